@@ -1,0 +1,108 @@
+package auth
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+	"reeve/store/errs"
+)
+
+// What a password may be, in bytes; any characters.
+const (
+	minPassword = 8
+	maxPassword = 1024
+)
+
+// queuePerWorker bounds how many wait for a hash; whoever comes then is told to
+// come back.
+const queuePerWorker = 16
+
+// hasher makes and compares password hashes: bcrypt of the base64 text of
+// HMAC-SHA-384(install key, password). The HMAC takes passwords of any length
+// and any bytes past bcrypt's limit of 72, and its key makes a stolen hash
+// useless without the rest of the database. At most cores-1 run at once, so a
+// flood of logins leaves a core to everybody else.
+type hasher struct {
+	key     []byte
+	cost    int
+	workers chan struct{}
+	waiting atomic.Int64
+	// compared counts comparisons: what a test holds a login's cost against.
+	compared atomic.Int64
+}
+
+func newHasher(key []byte, cost int) *hasher {
+	return &hasher{key: key, cost: cost, workers: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))}
+}
+
+// turn runs fn when a worker is free, or answers Busy when too many wait.
+func (h *hasher) turn(fn func() error) error {
+	if h.waiting.Add(1) > int64(queuePerWorker*cap(h.workers)) {
+		h.waiting.Add(-1)
+		return errs.New(errs.Busy, "too many people are signing in at this moment; try again shortly").After(2 * time.Second)
+	}
+	h.workers <- struct{}{}
+	defer func() {
+		<-h.workers
+		h.waiting.Add(-1)
+	}()
+	return fn()
+}
+
+func (h *hasher) mix(password string) []byte {
+	mac := hmac.New(sha512.New384, h.key)
+	mac.Write([]byte(password))
+	return base64.StdEncoding.AppendEncode(nil, mac.Sum(nil)) // 64 bytes
+}
+
+func (h *hasher) hash(password string) (hash string, err error) {
+	err = h.turn(func() error {
+		b, err := bcrypt.GenerateFromPassword(h.mix(password), h.cost)
+		hash = string(b)
+		return err
+	})
+	return hash, err
+}
+
+// compare tells whether a password is the one a hash was made of. Against no
+// hash ("") it does the same work and says no.
+func (h *hasher) compare(hash, password string) (same bool, err error) {
+	if hash == "" {
+		hash = fmt.Sprintf("$2a$%02d$%s", h.cost, "....................../////////////////////////////////"[:53])
+	}
+	err = h.turn(func() error {
+		h.compared.Add(1)
+		err := bcrypt.CompareHashAndPassword([]byte(hash), h.mix(password))
+		same = err == nil
+		if errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
+			return nil
+		}
+		return err
+	})
+	return same, err
+}
+
+// stale tells whether a hash was made at another cost than the one in force.
+func (h *hasher) stale(hash string) bool {
+	cost, err := bcrypt.Cost([]byte(hash))
+	return err != nil || cost != h.cost
+}
+
+// CheckPassword says what is wrong with a new password.
+func CheckPassword(field, password string) error {
+	if n := len(password); n < minPassword || n > maxPassword {
+		return errs.Field(errs.Invalid, field, "must have between %d and %d bytes", minPassword, maxPassword)
+	}
+	return nil
+}
+
+// RandomPassword makes a password of 130 random bits that can be typed.
+func RandomPassword() string { return rand.Text() }

@@ -1,0 +1,493 @@
+// Reeve is an administration backend in one program: users, roles, permissions,
+// settings and more behind a JSON interface, all data in embedded files in one
+// directory. This file has the commands, the configuration, the log and the
+// signals; the server is in server, the data in store, the sign-in in auth.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/knadh/koanf/parsers/toml/v2"
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/v2"
+	"github.com/mattn/go-isatty"
+	"github.com/rs/zerolog"
+
+	"reeve/auth"
+	"reeve/embed"
+	"reeve/server"
+	"reeve/store"
+)
+
+// version is raised with every release.
+const version = "0.1.0"
+
+// initialName is the file in the data directory with the first user's generated
+// password; it goes when the password is changed.
+const initialName = "initial-password"
+
+// command is one of the things that reeve can be told to do.
+type command struct {
+	name, args, help string
+	run              func(*program) error
+}
+
+var commands = []command{
+	{"serve", "", "serve until SIGTERM or SIGINT (what happens without a command)", (*program).serve},
+	{"version", "", "print the version", (*program).version},
+	{"verify", "", "check every record of the database; the server must be stopped", (*program).verify},
+	{"restore", "FILE", "put a backup in the place of the database; the server must be stopped", (*program).restore},
+	{"admin recover", "", "give an owner a new password; the server must be stopped", (*program).recover},
+	{"config", "", "print config.example.toml", (*program).example},
+}
+
+// program is one run of reeve.
+type program struct {
+	args     []string // what is left after command and flags
+	out, err io.Writer
+	config   *koanf.Koanf
+	log      zerolog.Logger
+}
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "reeve:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out, errOut io.Writer) error {
+	cmd, args, err := findCommand(args)
+	if err != nil {
+		return err
+	}
+	p := &program{out: out, err: errOut}
+	flags := flag.NewFlagSet("reeve "+cmd.name, flag.ContinueOnError)
+	flags.SetOutput(errOut)
+	flags.Usage = func() { usage(errOut, flags) }
+	configFile := flags.String("config", "", "read this `file` instead of config.toml")
+	flags.String("data", "", "keep the data in this `directory` (data.dir)")
+	flags.String("listen", "", "listen on this `address` (server.listen)")
+	for rest := args; ; { // flags may stand before and after other arguments
+		if err := flags.Parse(rest); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return nil
+			}
+			return err
+		}
+		if flags.NArg() == 0 {
+			break
+		}
+		p.args, rest = append(p.args, flags.Arg(0)), flags.Args()[1:]
+	}
+	if want := len(strings.Fields(cmd.args)); len(p.args) != want {
+		return fmt.Errorf("usage: reeve %s [flags] %s", cmd.name, cmd.args)
+	}
+	var warnings []string
+	if p.config, warnings, err = loadConfig(*configFile, flags); err != nil {
+		return err
+	}
+	if p.log, err = newLog(errOut, p.config.String("log.level")); err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		p.log.Warn().Msg(w)
+	}
+	return cmd.run(p)
+}
+
+func findCommand(args []string) (command, []string, error) {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return commands[0], args, nil
+	}
+	for _, c := range commands {
+		if words := strings.Fields(c.name); len(args) >= len(words) && slices.Equal(args[:len(words)], words) {
+			return c, args[len(words):], nil
+		}
+	}
+	return command{}, nil, fmt.Errorf("there is no command %q; `reeve --help` lists them", strings.Join(args, " "))
+}
+
+func usage(out io.Writer, flags *flag.FlagSet) {
+	fmt.Fprintln(out, "usage: reeve [command] [flags]")
+	for _, c := range commands {
+		fmt.Fprintf(out, "  %-22s %s\n", strings.TrimSpace(c.name+" "+c.args), c.help)
+	}
+	fmt.Fprintln(out, "flags:")
+	flags.PrintDefaults()
+}
+
+// serve opens the database, made anew at the first start, and serves it.
+func (p *program) serve() (err error) {
+	config, err := serverConfig(p.config)
+	if err != nil {
+		return err
+	}
+	if config.PlainBeyondLoopback() {
+		p.log.Warn().Str("listen", config.Listen).Msg("passwords and tokens cross the network in the clear: set server.tls_cert and server.tls_key, or put a TLS proxy in front")
+	}
+	db, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	a, err := auth.New(db, p.authOptions())
+	if err != nil {
+		return err
+	}
+	s, err := server.New(config, db, a, p.log)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	scheme := "http"
+	if config.TLSCert != "" {
+		scheme = "https"
+	}
+	err = s.Run(ctx, func(addr net.Addr) {
+		p.log.Info().Str("version", build()).Str("data", db.Dir()).Msg("serving " + scheme + "://" + addr.String())
+	})
+	p.log.Info().Msg("stopped")
+	return err
+}
+
+// open opens the database with everything that makes and upgrades it.
+func (p *program) open() (*store.DB, error) {
+	files, err := fs.Sub(embed.Seed, "seed")
+	if err != nil {
+		return nil, err
+	}
+	seed := &server.Seed{Files: files, Cost: p.config.Int("auth.bcrypt_cost")}
+	options := p.storeOptions()
+	options.Upgrade = seed.Upgrade
+	options.Seed = func(tx *store.Tx) error {
+		if err := p.firstPassword(seed); err != nil {
+			return err
+		}
+		return seed.Create(tx)
+	}
+	db, err := store.Open(p.config.String("data.dir"), options)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range db.Warnings() {
+		p.log.Warn().Msg(w)
+	}
+	return db, nil
+}
+
+// firstPassword takes the first user's password from the environment, or makes
+// one, shows it where nobody but a person at a terminal reads, and keeps it in a
+// file that only this user of the machine can read.
+func (p *program) firstPassword(seed *server.Seed) error {
+	seed.Password = os.Getenv("REEVE_ADMIN_PASSWORD")
+	if path := os.Getenv("REEVE_ADMIN_PASSWORD_FILE"); seed.Password == "" && path != "" {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("REEVE_ADMIN_PASSWORD_FILE: %w", err)
+		}
+		seed.Password = strings.TrimRight(string(b), "\r\n")
+	}
+	if seed.Password != "" {
+		return auth.CheckPassword("REEVE_ADMIN_PASSWORD", seed.Password)
+	}
+	seed.Password, seed.MustChange = auth.RandomPassword(), true
+	path := p.authOptions().InitialFile
+	if err := os.WriteFile(path, []byte("username: admin\npassword: "+seed.Password+"\n"), 0o600); err != nil {
+		return err
+	}
+	if isTerminal(p.err) {
+		fmt.Fprintf(p.err, "\n  The first sign-in: admin, password %s\n  It must be changed then. Until that it is also in %s\n\n", seed.Password, path)
+	} else {
+		p.log.Info().Str("file", path).Msg("the first user is admin; the password is in the file until it is changed")
+	}
+	return nil
+}
+
+func (p *program) storeOptions() store.Options {
+	return store.Options{Version: version, Keys: server.Keys()}
+}
+
+func (p *program) authOptions() auth.Options {
+	return auth.Options{Cost: p.config.Int("auth.bcrypt_cost"), InitialFile: filepath.Join(p.config.String("data.dir"), initialName)}
+}
+
+func (p *program) version() error {
+	_, err := fmt.Fprintf(p.out, "reeve %s %s %s/%s\n", build(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}
+
+// build is the version and, where it is known, the commit.
+func build() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return version
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return version + "+" + s.Value[:12]
+		}
+	}
+	return version
+}
+
+func (p *program) verify() error {
+	report, err := store.VerifyDir(p.config.String("data.dir"), p.storeOptions())
+	if err != nil {
+		return err
+	}
+	for _, fault := range report.Faults {
+		fmt.Fprintln(p.out, fault)
+	}
+	if n := len(report.Faults) + report.More; n > 0 {
+		return fmt.Errorf("the database has %d faults (%d records read); restore a backup with `reeve restore FILE`", n, report.Records)
+	}
+	_, err = fmt.Fprintf(p.out, "%d records, no faults\n", report.Records)
+	return err
+}
+
+func (p *program) restore() error {
+	kept, err := store.Restore(p.config.String("data.dir"), p.args[0], p.storeOptions())
+	if err != nil {
+		return err
+	}
+	if kept != "" {
+		fmt.Fprintln(p.out, "what was there is kept as", kept)
+	}
+	_, err = fmt.Fprintln(p.out, "restored; everybody has to sign in again")
+	return err
+}
+
+func (p *program) recover() (err error) {
+	dir := p.config.String("data.dir")
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) == 0 {
+		return errors.Join(fmt.Errorf("there is no database in %s", dir), err)
+	}
+	db, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	a, err := auth.New(db, p.authOptions())
+	if err != nil {
+		return err
+	}
+	password := auth.RandomPassword()
+	username, err := a.Recover(password)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "username: %s\npassword: %s\nIt must be changed at the next sign-in.\n", username, password)
+	return err
+}
+
+// key is one key of the configuration: what is needed before the database opens
+// or could lock everybody out. Everything else is a setting.
+type key struct {
+	name  string
+	value any // the default, and with it the type
+	doc   string
+}
+
+var keys = []key{
+	{"server.listen", "127.0.0.1:8080", "The address to listen on; 0.0.0.0:8080 or :8080 for every interface."},
+	{"server.tls_cert", "", "A PEM certificate and its key; both together turn on HTTPS."},
+	{"server.tls_key", "", "The key that belongs to server.tls_cert."},
+	{"server.trusted_proxies", []string{}, "Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed."},
+	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may use the interface from a browser."},
+	{"data.dir", "./data", "The directory for the database and its keys."},
+	{"auth.bcrypt_cost", int64(12), "The cost of a password hash, 10 to 15; each step doubles the time of a sign-in."},
+	{"log.level", "info", "What to log: debug (a line per request), info, warn or error."},
+}
+
+// example prints config.example.toml.
+func (p *program) example() error {
+	text := "# The configuration of Reeve, every key with its default. Each can also be given in the\n" +
+		"# environment: server.listen as REEVE_SERVER__LISTEN, lists with commas between.\n"
+	table := ""
+	for _, k := range keys {
+		head, name, _ := strings.Cut(k.name, ".")
+		if head != table {
+			text += "\n[" + head + "]\n"
+			table = head
+		}
+		value := fmt.Sprintf("%v", k.value)
+		if s, ok := k.value.(string); ok {
+			value = fmt.Sprintf("%q", s)
+		}
+		text += fmt.Sprintf("# %s\n%s = %s\n", k.doc, name, value)
+	}
+	_, err := io.WriteString(p.out, text)
+	return err
+}
+
+// loadConfig joins defaults, file, environment and flags, later ones winning. A
+// key in the file that does not exist is an error, in the environment a warning.
+func loadConfig(path string, flags *flag.FlagSet) (*koanf.Koanf, []string, error) {
+	k := koanf.New(".")
+	defaults := map[string]any{}
+	for _, key := range keys {
+		defaults[key.name] = key.value
+	}
+	if err := k.Load(confmap.Provider(defaults, "."), nil); err != nil {
+		return nil, nil, err
+	}
+	if path == "" {
+		if _, err := os.Stat("config.toml"); err == nil {
+			path = "config.toml"
+		}
+	}
+	if path != "" {
+		if err := loadFile(k, path); err != nil {
+			return nil, nil, err
+		}
+	}
+	var warnings []string
+	fromEnv := env.Provider(".", env.Opt{Prefix: "REEVE_", TransformFunc: func(name, value string) (string, any) {
+		at := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, "REEVE_")), "__", ".")
+		i := slices.IndexFunc(keys, func(k key) bool { return k.name == at })
+		switch {
+		case i < 0 && !strings.HasPrefix(name, "REEVE_TEST_") && name != "REEVE_ADMIN_PASSWORD" && name != "REEVE_ADMIN_PASSWORD_FILE":
+			warnings = append(warnings, "the environment variable "+name+" is not known and is ignored")
+			return "", nil
+		case i < 0:
+			return "", nil
+		}
+		if _, list := keys[i].value.([]string); list {
+			return at, strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+		}
+		return at, value
+	}})
+	if err := k.Load(fromEnv, nil); err != nil {
+		return nil, nil, err
+	}
+	set := map[string]any{}
+	flags.Visit(func(f *flag.Flag) {
+		if at := map[string]string{"data": "data.dir", "listen": "server.listen"}[f.Name]; at != "" {
+			set[at] = f.Value.String()
+		}
+	})
+	err := k.Load(confmap.Provider(set, "."), nil)
+	return k, warnings, errors.Join(err, checkConfig(k))
+}
+
+func loadFile(k *koanf.Koanf, path string) error {
+	f := koanf.New(".")
+	if err := f.Load(file.Provider(path), toml.Parser()); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	for _, name := range f.Keys() {
+		i := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
+		if i < 0 {
+			return fmt.Errorf("%s: the key %s is not known; the nearest is %s", path, name, nearest(name))
+		}
+		got, want := reflect.TypeOf(f.Get(name)), reflect.TypeOf(keys[i].value)
+		if _, list := keys[i].value.([]string); got != want && (!list || got.Kind() != reflect.Slice) {
+			return fmt.Errorf("%s: %s must be %s", path, name, map[reflect.Kind]string{
+				reflect.String: "a text in quotes", reflect.Int64: "a number", reflect.Slice: "a list of texts"}[want.Kind()])
+		}
+	}
+	return k.Merge(f)
+}
+
+// nearest is the known key with the smallest edit distance (Levenshtein's).
+func nearest(name string) string {
+	return slices.MinFunc(keys, func(a, b key) int { return distance(name, a.name) - distance(name, b.name) }).name
+}
+
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			above := row[j+1]
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			row[j+1] = min(change, above+1, row[j]+1)
+			diagonal = above
+		}
+	}
+	return row[len(b)]
+}
+
+func checkConfig(k *koanf.Koanf) error {
+	if cost := k.Int("auth.bcrypt_cost"); cost < 10 || cost > 15 {
+		return fmt.Errorf("auth.bcrypt_cost must be a number from 10 to 15")
+	}
+	if k.String("data.dir") == "" {
+		return fmt.Errorf("data.dir must not be empty")
+	}
+	return nil
+}
+
+func serverConfig(k *koanf.Koanf) (server.Config, error) {
+	c := server.Config{
+		Listen: k.String("server.listen"), TLSCert: k.String("server.tls_cert"), TLSKey: k.String("server.tls_key"),
+		CORSOrigins: k.Strings("server.cors_origins"), Version: version,
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		return c, fmt.Errorf("server.tls_cert and server.tls_key belong together: set both or neither")
+	}
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		return c, fmt.Errorf("server.listen must be like 127.0.0.1:8080: %w", err)
+	}
+	for _, text := range k.Strings("server.trusted_proxies") {
+		prefix, err := netip.ParsePrefix(text)
+		if addr, errAddr := netip.ParseAddr(text); err != nil && errAddr == nil {
+			prefix, err = addr.Prefix(addr.BitLen())
+		}
+		if err != nil {
+			return c, fmt.Errorf("server.trusted_proxies: %q is neither an address nor a network like 10.0.0.0/8", text)
+		}
+		c.TrustedProxies = append(c.TrustedProxies, prefix)
+	}
+	for _, origin := range c.CORSOrigins {
+		if scheme, host, ok := strings.Cut(origin, "://"); !ok || scheme != "http" && scheme != "https" || host == "" || strings.ContainsAny(host, "/*") {
+			return c, fmt.Errorf("server.cors_origins: %q is not an origin like https://app.example.org", origin)
+		}
+	}
+	return c, nil
+}
+
+// newLog writes for a person at a terminal and JSON anywhere else.
+func newLog(out io.Writer, level string) (zerolog.Logger, error) {
+	l, err := zerolog.ParseLevel(level)
+	if err != nil || !slices.Contains([]string{"debug", "info", "warn", "error"}, level) {
+		return zerolog.Logger{}, fmt.Errorf("log.level must be debug, info, warn or error")
+	}
+	if isTerminal(out) {
+		out = zerolog.ConsoleWriter{Out: out, TimeFormat: time.TimeOnly}
+	}
+	return zerolog.New(out).Level(l).With().Timestamp().Logger(), nil
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}

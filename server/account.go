@@ -1,0 +1,149 @@
+package server
+
+import (
+	"strings"
+
+	"reeve/auth"
+	"reeve/store"
+)
+
+var accountRoutes = []Route{
+	throttled(free("POST", "/admin/login", public, "Sign in", login)),
+	beforePasswordChange(free("POST", "/admin/logout", signedIn, "Sign out", logout)),
+	beforePasswordChange(read("/admin/info", signedIn, "Read one's own account, menu and rights", readInfo)),
+	write("PUT", "/admin/info", signedIn, "Change one's own account", changeInfo),
+	throttled(beforePasswordChange(free("PUT", "/admin/password", signedIn, "Change one's own password", changePassword))),
+}
+
+// user is a user as it is answered: with the names of what it refers to.
+type user struct {
+	store.Ident
+	Username           string     `json:"username"`
+	Nickname           string     `json:"nickname"`
+	Sex                int64      `json:"sex" doc:"0 not said, 1 male, 2 female"`
+	Email              string     `json:"email"`
+	Mobile             string     `json:"mobile"`
+	AvatarID           store.ID   `json:"avatar_id" doc:"0 for none"`
+	AvatarURL          string     `json:"avatar_url"`
+	DeptID             store.ID   `json:"dept_id" doc:"0 for none"`
+	DeptName           string     `json:"dept_name"`
+	RoleIDs            []store.ID `json:"role_ids"`
+	RoleNames          []string   `json:"role_names" doc:"in the order of role_ids"`
+	Status             store.Flag `json:"status" doc:"1 may sign in, 0 may not"`
+	LoginIP            string     `json:"login_ip"`
+	LoginTime          store.Time `json:"login_time" null:"true" doc:"of the last sign-in; null before the first"`
+	MustChangePassword store.Flag `json:"must_change_password"`
+	store.Stamps
+}
+
+// userOf fills in the names of a user's department and roles.
+func userOf(tx *store.Tx, u *store.User) (*user, error) {
+	out := &user{
+		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Sex: u.Sex, Email: u.Email, Mobile: u.Mobile,
+		AvatarID: u.AvatarID, DeptID: u.DeptID, RoleIDs: u.RoleIDs, RoleNames: []string{}, Status: u.Status,
+		LoginIP: u.LoginIP, LoginTime: u.LoginTime, MustChangePassword: u.MustChangePassword, Stamps: u.Stamps,
+	}
+	if out.RoleIDs == nil {
+		out.RoleIDs = []store.ID{}
+	}
+	for _, id := range u.RoleIDs {
+		out.RoleNames = append(out.RoleNames, store.RuleBook.Get(tx).RoleName(id))
+	}
+	if u.DeptID != 0 {
+		dept, err := store.Depts.Get(tx, u.DeptID)
+		if err != nil {
+			return nil, err
+		}
+		out.DeptName = dept.Name
+	}
+	return out, nil
+}
+
+type loginIn struct {
+	Username string `json:"username" check:"required,max=64"`
+	Password string `json:"password" check:"required,raw,max=1024"`
+}
+
+type loginOut struct {
+	Token              string     `json:"token" doc:"goes into the header Authorization: Bearer <token>"`
+	ExpiresAt          store.Time `json:"expires_at" doc:"at the latest; an idle session ends sooner"`
+	MustChangePassword store.Flag `json:"must_change_password"`
+}
+
+func login(req *Request, in *loginIn) (*loginOut, error) {
+	grant, err := req.s.auth.Login(auth.Attempt{
+		Username: in.Username, Password: in.Password, Addr: req.Addr, UserAgent: cut(req.http.UserAgent(), 512),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &loginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange)}, nil
+}
+
+// cut bounds a text that a client chose, in bytes, and keeps it valid UTF-8.
+func cut(text string, n int) string {
+	if len(text) > n {
+		text = text[:n]
+	}
+	return strings.ToValidUTF8(text, "")
+}
+
+func logout(req *Request, _ *none) (nothing, error) {
+	return nothing{}, req.s.auth.Logout(req.Session)
+}
+
+type infoOut struct {
+	Info   *user                             `json:"info"`
+	Menus  Encoded[[]node[store.Permission]] `json:"menus" doc:"the shown, enabled menus and pages that the user may open, as a tree"`
+	Access []string                          `json:"access" doc:"the permission keys that the user holds"`
+}
+
+func readInfo(tx *store.Tx, req *Request, _ *none) (*infoOut, error) {
+	u, err := store.Users.Get(tx, req.Actor.ID)
+	if err != nil {
+		return nil, err
+	}
+	info, err := userOf(tx, u)
+	if err != nil {
+		return nil, err
+	}
+	menus, err := store.TreeJSON(store.Menus(tx, req.Actor), func(p *store.Permission) any { return p })
+	return &infoOut{info, Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.Keys(tx)}, err
+}
+
+type infoIn struct {
+	Nickname *string `json:"nickname" check:"max=64"`
+	Email    *string `json:"email" check:"max=254,email" doc:"unique when given"`
+	Mobile   *string `json:"mobile" check:"max=32,mobile"`
+	Sex      *int64  `json:"sex" check:"min=0,max=2" doc:"0 not said, 1 male, 2 female"`
+}
+
+func changeInfo(tx *store.Tx, req *Request, in *infoIn) (*user, error) {
+	u, err := store.Users.Update(tx, req.Actor.ID, func(u *store.User) error {
+		set(&u.Nickname, in.Nickname)
+		set(&u.Email, in.Email)
+		set(&u.Mobile, in.Mobile)
+		set(&u.Sex, in.Sex)
+		return req.fresh(u.Stamps)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return userOf(tx, u)
+}
+
+// set changes a field that was sent.
+func set[T any](field *T, sent *T) {
+	if sent != nil {
+		*field = *sent
+	}
+}
+
+type passwordIn struct {
+	OldPassword string `json:"old_password" check:"required,raw,max=1024"`
+	NewPassword string `json:"new_password" check:"required,raw,min=8,max=1024" doc:"any characters"`
+}
+
+func changePassword(req *Request, in *passwordIn) (nothing, error) {
+	return nothing{}, req.s.auth.ChangePassword(req.Session, req.Addr, in.OldPassword, in.NewPassword)
+}

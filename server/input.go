@@ -1,0 +1,193 @@
+package server
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"reeve/store"
+)
+
+// input describes what an operation takes: the fields of a struct, each with the
+// place it comes from and what it may hold. Decoding, checking and the OpenAPI
+// document all read this. The tags of a field:
+//
+//	path:"id" | query:"ids" | json:"name"   where it comes from; json is the body
+//	check:"required,max=64"                 what it may hold, see newField
+//	doc:"what it is for"
+//
+// A pointer is nil when the field was not sent; null is never accepted.
+type input struct {
+	fields   []*field
+	readOnly map[string]bool // fields of the record that are ignored when sent back
+	updated  bool            // updated_at is taken as the version that was read
+	body     bool            // takes a body
+}
+
+// field is one field of an input, or of an object inside one.
+type field struct {
+	name     string
+	from     string // path, query, json
+	index    []int
+	typ      reflect.Type // without the pointer
+	doc      string
+	required bool
+	min, max *int           // characters of a string, entries of an array, else the number itself
+	enum     []string       // the strings allowed
+	pattern  *regexp.Regexp // what a string must match
+	hint     string         // the pattern in words
+	text     bool           // line breaks and tabs are fine
+	raw      bool           // any characters are fine, as in a password
+	fields   []*field       // of an object, or of the objects in an array
+}
+
+// maxLine is how long a text may be where no check says otherwise, in characters.
+const maxLine = 255
+
+var patterns = map[string]struct {
+	re   *regexp.Regexp
+	hint string
+}{
+	"key":    {regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$`), "1 to 5 lower-case segments joined by dots"},
+	"email":  {regexp.MustCompile(`^$|^[^\s@<>"(),:;\[\]\\]+@[^\s@<>"(),:;\[\]\\]+\.[^\s@<>"(),:;\[\]\\]+$`), "an e-mail address"},
+	"mobile": {regexp.MustCompile(`^$|^\+?[0-9][0-9 ()-]{2,30}$`), "a telephone number"},
+	"path":   {regexp.MustCompile(`^$|^(/|https?://)[^\s\\]*$`), "a path that begins with / or an http(s) address"},
+}
+
+// describe reads an input struct. out is the route's output: when it is a record,
+// its other fields may be sent back and are ignored.
+func describe(in reflect.Type, method string, out reflect.Type) *input {
+	d := &input{fields: describeFields(in, method)}
+	for _, f := range d.fields {
+		d.body = d.body || f.from == "json"
+	}
+	if method != "GET" && isRecord(out) {
+		d.readOnly = map[string]bool{}
+		for _, name := range jsonNames(out) {
+			d.readOnly[name] = !d.has("json", name)
+		}
+		d.updated = method == "PUT"
+	}
+	return d
+}
+
+func (d *input) has(from, name string) bool { return d.find(from, name) != nil }
+
+func (d *input) find(from, name string) *field { return findField(d.fields, from, name) }
+
+func findField(fields []*field, from, name string) *field {
+	for _, f := range fields {
+		if f.from == from && f.name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+func describeFields(t reflect.Type, method string) []*field {
+	var fields []*field
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		if sf.Anonymous {
+			for _, f := range describeFields(sf.Type, method) {
+				f.index = append([]int{i}, f.index...)
+				fields = append(fields, f)
+			}
+			continue
+		}
+		fields = append(fields, newField(sf, i, method))
+	}
+	return fields
+}
+
+// newField reads a field's tags; a mistake in them ends the start.
+func newField(sf reflect.StructField, i int, method string) *field {
+	f := &field{index: []int{i}, typ: sf.Type, doc: sf.Tag.Get("doc")}
+	if f.typ.Kind() == reflect.Pointer {
+		f.typ = f.typ.Elem()
+	}
+	for _, from := range []string{"path", "query", "json"} {
+		if name, ok := sf.Tag.Lookup(from); ok {
+			f.from, f.name = from, name
+		}
+	}
+	f.required = f.from == "path"
+	if f.from == "" {
+		panic("server: input field " + sf.Name + " comes from nowhere")
+	}
+	for _, check := range strings.Split(sf.Tag.Get("check"), ",") {
+		name, value, _ := strings.Cut(check, "=")
+		switch name {
+		case "":
+		case "required":
+			f.required = true
+		case "create": // required when creating; a change may leave it out
+			f.required = method == "POST"
+		case "min":
+			f.min = atoi(sf, value)
+		case "max":
+			f.max = atoi(sf, value)
+		case "enum":
+			f.enum = strings.Split(value, "|")
+		case "text":
+			f.text = true
+		case "raw":
+			f.raw = true
+		default:
+			p, ok := patterns[name]
+			if !ok {
+				panic(fmt.Sprintf("server: input field %s has the unknown check %q", sf.Name, check))
+			}
+			f.pattern, f.hint = p.re, p.hint
+		}
+	}
+	if f.typ.Kind() == reflect.String && f.max == nil {
+		limit := maxLine
+		f.max = &limit
+	}
+	if t := f.typ; t.Kind() == reflect.Struct || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+		if t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		f.fields = describeFields(t, "POST")
+	}
+	return f
+}
+
+func atoi(sf reflect.StructField, text string) *int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic("server: input field " + sf.Name + ": " + err.Error())
+	}
+	return &n
+}
+
+var identType = reflect.TypeFor[store.Ident]()
+
+// isRecord tells whether a type is a stored record, or an output built on one.
+func isRecord(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	return slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.Type == identType })
+}
+
+// jsonNames are the names of a struct's fields in JSON.
+func jsonNames(t reflect.Type) []string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	var names []string
+	for _, f := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && !f.Anonymous {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,253 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"reeve/store/errs"
+)
+
+// document is the OpenAPI 3.1 description of the interface, made from the route
+// table at start, cut in two where the installation's title goes.
+type document struct{ before, after []byte }
+
+// object is a JSON object under construction.
+type object = map[string]any
+
+// titleHere marks the place of the title; no other text holds it.
+const titleHere = "\u2020title\u2020"
+
+func newDocument(all []Route, version string) (document, error) {
+	types := &schemas{named: object{}, seen: map[string]string{}}
+	paths := object{}
+	for i := range all {
+		rt := &all[i]
+		path := documentPath(rt.Path)
+		if paths[path] == nil {
+			paths[path] = object{}
+		}
+		paths[path].(object)[strings.ToLower(rt.Method)] = operation(rt, types)
+	}
+	types.named["Failure"] = types.failure()
+	doc, err := json.Marshal(object{
+		"openapi": "3.1.0",
+		"info": object{
+			"title": titleHere, "version": version,
+			"description": "An administration backend. Every JSON answer is an envelope: data, success, msg and showType; a failure adds errorCode, requestId and, for bad values, errors by field.",
+			"license":     object{"name": "Apache-2.0", "identifier": "Apache-2.0"},
+		},
+		"servers": []any{object{"url": "/", "description": "this server"}},
+		"paths":   paths,
+		"tags":    tags(all),
+		"components": object{
+			"schemas": types.named, "responses": failures(),
+			"securitySchemes": object{"bearer": object{"type": "http", "scheme": "bearer", "description": "the token of POST /admin/login"}},
+		},
+	})
+	if err != nil {
+		return document{}, err
+	}
+	mark, err := json.Marshal(titleHere)
+	before, after, found := bytes.Cut(doc, mark)
+	if !found {
+		return document{}, fmt.Errorf("the OpenAPI document lost its title: %w", err)
+	}
+	return document{before, after}, nil
+}
+
+func (d document) titled(title string) ([]byte, error) {
+	text, err := json.Marshal(title)
+	return slices.Concat(d.before, text, d.after, []byte("\n")), err
+}
+
+// documentPath writes /a/:id as /a/{id}.
+func documentPath(path string) string {
+	segments := strings.Split(path, "/")
+	for i, s := range segments {
+		if name, ok := strings.CutPrefix(s, ":"); ok {
+			segments[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// tagOf groups operations: by the noun of their permission, else by who uses them.
+func tagOf(rt *Route) string {
+	switch {
+	case strings.Contains(rt.Access, "."):
+		return rt.Access[:strings.LastIndex(rt.Access, ".")]
+	case strings.HasPrefix(rt.Path, "/admin/"):
+		return "account"
+	}
+	return "general"
+}
+
+func tags(all []Route) []any {
+	names := map[string]bool{}
+	for i := range all {
+		names[tagOf(&all[i])] = true
+	}
+	var list []any
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		list = append(list, object{"name": name, "description": "Operations of " + name})
+	}
+	return list
+}
+
+func operation(rt *Route, types *schemas) object {
+	op := object{
+		"operationId": operationID(rt), "summary": rt.Title, "tags": []any{tagOf(rt)},
+		"description": "Access: " + rt.Access + ".", "responses": responses(rt, types),
+	}
+	if rt.Access == public {
+		op["security"] = []any{}
+	} else {
+		op["security"] = []any{object{"bearer": []any{}}}
+		op["x-access"] = rt.Access
+	}
+	if params := parameters(rt); len(params) > 0 {
+		op["parameters"] = params
+	}
+	if rt.in != nil && rt.in.body {
+		op["requestBody"] = object{
+			"required": slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "json" && f.required }),
+			"content":  object{"application/json": object{"schema": inputSchema(rt.in.fields, rt.in.readOnly == nil)}},
+		}
+	}
+	return op
+}
+
+// operationID is the method and the words of the path: putAdminRuleIdShow.
+func operationID(rt *Route) string {
+	id := strings.ToLower(rt.Method)
+	for _, word := range strings.FieldsFunc(rt.Path, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		id += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return id
+}
+
+func parameters(rt *Route) []any {
+	if rt.list != nil {
+		return listParameters(rt.list)
+	}
+	var params []any
+	for _, f := range rt.in.fields {
+		if f.from == "json" {
+			continue
+		}
+		param := object{"name": f.name, "in": f.from, "required": f.required, "schema": fieldSchema(f)}
+		if f.doc != "" {
+			param["description"] = f.doc
+		} else if f.from == "path" {
+			param["description"] = "the record's id"
+		}
+		params = append(params, param)
+	}
+	return params
+}
+
+func listParameters(l *listInfo) []any {
+	var params []any
+	add := func(name, description string, schema object) {
+		params = append(params, object{"name": name, "in": "query", "description": description, "schema": schema})
+	}
+	add("page", "the page, from 1", object{"type": "integer", "minimum": 1, "default": 1})
+	add("current", "another name of page", object{"type": "integer", "minimum": 1})
+	add("pageSize", "records on a page; above 1000 served as 1000", object{"type": "integer", "minimum": 1, "default": defaultPageSize})
+	if l.keywords != nil {
+		add("keywordSearch", "a part, in any case, of "+strings.Join(l.keywords, ", "), object{"type": "string"})
+	}
+	add("sorter", `one of `+strings.Join(l.sorts, ", ")+`, as {"field":"ascend"} or descend; without it by `+l.order, object{"type": "string"})
+	if l.filters != nil {
+		add("filter", `any of the values of `+strings.Join(l.filters, ", ")+`, as {"field":["1","2"]}`, object{"type": "string"})
+	}
+	for _, name := range l.params {
+		schema := object{"type": "string"}
+		if l.numbers[name] {
+			schema["type"] = "integer"
+		}
+		add(name, "only records with this "+name, schema)
+	}
+	for _, name := range l.ranges {
+		add(name+"[]", "given twice, from and to, inclusive; a time or a date, UTC", object{"type": "array", "items": object{"type": "string"}, "minItems": 2, "maxItems": 2})
+	}
+	return params
+}
+
+func responses(rt *Route, types *schemas) object {
+	all := object{}
+	for _, kind := range failuresOf(rt) {
+		all[fmt.Sprint(status[kind].code)] = object{"$ref": "#/components/responses/" + failureName(kind)}
+	}
+	ok := object{"description": "Success"}
+	if rt.binary != "" {
+		ok["content"] = object{rt.binary: object{"schema": object{}}}
+	} else {
+		ok["content"] = object{"application/json": object{"schema": object{
+			"type": "object", "required": []any{"data", "success", "msg", "showType"},
+			"properties": object{
+				"data": types.of(rt.out), "success": object{"type": "boolean", "const": true},
+				"msg": object{"type": "string", "const": "ok"}, "showType": object{"type": "integer", "const": showSilently},
+			},
+		}}}
+	}
+	all["200"] = ok
+	return all
+}
+
+// failuresOf says how a route can fail.
+func failuresOf(rt *Route) []errs.Kind {
+	kinds := []errs.Kind{errs.Malformed, errs.Internal, errs.Busy}
+	if rt.Access != public || rt.attempts {
+		kinds = append(kinds, errs.Unauthenticated)
+	}
+	if rt.Access != public {
+		kinds = append(kinds, errs.Denied)
+	}
+	if rt.attempts {
+		kinds = append(kinds, errs.TooMany)
+	}
+	if strings.Contains(rt.Path, ":") {
+		kinds = append(kinds, errs.NotFound)
+	}
+	if rt.Method != "GET" {
+		kinds = append(kinds, errs.Conflict, errs.Full)
+	}
+	if rt.in != nil && rt.in.body {
+		kinds = append(kinds, errs.Invalid, errs.TooLarge, errs.BadMedia)
+	}
+	return kinds
+}
+
+var failureTexts = map[errs.Kind]string{
+	errs.Malformed:       "Not understood: malformed JSON, an unknown field or parameter, a bad id",
+	errs.Unauthenticated: "No credential, one that no longer holds, or wrong ones",
+	errs.Denied:          "Signed in and not permitted; msg names the missing permission",
+	errs.NotFound:        "No such record",
+	errs.Conflict:        "Does not fit what is stored: a duplicate, still in use, changed in between",
+	errs.TooLarge:        "The body is larger than 1 MiB",
+	errs.BadMedia:        "The body is not application/json",
+	errs.Invalid:         "Understood and not acceptable; errors says which fields",
+	errs.TooMany:         "Too many attempts; Retry-After says how long to wait",
+	errs.Internal:        "Our fault; the log has it under requestId",
+	errs.Busy:            "Not now: too much at once, shutting down, or writing has stopped",
+	errs.Full:            "The disk is full; nothing was changed",
+}
+
+func failureName(kind errs.Kind) string { return fmt.Sprintf("Failure%d", status[kind].code) }
+
+func failures() object {
+	all := object{}
+	for kind, text := range failureTexts {
+		all[failureName(kind)] = object{
+			"description": text,
+			"content":     object{"application/json": object{"schema": object{"$ref": "#/components/schemas/Failure"}}},
+		}
+	}
+	return all
+}

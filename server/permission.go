@@ -1,0 +1,116 @@
+package server
+
+import "reeve/store"
+
+var permissionRoutes = []Route{
+	read("/admin/rule", "admin.rule.query", "List permissions", permissionTree),
+	read("/admin/rule/parent", "admin.rule.query", "List what can be a parent", parentTree),
+	write("POST", "/admin/rule", "admin.rule.create", "Create a permission", createPermission),
+	write("PUT", "/admin/rule/:id", "admin.rule.update", "Change a permission", changePermission),
+	write("DELETE", "/admin/rule/:id", "admin.rule.delete", "Delete a permission", deletePermission),
+	write("PUT", "/admin/rule/:id/show", "admin.rule.update", "Show or hide a permission", showPermission),
+	write("PUT", "/admin/rule/:id/status", "admin.rule.update", "Enable or disable a permission", enablePermission),
+}
+
+// tree is what a tree answers; T is the record of a node.
+type tree[T any] struct {
+	Data []node[T] `json:"data"`
+}
+
+// node is a record in a tree: its own fields and, where it has some, children.
+type node[T any] struct {
+	Record   T         `json:"-"`
+	Children []node[T] `json:"children,omitempty"`
+}
+
+// parentNode is what the tree of possible parents tells of each.
+type parentNode struct {
+	store.Ident
+	Name     string   `json:"name"`
+	ParentID store.ID `json:"parent_id" doc:"0 at the top"`
+}
+
+func permissionTree(tx *store.Tx, _ *Request, _ *none) (Encoded[tree[store.Permission]], error) {
+	return Encoded[tree[store.Permission]]{JSON: store.PermissionTree.Get(tx).All}, nil
+}
+
+func parentTree(tx *store.Tx, _ *Request, _ *none) (Encoded[tree[parentNode]], error) {
+	return Encoded[tree[parentNode]]{JSON: store.PermissionTree.Get(tx).Parents}, nil
+}
+
+type permissionIn struct {
+	ParentID *store.ID   `json:"parent_id" doc:"a menu or a page; 0 at the top"`
+	Type     *int64      `json:"type" check:"create,min=0,max=2" doc:"0 menu, 1 page, 2 action"`
+	Key      *string     `json:"key" check:"create,max=100,key" doc:"unique; what routes and buttons ask for"`
+	Name     *string     `json:"name" check:"create,min=1,max=64"`
+	Path     *string     `json:"path" check:"max=255,path" doc:"of the page"`
+	Icon     *string     `json:"icon" check:"max=64"`
+	Local    *string     `json:"local" check:"max=100" doc:"the key of a translated name"`
+	Sort     *int64      `json:"sort" check:"min=-1000000,max=1000000"`
+	Show     *store.Flag `json:"show" doc:"in the menu; 1 when absent at creation"`
+	Status   *store.Flag `json:"status" doc:"1 when absent at creation"`
+}
+
+func (in *permissionIn) apply(p *store.Permission) {
+	set(&p.ParentID, in.ParentID)
+	set(&p.Type, in.Type)
+	set(&p.Key, in.Key)
+	set(&p.Name, in.Name)
+	set(&p.Path, in.Path)
+	set(&p.Icon, in.Icon)
+	set(&p.Local, in.Local)
+	set(&p.Sort, in.Sort)
+	set(&p.Show, in.Show)
+	set(&p.Status, in.Status)
+}
+
+func createPermission(tx *store.Tx, _ *Request, in *permissionIn) (*store.Permission, error) {
+	p := &store.Permission{Show: true, Status: true}
+	in.apply(p)
+	return p, store.Permissions.Create(tx, p)
+}
+
+type permissionChange struct {
+	byID
+	permissionIn
+}
+
+// byID is the input of what works on one record.
+type byID struct {
+	ID store.ID `path:"id"`
+}
+
+func changePermission(tx *store.Tx, req *Request, in *permissionChange) (*store.Permission, error) {
+	return store.Permissions.Update(tx, in.ID, func(p *store.Permission) error {
+		in.apply(p)
+		return req.fresh(p.Stamps)
+	})
+}
+
+func deletePermission(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
+	return nothing{}, store.Permissions.Delete(tx, in.ID)
+}
+
+type showIn struct {
+	byID
+	Show store.Flag `json:"show" check:"required"`
+}
+
+func showPermission(tx *store.Tx, req *Request, in *showIn) (*store.Permission, error) {
+	return store.Permissions.Update(tx, in.ID, func(p *store.Permission) error {
+		p.Show = in.Show
+		return req.fresh(p.Stamps)
+	})
+}
+
+type statusIn struct {
+	byID
+	Status store.Flag `json:"status" check:"required"`
+}
+
+func enablePermission(tx *store.Tx, req *Request, in *statusIn) (*store.Permission, error) {
+	return store.Permissions.Update(tx, in.ID, func(p *store.Permission) error {
+		p.Status = in.Status
+		return req.fresh(p.Stamps)
+	})
+}

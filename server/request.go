@@ -1,0 +1,247 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+	"reeve/auth"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// Request is what a handler knows of the request besides its input.
+type Request struct {
+	ID      string
+	Addr    netip.Addr    // of the client, see auth.ClientAddr
+	Session *auth.Session // nil on a public route
+	Actor   *store.Actor
+
+	s         *Server
+	http      *http.Request
+	w         http.ResponseWriter
+	params    httprouter.Params
+	updatedAt *store.Time // sent along with a change
+}
+
+// serve makes the handler of one route: who asks, may they, what do they say,
+// run it, answer.
+func (s *Server) serve(rt *Route) httprouter.Handle {
+	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+		req := &Request{ID: s.nextID(), s: s, http: r, w: w, params: params, Actor: store.Nobody}
+		req.Addr = s.clientAddr(r)
+		start := time.Now()
+		sw := &statusWriter{ResponseWriter: w}
+		err := s.run(rt, req, sw)
+		if err != nil {
+			s.fail(sw, req, err)
+		}
+		s.logRequest(rt.Path, req, sw.status, start, err)
+	}
+}
+
+// run takes a request through its route and writes a successful answer.
+func (s *Server) run(rt *Route, req *Request, w http.ResponseWriter) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	var out answer
+	err = s.db.View(store.Nobody, func(tx *store.Tx) error {
+		if err := s.admit(tx, rt, req); err != nil || rt.view == nil {
+			return err
+		}
+		out, err = rt.view(tx, req)
+		return err
+	})
+	if err == nil && rt.act != nil {
+		out, err = rt.act(req)
+	}
+	if err == nil && rt.raw != nil {
+		return rt.raw(req, w)
+	}
+	if err == nil {
+		writeData(w, req, out)
+	}
+	return err
+}
+
+// admit finds out who asks and whether the route is theirs to use.
+func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
+	if rt.Access == public {
+		return nil
+	}
+	token, found := strings.CutPrefix(req.http.Header.Get("Authorization"), "Bearer ")
+	if !found {
+		return errs.New(errs.Unauthenticated, "sign in first: the header `Authorization: Bearer <token>` is missing")
+	}
+	session, err := s.auth.Authenticate(tx, strings.TrimSpace(token))
+	if err != nil {
+		return err
+	}
+	if session.Actor.App {
+		return errs.New(errs.Unauthenticated, "this token belongs to an app user; sign in to the backend")
+	}
+	req.Session, req.Actor = session, session.Actor
+	tx.ActAs(req.Actor)
+	if req.Actor.MustChange && !rt.before {
+		return errs.New(errs.Denied, "the password must be changed first").Coded("password_change_required")
+	}
+	if rt.Access != signedIn && !req.Actor.May(tx, rt.Access) {
+		return errs.New(errs.Denied, "the permission %s is missing", rt.Access)
+	}
+	return nil
+}
+
+// buffers are reused to join envelopes in.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// writeData answers success.
+func writeData(w http.ResponseWriter, req *Request, out answer) {
+	h := w.Header()
+	if out.etag != "" {
+		h["Etag"] = []string{out.etag}
+		h["Cache-Control"] = []string{"private, no-cache"}
+		if matches(req.http.Header.Get("If-None-Match"), out.etag) {
+			h["X-Request-Id"] = []string{req.ID}
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	b := buffers.Get().(*bytes.Buffer)
+	b.Reset()
+	b.WriteString(`{"data":`)
+	b.Write(out.json)
+	b.WriteString(`,"success":true,"msg":"ok","showType":0}`)
+	b.WriteByte('\n')
+	writeJSON(w, req.ID, http.StatusOK, b.Bytes())
+	buffers.Put(b)
+}
+
+// matches tells whether an If-None-Match header names an entity tag.
+func matches(header, etag string) bool {
+	for candidate := range strings.SplitSeq(header, ",") {
+		candidate = strings.TrimSpace(candidate)
+		if candidate == "*" || strings.TrimPrefix(candidate, "W/") == etag {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	jsonType = []string{"application/json"}
+	noSniff  = []string{"nosniff"}
+	noStore  = []string{"no-store"}
+)
+
+func writeJSON(w http.ResponseWriter, requestID string, code int, body []byte) {
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	h["X-Content-Type-Options"] = noSniff
+	h["X-Request-Id"] = []string{requestID}
+	if h["Cache-Control"] == nil {
+		h["Cache-Control"] = noStore
+	}
+	w.WriteHeader(code)
+	w.Write(body) // an error here means that the client has gone
+}
+
+// failure is the envelope of an error.
+type failure struct {
+	Data      nothing           `json:"data"`
+	Success   bool              `json:"success"`
+	Msg       string            `json:"msg"`
+	ShowType  int               `json:"showType"`
+	ErrorCode string            `json:"errorCode"`
+	RequestID string            `json:"requestId"`
+	Errors    map[string]string `json:"errors,omitempty"`
+}
+
+// fail answers an error. What is not an errs.Error is ours: it is logged here,
+// once, and its text stays here.
+func (s *Server) fail(w *statusWriter, req *Request, err error) {
+	e := errs.Of(err)
+	st := status[e.Kind]
+	if e.Kind == errs.Internal || e.Kind == errs.Busy || e.Kind == errs.Full {
+		s.log.Error().Err(err).Str("request", req.ID).Str("method", req.http.Method).Str("path", req.http.URL.Path).
+			Int("status", st.code).Msg("request failed")
+	}
+	if w.status != 0 {
+		panic(http.ErrAbortHandler) // a raw answer had begun: the client must not take it for whole
+	}
+	h := w.Header()
+	h.Del("Etag")
+	h.Del("Cache-Control")
+	if e.Kind == errs.Unauthenticated {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	}
+	if e.Kind == errs.TooLarge {
+		h.Set("Connection", "close") // the rest of the body is not read
+	}
+	body, err := json.Marshal(failure{Msg: e.Msg, ShowType: st.show, ErrorCode: e.Code, RequestID: req.ID, Errors: e.Fields})
+	if err != nil {
+		panic(err) // strings and numbers can always be encoded
+	}
+	writeJSON(w, req.ID, st.code, append(body, '\n'))
+}
+
+// logRequest writes the one line of a request, at debug. The query is left out:
+// it can hold what is nobody's business.
+func (s *Server) logRequest(route string, req *Request, code int, start time.Time, err error) {
+	line := s.log.Debug()
+	if !line.Enabled() {
+		return
+	}
+	if err != nil && !errs.Is(err, errs.Internal) {
+		line = line.Str("error", errs.Of(err).Code)
+	}
+	line.Str("request", req.ID).Str("method", req.http.Method).Str("route", route).Str("path", req.http.URL.Path).
+		Int("status", code).Stringer("address", req.Addr).Str("user", req.Actor.Username).
+		Dur("ms", time.Since(start)).Msg("request")
+}
+
+// statusWriter remembers the status that was written.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(code int) {
+	if w.status == 0 {
+		w.status = code
+	}
+	w.ResponseWriter.WriteHeader(code)
+}
+
+func (w *statusWriter) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// fresh is a Conflict when the client has sent an updated_at along that is no
+// longer the record's: somebody else has changed it in between.
+func (req *Request) fresh(stamps store.Stamps) error {
+	if req.updatedAt != nil && *req.updatedAt != stamps.UpdatedAt {
+		return errs.Field(errs.Conflict, "updated_at", "the record was changed at %s; read it again", stamps.UpdatedAt).Coded("stale")
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"reeve/store"
+)
+
+// Who may use a route, besides the permission keys.
+const (
+	public   = "public"    // everybody
+	signedIn = "signed-in" // every user who is signed in to the backend
+)
+
+// Route is one operation. The table of them is what everything else is read
+// from: the router, the permission tree, the OpenAPI document, the tests.
+type Route struct {
+	Method string
+	Path   string
+	Access string // public, signedIn or a permission key
+	Title  string // a few words; names the permission too
+
+	in       *input       // nil for a list
+	out      reflect.Type // of data
+	list     *listInfo    // what a list declares, nil for anything else
+	before   bool         // usable while the password must be changed
+	attempts bool         // refuses wrong credentials, and too many attempts
+	binary   string       // the media type of a raw answer
+
+	// One of these three runs once the caller may: in the view that has found
+	// that out, or after it, or with the connection in hand.
+	view func(tx *store.Tx, req *Request) (answer, error)
+	act  func(req *Request) (answer, error)
+	raw  func(req *Request, w http.ResponseWriter) error
+}
+
+// answer is the data of an envelope, encoded.
+type answer struct {
+	json json.RawMessage
+	etag string // "" for none
+}
+
+// Encoded is an output that is already JSON; T is what it looks like.
+type Encoded[T any] struct {
+	JSON json.RawMessage
+	ETag string // of the JSON, in quotes; "" for none
+}
+
+func (e Encoded[T]) answer() answer { return answer{e.JSON, e.ETag} }
+
+// MarshalJSON makes an Encoded a part of an output that is not.
+func (e Encoded[T]) MarshalJSON() ([]byte, error) { return e.JSON, nil }
+
+func (Encoded[T]) shape() reflect.Type { return reflect.TypeFor[T]() }
+
+// nothing is the output of an operation that has none: "data": {}.
+type nothing struct{}
+
+// none is the input of an operation that has none.
+type none struct{}
+
+// read makes a GET route whose handler only looks.
+func read[In, Out any](path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error)) Route {
+	rt := newRoute[In, Out]("GET", path, access, title)
+	rt.view = func(tx *store.Tx, req *Request) (answer, error) {
+		in := new(In)
+		if err := req.decode(rt.in, in); err != nil {
+			return answer{}, err
+		}
+		out, err := handler(tx, req, in)
+		if err != nil {
+			return answer{}, err
+		}
+		return encode(out)
+	}
+	return rt
+}
+
+// write makes a route whose handler runs in a commit. It may run more than once:
+// see store.DB.Update.
+func write[In, Out any](method, path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error)) Route {
+	return free(method, path, access, title, func(req *Request, in *In) (out Out, err error) {
+		err = req.s.db.Update(req.Actor, func(tx *store.Tx) error {
+			out, err = handler(tx, req, in)
+			return err
+		})
+		return out, err
+	})
+}
+
+// free makes a route whose handler opens its own transactions, because it does
+// something slow before or between them.
+func free[In, Out any](method, path, access, title string, handler func(*Request, *In) (Out, error)) Route {
+	rt := newRoute[In, Out](method, path, access, title)
+	rt.act = func(req *Request) (answer, error) {
+		in := new(In)
+		if err := req.decode(rt.in, in); err != nil {
+			return answer{}, err
+		}
+		out, err := handler(req, in)
+		if err != nil {
+			return answer{}, err
+		}
+		return encode(out)
+	}
+	return rt
+}
+
+// list makes a GET route from a declaration; it has no handler.
+func list[T any](path, access, title string, l *List[T]) Route {
+	return Route{
+		Method: "GET", Path: path, Access: access, Title: title,
+		out: reflect.TypeFor[page[T]](), list: l.info(),
+		view: func(tx *store.Tx, req *Request) (answer, error) {
+			b, err := l.serve(tx, req)
+			return answer{json: b}, err
+		},
+	}
+}
+
+// raw makes a GET route whose handler writes the answer itself, once nothing can
+// go wrong any more; an error it returns is answered in the envelope.
+func raw(path, access, title, mediaType string, handler func(*Request, http.ResponseWriter) error) Route {
+	rt := newRoute[none, []byte]("GET", path, access, title)
+	rt.binary = mediaType
+	rt.raw = func(req *Request, w http.ResponseWriter) error {
+		if err := req.decode(rt.in, &none{}); err != nil {
+			return err
+		}
+		return handler(req, w)
+	}
+	return rt
+}
+
+// beforePasswordChange lets a route be used by who must change the password.
+func beforePasswordChange(rt Route) Route {
+	rt.before = true
+	return rt
+}
+
+// throttled tells the document that a route refuses wrong and too many attempts.
+func throttled(rt Route) Route {
+	rt.attempts = true
+	return rt
+}
+
+func newRoute[In, Out any](method, path, access, title string) Route {
+	rt := Route{Method: method, Path: path, Access: access, Title: title, out: reflect.TypeFor[Out]()}
+	rt.in = describe(reflect.TypeFor[In](), method, rt.out)
+	return rt
+}
+
+func encode(out any) (answer, error) {
+	if e, ok := out.(interface{ answer() answer }); ok {
+		return e.answer(), nil
+	}
+	b, err := json.Marshal(out)
+	return answer{json: b}, err
+}
+
+// routes is the whole interface.
+func routes() []Route {
+	var all []Route
+	for _, resource := range [][]Route{
+		accountRoutes, permissionRoutes, settingRoutes, settingGroupRoutes, systemRoutes,
+	} {
+		all = append(all, resource...)
+	}
+	return all
+}
+
+var permissionKey = regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){1,4}$`)
+
+// checkRoutes refuses a table with a mistake in it, at start.
+func checkRoutes(all []Route) error {
+	for _, rt := range all {
+		if rt.Access != public && rt.Access != signedIn && !permissionKey.MatchString(rt.Access) {
+			return fmt.Errorf("route %s %s has no access key: %q", rt.Method, rt.Path, rt.Access)
+		}
+		if rt.Title == "" {
+			return fmt.Errorf("route %s %s has no title", rt.Method, rt.Path)
+		}
+		for _, segment := range strings.Split(rt.Path, "/") {
+			name, isParam := strings.CutPrefix(segment, ":")
+			if isParam && !rt.in.has("path", name) {
+				return fmt.Errorf("route %s %s: its input does not take :%s", rt.Method, rt.Path, name)
+			}
+		}
+	}
+	return nil
+}
+
+// Keys are the permission keys that routes ask for.
+func Keys() map[string]bool {
+	keys := map[string]bool{}
+	for _, rt := range routes() {
+		if rt.Access != public && rt.Access != signedIn {
+			keys[rt.Access] = true
+		}
+	}
+	return keys
+}

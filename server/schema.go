@@ -1,0 +1,200 @@
+package server
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"reeve/store"
+)
+
+// schemas turns Go types into JSON Schema; structs get a name and stand once.
+type schemas struct {
+	named object
+	seen  map[string]string // name → Go type
+}
+
+// of returns the schema of an output type.
+func (s *schemas) of(t reflect.Type) object {
+	if shaped, ok := reflect.Zero(t).Interface().(interface{ shape() reflect.Type }); ok {
+		return s.of(shaped.shape())
+	}
+	switch t {
+	case reflect.TypeFor[store.Time]():
+		return object{"type": "string", "format": "date-time", "examples": []any{"2025-05-08T03:04:05.000000Z"}}
+	case reflect.TypeFor[store.Flag]():
+		return object{"type": "integer", "enum": []any{0, 1}}
+	case reflect.TypeFor[store.ID]():
+		return object{"type": "integer", "minimum": 0}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return s.of(t.Elem())
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return object{"type": "integer"}
+	case reflect.Float64:
+		return object{"type": "number"}
+	case reflect.Slice:
+		return object{"type": "array", "items": s.of(t.Elem())}
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": s.of(t.Elem())}
+	case reflect.Interface:
+		return object{"description": "any JSON value"}
+	case reflect.Struct:
+		return s.structure(t)
+	}
+	panic("server: no schema for " + t.String())
+}
+
+func (s *schemas) structure(t reflect.Type) object {
+	name := schemaName(t)
+	if name == "Nothing" {
+		return object{"type": "object", "maxProperties": 0}
+	}
+	ref := object{"$ref": "#/components/schemas/" + name}
+	if had, ok := s.seen[name]; ok {
+		if had != t.String() {
+			panic(fmt.Sprintf("server: %s and %s are both called %s in the document", had, t, name))
+		}
+		return ref
+	}
+	s.seen[name] = t.String()
+	properties, required := object{}, []any{}
+	s.properties(t, properties, &required)
+	s.named[name] = object{"type": "object", "properties": properties, "required": required}
+	return ref
+}
+
+// properties adds a struct's fields, with those of what it embeds and, in a
+// tree's node, those of the record.
+func (s *schemas) properties(t reflect.Type, properties object, required *[]any) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || name == "-" {
+			s.properties(f.Type, properties, required)
+			continue
+		}
+		schema := s.of(f.Type)
+		if f.Tag.Get("null") == "true" {
+			schema["type"] = []any{schema["type"], "null"}
+		}
+		if doc := f.Tag.Get("doc"); doc != "" {
+			schema["description"] = doc
+		}
+		properties[name] = schema
+		if options != "omitempty" {
+			*required = append(*required, name)
+		}
+	}
+}
+
+var typeWord = regexp.MustCompile(`\w+`)
+
+// schemaName is a type's name with its argument before it: tree[store.Role] is
+// RoleTree, and loginOut is Login.
+func schemaName(t reflect.Type) string {
+	base, argument, generic := strings.Cut(t.Name(), "[")
+	name := strings.ToUpper(base[:1]) + strings.TrimSuffix(base[1:], "Out")
+	if generic {
+		words := typeWord.FindAllString(argument[strings.LastIndex(argument, "/")+1:], -1)
+		last := words[len(words)-1]
+		name = strings.ToUpper(last[:1]) + last[1:] + name
+	}
+	return name
+}
+
+func (s *schemas) failure() object {
+	return object{
+		"type": "object", "required": []any{"data", "success", "msg", "showType", "errorCode", "requestId"},
+		"properties": object{
+			"data":      object{"type": "object", "maxProperties": 0},
+			"success":   object{"type": "boolean", "const": false},
+			"msg":       object{"type": "string", "description": "what a person can act on"},
+			"showType":  object{"type": "integer", "enum": []any{0, 1, 2, 3, 4, 5, 99}, "description": "how to show msg: 0 silent success, 1 warning, 2 error, 3 to 5 the same as notifications, 99 not at all"},
+			"errorCode": object{"type": "string", "description": "stable, snake_case"},
+			"requestId": object{"type": "string", "description": "also in X-Request-Id and in the log"},
+			"errors":    object{"type": "object", "additionalProperties": object{"type": "string"}, "description": "what is wrong, by field"},
+		},
+	}
+}
+
+// inputSchema describes the fields that come from the body.
+func inputSchema(fields []*field, closed bool) object {
+	properties, required := object{}, []any{}
+	for _, f := range fields {
+		if f.from != "json" {
+			continue
+		}
+		properties[f.name] = fieldSchema(f)
+		if f.required {
+			required = append(required, f.name)
+		}
+	}
+	schema := object{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	if closed {
+		schema["additionalProperties"] = false
+	}
+	return schema
+}
+
+// fieldSchema describes one field of an input.
+func fieldSchema(f *field) object {
+	schema := object{}
+	bound := func(low, high string) {
+		if f.min != nil {
+			schema[low] = *f.min
+		}
+		if f.max != nil {
+			schema[high] = *f.max
+		}
+	}
+	switch f.typ {
+	case reflect.TypeFor[store.Flag]():
+		schema["enum"] = []any{0, 1, false, true}
+	case reflect.TypeFor[store.ID]():
+		schema["type"], schema["minimum"] = "integer", 0
+		if f.required {
+			schema["minimum"] = 1
+		}
+	default:
+		switch f.typ.Kind() {
+		case reflect.String:
+			schema["type"] = "string"
+			if !f.raw { // those are counted in bytes, which the schema cannot say
+				bound("minLength", "maxLength")
+			}
+			if f.enum != nil {
+				schema["enum"] = f.enum
+			}
+			if f.pattern != nil {
+				schema["pattern"] = f.pattern.String()
+			}
+		case reflect.Int64:
+			schema["type"] = "integer"
+			bound("minimum", "maximum")
+		case reflect.Map:
+			schema["type"], schema["additionalProperties"] = "object", true
+		case reflect.Slice:
+			schema["type"] = "array"
+			bound("minItems", "maxItems")
+			if f.fields != nil {
+				schema["items"] = inputSchema(f.fields, true)
+			} else {
+				schema["items"] = fieldSchema(&field{typ: f.typ.Elem(), required: true})
+			}
+		}
+	}
+	if f.doc != "" {
+		schema["description"] = f.doc
+	}
+	return schema
+}

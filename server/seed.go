@@ -1,0 +1,162 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"reeve/auth"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// Seed fills a new database and brings an older one up to this version.
+type Seed struct {
+	Files    fs.FS  // permissions.json and names.json
+	Password string // of the first user
+	// MustChange makes the first user change the password, because the program chose it.
+	MustChange bool
+	Cost       int // of bcrypt
+}
+
+// names are the words of the seed data.
+type names struct {
+	OwnerRole struct{ Name, Description string }  `json:"owner_role"`
+	FirstUser struct{ Username, Nickname string } `json:"first_user"`
+	Groups    map[string]store.SettingGroup       `json:"groups"`
+	Settings  map[string]store.BuiltinTexts       `json:"settings"`
+}
+
+// menuPlace is a menu or a page of the seed data. An action belongs to the one
+// whose key is the longest beginning of its own.
+type menuPlace struct {
+	store.Permission
+	Parent string `json:"parent"`
+}
+
+// Create fills a new database, in the transaction that makes it.
+func (s *Seed) Create(tx *store.Tx) error {
+	if err := s.Upgrade(tx); err != nil {
+		return err
+	}
+	words, _, err := s.load()
+	if err != nil {
+		return err
+	}
+	owner := &store.Role{
+		Name: words.OwnerRole.Name, Description: words.OwnerRole.Description, Status: true, DataScope: "all",
+		DeptIDs: []store.ID{}, GrantRoleIDs: []store.ID{}, RuleIDs: []store.ID{},
+	}
+	if err := store.Roles.Create(tx, owner); err != nil {
+		return err
+	}
+	user := &store.User{
+		Username: words.FirstUser.Username, Nickname: words.FirstUser.Nickname, Status: true, RoleIDs: []store.ID{owner.ID},
+	}
+	if err := store.Users.Create(tx, user); err != nil {
+		return err
+	}
+	if owner.ID != store.OwnerRole || user.ID != auth.FirstUser {
+		return fmt.Errorf("the first role has id %d and the first user %d", owner.ID, user.ID)
+	}
+	hash, err := auth.HashPassword(tx, s.Password, s.Cost)
+	if err != nil {
+		return err
+	}
+	return store.SetHash(tx, user.ID, hash, s.MustChange, 0)
+}
+
+// Upgrade adds the permissions and builtin settings that this version has and
+// the database has never had. What an administrator has deleted stays deleted.
+func (s *Seed) Upgrade(tx *store.Tx) error {
+	words, places, err := s.load()
+	if err != nil {
+		return err
+	}
+	if err := store.AddBuiltins(tx, words.Groups, words.Settings); err != nil {
+		return err
+	}
+	install, err := store.Installs.Get(tx, 1)
+	if err != nil {
+		return err
+	}
+	seeded := map[string]bool{}
+	for _, key := range install.Seeded {
+		seeded[key] = true
+	}
+	if err := addPermissions(tx, seeded, places); err != nil {
+		return err
+	}
+	_, err = store.Installs.Update(tx, 1, func(i *store.Install) error {
+		i.Seeded = slices.Sorted(maps.Keys(seeded))
+		return nil
+	})
+	return err
+}
+
+// addPermissions adds the pages and actions that are not yet in seeded.
+func addPermissions(tx *store.Tx, seeded map[string]bool, places []menuPlace) error {
+	pages := map[string]bool{}
+	for _, p := range places {
+		pages[p.Key] = true
+		p.Show, p.Status = true, true
+		if err := addPermission(tx, seeded, p.Permission, p.Parent); err != nil {
+			return err
+		}
+	}
+	sort := int64(0)
+	for _, rt := range routes() {
+		sort++
+		if rt.Access == public || rt.Access == signedIn {
+			continue
+		}
+		action := store.Permission{Type: store.ActionPermission, Key: rt.Access, Name: rt.Title, Sort: sort * 10, Show: true, Status: true}
+		if err := addPermission(tx, seeded, action, pageOf(rt.Access, pages)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pageOf(key string, pages map[string]bool) string {
+	for !pages[key] && strings.Contains(key, ".") {
+		key = key[:strings.LastIndex(key, ".")]
+	}
+	return key
+}
+
+// addPermission adds one permission under its parent, or at the top when the
+// parent has been deleted.
+func addPermission(tx *store.Tx, seeded map[string]bool, p store.Permission, parent string) error {
+	if seeded[p.Key] {
+		return nil
+	}
+	seeded[p.Key] = true
+	if _, err := store.PermissionByKey.Get(tx, p.Key); !errs.Is(err, errs.NotFound) {
+		return err // nil when an administrator was first to make one with this key
+	}
+	above, err := store.PermissionByKey.Get(tx, parent)
+	if err == nil {
+		p.ParentID = above.ID
+	} else if !errs.Is(err, errs.NotFound) {
+		return err
+	}
+	return store.Permissions.Create(tx, &p)
+}
+
+func (s *Seed) load() (words names, places []menuPlace, err error) {
+	for file, into := range map[string]any{"names.json": &words, "permissions.json": &places} {
+		b, readErr := fs.ReadFile(s.Files, file)
+		if readErr == nil {
+			readErr = json.Unmarshal(b, into)
+		}
+		if readErr != nil {
+			err = errors.Join(err, fmt.Errorf("seed file %s: %w", file, readErr))
+		}
+	}
+	return words, places, err
+}

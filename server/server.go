@@ -1,0 +1,217 @@
+// Package server is Reeve's HTTP interface: the table of routes and everything
+// that is read from it. A request goes through request.go (who asks, may they),
+// decode.go (what do they say), the handler in its resource's file, and back out
+// in the envelope. It knows nothing of bbolt or of configuration files.
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+	"github.com/rs/zerolog"
+	"reeve/auth"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// Config is what the server needs to be told before it listens.
+type Config struct {
+	Listen         string // host:port
+	TLSCert        string // PEM files; both or neither
+	TLSKey         string
+	TrustedProxies []netip.Prefix
+	CORSOrigins    []string // exact origins, like https://admin.example.org; none by default
+	Version        string
+}
+
+// How long a client may take.
+const (
+	headerTimeout   = 5 * time.Second
+	idleTimeout     = 60 * time.Second
+	writeTimeout    = 60 * time.Second // from the end of the header to the end of the answer; streams set their own
+	shutdownTimeout = 20 * time.Second // for requests in flight
+	maxHeaderBytes  = 64 << 10
+)
+
+// Server answers requests from one database.
+type Server struct {
+	config  Config
+	db      *store.DB
+	auth    *auth.Auth
+	log     zerolog.Logger
+	handler http.Handler
+	openapi document
+	backup  sync.Mutex // one at a time
+	idHead  string     // random, the first half of every request id
+	idTail  atomic.Uint64
+}
+
+// New builds the server; it does not listen yet.
+func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server, error) {
+	var head [6]byte
+	rand.Read(head[:]) // never fails: crypto/rand ends the program instead
+	s := &Server{config: config, db: db, auth: a, log: log, idHead: hex.EncodeToString(head[:])}
+	all := routes()
+	if err := checkRoutes(all); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.openapi, err = newDocument(all, config.Version); err != nil {
+		return nil, err
+	}
+	s.handler = s.cors(s.router(all))
+	return s, nil
+}
+
+// Handler is the whole interface as an http.Handler.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+func (s *Server) router(all []Route) *httprouter.Router {
+	router := httprouter.New()
+	router.RedirectTrailingSlash = false
+	router.RedirectFixedPath = false
+	router.HandleOPTIONS = false
+	for i := range all {
+		router.Handle(all[i].Method, all[i].Path, s.serve(&all[i]))
+	}
+	router.NotFound = s.refuse(errs.New(errs.NotFound, "there is no such address"))
+	router.MethodNotAllowed = s.refuse(errs.New(errs.BadMethod, "this address does not take this method; the header Allow names those it takes"))
+	return router
+}
+
+// refuse answers every request with one error.
+func (s *Server) refuse(err error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		req := &Request{ID: s.nextID(), s: s, http: r, w: w, Actor: store.Nobody, Addr: s.clientAddr(r)}
+		sw := &statusWriter{ResponseWriter: w}
+		start := time.Now()
+		s.fail(sw, req, err)
+		s.logRequest("", req, sw.status, start, err)
+	})
+}
+
+// cors lets pages of the configured origins use the interface. Nothing is
+// allowed by default, and credentials never are: tokens travel in a header.
+func (s *Server) cors(next http.Handler) http.Handler {
+	if len(s.config.CORSOrigins) == 0 {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Add("Vary", "Origin")
+		origin := r.Header.Get("Origin")
+		if !slices.Contains(s.config.CORSOrigins, origin) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Set("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id, Content-Disposition")
+		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+			h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
+			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match")
+			h.Set("Access-Control-Max-Age", "600")
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) nextID() string {
+	return s.idHead + "-" + strconv.FormatUint(s.idTail.Add(1), 36)
+}
+
+func (s *Server) clientAddr(r *http.Request) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.IPv4Unspecified() // not a network connection: a test's own request
+	}
+	if len(s.config.TrustedProxies) == 0 {
+		return peer.Addr().Unmap().WithZone("")
+	}
+	return auth.ClientAddr(peer.Addr(), r.Header.Values("X-Forwarded-For"), s.config.TrustedProxies)
+}
+
+// Run listens and serves until ctx ends, then lets requests in flight finish.
+// ready is told the address once connections are taken.
+func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
+	srv := &http.Server{
+		Handler:           s.handler,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		WriteTimeout:      writeTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          httpLog(s.log),
+	}
+	listener, err := net.Listen("tcp", s.config.Listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", s.config.Listen, err)
+	}
+	if s.config.TLSCert != "" {
+		cert, err := tls.LoadX509KeyPair(s.config.TLSCert, s.config.TLSKey)
+		if err != nil {
+			return errors.Join(fmt.Errorf("load server.tls_cert and server.tls_key: %w", err), listener.Close())
+		}
+		srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2", "http/1.1"}}
+		listener = tls.NewListener(listener, srv.TLSConfig)
+	}
+	var wg sync.WaitGroup
+	tidy, stopTidying := context.WithCancel(context.Background())
+	wg.Go(func() {
+		s.auth.Run(tidy, func(err error) { s.log.Error().Err(err).Msg("keeping sessions tidy failed") })
+	})
+	served := make(chan error, 1)
+	wg.Go(func() { served <- srv.Serve(listener) })
+	ready(listener.Addr())
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		deadline, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+		err = srv.Shutdown(deadline)
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = errors.Join(fmt.Errorf("requests were still running after %s and were cut off", shutdownTimeout), srv.Close())
+		}
+	}
+	stopTidying()
+	wg.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// PlainBeyondLoopback tells whether passwords would cross a network in the clear.
+func (c *Config) PlainBeyondLoopback() bool {
+	host, _, err := net.SplitHostPort(c.Listen)
+	if err != nil || c.TLSCert != "" || host == "localhost" {
+		return false
+	}
+	addr, err := netip.ParseAddr(host)
+	return err != nil || !addr.IsLoopback()
+}
+
+// httpLog takes what net/http has to say, which is about broken connections.
+func httpLog(l zerolog.Logger) *log.Logger { return log.New(lineWriter{l}, "", 0) }
+
+type lineWriter struct{ log zerolog.Logger }
+
+func (w lineWriter) Write(b []byte) (int, error) {
+	w.log.Debug().Msg(strings.TrimSpace(string(b)))
+	return len(b), nil
+}

@@ -1,0 +1,174 @@
+package server
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+var settingRoutes = []Route{
+	list("/system/setting", "system.setting.query", "List settings", &settings),
+	read("/system/setting/:id", "system.setting.query", "Get a setting", getSetting),
+	write("POST", "/system/setting", "system.setting.create", "Define a setting", createSetting),
+	write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting", changeSetting),
+	write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting", deleteSetting),
+	write("PUT", "/system/setting", "system.setting.save", "Save the values of settings", saveSettings),
+	write("POST", "/system/setting/refresh", "system.setting.refresh", "Rebuild the settings cache", refreshSettings),
+	read("/system/setting-value", "system.setting.query", "Read the values in force", settingValues),
+}
+
+var settings = List[store.Setting]{
+	rows:     func(tx *store.Tx) []store.Row[store.Setting] { return store.SettingSet.Get(tx).Settings },
+	keywords: []string{"key", "title", "describe"},
+	order:    "sort, then id, ascending",
+	columns: []column[store.Setting]{
+		{name: "id", number: func(s *store.Setting) int64 { return int64(s.ID) }, uses: sorted},
+		{name: "group_id", number: func(s *store.Setting) int64 { return int64(s.GroupID) }, uses: param | filtered | sorted},
+		{name: "key", text: func(s *store.Setting) string { return s.Key }, uses: sorted},
+		{name: "title", text: func(s *store.Setting) string { return s.Title }, uses: sorted},
+		{name: "type", text: func(s *store.Setting) string { return s.Type }, uses: filtered | sorted},
+		{name: "sort", number: func(s *store.Setting) int64 { return s.Sort }, uses: sorted},
+		{name: "created_at", number: func(s *store.Setting) int64 { return int64(s.CreatedAt) }, uses: sorted | ranged},
+		{name: "updated_at", number: func(s *store.Setting) int64 { return int64(s.UpdatedAt) }, uses: sorted | ranged},
+	},
+}
+
+func getSetting(tx *store.Tx, _ *Request, in *byID) (*store.Setting, error) {
+	return store.Settings.Get(tx, in.ID)
+}
+
+type settingIn struct {
+	Key      *string         `json:"key" check:"create,max=64" doc:"[a-z][a-z0-9_]*, unique in its group"`
+	Title    *string         `json:"title" check:"create,min=1,max=100"`
+	Describe *string         `json:"describe" check:"max=1000,text"`
+	Values   *string         `json:"values" check:"raw,max=65536" doc:"the stored text; it must fit type, options and props. A secret is answered as ******, and that sent back means unchanged"`
+	Type     *string         `json:"type" check:"create,enum=checkbox|color|date|image|input|json|number|radio|secret|select|switch|textarea|time"`
+	Options  *[]store.Option `json:"options" check:"max=200" doc:"radio, select and checkbox need them"`
+	Props    *[]store.Prop   `json:"props" check:"max=50" doc:"min, max, step and maxlength are bounds; other names are hints for the console"`
+	GroupID  *store.ID       `json:"group_id" check:"create"`
+	Sort     *int64          `json:"sort" check:"min=-1000000,max=1000000"`
+}
+
+func (in *settingIn) apply(s *store.Setting) {
+	set(&s.Key, in.Key)
+	set(&s.Title, in.Title)
+	set(&s.Describe, in.Describe)
+	set(&s.Values, in.Values)
+	set(&s.Type, in.Type)
+	set(&s.Options, in.Options)
+	set(&s.Props, in.Props)
+	set(&s.GroupID, in.GroupID)
+	set(&s.Sort, in.Sort)
+}
+
+func createSetting(tx *store.Tx, _ *Request, in *settingIn) (*store.Setting, error) {
+	s := &store.Setting{}
+	in.apply(s)
+	return s, store.CreateSetting(tx, s)
+}
+
+type settingChange struct {
+	byID
+	settingIn
+}
+
+func changeSetting(tx *store.Tx, req *Request, in *settingChange) (*store.Setting, error) {
+	return store.SaveSetting(tx, in.ID, func(s *store.Setting) error {
+		in.apply(s)
+		return req.fresh(s.Stamps)
+	})
+}
+
+func deleteSetting(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
+	return nothing{}, store.Settings.Delete(tx, in.ID)
+}
+
+type valuesIn struct {
+	Values map[string]any `json:"values" check:"required" doc:"by group.key; a text, or the value by the setting's type"`
+}
+
+// saveSettings changes many values together. Every one is tried, so that all
+// that is wrong is named; as soon as one is, nothing is kept.
+func saveSettings(tx *store.Tx, _ *Request, in *valuesIn) (nothing, error) {
+	faults := errs.Faults{}
+	ids := store.SettingSet.Get(tx)
+	for _, name := range slices.Sorted(maps.Keys(in.Values)) {
+		id := ids.ID(name)
+		if id == 0 {
+			faults.Add("values."+name, "there is no such setting")
+			continue
+		}
+		_, err := store.SaveSetting(tx, id, func(s *store.Setting) error {
+			text, err := settingText(s, in.Values[name])
+			s.Values = text
+			return err
+		})
+		if err != nil {
+			e := errs.Of(err)
+			if e.Kind != errs.Invalid {
+				return nothing{}, err
+			}
+			faults.Add("values."+name, "%s", strings.TrimPrefix(e.Msg, "values: "))
+		}
+	}
+	return nothing{}, faults.Err(errs.Invalid)
+}
+
+// settingText turns a value as JSON has it into the text that is stored.
+func settingText(s *store.Setting, value any) (string, error) {
+	wrong := func(want string) error { return errs.Field(errs.Invalid, "values", "must be %s, or a text", want) }
+	switch v := value.(type) {
+	case string:
+		return v, nil
+	case bool:
+		if s.Type == "switch" || s.Type == "json" {
+			return map[bool]string{true: "true", false: "false"}[v], nil
+		}
+	case json.Number:
+		if s.Type == "number" || s.Type == "switch" || s.Type == "json" {
+			return v.String(), nil
+		}
+	case []any, map[string]any:
+		if _, array := v.([]any); s.Type == "json" || s.Type == "checkbox" && array {
+			b, err := json.Marshal(v)
+			return string(b), err
+		}
+	}
+	switch s.Type {
+	case "number":
+		return "", wrong("a number")
+	case "switch":
+		return "", wrong("true or false")
+	case "checkbox":
+		return "", wrong("an array of texts")
+	}
+	return "", errs.Field(errs.Invalid, "values", "must be a text")
+}
+
+type refreshOut struct {
+	Count      int     `json:"count" doc:"settings in the cache"`
+	Generation uint64  `json:"generation" doc:"how often the cache was built since the start"`
+	TookMS     float64 `json:"took_ms"`
+}
+
+// refreshSettings rebuilds the cache in the writer's turn, so that it cannot
+// overtake a change.
+func refreshSettings(tx *store.Tx, _ *Request, _ *none) (*refreshOut, error) {
+	start := time.Now()
+	cache, err := store.SettingSet.Rebuild(tx)
+	if err != nil {
+		return nil, err
+	}
+	took := float64(time.Since(start).Microseconds()) / 1000
+	return &refreshOut{len(cache.Settings), store.SettingSet.Generation(tx), took}, nil
+}
+
+func settingValues(tx *store.Tx, _ *Request, _ *none) (Encoded[map[string]map[string]any], error) {
+	cache := store.SettingSet.Get(tx)
+	return Encoded[map[string]map[string]any]{JSON: cache.Effective, ETag: cache.ETag}, nil
+}

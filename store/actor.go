@@ -1,0 +1,121 @@
+package store
+
+import (
+	"maps"
+	"slices"
+	"sync/atomic"
+)
+
+// Actor is who acts. auth fills one for each signed-in user and replaces it when
+// that user changes; the rights in it follow the rules that are in force.
+type Actor struct {
+	ID         ID
+	Username   string
+	App        bool // of the app users' realm
+	RoleIDs    []ID
+	MustChange bool // must change the password before anything else
+
+	system bool
+	rights atomic.Pointer[rights]
+}
+
+// System acts in seeding, upgrades and tools: it may do everything.
+var System = &Actor{Username: "system", system: true}
+
+// Nobody acts where no one is signed in: it may do nothing.
+var Nobody = &Actor{}
+
+// rights are an actor's, compiled from one generation of the rules.
+type rights struct {
+	rules *Rules
+	keys  map[string]bool
+}
+
+// May tells whether the actor holds a permission at this moment, in O(1).
+func (a *Actor) May(tx *Tx, key string) bool {
+	return a.system || a.compiled(tx).keys[key]
+}
+
+// Keys returns the permission keys the actor holds, sorted.
+func (a *Actor) Keys(tx *Tx) []string {
+	return slices.Sorted(maps.Keys(a.compiled(tx).keys))
+}
+
+func (a *Actor) compiled(tx *Tx) *rights {
+	rules := RuleBook.Get(tx)
+	if r := a.rights.Load(); r != nil && r.rules == rules {
+		return r
+	}
+	r := &rights{rules, rules.keysOf(a)}
+	a.rights.Store(r)
+	return r
+}
+
+// Rules are what grants permissions: the roles and the permission tree.
+type Rules struct {
+	roles       map[ID]*Role
+	permissions map[ID]*Permission
+}
+
+// RuleBook keeps the Rules in memory.
+var RuleBook = NewCache("rules", func(tx *Tx) (*Rules, error) {
+	rules := &Rules{map[ID]*Role{}, map[ID]*Permission{}}
+	for r, err := range Roles.All(tx) {
+		if err != nil {
+			return nil, err
+		}
+		rules.roles[r.ID] = r
+	}
+	for p, err := range Permissions.All(tx) {
+		if err != nil {
+			return nil, err
+		}
+		rules.permissions[p.ID] = p
+	}
+	return rules, nil
+}, Roles, Permissions)
+
+// enabled tells whether a permission and everything above it is enabled.
+func (r *Rules) enabled(id ID) bool {
+	for steps := 0; id != 0 && steps <= MaxDepth; steps++ {
+		p := r.permissions[id]
+		if p == nil || !bool(p.Status) {
+			return false
+		}
+		id = p.ParentID
+	}
+	return id == 0
+}
+
+// keysOf is the union over an actor's enabled roles of their enabled
+// permissions; with the owner role it is all there are, disabled ones too.
+func (r *Rules) keysOf(a *Actor) map[string]bool {
+	keys := map[string]bool{}
+	if a.App {
+		return keys
+	}
+	for _, id := range a.RoleIDs {
+		role := r.roles[id]
+		switch {
+		case id == OwnerRole:
+			for _, p := range r.permissions {
+				keys[p.Key] = true
+			}
+		case role != nil && bool(role.Status):
+			for _, id := range role.RuleIDs {
+				if r.enabled(id) {
+					keys[r.permissions[id].Key] = true
+				}
+			}
+		}
+	}
+	return keys
+}
+
+// RoleName returns a role's name, "" when there is no such role.
+func (r *Rules) RoleName(id ID) string {
+	if role := r.roles[id]; role != nil {
+		return role.Name
+	}
+	return ""
+}

@@ -1,0 +1,170 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"reeve/store/errs"
+)
+
+// Builtin is a setting that the program itself uses. Its type, default and
+// bounds are declared here and stay; its title and description come from the
+// seed data, and its value is changed like any other setting's.
+type Builtin struct {
+	Group, Key string
+	Type       string
+	Default    string
+	Props      []Prop
+
+	name string // "group.key"
+}
+
+// NumberSetting is a builtin whole number.
+type NumberSetting struct{ Builtin }
+
+// TextSetting is a builtin line of text.
+type TextSetting struct{ Builtin }
+
+func number(group, key string, def, low, high int) *NumberSetting {
+	return &NumberSetting{Builtin{group, key, "number", strconv.Itoa(def), []Prop{
+		{"min", strconv.Itoa(low)}, {"max", strconv.Itoa(high)}, {"step", "1"},
+	}, group + "." + key}}
+}
+
+func text(group, key, def string, maxLength int) *TextSetting {
+	return &TextSetting{Builtin{group, key, "input", def, []Prop{{"maxlength", strconv.Itoa(maxLength)}}, group + "." + key}}
+}
+
+// The builtin settings. A minute or an hour is meant where a name says so.
+var (
+	SiteTitle = text("site", "title", "Reeve", 60)
+
+	SessionIdleMinutes = number("security", "session_idle_minutes", 30, 5, 7*24*60)
+	SessionHours       = number("security", "session_hours", 12, 1, 365*24)
+	LoginTries         = number("security", "login_tries", 5, 1, 1000)
+	LoginWindowMinutes = number("security", "login_window_minutes", 15, 1, 24*60)
+
+	AppSessionIdleHours = number("app", "session_idle_hours", 7*24, 1, 365*24)
+	AppSessionDays      = number("app", "session_days", 30, 1, 3650)
+)
+
+// Builtins lists them in the order in which they are shown.
+var Builtins = []Builtin{
+	SiteTitle.Builtin,
+	SessionIdleMinutes.Builtin, SessionHours.Builtin, LoginTries.Builtin, LoginWindowMinutes.Builtin,
+	AppSessionIdleHours.Builtin, AppSessionDays.Builtin,
+}
+
+// Name is the setting's full name, "group.key".
+func (b *Builtin) Name() string { return b.name }
+
+// Get returns the value in force, from memory.
+func (s *TextSetting) Get(tx *Tx) string { return SettingSet.Get(tx).texts[s.name] }
+
+// Get returns the value in force, from memory.
+func (s *NumberSetting) Get(tx *Tx) int { return SettingSet.Get(tx).numbers[s.name] }
+
+// builtinNumbers decodes the builtin numbers once for every generation of the cache.
+func builtinNumbers(texts map[string]string) map[string]int {
+	numbers := map[string]int{}
+	for _, b := range Builtins {
+		if b.Type != "number" {
+			continue
+		}
+		n, err := strconv.Atoi(texts[b.name])
+		if err != nil { // only before the setting is added, in the transaction that makes the database
+			n, err = strconv.Atoi(b.Default)
+		}
+		if err != nil {
+			panic("store: the default of " + b.name + " is not a whole number")
+		}
+		numbers[b.name] = n
+	}
+	return numbers
+}
+
+func fitBuiltin(s *Setting, text string) (string, error) {
+	if text == "" {
+		return "", fmt.Errorf("is required")
+	}
+	if _, err := strconv.Atoi(text); s.Type == "number" && err != nil {
+		return "", fmt.Errorf("must be a whole number")
+	}
+	return fit(s, text)
+}
+
+func isBuiltinGroup(key string) bool {
+	return slices.ContainsFunc(Builtins, func(b Builtin) bool { return b.Group == key })
+}
+
+// keepBuiltin refuses to delete, rename, move or retype a builtin, and holds its
+// value to the declared bounds.
+func keepBuiltin(tx *Tx, old, new *Setting) error {
+	group, err := SettingGroups.Get(tx, old.GroupID)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(Builtins, func(b Builtin) bool { return b.Group == group.Key && b.Key == old.Key })
+	if i < 0 {
+		return nil
+	}
+	if new == nil {
+		return errs.New(errs.Conflict, "setting %s is used by the program and cannot be deleted", Builtins[i].Name()).Coded("in_use")
+	}
+	faults := errs.Faults{}
+	for field, changed := range map[string]bool{
+		"key": new.Key != old.Key, "group_id": new.GroupID != old.GroupID, "type": new.Type != old.Type,
+		"options": !slices.Equal(new.Options, old.Options), "props": !slices.Equal(new.Props, old.Props),
+	} {
+		if changed {
+			faults.Add(field, "cannot be changed: the program uses %s", Builtins[i].Name())
+		}
+	}
+	if err := faults.Err(errs.Conflict); err != nil {
+		return errs.Of(err).Coded("in_use")
+	}
+	if _, err := fitBuiltin(new, new.Values); err != nil {
+		return errs.Field(errs.Invalid, "values", "%s", err)
+	}
+	return nil
+}
+
+// BuiltinTexts are the words of a builtin setting or group in the seed data.
+type BuiltinTexts struct{ Title, Describe string }
+
+// AddBuiltins adds the builtin settings and groups that are missing, and brings
+// the type and bounds of the others to this version's.
+func AddBuiltins(tx *Tx, groups map[string]SettingGroup, texts map[string]BuiltinTexts) error {
+	for i, b := range Builtins {
+		group, err := SettingGroupByKey.Get(tx, b.Group)
+		if errs.Is(err, errs.NotFound) {
+			g := groups[b.Group]
+			g.Key = b.Group
+			group, err = &g, SettingGroups.Create(tx, &g)
+		}
+		if err != nil {
+			return err
+		}
+		stored, err := SettingByKey.Get(tx, group.ID.String()+"."+b.Key)
+		if err == nil {
+			_, err = Settings.Update(tx, stored.ID, func(s *Setting) error {
+				s.Type, s.Props, s.Options = b.Type, b.Props, []Option{}
+				if _, err := fitBuiltin(s, s.Values); err != nil {
+					s.Values = b.Default
+				}
+				return nil
+			})
+		} else if errs.Is(err, errs.NotFound) {
+			t := texts[b.Name()]
+			err = Settings.Create(tx, &Setting{
+				GroupID: group.ID, Key: b.Key, Type: b.Type, Values: b.Default, Props: b.Props,
+				Title: t.Title, Describe: t.Describe, Sort: int64(i+1) * 10,
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package store
+
+import "slices"
+
+// Cache describes an immutable value computed from a few small collections and
+// kept in memory: what is read on every request. After a commit that changed one
+// of the collections, the value is computed again and replaced before anybody
+// is told that the commit happened.
+type Cache[V any] struct {
+	name  string
+	build func(tx *Tx) (*V, error)
+	from  []table
+}
+
+// NewCache describes a cache. build reads nothing but the named collections and
+// what it returns is never changed.
+func NewCache[V any](name string, build func(tx *Tx) (*V, error), from ...table) *Cache[V] {
+	return &Cache[V]{name, build, from}
+}
+
+// anyCache is a Cache without its type.
+type anyCache interface {
+	cacheName() string
+	compute(tx *Tx) (any, error)
+	reads(t table) bool
+}
+
+func (c *Cache[V]) cacheName() string           { return c.name }
+func (c *Cache[V]) compute(tx *Tx) (any, error) { return c.build(tx) }
+func (c *Cache[V]) reads(t table) bool          { return slices.Contains(c.from, t) }
+
+// cached is one generation of a cache's value.
+type cached struct {
+	value      any
+	generation uint64
+}
+
+// Get returns the current value. Within a commit that has changed one of the
+// collections it is computed from what the commit holds so far, so a rule never
+// looks at a stale one; if that fails the data is damaged, and the panic ends
+// the write function with a clear error.
+func (c *Cache[V]) Get(tx *Tx) *V {
+	if tx.changes != nil && c.changed(tx) {
+		value, ok := tx.changes.caches[c]
+		if !ok {
+			var err error
+			if value, err = c.build(tx); err != nil {
+				panic(fault{err})
+			}
+			tx.changes.caches[c] = value
+		}
+		return value.(*V)
+	}
+	return tx.db.caches[c].Load().value.(*V)
+}
+
+// Generation counts how often the value was computed since the start.
+func (c *Cache[V]) Generation(tx *Tx) uint64 { return tx.db.caches[c].Load().generation }
+
+// Rebuild computes the value from the stored records again and puts it in place,
+// as a write that changes nothing, so that it cannot overtake a commit.
+func (c *Cache[V]) Rebuild(tx *Tx) (*V, error) {
+	v, err := c.build(tx)
+	if err != nil {
+		return nil, err
+	}
+	if !c.changed(tx) {
+		tx.db.swap(c, v)
+	}
+	return v, nil
+}
+
+func (c *Cache[V]) changed(tx *Tx) bool {
+	return slices.ContainsFunc(c.from, func(t table) bool { return len(tx.changes.records[t]) > 0 })
+}
+
+// swap puts a new value in place; only the writer calls it.
+func (db *DB) swap(c anyCache, value any) {
+	slot := db.caches[c]
+	generation := uint64(1)
+	if old := slot.Load(); old != nil {
+		generation = old.generation + 1
+	}
+	slot.Store(&cached{value, generation})
+}

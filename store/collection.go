@@ -1,0 +1,251 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+
+	"reeve/store/errs"
+)
+
+// Collection describes where records of one type live and what must hold for
+// them. It is a package-level description without a handle: data is reached
+// through a Tx alone, so a transaction cannot be nested in another by mistake.
+type Collection[T any] struct {
+	name     string
+	rec      func(*T) record
+	indexes  []*index[T]
+	rules    []func(tx *Tx, old, new *T) error
+	checks   []func(tx *Tx, report *Report)
+	incoming []incoming
+}
+
+// NewCollection describes a collection. T embeds Ident and Stamps; name is the
+// bucket's and, in messages, the noun.
+func NewCollection[T any, P interface {
+	*T
+	record
+}](name string) *Collection[T] {
+	return &Collection[T]{name: name, rec: func(v *T) record { return P(v) }}
+}
+
+// Rule adds what must hold before a record is created (old is nil), changed, or
+// deleted (new is nil). Rules run before anything is written, on every path, and
+// may write to other collections. The result is the collection, so that a rule
+// can stand in a declaration.
+func (c *Collection[T]) Rule(rule func(tx *Tx, old, new *T) error) *Collection[T] {
+	c.rules = append(c.rules, rule)
+	return c
+}
+
+// Check adds what Verify looks at besides records, indexes and references.
+func (c *Collection[T]) Check(check func(tx *Tx, report *Report)) *Collection[T] {
+	c.checks = append(c.checks, check)
+	return c
+}
+
+// noun is how messages call one record.
+func (c *Collection[T]) noun() string { return strings.ReplaceAll(c.name, "_", " ") }
+
+// Get returns the record with that id; NotFound when there is none.
+func (c *Collection[T]) Get(tx *Tx, id ID) (*T, error) {
+	value := tx.bucket(c.name).Get(idKey(id))
+	if value == nil {
+		return nil, notFound(c.noun(), id)
+	}
+	return c.decode(id, value)
+}
+
+// Exists tells whether there is a record with that id.
+func (c *Collection[T]) Exists(tx *Tx, id ID) bool {
+	return tx.bucket(c.name).Get(idKey(id)) != nil
+}
+
+// Count returns how many records there are, without walking them.
+func (c *Collection[T]) Count(tx *Tx) (int, error) {
+	t, err := readTally(tx, c.name)
+	return int(t.records), err
+}
+
+// All walks the records by ascending id. To delete while walking, collect the
+// ids first.
+func (c *Collection[T]) All(tx *Tx) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		cursor := tx.bucket(c.name).Cursor()
+		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+			if len(key) != 8 {
+				yield(nil, damaged(c.name, fmt.Sprintf("%x", key), fmt.Errorf("a key has %d bytes, not 8", len(key))))
+				return
+			}
+			if !yield(c.decode(ID(binary.BigEndian.Uint64(key)), value)) {
+				return
+			}
+		}
+	}
+}
+
+// Create stores a new record under the next id and stamps it. A value that is
+// taken is a Conflict, an unknown reference is Invalid; both name the field.
+func (c *Collection[T]) Create(tx *Tx, v *T) error {
+	r := c.rec(v)
+	r.ident().ID = 0
+	if err := c.allow(tx, nil, v); err != nil {
+		return err
+	}
+	tx.mustWrite()
+	next, err := tx.bucket(c.name).NextSequence()
+	if err != nil {
+		return err
+	}
+	id := ID(next)
+	if c.Exists(tx, id) {
+		return damaged(c.name, id.String(), fmt.Errorf("the next id is already used"))
+	}
+	r.ident().ID = id
+	r.stamps().CreatedAt, r.stamps().UpdatedAt = tx.now, tx.now
+	return c.store(tx, id, nil, nil, v)
+}
+
+// Update reads a record, lets edit change it, and stores the whole record with a
+// new updated_at, which always moves forward. An edit that changes nothing
+// writes nothing. Id and created_at are not edit's to change.
+func (c *Collection[T]) Update(tx *Tx, id ID, edit func(*T) error) (*T, error) {
+	return c.update(tx, id, true, edit)
+}
+
+// Touch is Update for what is not an edit, like a sign-in: updated_at stays.
+func (c *Collection[T]) Touch(tx *Tx, id ID, edit func(*T) error) (*T, error) {
+	return c.update(tx, id, false, edit)
+}
+
+func (c *Collection[T]) update(tx *Tx, id ID, stamp bool, edit func(*T) error) (*T, error) {
+	old, err := c.Get(tx, id)
+	if err != nil {
+		return nil, err
+	}
+	value := tx.bucket(c.name).Get(idKey(id))
+	v, err := c.decode(id, value)
+	if err != nil {
+		return nil, err
+	}
+	if err := edit(v); err != nil {
+		return nil, err
+	}
+	stamps := *c.rec(old).stamps()
+	c.rec(v).ident().ID = id
+	*c.rec(v).stamps() = stamps
+	if payload, err := json.Marshal(v); err != nil || bytes.Equal(payload, value[frameHead:]) {
+		return v, err
+	}
+	if err := c.allow(tx, old, v); err != nil {
+		return nil, err
+	}
+	if stamp {
+		c.rec(v).stamps().UpdatedAt = max(tx.now, stamps.UpdatedAt+1)
+	}
+	// A rule may have written, and bbolt's bytes are good only until then.
+	value = tx.bucket(c.name).Get(idKey(id))
+	return v, c.store(tx, id, old, value, v)
+}
+
+// Delete removes a record and what it owns. It is a Conflict while something
+// refers to it, and says what.
+func (c *Collection[T]) Delete(tx *Tx, id ID) error {
+	old, err := c.Get(tx, id)
+	if err != nil {
+		return err
+	}
+	for _, in := range c.incoming {
+		if err := in.refuse(tx, c.noun(), id); err != nil {
+			return err
+		}
+	}
+	for _, rule := range c.rules {
+		if err := rule(tx, old, nil); err != nil {
+			return err
+		}
+	}
+	for _, in := range c.incoming {
+		if err := in.release(tx, id); err != nil {
+			return err
+		}
+	}
+	for _, x := range c.indexes {
+		if err := x.replace(tx, id, old, nil); err != nil {
+			return err
+		}
+	}
+	went := frameSum(tx.bucket(c.name).Get(idKey(id)))
+	if err := tx.delete(c.name, idKey(id)); err != nil {
+		return err
+	}
+	tx.changes.touch(c, id)
+	return addTally(tx, c.name, -1, 0, went)
+}
+
+// allow asks everything that can refuse a record before anything is written, and
+// names all the fields that are at fault together.
+func (c *Collection[T]) allow(tx *Tx, old, v *T) error {
+	faults := errs.Faults{}
+	for _, x := range c.indexes {
+		if err := x.allow(tx, old, v, faults); err != nil {
+			return err
+		}
+	}
+	for _, rule := range c.rules {
+		err := rule(tx, old, v)
+		if errs.Is(err, errs.Invalid) {
+			err = faults.Merge(err)
+		}
+		if err != nil && len(faults) == 0 {
+			return err
+		}
+	}
+	return faults.Err(errs.Invalid)
+}
+
+// store writes v, its index entries and the tally; old and its stored value are
+// nil for a new record.
+func (c *Collection[T]) store(tx *Tx, id ID, old *T, oldValue []byte, v *T) error {
+	payload, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	added, went := 1, uint32(0)
+	if old != nil {
+		added, went = 0, frameSum(oldValue)
+	}
+	value := frame(c.name, idKey(id), payload)
+	if err := tx.put(c.name, idKey(id), value); err != nil {
+		return err
+	}
+	for _, x := range c.indexes {
+		if err := x.replace(tx, id, old, v); err != nil {
+			return err
+		}
+	}
+	tx.changes.touch(c, id)
+	return addTally(tx, c.name, added, frameSum(value), went)
+}
+
+func (c *Collection[T]) decode(id ID, value []byte) (*T, error) {
+	payload, err := unframe(c.name, idKey(id), value)
+	if err != nil {
+		return nil, damaged(c.name, id.String(), err)
+	}
+	v := new(T)
+	if err := json.Unmarshal(payload, v); err != nil {
+		return nil, damaged(c.name, id.String(), err)
+	}
+	if c.rec(v).ident().ID != id {
+		return nil, damaged(c.name, id.String(), fmt.Errorf("it says it is %d", c.rec(v).ident().ID))
+	}
+	return v, nil
+}
+
+func notFound(noun string, id ID) error {
+	return errs.New(errs.NotFound, "there is no %s %d", noun, id)
+}

@@ -1,0 +1,204 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"go.etcd.io/bbolt"
+	"reeve/store/errs"
+)
+
+// Group commit. One goroutine runs every write function. It takes whatever waits
+// and commits it together, so concurrent writers share one fsync and a lone one
+// waits for nobody.
+
+// maxBatch bounds one commit, and so how much is run again when a function fails
+// after it has written.
+const maxBatch = 128
+
+type job struct {
+	actor *Actor
+	fn    func(*Tx) error
+	err   error
+	done  chan struct{}
+}
+
+// Update runs fn in the next commit and returns when it is on the disk and the
+// caches show it. fn may run more than once: it reads only its tx, checks before
+// it writes, changes nothing it has captured but its results, and does nothing
+// slow. An error from fn undoes what fn did and nothing else.
+func (db *DB) Update(actor *Actor, fn func(*Tx) error) error {
+	j := &job{actor: actor, fn: fn, done: make(chan struct{})}
+	db.gate.RLock()
+	if db.closed {
+		db.gate.RUnlock()
+		return errs.New(errs.Busy, "the server is shutting down")
+	}
+	db.jobs <- j
+	db.gate.RUnlock()
+	<-j.done
+	return j.err
+}
+
+// write is the writer goroutine; it ends when the queue is closed and empty.
+func (db *DB) write() {
+	defer close(db.written)
+	var batch []*job
+	for first := range db.jobs {
+		if len(batch) > 1 {
+			runtime.Gosched() // those just answered are about to write again: let them join
+		}
+		batch = append(batch[:0], first)
+		for len(batch) < maxBatch {
+			select {
+			case j, open := <-db.jobs:
+				if open {
+					batch = append(batch, j)
+					continue
+				}
+			default:
+			}
+			break
+		}
+		db.commit(slices.Clone(batch))
+	}
+}
+
+// commit runs a batch to its end. A function that fails after having written
+// spoils the transaction for the others, so it is answered, left out, and the
+// rest runs again.
+func (db *DB) commit(batch []*job) {
+	for len(batch) > 0 {
+		if reason := db.failed.Load(); reason != nil {
+			finish(batch, func(j *job) { j.err = *reason })
+			return
+		}
+		spoiler := -1
+		err := guard(db.path, func() error {
+			var err error
+			spoiler, err = db.attempt(batch)
+			return err
+		})
+		if spoiler >= 0 {
+			close(batch[spoiler].done)
+			batch = slices.Delete(batch, spoiler, spoiler+1)
+			continue
+		}
+		finish(batch, func(j *job) {
+			if err != nil && j.err == nil {
+				j.err = err
+			}
+		})
+		return
+	}
+}
+
+func finish(batch []*job, set func(*job)) {
+	for _, j := range batch {
+		set(j)
+		close(j.done)
+	}
+}
+
+// attempt runs every function of a batch in one transaction and commits it, or
+// rolls back and returns which one has to be left out (-1 for none).
+func (db *DB) attempt(batch []*job) (spoiler int, err error) {
+	btx, err := db.bolt.Begin(true)
+	if err != nil {
+		return -1, err
+	}
+	committed := false
+	defer func() {
+		if undo := guard(db.path, btx.Rollback); !committed && !errors.Is(undo, bbolt.ErrTxClosed) {
+			err = errors.Join(err, undo)
+		}
+	}()
+	changes, now, wrote := newChanges(), db.clock(), false
+	for i, j := range batch {
+		tx := &Tx{db: db, actor: j.actor, now: now, bolt: btx, changes: changes}
+		j.err = guard(db.path, func() error { return j.fn(tx) })
+		if j.err != nil && tx.wrote {
+			return i, nil
+		}
+		wrote = wrote || tx.wrote
+	}
+	if !wrote {
+		return -1, nil
+	}
+	fresh, err := db.compute(&Tx{db: db, actor: System, now: now, bolt: btx, changes: changes})
+	if err != nil {
+		return -1, err
+	}
+	if err := guard(db.path, btx.Commit); err != nil {
+		return -1, db.commitFailed(err) // if it panicked, the deferred rollback frees the writer's lock
+	}
+	committed = true
+	for c, value := range fresh {
+		db.swap(c, value)
+	}
+	for _, hook := range db.hooks {
+		hook(Changes{changes})
+	}
+	return -1, nil
+}
+
+// compute builds, inside the transaction, the caches that it makes stale: what
+// cannot be computed is not committed.
+func (db *DB) compute(tx *Tx) (map[anyCache]any, error) {
+	fresh := map[anyCache]any{}
+	for c := range db.caches {
+		for t := range tx.changes.records {
+			if !c.reads(t) {
+				continue
+			}
+			value, ok := tx.changes.caches[c]
+			if !ok {
+				var err error
+				if value, err = c.compute(tx); err != nil {
+					return nil, fmt.Errorf("compute cache %s: %w", c.cacheName(), err)
+				}
+			}
+			fresh[c] = value
+			break
+		}
+	}
+	return fresh, nil
+}
+
+// commitFailed tells a disk that was too full for the pages, after which writing
+// may go on, from everything else (a failed fsync above all), after which nobody
+// knows what the disk holds and writing ends.
+func (db *DB) commitFailed(cause error) error {
+	var write *fs.PathError
+	full := errors.Is(cause, syscall.ENOSPC) || errors.Is(cause, syscall.EDQUOT)
+	if full && errors.As(cause, &write) && write.Op == "write" {
+		return errs.New(errs.Full, "the disk is full: nothing was changed; make room and try again").Because(cause)
+	}
+	var stopped error = errs.New(errs.Busy, "writing has stopped after a disk error; restart the server once the disk is sound").
+		Coded("writing_stopped").Because(cause)
+	db.failed.CompareAndSwap(nil, &stopped)
+	return stopped
+}
+
+// Changes says which records a commit has changed.
+type Changes struct{ c *changes }
+
+// Of returns the ids of a collection's records that were created, changed or
+// deleted; nil when there are none.
+func (c Changes) Of(t table) map[ID]bool { return c.c.records[t] }
+
+// OnCommit adds a function that the writer calls after every commit and before
+// it is answered. It must be quick, and be added before the first write.
+func (db *DB) OnCommit(hook func(Changes)) { db.hooks = append(db.hooks, hook) }
+
+// stopReason is nil as long as the database can be written.
+type stopReason = atomic.Pointer[error]
+
+// clockNow is the wall clock; a test puts its own in Options.
+func clockNow() Time { return TimeOf(time.Now()) }

@@ -1,0 +1,100 @@
+// Package store keeps Reeve's records in an embedded bbolt file and holds what
+// must be true of them: uniqueness, references, trees, who may give what. Start
+// with collection.go (what a record's home is), then tx.go and commit.go (how it
+// is read and written), then any resource's file. It knows nothing of HTTP,
+// tokens, password hashing, logging or configuration.
+package store
+
+import (
+	"crypto/cipher"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gofrs/flock"
+	"go.etcd.io/bbolt"
+)
+
+// Options are what the program brings to its database.
+type Options struct {
+	// Version is the program's own, kept in the file for an older program's message.
+	Version string
+	// Keys are the permission keys that the program's routes need: they are not
+	// renamed or deleted.
+	Keys map[string]bool
+	// Seed fills a new database, in the transaction that makes it.
+	Seed func(tx *Tx) error
+	// Upgrade runs at every other start, before anybody else sees the database.
+	Upgrade func(tx *Tx) error
+
+	schema *schema     // another one, in tests
+	clock  func() Time // another one, in tests
+}
+
+func (o *Options) schemaOr() *schema {
+	if o.schema != nil {
+		return o.schema
+	}
+	return &reeve
+}
+
+// DB is an open database. Its methods may be used by any number of goroutines.
+type DB struct {
+	path     string
+	dir      string
+	instance string
+	schema   *schema
+	options  Options
+	bolt     *bbolt.DB
+	lock     *flock.Flock
+	secrets  cipher.AEAD
+	clock    func() Time
+	caches   map[anyCache]*atomic.Pointer[cached] // filled at open, then only the pointers change
+	hooks    []func(Changes)
+	warnings []string
+
+	jobs    chan *job
+	gate    sync.RWMutex // held for reading while a job is handed over
+	closed  bool
+	failed  stopReason
+	written chan struct{} // closed when the writer has ended
+}
+
+// Warnings are what the opening noticed and mended or left, for the log.
+func (db *DB) Warnings() []string { return db.warnings }
+
+// Dir is the data directory.
+func (db *DB) Dir() string { return db.dir }
+
+// View runs fn on one consistent view. What fn reads from caches may be newer
+// than what it reads from the file, never older than any answered write.
+func (db *DB) View(actor *Actor, fn func(*Tx) error) error {
+	tx := &Tx{db: db, actor: actor, now: db.clock()}
+	err := guard(db.path, func() error { return fn(tx) })
+	if tx.bolt != nil {
+		err = errors.Join(err, guard(db.path, tx.bolt.Rollback))
+	}
+	return err
+}
+
+// Close refuses new writes, finishes those that wait, and closes the file.
+func (db *DB) Close() error {
+	db.gate.Lock()
+	if db.closed {
+		db.gate.Unlock()
+		return nil
+	}
+	db.closed = true
+	close(db.jobs)
+	db.gate.Unlock()
+	<-db.written
+	return errors.Join(db.bolt.Close(), db.lock.Unlock())
+}
+
+// Healthy is an error when the database no longer takes writes.
+func (db *DB) Healthy() error {
+	if reason := db.failed.Load(); reason != nil {
+		return *reason
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"reeve/store/errs"
+)
+
+// index is what every kind of index has in common. A unique index has one entry
+// per value, whose value is the id. The others have one entry per value and id,
+// and for each value a head entry, the value's key alone, with a framed count.
+type index[T any] struct {
+	of     *Collection[T]
+	field  string
+	bucket string
+	unique bool
+	keys   func(*T) [][]byte // encoded, in any order; the same key twice counts once
+	target table             // of a reference; nil otherwise
+	loose  bool              // a reference that may dangle
+}
+
+func newIndex[T any](of *Collection[T], field string, keys func(*T) [][]byte) *index[T] {
+	x := &index[T]{of: of, field: field, bucket: of.name + "." + field}
+	x.keys = func(v *T) [][]byte {
+		if v == nil {
+			return nil
+		}
+		all := keys(v)
+		slices.SortFunc(all, bytes.Compare)
+		return slices.CompactFunc(all, bytes.Equal)
+	}
+	of.indexes = append(of.indexes, x)
+	return x
+}
+
+// allow adds a fault for a reference to nothing, and is a Conflict for a unique
+// value that another record has.
+func (x *index[T]) allow(tx *Tx, old, v *T, faults errs.Faults) error {
+	had := x.keys(old)
+	for _, key := range x.keys(v) {
+		if has(had, key) {
+			continue
+		}
+		if x.target != nil && !x.loose {
+			if id := ID(binary.BigEndian.Uint64(key)); !x.target.Exists(tx, id) {
+				faults.Add(x.field, "there is no %s %d", x.target.noun(), id)
+			}
+		}
+		if x.unique && tx.bucket(x.bucket).Get(key) != nil {
+			return errs.Field(errs.Conflict, x.field, "another %s has this already", x.of.noun()).Coded("duplicate")
+		}
+	}
+	return nil
+}
+
+func has(keys [][]byte, key []byte) bool {
+	_, found := slices.BinarySearchFunc(keys, key, bytes.Compare)
+	return found
+}
+
+// replace moves the entries from an old record to a new one; either may be nil.
+func (x *index[T]) replace(tx *Tx, id ID, old, v *T) error {
+	had, gets := x.keys(old), x.keys(v)
+	for _, key := range had {
+		if !has(gets, key) {
+			if err := x.remove(tx, key, id); err != nil {
+				return err
+			}
+		}
+	}
+	for _, key := range gets {
+		if !has(had, key) {
+			if err := x.add(tx, key, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (x *index[T]) add(tx *Tx, key []byte, id ID) error {
+	if x.unique {
+		return tx.put(x.bucket, key, idKey(id))
+	}
+	if err := tx.put(x.bucket, append(bytes.Clone(key), idKey(id)...), []byte{}); err != nil {
+		return err
+	}
+	return x.addCount(tx, key, 1)
+}
+
+func (x *index[T]) remove(tx *Tx, key []byte, id ID) error {
+	if x.unique {
+		return tx.delete(x.bucket, key)
+	}
+	if err := tx.delete(x.bucket, append(bytes.Clone(key), idKey(id)...)); err != nil {
+		return err
+	}
+	return x.addCount(tx, key, -1)
+}
+
+// count returns how many records have the value that key encodes.
+func (x *index[T]) count(tx *Tx, key []byte) (uint64, error) {
+	value := tx.bucket(x.bucket).Get(key)
+	if value == nil {
+		return 0, nil
+	}
+	payload, err := unframe(x.bucket, key, value)
+	if err != nil || len(payload) != 8 {
+		return 0, damaged(x.bucket, fmt.Sprintf("count %x", key), errors.Join(err, fmt.Errorf("%d bytes", len(payload))))
+	}
+	return binary.BigEndian.Uint64(payload), nil
+}
+
+func (x *index[T]) addCount(tx *Tx, key []byte, d int) error {
+	n, err := x.count(tx, key)
+	if err != nil {
+		return err
+	}
+	n += uint64(d)
+	if n == 0 {
+		return tx.delete(x.bucket, key)
+	}
+	return tx.put(x.bucket, key, frame(x.bucket, key, binary.BigEndian.AppendUint64(nil, n)))
+}
+
+// ids walks the ids that an index has under a value, ascending. An entry whose
+// record does not have the value is damage, so a flipped bit in an index never
+// finds the wrong record; get is where that is held.
+func (x *index[T]) ids(tx *Tx, key []byte) iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		cursor := tx.bucket(x.bucket).Cursor()
+		for k, _ := cursor.Seek(key); bytes.HasPrefix(k, key); k, _ = cursor.Next() {
+			if len(k) != len(key)+8 {
+				continue // the head
+			}
+			if !yield(ID(binary.BigEndian.Uint64(k[len(key):]))) {
+				return
+			}
+		}
+	}
+}
+
+// get returns the record an entry leads to, if it really has the entry's value.
+func (x *index[T]) get(tx *Tx, key []byte, id ID) (*T, error) {
+	v, err := x.of.Get(tx, id)
+	if err == nil && !has(x.keys(v), key) {
+		err = damaged(x.bucket, fmt.Sprintf("%x", key), fmt.Errorf("it leads to %s %d, which has another value", x.of.name, id))
+	}
+	if errs.Is(err, errs.NotFound) {
+		err = damaged(x.bucket, fmt.Sprintf("%x", key), fmt.Errorf("it leads to %s %d, which does not exist", x.of.name, id))
+	}
+	return v, err
+}
+
+// Unique is an index in which a value leads to at most one record.
+type Unique[T any] struct{ x *index[T] }
+
+// NewUnique declares that no two records have the same value. Records whose
+// value is "" are not in the index, so many may have none. The field is what a
+// Conflict blames.
+func NewUnique[T any](of *Collection[T], field string, value func(*T) string) *Unique[T] {
+	x := newIndex(of, field, func(v *T) [][]byte {
+		if s := value(v); s != "" {
+			return [][]byte{encodeKey(s)}
+		}
+		return nil
+	})
+	x.unique = true
+	return &Unique[T]{x}
+}
+
+// Get returns the record with that value; NotFound when there is none.
+func (u *Unique[T]) Get(tx *Tx, value string) (*T, error) {
+	key := encodeKey(value)
+	id := tx.bucket(u.x.bucket).Get(key)
+	if id == nil {
+		return nil, errs.New(errs.NotFound, "there is no such %s", u.x.of.noun())
+	}
+	if len(id) != 8 {
+		return nil, damaged(u.x.bucket, fmt.Sprintf("%x", key), fmt.Errorf("%d bytes, not an id", len(id)))
+	}
+	return u.x.get(tx, key, ID(binary.BigEndian.Uint64(id)))
+}
+
+// Many is an index in which a value leads to any number of records.
+type Many[T any, K Key] struct{ x *index[T] }
+
+// NewMany declares an index over the values of a record, none, one or several.
+func NewMany[T any, K Key](of *Collection[T], field string, values func(*T) []K) *Many[T, K] {
+	return &Many[T, K]{newIndex(of, field, func(v *T) [][]byte {
+		var keys [][]byte
+		for _, k := range values(v) {
+			keys = append(keys, encodeKey(k))
+		}
+		return keys
+	})}
+}
+
+// Count returns how many records have the value, without walking them.
+func (m *Many[T, K]) Count(tx *Tx, value K) (int, error) {
+	n, err := m.x.count(tx, encodeKey(value))
+	return int(n), err
+}
+
+// All walks the records that have the value, by ascending id.
+func (m *Many[T, K]) All(tx *Tx, value K) iter.Seq2[*T, error] {
+	key := encodeKey(value)
+	return func(yield func(*T, error) bool) {
+		for id := range m.x.ids(tx, key) {
+			if !yield(m.x.get(tx, key, id)) {
+				return
+			}
+		}
+	}
+}
+
+// Below collects up to limit ids of records whose value is less than value, the
+// least value first.
+func (m *Many[T, K]) Below(tx *Tx, value K, limit int) []ID {
+	end, ids := encodeKey(value), []ID(nil)
+	cursor := tx.bucket(m.x.bucket).Cursor()
+	for k, v := cursor.First(); k != nil && bytes.Compare(k, end) < 0 && len(ids) < limit; k, v = cursor.Next() {
+		if len(v) == 0 && len(k) > 8 {
+			ids = append(ids, ID(binary.BigEndian.Uint64(k[len(k)-8:])))
+		}
+	}
+	return ids
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+)
+
+// migration takes a file from one schema version to the next. The list in
+// schema.go is only ever appended to.
+type migration struct {
+	title string
+	run   func(tx *Tx) error
+}
+
+// migrate brings the file to this program's schema, each step in one transaction
+// together with its number, after a copy of the file was put beside it if keep is
+// true. A newer file is refused by name of both versions.
+func (db *DB) migrate(keep bool) error {
+	var meta fileMeta
+	err := db.View(System, func(tx *Tx) (err error) {
+		meta, err = readMeta(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := db.schema.knows(meta, db.path, db.options.Version); err != nil {
+		return err
+	}
+	if meta.Schema == db.schema.version() {
+		return nil
+	}
+	if keep {
+		kept := filepath.Join(db.dir, fmt.Sprintf("%s.schema-%d", dataName, meta.Schema))
+		if err := db.copyTo(kept); err != nil {
+			return fmt.Errorf("copy %s before migrating it: %w", db.path, err)
+		}
+		db.warnings = append(db.warnings, fmt.Sprintf("the data is migrated from schema %d to %d; the file as it was is kept as %s", meta.Schema, db.schema.version(), kept))
+	}
+	for number := meta.Schema + 1; number <= db.schema.version(); number++ {
+		step := db.schema.migrations[number-2]
+		err := guard(db.path, func() error {
+			return db.bolt.Update(func(btx *bbolt.Tx) error {
+				tx := &Tx{db: db, actor: System, now: db.clock(), bolt: btx, changes: newChanges()}
+				if err := db.makeBuckets(tx); err != nil {
+					return err
+				}
+				if err := step.run(tx); err != nil {
+					return err
+				}
+				meta.Schema, meta.Version = number, db.options.Version
+				return writeMeta(tx, meta)
+			})
+		})
+		if err != nil {
+			return fmt.Errorf("migrate %s to schema %d (%s): %w; nothing of this step was kept", db.path, number, step.title, err)
+		}
+	}
+	return nil
+}
+
+// knows refuses a file that a newer program has written.
+func (s *schema) knows(meta fileMeta, path, version string) error {
+	if meta.Schema > s.version() {
+		return fmt.Errorf("%s was written by reeve %s (schema %d); this is reeve %s, which knows schema %d: use that version or a newer one",
+			path, meta.Version, meta.Schema, version, s.version())
+	}
+	if meta.Schema < 1 {
+		return fmt.Errorf("%s has schema %d, which never was", path, meta.Schema)
+	}
+	return nil
+}
+
+func readMeta(tx *Tx) (fileMeta, error) {
+	var meta fileMeta
+	value := tx.bucket(metaBucket).Get(metaKey)
+	payload, err := unframe(metaBucket, metaKey, value)
+	if err == nil {
+		err = json.Unmarshal(payload, &meta)
+	}
+	if err != nil {
+		return meta, damaged(metaBucket, string(metaKey), err)
+	}
+	return meta, nil
+}

@@ -1,0 +1,279 @@
+package store
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// The files of a data directory.
+const (
+	dataName   = "data.db"    // records
+	markerName = "instance"   // says that a database was made here, so an empty place is a loss and not a beginning
+	lockName   = "reeve.pid"  // locked by whom it names
+	keyName    = "secret.key" // encrypts secret settings and signs links
+)
+
+const metaBucket = "_meta"
+
+// fileMeta is what the file says of itself, framed in metaBucket under metaKey.
+type fileMeta struct {
+	Schema   int    `json:"schema"`
+	Version  string `json:"version"`  // of the program that brought it to this schema
+	Restored bool   `json:"restored"` // a backup nobody has started from: its sessions are to be ended
+}
+
+var metaKey = []byte("file")
+
+// Open opens the database in dir and makes it, seeded, when dir has never held
+// one. It refuses, in one line that says what to do: a file in use, a missing or
+// empty file where a database was, a newer file, a damaged one.
+func Open(dir string, options Options) (*DB, error) {
+	db := &DB{
+		dir: dir, path: filepath.Join(dir, dataName), options: options,
+		schema: options.schemaOr(), clock: options.clock,
+		caches: map[anyCache]*atomic.Pointer[cached]{},
+		jobs:   make(chan *job, maxBatch), written: make(chan struct{}),
+	}
+	if db.clock == nil {
+		db.clock = clockNow
+	}
+	for _, c := range db.schema.caches {
+		db.caches[c] = &atomic.Pointer[cached]{}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	db.lock = lock
+	if err := db.prepare(); err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	if err := db.openFile(); err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	go db.write()
+	if err := db.start(); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// prepare makes the database unless there is one, and loads the secret key.
+func (db *DB) prepare() error {
+	info, err := os.Stat(db.path)
+	_, marker := os.Stat(filepath.Join(db.dir, markerName))
+	switch {
+	case err == nil && info.Size() == 0:
+		return fmt.Errorf("%s is empty: it was cut off or never written; restore a backup with `reeve restore FILE`, or remove the file and %s to begin anew",
+			db.path, filepath.Join(db.dir, markerName))
+	case errors.Is(err, fs.ErrNotExist) && marker == nil:
+		return fmt.Errorf("%s is missing though %s says that a database was made here; restore a backup with `reeve restore FILE`, or remove %[2]s to begin anew",
+			db.path, filepath.Join(db.dir, markerName))
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if db.secrets, err = db.loadSecretKey(); err != nil {
+		return err
+	}
+	if info == nil {
+		return db.create()
+	}
+	return nil
+}
+
+// create makes a database under another name and gives it its own only when it
+// is complete, so a crash leaves either nothing or all of it.
+func (db *DB) create() error {
+	final := db.path
+	db.path += ".new"
+	defer func() { db.path = final }()
+	if err := os.RemoveAll(db.path); err != nil {
+		return err
+	}
+	if err := db.openFile(); err != nil {
+		return err
+	}
+	err := db.bolt.Update(func(btx *bbolt.Tx) error {
+		tx := &Tx{db: db, actor: System, now: db.clock(), bolt: btx, changes: newChanges()}
+		return guard(db.path, func() error { return db.fill(tx) })
+	})
+	if err = errors.Join(err, db.bolt.Close()); err != nil {
+		return errors.Join(fmt.Errorf("create %s: %w", final, err), os.Remove(db.path))
+	}
+	if err := os.Rename(db.path, final); err != nil {
+		return err
+	}
+	return syncDir(db.dir)
+}
+
+// fill gives a new file its buckets, its name and its seed.
+func (db *DB) fill(tx *Tx) error {
+	if err := db.makeBuckets(tx); err != nil {
+		return err
+	}
+	if err := writeMeta(tx, fileMeta{Schema: db.schema.version(), Version: db.options.Version}); err != nil {
+		return err
+	}
+	if err := Installs.Create(tx, &Install{Name: rand.Text(), PasswordKey: randomBytes(48)}); err != nil {
+		return err
+	}
+	if db.options.Seed != nil {
+		return db.options.Seed(tx)
+	}
+	return nil
+}
+
+// makeBuckets creates the buckets that are not there. It runs only for a new
+// file and after a migration: at any other start a missing bucket is damage.
+func (db *DB) makeBuckets(tx *Tx) error {
+	for _, name := range db.schema.bucketNames() {
+		if _, err := tx.bolt.CreateBucketIfNotExists([]byte(name)); err != nil {
+			return err
+		}
+	}
+	for _, t := range db.schema.tables {
+		if tx.bucket(countBucket).Get([]byte(t.tableName())) == nil {
+			if err := writeTally(tx, t.tableName(), tally{}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func writeMeta(tx *Tx, meta fileMeta) error {
+	payload, err := json.Marshal(meta)
+	if err != nil {
+		return err
+	}
+	return tx.put(metaBucket, metaKey, frame(metaBucket, metaKey, payload))
+}
+
+// boltOptions are the same for every file. Without a synced freelist a commit
+// writes less, and an open read transaction costs linearly, not quadratically;
+// the price is a walk over the pages at open.
+func boltOptions(readOnly bool) *bbolt.Options {
+	return &bbolt.Options{
+		Timeout: time.Second, FreelistType: bbolt.FreelistMapType,
+		NoFreelistSync: true, NoStatistics: true, ReadOnly: readOnly,
+	}
+}
+
+// openFile looks through the pages first, because bbolt trusts them, and then
+// opens the file.
+func (db *DB) openFile() error {
+	warnings, err := checkPages(db.path, true)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	db.warnings = append(db.warnings, warnings...)
+	err = guard(db.path, func() (err error) {
+		db.bolt, err = bbolt.Open(db.path, 0o600, boltOptions(false))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("open %s: %w", db.path, err)
+	}
+	return nil
+}
+
+// start brings an opened file up to this program: version, migrations, upgrade,
+// caches, marker.
+func (db *DB) start() error {
+	if err := db.migrate(true); err != nil {
+		return err
+	}
+	if err := db.endRestore(); err != nil {
+		return err
+	}
+	err := db.View(System, func(tx *Tx) error {
+		for _, name := range db.schema.bucketNames() {
+			tx.bucket(name)
+		}
+		install, err := Installs.Get(tx, 1)
+		if err != nil {
+			return err
+		}
+		db.instance = install.Name
+		return db.loadCaches(tx)
+	})
+	if err != nil {
+		return fmt.Errorf("open %s: %w", db.path, err)
+	}
+	if db.options.Upgrade != nil {
+		if err := db.Update(System, db.options.Upgrade); err != nil {
+			return fmt.Errorf("upgrade %s: %w", db.path, err)
+		}
+	}
+	return db.mark()
+}
+
+// loadCaches computes every cache for the first time. The collections behind
+// them are read whole, so their tallies are held against the records here.
+func (db *DB) loadCaches(tx *Tx) error {
+	checked := map[table]bool{}
+	for _, c := range db.schema.caches {
+		for _, t := range db.schema.tables {
+			if c.reads(t) && !checked[t] {
+				checked[t] = true
+				if err := t.checkTally(tx); err != nil {
+					return err
+				}
+			}
+		}
+		value, err := c.compute(tx)
+		if err != nil {
+			return err
+		}
+		db.swap(c, value)
+	}
+	return nil
+}
+
+// mark writes the instance marker, last, once the database is known to be whole.
+func (db *DB) mark() error {
+	path := filepath.Join(db.dir, markerName)
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := writeFileSynced(path, []byte(db.instance+"\n")); err != nil {
+		return err
+	}
+	return syncDir(db.dir)
+}
+
+// writeFileSynced writes a small 0600 file so that it is on the disk, whole or
+// not at all.
+func writeFileSynced(path string, data []byte) error {
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// syncDir makes renames and new names in a directory durable.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

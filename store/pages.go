@@ -1,0 +1,269 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/bits"
+	"os"
+)
+
+// bbolt maps its file and follows what the pages say: a wrong count reads
+// beyond the page, a wrong child can lead round in a circle until the stack is
+// gone, and neither can be recovered from. So before bbolt sees a file, pageWalk
+// goes through the tree by reading, with every number checked. The format is
+// bbolt's internal/common of version 1.5: little-endian here and on every machine
+// that Reeve is built for.
+//
+//	page    id u64, flags u16, count u16, overflow u32, then count elements
+//	branch  pos u32, ksize u32, child u64
+//	leaf    flags u32, pos u32, ksize u32, vsize u32; pos counts from the element
+//	bucket  root u64, sequence u64, then, if root is 0, a page inside the value
+//	meta    magic u32, version u32, pagesize u32, flags u32, root u64, sequence u64,
+//	        freelist u64, pages u64, txid u64, FNV-1a of all before u64
+const (
+	pageHead   = 16
+	branchElem = 16
+	leafElem   = 16
+	bucketHead = 16
+	metaSize   = 64
+
+	branchPage  = 0x01
+	leafPage    = 0x02
+	bucketEntry = 0x01
+	boltMagic   = 0xED0CDAED
+)
+
+type pageMeta struct {
+	pageSize uint64
+	root     uint64
+	pages    uint64 // the high water mark
+	txid     uint64
+}
+
+// checkPages goes through the file's pages; the error says which one is damaged.
+// A meta page of which one bit has flipped is put right if repair is true, as its
+// own 64-bit checksum proves what it was; that and an unreadable one are warnings.
+func checkPages(path string, repair bool) (warnings []string, err error) {
+	mode := os.O_RDONLY
+	if repair {
+		mode = os.O_RDWR
+	}
+	f, err := os.OpenFile(path, mode, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	meta, warnings, err := readMetas(f, repair)
+	if err != nil {
+		return warnings, &Damaged{Where: path, Err: err}
+	}
+	w := &pageWalk{f: f, meta: meta, size: uint64(info.Size()), seen: make([]bool, min(meta.pages, uint64(info.Size())/meta.pageSize+1))}
+	if err := w.tree(meta.root, nil, nil, 0); err != nil {
+		return warnings, &Damaged{Where: path, Err: err}
+	}
+	return warnings, nil
+}
+
+// readMetas returns the newer of the two meta pages that can be read.
+func readMetas(f *os.File, repair bool) (best pageMeta, warnings []string, err error) {
+	good := 0
+	for i, offset := range metaOffsets(f) {
+		b := make([]byte, metaSize)
+		if _, err := f.ReadAt(b, offset+pageHead); err != nil {
+			continue
+		}
+		if bit := flippedBit(b); bit >= 0 {
+			b[bit/8] ^= 1 << (bit % 8)
+			warnings = append(warnings, fmt.Sprintf("meta page %d has a flipped bit, which a start puts right", i))
+			if repair {
+				_, err := f.WriteAt(b, offset+pageHead)
+				if err := errors.Join(err, f.Sync()); err != nil {
+					return best, nil, err
+				}
+			}
+		}
+		if !metaSound(b) {
+			warnings = append(warnings, fmt.Sprintf("meta page %d cannot be read: if it was the newer one, the last commit is lost", i))
+			continue
+		}
+		good++
+		m := pageMeta{uint64(binary.LittleEndian.Uint32(b[8:])), binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[40:]), binary.LittleEndian.Uint64(b[48:])}
+		if good == 1 || m.txid > best.txid {
+			best = m
+		}
+	}
+	if good == 0 {
+		return best, nil, errors.New("it is not a database, or both its meta pages are lost")
+	}
+	if best.pageSize < 512 || best.pageSize > 1<<20 || bits.OnesCount64(best.pageSize) != 1 {
+		return best, nil, fmt.Errorf("a page size of %d makes no sense", best.pageSize)
+	}
+	return best, warnings, nil
+}
+
+// metaOffsets is where the two meta pages begin: the second's place is the page
+// size, which the first knows, or else is tried.
+func metaOffsets(f *os.File) [2]int64 {
+	b := make([]byte, metaSize)
+	if _, err := f.ReadAt(b, pageHead); err == nil && metaSound(b) {
+		return [2]int64{0, int64(binary.LittleEndian.Uint32(b[8:]))}
+	}
+	for size := int64(512); size <= 1<<20; size *= 2 {
+		if _, err := f.ReadAt(b, size+pageHead); err == nil && (metaSound(b) || flippedBit(b) >= 0) {
+			return [2]int64{0, size}
+		}
+	}
+	return [2]int64{0, int64(os.Getpagesize())}
+}
+
+func metaSound(b []byte) bool {
+	sum := fnv.New64a()
+	sum.Write(b[:metaSize-8])
+	return binary.LittleEndian.Uint32(b) == boltMagic && sum.Sum64() == binary.LittleEndian.Uint64(b[metaSize-8:])
+}
+
+// flippedBit finds the one bit that makes an unsound meta sound; -1 for none.
+func flippedBit(b []byte) int {
+	if metaSound(b) {
+		return -1
+	}
+	for bit := range metaSize * 8 {
+		b[bit/8] ^= 1 << (bit % 8)
+		sound := metaSound(b)
+		b[bit/8] ^= 1 << (bit % 8)
+		if sound {
+			return bit
+		}
+	}
+	return -1
+}
+
+// pageWalk reads a tree of pages, each at most once.
+type pageWalk struct {
+	f    *os.File
+	meta pageMeta
+	size uint64
+	seen []bool
+}
+
+// maxPageDepth is beyond any real tree: 4 KiB pages of two keys reach 2^64 at 64.
+const maxPageDepth = 64
+
+// tree walks the page id and what is below it; its keys lie in [low, high).
+func (w *pageWalk) tree(id uint64, low, high []byte, depth int) error {
+	if depth > maxPageDepth {
+		return fmt.Errorf("page %d: the tree is too deep", id)
+	}
+	page, err := w.read(id)
+	if err != nil {
+		return fmt.Errorf("page %d: %w", id, err)
+	}
+	if err := w.elements(page, id, low, high, depth); err != nil {
+		return fmt.Errorf("page %d: %w", id, err)
+	}
+	return nil
+}
+
+// read returns a page with its overflow, and notes that it was seen.
+func (w *pageWalk) read(id uint64) ([]byte, error) {
+	if id < 2 || id >= w.meta.pages || id >= uint64(len(w.seen)) {
+		return nil, errors.New("it lies outside the file")
+	}
+	head := make([]byte, pageHead)
+	if _, err := w.f.ReadAt(head, int64(id*w.meta.pageSize)); err != nil {
+		return nil, err
+	}
+	if got := binary.LittleEndian.Uint64(head); got != id {
+		return nil, fmt.Errorf("it says it is page %d", got)
+	}
+	count := uint64(binary.LittleEndian.Uint32(head[12:])) + 1
+	if id+count > uint64(len(w.seen)) || (id+count)*w.meta.pageSize > w.size {
+		return nil, fmt.Errorf("its %d pages reach beyond the file", count)
+	}
+	for i := id; i < id+count; i++ {
+		if w.seen[i] {
+			return nil, errors.New("two places lead to it")
+		}
+		w.seen[i] = true
+	}
+	page := make([]byte, count*w.meta.pageSize)
+	_, err := io.ReadFull(io.NewSectionReader(w.f, int64(id*w.meta.pageSize), int64(len(page))), page)
+	return page, err
+}
+
+// elements checks what is in a page, which may be one inside a bucket's value.
+func (w *pageWalk) elements(page []byte, id uint64, low, high []byte, depth int) error {
+	flags, n := binary.LittleEndian.Uint16(page[8:]), uint64(binary.LittleEndian.Uint16(page[10:]))
+	if flags != branchPage && flags != leafPage {
+		return fmt.Errorf("its type %#x is neither branch nor leaf", flags)
+	}
+	if flags == branchPage && (n == 0 || id == 0) {
+		return errors.New("a branch page is empty or inside a value")
+	}
+	if pageHead+n*leafElem > uint64(len(page)) {
+		return fmt.Errorf("its %d elements do not fit", n)
+	}
+	keys := make([][]byte, n)
+	values := make([][]byte, n)
+	for i := range n {
+		at := pageHead + i*leafElem
+		e := page[at : at+leafElem]
+		pos, ksize, vsize := binary.LittleEndian.Uint32(e), binary.LittleEndian.Uint32(e[4:]), uint32(0)
+		if flags == leafPage {
+			pos, ksize, vsize = binary.LittleEndian.Uint32(e[4:]), binary.LittleEndian.Uint32(e[8:]), binary.LittleEndian.Uint32(e[12:])
+		}
+		start := at + uint64(pos)
+		end := start + uint64(ksize) + uint64(vsize)
+		if ksize == 0 || start < pageHead+n*leafElem || end > uint64(len(page)) {
+			return fmt.Errorf("element %d lies outside the page", i)
+		}
+		keys[i], values[i] = page[start:start+uint64(ksize)], page[start+uint64(ksize):end]
+		if i > 0 && bytes.Compare(keys[i-1], keys[i]) >= 0 || bytes.Compare(keys[i], low) < 0 || high != nil && bytes.Compare(keys[i], high) >= 0 {
+			return fmt.Errorf("element %d is out of order", i)
+		}
+	}
+	for i := range n {
+		e := page[pageHead+i*leafElem:]
+		var err error
+		if flags == branchPage {
+			upper := high
+			if i+1 < n {
+				upper = keys[i+1]
+			}
+			err = w.tree(binary.LittleEndian.Uint64(e[8:]), keys[i], upper, depth+1)
+		} else {
+			err = w.bucket(binary.LittleEndian.Uint32(e), values[i], depth)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bucket walks the bucket that a leaf element is, if it is one.
+func (w *pageWalk) bucket(flags uint32, value []byte, depth int) error {
+	switch {
+	case flags == 0:
+		return nil
+	case flags != bucketEntry:
+		return fmt.Errorf("an element has the unknown flags %#x", flags)
+	case len(value) < bucketHead:
+		return errors.New("a bucket has no head")
+	}
+	if root := binary.LittleEndian.Uint64(value); root != 0 {
+		return w.tree(root, nil, nil, depth+1)
+	}
+	if len(value) < bucketHead+pageHead {
+		return errors.New("a bucket has no page")
+	}
+	return w.elements(value[bucketHead:], 0, nil, nil, depth+1)
+}

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"fmt"
+
+	"reeve/store/errs"
+)
+
+// OnDelete says what becomes of the records that refer to a deleted one.
+type OnDelete int
+
+const (
+	Refuse OnDelete = iota // the deletion is a Conflict while there are any
+	Owned                  // they are deleted too
+	Loose                  // they stay, and the reference may lead nowhere
+)
+
+// incoming is one reference as its target sees it.
+type incoming struct {
+	refuse  func(tx *Tx, target string, id ID) error
+	release func(tx *Tx, id ID) error
+}
+
+// Ref is an index over references of one collection to another.
+type Ref[T any] struct{ *Many[T, ID] }
+
+// NewRef declares that a field holds the id of a record of another collection,
+// or 0 for none.
+func NewRef[T, U any](of *Collection[T], field string, to *Collection[U], value func(*T) ID, on OnDelete) *Ref[T] {
+	return NewRefs(of, field, to, func(v *T) []ID {
+		if id := value(v); id != 0 {
+			return []ID{id}
+		}
+		return nil
+	}, on)
+}
+
+// NewRefs declares that a field holds ids of records of another collection.
+func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], values func(*T) []ID, on OnDelete) *Ref[T] {
+	ref := &Ref[T]{NewMany(of, field, values)}
+	ref.x.target, ref.x.loose = to, on == Loose
+	to.incoming = append(to.incoming, incoming{
+		refuse: func(tx *Tx, target string, id ID) error {
+			if on != Refuse {
+				return nil
+			}
+			n, err := ref.Count(tx, id)
+			if err != nil || n == 0 {
+				return err
+			}
+			return errs.New(errs.Conflict, "%s %d is still used by %s", target, id, quantity(n, of.noun())).Coded("in_use")
+		},
+		release: func(tx *Tx, id ID) error {
+			if on != Owned {
+				return nil
+			}
+			var owned []ID
+			for other := range ref.x.ids(tx, encodeKey(id)) {
+				owned = append(owned, other)
+			}
+			for _, other := range owned {
+				if err := of.Delete(tx, other); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+	return ref
+}
+
+// IDs collects the ids of the records that refer to id, ascending.
+func (r *Ref[T]) IDs(tx *Tx, id ID) []ID {
+	var ids []ID
+	for other := range r.x.ids(tx, encodeKey(id)) {
+		ids = append(ids, other)
+	}
+	return ids
+}
+
+func quantity(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,25 @@
+package store
+
+// OwnerRole is the role that holds every permission, present and future.
+const OwnerRole ID = 1
+
+// Role is a set of permissions that users hold.
+type Role struct {
+	Ident
+	Name         string `json:"name"`
+	Description  string `json:"description"`
+	Sort         int64  `json:"sort"`
+	Status       Flag   `json:"status"`
+	DataScope    string `json:"data_scope"`
+	DeptIDs      []ID   `json:"dept_ids"`
+	GrantRoleIDs []ID   `json:"grant_role_ids"`
+	RuleIDs      []ID   `json:"rule_ids"`
+	Stamps
+}
+
+// Roles and their indexes.
+var (
+	Roles      = NewCollection[Role]("role")
+	RoleByName = NewUnique(Roles, "name", func(r *Role) string { return Fold(r.Name) })
+	RoleByRule = NewRefs(Roles, "rule_ids", Permissions, func(r *Role) []ID { return r.RuleIDs }, Loose)
+)

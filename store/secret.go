@@ -1,0 +1,61 @@
+package store
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// loadSecretKey reads the key file and makes it when there is none. Losing it
+// costs the secret settings, which must then be entered again, and nothing else.
+func (db *DB) loadSecretKey() (cipher.AEAD, error) {
+	path := filepath.Join(db.dir, keyName)
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		text = []byte(hex.EncodeToString(randomBytes(32)) + "\n")
+		if err := writeFileSynced(path, text); err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(db.path); err == nil {
+			db.warnings = append(db.warnings, path+" was missing and is made anew: secret settings must be entered again")
+		}
+	case err != nil:
+		return nil, err
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != 32 {
+		return nil, fmt.Errorf("%s does not hold 64 hexadecimal digits; put the right file back, or remove it and enter the secret settings again", path)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// seal encrypts a text with AES-256-GCM so that it opens only in its place.
+func (tx *Tx) seal(place, text string) []byte {
+	return tx.db.secrets.Seal(nil, nil, []byte(text), []byte(tx.db.instance+" "+place))
+}
+
+func (tx *Tx) unseal(place string, sealed []byte) (string, error) {
+	text, err := tx.db.secrets.Open(nil, nil, sealed, []byte(tx.db.instance+" "+place))
+	if err != nil {
+		return "", fmt.Errorf("%s cannot be decrypted with %s: enter it again", place, keyName)
+	}
+	return string(text), nil
+}
+
+func randomBytes(n int) []byte {
+	b := make([]byte, n)
+	rand.Read(b) // never fails: crypto/rand ends the program instead
+	return b
+}

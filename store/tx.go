@@ -1,0 +1,162 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"go.etcd.io/bbolt"
+	"reeve/store/errs"
+)
+
+// Tx is one consistent view of the data, or one write function's part of a
+// commit. It is valid only inside the function it was handed to, and only in
+// that function's goroutine.
+type Tx struct {
+	db      *DB
+	actor   *Actor
+	now     Time
+	bolt    *bbolt.Tx // nil in a view until something is read from the file
+	changes *changes  // nil in a view
+	wrote   bool      // this function has changed something
+}
+
+// Actor is who acts; never nil.
+func (tx *Tx) Actor() *Actor { return tx.actor }
+
+// ActAs names the actor of a view that was begun before it was known who asks.
+func (tx *Tx) ActAs(a *Actor) { tx.actor = a }
+
+// Now is the transaction's one reading of the clock.
+func (tx *Tx) Now() Time { return tx.now }
+
+// Instance is the random name that this database was given when it was made.
+func (tx *Tx) Instance() string { return tx.db.instance }
+
+// bucket returns a bucket that the schema promises, and begins the read
+// transaction at the first call: a request served from memory never begins one.
+func (tx *Tx) bucket(name string) *bbolt.Bucket {
+	if tx.bolt == nil {
+		btx, err := tx.db.bolt.Begin(false)
+		if err != nil {
+			panic(fault{err})
+		}
+		tx.bolt = btx
+	}
+	b := tx.bolt.Bucket([]byte(name))
+	if b == nil {
+		panic(fault{fmt.Errorf("bucket %s is missing", name)})
+	}
+	return b
+}
+
+func (tx *Tx) put(bucket string, key, value []byte) error {
+	tx.mustWrite()
+	return tx.bucket(bucket).Put(key, value)
+}
+
+func (tx *Tx) delete(bucket string, key []byte) error {
+	tx.mustWrite()
+	return tx.bucket(bucket).Delete(key)
+}
+
+func (tx *Tx) mustWrite() {
+	if tx.changes == nil {
+		panic("store: a view was asked to write")
+	}
+	tx.wrote = true
+}
+
+// changes is what one commit changes: the records by table, and the caches that
+// a write function needed in between.
+type changes struct {
+	records map[table]map[ID]bool
+	caches  map[anyCache]any
+}
+
+func newChanges() *changes {
+	return &changes{records: map[table]map[ID]bool{}, caches: map[anyCache]any{}}
+}
+
+func (c *changes) touch(t table, id ID) {
+	ids := c.records[t]
+	if ids == nil {
+		ids = map[ID]bool{}
+		c.records[t] = ids
+	}
+	ids[id] = true
+	for cache := range c.caches {
+		if cache.reads(t) {
+			delete(c.caches, cache)
+		}
+	}
+}
+
+// fault is the panic that says the file cannot be trusted or read.
+type fault struct{ err error }
+
+// Damaged is the cause of every error that comes from data which does not hold
+// together: a flipped bit, a lost page, an index that lies.
+type Damaged struct {
+	Where string // bucket and key, or page
+	Err   error
+}
+
+func (d *Damaged) Error() string {
+	return fmt.Sprintf("%s is damaged: %v; stop the server and run `reeve verify`", d.Where, d.Err)
+}
+
+func (d *Damaged) Unwrap() error { return d.Err }
+
+func damaged(bucket, key string, err error) error {
+	return errs.Of(&Damaged{Where: bucket + " " + key, Err: err})
+}
+
+// guard runs fn and turns a panic into an error. bbolt panics on pages that make
+// no sense, and a mapped page that cannot be read is a memory fault at an
+// address: both are damage. Anything else is a mistake of ours, told with its stack.
+func guard(file string, fn func() error) (err error) {
+	old := debug.SetPanicOnFault(true)
+	defer debug.SetPanicOnFault(old)
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case fault:
+			err = asDamage(file, p.err)
+		case interface{ Addr() uintptr }:
+			err = asDamage(file, fmt.Errorf("memory fault: %v", p))
+		default:
+			if inBolt() {
+				err = asDamage(file, fmt.Errorf("%v", p))
+				return
+			}
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn()
+}
+
+// inBolt tells, in a deferred function, whether the panic began in bbolt.
+func inBolt() bool {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	for {
+		frame, more := frames.Next()
+		if !strings.HasPrefix(frame.Function, "runtime.") {
+			return strings.HasPrefix(frame.Function, "go.etcd.io/bbolt")
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
+func asDamage(file string, err error) error {
+	var already *Damaged
+	if errors.As(err, &already) {
+		return err
+	}
+	return errs.Of(&Damaged{Where: file, Err: err})
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ID numbers a record of one collection, from 1. 0 means none.
+type ID uint64
+
+func (id ID) String() string { return strconv.FormatUint(uint64(id), 10) }
+
+// Ident is the head of every record.
+type Ident struct {
+	ID ID `json:"id"`
+}
+
+func (i *Ident) ident() *Ident { return i }
+
+// Stamps is the tail of every record: when it was created and last changed.
+type Stamps struct {
+	CreatedAt Time `json:"created_at"`
+	UpdatedAt Time `json:"updated_at"`
+}
+
+func (s *Stamps) stamps() *Stamps { return s }
+
+// record is what a struct becomes by embedding Ident and Stamps.
+type record interface {
+	ident() *Ident
+	stamps() *Stamps
+}
+
+// Time is a moment in microseconds since 1970 UTC; 0 means never. Its JSON form
+// has a fixed layout, 2025-05-08T03:04:05.000000Z, and never is null.
+type Time int64
+
+// timeLayout is RFC 3339 with six digits and Z, always 27 bytes long.
+const timeLayout = "2006-01-02T15:04:05.000000Z"
+
+// TimeOf rounds t down to a microsecond.
+func TimeOf(t time.Time) Time { return Time(t.UnixMicro()) }
+
+// Std returns t as a time.Time in UTC.
+func (t Time) Std() time.Time { return time.UnixMicro(int64(t)).UTC() }
+
+// Add returns t moved by d.
+func (t Time) Add(d time.Duration) Time { return t + Time(d.Microseconds()) }
+
+func (t Time) String() string { return t.Std().Format(timeLayout) }
+
+// MarshalJSON writes the fixed layout, or null for never.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if t == 0 {
+		return []byte("null"), nil
+	}
+	b := make([]byte, 0, len(timeLayout)+2)
+	b = append(b, '"')
+	b = t.Std().AppendFormat(b, timeLayout)
+	return append(b, '"'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*t = 0
+		return nil
+	}
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	parsed, err := ParseTime(s)
+	*t = parsed
+	return err
+}
+
+// ParseTime reads a moment as RFC 3339 writes it, with any zone and any fraction.
+func ParseTime(s string) (Time, error) {
+	std, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a time like %s", s, timeLayout)
+	}
+	return TimeOf(std), nil
+}
+
+// Flag is a yes or no whose JSON form is 1 or 0; it reads true and false too.
+type Flag bool
+
+// MarshalJSON writes 1 or 0.
+func (f Flag) MarshalJSON() ([]byte, error) {
+	if f {
+		return []byte("1"), nil
+	}
+	return []byte("0"), nil
+}
+
+// UnmarshalJSON reads 1, 0, true and false.
+func (f *Flag) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case "1", "true":
+		*f = true
+	case "0", "false":
+		*f = false
+	default:
+		return fmt.Errorf("%s is neither 1 nor 0", b)
+	}
+	return nil
+}
+
+// Fold makes two spellings of a name one, for uniqueness and search: case does
+// not count and neither does white space around it.
+func Fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
