@@ -138,6 +138,11 @@ func usage(out io.Writer, flags *flag.FlagSet) {
 
 // serve opens the database, made anew at the first start, and serves it.
 func (p *program) serve() (err error) {
+	// What lives on the heap is small, so the collector would run at every few
+	// megabytes of garbage. This array is never touched and so never takes up
+	// memory, but it counts, and makes the collector wait for as much more.
+	ballast := make([]byte, 24<<20)
+	defer runtime.KeepAlive(ballast)
 	config, err := serverConfig(p.config)
 	if err != nil {
 		return err

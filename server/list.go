@@ -1,8 +1,10 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -81,41 +83,35 @@ func (l *List[T]) info() *listInfo {
 }
 
 // serve answers a list: filter, then count, then page.
-func (l *List[T]) serve(tx *store.Tx, req *Request) (json.RawMessage, error) {
+func (l *List[T]) serve(tx *store.Tx, req *Request, out *envelope) error {
 	if req.http.ContentLength != 0 {
-		return nil, errs.New(errs.Malformed, "a list takes no body")
+		return errs.New(errs.Malformed, "a list takes no body")
 	}
 	query, err := parseQuery(req.http.URL.RawQuery)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ask, err := l.parse(query)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	rows := ask.apply(l.rows(tx))
 	from := min((ask.page-1)*ask.size, len(rows))
 	to := min(from+ask.size, len(rows))
-	return joinPage(rows[from:to], len(rows), ask.size, ask.page), nil
+	writePage(&out.bytes, rows[from:to], len(rows), ask)
+	return nil
 }
 
-// joinPage writes a page of rows that are already encoded.
-func joinPage[T any](rows []store.Row[T], total, size, number int) json.RawMessage {
-	n := 64
-	for _, row := range rows {
-		n += len(row.JSON) + 1
-	}
-	b := append(make([]byte, 0, n), `{"data":[`...)
+// writePage joins a page of rows that are already encoded.
+func writePage[T any](b *bytes.Buffer, rows []store.Row[T], total int, ask *question[T]) {
+	b.WriteString(`{"data":[`)
 	for i, row := range rows {
 		if i > 0 {
-			b = append(b, ',')
+			b.WriteByte(',')
 		}
-		b = append(b, row.JSON...)
+		b.Write(row.JSON)
 	}
-	b = strconv.AppendInt(append(b, `],"total":`...), int64(total), 10)
-	b = strconv.AppendInt(append(b, `,"pageSize":`...), int64(size), 10)
-	b = strconv.AppendInt(append(b, `,"current":`...), int64(number), 10)
-	return append(b, '}')
+	b.Write(fmt.Appendf(b.AvailableBuffer(), `],"total":%d,"pageSize":%d,"current":%d}`, total, ask.size, ask.page))
 }
 
 // question is what a request asks of a list.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,10 +8,10 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/julienschmidt/httprouter"
+	"github.com/rs/zerolog"
 	"reeve/auth"
 	"reeve/store"
 	"reeve/store/errs"
@@ -27,52 +26,61 @@ type Request struct {
 
 	s         *Server
 	http      *http.Request
-	w         http.ResponseWriter
+	w         statusWriter
 	params    httprouter.Params
 	updatedAt *store.Time // sent along with a change
+	begun     time.Time   // only when requests are logged
+}
+
+func (s *Server) newRequest(w http.ResponseWriter, r *http.Request) *Request {
+	req := &Request{ID: s.nextID(), Addr: s.clientAddr(r), Actor: store.Nobody, s: s, http: r, w: statusWriter{ResponseWriter: w}}
+	if s.log.GetLevel() <= zerolog.DebugLevel {
+		req.begun = time.Now()
+	}
+	return req
 }
 
 // serve makes the handler of one route: who asks, may they, what do they say,
 // run it, answer.
 func (s *Server) serve(rt *Route) httprouter.Handle {
 	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
-		req := &Request{ID: s.nextID(), s: s, http: r, w: w, params: params, Actor: store.Nobody}
-		req.Addr = s.clientAddr(r)
-		start := time.Now()
-		sw := &statusWriter{ResponseWriter: w}
-		err := s.run(rt, req, sw)
+		req := s.newRequest(w, r)
+		req.params = params
+		err := s.run(rt, req)
 		if err != nil {
-			s.fail(sw, req, err)
+			s.fail(req, err)
 		}
-		s.logRequest(rt.Path, req, sw.status, start, err)
+		s.logRequest(rt.Path, req, err)
 	}
 }
 
 // run takes a request through its route and writes a successful answer.
-func (s *Server) run(rt *Route, req *Request, w http.ResponseWriter) (err error) {
+func (s *Server) run(rt *Route, req *Request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	var out answer
+	out := newEnvelope()
+	defer out.release()
 	err = s.db.View(store.Nobody, func(tx *store.Tx) error {
 		if err := s.admit(tx, rt, req); err != nil || rt.view == nil {
 			return err
 		}
-		out, err = rt.view(tx, req)
-		return err
+		return rt.view(tx, req, out)
 	})
-	if err == nil && rt.act != nil {
-		out, err = rt.act(req)
+	switch {
+	case err != nil:
+		return err
+	case rt.raw != nil:
+		return rt.raw(req, &req.w)
+	case rt.act != nil:
+		if err := rt.act(req, out); err != nil {
+			return err
+		}
 	}
-	if err == nil && rt.raw != nil {
-		return rt.raw(req, w)
-	}
-	if err == nil {
-		writeData(w, req, out)
-	}
-	return err
+	out.send(req)
+	return nil
 }
 
 // admit finds out who asks and whether the route is theirs to use.
@@ -102,61 +110,6 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	return nil
 }
 
-// buffers are reused to join envelopes in.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-// writeData answers success.
-func writeData(w http.ResponseWriter, req *Request, out answer) {
-	h := w.Header()
-	if out.etag != "" {
-		h["Etag"] = []string{out.etag}
-		h["Cache-Control"] = []string{"private, no-cache"}
-		if matches(req.http.Header.Get("If-None-Match"), out.etag) {
-			h["X-Request-Id"] = []string{req.ID}
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-	}
-	b := buffers.Get().(*bytes.Buffer)
-	b.Reset()
-	b.WriteString(`{"data":`)
-	b.Write(out.json)
-	b.WriteString(`,"success":true,"msg":"ok","showType":0}`)
-	b.WriteByte('\n')
-	writeJSON(w, req.ID, http.StatusOK, b.Bytes())
-	buffers.Put(b)
-}
-
-// matches tells whether an If-None-Match header names an entity tag.
-func matches(header, etag string) bool {
-	for candidate := range strings.SplitSeq(header, ",") {
-		candidate = strings.TrimSpace(candidate)
-		if candidate == "*" || strings.TrimPrefix(candidate, "W/") == etag {
-			return true
-		}
-	}
-	return false
-}
-
-var (
-	jsonType = []string{"application/json"}
-	noSniff  = []string{"nosniff"}
-	noStore  = []string{"no-store"}
-)
-
-func writeJSON(w http.ResponseWriter, requestID string, code int, body []byte) {
-	h := w.Header()
-	h["Content-Type"] = jsonType
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	h["X-Content-Type-Options"] = noSniff
-	h["X-Request-Id"] = []string{requestID}
-	if h["Cache-Control"] == nil {
-		h["Cache-Control"] = noStore
-	}
-	w.WriteHeader(code)
-	w.Write(body) // an error here means that the client has gone
-}
-
 // failure is the envelope of an error.
 type failure struct {
 	Data      nothing           `json:"data"`
@@ -170,17 +123,17 @@ type failure struct {
 
 // fail answers an error. What is not an errs.Error is ours: it is logged here,
 // once, and its text stays here.
-func (s *Server) fail(w *statusWriter, req *Request, err error) {
+func (s *Server) fail(req *Request, err error) {
 	e := errs.Of(err)
 	st := status[e.Kind]
 	if e.Kind == errs.Internal || e.Kind == errs.Busy || e.Kind == errs.Full {
 		s.log.Error().Err(err).Str("request", req.ID).Str("method", req.http.Method).Str("path", req.http.URL.Path).
 			Int("status", st.code).Msg("request failed")
 	}
-	if w.status != 0 {
+	if req.w.status != 0 {
 		panic(http.ErrAbortHandler) // a raw answer had begun: the client must not take it for whole
 	}
-	h := w.Header()
+	h := req.w.Header()
 	h.Del("Etag")
 	h.Del("Cache-Control")
 	if e.Kind == errs.Unauthenticated {
@@ -196,22 +149,22 @@ func (s *Server) fail(w *statusWriter, req *Request, err error) {
 	if err != nil {
 		panic(err) // strings and numbers can always be encoded
 	}
-	writeJSON(w, req.ID, st.code, append(body, '\n'))
+	req.writeJSON(st.code, append(body, '\n'))
 }
 
 // logRequest writes the one line of a request, at debug. The query is left out:
 // it can hold what is nobody's business.
-func (s *Server) logRequest(route string, req *Request, code int, start time.Time, err error) {
-	line := s.log.Debug()
-	if !line.Enabled() {
+func (s *Server) logRequest(route string, req *Request, err error) {
+	if req.begun.IsZero() {
 		return
 	}
+	line := s.log.Debug()
 	if err != nil && !errs.Is(err, errs.Internal) {
 		line = line.Str("error", errs.Of(err).Code)
 	}
 	line.Str("request", req.ID).Str("method", req.http.Method).Str("route", route).Str("path", req.http.URL.Path).
-		Int("status", code).Stringer("address", req.Addr).Str("user", req.Actor.Username).
-		Dur("ms", time.Since(start)).Msg("request")
+		Int("status", req.w.status).Stringer("address", req.Addr).Str("user", req.Actor.Username).
+		Dur("ms", time.Since(req.begun)).Msg("request")
 }
 
 // statusWriter remembers the status that was written.

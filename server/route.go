@@ -34,15 +34,9 @@ type Route struct {
 
 	// One of these three runs once the caller may: in the view that has found
 	// that out, or after it, or with the connection in hand.
-	view func(tx *store.Tx, req *Request) (answer, error)
-	act  func(req *Request) (answer, error)
+	view func(tx *store.Tx, req *Request, out *envelope) error
+	act  func(req *Request, out *envelope) error
 	raw  func(req *Request, w http.ResponseWriter) error
-}
-
-// answer is the data of an envelope, encoded.
-type answer struct {
-	json json.RawMessage
-	etag string // "" for none
 }
 
 // Encoded is an output that is already JSON; T is what it looks like.
@@ -51,7 +45,7 @@ type Encoded[T any] struct {
 	ETag string // of the JSON, in quotes; "" for none
 }
 
-func (e Encoded[T]) answer() answer { return answer{e.JSON, e.ETag} }
+func (e Encoded[T]) encoded() (json.RawMessage, string) { return e.JSON, e.ETag }
 
 // MarshalJSON makes an Encoded a part of an output that is not.
 func (e Encoded[T]) MarshalJSON() ([]byte, error) { return e.JSON, nil }
@@ -67,16 +61,16 @@ type none struct{}
 // read makes a GET route whose handler only looks.
 func read[In, Out any](path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error)) Route {
 	rt := newRoute[In, Out]("GET", path, access, title)
-	rt.view = func(tx *store.Tx, req *Request) (answer, error) {
+	rt.view = func(tx *store.Tx, req *Request, out *envelope) error {
 		in := new(In)
 		if err := req.decode(rt.in, in); err != nil {
-			return answer{}, err
+			return err
 		}
-		out, err := handler(tx, req, in)
+		data, err := handler(tx, req, in)
 		if err != nil {
-			return answer{}, err
+			return err
 		}
-		return encode(out)
+		return out.put(data)
 	}
 	return rt
 }
@@ -97,16 +91,16 @@ func write[In, Out any](method, path, access, title string, handler func(*store.
 // something slow before or between them.
 func free[In, Out any](method, path, access, title string, handler func(*Request, *In) (Out, error)) Route {
 	rt := newRoute[In, Out](method, path, access, title)
-	rt.act = func(req *Request) (answer, error) {
+	rt.act = func(req *Request, out *envelope) error {
 		in := new(In)
 		if err := req.decode(rt.in, in); err != nil {
-			return answer{}, err
+			return err
 		}
-		out, err := handler(req, in)
+		data, err := handler(req, in)
 		if err != nil {
-			return answer{}, err
+			return err
 		}
-		return encode(out)
+		return out.put(data)
 	}
 	return rt
 }
@@ -116,10 +110,7 @@ func list[T any](path, access, title string, l *List[T]) Route {
 	return Route{
 		Method: "GET", Path: path, Access: access, Title: title,
 		out: reflect.TypeFor[page[T]](), list: l.info(),
-		view: func(tx *store.Tx, req *Request) (answer, error) {
-			b, err := l.serve(tx, req)
-			return answer{json: b}, err
-		},
+		view: l.serve,
 	}
 }
 
@@ -153,14 +144,6 @@ func newRoute[In, Out any](method, path, access, title string) Route {
 	rt := Route{Method: method, Path: path, Access: access, Title: title, out: reflect.TypeFor[Out]()}
 	rt.in = describe(reflect.TypeFor[In](), method, rt.out)
 	return rt
-}
-
-func encode(out any) (answer, error) {
-	if e, ok := out.(interface{ answer() answer }); ok {
-		return e.answer(), nil
-	}
-	b, err := json.Marshal(out)
-	return answer{json: b}, err
 }
 
 // routes is the whole interface.

@@ -97,11 +97,9 @@ func (s *Server) router(all []Route) *httprouter.Router {
 // refuse answers every request with one error.
 func (s *Server) refuse(err error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		req := &Request{ID: s.nextID(), s: s, http: r, w: w, Actor: store.Nobody, Addr: s.clientAddr(r)}
-		sw := &statusWriter{ResponseWriter: w}
-		start := time.Now()
-		s.fail(sw, req, err)
-		s.logRequest("", req, sw.status, start, err)
+		req := s.newRequest(w, r)
+		s.fail(req, err)
+		s.logRequest("", req, err)
 	})
 }
 

@@ -29,7 +29,7 @@ func health(req *Request, _ *none) (*healthOut, error) {
 	return &healthOut{"ok"}, nil
 }
 
-func openAPI(req *Request, w http.ResponseWriter) error {
+func openAPI(req *Request, _ http.ResponseWriter) error {
 	var title string
 	err := req.s.db.View(store.Nobody, func(tx *store.Tx) error {
 		title = store.SiteTitle.Get(tx)
@@ -42,7 +42,7 @@ func openAPI(req *Request, w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, req.ID, http.StatusOK, body)
+	req.writeJSON(http.StatusOK, body)
 	return nil
 }
 
@@ -67,7 +67,7 @@ func backup(req *Request, w http.ResponseWriter) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := http.NewResponseController(req.w).SetWriteDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := http.NewResponseController(w).SetWriteDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	h := w.Header()
