@@ -151,7 +151,7 @@ func (req *Request) readBody(d *input) (map[string]any, error) {
 	if r.ContentLength > maxBody {
 		return nil, errs.New(errs.TooLarge, "the body has %d bytes, at most %d are accepted", r.ContentLength, maxBody)
 	}
-	http.NewResponseController(&req.w).SetReadDeadline(time.Now().Add(bodyTimeout)) // HTTP/2 tests do without
+	http.NewResponseController(&req.w).SetReadDeadline(time.Now().Add(bodyTimeout)) // fails only where there is no connection, in a test
 	b, err := io.ReadAll(http.MaxBytesReader(&req.w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {

@@ -32,12 +32,10 @@ type List[T any] struct {
 // column is a field that a list can be filtered or sorted by. Exactly one of
 // number and text is set.
 type column[T any] struct {
-	name    string
-	number  func(*T) int64
-	text    func(*T) string
-	time    bool // number is a store.Time
-	uses    use
-	comment string
+	name   string
+	number func(*T) int64 // a store.Time's too, which ranged needs
+	text   func(*T) string
+	uses   use
 }
 
 // use says what a column may be used for.

@@ -88,8 +88,8 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	if rt.Access == public {
 		return nil
 	}
-	token, found := strings.CutPrefix(req.http.Header.Get("Authorization"), "Bearer ")
-	if !found {
+	scheme, token, _ := strings.Cut(req.http.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
 		return errs.New(errs.Unauthenticated, "sign in first: the header `Authorization: Bearer <token>` is missing")
 	}
 	session, err := s.auth.Authenticate(tx, strings.TrimSpace(token))
@@ -126,7 +126,7 @@ type failure struct {
 func (s *Server) fail(req *Request, err error) {
 	e := errs.Of(err)
 	st := status[e.Kind]
-	if e.Kind == errs.Internal || e.Kind == errs.Busy || e.Kind == errs.Full {
+	if e.Kind == errs.Internal || e.Unwrap() != nil && st.code >= 500 { // but not the Busy of a flood, which would fill the log
 		s.log.Error().Err(err).Str("request", req.ID).Str("method", req.http.Method).Str("path", req.http.URL.Path).
 			Int("status", st.code).Msg("request failed")
 	}

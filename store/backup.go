@@ -11,16 +11,22 @@ import (
 	"go.etcd.io/bbolt"
 )
 
+// backupPattern names a backup on its way out.
+const backupPattern = "backup-*.tmp"
+
 // Backup writes a consistent copy of the database to a new file in the data
 // directory, syncs it, verifies it, and returns its path; the caller removes it.
 // It runs while others read and write.
 func (db *DB) Backup() (path string, err error) {
-	f, err := os.CreateTemp(db.dir, "backup-*.tmp")
+	f, err := os.CreateTemp(db.dir, backupPattern)
 	if err != nil {
 		return "", err
 	}
 	path = f.Name()
 	if err := errors.Join(f.Close(), db.copyTo(path)); err != nil {
+		if diskFull(err) {
+			err = errFull(err)
+		}
 		return "", errors.Join(err, os.Remove(path))
 	}
 	report, err := inspect(path, db.options)
@@ -114,6 +120,9 @@ func reportDamage(err error) (*Report, error) {
 	return &Report{Faults: []string{fmt.Sprintf("%s: %v", d.Where, d.Err)}}, nil
 }
 
+// restoreName is a backup on its way in.
+const restoreName = "restore.tmp"
+
 // Restore puts a copy of a backup in the place of a data directory's database,
 // which no server may hold. The backup is migrated and verified first, and a
 // damaged or newer one is refused before anything is touched. What was there is
@@ -129,7 +138,7 @@ func Restore(dir, backup string, options Options) (kept string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	incoming := filepath.Join(dir, "restore.tmp")
+	incoming := filepath.Join(dir, restoreName)
 	err = copyFile(backup, incoming)
 	if err == nil {
 		err = acceptBackup(incoming, options)

@@ -57,8 +57,9 @@ func (c *Cache[V]) Get(tx *Tx) *V {
 // Generation counts how often the value was computed since the start.
 func (c *Cache[V]) Generation(tx *Tx) uint64 { return tx.db.caches[c].Load().generation }
 
-// Rebuild computes the value from the stored records again and puts it in place,
-// as a write that changes nothing, so that it cannot overtake a commit.
+// Rebuild computes the value from the stored records again and puts it in place.
+// It is called in a write, as one that changes nothing: there it cannot overtake
+// a commit.
 func (c *Cache[V]) Rebuild(tx *Tx) (*V, error) {
 	v, err := c.build(tx)
 	if err != nil {

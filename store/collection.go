@@ -113,15 +113,29 @@ func (c *Collection[T]) Create(tx *Tx, v *T) error {
 // new updated_at, which always moves forward. An edit that changes nothing
 // writes nothing. Id and created_at are not edit's to change.
 func (c *Collection[T]) Update(tx *Tx, id ID, edit func(*T) error) (*T, error) {
-	return c.update(tx, id, true, edit)
+	return c.update(tx, id, stamp, edit)
 }
 
 // Touch is Update for what is not an edit, like a sign-in: updated_at stays.
 func (c *Collection[T]) Touch(tx *Tx, id ID, edit func(*T) error) (*T, error) {
-	return c.update(tx, id, false, edit)
+	return c.update(tx, id, quiet, edit)
 }
 
-func (c *Collection[T]) update(tx *Tx, id ID, stamp bool, edit func(*T) error) (*T, error) {
+// Renew gives a record a new updated_at because what lies beside it was edited.
+func (c *Collection[T]) Renew(tx *Tx, id ID) (*T, error) {
+	return c.update(tx, id, renew, func(*T) error { return nil })
+}
+
+// mode is how an update treats updated_at.
+type mode int
+
+const (
+	stamp mode = iota // moves when the record changes
+	quiet             // stays
+	renew             // moves
+)
+
+func (c *Collection[T]) update(tx *Tx, id ID, m mode, edit func(*T) error) (*T, error) {
 	old, err := c.Get(tx, id)
 	if err != nil {
 		return nil, err
@@ -137,13 +151,13 @@ func (c *Collection[T]) update(tx *Tx, id ID, stamp bool, edit func(*T) error) (
 	stamps := *c.rec(old).stamps()
 	c.rec(v).ident().ID = id
 	*c.rec(v).stamps() = stamps
-	if payload, err := json.Marshal(v); err != nil || bytes.Equal(payload, value[frameHead:]) {
+	if payload, err := json.Marshal(v); err != nil || m != renew && bytes.Equal(payload, value[frameHead:]) {
 		return v, err
 	}
 	if err := c.allow(tx, old, v); err != nil {
 		return nil, err
 	}
-	if stamp {
+	if m != quiet {
 		c.rec(v).stamps().UpdatedAt = max(tx.now, stamps.UpdatedAt+1)
 	}
 	// A rule may have written, and bbolt's bytes are good only until then.

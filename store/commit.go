@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 	"reeve/store/errs"
 )
 
@@ -115,7 +115,7 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 	}
 	committed := false
 	defer func() {
-		if undo := guard(db.path, btx.Rollback); !committed && !errors.Is(undo, bbolt.ErrTxClosed) {
+		if undo := guard(db.path, btx.Rollback); !committed && !errors.Is(undo, bolterrors.ErrTxClosed) {
 			err = errors.Join(err, undo)
 		}
 	}()
@@ -176,14 +176,21 @@ func (db *DB) compute(tx *Tx) (map[anyCache]any, error) {
 // knows what the disk holds and writing ends.
 func (db *DB) commitFailed(cause error) error {
 	var write *fs.PathError
-	full := errors.Is(cause, syscall.ENOSPC) || errors.Is(cause, syscall.EDQUOT)
-	if full && errors.As(cause, &write) && write.Op == "write" {
-		return errs.New(errs.Full, "the disk is full: nothing was changed; make room and try again").Because(cause)
+	if errors.As(cause, &write) && write.Op == "write" && diskFull(cause) {
+		return errFull(cause)
 	}
 	var stopped error = errs.New(errs.Busy, "writing has stopped after a disk error; restart the server once the disk is sound").
 		Coded("writing_stopped").Because(cause)
 	db.failed.CompareAndSwap(nil, &stopped)
 	return stopped
+}
+
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+func errFull(cause error) error {
+	return errs.New(errs.Full, "the disk is full: nothing was changed; make room and try again").Because(cause)
 }
 
 // Changes says which records a commit has changed.

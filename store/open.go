@@ -88,8 +88,25 @@ func (db *DB) prepare() error {
 	if db.secrets, err = db.loadSecretKey(); err != nil {
 		return err
 	}
+	if err := db.sweep(); err != nil {
+		return err
+	}
 	if info == nil {
 		return db.create()
+	}
+	return nil
+}
+
+// sweep removes what a crash can leave behind: copies that were not finished.
+func (db *DB) sweep() error {
+	for _, pattern := range []string{dataName + "*.new", markerName + ".new", keyName + ".new", backupPattern, backupPattern + ".new", restoreName} {
+		left, err := filepath.Glob(filepath.Join(db.dir, pattern))
+		for _, path := range left {
+			err = errors.Join(err, os.Remove(path))
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -100,9 +117,6 @@ func (db *DB) create() error {
 	final := db.path
 	db.path += ".new"
 	defer func() { db.path = final }()
-	if err := os.RemoveAll(db.path); err != nil {
-		return err
-	}
 	if err := db.openFile(); err != nil {
 		return err
 	}

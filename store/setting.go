@@ -189,7 +189,10 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 	}
 	switch {
 	case saved.Type == "secret" && plain != SecretMask:
-		return saved, storeSecret(tx, id, plain)
+		if err := storeSecret(tx, id, plain); err != nil {
+			return nil, err
+		}
+		return Settings.Renew(tx, id)
 	case saved.Type != "secret" && had == "secret":
 		return saved, storeSecret(tx, id, "")
 	}
