@@ -100,7 +100,7 @@ func run(args []string, out, errOut io.Writer) error {
 		p.args, rest = append(p.args, flags.Arg(0)), flags.Args()[1:]
 	}
 	if want := len(strings.Fields(cmd.args)); len(p.args) != want {
-		return fmt.Errorf("usage: reeve %s [flags] %s", cmd.name, cmd.args)
+		return fmt.Errorf("usage: %s; the command comes first", strings.TrimSpace("reeve "+cmd.name+" [flags] "+cmd.args))
 	}
 	var warnings []string
 	if p.config, warnings, err = loadConfig(*configFile, flags); err != nil {

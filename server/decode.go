@@ -54,7 +54,7 @@ func (req *Request) decode(d *input, in any) error {
 			}
 		}
 	}
-	body, err := req.readBody(d)
+	body, err := req.readBody()
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func place(v reflect.Value, f *field) reflect.Value {
 }
 
 // readBody reads a JSON object; nil when there is no body.
-func (req *Request) readBody(d *input) (map[string]any, error) {
+func (req *Request) readBody() (map[string]any, error) {
 	r := req.http
 	if r.ContentLength == 0 {
 		return nil, nil
@@ -162,8 +162,8 @@ func (req *Request) readBody(d *input) (map[string]any, error) {
 	case len(bytes.TrimSpace(b)) == 0:
 		return nil, nil
 	}
-	if !d.body {
-		return nil, errs.New(errs.Malformed, "this operation takes no body")
+	if r.Method == http.MethodGet {
+		return nil, errs.New(errs.Malformed, "a GET takes no body")
 	}
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return nil, errs.New(errs.BadMedia, "the body must be sent with `Content-Type: application/json`")

@@ -83,7 +83,7 @@ func (l *List[T]) info() *listInfo {
 // serve answers a list: filter, then count, then page.
 func (l *List[T]) serve(tx *store.Tx, req *Request, out *envelope) error {
 	if req.http.ContentLength != 0 {
-		return errs.New(errs.Malformed, "a list takes no body")
+		return errs.New(errs.Malformed, "a GET takes no body")
 	}
 	query, err := parseQuery(req.http.URL.RawQuery)
 	if err != nil {

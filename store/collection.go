@@ -187,17 +187,17 @@ func (c *Collection[T]) Delete(tx *Tx, id ID) error {
 			return err
 		}
 	}
+	sum := -uint64(frameSum(tx.bucket(c.name).Get(idKey(id))))
 	for _, x := range c.indexes {
-		if err := x.replace(tx, id, old, nil); err != nil {
+		if err := x.replace(tx, id, old, nil, &sum); err != nil {
 			return err
 		}
 	}
-	went := frameSum(tx.bucket(c.name).Get(idKey(id)))
 	if err := tx.delete(c.name, idKey(id)); err != nil {
 		return err
 	}
 	tx.changes.touch(c, id)
-	return addTally(tx, c.name, -1, 0, went)
+	return addTally(tx, c.name, -1, sum)
 }
 
 // allow asks everything that can refuse a record before anything is written, and
@@ -228,21 +228,21 @@ func (c *Collection[T]) store(tx *Tx, id ID, old *T, oldValue []byte, v *T) erro
 	if err != nil {
 		return err
 	}
-	added, went := 1, uint32(0)
-	if old != nil {
-		added, went = 0, frameSum(oldValue)
-	}
 	value := frame(c.name, idKey(id), payload)
+	added, sum := 1, uint64(frameSum(value))
+	if old != nil {
+		added, sum = 0, sum-uint64(frameSum(oldValue))
+	}
 	if err := tx.put(c.name, idKey(id), value); err != nil {
 		return err
 	}
 	for _, x := range c.indexes {
-		if err := x.replace(tx, id, old, v); err != nil {
+		if err := x.replace(tx, id, old, v, &sum); err != nil {
 			return err
 		}
 	}
 	tx.changes.touch(c, id)
-	return addTally(tx, c.name, added, frameSum(value), went)
+	return addTally(tx, c.name, added, sum)
 }
 
 func (c *Collection[T]) decode(id ID, value []byte) (*T, error) {

@@ -63,19 +63,20 @@ func has(keys [][]byte, key []byte) bool {
 	return found
 }
 
-// replace moves the entries from an old record to a new one; either may be nil.
-func (x *index[T]) replace(tx *Tx, id ID, old, v *T) error {
+// replace moves the entries from an old record to a new one, either of which may
+// be nil, and moves sum by the checksums that come and go.
+func (x *index[T]) replace(tx *Tx, id ID, old, v *T, sum *uint64) error {
 	had, gets := x.keys(old), x.keys(v)
 	for _, key := range had {
 		if !has(gets, key) {
-			if err := x.remove(tx, key, id); err != nil {
+			if err := x.move(tx, key, id, -1, sum); err != nil {
 				return err
 			}
 		}
 	}
 	for _, key := range gets {
 		if !has(had, key) {
-			if err := x.add(tx, key, id); err != nil {
+			if err := x.move(tx, key, id, +1, sum); err != nil {
 				return err
 			}
 		}
@@ -83,24 +84,39 @@ func (x *index[T]) replace(tx *Tx, id ID, old, v *T) error {
 	return nil
 }
 
-func (x *index[T]) add(tx *Tx, key []byte, id ID) error {
-	if x.unique {
-		return tx.put(x.bucket, key, idKey(id))
+// move adds (d is 1) or removes (-1) the entry of a value and an id.
+func (x *index[T]) move(tx *Tx, key []byte, id ID, d int, sum *uint64) error {
+	entry, value := key, idKey(id)
+	if !x.unique {
+		entry, value = slices.Concat(key, value), []byte{}
 	}
-	if err := tx.put(x.bucket, append(bytes.Clone(key), idKey(id)...), []byte{}); err != nil {
+	if d < 0 {
+		value = nil
+	}
+	if err := x.set(tx, entry, value, sum); err != nil || x.unique {
 		return err
 	}
-	return x.addCount(tx, key, 1)
+	n, err := x.count(tx, key)
+	if err != nil {
+		return err
+	}
+	var head []byte
+	if n += uint64(d); n > 0 {
+		head = frame(x.bucket, key, binary.BigEndian.AppendUint64(nil, n))
+	}
+	return x.set(tx, key, head, sum)
 }
 
-func (x *index[T]) remove(tx *Tx, key []byte, id ID) error {
-	if x.unique {
+// set puts one key of the index's bucket, or deletes it for nil.
+func (x *index[T]) set(tx *Tx, key, value []byte, sum *uint64) error {
+	if old := tx.bucket(x.bucket).Get(key); old != nil {
+		*sum -= uint64(checksum(x.bucket, key, old))
+	}
+	if value == nil {
 		return tx.delete(x.bucket, key)
 	}
-	if err := tx.delete(x.bucket, append(bytes.Clone(key), idKey(id)...)); err != nil {
-		return err
-	}
-	return x.addCount(tx, key, -1)
+	*sum += uint64(checksum(x.bucket, key, value))
+	return tx.put(x.bucket, key, value)
 }
 
 // count returns how many records have the value that key encodes.
@@ -114,18 +130,6 @@ func (x *index[T]) count(tx *Tx, key []byte) (uint64, error) {
 		return 0, damaged(x.bucket, fmt.Sprintf("count %x", key), errors.Join(err, fmt.Errorf("%d bytes", len(payload))))
 	}
 	return binary.BigEndian.Uint64(payload), nil
-}
-
-func (x *index[T]) addCount(tx *Tx, key []byte, d int) error {
-	n, err := x.count(tx, key)
-	if err != nil {
-		return err
-	}
-	n += uint64(d)
-	if n == 0 {
-		return tx.delete(x.bucket, key)
-	}
-	return tx.put(x.bucket, key, frame(x.bucket, key, binary.BigEndian.AppendUint64(nil, n)))
 }
 
 // ids walks the ids that an index has under a value, ascending. An entry whose

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -222,7 +223,17 @@ func (db *DB) start() error {
 			return err
 		}
 		db.instance = install.Name
-		return db.loadCaches(tx)
+		if err := db.checkTallies(tx); err != nil {
+			return err
+		}
+		for _, c := range db.schema.caches {
+			value, err := c.compute(tx)
+			if err != nil {
+				return err
+			}
+			db.swap(c, value)
+		}
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("open %s: %w", db.path, err)
@@ -235,24 +246,26 @@ func (db *DB) start() error {
 	return db.mark()
 }
 
-// loadCaches computes every cache for the first time. The collections behind
-// them are read whole, so their tallies are held against the records here.
-func (db *DB) loadCaches(tx *Tx) error {
-	checked := map[table]bool{}
-	for _, c := range db.schema.caches {
-		for _, t := range db.schema.tables {
-			if c.reads(t) && !checked[t] {
-				checked[t] = true
-				if err := t.checkTally(tx); err != nil {
-					return err
-				}
-			}
-		}
-		value, err := c.compute(tx)
+// maxWarnings is how many broken records of one collection the log is told of.
+const maxWarnings = 10
+
+// checkTallies holds every collection's tally against what lies there. A record
+// that is itself broken is an error to whoever reads it, so the start goes on,
+// unless it belongs to a cache. A wrong tally means that anything may be old.
+func (db *DB) checkTallies(tx *Tx) error {
+	for _, t := range db.schema.tables {
+		broken, err := t.checkTally(tx)
 		if err != nil {
 			return err
 		}
-		db.swap(c, value)
+		for i, err := range broken {
+			if slices.ContainsFunc(db.schema.caches, func(c anyCache) bool { return c.reads(t) }) {
+				return err
+			}
+			if i < maxWarnings {
+				db.warnings = append(db.warnings, err.Error())
+			}
+		}
 	}
 	return nil
 }

@@ -2,7 +2,7 @@ package store
 
 // table is a Collection without its type, as the machinery sees it.
 type table interface {
-	checkTally(tx *Tx) error
+	checkTally(tx *Tx) (broken []error, err error)
 	tableName() string
 	noun() string
 	buckets() []string
