@@ -45,19 +45,34 @@ func (db *DB) copyTo(path string) error {
 	if err != nil {
 		return err
 	}
+	out := &keepError{w: f}
 	err = guard(db.path, func() error {
 		return db.bolt.View(func(btx *bbolt.Tx) error {
-			_, err := btx.WriteTo(f)
+			_, err := btx.WriteTo(out)
 			return err
 		})
 	})
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, out.err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path+".new"))
 	}
 	if err := os.Rename(path+".new", path); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
+}
+
+// keepError keeps the first error of a writer, of which bbolt passes on the text alone.
+type keepError struct {
+	w   io.Writer
+	err error
+}
+
+func (k *keepError) Write(b []byte) (int, error) {
+	n, err := k.w.Write(b)
+	if k.err == nil {
+		k.err = err
+	}
+	return n, err
 }
 
 // VerifyDir verifies the database of a data directory, which no server may hold,
@@ -169,6 +184,9 @@ func acceptBackup(path string, options Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.bolt.Close()) }()
+	if len(db.warnings) > 0 {
+		return fmt.Errorf("it is damaged: %s", db.warnings[0])
+	}
 	if err := db.migrate(false); err != nil {
 		return err
 	}

@@ -51,7 +51,16 @@ func (c *Cache[V]) Get(tx *Tx) *V {
 		}
 		return value.(*V)
 	}
-	return tx.db.caches[c].Load().value.(*V)
+	if slot := tx.db.caches[c]; slot != nil {
+		if now := slot.Load(); now != nil {
+			return now.value.(*V)
+		}
+	}
+	v, err := c.build(tx) // in a seed or a migration, before the caches are filled
+	if err != nil {
+		panic(fault{err})
+	}
+	return v
 }
 
 // Generation counts how often the value was computed since the start.

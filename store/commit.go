@@ -85,6 +85,12 @@ func (db *DB) commit(batch []*job) {
 			spoiler, err = db.attempt(batch)
 			return err
 		})
+		if errors.Is(err, errUncomputable) && len(batch) > 1 {
+			for _, j := range batch { // each for itself, to refuse only the cause
+				db.commit([]*job{j})
+			}
+			return
+		}
 		if spoiler >= 0 {
 			close(batch[spoiler].done)
 			batch = slices.Delete(batch, spoiler, spoiler+1)
@@ -148,6 +154,8 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 	return -1, nil
 }
 
+var errUncomputable = errors.New("compute cache")
+
 // compute builds, inside the transaction, the caches that it makes stale: what
 // cannot be computed is not committed.
 func (db *DB) compute(tx *Tx) (map[anyCache]any, error) {
@@ -161,7 +169,7 @@ func (db *DB) compute(tx *Tx) (map[anyCache]any, error) {
 			if !ok {
 				var err error
 				if value, err = c.compute(tx); err != nil {
-					return nil, fmt.Errorf("compute cache %s: %w", c.cacheName(), err)
+					return nil, fmt.Errorf("%w %s: %w", errUncomputable, c.cacheName(), err)
 				}
 			}
 			fresh[c] = value

@@ -24,7 +24,7 @@ type Options struct {
 	Keys map[string]bool
 	// Seed fills a new database, in the transaction that makes it.
 	Seed func(tx *Tx) error
-	// Upgrade runs at every other start, before anybody else sees the database.
+	// Upgrade runs at every later start, before anybody else sees the database.
 	Upgrade func(tx *Tx) error
 
 	schema *schema     // another one, in tests
@@ -43,6 +43,7 @@ type DB struct {
 	path     string
 	dir      string
 	instance string
+	created  bool // just now
 	schema   *schema
 	options  Options
 	bolt     *bbolt.DB

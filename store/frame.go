@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"unicode/utf8"
 )
 
 // A stored value is framed: one version byte, the CRC-32C (Castagnoli) of bucket
@@ -68,6 +69,9 @@ func encodeKey[K Key](k K) []byte {
 	case Time:
 		return binary.BigEndian.AppendUint64(nil, uint64(k)^1<<63) // negatives sort first
 	case string:
+		if !utf8.ValidString(k) {
+			k = string([]rune(k)) // as JSON will store it
+		}
 		// 0x00 becomes 0x00 0xFF and 0x00 0x01 ends the text, the order-preserving
 		// escape of FoundationDB's tuple layer with a terminator of our own.
 		b := make([]byte, 0, len(k)+2)

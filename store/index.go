@@ -3,11 +3,11 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
 
+	"go.etcd.io/bbolt"
 	"reeve/store/errs"
 )
 
@@ -38,12 +38,19 @@ func newIndex[T any](of *Collection[T], field string, keys func(*T) [][]byte) *i
 	return x
 }
 
+// maxKey is how long a key may be for bbolt, less the id that follows it.
+const maxKey = bbolt.MaxKeySize - 8
+
 // allow adds a fault for a reference to nothing, and is a Conflict for a unique
 // value that another record has.
 func (x *index[T]) allow(tx *Tx, old, v *T, faults errs.Faults) error {
 	had := x.keys(old)
 	for _, key := range x.keys(v) {
 		if has(had, key) {
+			continue
+		}
+		if len(key) > maxKey {
+			faults.Add(x.field, "is too long to be looked up by")
 			continue
 		}
 		if x.target != nil && !x.loose {
@@ -126,8 +133,11 @@ func (x *index[T]) count(tx *Tx, key []byte) (uint64, error) {
 		return 0, nil
 	}
 	payload, err := unframe(x.bucket, key, value)
-	if err != nil || len(payload) != 8 {
-		return 0, damaged(x.bucket, fmt.Sprintf("count %x", key), errors.Join(err, fmt.Errorf("%d bytes", len(payload))))
+	if err == nil && len(payload) != 8 {
+		err = fmt.Errorf("it has %d bytes, not 8", len(payload))
+	}
+	if err != nil {
+		return 0, damaged(x.bucket, fmt.Sprintf("count %x", key), err)
 	}
 	return binary.BigEndian.Uint64(payload), nil
 }
@@ -223,15 +233,32 @@ func (m *Many[T, K]) All(tx *Tx, value K) iter.Seq2[*T, error] {
 	}
 }
 
+// IDs collects the ids of the records that have the value, ascending.
+func (m *Many[T, K]) IDs(tx *Tx, value K) ([]ID, error) {
+	var ids []ID
+	for v, err := range m.All(tx, value) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, m.x.of.rec(v).ident().ID)
+	}
+	return ids, nil
+}
+
 // Below collects up to limit ids of records whose value is less than value, the
 // least value first.
-func (m *Many[T, K]) Below(tx *Tx, value K, limit int) []ID {
+func (m *Many[T, K]) Below(tx *Tx, value K, limit int) ([]ID, error) {
 	end, ids := encodeKey(value), []ID(nil)
 	cursor := tx.bucket(m.x.bucket).Cursor()
 	for k, v := cursor.First(); k != nil && bytes.Compare(k, end) < 0 && len(ids) < limit; k, v = cursor.Next() {
-		if len(v) == 0 && len(k) > 8 {
-			ids = append(ids, ID(binary.BigEndian.Uint64(k[len(k)-8:])))
+		if len(v) > 0 || len(k) <= 8 {
+			continue // the head of a value
 		}
+		id := ID(binary.BigEndian.Uint64(k[len(k)-8:]))
+		if _, err := m.x.get(tx, k[:len(k)-8], id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
 	}
-	return ids
+	return ids, nil
 }

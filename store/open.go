@@ -72,6 +72,13 @@ func Open(dir string, options Options) (*DB, error) {
 	return db, nil
 }
 
+// HasDatabase tells whether a database was ever made in dir.
+func HasDatabase(dir string) bool {
+	_, data := os.Stat(filepath.Join(dir, dataName))
+	_, marker := os.Stat(filepath.Join(dir, markerName))
+	return data == nil || marker == nil
+}
+
 // prepare makes the database unless there is one, and loads the secret key.
 func (db *DB) prepare() error {
 	info, err := os.Stat(db.path)
@@ -131,6 +138,7 @@ func (db *DB) create() error {
 	if err := os.Rename(db.path, final); err != nil {
 		return err
 	}
+	db.created = true
 	return syncDir(db.dir)
 }
 
@@ -142,7 +150,8 @@ func (db *DB) fill(tx *Tx) error {
 	if err := writeMeta(tx, fileMeta{Schema: db.schema.version(), Version: db.options.Version}); err != nil {
 		return err
 	}
-	if err := Installs.Create(tx, &Install{Name: rand.Text(), PasswordKey: randomBytes(48)}); err != nil {
+	db.instance = rand.Text()
+	if err := Installs.Create(tx, &Install{Name: db.instance, PasswordKey: randomBytes(48)}); err != nil {
 		return err
 	}
 	if db.options.Seed != nil {
@@ -208,6 +217,9 @@ func (db *DB) openFile() error {
 // start brings an opened file up to this program: version, migrations, upgrade,
 // caches, marker.
 func (db *DB) start() error {
+	if err := db.readInstance(); err != nil {
+		return err
+	}
 	if err := db.migrate(true); err != nil {
 		return err
 	}
@@ -218,11 +230,6 @@ func (db *DB) start() error {
 		for _, name := range db.schema.bucketNames() {
 			tx.bucket(name)
 		}
-		install, err := Installs.Get(tx, 1)
-		if err != nil {
-			return err
-		}
-		db.instance = install.Name
 		if err := db.checkTallies(tx); err != nil {
 			return err
 		}
@@ -238,7 +245,7 @@ func (db *DB) start() error {
 	if err != nil {
 		return fmt.Errorf("open %s: %w", db.path, err)
 	}
-	if db.options.Upgrade != nil {
+	if db.options.Upgrade != nil && !db.created {
 		if err := db.Update(System, db.options.Upgrade); err != nil {
 			return fmt.Errorf("upgrade %s: %w", db.path, err)
 		}
@@ -248,6 +255,17 @@ func (db *DB) start() error {
 
 // maxWarnings is how many broken records of one collection the log is told of.
 const maxWarnings = 10
+
+// readInstance reads the database's name, which a migration may need.
+func (db *DB) readInstance() error {
+	return db.View(System, func(tx *Tx) error {
+		install, err := Installs.Get(tx, 1)
+		if err == nil {
+			db.instance = install.Name
+		}
+		return err
+	})
+}
 
 // checkTallies holds every collection's tally against what lies there. A record
 // that is itself broken is an error to whoever reads it, so the start goes on,

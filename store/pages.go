@@ -65,7 +65,10 @@ func checkPages(path string, repair bool) (warnings []string, err error) {
 	if err != nil {
 		return warnings, &Damaged{Where: path, Err: err}
 	}
-	w := &pageWalk{f: f, meta: meta, size: uint64(info.Size()), seen: make([]bool, min(meta.pages, uint64(info.Size())/meta.pageSize+1))}
+	if need := meta.pages * meta.pageSize; uint64(info.Size()) < need { // bbolt grows the file before it writes the meta page
+		return warnings, &Damaged{Where: path, Err: fmt.Errorf("the file is cut off: it has %d bytes, its pages need %d", info.Size(), need)}
+	}
+	w := &pageWalk{f: f, meta: meta, size: uint64(info.Size()), seen: make([]bool, meta.pages)}
 	if err := w.tree(meta.root, nil, nil, 0); err != nil {
 		return warnings, &Damaged{Where: path, Err: err}
 	}

@@ -54,7 +54,11 @@ func permissionRule(tx *Tx, old, new *Permission) error {
 		}
 	}
 	if new == nil {
-		for _, id := range RoleByRule.IDs(tx, old.ID) {
+		roles, err := RoleByRule.IDs(tx, old.ID)
+		if err != nil {
+			return err
+		}
+		for _, id := range roles {
 			_, err := Roles.Touch(tx, id, func(r *Role) error {
 				r.RuleIDs = without(r.RuleIDs, old.ID)
 				return nil

@@ -54,9 +54,9 @@ func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], value
 			if on != Owned {
 				return nil
 			}
-			var owned []ID
-			for other := range ref.x.ids(tx, encodeKey(id)) {
-				owned = append(owned, other)
+			owned, err := ref.IDs(tx, id)
+			if err != nil {
+				return err
 			}
 			for _, other := range owned {
 				if err := of.Delete(tx, other); err != nil {
@@ -67,15 +67,6 @@ func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], value
 		},
 	})
 	return ref
-}
-
-// IDs collects the ids of the records that refer to id, ascending.
-func (r *Ref[T]) IDs(tx *Tx, id ID) []ID {
-	var ids []ID
-	for other := range r.x.ids(tx, encodeKey(id)) {
-		ids = append(ids, other)
-	}
-	return ids
 }
 
 func quantity(n int, noun string) string {

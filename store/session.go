@@ -35,20 +35,20 @@ var (
 // EndExpiredSessions deletes up to limit sessions whose time is over and returns
 // how many there were.
 func EndExpiredSessions(tx *Tx, limit int) (int, error) {
-	ids := SessionByExpiry.Below(tx, tx.Now(), limit)
+	ids, err := SessionByExpiry.Below(tx, tx.Now(), limit)
 	for _, id := range ids {
 		if err := Sessions.Delete(tx, id); err != nil {
 			return 0, err
 		}
 	}
-	return len(ids), nil
+	return len(ids), err
 }
 
 func endAllSessions(tx *Tx) error {
 	for {
-		ids := SessionByExpiry.Below(tx, 1<<62, 1000)
-		if len(ids) == 0 {
-			return nil
+		ids, err := SessionByExpiry.Below(tx, 1<<62, 1000)
+		if err != nil || len(ids) == 0 {
+			return err
 		}
 		for _, id := range ids {
 			if err := Sessions.Delete(tx, id); err != nil {

@@ -155,7 +155,10 @@ func settingGroupRule(tx *Tx, old, new *SettingGroup) error {
 
 // CreateSetting stores a new setting, its value where it belongs.
 func CreateSetting(tx *Tx, s *Setting) error {
-	plain := maskSecret(s)
+	plain, err := maskSecret(s)
+	if err != nil {
+		return err
+	}
 	if plain == SecretMask {
 		return errs.Field(errs.Invalid, "values", "%s stands for an unchanged secret, and there is none yet", SecretMask)
 	}
@@ -178,8 +181,11 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 			return errs.Field(errs.Invalid, "values", "must be given anew: a secret is not shown by changing its type")
 		}
 		had = before
-		plain = maskSecret(s)
-		if plain == SecretMask && masked == "" {
+		var err error
+		if plain, err = maskSecret(s); err != nil {
+			return err
+		}
+		if plain == SecretMask && (before != "secret" || masked == "") {
 			return errs.Field(errs.Invalid, "values", "%s stands for an unchanged secret, and there is none yet", SecretMask)
 		}
 		return nil
@@ -199,19 +205,27 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 	return saved, nil
 }
 
-// maskSecret takes the plain text out of a secret setting and returns it.
-func maskSecret(s *Setting) string {
+// maskSecret takes the plain text out of a secret setting, holds it to the type
+// and returns it.
+func maskSecret(s *Setting) (string, error) {
 	if s.Type != "secret" || s.Values == "" {
-		return ""
+		return "", nil
 	}
-	plain := s.Values
+	plain, err := fit(s, s.Values)
+	if err != nil {
+		return "", errs.Field(errs.Invalid, "values", "%s", err)
+	}
 	s.Values = SecretMask
-	return plain
+	return plain, nil
 }
 
 // storeSecret keeps the one secret of a setting; "" removes it.
 func storeSecret(tx *Tx, setting ID, plain string) error {
-	for _, id := range SecretBySetting.IDs(tx, setting) {
+	had, err := SecretBySetting.IDs(tx, setting)
+	if err != nil {
+		return err
+	}
+	for _, id := range had {
 		if err := SettingSecrets.Delete(tx, id); err != nil {
 			return err
 		}

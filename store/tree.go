@@ -33,7 +33,10 @@ func treeRule[T any](c *Collection[T], children *Ref[T], parent func(*T) ID) fun
 		}
 		height := 1
 		if old != nil {
-			height = treeHeight(tx, children, self, MaxDepth)
+			var err error
+			if height, err = treeHeight(tx, children, self, MaxDepth); err != nil {
+				return err
+			}
 		}
 		if above+height > MaxDepth {
 			return errs.Field(errs.Invalid, "parent_id", "the tree would have more than %d levels", MaxDepth)
@@ -43,14 +46,20 @@ func treeRule[T any](c *Collection[T], children *Ref[T], parent func(*T) ID) fun
 }
 
 // treeHeight counts the levels from id down, at most limit.
-func treeHeight[T any](tx *Tx, children *Ref[T], id ID, limit int) int {
-	deepest := 0
-	if limit > 0 {
-		for _, child := range children.IDs(tx, id) {
-			deepest = max(deepest, treeHeight(tx, children, child, limit-1))
-		}
+func treeHeight[T any](tx *Tx, children *Ref[T], id ID, limit int) (int, error) {
+	if limit == 0 {
+		return 1, nil
 	}
-	return deepest + 1
+	below, err := children.IDs(tx, id)
+	deepest := 0
+	for _, child := range below {
+		height, err := treeHeight(tx, children, child, limit-1)
+		if err != nil {
+			return 0, err
+		}
+		deepest = max(deepest, height)
+	}
+	return deepest + 1, err
 }
 
 // treeCheck looks for circles.

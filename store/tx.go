@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 	"reeve/store/errs"
 )
 
@@ -40,6 +41,9 @@ func (tx *Tx) Instance() string { return tx.db.instance }
 func (tx *Tx) bucket(name string) *bbolt.Bucket {
 	if tx.bolt == nil {
 		btx, err := tx.db.bolt.Begin(false)
+		if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
+			panic(fault{errs.New(errs.Busy, "the server is shutting down")})
+		}
 		if err != nil {
 			panic(fault{err})
 		}
@@ -154,8 +158,8 @@ func inBolt() bool {
 }
 
 func asDamage(file string, err error) error {
-	var already *Damaged
-	if errors.As(err, &already) {
+	var known *errs.Error
+	if errors.As(err, &known) {
 		return err
 	}
 	return errs.Of(&Damaged{Where: file, Err: err})

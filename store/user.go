@@ -1,5 +1,7 @@
 package store
 
+import "reeve/store/errs"
+
 // User is a person who signs in to the backend.
 type User struct {
 	Ident
@@ -99,15 +101,20 @@ func SetHash(tx *Tx, user ID, hash string, mustChange bool, keep ID) error {
 		return err
 	}
 	old, err := HashOf(tx, user)
-	if err == nil {
+	switch {
+	case err == nil:
 		_, err = PasswordHashes.Update(tx, old.ID, func(h *PasswordHash) error { h.Hash = hash; return nil })
-	} else {
+	case errs.Is(err, errs.NotFound):
 		err = PasswordHashes.Create(tx, &PasswordHash{UserID: user, Hash: hash})
 	}
 	if err != nil {
 		return err
 	}
-	for _, id := range SessionByUser.IDs(tx, user) {
+	sessions, err := SessionByUser.IDs(tx, user)
+	if err != nil {
+		return err
+	}
+	for _, id := range sessions {
 		if id != keep {
 			if err := Sessions.Delete(tx, id); err != nil {
 				return err

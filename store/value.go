@@ -52,10 +52,14 @@ func (t Time) Add(d time.Duration) Time { return t + Time(d.Microseconds()) }
 
 func (t Time) String() string { return t.Std().Format(timeLayout) }
 
-// MarshalJSON writes the fixed layout, or null for never.
+// MarshalJSON writes the fixed layout, or null for never. A year that has not four
+// digits is an error.
 func (t Time) MarshalJSON() ([]byte, error) {
 	if t == 0 {
 		return []byte("null"), nil
+	}
+	if year := t.Std().Year(); year < 0 || year > 9999 {
+		return nil, fmt.Errorf("the year %d cannot be written", year)
 	}
 	b := make([]byte, 0, len(timeLayout)+2)
 	b = append(b, '"')

@@ -1,0 +1,236 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+// TestBackupWhileWriting has writers that each move a pair of departments on
+// together: a backup that holds half of a commit shows two different numbers.
+func TestBackupWhileWriting(t *testing.T) {
+	const writers = 8
+	dir := t.TempDir()
+	db := open(t, dir, Options{Seed: func(tx *Tx) error {
+		err := Users.Create(tx, &User{Username: "x"})
+		err = errors.Join(err, Sessions.Create(tx, &Session{UserID: 1, ExpiresAt: farOff}))
+		err = errors.Join(err, SessionTokens.Create(tx, &SessionToken{SessionID: 1, Hash: "h"}))
+		for range 2 * writers {
+			err = errors.Join(err, Depts.Create(tx, &Dept{Name: strings.Repeat("name ", 30)}))
+		}
+		return err
+	}})
+	var begun, answered [writers]atomic.Int64
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for n := int64(1); !stop.Load(); n++ {
+				begun[w].Store(n)
+				err := db.Update(System, func(tx *Tx) error {
+					for i := range 2 {
+						if _, err := Depts.Update(tx, ID(2*w+i+1), func(d *Dept) error { d.Sort = n; return nil }); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				answered[w].Store(n)
+			}
+		})
+	}
+	for range size(5, 30, 200) {
+		var low, high [writers]int64
+		for w := range writers {
+			low[w] = answered[w].Load()
+		}
+		path, err := db.Backup()
+		for w := range writers {
+			high[w] = begun[w].Load()
+		}
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		target := t.TempDir()
+		if _, err := Restore(target, path, Options{}); err != nil {
+			t.Error(err)
+			break
+		}
+		restored := open(t, target, Options{})
+		depts := allOf(t, restored, Depts)
+		for w := range writers {
+			if a, b := depts[2*w].Sort, depts[2*w+1].Sort; a != b || a < low[w] || a > high[w] {
+				t.Errorf("writer %d: %d and %d in the backup, between %d and %d were written", w, a, b, low[w], high[w])
+			}
+		}
+		equal(t, "users, sessions and tokens of the restored",
+			[]int{len(allOf(t, restored, Users)), len(allOf(t, restored, Sessions)), len(allOf(t, restored, SessionTokens))}, []int{1, 0, 0})
+		mustVerify(t, restored)
+		shut(t, restored)
+		if err := errors.Join(os.Remove(path), os.RemoveAll(target)); err != nil {
+			t.Error(err)
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+	equal(t, "sessions of the original", len(allOf(t, db, Sessions)), 1)
+	for name := range snapshot(t, dir) {
+		if strings.HasPrefix(name, "backup-") {
+			t.Errorf("%s is left over", name)
+		}
+	}
+}
+
+// backupOf is a backup of a zoo in which there is some to damage.
+func backupOf(t testing.TB, schema *schema, version string) string {
+	t.Helper()
+	db := open(t, t.TempDir(), Options{schema: schema, Version: version})
+	update(t, db, func(tx *Tx) error {
+		for i := range 50 {
+			if err := beasts.Create(tx, &beast{Name: fmt.Sprint("beast ", i), Note: strings.Repeat("note ", 50)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	path, err := db.Backup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestRestoreRefusesAndTouchesNothing(t *testing.T) {
+	write := func(change func([]byte) []byte) func(t *testing.T, path string) {
+		return func(t *testing.T, path string) { writeFile(t, path, change(readFile(t, path))) }
+	}
+	for name, test := range map[string]struct {
+		harm func(t *testing.T, path string)
+		want string
+	}{
+		"an empty file":          {write(func([]byte) []byte { return nil }), "it is empty"},
+		"what is not a database": {write(func([]byte) []byte { return []byte(strings.Repeat("text ", 5000)) }), "not a database"},
+		"a truncated file":       {write(func(b []byte) []byte { return b[:len(b)/2] }), "damaged"},
+		"a flipped bit in a record": {write(func(b []byte) []byte {
+			at := strings.Index(string(b), "note note note")
+			b[at] ^= 4
+			return b
+		}), "checksum does not match"},
+		"a missing index entry": {func(t *testing.T, path string) {
+			file, err := bbolt.Open(path, 0o600, boltOptions(false))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = file.Update(func(btx *bbolt.Tx) error {
+				return btx.Bucket([]byte("beast.name")).Delete(encodeKey("beast 7"))
+			})
+			if err := errors.Join(err, file.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}, "it is damaged (2 faults)"},
+		"no file at all": {func(t *testing.T, path string) {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}, "no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, backup := made(t), backupOf(t, zoo(), "1.0")
+			test.harm(t, backup)
+			before := snapshot(t, dir)
+			kept, err := Restore(dir, backup, Options{schema: zoo(), Version: "1.0"})
+			oneLine(t, err)
+			if err == nil || kept != "" || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %q, %v, want %s", kept, err, test.want)
+			}
+			sameFiles(t, snapshot(t, dir), before)
+		})
+	}
+	t.Run("a newer backup, naming both versions", func(t *testing.T) {
+		dir, backup := made(t), backupOf(t, newer("first"), "9.0")
+		before := snapshot(t, dir)
+		_, err := Restore(dir, backup, Options{schema: zoo(), Version: "1.0"})
+		oneLine(t, err)
+		for _, part := range []string{"reeve 9.0 (schema 2)", "reeve 1.0", "schema 1"} {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("%v, want it to name %s", err, part)
+			}
+		}
+		sameFiles(t, snapshot(t, dir), before)
+	})
+}
+
+func TestRestoreKeepsWhatWasThere(t *testing.T) {
+	dir := t.TempDir()
+	db := open(t, dir, Options{Seed: func(tx *Tx) error { return Users.Create(tx, &User{Username: "old"}) }})
+	backup, err := db.Backup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	update(t, db, func(tx *Tx) error { return Users.Create(tx, &User{Username: "new"}) })
+	shut(t, db)
+	before := snapshot(t, dir)
+	kept, err := Restore(dir, backup, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "the kept file", "-rw------- "+string(readFile(t, kept)), before[dataName])
+	after := snapshot(t, dir)
+	delete(after, filepath.Base(kept))
+	after[dataName] = before[dataName]
+	sameFiles(t, after, before)
+
+	restored := open(t, dir, Options{})
+	equal(t, "users", len(allOf(t, restored, Users)), 1)
+	update(t, restored, func(tx *Tx) error { return Sessions.Create(tx, &Session{UserID: 1, ExpiresAt: farOff}) })
+	shut(t, restored)
+	equal(t, "sessions after another start", len(allOf(t, open(t, dir, Options{}), Sessions)), 1)
+	undone := t.TempDir()
+	writeFile(t, filepath.Join(undone, dataName), readFile(t, kept))
+	equal(t, "users in what was kept", len(allOf(t, open(t, undone, Options{}), Users)), 2)
+}
+
+// What lies over from an interrupted restore is no obstacle to the next.
+func TestRestoreAfterInterruptedRestore(t *testing.T) {
+	backup, dir := backupOf(t, zoo(), "1.0"), made(t)
+	writeFile(t, filepath.Join(dir, "restore.tmp"), []byte("half"))
+	if _, err := Restore(dir, backup, Options{schema: zoo(), Version: "1.0"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "restore.tmp")); err == nil {
+		t.Error("restore.tmp is still there")
+	}
+}
+
+func TestBackupRefusesADamagedDatabase(t *testing.T) {
+	dir := t.TempDir()
+	db, err := Open(dir, Options{schema: zoo()}) // without the verification at the end
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	update(t, db, createBeast("Leo"))
+	err = db.bolt.Update(func(btx *bbolt.Tx) error { return btx.Bucket([]byte("beast.name")).Delete(encodeKey("leo")) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(t, dir)
+	path, err := db.Backup()
+	oneLine(t, err)
+	if err == nil || path != "" || !strings.Contains(err.Error(), "the database is damaged") {
+		t.Errorf("got %q, %v", path, err)
+	}
+	sameFiles(t, snapshot(t, dir), before)
+}

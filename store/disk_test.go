@@ -1,0 +1,168 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"reeve/store/errs"
+)
+
+// smallDisk mounts a file system of one mebibyte and returns a directory on it.
+func smallDisk(t *testing.T) string {
+	t.Helper()
+	at := t.TempDir()
+	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size=1m,mode=0700"); err != nil {
+		t.Skipf("a full disk cannot be had here: mount: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(at, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return at
+}
+
+// ballast takes what room there is, at most n bytes, until it is removed.
+func ballast(t *testing.T, at string, n int) (remove func()) {
+	t.Helper()
+	path := filepath.Join(at, "ballast")
+	if err := os.WriteFile(path, make([]byte, n), 0o600); err != nil && !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func createLarge(i int) func(*Tx) error {
+	return func(tx *Tx) error {
+		return beasts.Create(tx, &beast{Name: fmt.Sprint("beast ", i), Note: strings.Repeat("x", 8000)})
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	at := smallDisk(t)
+	removed := ballast(t, at, 500<<10)
+	db := open(t, filepath.Join(at, "data"), Options{schema: zoo()})
+	stored := []string{}
+	var full error
+	for i := 0; full == nil; i++ {
+		if full = db.Update(System, createLarge(i)); full == nil {
+			stored = append(stored, fmt.Sprint("beast ", i))
+		}
+	}
+	equal(t, "write", refusalOf(t, full), refusal{errs.Full, "disk_full", ""})
+	equal(t, "write of several", refusalOf(t, errors.Join(together(t, db, createLarge(1000), createLarge(1001))...)), refusal{errs.Full, "disk_full", ""})
+	equal(t, "names on a full disk", namesOf(t, db), stored)
+	mustVerify(t, db)
+	if err := db.Healthy(); err != nil {
+		t.Errorf("a full disk stopped the database: %v", err)
+	}
+	removed()
+	for i := range 3 {
+		update(t, db, createLarge(2000+i))
+		stored = append(stored, fmt.Sprint("beast ", 2000+i))
+	}
+	equal(t, "names after room was made", namesOf(t, db), stored)
+	shut(t, db)
+	equal(t, "names after a start", namesOf(t, open(t, filepath.Join(at, "data"), Options{schema: zoo()})), stored)
+}
+
+func TestBackupOnFullDisk(t *testing.T) {
+	at := smallDisk(t)
+	dir := filepath.Join(at, "data")
+	db := open(t, dir, Options{schema: zoo()})
+	update(t, db, createLarge(1))
+	removed := ballast(t, at, 1<<20)
+	before := snapshot(t, dir)
+	path, err := db.Backup()
+	equal(t, "backup", refusalOf(t, err), refusal{errs.Full, "disk_full", ""})
+	sameFiles(t, snapshot(t, dir), before)
+	removed()
+	if path, err = db.Backup(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+// The room runs out at every place of a first start; each leaves a directory in
+// which a start with room works.
+func TestCreateOnFullDisk(t *testing.T) {
+	at := smallDisk(t)
+	refused := 0
+	for pages := range 20 {
+		t.Run(fmt.Sprintf("%d pages of room", pages), func(t *testing.T) {
+			removed := ballast(t, at, 1<<20-pages<<12)
+			dir := filepath.Join(at, fmt.Sprint("data", pages))
+			db, err := Open(dir, Options{schema: zoo()})
+			if err == nil {
+				shut(t, db)
+			} else {
+				refused++
+				oneLine(t, err)
+			}
+			removed()
+			db = open(t, dir, Options{schema: zoo()})
+			equal(t, "names", namesOf(t, db), []string{})
+			shut(t, db)
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if refused == 0 || refused == 20 {
+		t.Errorf("%d of 20 starts were refused: the room is not where it ends", refused)
+	}
+}
+
+// TestFailedWriteEndsWriting has the system refuse to let any file grow, which is
+// neither success nor a full disk.
+func TestFailedWriteEndsWriting(t *testing.T) {
+	dir := t.TempDir()
+	db := open(t, dir, Options{schema: zoo()})
+	update(t, db, createBeast("Leo"))
+	info, err := os.Stat(filepath.Join(dir, dataName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	defer signal.Reset(syscall.SIGXFSZ)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(info.Size()), Max: old.Max}); err != nil {
+		t.Fatal(err)
+	}
+	fails := together(t, db, func(tx *Tx) error {
+		return beasts.Create(tx, &beast{Note: strings.Repeat("x", 2*int(info.Size()))})
+	}, createBeast("Max"), func(tx *Tx) error { return errors.New("its own") })
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Fatal(err)
+	}
+	stopped := refusal{errs.Busy, "writing_stopped", ""}
+	equal(t, "the writes", []refusal{refusalOf(t, fails[0]), refusalOf(t, fails[1])}, []refusal{stopped, stopped})
+	if fails[2] == nil || fails[2].Error() != "its own" {
+		t.Errorf("the function that failed of itself: %v", fails[2])
+	}
+	equal(t, "a later write", refusalOf(t, db.Update(System, createBeast("Eva"))), stopped)
+	equal(t, "health", refusalOf(t, db.Healthy()), stopped)
+	equal(t, "names while writing has ended", namesOf(t, db), []string{"Leo"})
+	shut(t, db)
+	db = open(t, dir, Options{schema: zoo()})
+	if got := namesOf(t, db); !slices.Contains(got, "Leo") {
+		t.Errorf("after a start: %q", got)
+	}
+	update(t, db, createBeast("Eva"))
+}

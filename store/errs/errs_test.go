@@ -1,0 +1,76 @@
+package errs
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+)
+
+func TestFaultsBecomeOneError(t *testing.T) {
+	for name, test := range map[string]struct {
+		faults Faults
+		want   error
+	}{
+		"none":    {Faults{}, nil},
+		"one":     {Faults{"a": "is bad"}, &Error{Kind: Invalid, Code: "invalid", Msg: "a: is bad", Fields: map[string]string{"a": "is bad"}}},
+		"several": {Faults{"a": "x", "b": "y"}, &Error{Kind: Invalid, Code: "invalid", Msg: "2 fields are not acceptable", Fields: map[string]string{"a": "x", "b": "y"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := test.faults.Err(Invalid); !reflect.DeepEqual(got, test.want) {
+				t.Errorf("got %#v, want %#v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestFaultsMerge(t *testing.T) {
+	plain := errors.New("plain")
+	for name, test := range map[string]struct {
+		err    error
+		want   Faults
+		passed error
+	}{
+		"an error about fields":        {Field(Invalid, "b", "is %d", 7), Faults{"a": "first", "b": "is 7"}, nil},
+		"a wrapped one":                {fmt.Errorf("because: %w", Field(Invalid, "b", "bad")), Faults{"a": "first", "b": "bad"}, nil},
+		"one about a field with fault": {Field(Invalid, "a", "second"), Faults{"a": "first"}, nil},
+		"an error about none":          {plain, Faults{"a": "first"}, plain},
+		"no error":                     {nil, Faults{"a": "first"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			faults := Faults{"a": "first"}
+			if passed := faults.Merge(test.err); passed != test.passed {
+				t.Errorf("passed on %v, want %v", passed, test.passed)
+			}
+			if !reflect.DeepEqual(faults, test.want) {
+				t.Errorf("got %v, want %v", faults, test.want)
+			}
+		})
+	}
+}
+
+func TestOfHidesWhatIsNotOurs(t *testing.T) {
+	cause := errors.New("/secret/path: broken")
+	e := Of(cause)
+	if e.Kind != Internal || e.Code != "internal" || e.Msg != "something went wrong on our side" || !errors.Is(e, cause) {
+		t.Errorf("got %#v", e)
+	}
+	ours := New(NotFound, "there is no %s %d", "user", 7)
+	if got := Of(fmt.Errorf("wrapped: %w", ours)); got != ours {
+		t.Errorf("got %#v, want the one that was wrapped", got)
+	}
+	if !Is(fmt.Errorf("wrapped: %w", ours), NotFound) || Is(ours, Conflict) || Is(cause, Internal) || Is(nil, Internal) {
+		t.Error("Is does not tell kinds apart")
+	}
+}
+
+func TestEveryKindHasItsOwnCode(t *testing.T) {
+	seen := map[string]Kind{}
+	for kind := Internal; kind <= Full; kind++ {
+		code := New(kind, "").Code
+		if other, ok := seen[code]; ok || code == "" {
+			t.Errorf("kind %d has the code %q, as %d has", kind, code, other)
+		}
+		seen[code] = kind
+	}
+}

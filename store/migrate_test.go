@@ -1,0 +1,187 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// older is the zoo before there were chips: what the migrations start from.
+func older() *schema {
+	return &schema{tables: []table{Installs, cages, keepers, beasts}, caches: []anyCache{census}}
+}
+
+// newer is the zoo after some migrations, each of which adds a beast and the
+// first of which may use the collection that came with it.
+func newer(titles ...string) *schema {
+	s := zoo()
+	for i, title := range titles {
+		s.migrations = append(s.migrations, migration{title, func(tx *Tx) error {
+			b := &beast{Name: title}
+			err := beasts.Create(tx, b)
+			if err == nil && i == 0 {
+				err = chips.Create(tx, &chip{BeastID: b.ID})
+			}
+			if err == nil && strings.HasPrefix(title, "broken") {
+				err = errors.New("it does not work")
+			}
+			return err
+		}})
+	}
+	return s
+}
+
+// madeOlder is a closed older zoo with one beast.
+func madeOlder(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	db := open(t, dir, Options{schema: older(), Version: "1.0"})
+	update(t, db, createBeast("Leo"))
+	shut(t, db)
+	return dir
+}
+
+func metaOf(t testing.TB, db *DB) (meta fileMeta) {
+	t.Helper()
+	view(t, db, func(tx *Tx) (err error) { meta, err = readMeta(tx); return err })
+	return meta
+}
+
+func TestMigrations(t *testing.T) {
+	all := []string{"first", "second", "third"}
+	for n := 1; n <= len(all); n++ {
+		t.Run(fmt.Sprint(n, " at once"), func(t *testing.T) {
+			dir := madeOlder(t)
+			db := open(t, dir, Options{schema: newer(all[:n]...), Version: "2.0"})
+			equal(t, "names", namesOf(t, db), append([]string{"Leo"}, all[:n]...))
+			equal(t, "chips", allOf(t, db, chips)[0].BeastID, ID(2))
+			equal(t, "meta", metaOf(t, db), fileMeta{Schema: 1 + n, Version: "2.0"})
+			equal(t, "warnings", len(db.Warnings()), 1)
+			shut(t, db)
+			again := open(t, dir, Options{schema: newer(all[:n]...), Version: "2.1"})
+			equal(t, "names after another start", namesOf(t, again), append([]string{"Leo"}, all[:n]...))
+			equal(t, "warnings at another start", again.Warnings(), nil)
+		})
+	}
+	t.Run("one after the other", func(t *testing.T) {
+		dir := madeOlder(t)
+		for n := 1; n <= len(all); n++ {
+			db := open(t, dir, Options{schema: newer(all[:n]...), Version: "2.0"})
+			equal(t, "names", namesOf(t, db), append([]string{"Leo"}, all[:n]...))
+			shut(t, db)
+		}
+		for n := 1; n <= len(all); n++ {
+			if _, err := os.Stat(filepath.Join(dir, fmt.Sprintf("data.db.schema-%d", n))); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	t.Run("a new database needs none", func(t *testing.T) {
+		db := open(t, t.TempDir(), Options{schema: newer(all...), Version: "2.0"})
+		equal(t, "names", namesOf(t, db), []string{})
+		equal(t, "meta", metaOf(t, db), fileMeta{Schema: 4, Version: "2.0"})
+	})
+}
+
+func TestCopyBeforeMigrationOpensAsBefore(t *testing.T) {
+	dir := madeOlder(t)
+	shut(t, open(t, dir, Options{schema: newer("first"), Version: "2.0"}))
+	kept := t.TempDir()
+	path := filepath.Join(dir, "data.db.schema-1")
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "mode", info.Mode().String(), "-rw-------")
+	writeFile(t, filepath.Join(kept, dataName), readFile(t, path))
+	db := open(t, kept, Options{schema: older(), Version: "1.0"})
+	equal(t, "names", namesOf(t, db), []string{"Leo"})
+	equal(t, "meta", metaOf(t, db), fileMeta{Schema: 1, Version: "1.0"})
+}
+
+func TestFailingMigrationKeepsTheOnesBefore(t *testing.T) {
+	dir := madeOlder(t)
+	for range 2 {
+		_, err := Open(dir, Options{schema: newer("first", "broken second", "third"), Version: "2.0"})
+		oneLine(t, err)
+		if err == nil || !strings.Contains(err.Error(), "to schema 3 (broken second): it does not work") {
+			t.Errorf("got %v", err)
+		}
+	}
+	shut(t, open(t, dir, Options{schema: newer("first"), Version: "2.0"})) // it has exactly the first's number
+	db := open(t, dir, Options{schema: newer("first", "second", "third"), Version: "2.1"})
+	equal(t, "names", namesOf(t, db), []string{"Leo", "first", "second", "third"})
+	for _, n := range []int{1, 2} {
+		if _, err := os.Stat(filepath.Join(dir, fmt.Sprintf("data.db.schema-%d", n))); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestOlderProgramRefusesNewerFile(t *testing.T) {
+	dir := madeOlder(t)
+	shut(t, open(t, dir, Options{schema: newer("first", "second"), Version: "2.0"}))
+	before := snapshot(t, dir)
+	for name, try := range map[string]func() error{
+		"open":   func() error { _, err := Open(dir, Options{schema: newer("first"), Version: "1.5"}); return err },
+		"verify": func() error { _, err := VerifyDir(dir, Options{schema: newer("first"), Version: "1.5"}); return err },
+	} {
+		err := try()
+		oneLine(t, err)
+		for _, part := range []string{"reeve 2.0 (schema 3)", "reeve 1.5", "schema 2"} {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: %v, want it to name %s", name, err, part)
+			}
+		}
+	}
+	sameFiles(t, snapshot(t, dir), before)
+}
+
+func TestVerifyOfAnOlderFileAsksForAStart(t *testing.T) {
+	dir := madeOlder(t)
+	before := snapshot(t, dir)
+	_, err := VerifyDir(dir, Options{schema: newer("first"), Version: "2.0"})
+	oneLine(t, err)
+	if err == nil || !strings.Contains(err.Error(), "start the server once") {
+		t.Errorf("got %v", err)
+	}
+	sameFiles(t, snapshot(t, dir), before)
+}
+
+func TestRestoreMigratesAnOlderBackup(t *testing.T) {
+	// The sessions that a restore ends are of the real schema.
+	real := func(own []table, migrations ...migration) *schema {
+		return &schema{slices.Concat(reeve.tables, own), []anyCache{census}, migrations}
+	}
+	from, dir := t.TempDir(), t.TempDir()
+	db := open(t, from, Options{schema: real(older().tables[1:]), Version: "1.0"})
+	update(t, db, createBeast("Leo"))
+	backup, err := db.Backup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := Options{schema: real(zoo().tables[1:], newer("first", "second").migrations...), Version: "2.0"}
+	if kept, err := Restore(dir, backup, options); err != nil || kept != "" {
+		t.Fatalf("restore: %q, %v", kept, err)
+	}
+	restored := open(t, dir, options)
+	equal(t, "names", namesOf(t, restored), []string{"Leo", "first", "second"})
+	equal(t, "chips", len(allOf(t, restored, chips)), 1)
+	equal(t, "meta", metaOf(t, restored), fileMeta{Schema: 3, Version: "2.0"})
+	equal(t, "the backup itself", db.instance, restored.instance)
+}
+
+func TestRestoreRefusesABackupThatCannotBeMigrated(t *testing.T) {
+	dir, backup := made(t), filepath.Join(madeOlder(t), dataName)
+	before := snapshot(t, dir)
+	_, err := Restore(dir, backup, Options{schema: newer("first", "broken second")})
+	oneLine(t, err)
+	if err == nil || !strings.Contains(err.Error(), "broken second") {
+		t.Errorf("got %v", err)
+	}
+	sameFiles(t, snapshot(t, dir), before)
+}

@@ -1,0 +1,167 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+// bigZoo is a closed zoo with so many beasts that their bucket has branch pages,
+// and the pages of its file by type, as bbolt sees them.
+func bigZoo(t testing.TB) (dir string, pages map[string][]uint64) {
+	t.Helper()
+	dir = t.TempDir()
+	db := open(t, dir, Options{schema: zoo()})
+	update(t, db, func(tx *Tx) error {
+		for i := range 60 {
+			if err := beasts.Create(tx, &beast{Name: fmt.Sprint("beast ", i), Note: strings.Repeat("x", 300)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	update(t, db, createBeast("last"))
+	shut(t, db)
+	pages = map[string][]uint64{}
+	file, err := bbolt.Open(filepath.Join(dir, dataName), 0o600, boltOptions(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = file.View(func(btx *bbolt.Tx) error { // a commit, even of nothing, would change the meta pages
+		for id := 0; ; id++ {
+			info, err := btx.Page(id)
+			if err != nil || info == nil {
+				return err
+			}
+			pages[info.Type] = append(pages[info.Type], uint64(id))
+			id += info.OverflowCount
+		}
+	})
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return dir, pages
+}
+
+func TestCheckPagesFinds(t *testing.T) {
+	dir, pages := bigZoo(t)
+	if len(pages["branch"]) == 0 || len(pages["leaf"]) < 5 {
+		t.Fatalf("the pages are not what the test needs: %v", pages)
+	}
+	clean := readFile(t, filepath.Join(dir, dataName))
+	size := uint64(os.Getpagesize())
+	le := binary.LittleEndian
+	branch, leaf := pages["branch"][0], uint64(0)
+	first := func(b []byte) []byte { return b[branch*size:] }
+	leaf = le.Uint64(first(clean)[pageHead+8:])
+	at := func(b []byte) []byte { return b[leaf*size:] }
+	neighbour := pages["leaf"][slices.IndexFunc(pages["leaf"], func(id uint64) bool { return slices.Contains(pages["leaf"], id+1) })]
+	for name, test := range map[string]struct {
+		harm func(b []byte)
+		want string
+	}{
+		"a branch that leads to itself":    {func(b []byte) { le.PutUint64(first(b)[pageHead+8:], branch) }, "two places lead to it"},
+		"a child beyond the file":          {func(b []byte) { le.PutUint64(first(b)[pageHead+8:], 1<<40) }, "it lies outside the file"},
+		"a child that is a meta page":      {func(b []byte) { le.PutUint64(first(b)[pageHead+8:], 1) }, "it lies outside the file"},
+		"a child that is the next one too": {func(b []byte) { le.PutUint64(first(b)[pageHead+branchElem+8:], leaf) }, "two places lead to it"},
+		"a page that says it is another":   {func(b []byte) { le.PutUint64(at(b), leaf+1) }, fmt.Sprintf("it says it is page %d", leaf+1)},
+		"a page of an unknown type":        {func(b []byte) { le.PutUint16(at(b)[8:], 0x10) }, "its type 0x10 is neither branch nor leaf"},
+		"a branch without children":        {func(b []byte) { le.PutUint16(first(b)[10:], 0) }, "a branch page is empty"},
+		"too many elements":                {func(b []byte) { le.PutUint16(at(b)[10:], 0xFFFF) }, "its 65535 elements do not fit"},
+		"an overflow into another page":    {func(b []byte) { le.PutUint32(b[neighbour*size+12:], 1) }, "two places lead to it"},
+		"an overflow beyond the file":      {func(b []byte) { le.PutUint32(at(b)[12:], 1<<31) }, "reach beyond the file"},
+		"a key of length zero":             {func(b []byte) { le.PutUint32(at(b)[pageHead+8:], 0) }, "element 0 lies outside the page"},
+		"a branch key of length zero":      {func(b []byte) { le.PutUint32(first(b)[pageHead+4:], 0) }, "element 0 lies outside the page"},
+		"a key that begins in the head":    {func(b []byte) { le.PutUint32(at(b)[pageHead+4:], 0) }, "element 0 lies outside the page"},
+		"a value that ends beyond it":      {func(b []byte) { le.PutUint32(at(b)[pageHead+12:], 1<<30) }, "element 0 lies outside the page"},
+		"lengths that overflow together":   {func(b []byte) { le.PutUint32(at(b)[pageHead+8:], 1<<31); le.PutUint32(at(b)[pageHead+12:], 1<<31) }, "element 0 lies outside the page"},
+		"keys out of order":                {func(b []byte) { at(b)[pageHead+le.Uint32(at(b)[pageHead+4:])] = 0xFE }, "is out of order"},
+		"an element of an unknown kind":    {func(b []byte) { le.PutUint32(at(b)[pageHead:], 6) }, "unknown flags 0x6"},
+		"a record that says it is a bucket": {func(b []byte) { le.PutUint32(at(b)[pageHead:], bucketEntry) },
+			"it lies outside the file"},
+		"both meta pages lost": {func(b []byte) { clear(b[pageHead:][:metaSize]); clear(b[size+pageHead:][:metaSize]) }, "both its meta pages are lost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := slices.Clone(clean)
+			test.harm(b)
+			writeFile(t, filepath.Join(dir, dataName), b)
+			for _, repair := range []bool{false, true} {
+				_, err := checkPages(filepath.Join(dir, dataName), repair)
+				var d *Damaged
+				if !errors.As(err, &d) || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("repair %v: %v, want %s", repair, err, test.want)
+				}
+				oneLine(t, err)
+			}
+			if db, err := Open(dir, Options{schema: zoo()}); err == nil {
+				db.Close()
+				t.Error("it opened")
+			} else {
+				oneLine(t, err)
+			}
+			report, err := VerifyDir(dir, Options{schema: zoo()})
+			if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], test.want) {
+				t.Errorf("verify: %v, %v", report, err)
+			}
+			if string(readFile(t, filepath.Join(dir, dataName))) != string(b) {
+				t.Error("looking at it has changed the file")
+			}
+		})
+	}
+}
+
+func TestFlippedBitInAMetaPageIsPutRight(t *testing.T) {
+	dir, _ := bigZoo(t)
+	path := filepath.Join(dir, dataName)
+	clean := readFile(t, path)
+	for page := range 2 {
+		for bit := 0; bit < metaSize*8; bit += size(5, 1, 1) {
+			b := slices.Clone(clean)
+			b[page*os.Getpagesize()+pageHead+bit/8] ^= 1 << (bit % 8)
+			writeFile(t, path, b)
+			warnings, err := checkPages(path, false)
+			if err != nil || len(warnings) != 1 || string(readFile(t, path)) != string(b) {
+				t.Fatalf("bit %d of meta page %d, only looked at: %q, %v", bit, page, warnings, err)
+			}
+			warnings, err = checkPages(path, true)
+			if err != nil || len(warnings) != 1 || string(readFile(t, path)) != string(clean) {
+				t.Fatalf("bit %d of meta page %d: %q, %v", bit, page, warnings, err)
+			}
+		}
+	}
+	warnings, err := checkPages(path, true)
+	if err != nil || warnings != nil {
+		t.Errorf("once it was put right: %q, %v", warnings, err)
+	}
+}
+
+func TestLostMetaPage(t *testing.T) {
+	dir, _ := bigZoo(t)
+	path := filepath.Join(dir, dataName)
+	clean := readFile(t, path)
+	beastsLeft := map[int]bool{}
+	for page := range 2 {
+		b := slices.Clone(clean)
+		clear(b[page*os.Getpagesize()+pageHead:][:metaSize])
+		writeFile(t, path, b)
+		report, err := VerifyDir(dir, Options{schema: zoo()})
+		if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], "cannot be read") {
+			t.Errorf("verify without meta page %d: %v, %v", page, report, err)
+		}
+		db := open(t, dir, Options{schema: zoo()})
+		if w := db.Warnings(); len(w) != 1 || !strings.Contains(w[0], fmt.Sprintf("meta page %d cannot be read", page)) {
+			t.Errorf("warnings without meta page %d: %q", page, w)
+		}
+		beastsLeft[len(allOf(t, db, beasts))] = true
+		mustVerify(t, db)
+		shut(t, db)
+	}
+	equal(t, "beasts with one and with the other", beastsLeft, map[int]bool{61: true, 60: true})
+}

@@ -1,0 +1,199 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reeve/store/errs"
+)
+
+const plainSecret = "correct horse battery staple"
+
+// withGroup opens the real schema with one group, which has id 1.
+func withGroup(t testing.TB, dir string) *DB {
+	t.Helper()
+	db := open(t, dir, Options{Seed: func(tx *Tx) error {
+		return SettingGroups.Create(tx, &SettingGroup{Key: "mail"})
+	}})
+	return db
+}
+
+func secretOf(t testing.TB, db *DB, id ID) (text string) {
+	t.Helper()
+	view(t, db, func(tx *Tx) (err error) {
+		text, err = SettingSecretText(tx, id)
+		return err
+	})
+	return text
+}
+
+func TestSecretSetting(t *testing.T) {
+	dir := t.TempDir()
+	db := withGroup(t, dir)
+	update(t, db, func(tx *Tx) error {
+		return CreateSetting(tx, &Setting{GroupID: 1, Key: "password", Type: "secret", Values: plainSecret})
+	})
+	save := func(edit func(*Setting)) error {
+		return db.Update(System, func(tx *Tx) error {
+			_, err := SaveSetting(tx, 1, func(s *Setting) error { edit(s); return nil })
+			return err
+		})
+	}
+	for _, test := range []struct {
+		name         string
+		edit         func(*Setting)
+		text, stored string
+		fields       string // at fault
+	}{
+		{"created", func(*Setting) {}, plainSecret, SecretMask, ""},
+		{"saved with its mask", func(s *Setting) { s.Values = SecretMask; s.Title = "Password" }, plainSecret, SecretMask, ""},
+		{"of another type with the mask as value", func(s *Setting) { s.Type = "input" }, plainSecret, SecretMask, "values"},
+		{"changed", func(s *Setting) { s.Values = "other" }, "other", SecretMask, ""},
+		{"removed", func(s *Setting) { s.Values = "" }, "", "", ""},
+		{"masked although there is none", func(s *Setting) { s.Values = SecretMask }, "", "", "values"},
+		{"given again", func(s *Setting) { s.Values = plainSecret }, plainSecret, SecretMask, ""},
+		{"of another type with another value", func(s *Setting) { s.Type = "input"; s.Values = "shown" }, "", "shown", ""},
+		{"a secret again", func(s *Setting) { s.Type = "secret"; s.Values = "hidden" }, "hidden", SecretMask, ""},
+	} {
+		err := save(test.edit)
+		if test.fields != "" {
+			equal(t, test.name, refusalOf(t, err), refusal{errs.Invalid, "invalid", test.fields})
+		} else if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		equal(t, "text once "+test.name, secretOf(t, db, 1), test.text)
+		equal(t, "stored once "+test.name, allOf(t, db, Settings)[0].Values, test.stored)
+		if n := len(allOf(t, db, SettingSecrets)); n > 1 || (n == 1) != (test.text != "") {
+			t.Errorf("%s: %d secrets are kept", test.name, n)
+		}
+	}
+	update(t, db, func(tx *Tx) error { return Settings.Delete(tx, 1) })
+	equal(t, "secrets after the deletion", len(allOf(t, db, SettingSecrets)), 0)
+}
+
+// A value that happens to be the mask is no secret when it becomes one.
+func TestMaskAsPlainValueBecomesNoSecret(t *testing.T) {
+	db := withGroup(t, t.TempDir())
+	update(t, db, func(tx *Tx) error {
+		return CreateSetting(tx, &Setting{GroupID: 1, Key: "password", Type: "input", Values: SecretMask})
+	})
+	err := db.Update(System, func(tx *Tx) error {
+		_, err := SaveSetting(tx, 1, func(s *Setting) error { s.Type = "secret"; return nil })
+		return err
+	})
+	if err == nil {
+		equal(t, "secret", secretOf(t, db, 1), SecretMask)
+	} else {
+		equal(t, "refusal", refusalOf(t, err), refusal{errs.Invalid, "invalid", "values"})
+	}
+}
+
+func TestSecretIsNowhereInTheFiles(t *testing.T) {
+	dir := t.TempDir()
+	db := withGroup(t, dir)
+	update(t, db, func(tx *Tx) error {
+		return errors.Join(
+			CreateSetting(tx, &Setting{GroupID: 1, Key: "password", Type: "secret", Values: plainSecret}),
+			CreateSetting(tx, &Setting{GroupID: 1, Key: "sender", Type: "input", Values: "not a secret at all"}))
+	})
+	view(t, db, func(tx *Tx) error {
+		if effective := SettingSet.Get(tx).Effective; bytes.Contains(effective, []byte(plainSecret)) {
+			t.Errorf("the cache holds the secret: %s", effective)
+		}
+		return nil
+	})
+	shut(t, db)
+	plain := 0
+	for name, content := range snapshot(t, dir) {
+		if strings.Contains(content, plainSecret) {
+			t.Errorf("%s holds the secret", name)
+		}
+		plain += strings.Count(content, "not a secret at all")
+	}
+	if plain == 0 {
+		t.Error("the search for plain text finds no plain text at all")
+	}
+	db = withGroup(t, dir)
+	equal(t, "after a start", secretOf(t, db, 1), plainSecret)
+	shut(t, db)
+
+	if err := os.Remove(filepath.Join(dir, keyName)); err != nil {
+		t.Fatal(err)
+	}
+	db = withGroup(t, dir)
+	err := db.View(System, func(tx *Tx) error { _, err := SettingSecretText(tx, 1); return err })
+	if err == nil || !strings.Contains(err.Error(), "enter it again") {
+		t.Errorf("with another key: %v", err)
+	}
+	update(t, db, func(tx *Tx) error {
+		_, err := SaveSetting(tx, 1, func(s *Setting) error { s.Values = "entered again"; return nil })
+		return err
+	})
+	equal(t, "entered again", secretOf(t, db, 1), "entered again")
+}
+
+// A secret that was moved to another setting behind the store's back stays shut.
+func TestSecretOpensOnlyInItsPlace(t *testing.T) {
+	db := withGroup(t, t.TempDir())
+	update(t, db, func(tx *Tx) error {
+		return errors.Join(
+			CreateSetting(tx, &Setting{GroupID: 1, Key: "a", Type: "secret", Values: plainSecret}),
+			CreateSetting(tx, &Setting{GroupID: 1, Key: "b", Type: "secret"}))
+	})
+	update(t, db, func(tx *Tx) error {
+		_, err := SettingSecrets.Update(tx, 1, func(s *SettingSecret) error { s.SettingID = 2; return nil })
+		return err
+	})
+	if err := db.View(System, func(tx *Tx) error { _, err := SettingSecretText(tx, 2); return err }); err == nil {
+		t.Error("the secret of one setting opens as another's")
+	}
+}
+
+// What a seed encrypts is read by the program that runs on it.
+func TestSecretOfTheSeedCanBeRead(t *testing.T) {
+	db := open(t, t.TempDir(), Options{Seed: func(tx *Tx) error {
+		if err := SettingGroups.Create(tx, &SettingGroup{Key: "mail"}); err != nil {
+			return err
+		}
+		return CreateSetting(tx, &Setting{GroupID: 1, Key: "password", Type: "secret", Values: plainSecret})
+	}})
+	equal(t, "secret", secretOf(t, db, 1), plainSecret)
+}
+
+func TestSecretNeverGetsPublic(t *testing.T) {
+	db := withGroup(t, t.TempDir())
+	update(t, db, func(tx *Tx) error {
+		return errors.Join(
+			SettingGroups.Create(tx, &SettingGroup{Key: "open", Public: true}),
+			CreateSetting(tx, &Setting{GroupID: 1, Key: "a", Type: "secret", Values: plainSecret}),
+			CreateSetting(tx, &Setting{GroupID: 2, Key: "b", Type: "input", Values: "x"}))
+	})
+	for name, test := range map[string]struct {
+		fn     func(tx *Tx) error
+		fields string
+	}{
+		"by publishing its group": {func(tx *Tx) error {
+			_, err := SettingGroups.Update(tx, 1, func(g *SettingGroup) error { g.Public = true; return nil })
+			return err
+		}, "public"},
+		"by moving it to a public group": {func(tx *Tx) error {
+			_, err := SaveSetting(tx, 1, func(s *Setting) error { s.GroupID = 2; return nil })
+			return err
+		}, "type"},
+		"by making a public setting one": {func(tx *Tx) error {
+			_, err := SaveSetting(tx, 2, func(s *Setting) error { s.Type = "secret"; s.Values = "y"; return nil })
+			return err
+		}, "type"},
+		"by creating it in a public group": {func(tx *Tx) error {
+			return CreateSetting(tx, &Setting{GroupID: 2, Key: "c", Type: "secret", Values: "y"})
+		}, "type"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			equal(t, "refusal", refusalOf(t, db.Update(System, test.fn)), refusal{errs.Invalid, "invalid", test.fields})
+		})
+	}
+}

@@ -1,0 +1,230 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+	"reeve/store/errs"
+)
+
+// childVar names the part of a test that this process is to play: a second
+// opener, or a reader of damaged files that may not take the test down with it.
+const childVar = "REEVE_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(childVar) {
+	case "":
+		os.Exit(m.Run())
+	case "opener":
+		os.Exit(openerChild())
+	case "flips":
+		os.Exit(flipsChild())
+	case "verifier":
+		os.Exit(verifierChild())
+	}
+	os.Exit(64)
+}
+
+// child runs this test binary in another process. The limit is there to find a
+// hang and far beyond what the work takes.
+func child(t testing.TB, name string, limit time.Duration, env ...string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), append(env, childVar+"="+name)...)
+	timer := time.AfterFunc(limit, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// size chooses how much a test does: small on a desk, medium in CI, long when
+// the full counts are asked for.
+func size(small, medium, long int) int {
+	switch {
+	case os.Getenv("REEVE_TEST_LONG") == "1":
+		return long
+	case os.Getenv("CI") == "true":
+		return medium
+	}
+	return small
+}
+
+// random is a source whose seed is in the log; REEVE_TEST_SEED repeats a run.
+func random(t testing.TB) *rand.Rand {
+	seed := rand.Uint64()
+	if text := os.Getenv("REEVE_TEST_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("REEVE_TEST_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// open opens a database that is verified and closed when the test ends.
+func open(t testing.TB, dir string, options Options) *DB {
+	t.Helper()
+	db, err := Open(dir, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		db.gate.RLock()
+		closed := db.closed
+		db.gate.RUnlock()
+		if !closed {
+			mustVerify(t, db)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func mustVerify(t testing.TB, db *DB) {
+	t.Helper()
+	view(t, db, func(tx *Tx) error {
+		if report := tx.Verify(); len(report.Faults) > 0 {
+			t.Errorf("verify: %s", strings.Join(report.Faults, "\n"))
+		}
+		return nil
+	})
+}
+
+func shut(t testing.TB, db *DB) {
+	t.Helper()
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func view(t testing.TB, db *DB, fn func(*Tx) error) {
+	t.Helper()
+	if err := db.View(System, fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func update(t testing.TB, db *DB, fn func(*Tx) error) {
+	t.Helper()
+	if err := db.Update(System, fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// equal compares whole values and shows both as JSON, which is short to read.
+func equal[T any](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s:\n got %s\nwant %s", what, shown(got), shown(want))
+	}
+}
+
+func shown(v any) string {
+	if b, err := json.Marshal(v); err == nil {
+		return fmt.Sprintf("%s (%T)", b, v)
+	}
+	return fmt.Sprintf("%+v", v)
+}
+
+// refusal is the part of an error that callers act on.
+type refusal struct {
+	Kind   errs.Kind
+	Code   string
+	Fields string // names, sorted and joined
+}
+
+func refusalOf(t testing.TB, err error) refusal {
+	t.Helper()
+	var e *errs.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("want an *errs.Error, got %v", err)
+	}
+	return refusal{e.Kind, e.Code, joined(e.Fields)}
+}
+
+// snapshot is every file of a directory with its mode and bytes.
+func snapshot(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[e.Name()] = info.Mode().String() + " " + string(readFile(t, filepath.Join(dir, e.Name())))
+	}
+	return files
+}
+
+// sameFiles compares two snapshots by name, because files are long to show.
+func sameFiles(t testing.TB, got, want map[string]string) {
+	t.Helper()
+	for name := range want {
+		if _, ok := got[name]; !ok {
+			t.Errorf("%s is gone", name)
+		} else if got[name] != want[name] {
+			t.Errorf("%s has changed", name)
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s is new", name)
+		}
+	}
+}
+
+func readFile(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func writeFile(t testing.TB, path string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// bolt changes the closed file of a data directory behind the store's back.
+func bolt(t testing.TB, dir string, fn func(*bbolt.Tx) error) {
+	t.Helper()
+	file, err := bbolt.Open(filepath.Join(dir, dataName), 0o600, boltOptions(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(file.Update(fn), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// oneLine demands an error that fits on one line of a terminal.
+func oneLine(t testing.TB, err error) {
+	t.Helper()
+	if err == nil {
+		t.Error("want an error, got none")
+	} else if strings.ContainsAny(err.Error(), "\r\n") {
+		t.Errorf("the error has more than one line:\n%v", err)
+	}
+}

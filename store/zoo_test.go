@@ -1,0 +1,100 @@
+package store
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"reeve/store/errs"
+)
+
+// The zoo is a schema of the tests' own with every kind of index and reference:
+// the real one has rules of its own in the way.
+
+type cage struct {
+	Ident
+	Name string `json:"name"`
+	Stamps
+}
+
+type keeper struct {
+	Ident
+	Name string `json:"name"`
+	Stamps
+}
+
+type beast struct {
+	Ident
+	Name      string   `json:"name"`
+	Code      string   `json:"code"`
+	Tags      []string `json:"tags"`
+	Born      Time     `json:"born"`
+	CageID    ID       `json:"cage_id"`
+	KeeperIDs []ID     `json:"keeper_ids"`
+	FriendIDs []ID     `json:"friend_ids"`
+	ParentID  ID       `json:"parent_id"`
+	Weight    int64    `json:"weight"`
+	Note      string   `json:"note"` // not indexed, for what is large
+	Stamps
+}
+
+type chip struct {
+	Ident
+	BeastID ID `json:"beast_id"`
+	Stamps
+}
+
+var (
+	cages   = NewCollection[cage]("cage")
+	keepers = NewCollection[keeper]("keeper")
+
+	beasts        = NewCollection[beast]("beast")
+	beastByName   = NewUnique(beasts, "name", func(b *beast) string { return Fold(b.Name) })
+	beastByCode   = NewUnique(beasts, "code", func(b *beast) string { return b.Code })
+	beastByTag    = NewMany(beasts, "tags", func(b *beast) []string { return b.Tags })
+	beastByBorn   = NewMany(beasts, "born", func(b *beast) []Time { return []Time{b.Born} })
+	beastByCage   = NewRef(beasts, "cage_id", cages, func(b *beast) ID { return b.CageID }, Owned)
+	beastByKeeper = NewRefs(beasts, "keeper_ids", keepers, func(b *beast) []ID { return b.KeeperIDs }, Refuse)
+	beastByFriend = NewRefs(beasts, "friend_ids", beasts, func(b *beast) []ID { return b.FriendIDs }, Loose)
+	beastByParent = NewRef(beasts, "parent_id", beasts, beastParent, Refuse)
+
+	_ = beasts.Rule(beastRule).Rule(treeRule(beasts, beastByParent, beastParent)).Check(treeCheck(beasts, beastParent))
+
+	chips       = NewCollection[chip]("chip")
+	chipByBeast = NewRef(chips, "beast_id", beasts, func(c *chip) ID { return c.BeastID }, Owned)
+
+	// census is what the zoo keeps in memory: the names of its beasts.
+	census = NewCache("census", func(tx *Tx) (*[]string, error) {
+		names := []string{}
+		for b, err := range beasts.All(tx) {
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, b.Name)
+		}
+		return &names, nil
+	}, beasts)
+)
+
+func beastParent(b *beast) ID { return b.ParentID }
+
+func beastRule(_ *Tx, _, new *beast) error {
+	if new != nil && new.Weight < 0 {
+		return errs.Field(errs.Invalid, "weight", "must not be negative")
+	}
+	return nil
+}
+
+func zoo() *schema {
+	return &schema{tables: []table{Installs, cages, keepers, beasts, chips}, caches: []anyCache{census}}
+}
+
+// frozen is a clock that stands still.
+func frozen() Time { return 1_700_000_000_000_000 }
+
+// farOff is later than any test ends.
+const farOff Time = 200_000_000_000_000_000
+
+func joined(fields map[string]string) string {
+	return strings.Join(slices.Sorted(maps.Keys(fields)), " ")
+}
