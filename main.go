@@ -49,15 +49,16 @@ const initialName = "initial-password"
 type command struct {
 	name, args, help string
 	run              func(*program) error
+	plain            bool // needs no configuration
 }
 
 var commands = []command{
-	{"serve", "", "serve until SIGTERM or SIGINT (what happens without a command)", (*program).serve},
-	{"version", "", "print the version", (*program).version},
-	{"verify", "", "check every record of the database; the server must be stopped", (*program).verify},
-	{"restore", "FILE", "put a backup in the place of the database; the server must be stopped", (*program).restore},
-	{"admin recover", "", "give an owner a new password; the server must be stopped", (*program).recover},
-	{"config", "", "print config.example.toml", (*program).example},
+	{"serve", "", "serve until SIGTERM or SIGINT (what happens without a command)", (*program).serve, false},
+	{"version", "", "print the version", (*program).version, true},
+	{"verify", "", "check every record of the database; the server must be stopped", (*program).verify, false},
+	{"restore", "FILE", "put a backup in the place of the database; the server must be stopped", (*program).restore, false},
+	{"admin recover", "", "give an owner a new password; the server must be stopped", (*program).recover, false},
+	{"config", "", "print config.example.toml", (*program).example, true},
 }
 
 // program is one run of reeve.
@@ -82,14 +83,14 @@ func run(args []string, out, errOut io.Writer) error {
 	}
 	p := &program{out: out, err: errOut}
 	flags := flag.NewFlagSet("reeve "+cmd.name, flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	flags.Usage = func() { usage(errOut, flags) }
+	flags.SetOutput(io.Discard) // main tells the error, once
 	configFile := flags.String("config", "", "read this `file` instead of config.toml")
 	flags.String("data", "", "keep the data in this `directory` (data.dir)")
 	flags.String("listen", "", "listen on this `address` (server.listen)")
 	for rest := args; ; { // flags may stand before and after other arguments
 		if err := flags.Parse(rest); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
+				usage(out, flags)
 				return nil
 			}
 			return err
@@ -101,6 +102,9 @@ func run(args []string, out, errOut io.Writer) error {
 	}
 	if want := len(strings.Fields(cmd.args)); len(p.args) != want {
 		return fmt.Errorf("usage: %s; the command comes first", strings.TrimSpace("reeve "+cmd.name+" [flags] "+cmd.args))
+	}
+	if cmd.plain {
+		return cmd.run(p)
 	}
 	var warnings []string
 	if p.config, warnings, err = loadConfig(*configFile, flags); err != nil {
@@ -133,6 +137,7 @@ func usage(out io.Writer, flags *flag.FlagSet) {
 		fmt.Fprintf(out, "  %-22s %s\n", strings.TrimSpace(c.name+" "+c.args), c.help)
 	}
 	fmt.Fprintln(out, "flags:")
+	flags.SetOutput(out)
 	flags.PrintDefaults()
 }
 
@@ -212,13 +217,19 @@ func (p *program) firstPassword(seed *server.Seed) error {
 			return fmt.Errorf("REEVE_ADMIN_PASSWORD_FILE: %w", err)
 		}
 		seed.Password = strings.TrimRight(string(b), "\r\n")
+		return auth.CheckPassword("REEVE_ADMIN_PASSWORD_FILE", seed.Password)
 	}
 	if seed.Password != "" {
 		return auth.CheckPassword("REEVE_ADMIN_PASSWORD", seed.Password)
 	}
 	seed.Password, seed.MustChange = auth.RandomPassword(), true
 	path := p.authOptions().InitialFile
-	if err := os.WriteFile(path, []byte("username: admin\npassword: "+seed.Password+"\n"), 0o600); err != nil {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("username: admin\npassword: " + seed.Password + "\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil { // on the disk before the database is
 		return err
 	}
 	if isTerminal(p.err) {
@@ -284,9 +295,8 @@ func (p *program) restore() error {
 }
 
 func (p *program) recover() (err error) {
-	dir := p.config.String("data.dir")
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) == 0 {
-		return errors.Join(fmt.Errorf("there is no database in %s", dir), err)
+	if dir := p.config.String("data.dir"); !store.HasDatabase(dir) {
+		return fmt.Errorf("there is no database in %s", dir)
 	}
 	db, err := p.open()
 	if err != nil {
@@ -403,6 +413,9 @@ func loadFile(k *koanf.Koanf, path string) error {
 	}
 	for _, name := range f.Keys() {
 		i := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
+		if table, ok := f.Get(name).(map[string]any); ok && len(table) == 0 && isTable(name) {
+			continue // a heading with nothing below it
+		}
 		if i < 0 {
 			return fmt.Errorf("%s: the key %s is not known; the nearest is %s", path, name, nearest(name))
 		}
@@ -413,6 +426,10 @@ func loadFile(k *koanf.Koanf, path string) error {
 		}
 	}
 	return k.Merge(f)
+}
+
+func isTable(name string) bool {
+	return slices.ContainsFunc(keys, func(k key) bool { return strings.HasPrefix(k.name, name+".") })
 }
 
 // nearest is the known key with the smallest edit distance (Levenshtein's).

@@ -28,8 +28,9 @@ const queuePerWorker = 16
 // hasher makes and compares password hashes: bcrypt of the base64 text of
 // HMAC-SHA-384(install key, password). The HMAC takes passwords of any length
 // and any bytes past bcrypt's limit of 72, and its key makes a stolen hash
-// useless without the rest of the database. At most cores-1 run at once, so a
-// flood of logins leaves a core to everybody else.
+// useless without the rest of the database. At most cores-1 run at once, and at a
+// lower priority where the system has one for threads, so that a flood of logins
+// does not slow everybody else.
 type hasher struct {
 	key     []byte
 	cost    int
@@ -54,7 +55,13 @@ func (h *hasher) turn(fn func() error) error {
 		<-h.workers
 		h.waiting.Add(-1)
 	}()
-	return fn()
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine, and its priority with it
+		lowerPriority()
+		done <- fn()
+	}()
+	return <-done
 }
 
 func (h *hasher) mix(password string) []byte {

@@ -41,7 +41,10 @@ func (c *counters) add(key string, d int, window time.Duration) (n int, left tim
 		c.makeRoom(now)
 		e = counter{ends: now.Add(window)}
 	}
-	e.n = max(0, e.n+d)
+	if e.n += d; e.n <= 0 {
+		delete(c.all, key)
+		return 0, 0
+	}
 	c.all[key] = e
 	return e.n, e.ends.Sub(now)
 }
@@ -130,7 +133,9 @@ func (a *attempt) begin(tries int, known func() bool) time.Duration {
 		}
 		return n > limit
 	}
-	if check(a.pair, tries) || check(a.addr, tries*triesPerAddress) {
+	// The address first: once it is refused, a flood of names from it adds no
+	// counters and so pushes nobody's out.
+	if check(a.addr, tries*triesPerAddress) || check(a.pair, tries) {
 		return wait
 	}
 	if a.c.get(a.known) > 0 {

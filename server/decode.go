@@ -22,7 +22,7 @@ import (
 const (
 	maxBody     = 1 << 20          // bytes of a JSON body
 	maxNesting  = 32               // levels of a JSON body
-	bodyTimeout = 30 * time.Second // for a body to arrive
+	bodyTimeout = 30 * time.Second // for a body to arrive, after the header
 )
 
 // decode fills an input struct from the path, the query and the body, and says
@@ -151,7 +151,6 @@ func (req *Request) readBody() (map[string]any, error) {
 	if r.ContentLength > maxBody {
 		return nil, errs.New(errs.TooLarge, "the body has %d bytes, at most %d are accepted", r.ContentLength, maxBody)
 	}
-	http.NewResponseController(&req.w).SetReadDeadline(time.Now().Add(bodyTimeout)) // fails only where there is no connection, in a test
 	b, err := io.ReadAll(http.MaxBytesReader(&req.w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {

@@ -151,6 +151,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	srv := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       headerTimeout + bodyTimeout, // also of bodies that nobody wants to read
 		IdleTimeout:       idleTimeout,
 		WriteTimeout:      writeTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,

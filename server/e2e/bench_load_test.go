@@ -1,0 +1,118 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func listenLoopback() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
+
+// rawRequest is a GET as it goes over the wire; no compression is asked for.
+func rawRequest(p *process, path, token string) []byte {
+	host := strings.TrimPrefix(p.url, "http://")
+	head := "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n"
+	if token != "" {
+		head += "Authorization: Bearer " + token + "\r\n"
+	}
+	return []byte(head + "\r\n")
+}
+
+// rawPost is a sign-in as it goes over the wire.
+func rawPost(p *process, path, forwarded, body string) []byte {
+	host := strings.TrimPrefix(p.url, "http://")
+	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nX-Forwarded-For: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		path, host, forwarded, len(body), body)
+}
+
+// wire is a connection that is kept open and costs the client next to nothing:
+// a request is one write of bytes that are there, an answer is not parsed beyond
+// its status and length.
+type wire struct {
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func dial(p *process) (*wire, error) {
+	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(p.url, "http://"), patience)
+	if err != nil {
+		return nil, err
+	}
+	conn.SetDeadline(time.Now().Add(2 * patience))
+	return &wire{conn, bufio.NewReaderSize(conn, 64<<10)}, nil
+}
+
+var contentLength = []byte("Content-Length: ")
+
+// ask sends a request and reads its answer.
+func (w *wire) ask(request []byte) (status, size int, err error) {
+	if _, err := w.conn.Write(request); err != nil {
+		return 0, 0, err
+	}
+	size = -1
+	for first := true; ; first = false {
+		line, err := w.in.ReadSlice('\n')
+		if err != nil {
+			return 0, 0, err
+		}
+		switch {
+		case first:
+			if len(line) < 12 {
+				return 0, 0, fmt.Errorf("the answer begins with %q", line)
+			}
+			if status, err = strconv.Atoi(string(line[9:12])); err != nil {
+				return 0, 0, err
+			}
+		case bytes.HasPrefix(line, contentLength):
+			if size, err = strconv.Atoi(string(bytes.TrimSpace(line[len(contentLength):]))); err != nil {
+				return 0, 0, err
+			}
+		case len(line) <= 2:
+			if size < 0 {
+				return 0, 0, fmt.Errorf("an answer of %d without a length", status)
+			}
+			_, err = io.CopyN(io.Discard, w.in, int64(size))
+			return status, size, err
+		}
+	}
+}
+
+// load keeps a target busy over so many connections for some time, and returns
+// how many answers came. Any other answer than the wanted one ends the benchmark.
+func load(b *testing.B, t *target, connections int, during time.Duration) int64 {
+	var total atomic.Int64
+	var wg sync.WaitGroup
+	end := time.Now().Add(during)
+	for range connections {
+		w, err := dial(t.process)
+		if err != nil {
+			b.Fatal(err)
+		}
+		wg.Go(func() {
+			defer w.conn.Close()
+			n := int64(0)
+			for time.Now().Before(end) {
+				status, size, err := w.ask(t.request)
+				if err != nil || status != 200 || size != t.size {
+					b.Errorf("%d with %d bytes, want 200 with %d (%v)", status, size, t.size, err)
+					break
+				}
+				n++
+			}
+			total.Add(n)
+		})
+	}
+	wg.Wait()
+	if b.Failed() {
+		b.FailNow()
+	}
+	return total.Load()
+}

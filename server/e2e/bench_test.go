@@ -1,0 +1,187 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+)
+
+// bareFiles names, to a test binary started as the bare server, the files that it
+// serves at /0, /1, …
+const bareFiles = "REEVE_TEST_BARE"
+
+// bare is net/http and httprouter with bytes that are already there: the ceiling
+// of any read. It never returns.
+func bare() {
+	router := httprouter.New()
+	for i, name := range strings.Split(os.Getenv(bareFiles), ":") {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			panic(err)
+		}
+		length := strconv.Itoa(len(b))
+		router.GET("/"+strconv.Itoa(i), func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+			h := w.Header()
+			h["Content-Type"] = []string{"application/json"}
+			h["Content-Length"] = []string{length}
+			w.Write(b)
+		})
+	}
+	listener, err := listenLoopback()
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintf(os.Stderr, "{\"message\":\"serving http://%s\"}\n", listener.Addr())
+	panic(http.Serve(listener, router))
+}
+
+// startBare starts this test binary as the bare server.
+func startBare(b *testing.B, bodies ...[]byte) *process {
+	var files []string
+	for i, body := range bodies {
+		file := filepath.Join(b.TempDir(), strconv.Itoa(i))
+		if err := os.WriteFile(file, body, 0o600); err != nil {
+			b.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd := program(b, bareFiles+"="+strings.Join(files, ":"))
+	cmd.Path, cmd.Args = self, []string{self}
+	p := begin(b, cmd)
+	p.ready()
+	return p
+}
+
+// BenchmarkReads holds the two specified reads, with authentication and
+// permission check, against a bare server that writes the same bytes, both under
+// the same load in turns. The bare one is sent no credential. What counts is the
+// ratio of requests per second, and beside it that of the processor time which
+// each server takes for one, as the client takes its share of this machine too.
+func BenchmarkReads(b *testing.B) {
+	p := start(b, b.TempDir())
+	c := signedIn(b, p)
+	paths := []string{"/admin/rule/parent", "/system/setting"}
+	bodies := [][]byte{c.want(200, "GET", paths[0], "").raw, c.want(200, "GET", paths[1], "").raw}
+	ceiling := startBare(b, bodies...)
+	for i, path := range paths {
+		b.Run(strings.ReplaceAll(path[1:], "/", "-"), func(b *testing.B) {
+			reeve := &target{process: p, request: rawRequest(p, path, c.token), size: len(bodies[i])}
+			limit := &target{process: ceiling, request: rawRequest(ceiling, "/"+strconv.Itoa(i), ""), size: len(bodies[i])}
+			for b.Loop() {
+				compare(b, reeve, limit)
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(median(reeve.rates), "req/s")
+			b.ReportMetric(median(limit.rates), "bare-req/s")
+			b.ReportMetric(median(reeve.rates)/median(limit.rates), "ratio")
+			b.ReportMetric(median(reeve.costs), "cpu-µs/req")
+			b.ReportMetric(median(limit.costs), "bare-cpu-µs/req")
+		})
+	}
+}
+
+const (
+	connections = 16
+	rounds      = 7
+	slice       = 1500 * time.Millisecond
+)
+
+// target is one of two servers under the same load.
+type target struct {
+	process *process
+	request []byte
+	size    int       // of the body that must come
+	rates   []float64 // requests a second, by round
+	costs   []float64 // microseconds of processor time for a request, by round
+}
+
+// compare loads two targets in turns, after a round for each that does not count.
+func compare(b *testing.B, targets ...*target) {
+	for round := range rounds + 1 {
+		for _, t := range targets {
+			before, from := cpuTime(b, t.process), time.Now()
+			n := load(b, t, connections, slice)
+			took, cpu := time.Since(from), cpuTime(b, t.process)-before
+			if round > 0 {
+				t.rates = append(t.rates, float64(n)/took.Seconds())
+				t.costs = append(t.costs, float64(cpu.Microseconds())/float64(n))
+			}
+		}
+	}
+}
+
+func median(v []float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	if len(v) == 0 {
+		return 0
+	}
+	return v[len(v)/2]
+}
+
+// cpuTime is what a process has used of the processors, in user and system time.
+func cpuTime(b *testing.B, p *process) time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid()))
+	if err != nil {
+		b.Skip(err)
+	}
+	fields := strings.Fields(string(stat[strings.LastIndex(string(stat), ")")+1:])) // the name before may hold spaces
+	user, err1 := strconv.Atoi(fields[11])
+	system, err2 := strconv.Atoi(fields[12])
+	if err1 != nil || err2 != nil {
+		b.Fatal(err1, err2)
+	}
+	return time.Duration(user+system) * 10 * time.Millisecond // of 100 a second on every Linux
+}
+
+// BenchmarkStart measures from the start of the process to its first answer, on
+// a database that exists, and what the idle program takes.
+func BenchmarkStart(b *testing.B) {
+	dir := b.TempDir()
+	p := start(b, dir)
+	p.stop()
+	var took []float64
+	for b.Loop() {
+		for range 15 {
+			from := time.Now()
+			p = start(b, dir)
+			newClient(b, p).want(200, "GET", "/health", "")
+			took = append(took, float64(time.Since(from).Microseconds())/1000)
+			p.stop()
+		}
+	}
+	p = start(b, dir)
+	newClient(b, p).want(200, "GET", "/health", "")
+	time.Sleep(2 * time.Second) // idle is what is measured
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid()))
+	if err != nil {
+		b.Skip(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if fields := strings.Fields(line); fields[0] == "RssAnon:" {
+			kb, err := strconv.ParseFloat(fields[1], 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(kb/1024, "RssAnon-MiB")
+		}
+	}
+	info, err := os.Stat(binary)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(median(took), "start-ms")
+	b.ReportMetric(float64(info.Size())/(1<<20), "binary-MiB")
+}

@@ -1,0 +1,178 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// client speaks to one process, as one user once signed in.
+type client struct {
+	t     testing.TB
+	base  string
+	token string
+	http  *http.Client
+	extra map[string]string // further headers
+}
+
+func newClient(t testing.TB, p *process) *client {
+	transport := &http.Transport{MaxIdleConnsPerHost: 32}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &client{t: t, base: p.url, http: &http.Client{Transport: transport, Timeout: time.Minute}, extra: map[string]string{}}
+}
+
+// signedIn is a client of the first user with the usual password.
+func signedIn(t testing.TB, p *process) *client {
+	t.Helper()
+	c := newClient(t, p)
+	c.signIn(password)
+	return c
+}
+
+// answer is the envelope with its status, or the bytes of what has none.
+type answer struct {
+	status    int
+	header    http.Header
+	raw       []byte
+	Data      json.RawMessage   `json:"data"`
+	Success   bool              `json:"success"`
+	Msg       string            `json:"msg"`
+	ErrorCode string            `json:"errorCode"`
+	Errors    map[string]string `json:"errors"`
+}
+
+// do sends a request; a goroutine may use it. "" is no body.
+func (c *client) do(method, path, body string) (*answer, error) {
+	req, err := http.NewRequest(method, c.base+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	for name, value := range c.extra {
+		req.Header.Set(name, value)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	a := &answer{status: resp.StatusCode, header: resp.Header}
+	if a.raw, err = io.ReadAll(resp.Body); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		if err := json.Unmarshal(a.raw, a); err != nil {
+			return nil, fmt.Errorf("%s %s: %w in %s", method, path, err, a.raw)
+		}
+	}
+	return a, nil
+}
+
+// call is do in a test that cannot go on without an answer.
+func (c *client) call(method, path, body string) *answer {
+	c.t.Helper()
+	a, err := c.do(method, path, body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return a
+}
+
+// want is call with a status that has to come.
+func (c *client) want(status int, method, path, body string) *answer {
+	c.t.Helper()
+	a := c.call(method, path, body)
+	if a.status != status || a.Success != (status == 200) && a.Data != nil {
+		c.t.Fatalf("%s %s %s: %d %s, want %d", method, path, body, a.status, a.raw, status)
+	}
+	return a
+}
+
+// into decodes an answer's data.
+func into[T any](t testing.TB, a *answer) (v T) {
+	t.Helper()
+	if err := json.Unmarshal(a.Data, &v); err != nil {
+		t.Fatalf("%v in %s", err, a.raw)
+	}
+	return v
+}
+
+type grant struct {
+	Token              string `json:"token"`
+	MustChangePassword int    `json:"must_change_password"`
+}
+
+func (c *client) signIn(password string) grant {
+	c.t.Helper()
+	g := into[grant](c.t, c.want(200, "POST", "/admin/login", object("username", "admin", "password", password)))
+	c.token = g.Token
+	return g
+}
+
+// object is a JSON object of names and values in turn.
+func object(pairs ...any) string {
+	m := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i].(string)] = pairs[i+1]
+	}
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(m); err != nil {
+		panic(err) // only texts, numbers and maps of them are given
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// values is the body that saves settings.
+func values(pairs ...any) string { return `{"values":` + object(pairs...) + `}` }
+
+type setting struct {
+	ID     int64  `json:"id"`
+	Key    string `json:"key"`
+	Values string `json:"values"`
+}
+
+// settings reads what a group holds, "" for every group.
+func (c *client) settings(group string) map[string]setting {
+	c.t.Helper()
+	list := into[struct{ Data []setting }](c.t, c.want(200, "GET", "/system/setting?pageSize=1000&group_id="+group, ""))
+	byKey := map[string]setting{}
+	for _, s := range list.Data {
+		byKey[s.Key] = s
+	}
+	return byKey
+}
+
+// group makes a setting group and returns its id.
+func (c *client) group(key string) string {
+	c.t.Helper()
+	g := into[struct{ ID int64 }](c.t, c.want(200, "POST", "/system/setting-group", object("key", key, "title", key)))
+	return fmt.Sprint(g.ID)
+}
+
+// define makes a setting of a group and returns its id.
+func (c *client) define(group, key, kind, value string) int64 {
+	c.t.Helper()
+	a := c.want(200, "POST", "/system/setting", define(group, key, kind, value))
+	return into[setting](c.t, a).ID
+}
+
+func define(group, key, kind, value string) string {
+	return object("key", key, "title", key, "type", kind, "values", value, "group_id", json.Number(group))
+}
+
+// title is the site's title as it is in force.
+func (c *client) title() string {
+	c.t.Helper()
+	v := into[map[string]map[string]any](c.t, c.want(200, "GET", "/system/setting-value", ""))
+	return fmt.Sprint(v["site"]["title"])
+}

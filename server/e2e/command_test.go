@@ -1,0 +1,134 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestVersionSaysWhatThisIs(t *testing.T) {
+	t.Parallel()
+	r := run(t, "version")
+	if r.code != 0 || !strings.HasPrefix(r.out, "reeve ") || !strings.HasSuffix(r.out, runtime.GOOS+"/"+runtime.GOARCH+"\n") || r.err != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestConfigPrintsTheExample(t *testing.T) {
+	t.Parallel()
+	want, err := os.ReadFile("../../config.example.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, "config"); r.code != 0 || r.out != string(want) {
+		t.Errorf("reeve config (%d) and config.example.toml differ:\n%s\n%s", r.code, r.out, r.err)
+	}
+	path, err := filepath.Abs("../../config.example.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, t.TempDir(), "--config", path)
+	newClient(t, p).want(200, "GET", "/health", "")
+	for _, line := range append(p.log.messages(t, "warn"), p.log.messages(t, "error")...) {
+		t.Errorf("with the example the log says %q", line)
+	}
+	p.stop()
+}
+
+func TestWrongCommandLines(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ words, says string }{
+		"unknown command":            {"srve", `"srve"`},
+		"half of a command":          {"admin", `"admin"`},
+		"unknown flag":               {"--colour blue", "-colour"},
+		"unknown flag of a command":  {"verify --fast", "-fast"},
+		"flag without its value":     {"serve --data", "-data"},
+		"argument too many":          {"verify here", "usage: reeve verify"},
+		"argument missing":           {"restore", "usage: reeve restore [flags] FILE"},
+		"argument after the command": {"serve now", "usage: reeve serve"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := program(t, strings.Fields(tc.words)...)
+			r := finish(t, cmd)
+			if r.code != 1 || !strings.Contains(r.err, tc.says) || r.out != "" {
+				t.Errorf("%+v, want 1 and %q", r, tc.says)
+			}
+			if got := names(t, cmd.Dir); len(got) != 0 {
+				t.Errorf("it has left %v", got)
+			}
+		})
+	}
+}
+
+func TestHelpListsTheCommands(t *testing.T) {
+	t.Parallel()
+	r := run(t, "--help")
+	for _, word := range []string{"serve", "version", "verify", "restore FILE", "admin recover", "config", "-data", "-listen", "-config"} {
+		if !strings.Contains(r.err+r.out, word) {
+			t.Errorf("it does not tell of %s", word)
+		}
+	}
+	if r.code != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestOnlyOneProcessHasTheData(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	c := signedIn(t, p)
+	backup := filepath.Join(t.TempDir(), "backup")
+	if err := os.WriteFile(backup, c.want(200, "GET", "/system/backup", "").raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(t, dir)
+	for _, words := range []string{"verify", "restore " + backup, "admin recover", "serve --listen 127.0.0.1:0"} {
+		t.Run(words[:5], func(t *testing.T) {
+			r := run(t, append(strings.Fields(words), "--data", dir)...)
+			if r.code != 1 || !strings.Contains(r.err, fmt.Sprintf("process %d;", p.pid())) || !strings.Contains(r.err, dir) {
+				t.Errorf("%+v, want 1 and the process %d", r, p.pid())
+			}
+		})
+	}
+	sameFiles(t, before, snapshot(t, dir))
+	c.want(200, "GET", "/admin/info", "")
+	p.kill()
+	start(t, dir).stop() // what the dead process has left keeps nobody out
+}
+
+// snapshot is every file of a directory. The pid file says who looked last, so
+// it is left out.
+func snapshot(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, name := range names(t, dir) {
+		if name == "reeve.pid" {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(b)
+	}
+	return files
+}
+
+func sameFiles(t testing.TB, before, after map[string]string) {
+	t.Helper()
+	for name, content := range before {
+		if got, ok := after[name]; !ok || got != content {
+			t.Errorf("%s has changed (there: %t)", name, ok)
+		}
+	}
+	for name := range after {
+		if _, ok := before[name]; !ok {
+			t.Errorf("%s is new", name)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package e2e
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// initialPassword reads the file that a first start leaves.
+func initialPassword(t testing.TB, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, "initial-password")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%s: %v, want it readable by its owner alone (%v)", path, info.Mode(), err)
+	}
+	name, rest, _ := strings.Cut(string(b), "\n")
+	text, ok := strings.CutPrefix(strings.TrimSpace(rest), "password: ")
+	if name != "username: admin" || !ok || len(text) < 16 {
+		t.Fatalf("%s holds %q", path, b)
+	}
+	return text
+}
+
+// mustChange holds a session whose password must be changed to what it may do.
+func mustChange(t *testing.T, c *client) {
+	t.Helper()
+	for _, path := range []string{"/system/setting", "/admin/rule/parent", "/system/backup"} {
+		if a := c.want(403, "GET", path, ""); a.ErrorCode != "password_change_required" {
+			t.Errorf("GET %s: %s", path, a.raw)
+		}
+	}
+	c.want(200, "GET", "/admin/info", "")
+}
+
+func TestFirstPasswordIsGenerated(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	p := start(t, dir, "REEVE_ADMIN_PASSWORD=", "REEVE_LOG__LEVEL=debug")
+	generated := initialPassword(t, dir)
+	p.stop()
+	second := start(t, dir, "REEVE_ADMIN_PASSWORD=too late to matter", "REEVE_LOG__LEVEL=debug")
+	if again := initialPassword(t, dir); again != generated {
+		t.Errorf("the second start has changed the password")
+	}
+	c := newClient(t, second)
+	c.want(401, "POST", "/admin/login", object("username", "admin", "password", "too late to matter"))
+	if g := c.signIn(generated); g.MustChangePassword != 1 {
+		t.Errorf("%+v", g)
+	}
+	mustChange(t, c)
+	c.want(422, "PUT", "/admin/password", object("old_password", generated, "new_password", generated))
+	c.want(200, "PUT", "/admin/password", object("old_password", generated, "new_password", password))
+	c.want(200, "GET", "/system/setting", "")
+	if _, err := os.Stat(filepath.Join(dir, "initial-password")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is still there after the change: %v", err)
+	}
+	c.want(401, "POST", "/admin/login", object("username", "admin", "password", generated))
+	if g := c.signIn(password); g.MustChangePassword != 0 {
+		t.Errorf("%+v", g)
+	}
+	second.stop()
+	for _, log := range []string{p.log.String(), p.out.String(), second.log.String(), second.out.String()} {
+		if strings.Contains(log, generated) {
+			t.Errorf("the password is in the log:\n%s", log)
+		}
+	}
+	if !strings.Contains(p.log.String(), "initial-password") {
+		t.Errorf("the log does not say where the password is:\n%s", &p.log)
+	}
+}
+
+func TestFirstPasswordFromTheEnvironment(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte("from a file äöü\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		words    []string
+		password string
+	}{
+		"given":             {[]string{"REEVE_ADMIN_PASSWORD=given to it"}, "given to it"},
+		"exactly 8 bytes":   {[]string{"REEVE_ADMIN_PASSWORD=12345678"}, "12345678"},
+		"1024 bytes":        {[]string{"REEVE_ADMIN_PASSWORD=" + strings.Repeat("x", 1024)}, strings.Repeat("x", 1024)},
+		"in a file":         {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + file}, "from a file äöü"},
+		"given and a file":  {[]string{"REEVE_ADMIN_PASSWORD=given to it", "REEVE_ADMIN_PASSWORD_FILE=" + file}, "given to it"},
+		"with spaces in it": {[]string{"REEVE_ADMIN_PASSWORD= with spaces "}, " with spaces "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "data")
+			p := start(t, dir, tc.words...)
+			c := newClient(t, p)
+			if g := c.signIn(tc.password); g.MustChangePassword != 0 {
+				t.Errorf("%+v", g)
+			}
+			c.want(401, "POST", "/admin/login", object("username", "admin", "password", "#"+tc.password[1:]))
+			if _, err := os.Stat(filepath.Join(dir, "initial-password")); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("there is a file with a password: %v", err)
+			}
+		})
+	}
+}
+
+func TestFirstPasswordThatCannotBe(t *testing.T) {
+	t.Parallel()
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		words []string
+		says  string
+	}{
+		"too short":                   {[]string{"REEVE_ADMIN_PASSWORD=1234567"}, "REEVE_ADMIN_PASSWORD: must have between 8 and 1024 bytes"},
+		"too long":                    {[]string{"REEVE_ADMIN_PASSWORD=" + strings.Repeat("x", 1025)}, "between 8 and 1024 bytes"},
+		"in a file that is not there": {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=/nowhere/password"}, "/nowhere/password"},
+		"in an empty file":            {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + empty}, "REEVE_ADMIN_PASSWORD_FILE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "data")
+			r := run(t, append(tc.words, "--listen", "127.0.0.1:0", "--data", dir)...)
+			if r.code != 1 || !strings.Contains(r.err, tc.says) {
+				t.Errorf("%+v, want 1 and %q", r, tc.says)
+			}
+			for _, name := range names(t, dir) {
+				if strings.HasPrefix(name, "data.db") || name == "instance" || name == "initial-password" {
+					t.Errorf("it has left %s", name)
+				}
+			}
+			start(t, dir).stop() // and nothing is in the way of a better one
+		})
+	}
+}
+
+func TestRecoverGivesAnOwnerANewPassword(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	c := signedIn(t, p)
+	p.stop()
+	r := run(t, "admin", "recover", "--data", dir)
+	var given string
+	for line := range strings.Lines(r.out) {
+		if text, ok := strings.CutPrefix(line, "password: "); ok {
+			given = strings.TrimSpace(text)
+		}
+	}
+	if r.code != 0 || !strings.Contains(r.out, "username: admin\n") || given == "" || strings.Contains(r.err, given) {
+		t.Fatalf("%+v", r)
+	}
+	p = start(t, dir)
+	c.base = p.url
+	c.want(401, "GET", "/admin/info", "")
+	c.want(401, "POST", "/admin/login", object("username", "admin", "password", password))
+	if g := c.signIn(given); g.MustChangePassword != 1 {
+		t.Errorf("%+v", g)
+	}
+	mustChange(t, c)
+	c.want(200, "PUT", "/admin/password", object("old_password", given, "new_password", "another one altogether"))
+	c.want(200, "GET", "/system/setting", "")
+	p.stop()
+	if v := run(t, "verify", "--data", dir); v.code != 0 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestRecoverAfterAForgottenFirstPassword(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	start(t, dir, "REEVE_ADMIN_PASSWORD=").stop()
+	initialPassword(t, dir)
+	if r := run(t, "admin", "recover", "--data", dir); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "initial-password")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file with a password that no longer works is still there: %v", err)
+	}
+}
+
+func TestRecoverMakesNoDatabase(t *testing.T) {
+	t.Parallel()
+	for name, file := range map[string]string{"no directory": "", "a directory of something else": "letter.txt", "only a key": "secret.key"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "data")
+			if file != "" {
+				if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, file), []byte(strings.Repeat("0", 64)), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := run(t, "admin", "recover", "--data", dir)
+			if r.code != 1 || !strings.Contains(r.err, "no database") || r.out != "" {
+				t.Errorf("%+v", r)
+			}
+			if strings.Count(r.err, "\n") != 1 {
+				t.Errorf("it takes more than a line to say so: %q", r.err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "data.db")); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("there is a database now: %v", err)
+			}
+		})
+	}
+}

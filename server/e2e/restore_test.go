@@ -1,0 +1,181 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// A backup taken under load is one moment of the data, and a restore of it
+// brings that moment back.
+func TestBackupUnderLoadAndRestore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	c := signedIn(t, p)
+	group := c.group("pair")
+	const writers = 4
+	var acked, issued [writers]atomic.Int64
+	for w := range writers {
+		c.define(group, fmt.Sprintf("left%d", w), "number", "0")
+		c.define(group, fmt.Sprintf("right%d", w), "number", "0")
+	}
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	for w := range writers {
+		wg.Go(func() {
+			for n := 1; n <= 100_000; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				issued[w].Store(int64(n))
+				a, err := c.do("PUT", "/system/setting", values(fmt.Sprintf("pair.left%d", w), n, fmt.Sprintf("pair.right%d", w), n))
+				if err != nil || a.status != 200 {
+					t.Errorf("writer %d: %v %v", w, a, err)
+					return
+				}
+				acked[w].Store(int64(n))
+			}
+		})
+	}
+	type taken struct {
+		file          string
+		before, after [writers]int64
+	}
+	var backups []taken
+	for i := range size(2, 5, 20) {
+		b := taken{file: filepath.Join(t.TempDir(), "backup.db")}
+		for w := range writers {
+			// The writers must get on between two backups, or none is taken under load.
+			from := acked[w].Load()
+			eventually(t, "a writer gets on", func() bool { return acked[w].Load() > from || t.Failed() })
+			b.before[w] = acked[w].Load()
+		}
+		a := c.want(200, "GET", "/system/backup", "")
+		for w := range writers {
+			b.after[w] = issued[w].Load()
+		}
+		if err := os.WriteFile(b.file, a.raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprint(len(a.raw)); a.header.Get("Content-Length") != want || !strings.Contains(a.header.Get("Content-Disposition"), "attachment") {
+			t.Errorf("backup %d: %v", i, a.header)
+		}
+		backups = append(backups, b)
+	}
+	close(stop)
+	wg.Wait()
+	p.stop()
+	if got := names(t, dir); len(got) != 4 {
+		t.Errorf("after the backups there is %v", got)
+	}
+	for i, b := range backups {
+		to := filepath.Join(t.TempDir(), "fresh")
+		if i == 0 {
+			to = dir
+		}
+		r := run(t, "restore", b.file, "--data", to)
+		if r.code != 0 {
+			t.Fatalf("%+v", r)
+		}
+		if kept := strings.Contains(r.out, ".before-restore-"); kept != (i == 0) {
+			t.Errorf("restore says %q", r.out)
+		}
+		if v := run(t, "verify", "--data", to); v.code != 0 {
+			t.Fatalf("%+v", v)
+		}
+		p := start(t, to)
+		c.base = p.url
+		c.want(401, "GET", "/admin/info", "") // sessions of then are not sessions of now
+		fresh := signedIn(t, p)
+		stored := fresh.settings("")
+		for w := range writers {
+			left, right := stored[fmt.Sprintf("left%d", w)].Values, stored[fmt.Sprintf("right%d", w)].Values
+			n, err := strconv.ParseInt(left, 10, 64)
+			if err != nil || left != right || n < b.before[w] || n > b.after[w] {
+				t.Errorf("backup %d, writer %d: %q and %q, want both the same and between %d and %d", i, w, left, right, b.before[w], b.after[w])
+			}
+		}
+		p.stop()
+	}
+}
+
+// What a restore replaces is kept, and is a backup itself.
+func TestRestoreKeepsWhatWasThere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	c := signedIn(t, p)
+	file := filepath.Join(t.TempDir(), "backup.db")
+	if err := os.WriteFile(file, c.want(200, "GET", "/system/backup", "").raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.want(200, "PUT", "/system/setting", values("site.title", "made after the backup"))
+	p.stop()
+	for _, step := range []struct{ title string }{{"Reeve"}, {"made after the backup"}} {
+		r := run(t, "restore", "--data", dir, file)
+		_, rest, _ := strings.Cut(r.out, "kept as ")
+		kept, _, _ := strings.Cut(rest, "\n")
+		if r.code != 0 || kept == "" {
+			t.Fatalf("%+v", r)
+		}
+		p = start(t, dir)
+		if got := signedIn(t, p).title(); got != step.title {
+			t.Errorf("after the restore of %s the title is %q, want %q", file, got, step.title)
+		}
+		p.stop()
+		file = kept
+	}
+}
+
+func TestDamagedBackupsAreRefused(t *testing.T) {
+	t.Parallel()
+	source, dir := t.TempDir(), t.TempDir()
+	filled(t, source, "a value that can be found")
+	p := start(t, source)
+	good := signedIn(t, p).want(200, "GET", "/system/backup", "").raw
+	p.stop()
+	filled(t, dir, "what is there")
+	for name, content := range map[string]string{
+		"empty":            "",
+		"cut in half":      string(good[:len(good)/2]),
+		"cut inside":       string(good[:len(good)/2+100]),
+		"cut by a byte":    string(good[:len(good)-1]),
+		"cut by a page":    string(good[:len(good)-os.Getpagesize()]),
+		"cut to its metas": string(good[:2*os.Getpagesize()]),
+		"not a database":   "this is a letter to my aunt",
+		"a long letter":    strings.Repeat("this is a letter to my aunt\n", 3000),
+		"a record changed": strings.ReplaceAll(string(good), "a value that can be found", "a value that can be fOund"),
+		"zeros":            strings.Repeat("\x00", len(good)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "backup.db")
+			if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			to := copyDir(t, dir)
+			before := snapshot(t, to)
+			r := run(t, "restore", file, "--data", to)
+			sane(t, r)
+			if !strings.Contains(r.err, file) || !strings.Contains(r.err, "nothing is changed") {
+				t.Errorf("%+v", r)
+			}
+			sameFiles(t, before, snapshot(t, to))
+		})
+	}
+	t.Run("missing", func(t *testing.T) {
+		t.Parallel()
+		to := copyDir(t, dir)
+		before := snapshot(t, to)
+		sane(t, run(t, "restore", "/nowhere/backup.db", "--data", to))
+		sameFiles(t, before, snapshot(t, to))
+	})
+}
