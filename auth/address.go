@@ -12,7 +12,7 @@ func ClientAddr(peer netip.Addr, forwarded []string, trusted []netip.Prefix) net
 	addr := peer.Unmap().WithZone("")
 	hops := strings.Split(strings.Join(forwarded, ","), ",")
 	for i := len(hops) - 1; i >= 0 && isTrusted(addr, trusted); i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		hop, err := netip.ParseAddr(strings.Trim(hops[i], " \t[]"))
 		if err != nil {
 			hopPort, err := netip.ParseAddrPort(strings.TrimSpace(hops[i]))
 			if err != nil {

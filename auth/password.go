@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -55,8 +56,13 @@ func (h *hasher) turn(fn func() error) error {
 		<-h.workers
 		h.waiting.Add(-1)
 	}()
-	done := make(chan error)
+	done := make(chan error, 1)
 	go func() {
+		defer func() {
+			if p := recover(); p != nil { // nobody else can: it is this goroutine's
+				done <- fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
 		runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine, and its priority with it
 		lowerPriority()
 		done <- fn()

@@ -152,7 +152,8 @@ func (a *attempt) begin(tries int, known func() bool) time.Duration {
 func (a *attempt) succeeded() {
 	a.c.drop(a.pair)
 	a.withdraw()
-	a.c.add(a.known, 1, knownFor)
+	a.c.drop(a.known)
+	a.c.add(a.known, 1, knownFor) // from now on, not from the first time
 }
 
 // withdraw takes back an attempt that was not one, or was a success.

@@ -10,9 +10,11 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"reeve/store"
@@ -76,6 +78,9 @@ func parseQuery(raw string) (url.Values, error) {
 		return nil, errs.New(errs.Malformed, "the query string is not well-formed")
 	}
 	for name, values := range query {
+		if !utf8.ValidString(name) || slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) }) {
+			return nil, errs.New(errs.Malformed, "the query string is not valid UTF-8")
+		}
 		if len(values) > 1 && !strings.HasSuffix(name, "[]") {
 			return nil, errs.Field(errs.Malformed, name, "is given %d times", len(values))
 		}
@@ -148,6 +153,9 @@ func (req *Request) readBody() (map[string]any, error) {
 	if r.ContentLength == 0 {
 		return nil, nil
 	}
+	if r.Method == http.MethodGet {
+		return nil, errs.New(errs.Malformed, "a GET takes no body")
+	}
 	if r.ContentLength > maxBody {
 		return nil, errs.New(errs.TooLarge, "the body has %d bytes, at most %d are accepted", r.ContentLength, maxBody)
 	}
@@ -160,9 +168,6 @@ func (req *Request) readBody() (map[string]any, error) {
 		return nil, errs.New(errs.Malformed, "the body could not be read to its end").Because(err)
 	case len(bytes.TrimSpace(b)) == 0:
 		return nil, nil
-	}
-	if r.Method == http.MethodGet {
-		return nil, errs.New(errs.Malformed, "a GET takes no body")
 	}
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return nil, errs.New(errs.BadMedia, "the body must be sent with `Content-Type: application/json`")
@@ -189,9 +194,38 @@ func parseJSON(b []byte) (any, error) {
 		line := 1 + bytes.Count(b[:syntax.Offset], []byte("\n"))
 		return nil, errs.New(errs.Malformed, "the body is not valid JSON: line %d, byte %d", line, syntax.Offset)
 	}
+	if halfCharacter(b) {
+		return nil, errs.New(errs.Malformed, "the body has an escape for half a character (a lone surrogate)")
+	}
 	decoder := json.NewDecoder(bytes.NewReader(b))
 	decoder.UseNumber()
 	return parseValue(decoder, "", 0)
+}
+
+// halfCharacter looks, in valid JSON, for a \u escape of a surrogate without its
+// other half, which encoding/json would quietly replace.
+func halfCharacter(b []byte) bool {
+	escape := func(i int) rune { // of the \uXXXX at i, else 0
+		if i+6 > len(b) || b[i] != '\\' || b[i+1] != 'u' {
+			return 0
+		}
+		n, _ := strconv.ParseUint(string(b[i+2:i+6]), 16, 16)
+		return rune(n)
+	}
+	for i := 0; i < len(b); i++ {
+		if b[i] != '\\' {
+			continue
+		}
+		r := escape(i)
+		if i++; !utf16.IsSurrogate(r) {
+			continue
+		}
+		if utf16.DecodeRune(r, escape(i+5)) == utf8.RuneError {
+			return true
+		}
+		i += 5 + 5
+	}
+	return false
 }
 
 func parseValue(d *json.Decoder, path string, depth int) (any, error) {

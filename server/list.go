@@ -131,7 +131,7 @@ func (q *question[T]) apply(rows []store.Row[T]) []store.Row[T] {
 	}
 	if q.compare != nil {
 		rows = slices.Clone(rows)
-		slices.SortStableFunc(rows, func(a, b store.Row[T]) int { return q.compare(a.Value, b.Value) })
+		slices.SortStableFunc(rows, func(a, b store.Row[T]) int { return cmp.Or(q.compare(a.Value, b.Value), cmp.Compare(a.ID, b.ID)) })
 	}
 	return rows
 }

@@ -197,6 +197,9 @@ func responses(rt *Route, types *schemas) object {
 		}}}
 	}
 	all["200"] = ok
+	if rt.tagged {
+		all["304"] = object{"description": "Not changed since the ETag that If-None-Match names"}
+	}
 	return all
 }
 

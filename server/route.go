@@ -30,6 +30,7 @@ type Route struct {
 	list     *listInfo    // what a list declares, nil for anything else
 	before   bool         // usable while the password must be changed
 	attempts bool         // refuses wrong credentials, and too many attempts
+	tagged   bool         // answers with an ETag, or 304
 	binary   string       // the media type of a raw answer
 
 	// One of these three runs once the caller may: in the view that has found
@@ -137,6 +138,12 @@ func beforePasswordChange(rt Route) Route {
 // throttled tells the document that a route refuses wrong and too many attempts.
 func throttled(rt Route) Route {
 	rt.attempts = true
+	return rt
+}
+
+// withETag tells the document that a route answers 304 to who has its data already.
+func withETag(rt Route) Route {
+	rt.tagged = true
 	return rt
 }
 

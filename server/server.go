@@ -90,7 +90,13 @@ func (s *Server) router(all []Route) *httprouter.Router {
 		router.Handle(all[i].Method, all[i].Path, s.serve(&all[i]))
 	}
 	router.NotFound = s.refuse(errs.New(errs.NotFound, "there is no such address"))
-	router.MethodNotAllowed = s.refuse(errs.New(errs.BadMethod, "this address does not take this method; the header Allow names those it takes"))
+	badMethod := s.refuse(errs.New(errs.BadMethod, "this address does not take this method; the header Allow names those it takes"))
+	router.MethodNotAllowed = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// httprouter adds OPTIONS, which nothing here answers.
+		takes := slices.DeleteFunc(strings.Split(w.Header().Get("Allow"), ", "), func(m string) bool { return m == http.MethodOptions })
+		w.Header().Set("Allow", strings.Join(takes, ", "))
+		badMethod.ServeHTTP(w, r)
+	})
 	return router
 }
 

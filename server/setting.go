@@ -19,7 +19,7 @@ var settingRoutes = []Route{
 	write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting", deleteSetting),
 	write("PUT", "/system/setting", "system.setting.save", "Save the values of settings", saveSettings),
 	write("POST", "/system/setting/refresh", "system.setting.refresh", "Rebuild the settings cache", refreshSettings),
-	read("/system/setting-value", "system.setting.query", "Read the values in force", settingValues),
+	withETag(read("/system/setting-value", "system.setting.query", "Read the values in force", settingValues)),
 }
 
 var settings = List[store.Setting]{

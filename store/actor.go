@@ -38,7 +38,9 @@ func (a *Actor) May(tx *Tx, key string) bool {
 
 // Keys returns the permission keys the actor holds, sorted.
 func (a *Actor) Keys(tx *Tx) []string {
-	return slices.Sorted(maps.Keys(a.compiled(tx).keys))
+	keys := slices.AppendSeq([]string{}, maps.Keys(a.compiled(tx).keys)) // [] and not null when there are none
+	slices.Sort(keys)
+	return keys
 }
 
 func (a *Actor) compiled(tx *Tx) *rights {

@@ -140,7 +140,8 @@ var PermissionTree = NewCache("permissions", func(tx *Tx) (*PermissionTrees, err
 }, Permissions)
 
 // Menus is the part of the permission tree that an actor sees as a menu: the
-// shown and enabled pages that the actor holds, below the menus they lie in.
+// shown and enabled pages that the actor holds, below the menus and pages in which
+// they lie.
 func Menus(tx *Tx, a *Actor) []*Node[Permission] {
 	return menus(tx, a, PermissionTree.Get(tx).tops)
 }

@@ -171,7 +171,7 @@ func CreateSetting(tx *Tx, s *Setting) error {
 // SaveSetting changes a setting: edit may put a plain secret into Values, which
 // is stored encrypted and masked in the record.
 func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
-	var plain, had string
+	var plain, had, was string
 	saved, err := Settings.Update(tx, id, func(s *Setting) error {
 		before, masked := s.Type, s.Values
 		if err := edit(s); err != nil {
@@ -180,7 +180,7 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 		if before == "secret" && s.Type != "secret" && s.Values == masked && masked != "" {
 			return errs.Field(errs.Invalid, "values", "must be given anew: a secret is not shown by changing its type")
 		}
-		had = before
+		had, was = before, masked
 		var err error
 		if plain, err = maskSecret(s); err != nil {
 			return err
@@ -194,7 +194,7 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 		return nil, err
 	}
 	switch {
-	case saved.Type == "secret" && plain != SecretMask:
+	case saved.Type == "secret" && plain != SecretMask && (plain != "" || was != ""):
 		if err := storeSecret(tx, id, plain); err != nil {
 			return nil, err
 		}

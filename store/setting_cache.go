@@ -11,6 +11,7 @@ import (
 // Row is a record of a list that is kept in memory, with its JSON and the folded
 // text that a search looks through.
 type Row[T any] struct {
+	ID    ID
 	Value *T
 	JSON  json.RawMessage
 	Text  string
@@ -35,7 +36,7 @@ var SettingSet = NewCache("settings", func(tx *Tx) (*SettingCache, error) {
 		if err != nil {
 			return nil, err
 		}
-		row, err := newRow(g, g.Key, g.Title, g.Remark)
+		row, err := newRow(g.ID, g, g.Key, g.Title, g.Remark)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +47,7 @@ var SettingSet = NewCache("settings", func(tx *Tx) (*SettingCache, error) {
 		if err != nil {
 			return nil, err
 		}
-		row, err := newRow(s, s.Key, s.Title, s.Describe)
+		row, err := newRow(s.ID, s, s.Key, s.Title, s.Describe)
 		if err != nil {
 			return nil, err
 		}
@@ -67,11 +68,11 @@ var SettingSet = NewCache("settings", func(tx *Tx) (*SettingCache, error) {
 	return c, err
 }, Settings, SettingGroups)
 
-func newRow[T any](v *T, texts ...string) (Row[T], error) {
+func newRow[T any](id ID, v *T, texts ...string) (Row[T], error) {
 	b, err := json.Marshal(v)
-	row := Row[T]{Value: v, JSON: b}
+	row := Row[T]{ID: id, Value: v, JSON: b}
 	for _, text := range texts {
-		row.Text += Fold(text) + "\x00" // so that no search matches across two fields
+		row.Text += Fold(text) + "\xff" // so that no search matches across two fields
 	}
 	return row, err
 }

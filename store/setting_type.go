@@ -72,7 +72,7 @@ func checkShape(s *Setting, faults errs.Faults) {
 		}
 		seen[p.Name] = true
 		if slices.Contains([]string{"min", "max", "step", "maxlength"}, p.Name) {
-			if _, err := strconv.ParseFloat(p.Value, 64); err != nil {
+			if !jsonNumber.MatchString(p.Value) { // ParseFloat also takes NaN, Inf and 0x10
 				faults.Add(fmt.Sprintf("props[%d].value", i), "must be a number")
 			}
 		}
@@ -190,7 +190,7 @@ func fitChoices(s *Setting, text string) (string, error) {
 func fitLayout(what string, layouts ...string) func(*Setting, string) (string, error) {
 	return func(_ *Setting, text string) (string, error) {
 		for _, layout := range layouts {
-			if _, err := time.Parse(layout, text); err == nil {
+			if t, err := time.Parse(layout, text); err == nil && t.Format(layout) == text { // Parse also takes 5:04
 				return text, nil
 			}
 		}
@@ -207,11 +207,30 @@ func fitPattern(pattern *regexp.Regexp, what string) func(*Setting, string) (str
 	}
 }
 
+// maxJSONDepth keeps a json setting readable by any client; a request body has the
+// same limit.
+const maxJSONDepth = 32
+
 func fitJSON(_ *Setting, text string) (string, error) {
 	if !json.Valid([]byte(text)) {
 		return "", fmt.Errorf("must be valid JSON")
 	}
-	return text, nil
+	depth := 0
+	for decoder := json.NewDecoder(strings.NewReader(text)); ; {
+		token, err := decoder.Token()
+		if err != nil {
+			return text, nil // its end: it is valid
+		}
+		switch token {
+		case json.Delim('['), json.Delim('{'):
+			depth++
+		case json.Delim(']'), json.Delim('}'):
+			depth--
+		}
+		if depth > maxJSONDepth {
+			return "", fmt.Errorf("is nested deeper than %d levels", maxJSONDepth)
+		}
+	}
 }
 
 func decodeJSON(text string) any {

@@ -1,0 +1,145 @@
+package auth
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"reeve/store/errs"
+)
+
+func TestPasswordsOfAnyBytesAreToldApart(t *testing.T) {
+	h := newHasher([]byte("key"), testCost)
+	long := strings.Repeat("x", 72)
+	passwords := []string{
+		"", "correct horse", "Correct horse", " correct horse", "correct horse ", "correct horse\n", "correct\x00horse", "correct\x00", "correct",
+		"пароль🎉", "пароль🎊", "é", "e\u0301", "\xff\xfe", "\xff", long, long + "a", long + "b", strings.Repeat("x", maxPassword), strings.Repeat("x", maxPassword-1),
+		strings.Repeat("\x00", 8), strings.Repeat("\x00", 9),
+	}
+	for i, made := range passwords {
+		hash, err := h.hash(made)
+		must(t, err)
+		if strings.Contains(hash, made) && made != "" {
+			t.Errorf("%q stands in its hash", made)
+		}
+		for j, given := range passwords {
+			if same, err := h.compare(hash, given); err != nil || same != (i == j) {
+				t.Errorf("%.20q against %.20q: %t, %v", given, made, same, err)
+			}
+		}
+	}
+}
+
+func TestAHashOfAnotherInstallationLetsNobodyIn(t *testing.T) {
+	hash, err := newHasher([]byte("one"), testCost).hash(password)
+	must(t, err)
+	if same, err := newHasher([]byte("two"), testCost).compare(hash, password); same || err != nil {
+		t.Errorf("%t, %v", same, err)
+	}
+}
+
+func TestNoHashIsComparedLikeOne(t *testing.T) {
+	h := newHasher([]byte("key"), testCost)
+	for _, given := range []string{"", password, "x"} {
+		if same, err := h.compare("", given); same || err != nil {
+			t.Errorf("%q: %t, %v", given, same, err)
+		}
+	}
+	if n := h.compared.Load(); n != 3 {
+		t.Errorf("%d comparisons", n)
+	}
+}
+
+func TestAHashThatIsNoneIsAnError(t *testing.T) {
+	h := newHasher([]byte("key"), testCost)
+	for _, hash := range []string{"x", "$2a$04$short", strings.Repeat("x", 60)} {
+		if same, err := h.compare(hash, password); same || err == nil {
+			t.Errorf("%q: %t, %v", hash, same, err)
+		}
+	}
+}
+
+func TestHowLongAPasswordIs(t *testing.T) {
+	for n, ok := range map[int]bool{0: false, 7: false, 8: true, 73: true, 1024: true, 1025: false} {
+		if err := CheckPassword("field", strings.Repeat("x", n)); (err == nil) != ok {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+	if err := CheckPassword("field", "🎉🎉"); err != nil {
+		t.Errorf("two emoji are eight bytes: %v", err)
+	}
+}
+
+func TestRandomPasswordsAreGoodAndDiffer(t *testing.T) {
+	a, b := RandomPassword(), RandomPassword()
+	if a == b || len(a) < 26 || CheckPassword("field", a) != nil {
+		t.Errorf("%q, %q", a, b)
+	}
+}
+
+// TestAFullQueueAnswersBusyAtOnce fills the queue with work that does not end.
+func TestAFullQueueAnswersBusyAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHasher([]byte("key"), testCost)
+		release := make(chan struct{})
+		queue := queuePerWorker * cap(h.workers)
+		results := make([]error, queue)
+		var running, most int
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		for i := range queue {
+			wg.Go(func() {
+				results[i] = h.turn(func() error {
+					mu.Lock()
+					running++
+					most = max(most, running)
+					mu.Unlock()
+					<-release
+					mu.Lock()
+					running--
+					mu.Unlock()
+					return errors.New("done")
+				})
+			})
+		}
+		synctest.Wait()
+		if running != cap(h.workers) {
+			t.Errorf("%d run at once, there are %d workers", running, cap(h.workers))
+		}
+		for range 3 { // and refusing takes no place
+			err := h.turn(func() error { t.Error("it has run"); return nil })
+			if e := errs.Of(err); e.Kind != errs.Busy || e.RetryAfter <= 0 {
+				t.Errorf("%v", err)
+			}
+		}
+		close(release)
+		wg.Wait()
+		for i, err := range results {
+			if err == nil || err.Error() != "done" {
+				t.Errorf("%d: %v", i, err)
+			}
+		}
+		if most != cap(h.workers) || h.waiting.Load() != 0 {
+			t.Errorf("%d ran at once, %d still wait", most, h.waiting.Load())
+		}
+		if err := h.turn(func() error { return nil }); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+}
+
+// TestAPanicInAHashIsThatRequestsAlone: the rest of the program goes on, and the
+// worker is free again.
+func TestAPanicInAHashIsThatRequestsAlone(t *testing.T) {
+	h := newHasher([]byte("key"), testCost)
+	for range cap(h.workers) + 1 {
+		if err := h.turn(func() error { panic("x") }); err == nil || errs.Of(err).Kind != errs.Internal {
+			t.Errorf("%v", err)
+		}
+	}
+	if h.waiting.Load() != 0 || len(h.workers) != 0 {
+		t.Errorf("%d wait, %d work", h.waiting.Load(), len(h.workers))
+	}
+}

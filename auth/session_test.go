@@ -1,0 +1,274 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"reeve/store"
+)
+
+func TestOnlyTheHashOfATokenIsStored(t *testing.T) {
+	in := start(t)
+	token := in.enter("admin", password)
+	sum := sha256.Sum256([]byte(token))
+	in.view(func(tx *store.Tx) error {
+		found := 0
+		for stored, err := range store.SessionTokens.All(tx) {
+			must(t, err)
+			if strings.Contains(token, stored.Hash) || stored.Hash == token {
+				t.Error("the token itself is stored")
+			}
+			if stored.Hash == hex.EncodeToString(sum[:]) {
+				found++
+			}
+		}
+		if found != 1 {
+			t.Errorf("the SHA-256 of the token is stored %d times", found)
+		}
+		return nil
+	})
+}
+
+func TestASessionEndsWhenItIsIdle(t *testing.T) {
+	for name, restart := range map[string]bool{"in memory": false, "after a restart": true} {
+		t.Run(name, func(t *testing.T) {
+			in := start(t)
+			token := in.enter("admin", password)
+			id := in.holds(token).ID
+			idle := func(d time.Duration) {
+				in.session(id, func(s *store.Session, now store.Time) { s.LastUsed = now.Add(-d) })
+				if restart {
+					in.restart(testCost)
+				}
+			}
+			idle(29 * time.Minute)
+			in.holds(token)
+			idle(30*time.Minute + time.Second)
+			in.ended(token, "session_expired")
+			in.ended(token, "session_expired") // and asking does not revive it
+			in.set("security.session_idle_minutes", "60")
+			in.holds(token)
+			in.set("security.session_idle_minutes", "5")
+			idle(6 * time.Minute)
+			in.ended(token, "session_expired")
+		})
+	}
+}
+
+func TestASessionEndsHoweverBusy(t *testing.T) {
+	in := start(t)
+	token := in.enter("admin", password)
+	s := in.holds(token)
+	in.session(s.ID, func(s *store.Session, now store.Time) { s.ExpiresAt = now.Add(time.Hour) })
+	in.holds(token)
+	in.session(s.ID, func(s *store.Session, now store.Time) { s.ExpiresAt = now })
+	in.ended(token, "session_expired")
+	must(t, in.tidy())
+	in.ended(token, "unauthenticated")
+	in.view(func(tx *store.Tx) error {
+		if n, err := store.Sessions.Count(tx); n != 0 || err != nil {
+			t.Errorf("%d sessions are left, %v", n, err)
+		}
+		if n, err := store.SessionTokens.Count(tx); n != 0 || err != nil {
+			t.Errorf("%d tokens are left, %v", n, err)
+		}
+		return nil
+	})
+}
+
+func TestHowLongASessionLasts(t *testing.T) {
+	in := start(t)
+	in.set("security.session_hours", "3")
+	in.set("app.session_days", "2")
+	in.update(func(tx *store.Tx) error {
+		must(t, store.AppUsers.Create(tx, &store.AppUser{Username: "customer", Status: true}))
+		for _, c := range []struct {
+			session store.Session
+			lasts   time.Duration
+		}{{store.Session{UserID: FirstUser}, 3 * time.Hour}, {store.Session{AppUserID: 1}, 48 * time.Hour}} {
+			if _, err := Open(tx, &c.session); err != nil || c.session.ExpiresAt != tx.Now().Add(c.lasts) || c.session.LastUsed != tx.Now() {
+				t.Errorf("%+v, %v", c.session, err)
+			}
+		}
+		return nil
+	})
+}
+
+func TestTheRealmsAreTwo(t *testing.T) {
+	in := start(t)
+	var token string
+	in.update(func(tx *store.Tx) (err error) {
+		must(t, store.AppUsers.Create(tx, &store.AppUser{Username: "customer", Status: true}))
+		token, err = Open(tx, &store.Session{AppUserID: 1})
+		return err
+	})
+	s := in.holds(token)
+	if !s.Actor.App || s.Actor.ID != 1 || s.Actor.Username != "customer" {
+		t.Errorf("%+v", s.Actor)
+	}
+	in.view(func(tx *store.Tx) error {
+		if keys := s.Actor.Keys(tx); len(keys) != 0 {
+			t.Errorf("an app user holds %q", keys)
+		}
+		return nil
+	})
+	in.session(s.ID, func(s *store.Session, now store.Time) { s.LastUsed = now.Add(-24 * time.Hour) })
+	in.holds(token) // the backend's half hour is not theirs
+	admin := in.enter("admin", password)
+	in.holds(admin)
+	in.update(func(tx *store.Tx) error {
+		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.Status = false; return nil })
+		return err
+	})
+	in.ended(token, "unauthenticated")
+	in.holds(admin) // the user with the same id in the other realm
+}
+
+func TestWhatEndsASession(t *testing.T) {
+	for name, end := range map[string]func(in *instance, s *Session){
+		"logout":   func(in *instance, s *Session) { must(in.t, in.Logout(s)) },
+		"disabled": func(in *instance, s *Session) { in.user(2, func(u *store.User) { u.Status = false }) },
+		"deleted": func(in *instance, s *Session) {
+			in.update(func(tx *store.Tx) error { return store.Users.Delete(tx, 2) })
+		},
+		"reset": func(in *instance, s *Session) {
+			in.update(func(tx *store.Tx) error { return store.SetHash(tx, 2, "x", true, 0) })
+		},
+		"forced out": func(in *instance, s *Session) {
+			in.update(func(tx *store.Tx) error { return store.Sessions.Delete(tx, s.ID) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := start(t)
+			in.update(func(tx *store.Tx) error { return addUser(tx, "user", password) })
+			other := in.enter("admin", password)
+			token := in.enter("user", password)
+			end(in, in.holds(token))
+			in.ended(token, "unauthenticated")
+			in.holds(other)
+			in.restart(testCost)
+			in.ended(token, "unauthenticated")
+			in.holds(other)
+		})
+	}
+}
+
+func TestLogoutTwiceIsNoError(t *testing.T) {
+	in := start(t)
+	s := in.holds(in.enter("admin", password))
+	must(t, in.Logout(s))
+	must(t, in.Logout(s))
+}
+
+func TestASessionFollowsItsUser(t *testing.T) {
+	in := start(t)
+	token := in.enter("admin", password)
+	in.holds(token)
+	in.user(FirstUser, func(u *store.User) { u.Username, u.RoleIDs, u.MustChangePassword = "root", nil, true })
+	if a := in.holds(token).Actor; a.Username != "root" || len(a.RoleIDs) != 0 || !a.MustChange {
+		t.Errorf("%+v", a)
+	}
+}
+
+// stored is the last use that is on the disk.
+func (in *instance) stored(id store.ID) (used, updated store.Time) {
+	in.t.Helper()
+	in.view(func(tx *store.Tx) error {
+		s, err := store.Sessions.Get(tx, id)
+		if err == nil {
+			used, updated = s.LastUsed, s.UpdatedAt
+		}
+		return err
+	})
+	return used, updated
+}
+
+// TestTheLastUseIsWrittenWhenTidying and not at the request: a read stays a read.
+func TestTheLastUseIsWrittenWhenTidying(t *testing.T) {
+	in := start(t)
+	token := in.enter("admin", password)
+	id := in.holds(token).ID
+	in.session(id, func(s *store.Session, now store.Time) { s.LastUsed = now.Add(-10 * time.Minute) })
+	before, updated := in.stored(id)
+	for range 10 {
+		in.holds(token)
+	}
+	if now, _ := in.stored(id); now != before {
+		t.Error("a request has written the last use")
+	}
+	must(t, in.tidy())
+	after, same := in.stored(id)
+	if after.Add(-9*time.Minute) < before || same != updated {
+		t.Errorf("the last use was %s and is %s; updated_at was %s and is %s", before, after, updated, same)
+	}
+	must(t, in.tidy())
+	if again, _ := in.stored(id); again != after {
+		t.Error("it was written again though nobody asked in between")
+	}
+}
+
+// TestTheLastUseIsWrittenAtTheEnd stops Run at once.
+func TestTheLastUseIsWrittenAtTheEnd(t *testing.T) {
+	in := start(t)
+	token := in.enter("admin", password)
+	id := in.holds(token).ID
+	in.session(id, func(s *store.Session, now store.Time) { s.LastUsed = now.Add(-10 * time.Minute) })
+	before, _ := in.stored(id)
+	in.holds(token)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	in.Run(ctx, func(err error) { t.Error(err) })
+	if after, _ := in.stored(id); after <= before {
+		t.Errorf("the last use is %s as before", after)
+	}
+}
+
+func TestTidyingTellsWhatWentWrong(t *testing.T) {
+	in := start(t)
+	must(t, in.db.Close())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	failed := errors.New("nothing")
+	in.Run(ctx, func(err error) { failed = err })
+	if failed.Error() == "nothing" {
+		t.Error("Run said nothing of a database that is closed")
+	}
+	in.open(testCost)
+}
+
+func TestASessionThatWasNotUsedForLongLeavesTheMemory(t *testing.T) {
+	in := start(t)
+	token := in.enter("admin", password)
+	s := in.holds(token)
+	now := store.TimeOf(time.Now())
+	s.lastUsed.Store(int64(now.Add(-2 * time.Hour)))
+	s.saved.Store(int64(now.Add(-2 * time.Hour)))
+	if due := in.sessions.unsaved(now); len(due) != 0 || len(in.sessions.byID) != 0 || len(in.sessions.byUser) != 0 || in.sessions.get(s.hash) != nil {
+		t.Errorf("due %v, in memory %v", due, in.sessions.byID)
+	}
+	in.holds(token) // from the store, where its last use is recent
+}
+
+// TestASessionLoadedBeforeACommitIsNotPutAfterIt plays the race in slow motion.
+func TestASessionLoadedBeforeACommitIsNotPutAfterIt(t *testing.T) {
+	in := start(t)
+	token := in.enter("admin", password)
+	hash, ok := parseToken(token)
+	if !ok {
+		t.Fatal("the token is not well-formed")
+	}
+	epoch := in.sessions.now()
+	var loaded *Session
+	in.view(func(tx *store.Tx) (err error) {
+		loaded, err = load(tx, hash)
+		return err
+	})
+	must(t, in.Logout(loaded))
+	in.sessions.put(loaded, epoch)
+	in.ended(token, "unauthenticated")
+}

@@ -1,0 +1,135 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+func TestTheAddressThatALoginComesFrom(t *testing.T) {
+	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	for _, c := range []struct {
+		name, peer string
+		forwarded  []string
+		trusted    []netip.Prefix
+		want       string
+	}{
+		{"straight", "203.0.113.5:4000", nil, nil, "203.0.113.5"},
+		{"a header that nobody trusts", "203.0.113.5:4000", []string{"1.1.1.1"}, nil, "203.0.113.5"},
+		{"a header from a stranger", "203.0.113.5:4000", []string{"1.1.1.1"}, proxies, "203.0.113.5"},
+		{"a header from a proxy", "10.1.2.3:4000", []string{"1.1.1.1, 198.51.100.7", "10.0.0.9"}, proxies, "198.51.100.7"},
+		{"IPv6", "[2001:db8::1]:4000", nil, nil, "2001:db8::1"},
+		{"IPv6 with a zone", "[fe80::1%eth0]:4000", nil, nil, "fe80::1"},
+		{"IPv4 in IPv6", "[::ffff:203.0.113.5]:4000", nil, nil, "203.0.113.5"},
+		{"an IPv6 proxy", "[::1]:4000", []string{"203.0.113.5"}, proxies, "203.0.113.5"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := start(t, func(su *setup) { su.config.TrustedProxies = c.trusted })
+			r := in.request("POST", "/admin/login", `{"username":"admin","password":"`+ownerPassword+`"}`, "nobody")
+			r.RemoteAddr = c.peer
+			for _, line := range c.forwarded {
+				r.Header.Add("X-Forwarded-For", line)
+			}
+			in.send(r).brief(200)
+			in.ok("GET", "/admin/info", "", "owner").brief(200, `"login_ip":"`+c.want+`"`)
+		})
+	}
+}
+
+func TestWhatCrossesANetworkInTheClear(t *testing.T) {
+	for listen, plain := range map[string]bool{
+		"127.0.0.1:8080": false, "127.9.9.9:1": false, "[::1]:8080": false, "localhost:8080": false,
+		"0.0.0.0:8080": true, ":8080": true, "[::]:8080": true, "192.0.2.1:80": true, "example.org:80": true,
+	} {
+		if got := (&Config{Listen: listen}).PlainBeyondLoopback(); got != plain {
+			t.Errorf("%s: %t", listen, got)
+		}
+		if (&Config{Listen: listen, TLSCert: "cert.pem"}).PlainBeyondLoopback() {
+			t.Errorf("%s with TLS is called plain", listen)
+		}
+	}
+}
+
+// run serves until the test ends or stop is called, which waits.
+func (in *instance) run() (base string, stop func()) {
+	in.t.Helper()
+	ctx, cancel := context.WithCancel(in.t.Context())
+	ready, done := make(chan net.Addr, 1), make(chan error, 1)
+	go func() { done <- in.server.Run(ctx, func(a net.Addr) { ready <- a }) }()
+	stopped := false
+	stop = func() {
+		cancel()
+		if !stopped {
+			stopped = true
+			if err := <-done; err != nil {
+				in.t.Errorf("Run: %v", err)
+			}
+		}
+	}
+	select {
+	case addr := <-ready:
+		return "http://" + addr.String(), stop
+	case err := <-done:
+		in.t.Fatal(err)
+		return "", nil
+	}
+}
+
+func TestServingOverANetwork(t *testing.T) {
+	in := start(t, func(su *setup) { su.config.Listen = "127.0.0.1:0" })
+	base, stop := in.run()
+	defer stop()
+	client := &http.Client{}
+	defer client.CloseIdleConnections()
+	ask := func(method, path string, body io.Reader, status int) *http.Response {
+		t.Helper()
+		r, err := http.NewRequest(method, base+path, body)
+		must(t, err)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+in.tokens["owner"])
+		answer, err := client.Do(r)
+		must(t, err)
+		text, err := io.ReadAll(answer.Body)
+		must(t, err)
+		must(t, answer.Body.Close())
+		if answer.StatusCode != status || method != "HEAD" && !json.Valid(text) {
+			t.Errorf("%s %s: %d %.300s, want %d", method, path, answer.StatusCode, text, status)
+		}
+		return answer
+	}
+	ask("GET", "/health", nil, 200)
+	ask("GET", "/system/setting?pageSize=1000", nil, 200)
+	ask("PUT", "/admin/info", strings.NewReader(`{"nickname":"x"}`), 200)
+	ask("PUT", "/admin/info", struct{ io.Reader }{strings.NewReader(`{"nickname":"in chunks"}`)}, 200)
+	ask("PUT", "/admin/info", struct{ io.Reader }{strings.NewReader("  ")}, 200)
+	ask("PUT", "/admin/info", struct{ io.Reader }{strings.NewReader(`{"nickname":"` + strings.Repeat("x", 1<<20) + `"}`)}, 413)
+	ask("PUT", "/admin/info", strings.NewReader(`{"nickname":"`+strings.Repeat("x", 1<<20)+`"}`), 413)
+	ask("HEAD", "/admin/info", nil, 405)
+	ask("GET", "/nowhere", nil, 404)
+	stop()
+	if _, err := client.Get(base + "/health"); err == nil {
+		t.Error("it still serves after it was stopped")
+	}
+}
+
+func TestAListenerThatCannotBeHad(t *testing.T) {
+	in := start(t, func(su *setup) { su.config.Listen = "127.0.0.1:0" })
+	base, stop := in.run()
+	defer stop()
+	taken := start(t, func(su *setup) { su.config.Listen = strings.TrimPrefix(base, "http://") })
+	err := taken.server.Run(t.Context(), func(net.Addr) { t.Error("it is ready") })
+	if err == nil || !strings.Contains(err.Error(), taken.server.config.Listen) {
+		t.Errorf("%v", err)
+	}
+	bad := start(t, func(su *setup) {
+		su.config.Listen, su.config.TLSCert, su.config.TLSKey = "127.0.0.1:0", "none.pem", "none.key"
+	})
+	if err := bad.server.Run(t.Context(), func(net.Addr) { t.Error("it is ready") }); err == nil || !strings.Contains(err.Error(), "tls_cert") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,56 @@
+package server
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// apiCase reads as a request and a brief of the answer.
+type apiCase struct {
+	name   string
+	method string
+	url    string
+	body   string
+	as     string
+	status int
+	has    []string // what must be in the body
+	not    []string // what must not
+}
+
+// runCases sends each request to one instance; none depends on another. A
+// request that is refused must leave every record as it was.
+func runCases(t *testing.T, in *instance, cases []apiCase) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			before := in.dump()
+			here := in.in(t)
+			a := here.call(c.method, c.url, c.body, c.as)
+			a.brief(c.status, c.has...)
+			for _, text := range c.not {
+				if strings.Contains(a.Body, text) {
+					t.Errorf("%s: %s must not be in %s", a.sent, text, a.Body)
+				}
+			}
+			if a.Code >= 400 {
+				here.unchanged(before)
+			}
+		})
+	}
+}
+
+// in is the same instance, reporting to another test.
+func (in *instance) in(t testing.TB) *instance {
+	return &instance{t: t, dir: in.dir, db: in.db, auth: in.auth, server: in.server, tokens: maps.Clone(in.tokens)}
+}
+
+// unchanged fails when a record differs from what was dumped before.
+func (in *instance) unchanged(before map[string]string) {
+	in.t.Helper()
+	if diff := cmp.Diff(before, in.dump()); diff != "" {
+		in.t.Errorf("something was changed (- before, + after):\n%s", diff)
+	}
+}

@@ -1,0 +1,186 @@
+package server
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Bodies that are no good, each sent to an operation that would take a good one.
+
+func nested(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
+
+// The body itself is one level and values another.
+func valuesNested(levels int) string { return `{"values":{"site.title":` + nested(levels-2) + `}}` }
+
+func TestBodiesThatAreNotUnderstood(t *testing.T) {
+	in := start(t)
+	const url = "/admin/info"
+	malformed := `"errorCode":"malformed"`
+	runCases(t, in, []apiCase{
+		{"cut short", "PUT", url, `{"nickname":"x"`, "owner", 400, []string{malformed, "not valid JSON", "line 1"}, nil},
+		{"a stray comma on the third line", "PUT", url, "{\n\"nickname\":\n\"x\",}", "owner", 400, []string{malformed, "line 3"}, nil},
+		{"single quotes", "PUT", url, `{'nickname':'x'}`, "owner", 400, []string{malformed}, nil},
+		{"a comment", "PUT", url, `{"nickname":"x"} // hi`, "owner", 400, []string{malformed}, nil},
+		{"NaN", "PUT", url, `{"sex":NaN}`, "owner", 400, []string{malformed}, nil},
+		{"a number with a leading zero", "PUT", url, `{"sex":01}`, "owner", 400, []string{malformed}, nil},
+		{"a byte order mark", "PUT", url, "\ufeff" + `{"nickname":"x"}`, "owner", 400, []string{malformed}, nil},
+		{"a raw line break in a text", "PUT", url, "{\"nickname\":\"a\nb\"}", "owner", 400, []string{malformed}, nil},
+		{"a second value", "PUT", url, `{"nickname":"x"}{"nickname":"y"}`, "owner", 400, []string{malformed}, nil},
+		{"a bracket too many", "PUT", url, `{"nickname":"x"}}`, "owner", 400, []string{malformed}, nil},
+		{"bytes that are not UTF-8", "PUT", url, "{\"nickname\":\"\xff\xfe\"}", "owner", 400, []string{malformed, "UTF-8"}, nil},
+		{"an overlong slash", "PUT", url, "{\"nickname\":\"\xc0\xaf\"}", "owner", 400, []string{malformed, "UTF-8"}, nil},
+		{"half a surrogate pair", "PUT", url, `{"nickname":"\ud800"}`, "owner", 400, []string{malformed}, nil},
+		{"a null", "PUT", url, `null`, "owner", 400, []string{malformed, "object"}, nil},
+		{"an array", "PUT", url, `[{"nickname":"x"}]`, "owner", 400, []string{malformed, "object"}, nil},
+		{"a text", "PUT", url, `"nickname"`, "owner", 400, []string{malformed, "object"}, nil},
+		{"a key twice", "PUT", url, `{"nickname":"x","sex":1,"nickname":"y"}`, "owner", 400, []string{malformed, `"errors":{"nickname":"is given twice"}`}, nil},
+		{"a key twice, once escaped", "PUT", url, `{"nickname":"x","nick\u006eame":"y"}`, "owner", 400, []string{malformed, `"nickname":"is given twice"`}, nil},
+		{"a nested key twice", "POST", "/system/setting", `{"key":"k","title":"T","type":"radio","group_id":1,"options":[{"label":"a","value":"b","label":"c"}]}`, "owner", 400, []string{malformed, `"options[0].label":"is given twice"`}, nil},
+		{"a nested key that is not one", "POST", "/system/setting", `{"key":"k","title":"T","type":"radio","group_id":1,"options":[{"label":"a","value":"b","colour":"c"}]}`, "owner", 400, []string{malformed, `"options[0].colour"`}, nil},
+		{"a key in another case", "PUT", url, `{"NickName":"x"}`, "owner", 400, []string{malformed, `"NickName":"is not a field here; it is written nickname"`}, nil},
+		{"several keys that are not there, all named", "PUT", url, `{"a":1,"b":2,"c":3}`, "owner", 400, []string{malformed, `"a":`, `"b":`, `"c":`}, nil},
+		{"33 levels", "PUT", "/system/setting", valuesNested(33), "owner", 400, []string{malformed, "32 levels"}, nil},
+		{"ten thousand levels", "PUT", url, nested(10_000), "owner", 400, []string{malformed}, nil},
+		{"a hundred thousand levels", "PUT", url, nested(100_000), "owner", 400, []string{malformed}, nil},
+		{"32 levels, which is a matter of the field", "PUT", "/system/setting", valuesNested(32), "owner", 422, []string{`"values.site.title":`}, nil},
+		{"no body where something is required", "POST", "/admin/rule", "", "owner", 422, []string{`"key":`, `"name":`, `"type":`}, nil},
+		{"an empty object where something is required", "POST", "/admin/rule", "{}", "owner", 422, []string{`"key":`, `"name":`, `"type":`}, nil},
+		{"no body where nothing is required", "PUT", url, "", "owner", 200, []string{`"username":"admin"`}, nil},
+		{"white space where nothing is required", "PUT", url, " \n\t ", "owner", 200, []string{`"username":"admin"`}, nil},
+		{"an empty object where nothing is required", "PUT", url, "{}", "owner", 200, nil, nil},
+		{"an empty object where there are no fields", "POST", "/system/setting/refresh", "{}", "owner", 200, nil, nil},
+		{"a GET with a body", "GET", "/system/setting/1", `{}`, "owner", 400, []string{malformed}, nil},
+		{"a list with a body", "GET", "/system/setting", `{"page":1}`, "owner", 400, []string{malformed}, nil},
+		{"the description with a body", "GET", "/openapi.json", `{}`, "nobody", 400, []string{malformed}, nil},
+	})
+}
+
+func TestBodiesThatAreTooLarge(t *testing.T) {
+	in := start(t)
+	before := in.dump()
+	big := `{"nickname":"` + strings.Repeat("x", 2<<20) + `"}`
+	for name, length := range map[string]int64{"with its length": int64(len(big)), "in chunks": -1} {
+		r := in.request("PUT", "/admin/info", "{}", "owner")
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(big)), length
+		a := in.send(r)
+		a.brief(413, `"errorCode":"too_large"`, `"showType":2`)
+		if a.Header.Get("Connection") != "close" {
+			t.Errorf("%s: the connection stays open with the body half read", name)
+		}
+	}
+	for name, spaces := range map[string]int{"the last byte that fits": 1<<20 - 2, "the first that does not": 1<<20 - 1} {
+		r := in.request("PUT", "/admin/info", "{}"+strings.Repeat(" ", spaces), "owner")
+		r.ContentLength = -1
+		if a, fits := in.send(r), spaces == 1<<20-2; (a.Code == 200) != fits || !fits && a.Code != 413 {
+			t.Errorf("%s: %d", name, a.Code)
+		}
+	}
+	in.unchanged(before)
+}
+
+// TestABodyIsNotReadForWhoeverMayNot keeps strangers from making the server read.
+func TestABodyIsNotReadForWhoeverMayNot(t *testing.T) {
+	in := start(t)
+	for _, rt := range routes() {
+		if rt.Access == public {
+			continue
+		}
+		r := in.request(rt.Method, urlOf(&rt), "", "nobody")
+		r.Body, r.ContentLength = io.NopCloser(forbiddenReader{t, rt.name()}), -1
+		in.send(r).brief(401)
+	}
+}
+
+type forbiddenReader struct {
+	t    *testing.T
+	name string
+}
+
+func (f forbiddenReader) Read([]byte) (int, error) {
+	f.t.Errorf("%s: the body was read", f.name)
+	return 0, io.EOF
+}
+
+func TestABodyThatBreaksOff(t *testing.T) {
+	in := start(t)
+	before := in.dump()
+	r := in.request("PUT", "/admin/info", "{}", "owner")
+	r.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"nickname":"x"}`), brokenReader{}))
+	r.ContentLength = 1000
+	in.send(r).brief(400, `"errorCode":"malformed"`)
+	in.unchanged(before)
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestMediaTypes(t *testing.T) {
+	in := start(t)
+	for media, status := range map[string]int{
+		"application/json": 200, "application/json; charset=utf-8": 200, "APPLICATION/JSON": 200, " application/json ": 200,
+		"": 415, "text/plain": 415, "application/x-www-form-urlencoded": 415, "multipart/form-data; boundary=x": 415,
+		"application/json-patch+json": 415, "application/xml": 415, "json": 415, "application/json; charset": 415,
+	} {
+		r := in.request("PUT", "/admin/info", `{"nickname":"`+media+`"}`, "owner")
+		r.Header.Set("Content-Type", media)
+		a := in.send(r)
+		if a.Code != status || status == 415 && a.envelope().ErrorCode != "unsupported_media_type" {
+			t.Errorf("%q: %d %s, want %d", media, a.Code, a.Body, status)
+		}
+	}
+	r := in.request("PUT", "/admin/info", "", "owner")
+	r.Header.Set("Content-Type", "text/plain")
+	in.send(r).brief(200)
+}
+
+func TestTheSchemeOfTheCredentialIsInAnyCase(t *testing.T) {
+	in := start(t)
+	for _, scheme := range []string{"Bearer ", "bearer ", "BEARER ", "Bearer  "} {
+		r := in.request("GET", "/admin/info", "", "nobody")
+		r.Header.Set("Authorization", scheme+in.tokens["owner"])
+		in.send(r).brief(200)
+	}
+}
+
+// TestAnAnswerIsNotCachedOnTheWay looks at the headers of every kind of answer.
+func TestAnAnswerIsNotCachedOnTheWay(t *testing.T) {
+	in := start(t)
+	for url, want := range map[string]string{
+		"/admin/info": "no-store", "/system/setting": "no-store", "/nowhere": "no-store", "/system/setting/77": "no-store",
+		"/system/backup": "no-store", "/system/setting-value": "private, no-cache",
+	} {
+		h := in.call(http.MethodGet, url, "", "owner").Header
+		if h.Get("Cache-Control") != want || h.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", url, h)
+		}
+	}
+}
+
+func TestARecordThatIsNotThere(t *testing.T) {
+	in := start(t)
+	var cases []apiCase
+	for _, rt := range routes() {
+		if !strings.Contains(rt.Path, ":") {
+			continue
+		}
+		body := ""
+		switch {
+		case strings.HasSuffix(rt.Path, "/show"):
+			body = `{"show":1}`
+		case strings.HasSuffix(rt.Path, "/status"):
+			body = `{"status":1}`
+		}
+		for _, id := range []string{"999999", "9223372036854775807"} {
+			cases = append(cases, apiCase{rt.name() + " " + id, rt.Method, strings.Replace(rt.Path, ":id", id, 1), body, "owner", 404,
+				[]string{`"errorCode":"not_found"`, id}, nil})
+		}
+		for _, id := range []string{"0", "-1", "18446744073709551616", "18446744073709551615", "9223372036854775808", "abc", "1.5", "+1", "1e3", "0x1", "%201", "1%00", "٣", "1,2"} {
+			cases = append(cases, apiCase{rt.name() + " " + id, rt.Method, strings.Replace(rt.Path, ":id", id, 1), body, "owner", 400,
+				[]string{`"errorCode":"malformed"`, `"errors":{"id":"must be a positive whole number"}`}, nil})
+		}
+	}
+	runCases(t, in, cases)
+}

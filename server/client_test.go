@@ -1,0 +1,257 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"reeve/store"
+)
+
+// reply is an answer that has been held against the OpenAPI document.
+type reply struct {
+	t      testing.TB
+	Code   int
+	Header http.Header
+	Body   string
+	sent   string // the request, for messages
+}
+
+// parsed is what every JSON answer is.
+type parsed struct {
+	Data      json.RawMessage
+	Success   bool
+	Msg       string
+	ShowType  int
+	ErrorCode string
+	RequestID string
+	Errors    map[string]string
+}
+
+// call sends a request as somebody and checks what is true of every answer.
+func (in *instance) call(method, url, body, as string) *reply {
+	in.t.Helper()
+	return in.send(in.request(method, url, body, as))
+}
+
+// ok is call for what has to succeed.
+func (in *instance) ok(method, url, body, as string) *reply {
+	in.t.Helper()
+	r := in.call(method, url, body, as)
+	if r.Code != http.StatusOK {
+		in.t.Fatalf("%s: %d %s", r.sent, r.Code, r.Body)
+	}
+	return r
+}
+
+func (in *instance) send(r *http.Request) *reply {
+	in.t.Helper()
+	return in.sendTo(in.server.Handler(), r)
+}
+
+func (in *instance) sendTo(handler http.Handler, r *http.Request) *reply {
+	in.t.Helper()
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	a := &reply{in.t, w.Code, w.Header(), w.Body.String(), r.Method + " " + r.URL.String()}
+	a.check(r)
+	return a
+}
+
+// check holds an answer against the document and the conventions.
+func (a *reply) check(r *http.Request) {
+	a.t.Helper()
+	id := a.Header.Get("X-Request-Id")
+	if r.Method == http.MethodOptions && a.Code == http.StatusNoContent {
+		return // a preflight, which is CORS's and not ours
+	}
+	if id == "" {
+		a.t.Errorf("%s: no X-Request-Id", a.sent)
+	}
+	path, op := findOperation(r.Method, r.URL.Path)
+	if op != nil && op["responses"].(object)[fmt.Sprint(a.Code)] == nil {
+		a.t.Errorf("%s: answered %d, which the document does not know of %s %s", a.sent, a.Code, r.Method, path)
+	}
+	if a.Code == http.StatusNotModified {
+		if a.Body != "" {
+			a.t.Errorf("%s: 304 with a body", a.sent)
+		}
+		return
+	}
+	media := a.Header.Get("Content-Type")
+	if a.Code == http.StatusOK && op != nil {
+		content := op["responses"].(object)["200"].(object)["content"].(object)
+		if content[media] == nil {
+			a.t.Errorf("%s: Content-Type %q is not documented", a.sent, media)
+		}
+		if path == "/openapi.json" || media != "application/json" {
+			return
+		}
+		pointer := "/paths/" + escapePointer(path) + "/" + strings.ToLower(r.Method) + "/responses/200/content/application~1json/schema"
+		a.validate(pointer)
+		if !strings.HasPrefix(a.Body, `{"data":`) || !strings.HasSuffix(a.Body, `,"success":true,"msg":"ok","showType":0}`+"\n") {
+			a.t.Errorf("%s: not the envelope of a success: %s", a.sent, a.Body)
+		}
+		return
+	}
+	if media != "application/json" {
+		a.t.Errorf("%s: Content-Type %q", a.sent, media)
+	}
+	a.validate("/components/schemas/Failure")
+	e := a.envelope()
+	if e.Success || e.RequestID != id || string(e.Data) != "{}" || e.Msg == "" || e.ErrorCode == "" {
+		a.t.Errorf("%s: not the envelope of a failure, with the request id %s: %s", a.sent, id, a.Body)
+	}
+}
+
+func escapePointer(s string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(s)
+}
+
+func (a *reply) validate(pointer string) {
+	a.t.Helper()
+	schema, err := documentSchemas().schema(pointer)
+	if err != nil {
+		a.t.Errorf("%s: schema %s: %v", a.sent, pointer, err)
+		return
+	}
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(a.Body))
+	if err == nil {
+		err = schema.Validate(value)
+	}
+	if err != nil {
+		a.t.Errorf("%s: %d does not fit the document: %v\n%s", a.sent, a.Code, err, a.Body)
+	}
+}
+
+// compiled is the OpenAPI document of the whole table with its schemas.
+type compiled struct {
+	mu       sync.Mutex
+	paths    object
+	compiler *jsonschema.Compiler
+}
+
+var documentSchemas = sync.OnceValue(func() *compiled {
+	doc, err := newDocument(routes(), "test")
+	if err != nil {
+		panic(err)
+	}
+	text, err := doc.titled("Reeve")
+	if err != nil {
+		panic(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		panic(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	if err := c.AddResource("test:///openapi.json", value); err != nil {
+		panic(err)
+	}
+	return &compiled{paths: value.(object)["paths"].(object), compiler: c}
+})
+
+func (c *compiled) schema(pointer string) (*jsonschema.Schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.compiler.Compile("test:///openapi.json#" + pointer)
+}
+
+// findOperation finds the operation of the document that a request is for, fixed
+// segments before parameters.
+func findOperation(method, path string) (string, object) {
+	best, bestOp, bestFixed := "", object(nil), -1
+	for pattern, item := range documentSchemas().paths {
+		op, _ := item.(object)[strings.ToLower(method)].(object)
+		want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
+		if op == nil || len(want) != len(got) {
+			continue
+		}
+		fixed := 0
+		for i := range want {
+			switch {
+			case want[i] == got[i]:
+				fixed++
+			case !strings.HasPrefix(want[i], "{"):
+				fixed = -1 << 20
+			}
+		}
+		if fixed > bestFixed {
+			best, bestOp, bestFixed = pattern, op, fixed
+		}
+	}
+	return best, bestOp
+}
+
+func (a *reply) envelope() parsed {
+	a.t.Helper()
+	var e parsed
+	if err := json.Unmarshal([]byte(a.Body), &e); err != nil {
+		a.t.Fatalf("%s: %v in %s", a.sent, err, a.Body)
+	}
+	return e
+}
+
+// data decodes the data of a success.
+func (a *reply) data(into any) {
+	a.t.Helper()
+	if err := json.Unmarshal(a.envelope().Data, into); err != nil {
+		a.t.Fatalf("%s: %v in %s", a.sent, err, a.Body)
+	}
+}
+
+// brief fails unless the answer has the status and the texts.
+func (a *reply) brief(status int, has ...string) {
+	a.t.Helper()
+	if a.Code != status {
+		a.t.Errorf("%s: %d, want %d: %s", a.sent, a.Code, status, a.Body)
+		return
+	}
+	for _, text := range has {
+		if !strings.Contains(a.Body, text) {
+			a.t.Errorf("%s: no %s in %s", a.sent, text, a.Body)
+		}
+	}
+}
+
+// names fails unless exactly these fields are at fault.
+func (a *reply) names(status int, fields ...string) {
+	a.t.Helper()
+	got := []string{}
+	for name := range a.envelope().Errors {
+		got = append(got, name)
+	}
+	slices.Sort(got)
+	slices.Sort(fields)
+	if a.Code != status || !slices.Equal(got, fields) {
+		a.t.Errorf("%s: %d naming %q, want %d naming %q: %s", a.sent, a.Code, got, status, fields, a.Body)
+	}
+}
+
+func encodeJSON(t testing.TB, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	must(t, err)
+	return b
+}
+
+func ident(v any) store.ID {
+	var head store.Ident
+	b, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(b, &head)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return head.ID
+}

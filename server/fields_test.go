@@ -1,0 +1,187 @@
+package server
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// Every field of every body, from the descriptions that decoding reads.
+
+// goodBodies has a body for each operation that changes something, and the path
+// it goes to. It is accepted as it stands, so that a refusal of it with one field
+// made wrong is about that field.
+var goodBodies = map[string]struct{ url, body string }{
+	"POST /admin/login":             {"/admin/login", `{"username":"admin","password":"` + ownerPassword + `"}`},
+	"PUT /admin/info":               {"/admin/info", `{"nickname":"N","email":"n@example.org","mobile":"123456","sex":1}`},
+	"PUT /admin/password":           {"/admin/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
+	"POST /admin/rule":              {"/admin/rule", `{"parent_id":0,"type":1,"key":"good","name":"Good","path":"/good","icon":"i","local":"l","sort":1,"show":1,"status":1}`},
+	"PUT /admin/rule/:id":           {"/admin/rule/2", `{"parent_id":3,"type":1,"key":"admin.rule","name":"Good","path":"/good","icon":"i","local":"l","sort":1,"show":1,"status":1}`},
+	"PUT /admin/rule/:id/show":      {"/admin/rule/2/show", `{"show":0}`},
+	"PUT /admin/rule/:id/status":    {"/admin/rule/2/status", `{"status":0}`},
+	"POST /system/setting":          {"/system/setting", `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
+	"PUT /system/setting/:id":       {"/system/setting/8", `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
+	"PUT /system/setting":           {"/system/setting", `{"values":{"site.title":"x"}}`},
+	"POST /system/setting-group":    {"/system/setting-group", `{"key":"good","title":"T","remark":"r","public":1}`},
+	"PUT /system/setting-group/:id": {"/system/setting-group/4", `{"key":"good","title":"T","remark":"r","public":1}`},
+}
+
+// withGoodBodies is an instance that accepts each of goodBodies once.
+func withGoodBodies(t *testing.T) *instance {
+	in := start(t)
+	in.create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
+	in.create("/system/setting", `{"key":"mine","title":"Mine","type":"input","group_id":4}`)
+	return in
+}
+
+// with is a good body with one field replaced; value is JSON.
+func with(t *testing.T, body, field, value string) string {
+	t.Helper()
+	object := decodeObject(t, body)
+	object[field] = rawJSON(value)
+	return string(encodeJSON(t, object))
+}
+
+func TestGoodBodiesAreAccepted(t *testing.T) {
+	for _, rt := range routes() {
+		if !takesBody(&rt) {
+			continue
+		}
+		good, ok := goodBodies[rt.name()]
+		if !ok {
+			t.Errorf("%s has no good body here", rt.name())
+			continue
+		}
+		object := decodeObject(t, good.body)
+		for _, f := range rt.in.fields {
+			if _, has := object[f.name]; f.from == "json" && !has {
+				t.Errorf("%s: its good body lacks %s", rt.name(), f.name)
+			}
+		}
+		withGoodBodies(t).ok(rt.Method, good.url, good.body, "owner")
+	}
+}
+
+// eachField runs a test for every field of every body.
+func eachField(t *testing.T, test func(in *instance, rt *Route, f *field, body string, url string)) {
+	t.Helper()
+	in := withGoodBodies(t)
+	before := in.dump()
+	for _, rt := range routes() {
+		if !takesBody(&rt) {
+			continue
+		}
+		good := goodBodies[rt.name()]
+		for _, f := range rt.in.fields {
+			if f.from == "json" {
+				t.Run(rt.name()+" "+f.name, func(t *testing.T) { test(in.in(t), &rt, f, good.body, good.url) })
+			}
+		}
+	}
+	in.unchanged(before)
+}
+
+func TestNullIsRefusedForEveryField(t *testing.T) {
+	eachField(t, func(in *instance, rt *Route, f *field, body, url string) {
+		in.call(rt.Method, url, with(t, body, f.name, "null"), "owner").names(422, f.name)
+	})
+}
+
+func TestTheWrongTypeIsRefusedForEveryField(t *testing.T) {
+	all := map[string]string{"text": `"x"`, "number": `7`, "fraction": `0.5`, "big": `1e400`, "true": `true`, "array": `[]`, "object": `{}`}
+	fits := func(f *field) []string {
+		switch {
+		case f.typ == reflect.TypeFor[store.Flag]():
+			return []string{"true"}
+		case f.typ == reflect.TypeFor[store.ID]():
+			return []string{"number"}
+		}
+		return map[reflect.Kind][]string{
+			reflect.String: {"text"}, reflect.Int64: {"number"}, reflect.Slice: {"array"}, reflect.Map: {"object"},
+		}[f.typ.Kind()]
+	}
+	eachField(t, func(in *instance, rt *Route, f *field, body, url string) {
+		good := fits(f)
+		if len(good) == 0 {
+			in.t.Fatalf("the test does not know %s", f.typ)
+		}
+		for name, value := range all {
+			if !slices.Contains(good, name) {
+				in.call(rt.Method, url, with(t, body, f.name, value), "owner").names(422, f.name)
+			}
+		}
+	})
+}
+
+func TestEveryFieldIsBounded(t *testing.T) {
+	eachField(t, func(in *instance, rt *Route, f *field, body, url string) {
+		var values []string
+		switch {
+		case f.typ.Kind() == reflect.String && f.enum == nil:
+			values = []string{`"` + strings.Repeat("x", 100_000) + `"`, `"` + strings.Repeat("x", *f.max+1) + `"`}
+		case f.typ.Kind() == reflect.Int64:
+			values = []string{"9223372036854775808", "-9223372036854775809", fmt.Sprint(*f.max + 1), fmt.Sprint(*f.min - 1)}
+		case f.typ.Kind() == reflect.Slice:
+			values = []string{"[" + strings.Repeat("{},", *f.max) + "{}]"}
+		case f.typ == reflect.TypeFor[store.ID]():
+			values = []string{"-1", "18446744073709551616", "9223372036854775808", "999999"}
+		}
+		for _, value := range values {
+			a := in.call(rt.Method, url, with(t, body, f.name, value), "owner")
+			if a.Code != 422 || a.envelope().Errors[f.name] == "" {
+				in.t.Errorf("%.40s: %d %.300s", value, a.Code, a.Body)
+			}
+		}
+	})
+}
+
+func TestNoNameHasCharactersThatDeceive(t *testing.T) {
+	deceiving := map[string]string{
+		"NUL": "a\x00b", "bell": "a\ab", "escape": "a\x1bb", "delete": "a\x7fb", "next line": "a\u0085b", "line separator": "a\u2028b",
+		"right to left override": "a\u202eb", "left to right mark": "a\u200eb", "Arabic mark": "a\u061cb", "isolate": "a\u2066b",
+	}
+	eachField(t, func(in *instance, rt *Route, f *field, body, url string) {
+		if f.typ.Kind() != reflect.String || f.raw {
+			return
+		}
+		for name, text := range deceiving {
+			a := in.call(rt.Method, url, with(t, body, f.name, string(encodeJSON(t, text))), "owner")
+			if a.Code != 422 || a.envelope().Errors[f.name] == "" {
+				in.t.Errorf("%s: %d %s", name, a.Code, a.Body)
+			}
+		}
+		if f.text {
+			return // line breaks are fine there
+		}
+		for _, text := range []string{"a\nb", "a\rb", "a\tb"} {
+			a := in.call(rt.Method, url, with(t, body, f.name, string(encodeJSON(t, text))), "owner")
+			if a.Code != 422 || a.envelope().Errors[f.name] == "" {
+				in.t.Errorf("%q: %d %s", text, a.Code, a.Body)
+			}
+		}
+	})
+}
+
+func TestRequiredFieldsAreAllNamedAtOnce(t *testing.T) {
+	in := withGoodBodies(t)
+	before := in.dump()
+	for _, rt := range routes() {
+		if !takesBody(&rt) {
+			continue
+		}
+		var required []string
+		for _, f := range rt.in.fields {
+			if f.from == "json" && f.required {
+				required = append(required, f.name)
+			}
+		}
+		if len(required) > 0 {
+			in.call(rt.Method, goodBodies[rt.name()].url, "{}", "owner").names(422, required...)
+		}
+	}
+	in.unchanged(before)
+}

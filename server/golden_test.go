@@ -1,0 +1,108 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var updateGolden = flag.Bool("update", false, "write the golden files anew")
+
+// golden holds JSON against a file of testdata, indented so that a change to it
+// can be read; fields keep their order.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	var b bytes.Buffer
+	must(t, json.Indent(&b, []byte(strings.TrimSpace(text)), "", "  "))
+	b.WriteByte('\n')
+	path := filepath.Join("testdata", name+".json")
+	if *updateGolden {
+		must(t, os.WriteFile(path, b.Bytes(), 0o644))
+		return
+	}
+	want, err := os.ReadFile(path)
+	must(t, err)
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("%s (- file, + now; go test -update writes it anew):\n%s", path, diff)
+	}
+}
+
+func TestOpenAPIDocumentIsTheGoldenOne(t *testing.T) {
+	golden(t, "openapi", start(t).ok("GET", "/openapi.json", "", "nobody").Body)
+}
+
+// What differs from run to run, and what it becomes.
+var volatile = []struct {
+	is     *regexp.Regexp
+	stands string
+}{
+	{moment, someMoment},
+	{regexp.MustCompile(`"rv_[A-Za-z0-9_-]{49}"`), `"rv_…"`},
+	{regexp.MustCompile(`"requestId":"[0-9a-f]{12}-[0-9a-z]+"`), `"requestId":"…"`},
+	{regexp.MustCompile(`"took_ms":[0-9.]+`), `"took_ms":0`},
+}
+
+func steady(body string) string {
+	for _, v := range volatile {
+		body = v.is.ReplaceAllString(body, v.stands)
+	}
+	return body
+}
+
+// goldenAnswers has one answer of every output type, sent in this order to one
+// new database.
+var goldenAnswers = []struct{ file, method, url, body string }{
+	{"health", "GET", "/health", ""},
+	{"login", "POST", "/admin/login", `{"username":"admin","password":"` + ownerPassword + `"}`},
+	{"info", "GET", "/admin/info", ""},
+	{"user", "PUT", "/admin/info", `{"nickname":"Boss","email":"boss@example.org","mobile":"+49 30 1234","sex":1}`},
+	{"permission", "POST", "/admin/rule", `{"type":1,"key":"shop","name":"Shop","path":"/shop","icon":"ShopOutlined","local":"menu.shop","sort":5}`},
+	{"permission_tree", "GET", "/admin/rule", ""},
+	{"parent_tree", "GET", "/admin/rule/parent", ""},
+	{"setting_group", "POST", "/system/setting-group", `{"key":"look","title":"Look","remark":"one\ntwo","public":true}`},
+	{"setting_group_list", "GET", "/system/setting-group", ""},
+	{"setting", "POST", "/system/setting", `{"key":"mode","title":"Mode","describe":"d","type":"select","values":"a","options":[{"label":"A","value":"a"}],"props":[{"name":"width","value":"80"}],"group_id":4,"sort":1}`},
+	{"setting_list", "GET", "/system/setting?pageSize=2", ""},
+	{"setting_values", "GET", "/system/setting-value", ""},
+	{"refresh", "POST", "/system/setting/refresh", ""},
+	{"nothing", "PUT", "/system/setting", `{"values":{"site.title":"Mine"}}`},
+	{"failure", "POST", "/admin/rule", `{"type":7,"key":"Shop","name":""}`},
+	{"failure_unsigned", "GET", "/system/backup", ""},
+}
+
+func TestGoldenAnswers(t *testing.T) {
+	in := start(t)
+	seen := map[reflect.Type]bool{}
+	for _, g := range goldenAnswers {
+		as := "owner"
+		if g.file == "failure_unsigned" {
+			as = "nobody"
+		}
+		a := in.call(g.method, g.url, g.body, as)
+		if failing := strings.HasPrefix(g.file, "failure"); failing == (a.Code == http.StatusOK) {
+			t.Errorf("%s: %d %s", g.file, a.Code, a.Body)
+			continue
+		}
+		golden(t, "answers/"+g.file, steady(a.Body))
+		path, _ := findOperation(g.method, strings.Split(g.url, "?")[0])
+		for _, rt := range routes() {
+			if rt.Method == g.method && documentPath(rt.Path) == path && a.Code == http.StatusOK {
+				seen[rt.out] = true
+			}
+		}
+	}
+	for _, rt := range routes() {
+		if rt.binary == "" && !seen[rt.out] {
+			t.Errorf("%s %s answers %s, of which there is no golden answer", rt.Method, rt.Path, rt.out)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package server
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// mayImport is which packages of the module each package may use; one that is
+// not here does not exist. Arrows point one way and never turn back.
+var mayImport = map[string][]string{
+	"reeve":            {"reeve/server", "reeve/auth", "reeve/store", "reeve/store/errs", "reeve/embed"},
+	"reeve/server":     {"reeve/auth", "reeve/store", "reeve/store/errs"},
+	"reeve/auth":       {"reeve/store", "reeve/store/errs"},
+	"reeve/store":      {"reeve/store/errs"},
+	"reeve/store/errs": {},
+	"reeve/embed":      {},
+}
+
+// mustNotKnow is what a package has no business with, by beginning.
+var mustNotKnow = map[string][]string{
+	"reeve/store":      {"net/http", "log", "flag", "github.com/rs/zerolog", "github.com/knadh/koanf", "golang.org/x/crypto/bcrypt", "github.com/julienschmidt"},
+	"reeve/store/errs": {"net", "log", "flag", "os", "go.etcd.io", "github.com", "golang.org"},
+	"reeve/auth":       {"net/http", "log", "flag", "github.com/rs/zerolog", "github.com/knadh/koanf", "go.etcd.io/bbolt", "github.com/julienschmidt"},
+	"reeve/server":     {"go.etcd.io/bbolt", "github.com/knadh/koanf", "flag", "golang.org/x/crypto"},
+	"reeve/embed":      {"net", "log", "os", "go.etcd.io", "github.com", "golang.org"},
+}
+
+// imports reads the import lines of every file of the module that is not a test.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		if entry.IsDir() {
+			if name == "testdata" || path != ".." && strings.HasPrefix(name, ".") || name == "node_modules" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		dir, err := filepath.Rel("..", filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		pkg := strings.TrimSuffix("reeve/"+filepath.ToSlash(dir), "/.")
+		if slices.Contains([]string{"util", "common", "helper", "model", "types"}, strings.TrimSuffix(file.Name.Name, "s")) {
+			t.Errorf("%s: no package is called %s", path, file.Name.Name)
+		}
+		all[pkg] = append(all[pkg], "")
+		for _, spec := range file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			all[pkg] = append(all[pkg], name)
+		}
+		return nil
+	})
+	must(t, err)
+	return all
+}
+
+func TestImportsGoOneWay(t *testing.T) {
+	all := imports(t)
+	for pkg := range mayImport {
+		if all[pkg] == nil {
+			t.Errorf("%s has no files", pkg)
+		}
+	}
+	for pkg, names := range all {
+		allowed, known := mayImport[pkg]
+		if !known {
+			t.Errorf("%s is not a package of the design", pkg)
+		}
+		for _, name := range names {
+			if strings.HasPrefix(name, "reeve") && !slices.Contains(allowed, name) {
+				t.Errorf("%s imports %s", pkg, name)
+			}
+			for _, forbidden := range mustNotKnow[pkg] {
+				if name == forbidden || strings.HasPrefix(name, forbidden+"/") {
+					t.Errorf("%s imports %s", pkg, name)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// TestSecretsAreNeitherLoggedNorSentBack sends a password, a token and a secret
+// to every route in every place a client could put them by mistake.
+func TestSecretsAreNeitherLoggedNorSentBack(t *testing.T) {
+	var log bytes.Buffer
+	in := start(t, func(su *setup) { su.log = &log })
+	in.clerk("none")
+	const password, token = "Pa55word-in-the-clear", "rv_Token-in-the-clear-0123456789"
+	in.tokens["junk"] = token
+	secrets := []string{password, token}
+	for _, t := range in.tokens {
+		if t != "" {
+			secrets = append(secrets, t)
+		}
+	}
+	for _, rt := range routes() {
+		if rt.Path == "/admin/logout" {
+			continue
+		}
+		bodies := []string{fmt.Sprintf(`{"username":"admin","password":%q,"old_password":%[1]q,"new_password":%[1]q,"token":%q}`, password, token), `{"password":"` + password}
+		if takesBody(&rt) {
+			object := object{}
+			for _, f := range rt.in.fields {
+				if f.from == "json" {
+					object[f.name] = password
+				}
+			}
+			bodies = append(bodies, string(encodeJSON(t, object)), with(t, goodBodies[rt.name()].body, "password", `"`+password+`"`))
+		}
+		query := url.Values{"password": {password}, "token": {token}}.Encode()
+		for _, as := range []string{"owner", "none", "junk", "nobody"} {
+			for _, body := range append(bodies, "") {
+				for _, q := range []string{"", "?" + query} {
+					if body == "" && q == "" && as == "owner" {
+						continue // a good answer; the login's is a token
+					}
+					a := in.call(rt.Method, urlOf(&rt)+q, body, as)
+					for _, secret := range secrets {
+						if strings.Contains(a.Body, secret) || strings.Contains(fmt.Sprint(a.Header), secret) {
+							t.Errorf("%s as %s, %s: sent back: %s", rt.name(), as, body, a.Body)
+						}
+					}
+				}
+			}
+		}
+	}
+	a := in.login("admin", ownerPassword)
+	var out struct{ Token string }
+	a.data(&out)
+	in.tokens["here"] = out.Token
+	in.ok("PUT", "/admin/password", `{"old_password":"`+ownerPassword+`","new_password":"`+password+`"}`, "here")
+	in.ok("POST", "/admin/logout", "", "here")
+	in.login("admin", password).brief(200)
+	if !strings.Contains(log.String(), `"route":"/admin/login"`) {
+		t.Fatal("nothing was logged, so nothing could leak")
+	}
+	for _, secret := range append(secrets, out.Token, ownerPassword) {
+		if at := strings.Index(log.String(), secret); at >= 0 {
+			t.Errorf("logged: %.300s", log.String()[max(0, at-200):])
+		}
+	}
+}
+
+// TestNoRouteAnswersAHash looks through every answer that a route gives the owner.
+func TestNoRouteAnswersAHash(t *testing.T) {
+	in := start(t)
+	in.clerk("clerk", "system.setting.query")
+	for _, rt := range routes() {
+		if rt.Method != "GET" || rt.binary != "" {
+			continue
+		}
+		a := in.call(rt.Method, strings.ReplaceAll(rt.Path, ":id", "1"), "", "owner")
+		for _, trace := range []string{"$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key"} {
+			if strings.Contains(a.Body, trace) {
+				t.Errorf("%s: %s in %s", rt.name(), trace, a.Body)
+			}
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"reeve/store"
+)
+
+// served is the document as a client gets it.
+func served(t *testing.T, in *instance) object {
+	t.Helper()
+	var doc object
+	must(t, json.Unmarshal([]byte(in.ok("GET", "/openapi.json", "", "nobody").Body), &doc))
+	return doc
+}
+
+// operations of a document, as "METHOD /path".
+func operations(doc object) map[string]object {
+	all := map[string]object{}
+	for path, item := range doc["paths"].(object) {
+		for method, op := range item.(object) {
+			all[strings.ToUpper(method)+" "+path] = op.(object)
+		}
+	}
+	return all
+}
+
+func TestTheDocumentHasExactlyTheRoutes(t *testing.T) {
+	var want []string
+	for _, rt := range routes() {
+		want = append(want, rt.Method+" "+documentPath(rt.Path))
+	}
+	slices.Sort(want)
+	got := slices.Sorted(maps.Keys(operations(served(t, start(t)))))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(- routes, + document):\n%s", diff)
+	}
+}
+
+func TestNoTwoRoutesAreTheSame(t *testing.T) {
+	seen := map[string]bool{}
+	for _, rt := range routes() {
+		if seen[rt.name()] {
+			t.Errorf("%s stands twice in the table", rt.name())
+		}
+		seen[rt.name()] = true
+	}
+}
+
+func TestOperationsAreNamedOnceAndSaySomething(t *testing.T) {
+	ids := map[string]string{}
+	for name, op := range operations(served(t, start(t))) {
+		id := op["operationId"].(string)
+		if other := ids[id]; other != "" {
+			t.Errorf("%s and %s are both called %s", name, other, id)
+		}
+		ids[id] = name
+		if op["summary"] == "" || len(op["tags"].([]any)) != 1 {
+			t.Errorf("%s has no summary or not one tag: %v", name, op)
+		}
+	}
+}
+
+func TestTheDocumentSaysWhoMay(t *testing.T) {
+	ops := operations(served(t, start(t)))
+	for _, rt := range routes() {
+		op := ops[rt.Method+" "+documentPath(rt.Path)]
+		security := op["security"].([]any)
+		access, _ := op["x-access"].(string)
+		if rt.Access == public && (len(security) != 0 || access != "") || rt.Access != public && (len(security) != 1 || access != rt.Access) {
+			t.Errorf("%s: security %v, x-access %q", rt.name(), security, access)
+		}
+	}
+}
+
+func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
+	ops := operations(served(t, start(t)))
+	for _, rt := range routes() {
+		op := ops[rt.Method+" "+documentPath(rt.Path)]
+		var params, fields, wantParams, wantFields []string
+		list, _ := op["parameters"].([]any)
+		for _, p := range list {
+			params = append(params, fmt.Sprint(p.(object)["in"], " ", p.(object)["name"]))
+		}
+		if body, ok := op["requestBody"].(object); ok {
+			schema := body["content"].(object)["application/json"].(object)["schema"].(object)
+			fields = slices.Sorted(maps.Keys(schema["properties"].(object)))
+		}
+		if rt.in != nil {
+			for _, f := range rt.in.fields {
+				if f.from == "json" {
+					wantFields = append(wantFields, f.name)
+				} else {
+					wantParams = append(wantParams, f.from+" "+f.name)
+				}
+			}
+			slices.Sort(wantFields)
+			if diff := cmp.Diff(wantParams, params); diff != "" {
+				t.Errorf("%s: parameters:\n%s", rt.name(), diff)
+			}
+		}
+		if diff := cmp.Diff(wantFields, fields); diff != "" {
+			t.Errorf("%s: fields:\n%s", rt.name(), diff)
+		}
+	}
+}
+
+func TestEveryDocumentedListParameterIsAccepted(t *testing.T) {
+	in := start(t)
+	values := map[string]string{"sorter": `{"id":"ascend"}`, "filter": `{}`, "page": "1", "current": "1", "pageSize": "1", "keywordSearch": "x"}
+	for name, op := range operations(served(t, in)) {
+		list, _ := op["parameters"].([]any)
+		method, path, _ := strings.Cut(name, " ")
+		for _, p := range list {
+			param := p.(object)
+			if param["in"] != "query" {
+				continue
+			}
+			key := param["name"].(string)
+			value := values[key]
+			if value == "" {
+				value = "1"
+			}
+			query := key + "=" + value
+			if strings.HasSuffix(key, "[]") {
+				query = key + "=2025-05-08&" + key + "=2025-05-09"
+			}
+			r := in.request(method, path, "", "owner")
+			r.URL.RawQuery = query
+			in.send(r).brief(200)
+		}
+	}
+}
+
+func TestEverySchemaOfTheDocumentCompiles(t *testing.T) {
+	text := in2020(t, start(t).ok("GET", "/openapi.json", "", "nobody").Body)
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	must(t, compiler.AddResource("test:///doc", text))
+	for name, op := range operations(text.(object)) {
+		method, path, _ := strings.Cut(name, " ")
+		at := "test:///doc#/paths/" + escapePointer(path) + "/" + strings.ToLower(method)
+		if body, ok := op["requestBody"].(object); ok {
+			for media := range body["content"].(object) {
+				if _, err := compiler.Compile(at + "/requestBody/content/" + escapePointer(media) + "/schema"); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		for code, answer := range op["responses"].(object) {
+			if ref, ok := answer.(object)["$ref"].(string); ok {
+				if text.(object)["components"].(object)["responses"].(object)[strings.TrimPrefix(ref, "#/components/responses/")] == nil {
+					t.Errorf("%s %s: %s does not exist", name, code, ref)
+				}
+				continue
+			}
+			content, _ := answer.(object)["content"].(object)
+			for media := range content {
+				if _, err := compiler.Compile(at + "/responses/" + code + "/content/" + escapePointer(media) + "/schema"); err != nil {
+					t.Errorf("%s %s: %v", name, code, err)
+				}
+			}
+		}
+	}
+}
+
+func in2020(t *testing.T, text string) any {
+	t.Helper()
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	must(t, err)
+	return value
+}
+
+func TestTheDocumentBearsTheTitleInForce(t *testing.T) {
+	in := start(t)
+	in.ok("PUT", "/system/setting", `{"values":{"site.title":"A \"quoted\" <b>title</b>"}}`, "owner")
+	info := served(t, in)["info"].(object)
+	if info["title"] != `A "quoted" <b>title</b>` || info["version"] != "test" {
+		t.Errorf("%v", info)
+	}
+}
+
+// What the table must not hold; the program does not start with it.
+func TestATableWithAMistakeIsRefused(t *testing.T) {
+	handler := func(*store.Tx, *Request, *none) (nothing, error) { return nothing{}, nil }
+	for name, rt := range map[string]Route{
+		"no access":            read("/x", "", "X", handler),
+		"a key of one segment": read("/x", "admin", "X", handler),
+		"a key in capitals":    read("/x", "Admin.X", "X", handler),
+		"a key of six":         read("/x", "a.b.c.d.e.f", "X", handler),
+		"no title":             read("/x", "admin.x.query", "", handler),
+		"an id not taken":      read("/x/:id", "admin.x.query", "X", handler),
+	} {
+		if err := checkRoutes([]Route{rt}); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+	if err := checkRoutes([]Route{read("/x", "admin.x.query", "X", handler)}); err != nil {
+		t.Error(err)
+	}
+}

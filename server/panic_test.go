@@ -1,0 +1,109 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+const innards = "innards of the program"
+
+// failingRoutes fail in every way that a handler can.
+func failingRoutes() []Route {
+	view := func(fail func() error) func(*store.Tx, *Request, *none) (nothing, error) {
+		return func(*store.Tx, *Request, *none) (nothing, error) { return nothing{}, fail() }
+	}
+	alone := func(fail func() error) func(*Request, *none) (nothing, error) {
+		return func(*Request, *none) (nothing, error) { return nothing{}, fail() }
+	}
+	text := func() error { panic(innards) }
+	value := func() error { panic(errors.New(innards)) }
+	denied := func() error { panic(errs.New(errs.Denied, innards)) }
+	null := func() error { var u *store.User; u.Username = innards; return nil }
+	plain := func() error { return fmt.Errorf("open /etc/%s: refused", innards) }
+	caused := func() error { return fmt.Errorf("x: %w", errs.Of(errors.New(innards))) }
+	return []Route{
+		read("/t/view/text", public, "T", view(text)), read("/t/view/value", public, "T", view(value)), read("/t/view/null", public, "T", view(null)),
+		read("/t/view/denied", public, "T", view(denied)), read("/t/view/plain", public, "T", view(plain)), read("/t/view/caused", public, "T", view(caused)),
+		write("GET", "/t/write/text", public, "T", view(text)), write("GET", "/t/write/denied", public, "T", view(denied)), write("GET", "/t/write/null", public, "T", view(null)),
+		write("GET", "/t/write/plain", public, "T", view(plain)),
+		free("GET", "/t/free/text", public, "T", alone(text)), free("GET", "/t/free/denied", public, "T", alone(denied)), free("GET", "/t/free/plain", public, "T", alone(plain)),
+		raw("/t/raw/text", public, "T", "text/plain", func(*Request, http.ResponseWriter) error { return text() }),
+		raw("/t/raw/plain", public, "T", "text/plain", func(*Request, http.ResponseWriter) error { return plain() }),
+		free("GET", "/t/free/unencodable", public, "T", func(*Request, *none) (map[string]any, error) { return map[string]any{innards: func() {}}, nil }),
+	}
+}
+
+func TestWhatGoesWrongInsideStaysInside(t *testing.T) {
+	var log bytes.Buffer
+	in := start(t, func(su *setup) { su.log = &log })
+	before := in.dump()
+	all := failingRoutes()
+	router := in.server.router(all)
+	for _, rt := range all {
+		log.Reset()
+		a := in.sendTo(router, in.request("GET", rt.Path, "", "owner"))
+		e := a.envelope()
+		if a.Code != 500 || e.ErrorCode != "internal" || e.ShowType != 5 || strings.Contains(a.Body, innards) || strings.Contains(a.Body, "goroutine") {
+			t.Errorf("%s: %d %s", rt.Path, a.Code, a.Body)
+		}
+		logged := log.String()
+		if n := strings.Count(logged, `"level":"error"`); n != 1 || !strings.Contains(logged, e.RequestID) {
+			t.Errorf("%s: logged as an error %d times, wanted once with %s: %s", rt.Path, n, e.RequestID, logged)
+		}
+		if strings.Contains(logged, in.tokens["owner"]) {
+			t.Errorf("%s: the token is logged: %s", rt.Path, logged)
+		}
+		if !strings.Contains(logged, innards) && !strings.Contains(rt.Path, "null") && !strings.Contains(rt.Path, "unencodable") {
+			t.Errorf("%s: the log does not say why: %s", rt.Path, logged)
+		}
+	}
+	in.unchanged(before)
+	in.ok("GET", "/admin/info", "", "owner")
+	in.ok("PUT", "/admin/info", `{"nickname":"still writing"}`, "owner")
+}
+
+// TestAnAnswerThatBreaksOffIsCutOff has a raw answer fail after it has begun.
+func TestAnAnswerThatBreaksOffIsCutOff(t *testing.T) {
+	in := start(t)
+	router := in.server.router([]Route{raw("/t", public, "T", "text/plain", func(_ *Request, w http.ResponseWriter) error {
+		fmt.Fprint(w, "half of it")
+		return errors.New("disk gone")
+	})})
+	defer func() {
+		if p := recover(); p != http.ErrAbortHandler {
+			t.Errorf("the handler ended with %v", p)
+		}
+	}()
+	router.ServeHTTP(httptest.NewRecorder(), in.request("GET", "/t", "", "nobody"))
+	t.Error("the client takes half an answer for whole")
+}
+
+// TestEveryKindOfErrorHasItsStatus walks the one map there is.
+func TestEveryKindOfErrorHasItsStatus(t *testing.T) {
+	in := start(t)
+	for kind, want := range map[errs.Kind]struct {
+		code, show int
+		name       string
+	}{
+		errs.Internal: {500, 5, "internal"}, errs.Malformed: {400, 1, "malformed"}, errs.Unauthenticated: {401, 2, "unauthenticated"},
+		errs.Denied: {403, 4, "denied"}, errs.NotFound: {404, 2, "not_found"}, errs.BadMethod: {405, 2, "method_not_allowed"},
+		errs.Conflict: {409, 2, "conflict"}, errs.TooLarge: {413, 2, "too_large"}, errs.BadMedia: {415, 2, "unsupported_media_type"},
+		errs.Invalid: {422, 1, "invalid"}, errs.TooMany: {429, 1, "too_many_requests"}, errs.Busy: {503, 5, "busy"}, errs.Full: {507, 5, "disk_full"},
+	} {
+		router := in.server.router([]Route{free("GET", "/t", public, "T", func(*Request, *none) (nothing, error) {
+			return nothing{}, fmt.Errorf("wrapped: %w", errs.New(kind, "a sentence"))
+		})})
+		a := in.sendTo(router, in.request("GET", "/t", "", "nobody"))
+		if e := a.envelope(); a.Code != want.code || e.ShowType != want.show || e.ErrorCode != want.name || e.Msg != "a sentence" {
+			t.Errorf("%s: %d %s", want.name, a.Code, a.Body)
+		}
+	}
+}

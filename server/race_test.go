@@ -1,0 +1,186 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"reeve/store"
+)
+
+// Many requests at once: what has been answered holds for every request that
+// begins after the answer.
+
+// status sends a request without a look at the answer's form.
+func (in *instance) status(method, url, as string) int {
+	w := httptest.NewRecorder()
+	in.server.Handler().ServeHTTP(w, in.request(method, url, "", as))
+	return w.Code
+}
+
+// TestNoRequestSucceedsAfterTheSessionHasEnded keeps asking while the session is
+// ended in one of the ways there are.
+func TestNoRequestSucceedsAfterTheSessionHasEnded(t *testing.T) {
+	in := start(t)
+	u := in.clerk("clerk", "system.setting.query")
+	ways := map[string]func() error{
+		"logout": func() error {
+			if code := in.status("POST", "/admin/logout", "ending"); code != 200 {
+				return fmt.Errorf("logout: %d", code)
+			}
+			return nil
+		},
+		"deleted session": func() error {
+			return in.db.Update(store.System, func(tx *store.Tx) error {
+				ids, err := store.SessionByUser.IDs(tx, u.ID)
+				if err != nil {
+					return err
+				}
+				for _, id := range ids {
+					if err := store.Sessions.Delete(tx, id); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+		"disabled user": func() error {
+			return in.db.Update(store.System, func(tx *store.Tx) error {
+				_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.Status = false; return nil })
+				return err
+			})
+		},
+		"new password": func() error {
+			return in.db.Update(store.System, func(tx *store.Tx) error {
+				hash, err := store.HashOf(tx, u.ID)
+				if err != nil {
+					return err
+				}
+				return store.SetHash(tx, u.ID, hash.Hash, false, 0)
+			})
+		},
+	}
+	for name, end := range ways {
+		t.Run(name, func(t *testing.T) {
+			for range size(15, 100, 1000) {
+				in.update(func(tx *store.Tx) error {
+					_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.Status = true; return nil })
+					return err
+				})
+				in.tokens["ending"] = in.signIn(u.ID)
+				in.hammer(t, "/system/setting", "ending", http.StatusOK, http.StatusUnauthorized, end)
+			}
+		})
+	}
+}
+
+// TestNoRequestSucceedsAfterThePermissionHasGone does the same with a role.
+func TestNoRequestSucceedsAfterThePermissionHasGone(t *testing.T) {
+	in := start(t)
+	in.clerk("clerk", "system.setting.query")
+	id := in.permission("system.setting.query")
+	set := func(on bool) error {
+		return in.db.Update(store.System, func(tx *store.Tx) error {
+			_, err := store.Permissions.Update(tx, id, func(p *store.Permission) error { p.Status = store.Flag(on); return nil })
+			return err
+		})
+	}
+	for range size(15, 100, 1000) {
+		must(t, set(true))
+		in.hammer(t, "/system/setting", "clerk", http.StatusOK, http.StatusForbidden, func() error { return set(false) })
+	}
+}
+
+// hammer asks from several goroutines while end runs. Before it is begun the
+// answer is one status, after it has been answered another.
+func (in *instance) hammer(t *testing.T, url, as string, before, after int, end func() error) {
+	t.Helper()
+	var ended atomic.Bool
+	var wg sync.WaitGroup
+	ready := make(chan struct{}, 3)
+	for range 3 {
+		wg.Go(func() {
+			first := in.status("GET", url, as)
+			ready <- struct{}{}
+			if first != before {
+				t.Errorf("before: %d, want %d", first, before)
+				return
+			}
+			for {
+				done := ended.Load() // looked at before the request begins
+				code := in.status("GET", url, as)
+				if done {
+					if code != after {
+						t.Errorf("after the end was answered: %d, want %d", code, after)
+					}
+					return
+				}
+			}
+		})
+	}
+	for range 3 {
+		<-ready
+	}
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	ended.Store(true)
+	wg.Wait()
+}
+
+// TestConcurrentWritesAreAllKept creates from many goroutines at once, some of
+// them the same.
+func TestConcurrentWritesAreAllKept(t *testing.T) {
+	in := start(t)
+	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
+	n := size(40, 200, 2000)
+	var created, refused atomic.Int64
+	var wg sync.WaitGroup
+	for worker := range 8 {
+		wg.Go(func() {
+			for i := worker % 4; i < n; i += 4 { // every key is sent twice
+				w := httptest.NewRecorder()
+				in.server.Handler().ServeHTTP(w, in.request("POST", "/system/setting", fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":4}`, i), "owner"))
+				switch w.Code {
+				case 200:
+					created.Add(1)
+				case 409:
+					refused.Add(1)
+				default:
+					t.Errorf("%d %s", w.Code, w.Body)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if c, r := int(created.Load()), int(refused.Load()); c != n || r != n {
+		t.Errorf("%d created and %d refused, want %d each", c, r, n)
+	}
+	in.ok("GET", "/system/setting?group_id=4&pageSize=1", "", "owner").brief(200, fmt.Sprintf(`"total":%d,`, n))
+}
+
+// TestRequestIDsAreUnique asks for many at once.
+func TestRequestIDsAreUnique(t *testing.T) {
+	in := start(t)
+	var mu sync.Mutex
+	seen := map[string]bool{}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 100 {
+				w := httptest.NewRecorder()
+				in.server.Handler().ServeHTTP(w, in.request("GET", "/health", "", "nobody"))
+				mu.Lock()
+				seen[w.Header().Get("X-Request-Id")] = true
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if len(seen) != 400 {
+		t.Errorf("%d ids for 400 requests", len(seen))
+	}
+}

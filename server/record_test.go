@@ -1,0 +1,154 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// What holds for every record that is changed by PUT.
+
+var wholeRecords = []struct{ name, read, url string }{
+	{"a setting", "/system/setting/1", "/system/setting/1"},
+	{"a setting with options", "/system/setting/8", "/system/setting/8"},
+	{"a secret without a value", "/system/setting/9", "/system/setting/9"},
+	{"a secret", "/system/setting/10", "/system/setting/10"},
+	{"a setting group", "/system/setting-group/2", "/system/setting-group/2"},
+	{"a permission", "/admin/rule", "/admin/rule/1"},
+	{"a permission to be shown", "/admin/rule", "/admin/rule/1/show"},
+	{"a permission to be enabled", "/admin/rule", "/admin/rule/1/status"},
+	{"one's own account", "/admin/info", "/admin/info"},
+}
+
+// withRecords has all of wholeRecords; read gets one, as its PUT answers it.
+func withRecords(t *testing.T) *instance {
+	in := start(t)
+	in.create("/system/setting", `{"key":"k","title":"T","type":"radio","values":"a","options":`+twoOptions+`,"props":[{"name":"width","value":"1"}],"group_id":1}`)
+	in.create("/system/setting", `{"key":"empty","title":"T","type":"secret","group_id":2}`)
+	in.create("/system/setting", `{"key":"full","title":"T","type":"secret","values":"x","group_id":2}`)
+	return in
+}
+
+func (in *instance) read(url string) []byte {
+	in.t.Helper()
+	data := record(in.ok("GET", url, "", "owner"))
+	var outer struct {
+		Data []map[string]json.RawMessage
+		Info json.RawMessage
+	}
+	must(in.t, json.Unmarshal(data, &outer))
+	switch {
+	case outer.Info != nil:
+		return outer.Info
+	case outer.Data != nil:
+		delete(outer.Data[0], "children")
+		return encodeJSON(in.t, outer.Data[0])
+	}
+	return data
+}
+
+// A record that was read can be sent back whole. Nothing of it changes, not even
+// updated_at, because nothing was changed.
+func TestARecordSentBackWholeChangesNothing(t *testing.T) {
+	for _, r := range wholeRecords {
+		t.Run(r.name, func(t *testing.T) {
+			in := withRecords(t)
+			whole := in.read(r.read)
+			before := in.dump()
+			a := in.ok("PUT", r.url, string(whole), "owner")
+			if got := record(a); !sameJSON(t, string(got), string(whole)) {
+				t.Errorf("sent %s\ngot  %s", whole, got)
+			}
+			in.unchanged(before)
+		})
+	}
+}
+
+func TestReadOnlyFieldsAreIgnored(t *testing.T) {
+	in := withRecords(t)
+	before := in.dump()
+	readOnly := `"id":77,"created_at":"1999-01-01T00:00:00.000000Z"`
+	in.ok("PUT", "/system/setting/8", `{`+readOnly+`}`, "owner").brief(200, `"id":8,`)
+	in.ok("PUT", "/system/setting-group/2", `{`+readOnly+`}`, "owner").brief(200, `"id":2,`)
+	in.ok("PUT", "/admin/rule/1", `{`+readOnly+`}`, "owner").brief(200, `"id":1,`)
+	in.ok("PUT", "/admin/info", `{`+readOnly+`,"username":"root","role_ids":[1,2,3],"status":0,"must_change_password":1,"login_ip":"x"}`, "owner").brief(200, `"id":1,"username":"admin"`)
+	in.unchanged(before)
+	in.ok("POST", "/system/setting-group", `{"key":"new","title":"N",`+readOnly+`,"updated_at":"1999-01-01T00:00:00.000000Z"}`, "owner").brief(200, `"id":4,`)
+	if strings.Contains(in.ok("GET", "/system/setting-group/4", "", "owner").Body, "1999") {
+		t.Error("the moments of a new record can be chosen")
+	}
+}
+
+func TestAStaleRecordIsNotWritten(t *testing.T) {
+	changes := map[string]string{
+		"/system/setting/1": `"sort":77`, "/system/setting/8": `"sort":77`, "/system/setting/9": `"sort":77`, "/system/setting/10": `"sort":77`, "/system/setting-group/2": `"remark":"x"`,
+		"/admin/rule/1": `"sort":77`, "/admin/rule/1/show": `"show":0`, "/admin/rule/1/status": `"status":0`, "/admin/info": `"nickname":"x"`,
+	}
+	for _, r := range wholeRecords {
+		t.Run(r.name, func(t *testing.T) {
+			in := withRecords(t)
+			var stamps struct {
+				UpdatedAt string `json:"updated_at"`
+			}
+			must(t, json.Unmarshal(in.read(r.read), &stamps))
+			body := fmt.Sprintf(`{%s,"updated_at":%q}`, changes[r.url], stamps.UpdatedAt)
+			in.ok("PUT", r.url, body, "owner")
+			before := in.dump()
+			for _, old := range []string{stamps.UpdatedAt, "1999-01-01T00:00:00Z", "2999-01-01T00:00:00.000000+02:00"} {
+				a := in.call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%q}`, changes[r.url], old), "owner")
+				if e := a.envelope(); a.Code != 409 || e.ErrorCode != "stale" || e.Errors["updated_at"] == "" || e.ShowType != 2 {
+					t.Errorf("%s: %d %s", old, a.Code, a.Body)
+				}
+			}
+			for _, bad := range []string{`"yesterday"`, `""`, `null`, `1746673445`, `{}`} {
+				in.call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%s}`, changes[r.url], bad), "owner").names(422, "updated_at")
+			}
+			in.unchanged(before)
+		})
+	}
+}
+
+func TestEveryChangeMovesUpdatedAt(t *testing.T) {
+	in := withRecords(t)
+	last := ""
+	for i := range 5 {
+		var r struct {
+			CreatedAt string `json:"created_at"`
+			UpdatedAt string `json:"updated_at"`
+		}
+		in.ok("PUT", "/system/setting/8", fmt.Sprintf(`{"sort":%d}`, i+1), "owner").data(&r)
+		if r.UpdatedAt <= last || r.UpdatedAt <= r.CreatedAt {
+			t.Errorf("created %s, then %q, then %q", r.CreatedAt, last, r.UpdatedAt)
+		}
+		last = r.UpdatedAt
+	}
+}
+
+func TestAGroupWithSettingsIsNotDeleted(t *testing.T) {
+	in := start(t)
+	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
+	in.create("/system/setting", `{"key":"k","title":"T","type":"input","group_id":4}`)
+	runCases(t, in, []apiCase{
+		{"while it has one", "DELETE", "/system/setting-group/4", "", "owner", 409, []string{`"errorCode":"in_use"`, "1 setting"}, nil},
+		{"a key that another has", "POST", "/system/setting-group", `{"key":"site","title":"S"}`, "owner", 409, []string{`"errorCode":"duplicate"`, `"errors":{"key":`}, nil},
+		{"renamed to what another has", "PUT", "/system/setting-group/4", `{"key":"site"}`, "owner", 409, []string{`"errors":{"key":`}, nil},
+		{"a key in capitals", "POST", "/system/setting-group", `{"key":"Site","title":"S"}`, "owner", 422, []string{`"key":`}, nil},
+		{"a key with a dot", "PUT", "/system/setting-group/4", `{"key":"a.b"}`, "owner", 422, []string{`"key":`}, nil},
+		{"neither key nor title", "POST", "/system/setting-group", `{}`, "owner", 422, []string{`"key":"is required"`, `"title":"is required"`}, nil},
+	})
+	in.ok("DELETE", "/system/setting/8", "", "owner").is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
+	in.ok("DELETE", "/system/setting-group/4", "", "owner").is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
+	in.call("GET", "/system/setting-group/4", "", "owner").brief(404)
+}
+
+func TestASettingMovesToAnotherGroup(t *testing.T) {
+	in := start(t)
+	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
+	id := in.create("/system/setting", `{"key":"title","title":"T","type":"input","values":"x","group_id":4}`)
+	url := fmt.Sprintf("/system/setting/%d", id)
+	in.call("PUT", url, `{"group_id":1}`, "owner").brief(409, `"errorCode":"duplicate"`, `"key":`)
+	in.call("PUT", url, `{"group_id":77}`, "owner").names(422, "group_id")
+	in.ok("PUT", url, `{"group_id":2}`, "owner").brief(200, `"group_id":2`)
+	in.ok("GET", "/system/setting-value", "", "owner").brief(200, `"g":{}`, `"title":"x"`)
+}

@@ -1,0 +1,279 @@
+package server
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+	"testing"
+
+	"reeve/auth"
+	"reeve/store"
+)
+
+// The route table tests itself: what is asked here of one route is asked of all.
+
+// urlOf fills in a route's path; nothing has the id.
+func urlOf(rt *Route) string {
+	segments := strings.Split(rt.Path, "/")
+	for i, s := range segments {
+		if strings.HasPrefix(s, ":") {
+			segments[i] = "999999"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+func (rt *Route) name() string { return rt.Method + " " + rt.Path }
+
+// eachRoute runs a test for every route that a condition holds for.
+func eachRoute(t *testing.T, in *instance, when func(*Route) bool, test func(in *instance, rt *Route)) {
+	t.Helper()
+	ran := 0
+	for _, rt := range routes() {
+		if when == nil || when(&rt) {
+			ran++
+			t.Run(rt.name(), func(t *testing.T) { test(in.in(t), &rt) })
+		}
+	}
+	if ran == 0 {
+		t.Error("no route is of this kind")
+	}
+}
+
+func isPublic(rt *Route) bool    { return rt.Access == public }
+func isPrivate(rt *Route) bool   { return rt.Access != public }
+func needsKey(rt *Route) bool    { return rt.Access != public && rt.Access != signedIn }
+func takesBody(rt *Route) bool   { return rt.in != nil && rt.in.body }
+func refusesBody(rt *Route) bool { return rt.in == nil || !rt.in.body }
+
+// wellFormed makes the token of a secret of 43 letters, with its right checksum.
+func wellFormed(secret string) string {
+	sum := binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(secret)))
+	return "rv_" + secret + base64.RawURLEncoding.EncodeToString(sum)
+}
+
+func TestEveryRouteRefusesWhoeverIsNotSignedIn(t *testing.T) {
+	in := start(t)
+	expired, idle, ended, disabled := in.clerk("expired"), in.clerk("idle"), in.clerk("ended"), in.clerk("disabled")
+	in.update(func(tx *store.Tx) error {
+		for user, edit := range map[store.ID]func(*store.Session){
+			expired.ID: func(s *store.Session) { s.ExpiresAt = tx.Now() },
+			idle.ID:    func(s *store.Session) { s.LastUsed = tx.Now() - 31*60e6 },
+		} {
+			ids, err := store.SessionByUser.IDs(tx, user)
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				if _, err := store.Sessions.Touch(tx, id, func(s *store.Session) error { edit(s); return nil }); err != nil {
+					return err
+				}
+			}
+		}
+		_, err := store.Users.Update(tx, disabled.ID, func(u *store.User) error { u.Status = false; return nil })
+		if err != nil {
+			return err
+		}
+		ids, err := store.SessionByUser.IDs(tx, ended.ID)
+		if err != nil {
+			return err
+		}
+		return store.Sessions.Delete(tx, ids[0])
+	})
+	in.appUser("customer")
+	good := in.tokens["owner"]
+	for name, token := range map[string]string{
+		"junk": "junk", "a token without its prefix": good[3:], "a token cut short": good[:len(good)-1],
+		"a token with another letter": good[:10] + string(good[10]^1) + good[11:], "a token twice": good + good,
+		"an unknown token": wellFormed(strings.Repeat("A", 43)),
+	} {
+		in.tokens[name] = token
+	}
+	codes := map[string]string{"expired": "session_expired", "idle": "session_expired"}
+	eachRoute(t, in, isPrivate, func(in *instance, rt *Route) {
+		for who := range in.tokens {
+			if who == "owner" {
+				continue
+			}
+			a := in.call(rt.Method, urlOf(rt), "", who)
+			code := codes[who]
+			if code == "" {
+				code = "unauthenticated"
+			}
+			if e := a.envelope(); a.Code != 401 || e.ErrorCode != code || e.ShowType != 2 || a.Header.Get("WWW-Authenticate") != "Bearer" {
+				in.t.Errorf("%s: %d %s", who, a.Code, a.Body)
+			}
+		}
+		for _, header := range []string{"Basic YWRtaW46YWRtaW4=", "Bearer", good, "Token " + good} {
+			r := in.request(rt.Method, urlOf(rt), "", "nobody")
+			r.Header.Set("Authorization", header)
+			in.send(r).brief(401, "unauthenticated")
+		}
+	})
+}
+
+func TestEveryRouteAsksForItsPermissionAndNoOther(t *testing.T) {
+	in := start(t)
+	in.clerk("without")
+	for key := range Keys() {
+		in.clerk("with "+key, key)
+		others := []string{}
+		for other := range Keys() {
+			if other != key {
+				others = append(others, other)
+			}
+		}
+		in.clerk("with all but "+key, others...)
+	}
+	eachRoute(t, in, needsKey, func(in *instance, rt *Route) {
+		for _, who := range []string{"without", "with all but " + rt.Access} {
+			a := in.call(rt.Method, urlOf(rt), "", who)
+			if e := a.envelope(); a.Code != 403 || e.ErrorCode != "denied" || e.ShowType != 4 || !strings.Contains(e.Msg, "permission "+rt.Access+" ") {
+				in.t.Errorf("%s: %d %s", who, a.Code, a.Body)
+			}
+		}
+		if a := in.call(rt.Method, urlOf(rt), "", "with "+rt.Access); a.Code == 401 || a.Code == 403 {
+			in.t.Errorf("with the permission: %d %s", a.Code, a.Body)
+		}
+	})
+}
+
+func TestEveryRouteForWhoeverIsSignedInTakesAnyUser(t *testing.T) {
+	in := start(t)
+	eachRoute(t, in, func(rt *Route) bool { return rt.Access == signedIn }, func(in *instance, rt *Route) {
+		in.clerk("of " + strings.ToLower(rt.Method+rt.Path))
+		if a := in.call(rt.Method, urlOf(rt), "", "of "+strings.ToLower(rt.Method+rt.Path)); a.Code == 401 || a.Code == 403 {
+			in.t.Errorf("%d %s", a.Code, a.Body)
+		}
+	})
+}
+
+func TestPublicRoutesAreTheseAndTakeNoNoticeOfATokenThatDoesNotHold(t *testing.T) {
+	in := start(t)
+	in.tokens["junk"] = "junk"
+	var names []string
+	eachRoute(t, in, isPublic, func(in *instance, rt *Route) {
+		names = append(names, rt.name())
+		for _, who := range []string{"nobody", "junk"} {
+			if a := in.call(rt.Method, urlOf(rt), "", who); a.Code == 401 || a.Code == 403 {
+				in.t.Errorf("%s: %d %s", who, a.Code, a.Body)
+			}
+		}
+	})
+	slices.Sort(names)
+	if want := []string{"GET /health", "GET /openapi.json", "POST /admin/login"}; !slices.Equal(names, want) {
+		t.Errorf("public are %q, want %q", names, want)
+	}
+}
+
+func TestEveryRouteWaitsForThePasswordChangeButThese(t *testing.T) {
+	in := start(t)
+	in.update(func(tx *store.Tx) error {
+		_, err := store.Users.Update(tx, auth.FirstUser, func(u *store.User) error { u.MustChangePassword = true; return nil })
+		return err
+	})
+	open := []string{"GET /admin/info", "PUT /admin/password", "POST /admin/logout"}
+	eachRoute(t, in, isPrivate, func(in *instance, rt *Route) {
+		in.tokens["owner"] = in.signIn(auth.FirstUser)
+		a := in.call(rt.Method, urlOf(rt), "", "owner")
+		if refused := a.Code == 403; refused == slices.Contains(open, rt.name()) {
+			in.t.Errorf("%d %s", a.Code, a.Body)
+		}
+		if a.Code == 403 {
+			a.brief(403, `"errorCode":"password_change_required"`, `"showType":4`)
+		}
+	})
+}
+
+func TestEveryRouteRefusesParametersItDoesNotHave(t *testing.T) {
+	in := start(t)
+	eachRoute(t, in, nil, func(in *instance, rt *Route) {
+		for query, field := range map[string]string{
+			"nonsense=1": "nonsense", "nonsense=": "nonsense", "nonsense": "nonsense", "Page=1": "Page", "token=abc": "token",
+			"nonsense[]=1&nonsense[]=2": "nonsense[]", "id=1": "id",
+		} {
+			a := in.call(rt.Method, urlOf(rt)+"?"+query, "", "owner")
+			if a.Code != 400 || a.envelope().Errors[field] == "" {
+				in.t.Errorf("%s: %d %s", query, a.Code, a.Body)
+			}
+		}
+		in.call(rt.Method, urlOf(rt)+"?a=%zz", "", "owner").brief(400)
+		in.call(rt.Method, urlOf(rt)+"?a=1;b=2", "", "owner").brief(400)
+	})
+}
+
+func TestEveryRouteRefusesFieldsItDoesNotHave(t *testing.T) {
+	in := start(t)
+	before := in.dump()
+	eachRoute(t, in, takesBody, func(in *instance, rt *Route) {
+		a := in.call(rt.Method, urlOf(rt), `{"nonsense":1,"hash":"x","__proto__":{}}`, "owner")
+		for _, field := range []string{"nonsense", "hash", "__proto__"} {
+			if a.Code != 400 || a.envelope().Errors[field] == "" {
+				in.t.Errorf("%s is not named: %d %s", field, a.Code, a.Body)
+			}
+		}
+		for _, f := range rt.in.fields {
+			if f.from != "json" {
+				continue
+			}
+			upper := strings.ToUpper(f.name[:1]) + f.name[1:]
+			a := in.call(rt.Method, urlOf(rt), fmt.Sprintf(`{%q:"x"}`, upper), "owner")
+			if a.Code != 400 || !strings.Contains(a.envelope().Errors[upper], f.name) {
+				in.t.Errorf("%s: %d %s", upper, a.Code, a.Body)
+			}
+		}
+	})
+	in.unchanged(before)
+}
+
+func TestEveryRouteWithoutFieldsRefusesABodyThatHasSome(t *testing.T) {
+	in := start(t)
+	before := in.dump()
+	eachRoute(t, in, refusesBody, func(in *instance, rt *Route) {
+		a := in.call(rt.Method, urlOf(rt), `{"page":1}`, "owner")
+		if e := a.envelope(); a.Code != 400 || rt.Method != "GET" && e.Errors["page"] == "" {
+			in.t.Errorf("%d %s", a.Code, a.Body)
+		}
+		if rt.Method == "GET" {
+			in.call(rt.Method, urlOf(rt), `{}`, "owner").brief(400, "no body")
+		}
+	})
+	in.unchanged(before)
+}
+
+func TestEveryPathRefusesOtherMethodsAndSaysWhichItTakes(t *testing.T) {
+	in := start(t)
+	takes := map[string][]string{}
+	for _, rt := range routes() {
+		takes[rt.Path] = append(takes[rt.Path], rt.Method)
+	}
+	for path, methods := range takes {
+		for _, method := range []string{"PATCH", "OPTIONS", "HEAD", "TRACE", "BREW"} {
+			a := in.call(method, urlOf(&Route{Path: path}), "", "owner")
+			got := strings.Split(a.Header.Get("Allow"), ", ")
+			for _, m := range methods {
+				if !slices.Contains(got, m) {
+					t.Errorf("%s %s: Allow %q does not name %s", method, path, got, m)
+				}
+			}
+			if slices.Contains(got, method) {
+				t.Errorf("%s %s: Allow %q names what is refused", method, path, got)
+			}
+			if a.Code != 405 || a.envelope().ErrorCode != "method_not_allowed" {
+				t.Errorf("%s %s: %d %s", method, path, a.Code, a.Body)
+			}
+		}
+	}
+}
+
+func TestUnknownAddresses(t *testing.T) {
+	in := start(t)
+	for _, url := range []string{"/", "/admin", "/admin/info/", "/Admin/info", "//admin/info", "/admin/../admin/info", "/system/setting/1/2", "/%61dmin/rulex", "/favicon.ico"} {
+		for _, who := range []string{"nobody", "owner"} {
+			in.call("GET", url, "", who).brief(404, `"errorCode":"not_found"`, `"showType":2`)
+		}
+	}
+}

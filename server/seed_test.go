@@ -1,0 +1,207 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"reeve/auth"
+	"reeve/store"
+)
+
+func TestANewDatabaseHasOneOwnerAndOneUser(t *testing.T) {
+	in := start(t)
+	in.view(func(tx *store.Tx) error {
+		role, err := store.Roles.Get(tx, store.OwnerRole)
+		must(t, err)
+		user, err := store.Users.Get(tx, auth.FirstUser)
+		must(t, err)
+		if role.Name != "Owner" || !bool(role.Status) || role.DataScope != "all" {
+			t.Errorf("role %+v", role)
+		}
+		if user.Username != "admin" || !bool(user.Status) || !slices.Equal(user.RoleIDs, []store.ID{store.OwnerRole}) || bool(user.MustChangePassword) {
+			t.Errorf("user %+v", user)
+		}
+		for name, count := range map[string]func(*store.Tx) (int, error){"roles": store.Roles.Count, "users": store.Users.Count} {
+			if n, err := count(tx); err != nil || n != 1 {
+				t.Errorf("%d %s, %v", n, name, err)
+			}
+		}
+		return nil
+	})
+}
+
+// TestEveryActionLiesBelowItsPage looks for the node whose key is the longest
+// beginning of the action's own.
+func TestEveryActionLiesBelowItsPage(t *testing.T) {
+	in := start(t)
+	in.view(func(tx *store.Tx) error {
+		byKey, byID := map[string]*store.Permission{}, map[store.ID]*store.Permission{}
+		for p, err := range store.Permissions.All(tx) {
+			must(t, err)
+			byKey[p.Key], byID[p.ID] = p, p
+		}
+		for key := range Keys() {
+			p := byKey[key]
+			if p == nil {
+				t.Errorf("%s is not there", key)
+				continue
+			}
+			want := ""
+			for other, o := range byKey {
+				if o.Type != store.ActionPermission && strings.HasPrefix(key, other+".") && len(other) > len(want) {
+					want = other
+				}
+			}
+			if above := byID[p.ParentID]; p.Type != store.ActionPermission || above == nil || above.Key != want || want == "" || !bool(p.Status) {
+				t.Errorf("%s lies below %v, want %s: %+v", key, above, want, p)
+			}
+		}
+		for _, p := range byKey {
+			if p.Type == store.ActionPermission && !Keys()[p.Key] {
+				t.Errorf("%s is asked for by no route", p.Key)
+			}
+		}
+		return nil
+	})
+}
+
+// permissions are the ids by key.
+func (in *instance) permissions() map[string]store.ID {
+	in.t.Helper()
+	ids := map[string]store.ID{}
+	in.view(func(tx *store.Tx) error {
+		for p, err := range store.Permissions.All(tx) {
+			must(in.t, err)
+			ids[p.Key] = p.ID
+		}
+		return nil
+	})
+	return ids
+}
+
+func TestAnotherStartChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	in := open(t, dir)
+	before := in.dump()
+	for range 2 {
+		in.close()
+		in = open(t, dir)
+		in.unchanged(before)
+	}
+}
+
+// TestTheSeedIsCompleteInItsWords: what the program declares has a title.
+func TestTheSeedIsCompleteInItsWords(t *testing.T) {
+	in := start(t)
+	in.view(func(tx *store.Tx) error {
+		for s, err := range store.Settings.All(tx) {
+			must(t, err)
+			if s.Title == "" || s.Describe == "" {
+				t.Errorf("setting %s has no words: %+v", s.Key, s)
+			}
+		}
+		for g, err := range store.SettingGroups.All(tx) {
+			must(t, err)
+			if g.Title == "" || g.Remark == "" {
+				t.Errorf("group %s has no words", g.Key)
+			}
+		}
+		return nil
+	})
+}
+
+// newerSeed is the seed of a later version: one more page.
+func newerSeed(t *testing.T) func(*setup) {
+	return func(su *setup) {
+		files := fstest.MapFS{}
+		for _, name := range []string{"names.json", "permissions.json"} {
+			f, err := su.seed.Open(name)
+			must(t, err)
+			b := make([]byte, 1<<20)
+			n, err := f.Read(b)
+			must(t, err)
+			must(t, f.Close())
+			files[name] = &fstest.MapFile{Data: b[:n]}
+		}
+		text := strings.TrimSpace(string(files["permissions.json"].Data))
+		files["permissions.json"].Data = []byte(strings.TrimSuffix(text, "]") + `,{"key":"system.new","parent":"system","type":1,"name":"New","sort":99}]`)
+		su.seed = files
+	}
+}
+
+func TestAnUpgradeAddsWhatIsNewOnce(t *testing.T) {
+	dir := t.TempDir()
+	in := open(t, dir)
+	old := in.permissions()
+	in.close()
+	in = open(t, dir, newerSeed(t))
+	got := in.permissions()
+	if len(got) != len(old)+1 || got["system.new"] == 0 {
+		t.Errorf("%d permissions after %d", len(got), len(old))
+	}
+	for key, id := range old {
+		if got[key] != id {
+			t.Errorf("%s was %d and is %d", key, id, got[key])
+		}
+	}
+	in.tokens["owner"] = in.signIn(auth.FirstUser)
+	in.ok("DELETE", fmt.Sprintf("/admin/rule/%d", got["system.new"]), "", "owner")
+	in.close()
+	in = open(t, dir, newerSeed(t))
+	if in.permissions()["system.new"] != 0 {
+		t.Error("what an administrator deleted came back")
+	}
+}
+
+func TestAnUpgradeLeavesWhatAnAdministratorDid(t *testing.T) {
+	dir := t.TempDir()
+	in := open(t, dir)
+	in.tokens["owner"] = in.signIn(auth.FirstUser)
+	// The page goes to the top with its actions, its menu goes away.
+	in.ok("PUT", "/admin/rule/2", `{"parent_id":0,"name":"Mine"}`, "owner")
+	in.ok("DELETE", "/admin/rule/1", "", "owner")
+	in.create("/admin/rule", `{"type":1,"key":"system.new","name":"First"}`)
+	in.ok("PUT", "/system/setting", `{"values":{"site.title":"Mine","security.login_tries":9}}`, "owner")
+	in.ok("PUT", "/system/setting/1", `{"title":"My title"}`, "owner")
+	kept := in.dump()
+	delete(kept, "install 1")
+	in.close()
+	in = open(t, dir, newerSeed(t))
+	now := in.dump()
+	for key, record := range kept {
+		if now[key] != record {
+			t.Errorf("%s was %s and is %s", key, record, now[key])
+		}
+	}
+}
+
+func TestAnUpgradeAddsBuiltinSettingsAgain(t *testing.T) {
+	dir := t.TempDir()
+	in := open(t, dir)
+	in.update(func(tx *store.Tx) error {
+		if err := store.Settings.Delete(tx, store.SettingSet.Get(tx).ID("site.title")); err != nil {
+			return err
+		}
+		_, err := store.Settings.Update(tx, store.SettingSet.Get(tx).ID("security.login_tries"), func(s *store.Setting) error {
+			s.Values, s.Props, s.Type = "5000", []store.Prop{}, "input"
+			return nil
+		})
+		return err
+	})
+	in.close()
+	in = open(t, dir)
+	in.view(func(tx *store.Tx) error {
+		s, err := store.Settings.Get(tx, store.SettingSet.Get(tx).ID("site.title"))
+		if err != nil || s.Values != "Reeve" || s.Title != "Title" {
+			t.Errorf("site.title: %+v, %v", s, err)
+		}
+		s, err = store.Settings.Get(tx, store.SettingSet.Get(tx).ID("security.login_tries"))
+		if err != nil || s.Values != "5" || s.Type != "number" || len(s.Props) != 3 {
+			t.Errorf("security.login_tries: %+v, %v", s, err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"fmt"
+	"testing"
+
+	"reeve/store"
+)
+
+func TestWhatTheProgramUsesKeepsItsShape(t *testing.T) {
+	in := start(t)
+	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
+	var cases []apiCase
+	for _, b := range store.Builtins {
+		url := fmt.Sprintf("/system/setting/%d", in.setting(b.Name()))
+		inUse := func(what, body string, fields ...string) {
+			has := []string{`"errorCode":"in_use"`, b.Name()}
+			for _, f := range fields {
+				has = append(has, `"`+f+`":`)
+			}
+			method := "PUT"
+			if body == "" {
+				method = "DELETE"
+			}
+			cases = append(cases, apiCase{b.Name() + " " + what, method, url, body, "owner", 409, has, nil})
+		}
+		inUse("deleted", "")
+		inUse("renamed", `{"key":"other"}`, "key")
+		inUse("moved", `{"group_id":4}`, "group_id")
+		inUse("retyped", `{"type":"textarea"}`, "type")
+		inUse("with other bounds", `{"props":[]}`, "props")
+		inUse("with options", `{"options":`+twoOptions+`}`, "options")
+		inUse("all of it", `{"key":"other","group_id":4,"type":"json","props":[]}`, "key", "group_id", "type", "props")
+		cases = append(cases, apiCase{b.Name() + " emptied", "PUT", url, `{"values":""}`, "owner", 422, []string{`"values":`}, nil})
+		cases = append(cases, apiCase{b.Name() + " emptied with many", "PUT", "/system/setting", `{"values":{"` + b.Name() + `":""}}`, "owner", 422, []string{`"values.` + b.Name() + `":`}, nil})
+		if b.Type == "number" {
+			for _, bad := range []string{"0", "-1", "1.5", "1e1", "99999999", "x", "5.0", "9223372036854775808"} {
+				cases = append(cases, apiCase{b.Name() + " " + bad, "PUT", url, `{"values":"` + bad + `"}`, "owner", 422, []string{`"errors":{"values":`}, nil})
+			}
+			cases = append(cases, apiCase{b.Name() + " as a fraction", "PUT", "/system/setting", `{"values":{"` + b.Name() + `":7.5}}`, "owner", 422, nil, nil})
+		}
+		for _, prop := range b.Props {
+			if prop.Name == "min" || prop.Name == "max" {
+				cases = append(cases, apiCase{b.Name() + " at its " + prop.Name, "PUT", url, `{"values":"` + prop.Value + `"}`, "owner", 200, []string{`"values":"` + prop.Value + `"`}, nil})
+			}
+		}
+	}
+	cases = append(cases,
+		apiCase{"a title of 61 characters", "PUT", "/system/setting/1", `{"values":"` + fmt.Sprintf("%061d", 0) + `"}`, "owner", 422, []string{`"values":`}, nil},
+		apiCase{"the group renamed", "PUT", "/system/setting-group/1", `{"key":"other"}`, "owner", 409, []string{`"errorCode":"in_use"`, `"key":`}, nil},
+		apiCase{"the group deleted", "DELETE", "/system/setting-group/1", "", "owner", 409, []string{`"errorCode":"in_use"`}, nil},
+		apiCase{"the words of a setting changed", "PUT", "/system/setting/1", `{"title":"Name","describe":"two\nlines","sort":-4}`, "owner", 200, []string{`"title":"Name"`, `"sort":-4`}, nil},
+		apiCase{"the words of a group changed", "PUT", "/system/setting-group/1", `{"title":"Place","remark":"r","public":0}`, "owner", 200, []string{`"title":"Place"`}, nil},
+	)
+	runCases(t, in, cases)
+}
+
+// TestAGroupThatTheProgramUsesIsNotDeletedWhenItIsEmpty leaves the group of the
+// builtins without any, as an older version may have.
+func TestAGroupThatTheProgramUsesIsNotDeletedWhenItIsEmpty(t *testing.T) {
+	in := start(t)
+	in.update(func(tx *store.Tx) error { return store.Settings.Delete(tx, store.SettingSet.Get(tx).ID("site.title")) })
+	in.call("DELETE", "/system/setting-group/1", "", "owner").brief(409, `"errorCode":"in_use"`)
+}
+
+func TestABuiltinIsInForceAtOnce(t *testing.T) {
+	in := start(t)
+	in.ok("PUT", "/system/setting", `{"values":{"security.session_idle_minutes":60,"site.title":"Mine","app.session_days":"7"}}`, "owner")
+	in.view(func(tx *store.Tx) error {
+		if m, s, d := store.SessionIdleMinutes.Get(tx), store.SiteTitle.Get(tx), store.AppSessionDays.Get(tx); m != 60 || s != "Mine" || d != 7 {
+			t.Errorf("in force are %d, %q and %d", m, s, d)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,197 @@
+package server
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// shelf is an instance with settings of known order; the list's tests name
+// them by key.
+func shelf(t *testing.T) *instance {
+	in := start(t)
+	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
+	in.create("/system/setting-group", `{"key":"h","title":"H"}`)
+	for _, s := range []struct {
+		key, title, describe, typ string
+		group, sort               int
+	}{
+		{"apple", "Ä pple", "crisp % _ red", "input", 4, 3},
+		{"banana", "Banana", "YELLOW fruit", "number", 4, 1},
+		{"cherry", "apple pie", "with cherries", "input", 5, 2},
+		{"damson", "Plum", "a b", "input", 4, 1},
+		{"elder", "Elder", "line\ntwo", "switch", 5, 1},
+	} {
+		in.create("/system/setting", string(encodeJSON(t, object{
+			"key": s.key, "title": s.title, "describe": s.describe, "type": s.typ, "group_id": s.group, "sort": s.sort})))
+	}
+	return in
+}
+
+// keys lists what a query finds among the settings of the groups g and h.
+func (in *instance) keys(query url.Values) []string {
+	in.t.Helper()
+	query.Set("pageSize", "100")
+	var p struct {
+		Data []struct {
+			Key     string
+			GroupID int `json:"group_id"`
+		}
+		Total int
+	}
+	in.ok("GET", "/system/setting?"+query.Encode(), "", "owner").data(&p)
+	if p.Total != len(p.Data) {
+		in.t.Errorf("%v: total %d of %d", query, p.Total, len(p.Data))
+	}
+	keys := []string{}
+	for _, s := range p.Data {
+		if s.GroupID > 3 {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys
+}
+
+func TestTheSettingListSearchesFiltersAndSorts(t *testing.T) {
+	in := shelf(t)
+	q := func(pairs ...string) url.Values {
+		v := url.Values{}
+		for i := 0; i < len(pairs); i += 2 {
+			v.Add(pairs[i], pairs[i+1])
+		}
+		return v
+	}
+	for _, c := range []struct {
+		name  string
+		query url.Values
+		want  string
+	}{
+		{"by sort, then id", q(), "banana damson elder cherry apple"},
+		{"a part of the key", q("keywordSearch", "amso"), "damson"},
+		{"a part of the title, in another case", q("keywordSearch", "APPLE"), "cherry apple"},
+		{"a part of the description, in another case", q("keywordSearch", "yellow F"), "banana"},
+		{"letters beyond ASCII, in another case", q("keywordSearch", "ä P"), "apple"},
+		{"a per cent is no wildcard", q("keywordSearch", "%"), "apple"},
+		{"an underline is no wildcard", q("keywordSearch", "% _"), "apple"},
+		{"a star is no wildcard", q("keywordSearch", "*"), ""},
+		{"white space around it does not count", q("keywordSearch", "  plum  "), "damson"},
+		{"nothing matches", q("keywordSearch", "zzz"), ""},
+		{"not across two fields", q("keywordSearch", "banana banana"), ""},
+		{"the values are not searched", q("keywordSearch", "Reeve"), ""},
+		{"a NUL is in nothing", q("keywordSearch", "\x00"), ""},
+		{"one group", q("group_id", "4"), "banana damson apple"},
+		{"a group that is not there", q("group_id", "77"), ""},
+		{"a group of none", q("group_id", "0"), ""},
+		{"a type", q("filter", `{"type":["switch"]}`), "elder"},
+		{"any of two types", q("filter", `{"type":["switch","number"]}`), "banana elder"},
+		{"one type without an array", q("filter", `{"type":"number"}`), "banana"},
+		{"a null filter counts as absent", q("filter", `{"type":null,"group_id":[]}`), "banana damson elder cherry apple"},
+		{"a type that is none", q("filter", `{"type":["none"]}`), ""},
+		{"groups by filter, text and number", q("filter", `{"group_id":["5",77]}`), "elder cherry"},
+		{"two filters are ANDed", q("filter", `{"type":["input"],"group_id":[4]}`), "damson apple"},
+		{"keyword, group and filter are ANDed", q("keywordSearch", "p", "group_id", "4", "filter", `{"type":["input"]}`), "damson apple"},
+		{"by id", q("sorter", `{"id":"ascend"}`), "apple banana cherry damson elder"},
+		{"by id, downwards", q("sorter", `{"id":"descend"}`), "elder damson cherry banana apple"},
+		{"by title, without regard to case", q("sorter", `{"title":"ascend"}`), "cherry banana elder damson apple"},
+		{"by sort, downwards, ties by id", q("sorter", `{"sort":"descend"}`), "apple cherry banana damson elder"},
+		{"by type, ties by id", q("sorter", `{"type":"ascend"}`), "apple cherry damson banana elder"},
+		{"by type downwards, ties by id", q("sorter", `{"type":"descend"}`), "elder banana apple cherry damson"},
+		{"by group, ties by id", q("sorter", `{"group_id":"ascend"}`), "apple banana damson cherry elder"},
+		{"an empty sorter", q("sorter", `{}`), "banana damson elder cherry apple"},
+		{"by created_at", q("sorter", `{"created_at":"descend"}`), "elder damson cherry banana apple"},
+		{"sorted and searched", q("keywordSearch", "p", "sorter", `{"key":"descend"}`), "damson cherry apple"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := strings.Join(in.in(t).keys(c.query), " "); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTheSettingListBetweenTwoMoments(t *testing.T) {
+	in := start(t)
+	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
+	in.create("/system/setting", `{"key":"only","title":"T","type":"input","group_id":4}`)
+	var at store.Time
+	in.view(func(tx *store.Tx) error {
+		s, err := store.Settings.Get(tx, 8)
+		if err == nil {
+			at = s.CreatedAt
+		}
+		return err
+	})
+	day := func(d int) string { return at.Std().AddDate(0, 0, d).Format("2006-01-02") }
+	for _, c := range []struct {
+		name, from, to string
+		found          bool
+	}{
+		{"this very moment", at.String(), at.String(), true},
+		{"ends a microsecond before", at.Add(-1e12).String(), (at - 1).String(), false},
+		{"begins a microsecond after", (at + 1).String(), at.Add(1e12).String(), false},
+		{"that day alone, to its end", day(0), day(0), true},
+		{"the day before", day(-1), day(-1), false},
+		{"the day after", day(1), day(1), false},
+		{"the day before to that day", day(-1), day(0), true},
+		{"without an end", day(0), "", true},
+		{"without an end, from tomorrow", day(1), "", false},
+		{"without a beginning", "", day(0), true},
+		{"without a beginning, to yesterday", "", day(-1), false},
+		{"the wrong way round", day(1), day(-1), false},
+		{"in another zone", at.Std().Add(-1e9).Format("2006-01-02T15:04:05Z07:00"), at.Std().Add(3600e9).Format("2006-01-02T15:04:05") + "+00:00", true},
+		{"a date and a moment", day(0), at.String(), true},
+	} {
+		for _, field := range []string{"created_at[]", "updated_at[]"} {
+			query := url.Values{field: {c.from, c.to}}
+			if got := in.keys(query); slices.Contains(got, "only") != c.found {
+				t.Errorf("%s, %s: %q", c.name, field, got)
+			}
+		}
+	}
+}
+
+func TestTheGroupListSearchesFiltersAndSorts(t *testing.T) {
+	in := start(t)
+	in.create("/system/setting-group", `{"key":"zoo","title":"Apes","remark":"and other ANIMALS"}`)
+	for query, want := range map[string]string{
+		"":                      "site security app zoo",
+		"keywordSearch=animals": "zoo",
+		"keywordSearch=APP":     "app",
+		"keywordSearch=zzz":     "",
+		url.Values{"filter": {`{"public":["1"]}`}}.Encode():    "site",
+		url.Values{"filter": {`{"public":[true,0]}`}}.Encode(): "site security app zoo",
+		url.Values{"filter": {`{"public":[false]}`}}.Encode():  "security app zoo",
+		url.Values{"sorter": {`{"key":"ascend"}`}}.Encode():    "app security site zoo",
+		url.Values{"sorter": {`{"title":"ascend"}`}}.Encode():  "zoo app security site",
+		url.Values{"sorter": {`{"id":"descend"}`}}.Encode():    "zoo app security site",
+		"page=2&pageSize=3": "zoo",
+	} {
+		var p struct{ Data []struct{ Key string } }
+		in.ok("GET", "/system/setting-group?"+query, "", "owner").data(&p)
+		keys := []string{}
+		for _, g := range p.Data {
+			keys = append(keys, g.Key)
+		}
+		if got := strings.Join(keys, " "); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+}
+
+// TestAListFollowsEveryChangeAtOnce reads after each answered write.
+func TestAListFollowsEveryChangeAtOnce(t *testing.T) {
+	in := start(t)
+	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
+	for i := range size(20, 200, 2000) {
+		id := in.create("/system/setting", fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":4}`, i))
+		in.ok("GET", "/system/setting?group_id=4", "", "owner").brief(200, fmt.Sprintf(`"data":[{"id":%d,`, id))
+		in.ok("PUT", fmt.Sprintf("/system/setting/%d", id), fmt.Sprintf(`{"values":"v%d"}`, i), "owner")
+		in.ok("GET", "/system/setting-value", "", "owner").brief(200, fmt.Sprintf(`"g":{"k%d":"v%[1]d"}`, i))
+		in.ok("DELETE", fmt.Sprintf("/system/setting/%d", id), "", "owner")
+		in.ok("GET", "/system/setting?group_id=4", "", "owner").brief(200, `"data":[],"total":0`)
+	}
+}

@@ -1,0 +1,123 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What the specification gives to the letter: the two operations byte for byte,
+// with moments, which have a fixed layout, made one.
+
+var moment = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"`)
+
+const someMoment = `"2025-05-08T03:04:05.000000Z"`
+
+func oneMoment(body string) string { return moment.ReplaceAllString(body, someMoment) }
+
+func (a *reply) is(want string) {
+	a.t.Helper()
+	if diff := cmp.Diff(want+"\n", oneMoment(a.Body)); a.Code != http.StatusOK || diff != "" {
+		a.t.Errorf("%s: %d (- want, + got):\n%s", a.sent, a.Code, diff)
+	}
+}
+
+// create posts a body and returns the new record's id.
+func (in *instance) create(url, body string) uint64 {
+	in.t.Helper()
+	var record struct{ ID uint64 }
+	in.ok("POST", url, body, "owner").data(&record)
+	return record.ID
+}
+
+func TestParentTreeOfANewDatabase(t *testing.T) {
+	start(t).ok("GET", "/admin/rule/parent", "", "owner").is(`{"data":{"data":[` +
+		`{"id":1,"name":"People and rights","parent_id":0,"children":[{"id":2,"name":"Permissions","parent_id":1}]},` +
+		`{"id":3,"name":"System","parent_id":0,"children":[{"id":4,"name":"Settings","parent_id":3}]}` +
+		`]},"success":true,"msg":"ok","showType":0}`)
+}
+
+func TestParentTreeHasEveryLevelHiddenAndDisabledNodesAndNoActions(t *testing.T) {
+	in := start(t)
+	top := in.create("/admin/rule", `{"type":0,"key":"shop","name":"Shop","sort":-1,"show":0}`)
+	page := in.create("/admin/rule", fmt.Sprintf(`{"type":1,"key":"shop.goods","name":"Goods","parent_id":%d,"status":0,"sort":2}`, top))
+	deep := in.create("/admin/rule", fmt.Sprintf(`{"type":1,"key":"shop.goods.part","name":"Parts","parent_id":%d}`, page))
+	first := in.create("/admin/rule", fmt.Sprintf(`{"type":1,"key":"shop.sale","name":"Sales <&> \"more\" 日本","parent_id":%d,"sort":1}`, top))
+	tie := in.create("/admin/rule", fmt.Sprintf(`{"type":0,"key":"shop.tie","name":"Tie","parent_id":%d,"sort":2}`, top))
+	in.create("/admin/rule", fmt.Sprintf(`{"type":2,"key":"shop.sale.query","name":"Look","parent_id":%d}`, first))
+	want := fmt.Sprintf(`{"id":%[1]d,"name":"Shop","parent_id":0,"children":[`+
+		`{"id":%[2]d,"name":"Sales \u003c\u0026\u003e \"more\" 日本","parent_id":%[1]d},`+
+		`{"id":%[3]d,"name":"Goods","parent_id":%[1]d,"children":[{"id":%[4]d,"name":"Parts","parent_id":%[3]d}]},`+
+		`{"id":%[5]d,"name":"Tie","parent_id":%[1]d}]}`, top, first, page, deep, tie)
+	body := in.ok("GET", "/admin/rule/parent", "", "owner").Body
+	if !strings.HasPrefix(body, `{"data":{"data":[`+want+`,{"id":1,`) {
+		t.Errorf("%s\ndoes not begin with\n%s", body, want)
+	}
+}
+
+func TestParentTreeIsAsDeepAsATreeCanBe(t *testing.T) {
+	in := start(t)
+	above, want := uint64(0), ""
+	for level := range 32 {
+		above = in.create("/admin/rule", fmt.Sprintf(`{"type":0,"key":"deep-%d","name":"L","parent_id":%d,"sort":-9}`, level, above))
+	}
+	for id := above; id > above-32; id-- {
+		parent := id - 1
+		if id == above-31 {
+			parent = 0
+		}
+		node := fmt.Sprintf(`{"id":%d,"name":"L","parent_id":%d`, id, parent)
+		if want != "" {
+			node += `,"children":[` + want + `]`
+		}
+		want = node + `}`
+	}
+	in.ok("GET", "/admin/rule/parent", "", "owner").brief(200, `{"data":{"data":[`+want+`,`)
+}
+
+const settingOne = `{"id":1,"key":"title","title":"Title","describe":"The name of this installation, as it introduces itself",` +
+	`"values":"Reeve","type":"input","options":[],"props":[{"name":"maxlength","value":"60"}],"group_id":1,"sort":10,` +
+	`"created_at":` + someMoment + `,"updated_at":` + someMoment + `}`
+
+const settingTwo = `{"id":2,"key":"session_idle_minutes","title":"Idle time","describe":"Minutes without a request after which a session ends",` +
+	`"values":"30","type":"number","options":[],"props":[{"name":"min","value":"5"},{"name":"max","value":"10080"},{"name":"step","value":"1"}],` +
+	`"group_id":2,"sort":20,"created_at":` + someMoment + `,"updated_at":` + someMoment + `}`
+
+func TestSettingListOfANewDatabase(t *testing.T) {
+	in := start(t)
+	in.ok("GET", "/system/setting?pageSize=2", "", "owner").is(
+		`{"data":{"data":[` + settingOne + `,` + settingTwo + `],"total":7,"pageSize":2,"current":1},"success":true,"msg":"ok","showType":0}`)
+	in.ok("GET", "/system/setting?pageSize=7&page=2", "", "owner").is(
+		`{"data":{"data":[],"total":7,"pageSize":7,"current":2},"success":true,"msg":"ok","showType":0}`)
+}
+
+func TestSettingListHasExactlyTheFieldsForEveryType(t *testing.T) {
+	in := start(t)
+	group := in.create("/system/setting-group", `{"key":"look","title":"Look"}`)
+	id := in.create("/system/setting", fmt.Sprintf(`{"key":"mode","title":"Mode","type":"radio","values":"a","options":[{"label":"A","value":"a"},{"label":"B","value":"b"}],"group_id":%d,"sort":-3}`, group))
+	in.create("/system/setting", fmt.Sprintf(`{"key":"token","title":"Token","type":"secret","values":"hunter2!","group_id":%d}`, group))
+	in.create("/system/setting", fmt.Sprintf(`{"key":"on","title":"On","type":"switch","values":"1","group_id":%d}`, group))
+	in.create("/system/setting", fmt.Sprintf(`{"key":"many","title":"Many","type":"checkbox","values":"[\"a\"]","options":[{"label":"A","value":"a"}],"group_id":%d}`, group))
+	record := func(id uint64, key, title, values, typ, options string, sort int) string {
+		return fmt.Sprintf(`{"id":%d,"key":"%s","title":"%s","describe":"","values":"%s","type":"%s","options":%s,"props":[],"group_id":%d,"sort":%d,"created_at":%s,"updated_at":%[9]s}`,
+			id, key, title, values, typ, options, group, sort, someMoment)
+	}
+	in.ok("GET", fmt.Sprintf("/system/setting?group_id=%d", group), "", "owner").is(`{"data":{"data":[` + strings.Join([]string{
+		record(id, "mode", "Mode", "a", "radio", `[{"label":"A","value":"a"},{"label":"B","value":"b"}]`, -3),
+		record(id+1, "token", "Token", "******", "secret", "[]", 0),
+		record(id+2, "on", "On", "1", "switch", "[]", 0),
+		record(id+3, "many", "Many", `[\"a\"]`, "checkbox", `[{"label":"A","value":"a"}]`, 0),
+	}, ",") + `],"total":4,"pageSize":10,"current":1},"success":true,"msg":"ok","showType":0}`)
+}
+
+func TestMomentsHaveSixDigitsEvenWhenTheyAreZero(t *testing.T) {
+	in := start(t)
+	body := in.ok("GET", "/system/setting/1", "", "owner").Body
+	if n := len(moment.FindAllString(body, -1)); n != 2 {
+		t.Errorf("%d moments of the fixed layout, want 2: %s", n, body)
+	}
+}

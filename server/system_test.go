@@ -1,0 +1,63 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+func TestABackupIsTheWholeDatabase(t *testing.T) {
+	in := start(t)
+	in.create("/system/setting-group", `{"key":"kept","title":"Kept"}`)
+	a := in.ok("GET", "/system/backup", "", "owner")
+	if name := a.Header.Get("Content-Disposition"); !strings.HasPrefix(name, `attachment; filename="reeve-`) || !strings.HasSuffix(name, `.db"`) {
+		t.Errorf("Content-Disposition %s", name)
+	}
+	if left, err := filepath.Glob(filepath.Join(in.dir, "backup-*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %q, %v", left, err)
+	}
+	in.create("/system/setting-group", `{"key":"later","title":"Later"}`)
+	file, dir := filepath.Join(t.TempDir(), "backup.db"), t.TempDir()
+	must(t, os.WriteFile(file, []byte(a.Body), 0o600))
+	if _, err := store.Restore(dir, file, store.Options{Version: "test", Keys: Keys()}); err != nil {
+		t.Fatal(err)
+	}
+	other := open(t, dir)
+	other.tokens["owner"] = in.tokens["owner"]
+	other.call("GET", "/admin/info", "", "owner").brief(401)
+	other.enter("owner", "admin", ownerPassword)
+	body := other.ok("GET", "/system/setting-group", "", "owner").Body
+	if !strings.Contains(body, `"key":"kept"`) || strings.Contains(body, `"key":"later"`) {
+		t.Errorf("the restored groups: %s", body)
+	}
+}
+
+func TestOneBackupAtATime(t *testing.T) {
+	in := start(t)
+	in.server.backup.Lock()
+	a := in.call("GET", "/system/backup", "", "owner")
+	a.brief(503, `"errorCode":"busy"`, `"showType":5`)
+	if a.Header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	in.server.backup.Unlock()
+	for range 2 {
+		in.ok("GET", "/system/backup", "", "owner")
+	}
+}
+
+func TestHealthSaysUpAndNothingMore(t *testing.T) {
+	start(t).ok("GET", "/health", "", "nobody").is(`{"data":{"status":"ok"},"success":true,"msg":"ok","showType":0}`)
+}
+
+// TestAServerThatIsStoppingSaysSo closes the database under the handler, as the
+// end of the program does.
+func TestAServerThatIsStoppingSaysSo(t *testing.T) {
+	in := start(t)
+	in.ok("GET", "/admin/info", "", "owner")
+	in.close()
+	in.call("PUT", "/admin/info", `{"nickname":"late"}`, "owner").brief(503, `"errorCode":"busy"`, "shutting down")
+}
