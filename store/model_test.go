@@ -120,7 +120,7 @@ func randomBeast(r *rand.Rand, m *model) beast {
 
 // step does one random operation to both, and returns what the store answered
 // and what it had to answer.
-func step(tx *Tx, m *model, r *rand.Rand) (what string, err error, want *refusal) {
+func step(tx *Tx, m *model, r *rand.Rand) (what string, want *refusal, err error) {
 	now := tx.Now()
 	id := ID(r.IntN(int(m.last["beast"])+1) + 1)
 	old, there := m.beasts[id]
@@ -129,23 +129,23 @@ func step(tx *Tx, m *model, r *rand.Rand) (what string, err error, want *refusal
 	case 0:
 		ident := m.next("cage")
 		m.cages[ident.ID] = cage{ident, "c", Stamps{now, now}}
-		return "create cage", cages.Create(tx, &cage{Name: "c"}), nil
+		return "create cage", nil, cages.Create(tx, &cage{Name: "c"})
 	case 1:
 		ident := m.next("keeper")
 		m.keepers[ident.ID] = keeper{ident, "k", Stamps{now, now}}
-		return "create keeper", keepers.Create(tx, &keeper{Name: "k"}), nil
+		return "create keeper", nil, keepers.Create(tx, &keeper{Name: "k"})
 	case 2:
 		if want = (&refusal{errs.Invalid, "invalid", "beast_id"}); there {
 			ident := m.next("chip")
 			m.chips[ident.ID], want = chip{ident, id, Stamps{now, now}}, nil
 		}
-		return "create chip", chips.Create(tx, &chip{BeastID: id}), want
+		return "create chip", want, chips.Create(tx, &chip{BeastID: id})
 	case 3:
 		id = ID(r.IntN(int(m.last["cage"])+1) + 1)
 		if want = missing; m.cages[id].ID != 0 {
 			want = m.deleteCage(id)
 		}
-		return fmt.Sprint("delete cage ", id), cages.Delete(tx, id), want
+		return fmt.Sprint("delete cage ", id), want, cages.Delete(tx, id)
 	case 4:
 		id = ID(r.IntN(int(m.last["keeper"])+1) + 1)
 		want = missing
@@ -160,12 +160,12 @@ func step(tx *Tx, m *model, r *rand.Rand) (what string, err error, want *refusal
 				delete(m.keepers, id)
 			}
 		}
-		return fmt.Sprint("delete keeper ", id), keepers.Delete(tx, id), want
+		return fmt.Sprint("delete keeper ", id), want, keepers.Delete(tx, id)
 	case 5:
 		if want = missing; there {
 			want = m.deleteBeast(id)
 		}
-		return fmt.Sprint("delete beast ", id), beasts.Delete(tx, id), want
+		return fmt.Sprint("delete beast ", id), want, beasts.Delete(tx, id)
 	case 6, 7:
 		b := randomBeast(r, m)
 		fresh := b
@@ -173,7 +173,7 @@ func step(tx *Tx, m *model, r *rand.Rand) (what string, err error, want *refusal
 			b.Ident, b.Stamps = m.next("beast"), Stamps{now, now}
 			m.beasts[b.ID] = b
 		}
-		return "create beast", beasts.Create(tx, &fresh), want
+		return "create beast", want, beasts.Create(tx, &fresh)
 	}
 	b, touch := randomBeast(r, m), r.IntN(3) == 0
 	if r.IntN(3) == 0 {
@@ -197,7 +197,7 @@ func step(tx *Tx, m *model, r *rand.Rand) (what string, err error, want *refusal
 	if err == nil && shown(*got) != shown(b) {
 		err = fmt.Errorf("the edit returned %s, want %s", shown(*got), shown(b))
 	}
-	return fmt.Sprint("edit beast ", id), err, want
+	return fmt.Sprint("edit beast ", id), want, err
 }
 
 // TestRandomWalk does random operations to the store and to the model, several
@@ -217,7 +217,7 @@ func TestRandomWalk(t *testing.T) {
 		steps, giveUp := r.IntN(4)+1, r.IntN(8) == 0
 		err := db.Update(System, func(tx *Tx) error {
 			for range steps {
-				what, err, want := step(tx, tried, r)
+				what, want, err := step(tx, tried, r)
 				var e *errs.Error
 				switch {
 				case want == nil && err != nil:

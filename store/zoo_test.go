@@ -50,7 +50,7 @@ var (
 
 	beasts        = NewCollection[beast]("beast")
 	beastByName   = NewUnique(beasts, "name", func(b *beast) string { return Fold(b.Name) })
-	beastByCode   = NewUnique(beasts, "code", func(b *beast) string { return b.Code })
+	_             = NewUnique(beasts, "code", func(b *beast) string { return b.Code })
 	beastByTag    = NewMany(beasts, "tags", func(b *beast) []string { return b.Tags })
 	beastByBorn   = NewMany(beasts, "born", func(b *beast) []Time { return []Time{b.Born} })
 	beastByCage   = NewRef(beasts, "cage_id", cages, func(b *beast) ID { return b.CageID }, Owned)
@@ -60,8 +60,8 @@ var (
 
 	_ = beasts.Rule(beastRule).Rule(treeRule(beasts, beastByParent, beastParent)).Check(treeCheck(beasts, beastParent))
 
-	chips       = NewCollection[chip]("chip")
-	chipByBeast = NewRef(chips, "beast_id", beasts, func(c *chip) ID { return c.BeastID }, Owned)
+	chips = NewCollection[chip]("chip")
+	_     = NewRef(chips, "beast_id", beasts, func(c *chip) ID { return c.BeastID }, Owned)
 
 	// census is what the zoo keeps in memory: the names of its beasts.
 	census = NewCache("census", func(tx *Tx) (*[]string, error) {
