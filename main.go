@@ -164,6 +164,10 @@ func (p *program) serve() (err error) {
 	if err != nil {
 		return err
 	}
+	// Go's scheduler gives a hash one of its processors for long at a time. With
+	// one more for each that can run, those who wait in its queue need not; the
+	// system's own scheduler then lets requests go first.
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + a.Workers())
 	s, err := server.New(config, db, a, p.log)
 	if err != nil {
 		return err

@@ -22,9 +22,14 @@ const (
 	maxPassword = 1024
 )
 
-// queuePerWorker bounds how many wait for a hash; whoever comes then is told to
-// come back.
-const queuePerWorker = 16
+// queuePerWorker bounds how many wait for a hash. Whoever comes then is told to
+// come back, after a pause that keeps a flood's connections from being used again
+// at once; when maxPausing do that already, without one.
+const (
+	queuePerWorker = 16
+	pause          = 250 * time.Millisecond
+	maxPausing     = 256
+)
 
 // hasher makes and compares password hashes: bcrypt of the base64 text of
 // HMAC-SHA-384(install key, password). The HMAC takes passwords of any length
@@ -37,6 +42,7 @@ type hasher struct {
 	cost    int
 	workers chan struct{}
 	waiting atomic.Int64
+	pausing atomic.Int64
 	// compared counts comparisons: what a test holds a login's cost against.
 	compared atomic.Int64
 }
@@ -45,10 +51,17 @@ func newHasher(key []byte, cost int) *hasher {
 	return &hasher{key: key, cost: cost, workers: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))}
 }
 
+// Workers is how many hashes run at once at most.
+func (a *Auth) Workers() int { return cap(a.hasher.workers) }
+
 // turn runs fn when a worker is free, or answers Busy when too many wait.
 func (h *hasher) turn(fn func() error) error {
 	if h.waiting.Add(1) > int64(queuePerWorker*cap(h.workers)) {
 		h.waiting.Add(-1)
+		if h.pausing.Add(1) <= maxPausing {
+			time.Sleep(pause)
+		}
+		h.pausing.Add(-1)
 		return errs.New(errs.Busy, "too many people are signing in at this moment; try again shortly").After(2 * time.Second)
 	}
 	h.workers <- struct{}{}

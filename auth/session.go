@@ -149,12 +149,15 @@ func (s *sessions) unsaved(now store.Time) map[store.ID]store.Time {
 
 // Authenticate returns the session that a token proves, as of this moment.
 func (a *Auth) Authenticate(tx *store.Tx, token string) (*Session, error) {
-	hash, ok := parseToken(token)
+	hash, ok := hashToken(token)
 	if !ok {
 		return nil, errUnknown
 	}
 	s := a.sessions.get(hash)
 	if s == nil {
+		if !plausible(token) {
+			return nil, errUnknown
+		}
 		epoch := a.sessions.now()
 		var err error
 		if s, err = load(tx, hash); err != nil {

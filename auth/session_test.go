@@ -258,7 +258,7 @@ func TestASessionThatWasNotUsedForLongLeavesTheMemory(t *testing.T) {
 func TestASessionLoadedBeforeACommitIsNotPutAfterIt(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
-	hash, ok := parseToken(token)
+	hash, ok := hashToken(token)
 	if !ok {
 		t.Fatal("the token is not well-formed")
 	}

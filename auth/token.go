@@ -36,11 +36,16 @@ func tokenSum(text string) string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(text))))
 }
 
-// parseToken returns the hash of a well-formed token.
-func parseToken(token string) (tokenHash, bool) {
-	text, ok := strings.CutPrefix(token, tokenPrefix)
-	if !ok || len(text) != secretText+sumText || tokenSum(text[:secretText]) != text[secretText:] {
-		return tokenHash{}, false
+// hashToken returns the hash of what has the form of a token.
+func hashToken(token string) (h tokenHash, ok bool) {
+	if len(token) != len(tokenPrefix)+secretText+sumText || !strings.HasPrefix(token, tokenPrefix) {
+		return h, false
 	}
 	return sha256.Sum256([]byte(token)), true
+}
+
+// plausible tells whether the checksum in what has the form of a token is right.
+func plausible(token string) bool {
+	text := token[len(tokenPrefix):]
+	return tokenSum(text[:secretText]) == text[secretText:]
 }

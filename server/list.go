@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -109,7 +108,11 @@ func writePage[T any](b *bytes.Buffer, rows []store.Row[T], total int, ask *ques
 		}
 		b.Write(row.JSON)
 	}
-	b.Write(fmt.Appendf(b.AvailableBuffer(), `],"total":%d,"pageSize":%d,"current":%d}`, total, ask.size, ask.page))
+	tail := append(b.AvailableBuffer(), `],"total":`...)
+	tail = strconv.AppendInt(tail, int64(total), 10)
+	tail = strconv.AppendInt(append(tail, `,"pageSize":`...), int64(ask.size), 10)
+	tail = strconv.AppendInt(append(tail, `,"current":`...), int64(ask.page), 10)
+	b.Write(append(tail, '}'))
 }
 
 // question is what a request asks of a list.

@@ -88,7 +88,11 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	if rt.Access == public {
 		return nil
 	}
-	scheme, token, _ := strings.Cut(req.http.Header.Get("Authorization"), " ")
+	var header string
+	if values := req.http.Header["Authorization"]; len(values) > 0 {
+		header = values[0]
+	}
+	scheme, token, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return errs.New(errs.Unauthenticated, "sign in first: the header `Authorization: Bearer <token>` is missing")
 	}

@@ -163,10 +163,12 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          httpLog(s.log),
 	}
-	listener, err := net.Listen("tcp", s.config.Listen)
+	tcp, err := net.Listen("tcp", s.config.Listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", s.config.Listen, err)
 	}
+	timed := newDeadlines(tcp)
+	listener := net.Listener(timed)
 	if s.config.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(s.config.TLSCert, s.config.TLSKey)
 		if err != nil {
@@ -180,6 +182,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	wg.Go(func() {
 		s.auth.Run(tidy, func(err error) { s.log.Error().Err(err).Msg("keeping sessions tidy failed") })
 	})
+	wg.Go(func() { timed.watch(tidy) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- srv.Serve(listener) })
 	ready(listener.Addr())
