@@ -155,15 +155,11 @@ func (p *program) serve() (err error) {
 	if config.PlainBeyondLoopback() {
 		p.log.Warn().Str("listen", config.Listen).Msg("passwords and tokens cross the network in the clear: set server.tls_cert and server.tls_key, or put a TLS proxy in front")
 	}
-	db, err := p.open()
+	db, a, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	a, err := auth.New(db, p.authOptions())
-	if err != nil {
-		return err
-	}
 	// Go's scheduler gives a hash one of its processors for long at a time. With
 	// one more for each that can run, those who wait in its queue need not; the
 	// system's own scheduler then lets requests go first.
@@ -185,11 +181,12 @@ func (p *program) serve() (err error) {
 	return err
 }
 
-// open opens the database with everything that makes and upgrades it.
-func (p *program) open() (*store.DB, error) {
+// open opens the database, with everything that makes and upgrades it, and auth
+// upon it.
+func (p *program) open() (*store.DB, *auth.Auth, error) {
 	files, err := fs.Sub(embed.Seed, "seed")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	seed := &server.Seed{Files: files, Cost: p.config.Int("auth.bcrypt_cost")}
 	options := p.storeOptions()
@@ -202,12 +199,16 @@ func (p *program) open() (*store.DB, error) {
 	}
 	db, err := store.Open(p.config.String("data.dir"), options)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, w := range db.Warnings() {
 		p.log.Warn().Msg(w)
 	}
-	return db, nil
+	a, err := auth.New(db, p.authOptions())
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return db, a, nil
 }
 
 // firstPassword takes the first user's password from the environment, or makes
@@ -302,15 +303,11 @@ func (p *program) recover() (err error) {
 	if dir := p.config.String("data.dir"); !store.HasDatabase(dir) {
 		return fmt.Errorf("there is no database in %s", dir)
 	}
-	db, err := p.open()
+	db, a, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	a, err := auth.New(db, p.authOptions())
-	if err != nil {
-		return err
-	}
 	password := auth.RandomPassword()
 	username, err := a.Recover(password)
 	if err != nil {

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"reeve/store"
@@ -23,7 +21,6 @@ import (
 
 const (
 	maxBody     = 1 << 20          // bytes of a JSON body
-	maxNesting  = 32               // levels of a JSON body
 	bodyTimeout = 30 * time.Second // for a body to arrive, after the header
 )
 
@@ -137,16 +134,6 @@ func parseIDs(text string) ([]store.ID, error) {
 	return ids, nil
 }
 
-// place returns where a field is stored, with a pointer made where one is needed.
-func place(v reflect.Value, f *field) reflect.Value {
-	target := v.FieldByIndex(f.index)
-	if target.Kind() == reflect.Pointer {
-		target.Set(reflect.New(target.Type().Elem()))
-		target = target.Elem()
-	}
-	return target
-}
-
 // readBody reads a JSON object; nil when there is no body.
 func (req *Request) readBody() (map[string]any, error) {
 	r := req.http
@@ -181,230 +168,4 @@ func (req *Request) readBody() (map[string]any, error) {
 		return nil, errs.New(errs.Malformed, "the body must be a JSON object")
 	}
 	return object, nil
-}
-
-// parseJSON parses one JSON value, numbers as json.Number. Unlike encoding/json
-// it refuses a key that is given twice, and what is not UTF-8.
-func parseJSON(b []byte) (any, error) {
-	if !utf8.Valid(b) {
-		return nil, errs.New(errs.Malformed, "the body is not valid UTF-8")
-	}
-	var syntax *json.SyntaxError
-	if err := json.Unmarshal(b, new(json.RawMessage)); errors.As(err, &syntax) {
-		line := 1 + bytes.Count(b[:syntax.Offset], []byte("\n"))
-		return nil, errs.New(errs.Malformed, "the body is not valid JSON: line %d, byte %d", line, syntax.Offset)
-	}
-	if halfCharacter(b) {
-		return nil, errs.New(errs.Malformed, "the body has an escape for half a character (a lone surrogate)")
-	}
-	decoder := json.NewDecoder(bytes.NewReader(b))
-	decoder.UseNumber()
-	return parseValue(decoder, "", 0)
-}
-
-// halfCharacter looks, in valid JSON, for a \u escape of a surrogate without its
-// other half, which encoding/json would quietly replace.
-func halfCharacter(b []byte) bool {
-	escape := func(i int) rune { // of the \uXXXX at i, else 0
-		if i+6 > len(b) || b[i] != '\\' || b[i+1] != 'u' {
-			return 0
-		}
-		n, _ := strconv.ParseUint(string(b[i+2:i+6]), 16, 16)
-		return rune(n)
-	}
-	for i := 0; i < len(b); i++ {
-		if b[i] != '\\' {
-			continue
-		}
-		r := escape(i)
-		if i++; !utf16.IsSurrogate(r) {
-			continue
-		}
-		if utf16.DecodeRune(r, escape(i+5)) == utf8.RuneError {
-			return true
-		}
-		i += 5 + 5
-	}
-	return false
-}
-
-func parseValue(d *json.Decoder, path string, depth int) (any, error) {
-	token, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	delim, ok := token.(json.Delim)
-	if !ok {
-		return token, nil
-	}
-	if depth++; depth > maxNesting {
-		return nil, errs.New(errs.Malformed, "the body is nested deeper than %d levels", maxNesting)
-	}
-	if delim == '[' {
-		array := []any{}
-		for d.More() {
-			v, err := parseValue(d, fmt.Sprintf("%s[%d]", path, len(array)), depth)
-			if err != nil {
-				return nil, err
-			}
-			array = append(array, v)
-		}
-		_, err = d.Token()
-		return array, err
-	}
-	object := map[string]any{}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		name := key.(string)
-		at := join(path, name)
-		if _, twice := object[name]; twice {
-			return nil, errs.Field(errs.Malformed, at, "is given twice")
-		}
-		if object[name], err = parseValue(d, at, depth); err != nil {
-			return nil, err
-		}
-	}
-	_, err = d.Token()
-	return object, err
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
-// bindBody sets the fields that come from the body.
-func (req *Request) bindBody(d *input, v reflect.Value, body map[string]any, malformed, invalid errs.Faults) {
-	if sent, ok := body["updated_at"]; ok && d.updated && d.find("json", "updated_at") == nil {
-		text, isText := sent.(string)
-		at, err := store.ParseTime(text)
-		if !isText || err != nil {
-			invalid.Add("updated_at", "must be the time that was read")
-		}
-		req.updatedAt = &at
-	}
-	for name := range body {
-		if d.readOnly[name] {
-			delete(body, name)
-		}
-	}
-	bindObject(d.fields, v, body, "", malformed, invalid)
-}
-
-// bindObject sets the json fields of a struct. What is not a field is malformed,
-// what does not fit one is invalid.
-func bindObject(fields []*field, v reflect.Value, object map[string]any, path string, malformed, invalid errs.Faults) {
-	for name := range object {
-		if findField(fields, "json", name) != nil {
-			continue
-		}
-		malformed.Add(join(path, name), "is not a field here%s", rightCase(fields, name))
-	}
-	for _, f := range fields {
-		if f.from != "json" {
-			continue
-		}
-		at := join(path, f.name)
-		value, sent := object[f.name]
-		switch {
-		case !sent && f.required:
-			invalid.Add(at, "is required")
-		case sent && value == nil:
-			invalid.Add(at, "must not be null")
-		case sent:
-			bindValue(f, place(v, f), value, at, malformed, invalid)
-		}
-	}
-}
-
-// rightCase points at the field that differs only in case.
-func rightCase(fields []*field, name string) string {
-	for _, f := range fields {
-		if f.from == "json" && strings.EqualFold(f.name, name) {
-			return "; it is written " + f.name
-		}
-	}
-	return ""
-}
-
-// bindValue sets one value and checks it.
-func bindValue(f *field, target reflect.Value, value any, at string, malformed, invalid errs.Faults) {
-	wrong := func(want string) { invalid.Add(at, "must be %s", want) }
-	switch target.Interface().(type) {
-	case store.Flag:
-		switch value {
-		case true, json.Number("1"):
-			target.SetBool(true)
-		case false, json.Number("0"):
-		default:
-			wrong("1 or 0")
-		}
-		return
-	case store.ID:
-		id, err := parseID(fmt.Sprint(value))
-		number, ok := value.(json.Number)
-		if none := ok && number == "0" && !f.required; !none && (!ok || err != nil) {
-			wrong("a positive whole number")
-		}
-		target.SetUint(uint64(id))
-		return
-	}
-	switch target.Kind() {
-	case reflect.String:
-		text, ok := value.(string)
-		if !ok {
-			wrong("a text")
-			return
-		}
-		target.SetString(checkText(f, text, at, invalid))
-	case reflect.Int64:
-		number, _ := value.(json.Number)
-		n, err := strconv.ParseInt(string(number), 10, 64)
-		if err != nil {
-			wrong("a whole number")
-			return
-		}
-		target.SetInt(n)
-		checkRange(f, int(n), "", at, invalid)
-	case reflect.Slice:
-		array, ok := value.([]any)
-		if !ok {
-			wrong("an array")
-			return
-		}
-		target.Set(reflect.MakeSlice(target.Type(), len(array), len(array)))
-		checkRange(f, len(array), " entries", at, invalid)
-		for i, element := range array {
-			bindElement(f, target.Index(i), element, fmt.Sprintf("%s[%d]", at, i), malformed, invalid)
-		}
-	case reflect.Map:
-		object, ok := value.(map[string]any)
-		if !ok {
-			wrong("an object")
-			return
-		}
-		target.Set(reflect.ValueOf(object))
-	default:
-		panic("server: the input field " + at + " has a type that cannot be decoded")
-	}
-}
-
-func bindElement(f *field, target reflect.Value, element any, at string, malformed, invalid errs.Faults) {
-	if f.fields == nil {
-		of := *f
-		of.typ, of.min, of.max, of.required = f.typ.Elem(), nil, nil, true
-		bindValue(&of, target, element, at, malformed, invalid)
-		return
-	}
-	object, ok := element.(map[string]any)
-	if !ok {
-		invalid.Add(at, "must be an object")
-		return
-	}
-	bindObject(f.fields, target, object, at, malformed, invalid)
 }
