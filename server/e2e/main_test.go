@@ -6,10 +6,12 @@ package e2e
 
 import (
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -31,6 +33,10 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	if err := touchSources(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	binary = filepath.Join(dir, "reeve")
 	// Built as it is released, also when the tests themselves run with the race
 	// detector, which needs cgo.
@@ -41,6 +47,22 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	return m.Run()
+}
+
+// touchSources looks at every file that the program is built from. The go command
+// notes what a test looks at and runs it again when that has changed; of what the
+// build below reads it knows nothing.
+func touchSources() error {
+	return filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && path != "../.." && (entry.Name() == "data" || strings.HasPrefix(entry.Name(), ".")) {
+			return fs.SkipDir
+		}
+		_, err = os.Stat(path)
+		return err
+	})
 }
 
 // size picks how much a test does: the long count with REEVE_TEST_LONG=1, the
