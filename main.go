@@ -250,7 +250,10 @@ func (p *program) storeOptions() store.Options {
 }
 
 func (p *program) authOptions() auth.Options {
-	return auth.Options{Cost: p.config.Int("auth.bcrypt_cost"), InitialFile: filepath.Join(p.config.String("data.dir"), initialName)}
+	return auth.Options{
+		Cost: p.config.Int("auth.bcrypt_cost"), InitialFile: filepath.Join(p.config.String("data.dir"), initialName),
+		Common: embed.CommonPasswords(),
+	}
 }
 
 func (p *program) version() error {

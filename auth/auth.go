@@ -25,15 +25,18 @@ type Options struct {
 	// InitialFile holds the first user's generated password, and is removed when
 	// that user changes it.
 	InitialFile string
+	// Common are passwords that nobody may have, in lower case.
+	Common map[string]bool
 }
 
 // Auth is ready after New and works on one database.
 type Auth struct {
-	db       *store.DB
-	options  Options
-	hasher   *hasher
-	sessions *sessions
-	counters *counters
+	db        *store.DB
+	options   Options
+	hasher    *hasher
+	sessions  *sessions
+	counters  *counters
+	throttled throttled
 }
 
 // New prepares auth for a database that nobody uses yet.
@@ -72,6 +75,7 @@ func (a *Auth) Run(ctx context.Context, fail func(error)) {
 
 func (a *Auth) tidy() error {
 	a.counters.sweep()
+	rows := a.throttled.take()
 	due := a.sessions.unsaved(store.TimeOf(time.Now()))
 	return a.db.Update(store.System, func(tx *store.Tx) error {
 		for id, used := range due {
@@ -83,138 +87,24 @@ func (a *Auth) tidy() error {
 				return err
 			}
 		}
-		_, err := store.EndExpiredSessions(tx, 1000)
-		return err
-	})
-}
-
-// Attempt is somebody trying to sign in.
-type Attempt struct {
-	Username, Password string
-	Addr               netip.Addr
-	UserAgent          string
-}
-
-// Grant is a successful sign-in.
-type Grant struct {
-	Token      string
-	ExpiresAt  store.Time
-	MustChange bool
-}
-
-// errWrong is the one answer to an unknown name, a disabled user and a wrong password.
-var errWrong = errs.New(errs.Unauthenticated, "the user name or the password is wrong").Coded("wrong_credentials")
-
-// Login signs a user in. An unknown name, a disabled user and a wrong password
-// each cost one comparison and get the same answer; too many attempts are
-// refused before any comparison, whether the name exists or not.
-func (a *Auth) Login(in Attempt) (*Grant, error) {
-	var user *store.User
-	var hash string
-	var tries int
-	var window time.Duration
-	err := a.db.View(store.Nobody, func(tx *store.Tx) (err error) {
-		tries = store.LoginTries.Get(tx)
-		window = time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		user, hash, err = findUser(tx, in.Username)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	at := newAttempt(a.counters, "admin", store.Fold(in.Username), in.Addr, window)
-	wait := at.begin(tries, func() bool { return user != nil && user.LoginIP == in.Addr.String() })
-	if wait > 0 {
-		return nil, tooMany(wait)
-	}
-	same, err := a.hasher.compare(hash, in.Password)
-	if err != nil {
-		at.withdraw()
-		return nil, err
-	}
-	if !same || user == nil || !bool(user.Status) {
-		return nil, errWrong
-	}
-	fresh := ""
-	if a.hasher.stale(hash) {
-		if fresh, err = a.hasher.hash(in.Password); err != nil {
-			at.withdraw()
-			return nil, err
-		}
-	}
-	grant, err := a.grant(user.ID, hash, fresh, in)
-	if err == nil {
-		at.succeeded()
-	}
-	return grant, err
-}
-
-func tooMany(wait time.Duration) error {
-	return errs.New(errs.TooMany, "too many attempts; try again in %s", wait.Round(time.Second)).After(wait)
-}
-
-// findUser returns nothing, without an error, for a name that nobody has.
-func findUser(tx *store.Tx, username string) (*store.User, string, error) {
-	user, err := store.UserByName.Get(tx, store.Fold(username))
-	if errs.Is(err, errs.NotFound) {
-		return nil, "", nil
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	h, err := store.HashOf(tx, user.ID)
-	if errs.Is(err, errs.NotFound) {
-		return user, "", nil // imported, and not given a password yet
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	return user, h.Hash, nil
-}
-
-// grant opens the session, if nothing has changed since the password was compared.
-func (a *Auth) grant(id store.ID, hash, fresh string, in Attempt) (*Grant, error) {
-	var g *Grant
-	err := a.db.Update(store.System, func(tx *store.Tx) error {
-		stored, err := store.HashOf(tx, id)
-		if errs.Is(err, errs.NotFound) || err == nil && stored.Hash != hash {
-			return errWrong
-		}
-		if err != nil {
-			return err
-		}
-		user, err := store.Users.Get(tx, id)
-		if err == nil && !bool(user.Status) {
-			err = errWrong
-		}
-		if err != nil {
-			return err
-		}
-		user, err = store.Users.Touch(tx, id, func(u *store.User) error {
-			u.LoginIP, u.LoginTime = in.Addr.String(), tx.Now()
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		if fresh != "" {
-			_, err := store.PasswordHashes.Update(tx, stored.ID, func(h *store.PasswordHash) error { h.Hash = fresh; return nil })
-			if err != nil {
+		for _, row := range rows {
+			copied := *row // the function may run again
+			if err := store.LoginLogs.Create(tx, &copied); err != nil {
 				return err
 			}
 		}
-		session := &store.Session{UserID: id, IP: in.Addr.String(), UserAgent: in.UserAgent}
-		token, err := Open(tx, session)
-		g = &Grant{token, session.ExpiresAt, bool(user.MustChangePassword)}
-		return err
+		before := tx.Now().Add(-time.Duration(store.LoginLogDays.Get(tx)) * 24 * time.Hour)
+		if err := store.TrimLoginLog(tx, before, store.LoginLogRows.Get(tx), 1000); err != nil {
+			return err
+		}
+		return store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)), tx.Now().Add(-idleLimit(tx, true)), 1000)
 	})
-	return g, err
 }
 
 // ChangePassword replaces the signed-in user's password and ends the user's
 // other sessions. The old one is throttled like a login.
 func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassword string) error {
-	if err := CheckPassword("new_password", newPassword); err != nil {
+	if err := a.checkPolicy(s.Actor.Username, "new_password", newPassword); err != nil {
 		return err
 	}
 	if oldPassword == newPassword {
@@ -226,8 +116,8 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 	err := a.db.View(s.Actor, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		tries = store.LoginTries.Get(tx)
-		at = newAttempt(a.counters, "password", s.Actor.ID.String(), addr, window)
-		h, err := store.HashOf(tx, s.Actor.ID)
+		at = newAttempt(a.counters, "password "+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
+		h, err := store.HashOf(tx, s.account)
 		if err == nil {
 			hash = h.Hash
 		}
@@ -253,16 +143,16 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 		return err
 	}
 	err = a.db.Update(s.Actor, func(tx *store.Tx) error {
-		stored, err := store.HashOf(tx, s.Actor.ID)
+		stored, err := store.HashOf(tx, s.account)
 		if err == nil && stored.Hash != hash {
 			err = errs.New(errs.Conflict, "the password has just been changed from elsewhere").Coded("stale")
 		}
 		if err != nil {
 			return err
 		}
-		return store.SetHash(tx, s.Actor.ID, fresh, false, s.ID)
+		return store.SetHash(tx, s.account, fresh, false, s.ID)
 	})
-	if err == nil && s.Actor.ID == FirstUser {
+	if err == nil && s.account == (store.Account{ID: FirstUser}) {
 		err = a.forgetInitial()
 	}
 	return err
@@ -306,7 +196,7 @@ func (a *Auth) Recover(password string) (username string, err error) {
 				continue
 			}
 			username = user.Username
-			return store.SetHash(tx, user.ID, hash, true, 0)
+			return store.SetHash(tx, store.Account{ID: user.ID}, hash, true, 0)
 		}
 		return errs.New(errs.NotFound, "there is no enabled user with the owner role")
 	})

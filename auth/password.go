@@ -11,8 +11,10 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/crypto/bcrypt"
+	"reeve/store"
 	"reeve/store/errs"
 )
 
@@ -122,12 +124,58 @@ func (h *hasher) stale(hash string) bool {
 	return err != nil || cost != h.cost
 }
 
-// CheckPassword says what is wrong with a new password.
+// CheckPassword says what is wrong with a new password, whatever the settings.
 func CheckPassword(field, password string) error {
 	if n := len(password); n < minPassword || n > maxPassword {
 		return errs.Field(errs.Invalid, field, "must have between %d and %d bytes", minPassword, maxPassword)
 	}
 	return nil
+}
+
+// Secret is a new password, hashed.
+type Secret struct {
+	Hash      string
+	Generated string // the password, if it was made here; "" if it was given
+}
+
+// NewSecret checks a password against the policy and hashes it, or makes one when
+// none is given. field is where its faults are told.
+func (a *Auth) NewSecret(username, field string, given *string) (*Secret, error) {
+	s := &Secret{}
+	password := ""
+	if given != nil {
+		password = *given
+		if err := a.checkPolicy(username, field, password); err != nil {
+			return nil, err
+		}
+	} else {
+		password = RandomPassword()
+		s.Generated = password
+	}
+	var err error
+	s.Hash, err = a.hasher.hash(password)
+	return s, err
+}
+
+// checkPolicy holds a new password to the settings: its length, and, unless that
+// is switched off, that it is neither common nor the user's own name.
+func (a *Auth) checkPolicy(username, field, password string) error {
+	if err := CheckPassword(field, password); err != nil {
+		return err
+	}
+	return a.db.View(store.Nobody, func(tx *store.Tx) error {
+		least := store.PasswordLength.Get(tx)
+		folded := store.Fold(password)
+		switch {
+		case utf8.RuneCountInString(password) < least:
+			return errs.Field(errs.Invalid, field, "must have at least %d characters", least)
+		case username != "" && folded == store.Fold(username):
+			return errs.Field(errs.Invalid, field, "must not be the user name")
+		case a.options.Common[folded]:
+			return errs.Field(errs.Invalid, field, "is one of the most common passwords")
+		}
+		return nil
+	})
 }
 
 // RandomPassword makes a password of 130 random bits that can be typed.

@@ -15,16 +15,10 @@ type Session struct {
 	Actor     *store.Actor
 	ExpiresAt store.Time // at the latest
 
-	user     userKey
+	account  store.Account
 	hash     tokenHash
 	lastUsed atomic.Int64 // store.Time; ahead of the stored one by a minute at most
 	saved    atomic.Int64 // store.Time; what is stored
-}
-
-// userKey names a user of either realm.
-type userKey struct {
-	app bool
-	id  store.ID
 }
 
 // saveEvery is how often at most the last use of a session is written.
@@ -44,11 +38,11 @@ type sessions struct {
 	mu     sync.Mutex // the three below; taken before a shard's lock
 	epoch  uint64     // grows with every commit that drops something
 	byID   map[store.ID]*Session
-	byUser map[userKey]map[*Session]bool
+	byUser map[store.Account]map[*Session]bool
 }
 
 func newSessions() *sessions {
-	s := &sessions{byID: map[store.ID]*Session{}, byUser: map[userKey]map[*Session]bool{}}
+	s := &sessions{byID: map[store.ID]*Session{}, byUser: map[store.Account]map[*Session]bool{}}
 	for i := range s.shard {
 		s.shard[i].byHash = map[tokenHash]*Session{}
 	}
@@ -77,10 +71,10 @@ func (s *sessions) put(v *Session, epoch uint64) {
 		return
 	}
 	s.byID[v.ID] = v
-	if s.byUser[v.user] == nil {
-		s.byUser[v.user] = map[*Session]bool{}
+	if s.byUser[v.account] == nil {
+		s.byUser[v.account] = map[*Session]bool{}
 	}
-	s.byUser[v.user][v] = true
+	s.byUser[v.account][v] = true
 	shard := &s.shard[v.hash[0]%shards]
 	shard.Lock()
 	shard.byHash[v.hash] = v
@@ -100,14 +94,14 @@ func (s *sessions) forget(c store.Changes) {
 		s.drop(s.byID[id])
 	}
 	for id := range users {
-		s.dropUser(userKey{false, id})
+		s.dropUser(store.Account{ID: id})
 	}
 	for id := range apps {
-		s.dropUser(userKey{true, id})
+		s.dropUser(store.Account{App: true, ID: id})
 	}
 }
 
-func (s *sessions) dropUser(key userKey) {
+func (s *sessions) dropUser(key store.Account) {
 	for v := range s.byUser[key] {
 		s.drop(v)
 	}
@@ -119,9 +113,9 @@ func (s *sessions) drop(v *Session) {
 		return
 	}
 	delete(s.byID, v.ID)
-	delete(s.byUser[v.user], v)
-	if len(s.byUser[v.user]) == 0 {
-		delete(s.byUser, v.user)
+	delete(s.byUser[v.account], v)
+	if len(s.byUser[v.account]) == 0 {
+		delete(s.byUser, v.account)
 	}
 	shard := &s.shard[v.hash[0]%shards]
 	shard.Lock()
@@ -189,36 +183,36 @@ func load(tx *store.Tx, hash tokenHash) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	actor, user, err := actorOf(tx, stored)
+	actor, account, err := actorOf(tx, stored)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{ID: stored.ID, Actor: actor, ExpiresAt: stored.ExpiresAt, user: user, hash: hash}
+	s := &Session{ID: stored.ID, Actor: actor, ExpiresAt: stored.ExpiresAt, account: account, hash: hash}
 	s.lastUsed.Store(int64(stored.LastUsed))
 	s.saved.Store(int64(stored.LastUsed))
 	return s, nil
 }
 
 // actorOf fills who acts in a session. A disabled user has none.
-func actorOf(tx *store.Tx, s *store.Session) (*store.Actor, userKey, error) {
+func actorOf(tx *store.Tx, s *store.Session) (*store.Actor, store.Account, error) {
 	if s.AppUserID != 0 {
 		u, err := store.AppUsers.Get(tx, s.AppUserID)
 		if err == nil && !bool(u.Status) {
 			err = errUnknown
 		}
 		if err != nil {
-			return nil, userKey{}, err
+			return nil, store.Account{}, err
 		}
-		return &store.Actor{ID: u.ID, Username: u.Username, App: true}, userKey{true, u.ID}, nil
+		return &store.Actor{ID: u.ID, Username: u.Username, App: true, MustChange: bool(u.MustChangePassword)}, store.Account{App: true, ID: u.ID}, nil
 	}
 	u, err := store.Users.Get(tx, s.UserID)
 	if err == nil && !bool(u.Status) {
 		err = errUnknown
 	}
 	if err != nil {
-		return nil, userKey{}, err
+		return nil, store.Account{}, err
 	}
-	return &store.Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, MustChange: bool(u.MustChangePassword)}, userKey{false, u.ID}, nil
+	return &store.Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, MustChange: bool(u.MustChangePassword)}, store.Account{ID: u.ID}, nil
 }
 
 func idleLimit(tx *store.Tx, app bool) time.Duration {
@@ -235,9 +229,22 @@ func lifetime(tx *store.Tx, app bool) time.Duration {
 	return time.Duration(store.SessionHours.Get(tx)) * time.Hour
 }
 
+// maxSessions is how many sessions a user can have; the next one ends the oldest.
+const maxSessions = 10
+
 // Open begins a session, inside the write that decides that it may. The caller
-// sets one of the two user ids, the address and the user agent.
+// sets one of the two user ids, the address and the device.
 func Open(tx *store.Tx, s *store.Session) (token string, err error) {
+	account := store.Account{App: s.AppUserID != 0, ID: max(s.UserID, s.AppUserID)}
+	open, err := store.SessionsOf(tx, account)
+	if err != nil {
+		return "", err
+	}
+	for ; len(open) >= maxSessions; open = open[1:] {
+		if err := store.Sessions.Delete(tx, open[0]); err != nil {
+			return "", err
+		}
+	}
 	token, hash := newToken()
 	s.LastUsed = tx.Now()
 	s.ExpiresAt = tx.Now().Add(lifetime(tx, s.AppUserID != 0))

@@ -137,7 +137,7 @@ func TestWhatEndsASession(t *testing.T) {
 			in.update(func(tx *store.Tx) error { return store.Users.Delete(tx, 2) })
 		},
 		"reset": func(in *instance, s *Session) {
-			in.update(func(tx *store.Tx) error { return store.SetHash(tx, 2, "x", true, 0) })
+			in.update(func(tx *store.Tx) error { return store.SetHash(tx, store.Account{ID: 2}, "x", true, 0) })
 		},
 		"forced out": func(in *instance, s *Session) {
 			in.update(func(tx *store.Tx) error { return store.Sessions.Delete(tx, s.ID) })
@@ -167,6 +167,7 @@ func TestLogoutTwiceIsNoError(t *testing.T) {
 
 func TestASessionFollowsItsUser(t *testing.T) {
 	in := start(t)
+	in.update(func(tx *store.Tx) error { return addUser(tx, "second", password) })
 	token := in.enter("admin", password)
 	in.holds(token)
 	in.user(FirstUser, func(u *store.User) { u.Username, u.RoleIDs, u.MustChangePassword = "root", nil, true })

@@ -84,7 +84,7 @@ func addUser(tx *store.Tx, name, password string) error {
 	if err != nil {
 		return err
 	}
-	return store.SetHash(tx, u.ID, hash, false, 0)
+	return store.SetHash(tx, store.Account{ID: u.ID}, hash, false, 0)
 }
 
 func must(t testing.TB, err error) {

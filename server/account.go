@@ -3,7 +3,6 @@ package server
 import (
 	"strings"
 
-	"reeve/auth"
 	"reeve/store"
 )
 
@@ -37,7 +36,7 @@ type user struct {
 }
 
 // userOf fills in the names of a user's department and roles.
-func userOf(tx *store.Tx, u *store.User) (*user, error) {
+func userOf(tx *store.Tx, u *store.User) *user {
 	out := &user{
 		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Sex: u.Sex, Email: u.Email, Mobile: u.Mobile,
 		AvatarID: u.AvatarID, DeptID: u.DeptID, RoleIDs: u.RoleIDs, RoleNames: []string{}, Status: u.Status,
@@ -46,17 +45,12 @@ func userOf(tx *store.Tx, u *store.User) (*user, error) {
 	if out.RoleIDs == nil {
 		out.RoleIDs = []store.ID{}
 	}
+	rules := store.RuleBook.Get(tx)
+	out.DeptName = rules.DeptName(u.DeptID)
 	for _, id := range u.RoleIDs {
-		out.RoleNames = append(out.RoleNames, store.RuleBook.Get(tx).RoleName(id))
+		out.RoleNames = append(out.RoleNames, rules.RoleName(id))
 	}
-	if u.DeptID != 0 {
-		dept, err := store.Depts.Get(tx, u.DeptID)
-		if err != nil {
-			return nil, err
-		}
-		out.DeptName = dept.Name
-	}
-	return out, nil
+	return out
 }
 
 type loginIn struct {
@@ -71,13 +65,7 @@ type loginOut struct {
 }
 
 func login(req *Request, in *loginIn) (*loginOut, error) {
-	grant, err := req.s.auth.Login(auth.Attempt{
-		Username: in.Username, Password: in.Password, Addr: req.Addr, UserAgent: cut(req.http.UserAgent(), 512),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &loginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange)}, nil
+	return granted(req.s.auth.Login(attempt(req, false, in.Username, in.Password)))
 }
 
 // cut bounds a text that a client chose, in bytes, and keeps it valid UTF-8.
@@ -103,12 +91,8 @@ func readInfo(tx *store.Tx, req *Request, _ *none) (*infoOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := userOf(tx, u)
-	if err != nil {
-		return nil, err
-	}
 	menus, err := store.TreeJSON(store.Menus(tx, req.Actor), func(p *store.Permission) any { return p })
-	return &infoOut{info, Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.Keys(tx)}, err
+	return &infoOut{userOf(tx, u), Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.Keys(tx)}, err
 }
 
 type infoIn struct {
@@ -129,7 +113,7 @@ func changeInfo(tx *store.Tx, req *Request, in *infoIn) (*user, error) {
 	if err != nil {
 		return nil, err
 	}
-	return userOf(tx, u)
+	return userOf(tx, u), nil
 }
 
 // set changes a field that was sent.

@@ -172,6 +172,8 @@ func TestARecordThatIsNotThere(t *testing.T) {
 			body = `{"show":1}`
 		case strings.HasSuffix(rt.Path, "/status"):
 			body = `{"status":1}`
+		case strings.HasSuffix(rt.Path, "/rule"):
+			body = `{"rule_ids":[]}`
 		}
 		for _, id := range []string{"999999", "9223372036854775807"} {
 			cases = append(cases, apiCase{rt.name() + " " + id, rt.Method, strings.Replace(rt.Path, ":id", id, 1), body, "owner", 404,

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/url"
 	"testing"
+
+	"reeve/store"
 )
 
 func TestQueriesThatAreNotUnderstood(t *testing.T) {
@@ -68,21 +70,22 @@ func TestQueriesWhoseTextIsNotUTF8(t *testing.T) {
 
 func TestPagesAtTheirLimits(t *testing.T) {
 	in := start(t)
+	total := fmt.Sprintf(`"total":%d,`, len(store.Builtins))
 	for query, want := range map[string]string{
-		"":                                `"total":7,"pageSize":10,"current":1}`,
-		"page=&pageSize=&keywordSearch=":  `"total":7,"pageSize":10,"current":1}`,
-		"sorter=&filter=&group_id=":       `"total":7,"pageSize":10,"current":1}`,
-		"created_at[]=&created_at[]=":     `"total":7,"pageSize":10,"current":1}`,
-		"pageSize=1000000000":             `"total":7,"pageSize":1000,"current":1}`,
-		"pageSize=1001":                   `"total":7,"pageSize":1000,"current":1}`,
-		"pageSize=1000":                   `"total":7,"pageSize":1000,"current":1}`,
-		"pageSize=99999999999999999999":   `"total":7,"pageSize":1000,"current":1}`,
-		"pageSize=1":                      `"total":7,"pageSize":1,"current":1}`,
-		"current=3&pageSize=2":            `"total":7,"pageSize":2,"current":3}`,
-		"current=3&page=3&pageSize=2":     `"total":7,"pageSize":2,"current":3}`,
-		"page=2":                          `{"data":[],"total":7,"pageSize":10,"current":2}`,
-		"page=2147483647&pageSize=1000":   `{"data":[],"total":7,"pageSize":1000,"current":2147483647}`,
-		"page=1000000000000&pageSize=100": `{"data":[],"total":7,"pageSize":100,`,
+		"":                                total + `"pageSize":10,"current":1}`,
+		"page=&pageSize=&keywordSearch=":  total + `"pageSize":10,"current":1}`,
+		"sorter=&filter=&group_id=":       total + `"pageSize":10,"current":1}`,
+		"created_at[]=&created_at[]=":     total + `"pageSize":10,"current":1}`,
+		"pageSize=1000000000":             total + `"pageSize":1000,"current":1}`,
+		"pageSize=1001":                   total + `"pageSize":1000,"current":1}`,
+		"pageSize=1000":                   total + `"pageSize":1000,"current":1}`,
+		"pageSize=99999999999999999999":   total + `"pageSize":1000,"current":1}`,
+		"pageSize=1":                      total + `"pageSize":1,"current":1}`,
+		"current=3&pageSize=2":            total + `"pageSize":2,"current":3}`,
+		"current=3&page=3&pageSize=2":     total + `"pageSize":2,"current":3}`,
+		"page=3":                          `{"data":[],` + total + `"pageSize":10,"current":3}`,
+		"page=2147483647&pageSize=1000":   `{"data":[],` + total + `"pageSize":1000,"current":2147483647}`,
+		"page=1000000000000&pageSize=100": `{"data":[],` + total + `"pageSize":100,`,
 	} {
 		in.ok("GET", "/system/setting?"+query, "", "owner").brief(200, want)
 	}
@@ -94,7 +97,8 @@ func TestEveryPageTogetherIsTheList(t *testing.T) {
 	for i := range 25 {
 		in.create("/system/setting", fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":%d,"sort":%d}`, i, group, i%3))
 	}
-	for _, size := range []int{1, 7, 25, 32, 1000} {
+	all := len(store.Builtins) + 25
+	for _, size := range []int{1, 7, 25, all, 1000} {
 		seen := map[uint64]bool{}
 		for number := 1; ; number++ {
 			var p struct {
@@ -102,7 +106,7 @@ func TestEveryPageTogetherIsTheList(t *testing.T) {
 				Total int
 			}
 			in.ok("GET", fmt.Sprintf("/system/setting?page=%d&pageSize=%d", number, size), "", "owner").data(&p)
-			if p.Total != 32 || len(p.Data) > size {
+			if p.Total != all || len(p.Data) > size {
 				t.Fatalf("page %d of %d: %d records, total %d", number, size, len(p.Data), p.Total)
 			}
 			if len(p.Data) == 0 {
@@ -115,8 +119,8 @@ func TestEveryPageTogetherIsTheList(t *testing.T) {
 				seen[s.ID] = true
 			}
 		}
-		if len(seen) != 32 {
-			t.Errorf("pages of %d: %d settings, want 32", size, len(seen))
+		if len(seen) != all {
+			t.Errorf("pages of %d: %d settings, want %d", size, len(seen), all)
 		}
 	}
 }

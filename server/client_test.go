@@ -85,7 +85,7 @@ func (a *reply) check(r *http.Request) {
 		}
 		return
 	}
-	media := a.Header.Get("Content-Type")
+	media, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
 	if a.Code == http.StatusOK && op != nil {
 		content := op["responses"].(object)["200"].(object)["content"].(object)
 		if content[media] == nil {

@@ -53,11 +53,13 @@ func (req *Request) decode(d *input, in any) error {
 			}
 		}
 	}
-	body, err := req.readBody()
-	if err != nil {
-		return err
+	if !d.upload {
+		body, err := req.readBody()
+		if err != nil {
+			return err
+		}
+		req.bindBody(d, v, body, malformed, invalid)
 	}
-	req.bindBody(d, v, body, malformed, invalid)
 	if err := malformed.Err(errs.Malformed); err != nil {
 		return err
 	}
@@ -103,6 +105,11 @@ func bindText(f *field, v reflect.Value, text string, faults errs.Faults) {
 		target.Set(reflect.ValueOf(ids))
 	case string:
 		target.SetString(text)
+	case store.Flag:
+		if text != "1" && text != "0" {
+			faults.Add(f.name, "must be 1 or 0")
+		}
+		target.SetBool(text == "1")
 	default:
 		panic("server: the input field " + f.name + " cannot come from a text")
 	}

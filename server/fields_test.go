@@ -20,14 +20,31 @@ var goodBodies = map[string]struct{ url, body string }{
 	"PUT /admin/info":               {"/admin/info", `{"nickname":"N","email":"n@example.org","mobile":"123456","sex":1}`},
 	"PUT /admin/password":           {"/admin/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
 	"POST /admin/rule":              {"/admin/rule", `{"parent_id":0,"type":1,"key":"good","name":"Good","path":"/good","icon":"i","local":"l","sort":1,"show":1,"status":1}`},
-	"PUT /admin/rule/:id":           {"/admin/rule/2", `{"parent_id":3,"type":1,"key":"admin.rule","name":"Good","path":"/good","icon":"i","local":"l","sort":1,"show":1,"status":1}`},
+	"PUT /admin/rule/:id":           {"/admin/rule/4", `{"parent_id":3,"type":1,"key":"admin.rule","name":"Good","path":"/good","icon":"i","local":"l","sort":1,"show":1,"status":1}`},
 	"PUT /admin/rule/:id/show":      {"/admin/rule/2/show", `{"show":0}`},
 	"PUT /admin/rule/:id/status":    {"/admin/rule/2/status", `{"status":0}`},
 	"POST /system/setting":          {"/system/setting", `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
-	"PUT /system/setting/:id":       {"/system/setting/8", `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
+	"PUT /system/setting/:id":       {ownSetting(1), `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
 	"PUT /system/setting":           {"/system/setting", `{"values":{"site.title":"x"}}`},
 	"POST /system/setting-group":    {"/system/setting-group", `{"key":"good","title":"T","remark":"r","public":1}`},
 	"PUT /system/setting-group/:id": {"/system/setting-group/4", `{"key":"good","title":"T","remark":"r","public":1}`},
+	"POST /admin/list":              {"/admin/list", `{"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1,"password":"long enough it is"}`},
+	"PUT /admin/list/:id":           {"/admin/list/2", `{"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1}`},
+	"PUT /admin/list/:id/password":  {"/admin/list/2/password", `{"password":"long enough it is"}`},
+	"PUT /admin/list/:id/status":    {"/admin/list/2/status", `{"status":0}`},
+	"POST /admin/role":              {"/admin/role", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2]}`},
+	"PUT /admin/role/:id":           {"/admin/role/2", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2]}`},
+	"PUT /admin/role/:id/rule":      {"/admin/role/2/rule", `{"rule_ids":[1,2]}`},
+	"POST /admin/dept":              {"/admin/dept", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
+	"PUT /admin/dept/:id":           {"/admin/dept/2", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
+	"POST /user/list":               {"/user/list", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","status":1,"password":"long enough it is"}`},
+	"PUT /user/list/:id":            {"/user/list/1", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","status":1}`},
+	"PUT /user/list/:id/password":   {"/user/list/1/password", `{"password":"long enough it is"}`},
+	"PUT /user/list/:id/status":     {"/user/list/1/status", `{"status":0}`},
+	"POST /api/register":            {"/api/register", `{"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456"}`},
+	"POST /api/login":               {"/api/login", `{"username":"customer","password":"` + ownerPassword + `"}`},
+	"PUT /api/user":                 {"/api/user", `{"nickname":"N","email":"g@example.org","mobile":"123456"}`},
+	"PUT /api/user/password":        {"/api/user/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
 }
 
 // withGoodBodies is an instance that accepts each of goodBodies once.
@@ -35,6 +52,11 @@ func withGoodBodies(t *testing.T) *instance {
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
 	in.create("/system/setting", `{"key":"mine","title":"Mine","type":"input","group_id":4}`)
+	in.clerk("clerk")
+	in.appUser("customer")
+	in.create("/admin/dept", `{"name":"Top"}`)
+	in.create("/admin/dept", `{"name":"Other"}`)
+	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true}}`, "owner")
 	return in
 }
 
@@ -62,7 +84,7 @@ func TestGoodBodiesAreAccepted(t *testing.T) {
 				t.Errorf("%s: its good body lacks %s", rt.name(), f.name)
 			}
 		}
-		withGoodBodies(t).ok(rt.Method, good.url, good.body, "owner")
+		withGoodBodies(t).ok(rt.Method, good.url, good.body, holder(&rt))
 	}
 }
 
@@ -87,7 +109,7 @@ func eachField(t *testing.T, test func(in *instance, rt *Route, f *field, body s
 
 func TestNullIsRefusedForEveryField(t *testing.T) {
 	eachField(t, func(in *instance, rt *Route, f *field, body, url string) {
-		in.call(rt.Method, url, with(t, body, f.name, "null"), "owner").names(422, f.name)
+		in.call(rt.Method, url, with(t, body, f.name, "null"), holder(rt)).names(422, f.name)
 	})
 }
 
@@ -111,7 +133,7 @@ func TestTheWrongTypeIsRefusedForEveryField(t *testing.T) {
 		}
 		for name, value := range all {
 			if !slices.Contains(good, name) {
-				in.call(rt.Method, url, with(t, body, f.name, value), "owner").names(422, f.name)
+				in.call(rt.Method, url, with(t, body, f.name, value), holder(rt)).names(422, f.name)
 			}
 		}
 	})
@@ -131,7 +153,7 @@ func TestEveryFieldIsBounded(t *testing.T) {
 			values = []string{"-1", "18446744073709551616", "9223372036854775808", "999999"}
 		}
 		for _, value := range values {
-			a := in.call(rt.Method, url, with(t, body, f.name, value), "owner")
+			a := in.call(rt.Method, url, with(t, body, f.name, value), holder(rt))
 			if a.Code != 422 || a.envelope().Errors[f.name] == "" {
 				in.t.Errorf("%.40s: %d %.300s", value, a.Code, a.Body)
 			}
@@ -149,7 +171,7 @@ func TestNoNameHasCharactersThatDeceive(t *testing.T) {
 			return
 		}
 		for name, text := range deceiving {
-			a := in.call(rt.Method, url, with(t, body, f.name, string(encodeJSON(t, text))), "owner")
+			a := in.call(rt.Method, url, with(t, body, f.name, string(encodeJSON(t, text))), holder(rt))
 			if a.Code != 422 || a.envelope().Errors[f.name] == "" {
 				in.t.Errorf("%s: %d %s", name, a.Code, a.Body)
 			}
@@ -158,7 +180,7 @@ func TestNoNameHasCharactersThatDeceive(t *testing.T) {
 			return // line breaks are fine there
 		}
 		for _, text := range []string{"a\nb", "a\rb", "a\tb"} {
-			a := in.call(rt.Method, url, with(t, body, f.name, string(encodeJSON(t, text))), "owner")
+			a := in.call(rt.Method, url, with(t, body, f.name, string(encodeJSON(t, text))), holder(rt))
 			if a.Code != 422 || a.envelope().Errors[f.name] == "" {
 				in.t.Errorf("%q: %d %s", text, a.Code, a.Body)
 			}
@@ -180,7 +202,7 @@ func TestRequiredFieldsAreAllNamedAtOnce(t *testing.T) {
 			}
 		}
 		if len(required) > 0 {
-			in.call(rt.Method, goodBodies[rt.name()].url, "{}", "owner").names(422, required...)
+			in.call(rt.Method, goodBodies[rt.name()].url, "{}", holder(&rt)).names(422, required...)
 		}
 	}
 	in.unchanged(before)

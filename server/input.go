@@ -24,7 +24,8 @@ type input struct {
 	fields   []*field
 	readOnly map[string]bool // fields of the record that are ignored when sent back
 	updated  bool            // updated_at is taken as the version that was read
-	body     bool            // takes a body
+	body     bool            // takes a JSON body
+	upload   bool            // takes a multipart body, which the handler reads
 }
 
 // field is one field of an input, or of an object inside one.
@@ -51,10 +52,11 @@ var patterns = map[string]struct {
 	re   *regexp.Regexp
 	hint string
 }{
-	"key":    {regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$`), "1 to 5 lower-case segments joined by dots"},
-	"email":  {regexp.MustCompile(`^$|^[^\s@<>"(),:;\[\]\\]+@[^\s@<>"(),:;\[\]\\]+\.[^\s@<>"(),:;\[\]\\]+$`), "an e-mail address"},
-	"mobile": {regexp.MustCompile(`^$|^\+?[0-9][0-9 ()-]{2,30}$`), "a telephone number"},
-	"path":   {regexp.MustCompile(`^$|^(/|https?://)[^\s\\]*$`), "a path that begins with / or an http(s) address"},
+	"key":      {regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$`), "1 to 5 lower-case segments joined by dots"},
+	"username": {regexp.MustCompile(`^[A-Za-z0-9._-]*$`), "letters, digits, . _ and - alone"},
+	"email":    {regexp.MustCompile(`^$|^[^\s@<>"(),:;\[\]\\]+@[^\s@<>"(),:;\[\]\\]+\.[^\s@<>"(),:;\[\]\\]+$`), "an e-mail address"},
+	"mobile":   {regexp.MustCompile(`^$|^\+?[0-9][0-9 ()-]{2,30}$`), "a telephone number"},
+	"path":     {regexp.MustCompile(`^$|^(/|https?://)[^\s\\]*$`), "a path that begins with / or an http(s) address"},
 }
 
 // describe reads an input struct. out is the route's output: when it is a record,

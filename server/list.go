@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -20,24 +19,7 @@ const (
 	maxPageSize     = 1000
 )
 
-// List declares a list: what it walks and what may be asked of it.
-type List[T any] struct {
-	rows     func(tx *store.Tx) []store.Row[T] // in the default order, ties by id
-	keywords []string                          // the fields that keywordSearch looks in: those of the rows' text
-	order    string                            // the default order, for the document
-	columns  []column[T]
-}
-
-// column is a field that a list can be filtered or sorted by. Exactly one of
-// number and text is set.
-type column[T any] struct {
-	name   string
-	number func(*T) int64 // a store.Time's too, which ranged needs
-	text   func(*T) string
-	uses   use
-}
-
-// use says what a column may be used for.
+// use says what a column of a list may be used for.
 type use int
 
 const (
@@ -47,15 +29,38 @@ const (
 	ranged                   // name[]=from&name[]=to
 )
 
-// listInfo is a List without its type, for the OpenAPI document and tests.
+// columnInfo is a column without the way to its values.
+type columnInfo struct {
+	name   string
+	uses   use
+	number bool // its values are whole numbers
+}
+
+// listInfo is what a list declares: what a request is parsed by, and what the
+// OpenAPI document says.
 type listInfo struct {
-	keywords []string
-	order    string
-	filters  []string
-	sorts    []string
-	params   []string
-	ranges   []string
-	numbers  map[string]bool
+	keywords []string // the fields that keywordSearch looks in; nil for no search
+	order    string   // the default order, in words
+	columns  []columnInfo
+}
+
+func (l *listInfo) names(u use) []string {
+	var names []string
+	for _, c := range l.columns {
+		if c.uses&u != 0 {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+func (l *listInfo) column(name string, u use) *columnInfo {
+	for i, c := range l.columns {
+		if c.name == name && c.uses&u != 0 {
+			return &l.columns[i]
+		}
+	}
+	return nil
 }
 
 // page is what a list answers.
@@ -66,47 +71,14 @@ type page[T any] struct {
 	Current  int `json:"current" doc:"the number of this page, from 1"`
 }
 
-func (l *List[T]) info() *listInfo {
-	info := &listInfo{keywords: l.keywords, order: l.order, numbers: map[string]bool{}}
-	for _, c := range l.columns {
-		info.numbers[c.name] = c.number != nil
-		for u, names := range map[use]*[]string{filtered: &info.filters, sorted: &info.sorts, param: &info.params, ranged: &info.ranges} {
-			if c.uses&u != 0 {
-				*names = append(*names, c.name)
-			}
-		}
-	}
-	return info
-}
-
-// serve answers a list: filter, then count, then page.
-func (l *List[T]) serve(tx *store.Tx, req *Request, out *envelope) error {
-	if req.http.ContentLength != 0 {
-		return errs.New(errs.Malformed, "a GET takes no body")
-	}
-	query, err := parseQuery(req.http.URL.RawQuery)
-	if err != nil {
-		return err
-	}
-	ask, err := l.parse(query)
-	if err != nil {
-		return err
-	}
-	rows := ask.apply(l.rows(tx))
-	from := min((ask.page-1)*ask.size, len(rows))
-	to := min(from+ask.size, len(rows))
-	writePage(&out.bytes, rows[from:to], len(rows), ask)
-	return nil
-}
-
 // writePage joins a page of rows that are already encoded.
-func writePage[T any](b *bytes.Buffer, rows []store.Row[T], total int, ask *question[T]) {
+func writePage(b *bytes.Buffer, rows []json.RawMessage, total int, ask *question) {
 	b.WriteString(`{"data":[`)
 	for i, row := range rows {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(row.JSON)
+		b.Write(row)
 	}
 	tail := append(b.AvailableBuffer(), `],"total":`...)
 	tail = strconv.AppendInt(tail, int64(total), 10)
@@ -115,76 +87,80 @@ func writePage[T any](b *bytes.Buffer, rows []store.Row[T], total int, ask *ques
 	b.Write(append(tail, '}'))
 }
 
-// question is what a request asks of a list.
-type question[T any] struct {
+// question is what a request asks of a list, every name in it declared.
+type question struct {
 	page, size int
-	keep       []func(store.Row[T]) bool // every one must hold
-	compare    func(a, b *T) int         // nil for the default order
+	search     string // folded; "" for none
+	sort       string // a column; "" for the default order
+	descending bool
+	anyOf      []anyOf
+	ranges     []between
 }
 
-func (q *question[T]) apply(rows []store.Row[T]) []store.Row[T] {
-	if len(q.keep) > 0 {
-		kept := make([]store.Row[T], 0, len(rows))
-		for _, row := range rows {
-			if !slices.ContainsFunc(q.keep, func(holds func(store.Row[T]) bool) bool { return !holds(row) }) {
-				kept = append(kept, row)
-			}
-		}
-		rows = kept
-	}
-	if q.compare != nil {
-		rows = slices.Clone(rows)
-		slices.SortStableFunc(rows, func(a, b store.Row[T]) int { return cmp.Or(q.compare(a.Value, b.Value), cmp.Compare(a.ID, b.ID)) })
-	}
-	return rows
+// anyOf asks for records whose column is one of the values.
+type anyOf struct {
+	column  string
+	texts   []string
+	numbers []int64 // of a column of numbers
 }
 
-// parse understands a query string; empty parameters count as absent.
-func (l *List[T]) parse(query url.Values) (*question[T], error) {
-	q := &question[T]{page: 1, size: defaultPageSize}
+// between asks for records whose column lies in a range, ends included.
+type between struct {
+	column    string
+	low, high store.Time
+}
+
+func (q *question) offset() int { return (q.page - 1) * q.size }
+
+// ask understands a list request's query string; empty parameters count as absent.
+func (l *listInfo) ask(req *Request) (*question, error) {
+	q := &question{page: 1, size: defaultPageSize}
+	if req.http.ContentLength != 0 {
+		return nil, errs.New(errs.Malformed, "a GET takes no body")
+	}
+	query, err := parseQuery(req.http.URL.RawQuery)
+	if err != nil {
+		return nil, err
+	}
 	faults := errs.Faults{}
 	for name, values := range query {
+		if !l.knows(name) {
+			faults.Add(name, "is not a parameter here")
+			continue
+		}
 		if !slices.ContainsFunc(values, func(v string) bool { return v != "" }) {
-			if !l.knows(name) {
-				faults.Add(name, "is not a parameter here")
-			}
 			continue
 		}
 		switch value := values[0]; name {
 		case "page", "current":
-			if name == "current" && query.Get("page") != "" && query.Get("page") != value {
+			if other := query.Get("page"); name == "current" && other != "" && other != value {
 				faults.Add(name, "is another name of page, which says otherwise")
 			}
 			q.page = parseCount(name, value, faults)
 		case "pageSize":
 			q.size = min(parseCount(name, value, faults), maxPageSize)
 		case "keywordSearch":
-			l.search(q, value, faults)
+			q.search = store.Fold(value)
 		case "sorter":
-			l.sort(q, value, faults)
+			l.sorter(q, value, faults)
 		case "filter":
 			l.filter(q, value, faults)
 		default:
-			l.field(q, name, values, faults)
+			l.field(q, name, values, query, faults)
 		}
 	}
 	return q, faults.Err(errs.Malformed)
 }
 
-func (l *List[T]) knows(name string) bool {
-	if slices.Contains([]string{"page", "current", "pageSize", "sorter", "filter"}, name) || name == "keywordSearch" && l.keywords != nil {
+func (l *listInfo) knows(name string) bool {
+	switch name {
+	case "page", "current", "pageSize", "sorter", "filter":
 		return true
+	case "keywordSearch":
+		return l.keywords != nil
 	}
-	return l.column(name, param) != nil || l.column(strings.TrimSuffix(name, "[]"), ranged) != nil
-}
-
-func (l *List[T]) column(name string, u use) *column[T] {
-	for i, c := range l.columns {
-		if c.name == name && c.uses&u != 0 {
-			return &l.columns[i]
-		}
-	}
-	return nil
+	plain, isRange := strings.CutSuffix(name, "[]")
+	return l.column(name, param) != nil || isRange && l.column(plain, ranged) != nil
 }
 
 // parseCount reads a positive number; one too large to be one is as good as the
@@ -201,17 +177,8 @@ func parseCount(name, text string, faults errs.Faults) int {
 	return int(n)
 }
 
-func (l *List[T]) search(q *question[T], text string, faults errs.Faults) {
-	if l.keywords == nil {
-		faults.Add("keywordSearch", "is not a parameter here")
-		return
-	}
-	folded := store.Fold(text)
-	q.keep = append(q.keep, func(row store.Row[T]) bool { return strings.Contains(row.Text, folded) })
-}
-
-// sort reads {"field":"ascend"} or descend. Ties keep the default order's id.
-func (l *List[T]) sort(q *question[T], text string, faults errs.Faults) {
+// sorter reads {"field":"ascend"} or descend; {} is no order.
+func (l *listInfo) sorter(q *question, text string, faults errs.Faults) {
 	value, err := parseJSON([]byte(text))
 	object, ok := value.(map[string]any)
 	if err != nil || !ok || len(object) > 1 {
@@ -219,29 +186,19 @@ func (l *List[T]) sort(q *question[T], text string, faults errs.Faults) {
 		return
 	}
 	for name, direction := range object {
-		c := l.column(name, sorted)
-		switch {
-		case c == nil:
-			faults.Add("sorter", "this list is not sorted by %q; it can be by %s", name, strings.Join(l.info().sorts, ", "))
-		case direction == "ascend":
-			q.compare = c.compare
-		case direction == "descend":
-			q.compare = func(a, b *T) int { return c.compare(b, a) }
-		default:
+		if l.column(name, sorted) == nil {
+			faults.Add("sorter", "this list is not sorted by %q; it can be by %s", name, strings.Join(l.names(sorted), ", "))
+			return
+		}
+		if direction != "ascend" && direction != "descend" {
 			faults.Add("sorter", "%s must be ascend or descend", name)
 		}
+		q.sort, q.descending = name, direction == "descend"
 	}
-}
-
-func (c *column[T]) compare(a, b *T) int {
-	if c.number != nil {
-		return cmp.Compare(c.number(a), c.number(b))
-	}
-	return cmp.Compare(store.Fold(c.text(a)), store.Fold(c.text(b)))
 }
 
 // filter reads {"field":["1","2"]}, any of; null and [] are ignored.
-func (l *List[T]) filter(q *question[T], text string, faults errs.Faults) {
+func (l *listInfo) filter(q *question, text string, faults errs.Faults) {
 	value, err := parseJSON([]byte(text))
 	object, ok := value.(map[string]any)
 	if err != nil || !ok {
@@ -251,7 +208,7 @@ func (l *List[T]) filter(q *question[T], text string, faults errs.Faults) {
 	for name, value := range object {
 		c := l.column(name, filtered)
 		if c == nil {
-			faults.Add("filter", "this list is not filtered by %q; it can be by %s", name, strings.Join(l.info().filters, ", "))
+			faults.Add("filter", "this list is not filtered by %q; it can be by %s", name, strings.Join(l.names(filtered), ", "))
 			continue
 		}
 		array, ok := value.([]any)
@@ -274,37 +231,48 @@ func (l *List[T]) filter(q *question[T], text string, faults errs.Faults) {
 				faults.Add("filter", "the values of %s must be texts or numbers", name)
 			}
 		}
-		c.anyOf(q, "filter", texts, faults)
+		q.oneOf(c, "filter", texts, faults)
 	}
 }
 
-// field reads a parameter that is named after a column.
-func (l *List[T]) field(q *question[T], name string, values []string, faults errs.Faults) {
-	if c := l.column(name, param); c != nil {
-		c.anyOf(q, name, values, faults)
-		return
+// oneOf adds a condition, its numbers read.
+func (q *question) oneOf(c *columnInfo, parameter string, texts []string, faults errs.Faults) {
+	of := anyOf{column: c.name, texts: texts}
+	for _, text := range texts {
+		if !c.number {
+			break
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			faults.Add(parameter, "%q is not a whole number", text)
+		}
+		of.numbers = append(of.numbers, n)
 	}
-	c := l.column(strings.TrimSuffix(name, "[]"), ranged)
-	if c == nil || !strings.HasSuffix(name, "[]") {
-		faults.Add(name, "is not a parameter here")
+	q.anyOf = append(q.anyOf, of)
+}
+
+// field reads a parameter that is named after a column.
+func (l *listInfo) field(q *question, name string, values []string, query url.Values, faults errs.Faults) {
+	if c := l.column(name, param); c != nil {
+		q.oneOf(c, name, values, faults)
 		return
 	}
 	if len(values) != 2 {
 		faults.Add(name, "must be given twice: from and to")
 		return
 	}
-	low, errLow := c.bound(values[0], false)
-	high, errHigh := c.bound(values[1], true)
+	low, errLow := bound(values[0], false)
+	high, errHigh := bound(values[1], true)
 	if errLow != nil || errHigh != nil {
 		faults.Add(name, "must be times like 2025-05-08T03:04:05Z or dates like 2025-05-08")
 		return
 	}
-	q.keep = append(q.keep, func(row store.Row[T]) bool { n := c.number(row.Value); return low <= n && n <= high })
+	q.ranges = append(q.ranges, between{strings.TrimSuffix(name, "[]"), low, high})
 }
 
 // bound reads one end of a range; a date alone means its first or last moment,
 // and nothing means no bound.
-func (c *column[T]) bound(text string, end bool) (int64, error) {
+func bound(text string, end bool) (store.Time, error) {
 	switch {
 	case text == "" && end:
 		return 1<<63 - 1, nil
@@ -315,25 +283,7 @@ func (c *column[T]) bound(text string, end bool) (int64, error) {
 		if end {
 			day = day.AddDate(0, 0, 1).Add(-time.Microsecond)
 		}
-		return int64(store.TimeOf(day)), nil
+		return store.TimeOf(day), nil
 	}
-	t, err := store.ParseTime(text)
-	return int64(t), err
-}
-
-// anyOf keeps the rows whose column is one of the values.
-func (c *column[T]) anyOf(q *question[T], name string, texts []string, faults errs.Faults) {
-	if c.text != nil {
-		q.keep = append(q.keep, func(row store.Row[T]) bool { return slices.Contains(texts, c.text(row.Value)) })
-		return
-	}
-	numbers := make([]int64, 0, len(texts))
-	for _, text := range texts {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			faults.Add(name, "%q is not a whole number", text)
-		}
-		numbers = append(numbers, n)
-	}
-	q.keep = append(q.keep, func(row store.Row[T]) bool { return slices.Contains(numbers, c.number(row.Value)) })
+	return store.ParseTime(text)
 }

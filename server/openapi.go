@@ -81,6 +81,8 @@ func tagOf(rt *Route) string {
 	switch {
 	case strings.Contains(rt.Access, "."):
 		return rt.Access[:strings.LastIndex(rt.Access, ".")]
+	case strings.HasPrefix(rt.Path, "/api/"):
+		return "app"
 	case strings.HasPrefix(rt.Path, "/admin/"):
 		return "account"
 	}
@@ -118,6 +120,11 @@ func operation(rt *Route, types *schemas) object {
 			"required": slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "json" && f.required }),
 			"content":  object{"application/json": object{"schema": inputSchema(rt.in.fields, rt.in.readOnly == nil)}},
 		}
+	}
+	if rt.in != nil && rt.in.upload {
+		op["requestBody"] = object{"required": true, "content": object{"multipart/form-data": object{"schema": object{
+			"type": "object", "required": []any{"file"}, "properties": object{"file": object{"type": "string", "format": "binary"}},
+		}}}}
 	}
 	return op
 }
@@ -162,18 +169,18 @@ func listParameters(l *listInfo) []any {
 	if l.keywords != nil {
 		add("keywordSearch", "a part, in any case, of "+strings.Join(l.keywords, ", "), object{"type": "string"})
 	}
-	add("sorter", `one of `+strings.Join(l.sorts, ", ")+`, as {"field":"ascend"} or descend; without it by `+l.order, object{"type": "string"})
-	if l.filters != nil {
-		add("filter", `any of the values of `+strings.Join(l.filters, ", ")+`, as {"field":["1","2"]}`, object{"type": "string"})
+	add("sorter", `one of `+strings.Join(l.names(sorted), ", ")+`, as {"field":"ascend"} or descend; without it by `+l.order, object{"type": "string"})
+	if filters := l.names(filtered); filters != nil {
+		add("filter", `any of the values of `+strings.Join(filters, ", ")+`, as {"field":["1","2"]}`, object{"type": "string"})
 	}
-	for _, name := range l.params {
+	for _, name := range l.names(param) {
 		schema := object{"type": "string"}
-		if l.numbers[name] {
+		if l.column(name, param).number {
 			schema["type"] = "integer"
 		}
 		add(name, "only records with this "+name, schema)
 	}
-	for _, name := range l.ranges {
+	for _, name := range l.names(ranged) {
 		add(name+"[]", "given twice, from and to, inclusive; a time or a date, UTC", object{"type": "array", "items": object{"type": "string"}, "minItems": 2, "maxItems": 2})
 	}
 	return params
@@ -209,19 +216,19 @@ func failuresOf(rt *Route) []errs.Kind {
 	if rt.Access != public || rt.attempts {
 		kinds = append(kinds, errs.Unauthenticated)
 	}
-	if rt.Access != public {
+	if rt.Access != public || rt.closable {
 		kinds = append(kinds, errs.Denied)
 	}
 	if rt.attempts {
 		kinds = append(kinds, errs.TooMany)
 	}
-	if strings.Contains(rt.Path, ":") {
+	if strings.Contains(rt.Path, ":") || rt.in != nil && slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "query" && f.required }) {
 		kinds = append(kinds, errs.NotFound)
 	}
 	if rt.Method != "GET" {
 		kinds = append(kinds, errs.Conflict, errs.Full)
 	}
-	if rt.in != nil && rt.in.body {
+	if rt.in != nil && (rt.in.body || rt.in.upload) {
 		kinds = append(kinds, errs.Invalid, errs.TooLarge, errs.BadMedia)
 	}
 	return kinds

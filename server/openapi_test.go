@@ -90,8 +90,13 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 			params = append(params, fmt.Sprint(p.(object)["in"], " ", p.(object)["name"]))
 		}
 		if body, ok := op["requestBody"].(object); ok {
-			schema := body["content"].(object)["application/json"].(object)["schema"].(object)
+			media, want := "application/json", []string(nil)
+			if rt.in.upload {
+				media, want = "multipart/form-data", []string{"file"}
+			}
+			schema := body["content"].(object)[media].(object)["schema"].(object)
 			fields = slices.Sorted(maps.Keys(schema["properties"].(object)))
+			wantFields = want
 		}
 		if rt.in != nil {
 			for _, f := range rt.in.fields {
@@ -114,10 +119,13 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 
 func TestEveryDocumentedListParameterIsAccepted(t *testing.T) {
 	in := start(t)
-	values := map[string]string{"sorter": `{"id":"ascend"}`, "filter": `{}`, "page": "1", "current": "1", "pageSize": "1", "keywordSearch": "x"}
+	values := map[string]string{"filter": `{}`, "page": "1", "current": "1", "pageSize": "1", "keywordSearch": "x"}
 	for name, op := range operations(served(t, in)) {
 		list, _ := op["parameters"].([]any)
 		method, path, _ := strings.Cut(name, " ")
+		if !slices.ContainsFunc(list, func(p any) bool { return p.(object)["name"] == "page" }) {
+			continue // no list
+		}
 		for _, p := range list {
 			param := p.(object)
 			if param["in"] != "query" {
@@ -129,6 +137,10 @@ func TestEveryDocumentedListParameterIsAccepted(t *testing.T) {
 				value = "1"
 			}
 			query := key + "=" + value
+			if key == "sorter" {
+				sort, _, _ := strings.Cut(strings.TrimPrefix(param["description"].(string), "one of "), ",")
+				query = key + "=" + `{"` + strings.Fields(sort)[0] + `":"ascend"}`
+			}
 			if strings.HasSuffix(key, "[]") {
 				query = key + "=2025-05-08&" + key + "=2025-05-09"
 			}

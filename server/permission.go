@@ -10,6 +10,7 @@ var permissionRoutes = []Route{
 	write("DELETE", "/admin/rule/:id", "admin.rule.delete", "Delete a permission", deletePermission),
 	write("PUT", "/admin/rule/:id/show", "admin.rule.update", "Show or hide a permission", showPermission),
 	write("PUT", "/admin/rule/:id/status", "admin.rule.update", "Enable or disable a permission", enablePermission),
+	read("/admin/permission/explain", "admin.rule.query", "Explain a user's permission", explain),
 }
 
 // tree is what a tree answers; T is the record of a node.

@@ -11,23 +11,24 @@ import (
 
 func TestPermissionsThatAreRefused(t *testing.T) {
 	in := start(t)
-	// Below 1: the menu 20, in it the page 21, below that the action 22.
-	in.create("/admin/rule", `{"type":0,"key":"shop","name":"Shop","parent_id":1}`)
-	in.create("/admin/rule", `{"type":1,"key":"shop.goods","name":"Goods","parent_id":20}`)
-	in.create("/admin/rule", `{"type":2,"key":"shop.goods.query","name":"Look","parent_id":21}`)
-	above := uint64(0)
-	for level := range 32 { // 23 to 54
+	menu := in.create("/admin/rule", `{"type":0,"key":"shop","name":"Shop","parent_id":1}`)
+	page := in.create("/admin/rule", fmt.Sprintf(`{"type":1,"key":"shop.goods","name":"Goods","parent_id":%d}`, menu))
+	action := in.create("/admin/rule", fmt.Sprintf(`{"type":2,"key":"shop.goods.query","name":"Look","parent_id":%d}`, page))
+	deep, above := action+1, uint64(0)
+	for level := range 32 {
 		above = in.create("/admin/rule", fmt.Sprintf(`{"type":0,"key":"deep-%d","name":"L","parent_id":%d}`, level, above))
 	}
 	post := func(name, body string, status int, has ...string) apiCase {
 		return apiCase{name, "POST", "/admin/rule", body, "owner", status, has, nil}
 	}
-	put := func(name string, id int, body string, status int, has ...string) apiCase {
+	put := func(name string, id uint64, body string, status int, has ...string) apiCase {
 		return apiCase{name, "PUT", fmt.Sprintf("/admin/rule/%d", id), body, "owner", status, has, nil}
 	}
-	remove := func(name string, id store.ID, status int, has ...string) apiCase {
-		return apiCase{name, "DELETE", "/admin/rule/" + id.String(), "", "owner", status, has, nil}
+	remove := func(name string, id uint64, status int, has ...string) apiCase {
+		return apiCase{name, "DELETE", fmt.Sprintf("/admin/rule/%d", id), "", "owner", status, has, nil}
 	}
+	below := func(id uint64) string { return fmt.Sprintf(`{"parent_id":%d}`, id) }
+	new := func(id uint64) string { return fmt.Sprintf(`{"type":0,"key":"x","name":"x","parent_id":%d}`, id) }
 	cases := []apiCase{
 		post("a key that another has", `{"type":1,"key":"shop.goods","name":"x"}`, 409, `"errorCode":"duplicate"`, `"errors":{"key":`),
 		post("a key in capitals", `{"type":1,"key":"Shop","name":"x"}`, 422, `"key":`),
@@ -42,46 +43,47 @@ func TestPermissionsThatAreRefused(t *testing.T) {
 		post("a status of 2", `{"type":1,"key":"x","name":"x","status":2}`, 422, `"status":`),
 		post("a status as a text", `{"type":1,"key":"x","name":"x","status":"1"}`, 422, `"status":`),
 		post("a parent that is not there", `{"type":1,"key":"x","name":"x","parent_id":999}`, 422, `"errors":{"parent_id":`),
-		post("a parent that is an action", `{"type":1,"key":"x","name":"x","parent_id":22}`, 422, `"errors":{"parent_id":`),
-		post("a 33rd level", `{"type":0,"key":"x","name":"x","parent_id":54}`, 422, `"errors":{"parent_id":`, "32 levels"),
+		post("a parent that is an action", new(action), 422, `"errors":{"parent_id":`),
+		post("a 33rd level", new(above), 422, `"errors":{"parent_id":`, "32 levels"),
 		post("everything wrong at once", `{"type":9,"key":"X","name":"","sort":99999999,"path":"x","icon":7}`, 422, `"type":`, `"key":`, `"name":`, `"sort":`, `"path":`, `"icon":`),
-		put("below itself", 20, `{"parent_id":20}`, 422, `"errors":{"parent_id":`),
-		put("below its child", 20, `{"parent_id":21}`, 422, `"errors":{"parent_id":`),
-		put("below its grandchild", 1, `{"parent_id":21}`, 422, `"errors":{"parent_id":`),
-		put("the top of a deep tree below another node", 23, `{"parent_id":1}`, 422, `"errors":{"parent_id":`, "32 levels"),
-		put("a circle at the bottom of a deep tree", 23, `{"parent_id":54}`, 422, `"errors":{"parent_id":`),
-		put("a node with children made an action", 20, `{"type":2}`, 422, `"errors":{"type":`),
-		put("below an action", 21, `{"parent_id":22}`, 422, `"errors":{"parent_id":`),
-		put("renamed to what another has", 21, `{"key":"shop"}`, 409, `"errors":{"key":`),
-		remove("a node with children", 20, 409, `"errorCode":"in_use"`, "1 permission"),
-		remove("a page with an action", 21, 409, `"errorCode":"in_use"`),
-		{"to be shown, without a value", "PUT", "/admin/rule/20/show", `{}`, "owner", 422, []string{`"show":"is required"`}, nil},
-		{"to be enabled, without a body", "PUT", "/admin/rule/20/status", "", "owner", 422, []string{`"status":"is required"`}, nil},
-		{"to be shown, with another flag", "PUT", "/admin/rule/20/show", `{"status":1}`, "owner", 422, []string{`"show":"is required"`}, nil},
+		put("below itself", menu, below(menu), 422, `"errors":{"parent_id":`),
+		put("below its child", menu, below(page), 422, `"errors":{"parent_id":`),
+		put("below its grandchild", 1, below(page), 422, `"errors":{"parent_id":`),
+		put("the top of a deep tree below another node", deep, below(1), 422, `"errors":{"parent_id":`, "32 levels"),
+		put("a circle at the bottom of a deep tree", deep, below(above), 422, `"errors":{"parent_id":`),
+		put("a node with children made an action", menu, `{"type":2}`, 422, `"errors":{"type":`),
+		put("below an action", page, below(action), 422, `"errors":{"parent_id":`),
+		put("renamed to what another has", page, `{"key":"shop"}`, 409, `"errors":{"key":`),
+		remove("a node with children", menu, 409, `"errorCode":"in_use"`, "1 permission"),
+		remove("a page with an action", page, 409, `"errorCode":"in_use"`),
+		{"to be shown, without a value", "PUT", fmt.Sprintf("/admin/rule/%d/show", menu), `{}`, "owner", 422, []string{`"show":"is required"`}, nil},
+		{"to be enabled, without a body", "PUT", fmt.Sprintf("/admin/rule/%d/status", menu), "", "owner", 422, []string{`"status":"is required"`}, nil},
+		{"to be shown, with another flag", "PUT", fmt.Sprintf("/admin/rule/%d/show", menu), `{"status":1}`, "owner", 422, []string{`"show":"is required"`}, nil},
 	}
 	for key := range Keys() {
-		id := in.permission(key)
+		id := uint64(in.permission(key))
 		cases = append(cases,
 			remove(key+" deleted", id, 409, `"errorCode":"in_use"`, key),
-			put(key+" renamed", int(id), `{"key":"other.key"}`, 409, `"errorCode":"in_use"`, `"errors":{"key":`))
+			put(key+" renamed", id, `{"key":"other.key"}`, 409, `"errorCode":"in_use"`, `"errors":{"key":`))
 	}
 	runCases(t, in, cases)
 }
 
 func TestPermissionsThatAreAccepted(t *testing.T) {
 	in := start(t)
+	spare := in.create("/admin/rule", `{"type":0,"key":"spare","name":"x"}`)
 	runCases(t, in, []apiCase{
 		{"the least", "POST", "/admin/rule", `{"type":0,"key":"a","name":"x"}`, "owner", 200, []string{`"parent_id":0,"type":0,"key":"a","name":"x","path":"","icon":"","local":"","sort":0,"show":1,"status":1,`}, nil},
 		{"all of it", "POST", "/admin/rule", `{"parent_id":2,"type":2,"key":"b.c-d.e_f.g.h","name":" Nämé  ","path":"https://example.org/x?y#z","icon":"I","local":"menu.x","sort":-1000000,"show":false,"status":0}`, "owner", 200,
 			[]string{`"parent_id":2,"type":2,"key":"b.c-d.e_f.g.h","name":"Nämé","path":"https://example.org/x?y#z","icon":"I","local":"menu.x","sort":-1000000,"show":0,"status":0,`}, nil},
-		{"one field changed", "PUT", "/admin/rule/2", `{"name":"Rights"}`, "owner", 200, []string{`"name":"Rights"`, `"path":"/admin/rule"`}, nil},
+		{"one field changed", "PUT", "/admin/rule/2", `{"name":"People"}`, "owner", 200, []string{`"name":"People"`, `"path":"/admin/list"`}, nil},
 		{"moved to the top", "PUT", "/admin/rule/4", `{"parent_id":0}`, "owner", 200, []string{`"parent_id":0`}, nil},
 		{"hidden", "PUT", "/admin/rule/4/show", `{"show":0}`, "owner", 200, []string{`"show":0,"status":1`}, nil},
 		{"disabled with false", "PUT", "/admin/rule/4/status", `{"status":false}`, "owner", 200, []string{`"status":0`}, nil},
 		{"one that routes need, renamed to itself", "PUT", fmt.Sprintf("/admin/rule/%d", in.permission("admin.rule.query")), `{"key":"admin.rule.query","name":"Look"}`, "owner", 200, []string{`"name":"Look"`}, nil},
 		{"one that routes need, moved and disabled", "PUT", fmt.Sprintf("/admin/rule/%d", in.permission("admin.rule.query")), `{"parent_id":4,"status":0,"show":0}`, "owner", 200, []string{`"parent_id":4`}, nil},
 		{"a menu node renamed", "PUT", "/admin/rule/1", `{"key":"people"}`, "owner", 200, []string{`"key":"people"`}, nil},
-		{"a node without children deleted", "DELETE", "/admin/rule/20", "", "owner", 200, []string{`"data":{}`}, nil},
+		{"a node without children deleted", "DELETE", fmt.Sprintf("/admin/rule/%d", spare), "", "owner", 200, []string{`"data":{}`}, nil},
 	})
 }
 

@@ -55,11 +55,11 @@ func TestNoRequestSucceedsAfterTheSessionHasEnded(t *testing.T) {
 		},
 		"new password": func() error {
 			return in.db.Update(store.System, func(tx *store.Tx) error {
-				hash, err := store.HashOf(tx, u.ID)
+				hash, err := store.HashOf(tx, store.Account{ID: u.ID})
 				if err != nil {
 					return err
 				}
-				return store.SetHash(tx, u.ID, hash.Hash, false, 0)
+				return store.SetHash(tx, store.Account{ID: u.ID}, hash.Hash, false, 0)
 			})
 		},
 	}

@@ -5,20 +5,41 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"reeve/store"
 )
 
 // What holds for every record that is changed by PUT.
 
 var wholeRecords = []struct{ name, read, url string }{
 	{"a setting", "/system/setting/1", "/system/setting/1"},
-	{"a setting with options", "/system/setting/8", "/system/setting/8"},
-	{"a secret without a value", "/system/setting/9", "/system/setting/9"},
-	{"a secret", "/system/setting/10", "/system/setting/10"},
+	{"a setting with options", ownSetting(1), ownSetting(1)},
+	{"a secret without a value", ownSetting(2), ownSetting(2)},
+	{"a secret", ownSetting(3), ownSetting(3)},
 	{"a setting group", "/system/setting-group/2", "/system/setting-group/2"},
 	{"a permission", "/admin/rule", "/admin/rule/1"},
 	{"a permission to be shown", "/admin/rule", "/admin/rule/1/show"},
 	{"a permission to be enabled", "/admin/rule", "/admin/rule/1/status"},
 	{"one's own account", "/admin/info", "/admin/info"},
+	{"a user", "/admin/list/2", "/admin/list/2"},
+	{"a user to be enabled", "/admin/list/2", "/admin/list/2/status"},
+	{"a role", "/admin/role/3", "/admin/role/3"},
+	{"a role to be granted", "/admin/role/3", "/admin/role/3/rule"},
+	{"a department", "/admin/dept/2", "/admin/dept/2"},
+	{"an app user", "/user/list/1", "/user/list/1"},
+	{"an app user to be enabled", "/user/list/1", "/user/list/1/status"},
+	{"one's own app user", "/api/user", "/api/user"},
+}
+
+// ownSetting is the address of the nth setting that is not the program's.
+func ownSetting(n int) string { return fmt.Sprintf("/system/setting/%d", len(store.Builtins)+n) }
+
+// userOfURL is who uses an address in these tests.
+func userOfURL(url string) string {
+	if strings.HasPrefix(url, "/api/") {
+		return "customer"
+	}
+	return "owner"
 }
 
 // withRecords has all of wholeRecords; read gets one, as its PUT answers it.
@@ -27,12 +48,19 @@ func withRecords(t *testing.T) *instance {
 	in.create("/system/setting", `{"key":"k","title":"T","type":"radio","values":"a","options":`+twoOptions+`,"props":[{"name":"width","value":"1"}],"group_id":1}`)
 	in.create("/system/setting", `{"key":"empty","title":"T","type":"secret","group_id":2}`)
 	in.create("/system/setting", `{"key":"full","title":"T","type":"secret","values":"x","group_id":2}`)
+	in.clerk("clerk", "admin.role.query")
+	in.create("/admin/dept", `{"name":"Top"}`)
+	in.create("/admin/dept", `{"parent_id":1,"name":"Below","leader":"L","phone":"123456","email":"d@example.org","sort":3}`)
+	in.create("/admin/role", `{"name":"R","description":"d","sort":5,"data_scope":"custom","dept_ids":[2,1],"grant_role_ids":[2]}`)
+	in.ok("PUT", "/admin/role/3/rule", `{"rule_ids":[5,3]}`, "owner")
+	in.ok("PUT", "/admin/list/2", `{"dept_id":2,"role_ids":[3,2],"nickname":"N","email":"n@example.org","mobile":"+491234","sex":2}`, "owner")
+	in.appUser("customer")
 	return in
 }
 
 func (in *instance) read(url string) []byte {
 	in.t.Helper()
-	data := record(in.ok("GET", url, "", "owner"))
+	data := record(in.ok("GET", url, "", userOfURL(url)))
 	var outer struct {
 		Data []map[string]json.RawMessage
 		Info json.RawMessage
@@ -56,7 +84,7 @@ func TestARecordSentBackWholeChangesNothing(t *testing.T) {
 			in := withRecords(t)
 			whole := in.read(r.read)
 			before := in.dump()
-			a := in.ok("PUT", r.url, string(whole), "owner")
+			a := in.ok("PUT", r.url, string(whole), userOfURL(r.url))
 			if got := record(a); !sameJSON(t, string(got), string(whole)) {
 				t.Errorf("sent %s\ngot  %s", whole, got)
 			}
@@ -69,7 +97,7 @@ func TestReadOnlyFieldsAreIgnored(t *testing.T) {
 	in := withRecords(t)
 	before := in.dump()
 	readOnly := `"id":77,"created_at":"1999-01-01T00:00:00.000000Z"`
-	in.ok("PUT", "/system/setting/8", `{`+readOnly+`}`, "owner").brief(200, `"id":8,`)
+	in.ok("PUT", ownSetting(1), `{`+readOnly+`}`, "owner").brief(200, fmt.Sprintf(`"id":%d,`, len(store.Builtins)+1))
 	in.ok("PUT", "/system/setting-group/2", `{`+readOnly+`}`, "owner").brief(200, `"id":2,`)
 	in.ok("PUT", "/admin/rule/1", `{`+readOnly+`}`, "owner").brief(200, `"id":1,`)
 	in.ok("PUT", "/admin/info", `{`+readOnly+`,"username":"root","role_ids":[1,2,3],"status":0,"must_change_password":1,"login_ip":"x"}`, "owner").brief(200, `"id":1,"username":"admin"`)
@@ -82,8 +110,10 @@ func TestReadOnlyFieldsAreIgnored(t *testing.T) {
 
 func TestAStaleRecordIsNotWritten(t *testing.T) {
 	changes := map[string]string{
-		"/system/setting/1": `"sort":77`, "/system/setting/8": `"sort":77`, "/system/setting/9": `"sort":77`, "/system/setting/10": `"sort":77`, "/system/setting-group/2": `"remark":"x"`,
+		"/system/setting/1": `"sort":77`, ownSetting(1): `"sort":77`, ownSetting(2): `"sort":77`, ownSetting(3): `"sort":77`, "/system/setting-group/2": `"remark":"x"`,
 		"/admin/rule/1": `"sort":77`, "/admin/rule/1/show": `"show":0`, "/admin/rule/1/status": `"status":0`, "/admin/info": `"nickname":"x"`,
+		"/admin/list/2": `"nickname":"x"`, "/admin/list/2/status": `"status":0`, "/admin/role/3": `"sort":77`, "/admin/role/3/rule": `"rule_ids":[3]`, "/admin/dept/2": `"sort":77`,
+		"/user/list/1": `"nickname":"x"`, "/user/list/1/status": `"status":0`, "/api/user": `"nickname":"x"`,
 	}
 	for _, r := range wholeRecords {
 		t.Run(r.name, func(t *testing.T) {
@@ -93,16 +123,16 @@ func TestAStaleRecordIsNotWritten(t *testing.T) {
 			}
 			must(t, json.Unmarshal(in.read(r.read), &stamps))
 			body := fmt.Sprintf(`{%s,"updated_at":%q}`, changes[r.url], stamps.UpdatedAt)
-			in.ok("PUT", r.url, body, "owner")
+			in.ok("PUT", r.url, body, userOfURL(r.url))
 			before := in.dump()
 			for _, old := range []string{stamps.UpdatedAt, "1999-01-01T00:00:00Z", "2999-01-01T00:00:00.000000+02:00"} {
-				a := in.call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%q}`, changes[r.url], old), "owner")
+				a := in.call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%q}`, changes[r.url], old), userOfURL(r.url))
 				if e := a.envelope(); a.Code != 409 || e.ErrorCode != "stale" || e.Errors["updated_at"] == "" || e.ShowType != 2 {
 					t.Errorf("%s: %d %s", old, a.Code, a.Body)
 				}
 			}
 			for _, bad := range []string{`"yesterday"`, `""`, `null`, `1746673445`, `{}`} {
-				in.call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%s}`, changes[r.url], bad), "owner").names(422, "updated_at")
+				in.call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%s}`, changes[r.url], bad), userOfURL(r.url)).names(422, "updated_at")
 			}
 			in.unchanged(before)
 		})
@@ -117,7 +147,7 @@ func TestEveryChangeMovesUpdatedAt(t *testing.T) {
 			CreatedAt string `json:"created_at"`
 			UpdatedAt string `json:"updated_at"`
 		}
-		in.ok("PUT", "/system/setting/8", fmt.Sprintf(`{"sort":%d}`, i+1), "owner").data(&r)
+		in.ok("PUT", ownSetting(1), fmt.Sprintf(`{"sort":%d}`, i+1), "owner").data(&r)
 		if r.UpdatedAt <= last || r.UpdatedAt <= r.CreatedAt {
 			t.Errorf("created %s, then %q, then %q", r.CreatedAt, last, r.UpdatedAt)
 		}
@@ -137,7 +167,7 @@ func TestAGroupWithSettingsIsNotDeleted(t *testing.T) {
 		{"a key with a dot", "PUT", "/system/setting-group/4", `{"key":"a.b"}`, "owner", 422, []string{`"key":`}, nil},
 		{"neither key nor title", "POST", "/system/setting-group", `{}`, "owner", 422, []string{`"key":"is required"`, `"title":"is required"`}, nil},
 	})
-	in.ok("DELETE", "/system/setting/8", "", "owner").is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
+	in.ok("DELETE", ownSetting(1), "", "owner").is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
 	in.ok("DELETE", "/system/setting-group/4", "", "owner").is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
 	in.call("GET", "/system/setting-group/4", "", "owner").brief(404)
 }

@@ -100,15 +100,15 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	if err != nil {
 		return err
 	}
-	if session.Actor.App {
-		return errs.New(errs.Unauthenticated, "this token belongs to an app user; sign in to the backend")
+	if session.Actor.App != (rt.Access == appOnly) {
+		return errs.New(errs.Unauthenticated, "this token belongs to the other realm: users sign in at /admin/login, app users at /api/login")
 	}
 	req.Session, req.Actor = session, session.Actor
 	tx.ActAs(req.Actor)
 	if req.Actor.MustChange && !rt.before {
 		return errs.New(errs.Denied, "the password must be changed first").Coded("password_change_required")
 	}
-	if rt.Access != signedIn && !req.Actor.May(tx, rt.Access) {
+	if !rt.open() && !req.Actor.May(tx, rt.Access) {
 		return errs.New(errs.Denied, "the permission %s is missing", rt.Access)
 	}
 	return nil

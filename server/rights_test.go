@@ -40,11 +40,12 @@ func TestADisabledPermissionIsGoneAtTheNextRequest(t *testing.T) {
 func TestMovingAPermissionBelowADisabledOneDisablesIt(t *testing.T) {
 	in := start(t)
 	in.clerk("clerk", "system.setting.query")
+	page := "/admin/rule/" + in.permission("system.setting").String()
 	off := in.create("/admin/rule", `{"type":0,"key":"off","name":"Off","status":0}`)
-	in.ok("PUT", "/admin/rule/4", fmt.Sprintf(`{"parent_id":%d}`, off), "owner")
+	in.ok("PUT", page, fmt.Sprintf(`{"parent_id":%d}`, off), "owner")
 	in.call("GET", "/system/setting", "", "clerk").brief(403)
 	in.ok("GET", "/system/setting", "", "owner")
-	in.ok("PUT", "/admin/rule/4", `{"parent_id":0}`, "owner")
+	in.ok("PUT", page, `{"parent_id":0}`, "owner")
 	in.ok("GET", "/system/setting", "", "clerk")
 }
 
@@ -74,10 +75,10 @@ func TestAGrantStandsForItself(t *testing.T) {
 
 func TestMenusAreTheOnesThatCanBeOpened(t *testing.T) {
 	in := start(t)
-	in.create("/admin/rule", `{"type":0,"key":"sub","name":"Sub","parent_id":1,"sort":1}`)          // 20
-	in.create("/admin/rule", `{"type":1,"key":"sub.page","name":"Page","parent_id":20,"sort":2}`)   // 21
-	in.create("/admin/rule", `{"type":1,"key":"sub.other","name":"Other","parent_id":20,"sort":1}`) // 22
-	in.create("/admin/rule", `{"type":2,"key":"sub.page.act","name":"Act","parent_id":21}`)
+	sub := in.create("/admin/rule", `{"type":0,"key":"sub","name":"Sub","parent_id":1,"sort":1}`)
+	page := in.create("/admin/rule", fmt.Sprintf(`{"type":1,"key":"sub.page","name":"Page","parent_id":%d,"sort":2}`, sub))
+	in.create("/admin/rule", fmt.Sprintf(`{"type":1,"key":"sub.other","name":"Other","parent_id":%d,"sort":1}`, sub))
+	in.create("/admin/rule", fmt.Sprintf(`{"type":2,"key":"sub.page.act","name":"Act","parent_id":%d}`, page))
 	in.clerk("none")
 	in.clerk("page", "sub.page")
 	in.clerk("both", "sub.page", "sub.other", "sub.page.act", "system.setting.query")
@@ -90,7 +91,7 @@ func TestMenusAreTheOnesThatCanBeOpened(t *testing.T) {
 			}
 		}
 	}
-	const rest, system = " admin.rule", " system(system.setting)"
+	const rest, system = " admin.list admin.role admin.rule admin.dept user.list", " system(system.setting system.session system.loginlog)"
 	menus("as made", "admin(sub(sub.other sub.page)"+rest+")"+system, "admin(sub(sub.page))", "admin(sub(sub.other sub.page))")
 	in.switchPermission("sub.other", "show", 0)
 	menus("one hidden", "admin(sub(sub.page)"+rest+")"+system, "admin(sub(sub.page))", "admin(sub(sub.page))")

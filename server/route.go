@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 const (
 	public   = "public"    // everybody
 	signedIn = "signed-in" // every user who is signed in to the backend
+	appOnly  = "app user"  // every user who is signed in to the app
 )
 
 // Route is one operation. The table of them is what everything else is read
@@ -30,6 +32,7 @@ type Route struct {
 	list     *listInfo    // what a list declares, nil for anything else
 	before   bool         // usable while the password must be changed
 	attempts bool         // refuses wrong credentials, and too many attempts
+	closable bool         // a setting can close it
 	tagged   bool         // answers with an ETag, or 304
 	binary   string       // the media type of a raw answer
 
@@ -106,15 +109,6 @@ func free[In, Out any](method, path, access, title string, handler func(*Request
 	return rt
 }
 
-// list makes a GET route from a declaration; it has no handler.
-func list[T any](path, access, title string, l *List[T]) Route {
-	return Route{
-		Method: "GET", Path: path, Access: access, Title: title,
-		out: reflect.TypeFor[page[T]](), list: l.info(),
-		view: l.serve,
-	}
-}
-
 // raw makes a GET route whose handler writes the answer itself, once nothing can
 // go wrong any more; an error it returns is answered in the envelope.
 func raw(path, access, title, mediaType string, handler func(*Request, http.ResponseWriter) error) Route {
@@ -129,6 +123,29 @@ func raw(path, access, title, mediaType string, handler func(*Request, http.Resp
 	return rt
 }
 
+// upload makes a POST route that takes one file, as multipart/form-data with the
+// field file. The handler reads it as it arrives; nothing is kept elsewhere.
+func upload[In, Out any](path, access, title string, maxBytes int64, handler func(*Request, *In, io.Reader) (Out, error)) Route {
+	rt := newRoute[In, Out]("POST", path, access, title)
+	rt.in.upload = true
+	rt.act = func(req *Request, out *envelope) error {
+		in := new(In)
+		if err := req.decode(rt.in, in); err != nil {
+			return err
+		}
+		file, err := req.file(maxBytes)
+		if err != nil {
+			return err
+		}
+		data, err := handler(req, in, file)
+		if err != nil {
+			return err
+		}
+		return out.put(data)
+	}
+	return rt
+}
+
 // beforePasswordChange lets a route be used by who must change the password.
 func beforePasswordChange(rt Route) Route {
 	rt.before = true
@@ -138,6 +155,12 @@ func beforePasswordChange(rt Route) Route {
 // throttled tells the document that a route refuses wrong and too many attempts.
 func throttled(rt Route) Route {
 	rt.attempts = true
+	return rt
+}
+
+// closable tells the document that a setting can close a public route.
+func closable(rt Route) Route {
+	rt.closable = true
 	return rt
 }
 
@@ -157,7 +180,8 @@ func newRoute[In, Out any](method, path, access, title string) Route {
 func routes() []Route {
 	var all []Route
 	for _, resource := range [][]Route{
-		accountRoutes, permissionRoutes, settingRoutes, settingGroupRoutes, systemRoutes,
+		accountRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
+		appUserRoutes, appRoutes, settingRoutes, settingGroupRoutes, sessionRoutes, systemRoutes,
 	} {
 		all = append(all, resource...)
 	}
@@ -169,7 +193,7 @@ var permissionKey = regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){1,
 // checkRoutes refuses a table with a mistake in it, at start.
 func checkRoutes(all []Route) error {
 	for _, rt := range all {
-		if rt.Access != public && rt.Access != signedIn && !permissionKey.MatchString(rt.Access) {
+		if !rt.open() && !permissionKey.MatchString(rt.Access) {
 			return fmt.Errorf("route %s %s has no access key: %q", rt.Method, rt.Path, rt.Access)
 		}
 		if rt.Title == "" {
@@ -185,11 +209,16 @@ func checkRoutes(all []Route) error {
 	return nil
 }
 
+// open tells whether a route asks for no permission.
+func (rt *Route) open() bool {
+	return rt.Access == public || rt.Access == signedIn || rt.Access == appOnly
+}
+
 // Keys are the permission keys that routes ask for.
 func Keys() map[string]bool {
 	keys := map[string]bool{}
 	for _, rt := range routes() {
-		if rt.Access != public && rt.Access != signedIn {
+		if !rt.open() {
 			keys[rt.Access] = true
 		}
 	}

@@ -45,9 +45,24 @@ func eachRoute(t *testing.T, in *instance, when func(*Route) bool, test func(in 
 
 func isPublic(rt *Route) bool    { return rt.Access == public }
 func isPrivate(rt *Route) bool   { return rt.Access != public }
-func needsKey(rt *Route) bool    { return rt.Access != public && rt.Access != signedIn }
+func needsKey(rt *Route) bool    { return !rt.open() }
 func takesBody(rt *Route) bool   { return rt.in != nil && rt.in.body }
-func refusesBody(rt *Route) bool { return rt.in == nil || !rt.in.body }
+func refusesBody(rt *Route) bool { return rt.in == nil || !rt.in.body && !rt.in.upload }
+
+// holder is who may use a route in an instance made by everyone.
+func holder(rt *Route) string {
+	if rt.Access == appOnly {
+		return "customer"
+	}
+	return "owner"
+}
+
+// everyone is an instance with somebody for every route.
+func everyone(t testing.TB) *instance {
+	in := start(t)
+	in.appUser("customer")
+	return in
+}
 
 // wellFormed makes the token of a secret of 43 letters, with its right checksum.
 func wellFormed(secret string) string {
@@ -95,7 +110,7 @@ func TestEveryRouteRefusesWhoeverIsNotSignedIn(t *testing.T) {
 	codes := map[string]string{"expired": "session_expired", "idle": "session_expired"}
 	eachRoute(t, in, isPrivate, func(in *instance, rt *Route) {
 		for who := range in.tokens {
-			if who == "owner" {
+			if who == holder(rt) {
 				continue
 			}
 			a := in.call(rt.Method, urlOf(rt), "", who)
@@ -143,9 +158,14 @@ func TestEveryRouteAsksForItsPermissionAndNoOther(t *testing.T) {
 
 func TestEveryRouteForWhoeverIsSignedInTakesAnyUser(t *testing.T) {
 	in := start(t)
-	eachRoute(t, in, func(rt *Route) bool { return rt.Access == signedIn }, func(in *instance, rt *Route) {
-		in.clerk("of " + strings.ToLower(rt.Method+rt.Path))
-		if a := in.call(rt.Method, urlOf(rt), "", "of "+strings.ToLower(rt.Method+rt.Path)); a.Code == 401 || a.Code == 403 {
+	eachRoute(t, in, func(rt *Route) bool { return rt.Access == signedIn || rt.Access == appOnly }, func(in *instance, rt *Route) {
+		who := "of " + strings.ToLower(rt.Method+rt.Path)
+		if rt.Access == appOnly {
+			in.appUser(who)
+		} else {
+			in.clerk(who)
+		}
+		if a := in.call(rt.Method, urlOf(rt), "", who); a.Code == 401 || a.Code == 403 {
 			in.t.Errorf("%d %s", a.Code, a.Body)
 		}
 	})
@@ -164,21 +184,25 @@ func TestPublicRoutesAreTheseAndTakeNoNoticeOfATokenThatDoesNotHold(t *testing.T
 		}
 	})
 	slices.Sort(names)
-	if want := []string{"GET /health", "GET /openapi.json", "POST /admin/login"}; !slices.Equal(names, want) {
+	if want := []string{"GET /api/home", "GET /health", "GET /openapi.json", "POST /admin/login", "POST /api/login", "POST /api/register"}; !slices.Equal(names, want) {
 		t.Errorf("public are %q, want %q", names, want)
 	}
 }
 
 func TestEveryRouteWaitsForThePasswordChangeButThese(t *testing.T) {
-	in := start(t)
+	in := everyone(t)
 	in.update(func(tx *store.Tx) error {
+		if _, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.MustChangePassword = true; return nil }); err != nil {
+			return err
+		}
 		_, err := store.Users.Update(tx, auth.FirstUser, func(u *store.User) error { u.MustChangePassword = true; return nil })
 		return err
 	})
-	open := []string{"GET /admin/info", "PUT /admin/password", "POST /admin/logout"}
+	open := []string{"GET /admin/info", "PUT /admin/password", "POST /admin/logout", "GET /api/user", "PUT /api/user/password", "POST /api/logout"}
 	eachRoute(t, in, isPrivate, func(in *instance, rt *Route) {
 		in.tokens["owner"] = in.signIn(auth.FirstUser)
-		a := in.call(rt.Method, urlOf(rt), "", "owner")
+		in.tokens["customer"] = in.appSignIn(1)
+		a := in.call(rt.Method, urlOf(rt), "", holder(rt))
 		if refused := a.Code == 403; refused == slices.Contains(open, rt.name()) {
 			in.t.Errorf("%d %s", a.Code, a.Body)
 		}
@@ -189,27 +213,27 @@ func TestEveryRouteWaitsForThePasswordChangeButThese(t *testing.T) {
 }
 
 func TestEveryRouteRefusesParametersItDoesNotHave(t *testing.T) {
-	in := start(t)
+	in := everyone(t)
 	eachRoute(t, in, nil, func(in *instance, rt *Route) {
 		for query, field := range map[string]string{
 			"nonsense=1": "nonsense", "nonsense=": "nonsense", "nonsense": "nonsense", "Page=1": "Page", "token=abc": "token",
 			"nonsense[]=1&nonsense[]=2": "nonsense[]", "id=1": "id",
 		} {
-			a := in.call(rt.Method, urlOf(rt)+"?"+query, "", "owner")
+			a := in.call(rt.Method, urlOf(rt)+"?"+query, "", holder(rt))
 			if a.Code != 400 || a.envelope().Errors[field] == "" {
 				in.t.Errorf("%s: %d %s", query, a.Code, a.Body)
 			}
 		}
-		in.call(rt.Method, urlOf(rt)+"?a=%zz", "", "owner").brief(400)
-		in.call(rt.Method, urlOf(rt)+"?a=1;b=2", "", "owner").brief(400)
+		in.call(rt.Method, urlOf(rt)+"?a=%zz", "", holder(rt)).brief(400)
+		in.call(rt.Method, urlOf(rt)+"?a=1;b=2", "", holder(rt)).brief(400)
 	})
 }
 
 func TestEveryRouteRefusesFieldsItDoesNotHave(t *testing.T) {
-	in := start(t)
+	in := everyone(t)
 	before := in.dump()
 	eachRoute(t, in, takesBody, func(in *instance, rt *Route) {
-		a := in.call(rt.Method, urlOf(rt), `{"nonsense":1,"hash":"x","__proto__":{}}`, "owner")
+		a := in.call(rt.Method, urlOf(rt), `{"nonsense":1,"hash":"x","__proto__":{}}`, holder(rt))
 		for _, field := range []string{"nonsense", "hash", "__proto__"} {
 			if a.Code != 400 || a.envelope().Errors[field] == "" {
 				in.t.Errorf("%s is not named: %d %s", field, a.Code, a.Body)
@@ -220,7 +244,7 @@ func TestEveryRouteRefusesFieldsItDoesNotHave(t *testing.T) {
 				continue
 			}
 			upper := strings.ToUpper(f.name[:1]) + f.name[1:]
-			a := in.call(rt.Method, urlOf(rt), fmt.Sprintf(`{%q:"x"}`, upper), "owner")
+			a := in.call(rt.Method, urlOf(rt), fmt.Sprintf(`{%q:"x"}`, upper), holder(rt))
 			if a.Code != 400 || !strings.Contains(a.envelope().Errors[upper], f.name) {
 				in.t.Errorf("%s: %d %s", upper, a.Code, a.Body)
 			}
@@ -230,15 +254,15 @@ func TestEveryRouteRefusesFieldsItDoesNotHave(t *testing.T) {
 }
 
 func TestEveryRouteWithoutFieldsRefusesABodyThatHasSome(t *testing.T) {
-	in := start(t)
+	in := everyone(t)
 	before := in.dump()
 	eachRoute(t, in, refusesBody, func(in *instance, rt *Route) {
-		a := in.call(rt.Method, urlOf(rt), `{"page":1}`, "owner")
+		a := in.call(rt.Method, urlOf(rt), `{"page":1}`, holder(rt))
 		if e := a.envelope(); a.Code != 400 || rt.Method != "GET" && e.Errors["page"] == "" {
 			in.t.Errorf("%d %s", a.Code, a.Body)
 		}
 		if rt.Method == "GET" {
-			in.call(rt.Method, urlOf(rt), `{}`, "owner").brief(400, "no body")
+			in.call(rt.Method, urlOf(rt), `{}`, holder(rt)).brief(400, "no body")
 		}
 	})
 	in.unchanged(before)

@@ -67,7 +67,7 @@ func (s *Seed) Create(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	return store.SetHash(tx, user.ID, hash, s.MustChange, 0)
+	return store.SetHash(tx, store.Account{ID: user.ID}, hash, s.MustChange, 0)
 }
 
 // Upgrade adds the permissions and builtin settings that this version has and
@@ -111,7 +111,7 @@ func addPermissions(tx *store.Tx, seeded map[string]bool, places []menuPlace) er
 	sort := int64(0)
 	for _, rt := range routes() {
 		sort++
-		if rt.Access == public || rt.Access == signedIn {
+		if rt.open() {
 			continue
 		}
 		action := store.Permission{Type: store.ActionPermission, Key: rt.Access, Name: rt.Title, Sort: sort * 10, Show: true, Status: true}

@@ -160,8 +160,10 @@ func TestAnUpgradeLeavesWhatAnAdministratorDid(t *testing.T) {
 	dir := t.TempDir()
 	in := open(t, dir)
 	in.tokens["owner"] = in.signIn(auth.FirstUser)
-	// The page goes to the top with its actions, its menu goes away.
-	in.ok("PUT", "/admin/rule/2", `{"parent_id":0,"name":"Mine"}`, "owner")
+	// The pages go to the top with their actions, their menu goes away.
+	for _, page := range []string{"admin.list", "admin.role", "admin.rule", "admin.dept", "user.list"} {
+		in.ok("PUT", "/admin/rule/"+in.permission(page).String(), `{"parent_id":0,"name":"Mine"}`, "owner")
+	}
 	in.ok("DELETE", "/admin/rule/1", "", "owner")
 	in.create("/admin/rule", `{"type":1,"key":"system.new","name":"First"}`)
 	in.ok("PUT", "/system/setting", `{"values":{"site.title":"Mine","security.login_tries":9}}`, "owner")

@@ -28,11 +28,15 @@ func TestWhatTheProgramUsesKeepsItsShape(t *testing.T) {
 		inUse("renamed", `{"key":"other"}`, "key")
 		inUse("moved", `{"group_id":4}`, "group_id")
 		inUse("retyped", `{"type":"textarea"}`, "type")
-		inUse("with other bounds", `{"props":[]}`, "props")
+		inUse("with other bounds", `{"props":[{"name":"width","value":"1"}]}`, "props")
 		inUse("with options", `{"options":`+twoOptions+`}`, "options")
-		inUse("all of it", `{"key":"other","group_id":4,"type":"json","props":[]}`, "key", "group_id", "type", "props")
-		cases = append(cases, apiCase{b.Name() + " emptied", "PUT", url, `{"values":""}`, "owner", 422, []string{`"values":`}, nil})
-		cases = append(cases, apiCase{b.Name() + " emptied with many", "PUT", "/system/setting", `{"values":{"` + b.Name() + `":""}}`, "owner", 422, []string{`"values.` + b.Name() + `":`}, nil})
+		inUse("all of it", `{"key":"other","group_id":4,"type":"json","props":[{"name":"width","value":"1"}]}`, "key", "group_id", "type", "props")
+		if b.Type == "image" {
+			cases = append(cases, apiCase{b.Name() + " emptied", "PUT", url, `{"values":""}`, "owner", 200, []string{`"values":""`}, nil})
+		} else {
+			cases = append(cases, apiCase{b.Name() + " emptied", "PUT", url, `{"values":""}`, "owner", 422, []string{`"values":`}, nil})
+			cases = append(cases, apiCase{b.Name() + " emptied with many", "PUT", "/system/setting", `{"values":{"` + b.Name() + `":""}}`, "owner", 422, []string{`"values.` + b.Name() + `":`}, nil})
+		}
 		if b.Type == "number" {
 			for _, bad := range []string{"0", "-1", "1.5", "1e1", "99999999", "x", "5.0", "9223372036854775808"} {
 				cases = append(cases, apiCase{b.Name() + " " + bad, "PUT", url, `{"values":"` + bad + `"}`, "owner", 422, []string{`"errors":{"values":`}, nil})

@@ -119,7 +119,7 @@ func TestTheSettingListBetweenTwoMoments(t *testing.T) {
 	in.create("/system/setting", `{"key":"only","title":"T","type":"input","group_id":4}`)
 	var at store.Time
 	in.view(func(tx *store.Tx) error {
-		s, err := store.Settings.Get(tx, 8)
+		s, err := store.Settings.Get(tx, store.SettingSet.Get(tx).ID("g.only"))
 		if err == nil {
 			at = s.CreatedAt
 		}
@@ -146,7 +146,7 @@ func TestTheSettingListBetweenTwoMoments(t *testing.T) {
 		{"a date and a moment", day(0), at.String(), true},
 	} {
 		for _, field := range []string{"created_at[]", "updated_at[]"} {
-			query := url.Values{field: {c.from, c.to}}
+			query := url.Values{field: {c.from, c.to}, "pageSize": {"100"}}
 			if got := in.keys(query); slices.Contains(got, "only") != c.found {
 				t.Errorf("%s, %s: %q", c.name, field, got)
 			}

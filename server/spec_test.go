@@ -36,8 +36,10 @@ func (in *instance) create(url, body string) uint64 {
 
 func TestParentTreeOfANewDatabase(t *testing.T) {
 	start(t).ok("GET", "/admin/rule/parent", "", "owner").is(`{"data":{"data":[` +
-		`{"id":1,"name":"People and rights","parent_id":0,"children":[{"id":2,"name":"Permissions","parent_id":1}]},` +
-		`{"id":3,"name":"System","parent_id":0,"children":[{"id":4,"name":"Settings","parent_id":3}]}` +
+		`{"id":1,"name":"People and rights","parent_id":0,"children":[{"id":2,"name":"Users","parent_id":1},{"id":3,"name":"Roles","parent_id":1},` +
+		`{"id":4,"name":"Permissions","parent_id":1},{"id":5,"name":"Departments","parent_id":1},{"id":6,"name":"App users","parent_id":1}]},` +
+		`{"id":7,"name":"System","parent_id":0,"children":[{"id":8,"name":"Settings","parent_id":7},{"id":9,"name":"Sessions","parent_id":7},` +
+		`{"id":10,"name":"Login log","parent_id":7}]}` +
 		`]},"success":true,"msg":"ok","showType":0}`)
 }
 
@@ -83,16 +85,19 @@ const settingOne = `{"id":1,"key":"title","title":"Title","describe":"The name o
 	`"values":"Reeve","type":"input","options":[],"props":[{"name":"maxlength","value":"60"}],"group_id":1,"sort":10,` +
 	`"created_at":` + someMoment + `,"updated_at":` + someMoment + `}`
 
-const settingTwo = `{"id":2,"key":"session_idle_minutes","title":"Idle time","describe":"Minutes without a request after which a session ends",` +
+const settingThree = `{"id":3,"key":"session_idle_minutes","title":"Idle time","describe":"Minutes without a request after which a session ends",` +
 	`"values":"30","type":"number","options":[],"props":[{"name":"min","value":"5"},{"name":"max","value":"10080"},{"name":"step","value":"1"}],` +
-	`"group_id":2,"sort":20,"created_at":` + someMoment + `,"updated_at":` + someMoment + `}`
+	`"group_id":2,"sort":30,"created_at":` + someMoment + `,"updated_at":` + someMoment + `}`
+
+const settingTwo = `{"id":2,"key":"logo","title":"Logo","describe":"The image that stands for this installation",` +
+	`"values":"","type":"image","options":[],"props":[],"group_id":1,"sort":20,"created_at":` + someMoment + `,"updated_at":` + someMoment + `}`
 
 func TestSettingListOfANewDatabase(t *testing.T) {
 	in := start(t)
-	in.ok("GET", "/system/setting?pageSize=2", "", "owner").is(
-		`{"data":{"data":[` + settingOne + `,` + settingTwo + `],"total":7,"pageSize":2,"current":1},"success":true,"msg":"ok","showType":0}`)
-	in.ok("GET", "/system/setting?pageSize=7&page=2", "", "owner").is(
-		`{"data":{"data":[],"total":7,"pageSize":7,"current":2},"success":true,"msg":"ok","showType":0}`)
+	in.ok("GET", "/system/setting?pageSize=3", "", "owner").is(
+		`{"data":{"data":[` + settingOne + `,` + settingTwo + `,` + settingThree + `],"total":12,"pageSize":3,"current":1},"success":true,"msg":"ok","showType":0}`)
+	in.ok("GET", "/system/setting?pageSize=12&page=2", "", "owner").is(
+		`{"data":{"data":[],"total":12,"pageSize":12,"current":2},"success":true,"msg":"ok","showType":0}`)
 }
 
 func TestSettingListHasExactlyTheFieldsForEveryType(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -21,6 +22,9 @@ import (
 
 // ownerPassword is the first user's in every test instance.
 const ownerPassword = "correct horse battery"
+
+// commonPasswords are those of the program.
+var commonPasswords = sync.OnceValue(embed.CommonPasswords)
 
 // testCost is bcrypt's least.
 const testCost = 4
@@ -79,7 +83,7 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	in.db, err = store.Open(dir, store.Options{Version: "test", Keys: Keys(), Seed: seed.Create, Upgrade: seed.Upgrade})
 	must(t, err)
 	t.Cleanup(in.close)
-	in.auth, err = auth.New(in.db, auth.Options{Cost: su.cost})
+	in.auth, err = auth.New(in.db, auth.Options{Cost: su.cost, Common: commonPasswords()})
 	must(t, err)
 	logger := zerolog.Nop()
 	if su.log != nil {
@@ -138,6 +142,16 @@ func (in *instance) signIn(user store.ID) (token string) {
 	return token
 }
 
+// appSignIn is signIn in the other realm.
+func (in *instance) appSignIn(user store.ID) (token string) {
+	in.t.Helper()
+	in.update(func(tx *store.Tx) (err error) {
+		token, err = auth.Open(tx, &store.Session{AppUserID: user, IP: "192.0.2.1"})
+		return err
+	})
+	return token
+}
+
 // clerk makes a signed-in user, called name in the tests, whose one role holds
 // these permission keys and nothing else. The password is ownerPassword too.
 func (in *instance) clerk(name string, keys ...string) *store.User {
@@ -163,26 +177,34 @@ func (in *instance) clerk(name string, keys ...string) *store.User {
 		if err != nil {
 			return err
 		}
-		return store.SetHash(tx, u.ID, hash, false, 0)
+		return store.SetHash(tx, store.Account{ID: u.ID}, hash, false, 0)
 	})
 	in.tokens[name] = in.signIn(u.ID)
 	return u
 }
 
-// appUser makes a signed-in user of the other realm.
-func (in *instance) appUser(name string) {
+// appUser makes a signed-in user of the other realm, with ownerPassword.
+func (in *instance) appUser(name string) *store.AppUser {
 	in.t.Helper()
 	var token string
+	u := &store.AppUser{}
 	in.update(func(tx *store.Tx) error {
-		u := &store.AppUser{Username: name, Status: true}
+		*u = store.AppUser{Username: name, Status: true}
 		if err := store.AppUsers.Create(tx, u); err != nil {
 			return err
 		}
-		var err error
+		hash, err := auth.HashPassword(tx, ownerPassword, testCost)
+		if err != nil {
+			return err
+		}
+		if err := store.SetHash(tx, store.Account{App: true, ID: u.ID}, hash, false, 0); err != nil {
+			return err
+		}
 		token, err = auth.Open(tx, &store.Session{AppUserID: u.ID, IP: "192.0.2.1"})
 		return err
 	})
 	in.tokens[name] = token
+	return u
 }
 
 // permission returns the id of a seeded permission.
@@ -222,6 +244,7 @@ func (in *instance) dump() map[string]string {
 			walk(in, tx, "session", store.Sessions), walk(in, tx, "token", store.SessionTokens),
 			walk(in, tx, "group", store.SettingGroups), walk(in, tx, "setting", store.Settings),
 			walk(in, tx, "secret", store.SettingSecrets), walk(in, tx, "install", store.Installs),
+			walk(in, tx, "dept", store.Depts), walk(in, tx, "app_user", store.AppUsers), walk(in, tx, "login_log", store.LoginLogs),
 		} {
 			maps.Copy(all, part)
 		}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
+
+	"reeve/store/errs"
 )
 
 // Actor is who acts. auth fills one for each signed-in user and replaces it when
@@ -13,6 +15,7 @@ type Actor struct {
 	Username   string
 	App        bool // of the app users' realm
 	RoleIDs    []ID
+	DeptID     ID
 	MustChange bool // must change the password before anything else
 
 	system bool
@@ -25,10 +28,30 @@ var System = &Actor{Username: "system", system: true}
 // Nobody acts where no one is signed in: it may do nothing.
 var Nobody = &Actor{}
 
+// currentActor holds who acts in a write against the stored user: between the
+// request and its turn to write, rights may have been taken away.
+func currentActor(tx *Tx, a *Actor) (*Actor, error) {
+	if a.system || a.App || a.ID == 0 {
+		return a, nil
+	}
+	u, err := Users.Get(tx, a.ID)
+	if errs.Is(err, errs.NotFound) || err == nil && !bool(u.Status) {
+		return nil, errs.New(errs.Unauthenticated, "the session has ended; sign in again")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if u.DeptID == a.DeptID && slices.Equal(u.RoleIDs, a.RoleIDs) {
+		return a, nil
+	}
+	return &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, MustChange: a.MustChange}, nil
+}
+
 // rights are an actor's, compiled from one generation of the rules.
 type rights struct {
 	rules *Rules
 	keys  map[string]bool
+	scope *Scope
 }
 
 // May tells whether the actor holds a permission at this moment, in O(1).
@@ -43,25 +66,41 @@ func (a *Actor) Keys(tx *Tx) []string {
 	return keys
 }
 
+// everything is the scope of System.
+var everything = &Scope{All: true}
+
+// Scope is which users and departments the actor may see and change.
+func (a *Actor) Scope(tx *Tx) *Scope {
+	if a.system {
+		return everything
+	}
+	return a.compiled(tx).scope
+}
+
 func (a *Actor) compiled(tx *Tx) *rights {
 	rules := RuleBook.Get(tx)
 	if r := a.rights.Load(); r != nil && r.rules == rules {
 		return r
 	}
-	r := &rights{rules, rules.keysOf(a)}
+	r := &rights{rules, rules.keysOf(a), rules.scopeOf(a.ID, a.RoleIDs, a.DeptID)}
+	if a.App {
+		r.scope = &Scope{} // an app user's id is another realm's
+	}
 	a.rights.Store(r)
 	return r
 }
 
-// Rules are what grants permissions: the roles and the permission tree.
+// Rules are what rights follow from: roles, the permission tree, departments.
 type Rules struct {
 	roles       map[ID]*Role
 	permissions map[ID]*Permission
+	depts       map[ID]*Dept
+	children    map[ID][]ID // of departments
 }
 
 // RuleBook keeps the Rules in memory.
 var RuleBook = NewCache("rules", func(tx *Tx) (*Rules, error) {
-	rules := &Rules{map[ID]*Role{}, map[ID]*Permission{}}
+	rules := &Rules{map[ID]*Role{}, map[ID]*Permission{}, map[ID]*Dept{}, map[ID][]ID{}}
 	for r, err := range Roles.All(tx) {
 		if err != nil {
 			return nil, err
@@ -74,8 +113,15 @@ var RuleBook = NewCache("rules", func(tx *Tx) (*Rules, error) {
 		}
 		rules.permissions[p.ID] = p
 	}
+	for d, err := range Depts.All(tx) {
+		if err != nil {
+			return nil, err
+		}
+		rules.depts[d.ID] = d
+		rules.children[d.ParentID] = append(rules.children[d.ParentID], d.ID)
+	}
 	return rules, nil
-}, Roles, Permissions)
+}, Roles, Permissions, Depts)
 
 // enabled tells whether a permission and everything above it is enabled.
 func (r *Rules) enabled(id ID) bool {
@@ -118,6 +164,14 @@ func (r *Rules) keysOf(a *Actor) map[string]bool {
 func (r *Rules) RoleName(id ID) string {
 	if role := r.roles[id]; role != nil {
 		return role.Name
+	}
+	return ""
+}
+
+// DeptName returns a department's name, "" when there is none.
+func (r *Rules) DeptName(id ID) string {
+	if dept := r.depts[id]; dept != nil {
+		return dept.Name
 	}
 	return ""
 }

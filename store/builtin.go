@@ -23,8 +23,11 @@ type Builtin struct {
 // NumberSetting is a builtin whole number.
 type NumberSetting struct{ Builtin }
 
-// TextSetting is a builtin line of text.
+// TextSetting is a builtin line of text, or the address of an image.
 type TextSetting struct{ Builtin }
+
+// SwitchSetting is a builtin yes or no.
+type SwitchSetting struct{ Builtin }
 
 func number(group, key string, def, low, high int) *NumberSetting {
 	return &NumberSetting{Builtin{group, key, "number", strconv.Itoa(def), []Prop{
@@ -36,24 +39,39 @@ func text(group, key, def string, maxLength int) *TextSetting {
 	return &TextSetting{Builtin{group, key, "input", def, []Prop{{"maxlength", strconv.Itoa(maxLength)}}, group + "." + key}}
 }
 
+func image(group, key string) *TextSetting {
+	return &TextSetting{Builtin{Group: group, Key: key, Type: "image", Props: []Prop{}, name: group + "." + key}}
+}
+
+func toggle(group, key, def string) *SwitchSetting {
+	return &SwitchSetting{Builtin{Group: group, Key: key, Type: "switch", Default: def, Props: []Prop{}, name: group + "." + key}}
+}
+
 // The builtin settings. A minute or an hour is meant where a name says so.
 var (
 	SiteTitle = text("site", "title", "Reeve", 60)
+	SiteLogo  = image("site", "logo")
 
 	SessionIdleMinutes = number("security", "session_idle_minutes", 30, 5, 7*24*60)
 	SessionHours       = number("security", "session_hours", 12, 1, 365*24)
+	PasswordLength     = number("security", "password_length", 8, 8, 128)
 	LoginTries         = number("security", "login_tries", 5, 1, 1000)
 	LoginWindowMinutes = number("security", "login_window_minutes", 15, 1, 24*60)
 
+	LoginLogDays = number("security", "login_log_days", 90, 1, 3650)
+	LoginLogRows = number("security", "login_log_rows", 100_000, 1000, 10_000_000)
+
+	AppRegistration     = toggle("app", "registration", "0")
 	AppSessionIdleHours = number("app", "session_idle_hours", 7*24, 1, 365*24)
 	AppSessionDays      = number("app", "session_days", 30, 1, 3650)
 )
 
 // Builtins lists them in the order in which they are shown.
 var Builtins = []Builtin{
-	SiteTitle.Builtin,
-	SessionIdleMinutes.Builtin, SessionHours.Builtin, LoginTries.Builtin, LoginWindowMinutes.Builtin,
-	AppSessionIdleHours.Builtin, AppSessionDays.Builtin,
+	SiteTitle.Builtin, SiteLogo.Builtin,
+	SessionIdleMinutes.Builtin, SessionHours.Builtin, PasswordLength.Builtin, LoginTries.Builtin, LoginWindowMinutes.Builtin,
+	LoginLogDays.Builtin, LoginLogRows.Builtin,
+	AppRegistration.Builtin, AppSessionIdleHours.Builtin, AppSessionDays.Builtin,
 }
 
 // Name is the setting's full name, "group.key".
@@ -64,6 +82,9 @@ func (s *TextSetting) Get(tx *Tx) string { return SettingSet.Get(tx).texts[s.nam
 
 // Get returns the value in force, from memory.
 func (s *NumberSetting) Get(tx *Tx) int { return SettingSet.Get(tx).numbers[s.name] }
+
+// Get returns the value in force, from memory.
+func (s *SwitchSetting) Get(tx *Tx) bool { return SettingSet.Get(tx).texts[s.name] == "1" }
 
 // builtinNumbers decodes the builtin numbers once for every generation of the cache.
 func builtinNumbers(texts map[string]string) map[string]int {
@@ -85,7 +106,7 @@ func builtinNumbers(texts map[string]string) map[string]int {
 }
 
 func fitBuiltin(s *Setting, text string) (string, error) {
-	if text == "" {
+	if text == "" && s.Type != "image" {
 		return "", fmt.Errorf("is required")
 	}
 	if _, err := strconv.Atoi(text); s.Type == "number" && err != nil {

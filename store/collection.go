@@ -18,6 +18,7 @@ type Collection[T any] struct {
 	name     string
 	rec      func(*T) record
 	indexes  []*index[T]
+	search   *Search[T] // nil for none
 	rules    []func(tx *Tx, old, new *T) error
 	checks   []func(tx *Tx, report *Report)
 	incoming []incoming
@@ -187,11 +188,12 @@ func (c *Collection[T]) Delete(tx *Tx, id ID) error {
 			return err
 		}
 	}
+	if old, err = c.Get(tx, id); err != nil { // a rule may have taken the record's name out of itself
+		return err
+	}
 	sum := -uint64(frameSum(tx.bucket(c.name).Get(idKey(id))))
-	for _, x := range c.indexes {
-		if err := x.replace(tx, id, old, nil, &sum); err != nil {
-			return err
-		}
+	if err := c.follow(tx, id, old, nil, &sum); err != nil {
+		return err
 	}
 	if err := tx.delete(c.name, idKey(id)); err != nil {
 		return err
@@ -236,13 +238,24 @@ func (c *Collection[T]) store(tx *Tx, id ID, old *T, oldValue []byte, v *T) erro
 	if err := tx.put(c.name, idKey(id), value); err != nil {
 		return err
 	}
-	for _, x := range c.indexes {
-		if err := x.replace(tx, id, old, v, &sum); err != nil {
-			return err
-		}
+	if err := c.follow(tx, id, old, v, &sum); err != nil {
+		return err
 	}
 	tx.changes.touch(c, id)
 	return addTally(tx, c.name, added, sum)
+}
+
+// follow moves everything that is derived from a record: index entries and text.
+func (c *Collection[T]) follow(tx *Tx, id ID, old, v *T, sum *uint64) error {
+	for _, x := range c.indexes {
+		if err := x.replace(tx, id, old, v, sum); err != nil {
+			return err
+		}
+	}
+	if c.search == nil {
+		return nil
+	}
+	return c.search.replace(tx, id, old, v, sum)
 }
 
 func (c *Collection[T]) decode(id ID, value []byte) (*T, error) {

@@ -128,7 +128,16 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 	changes, now, wrote := newChanges(), db.clock(), false
 	for i, j := range batch {
 		tx := &Tx{db: db, actor: j.actor, now: now, bolt: btx, changes: changes}
-		j.err = guard(db.path, func() error { return j.fn(tx) })
+		j.err = guard(db.path, func() error {
+			if db.schema.current != nil {
+				actor, err := db.schema.current(tx, j.actor)
+				if err != nil {
+					return err
+				}
+				tx.actor = actor
+			}
+			return j.fn(tx)
+		})
 		if j.err != nil && tx.wrote {
 			return i, nil
 		}

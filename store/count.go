@@ -67,10 +67,10 @@ func (c *Collection[T]) checkTally(tx *Tx) (broken []error, err error) {
 		got.records++
 		got.sum += uint64(frameSum(value))
 	}
-	for _, x := range c.indexes {
-		cursor := tx.bucket(x.bucket).Cursor()
+	for _, bucket := range c.buckets()[1:] {
+		cursor := tx.bucket(bucket).Cursor()
 		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
-			got.sum += uint64(checksum(x.bucket, key, value))
+			got.sum += uint64(checksum(bucket, key, value))
 		}
 	}
 	if got != want && broken == nil {

@@ -60,13 +60,15 @@ func idKey(id ID) []byte { return binary.BigEndian.AppendUint64(nil, uint64(id))
 
 // Key is what an index can be over. Its encodings keep the order of the values
 // and are prefix-free, so an id can follow and no value's entries run into another's.
-type Key interface{ string | ID | Time }
+type Key interface{ string | ID | Time | int64 }
 
 func encodeKey[K Key](k K) []byte {
 	switch k := any(k).(type) {
 	case ID:
 		return idKey(k)
 	case Time:
+		return encodeKey(int64(k))
+	case int64:
 		return binary.BigEndian.AppendUint64(nil, uint64(k)^1<<63) // negatives sort first
 	case string:
 		if !utf8.ValidString(k) {
@@ -83,5 +85,5 @@ func encodeKey[K Key](k K) []byte {
 		}
 		return append(b, 0, 1)
 	}
-	panic("unreachable: Key has three types")
+	panic("unreachable: Key has four types")
 }

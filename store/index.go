@@ -100,7 +100,7 @@ func (x *index[T]) move(tx *Tx, key []byte, id ID, d int, sum *uint64) error {
 	if d < 0 {
 		value = nil
 	}
-	if err := x.set(tx, entry, value, sum); err != nil || x.unique {
+	if err := setSummed(tx, x.bucket, entry, value, sum); err != nil || x.unique {
 		return err
 	}
 	n, err := x.count(tx, key)
@@ -111,19 +111,20 @@ func (x *index[T]) move(tx *Tx, key []byte, id ID, d int, sum *uint64) error {
 	if n += uint64(d); n > 0 {
 		head = frame(x.bucket, key, binary.BigEndian.AppendUint64(nil, n))
 	}
-	return x.set(tx, key, head, sum)
+	return setSummed(tx, x.bucket, key, head, sum)
 }
 
-// set puts one key of the index's bucket, or deletes it for nil.
-func (x *index[T]) set(tx *Tx, key, value []byte, sum *uint64) error {
-	if old := tx.bucket(x.bucket).Get(key); old != nil {
-		*sum -= uint64(checksum(x.bucket, key, old))
+// setSummed puts one key of a bucket, or deletes it for nil, and moves sum by the
+// checksums that come and go.
+func setSummed(tx *Tx, bucket string, key, value []byte, sum *uint64) error {
+	if old := tx.bucket(bucket).Get(key); old != nil {
+		*sum -= uint64(checksum(bucket, key, old))
 	}
 	if value == nil {
-		return tx.delete(x.bucket, key)
+		return tx.delete(bucket, key)
 	}
-	*sum += uint64(checksum(x.bucket, key, value))
-	return tx.put(x.bucket, key, value)
+	*sum += uint64(checksum(bucket, key, value))
+	return tx.put(bucket, key, value)
 }
 
 // count returns how many records have the value that key encodes.

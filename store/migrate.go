@@ -86,3 +86,30 @@ func readMeta(tx *Tx) (fileMeta, error) {
 	}
 	return meta, nil
 }
+
+// reindex builds everything that is derived from a collection's records anew: a
+// migration's work when an index is added or what it is over has changed.
+func (c *Collection[T]) reindex(tx *Tx) error {
+	for _, bucket := range c.buckets()[1:] {
+		if err := tx.bolt.DeleteBucket([]byte(bucket)); err != nil {
+			return err
+		}
+		if _, err := tx.bolt.CreateBucket([]byte(bucket)); err != nil {
+			return err
+		}
+	}
+	tx.wrote = true
+	var t tally
+	for v, err := range c.All(tx) {
+		if err != nil {
+			return err
+		}
+		id := c.rec(v).ident().ID
+		t.records++
+		t.sum += uint64(frameSum(tx.bucket(c.name).Get(idKey(id))))
+		if err := c.follow(tx, id, nil, v, &t.sum); err != nil {
+			return err
+		}
+	}
+	return writeTally(tx, c.name, t)
+}

@@ -155,7 +155,7 @@ func TestVerifyOfAnOlderFileAsksForAStart(t *testing.T) {
 func TestRestoreMigratesAnOlderBackup(t *testing.T) {
 	// The sessions that a restore ends are of the real schema.
 	real := func(own []table, migrations ...migration) *schema {
-		return &schema{slices.Concat(reeve.tables, own), []anyCache{census}, migrations}
+		return &schema{tables: slices.Concat(reeve.tables, own), caches: []anyCache{census}, migrations: migrations}
 	}
 	from, dir := t.TempDir(), t.TempDir()
 	db := open(t, from, Options{schema: real(older().tables[1:]), Version: "1.0"})

@@ -54,20 +54,7 @@ func permissionRule(tx *Tx, old, new *Permission) error {
 		}
 	}
 	if new == nil {
-		roles, err := RoleByRule.IDs(tx, old.ID)
-		if err != nil {
-			return err
-		}
-		for _, id := range roles {
-			_, err := Roles.Touch(tx, id, func(r *Role) error {
-				r.RuleIDs = without(r.RuleIDs, old.ID)
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		return unname(tx, RoleByRule, old.ID, func(r *Role) *[]ID { return &r.RuleIDs })
 	}
 	if new.ParentID != 0 {
 		parent, err := Permissions.Get(tx, new.ParentID)
@@ -91,16 +78,6 @@ func errOr(err error, otherwise error) error {
 		return err
 	}
 	return otherwise
-}
-
-func without(ids []ID, id ID) []ID {
-	kept := make([]ID, 0, len(ids))
-	for _, other := range ids {
-		if other != id {
-			kept = append(kept, other)
-		}
-	}
-	return kept
 }
 
 // PermissionTrees are the answers of the two tree routes, ready to send.

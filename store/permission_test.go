@@ -119,11 +119,11 @@ func TestRightsFollowTheRules(t *testing.T) {
 func TestSettingAHashEndsOtherSessions(t *testing.T) {
 	db := granted(t)
 	update(t, db, func(tx *Tx) error {
-		err := SetHash(tx, 1, "first", true, 0)
+		err := SetHash(tx, Account{ID: 1}, "first", true, 0)
 		for range 3 {
 			err = errors.Join(err, Sessions.Create(tx, &Session{UserID: 1, ExpiresAt: tx.Now().Add(1e9)}))
 		}
-		return errors.Join(err, SetHash(tx, 1, "second", false, 2))
+		return errors.Join(err, SetHash(tx, Account{ID: 1}, "second", false, 2))
 	})
 	sessions := allOf(t, db, Sessions)
 	equal(t, "session left", []any{len(sessions), sessions[0].ID}, []any{1, ID(2)})
@@ -135,19 +135,30 @@ func TestSettingAHashEndsOtherSessions(t *testing.T) {
 func TestEndExpiredSessions(t *testing.T) {
 	now := frozen()
 	db := open(t, t.TempDir(), Options{clock: func() Time { return now }, Seed: func(tx *Tx) error {
-		err := AppUsers.Create(tx, &AppUser{Username: "x"})
+		err := errors.Join(AppUsers.Create(tx, &AppUser{Username: "x"}), Users.Create(tx, &User{Username: "y", Status: true}))
 		for i := range 6 {
-			s := &Session{AppUserID: 1, ExpiresAt: now + Time(i)}
-			err = errors.Join(err, Sessions.Create(tx, s))
-			err = errors.Join(err, SessionTokens.Create(tx, &SessionToken{SessionID: s.ID, Hash: s.ExpiresAt.String()}))
+			err = errors.Join(err, openSession(tx, &Session{AppUserID: 1, LastUsed: now, ExpiresAt: now + Time(i)}))
+		}
+		for i := range 3 { // of either realm, unused since 10, 20 and 30
+			err = errors.Join(err, openSession(tx, &Session{UserID: 1, LastUsed: Time(10 * (i + 1)), ExpiresAt: now + 100}))
+			err = errors.Join(err, openSession(tx, &Session{AppUserID: 1, LastUsed: Time(10 * (i + 1)), ExpiresAt: now + 100}))
 		}
 		return err
 	}})
 	now += 4
-	for _, want := range [][]int{{3, 3}, {1, 2}, {0, 2}} {
-		var ended int
-		update(t, db, func(tx *Tx) (err error) { ended, err = EndExpiredSessions(tx, 3); return err })
-		equal(t, "ended and left", []int{ended, len(allOf(t, db, Sessions))}, want)
-		equal(t, "tokens", len(allOf(t, db, SessionTokens)), want[1])
+	for _, c := range []struct {
+		idle, appIdle Time
+		left          int
+	}{{0, 0, 9}, {0, 0, 8}, {0, 0, 8}, {21, 0, 6}, {21, 11, 5}, {1000, 11, 4}, {1000, 1000, 2}} {
+		update(t, db, func(tx *Tx) error { return EndExpiredSessions(tx, c.idle, c.appIdle, 3) })
+		equal(t, "sessions left", len(allOf(t, db, Sessions)), c.left)
+		equal(t, "tokens left", len(allOf(t, db, SessionTokens)), c.left)
 	}
+}
+
+func openSession(tx *Tx, s *Session) error {
+	if err := Sessions.Create(tx, s); err != nil {
+		return err
+	}
+	return SessionTokens.Create(tx, &SessionToken{SessionID: s.ID, Hash: s.ID.String()})
 }

@@ -7,6 +7,23 @@ import (
 	"testing"
 )
 
+var loginResults = []string{LoginSucceeded, LoginFailed, LoginThrottled}
+
+// realisticRole names departments and roles that are there when it is made.
+func realisticRole(i int) *Role {
+	r := &Role{
+		Name: fmt.Sprint("role ", i), Description: strings.Repeat("words ", i%5), Status: i%4 > 0 || i == 0, Sort: int64(i % 3),
+		RuleIDs: []ID{ID(i + 1), ID(2*i%30 + 1)}, DataScope: []string{ScopeAll, ScopeCustom, ScopeTree}[i%3],
+	}
+	if r.DataScope == ScopeCustom {
+		r.DeptIDs = []ID{1, ID(min(i, 10))}
+	}
+	if i > 3 {
+		r.GrantRoleIDs = []ID{ID(i), ID(i - 2)}
+	}
+	return r
+}
+
 // realistic makes and closes a database of the real schema as use leaves it: made
 // in many commits, with updates and deletions, so that older versions of its
 // pages still lie in the file.
@@ -26,10 +43,11 @@ func realistic(t testing.TB, dir string) {
 	})
 	run(10, func(tx *Tx, i int) error {
 		return errors.Join(
-			Roles.Create(tx, &Role{Name: fmt.Sprint("role ", i), Status: true, RuleIDs: []ID{ID(i + 1), ID(2*i + 1)}}),
 			Depts.Create(tx, &Dept{ParentID: ID(i / 2), Name: fmt.Sprint("dept ", i)}),
+			Roles.Create(tx, realisticRole(i)),
 			AppUsers.Create(tx, &AppUser{Username: fmt.Sprint("app ", i), Status: true}))
 	})
+	run(8, func(tx *Tx, i int) error { return Roles.Create(tx, realisticRole(i+10)) })
 	run(5, func(tx *Tx, i int) error { return SettingGroups.Create(tx, &SettingGroup{Key: fmt.Sprint("group", i)}) })
 	run(30, func(tx *Tx, i int) error {
 		kind := []string{"input", "secret", "textarea"}[i%3]
@@ -40,22 +58,26 @@ func realistic(t testing.TB, dir string) {
 	run(60, func(tx *Tx, i int) error {
 		u := &User{
 			Username: fmt.Sprint("user ", i), Email: fmt.Sprint("user@", i), DeptID: ID(i%10 + 1), Status: true,
-			RoleIDs: []ID{ID(i%10 + 1), ID(i%7 + 1)}, Nickname: strings.Repeat("nick ", i%9),
+			RoleIDs: []ID{ID(i%10 + 1), ID(i%7 + 1)}, Nickname: strings.Repeat("nick ", i%9), Sex: int64(i % 3), LoginTime: farOff - Time(i%8),
 		}
 		if err := Users.Create(tx, u); err != nil {
 			return err
 		}
-		if err := SetHash(tx, u.ID, "$2a$12$"+strings.Repeat("h", 53), false, 0); err != nil {
+		if err := SetHash(tx, Account{ID: u.ID}, "$2a$12$"+strings.Repeat("h", 53), false, 0); err != nil {
 			return err
 		}
-		s := &Session{UserID: u.ID, IP: "192.0.2.1", UserAgent: strings.Repeat("agent ", 8), ExpiresAt: farOff + Time(i)}
+		s := &Session{UserID: u.ID, IP: "192.0.2.1", Browser: strings.Repeat("agent ", 8), ExpiresAt: farOff + Time(i)}
 		if i%6 == 0 {
 			s.UserID, s.AppUserID = 0, ID(i/6+1)
 		}
 		if err := Sessions.Create(tx, s); err != nil {
 			return err
 		}
-		return SessionTokens.Create(tx, &SessionToken{SessionID: s.ID, Hash: fmt.Sprint("token ", i)})
+		return errors.Join(SessionTokens.Create(tx, &SessionToken{SessionID: s.ID, Hash: fmt.Sprint("token ", i)}),
+			LoginLogs.Create(tx, &LoginLog{
+				UserID: s.UserID, AppUserID: s.AppUserID, Username: fmt.Sprint("Typed ", i), Result: loginResults[i%3], Realm: "admin",
+				IP: fmt.Sprint("192.0.2.", i), Browser: "Browser", SessionID: s.ID, Count: 1,
+			}))
 	})
 	run(20, func(tx *Tx, i int) error {
 		_, err := Users.Update(tx, ID(3*i+1), func(u *User) error { u.Nickname, u.DeptID = "changed", ID(i%3+1); return nil })
@@ -64,11 +86,72 @@ func realistic(t testing.TB, dir string) {
 		return errors.Join(err, err2, err3)
 	})
 	run(12, func(tx *Tx, i int) error {
-		err := errors.Join(Users.Delete(tx, ID(5*i+1)), Permissions.Delete(tx, ID(30-i)))
+		err := errors.Join(Users.Delete(tx, ID(5*i+1)), Permissions.Delete(tx, ID(30-i)), LoginLogs.Delete(tx, ID(4*i+2)))
+		if i < 4 { // which others may give, and leave their grant_role_ids
+			err = errors.Join(err, Roles.Delete(tx, ID(18-i)))
+		}
 		if i%3 == 0 {
 			err = errors.Join(err, Settings.Delete(tx, ID(2*i+2)))
 		}
 		return err
 	})
 	shut(t, db)
+}
+
+// askPeople asks a database made by realistic what the lists ask, in every way
+// that Find has.
+func askPeople(r *reading, db *DB) {
+	for name, q := range map[string]Query[User]{
+		"by id":              {Descending: true},
+		"by name":            {Order: UserByName.Order()},
+		"by sign-in":         {Order: UserByLogin.Order(), Descending: true},
+		"by creation":        {Order: UserByCreated.Order()},
+		"of a department":    {Where: []Condition{UserByDept.AnyOf(2)}},
+		"of departments":     {Where: []Condition{UserByDept.AnyOf(1, 2, 3).OrIDs(4)}, Order: UserByName.Order()},
+		"of roles":           {Where: []Condition{UserByRole.AnyOf(2, 3), UserByStatus.AnyOf("1")}},
+		"most":               {Where: []Condition{UserByStatus.AnyOf("1")}, Order: UserByLogin.Order()},
+		"found":              {Search: "nick nick"},
+		"found in a few":     {Search: "user", Where: []Condition{UserByDept.AnyOf(4)}},
+		"found and arranged": {Search: "user@1", Order: UserByName.Order()},
+	} {
+		askFind(r, db, "users "+name, Users, q)
+	}
+	askFind(r, db, "roles found", Roles, Query[Role]{Search: "words", Order: RoleBySort.Order()})
+	askFind(r, db, "app users found", AppUsers, Query[AppUser]{Search: "app", Order: AppUserByCreated.Order()})
+	askFind(r, db, "app users by sign-in", AppUsers, Query[AppUser]{Order: AppUserByLogin.Order()})
+	askFind(r, db, "logins found", LoginLogs, Query[LoginLog]{Search: "typed", Where: []Condition{LoginLogByResult.AnyOf(LoginFailed)}})
+	askFind(r, db, "logins by time", LoginLogs, Query[LoginLog]{Order: LoginLogByCreated.Order(), Descending: true})
+	r.ask(db, "sessions by use", func(tx *Tx) (answers []string, err error) {
+		ids, err := SessionByUse.Below(tx, 1<<62, 100)
+		appIDs, err2 := AppSessionByUse.Below(tx, 1<<62, 100)
+		for _, id := range append(ids, appIDs...) {
+			answers = append(answers, id.String())
+		}
+		return answers, either(err, err2)
+	})
+	for id := range ID(70) {
+		r.ask(db, fmt.Sprint("rights of ", id+1), func(tx *Tx) ([]string, error) {
+			u, err := Users.Get(tx, id+1)
+			if err != nil {
+				return nil, err
+			}
+			a := &Actor{ID: u.ID, RoleIDs: u.RoleIDs, DeptID: u.DeptID}
+			return []string{strings.Join(a.Keys(tx), " "), shown(a.Scope(tx)), shown(Explain(tx, u, "perm 1"))}, nil
+		})
+	}
+}
+
+func askFind[T any](r *reading, db *DB, question string, c *Collection[T], q Query[T]) {
+	q.Limit = 1000
+	r.ask(db, question, func(tx *Tx) ([]string, error) {
+		page, _, err := c.Find(tx, q)
+		if err != nil {
+			return nil, err
+		}
+		return list(func(yield func(*T, error) bool) {
+			for _, v := range page {
+				yield(v, nil)
+			}
+		})
+	})
 }

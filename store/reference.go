@@ -22,22 +22,27 @@ type incoming struct {
 }
 
 // Ref is an index over references of one collection to another.
-type Ref[T any] struct{ *Many[T, ID] }
+type Ref[T any] struct {
+	*Many[T, ID]
+	several bool // a record can refer to more than one
+}
 
 // NewRef declares that a field holds the id of a record of another collection,
 // or 0 for none.
 func NewRef[T, U any](of *Collection[T], field string, to *Collection[U], value func(*T) ID, on OnDelete) *Ref[T] {
-	return NewRefs(of, field, to, func(v *T) []ID {
+	ref := NewRefs(of, field, to, func(v *T) []ID {
 		if id := value(v); id != 0 {
 			return []ID{id}
 		}
 		return nil
 	}, on)
+	ref.several = false
+	return ref
 }
 
 // NewRefs declares that a field holds ids of records of another collection.
 func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], values func(*T) []ID, on OnDelete) *Ref[T] {
-	ref := &Ref[T]{NewMany(of, field, values)}
+	ref := &Ref[T]{NewMany(of, field, values), true}
 	ref.x.target, ref.x.loose = to, on == Loose
 	to.incoming = append(to.incoming, incoming{
 		refuse: func(tx *Tx, target string, id ID) error {

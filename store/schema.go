@@ -1,5 +1,7 @@
 package store
 
+import "errors"
+
 // table is a Collection without its type, as the machinery sees it.
 type table interface {
 	checkTally(tx *Tx) (broken []error, err error)
@@ -17,6 +19,9 @@ func (c *Collection[T]) buckets() []string {
 	for _, x := range c.indexes {
 		names = append(names, x.bucket)
 	}
+	if c.search != nil {
+		names = append(names, c.search.bucket)
+	}
 	return names
 }
 
@@ -25,16 +30,23 @@ type schema struct {
 	tables     []table
 	caches     []anyCache
 	migrations []migration
+	// current is an actor as the data has it at this moment; nil for as it is.
+	current func(tx *Tx, a *Actor) (*Actor, error)
 }
 
 // reeve lists every collection and cache. What is not here does not exist.
 var reeve = schema{
 	tables: []table{
-		Installs, Permissions, Roles, Depts, Users, PasswordHashes, AppUsers, Sessions, SessionTokens,
+		Installs, Permissions, Roles, Depts, Users, AppUsers, PasswordHashes, Sessions, SessionTokens, LoginLogs,
 		SettingGroups, Settings, SettingSecrets,
 	},
-	caches:     []anyCache{RuleBook, PermissionTree, SettingSet},
-	migrations: nil, // version 1 is the first
+	caches:  []anyCache{RuleBook, PermissionTree, SettingSet},
+	current: currentActor,
+	migrations: []migration{ // version 1 is the first
+		{"users, roles and departments are searched, filtered and sorted", func(tx *Tx) error {
+			return errors.Join(Users.reindex(tx), AppUsers.reindex(tx), PasswordHashes.reindex(tx), Roles.reindex(tx), Sessions.reindex(tx))
+		}},
+	},
 }
 
 // version is the schema's number, which grows by one with every migration.

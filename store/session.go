@@ -1,12 +1,18 @@
 package store
 
+import (
+	"errors"
+	"slices"
+)
+
 // Session is one sign-in that has not ended: of a user or of an app user, never both.
 type Session struct {
 	Ident
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
 	IP        string `json:"ip"`
-	UserAgent string `json:"user_agent"`
+	Browser   string `json:"browser"`
+	OS        string `json:"os"`
 	LastUsed  Time   `json:"last_used"`  // written at most once a minute
 	ExpiresAt Time   `json:"expires_at"` // at the latest; an idle session ends sooner
 	Stamps
@@ -27,21 +33,62 @@ var (
 	SessionByAppUser = NewRef(Sessions, "app_user_id", AppUsers, func(s *Session) ID { return s.AppUserID }, Owned)
 	SessionByExpiry  = NewMany(Sessions, "expires_at", func(s *Session) []Time { return []Time{s.ExpiresAt} })
 
+	SessionByUse    = NewMany(Sessions, "last_used", func(s *Session) []Time { return useOf(s, false) })
+	AppSessionByUse = NewMany(Sessions, "app_last_used", func(s *Session) []Time { return useOf(s, true) })
+
 	SessionTokens  = NewCollection[SessionToken]("session_token")
 	TokenByHash    = NewUnique(SessionTokens, "hash", func(t *SessionToken) string { return t.Hash })
 	TokenBySession = NewRef(SessionTokens, "session_id", Sessions, func(t *SessionToken) ID { return t.SessionID }, Owned)
 )
 
-// EndExpiredSessions deletes up to limit sessions whose time is over and returns
-// how many there were.
-func EndExpiredSessions(tx *Tx, limit int) (int, error) {
-	ids, err := SessionByExpiry.Below(tx, tx.Now(), limit)
-	for _, id := range ids {
-		if err := Sessions.Delete(tx, id); err != nil {
-			return 0, err
+// SessionsOf collects the ids of a user's sessions, the oldest first.
+func SessionsOf(tx *Tx, a Account) ([]ID, error) {
+	if a.App {
+		return SessionByAppUser.IDs(tx, a.ID)
+	}
+	return SessionByUser.IDs(tx, a.ID)
+}
+
+// EndSessions ends a user's sessions but one (0 for all).
+func EndSessions(tx *Tx, a Account, keep ID) error {
+	open, err := SessionsOf(tx, a)
+	if err != nil {
+		return err
+	}
+	for _, id := range open {
+		if id != keep {
+			if err := Sessions.Delete(tx, id); err != nil {
+				return err
+			}
 		}
 	}
-	return len(ids), err
+	return nil
+}
+
+// useOf is when a session of one realm was last used; the realms differ in how
+// long one may be idle.
+func useOf(s *Session, app bool) []Time {
+	if (s.AppUserID != 0) != app {
+		return nil
+	}
+	return []Time{s.LastUsed}
+}
+
+// EndExpiredSessions deletes up to limit sessions whose time is over, and as many
+// each that users and app users have not used since idle and appIdle.
+func EndExpiredSessions(tx *Tx, idle, appIdle Time, limit int) error {
+	over, err := SessionByExpiry.Below(tx, tx.Now(), limit)
+	unused, err2 := SessionByUse.Below(tx, idle, limit)
+	appUnused, err3 := AppSessionByUse.Below(tx, appIdle, limit)
+	if err := errors.Join(err, err2, err3); err != nil {
+		return err
+	}
+	for _, id := range distinct(slices.Concat(over, unused, appUnused)) {
+		if err := Sessions.Delete(tx, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func endAllSessions(tx *Tx) error {

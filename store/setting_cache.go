@@ -23,6 +23,7 @@ type SettingCache struct {
 	Groups    []Row[SettingGroup] // by id
 	Effective json.RawMessage     // {"group":{"key":value}}, secrets masked
 	ETag      string              // of Effective, in quotes
+	Public    json.RawMessage     // Effective of the public groups alone
 	texts     map[string]string   // "group.key" → stored text
 	numbers   map[string]int      // "group.key" → builtin number
 	ids       map[string]ID       // "group.key" → setting
@@ -60,8 +61,17 @@ var SettingSet = NewCache("settings", func(tx *Tx) (*SettingCache, error) {
 		c.texts[group+"."+s.Key], c.ids[group+"."+s.Key] = s.Values, s.ID
 	}
 	slices.SortStableFunc(c.Settings, func(a, b Row[Setting]) int { return cmp.Compare(a.Value.Sort, b.Value.Sort) })
+	public := map[string]map[string]any{}
+	for _, g := range c.Groups {
+		if g.Value.Public {
+			public[g.Value.Key] = effective[g.Value.Key]
+		}
+	}
 	c.numbers = builtinNumbers(c.texts)
 	var err error
+	if c.Public, err = json.Marshal(public); err != nil {
+		return nil, err
+	}
 	c.Effective, err = json.Marshal(effective)
 	sum := sha256.Sum256(c.Effective)
 	c.ETag = `"` + hex.EncodeToString(sum[:12]) + `"`

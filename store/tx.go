@@ -30,6 +30,14 @@ func (tx *Tx) Actor() *Actor { return tx.actor }
 // ActAs names the actor of a view that was begun before it was known who asks.
 func (tx *Tx) ActAs(a *Actor) { tx.actor = a }
 
+// asSystem runs what follows from a write by its own necessity, whoever acts.
+func (tx *Tx) asSystem(fn func() error) error {
+	actor := tx.actor
+	tx.actor = System
+	defer func() { tx.actor = actor }()
+	return fn()
+}
+
 // Now is the transaction's one reading of the clock.
 func (tx *Tx) Now() Time { return tx.now }
 

@@ -80,6 +80,9 @@ func (c *Collection[T]) verify(tx *Tx, report *Report) {
 	for _, x := range c.indexes {
 		x.verifyEntries(tx, report)
 	}
+	if c.search != nil {
+		c.search.verify(tx, report)
+	}
 	for _, check := range c.checks {
 		check(tx, report)
 	}

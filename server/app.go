@@ -1,0 +1,69 @@
+package server
+
+import (
+	"reeve/auth"
+	"reeve/store"
+)
+
+// appRoutes are what the users of the product behind the backend use.
+var appRoutes = []Route{
+	read("/api/home", public, "Read what everybody may know", home),
+	closable(throttled(free("POST", "/api/register", public, "Register as an app user", register))),
+	throttled(free("POST", "/api/login", public, "Sign in as an app user", appLogin)),
+	beforePasswordChange(free("POST", "/api/logout", appOnly, "Sign out as an app user", logout)),
+	beforePasswordChange(read("/api/user", appOnly, "Read one's own app user", ownAppUser)),
+	write("PUT", "/api/user", appOnly, "Change one's own app user", changeOwnAppUser),
+	throttled(beforePasswordChange(free("PUT", "/api/user/password", appOnly, "Change one's own app password", changePassword))),
+}
+
+type homeOut struct {
+	Title    string                             `json:"title"`
+	Logo     string                             `json:"logo" doc:"an address, or empty"`
+	Time     store.Time                         `json:"time" doc:"the server's clock"`
+	Settings Encoded[map[string]map[string]any] `json:"settings" doc:"the public setting groups"`
+}
+
+func home(tx *store.Tx, _ *Request, _ *none) (*homeOut, error) {
+	return &homeOut{
+		Title: store.SiteTitle.Get(tx), Logo: store.SiteLogo.Get(tx), Time: tx.Now(),
+		Settings: Encoded[map[string]map[string]any]{JSON: store.SettingSet.Get(tx).Public},
+	}, nil
+}
+
+type registerIn struct {
+	Username string `json:"username" check:"required,min=3,max=32,username" doc:"3 to 32 of letters, digits, . _ and -; unique without regard to case"`
+	Password string `json:"password" check:"required,raw,min=8,max=1024" doc:"any characters"`
+	profileIn
+}
+
+// register makes an app user and signs them in, where the setting app.registration
+// allows it.
+func register(req *Request, in *registerIn) (*loginOut, error) {
+	u := &store.AppUser{Username: in.Username, Status: true}
+	in.apply(u)
+	return granted(req.s.auth.Register(u, attempt(req, true, in.Username, in.Password)))
+}
+
+func appLogin(req *Request, in *loginIn) (*loginOut, error) {
+	return granted(req.s.auth.Login(attempt(req, true, in.Username, in.Password)))
+}
+
+// attempt is what auth needs to know of somebody who signs in.
+func attempt(req *Request, app bool, username, password string) auth.Attempt {
+	return auth.Attempt{App: app, Username: username, Password: password, Addr: req.Addr, UserAgent: cut(req.http.UserAgent(), 512)}
+}
+
+func granted(grant *auth.Grant, err error) (*loginOut, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &loginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange)}, nil
+}
+
+func ownAppUser(tx *store.Tx, req *Request, _ *none) (*appUser, error) {
+	return appUsers.get(tx, req, req.Actor.ID)
+}
+
+func changeOwnAppUser(tx *store.Tx, req *Request, in *profileIn) (*appUser, error) {
+	return editAppUser(tx, req, req.Actor.ID, in.apply)
+}

@@ -1,0 +1,153 @@
+package server
+
+import "reeve/store"
+
+var appUserRoutes = []Route{
+	table("/user/list", "user.list.query", "List app users", &appUsers),
+	read("/user/list/:id", "user.list.query", "Get an app user", getAppUser),
+	free("POST", "/user/list", "user.list.create", "Create an app user", createAppUser),
+	write("PUT", "/user/list/:id", "user.list.update", "Change an app user", changeAppUser),
+	write("DELETE", "/user/list/:id", "user.list.delete", "Delete an app user", deleteAppUser),
+	free("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword),
+	write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser),
+}
+
+// appUser is an app user as it is answered.
+type appUser struct {
+	store.Ident
+	Username  string     `json:"username"`
+	Nickname  string     `json:"nickname"`
+	Email     string     `json:"email"`
+	Mobile    string     `json:"mobile"`
+	AvatarURL string     `json:"avatar_url"`
+	Status    store.Flag `json:"status" doc:"1 may sign in, 0 may not"`
+	LoginIP   string     `json:"login_ip"`
+	LoginTime store.Time `json:"login_time" null:"true" doc:"of the last sign-in; null before the first"`
+	store.Stamps
+}
+
+func appUserOf(_ *store.Tx, _ *Request, u *store.AppUser) (*appUser, error) {
+	return &appUser{
+		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Email: u.Email, Mobile: u.Mobile, AvatarURL: u.AvatarURL,
+		Status: u.Status, LoginIP: u.LoginIP, LoginTime: u.LoginTime, Stamps: u.Stamps,
+	}, nil
+}
+
+var appUsers = Table[store.AppUser, *appUser]{
+	of: store.AppUsers, keywords: []string{"username", "nickname", "email", "mobile"}, order: "id, ascending", out: appUserOf,
+	columns: []tableColumn[store.AppUser]{
+		{name: "id", uses: sorted},
+		{name: "username", uses: sorted, order: store.AppUserByName.Order()},
+		{name: "created_at", uses: sorted | ranged, order: store.AppUserByCreated.Order(), between: store.AppUserByCreated.Between},
+		{name: "login_time", uses: sorted | ranged, order: store.AppUserByLogin.Order(), between: store.AppUserByLogin.Between},
+		{name: "status", uses: filtered | param, texts: anyText(store.AppUserByStatus)},
+	},
+}
+
+func getAppUser(tx *store.Tx, req *Request, in *byID) (*appUser, error) {
+	return appUsers.get(tx, req, in.ID)
+}
+
+// profileIn is what an app user may say of themselves.
+type profileIn struct {
+	Nickname *string `json:"nickname" check:"max=64"`
+	Email    *string `json:"email" check:"max=254,email" doc:"unique when given"`
+	Mobile   *string `json:"mobile" check:"max=32,mobile"`
+}
+
+func (in *profileIn) apply(u *store.AppUser) {
+	set(&u.Nickname, in.Nickname)
+	set(&u.Email, in.Email)
+	set(&u.Mobile, in.Mobile)
+}
+
+type appUserIn struct {
+	Username *string `json:"username" check:"create,min=3,max=32,username" doc:"3 to 32 of letters, digits, . _ and -; unique without regard to case"`
+	profileIn
+	Status *store.Flag `json:"status" doc:"1 when absent at creation; 0 ends the sessions"`
+}
+
+func (in *appUserIn) apply(u *store.AppUser) {
+	set(&u.Username, in.Username)
+	in.profileIn.apply(u)
+	set(&u.Status, in.Status)
+}
+
+type appUserCreation struct {
+	appUserIn
+	Password *string `json:"password" check:"raw,min=8,max=1024" doc:"any characters; absent: generated, returned once, and must be changed"`
+}
+
+// newAppUser is a created app user with the password that was made for it.
+type newAppUser struct {
+	appUser
+	Password string `json:"password,omitempty" doc:"only if it was generated, and only here"`
+}
+
+func createAppUser(req *Request, in *appUserCreation) (*newAppUser, error) {
+	secret, err := req.s.auth.NewSecret(text(in.Username), "password", in.Password)
+	if err != nil {
+		return nil, err
+	}
+	out := &newAppUser{Password: secret.Generated}
+	err = req.s.db.Update(req.Actor, func(tx *store.Tx) error {
+		u := &store.AppUser{Status: true}
+		in.apply(u)
+		if err := store.AppUsers.Create(tx, u); err != nil {
+			return err
+		}
+		if err := store.SetHash(tx, store.Account{App: true, ID: u.ID}, secret.Hash, secret.Generated != "", 0); err != nil {
+			return err
+		}
+		created, err := appUsers.get(tx, req, u.ID)
+		if err == nil {
+			out.appUser = *created
+		}
+		return err
+	})
+	return out, err
+}
+
+type appUserChange struct {
+	byID
+	appUserIn
+}
+
+func changeAppUser(tx *store.Tx, req *Request, in *appUserChange) (*appUser, error) {
+	return editAppUser(tx, req, in.ID, in.apply)
+}
+
+// editAppUser changes an app user; one who is disabled by it is signed out.
+func editAppUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.AppUser)) (*appUser, error) {
+	u, err := store.AppUsers.Update(tx, id, func(u *store.AppUser) error {
+		apply(u)
+		return req.fresh(u.Stamps)
+	})
+	if err == nil && !bool(u.Status) {
+		err = store.EndSessions(tx, store.Account{App: true, ID: id}, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return appUserOf(tx, req, u)
+}
+
+func deleteAppUser(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
+	return nothing{}, store.AppUsers.Delete(tx, in.ID)
+}
+
+func enableAppUser(tx *store.Tx, req *Request, in *statusIn) (*appUser, error) {
+	return editAppUser(tx, req, in.ID, func(u *store.AppUser) { u.Status = in.Status })
+}
+
+func resetAppPassword(req *Request, in *resetIn) (*resetOut, error) {
+	var u *appUser
+	err := req.s.db.View(req.Actor, func(tx *store.Tx) (err error) {
+		u, err = appUsers.get(tx, req, in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return req.reset(u.Username, store.Account{App: true, ID: in.ID}, in.Password)
+}

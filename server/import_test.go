@@ -1,0 +1,199 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"mime/multipart"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// upload sends a file as a browser's form does.
+func (in *instance) upload(url, file, as string) *reply {
+	in.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("file", "people.csv")
+	must(in.t, err)
+	_, err = part.Write([]byte(file))
+	must(in.t, err)
+	must(in.t, form.Close())
+	r := httptest.NewRequest("POST", url, &body)
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	if token := in.tokens[as]; token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	return in.send(r)
+}
+
+// imported are the answer's counts and the faults of each row.
+func (in *instance) imported(file string) (created, failed int, rows []verdict) {
+	in.t.Helper()
+	a := in.upload("/admin/list-import?dry_run=1", file, "owner")
+	var out importOut
+	a.brief(200)
+	a.data(&out)
+	return out.Created, out.Failed, out.Rows
+}
+
+// withOffice has departments and roles whose names are hard to write in a cell.
+func withOffice(t testing.TB, more func(in *instance)) *instance {
+	in := start(t)
+	top := in.dept("Head/Office", 0)
+	in.dept(`R\D`, top)
+	in.dept("Sales", top)
+	in.dept("Twin", 0)
+	in.dept("Twin", 0)
+	in.role("Editor; chief", nil)
+	in.role(`Back\slash`, nil)
+	in.role("Plain", nil)
+	if more != nil {
+		more(in)
+	}
+	return in
+}
+
+func TestWhatAnImportRefusesByRow(t *testing.T) {
+	in := withOffice(t, nil)
+	in.ok("PUT", "/admin/info", `{"email":"boss@example.org"}`, "owner")
+	for name, c := range map[string]struct{ header, row, column string }{
+		"a short name":                {"username", "ab", "username"},
+		"no name":                     {"username,sex", ",1", "username"},
+		"a name that another has":     {"username", "ADMIN", "username"},
+		"an address that another has": {"username,email", "new,Boss@Example.org", "email"},
+		"no address":                  {"username,email", "new,x", "email"},
+		"no telephone number":         {"username,mobile", "new,call me", "mobile"},
+		"a sex of 3":                  {"username,sex", "new,3", "sex"},
+		"a sex in words":              {"username,sex", "new,female", "sex"},
+		"a status of 2":               {"username,status", "new,2", "status"},
+		"no such department":          {"username,department", "new,Nowhere", "department"},
+		"a department without escape": {"username,department", "new,Head/Office", "department"},
+		"a department's own name":     {"username,department", "new,Sales", "department"},
+		"one of two departments":      {"username,department", "new,Twin", "department"},
+		"no such role":                {"username,roles", "new,Plain;None", "roles"},
+		"a role without escape":       {"username,roles", "new,Editor; chief", "roles"},
+		"a nickname too long":         {"username,nickname", "new," + strings.Repeat("x", 65), "nickname"},
+	} {
+		before := in.dump()
+		file := "\ufeff" + c.header + "\r\n" + c.row + "\r\n"
+		created, failed, rows := in.imported(file)
+		if created != 0 || failed != 1 || len(rows) != 1 || rows[0].OK || rows[0].Line != 2 || rows[0].Errors[c.column] == "" || len(rows[0].Errors) != 1 {
+			t.Errorf("%s: %d, %d, %+v", name, created, failed, rows)
+		}
+		in.upload("/admin/list-import", file, "owner").names(422, "line 2 "+c.column)
+		in.unchanged(before)
+	}
+}
+
+func TestFilesThatAreNoImport(t *testing.T) {
+	in := withOffice(t, nil)
+	in.clerk("clerk", "admin.list.export")
+	before := in.dump()
+	var long strings.Builder
+	long.WriteString("username\n")
+	for i := range 10_001 {
+		fmt.Fprintf(&long, "user%d\n", i)
+	}
+	for name, file := range map[string]string{
+		"empty": "", "a mark alone": "\ufeff", "an unknown column": "username,password\nnew,secret\n", "no name": "email\nx@example.org\n", "a column twice": "username,Username\na,b\n",
+		"a short row": "username,email\nnew\n", "a long row": "username\nnew,x\n", "an open quote": "username\n\"new\n", "too many rows": long.String(),
+	} {
+		for _, query := range []string{"", "?dry_run=1"} {
+			if a := in.upload("/admin/list-import"+query, file, "owner"); a.Code != 422 || a.envelope().Errors["file"] == "" {
+				t.Errorf("%s: %d %.300s", name, a.Code, a.Body)
+			}
+		}
+	}
+	in.upload("/admin/list-import", "username\n"+strings.Repeat("x", maxImportBytes), "owner").brief(413)
+	in.upload("/admin/list-import?dry_run=2", "username\nnew\n", "owner").names(400, "dry_run")
+	in.upload("/admin/list-import", "username\nnew\n", "clerk").brief(403, "admin.list.import")
+	in.upload("/admin/list-import", "username\nnew\n", "nobody").brief(401)
+	in.call("POST", "/admin/list-import", `{"file":"x"}`, "owner").brief(415)
+	in.unchanged(before)
+}
+
+// TestAnImportIsAllOrNothing, and what it makes has no password.
+func TestAnImportIsAllOrNothing(t *testing.T) {
+	in := withOffice(t, nil)
+	const good = "Status,username,roles,department,mobile,sex\n" +
+		`1,Ann,"Editor\; chief; plain;",head\/office/r\\d,'+49 30 1,2` + "\n" + `0,bert,Back\\slash,"Twin",,` + "\n"
+	file := strings.Replace(good, `"Twin"`, "", 1)
+	before := in.dump()
+	for _, bad := range []string{"1,cleo,None,,,\n", "1,ANN,,,,\n"} {
+		if _, failed, rows := in.imported(file + bad); failed != 1 || len(rows) != 3 || !rows[0].OK || !rows[1].OK || rows[2].OK || rows[2].Line != 4 {
+			t.Errorf("%+v", rows)
+		}
+		in.upload("/admin/list-import", file+bad, "owner").brief(422, `"line 4 `)
+	}
+	if _, failed, rows := in.imported(file); failed != 0 || len(rows) != 2 {
+		t.Errorf("%+v", rows)
+	}
+	in.unchanged(before)
+	in.upload("/admin/list-import", file, "owner").brief(200, `"dry_run":0,"created":2,"failed":0`)
+	in.ok("GET", "/admin/list?keywordSearch=ann", "", "owner").brief(200, `"mobile":"+49 30 1"`, `"dept_name":"R\\D"`, `"role_names":["Editor; chief","Plain"]`, `"sex":2`)
+	in.lists("/admin/list?status=0", "username", "owner", "bert")
+	in.login("ann", "").brief(401)
+	var out struct{ Password string }
+	in.ok("PUT", "/admin/list/2/password", "", "owner").data(&out)
+	in.login("ann", out.Password).brief(200, `"must_change_password":1`)
+}
+
+// TestAnImportStaysWithinTheCeiling of who imports.
+func TestAnImportStaysWithinTheCeiling(t *testing.T) {
+	in := withCeilings(t)
+	in.role("Importer", func(r *store.Role) { r.DataScope, r.GrantRoleIDs = "all", []store.ID{2} }, "admin.list.import")
+	in.member("importer", 0, 8)
+	before := in.dump()
+	for role, lacking := range map[string]string{"Owner": "the owner role", "Other": "system.setting.delete"} {
+		in.upload("/admin/list-import", "username,roles\none,Editor\ntwo,"+role+"\n", "importer").brief(422, `"line 3 row":`, lacking)
+	}
+	in.unchanged(before)
+	in.upload("/admin/list-import", "username,roles\none,Editor\n", "importer").brief(200)
+}
+
+func TestAnExportIsTheListAndSafe(t *testing.T) {
+	in := withOffice(t, nil)
+	in.ok("PUT", "/admin/info", `{"nickname":"=HYPERLINK(\"x\")","mobile":"+49 1234"}`, "owner")
+	in.create("/admin/list", `{"username":"-ann","nickname":"@SUM(1)","email":"+x@example.org","dept_id":2,"role_ids":[2,3],"sex":2}`)
+	in.create("/admin/list", `{"username":"bert","nickname":"'quoted, \"twice\"","status":0,"dept_id":3}`)
+	const header = "username,nickname,email,mobile,sex,department,roles,status\n"
+	admin := `admin,"'=HYPERLINK(""x"")",,'+49 1234,0,,Owner,1` + "\n"
+	ann := `'-ann,'@SUM(1),'+x@example.org,,2,Head\/Office/R\\D,Editor\; chief;Back\\slash,1` + "\n"
+	bert := `bert,"''quoted, ""twice""",,,0,Head\/Office/Sales,,0` + "\n"
+	for query, want := range map[string]string{
+		"": admin + ann + bert, "?status=0": bert, "?dept_id=1": ann + bert, "?keywordSearch=sum": ann, "?role_id=9": "", `?sorter={"username":"descend"}`: bert + admin + ann,
+	} {
+		a := in.ok("GET", "/admin/list-export"+query, "", "owner")
+		if a.Body != header+want || !strings.HasPrefix(a.Header.Get("Content-Disposition"), "attachment; ") || a.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v\n%s", query, a.Header, a.Body)
+		}
+	}
+	in.call("GET", "/admin/list-export?nonsense=1", "", "owner").brief(400)
+	in.call("GET", `/admin/list-export?sorter={"email":"ascend"}`, "", "owner").brief(400)
+}
+
+// TestAnExportComesBackTheSame in another instance, more than a chunk of it.
+func TestAnExportComesBackTheSame(t *testing.T) {
+	in := withOffice(t, func(in *instance) {
+		in.create("/admin/list", `{"username":"-ann","nickname":"'=1+1","email":"+x@example.org","mobile":"+49 1","dept_id":2,"role_ids":[2,3],"sex":2,"status":0}`)
+		in.update(func(tx *store.Tx) error {
+			for i := range exportChunk + 1 {
+				if err := store.Users.Create(tx, &store.User{Username: fmt.Sprintf("user%05d", i), Nickname: "\"quoted\", 日本", DeptID: 3, RoleIDs: []store.ID{4}, Status: true}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	first := in.ok("GET", "/admin/list-export", "", "owner").Body
+	other := withOffice(t, nil)
+	header, rest, _ := strings.Cut(first, "\n")
+	_, rest, _ = strings.Cut(rest, "\n") // admin is there already
+	other.upload("/admin/list-import", "\ufeff"+header+"\n"+rest, "owner").brief(200, fmt.Sprintf(`"created":%d,`, exportChunk+2))
+	if second := other.ok("GET", "/admin/list-export", "", "owner").Body; second != first {
+		t.Errorf("%d bytes came back as %d", len(first), len(second))
+	}
+}

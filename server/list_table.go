@@ -1,0 +1,142 @@
+package server
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// Table declares a list of records that are read from the file by their indexes:
+// what may be asked of it, and how a record is answered.
+type Table[T, Out any] struct {
+	of         *store.Collection[T]
+	keywords   []string // the fields of the collection's Search
+	order      string   // the default order, for the document
+	first      store.Order[T]
+	descending bool // the default order is the falling one
+	columns    []tableColumn[T]
+	// scope narrows the list to what the caller may see; nil for everything.
+	scope func(tx *store.Tx, req *Request) (c store.Condition, narrow bool)
+	out   func(tx *store.Tx, req *Request, v *T) (Out, error)
+}
+
+// tableColumn is a field that a Table can be filtered or sorted by.
+type tableColumn[T any] struct {
+	name    string
+	uses    use
+	numbers func(tx *store.Tx, values []int64) store.Condition
+	texts   func(tx *store.Tx, values []string) store.Condition
+	between func(tx *store.Tx, low, high store.Time) store.Condition
+	order   store.Order[T] // for sorted
+}
+
+// ids reads a column of references.
+func ids[T any](ref *store.Ref[T]) func(*store.Tx, []int64) store.Condition {
+	return func(_ *store.Tx, values []int64) store.Condition {
+		of := make([]store.ID, 0, len(values))
+		for _, n := range values {
+			if n > 0 {
+				of = append(of, store.ID(n))
+			}
+		}
+		return ref.AnyOf(of...)
+	}
+}
+
+// anyText reads a column whose index is over texts.
+func anyText[T any](index *store.Many[T, string]) func(*store.Tx, []string) store.Condition {
+	return func(_ *store.Tx, values []string) store.Condition { return index.AnyOf(values...) }
+}
+
+// table makes a GET route from a declaration; it has no handler.
+func table[T, Out any](path, access, title string, t *Table[T, Out]) Route {
+	info := t.info()
+	return Route{
+		Method: "GET", Path: path, Access: access, Title: title, out: reflect.TypeFor[page[Out]](), list: info,
+		view: func(tx *store.Tx, req *Request, out *envelope) error {
+			ask, err := info.ask(req)
+			if err != nil {
+				return err
+			}
+			records, total, err := t.find(tx, req, ask)
+			if err != nil {
+				return err
+			}
+			rows := make([]json.RawMessage, len(records))
+			for i, v := range records {
+				row, err := t.out(tx, req, v)
+				if err != nil {
+					return err
+				}
+				if rows[i], err = json.Marshal(row); err != nil {
+					return err
+				}
+			}
+			writePage(&out.bytes, rows, total, ask)
+			return nil
+		},
+	}
+}
+
+func (t *Table[T, Out]) info() *listInfo {
+	info := &listInfo{keywords: t.keywords, order: t.order}
+	for _, c := range t.columns {
+		info.columns = append(info.columns, columnInfo{c.name, c.uses, c.numbers != nil})
+	}
+	return info
+}
+
+// find reads the page that a question asks for, and counts what matches.
+func (t *Table[T, Out]) find(tx *store.Tx, req *Request, ask *question) ([]*T, int, error) {
+	return t.of.Find(tx, t.query(tx, req, ask, ask.offset(), ask.size))
+}
+
+// query is what the collection is asked.
+func (t *Table[T, Out]) query(tx *store.Tx, req *Request, ask *question, offset, limit int) store.Query[T] {
+	q := store.Query[T]{Search: ask.search, Order: t.first, Descending: t.descending, Offset: offset, Limit: limit}
+	if t.scope != nil {
+		if c, narrow := t.scope(tx, req); narrow {
+			q.Where = append(q.Where, c)
+		}
+	}
+	for _, of := range ask.anyOf {
+		c := t.column(of.column)
+		if c.numbers != nil {
+			q.Where = append(q.Where, c.numbers(tx, of.numbers))
+		} else {
+			q.Where = append(q.Where, c.texts(tx, of.texts))
+		}
+	}
+	for _, r := range ask.ranges {
+		q.Where = append(q.Where, t.column(r.column).between(tx, r.low, r.high))
+	}
+	if ask.sort != "" {
+		q.Order, q.Descending = t.column(ask.sort).order, ask.descending
+	}
+	return q
+}
+
+func (t *Table[T, Out]) column(name string) *tableColumn[T] {
+	for i := range t.columns {
+		if t.columns[i].name == name {
+			return &t.columns[i]
+		}
+	}
+	panic("server: a question names a column that is not declared")
+}
+
+// get reads one record of a table, if it is in the caller's scope.
+func (t *Table[T, Out]) get(tx *store.Tx, req *Request, id store.ID) (out Out, err error) {
+	v, err := t.of.Get(tx, id)
+	if err != nil {
+		return out, err
+	}
+	if t.scope != nil {
+		if c, narrow := t.scope(tx, req); narrow && !c.Holds(tx, id) {
+			return out, errs.New(errs.NotFound, "there is no such record")
+		}
+	}
+	return t.out(tx, req, v)
+}

@@ -1,0 +1,138 @@
+package server
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// who asks, and what the route table says of them.
+var callers = []struct {
+	name string
+	// token makes a session, new for every request, since some routes end it.
+	token func(in *instance, rt *Route) string
+	// refused is the code with which the route is refused; "" for not at all.
+	refused func(rt *Route) string
+}{
+	{"anonymous", func(*instance, *Route) string { return "" }, unlessPublic("unauthenticated")},
+	{"a user without permissions", func(in *instance, _ *Route) string {
+		return in.signIn(in.person("nobody").ID)
+	}, func(rt *Route) string {
+		if rt.Access == appOnly {
+			return "unauthenticated"
+		}
+		if rt.open() {
+			return ""
+		}
+		return "denied"
+	}},
+	{"a user with exactly the permission", func(in *instance, rt *Route) string {
+		if rt.open() {
+			return in.signIn(in.person("nobody").ID)
+		}
+		return in.signIn(in.person("with "+rt.Access, rt.Access).ID)
+	}, onlyApp},
+	{"the owner", func(in *instance, _ *Route) string { return in.signIn(1) }, onlyApp},
+	{"a disabled user", func(in *instance, rt *Route) string {
+		u := in.person("disabled")
+		in.update(func(tx *store.Tx) error {
+			_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.Status = true; return nil })
+			return err
+		})
+		token := in.signIn(u.ID)
+		in.update(func(tx *store.Tx) error { // through the store, which leaves the session to be found out
+			_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.Status = false; return nil })
+			return err
+		})
+		return token
+	}, unlessPublic("unauthenticated")},
+	{"an expired session", func(in *instance, _ *Route) string {
+		token := in.signIn(1)
+		in.update(func(tx *store.Tx) error {
+			ids, err := store.SessionsOf(tx, store.Account{ID: 1})
+			if err != nil {
+				return err
+			}
+			_, err = store.Sessions.Touch(tx, ids[len(ids)-1], func(s *store.Session) error { s.ExpiresAt = 1; return nil })
+			return err
+		})
+		return token
+	}, unlessPublic("session_expired")},
+	{"an app user", func(in *instance, _ *Route) string { return in.appSignIn(in.customer("app").ID) }, func(rt *Route) string {
+		if rt.Access == public || rt.Access == appOnly {
+			return ""
+		}
+		return "unauthenticated"
+	}},
+}
+
+func unlessPublic(code string) func(*Route) string {
+	return func(rt *Route) string {
+		if rt.Access == public {
+			return ""
+		}
+		return code
+	}
+}
+
+func onlyApp(rt *Route) string {
+	if rt.Access == appOnly {
+		return "unauthenticated"
+	}
+	return ""
+}
+
+// person is a user of that name, made at the first call.
+func (in *instance) person(name string, keys ...string) *store.User {
+	username := strings.NewReplacer(" ", "-").Replace(name)
+	var found *store.User
+	in.view(func(tx *store.Tx) error {
+		found, _ = store.UserByName.Get(tx, store.Fold(username)) // nil when there is none
+		return nil
+	})
+	if found == nil {
+		found = in.clerk(username, keys...)
+	}
+	return found
+}
+
+// customer is an app user of that name, made at the first call.
+func (in *instance) customer(name string) *store.AppUser {
+	var found *store.AppUser
+	in.view(func(tx *store.Tx) error {
+		found, _ = store.AppUserByName.Get(tx, name) // nil when there is none
+		return nil
+	})
+	if found == nil {
+		found = in.appUser(name)
+	}
+	return found
+}
+
+func TestEveryRouteForEveryCaller(t *testing.T) {
+	in := start(t)
+	refusals := []string{"unauthenticated", "session_expired", "denied", "password_change_required"}
+	all := routes()
+	for i := range all {
+		rt := &all[i]
+		for _, c := range callers {
+			in.tokens["caller"] = c.token(in, rt)
+			body := ""
+			if rt.Method != "GET" && (rt.in == nil || !rt.in.upload) {
+				body = "{}"
+			}
+			answer, got := in.call(rt.Method, strings.ReplaceAll(rt.Path, ":id", "999999"), body, "caller"), ""
+			if answer.Code == 401 || answer.Code == 403 {
+				got = answer.envelope().ErrorCode
+			}
+			if !slices.Contains(refusals, got) {
+				got = ""
+			}
+			if want := c.refused(rt); got != want {
+				t.Errorf("%s %s (%s) for %s: refused with %q, want %q", rt.Method, rt.Path, rt.Access, c.name, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"reeve/auth"
+	"reeve/store"
+)
+
+// role makes a role that is granted these permissions.
+func (in *instance) role(name string, edit func(*store.Role), keys ...string) store.ID {
+	in.t.Helper()
+	r := &store.Role{Name: name, Status: true, DataScope: store.ScopeSelf}
+	for _, key := range keys {
+		r.RuleIDs = append(r.RuleIDs, in.permission(key))
+	}
+	if edit != nil {
+		edit(r)
+	}
+	in.update(func(tx *store.Tx) error { r.ID = 0; return store.Roles.Create(tx, r) })
+	return r.ID
+}
+
+// member makes a signed-in user with ownerPassword.
+func (in *instance) member(name string, dept store.ID, roles ...store.ID) store.ID {
+	in.t.Helper()
+	u := &store.User{Username: name, Status: true, DeptID: dept, RoleIDs: roles}
+	in.update(func(tx *store.Tx) error {
+		u.ID = 0
+		if err := store.Users.Create(tx, u); err != nil {
+			return err
+		}
+		hash, err := auth.HashPassword(tx, ownerPassword, testCost)
+		if err != nil {
+			return err
+		}
+		return store.SetHash(tx, store.Account{ID: u.ID}, hash, false, 0)
+	})
+	in.tokens[name] = in.signIn(u.ID)
+	return u.ID
+}
+
+// dept makes a department.
+func (in *instance) dept(name string, parent store.ID) store.ID {
+	in.t.Helper()
+	d := &store.Dept{Name: name, ParentID: parent, Status: true}
+	in.update(func(tx *store.Tx) error { d.ID = 0; return store.Depts.Create(tx, d) })
+	return d.ID
+}
+
+// column is one field of every record that a list answers.
+func (in *instance) column(url, field, as string) []string {
+	in.t.Helper()
+	var p struct{ Data []map[string]json.RawMessage }
+	in.ok("GET", url, "", as).data(&p)
+	values := []string{}
+	for _, r := range p.Data {
+		values = append(values, strings.Trim(string(r[field]), `"`))
+	}
+	return values
+}
+
+// lists fails unless a list answers these values of a field, in this order.
+func (in *instance) lists(url, field, as string, want ...string) {
+	in.t.Helper()
+	if got := in.column(url, field, as); !slices.Equal(got, append([]string{}, want...)) {
+		in.t.Errorf("%s as %s: %q, want %q", url, as, got, want)
+	}
+}
+
+// undeclared are all fields of records that a body does not have, with a value
+// that they would show.
+func undeclared(in *input) (ignored, refused map[string]any) {
+	ignored, refused = map[string]any{}, map[string]any{}
+	texts := []string{
+		encodeZero(store.User{}), encodeZero(store.AppUser{}), encodeZero(store.Role{}), encodeZero(store.Dept{}), encodeZero(store.Permission{}),
+		encodeZero(store.Setting{}), encodeZero(store.SettingGroup{}), encodeZero(store.Session{}), encodeZero(store.LoginLog{}), encodeZero(store.PasswordHash{}),
+		encodeZero(store.SessionToken{}), encodeZero(user{}), encodeZero(role{}), encodeZero(appUser{}), encodeZero(session{}),
+	}
+	for _, text := range texts {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(text), &fields); err != nil {
+			panic(err)
+		}
+		for name, value := range fields {
+			if in.has("json", name) || name == "updated_at" && in.updated {
+				continue
+			}
+			switch value.(type) {
+			case string:
+				value = "tampered"
+			case float64:
+				value = 1
+			default:
+				value = []int{1}
+			}
+			if in.readOnly[name] {
+				ignored[name] = value
+			} else {
+				refused[name] = value
+			}
+		}
+	}
+	return ignored, refused
+}
+
+func encodeZero(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// steadyDump is a dump without what differs between two instances.
+func (in *instance) steadyDump() map[string]string {
+	all := map[string]string{}
+	for key, text := range in.dump() {
+		if kind, _, _ := strings.Cut(key, " "); kind != "hash" && kind != "token" && kind != "install" {
+			all[key] = steady(text)
+		}
+	}
+	return all
+}
+
+// TestOnlyDeclaredFieldsChange sends every field of every record on every route
+// that writes: those that the route's record has are ignored, the others refused.
+func TestOnlyDeclaredFieldsChange(t *testing.T) {
+	refusing := withGoodBodies(t)
+	before := refusing.dump()
+	for _, rt := range routes() {
+		if !takesBody(&rt) {
+			continue
+		}
+		t.Run(rt.name(), func(t *testing.T) {
+			good := goodBodies[rt.name()]
+			ignored, refused := undeclared(rt.in)
+			if len(refused) == 0 {
+				t.Fatal("no field is refused")
+			}
+			here := refusing.in(t)
+			for name, value := range refused {
+				body := with(t, good.body, name, string(encodeJSON(t, value)))
+				a := here.call(rt.Method, good.url, body, holder(&rt))
+				if a.Code != 400 || a.envelope().Errors[name] == "" {
+					t.Errorf("%s: %d %s", name, a.Code, a.Body)
+				}
+			}
+			if len(ignored) == 0 {
+				return
+			}
+			plain, tampered := withGoodBodies(t), withGoodBodies(t)
+			first := plain.ok(rt.Method, good.url, good.body, holder(&rt))
+			body := good.body
+			for name, value := range ignored {
+				body = with(t, body, name, string(encodeJSON(t, value)))
+			}
+			second := tampered.ok(rt.Method, good.url, body, holder(&rt))
+			if steady(first.Body) != steady(second.Body) {
+				t.Errorf("answered %s\nand, with read-only fields, %s", first.Body, second.Body)
+			}
+			want, got := plain.steadyDump(), tampered.steadyDump()
+			for key := range want {
+				if want[key] != got[key] {
+					t.Errorf("%s is %s, and with read-only fields %s", key, want[key], got[key])
+				}
+			}
+			if len(want) != len(got) {
+				t.Errorf("%d records, and with read-only fields %d", len(want), len(got))
+			}
+		})
+	}
+	refusing.unchanged(before)
+}
+
+// fourLevels makes the departments 1 to 101: 1, in it 10, in that 100, in that
+// 101; all others stand alone. In some of them is a user, named after it.
+func fourLevels(t testing.TB) *instance {
+	in := start(t)
+	above := map[store.ID]store.ID{10: 1, 100: 10, 101: 100}
+	in.update(func(tx *store.Tx) error {
+		for id := store.ID(1); id <= 101; id++ {
+			if err := store.Depts.Create(tx, &store.Dept{Name: fmt.Sprint("D", id), ParentID: above[id], Status: true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, dept := range []store.ID{0, 1, 2, 10, 11, 100, 101} {
+		id := in.member(fmt.Sprint("in.", dept), dept)
+		in.update(func(tx *store.Tx) error {
+			return store.LoginLogs.Create(tx, &store.LoginLog{UserID: id, Username: fmt.Sprint("in.", dept), Realm: "admin", Result: store.LoginFailed, Count: 1})
+		})
+	}
+	in.update(func(tx *store.Tx) error {
+		return store.LoginLogs.Create(tx, &store.LoginLog{Username: "unknown", Realm: "admin", Result: store.LoginFailed, Count: 1})
+	})
+	return in
+}

@@ -1,0 +1,70 @@
+package server
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"reeve/store"
+)
+
+// together sends one request from many clients at once, each until it is not told
+// to come back later, and counts the answers by status.
+func (in *instance) together(clients int, method, url, body string) map[int]int {
+	count := map[int]int{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range clients {
+		wg.Go(func() {
+			for range 100 {
+				r := httptest.NewRequest(method, url, strings.NewReader(body))
+				r.Header.Set("Content-Type", "application/json")
+				w := httptest.NewRecorder()
+				in.server.Handler().ServeHTTP(w, r)
+				if w.Code == http.StatusServiceUnavailable {
+					continue
+				}
+				mu.Lock()
+				count[w.Code]++
+				mu.Unlock()
+				return
+			}
+		})
+	}
+	wg.Wait()
+	return count
+}
+
+func TestOneNameIsRegisteredOnce(t *testing.T) {
+	in := start(t)
+	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true,"security.login_tries":1000}}`, "owner")
+	body := `{"username":"Same.Name","password":"long enough for all"}`
+	got := in.together(64, "POST", "/api/register", body)
+	if got[200] != 1 || got[409] != 63 {
+		t.Errorf("64 clients register one name: %v, want one 200 and 63 times 409", got)
+	}
+	var users, sessions int
+	in.view(func(tx *store.Tx) (err error) {
+		if users, err = store.AppUsers.Count(tx); err != nil {
+			return err
+		}
+		ids, err := store.SessionsOf(tx, store.Account{App: true, ID: 1})
+		sessions = len(ids)
+		return err
+	})
+	if users != 1 || sessions != 1 {
+		t.Errorf("%d users with %d sessions, want one of each", users, sessions)
+	}
+	if got := in.together(64, "POST", "/api/login", strings.Replace(body, "Same.Name", "same.name", 1)); got[200] != 64 {
+		t.Errorf("64 clients sign in with one name: %v", got)
+	}
+	in.view(func(tx *store.Tx) error {
+		ids, err := store.SessionsOf(tx, store.Account{App: true, ID: 1})
+		if len(ids) != 10 {
+			t.Errorf("%d sessions are left, want ten", len(ids))
+		}
+		return err
+	})
+}

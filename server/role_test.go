@@ -1,0 +1,138 @@
+package server
+
+import (
+	"fmt"
+	"testing"
+
+	"reeve/store"
+)
+
+func TestRoles(t *testing.T) {
+	in := start(t)
+	dept := in.dept("Sales", 0)
+	in.role("Editor", nil) // 2
+	in.member("ann", 0, 2)
+	in.role("Spare", nil) // 3
+	query := in.permission("admin.rule.query")
+	post := func(name, body string, status int, has ...string) apiCase {
+		return apiCase{name, "POST", "/admin/role", body, "owner", status, has, nil}
+	}
+	put := func(name, url, body string, status int, has ...string) apiCase {
+		return apiCase{name, "PUT", "/admin/role/" + url, body, "owner", status, has, nil}
+	}
+	runCases(t, in, []apiCase{
+		post("the least", `{"name":"Least"}`, 200, `"name":"Least","description":"","sort":0,"status":1,"data_scope":"self","dept_ids":[],"grant_role_ids":[],"rule_ids":[],"user_count":0`),
+		post("all of it", fmt.Sprintf(`{"name":"All","description":"a\nb","sort":-3,"status":0,"data_scope":"custom","dept_ids":[%d,%[1]d],"grant_role_ids":[1,2,2]}`, dept), 200, `"dept_ids":[1],"grant_role_ids":[1,2]`, `"status":0`),
+		post("no name", `{}`, 422, `"name":"is required"`),
+		post("a name that another has", `{"name":"eDITOR"}`, 409, `"errorCode":"duplicate"`, `"errors":{"name":`),
+		post("a scope that is none", `{"name":"x","data_scope":"some"}`, 422, `"data_scope":`),
+		post("departments without the scope", `{"name":"x","data_scope":"dept","dept_ids":[1]}`, 422, `"errors":{"dept_ids":`),
+		post("a department that is not there", `{"name":"x","data_scope":"custom","dept_ids":[9]}`, 422, `"errors":{"dept_ids":`),
+		post("a role to give that is not there", `{"name":"x","grant_role_ids":[99]}`, 422, `"errors":{"grant_role_ids":`),
+		post("permissions in the body", `{"name":"x","rule_ids":[1]}`, 200, `"rule_ids":[]`),
+		put("one field", "3", `{"sort":7}`, 200, `"name":"Spare"`, `"sort":7`),
+		put("permissions", "3/rule", fmt.Sprintf(`{"rule_ids":[%d,2,%[1]d]}`, query), 200, fmt.Sprintf(`"rule_ids":[%d,2]`, query)),
+		put("permissions replaced", "3/rule", `{"rule_ids":[]}`, 200, `"rule_ids":[]`),
+		put("permissions that are not there", "3/rule", `{"rule_ids":[9999]}`, 422, `"errors":{"rule_ids":`),
+		put("no permissions", "3/rule", `{}`, 422, `"rule_ids":"is required"`),
+		put("the owner role", "1", `{"description":"x"}`, 409, `"errorCode":"owner_role"`),
+		put("the owner role disabled", "1", `{"status":0}`, 409, `"errorCode":"owner_role"`),
+		put("the owner role's permissions", "1/rule", `{"rule_ids":[1]}`, 409, `"errorCode":"owner_role"`),
+		{"the owner role deleted", "DELETE", "/admin/role/1", "", "owner", 409, nil, nil},
+		{"one that a user holds deleted", "DELETE", "/admin/role/2", "", "owner", 409, []string{`"errorCode":"in_use"`, "1 user"}, nil},
+		{"read", "GET", "/admin/role/2", "", "owner", 200, []string{`"user_count":1`}, nil},
+		{"deleted", "DELETE", "/admin/role/3", "", "owner", 200, nil, nil},
+	})
+	in.lists("/admin/role", "name", "owner", "All", "Owner", "Editor", "Least", "x")
+	in.lists(`/admin/role?sorter={"name":"descend"}`, "name", "owner", "x", "Owner", "Least", "Editor", "All")
+	in.lists("/admin/role?status=0", "name", "owner", "All")
+	in.lists("/admin/role?keywordSearch=EDIT", "name", "owner", "Editor")
+	in.call("DELETE", "/admin/dept/1", "", "owner").brief(200) // which leaves the roles
+	in.lists("/admin/role?status=0", "dept_ids", "owner", "[]")
+	// What is not there yet cannot be named ahead.
+	next := in.permission("user.list.query") + 1000
+	in.call("PUT", "/admin/role/2/rule", fmt.Sprintf(`{"rule_ids":[%d]}`, next), "owner").names(422, "rule_ids")
+	in.call("PUT", "/admin/role/2", `{"data_scope":"custom","dept_ids":[77],"grant_role_ids":[77]}`, "owner").names(422, "dept_ids", "grant_role_ids")
+}
+
+// ceilingOf is an instance with a help desk that may give one role, and a chief
+// who may shape roles.
+func withCeilings(t *testing.T) *instance {
+	in := start(t)
+	wide := func(r *store.Role) { r.DataScope = "all" }
+	in.role("Editor", wide, "system.setting.query", "system.setting.save") // 2
+	in.role("Other", wide, "system.setting.delete")                        // 3
+	users := []string{"admin.list.query", "admin.list.create", "admin.list.update", "admin.list.delete", "admin.list.password", "admin.list.status", "admin.role.create", "admin.role.update", "admin.role.rule", "admin.role.delete"}
+	in.role("Desk", func(r *store.Role) { r.DataScope, r.GrantRoleIDs = "all", []store.ID{2} }, users...) // 4
+	in.role("Chief", wide, "admin.role.query", "admin.role.create", "admin.role.update", "admin.role.delete", "admin.role.rule", "system.setting.query")
+	in.role("Spare", wide)                          // 6
+	in.role("Unheld", nil, "system.setting.delete") // 7
+	in.member("editor", 0, 2)
+	in.member("both", 0, 2, 3)
+	in.member("desk", 0, 4)
+	in.member("peer", 0, 4)
+	in.member("chief", 0, 5)
+	return in
+}
+
+func TestYouCanOnlyGrantWhatYouHold(t *testing.T) {
+	beyond := func(name, method, url, body, as, lacking string) apiCase {
+		return apiCase{name, method, url, body, as, 403, []string{`"errorCode":"beyond_ceiling"`, `"showType":4`, lacking}, nil}
+	}
+	const del, owner = "system.setting.delete", "the owner role"
+	in := withCeilings(t)
+	query, save := in.permission("system.setting.query"), in.permission("system.setting.save")
+	disabled := in.permission(del)
+	in.ok("PUT", fmt.Sprintf("/admin/rule/%d/status", disabled), `{"status":0}`, "owner") // granted counts, enabled or not
+	runCases(t, in, []apiCase{
+		beyond("a user with a role beyond", "POST", "/admin/list", `{"username":"new","role_ids":[3]}`, "desk", del),
+		beyond("a user with one of two beyond", "POST", "/admin/list", `{"username":"new","role_ids":[2,3]}`, "desk", del),
+		beyond("an owner", "POST", "/admin/list", `{"username":"new","role_ids":[1]}`, "desk", owner),
+		beyond("an editor made an owner", "PUT", "/admin/list/2", `{"role_ids":[1]}`, "desk", owner),
+		beyond("oneself made an owner", "PUT", "/admin/list/4", `{"role_ids":[4,1]}`, "desk", owner),
+		beyond("oneself with a role beyond", "PUT", "/admin/list/4", `{"role_ids":[4,3]}`, "desk", del),
+		beyond("a user beyond renamed", "PUT", "/admin/list/3", `{"nickname":"x"}`, "desk", del),
+		beyond("a user beyond without roles", "PUT", "/admin/list/3", `{"role_ids":[]}`, "desk", del),
+		beyond("a user beyond reset", "PUT", "/admin/list/3/password", `{}`, "desk", del),
+		beyond("a user beyond disabled", "PUT", "/admin/list/3/status", `{"status":0}`, "desk", del),
+		beyond("a user beyond deleted", "DELETE", "/admin/list/3", "", "desk", del),
+		beyond("a user beyond deleted with an editor", "DELETE", "/admin/list?ids=2,3", "", "desk", del),
+		beyond("the owner's address changed", "PUT", "/admin/list/1", `{"email":"me@example.org"}`, "desk", owner),
+		beyond("the owner reset", "PUT", "/admin/list/1/password", `{"password":"mine from now on"}`, "desk", owner),
+		beyond("a role named without holding its rights", "POST", "/admin/role", `{"name":"x","grant_role_ids":[2]}`, "desk", "system.setting."),
+		beyond("the owner role named", "POST", "/admin/role", `{"name":"x","grant_role_ids":[1]}`, "chief", owner),
+		beyond("a role named beyond", "PUT", "/admin/role/6", `{"grant_role_ids":[3]}`, "chief", del),
+		beyond("a permission granted that one lacks", "PUT", "/admin/role/6/rule", fmt.Sprintf(`{"rule_ids":[%d,%d]}`, query, save), "chief", "system.setting.save"),
+		beyond("one granted that is disabled", "PUT", "/admin/role/6/rule", fmt.Sprintf(`{"rule_ids":[%d]}`, disabled), "chief", del),
+		beyond("a role beyond edited", "PUT", "/admin/role/3", `{"name":"x"}`, "chief", del),
+		beyond("a role beyond emptied", "PUT", "/admin/role/3/rule", `{"rule_ids":[]}`, "chief", del),
+		beyond("a role beyond deleted", "DELETE", "/admin/role/7", "", "chief", del),
+		{"the owner role changed", "PUT", "/admin/role/1", `{"status":0}`, "chief", 409, []string{"owner_role"}, nil},
+		{"a permission granted that one holds", "PUT", "/admin/role/6/rule", fmt.Sprintf(`{"rule_ids":[%d]}`, query), "chief", 200, nil, nil},
+		{"one's own role named", "PUT", "/admin/role/6", `{"grant_role_ids":[5]}`, "chief", 200, []string{`"grant_role_ids":[5]`}, nil},
+		{"an editor made", "POST", "/admin/list", `{"username":"new","role_ids":[2]}`, "desk", 200, []string{`"role_names":["Editor"]`}, nil},
+		{"a colleague made", "POST", "/admin/list", `{"username":"newer","role_ids":[4]}`, "desk", 200, nil, nil},
+		{"a colleague with the editor's role too", "PUT", "/admin/list/5", `{"role_ids":[4,2]}`, "desk", 200, nil, nil},
+		{"a colleague reset", "PUT", "/admin/list/5/password", `{}`, "desk", 200, nil, nil},
+		{"an editor renamed", "PUT", "/admin/list/2", `{"username":"redactor","role_ids":[2]}`, "desk", 200, nil, nil},
+		{"an editor reset", "PUT", "/admin/list/2/password", `{}`, "desk", 200, []string{`"password":"`}, nil},
+		{"an editor disabled", "PUT", "/admin/list/2/status", `{"status":0}`, "desk", 200, nil, nil},
+		{"an editor deleted", "DELETE", "/admin/list/2", "", "desk", 200, nil, nil},
+		{"one's own nickname", "PUT", "/admin/list/4", `{"nickname":"Me"}`, "desk", 200, nil, nil},
+	})
+	// The desk holds none of what it gives.
+	in.call("GET", "/system/setting", "", "desk").brief(403, "system.setting.query")
+}
+
+// TestADisabledRoleGivesNothing, neither by itself nor by what it names.
+func TestADisabledRoleGivesNothing(t *testing.T) {
+	in := withCeilings(t)
+	keys := in.role("Keys", func(r *store.Role) { r.DataScope = "all" }, "admin.list.create")
+	in.member("clerk", 0, keys, 4)
+	in.ok("POST", "/admin/list", `{"username":"one","role_ids":[2]}`, "clerk")
+	in.ok("PUT", "/admin/role/4", `{"status":0}`, "owner")
+	in.call("POST", "/admin/list", `{"username":"two","role_ids":[2]}`, "clerk").brief(403, "beyond_ceiling", "system.setting.query, system.setting.save")
+	in.call("POST", "/admin/list", `{"username":"two","role_ids":[4]}`, "clerk").brief(403, "beyond_ceiling")
+	in.ok("PUT", "/admin/role/4", `{"status":1}`, "owner")
+	in.ok("POST", "/admin/list", `{"username":"two","role_ids":[2]}`, "clerk")
+}

@@ -1,0 +1,204 @@
+package server
+
+import (
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+var inScope = []struct {
+	scope  string
+	depts  []store.ID // of the scope custom
+	users  []string   // besides oneself
+	shown  []int64    // departments
+	others bool       // and all others
+}{
+	{"self", nil, nil, nil, false},
+	{"dept", nil, []string{"in.10"}, []int64{10}, false},
+	{"dept_tree", nil, []string{"in.10", "in.100", "in.101"}, []int64{10, 100, 101}, false},
+	{"custom", []store.ID{2, 100}, []string{"in.2", "in.100"}, []int64{2, 100}, false},
+	{"custom", []store.ID{1}, []string{"in.1"}, []int64{1}, false},
+	{"custom", []store.ID{}, nil, nil, false},
+	{"all", nil, []string{"in.0", "in.1", "in.2", "in.10", "in.11", "in.100", "in.101"}, []int64{1, 2, 10, 11, 100, 101}, true},
+}
+
+// TestDataScopes asks everything that is bounded by it, as somebody in department 10.
+func TestDataScopes(t *testing.T) {
+	for _, c := range inScope {
+		t.Run(fmt.Sprint(c.scope, c.depts), func(t *testing.T) {
+			in := fourLevels(t)
+			role := in.role("Scoped", func(r *store.Role) { r.DataScope, r.DeptIDs = c.scope, c.depts },
+				"admin.list.query", "admin.list.update", "admin.list.delete", "admin.list.password", "admin.list.status", "admin.list.export", "admin.list.create",
+				"admin.dept.query", "admin.dept.update", "admin.dept.delete", "system.session.query", "system.session.delete", "system.loginlog.query", "admin.rule.query")
+			self := in.member("clerk", 10, role)
+			want := append(slices.Clone(c.users), "clerk")
+			sees := func(what string, got []string) {
+				t.Helper()
+				got = slices.DeleteFunc(slices.Clone(got), func(n string) bool { return n == "admin" && c.others })
+				slices.Sort(got)
+				slices.Sort(want)
+				if !slices.Equal(slices.Compact(got), want) {
+					t.Errorf("%s: %q, want %q", what, got, want)
+				}
+			}
+			sees("list", in.column("/admin/list?pageSize=100", "username", "clerk"))
+			sees("sessions", in.column("/system/session?pageSize=100", "username", "clerk"))
+			logs := in.column("/system/loginlog?pageSize=100", "username", "clerk")
+			if slices.Contains(logs, "unknown") != c.others {
+				t.Errorf("login log: %q", logs)
+			}
+			sees("login log", append(slices.DeleteFunc(logs, func(n string) bool { return n == "unknown" }), "clerk"))
+			rows, err := csv.NewReader(strings.NewReader(in.ok("GET", "/admin/list-export", "", "clerk").Body)).ReadAll()
+			must(t, err)
+			var exported []string
+			for _, row := range rows[1:] {
+				exported = append(exported, row[0])
+			}
+			sees("export", exported)
+			in.scopedRecords(c.users, self)
+			in.scopedDepts(c.shown)
+		})
+	}
+}
+
+// scopedRecords asks for each user alone, and for each session; out of scope they
+// are not there, and stay as they are.
+func (in *instance) scopedRecords(users []string, self store.ID) {
+	in.t.Helper()
+	for id := store.ID(2); id < self; id++ {
+		name, session := in.who(id)
+		status, before := 404, in.dump()
+		if slices.Contains(users, name) {
+			status = 200
+		} else {
+			in.call("DELETE", fmt.Sprint("/admin/list/", id), "", "clerk").brief(404)
+			in.call("DELETE", fmt.Sprintf("/admin/list?ids=%d,%d", self, id), "", "clerk").brief(404)
+		}
+		url := fmt.Sprint("/admin/list/", id)
+		in.call("GET", url, "", "clerk").brief(status)
+		in.call("PUT", url, `{"nickname":"x"}`, "clerk").brief(status)
+		in.call("PUT", url, `{}`, "clerk").brief(status)
+		in.call("PUT", url, `{"updated_at":"1999-01-01T00:00:00Z"}`, "clerk").brief(map[int]int{200: 409, 404: 404}[status])
+		in.call("PUT", url+"/status", `{"status":1}`, "clerk").brief(status)
+		in.call("GET", fmt.Sprintf("/admin/permission/explain?user_id=%d&key=admin", id), "", "clerk").brief(status)
+		in.call("DELETE", fmt.Sprint("/system/session/", session), "", "clerk").brief(status)
+		in.call("PUT", url+"/password", `{}`, "clerk").brief(status)
+		if status == 404 {
+			in.unchanged(before)
+		}
+	}
+	in.ok("GET", fmt.Sprint("/admin/list/", self), "", "clerk")
+}
+
+// scopedDepts asks for departments, in the tree and alone.
+func (in *instance) scopedDepts(shown []int64) {
+	in.t.Helper()
+	tree := in.ok("GET", "/admin/dept", "", "clerk").Body
+	for _, id := range []int64{1, 2, 10, 11, 100, 101} {
+		status := 404
+		if slices.Contains(shown, id) {
+			status = 200
+		}
+		if has := strings.Contains(tree, fmt.Sprintf(`{"id":%d,`, id)); has != (status == 200) {
+			in.t.Errorf("department %d is in the tree: %v: %s", id, has, tree)
+		}
+		url := fmt.Sprint("/admin/dept/", id)
+		in.call("GET", url, "", "clerk").brief(status)
+		in.call("PUT", url, `{"leader":"x"}`, "clerk").brief(status)
+		in.call("PUT", url, `{}`, "clerk").brief(status)
+		if status == 404 {
+			in.call("DELETE", url, "", "clerk").brief(404)
+		}
+	}
+}
+
+// who is a user's name and session.
+func (in *instance) who(id store.ID) (name string, session store.ID) {
+	in.t.Helper()
+	in.view(func(tx *store.Tx) error {
+		u, err := store.Users.Get(tx, id)
+		must(in.t, err)
+		ids, err := store.SessionByUser.IDs(tx, id)
+		if len(ids) > 0 {
+			session = ids[0]
+		}
+		name = u.Username
+		return err
+	})
+	return name, session
+}
+
+// TestTheHighestInScopeAreTops: what lies above is left out, the rest keeps its shape.
+func TestTheHighestInScopeAreTops(t *testing.T) {
+	in := fourLevels(t)
+	in.member("clerk", 1, in.role("Scoped", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{101, 10, 2} }, "admin.dept.query"))
+	body := steady(in.ok("GET", "/admin/dept", "", "clerk").Body)
+	node := func(id, parent int, children string) string {
+		if children != "" {
+			children = `,"children":[` + children + `]`
+		}
+		return fmt.Sprintf(`{"id":%d,"parent_id":%d,"name":"D%[1]d","leader":"","phone":"","email":"","sort":0,"status":1,"created_at":%[3]s,"updated_at":%[3]s%[4]s}`, id, parent, someMoment, children)
+	}
+	want := `{"data":{"data":[` + node(2, 0, "") + "," + node(10, 1, "") + "," + node(101, 100, "") + `]},"success":true,"msg":"ok","showType":0}` + "\n"
+	if body != want {
+		t.Errorf("got  %swant %s", body, want)
+	}
+}
+
+// TestScopesAreAUnionOfEnabledRoles and follow the user's department at once.
+func TestScopesAreAUnionOfEnabledRoles(t *testing.T) {
+	in := fourLevels(t)
+	first := in.role("First", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{2} }, "admin.list.query")
+	second := in.role("Second", func(r *store.Role) { r.DataScope = "dept" })
+	id := in.member("clerk", 100, first, second)
+	list := func(want ...string) {
+		t.Helper()
+		in.lists(`/admin/list?sorter={"username":"ascend"}`, "username", "clerk", append([]string{"clerk"}, want...)...)
+	}
+	list("in.100", "in.2")
+	in.ok("PUT", fmt.Sprint("/admin/role/", second), `{"status":0}`, "owner")
+	list("in.2")
+	in.ok("PUT", fmt.Sprint("/admin/role/", second), `{"status":1,"data_scope":"dept_tree"}`, "owner")
+	list("in.100", "in.101", "in.2")
+	in.ok("PUT", fmt.Sprint("/admin/list/", id), `{"dept_id":11}`, "owner")
+	list("in.11", "in.2")
+	in.ok("PUT", "/admin/dept/10", `{"parent_id":11}`, "owner")
+	list("in.10", "in.100", "in.101", "in.11", "in.2")
+	in.ok("PUT", fmt.Sprint("/admin/role/", first), `{"dept_ids":[1]}`, "owner")
+	list("in.1", "in.10", "in.100", "in.101", "in.11")
+}
+
+// TestNobodyReachesOutOfTheScope by moving users or departments.
+func TestNobodyReachesOutOfTheScope(t *testing.T) {
+	in := fourLevels(t)
+	role := in.role("Scoped", func(r *store.Role) { r.DataScope = "dept_tree" }, "admin.list.create", "admin.list.update", "admin.list.query", "admin.dept.create", "admin.dept.update", "admin.role.create")
+	self := in.member("clerk", 10, role)
+	within := 0
+	for id := store.ID(2); id < self; id++ {
+		if name, _ := in.who(id); name == "in.100" {
+			within = int(id)
+		}
+	}
+	runCases(t, in, []apiCase{
+		{"a user made outside", "POST", "/admin/list", `{"username":"new","dept_id":1}`, "clerk", 422, []string{`"dept_id":"is out of your data scope"`}, nil},
+		{"a user made in no department", "POST", "/admin/list", `{"username":"new"}`, "clerk", 422, []string{`"dept_id":`}, nil},
+		{"a user moved outside", "PUT", fmt.Sprint("/admin/list/", within), `{"dept_id":11}`, "clerk", 422, []string{`"dept_id":`}, nil},
+		{"oneself moved up", "PUT", fmt.Sprint("/admin/list/", self), `{"dept_id":1}`, "clerk", 422, []string{`"dept_id":`}, nil},
+		{"a department made outside", "POST", "/admin/dept", `{"name":"new","parent_id":1}`, "clerk", 422, []string{`"parent_id":"is out of your data scope"`}, nil},
+		{"a department made at the top", "POST", "/admin/dept", `{"name":"new"}`, "clerk", 422, []string{`"parent_id":`}, nil},
+		{"a department moved outside", "PUT", "/admin/dept/100", `{"parent_id":11}`, "clerk", 422, []string{`"parent_id":`}, nil},
+		{"somebody else's department moved in", "PUT", "/admin/dept/11", `{"parent_id":10}`, "clerk", 404, nil, nil},
+		{"a role that sees all", "POST", "/admin/role", `{"name":"new","data_scope":"all"}`, "clerk", 403, []string{`"errorCode":"beyond_ceiling"`, "a data scope as wide"}, nil},
+		{"a role that sees another department", "POST", "/admin/role", `{"name":"new","data_scope":"custom","dept_ids":[10,11]}`, "clerk", 403, []string{`"errorCode":"beyond_ceiling"`}, nil},
+		{"a role that sees as much", "POST", "/admin/role", `{"name":"new","data_scope":"dept_tree"}`, "clerk", 200, nil, nil},
+		{"a role that sees some of it", "POST", "/admin/role", `{"name":"newer","data_scope":"custom","dept_ids":[100,10]}`, "clerk", 200, nil, nil},
+		{"a user made inside", "POST", "/admin/list", `{"username":"new","dept_id":101}`, "clerk", 200, []string{`"dept_name":"D101"`}, nil},
+		{"a user moved inside", "PUT", fmt.Sprint("/admin/list/", within), `{"dept_id":101}`, "clerk", 200, nil, nil},
+		{"a department made inside", "POST", "/admin/dept", `{"name":"new","parent_id":101}`, "clerk", 200, nil, nil},
+		{"a department moved inside", "PUT", "/admin/dept/101", `{"parent_id":10}`, "clerk", 200, nil, nil},
+	})
+}

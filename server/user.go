@@ -1,0 +1,228 @@
+package server
+
+import (
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+var userRoutes = []Route{
+	table("/admin/list", "admin.list.query", "List users", &users),
+	read("/admin/list/:id", "admin.list.query", "Get a user", getUser),
+	free("POST", "/admin/list", "admin.list.create", "Create a user", createUser),
+	write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser),
+	write("DELETE", "/admin/list/:id", "admin.list.delete", "Delete a user", deleteUser),
+	write("DELETE", "/admin/list", "admin.list.delete", "Delete users", deleteUsers),
+	free("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword),
+	write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser),
+	exportUsers("/admin/list-export", "admin.list.export", "Export users"),
+	upload("/admin/list-import", "admin.list.import", "Import users", maxImportBytes, importUsers),
+}
+
+var users = Table[store.User, *user]{
+	of:       store.Users,
+	keywords: []string{"username", "nickname", "email", "mobile"},
+	order:    "id, ascending",
+	scope: func(tx *store.Tx, req *Request) (store.Condition, bool) {
+		return req.Actor.Scope(tx).Users()
+	},
+	out: func(tx *store.Tx, _ *Request, u *store.User) (*user, error) { return userOf(tx, u), nil },
+	columns: []tableColumn[store.User]{
+		{name: "id", uses: sorted},
+		{name: "username", uses: sorted, order: store.UserByName.Order()},
+		{name: "created_at", uses: sorted | ranged, order: store.UserByCreated.Order(), between: store.UserByCreated.Between},
+		{name: "login_time", uses: sorted | ranged, order: store.UserByLogin.Order(), between: store.UserByLogin.Between},
+		{name: "status", uses: filtered | param, texts: anyText(store.UserByStatus)},
+		{name: "sex", uses: filtered | param, texts: anyText(store.UserBySex)},
+		{name: "role_id", uses: filtered | param, numbers: ids(store.UserByRole)},
+		{name: "dept_id", uses: filtered | param, numbers: inDepts},
+	},
+}
+
+// inDepts is the condition that a user is in one of some departments or below.
+func inDepts(tx *store.Tx, values []int64) store.Condition {
+	var depts []store.ID
+	for _, n := range values {
+		if n > 0 {
+			depts = append(depts, store.RuleBook.Get(tx).Below(store.ID(n))...)
+		}
+	}
+	return store.UserByDept.AnyOf(depts...)
+}
+
+func getUser(tx *store.Tx, req *Request, in *byID) (*user, error) {
+	return users.get(tx, req, in.ID)
+}
+
+type userIn struct {
+	Username *string     `json:"username" check:"create,min=3,max=32,username" doc:"3 to 32 of letters, digits, . _ and -; unique without regard to case"`
+	Nickname *string     `json:"nickname" check:"max=64"`
+	Sex      *int64      `json:"sex" check:"min=0,max=2" doc:"0 not said, 1 male, 2 female"`
+	Email    *string     `json:"email" check:"max=254,email" doc:"unique when given"`
+	Mobile   *string     `json:"mobile" check:"max=32,mobile"`
+	DeptID   *store.ID   `json:"dept_id" doc:"0 for none"`
+	RoleIDs  *[]store.ID `json:"role_ids" check:"max=100"`
+	Status   *store.Flag `json:"status" doc:"1 when absent at creation; 0 ends the sessions"`
+}
+
+func (in *userIn) apply(u *store.User) {
+	set(&u.Username, in.Username)
+	set(&u.Nickname, in.Nickname)
+	set(&u.Sex, in.Sex)
+	set(&u.Email, in.Email)
+	set(&u.Mobile, in.Mobile)
+	set(&u.DeptID, in.DeptID)
+	set(&u.RoleIDs, in.RoleIDs)
+	set(&u.Status, in.Status)
+}
+
+type userCreation struct {
+	userIn
+	Password *string `json:"password" check:"raw,min=8,max=1024" doc:"any characters; absent: generated, returned once, and must be changed"`
+}
+
+// newUser is a created user with the password that was made for it.
+type newUser struct {
+	user
+	Password string `json:"password,omitempty" doc:"only if it was generated, and only here"`
+}
+
+func createUser(req *Request, in *userCreation) (*newUser, error) {
+	out := &newUser{}
+	secret, err := req.s.auth.NewSecret(text(in.Username), "password", in.Password)
+	if err != nil {
+		return nil, err
+	}
+	err = req.s.db.Update(req.Actor, func(tx *store.Tx) error {
+		u := &store.User{Status: true}
+		in.apply(u)
+		if err := store.Users.Create(tx, u); err != nil {
+			return err
+		}
+		if err := store.SetHash(tx, store.Account{ID: u.ID}, secret.Hash, secret.Generated != "", 0); err != nil {
+			return err
+		}
+		if u, err = store.Users.Get(tx, u.ID); err == nil {
+			out.user = *userOf(tx, u)
+		}
+		return err
+	})
+	out.Password = secret.Generated
+	return out, err
+}
+
+func text(sent *string) string {
+	if sent == nil {
+		return ""
+	}
+	return *sent
+}
+
+type userChange struct {
+	byID
+	userIn
+}
+
+func changeUser(tx *store.Tx, req *Request, in *userChange) (*user, error) {
+	return editUser(tx, req, in.ID, in.apply)
+}
+
+// editUser changes a user; one who is disabled by it is signed out.
+func editUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.User)) (*user, error) {
+	if _, err := users.get(tx, req, id); err != nil {
+		return nil, err // also when nothing would change, or the record is stale
+	}
+	u, err := store.Users.Update(tx, id, func(u *store.User) error {
+		apply(u)
+		return req.fresh(u.Stamps)
+	})
+	if err == nil && !bool(u.Status) {
+		err = store.EndSessions(tx, store.Account{ID: id}, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return userOf(tx, u), nil
+}
+
+func deleteUser(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
+	return nothing{}, store.Users.Delete(tx, in.ID)
+}
+
+// byIDs is the input of what works on several records.
+type byIDs struct {
+	IDs []store.ID `query:"ids" check:"required" doc:"joined by commas; all or nothing"`
+}
+
+func deleteUsers(tx *store.Tx, _ *Request, in *byIDs) (nothing, error) {
+	return nothing{}, deleteAll(tx, store.Users, in.IDs)
+}
+
+// deleteAll deletes records, each once; the first that cannot be is the error.
+func deleteAll[T any](tx *store.Tx, c *store.Collection[T], ids []store.ID) error {
+	done := map[store.ID]bool{}
+	for _, id := range ids {
+		if done[id] {
+			continue
+		}
+		done[id] = true
+		if err := c.Delete(tx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func enableUser(tx *store.Tx, req *Request, in *statusIn) (*user, error) {
+	return editUser(tx, req, in.ID, func(u *store.User) { u.Status = in.Status })
+}
+
+type resetIn struct {
+	byID
+	Password *string `json:"password" check:"raw,min=8,max=1024" doc:"absent: generated and returned once; must be changed either way"`
+}
+
+type resetOut struct {
+	Password string `json:"password,omitempty" doc:"only if it was generated, and only here"`
+}
+
+// resetPassword gives another user a password, which must then be changed, and
+// ends that user's sessions.
+func resetPassword(req *Request, in *resetIn) (*resetOut, error) {
+	var u *user
+	err := req.s.db.View(req.Actor, func(tx *store.Tx) (err error) {
+		u, err = users.get(tx, req, in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return req.reset(u.Username, store.Account{ID: in.ID}, in.Password)
+}
+
+// reset stores a new password, given or generated, that must be changed.
+func (req *Request) reset(username string, account store.Account, given *string) (*resetOut, error) {
+	secret, err := req.s.auth.NewSecret(username, "password", given)
+	if err != nil {
+		return nil, err
+	}
+	err = req.s.db.Update(req.Actor, func(tx *store.Tx) error {
+		return store.SetHash(tx, account, secret.Hash, true, 0)
+	})
+	return &resetOut{secret.Generated}, err
+}
+
+type explainIn struct {
+	UserID store.ID `query:"user_id" check:"required"`
+	Key    string   `query:"key" check:"required"`
+}
+
+func explain(tx *store.Tx, req *Request, in *explainIn) (*store.Explanation, error) {
+	u, err := store.Users.Get(tx, in.UserID)
+	if err == nil && !req.Actor.Scope(tx).HasUser(u) {
+		err = errs.New(errs.NotFound, "there is no user %d", in.UserID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return store.Explain(tx, u, in.Key), nil
+}

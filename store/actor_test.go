@@ -1,0 +1,88 @@
+package store
+
+import (
+	"errors"
+	"testing"
+
+	"reeve/store/errs"
+)
+
+// deskOffice is a database with departments 1 and 2 below it and 3 apart, a role
+// Desk over the own department and below, a role Editor over the own department,
+// and a user desk in department 2.
+func deskOffice(t *testing.T) (db *DB, desk *Actor) {
+	t.Helper()
+	db = open(t, t.TempDir(), Options{})
+	update(t, db, func(tx *Tx) error {
+		permission := &Permission{Type: ActionPermission, Key: "a.b", Name: "A", Status: true}
+		err := errors.Join(
+			Permissions.Create(tx, permission),
+			Roles.Create(tx, &Role{Name: "Owner", Status: true, DataScope: ScopeAll}),
+			Roles.Create(tx, &Role{Name: "Desk", Status: true, DataScope: ScopeTree, RuleIDs: []ID{1}}),
+			Roles.Create(tx, &Role{Name: "Editor", Status: true, DataScope: ScopeDept, RuleIDs: []ID{1}}),
+			Depts.Create(tx, &Dept{Name: "top"}), Depts.Create(tx, &Dept{Name: "below", ParentID: 1}), Depts.Create(tx, &Dept{Name: "apart"}),
+			Users.Create(tx, &User{Username: "owner", Status: true, RoleIDs: []ID{OwnerRole}}),
+			Users.Create(tx, &User{Username: "desk", Status: true, RoleIDs: []ID{2}, DeptID: 2}),
+		)
+		return err
+	})
+	return db, &Actor{ID: 2, Username: "desk", RoleIDs: []ID{2}, DeptID: 2}
+}
+
+func TestWhoActsIsWhoTheyAreWhenTheWriteComes(t *testing.T) {
+	db, desk := deskOffice(t)
+	create := func(name string) error {
+		return db.Update(desk, func(tx *Tx) error {
+			return Roles.Create(tx, &Role{Name: name, Status: true, DataScope: ScopeDept, RuleIDs: []ID{1}})
+		})
+	}
+	if err := create("while in office"); err != nil {
+		t.Fatal(err)
+	}
+	update(t, db, func(tx *Tx) error {
+		_, err := Users.Update(tx, 2, func(u *User) error { u.RoleIDs = nil; return nil })
+		return err
+	})
+	if err := create("after the demotion"); !errs.Is(err, errs.Denied) {
+		t.Errorf("with rights that were taken away: %v, want it denied", err)
+	}
+	update(t, db, func(tx *Tx) error {
+		_, err := Users.Update(tx, 2, func(u *User) error { u.Status = false; return nil })
+		return err
+	})
+	if err := create("while disabled"); !errs.Is(err, errs.Unauthenticated) {
+		t.Errorf("by a disabled user: %v, want it unauthenticated", err)
+	}
+	update(t, db, func(tx *Tx) error { return Users.Delete(tx, 2) })
+	if err := create("after the deletion"); !errs.Is(err, errs.Unauthenticated) {
+		t.Errorf("by nobody: %v, want it unauthenticated", err)
+	}
+}
+
+// TestARoleIsNotWidenedForHoldersElsewhere holds that an actor cannot give a
+// holder in another department a scope that the actor does not have.
+func TestARoleIsNotWidenedForHoldersElsewhere(t *testing.T) {
+	for name, c := range map[string]struct {
+		dept   ID
+		denied bool
+	}{
+		"a holder in the actor's department": {2, false},
+		"a holder above it":                  {1, true},
+		"a holder apart from it":             {3, true},
+		"a holder in none":                   {0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, desk := deskOffice(t)
+			update(t, db, func(tx *Tx) error {
+				return Users.Create(tx, &User{Username: "editor", Status: true, RoleIDs: []ID{3}, DeptID: c.dept})
+			})
+			err := db.Update(desk, func(tx *Tx) error {
+				_, err := Roles.Update(tx, 3, func(r *Role) error { r.DataScope = ScopeTree; return nil })
+				return err
+			})
+			if errs.Is(err, errs.Denied) != c.denied || !c.denied && err != nil {
+				t.Errorf("got %v, want denied: %t", err, c.denied)
+			}
+		})
+	}
+}

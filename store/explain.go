@@ -1,0 +1,79 @@
+package store
+
+import "slices"
+
+// Explanation says whether a user holds a permission, and why or why not.
+type Explanation struct {
+	Allowed bool     `json:"allowed"`
+	Reason  string   `json:"reason" doc:"granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role"`
+	Roles   []RoleID `json:"roles" doc:"the roles that grant it; for role_disabled, those that would"`
+	Path    []Step   `json:"path" doc:"the permission, after the ones it lies below"`
+}
+
+// RoleID names a role.
+type RoleID struct {
+	ID   ID     `json:"id"`
+	Name string `json:"name"`
+}
+
+// Step is a permission on the way down to the one in question.
+type Step struct {
+	ID     ID     `json:"id"`
+	Key    string `json:"key"`
+	Name   string `json:"name"`
+	Status Flag   `json:"status"`
+}
+
+// Explain works out what May would say to the user's next request, and why.
+func Explain(tx *Tx, u *User, key string) *Explanation {
+	e := &Explanation{Roles: []RoleID{}, Path: []Step{}}
+	rules := RuleBook.Get(tx)
+	var p *Permission // from memory, like the rest: a view of the file may be older
+	for _, known := range rules.permissions {
+		if known.Key == key {
+			p = known
+		}
+	}
+	if p == nil {
+		e.Reason = "unknown_permission"
+		return e
+	}
+	for id := p.ID; id != 0 && len(e.Path) <= MaxDepth; id = rules.permissions[id].ParentID {
+		at := rules.permissions[id]
+		e.Path = append([]Step{{at.ID, at.Key, at.Name, at.Status}}, e.Path...)
+	}
+	var enabled, disabled []RoleID
+	owner := false
+	for _, id := range u.RoleIDs {
+		role := rules.roles[id]
+		if role == nil || id != OwnerRole && !slices.Contains(role.RuleIDs, p.ID) {
+			continue
+		}
+		owner = owner || id == OwnerRole
+		if id == OwnerRole || bool(role.Status) {
+			enabled = append(enabled, RoleID{id, role.Name})
+		} else {
+			disabled = append(disabled, RoleID{id, role.Name})
+		}
+	}
+	e.Roles = append(e.Roles, enabled...)
+	switch {
+	case !bool(u.Status):
+		e.Reason = "user_disabled"
+	case owner:
+		e.Allowed, e.Reason = true, "owner"
+	case len(enabled) > 0 && rules.enabled(p.ID):
+		e.Allowed, e.Reason = true, "granted"
+	case len(enabled) > 0 && !bool(p.Status):
+		e.Reason = "permission_disabled"
+	case len(enabled) > 0:
+		e.Reason = "parent_disabled"
+	case len(disabled) > 0:
+		e.Reason, e.Roles = "role_disabled", disabled
+	case len(u.RoleIDs) == 0:
+		e.Reason = "no_role"
+	default:
+		e.Reason = "not_granted"
+	}
+	return e
+}

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// stir changes rights at random, as the program may.
+func stir(tx *Tx, r *rand.Rand) error {
+	for range 6 {
+		var err error
+		id := func(n int) ID { return ID(r.IntN(n) + 1) }
+		switch r.IntN(4) {
+		case 0:
+			_, err = Permissions.Update(tx, id(16), func(p *Permission) error { p.Status = !p.Status; return nil })
+		case 1:
+			err = editRole(id(10)+1, func(r *Role) { r.Status = !r.Status })(tx)
+		case 2:
+			err = editRole(id(10)+1, func(role *Role) { role.RuleIDs = []ID{id(16), id(16), id(16)} })(tx)
+		case 3:
+			err = editUser(id(16)+2, func(u *User) { u.Status, u.RoleIDs = !u.Status, []ID{id(11), id(11)}[:r.IntN(3)] })(tx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reasonOf says in its own words why a user may or may not.
+func reasonOf(tx *Tx, u *User, key string) string {
+	rules := RuleBook.Get(tx)
+	p, err := PermissionByKey.Get(tx, key)
+	if err != nil {
+		return "unknown_permission"
+	}
+	var named, enabled bool
+	for _, id := range u.RoleIDs {
+		role := rules.roles[id]
+		if id == OwnerRole || slices.Contains(role.RuleIDs, p.ID) {
+			named, enabled = true, enabled || bool(role.Status)
+		}
+	}
+	above := true
+	for id := p.ParentID; id != 0; id = rules.permissions[id].ParentID {
+		above = above && bool(rules.permissions[id].Status)
+	}
+	switch {
+	case !bool(u.Status):
+		return "user_disabled"
+	case slices.Contains(u.RoleIDs, OwnerRole):
+		return "owner"
+	case len(u.RoleIDs) == 0:
+		return "no_role"
+	case !named:
+		return "not_granted"
+	case !enabled:
+		return "role_disabled"
+	case !bool(p.Status):
+		return "permission_disabled"
+	case !above:
+		return "parent_disabled"
+	}
+	return "granted"
+}
+
+func TestExplainSaysWhatIsEnforced(t *testing.T) {
+	r, pairs, reasons := random(t), 0, map[string]int{}
+	want := size(3000, 20_000, 200_000)
+	for pairs < want {
+		db := crowd(t, r)
+		for range 12 {
+			update(t, db, func(tx *Tx) error { return stir(tx, r) })
+			view(t, db, func(tx *Tx) error {
+				for u, err := range Users.All(tx) {
+					if err != nil {
+						return err
+					}
+					a := &Actor{ID: u.ID, RoleIDs: u.RoleIDs, DeptID: u.DeptID}
+					for i := range 17 { // the last there is not
+						key := fmt.Sprint("k.", i)
+						e := Explain(tx, u, key)
+						if may := bool(u.Status) && a.May(tx, key); e.Allowed != may {
+							t.Fatalf("user %d with roles %v: %s is explained as %+v, and held: %v", u.ID, u.RoleIDs, key, e, may)
+						}
+						if reason := reasonOf(tx, u, key); e.Reason != reason {
+							t.Fatalf("user %d with roles %v: %s is explained as %+v, want %s", u.ID, u.RoleIDs, key, e, reason)
+						}
+						if n := len(e.Path); i < 16 && (n == 0 || e.Path[n-1].Key != key || n > 1 && e.Path[0].ID > e.Path[n-1].ID) {
+							t.Fatalf("the path of %s is %+v", key, e.Path)
+						}
+						for _, role := range e.Roles {
+							if !slices.Contains(u.RoleIDs, role.ID) || role.Name == "" {
+								t.Fatalf("user %d with roles %v: %s comes by %+v", u.ID, u.RoleIDs, key, e.Roles)
+							}
+						}
+						pairs++
+						reasons[e.Reason]++
+					}
+				}
+				return nil
+			})
+		}
+		shutVerified(t, db)
+	}
+	t.Logf("%d pairs: %v", pairs, reasons)
+	if len(reasons) != 9 {
+		t.Errorf("only the reasons %v came up", reasons)
+	}
+}
+
+// A view that began before a commit reads an older file than the rules in memory.
+func TestExplainBesideACommit(t *testing.T) {
+	db := office(t)
+	err := db.View(System, func(tx *Tx) error {
+		u, err := Users.Get(tx, 4) // the view begins
+		if err != nil {
+			return err
+		}
+		update(t, db, func(tx *Tx) error { return Permissions.Delete(tx, 6) })
+		if e := Explain(tx, u, "m.six"); e.Allowed {
+			t.Errorf("a permission that is no more: %+v", e)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Errorf("%.200s", err)
+	}
+}

@@ -1,0 +1,190 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// The first schema as it was: fewer indexes, no searches, no login log, and
+// records without some of today's fields. The targets of its references are
+// descriptions of its own, so that today's do not know of them.
+type (
+	firstAppUser struct {
+		Ident
+		Username string `json:"username"`
+		Status   Flag   `json:"status"`
+		Stamps
+	}
+	firstHash struct {
+		Ident
+		UserID ID     `json:"user_id"`
+		Hash   string `json:"hash"`
+		Stamps
+	}
+	firstSession struct {
+		Ident
+		UserID    ID     `json:"user_id"`
+		AppUserID ID     `json:"app_user_id"`
+		IP        string `json:"ip"`
+		UserAgent string `json:"user_agent"`
+		LastUsed  Time   `json:"last_used"`
+		ExpiresAt Time   `json:"expires_at"`
+		Stamps
+	}
+)
+
+var (
+	firstPermissions = NewCollection[Permission]("permission")
+	_                = NewUnique(firstPermissions, "key", func(p *Permission) string { return p.Key })
+	_                = NewRef(firstPermissions, "parent_id", firstPermissions, permissionParent, Refuse)
+	firstRoles       = NewCollection[Role]("role")
+	_                = NewUnique(firstRoles, "name", func(r *Role) string { return Fold(r.Name) })
+	_                = NewRefs(firstRoles, "rule_ids", firstPermissions, func(r *Role) []ID { return r.RuleIDs }, Loose)
+	firstDepts       = NewCollection[Dept]("dept")
+	_                = NewRef(firstDepts, "parent_id", firstDepts, deptParent, Refuse)
+	firstUsers       = NewCollection[User]("user")
+	_                = NewUnique(firstUsers, "username", func(u *User) string { return Fold(u.Username) })
+	_                = NewUnique(firstUsers, "email", func(u *User) string { return Fold(u.Email) })
+	_                = NewRef(firstUsers, "dept_id", firstDepts, func(u *User) ID { return u.DeptID }, Refuse)
+	_                = NewRefs(firstUsers, "role_ids", firstRoles, func(u *User) []ID { return u.RoleIDs }, Refuse)
+	firstHashes      = NewCollection[firstHash]("password_hash")
+	_                = NewRef(firstHashes, "user_id", firstUsers, func(h *firstHash) ID { return h.UserID }, Owned)
+	firstAppUsers    = NewCollection[firstAppUser]("app_user")
+	_                = NewUnique(firstAppUsers, "username", func(u *firstAppUser) string { return Fold(u.Username) })
+	firstSessions    = NewCollection[firstSession]("session")
+	_                = NewRef(firstSessions, "user_id", firstUsers, func(s *firstSession) ID { return s.UserID }, Owned)
+	_                = NewRef(firstSessions, "app_user_id", firstAppUsers, func(s *firstSession) ID { return s.AppUserID }, Owned)
+	_                = NewMany(firstSessions, "expires_at", func(s *firstSession) []Time { return []Time{s.ExpiresAt} })
+	firstTokens      = NewCollection[SessionToken]("session_token")
+	_                = NewUnique(firstTokens, "hash", func(t *SessionToken) string { return t.Hash })
+	_                = NewRef(firstTokens, "session_id", firstSessions, func(t *SessionToken) ID { return t.SessionID }, Owned)
+)
+
+func firstSchema() *schema {
+	return &schema{tables: []table{
+		Installs, firstPermissions, firstRoles, firstDepts, firstUsers, firstHashes, firstAppUsers, firstSessions, firstTokens,
+		SettingGroups, Settings, SettingSecrets,
+	}}
+}
+
+// firstMade is a closed database of the first schema with n users.
+func firstMade(t testing.TB, n int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	db := open(t, dir, Options{schema: firstSchema(), Version: "1.0"})
+	update(t, db, func(tx *Tx) (err error) {
+		err = errors.Join(
+			firstPermissions.Create(tx, &Permission{Key: "a", Status: true}),
+			firstRoles.Create(tx, &Role{Name: "Owner", Status: true}),
+			firstRoles.Create(tx, &Role{Name: "Clerk", Description: "Files paper", Status: true, RuleIDs: []ID{1}, Sort: 5}),
+			firstDepts.Create(tx, &Dept{Name: "Top"}), firstDepts.Create(tx, &Dept{Name: "Below", ParentID: 1}),
+			firstAppUsers.Create(tx, &firstAppUser{Username: "app", Status: true}),
+			SettingGroups.Create(tx, &SettingGroup{Key: "g"}))
+		for i := range n {
+			u := &User{Username: fmt.Sprintf("user%03d", n-i), Nickname: fmt.Sprint("Nick ", i%3), DeptID: ID(i%2 + 1), RoleIDs: []ID{2}, Status: i%4 > 0}
+			if i == 0 {
+				u.RoleIDs = []ID{1, 2}
+			}
+			err = errors.Join(err, firstUsers.Create(tx, u),
+				firstHashes.Create(tx, &firstHash{UserID: u.ID, Hash: fmt.Sprint("hash ", u.ID)}),
+				firstSessions.Create(tx, &firstSession{UserID: u.ID, UserAgent: "agent", LastUsed: Time(i + 1), ExpiresAt: farOff}),
+				firstTokens.Create(tx, &SessionToken{SessionID: ID(i + 1), Hash: fmt.Sprint("token ", i)}))
+		}
+		return errors.Join(err, firstSessions.Create(tx, &firstSession{AppUserID: 1, LastUsed: 3, ExpiresAt: farOff}), firstUsers.Delete(tx, 3))
+	})
+	shut(t, db)
+	return dir
+}
+
+func TestTheFirstSchemaIsMigrated(t *testing.T) {
+	const n = 300
+	dir := firstMade(t, n)
+	db := open(t, dir, Options{Version: "2.0"})
+	mustVerify(t, db)
+	equal(t, "meta", metaOf(t, db), fileMeta{Schema: reeve.version(), Version: "2.0"})
+	view(t, db, func(tx *Tx) error {
+		for name, test := range map[string]struct {
+			q     Query[User]
+			first ID
+			total int
+		}{
+			"all":                {Query[User]{}, 1, n - 1},
+			"by name":            {Query[User]{Order: UserByName.Order()}, n, n - 1},
+			"never signed in":    {Query[User]{Order: UserByLogin.Order()}, 1, n - 1},
+			"latest made":        {Query[User]{Order: UserByCreated.Order(), Descending: true}, n, n - 1},
+			"disabled":           {Query[User]{Where: []Condition{UserByStatus.AnyOf("0")}}, 1, n / 4},
+			"of a department":    {Query[User]{Where: []Condition{UserByDept.AnyOf(1)}}, 1, n/2 - 1},
+			"of a role":          {Query[User]{Where: []Condition{UserByRole.AnyOf(1)}}, 1, 1},
+			"of no sex told":     {Query[User]{Where: []Condition{UserBySex.AnyOf("0")}}, 1, n - 1},
+			"with a nickname":    {Query[User]{Search: "nick 1"}, 2, n / 3},
+			"with a part of one": {Query[User]{Search: "user001", Where: []Condition{UserByStatus.AnyOf("1")}}, n, 1},
+		} {
+			test.q.Limit = 1
+			page, total, err := Users.Find(tx, test.q)
+			if err != nil || len(page) != 1 {
+				t.Errorf("%s: %d found, %v", name, len(page), err)
+				continue
+			}
+			equal(t, name, []int{int(page[0].ID), total}, []int{int(test.first), test.total})
+		}
+		roles, total, err := Roles.Find(tx, Query[Role]{Search: "paper", Order: RoleBySort.Order(), Limit: 9})
+		equal(t, "roles", []int{len(roles), total}, []int{1, 1})
+		apps, appTotal, err2 := AppUsers.Find(tx, Query[AppUser]{Search: "app", Where: []Condition{AppUserByStatus.AnyOf("1")}, Limit: 9})
+		equal(t, "app users", []int{len(apps), appTotal}, []int{1, 1})
+		h, err3 := HashOf(tx, Account{ID: n})
+		if err3 == nil {
+			equal(t, "hash", h.Hash, fmt.Sprint("hash ", n))
+		}
+		logs, err4 := LoginLogs.Count(tx)
+		equal(t, "login logs", logs, 0)
+		unused, err5 := SessionByUse.Below(tx, 4, 100)
+		appUnused, err6 := AppSessionByUse.Below(tx, 4, 100)
+		equal(t, "sessions long unused", [][]ID{unused, appUnused}, [][]ID{{1, 2}, {n + 1}})
+		return errors.Join(err, err2, err3, err4, err5, err6)
+	})
+	update(t, db, func(tx *Tx) error { // it goes on like any other
+		_, err := Users.Update(tx, 2, func(u *User) error { u.Nickname, u.Status = "Renamed", false; return nil })
+		return errors.Join(err, Users.Delete(tx, 5), Users.Create(tx, &User{Username: "new", DeptID: 2}),
+			LoginLogs.Create(tx, &LoginLog{UserID: 2, Result: LoginFailed}), SetHash(tx, Account{App: true, ID: 1}, "h", false, 0))
+	})
+	if len(allOf(t, db, Sessions)) != n-2 { // all but of users 3 and 5, and the app user's, which the hash has ended
+		t.Errorf("%d sessions", len(allOf(t, db, Sessions)))
+	}
+	shutVerified(t, db)
+	db = open(t, dir, Options{Version: "2.0"})
+	equal(t, "warnings at the next start", len(db.Warnings()), 0)
+	equal(t, "users", len(allOf(t, db, Users)), n-1)
+}
+
+// What was kept before the migration is the old file, which the old program opens.
+func TestTheFirstSchemaIsKept(t *testing.T) {
+	dir, kept := firstMade(t, 4), t.TempDir()
+	shut(t, open(t, dir, Options{Version: "2.0"}))
+	writeFile(t, kept+"/"+dataName, readFile(t, dir+"/"+dataName+".schema-1"))
+	db := open(t, kept, Options{schema: firstSchema(), Version: "1.0"})
+	equal(t, "users", len(allOf(t, db, firstUsers)), 3)
+	if _, err := VerifyDir(dir, Options{schema: firstSchema(), Version: "1.0"}); err == nil {
+		t.Error("the old program verifies the new file")
+	}
+}
+
+// A file of the first schema is not taken over when a record in it is damaged.
+func TestDamagedFirstSchemaIsNotMigrated(t *testing.T) {
+	dir := firstMade(t, 4)
+	whole := readFile(t, dir+"/"+dataName)
+	at := slices.Index(whole, 'N') // of a nickname
+	for ; at+6 < len(whole) && string(whole[at:at+6]) != "Nick 1"; at++ {
+	}
+	harmed := slices.Clone(whole)
+	harmed[at] ^= 1
+	writeFile(t, dir+"/"+dataName, harmed)
+	_, err := Open(dir, Options{Version: "2.0"})
+	oneLine(t, err)
+	if d := (*Damaged)(nil); !errors.As(err, &d) {
+		t.Errorf("got %v, want damage", err)
+	}
+	writeFile(t, dir+"/"+dataName, whole)
+	equal(t, "users", len(allOf(t, open(t, dir, Options{Version: "2.0"}), Users)), 3)
+}

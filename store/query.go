@@ -1,0 +1,449 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"encoding/binary"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+
+	"go.etcd.io/bbolt"
+)
+
+// Query asks a collection for one page of what matches, in an order.
+type Query[T any] struct {
+	Where         []Condition // every one must hold
+	Search        string      // part of the collection's Search text; "" for any
+	Order         Order[T]
+	Descending    bool
+	Offset, Limit int
+}
+
+// Order is the order of an index in which every record has exactly one value; the
+// zero Order is by id.
+type Order[T any] struct{ x *index[T] }
+
+// Condition holds for the records that an index has under one of some values,
+// and for some records by id.
+type Condition struct {
+	places   []place
+	ids      []ID // sorted
+	disjoint bool // no record is in two places: counts can be added up
+}
+
+// place is an index bucket and the encoded value in it.
+type place struct {
+	bucket string
+	key    []byte
+	count  func(tx *Tx, key []byte) (uint64, error)
+	has    func(record any) bool // whether a record really has the value
+}
+
+// AnyOf is the condition that a record has one of the values.
+func (m *Many[T, K]) AnyOf(values ...K) Condition {
+	var c Condition
+	seen := map[K]bool{}
+	for _, v := range values {
+		if !seen[v] {
+			seen[v] = true
+			key := encodeKey(v)
+			c.places = append(c.places, place{m.x.bucket, key, m.x.count, func(record any) bool { return has(m.x.keys(record.(*T)), key) }})
+		}
+	}
+	c.disjoint = len(c.places) < 2
+	return c
+}
+
+// AnyOf is Many's, for a reference. One to several records can have two of the
+// values, so what it finds is counted by walking.
+func (r *Ref[T]) AnyOf(ids ...ID) Condition {
+	c := r.Many.AnyOf(ids...)
+	c.disjoint = len(c.places) < 2 || !r.several
+	return c
+}
+
+// Between is the condition that a record's value lies in a range, ends included.
+func (m *Many[T, K]) Between(tx *Tx, low, high K) Condition {
+	var c Condition
+	end := encodeKey(high)
+	cursor := tx.bucket(m.x.bucket).Cursor()
+	for k, v := cursor.Seek(encodeKey(low)); k != nil; k, v = cursor.Next() {
+		if len(v) > 0 {
+			if bytes.Compare(k, end) > 0 {
+				break
+			}
+			continue
+		}
+		c.ids = append(c.ids, ID(binary.BigEndian.Uint64(k[len(k)-8:])))
+	}
+	slices.Sort(c.ids)
+	return c
+}
+
+// OrIDs widens a condition by some records.
+func (c Condition) OrIDs(ids ...ID) Condition {
+	c.ids = slices.Sorted(slices.Values(slices.Concat(c.ids, ids)))
+	c.disjoint = false
+	return c
+}
+
+// Order is the order of an index in which every record has exactly one value.
+func (m *Many[T, K]) Order() Order[T] { return Order[T]{m.x} }
+
+// Order is the order of a unique index in which every record has a value.
+func (u *Unique[T]) Order() Order[T] { return Order[T]{u.x} }
+
+// count is how many records meet the condition, at most.
+func (c Condition) count(tx *Tx) (int, error) {
+	n := len(c.ids)
+	for _, p := range c.places {
+		more, err := p.count(tx, p.key)
+		if err != nil {
+			return 0, err
+		}
+		n += int(more)
+	}
+	return n, nil
+}
+
+// Holds tells whether a record meets the condition, without reading it.
+func (c Condition) Holds(tx *Tx, id ID) bool {
+	if _, found := slices.BinarySearch(c.ids, id); found {
+		return true
+	}
+	for _, p := range c.places {
+		if tx.bucket(p.bucket).Get(slices.Concat(p.key, idKey(id))) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// IDs collects the records that meet the condition, ascending.
+func (c Condition) IDs(tx *Tx) []ID { return slices.Collect(c.walk(tx, false)) }
+
+// run is one ascending or descending sequence of ids that a condition merges.
+type run struct {
+	cursor *bbolt.Cursor
+	key    []byte
+	ids    []ID // instead of a cursor
+	at     ID
+}
+
+func (r *run) step(k []byte) bool {
+	if len(k) != len(r.key)+8 || !bytes.HasPrefix(k, r.key) {
+		return false
+	}
+	r.at = ID(binary.BigEndian.Uint64(k[len(r.key):]))
+	return true
+}
+
+func (r *run) first(descending bool) bool {
+	if r.cursor == nil {
+		return r.next(descending)
+	}
+	if !descending {
+		r.cursor.Seek(r.key)
+		return r.next(false)
+	}
+	k, _ := r.cursor.Seek(append(bytes.Clone(r.key), 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF))
+	if k == nil {
+		k, _ = r.cursor.Last()
+		return r.step(k)
+	}
+	return r.next(true)
+}
+
+func (r *run) next(descending bool) bool {
+	var k []byte
+	switch {
+	case r.cursor == nil && len(r.ids) == 0:
+		return false
+	case r.cursor == nil && descending:
+		r.at, r.ids = r.ids[len(r.ids)-1], r.ids[:len(r.ids)-1]
+		return true
+	case r.cursor == nil:
+		r.at, r.ids = r.ids[0], r.ids[1:]
+		return true
+	case descending:
+		k, _ = r.cursor.Prev()
+	default:
+		k, _ = r.cursor.Next()
+	}
+	return r.step(k)
+}
+
+// runs merges sequences; it is a heap.
+type runs struct {
+	all        []*run
+	descending bool
+}
+
+func (r *runs) Len() int           { return len(r.all) }
+func (r *runs) Swap(i, j int)      { r.all[i], r.all[j] = r.all[j], r.all[i] }
+func (r *runs) Less(i, j int) bool { return r.all[i].at < r.all[j].at != r.descending }
+func (r *runs) Push(v any)         { r.all = append(r.all, v.(*run)) }
+func (r *runs) Pop() any {
+	last := r.all[len(r.all)-1]
+	r.all = r.all[:len(r.all)-1]
+	return last
+}
+
+// walk yields the ids that meet the condition, each once, in order of id.
+func (c Condition) walk(tx *Tx, descending bool) iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		merge := &runs{descending: descending}
+		for _, p := range c.places {
+			if r := (&run{cursor: tx.bucket(p.bucket).Cursor(), key: p.key}); r.first(descending) {
+				merge.all = append(merge.all, r)
+			}
+		}
+		if r := (&run{ids: c.ids}); r.first(descending) {
+			merge.all = append(merge.all, r)
+		}
+		heap.Init(merge)
+		for last := ID(0); merge.Len() > 0; {
+			r := merge.all[0]
+			if r.at != last && !yield(r.at) {
+				return
+			}
+			last = r.at
+			if r.next(descending) {
+				heap.Fix(merge, 0)
+			} else {
+				heap.Pop(merge)
+			}
+		}
+	}
+}
+
+// Find runs a query: the records of the page, and how many match in all.
+func (c *Collection[T]) Find(tx *Tx, q Query[T]) (page []*T, total int, err error) {
+	ids, total, err := c.find(tx, q)
+	if err != nil {
+		return nil, 0, err
+	}
+	page = make([]*T, 0, len(ids))
+	for _, id := range ids {
+		v, err := c.Get(tx, id)
+		if err == nil && !c.matches(v, q) {
+			err = damaged(c.name, id.String(), errors.New("an index or its search text leads to it, and it does not match"))
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		page = append(page, v)
+	}
+	return page, total, nil
+}
+
+// matches holds a record that was found by indexes and text against the query, so
+// that an entry that lies never answers with the wrong record.
+func (c *Collection[T]) matches(v *T, q Query[T]) bool {
+	for _, w := range q.Where {
+		_, named := slices.BinarySearch(w.ids, c.rec(v).ident().ID)
+		if !named && !slices.ContainsFunc(w.places, func(p place) bool { return p.has(v) }) {
+			return false
+		}
+	}
+	return q.Search == "" || strings.Contains(foldTexts(c.search.texts(v)...), q.Search)
+}
+
+// FindIDs runs a query for the ids alone.
+func (c *Collection[T]) FindIDs(tx *Tx, q Query[T]) ([]ID, error) {
+	ids, _, err := c.find(tx, q)
+	return ids, err
+}
+
+// find picks the cheapest way: read the page off the collection, the order's
+// index or the only condition; else collect everything that matches first.
+func (c *Collection[T]) find(tx *Tx, q Query[T]) (ids []ID, total int, err error) {
+	all, err := c.Count(tx)
+	if err != nil {
+		return nil, 0, err
+	}
+	if q.Search == "" && len(q.Where) == 0 {
+		return cut(c.walk(tx, q), q), all, nil
+	}
+	if q.Search == "" && len(q.Where) == 1 && q.Where[0].disjoint {
+		only := q.Where[0]
+		n, err := only.count(tx)
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case q.Order.x == nil:
+			return cut(only.walk(tx, q.Descending), q), n, nil
+		case probeCost*steps(q, n, all) < n+min(steps(q, n, all), sortCost*n):
+			return cut(kept(c.walk(tx, q), func(id ID) bool { return only.Holds(tx, id) }), q), n, nil
+		}
+	}
+	matching, err := c.collect(tx, q)
+	if err != nil {
+		return nil, 0, err
+	}
+	ids, err = c.arrange(tx, q, matching, all)
+	return ids, len(matching), err
+}
+
+// walk yields every id in a query's order.
+func (c *Collection[T]) walk(tx *Tx, q Query[T]) iter.Seq[ID] {
+	bucket := c.name
+	if q.Order.x != nil {
+		bucket = q.Order.x.bucket
+	}
+	return func(yield func(ID) bool) {
+		cursor := tx.bucket(bucket).Cursor()
+		move, k, v := cursor.Next, []byte(nil), []byte(nil)
+		if k, v = cursor.First(); q.Descending {
+			move = cursor.Prev
+			k, v = cursor.Last()
+		}
+		for ; k != nil; k, v = move() {
+			switch {
+			case q.Order.x != nil && q.Order.x.unique:
+				k = v
+			case q.Order.x != nil && len(v) > 0:
+				continue // the head of a value
+			}
+			if len(k) < 8 || !yield(ID(binary.BigEndian.Uint64(k[len(k)-8:]))) {
+				return
+			}
+		}
+	}
+}
+
+// collect finds everything that matches, by ascending id.
+func (c *Collection[T]) collect(tx *Tx, q Query[T]) ([]ID, error) {
+	where := slices.Clone(q.Where)
+	least, counts := -1, make([]int, len(where))
+	for i, w := range where {
+		n, err := w.count(tx)
+		if err != nil {
+			return nil, err
+		}
+		if counts[i] = n; least < 0 || n < counts[least] {
+			least = i
+		}
+	}
+	var matching []ID
+	rest := func(id ID, but int) bool {
+		for i, w := range where {
+			if i != but && !w.Holds(tx, id) {
+				return false
+			}
+		}
+		return true
+	}
+	all, err := c.Count(tx)
+	if err != nil {
+		return nil, err
+	}
+	if q.Search != "" && (least < 0 || counts[least] > all/20) {
+		for id, err := range c.search.matches(tx, q.Search) {
+			if err != nil {
+				return nil, err
+			}
+			if rest(id, -1) {
+				matching = append(matching, id)
+			}
+		}
+		return matching, nil
+	}
+	for id := range where[least].walk(tx, false) {
+		if !rest(id, least) {
+			continue
+		}
+		if q.Search != "" {
+			found, err := c.search.match(tx, id, q.Search)
+			if err != nil {
+				return nil, err
+			}
+			if !found {
+				continue
+			}
+		}
+		matching = append(matching, id)
+	}
+	return matching, nil
+}
+
+// What a way costs, in steps of a cursor, as measured: to ask an index whether it
+// has a record, and to read a record for its place in an order.
+const (
+	probeCost = 10
+	sortCost  = 80
+)
+
+// steps is how far one has to walk an order's index over all records until a page
+// of n matching ones, spread evenly, is found.
+func steps[T any](q Query[T], n, all int) int {
+	if n == 0 || q.Limit > all || q.Offset > all {
+		return all
+	}
+	return min(all, (q.Offset+q.Limit)*(all/n+1))
+}
+
+// arrange takes the page out of what matches, in the query's order.
+func (c *Collection[T]) arrange(tx *Tx, q Query[T], matching []ID, all int) ([]ID, error) {
+	switch {
+	case q.Order.x == nil:
+		if q.Descending {
+			slices.Reverse(matching)
+		}
+		return cut(slices.Values(matching), q), nil
+	case steps(q, len(matching), all) < sortCost*len(matching):
+		set := make(map[ID]struct{}, len(matching))
+		for _, id := range matching {
+			set[id] = struct{}{}
+		}
+		return cut(kept(c.walk(tx, q), func(id ID) bool { _, in := set[id]; return in }), q), nil
+	}
+	keys := make(map[ID][]byte, len(matching))
+	for _, id := range matching {
+		v, err := c.Get(tx, id)
+		if err != nil {
+			return nil, err
+		}
+		keys[id] = slices.Concat(append(q.Order.x.keys(v), nil)...)
+	}
+	slices.SortFunc(matching, func(a, b ID) int {
+		order := cmp.Or(bytes.Compare(keys[a], keys[b]), cmp.Compare(a, b))
+		if q.Descending {
+			return -order
+		}
+		return order
+	})
+	return cut(slices.Values(matching), q), nil
+}
+
+func kept(ids iter.Seq[ID], keep func(ID) bool) iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		for id := range ids {
+			if keep(id) && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// cut takes a query's page out of a sequence.
+func cut[T any](ids iter.Seq[ID], q Query[T]) []ID {
+	if q.Limit <= 0 {
+		return nil
+	}
+	var page []ID
+	skip := q.Offset
+	for id := range ids {
+		if skip > 0 {
+			skip--
+			continue
+		}
+		if page = append(page, id); len(page) == q.Limit {
+			break // at once: the next one can be far
+		}
+	}
+	return page
+}

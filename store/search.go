@@ -1,0 +1,106 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"strings"
+)
+
+// Search keeps the folded text that a search looks through in a bucket of its
+// own, one framed entry per record, so that a search decodes only what it returns.
+type Search[T any] struct {
+	of     *Collection[T]
+	bucket string
+	texts  func(*T) []string
+}
+
+// NewSearch declares which texts of a record are searched. A collection has at
+// most one Search.
+func NewSearch[T any](of *Collection[T], texts func(*T) []string) *Search[T] {
+	s := &Search[T]{of: of, bucket: of.name + ".search", texts: texts}
+	of.search = s
+	return s
+}
+
+// between stands between two texts; a part that has it in it is nowhere.
+const between = "\x00"
+
+// foldTexts joins texts so that no search matches across two of them.
+func foldTexts(texts ...string) string {
+	for i := range texts {
+		texts[i] = Fold(texts[i])
+	}
+	return strings.Join(texts, between)
+}
+
+// value is the framed text of a record, nil for no record.
+func (s *Search[T]) value(id ID, v *T) []byte {
+	if v == nil {
+		return nil
+	}
+	return frame(s.bucket, idKey(id), []byte(foldTexts(s.texts(v)...)))
+}
+
+// replace stores the text of a record that is created, changed or deleted.
+func (s *Search[T]) replace(tx *Tx, id ID, old, v *T, sum *uint64) error {
+	had, gets := s.value(id, old), s.value(id, v)
+	if bytes.Equal(had, gets) {
+		return nil
+	}
+	return setSummed(tx, s.bucket, idKey(id), gets, sum)
+}
+
+// matches walks the ids of the records whose text has the folded part in it.
+func (s *Search[T]) matches(tx *Tx, part string) iter.Seq2[ID, error] {
+	return func(yield func(ID, error) bool) {
+		if strings.Contains(part, between) {
+			return
+		}
+		want := []byte(part)
+		cursor := tx.bucket(s.bucket).Cursor()
+		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+			text, err := unframe(s.bucket, key, value)
+			if err != nil || len(key) != 8 {
+				yield(0, damaged(s.bucket, keyText(key), err))
+				return
+			}
+			if bytes.Contains(text, want) && !yield(ID(binary.BigEndian.Uint64(key)), nil) {
+				return
+			}
+		}
+	}
+}
+
+// match tells whether one record's text has the folded part in it.
+func (s *Search[T]) match(tx *Tx, id ID, part string) (bool, error) {
+	text, err := unframe(s.bucket, idKey(id), tx.bucket(s.bucket).Get(idKey(id)))
+	if err != nil {
+		return false, damaged(s.bucket, id.String(), err)
+	}
+	return !strings.Contains(part, between) && bytes.Contains(text, []byte(part)), nil
+}
+
+// verify compares the texts with the records; that there is none too many
+// follows from the numbers.
+func (s *Search[T]) verify(tx *Tx, report *Report) {
+	records, texts := 0, 0
+	for v, err := range s.of.All(tx) {
+		if err != nil {
+			continue // reported already
+		}
+		records++
+		id := s.of.rec(v).ident().ID
+		if !bytes.Equal(tx.bucket(s.bucket).Get(idKey(id)), s.value(id, v)) {
+			report.fault("%s %d: it is missing or not the record's", s.bucket, id)
+		}
+	}
+	cursor := tx.bucket(s.bucket).Cursor()
+	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
+		texts++
+	}
+	if texts != records {
+		report.fault("%s", fmt.Sprintf("%s: %d texts for %d records", s.bucket, texts, records))
+	}
+}
