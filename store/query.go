@@ -3,14 +3,11 @@ package store
 import (
 	"bytes"
 	"cmp"
-	"container/heap"
 	"encoding/binary"
 	"errors"
 	"iter"
 	"slices"
 	"strings"
-
-	"go.etcd.io/bbolt"
 )
 
 // Query asks a collection for one page of what matches, in an order.
@@ -124,101 +121,6 @@ func (c Condition) Holds(tx *Tx, id ID) bool {
 
 // IDs collects the records that meet the condition, ascending.
 func (c Condition) IDs(tx *Tx) []ID { return slices.Collect(c.walk(tx, false)) }
-
-// run is one ascending or descending sequence of ids that a condition merges.
-type run struct {
-	cursor *bbolt.Cursor
-	key    []byte
-	ids    []ID // instead of a cursor
-	at     ID
-}
-
-func (r *run) step(k []byte) bool {
-	if len(k) != len(r.key)+8 || !bytes.HasPrefix(k, r.key) {
-		return false
-	}
-	r.at = ID(binary.BigEndian.Uint64(k[len(r.key):]))
-	return true
-}
-
-func (r *run) first(descending bool) bool {
-	if r.cursor == nil {
-		return r.next(descending)
-	}
-	if !descending {
-		r.cursor.Seek(r.key)
-		return r.next(false)
-	}
-	k, _ := r.cursor.Seek(append(bytes.Clone(r.key), 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF))
-	if k == nil {
-		k, _ = r.cursor.Last()
-		return r.step(k)
-	}
-	return r.next(true)
-}
-
-func (r *run) next(descending bool) bool {
-	var k []byte
-	switch {
-	case r.cursor == nil && len(r.ids) == 0:
-		return false
-	case r.cursor == nil && descending:
-		r.at, r.ids = r.ids[len(r.ids)-1], r.ids[:len(r.ids)-1]
-		return true
-	case r.cursor == nil:
-		r.at, r.ids = r.ids[0], r.ids[1:]
-		return true
-	case descending:
-		k, _ = r.cursor.Prev()
-	default:
-		k, _ = r.cursor.Next()
-	}
-	return r.step(k)
-}
-
-// runs merges sequences; it is a heap.
-type runs struct {
-	all        []*run
-	descending bool
-}
-
-func (r *runs) Len() int           { return len(r.all) }
-func (r *runs) Swap(i, j int)      { r.all[i], r.all[j] = r.all[j], r.all[i] }
-func (r *runs) Less(i, j int) bool { return r.all[i].at < r.all[j].at != r.descending }
-func (r *runs) Push(v any)         { r.all = append(r.all, v.(*run)) }
-func (r *runs) Pop() any {
-	last := r.all[len(r.all)-1]
-	r.all = r.all[:len(r.all)-1]
-	return last
-}
-
-// walk yields the ids that meet the condition, each once, in order of id.
-func (c Condition) walk(tx *Tx, descending bool) iter.Seq[ID] {
-	return func(yield func(ID) bool) {
-		merge := &runs{descending: descending}
-		for _, p := range c.places {
-			if r := (&run{cursor: tx.bucket(p.bucket).Cursor(), key: p.key}); r.first(descending) {
-				merge.all = append(merge.all, r)
-			}
-		}
-		if r := (&run{ids: c.ids}); r.first(descending) {
-			merge.all = append(merge.all, r)
-		}
-		heap.Init(merge)
-		for last := ID(0); merge.Len() > 0; {
-			r := merge.all[0]
-			if r.at != last && !yield(r.at) {
-				return
-			}
-			last = r.at
-			if r.next(descending) {
-				heap.Fix(merge, 0)
-			} else {
-				heap.Pop(merge)
-			}
-		}
-	}
-}
 
 // Find runs a query: the records of the page, and how many match in all.
 func (c *Collection[T]) Find(tx *Tx, q Query[T]) (page []*T, total int, err error) {
