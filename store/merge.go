@@ -76,6 +76,26 @@ func (r *runs) Pop() any {
 	return last
 }
 
+// each yields the ids that meet the condition, in no order and perhaps more than
+// once: the quickest way to see them all.
+func (c Condition) each(tx *Tx) iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		for _, p := range c.places {
+			r := &run{cursor: tx.bucket(p.bucket).Cursor(), key: p.key}
+			for more := r.first(false); more; more = r.next(false) {
+				if !yield(r.at) {
+					return
+				}
+			}
+		}
+		for _, id := range c.ids {
+			if !yield(id) {
+				return
+			}
+		}
+	}
+}
+
 // walk yields the ids that meet the condition, each once, in order of id.
 func (c Condition) walk(tx *Tx, descending bool) iter.Seq[ID] {
 	return func(yield func(ID) bool) {

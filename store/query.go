@@ -2,10 +2,8 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
-	"iter"
 	"slices"
 	"strings"
 )
@@ -18,10 +16,6 @@ type Query[T any] struct {
 	Descending    bool
 	Offset, Limit int
 }
-
-// Order is the order of an index in which every record has exactly one value; the
-// zero Order is by id.
-type Order[T any] struct{ x *index[T] }
 
 // Condition holds for the records that an index has under one of some values,
 // and for some records by id.
@@ -80,18 +74,12 @@ func (m *Many[T, K]) Between(tx *Tx, low, high K) Condition {
 	return c
 }
 
-// OrIDs widens a condition by some records.
+// OrIDs widens a condition by some records; 0 is none.
 func (c Condition) OrIDs(ids ...ID) Condition {
-	c.ids = slices.Sorted(slices.Values(slices.Concat(c.ids, ids)))
+	c.ids = without(slices.Sorted(slices.Values(slices.Concat(c.ids, ids))), 0)
 	c.disjoint = false
 	return c
 }
-
-// Order is the order of an index in which every record has exactly one value.
-func (m *Many[T, K]) Order() Order[T] { return Order[T]{m.x} }
-
-// Order is the order of a unique index in which every record has a value.
-func (u *Unique[T]) Order() Order[T] { return Order[T]{u.x} }
 
 // count is how many records meet the condition, at most.
 func (c Condition) count(tx *Tx) (int, error) {
@@ -178,7 +166,7 @@ func (c *Collection[T]) find(tx *Tx, q Query[T]) (ids []ID, total int, err error
 			return nil, 0, err
 		case q.Order.x == nil:
 			return cut(only.walk(tx, q.Descending), q), n, nil
-		case probeCost*steps(q, n, all) < n+min(steps(q, n, all), sortCost*n):
+		case probeCost*len(only.places)*steps(q, n, all) < n+min(steps(q, n, all), sortCost*n):
 			return cut(kept(c.walk(tx, q), func(id ID) bool { return only.Holds(tx, id) }), q), n, nil
 		}
 	}
@@ -187,52 +175,23 @@ func (c *Collection[T]) find(tx *Tx, q Query[T]) (ids []ID, total int, err error
 		return nil, 0, err
 	}
 	ids, err = c.arrange(tx, q, matching, all)
-	return ids, len(matching), err
+	return ids, matching.n, err
 }
 
-// walk yields every id in a query's order.
-func (c *Collection[T]) walk(tx *Tx, q Query[T]) iter.Seq[ID] {
-	bucket := c.name
-	if q.Order.x != nil {
-		bucket = q.Order.x.bucket
-	}
-	return func(yield func(ID) bool) {
-		cursor := tx.bucket(bucket).Cursor()
-		move, k, v := cursor.Next, []byte(nil), []byte(nil)
-		if k, v = cursor.First(); q.Descending {
-			move = cursor.Prev
-			k, v = cursor.Last()
-		}
-		for ; k != nil; k, v = move() {
-			switch {
-			case q.Order.x != nil && q.Order.x.unique:
-				k = v
-			case q.Order.x != nil && len(v) > 0:
-				continue // the head of a value
-			}
-			if len(k) < 8 || !yield(ID(binary.BigEndian.Uint64(k[len(k)-8:]))) {
-				return
-			}
-		}
-	}
-}
-
-// collect finds everything that matches, by ascending id.
-func (c *Collection[T]) collect(tx *Tx, q Query[T]) ([]ID, error) {
-	where := slices.Clone(q.Where)
-	least, counts := -1, make([]int, len(where))
-	for i, w := range where {
+// collect finds everything that matches.
+func (c *Collection[T]) collect(tx *Tx, q Query[T]) (*idSet, error) {
+	least, fewest := -1, 0
+	for i, w := range q.Where {
 		n, err := w.count(tx)
 		if err != nil {
 			return nil, err
 		}
-		if counts[i] = n; least < 0 || n < counts[least] {
-			least = i
+		if least < 0 || n < fewest {
+			least, fewest = i, n
 		}
 	}
-	var matching []ID
 	rest := func(id ID, but int) bool {
-		for i, w := range where {
+		for i, w := range q.Where {
 			if i != but && !w.Holds(tx, id) {
 				return false
 			}
@@ -243,18 +202,19 @@ func (c *Collection[T]) collect(tx *Tx, q Query[T]) ([]ID, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Search != "" && (least < 0 || counts[least] > all/20) {
+	matching := newIDSet()
+	if q.Search != "" && (least < 0 || fewest > all/20) {
 		for id, err := range c.search.matches(tx, q.Search) {
 			if err != nil {
 				return nil, err
 			}
 			if rest(id, -1) {
-				matching = append(matching, id)
+				matching.add(id)
 			}
 		}
 		return matching, nil
 	}
-	for id := range where[least].walk(tx, false) {
+	for id := range q.Where[least].each(tx) {
 		if !rest(id, least) {
 			continue
 		}
@@ -267,85 +227,7 @@ func (c *Collection[T]) collect(tx *Tx, q Query[T]) ([]ID, error) {
 				continue
 			}
 		}
-		matching = append(matching, id)
+		matching.add(id)
 	}
 	return matching, nil
-}
-
-// What a way costs, in steps of a cursor, as measured: to ask an index whether it
-// has a record, and to read a record for its place in an order.
-const (
-	probeCost = 10
-	sortCost  = 80
-)
-
-// steps is how far one has to walk an order's index over all records until a page
-// of n matching ones, spread evenly, is found.
-func steps[T any](q Query[T], n, all int) int {
-	if n == 0 || q.Limit > all || q.Offset > all {
-		return all
-	}
-	return min(all, (q.Offset+q.Limit)*(all/n+1))
-}
-
-// arrange takes the page out of what matches, in the query's order.
-func (c *Collection[T]) arrange(tx *Tx, q Query[T], matching []ID, all int) ([]ID, error) {
-	switch {
-	case q.Order.x == nil:
-		if q.Descending {
-			slices.Reverse(matching)
-		}
-		return cut(slices.Values(matching), q), nil
-	case steps(q, len(matching), all) < sortCost*len(matching):
-		set := make(map[ID]struct{}, len(matching))
-		for _, id := range matching {
-			set[id] = struct{}{}
-		}
-		return cut(kept(c.walk(tx, q), func(id ID) bool { _, in := set[id]; return in }), q), nil
-	}
-	keys := make(map[ID][]byte, len(matching))
-	for _, id := range matching {
-		v, err := c.Get(tx, id)
-		if err != nil {
-			return nil, err
-		}
-		keys[id] = slices.Concat(append(q.Order.x.keys(v), nil)...)
-	}
-	slices.SortFunc(matching, func(a, b ID) int {
-		order := cmp.Or(bytes.Compare(keys[a], keys[b]), cmp.Compare(a, b))
-		if q.Descending {
-			return -order
-		}
-		return order
-	})
-	return cut(slices.Values(matching), q), nil
-}
-
-func kept(ids iter.Seq[ID], keep func(ID) bool) iter.Seq[ID] {
-	return func(yield func(ID) bool) {
-		for id := range ids {
-			if keep(id) && !yield(id) {
-				return
-			}
-		}
-	}
-}
-
-// cut takes a query's page out of a sequence.
-func cut[T any](ids iter.Seq[ID], q Query[T]) []ID {
-	if q.Limit <= 0 {
-		return nil
-	}
-	var page []ID
-	skip := q.Offset
-	for id := range ids {
-		if skip > 0 {
-			skip--
-			continue
-		}
-		if page = append(page, id); len(page) == q.Limit {
-			break // at once: the next one can be far
-		}
-	}
-	return page
 }
