@@ -161,11 +161,10 @@ func TestAnAnswerIsNotCachedOnTheWay(t *testing.T) {
 
 func TestARecordThatIsNotThere(t *testing.T) {
 	in := start(t)
+	in.create("/system/dict", `{"code":"colour","name":"Colour"}`)
+	in.create("/system/dict/1/item", `{"label":"Red","value":"red"}`)
 	var cases []apiCase
 	for _, rt := range routes() {
-		if !strings.Contains(rt.Path, ":") {
-			continue
-		}
 		body := ""
 		switch {
 		case strings.HasSuffix(rt.Path, "/show"):
@@ -174,15 +173,46 @@ func TestARecordThatIsNotThere(t *testing.T) {
 			body = `{"status":1}`
 		case strings.HasSuffix(rt.Path, "/rule"):
 			body = `{"rule_ids":[]}`
+		case strings.HasSuffix(rt.Path, "/item"):
+			body = map[string]string{"POST": `{"label":"Blue","value":"blue"}`}[rt.Method]
 		}
-		for _, id := range []string{"999999", "9223372036854775807"} {
-			cases = append(cases, apiCase{rt.name() + " " + id, rt.Method, strings.Replace(rt.Path, ":id", id, 1), body, "owner", 404,
-				[]string{`"errorCode":"not_found"`, id}, nil})
-		}
-		for _, id := range []string{"0", "-1", "18446744073709551616", "18446744073709551615", "9223372036854775808", "abc", "1.5", "+1", "1e3", "0x1", "%201", "1%00", "٣", "1,2"} {
-			cases = append(cases, apiCase{rt.name() + " " + id, rt.Method, strings.Replace(rt.Path, ":id", id, 1), body, "owner", 400,
-				[]string{`"errorCode":"malformed"`, `"errors":{"id":"must be a positive whole number"}`}, nil})
+		for _, name := range pathParams(&rt) {
+			cases = append(cases, notThere(&rt, name, body)...)
 		}
 	}
 	runCases(t, in, cases)
+}
+
+// pathParams are the names of the parameters in a route's path.
+func pathParams(rt *Route) (names []string) {
+	for segment := range strings.SplitSeq(rt.Path, "/") {
+		if name, ok := strings.CutPrefix(segment, ":"); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// notThere has one parameter lead nowhere, or be no id, while the others are 1.
+func notThere(rt *Route, name, body string) (cases []apiCase) {
+	url := func(id string) string {
+		segments := strings.Split(rt.Path, "/")
+		for i, s := range segments {
+			if s == ":"+name {
+				segments[i] = id
+			} else if strings.HasPrefix(s, ":") {
+				segments[i] = "1"
+			}
+		}
+		return strings.Join(segments, "/")
+	}
+	for _, id := range []string{"999999", "9223372036854775807"} {
+		cases = append(cases, apiCase{rt.name() + " " + name + " " + id, rt.Method, url(id), body, "owner", 404,
+			[]string{`"errorCode":"not_found"`, id}, nil})
+	}
+	for _, id := range []string{"0", "-1", "18446744073709551616", "18446744073709551615", "9223372036854775808", "abc", "1.5", "+1", "1e3", "0x1", "%201", "1%00", "٣", "1,2"} {
+		cases = append(cases, apiCase{rt.name() + " " + name + " " + id, rt.Method, url(id), body, "owner", 400,
+			[]string{`"errorCode":"malformed"`, `"errors":{"` + name + `":"must be a positive whole number"}`}, nil})
+	}
+	return cases
 }

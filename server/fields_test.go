@@ -45,6 +45,11 @@ var goodBodies = map[string]struct{ url, body string }{
 	"POST /api/login":               {"/api/login", `{"username":"customer","password":"` + ownerPassword + `"}`},
 	"PUT /api/user":                 {"/api/user", `{"nickname":"N","email":"g@example.org","mobile":"123456"}`},
 	"PUT /api/user/password":        {"/api/user/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
+
+	"POST /system/dict":                  {"/system/dict", `{"code":"good","name":"N","type":"tag","describe":"d","status":1}`},
+	"PUT /system/dict/:id":               {"/system/dict/1", `{"code":"good","name":"N","type":"tag","describe":"d","status":1}`},
+	"POST /system/dict/:id/item":         {"/system/dict/1/item", `{"label":"L","value":"good","sort":1,"switch":1,"status":"error"}`},
+	"PUT /system/dict/:id/item/:item_id": {"/system/dict/1/item/1", `{"label":"L","value":"good","sort":1,"switch":1,"status":"error"}`},
 }
 
 // withGoodBodies is an instance that accepts each of goodBodies once.
@@ -56,6 +61,8 @@ func withGoodBodies(t *testing.T) *instance {
 	in.appUser("customer")
 	in.create("/admin/dept", `{"name":"Top"}`)
 	in.create("/admin/dept", `{"name":"Other"}`)
+	in.create("/system/dict", `{"code":"mine","name":"Mine"}`)
+	in.create("/system/dict/1/item", `{"label":"Mine","value":"mine"}`)
 	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true}}`, "owner")
 	return in
 }

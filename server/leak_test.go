@@ -74,6 +74,7 @@ func TestSecretsAreNeitherLoggedNorSentBack(t *testing.T) {
 func TestNoRouteAnswersAHash(t *testing.T) {
 	in := start(t)
 	in.clerk("clerk", "system.setting.query")
+	in.create("/system/dict", `{"code":"colour","name":"Colour"}`)
 	for _, rt := range routes() {
 		if rt.Method != "GET" || rt.binary != "" {
 			continue

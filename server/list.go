@@ -42,6 +42,7 @@ type listInfo struct {
 	keywords []string // the fields that keywordSearch looks in; nil for no search
 	order    string   // the default order, in words
 	columns  []columnInfo
+	under    bool // of what belongs to one record, the :id of the path
 }
 
 func (l *listInfo) names(u use) []string {
@@ -89,6 +90,7 @@ func writePage(b *bytes.Buffer, rows []json.RawMessage, total int, ask *question
 
 // question is what a request asks of a list, every name in it declared.
 type question struct {
+	under      store.ID // of a list under a record
 	page, size int
 	search     string // folded; "" for none
 	sort       string // a column; "" for the default order
@@ -123,6 +125,11 @@ func (l *listInfo) ask(req *Request) (*question, error) {
 		return nil, err
 	}
 	faults := errs.Faults{}
+	if l.under {
+		if q.under, err = parseID(req.params.ByName("id")); err != nil {
+			faults.Add("id", "%s", err)
+		}
+	}
 	for name, values := range query {
 		if !l.knows(name) {
 			faults.Add(name, "is not a parameter here")

@@ -13,9 +13,10 @@ import (
 // List declares a list of records that are kept in memory: what it walks and what
 // may be asked of it.
 type List[T any] struct {
-	rows     func(tx *store.Tx) []store.Row[T] // in the default order, ties by id
-	keywords []string                          // the fields that keywordSearch looks in: those of the rows' text
-	order    string                            // the default order, for the document
+	rows     func(tx *store.Tx) []store.Row[T]                       // in the default order, ties by id
+	under    func(tx *store.Tx, id store.ID) ([]store.Row[T], error) // instead of rows: those that belong to the path's :id
+	keywords []string                                                // the fields that keywordSearch looks in: those of the rows' text
+	order    string                                                  // the default order, for the document
 	columns  []column[T]
 }
 
@@ -30,7 +31,7 @@ type column[T any] struct {
 
 // list makes a GET route from a declaration; it has no handler.
 func list[T any](path, access, title string, l *List[T]) Route {
-	info := &listInfo{keywords: l.keywords, order: l.order}
+	info := &listInfo{keywords: l.keywords, order: l.order, under: l.under != nil}
 	for _, c := range l.columns {
 		info.columns = append(info.columns, columnInfo{c.name, c.uses, c.number != nil})
 	}
@@ -41,7 +42,11 @@ func list[T any](path, access, title string, l *List[T]) Route {
 			if err != nil {
 				return err
 			}
-			rows := l.apply(l.rows(tx), ask)
+			rows, err := l.walk(tx, ask)
+			if err != nil {
+				return err
+			}
+			rows = l.apply(rows, ask)
 			from := min(ask.offset(), len(rows))
 			var page [defaultPageSize]json.RawMessage
 			encoded := page[:0]
@@ -52,6 +57,14 @@ func list[T any](path, access, title string, l *List[T]) Route {
 			return nil
 		},
 	}
+}
+
+// walk returns all the rows that a question is asked of.
+func (l *List[T]) walk(tx *store.Tx, ask *question) ([]store.Row[T], error) {
+	if l.under != nil {
+		return l.under(tx, ask.under)
+	}
+	return l.rows(tx), nil
 }
 
 // apply filters and sorts; without a question it returns the rows as they are.

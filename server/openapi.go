@@ -163,6 +163,9 @@ func listParameters(l *listInfo) []any {
 	add := func(name, description string, schema object) {
 		params = append(params, object{"name": name, "in": "query", "description": description, "schema": schema})
 	}
+	if l.under {
+		params = append(params, object{"name": "id", "in": "path", "required": true, "description": "the id of the record whose list it is", "schema": object{"type": "integer", "minimum": 1}})
+	}
 	add("page", "the page, from 1", object{"type": "integer", "minimum": 1, "default": 1})
 	add("current", "another name of page", object{"type": "integer", "minimum": 1})
 	add("pageSize", "records on a page; above 1000 served as 1000", object{"type": "integer", "minimum": 1, "default": defaultPageSize})

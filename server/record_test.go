@@ -26,6 +26,8 @@ var wholeRecords = []struct{ name, read, url string }{
 	{"a role", "/admin/role/3", "/admin/role/3"},
 	{"a role to be granted", "/admin/role/3", "/admin/role/3/rule"},
 	{"a department", "/admin/dept/2", "/admin/dept/2"},
+	{"a dictionary", "/system/dict/1", "/system/dict/1"},
+	{"a dictionary item", "/system/dict/1/item", "/system/dict/1/item/1"},
 	{"an app user", "/user/list/1", "/user/list/1"},
 	{"an app user to be enabled", "/user/list/1", "/user/list/1/status"},
 	{"one's own app user", "/api/user", "/api/user"},
@@ -55,6 +57,8 @@ func withRecords(t *testing.T) *instance {
 	in.ok("PUT", "/admin/role/3/rule", `{"rule_ids":[5,3]}`, "owner")
 	in.ok("PUT", "/admin/list/2", `{"dept_id":2,"role_ids":[3,2],"nickname":"N","email":"n@example.org","mobile":"+491234","sex":2}`, "owner")
 	in.appUser("customer")
+	in.create("/system/dict", `{"code":"colour","name":"Colour","type":"tag","describe":"one\ntwo","status":0}`)
+	in.create("/system/dict/1/item", `{"label":"Red","value":"red","sort":-3,"switch":0,"status":"error"}`)
 	return in
 }
 
@@ -113,6 +117,7 @@ func TestAStaleRecordIsNotWritten(t *testing.T) {
 		"/system/setting/1": `"sort":77`, ownSetting(1): `"sort":77`, ownSetting(2): `"sort":77`, ownSetting(3): `"sort":77`, "/system/setting-group/2": `"remark":"x"`,
 		"/admin/rule/1": `"sort":77`, "/admin/rule/1/show": `"show":0`, "/admin/rule/1/status": `"status":0`, "/admin/info": `"nickname":"x"`,
 		"/admin/list/2": `"nickname":"x"`, "/admin/list/2/status": `"status":0`, "/admin/role/3": `"sort":77`, "/admin/role/3/rule": `"rule_ids":[3]`, "/admin/dept/2": `"sort":77`,
+		"/system/dict/1": `"status":1`, "/system/dict/1/item/1": `"switch":1`,
 		"/user/list/1": `"nickname":"x"`, "/user/list/1/status": `"status":0`, "/api/user": `"nickname":"x"`,
 	}
 	for _, r := range wholeRecords {

@@ -182,6 +182,7 @@ func routes() []Route {
 	for _, resource := range [][]Route{
 		accountRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
 		appUserRoutes, appRoutes, settingRoutes, settingGroupRoutes, sessionRoutes, systemRoutes,
+		dictRoutes, dictItemRoutes,
 	} {
 		all = append(all, resource...)
 	}
@@ -201,12 +202,20 @@ func checkRoutes(all []Route) error {
 		}
 		for _, segment := range strings.Split(rt.Path, "/") {
 			name, isParam := strings.CutPrefix(segment, ":")
-			if isParam && !rt.in.has("path", name) {
+			if isParam && !rt.takes(name) {
 				return fmt.Errorf("route %s %s: its input does not take :%s", rt.Method, rt.Path, name)
 			}
 		}
 	}
 	return nil
+}
+
+// takes tells whether a route knows what to do with a parameter of its path.
+func (rt *Route) takes(name string) bool {
+	if rt.list != nil {
+		return rt.list.under && name == "id"
+	}
+	return rt.in.has("path", name)
 }
 
 // open tells whether a route asks for no permission.

@@ -245,6 +245,7 @@ func (in *instance) dump() map[string]string {
 			walk(in, tx, "group", store.SettingGroups), walk(in, tx, "setting", store.Settings),
 			walk(in, tx, "secret", store.SettingSecrets), walk(in, tx, "install", store.Installs),
 			walk(in, tx, "dept", store.Depts), walk(in, tx, "app_user", store.AppUsers), walk(in, tx, "login_log", store.LoginLogs),
+			walk(in, tx, "dict", store.Dicts), walk(in, tx, "dict_item", store.DictItems),
 		} {
 			maps.Copy(all, part)
 		}

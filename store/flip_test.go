@@ -93,7 +93,7 @@ func readAll(db *DB) *reading {
 	ids, names := []ID{}, map[string][]string{}
 	for i := range 70 {
 		ids = append(ids, ID(i+1))
-		for _, kind := range []string{"user ", "user@", "role ", "perm ", "group", "token ", "app "} {
+		for _, kind := range []string{"user ", "user@", "role ", "perm ", "group", "token ", "app ", "dict "} {
 			names[kind] = append(names[kind], kind+strconv.Itoa(i))
 		}
 	}
@@ -110,6 +110,10 @@ func readAll(db *DB) *reading {
 	askCollection(r, db, SettingGroups, 6)
 	askCollection(r, db, Settings, 40)
 	askCollection(r, db, SettingSecrets, 40)
+	askCollection(r, db, Dicts, 15)
+	askCollection(r, db, DictItems, 15)
+	askUnique(r, db, DictByCode, names["dict "]...)
+	askMany(r, db, DictItemByDict.Many, ids...)
 	askUnique(r, db, PermissionByKey, names["perm "]...)
 	askUnique(r, db, RoleByName, names["role "]...)
 	askUnique(r, db, UserByName, names["user "]...)
@@ -153,7 +157,7 @@ func readAll(db *DB) *reading {
 	}
 	r.ask(db, "caches", func(tx *Tx) ([]string, error) {
 		trees, settings := PermissionTree.Get(tx), SettingSet.Get(tx)
-		return []string{string(trees.All), string(trees.Parents), string(settings.Effective), SiteTitle.Get(tx)}, nil
+		return []string{string(trees.All), string(trees.Parents), string(settings.Effective), SiteTitle.Get(tx), string(DictSet.Get(tx).Open)}, nil
 	})
 	return r
 }

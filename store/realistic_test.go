@@ -55,6 +55,11 @@ func realistic(t testing.TB, dir string) {
 			GroupID: ID(i%5 + 1), Key: fmt.Sprint("key", i), Type: kind, Values: fmt.Sprint("value ", i), Describe: strings.Repeat("text ", i),
 		})
 	})
+	run(12, func(tx *Tx, i int) error {
+		return errors.Join(
+			Dicts.Create(tx, &Dict{Code: fmt.Sprint("dict ", i), Name: "Dictionary", Status: i%3 > 0}),
+			DictItems.Create(tx, &DictItem{DictID: ID(i/2 + 1), Value: fmt.Sprint("item ", i), Label: "Item", Switch: true, Sort: int64(i % 3)}))
+	})
 	run(60, func(tx *Tx, i int) error {
 		u := &User{
 			Username: fmt.Sprint("user ", i), Email: fmt.Sprint("user@", i), DeptID: ID(i%10 + 1), Status: true,

@@ -39,13 +39,15 @@ var reeve = schema{
 	tables: []table{
 		Installs, Permissions, Roles, Depts, Users, AppUsers, PasswordHashes, Sessions, SessionTokens, LoginLogs,
 		SettingGroups, Settings, SettingSecrets,
+		Dicts, DictItems,
 	},
-	caches:  []anyCache{RuleBook, PermissionTree, SettingSet},
+	caches:  []anyCache{RuleBook, PermissionTree, SettingSet, DictSet},
 	current: currentActor,
 	migrations: []migration{ // version 1 is the first
 		{"users, roles and departments are searched, filtered and sorted", func(tx *Tx) error {
 			return errors.Join(Users.reindex(tx), AppUsers.reindex(tx), PasswordHashes.reindex(tx), Roles.reindex(tx), Sessions.reindex(tx))
 		}},
+		{"dictionaries", func(*Tx) error { return nil }},
 	},
 }
 

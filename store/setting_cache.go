@@ -73,10 +73,15 @@ var SettingSet = NewCache("settings", func(tx *Tx) (*SettingCache, error) {
 		return nil, err
 	}
 	c.Effective, err = json.Marshal(effective)
-	sum := sha256.Sum256(c.Effective)
-	c.ETag = `"` + hex.EncodeToString(sum[:12]) + `"`
+	c.ETag = etag(c.Effective)
 	return c, err
 }, Settings, SettingGroups)
+
+// etag is an entity tag by content, in quotes.
+func etag(b []byte) string {
+	sum := sha256.Sum256(b)
+	return `"` + hex.EncodeToString(sum[:12]) + `"`
+}
 
 func newRow[T any](id ID, v *T, texts ...string) (Row[T], error) {
 	b, err := json.Marshal(v)

@@ -1,0 +1,100 @@
+package server
+
+import (
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+var dictItemRoutes = []Route{
+	list("/system/dict/:id/item", "system.dict.item.query", "List a dictionary's items", &dictItems),
+	write("POST", "/system/dict/:id/item", "system.dict.item.create", "Create a dictionary item", createDictItem),
+	write("PUT", "/system/dict/:id/item/:item_id", "system.dict.item.update", "Change a dictionary item", changeDictItem),
+	write("DELETE", "/system/dict/:id/item/:item_id", "system.dict.item.delete", "Delete a dictionary item", deleteDictItem),
+}
+
+var dictItems = List[store.DictItem]{
+	under: func(tx *store.Tx, dict store.ID) ([]store.Row[store.DictItem], error) {
+		return store.DictSet.Get(tx).Items(dict)
+	},
+	keywords: []string{"label", "value"},
+	order:    "sort, then id, ascending",
+	columns: []column[store.DictItem]{
+		{name: "id", number: func(i *store.DictItem) int64 { return int64(i.ID) }, uses: sorted},
+		{name: "label", text: func(i *store.DictItem) string { return i.Label }, uses: sorted},
+		{name: "value", text: func(i *store.DictItem) string { return i.Value }, uses: sorted},
+		{name: "sort", number: func(i *store.DictItem) int64 { return i.Sort }, uses: sorted},
+		{name: "switch", number: func(i *store.DictItem) int64 { return flagNumber(i.Switch) }, uses: param | filtered},
+		{name: "status", text: func(i *store.DictItem) string { return i.Status }, uses: param | filtered},
+		{name: "created_at", number: func(i *store.DictItem) int64 { return int64(i.CreatedAt) }, uses: sorted | ranged},
+		{name: "updated_at", number: func(i *store.DictItem) int64 { return int64(i.UpdatedAt) }, uses: sorted | ranged},
+	},
+}
+
+type dictItemIn struct {
+	Label  *string     `json:"label" check:"create,min=1,max=200" doc:"what is shown"`
+	Value  *string     `json:"value" check:"create,min=1,max=200" doc:"what is stored; unique in its dictionary"`
+	Sort   *int64      `json:"sort" check:"min=-1000000,max=1000000"`
+	Switch *store.Flag `json:"switch" doc:"0 hides it from GET /admin/dict; 1 when absent at creation"`
+	Status *string     `json:"status" check:"enum=default|success|error|processing|warning" doc:"the colour; default when absent at creation"`
+}
+
+func (in *dictItemIn) apply(i *store.DictItem) {
+	set(&i.Label, in.Label)
+	set(&i.Value, in.Value)
+	set(&i.Sort, in.Sort)
+	set(&i.Switch, in.Switch)
+	set(&i.Status, in.Status)
+}
+
+type newDictItem struct {
+	byID
+	dictItemIn
+}
+
+func createDictItem(tx *store.Tx, _ *Request, in *newDictItem) (*store.DictItem, error) {
+	if _, err := store.Dicts.Get(tx, in.ID); err != nil {
+		return nil, err // of the path: not found, where the reference would be invalid
+	}
+	i := &store.DictItem{DictID: in.ID, Switch: true, Status: "default"}
+	in.apply(i)
+	return i, store.DictItems.Create(tx, i)
+}
+
+type byItemID struct {
+	byID
+	ItemID store.ID `path:"item_id"`
+}
+
+// holds is NotFound for an item of another dictionary than the path names.
+func (in *byItemID) holds(i *store.DictItem) error {
+	if i.DictID != in.ID {
+		return errs.New(errs.NotFound, "there is no dict item %d in dict %d", in.ItemID, in.ID)
+	}
+	return nil
+}
+
+type dictItemChange struct {
+	byItemID
+	dictItemIn
+}
+
+func changeDictItem(tx *store.Tx, req *Request, in *dictItemChange) (*store.DictItem, error) {
+	return store.DictItems.Update(tx, in.ItemID, func(i *store.DictItem) error {
+		if err := in.holds(i); err != nil {
+			return err
+		}
+		in.apply(i)
+		return req.fresh(i.Stamps)
+	})
+}
+
+func deleteDictItem(tx *store.Tx, _ *Request, in *byItemID) (nothing, error) {
+	i, err := store.DictItems.Get(tx, in.ItemID)
+	if err == nil {
+		err = in.holds(i)
+	}
+	if err != nil {
+		return nothing{}, err
+	}
+	return nothing{}, store.DictItems.Delete(tx, in.ItemID)
+}
