@@ -1,9 +1,91 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
+
+	"reeve/store/errs"
 )
+
+// withDicts opens the real schema with two dictionaries, the first of which has
+// an item with the value a, the second one with b and, switched off, one with c.
+func withDicts(t testing.TB) *DB {
+	t.Helper()
+	return open(t, t.TempDir(), Options{Seed: func(tx *Tx) error {
+		return errors.Join(
+			Dicts.Create(tx, &Dict{Code: "first", Status: true}),
+			Dicts.Create(tx, &Dict{Code: "second", Status: true}),
+			DictItems.Create(tx, &DictItem{DictID: 1, Value: "a", Switch: true, Sort: 5}),
+			DictItems.Create(tx, &DictItem{DictID: 2, Value: "b", Switch: true, Sort: 9}),
+			DictItems.Create(tx, &DictItem{DictID: 2, Value: "c"}))
+	}})
+}
+
+// valuesOf lists a dictionary's items as the cache has them.
+func valuesOf(t testing.TB, db *DB, dict ID) (values []string) {
+	t.Helper()
+	view(t, db, func(tx *Tx) error {
+		rows, err := DictSet.Get(tx).Items(dict)
+		for _, row := range rows {
+			values = append(values, row.Value.Value)
+		}
+		return err
+	})
+	return values
+}
+
+func TestWhatADictionaryRefuses(t *testing.T) {
+	db := withDicts(t)
+	create := func(i DictItem) func(*Tx) error { return func(tx *Tx) error { return DictItems.Create(tx, &i) } }
+	change := func(id ID, edit func(*DictItem)) func(*Tx) error {
+		return func(tx *Tx) error {
+			_, err := DictItems.Update(tx, id, func(i *DictItem) error { edit(i); return nil })
+			return err
+		}
+	}
+	for _, test := range []struct {
+		name string
+		fn   func(*Tx) error
+		want refusal
+	}{
+		{"a code twice", func(tx *Tx) error { return Dicts.Create(tx, &Dict{Code: "first"}) }, refusal{errs.Conflict, "duplicate", "code"}},
+		{"a value twice", create(DictItem{DictID: 2, Value: "c"}), refusal{errs.Conflict, "duplicate", "value"}},
+		{"an item of no dictionary", create(DictItem{Value: "x"}), refusal{errs.Invalid, "invalid", "dict_id"}},
+		{"an item of one that is not there", create(DictItem{DictID: 77, Value: "x"}), refusal{errs.Invalid, "invalid", "dict_id"}},
+		{"an item that leaves its dictionary for none", change(1, func(i *DictItem) { i.DictID = 0 }), refusal{errs.Invalid, "invalid", "dict_id"}},
+		{"an item moved to where its value is taken", change(1, func(i *DictItem) { i.DictID, i.Value = 2, "b" }), refusal{errs.Conflict, "duplicate", "value"}},
+		{"a dictionary with items deleted", func(tx *Tx) error { return Dicts.Delete(tx, 2) }, refusal{errs.Conflict, "in_use", ""}},
+	} {
+		equal(t, test.name, refusalOf(t, db.Update(System, test.fn)), test.want)
+	}
+	update(t, db, create(DictItem{DictID: 1, Value: "c", Sort: -1}))
+	equal(t, "the first, with a value of the second", valuesOf(t, db, 1), []string{"c", "a"})
+	update(t, db, change(1, func(i *DictItem) { i.DictID = 2 }))
+	equal(t, "the first, after a move", valuesOf(t, db, 1), []string{"c"})
+	equal(t, "the second, after it", valuesOf(t, db, 2), []string{"c", "a", "b"})
+	err := db.View(System, func(tx *Tx) error { _, err := DictSet.Get(tx).Items(3); return err })
+	equal(t, "the items of none", refusalOf(t, err), refusal{errs.NotFound, "not_found", ""})
+}
+
+// A database of the schema before dictionaries has none and can be given some.
+func TestDictionariesComeWithAMigration(t *testing.T) {
+	older, dir := reeve, t.TempDir()
+	older.tables = slices.DeleteFunc(slices.Clone(reeve.tables), func(t table) bool { return t == Dicts || t == DictItems })
+	older.caches = slices.DeleteFunc(slices.Clone(reeve.caches), func(c anyCache) bool { return c == DictSet })
+	older.migrations = reeve.migrations[:1]
+	shut(t, open(t, dir, Options{schema: &older}))
+	db := open(t, dir, Options{})
+	equal(t, "schema", metaOf(t, db).Schema, reeve.version())
+	update(t, db, func(tx *Tx) error {
+		return errors.Join(Dicts.Create(tx, &Dict{Code: "a", Status: true}), DictItems.Create(tx, &DictItem{DictID: 1, Value: "x", Switch: true}))
+	})
+	view(t, db, func(tx *Tx) error {
+		equal(t, "enabled", string(DictSet.Get(tx).Open), `{"a":{"name":"","type":"","items":[{"label":"","value":"x","status":""}]}}`)
+		return nil
+	})
+}
 
 // BenchmarkDictSet computes the dictionaries in memory from 10,000 items in 100
 // dictionaries, which every commit that changes one of them waits for.

@@ -90,9 +90,10 @@ func askMany[T any, K Key](r *reading, db *DB, m *Many[T, K], values ...K) {
 // readAll asks a database made by realistic everything.
 func readAll(db *DB) *reading {
 	r := &reading{map[string][]string{}, map[string]error{}}
-	ids, names := []ID{}, map[string][]string{}
+	ids, names, values := []ID{}, map[string][]string{}, []string{}
 	for i := range 70 {
 		ids = append(ids, ID(i+1))
+		values = append(values, fmt.Sprintf("%d.item %d", i/2+1, i))
 		for _, kind := range []string{"user ", "user@", "role ", "perm ", "group", "token ", "app ", "dict "} {
 			names[kind] = append(names[kind], kind+strconv.Itoa(i))
 		}
@@ -113,6 +114,7 @@ func readAll(db *DB) *reading {
 	askCollection(r, db, Dicts, 15)
 	askCollection(r, db, DictItems, 15)
 	askUnique(r, db, DictByCode, names["dict "]...)
+	askUnique(r, db, DictItemByValue, values...)
 	askMany(r, db, DictItemByDict.Many, ids...)
 	askUnique(r, db, PermissionByKey, names["perm "]...)
 	askUnique(r, db, RoleByName, names["role "]...)
