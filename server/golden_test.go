@@ -70,7 +70,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"parent_tree", "GET", "/admin/rule/parent", ""},
 	{"setting_group", "POST", "/system/setting-group", `{"key":"look","title":"Look","remark":"one\ntwo","public":true}`},
 	{"setting_group_list", "GET", "/system/setting-group", ""},
-	{"setting", "POST", "/system/setting", `{"key":"mode","title":"Mode","describe":"d","type":"select","values":"a","options":[{"label":"A","value":"a"}],"props":[{"name":"width","value":"80"}],"group_id":4,"sort":1}`},
+	{"setting", "POST", "/system/setting", `{"key":"mode","title":"Mode","describe":"d","type":"select","values":"a","options":[{"label":"A","value":"a"}],"props":[{"name":"width","value":"80"}],"group_id":5,"sort":1}`},
 	{"setting_list", "GET", "/system/setting?pageSize=2", ""},
 	{"setting_values", "GET", "/system/setting-value", ""},
 	{"refresh", "POST", "/system/setting/refresh", ""},

@@ -95,9 +95,9 @@ const settingTwo = `{"id":2,"key":"logo","title":"Logo","describe":"The image th
 func TestSettingListOfANewDatabase(t *testing.T) {
 	in := start(t)
 	in.ok("GET", "/system/setting?pageSize=3", "", "owner").is(
-		`{"data":{"data":[` + settingOne + `,` + settingTwo + `,` + settingThree + `],"total":12,"pageSize":3,"current":1},"success":true,"msg":"ok","showType":0}`)
-	in.ok("GET", "/system/setting?pageSize=12&page=2", "", "owner").is(
-		`{"data":{"data":[],"total":12,"pageSize":12,"current":2},"success":true,"msg":"ok","showType":0}`)
+		`{"data":{"data":[` + settingOne + `,` + settingTwo + `,` + settingThree + `],"total":22,"pageSize":3,"current":1},"success":true,"msg":"ok","showType":0}`)
+	in.ok("GET", "/system/setting?pageSize=22&page=2", "", "owner").is(
+		`{"data":{"data":[],"total":22,"pageSize":22,"current":2},"success":true,"msg":"ok","showType":0}`)
 }
 
 func TestSettingListHasExactlyTheFieldsForEveryType(t *testing.T) {

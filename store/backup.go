@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -29,7 +30,7 @@ func (db *DB) Backup() (path string, err error) {
 		}
 		return "", errors.Join(err, os.Remove(path))
 	}
-	report, err := inspect(path, db.options)
+	report, _, _, err := inspect(path, db.options)
 	if err == nil && len(report.Faults) > 0 {
 		err = fmt.Errorf("the database is damaged: %s", report.Faults[0])
 	}
@@ -88,13 +89,23 @@ func VerifyDir(dir string, options Options) (report *Report, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	return inspect(path, options)
+	report, refs, instance, err := inspect(path, options)
+	if err == nil && hasFiles(options.schemaOr()) {
+		err = inspectBlobs(filepath.Join(dir, blobsName), instance, refs, report)
+	}
+	if damage := reportDamage(err); damage != nil {
+		damage.Faults = append(damage.Faults, report.Faults...)
+		return damage, nil
+	}
+	return report, err
 }
 
-func inspect(path string, options Options) (*Report, error) {
+// inspect verifies a database file and says who refers to which bytes.
+func inspect(path string, options Options) (report *Report, refs []blobRef, instance string, err error) {
+	report = &Report{}
 	warnings, err := checkPages(path, false)
 	if err != nil {
-		return reportDamage(err)
+		return report, nil, "", err
 	}
 	db := &DB{path: path, schema: options.schemaOr(), options: options, clock: clockNow}
 	err = guard(path, func() (err error) {
@@ -102,9 +113,8 @@ func inspect(path string, options Options) (*Report, error) {
 		return err
 	})
 	if err != nil {
-		return reportDamage(err)
+		return report, nil, "", err
 	}
-	var report *Report
 	err = db.View(System, func(tx *Tx) error {
 		meta, err := readMeta(tx)
 		if err != nil {
@@ -118,21 +128,24 @@ func inspect(path string, options Options) (*Report, error) {
 		}
 		report = tx.Verify()
 		report.Faults = append(report.Faults, warnings...)
+		if install, err := Installs.Get(tx, 1); err == nil && hasFiles(db.schema) {
+			instance, refs = install.Name, blobRefs(tx)
+		}
 		return nil
 	})
-	if err = errors.Join(err, db.bolt.Close()); err != nil {
-		return reportDamage(err)
-	}
-	return report, nil
+	return report, refs, instance, errors.Join(err, db.bolt.Close())
 }
 
-// reportDamage makes a report of an error that is damage and passes on any other.
-func reportDamage(err error) (*Report, error) {
+// hasFiles tells whether a schema is the real one, or a test's without files.
+func hasFiles(s *schema) bool { return slices.Contains(s.tables, table(Files)) }
+
+// reportDamage makes a report of an error that is damage; nil for any other.
+func reportDamage(err error) *Report {
 	var d *Damaged
 	if !errors.As(err, &d) {
-		return nil, err
+		return nil
 	}
-	return &Report{Faults: []string{fmt.Sprintf("%s: %v", d.Where, d.Err)}}, nil
+	return &Report{Faults: []string{fmt.Sprintf("%s: %v", d.Where, d.Err)}}
 }
 
 // restoreName is a backup on its way in.

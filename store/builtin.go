@@ -64,6 +64,17 @@ var (
 	AppRegistration     = toggle("app", "registration", "0")
 	AppSessionIdleHours = number("app", "session_idle_hours", 7*24, 1, 365*24)
 	AppSessionDays      = number("app", "session_days", 30, 1, 3650)
+
+	FileImageMB    = number("file", "image_megabytes", 20, 0, 1<<20)
+	FileAudioMB    = number("file", "audio_megabytes", 200, 0, 1<<20)
+	FileVideoMB    = number("file", "video_megabytes", 2000, 0, 1<<20)
+	FileArchiveMB  = number("file", "archive_megabytes", 1000, 0, 1<<20)
+	FileDocumentMB = number("file", "document_megabytes", 100, 0, 1<<20)
+	FileOtherMB    = number("file", "other_megabytes", 100, 0, 1<<20)
+	FileTypes      = text("file", "types", "*/*", 1000)
+	FileQuota      = number("file", "quota_megabytes", 0, 0, 1<<30)
+	FileFloor      = number("file", "free_megabytes", 256, 0, 1<<20)
+	FileTrashDays  = number("file", "trash_days", 30, 1, 3650)
 )
 
 // Builtins lists them in the order in which they are shown.
@@ -72,6 +83,8 @@ var Builtins = []Builtin{
 	SessionIdleMinutes.Builtin, SessionHours.Builtin, PasswordLength.Builtin, LoginTries.Builtin, LoginWindowMinutes.Builtin,
 	LoginLogDays.Builtin, LoginLogRows.Builtin,
 	AppRegistration.Builtin, AppSessionIdleHours.Builtin, AppSessionDays.Builtin,
+	FileImageMB.Builtin, FileAudioMB.Builtin, FileVideoMB.Builtin, FileArchiveMB.Builtin, FileDocumentMB.Builtin, FileOtherMB.Builtin,
+	FileTypes.Builtin, FileQuota.Builtin, FileFloor.Builtin, FileTrashDays.Builtin,
 }
 
 // Name is the setting's full name, "group.key".

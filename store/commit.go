@@ -151,7 +151,7 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 		return -1, err
 	}
 	if err := guard(db.path, btx.Commit); err != nil {
-		return -1, db.commitFailed(err) // if it panicked, the deferred rollback frees the writer's lock
+		return -1, stopUnlessFull(&db.failed, err) // if it panicked, the deferred rollback frees the writer's lock
 	}
 	committed = true
 	for c, value := range fresh {
@@ -159,6 +159,9 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 	}
 	for _, hook := range db.hooks {
 		hook(Changes{changes})
+	}
+	if len(changes.released) > 0 && db.files != nil {
+		db.files.released(changes.released)
 	}
 	return -1, nil
 }
@@ -188,17 +191,17 @@ func (db *DB) compute(tx *Tx) (map[anyCache]any, error) {
 	return fresh, nil
 }
 
-// commitFailed tells a disk that was too full for the pages, after which writing
+// stopUnlessFull tells a disk that was too full for the pages, after which writing
 // may go on, from everything else (a failed fsync above all), after which nobody
-// knows what the disk holds and writing ends.
-func (db *DB) commitFailed(cause error) error {
+// knows what the disk holds and writing to the file ends.
+func stopUnlessFull(failed *stopReason, cause error) error {
 	var write *fs.PathError
 	if errors.As(cause, &write) && write.Op == "write" && diskFull(cause) {
 		return errFull(cause)
 	}
 	var stopped error = errs.New(errs.Busy, "writing has stopped after a disk error; restart the server once the disk is sound").
 		Coded("writing_stopped").Because(cause)
-	db.failed.CompareAndSwap(nil, &stopped)
+	failed.CompareAndSwap(nil, &stopped)
 	return stopped
 }
 

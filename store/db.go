@@ -53,6 +53,7 @@ type DB struct {
 	caches   map[anyCache]*atomic.Pointer[cached] // filled at open, then only the pointers change
 	hooks    []func(Changes)
 	warnings []string
+	files    *files // nil for a schema that has none
 
 	jobs    chan *job
 	gate    sync.RWMutex // held for reading while a job is handed over
@@ -89,7 +90,7 @@ func (db *DB) Close() error {
 	close(db.jobs)
 	db.gate.Unlock()
 	<-db.written
-	return errors.Join(db.bolt.Close(), db.lock.Unlock())
+	return errors.Join(db.files.close(), db.bolt.Close(), db.lock.Unlock())
 }
 
 // Healthy is an error when the database no longer takes writes.

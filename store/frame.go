@@ -27,10 +27,15 @@ func checksum(bucket string, key, payload []byte) uint32 {
 
 // frame wraps a payload for storing under key in bucket.
 func frame(bucket string, key, payload []byte) []byte {
-	b := make([]byte, frameHead, frameHead+len(payload))
+	b := append(make([]byte, frameHead, frameHead+len(payload)), payload...)
+	sealFrame(bucket, key, b)
+	return b
+}
+
+// sealFrame fills in the head of a frame whose payload is in its place.
+func sealFrame(bucket string, key, b []byte) {
 	b[0] = frameVersion
-	binary.BigEndian.PutUint32(b[1:], checksum(bucket, key, payload))
-	return append(b, payload...)
+	binary.BigEndian.PutUint32(b[1:], checksum(bucket, key, b[frameHead:]))
 }
 
 var errFrame = errors.New("its checksum does not match")

@@ -135,11 +135,8 @@ func (db *DB) create() error {
 	if err = errors.Join(err, db.bolt.Close()); err != nil {
 		return errors.Join(fmt.Errorf("create %s: %w", final, err), os.Remove(db.path))
 	}
-	if err := os.Rename(db.path, final); err != nil {
-		return err
-	}
 	db.created = true
-	return syncDir(db.dir)
+	return moveFile(db.path, final)
 }
 
 // fill gives a new file its buckets, its name and its seed.
@@ -250,6 +247,9 @@ func (db *DB) start() error {
 			return fmt.Errorf("upgrade %s: %w", db.path, err)
 		}
 	}
+	if err := db.openFiles(); err != nil {
+		return err
+	}
 	return db.mark()
 }
 
@@ -312,6 +312,14 @@ func writeFileSynced(path string, data []byte) error {
 		return err
 	}
 	return os.Rename(path+".new", path)
+}
+
+// moveFile gives a file another name for good.
+func moveFile(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(to))
 }
 
 // syncDir makes renames and new names in a directory durable.

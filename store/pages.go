@@ -165,45 +165,53 @@ func (w *pageWalk) tree(id uint64, low, high []byte, depth int) error {
 	if depth > maxPageDepth {
 		return fmt.Errorf("page %d: the tree is too deep", id)
 	}
-	page, err := w.read(id)
+	page, size, err := w.read(id)
 	if err != nil {
 		return fmt.Errorf("page %d: %w", id, err)
 	}
-	if err := w.elements(page, id, low, high, depth); err != nil {
+	if err := w.elements(page, size, id, low, high, depth); err != nil {
 		return fmt.Errorf("page %d: %w", id, err)
 	}
 	return nil
 }
 
-// read returns a page with its overflow, and notes that it was seen.
-func (w *pageWalk) read(id uint64) ([]byte, error) {
+// read returns a page with its overflow, and its size, and notes that it was seen.
+// Of a value alone on a leaf, like a chunk of a file, the first page is enough.
+func (w *pageWalk) read(id uint64) (page []byte, size uint64, err error) {
 	if id < 2 || id >= w.meta.pages || id >= uint64(len(w.seen)) {
-		return nil, errors.New("it lies outside the file")
+		return nil, 0, errors.New("it lies outside the file")
 	}
 	head := make([]byte, pageHead)
 	if _, err := w.f.ReadAt(head, int64(id*w.meta.pageSize)); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if got := binary.LittleEndian.Uint64(head); got != id {
-		return nil, fmt.Errorf("it says it is page %d", got)
+		return nil, 0, fmt.Errorf("it says it is page %d", got)
 	}
 	count := uint64(binary.LittleEndian.Uint32(head[12:])) + 1
 	if id+count > uint64(len(w.seen)) || (id+count)*w.meta.pageSize > w.size {
-		return nil, fmt.Errorf("its %d pages reach beyond the file", count)
+		return nil, 0, fmt.Errorf("its %d pages reach beyond the file", count)
 	}
 	for i := id; i < id+count; i++ {
 		if w.seen[i] {
-			return nil, errors.New("two places lead to it")
+			return nil, 0, errors.New("two places lead to it")
 		}
 		w.seen[i] = true
 	}
-	page := make([]byte, count*w.meta.pageSize)
-	_, err := io.ReadFull(io.NewSectionReader(w.f, int64(id*w.meta.pageSize), int64(len(page))), page)
-	return page, err
+	size = count * w.meta.pageSize
+	alone := binary.LittleEndian.Uint16(head[8:]) == leafPage && binary.LittleEndian.Uint16(head[10:]) == 1
+	if alone {
+		page = make([]byte, w.meta.pageSize)
+	} else {
+		page = make([]byte, size)
+	}
+	_, err = io.ReadFull(io.NewSectionReader(w.f, int64(id*w.meta.pageSize), int64(len(page))), page)
+	return page, size, err
 }
 
 // elements checks what is in a page, which may be one inside a bucket's value.
-func (w *pageWalk) elements(page []byte, id uint64, low, high []byte, depth int) error {
+// Only values may lie beyond what of its size was read.
+func (w *pageWalk) elements(page []byte, size, id uint64, low, high []byte, depth int) error {
 	flags, n := binary.LittleEndian.Uint16(page[8:]), uint64(binary.LittleEndian.Uint16(page[10:]))
 	if flags != branchPage && flags != leafPage {
 		return fmt.Errorf("its type %#x is neither branch nor leaf", flags)
@@ -225,10 +233,10 @@ func (w *pageWalk) elements(page []byte, id uint64, low, high []byte, depth int)
 		}
 		start := at + uint64(pos)
 		end := start + uint64(ksize) + uint64(vsize)
-		if ksize == 0 || start < pageHead+n*leafElem || end > uint64(len(page)) {
+		if ksize == 0 || start < pageHead+n*leafElem || end > size || start+uint64(ksize) > uint64(len(page)) {
 			return fmt.Errorf("element %d lies outside the page", i)
 		}
-		keys[i], values[i] = page[start:start+uint64(ksize)], page[start+uint64(ksize):end]
+		keys[i], values[i] = page[start:start+uint64(ksize)], page[start+uint64(ksize):min(end, uint64(len(page)))]
 		if i > 0 && bytes.Compare(keys[i-1], keys[i]) >= 0 || bytes.Compare(keys[i], low) < 0 || high != nil && bytes.Compare(keys[i], high) >= 0 {
 			return fmt.Errorf("element %d is out of order", i)
 		}
@@ -268,5 +276,5 @@ func (w *pageWalk) bucket(flags uint32, value []byte, depth int) error {
 	if len(value) < bucketHead+pageHead {
 		return errors.New("a bucket has no page")
 	}
-	return w.elements(value[bucketHead:], 0, nil, nil, depth+1)
+	return w.elements(value[bucketHead:], uint64(len(value)-bucketHead), 0, nil, nil, depth+1)
 }

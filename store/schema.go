@@ -40,6 +40,7 @@ var reeve = schema{
 		Installs, Permissions, Roles, Depts, Users, AppUsers, PasswordHashes, Sessions, SessionTokens, LoginLogs,
 		SettingGroups, Settings, SettingSecrets,
 		Dicts, DictItems,
+		FileGroups, Files, Avatars,
 	},
 	caches:  []anyCache{RuleBook, PermissionTree, SettingSet, DictSet},
 	current: currentActor,
@@ -48,6 +49,7 @@ var reeve = schema{
 			return errors.Join(Users.reindex(tx), AppUsers.reindex(tx), PasswordHashes.reindex(tx), Roles.reindex(tx), Sessions.reindex(tx))
 		}},
 		{"dictionaries", func(*Tx) error { return nil }},
+		{"files and avatars", func(*Tx) error { return nil }}, // new collections need their buckets alone
 	},
 }
 

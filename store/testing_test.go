@@ -102,6 +102,13 @@ func mustVerify(t testing.TB, db *DB) {
 		}
 		return nil
 	})
+	if _, err := db.FilesOpened(); db.files == nil || err != nil {
+		return
+	}
+	report := &Report{}
+	if err := db.VerifyFiles(report); err != nil || len(report.Faults) > 0 {
+		t.Errorf("verify files: %v\n%s", err, strings.Join(report.Faults, "\n"))
+	}
 }
 
 func shut(t testing.TB, db *DB) {

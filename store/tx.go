@@ -81,11 +81,12 @@ func (tx *Tx) mustWrite() {
 	tx.wrote = true
 }
 
-// changes is what one commit changes: the records by table, and the caches that
-// a write function needed in between.
+// changes is what one commit changes: the records by table, the caches that a
+// write function needed in between, and the blobs that may have lost a reference.
 type changes struct {
-	records map[table]map[ID]bool
-	caches  map[anyCache]any
+	records  map[table]map[ID]bool
+	caches   map[anyCache]any
+	released []Digest
 }
 
 func newChanges() *changes {
@@ -105,6 +106,9 @@ func (c *changes) touch(t table, id ID) {
 		}
 	}
 }
+
+// release has a blob looked at after the commit, whether anything refers to it still.
+func (c *changes) release(d Digest) { c.released = append(c.released, d) }
 
 // fault is the panic that says the file cannot be trusted or read.
 type fault struct{ err error }

@@ -11,6 +11,7 @@ type User struct {
 	Email              string `json:"email"`
 	Mobile             string `json:"mobile"`
 	AvatarID           ID     `json:"avatar_id"`
+	AvatarKey          string `json:"avatar_key"` // of its public address
 	DeptID             ID     `json:"dept_id"`
 	RoleIDs            []ID   `json:"role_ids"`
 	Status             Flag   `json:"status"`

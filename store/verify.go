@@ -10,6 +10,7 @@ import (
 // Report is what Verify found.
 type Report struct {
 	Records int      // records looked at
+	Blobs   int      // files looked at, the same bytes once
 	Faults  []string // each names a bucket and a key
 	More    int      // faults beyond maxFaults
 }

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"go.etcd.io/bbolt"
+)
+
+// Blob reads the bytes of a blob, chunk by chunk, each in a transaction of its own
+// and held against its checksum. It is an io.ReadSeeker for one goroutine.
+type Blob struct {
+	b      *blobs
+	digest Digest
+	entry  blobEntry
+	at     int64
+	number int64  // of the chunk in buf
+	buf    []byte // nil for none
+}
+
+// open returns a reader of a blob, which is damage if there is none: whoever asks
+// has a record that says there is.
+func (b *blobs) reader(d Digest) (*Blob, error) {
+	r := &Blob{b: b, digest: d}
+	return r, b.view(func(btx *bbolt.Tx) (err error) {
+		var found bool
+		if r.entry, found, err = b.find(btx, d); err == nil && !found {
+			err = damaged(blobBucket, d.String(), errors.New("a record leads to it, and it is not there"))
+		}
+		return err
+	})
+}
+
+// Size is how many bytes there are.
+func (r *Blob) Size() int64 { return r.entry.Size }
+
+// Seek is io.Seeker's.
+func (r *Blob) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += r.at
+	case io.SeekEnd:
+		offset += r.entry.Size
+	}
+	if offset < 0 {
+		return 0, errors.New("seek before the beginning")
+	}
+	r.at = offset
+	return offset, nil
+}
+
+// Read is io.Reader's. A chunk that is damaged or was deleted is an error.
+func (r *Blob) Read(p []byte) (int, error) {
+	if r.at >= r.entry.Size {
+		return 0, io.EOF
+	}
+	number := r.at / r.entry.Chunk
+	if r.buf == nil || r.number != number {
+		if err := r.load(number); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, r.buf[r.at-number*r.entry.Chunk:])
+	r.at += int64(n)
+	return n, nil
+}
+
+// load reads a chunk into buf.
+func (r *Blob) load(number int64) error {
+	buf := r.buf[:0]
+	r.buf = nil
+	err := r.b.view(func(btx *bbolt.Tx) error {
+		payload, err := r.b.chunk(btx, r.entry, number)
+		buf = append(slices.Grow(buf, int(min(r.entry.Chunk, r.entry.Size))), payload...)
+		return err
+	})
+	if err == nil {
+		r.buf, r.number = buf, number
+	}
+	return err
+}
+
+// chunk returns the bytes of a chunk, good until the transaction ends.
+func (b *blobs) chunk(btx *bbolt.Tx, entry blobEntry, number int64) ([]byte, error) {
+	name := chunkName(entry.Place, number)
+	where := fmt.Sprintf("%d of place %d", number, entry.Place)
+	bucket := btx.Bucket([]byte(chunkBucket)).Bucket(name)
+	if bucket == nil {
+		return nil, damaged(chunkBucket, where, errors.New("it is missing"))
+	}
+	payload, err := unframe(chunkBucket, name, bucket.Get(chunkKey))
+	if want := min(entry.Chunk, entry.Size-number*entry.Chunk); err == nil && int64(len(payload)) != want {
+		err = fmt.Errorf("it has %d bytes, not %d", len(payload), want)
+	}
+	if err != nil {
+		return nil, damaged(chunkBucket, where, err)
+	}
+	return payload, nil
+}

@@ -1,0 +1,189 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"reeve/store/errs"
+)
+
+// putFile uploads bytes and stores a record that refers to them.
+func putFile(db *DB, name string, data []byte) (*File, error) {
+	u, err := db.NewUpload()
+	if err != nil {
+		return nil, err
+	}
+	defer u.Release()
+	if _, err := io.Copy(u, bytes.NewReader(data)); err != nil {
+		return nil, err
+	}
+	digest, err := u.Finish()
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Name: name, Kind: OtherFile, Size: u.Size(), Digest: digest}
+	return f, db.Update(System, func(tx *Tx) error { return Files.Create(tx, f) })
+}
+
+func mustPut(t *testing.T, db *DB, name string, data []byte) *File {
+	t.Helper()
+	f, err := putFile(db, name, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// readBlob reads everything that has a digest.
+func readBlob(db *DB, d Digest) ([]byte, error) {
+	r, err := db.OpenBlob(d)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+func randomData(t testing.TB, n int) []byte {
+	data := make([]byte, n)
+	r := random(t)
+	for i := range data {
+		data[i] = byte(r.Uint32())
+	}
+	return data
+}
+
+// swept waits until a blob is gone.
+func swept(t *testing.T, db *DB, d Digest) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		var damage *Damaged
+		_, err := db.OpenBlob(d)
+		if errors.As(err, &damage) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is still there: %v", d, err)
+		}
+	}
+}
+
+func TestBlobsOfEverySize(t *testing.T) {
+	db := open(t, t.TempDir(), Options{})
+	for _, n := range []int{0, 1, 100, 16 << 10, 64 << 10, chunkSize - 1, chunkSize, chunkSize + 1, 2*chunkSize + 5, 9*chunkSize + 77} {
+		data := randomData(t, n)
+		f := mustPut(t, db, "some", data)
+		equal(t, "digest", f.Digest, Digest(sha256.Sum256(data)))
+		got, err := readBlob(db, f.Digest)
+		if err != nil || !bytes.Equal(got, data) {
+			t.Fatalf("%d bytes came back as %d: %v", n, len(got), err)
+		}
+		r, err := db.OpenBlob(f.Digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []int{n / 2, n, n / 3, max(0, n-1), min(n, chunkSize)} {
+			if _, err := r.Seek(int64(at), io.SeekStart); err != nil {
+				t.Fatal(err)
+			}
+			if rest, err := io.ReadAll(r); err != nil || !bytes.Equal(rest, data[at:]) {
+				t.Fatalf("%d bytes from %d: %d, %v", n, at, len(rest), err)
+			}
+		}
+	}
+}
+
+func TestSameBytesAreStoredOnce(t *testing.T) {
+	db := open(t, t.TempDir(), Options{})
+	data := randomData(t, 3*chunkSize/2)
+	var wg sync.WaitGroup
+	found := make([]*File, 64)
+	for i := range found {
+		wg.Go(func() {
+			f, err := putFile(db, "same", data)
+			if err != nil {
+				t.Error(err)
+			}
+			found[i] = f
+		})
+	}
+	wg.Wait()
+	equal(t, "bytes stored", db.files.blobs.stored.Load(), int64(len(data)))
+	equal(t, "bytes coming", db.files.blobs.coming.Load(), 0)
+	for i, f := range found {
+		if i > 0 {
+			update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
+		}
+	}
+	if got, err := readBlob(db, found[0].Digest); err != nil || !bytes.Equal(got, data) {
+		t.Fatalf("the last reference leads to %d bytes: %v", len(got), err)
+	}
+	update(t, db, func(tx *Tx) error { return Files.Delete(tx, found[0].ID) })
+	swept(t, db, found[0].Digest)
+}
+
+func TestUploadThatIsGivenUpLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	db := open(t, dir, Options{})
+	u, err := db.NewUpload()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := u.Write(randomData(t, 3*chunkSize)); err != nil {
+		t.Fatal(err)
+	}
+	u.Release()
+	u.Release()
+	finished, err := db.NewUpload()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := finished.Write([]byte("nobody refers to this")); err != nil {
+		t.Fatal(err)
+	}
+	digest, err := finished.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readBlob(db, digest); err != nil {
+		t.Fatal("it is not guarded until it is released:", err)
+	}
+	finished.Release()
+	swept(t, db, digest)
+	shut(t, db)
+	info, err := os.Stat(filepath.Join(dir, blobsName))
+	if err != nil || info.Size() > 16<<20 {
+		t.Fatal(info, err)
+	}
+}
+
+func TestUploadBeyondTheQuota(t *testing.T) {
+	db := open(t, t.TempDir(), Options{Seed: func(tx *Tx) error {
+		return AddBuiltins(tx, nil, nil)
+	}})
+	set := func(name, value string) {
+		t.Helper()
+		update(t, db, func(tx *Tx) error {
+			_, err := SaveSetting(tx, SettingSet.Get(tx).ID(name), func(s *Setting) error { s.Values = value; return nil })
+			return err
+		})
+	}
+	set("file.quota_megabytes", "4")
+	first := mustPut(t, db, "first", randomData(t, 2<<20))
+	if _, err := putFile(db, "second", randomData(t, 3<<20)); !errs.Is(err, errs.Full) || errs.Of(err).Code != "quota_used_up" {
+		t.Fatal(err)
+	}
+	update(t, db, func(tx *Tx) error { return Files.Delete(tx, first.ID) })
+	swept(t, db, first.Digest)
+	mustPut(t, db, "third", randomData(t, 3<<20))
+	set("file.free_megabytes", "1048576")
+	if _, err := putFile(db, "fourth", nil); !errs.Is(err, errs.Full) || errs.Of(err).Code != "disk_low" {
+		t.Fatal(err)
+	}
+}
