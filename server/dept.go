@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"reeve/store"
-	"reeve/store/errs"
 )
 
 var deptRoutes = []Route{
@@ -24,7 +23,7 @@ func deptTree(tx *store.Tx, req *Request, _ *none) (Encoded[tree[store.Dept]], e
 func getDept(tx *store.Tx, req *Request, in *byID) (*store.Dept, error) {
 	d, err := store.Depts.Get(tx, in.ID)
 	if err == nil && !req.Actor.Scope(tx).HasDept(in.ID) {
-		err = errs.New(errs.NotFound, "there is no dept %d", in.ID)
+		err = store.Depts.NotFound(in.ID)
 	}
 	return d, err
 }
@@ -70,9 +69,6 @@ func changeDept(tx *store.Tx, req *Request, in *deptChange) (*store.Dept, error)
 	})
 }
 
-func deleteDept(tx *store.Tx, req *Request, in *byID) (nothing, error) {
-	if _, err := getDept(tx, req, in); err != nil {
-		return nothing{}, err // before what refers to it is told
-	}
+func deleteDept(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
 	return nothing{}, store.Depts.Delete(tx, in.ID)
 }

@@ -5,7 +5,6 @@ import (
 	"reflect"
 
 	"reeve/store"
-	"reeve/store/errs"
 )
 
 // Table declares a list of records that are read from the file by their indexes:
@@ -135,7 +134,7 @@ func (t *Table[T, Out]) get(tx *store.Tx, req *Request, id store.ID) (out Out, e
 	}
 	if t.scope != nil {
 		if c, narrow := t.scope(tx, req); narrow && !c.Holds(tx, id) {
-			return out, errs.New(errs.NotFound, "there is no such record")
+			return out, t.of.NotFound(id)
 		}
 	}
 	return t.out(tx, req, v)

@@ -184,11 +184,11 @@ func TestNobodyReachesOutOfTheScope(t *testing.T) {
 		}
 	}
 	runCases(t, in, []apiCase{
-		{"a user made outside", "POST", "/admin/list", `{"username":"new","dept_id":1}`, "clerk", 422, []string{`"dept_id":"is out of your data scope"`}, nil},
+		{"a user made outside", "POST", "/admin/list", `{"username":"new","dept_id":1}`, "clerk", 422, []string{`"dept_id":"there is no dept 1"`}, nil},
 		{"a user made in no department", "POST", "/admin/list", `{"username":"new"}`, "clerk", 422, []string{`"dept_id":`}, nil},
 		{"a user moved outside", "PUT", fmt.Sprint("/admin/list/", within), `{"dept_id":11}`, "clerk", 422, []string{`"dept_id":`}, nil},
 		{"oneself moved up", "PUT", fmt.Sprint("/admin/list/", self), `{"dept_id":1}`, "clerk", 422, []string{`"dept_id":`}, nil},
-		{"a department made outside", "POST", "/admin/dept", `{"name":"new","parent_id":1}`, "clerk", 422, []string{`"parent_id":"is out of your data scope"`}, nil},
+		{"a department made outside", "POST", "/admin/dept", `{"name":"new","parent_id":1}`, "clerk", 422, []string{`"parent_id":"there is no dept 1"`}, nil},
 		{"a department made at the top", "POST", "/admin/dept", `{"name":"new"}`, "clerk", 422, []string{`"parent_id":`}, nil},
 		{"a department moved outside", "PUT", "/admin/dept/100", `{"parent_id":11}`, "clerk", 422, []string{`"parent_id":`}, nil},
 		{"somebody else's department moved in", "PUT", "/admin/dept/11", `{"parent_id":10}`, "clerk", 404, nil, nil},

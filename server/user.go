@@ -1,9 +1,6 @@
 package server
 
-import (
-	"reeve/store"
-	"reeve/store/errs"
-)
+import "reeve/store"
 
 var userRoutes = []Route{
 	table("/admin/list", "admin.list.query", "List users", &users),
@@ -219,7 +216,7 @@ type explainIn struct {
 func explain(tx *store.Tx, req *Request, in *explainIn) (*store.Explanation, error) {
 	u, err := store.Users.Get(tx, in.UserID)
 	if err == nil && !req.Actor.Scope(tx).HasUser(u) {
-		err = errs.New(errs.NotFound, "there is no user %d", in.UserID)
+		err = store.Users.NotFound(in.UserID)
 	}
 	if err != nil {
 		return nil, err

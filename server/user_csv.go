@@ -156,7 +156,7 @@ func importUsers(req *Request, in *importIn, file io.Reader) (*importOut, error)
 	var out *importOut
 	err = req.s.db.Update(req.Actor, func(tx *store.Tx) error {
 		out = &importOut{DryRun: in.DryRun, Rows: []verdict{}}
-		paths := store.RuleBook.Get(tx).DeptPaths()
+		paths := store.RuleBook.Get(tx).DeptPaths(tx.Actor().Scope(tx))
 		for _, row := range table {
 			v, err := importRow(tx, row, paths)
 			if err != nil {
@@ -278,20 +278,41 @@ func importRow(tx *store.Tx, row csvRow, paths map[string][]store.ID) (verdict, 
 	u := &store.User{Status: true}
 	in.apply(u)
 	u.DeptID = deptAt(row.cells["department"], paths, faults)
-	u.RoleIDs = rolesNamed(tx, row.cells["roles"], faults)
+	var err error
+	if u.RoleIDs, err = rolesNamed(tx, row.cells["roles"], faults); err != nil {
+		return v, err
+	}
 	if len(faults) == 0 {
-		err := store.Users.Create(tx, u)
-		e := errs.Of(err)
-		switch {
-		case err == nil:
-		case e.Kind == errs.Internal:
+		if err := refusedRow(store.Users.Create(tx, u), faults); err != nil {
 			return v, err
-		case faults.Merge(err) != nil:
-			faults.Add("row", "%s", e.Msg)
 		}
 	}
 	v.OK, v.Errors = len(faults) == 0, faults
 	return v, nil
+}
+
+// columnOf are the columns that are not called like the field they fill.
+var columnOf = map[string]string{"dept_id": "department", "role_ids": "roles"}
+
+// refusedRow tells a refusal by column; any other error comes back.
+func refusedRow(err error, faults errs.Faults) error {
+	e := errs.Of(err)
+	switch {
+	case err == nil:
+		return nil
+	case e.Kind == errs.Internal:
+		return err
+	case e.Fields == nil:
+		faults.Add("row", "%s", e.Msg)
+	}
+	for field, text := range e.Fields {
+		column := field
+		if other := columnOf[field]; other != "" {
+			column = other
+		}
+		faults.Add(column, "%s", text)
+	}
+	return nil
 }
 
 func deptAt(path string, paths map[string][]store.ID, faults errs.Faults) store.ID {
@@ -308,20 +329,22 @@ func deptAt(path string, paths map[string][]store.ID, faults errs.Faults) store.
 	return 0
 }
 
-func rolesNamed(tx *store.Tx, names string, faults errs.Faults) []store.ID {
-	var ids []store.ID
+func rolesNamed(tx *store.Tx, names string, faults errs.Faults) (ids []store.ID, err error) {
 	for _, name := range splitRoles(names) {
 		if name == "" {
 			continue
 		}
 		r, err := store.RoleByName.Get(tx, store.Fold(name))
-		if err != nil {
+		if errs.Is(err, errs.NotFound) {
 			faults.Add("roles", "there is no role %q", name)
 			continue
 		}
+		if err != nil {
+			return nil, err
+		}
 		ids = append(ids, r.ID)
 	}
-	return ids
+	return ids, nil
 }
 
 // splitRoles splits at semicolons that have no backslash before them.

@@ -35,7 +35,7 @@ func NewCollection[T any, P interface {
 
 // Rule adds what must hold before a record is created (old is nil), changed, or
 // deleted (new is nil). Rules run before anything is written, on every path, and
-// may write to other collections. The result is the collection, so that a rule
+// write nothing. The result is the collection, so that a rule
 // can stand in a declaration.
 func (c *Collection[T]) Rule(rule func(tx *Tx, old, new *T) error) *Collection[T] {
 	c.rules = append(c.rules, rule)
@@ -161,8 +161,6 @@ func (c *Collection[T]) update(tx *Tx, id ID, m mode, edit func(*T) error) (*T, 
 	if m != quiet {
 		c.rec(v).stamps().UpdatedAt = max(tx.now, stamps.UpdatedAt+1)
 	}
-	// A rule may have written, and bbolt's bytes are good only until then.
-	value = tx.bucket(c.name).Get(idKey(id))
 	return v, c.store(tx, id, old, value, v)
 }
 
@@ -173,13 +171,13 @@ func (c *Collection[T]) Delete(tx *Tx, id ID) error {
 	if err != nil {
 		return err
 	}
-	for _, in := range c.incoming {
-		if err := in.refuse(tx, c.noun(), id); err != nil {
+	for _, rule := range c.rules { // first: who may not delete it is not told who refers to it
+		if err := rule(tx, old, nil); err != nil {
 			return err
 		}
 	}
-	for _, rule := range c.rules {
-		if err := rule(tx, old, nil); err != nil {
+	for _, in := range c.incoming {
+		if err := in.refuse(tx, c.noun(), id); err != nil {
 			return err
 		}
 	}
@@ -188,7 +186,7 @@ func (c *Collection[T]) Delete(tx *Tx, id ID) error {
 			return err
 		}
 	}
-	if old, err = c.Get(tx, id); err != nil { // a rule may have taken the record's name out of itself
+	if old, err = c.Get(tx, id); err != nil { // it may have named itself, and have been taken out of itself
 		return err
 	}
 	sum := -uint64(frameSum(tx.bucket(c.name).Get(idKey(id))))
@@ -272,6 +270,10 @@ func (c *Collection[T]) decode(id ID, value []byte) (*T, error) {
 	}
 	return v, nil
 }
+
+// NotFound is what Get answers when there is no record with that id: the answer,
+// too, to who may not know that there is one.
+func (c *Collection[T]) NotFound(id ID) error { return notFound(c.noun(), id) }
 
 func notFound(noun string, id ID) error {
 	return errs.New(errs.NotFound, "there is no %s %d", noun, id)

@@ -35,21 +35,18 @@ func deptParent(d *Dept) ID { return d.ParentID }
 func deptRule(tx *Tx, old, new *Dept) error {
 	scope := tx.actor.Scope(tx)
 	if old != nil && !scope.HasDept(old.ID) {
-		return notFound("dept", old.ID)
+		return Depts.NotFound(old.ID)
 	}
-	if new == nil {
-		return unname(tx, RoleByDept, old.ID, func(r *Role) *[]ID { return &r.DeptIDs })
-	}
-	if scope.All || old != nil && old.ParentID == new.ParentID {
+	if new == nil || scope.All || old != nil && old.ParentID == new.ParentID {
 		return nil
 	}
 	if !scope.HasDept(new.ParentID) {
-		return errs.Field(errs.Invalid, "parent_id", "is out of your data scope")
+		return outOfScope("parent_id", new.ParentID)
 	}
 	if old != nil {
 		for _, id := range RuleBook.Get(tx).Below(old.ID) {
 			if !scope.HasDept(id) {
-				return errs.Field(errs.Invalid, "parent_id", "department %d below it is out of your data scope, so it cannot be moved", id)
+				return errs.Field(errs.Invalid, "parent_id", "a department below it is out of your data scope, so it cannot be moved")
 			}
 		}
 	}
@@ -80,10 +77,13 @@ func (r *Rules) DeptPath(id ID) string {
 	return strings.TrimPrefix(path, "/")
 }
 
-// DeptPaths is every department by its folded path; several can share one.
-func (r *Rules) DeptPaths() map[string][]ID {
+// DeptPaths is every department in a scope by its folded path; several can share one.
+func (r *Rules) DeptPaths(scope *Scope) map[string][]ID {
 	paths := map[string][]ID{}
 	for id := range r.depts {
+		if !scope.HasDept(id) {
+			continue
+		}
 		path := Fold(r.DeptPath(id))
 		paths[path] = append(paths[path], id)
 	}

@@ -179,13 +179,10 @@ func roleRule(tx *Tx, old, new *Role) error {
 		}
 	}
 	if new == nil {
-		return unname(tx, RoleByGrant, old.ID, func(r *Role) *[]ID { return &r.GrantRoleIDs })
+		return nil
 	}
 	for _, ids := range []*[]ID{&new.RuleIDs, &new.DeptIDs, &new.GrantRoleIDs} {
 		*ids = distinct(*ids)
-	}
-	if err := roleNames(tx, new); err != nil {
-		return err
 	}
 	if new.DataScope != ScopeCustom && len(new.DeptIDs) > 0 {
 		return errs.Field(errs.Invalid, "dept_ids", "go with the data scope custom alone")
@@ -194,6 +191,9 @@ func roleRule(tx *Tx, old, new *Role) error {
 		return beyond("letting others give the owner role", "the owner role")
 	}
 	if err := tx.mayShape(new); err != nil {
+		return err
+	}
+	if err := roleNames(tx, new); err != nil { // not before: it tells which departments there are
 		return err
 	}
 	if old != nil && !bool(old.Status) && bool(new.Status) { // who holds it can give again what it names
@@ -233,7 +233,7 @@ func (tx *Tx) mayWiden(role *Role) error {
 		scope := &Scope{Depts: map[ID]bool{}}
 		rules.addScope(scope, role, u.DeptID)
 		if !scope.within(limit.scope) {
-			return beyond("the data scope of role "+role.Name+" for "+u.Username, "a data scope as wide")
+			return beyond("the data scope of role "+role.Name+" for one who holds it", "a data scope as wide")
 		}
 	}
 	return nil
@@ -274,9 +274,14 @@ func userRule(tx *Tx, old, new *User) error {
 	if new != nil {
 		new.RoleIDs = distinct(new.RoleIDs)
 	}
-	if err := keepOwner(tx, old, new); err != nil {
+	if err := mayMake(tx, old, new); err != nil {
 		return err
 	}
+	return keepOwner(tx, old, new) // last: who may not change an owner is not told who is the last
+}
+
+// mayMake refuses what is beyond the actor's scope and ceiling.
+func mayMake(tx *Tx, old, new *User) error {
 	if tx.actor.system {
 		return nil
 	}
@@ -292,7 +297,7 @@ func userRule(tx *Tx, old, new *User) error {
 		return nil
 	}
 	if scope := tx.actor.Scope(tx); !scope.All && (old == nil || old.DeptID != new.DeptID) && !scope.HasDept(new.DeptID) {
-		return errs.Field(errs.Invalid, "dept_id", "is out of your data scope")
+		return outOfScope("dept_id", new.DeptID)
 	}
 	return tx.mayHold("user "+new.Username, new.ID, new.RoleIDs, new.DeptID)
 }
@@ -301,7 +306,7 @@ func userRule(tx *Tx, old, new *User) error {
 // scope (as if there were none) or with rights beyond the actor's ceiling.
 func (tx *Tx) mayChange(u *User) error {
 	if !tx.actor.Scope(tx).HasUser(u) {
-		return notFound("user", u.ID)
+		return Users.NotFound(u.ID)
 	}
 	return tx.mayHold("user "+u.Username, u.ID, u.RoleIDs, u.DeptID)
 }

@@ -42,8 +42,7 @@ var (
 
 func permissionParent(p *Permission) ID { return p.ParentID }
 
-// permissionRule keeps what routes need, keeps actions at the leaves, and takes
-// a deleted permission out of the roles.
+// permissionRule keeps what routes need, and keeps actions at the leaves.
 func permissionRule(tx *Tx, old, new *Permission) error {
 	if old != nil && tx.db.options.Keys[old.Key] && tx.Actor() != System {
 		if new == nil {
@@ -54,7 +53,7 @@ func permissionRule(tx *Tx, old, new *Permission) error {
 		}
 	}
 	if new == nil {
-		return unname(tx, RoleByRule, old.ID, func(r *Role) *[]ID { return &r.RuleIDs })
+		return nil
 	}
 	if new.ParentID != 0 {
 		parent, err := Permissions.Get(tx, new.ParentID)

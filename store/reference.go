@@ -74,6 +74,42 @@ func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], value
 	return ref
 }
 
+// NewList is NewRefs for a list that a deleted record leaves: the program takes it
+// out, whoever has deleted it.
+func NewList[T, U any](of *Collection[T], field string, to *Collection[U], list func(*T) *[]ID) *Ref[T] {
+	ref := NewRefs(of, field, to, func(v *T) []ID { return *list(v) }, Loose)
+	in := &to.incoming[len(to.incoming)-1]
+	in.release = func(tx *Tx, id ID) error {
+		return tx.asSystem(func() error {
+			naming, err := ref.IDs(tx, id)
+			if err != nil {
+				return err
+			}
+			for _, other := range naming {
+				_, err := of.Touch(tx, other, func(v *T) error {
+					*list(v) = without(*list(v), id)
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return ref
+}
+
+func without(ids []ID, id ID) []ID {
+	kept := make([]ID, 0, len(ids))
+	for _, other := range ids {
+		if other != id {
+			kept = append(kept, other)
+		}
+	}
+	return kept
+}
+
 func quantity(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

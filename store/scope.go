@@ -1,6 +1,10 @@
 package store
 
-import "slices"
+import (
+	"slices"
+
+	"reeve/store/errs"
+)
 
 // The data scopes of a role: which users and departments who holds it may see
 // and change. Oneself is always among them.
@@ -26,6 +30,15 @@ func (s *Scope) HasUser(u *User) bool {
 
 // HasDept tells whether a department is in scope.
 func (s *Scope) HasDept(id ID) bool { return s.All || s.Depts[id] }
+
+// outOfScope is the fault of a field that names a department out of scope: the
+// same as if there were none.
+func outOfScope(field string, dept ID) error {
+	if dept == 0 {
+		return errs.Field(errs.Invalid, field, "is required: what lies in no department is out of your data scope")
+	}
+	return errs.Field(errs.Invalid, field, "there is no %s %d", Depts.noun(), dept)
+}
 
 // Users is the condition that a user is in scope; ok is false when all are.
 func (s *Scope) Users() (c Condition, ok bool) {

@@ -212,6 +212,8 @@ func TestWhoMayChangeADepartment(t *testing.T) {
 		{"the deletion of one with users", "desk", remove(4), inUse},
 		{"the deletion of one with others below it", "owner", remove(5), inUse},
 		{"the deletion of one elsewhere", "desk", remove(6), unseen},
+		{"the deletion of one elsewhere with others below it", "desk", remove(5), unseen},
+		{"the deletion of one above with users", "desk", remove(1), unseen},
 		{"the deletion of one in scope", "gaps", remove(6), fine},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -229,7 +231,9 @@ func TestDeptPaths(t *testing.T) {
 	view(t, db, func(tx *Tx) error {
 		rules := RuleBook.Get(tx)
 		equal(t, "path", []string{rules.DeptPath(3), rules.DeptPath(1), rules.DeptPath(99)}, []string{`A\/B/C\\/D`, `A\/B`, ""})
-		equal(t, "by path", [][]ID{rules.DeptPaths()["d"], rules.DeptPaths()["d/d"], rules.DeptPaths()[`a\/b/c\\`]}, [][]ID{{5}, {6}, {2}})
+		paths := rules.DeptPaths(everything)
+		equal(t, "by path", [][]ID{paths["d"], paths["d/d"], paths[`a\/b/c\\`]}, [][]ID{{5}, {6}, {2}})
+		equal(t, "by path in a scope", rules.DeptPaths(as(t, db, "gaps").Scope(tx)), map[string][]ID{`a\/b/c\\`: {2}, `a\/b/c\\/d/d`: {4}, "d/d": {6}})
 		return nil
 	})
 }
