@@ -3,7 +3,9 @@ package server
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"mime/multipart"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -13,6 +15,12 @@ import (
 
 // upload sends a file as a browser's form does.
 func (in *instance) upload(url, file, as string) *reply {
+	in.t.Helper()
+	return in.send(in.form(url, file, as))
+}
+
+// form builds the request that uploads a file.
+func (in *instance) form(url, file, as string) *http.Request {
 	in.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -26,7 +34,51 @@ func (in *instance) upload(url, file, as string) *reply {
 	if token := in.tokens[as]; token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	return in.send(r)
+	return r
+}
+
+// late is a body before whose arrival something else happens.
+type late struct {
+	io.Reader
+	first func()
+}
+
+func (l *late) Read(b []byte) (int, error) {
+	if first := l.first; first != nil {
+		l.first = nil
+		first()
+	}
+	return l.Reader.Read(b)
+}
+
+// TestAnImportAsksAgainWhenTheFileIsThere: an upload can take its time.
+func TestAnImportAsksAgainWhenTheFileIsThere(t *testing.T) {
+	for name, c := range map[string]struct {
+		then   func(in *instance, clerk *store.User)
+		status int
+	}{
+		"nothing happens": {func(*instance, *store.User) {}, 200},
+		"the permission is taken away": {func(in *instance, u *store.User) {
+			in.ok("PUT", fmt.Sprintf("/admin/role/%d/rule", u.RoleIDs[0]), `{"rule_ids":[]}`, "owner")
+		}, 403},
+		"the user signs out": {func(in *instance, _ *store.User) { in.ok("POST", "/admin/logout", "", "clerk") }, 401},
+		"the user is disabled": {func(in *instance, u *store.User) {
+			in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", u.ID), `{"status":0}`, "owner")
+		}, 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := start(t)
+			clerk := in.clerk("clerk", "admin.list.import")
+			r := in.form("/admin/list-import", "username\nnew\n", "clerk")
+			r.Body = io.NopCloser(&late{r.Body, func() { c.then(in, clerk) }})
+			in.send(r).brief(c.status)
+			want := []string{"admin", "clerk"}
+			if c.status == 200 {
+				want = append(want, "new")
+			}
+			in.lists("/admin/list", "username", "owner", want...)
+		})
+	}
 }
 
 // imported are the answer's counts and the faults of each row.

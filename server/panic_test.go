@@ -86,6 +86,23 @@ func TestAnAnswerThatBreaksOffIsCutOff(t *testing.T) {
 	t.Error("the client takes half an answer for whole")
 }
 
+// TestAnAnswerThatFailsBeforeItsFirstByteIsNoFile: what was said of the file that
+// was to come is not said of the error.
+func TestAnAnswerThatFailsBeforeItsFirstByteIsNoFile(t *testing.T) {
+	in := start(t)
+	router := in.server.router([]Route{raw("/t", public, "T", "text/plain", func(_ *Request, w http.ResponseWriter) error {
+		for _, name := range []string{"Content-Disposition", "Etag"} {
+			w.Header().Set(name, `attachment; filename="x"`)
+		}
+		return errs.New(errs.Denied, "not any more")
+	})})
+	a := in.sendTo(router, in.request("GET", "/t", "", "nobody"))
+	a.brief(403)
+	if a.Header.Get("Content-Disposition") != "" || a.Header.Get("Etag") != "" {
+		t.Errorf("an error with the header %v", a.Header)
+	}
+}
+
 // TestEveryKindOfErrorHasItsStatus walks the one map there is.
 func TestEveryKindOfErrorHasItsStatus(t *testing.T) {
 	in := start(t)

@@ -25,6 +25,7 @@ type Request struct {
 	Actor   *store.Actor
 
 	s         *Server
+	route     *Route // nil where there is none
 	http      *http.Request
 	w         statusWriter
 	params    httprouter.Params
@@ -45,7 +46,7 @@ func (s *Server) newRequest(w http.ResponseWriter, r *http.Request) *Request {
 func (s *Server) serve(rt *Route) httprouter.Handle {
 	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
 		req := s.newRequest(w, r)
-		req.params = params
+		req.route, req.params = rt, params
 		err := s.run(rt, req)
 		if err != nil {
 			s.fail(req, err)
@@ -114,6 +115,10 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	return nil
 }
 
+// admitAgain asks once more who asks and whether they may, of an answer that takes
+// longer than a moment: rights that are taken away act on what is yet to be sent.
+func (req *Request) admitAgain(tx *store.Tx) error { return req.s.admit(tx, req.route, req) }
+
 // failure is the envelope of an error.
 type failure struct {
 	Data      nothing           `json:"data"`
@@ -140,6 +145,7 @@ func (s *Server) fail(req *Request, err error) {
 	h := req.w.Header()
 	h.Del("Etag")
 	h.Del("Cache-Control")
+	h.Del("Content-Disposition")
 	if e.Kind == errs.Unauthenticated {
 		h.Set("WWW-Authenticate", "Bearer")
 	}

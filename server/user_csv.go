@@ -7,12 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"reeve/store"
 	"reeve/store/errs"
@@ -24,83 +21,7 @@ var userCSV = []string{"username", "nickname", "email", "mobile", "sex", "depart
 const (
 	maxImportRows  = 10_000
 	maxImportBytes = 8 << 20
-	exportChunk    = 1000 // users read in one transaction
 )
-
-// exportUsers is a list with a raw answer: the list's own filters, every page.
-func exportUsers(path, access, title string) Route {
-	info := users.info()
-	return Route{
-		Method: "GET", Path: path, Access: access, Title: title, out: reflect.TypeFor[[]byte](), list: info, binary: "text/csv",
-		raw: func(req *Request, w http.ResponseWriter) error {
-			var ids []store.ID
-			err := req.s.db.View(req.Actor, func(tx *store.Tx) error {
-				ask, err := info.ask(req)
-				if err == nil {
-					ids, err = store.Users.FindIDs(tx, users.query(tx, req, ask, 0, 1<<62))
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			h := w.Header()
-			h.Set("Content-Type", "text/csv; charset=utf-8")
-			h.Set("Content-Disposition", `attachment; filename="users-`+time.Now().UTC().Format("20060102-150405")+`.csv"`)
-			h.Set("X-Content-Type-Options", "nosniff")
-			h.Set("Cache-Control", "no-store")
-			h.Set("X-Request-Id", req.ID)
-			return writeUsers(req, w, ids)
-		},
-	}
-}
-
-// writeUsers sends users by and by, each chunk read in a transaction of its own
-// and sent outside it. Who has been deleted in between is left out.
-func writeUsers(req *Request, w http.ResponseWriter, ids []store.ID) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(userCSV); err != nil {
-		return err
-	}
-	for chunk := range slices.Chunk(ids, exportChunk) {
-		var rows [][]string
-		err := req.s.db.View(req.Actor, func(tx *store.Tx) error {
-			for _, id := range chunk {
-				u, err := store.Users.Get(tx, id)
-				if errs.Is(err, errs.NotFound) {
-					continue
-				}
-				if err != nil {
-					return err
-				}
-				rows = append(rows, userRow(tx, u))
-			}
-			return nil
-		})
-		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // fails only where there is no connection, in a test
-		if err = errors.Join(err, out.WriteAll(rows)); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
-
-func userRow(tx *store.Tx, u *store.User) []string {
-	rules := store.RuleBook.Get(tx)
-	var roles []string
-	for _, id := range u.RoleIDs {
-		roles = append(roles, roleEscape.Replace(rules.RoleName(id)))
-	}
-	row := []string{
-		u.Username, u.Nickname, u.Email, u.Mobile, strconv.FormatInt(u.Sex, 10),
-		rules.DeptPath(u.DeptID), strings.Join(roles, ";"), strconv.FormatInt(flagNumber(u.Status), 10),
-	}
-	for i, cell := range row {
-		row[i] = safeCell(cell)
-	}
-	return row
-}
 
 // roleEscape keeps a semicolon in a role's name apart from those between names.
 var roleEscape = strings.NewReplacer(`\`, `\\`, `;`, `\;`)
@@ -150,6 +71,9 @@ var errRollback = errors.New("not to be kept")
 // reset gives one.
 func importUsers(req *Request, in *importIn, file io.Reader) (*importOut, error) {
 	table, err := readUserCSV(file)
+	if err == nil {
+		err = req.s.db.View(store.Nobody, req.admitAgain) // the file may have taken its time to arrive
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,163 @@
+package server
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// interrupted is an answer in whose midst something else happens: once, after the
+// first bytes have been written.
+type interrupted struct {
+	http.ResponseWriter
+	then func()
+}
+
+func (w *interrupted) Write(b []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(b)
+	if then := w.then; then != nil {
+		w.then = nil
+		then()
+	}
+	return n, err
+}
+
+// export reads an export over a connection, during which something happens. The
+// names are those that arrived; err is how it ended.
+func (in *instance) export(as string, then func()) (names []string, err error) {
+	in.t.Helper()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		in.server.Handler().ServeHTTP(&interrupted{w, then}, r)
+	}))
+	defer web.Close()
+	r, err := http.NewRequest("GET", web.URL+"/admin/list-export", nil)
+	must(in.t, err)
+	r.Header.Set("Authorization", "Bearer "+in.tokens[as])
+	a, err := http.DefaultTransport.RoundTrip(r)
+	must(in.t, err)
+	defer a.Body.Close()
+	if a.StatusCode != 200 {
+		in.t.Fatalf("the export answers %d", a.StatusCode)
+	}
+	text, err := io.ReadAll(a.Body)
+	whole := text[:strings.LastIndexByte(string(text), '\n')+1]
+	rows, bad := csv.NewReader(strings.NewReader(string(whole))).ReadAll()
+	must(in.t, bad)
+	for _, row := range rows[1:] {
+		names = append(names, row[0])
+	}
+	return names, err
+}
+
+// withManyUsers has more than two chunks of users, the clerk who exports being
+// the second, the users in two departments by turns.
+func withManyUsers(t *testing.T) (in *instance, clerk, role store.ID) {
+	in = start(t)
+	in.dept("One", 0)
+	in.dept("Two", 0)
+	role = in.role("Exporter", func(r *store.Role) { r.DataScope = "all" }, "admin.list.export")
+	clerk = in.member("clerk", 1, role)
+	in.update(func(tx *store.Tx) error {
+		for i := range 2*exportChunk + 10 {
+			if err := store.Users.Create(tx, &store.User{Username: fmt.Sprintf("user%05d", i), DeptID: store.ID(i%2 + 1), Status: true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return in, clerk, role
+}
+
+// TestAnExportAsksAgain with every chunk whether the caller still may. What the
+// client has got by then it cannot take for the whole.
+func TestAnExportAsksAgain(t *testing.T) {
+	for name, then := range map[string]func(in *instance, clerk, role store.ID){
+		"the permission is taken away": func(in *instance, _, role store.ID) {
+			in.ok("PUT", fmt.Sprintf("/admin/role/%d/rule", role), `{"rule_ids":[]}`, "owner")
+		},
+		"the permission is disabled": func(in *instance, _, _ store.ID) { in.switchPermission("admin.list.export", "status", 0) },
+		"the role is disabled": func(in *instance, _, role store.ID) {
+			in.ok("PUT", fmt.Sprint("/admin/role/", role), `{"status":0}`, "owner")
+		},
+		"the role is taken away": func(in *instance, clerk, _ store.ID) {
+			in.ok("PUT", fmt.Sprint("/admin/list/", clerk), `{"role_ids":[]}`, "owner")
+		},
+		"the user is disabled": func(in *instance, clerk, _ store.ID) {
+			in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", clerk), `{"status":0}`, "owner")
+		},
+		"the user is deleted": func(in *instance, clerk, _ store.ID) { in.ok("DELETE", fmt.Sprint("/admin/list/", clerk), "", "owner") },
+		"the user signs out":  func(in *instance, _, _ store.ID) { in.ok("POST", "/admin/logout", "", "clerk") },
+		"the user is reset": func(in *instance, clerk, _ store.ID) {
+			in.ok("PUT", fmt.Sprintf("/admin/list/%d/password", clerk), "", "owner")
+		},
+		"the session times out": func(in *instance, _, _ store.ID) { in.expire("clerk") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, clerk, role := withManyUsers(t)
+			names, err := in.export("clerk", func() { then(in, clerk, role) })
+			if !errors.Is(err, io.ErrUnexpectedEOF) || len(names) > exportChunk {
+				t.Errorf("%d users came, and the end was %v", len(names), err)
+			}
+		})
+	}
+}
+
+// TestAnExportFollowsTheData: who is deleted or leaves the scope, or what leaves
+// the caller's, is left out of what has not been sent.
+func TestAnExportFollowsTheData(t *testing.T) {
+	for name, c := range map[string]struct {
+		then func(in *instance, clerk, role store.ID)
+		want int
+	}{
+		"nothing happens": {nil, 2*exportChunk + 12},
+		"the last is deleted": {func(in *instance, clerk, _ store.ID) {
+			in.ok("DELETE", fmt.Sprint("/admin/list/", clerk+2*exportChunk+10), "", "owner")
+		}, 2*exportChunk + 11},
+		"the scope shrinks": {func(in *instance, _, role store.ID) {
+			in.ok("PUT", fmt.Sprint("/admin/role/", role), `{"data_scope":"dept"}`, "owner")
+		}, exportChunk + (exportChunk+12)/2},
+		"the clerk moves": {func(in *instance, clerk, role store.ID) {
+			in.ok("PUT", fmt.Sprint("/admin/list/", clerk), `{"dept_id":0}`, "owner")
+			in.ok("PUT", fmt.Sprint("/admin/role/", role), `{"data_scope":"dept_tree"}`, "owner")
+		}, exportChunk},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, clerk, role := withManyUsers(t)
+			then := func() {}
+			if c.then != nil {
+				then = func() { c.then(in, clerk, role) }
+			}
+			names, err := in.export("clerk", then)
+			if err != nil || len(names) != c.want {
+				t.Errorf("%d users came, want %d; the end was %v", len(names), c.want, err)
+			}
+		})
+	}
+}
+
+// expire ends the time of somebody's session.
+func (in *instance) expire(name string) {
+	in.t.Helper()
+	in.update(func(tx *store.Tx) error {
+		u, err := store.UserByName.Get(tx, name)
+		if err != nil {
+			return err
+		}
+		for s, err := range store.SessionByUser.All(tx, u.ID) {
+			if err != nil {
+				return err
+			}
+			if _, err := store.Sessions.Touch(tx, s.ID, func(s *store.Session) error { s.ExpiresAt = tx.Now(); return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"reeve/store"
+)
+
+// TestAnImportStaysWithinTheScope of somebody who sees department 10 and below:
+// each row outside of it, and each that gives too much, has a verdict of its own,
+// and one of them is enough for none to be made.
+func TestAnImportStaysWithinTheScope(t *testing.T) {
+	in := fourLevels(t)
+	in.role("Low", nil, "admin.list.query")
+	in.role("High", nil, "admin.list.query", "system.setting.delete")
+	in.role("Wide", func(r *store.Role) { r.DataScope = "all" })
+	in.role("Other branch", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{11} })
+	own := in.role("Own", func(r *store.Role) { r.DataScope = "dept_tree" }, "admin.list.import", "admin.list.query")
+	in.member("clerk", 10, own)
+	const header = "username,department,roles\n"
+	nowhere := func(path string) string { return fmt.Sprintf("there is no department %q", path) }
+	const tooMuch = " goes beyond what you may grant: you lack "
+	good, bad := "", ""
+	var want []verdict
+	for i, c := range []struct{ department, roles, column, text string }{
+		{"D1/D10", "", "", ""},
+		{"d1/d10/d100/D101", "Low;low", "", ""},
+		{"D1/D10/D100", "Own", "", ""},
+		{"D1", "", "department", nowhere("D1")},
+		{"D11", "Low", "department", nowhere("D11")},
+		{"D1/D11", "", "department", nowhere("D1/D11")},
+		{"Nowhere", "", "department", nowhere("Nowhere")},
+		{"", "", "department", "is required: what lies in no department is out of your data scope"},
+		{"D1/D10", "High", "row", "user row8" + tooMuch + "system.setting.delete"},
+		{"D1/D10", "Low;Owner", "row", "user row9" + tooMuch + "the owner role"},
+		{"D1/D10", "Wide", "row", "user row10" + tooMuch + "a data scope as wide"},
+		{"D1/D10", "Other branch", "row", "user row11" + tooMuch + "a data scope as wide"},
+		{"D1/D10", "None", "roles", `there is no role "None"`},
+	} {
+		name := fmt.Sprint("row", i)
+		row := name + "," + c.department + "," + c.roles + "\n"
+		v := verdict{Line: i + 2, Username: name, OK: c.column == "", Errors: map[string]string{c.column: c.text}}
+		if v.OK {
+			v.Errors, good = nil, good+row
+		} else {
+			bad += row
+		}
+		want = append(want, v)
+	}
+	before := in.dump()
+	var out importOut
+	a := in.upload("/admin/list-import?dry_run=1", header+good+bad, "clerk")
+	a.brief(200)
+	a.data(&out)
+	if diff := cmp.Diff(importOut{DryRun: true, Failed: 10, Rows: want}, out); diff != "" {
+		t.Errorf("verdicts (- want, + got):\n%s", diff)
+	}
+	refused := map[string]string{}
+	for _, v := range want {
+		for column, text := range v.Errors {
+			refused[fmt.Sprintf("line %d %s", v.Line, column)] = text
+		}
+	}
+	a = in.upload("/admin/list-import", header+good+bad, "clerk")
+	if diff := cmp.Diff(refused, a.envelope().Errors); a.Code != 422 || diff != "" {
+		t.Errorf("%d (- want, + got):\n%s", a.Code, diff)
+	}
+	in.unchanged(before)
+	in.upload("/admin/list-import", header+good, "clerk").brief(200, `"created":3,"failed":0`)
+	in.lists("/admin/list?keywordSearch=row", "username", "clerk", "row0", "row1", "row2")
+	in.lists("/admin/list?keywordSearch=row", "dept_name", "clerk", "D10", "D101", "D100")
+}
+
+// TestTwoDepartmentsOfOneNameAreTwoOnlyToWhoSeesBoth: what is out of scope takes no
+// part in what a path means.
+func TestTwoDepartmentsOfOneNameAreTwoOnlyToWhoSeesBoth(t *testing.T) {
+	in := start(t)
+	seen := in.dept("Twin", 0)
+	in.dept("Twin", 0)
+	in.member("clerk", 0, in.role("Own", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{seen} }, "admin.list.import"))
+	const file = "username,department\nnew,Twin\n"
+	in.upload("/admin/list-import?dry_run=1", file, "owner").brief(200, `"department":"2 departments are called`)
+	in.upload("/admin/list-import", file, "clerk").brief(200)
+	in.lists("/admin/list?keywordSearch=new", "dept_id", "owner", seen.String())
+}
