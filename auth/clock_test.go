@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"maps"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,17 +13,26 @@ import (
 // Here time passes by itself: the whole of it, database and all, runs in a
 // bubble whose clock moves when everybody waits.
 
+// run tidies as the program does, until it is stopped.
+func (in *instance) run() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		in.Run(ctx, func(err error) { in.t.Error(err) })
+		close(done)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
 func TestTheLastUseIsWrittenAtMostOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)
 		token := in.enter("admin", password)
 		id := in.holds(token).ID
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() {
-			in.Run(ctx, func(err error) { t.Error(err) })
-			close(done)
-		}()
+		stop := in.run()
 		last, _ := in.stored(id)
 		var writes []time.Time
 		for second := range 10 * 60 {
@@ -35,8 +45,7 @@ func TestTheLastUseIsWrittenAtMostOnceAMinute(t *testing.T) {
 				in.holds(token)
 			}
 		}
-		cancel()
-		<-done
+		stop()
 		for i := 1; i < len(writes); i++ {
 			if apart := writes[i].Sub(writes[i-1]); apart < time.Minute {
 				t.Errorf("two writes are %s apart", apart)
@@ -82,5 +91,59 @@ func TestARequestKeepsASessionAliveWithoutTidying(t *testing.T) {
 			time.Sleep(25 * time.Minute)
 			in.holds(token)
 		}
+	})
+}
+
+// TestTheLoginLogForgetsByAgeAndByCount follows it through days: what is older than
+// the setting says goes within a minute, what is newer stays while it is not too many.
+func TestTheLoginLogForgetsByAgeAndByCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := start(t)
+		in.set("security.login_log_days", "2")
+		in.set("security.login_log_rows", "1000")
+		stop := in.run()
+		defer stop()
+		log := func(name string, rows int) {
+			in.update(func(tx *store.Tx) error {
+				for range rows {
+					if err := store.LoginLogs.Create(tx, &store.LoginLog{Username: name, Result: store.LoginSucceeded, Count: 1}); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		holds := func(want map[string]int) {
+			t.Helper()
+			synctest.Wait()
+			got := map[string]int{}
+			for _, row := range in.logged(store.LoginSucceeded) {
+				got[row.Username]++
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+		}
+		log("first", 3)
+		time.Sleep(24 * time.Hour)
+		log("second", 600)
+		time.Sleep(24*time.Hour - time.Second)
+		holds(map[string]int{"first": 3, "second": 600})
+		time.Sleep(time.Minute + time.Second)
+		holds(map[string]int{"second": 600})
+		log("third", 500) // a hundred too many: the oldest go, though not yet of age
+		time.Sleep(time.Minute)
+		holds(map[string]int{"second": 500, "third": 500})
+		in.set("security.login_log_days", "3") // acts on what comes of age from now on
+		time.Sleep(24 * time.Hour)
+		holds(map[string]int{"second": 500, "third": 500})
+		in.set("security.login_log_days", "1")
+		time.Sleep(time.Minute)
+		holds(map[string]int{})
+		log("fourth", 1)
+		time.Sleep(24*time.Hour - time.Second)
+		holds(map[string]int{"fourth": 1})
+		time.Sleep(time.Minute + time.Second)
+		holds(map[string]int{})
 	})
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -41,7 +42,7 @@ func (db *DB) migrate(keep bool) error {
 		db.warnings = append(db.warnings, fmt.Sprintf("the data is migrated from schema %d to %d; the file as it was is kept as %s", meta.Schema, db.schema.version(), kept))
 	}
 	for number := meta.Schema + 1; number <= db.schema.version(); number++ {
-		step := db.schema.migrations[number-2]
+		step, writer := db.schema.migrations[number-2], meta.Version
 		err := guard(db.path, func() error {
 			return db.bolt.Update(func(btx *bbolt.Tx) error {
 				tx := &Tx{db: db, actor: System, now: db.clock(), bolt: btx, changes: newChanges()}
@@ -55,6 +56,9 @@ func (db *DB) migrate(keep bool) error {
 				return writeMeta(tx, meta)
 			})
 		})
+		if d := (*Damaged)(nil); errors.As(err, &d) { // verifying takes a file of this schema
+			d.Do = fmt.Sprintf("restore a sound backup with `reeve restore FILE`, or use the file as it is with reeve %s", writer)
+		}
 		if err != nil {
 			return fmt.Errorf("migrate %s to schema %d (%s): %w; nothing of this step was kept", db.path, number, step.title, err)
 		}

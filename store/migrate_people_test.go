@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -170,20 +172,33 @@ func TestTheFirstSchemaIsKept(t *testing.T) {
 	}
 }
 
-// A file of the first schema is not taken over when a record in it is damaged.
+// A file of the first schema is not taken over when a record in it is damaged:
+// the error names the record and says what can be done.
 func TestDamagedFirstSchemaIsNotMigrated(t *testing.T) {
 	dir := firstMade(t, 4)
 	whole := readFile(t, dir+"/"+dataName)
-	at := slices.Index(whole, 'N') // of a nickname
-	for ; at+6 < len(whole) && string(whole[at:at+6]) != "Nick 1"; at++ {
-	}
-	harmed := slices.Clone(whole)
-	harmed[at] ^= 1
-	writeFile(t, dir+"/"+dataName, harmed)
-	_, err := Open(dir, Options{Version: "2.0"})
-	oneLine(t, err)
-	if d := (*Damaged)(nil); !errors.As(err, &d) {
-		t.Errorf("got %v, want damage", err)
+	for text, where := range map[string]string{
+		"Nick 1": "user 2", "Files paper": "role 2", "hash 4": "password_hash 4", `"username":"app"`: "app_user 1", `"user_agent":"agent"`: "session 1",
+	} {
+		harmed := slices.Clone(whole)
+		harmed[bytes.Index(whole, []byte(text))+1] ^= 1
+		writeFile(t, dir+"/"+dataName, harmed)
+		_, err := Open(dir, Options{Version: "2.0"})
+		oneLine(t, err)
+		if d := (*Damaged)(nil); !errors.As(err, &d) {
+			t.Fatalf("got %v, want damage", err)
+		}
+		for _, part := range []string{where + " is damaged", "`reeve restore FILE`", "reeve 1.0", "nothing of this step was kept"} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("it does not say %q: %v", part, err)
+			}
+		}
+		if strings.Contains(err.Error(), "reeve verify") {
+			t.Errorf("it sends people to what only knows a migrated file: %v", err)
+		}
+		if !bytes.Equal(readFile(t, dir+"/"+dataName), harmed) {
+			t.Error("the file is not as it was")
+		}
 	}
 	writeFile(t, dir+"/"+dataName, whole)
 	equal(t, "users", len(allOf(t, open(t, dir, Options{Version: "2.0"}), Users)), 3)

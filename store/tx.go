@@ -118,10 +118,15 @@ type fault struct{ err error }
 type Damaged struct {
 	Where string // bucket and key, or page
 	Err   error
+	Do    string // what can be done; "" for what can while the file is otherwise sound
 }
 
 func (d *Damaged) Error() string {
-	return fmt.Sprintf("%s is damaged: %v; stop the server and run `reeve verify`", d.Where, d.Err)
+	do := d.Do
+	if do == "" {
+		do = "stop the server and run `reeve verify`"
+	}
+	return fmt.Sprintf("%s is damaged: %v; %s", d.Where, d.Err, do)
 }
 
 func (d *Damaged) Unwrap() error { return d.Err }
