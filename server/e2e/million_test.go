@@ -15,15 +15,23 @@ import (
 // importUsers sends users first to last as one CSV file.
 func (c *client) importUsers(first, last int) {
 	c.t.Helper()
+	c.importCSV("username,nickname,email,mobile,department", first, last, func(n int) string {
+		return fmt.Sprintf("user%d,Person %d,person%d@example.org,+49 30 %07d,Department %d", n, n, n, n, n%100)
+	})
+}
+
+// importCSV sends the rows first to last below a header.
+func (c *client) importCSV(header string, first, last int, row func(n int) string) {
+	c.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	file, err := form.CreateFormFile("file", "users.csv")
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	fmt.Fprintln(file, "username,nickname,email,mobile,department")
+	fmt.Fprintln(file, header)
 	for n := first; n <= last; n++ {
-		fmt.Fprintf(file, "user%d,Person %d,person%d@example.org,+49 30 %07d,Department %d\n", n, n, n, n, n%100)
+		fmt.Fprintln(file, row(n))
 	}
 	form.Close()
 	req, err := http.NewRequest("POST", c.base+"/admin/list-import", &body)
