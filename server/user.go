@@ -38,9 +38,15 @@ var users = Table[store.User, *user]{
 // inDepts is the condition that a user is in one of some departments or below.
 func inDepts(tx *store.Tx, values []int64) store.Condition {
 	var depts []store.ID
+	seen := map[store.ID]bool{} // with all below it
 	for _, n := range values {
-		if n > 0 {
-			depts = append(depts, store.RuleBook.Get(tx).Below(store.ID(n))...)
+		if id := store.ID(n); n > 0 && !seen[id] {
+			for _, below := range store.RuleBook.Get(tx).Below(id) {
+				if !seen[below] {
+					seen[below] = true
+					depts = append(depts, below)
+				}
+			}
 		}
 	}
 	return store.UserByDept.AnyOf(depts...)

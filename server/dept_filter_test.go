@@ -1,0 +1,34 @@
+package server
+
+import (
+	"net/url"
+	"runtime"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// TestADepartmentNamedOftenIsLookedUpOnce: a short question must not become a long
+// one because each department stands for all below it.
+func TestADepartmentNamedOftenIsLookedUpOnce(t *testing.T) {
+	in := start(t)
+	top := in.dept("Top", 0)
+	in.update(func(tx *store.Tx) error {
+		for range 1000 {
+			if err := store.Depts.Create(tx, &store.Dept{Name: "D", ParentID: top, Status: true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	in.member("ann", top+7)
+	filter := `{"dept_id":[1` + strings.Repeat(",1", 5000) + `]}`
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	in.lists("/admin/list?filter="+url.QueryEscape(filter), "username", "owner", "ann")
+	runtime.ReadMemStats(&after)
+	if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 16 {
+		t.Errorf("the question took %d MiB", mib)
+	}
+}
