@@ -1,0 +1,205 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"runtime"
+	"time"
+
+	"reeve/store/errs"
+)
+
+// What a picture may cost. The decoders take their memory before they have seen
+// the pixels, so all of this is held against what the header says, and what the
+// header says binds the decoder.
+const (
+	maxPictureBytes  = 64 << 20
+	maxPictureSide   = 1 << 16 // a png may have one row of 40 million pixels, and its decoder keeps three rows
+	maxPixels        = 40_000_000
+	maxProgressive   = 20_000_000 // a progressive jpeg is kept as 32-bit coefficients, five times a plain one
+	maxShrunk        = 1024       // the side of a result; scaling keeps 128 bytes and more per pixel of it
+	largePicture     = 128 << 20  // bytes of memory above which pictures are decoded one by one
+	picturePatience  = 20 * time.Second
+	maxPictureChunks = 1 << 14 // that are looked through for what a decoder does not tell; a large png has 8,192
+	pictureQuality   = 85      // of a jpeg: larger shows no difference at these sizes
+	pngMediaType     = "image/png"
+	jpegMediaType    = "image/jpeg"
+	pictureIsDamaged = "the picture is damaged or incomplete"
+)
+
+// pictures decodes pictures that anybody may have made and encodes them anew, so
+// that nothing of the input is left but how it looks. At most one per core is in
+// work, and of those that need much memory one in all.
+type pictures struct {
+	cores    chan struct{}
+	large    chan struct{}
+	patience time.Duration // for one picture; a progressive jpeg of two megabytes can ask for minutes
+}
+
+func newPictures() *pictures {
+	return &pictures{cores: make(chan struct{}, runtime.NumCPU()), large: make(chan struct{}, 1), patience: picturePatience}
+}
+
+// shrink reads a png, jpeg, gif (its first frame) or webp from the beginning of
+// src and returns it upright and small enough for width × height pixels, which
+// are 1 to maxShrunk. The aspect is kept, nothing is cut off and nothing is
+// enlarged. A result with transparency is a png, any other a jpeg; equal inputs
+// give equal results. What is not such a picture is BadMedia, what cannot be
+// decoded or would cost too much Invalid or TooLarge, each on the field "file";
+// a ctx that ends is Busy; an error of src is passed on.
+func (p *pictures) shrink(ctx context.Context, src io.ReadSeeker, width, height int) (data []byte, mediaType string, err error) {
+	if width < 1 || height < 1 || width > maxShrunk || height > maxShrunk {
+		return nil, "", fmt.Errorf("shrink a picture to %d × %d", width, height)
+	}
+	in := &pictureSource{src: src}
+	var pic *picture
+	err = p.patiently(ctx, in, func() error {
+		pic, err = inspectPicture(in)
+		return err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	if err := pic.affordable(); err != nil {
+		return nil, "", err
+	}
+	release, err := p.admit(ctx, pic.memory(width, height) > largePicture)
+	if err != nil {
+		return nil, "", err
+	}
+	defer release()
+	var small *image.RGBA
+	err = p.patiently(ctx, in, func() error {
+		small, err = pic.shrunk(in, width, height)
+		return err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return encodePicture(small)
+}
+
+// patiently reads in for as long as one picture may take.
+func (p *pictures) patiently(ctx context.Context, in *pictureSource, read func() error) error {
+	limited, cancel := context.WithTimeout(ctx, p.patience)
+	defer cancel()
+	in.ctx = limited
+	if err := read(); err != nil {
+		return in.fault(ctx, err)
+	}
+	return nil
+}
+
+// admit waits until a picture may be decoded. Whoever waits behind a large one
+// holds no core meanwhile.
+func (p *pictures) admit(ctx context.Context, large bool) (release func(), err error) {
+	lanes := []chan struct{}{p.cores}
+	if large {
+		lanes = []chan struct{}{p.large, p.cores}
+	}
+	held := 0
+	release = func() {
+		for _, lane := range lanes[:held] {
+			<-lane
+		}
+	}
+	for _, lane := range lanes {
+		select {
+		case lane <- struct{}{}:
+			held++
+		case <-ctx.Done():
+			release()
+			return nil, pictureBusy(ctx)
+		}
+	}
+	return release, nil
+}
+
+func pictureBusy(ctx context.Context) error {
+	return errs.New(errs.Busy, "too many pictures are being worked on, try again in a moment").After(time.Second).Because(context.Cause(ctx))
+}
+
+// shrunk decodes the picture and scales it. A decoder that panics over what it
+// reads has read damaged data.
+func (pic *picture) shrunk(in *pictureSource, width, height int) (small *image.RGBA, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			small, err = nil, errs.Field(errs.Invalid, "file", pictureIsDamaged).Because(fmt.Errorf("decoding a %s: panic: %v", pic.format.name, cause))
+		}
+	}()
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	img, err := pic.format.decode(in)
+	if err != nil {
+		return nil, errs.Field(errs.Invalid, "file", pictureIsDamaged).Because(err)
+	}
+	b := img.Bounds()
+	if b.Empty() || b.Dx() > pic.width || b.Dy() > pic.height {
+		return nil, errs.Field(errs.Invalid, "file", pictureIsDamaged).Because(fmt.Errorf("a %s of %d × %d has become %v", pic.format.name, pic.width, pic.height, b))
+	}
+	if turnsSideways(pic.orientation) {
+		width, height = height, width
+	}
+	w, h := fitInto(b.Dx(), b.Dy(), width, height)
+	return orient(scalePicture(img, w, h), pic.orientation), nil
+}
+
+func encodePicture(img *image.RGBA) (data []byte, mediaType string, err error) {
+	var out bytes.Buffer
+	if img.Opaque() {
+		mediaType, err = jpegMediaType, jpeg.Encode(&out, img, &jpeg.Options{Quality: pictureQuality})
+	} else {
+		mediaType, err = pngMediaType, png.Encode(&out, img)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("encode %s: %w", mediaType, err)
+	}
+	return out.Bytes(), mediaType, nil
+}
+
+// pictureSource is the input. Decoders are not asked to stop: they find nothing
+// more to read when the context has ended.
+type pictureSource struct {
+	ctx context.Context
+	src io.ReadSeeker
+	err error // the first failure of src itself, which is not the picture's fault
+}
+
+func (in *pictureSource) Read(b []byte) (int, error) {
+	if err := in.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := in.src.Read(b)
+	if err != nil && err != io.EOF && in.err == nil {
+		in.err = err
+	}
+	return n, err
+}
+
+func (in *pictureSource) Seek(offset int64, whence int) (int64, error) {
+	at, err := in.src.Seek(offset, whence)
+	if err != nil && in.err == nil {
+		in.err = err
+	}
+	return at, err
+}
+
+// fault is the reason behind err: the input, the caller who has gone, patience at
+// its end, or the picture.
+func (in *pictureSource) fault(ctx context.Context, err error) error {
+	switch {
+	case in.err != nil:
+		return fmt.Errorf("read a picture: %w", in.err)
+	case ctx.Err() != nil:
+		return pictureBusy(ctx)
+	case in.ctx.Err() != nil:
+		return errs.Field(errs.Invalid, "file", "the picture takes too long to decode").Because(err)
+	}
+	return err
+}
