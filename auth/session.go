@@ -159,13 +159,41 @@ func (a *Auth) Authenticate(tx *store.Tx, token string) (*Session, error) {
 		}
 		a.sessions.put(s, epoch)
 	}
-	if tx.Now() >= s.ExpiresAt || tx.Now() >= store.Time(s.lastUsed.Load()).Add(idleLimit(tx, s.Actor.App)) {
+	if s.expired(tx) {
 		return nil, errs.New(errs.Unauthenticated, "the session has expired; sign in again").Coded("session_expired")
 	}
 	if used := store.Time(s.lastUsed.Load()); used.Add(time.Second) < tx.Now() { // a busy session is not a contended one
 		s.lastUsed.Store(int64(tx.Now()))
 	}
 	return s, nil
+}
+
+// Opened returns a session by its id, as of this moment and without using it: for
+// what a session has allowed in advance, like a signed link.
+func (a *Auth) Opened(tx *store.Tx, id store.ID) (*Session, error) {
+	a.sessions.mu.Lock()
+	s := a.sessions.byID[id]
+	a.sessions.mu.Unlock()
+	if s == nil {
+		stored, err := store.Sessions.Get(tx, id)
+		if errs.Is(err, errs.NotFound) {
+			return nil, errUnknown
+		}
+		if err != nil {
+			return nil, err
+		}
+		if s, err = opened(tx, stored); err != nil {
+			return nil, err
+		}
+	}
+	if s.expired(tx) {
+		return nil, errUnknown
+	}
+	return s, nil
+}
+
+func (s *Session) expired(tx *store.Tx) bool {
+	return tx.Now() >= s.ExpiresAt || tx.Now() >= store.Time(s.lastUsed.Load()).Add(idleLimit(tx, s.Actor.App))
 }
 
 var errUnknown = errs.New(errs.Unauthenticated, "the token is unknown or its session has ended; sign in")
@@ -183,11 +211,20 @@ func load(tx *store.Tx, hash tokenHash) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	s, err := opened(tx, stored)
+	if err == nil {
+		s.hash = hash
+	}
+	return s, err
+}
+
+// opened makes the session in memory of a stored one.
+func opened(tx *store.Tx, stored *store.Session) (*Session, error) {
 	actor, account, err := actorOf(tx, stored)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{ID: stored.ID, Actor: actor, ExpiresAt: stored.ExpiresAt, account: account, hash: hash}
+	s := &Session{ID: stored.ID, Actor: actor, ExpiresAt: stored.ExpiresAt, account: account}
 	s.lastUsed.Store(int64(stored.LastUsed))
 	s.saved.Store(int64(stored.LastUsed))
 	return s, nil

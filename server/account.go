@@ -45,6 +45,9 @@ func userOf(tx *store.Tx, u *store.User) *user {
 	if out.RoleIDs == nil {
 		out.RoleIDs = []store.ID{}
 	}
+	if u.AvatarKey != "" {
+		out.AvatarURL = mediaURL(u.AvatarKey)
+	}
 	rules := store.RuleBook.Get(tx)
 	out.DeptName = rules.DeptName(u.DeptID)
 	for _, id := range u.RoleIDs {

@@ -176,6 +176,9 @@ func TestARecordThatIsNotThere(t *testing.T) {
 		case strings.HasSuffix(rt.Path, "/item"):
 			body = map[string]string{"POST": `{"label":"Blue","value":"blue"}`}[rt.Method]
 		}
+		if rt.Path == "/file/signed/:id" {
+			continue // nothing is told of a file before the signature is right
+		}
 		for _, name := range pathParams(&rt) {
 			cases = append(cases, notThere(&rt, name, body)...)
 		}
@@ -205,6 +208,9 @@ func notThere(rt *Route, name, body string) (cases []apiCase) {
 			}
 		}
 		return strings.Join(segments, "/")
+	}
+	if name == "key" { // any text may be one
+		return []apiCase{{rt.name() + " " + name, rt.Method, url("999999"), body, "owner", 404, []string{`"errorCode":"not_found"`}, nil}}
 	}
 	for _, id := range []string{"999999", "9223372036854775807"} {
 		cases = append(cases, apiCase{rt.name() + " " + name + " " + id, rt.Method, url(id), body, "owner", 404,

@@ -104,6 +104,9 @@ func bindText(f *field, v reflect.Value, text string, faults errs.Faults) {
 		}
 		target.Set(reflect.ValueOf(ids))
 	case string:
+		if f.enum != nil && !slices.Contains(f.enum, text) {
+			faults.Add(f.name, "must be one of %s", strings.Join(f.enum, ", "))
+		}
 		target.SetString(text)
 	case store.Flag:
 		if text != "1" && text != "0" {

@@ -26,4 +26,5 @@ var status = map[errs.Kind]struct{ code, show int }{
 	errs.Internal:        {500, notifyError},
 	errs.Busy:            {503, notifyError},
 	errs.Full:            {507, notifyError},
+	errs.BadRange:        {416, showError},
 }

@@ -46,6 +46,12 @@ var goodBodies = map[string]struct{ url, body string }{
 	"PUT /api/user":                 {"/api/user", `{"nickname":"N","email":"g@example.org","mobile":"123456"}`},
 	"PUT /api/user/password":        {"/api/user/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
 
+	"PUT /file/list/:id":       {"/file/list/1", `{"name":"good.txt","group_id":1,"public":1}`},
+	"PUT /file/list":           {"/file/list?ids=1", `{"group_id":1,"public":1}`},
+	"POST /file/list/:id/link": {"/file/list/1/link", `{"seconds":60}`},
+	"POST /file/group":         {"/file/group", `{"name":"Good","sort":1,"describe":"d"}`},
+	"PUT /file/group/:id":      {"/file/group/1", `{"name":"Good","sort":1,"describe":"d"}`},
+
 	"POST /system/dict":                  {"/system/dict", `{"code":"good","name":"N","type":"tag","describe":"d","status":1}`},
 	"PUT /system/dict/:id":               {"/system/dict/1", `{"code":"good","name":"N","type":"tag","describe":"d","status":1}`},
 	"POST /system/dict/:id/item":         {"/system/dict/1/item", `{"label":"L","value":"good","sort":1,"switch":1,"status":"error"}`},
@@ -63,6 +69,8 @@ func withGoodBodies(t *testing.T) *instance {
 	in.create("/admin/dept", `{"name":"Other"}`)
 	in.create("/system/dict", `{"code":"mine","name":"Mine"}`)
 	in.create("/system/dict/1/item", `{"label":"Mine","value":"mine"}`)
+	in.create("/file/group", `{"name":"Mine"}`)
+	in.upload("/file/list", "a text", "owner")
 	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true}}`, "owner")
 	return in
 }

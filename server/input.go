@@ -15,7 +15,8 @@ import (
 // place it comes from and what it may hold. Decoding, checking and the OpenAPI
 // document all read this. The tags of a field:
 //
-//	path:"id" | query:"ids" | json:"name"   where it comes from; json is the body
+//	path:"id" | query:"ids" | json:"name"   where it comes from; json is the body,
+//	form:"group_id"                         form is beside the files of an upload
 //	check:"required,max=64"                 what it may hold, see newField
 //	doc:"what it is for"
 //
@@ -26,12 +27,13 @@ type input struct {
 	updated  bool            // updated_at is taken as the version that was read
 	body     bool            // takes a JSON body
 	upload   bool            // takes a multipart body, which the handler reads
+	several  bool            // of several files
 }
 
 // field is one field of an input, or of an object inside one.
 type field struct {
 	name     string
-	from     string // path, query, json
+	from     string // path, query, json, form
 	index    []int
 	typ      reflect.Type // without the pointer
 	doc      string
@@ -56,6 +58,7 @@ var patterns = map[string]struct {
 	"username": {regexp.MustCompile(`^[A-Za-z0-9._-]*$`), "letters, digits, . _ and - alone"},
 	"email":    {regexp.MustCompile(`^$|^[^\s@<>"(),:;\[\]\\]+@[^\s@<>"(),:;\[\]\\]+\.[^\s@<>"(),:;\[\]\\]+$`), "an e-mail address"},
 	"mobile":   {regexp.MustCompile(`^$|^\+?[0-9][0-9 ()-]{2,30}$`), "a telephone number"},
+	"filename": {regexp.MustCompile(`^[^/\\]*$`), "a name without slashes"},
 	"path":     {regexp.MustCompile(`^$|^(/|https?://)[^\s\\]*$`), "a path that begins with / or an http(s) address"},
 }
 
@@ -111,7 +114,7 @@ func newField(sf reflect.StructField, i int, method string) *field {
 	if f.typ.Kind() == reflect.Pointer {
 		f.typ = f.typ.Elem()
 	}
-	for _, from := range []string{"path", "query", "json"} {
+	for _, from := range []string{"path", "query", "json", "form"} {
 		if name, ok := sf.Tag.Lookup(from); ok {
 			f.from, f.name = from, name
 		}

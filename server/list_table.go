@@ -16,6 +16,9 @@ type Table[T, Out any] struct {
 	first      store.Order[T]
 	descending bool // the default order is the falling one
 	columns    []tableColumn[T]
+	// only is what every record of the list meets, and so does whatever a filter
+	// finds; nil when the list has all records.
+	only func() store.Condition
 	// scope narrows the list to what the caller may see; nil for everything.
 	scope func(tx *store.Tx, req *Request) (c store.Condition, narrow bool)
 	out   func(tx *store.Tx, req *Request, v *T) (Out, error)
@@ -110,6 +113,9 @@ func (t *Table[T, Out]) query(tx *store.Tx, req *Request, ask *question, offset,
 	}
 	for _, r := range ask.ranges {
 		q.Where = append(q.Where, t.column(r.column).between(tx, r.low, r.high))
+	}
+	if t.only != nil && len(ask.anyOf) == 0 {
+		q.Where = append(q.Where, t.only())
 	}
 	if ask.sort != "" {
 		q.Order, q.Descending = t.column(ask.sort).order, ask.descending

@@ -122,11 +122,24 @@ func operation(rt *Route, types *schemas) object {
 		}
 	}
 	if rt.in != nil && rt.in.upload {
-		op["requestBody"] = object{"required": true, "content": object{"multipart/form-data": object{"schema": object{
-			"type": "object", "required": []any{"file"}, "properties": object{"file": object{"type": "string", "format": "binary"}},
-		}}}}
+		op["requestBody"] = object{"required": true, "content": object{"multipart/form-data": object{"schema": formSchema(rt.in)}}}
 	}
 	return op
+}
+
+// formSchema describes the body of an upload.
+func formSchema(in *input) object {
+	file := object{"type": "string", "format": "binary"}
+	if in.several {
+		file = object{"type": "array", "items": file, "minItems": 1, "maxItems": maxFiles}
+	}
+	properties := object{"file": file}
+	for _, f := range in.fields {
+		if f.from == "form" {
+			properties[f.name] = fieldSchema(f)
+		}
+	}
+	return object{"type": "object", "required": []any{"file"}, "properties": properties}
 }
 
 // operationID is the method and the words of the path: putAdminRuleIdShow.
@@ -144,7 +157,7 @@ func parameters(rt *Route) []any {
 	}
 	var params []any
 	for _, f := range rt.in.fields {
-		if f.from == "json" {
+		if f.from == "json" || f.from == "form" {
 			continue
 		}
 		param := object{"name": f.name, "in": f.from, "required": f.required, "schema": fieldSchema(f)}
@@ -207,7 +220,10 @@ func responses(rt *Route, types *schemas) object {
 		}}}
 	}
 	all["200"] = ok
-	if rt.tagged {
+	if rt.head {
+		all["206"] = object{"description": "The part that Range asks for", "content": ok["content"]}
+	}
+	if rt.tagged || rt.head {
 		all["304"] = object{"description": "Not changed since the ETag that If-None-Match names"}
 	}
 	return all
@@ -231,6 +247,9 @@ func failuresOf(rt *Route) []errs.Kind {
 	if rt.Method != "GET" {
 		kinds = append(kinds, errs.Conflict, errs.Full)
 	}
+	if rt.head {
+		kinds = append(kinds, errs.BadRange, errs.Invalid)
+	}
 	if rt.in != nil && (rt.in.body || rt.in.upload) {
 		kinds = append(kinds, errs.Invalid, errs.TooLarge, errs.BadMedia)
 	}
@@ -243,13 +262,14 @@ var failureTexts = map[errs.Kind]string{
 	errs.Denied:          "Signed in and not permitted; msg names the missing permission",
 	errs.NotFound:        "No such record",
 	errs.Conflict:        "Does not fit what is stored: a duplicate, still in use, changed in between",
-	errs.TooLarge:        "The body is larger than 1 MiB",
-	errs.BadMedia:        "The body is not application/json",
+	errs.TooLarge:        "The body is larger than 1 MiB, or a file than its limit",
+	errs.BadMedia:        "The body is not of the media type that is taken, or a file not of a type that is allowed",
 	errs.Invalid:         "Understood and not acceptable; errors says which fields",
 	errs.TooMany:         "Too many attempts; Retry-After says how long to wait",
 	errs.Internal:        "Our fault; the log has it under requestId",
 	errs.Busy:            "Not now: too much at once, shutting down, or writing has stopped",
-	errs.Full:            "The disk is full; nothing was changed",
+	errs.Full:            "The disk or a quota is full; nothing was changed",
+	errs.BadRange:        "The file has no such part",
 }
 
 func failureName(kind errs.Kind) string { return fmt.Sprintf("Failure%d", status[kind].code) }

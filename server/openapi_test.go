@@ -100,7 +100,7 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 		}
 		if rt.in != nil {
 			for _, f := range rt.in.fields {
-				if f.from == "json" {
+				if f.from == "json" || f.from == "form" {
 					wantFields = append(wantFields, f.name)
 				} else {
 					wantParams = append(wantParams, f.from+" "+f.name)

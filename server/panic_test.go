@@ -35,8 +35,8 @@ func failingRoutes() []Route {
 		write("GET", "/t/write/text", public, "T", view(text)), write("GET", "/t/write/denied", public, "T", view(denied)), write("GET", "/t/write/null", public, "T", view(null)),
 		write("GET", "/t/write/plain", public, "T", view(plain)),
 		free("GET", "/t/free/text", public, "T", alone(text)), free("GET", "/t/free/denied", public, "T", alone(denied)), free("GET", "/t/free/plain", public, "T", alone(plain)),
-		raw("/t/raw/text", public, "T", "text/plain", func(*Request, http.ResponseWriter) error { return text() }),
-		raw("/t/raw/plain", public, "T", "text/plain", func(*Request, http.ResponseWriter) error { return plain() }),
+		raw("/t/raw/text", public, "T", "text/plain", func(*Request, *none, http.ResponseWriter) error { return text() }),
+		raw("/t/raw/plain", public, "T", "text/plain", func(*Request, *none, http.ResponseWriter) error { return plain() }),
 		free("GET", "/t/free/unencodable", public, "T", func(*Request, *none) (map[string]any, error) { return map[string]any{innards: func() {}}, nil }),
 	}
 }
@@ -73,7 +73,7 @@ func TestWhatGoesWrongInsideStaysInside(t *testing.T) {
 // TestAnAnswerThatBreaksOffIsCutOff has a raw answer fail after it has begun.
 func TestAnAnswerThatBreaksOffIsCutOff(t *testing.T) {
 	in := start(t)
-	router := in.server.router([]Route{raw("/t", public, "T", "text/plain", func(_ *Request, w http.ResponseWriter) error {
+	router := in.server.router([]Route{raw("/t", public, "T", "text/plain", func(_ *Request, _ *none, w http.ResponseWriter) error {
 		fmt.Fprint(w, "half of it")
 		return errors.New("disk gone")
 	})})
@@ -90,7 +90,7 @@ func TestAnAnswerThatBreaksOffIsCutOff(t *testing.T) {
 // was to come is not said of the error.
 func TestAnAnswerThatFailsBeforeItsFirstByteIsNoFile(t *testing.T) {
 	in := start(t)
-	router := in.server.router([]Route{raw("/t", public, "T", "text/plain", func(_ *Request, w http.ResponseWriter) error {
+	router := in.server.router([]Route{raw("/t", public, "T", "text/plain", func(_ *Request, _ *none, w http.ResponseWriter) error {
 		for _, name := range []string{"Content-Disposition", "Etag"} {
 			w.Header().Set(name, `attachment; filename="x"`)
 		}

@@ -35,6 +35,7 @@ type Route struct {
 	closable bool         // a setting can close it
 	tagged   bool         // answers with an ETag, or 304
 	binary   string       // the media type of a raw answer
+	head     bool         // answers HEAD too
 
 	// One of these three runs once the caller may: in the view that has found
 	// that out, or after it, or with the connection in hand.
@@ -111,14 +112,15 @@ func free[In, Out any](method, path, access, title string, handler func(*Request
 
 // raw makes a GET route whose handler writes the answer itself, once nothing can
 // go wrong any more; an error it returns is answered in the envelope.
-func raw(path, access, title, mediaType string, handler func(*Request, http.ResponseWriter) error) Route {
-	rt := newRoute[none, []byte]("GET", path, access, title)
+func raw[In any](path, access, title, mediaType string, handler func(*Request, *In, http.ResponseWriter) error) Route {
+	rt := newRoute[In, []byte]("GET", path, access, title)
 	rt.binary = mediaType
 	rt.raw = func(req *Request, w http.ResponseWriter) error {
-		if err := req.decode(rt.in, &none{}); err != nil {
+		in := new(In)
+		if err := req.decode(rt.in, in); err != nil {
 			return err
 		}
-		return handler(req, w)
+		return handler(req, in, w)
 	}
 	return rt
 }
@@ -126,6 +128,19 @@ func raw(path, access, title, mediaType string, handler func(*Request, http.Resp
 // upload makes a POST route that takes one file, as multipart/form-data with the
 // field file. The handler reads it as it arrives; nothing is kept elsewhere.
 func upload[In, Out any](path, access, title string, maxBytes int64, handler func(*Request, *In, io.Reader) (Out, error)) Route {
+	return uploads(path, access, title, func(req *Request, in *In, form *form) (out Out, err error) {
+		file, err := form.only(maxBytes)
+		if err != nil {
+			return out, err
+		}
+		return handler(req, in, file)
+	})
+}
+
+// uploads makes a POST route that takes files and form fields, in any order, as
+// multipart/form-data. The handler walks the form; its fields are in the input
+// when the walk has ended.
+func uploads[In, Out any](path, access, title string, handler func(*Request, *In, *form) (Out, error)) Route {
 	rt := newRoute[In, Out]("POST", path, access, title)
 	rt.in.upload = true
 	rt.act = func(req *Request, out *envelope) error {
@@ -133,16 +148,28 @@ func upload[In, Out any](path, access, title string, maxBytes int64, handler fun
 		if err := req.decode(rt.in, in); err != nil {
 			return err
 		}
-		file, err := req.file(maxBytes)
+		form, err := req.form(rt.in, in)
 		if err != nil {
 			return err
 		}
-		data, err := handler(req, in, file)
+		data, err := handler(req, in, form)
 		if err != nil {
 			return err
 		}
 		return out.put(data)
 	}
+	return rt
+}
+
+// ofSeveral tells the document that a route takes several files at once.
+func ofSeveral(rt Route) Route {
+	rt.in.several = true
+	return rt
+}
+
+// withHead lets a raw route be asked for its header alone.
+func withHead(rt Route) Route {
+	rt.head = true
 	return rt
 }
 
@@ -180,8 +207,8 @@ func newRoute[In, Out any](method, path, access, title string) Route {
 func routes() []Route {
 	var all []Route
 	for _, resource := range [][]Route{
-		accountRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
-		appUserRoutes, appRoutes, settingRoutes, settingGroupRoutes, sessionRoutes, systemRoutes,
+		accountRoutes, avatarRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
+		appUserRoutes, appRoutes, settingRoutes, settingGroupRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes,
 	} {
 		all = append(all, resource...)

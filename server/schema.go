@@ -25,6 +25,8 @@ func (s *schemas) of(t reflect.Type) object {
 		return object{"type": "string", "format": "date-time", "examples": []any{"2025-05-08T03:04:05.000000Z"}}
 	case reflect.TypeFor[store.Flag]():
 		return object{"type": "integer", "enum": []any{0, 1}}
+	case reflect.TypeFor[store.Digest]():
+		return object{"type": "string", "pattern": "^[0-9a-f]{64}$"}
 	case reflect.TypeFor[store.ID]():
 		return object{"type": "integer", "minimum": 0}
 	}

@@ -57,7 +57,8 @@ type Server struct {
 	handler http.Handler
 	openapi document
 	backup  sync.Mutex // one at a time
-	idHead  string     // random, the first half of every request id
+	images  *pictures
+	idHead  string // random, the first half of every request id
 	idTail  atomic.Uint64
 }
 
@@ -65,7 +66,7 @@ type Server struct {
 func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server, error) {
 	var head [6]byte
 	rand.Read(head[:]) // never fails: crypto/rand ends the program instead
-	s := &Server{config: config, db: db, auth: a, log: log, idHead: hex.EncodeToString(head[:])}
+	s := &Server{config: config, db: db, auth: a, log: log, images: newPictures(), idHead: hex.EncodeToString(head[:])}
 	all := routes()
 	if err := checkRoutes(all); err != nil {
 		return nil, err
@@ -88,6 +89,9 @@ func (s *Server) router(all []Route) *httprouter.Router {
 	router.HandleOPTIONS = false
 	for i := range all {
 		router.Handle(all[i].Method, all[i].Path, s.serve(&all[i]))
+		if all[i].head {
+			router.Handle(http.MethodHead, all[i].Path, s.serve(&all[i]))
+		}
 	}
 	router.NotFound = s.refuse(errs.New(errs.NotFound, "there is no such address"))
 	badMethod := s.refuse(errs.New(errs.BadMethod, "this address does not take this method; the header Allow names those it takes"))
@@ -183,6 +187,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 		s.auth.Run(tidy, func(err error) { s.log.Error().Err(err).Msg("keeping sessions tidy failed") })
 	})
 	wg.Go(func() { timed.watch(tidy) })
+	wg.Go(func() { s.keepFiles(tidy) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- srv.Serve(listener) })
 	ready(listener.Addr())
@@ -202,6 +207,33 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 		err = nil
 	}
 	return err
+}
+
+// emptyEvery is how often files are looked for that have been in the trash too long.
+const emptyEvery = time.Hour
+
+// keepFiles says what came of opening the files' database, and empties the trash.
+func (s *Server) keepFiles(ctx context.Context) {
+	warnings, err := s.db.FilesOpened()
+	for _, warning := range warnings {
+		s.log.Warn().Msg(warning)
+	}
+	if err != nil {
+		s.log.Error().Err(err).Msg("files cannot be used")
+		return
+	}
+	tick := time.NewTicker(emptyEvery)
+	defer tick.Stop()
+	for {
+		if _, err := s.db.EmptyTrash(); err != nil {
+			s.log.Error().Err(err).Msg("emptying the trash failed")
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 // PlainBeyondLoopback tells whether passwords would cross a network in the clear.

@@ -38,6 +38,7 @@ func TestParentTreeOfANewDatabase(t *testing.T) {
 	start(t).ok("GET", "/admin/rule/parent", "", "owner").is(`{"data":{"data":[` +
 		`{"id":1,"name":"People and rights","parent_id":0,"children":[{"id":2,"name":"Users","parent_id":1},{"id":3,"name":"Roles","parent_id":1},` +
 		`{"id":4,"name":"Permissions","parent_id":1},{"id":5,"name":"Departments","parent_id":1},{"id":6,"name":"App users","parent_id":1}]},` +
+		`{"id":12,"name":"Files","parent_id":0,"children":[{"id":13,"name":"Files","parent_id":12},{"id":14,"name":"File groups","parent_id":12},{"id":15,"name":"Trash","parent_id":12}]},` +
 		`{"id":7,"name":"System","parent_id":0,"children":[{"id":8,"name":"Settings","parent_id":7},{"id":9,"name":"Dictionaries","parent_id":7},` +
 		`{"id":10,"name":"Sessions","parent_id":7},{"id":11,"name":"Login log","parent_id":7}]}` +
 		`]},"success":true,"msg":"ok","showType":0}`)

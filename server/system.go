@@ -29,7 +29,7 @@ func health(req *Request, _ *none) (*healthOut, error) {
 	return &healthOut{"ok"}, nil
 }
 
-func openAPI(req *Request, _ http.ResponseWriter) error {
+func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {
 	var title string
 	err := req.s.db.View(store.Nobody, func(tx *store.Tx) error {
 		title = store.SiteTitle.Get(tx)
@@ -48,7 +48,7 @@ func openAPI(req *Request, _ http.ResponseWriter) error {
 
 // backup sends a copy of the data that was finished and verified before the
 // first byte leaves, so a slow client holds no transaction open.
-func backup(req *Request, w http.ResponseWriter) (err error) {
+func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
 	if !req.s.backup.TryLock() {
 		return errs.New(errs.Busy, "another backup is being taken").After(10 * time.Second)
 	}

@@ -3,34 +3,153 @@ package server
 import (
 	"errors"
 	"io"
+	"mime/multipart"
 	"net/http"
+	"reflect"
 	"time"
 
 	"reeve/store/errs"
 )
 
-// file returns the content of the multipart field file, which must come first.
-func (req *Request) file(maxBytes int64) (io.Reader, error) {
-	http.NewResponseController(&req.w).SetReadDeadline(time.Now().Add(bodyTimeout)) // fails only where there is no connection, in a test
-	req.http.Body = http.MaxBytesReader(&req.w, req.http.Body, maxBytes)
+// What a multipart body may hold.
+const (
+	maxFiles     = 100
+	maxFormField = 4 << 10 // bytes
+	formOverhead = 4 << 10 // bytes around a lone file, at most: boundaries and headers
+)
+
+// form is a multipart body as it arrives.
+type form struct {
+	parts *multipart.Reader
+	body  *patientBody
+	in    *input
+	value reflect.Value // of the input, whose form fields are set
+	sent  map[string]bool
+	files int
+}
+
+// form begins to read a request's multipart body into the form fields of in.
+func (req *Request) form(d *input, in any) (*form, error) {
+	body := &patientBody{ReadCloser: req.http.Body, control: http.NewResponseController(&req.w)}
+	req.http.Body = body
 	parts, err := req.http.MultipartReader()
 	if err != nil {
 		return nil, errs.New(errs.BadMedia, "the body must be multipart/form-data with a field file")
 	}
-	part, err := parts.NextPart()
+	return &form{parts: parts, body: body, in: d, value: reflect.ValueOf(in).Elem(), sent: map[string]bool{}}, nil
+}
+
+// next returns the next file, by its name as sent; nil when the form has ended.
+// Fields on the way there are set.
+func (f *form) next() (name string, content io.Reader, err error) {
+	for {
+		part, err := f.parts.NextRawPart()
+		if err == io.EOF {
+			return "", nil, f.ended()
+		}
+		if err != nil {
+			return "", nil, uploadFault(err)
+		}
+		if part.FormName() != "file" {
+			if err := f.set(part); err != nil {
+				return "", nil, err
+			}
+			continue
+		}
+		if part.FileName() == "" {
+			return "", nil, errs.Field(errs.Malformed, "file", "must be sent as a file, with a file name")
+		}
+		if f.files++; f.files > maxFiles {
+			return "", nil, errs.Field(errs.Malformed, "file", "is sent more than %d times", maxFiles)
+		}
+		return part.FileName(), uploadReader{part}, nil
+	}
+}
+
+func (f *form) ended() error {
+	if f.files == 0 {
+		return errs.Field(errs.Malformed, "file", "is required")
+	}
+	return nil
+}
+
+// set takes a part that is not a file as a form field.
+func (f *form) set(part *multipart.Part) error {
+	name := cut(part.FormName(), maxLine)
+	field := f.in.find("form", name)
+	faults := errs.Faults{}
+	switch {
+	case field == nil:
+		faults.Add(name, "is not a field of this form")
+	case f.sent[name]:
+		faults.Add(name, "is given twice")
+	default:
+		f.sent[name] = true
+		text, err := io.ReadAll(io.LimitReader(part, maxFormField+1))
+		if err != nil {
+			return uploadFault(err)
+		}
+		if len(text) > maxFormField {
+			faults.Add(name, "is too long")
+		} else if len(text) > 0 {
+			bindText(field, f.value, string(text), faults)
+		}
+	}
+	return faults.Err(errs.Malformed)
+}
+
+// only returns the file of a form that has one and nothing before it; the whole
+// body has at most maxBytes.
+func (f *form) only(maxBytes int64) (io.Reader, error) {
+	f.body.ReadCloser = http.MaxBytesReader(nil, f.body.ReadCloser, maxBytes)
+	part, err := f.parts.NextPart()
+	if err == io.EOF {
+		return nil, f.ended()
+	}
 	if err != nil {
 		return nil, uploadFault(err)
 	}
 	if part.FormName() != "file" {
 		return nil, errs.Field(errs.Malformed, "file", "must be the first field of the form")
 	}
-	return part, nil
+	return uploadReader{part}, nil
+}
+
+// uploadReader tells what went wrong with the body in the words of an answer.
+type uploadReader struct{ r io.Reader }
+
+func (u uploadReader) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = uploadFault(err)
+	}
+	return n, err
+}
+
+// patientBody is a body that may take any time as long as it goes on arriving.
+type patientBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	next    time.Time // when the deadlines are moved again
+}
+
+func (b *patientBody) Read(p []byte) (int, error) {
+	if now := time.Now(); now.After(b.next) {
+		b.next = now.Add(time.Second)
+		b.control.SetReadDeadline(now.Add(bodyTimeout)) // these fail only where there is no connection, in a test
+		b.control.SetWriteDeadline(now.Add(bodyTimeout + writeTimeout))
+	}
+	return b.ReadCloser.Read(p)
 }
 
 // uploadFault is the answer to a body that could not be read.
 func uploadFault(err error) error {
 	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	var known *errs.Error
+	switch {
+	case errors.As(err, &known):
+		return err
+	case errors.As(err, &tooLarge):
 		return errs.New(errs.TooLarge, "the body has more than %d bytes", tooLarge.Limit)
 	}
 	return errs.New(errs.Malformed, "the body could not be read to its end").Because(err)

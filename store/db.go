@@ -49,6 +49,7 @@ type DB struct {
 	bolt     *bbolt.DB
 	lock     *flock.Flock
 	secrets  cipher.AEAD
+	signKey  []byte
 	clock    func() Time
 	caches   map[anyCache]*atomic.Pointer[cached] // filled at open, then only the pointers change
 	hooks    []func(Changes)

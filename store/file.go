@@ -49,6 +49,7 @@ type FileGroup struct {
 var (
 	FileGroups      = NewCollection[FileGroup]("file_group")
 	FileGroupByName = NewUnique(FileGroups, "name", func(g *FileGroup) string { return Fold(g.Name) })
+	FileGroupBySort = NewMany(FileGroups, "sort", func(g *FileGroup) []int64 { return []int64{g.Sort} })
 
 	Files          = NewCollection[File]("file")
 	FileByGroup    = NewRef(Files, "group_id", FileGroups, func(f *File) ID { return unlessTrashed(f, f.GroupID) }, Refuse)
@@ -92,7 +93,7 @@ func unlessTrashed[V any](f *File, v V) V {
 // may see its uploader.
 func fileRule(tx *Tx, old, new *File) error {
 	for _, f := range []*File{old, new} {
-		if f != nil && !canSeeFile(tx, f) {
+		if f != nil && !f.InScope(tx) {
 			return errs.New(errs.Denied, "the file belongs to somebody out of your data scope")
 		}
 	}
@@ -102,8 +103,8 @@ func fileRule(tx *Tx, old, new *File) error {
 	return nil
 }
 
-// canSeeFile tells whether a file's uploader is in the actor's data scope.
-func canSeeFile(tx *Tx, f *File) bool {
+// InScope tells whether a file's uploader is in the actor's data scope.
+func (f *File) InScope(tx *Tx) bool {
 	scope := tx.actor.Scope(tx)
 	if scope.All || f.UploaderID == scope.Self {
 		return true
@@ -135,18 +136,6 @@ func RestoreFile(tx *Tx, id ID) (*File, error) {
 		}
 		return nil
 	})
-}
-
-// RemoveFile deletes a file that is in the trash for ever.
-func RemoveFile(tx *Tx, id ID) error {
-	f, err := Files.Get(tx, id)
-	if err == nil && !f.Trashed() {
-		err = errs.New(errs.NotFound, "there is no file %d in the trash", id)
-	}
-	if err != nil {
-		return err
-	}
-	return Files.Delete(tx, id)
 }
 
 // emptyStep is how many files one commit takes out of the trash for ever.

@@ -93,7 +93,7 @@ func (db *DB) prepare() error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if db.secrets, err = db.loadSecretKey(); err != nil {
+	if err := db.loadSecretKey(); err != nil {
 		return err
 	}
 	if err := db.sweep(); err != nil {

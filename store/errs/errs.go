@@ -29,6 +29,7 @@ const (
 	TooMany                     // throttled; RetryAfter says how long
 	Busy                        // not now: queue full or shutting down
 	Full                        // no space on the disk
+	BadRange                    // a part of a file that it does not have
 )
 
 // codes are the stable snake_case names that clients match on.
@@ -36,6 +37,7 @@ var codes = map[Kind]string{
 	Internal: "internal", Malformed: "malformed", Unauthenticated: "unauthenticated", Denied: "denied",
 	NotFound: "not_found", BadMethod: "method_not_allowed", Conflict: "conflict", TooLarge: "too_large",
 	BadMedia: "unsupported_media_type", Invalid: "invalid", TooMany: "too_many_requests", Busy: "busy", Full: "disk_full",
+	BadRange: "range_not_satisfiable",
 }
 
 // Error is a failure that a person is told about.

@@ -1,0 +1,273 @@
+package server
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// anyMedia is the media type of what can be of any.
+const anyMedia = "*/*"
+
+var fileContentRoutes = []Route{
+	withHead(raw("/file/list/:id/content", "file.list.download", "Download a file", anyMedia, downloadFile)),
+	write("POST", "/file/list/:id/link", "file.list.download", "Make a link to a file that needs no token", linkFile),
+	withHead(raw("/file/signed/:id", public, "Download a file by a signed link", anyMedia, downloadSigned)),
+	withHead(raw("/media/:key", public, "Download a public file or an avatar", anyMedia, downloadPublic)),
+}
+
+// thumbIn is the input of what can answer a picture made smaller.
+type thumbIn struct {
+	Thumb string `query:"thumb" check:"enum=64x64|200x200|400x400|800x800" doc:"a png, jpeg, gif or webp made anew to fit into as many pixels"`
+}
+
+type contentIn struct {
+	byID
+	thumbIn
+}
+
+func downloadFile(req *Request, in *contentIn, w http.ResponseWriter) error {
+	var f *store.File
+	err := req.s.db.View(req.Actor, func(tx *store.Tx) (err error) {
+		f, err = seenFile(tx, in.ID, false)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return req.sendFile(w, f, in.Thumb, false)
+}
+
+// linkTime is how long a signed link lives at most.
+const linkTime = 5 * time.Minute
+
+type linkIn struct {
+	byID
+	Seconds *int64 `json:"seconds" check:"min=1,max=300" doc:"how long it lives, 300 when absent; it ends with the session that made it"`
+}
+
+type linkOut struct {
+	URL       string     `json:"url"`
+	ExpiresAt store.Time `json:"expires_at"`
+}
+
+func linkFile(tx *store.Tx, req *Request, in *linkIn) (*linkOut, error) {
+	f, err := seenFile(tx, in.ID, false)
+	if err != nil {
+		return nil, err
+	}
+	life := linkTime
+	if in.Seconds != nil {
+		life = time.Duration(*in.Seconds) * time.Second
+	}
+	expires := tx.Now().Add(life)
+	signed := signedLinkIn{}
+	signed.ID, signed.Session, signed.Expires = f.ID, req.Session.ID, strconv.FormatInt(int64(expires), 10)
+	signature := req.s.db.Sign("file", signed.texts(req.Actor.ID)...)
+	url := "/file/signed/" + f.ID.String() + "?expires=" + signed.Expires + "&session=" + signed.Session.String() + "&signature=" + signature
+	return &linkOut{url, expires}, nil
+}
+
+type signedLinkIn struct {
+	contentIn
+	Expires   string   `query:"expires" check:"required"`
+	Session   store.ID `query:"session" check:"required"`
+	Signature string   `query:"signature" check:"required"`
+}
+
+// texts are what a link's signature is over: which file, for whom, until when.
+func (in *signedLinkIn) texts(user store.ID) []string {
+	return []string{in.ID.String(), user.String(), in.Session.String(), in.Expires}
+}
+
+// downloadSigned sends a file to who has a link, as long as the session that made
+// it is open and its user still may read the file.
+func downloadSigned(req *Request, in *signedLinkIn, w http.ResponseWriter) error {
+	dead := errs.New(errs.NotFound, "the link is wrong or has expired; ask for a new one").Coded("link_expired")
+	var f *store.File
+	err := req.s.db.View(store.Nobody, func(tx *store.Tx) error {
+		session, err := req.s.auth.Opened(tx, in.Session)
+		if errs.Is(err, errs.Unauthenticated) {
+			return dead
+		}
+		if err != nil {
+			return err
+		}
+		expires, err := strconv.ParseInt(in.Expires, 10, 64)
+		if err != nil || !req.s.db.Signed(in.Signature, "file", in.texts(session.Actor.ID)...) || tx.Now() > store.Time(expires) ||
+			session.Actor.App || session.Actor.MustChange || !session.Actor.May(tx, "file.list.download") {
+			return dead
+		}
+		tx.ActAs(session.Actor)
+		f, err = seenFile(tx, in.ID, false)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return req.sendFile(w, f, in.Thumb, false)
+}
+
+type mediaIn struct {
+	thumbIn
+	Key string `path:"key" doc:"from the url of a public file or an avatar"`
+}
+
+// downloadPublic sends a public file or an avatar. A key never leads to other
+// bytes, so what was answered once may be kept.
+func downloadPublic(req *Request, in *mediaIn, w http.ResponseWriter) error {
+	var f *store.File
+	var a *store.Avatar
+	err := req.s.db.View(store.Nobody, func(tx *store.Tx) (err error) {
+		if f, err = store.FileByKey.Get(tx, in.Key); errs.Is(err, errs.NotFound) {
+			f = nil
+			a, err = store.AvatarByKey.Get(tx, in.Key)
+		}
+		if errs.Is(err, errs.NotFound) {
+			err = errs.New(errs.NotFound, "there is no such public file")
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if f != nil {
+		return req.sendFile(w, f, in.Thumb, true)
+	}
+	if in.Thumb != "" {
+		return errs.Field(errs.Malformed, "thumb", "an avatar is a small picture already")
+	}
+	blob, err := req.s.db.OpenBlob(a.Digest)
+	if err != nil {
+		return err
+	}
+	return req.send(w, &content{src: blob, etag: a.Digest.String(), media: a.MIME, inline: true, public: true})
+}
+
+// sendFile sends a file, or a small picture of it.
+func (req *Request) sendFile(w http.ResponseWriter, f *store.File, thumb string, public bool) error {
+	if thumb != "" {
+		c, err := req.thumb(f, thumb)
+		if err != nil {
+			return err
+		}
+		c.public = public
+		return req.send(w, c)
+	}
+	blob, err := req.s.db.OpenBlob(f.Digest)
+	if err != nil {
+		return err
+	}
+	return req.send(w, &content{src: blob, etag: f.Digest.String(), media: f.MIME, name: f.Name, public: public})
+}
+
+// content is bytes on their way to a client.
+type content struct {
+	src    io.ReadSeeker
+	etag   string
+	media  string
+	name   string // to save under; "" for none
+	inline bool   // of our own making, so a browser may show it
+	public bool
+	err    error // of src
+}
+
+// Read and Seek remember what went wrong, which http.ServeContent forgets.
+func (c *content) Read(p []byte) (int, error) {
+	n, err := c.src.Read(p)
+	if err != nil && err != io.EOF {
+		c.err = err
+	}
+	return n, err
+}
+
+func (c *content) Seek(offset int64, whence int) (int64, error) { return c.src.Seek(offset, whence) }
+
+// send answers with bytes, or the part of them that is asked for. A browser runs
+// and shows nothing of what was uploaded: it is told not to guess the type, to
+// save instead of to open, and to allow nothing if it opens it anyway.
+func (req *Request) send(w http.ResponseWriter, c *content) error {
+	h := w.Header()
+	h.Set("Content-Type", c.media)
+	h.Set("Content-Disposition", disposition(c.inline, c.name))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Etag", etag(c.etag))
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("X-Request-Id", req.ID)
+	if c.public {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	}
+	out := &contentWriter{ResponseWriter: w, control: http.NewResponseController(w)}
+	http.ServeContent(out, req.http, "", time.Time{}, c)
+	if out.badRange {
+		return errs.New(errs.BadRange, "the range lies outside the file")
+	}
+	return c.err
+}
+
+// contentWriter gives a client time as long as it goes on reading, and keeps back
+// the plain text with which http.ServeContent refuses a range.
+type contentWriter struct {
+	http.ResponseWriter
+	control  *http.ResponseController
+	next     time.Time // when the deadline is moved again
+	badRange bool
+}
+
+func (w *contentWriter) WriteHeader(code int) {
+	if w.badRange = code == http.StatusRequestedRangeNotSatisfiable; !w.badRange {
+		w.ResponseWriter.WriteHeader(code)
+	}
+}
+
+func (w *contentWriter) Write(p []byte) (int, error) {
+	if w.badRange {
+		return len(p), nil
+	}
+	if now := time.Now(); now.After(w.next) {
+		w.next = now.Add(time.Second)
+		w.control.SetWriteDeadline(now.Add(writeTimeout)) // fails only where there is no connection, in a test
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// disposition is a Content-Disposition by RFC 6266: the name in ASCII for old
+// clients, with what they cannot have as _, and exactly for the others.
+func disposition(inline bool, name string) string {
+	kind := "attachment"
+	if inline {
+		kind = "inline"
+	}
+	if name == "" {
+		return kind
+	}
+	var plain, exact strings.Builder
+	for _, r := range name {
+		if r < ' ' || r > '~' || strings.ContainsRune(`"\%`, r) {
+			r = '_'
+		}
+		plain.WriteRune(r)
+	}
+	for _, b := range []byte(name) {
+		if b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || strings.IndexByte("!#$&+-.^_`|~", b) >= 0 {
+			exact.WriteByte(b)
+		} else {
+			exact.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(b)|0x100, 16)[1:]))
+		}
+	}
+	if plain.String() == name && exact.String() == name {
+		return kind + `; filename="` + name + `"`
+	}
+	return kind + `; filename="` + plain.String() + `"; filename*=UTF-8''` + exact.String()
+}
+
+// errNoPicture is the answer to a small picture of what is none.
+var errNoPicture = errs.Field(errs.Invalid, "thumb", "there are small pictures of png, jpeg, gif and webp files alone")

@@ -1,0 +1,47 @@
+package server
+
+import "reeve/store"
+
+var fileTrashRoutes = []Route{
+	table("/file/trash", "file.trash.query", "List the files in the trash", &fileTrash),
+	write("PUT", "/file/trash/:id", "file.trash.restore", "Take a file out of the trash", restoreFile),
+	write("DELETE", "/file/trash/:id", "file.trash.delete", "Delete a file for ever", removeFile),
+	write("DELETE", "/file/trash", "file.trash.delete", "Delete files for ever", removeFiles),
+}
+
+// trashedFile is a file in the trash.
+type trashedFile struct {
+	file
+	TrashedAt store.Time `json:"trashed_at"`
+}
+
+var fileTrash = Table[store.File, *trashedFile]{
+	of: store.Files, keywords: []string{"name"}, order: "trashed_at, descending", scope: ofUploaders,
+	first: store.FileByTrashed.Order(), descending: true,
+	only: func() store.Condition { return store.FileByState.AnyOf(store.FileTrashed) },
+	out: func(_ *store.Tx, _ *Request, f *store.File) (*trashedFile, error) {
+		return &trashedFile{*fileOf(f), f.TrashedAt}, nil
+	},
+	columns: append([]tableColumn[store.File]{
+		{name: "trashed_at", uses: sorted, order: store.FileByTrashed.Order()},
+	}, fileColumns...),
+}
+
+func restoreFile(tx *store.Tx, _ *Request, in *byID) (*file, error) {
+	if _, err := seenFile(tx, in.ID, true); err != nil {
+		return nil, err
+	}
+	f, err := store.RestoreFile(tx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return fileOf(f), nil
+}
+
+func removeFile(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
+	return nothing{}, eachFile(tx, []store.ID{in.ID}, true, func(id store.ID) error { return store.Files.Delete(tx, id) })
+}
+
+func removeFiles(tx *store.Tx, _ *Request, in *byIDs) (nothing, error) {
+	return nothing{}, eachFile(tx, in.IDs, true, func(id store.ID) error { return store.Files.Delete(tx, id) })
+}
