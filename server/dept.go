@@ -60,9 +60,6 @@ type deptChange struct {
 }
 
 func changeDept(tx *store.Tx, req *Request, in *deptChange) (*store.Dept, error) {
-	if _, err := getDept(tx, req, &in.byID); err != nil {
-		return nil, err // also when nothing would change, or the record is stale
-	}
 	return store.Depts.Update(tx, in.ID, func(d *store.Dept) error {
 		in.apply(d)
 		return req.fresh(d.Stamps)

@@ -81,6 +81,7 @@ func TestYouCanOnlyGrantWhatYouHold(t *testing.T) {
 	}
 	const del, owner = "system.setting.delete", "the owner role"
 	in := withCeilings(t)
+	in.member("sleeper", 0, in.role("Sleeping", func(r *store.Role) { r.Status = false }, "system.setting.delete"))
 	query, save := in.permission("system.setting.query"), in.permission("system.setting.save")
 	disabled := in.permission(del)
 	in.ok("PUT", fmt.Sprintf("/admin/rule/%d/status", disabled), `{"status":0}`, "owner") // granted counts, enabled or not
@@ -92,6 +93,13 @@ func TestYouCanOnlyGrantWhatYouHold(t *testing.T) {
 		beyond("oneself made an owner", "PUT", "/admin/list/4", `{"role_ids":[4,1]}`, "desk", owner),
 		beyond("oneself with a role beyond", "PUT", "/admin/list/4", `{"role_ids":[4,3]}`, "desk", del),
 		beyond("a user beyond renamed", "PUT", "/admin/list/3", `{"nickname":"x"}`, "desk", del),
+		beyond("nothing of a user beyond changed", "PUT", "/admin/list/3", `{}`, "desk", del),
+		beyond("a user beyond in an old form", "PUT", "/admin/list/3", `{"updated_at":"1999-01-01T00:00:00Z"}`, "desk", del),
+		beyond("a user beyond under a name that is taken", "PUT", "/admin/list/3", `{"username":"admin"}`, "desk", del),
+		beyond("a user beyond left enabled", "PUT", "/admin/list/3/status", `{"status":1}`, "desk", del),
+		beyond("the owner under a role that is not there", "PUT", "/admin/list/1", `{"role_ids":[99]}`, "desk", owner),
+		beyond("a user with a role beyond and a name that is taken", "POST", "/admin/list", `{"username":"admin","role_ids":[3]}`, "desk", del),
+		beyond("a user with a role beyond and one that is not there", "POST", "/admin/list", `{"username":"new","role_ids":[3,99]}`, "desk", del),
 		beyond("a user beyond without roles", "PUT", "/admin/list/3", `{"role_ids":[]}`, "desk", del),
 		beyond("a user beyond reset", "PUT", "/admin/list/3/password", `{}`, "desk", del),
 		beyond("a user beyond disabled", "PUT", "/admin/list/3/status", `{"status":0}`, "desk", del),
@@ -105,6 +113,10 @@ func TestYouCanOnlyGrantWhatYouHold(t *testing.T) {
 		beyond("a permission granted that one lacks", "PUT", "/admin/role/6/rule", fmt.Sprintf(`{"rule_ids":[%d,%d]}`, query, save), "chief", "system.setting.save"),
 		beyond("one granted that is disabled", "PUT", "/admin/role/6/rule", fmt.Sprintf(`{"rule_ids":[%d]}`, disabled), "chief", del),
 		beyond("a role beyond edited", "PUT", "/admin/role/3", `{"name":"x"}`, "chief", del),
+		beyond("nothing of a role beyond changed", "PUT", "/admin/role/3", `{}`, "chief", del),
+		beyond("a role beyond in an old form", "PUT", "/admin/role/3", `{"updated_at":"1999-01-01T00:00:00Z"}`, "chief", del),
+		beyond("a role beyond under a name that is taken", "PUT", "/admin/role/3", `{"name":"Owner"}`, "chief", del),
+		beyond("a role beyond with the permissions it has", "PUT", "/admin/role/3/rule", fmt.Sprintf(`{"rule_ids":[%d]}`, disabled), "chief", del),
 		beyond("a role beyond emptied", "PUT", "/admin/role/3/rule", `{"rule_ids":[]}`, "chief", del),
 		beyond("a role beyond deleted", "DELETE", "/admin/role/7", "", "chief", del),
 		{"the owner role changed", "PUT", "/admin/role/1", `{"status":0}`, "chief", 409, []string{"owner_role"}, nil},
@@ -114,6 +126,12 @@ func TestYouCanOnlyGrantWhatYouHold(t *testing.T) {
 		{"a colleague made", "POST", "/admin/list", `{"username":"newer","role_ids":[4]}`, "desk", 200, nil, nil},
 		{"a colleague with the editor's role too", "PUT", "/admin/list/5", `{"role_ids":[4,2]}`, "desk", 200, nil, nil},
 		{"a colleague reset", "PUT", "/admin/list/5/password", `{}`, "desk", 200, nil, nil},
+		{"an editor in an old form", "PUT", "/admin/list/2", `{"updated_at":"1999-01-01T00:00:00Z"}`, "desk", 409, []string{`"errorCode":"stale"`}, nil},
+		{"nothing of an editor changed", "PUT", "/admin/list/2", `{}`, "desk", 200, nil, nil},
+		{"nothing of one's own account changed, with a disabled role beyond", "PUT", "/admin/info", `{}`, "sleeper", 200, nil, nil},
+		{"one's own account changed, with a disabled role beyond", "PUT", "/admin/info", `{"nickname":"Me"}`, "sleeper", 200, nil, nil},
+		{"signing in, with a disabled role beyond", "POST", "/admin/login", `{"username":"sleeper","password":"correct horse battery"}`, "nobody", 200, nil, nil},
+		{"one's own password changed, with a disabled role beyond", "PUT", "/admin/password", `{"old_password":"correct horse battery","new_password":"another horse battery"}`, "sleeper", 200, nil, nil},
 		{"an editor renamed", "PUT", "/admin/list/2", `{"username":"redactor","role_ids":[2]}`, "desk", 200, nil, nil},
 		{"an editor reset", "PUT", "/admin/list/2/password", `{}`, "desk", 200, []string{`"password":"`}, nil},
 		{"an editor disabled", "PUT", "/admin/list/2/status", `{"status":0}`, "desk", 200, nil, nil},

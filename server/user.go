@@ -131,9 +131,6 @@ func changeUser(tx *store.Tx, req *Request, in *userChange) (*user, error) {
 
 // editUser changes a user; one who is disabled by it is signed out.
 func editUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.User)) (*user, error) {
-	if _, err := users.get(tx, req, id); err != nil {
-		return nil, err // also when nothing would change, or the record is stale
-	}
 	u, err := store.Users.Update(tx, id, func(u *store.User) error {
 		apply(u)
 		return req.fresh(u.Stamps)

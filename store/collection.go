@@ -19,6 +19,7 @@ type Collection[T any] struct {
 	rec      func(*T) record
 	indexes  []*index[T]
 	search   *Search[T] // nil for none
+	guards   []func(tx *Tx, old *T) error
 	rules    []func(tx *Tx, old, new *T) error
 	checks   []func(tx *Tx, report *Report)
 	incoming []incoming
@@ -31,21 +32,6 @@ func NewCollection[T any, P interface {
 	record
 }](name string) *Collection[T] {
 	return &Collection[T]{name: name, rec: func(v *T) record { return P(v) }}
-}
-
-// Rule adds what must hold before a record is created (old is nil), changed, or
-// deleted (new is nil). Rules run before anything is written, on every path, and
-// write nothing. The result is the collection, so that a rule
-// can stand in a declaration.
-func (c *Collection[T]) Rule(rule func(tx *Tx, old, new *T) error) *Collection[T] {
-	c.rules = append(c.rules, rule)
-	return c
-}
-
-// Check adds what Verify looks at besides records, indexes and references.
-func (c *Collection[T]) Check(check func(tx *Tx, report *Report)) *Collection[T] {
-	c.checks = append(c.checks, check)
-	return c
 }
 
 // noun is how messages call one record.
@@ -137,7 +123,7 @@ const (
 )
 
 func (c *Collection[T]) update(tx *Tx, id ID, m mode, edit func(*T) error) (*T, error) {
-	old, err := c.Get(tx, id)
+	old, err := c.guarded(tx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +153,7 @@ func (c *Collection[T]) update(tx *Tx, id ID, m mode, edit func(*T) error) (*T, 
 // Delete removes a record and what it owns. It is a Conflict while something
 // refers to it, and says what.
 func (c *Collection[T]) Delete(tx *Tx, id ID) error {
-	old, err := c.Get(tx, id)
+	old, err := c.guarded(tx, id)
 	if err != nil {
 		return err
 	}
@@ -198,27 +184,6 @@ func (c *Collection[T]) Delete(tx *Tx, id ID) error {
 	}
 	tx.changes.touch(c, id)
 	return addTally(tx, c.name, -1, sum)
-}
-
-// allow asks everything that can refuse a record before anything is written, and
-// names all the fields that are at fault together.
-func (c *Collection[T]) allow(tx *Tx, old, v *T) error {
-	faults := errs.Faults{}
-	for _, x := range c.indexes {
-		if err := x.allow(tx, old, v, faults); err != nil {
-			return err
-		}
-	}
-	for _, rule := range c.rules {
-		err := rule(tx, old, v)
-		if errs.Is(err, errs.Invalid) {
-			err = faults.Merge(err)
-		}
-		if err != nil && len(faults) == 0 {
-			return err
-		}
-	}
-	return faults.Err(errs.Invalid)
 }
 
 // store writes v, its index entries and the tally; old and its stored value are

@@ -24,19 +24,24 @@ var (
 	Depts        = NewCollection[Dept]("dept")
 	DeptByParent = NewRef(Depts, "parent_id", Depts, deptParent, Refuse)
 
-	_ = Depts.Rule(deptRule).Rule(treeRule(Depts, DeptByParent, deptParent)).Check(treeCheck(Depts, deptParent))
+	_ = Depts.Guard(deptGuard).Rule(deptRule).Rule(treeRule(Depts, DeptByParent, deptParent)).Check(treeCheck(Depts, deptParent))
 )
 
 func deptParent(d *Dept) ID { return d.ParentID }
 
-// deptRule keeps an actor within the data scope: a department that is changed,
-// with all below it when it moves, and the one under which it comes to lie. So
-// nobody can move a department into their own scope.
-func deptRule(tx *Tx, old, new *Dept) error {
-	scope := tx.actor.Scope(tx)
-	if old != nil && !scope.HasDept(old.ID) {
+// deptGuard keeps an actor within the data scope.
+func deptGuard(tx *Tx, old *Dept) error {
+	if !tx.actor.Scope(tx).HasDept(old.ID) {
 		return Depts.NotFound(old.ID)
 	}
+	return nil
+}
+
+// deptRule keeps a department that moves within the data scope: all below it, and
+// the one under which it comes to lie. So nobody can move a department into their
+// own scope.
+func deptRule(tx *Tx, old, new *Dept) error {
+	scope := tx.actor.Scope(tx)
 	if new == nil || scope.All || old != nil && old.ParentID == new.ParentID {
 		return nil
 	}

@@ -168,16 +168,16 @@ func (tx *Tx) mayName(ids []ID) error {
 	return nil
 }
 
-// roleRule holds what must be true of a role and of who changes it.
-func roleRule(tx *Tx, old, new *Role) error {
-	if old != nil && old.ID == OwnerRole && !tx.actor.system {
+// roleGuard holds who may change a role at all.
+func roleGuard(tx *Tx, old *Role) error {
+	if old.ID == OwnerRole && !tx.actor.system {
 		return errs.New(errs.Conflict, "the owner role cannot be changed or deleted").Coded("owner_role")
 	}
-	if old != nil {
-		if err := tx.mayShape(old); err != nil {
-			return err
-		}
-	}
+	return tx.mayShape(old)
+}
+
+// roleRule holds what must be true of a role and of who makes it so.
+func roleRule(tx *Tx, old, new *Role) error {
 	if new == nil {
 		return nil
 	}
@@ -268,8 +268,21 @@ func distinct(ids []ID) []ID {
 	return kept
 }
 
-// userRule holds who may make a user what: the roles before and after lie within
-// the actor's ceiling, department and user within the scope, and an owner remains.
+// userGuard holds who may change a user at all: the user lies within the actor's
+// scope, the roles within the ceiling. One's own nickname is not a matter of
+// rights; userRule asks about oneself when it is one.
+func userGuard(tx *Tx, old *User) error {
+	if tx.actor.system || tx.isSelf(old) {
+		return nil
+	}
+	return tx.mayChange(old)
+}
+
+// isSelf tells whether a user is who acts.
+func (tx *Tx) isSelf(u *User) bool { return u.ID == tx.actor.ID && !tx.actor.App }
+
+// userRule holds who may make a user what: the new roles lie within the actor's
+// ceiling, the new department within the scope, and an owner remains.
 func userRule(tx *Tx, old, new *User) error {
 	if new != nil {
 		new.RoleIDs = distinct(new.RoleIDs)
@@ -285,9 +298,9 @@ func mayMake(tx *Tx, old, new *User) error {
 	if tx.actor.system {
 		return nil
 	}
-	if old != nil {
-		if old.ID == tx.actor.ID && !tx.actor.App && new != nil && sameRights(old, new) {
-			return nil // one's own nickname is not a matter of rights
+	if old != nil && tx.isSelf(old) {
+		if new != nil && sameRights(old, new) {
+			return nil
 		}
 		if err := tx.mayChange(old); err != nil {
 			return err

@@ -110,7 +110,10 @@ var (
 	lastOwner = refusal{errs.Conflict, "last_owner", ""}
 	ownerRole = refusal{errs.Conflict, "owner_role", ""}
 	inUse     = refusal{errs.Conflict, "in_use", ""}
+	stale     = refusal{errs.Conflict, "stale", ""}
 )
+
+func taken(field string) refusal { return refusal{errs.Conflict, "duplicate", field} }
 
 func invalid(fields string) refusal { return refusal{errs.Invalid, "invalid", fields} }
 
@@ -127,6 +130,26 @@ func editUser(id ID, edit func(u *User)) func(tx *Tx) error {
 	}
 }
 
+// staleUser is an edit that its own check refuses, as of a form that is out of date.
+func staleUser(id ID) func(tx *Tx) error {
+	return func(tx *Tx) error {
+		_, err := Users.Update(tx, id, func(*User) error { return errStale })
+		return err
+	}
+}
+
+// staleRole is staleUser for a role.
+func staleRole(id ID) func(tx *Tx) error {
+	return func(tx *Tx) error {
+		_, err := Roles.Update(tx, id, func(*Role) error { return errStale })
+		return err
+	}
+}
+
+var errStale = errs.New(errs.Conflict, "out of date").Coded("stale")
+
+func leave(*User)                      {}
+func takeName(u *User)                 { u.Username = "owner" }
 func rename(u *User)                   { u.Nickname = "renamed" }
 func disable(u *User)                  { u.Status = false }
 func moveTo(dept ID) func(u *User)     { return func(u *User) { u.DeptID = dept } }

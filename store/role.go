@@ -28,5 +28,5 @@ var (
 	RoleByDept   = NewList(Roles, "dept_ids", Depts, func(r *Role) *[]ID { return &r.DeptIDs })
 	RoleByGrant  = NewList(Roles, "grant_role_ids", Roles, func(r *Role) *[]ID { return &r.GrantRoleIDs })
 
-	_ = Roles.Rule(roleRule)
+	_ = Roles.Guard(roleGuard).Rule(roleRule)
 )

@@ -194,6 +194,8 @@ func TestWhoMayChangeADepartment(t *testing.T) {
 		{"one's own", "desk", editDept(2, name), fine},
 		{"the one above", "desk", editDept(1, name), unseen},
 		{"one elsewhere", "desk", editDept(5, name), unseen},
+		{"nothing of one elsewhere", "desk", editDept(5, func(*Dept) {}), unseen},
+		{"nothing of one below", "desk", editDept(4, func(*Dept) {}), fine},
 		{"one below, by who has the scope dept", "editor", editDept(4, name), unseen},
 		{"a new one below", "desk", create(4), fine},
 		{"a new one elsewhere", "desk", create(5), noParent},

@@ -34,7 +34,7 @@ var (
 	UserByLogin   = NewMany(Users, "login_time", func(u *User) []Time { return []Time{u.LoginTime} })
 	UserSearch    = NewSearch(Users, func(u *User) []string { return []string{u.Username, u.Nickname, u.Email, u.Mobile} })
 
-	_ = Users.Rule(userRule)
+	_ = Users.Guard(userGuard).Rule(userRule)
 )
 
 func flagText(f Flag) string {

@@ -1,0 +1,69 @@
+package store
+
+import "reeve/store/errs"
+
+// Rule adds what must hold before a record is created (old is nil), changed, or
+// deleted (new is nil). Rules run before anything is written, on every path, and
+// write nothing. The result is the collection, so that a rule can stand in a
+// declaration.
+func (c *Collection[T]) Rule(rule func(tx *Tx, old, new *T) error) *Collection[T] {
+	c.rules = append(c.rules, rule)
+	return c
+}
+
+// Guard adds who may change or delete a record at all, whatever is to become of
+// it: it is asked as soon as the record is read, also when nothing would change,
+// so who may not learns nothing but that. It writes nothing.
+func (c *Collection[T]) Guard(guard func(tx *Tx, old *T) error) *Collection[T] {
+	c.guards = append(c.guards, guard)
+	return c
+}
+
+// Check adds what Verify looks at besides records, indexes and references.
+func (c *Collection[T]) Check(check func(tx *Tx, report *Report)) *Collection[T] {
+	c.checks = append(c.checks, check)
+	return c
+}
+
+// guarded reads a record that is to be changed or deleted.
+func (c *Collection[T]) guarded(tx *Tx, id ID) (*T, error) {
+	v, err := c.Get(tx, id)
+	for _, guard := range c.guards {
+		if err == nil {
+			err = guard(tx, v)
+		}
+	}
+	return v, err
+}
+
+// allow asks everything that can refuse a record before anything is written, and
+// names all the fields that are at fault together. That the actor may not comes
+// before all else, which would tell what there is.
+func (c *Collection[T]) allow(tx *Tx, old, v *T) error {
+	faults := errs.Faults{}
+	var taken, refused error
+	for _, x := range c.indexes {
+		if err := x.allow(tx, old, v, faults); taken == nil {
+			taken = err
+		}
+	}
+	for _, rule := range c.rules {
+		err := rule(tx, old, v)
+		switch {
+		case errs.Is(err, errs.Denied):
+			return err
+		case errs.Is(err, errs.Invalid):
+			err = faults.Merge(err)
+		}
+		if refused == nil {
+			refused = err
+		}
+	}
+	switch {
+	case taken != nil:
+		return taken
+	case len(faults) > 0:
+		return faults.Err(errs.Invalid)
+	}
+	return refused
+}
