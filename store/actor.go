@@ -52,6 +52,8 @@ type rights struct {
 	rules *Rules
 	keys  map[string]bool
 	scope *Scope
+
+	ceiling atomic.Pointer[ceiling] // nil until somebody asks for it
 }
 
 // May tells whether the actor holds a permission at this moment, in O(1).
@@ -82,7 +84,7 @@ func (a *Actor) compiled(tx *Tx) *rights {
 	if r := a.rights.Load(); r != nil && r.rules == rules {
 		return r
 	}
-	r := &rights{rules, rules.keysOf(a), rules.scopeOf(a.ID, a.RoleIDs, a.DeptID)}
+	r := &rights{rules: rules, keys: rules.keysOf(a), scope: rules.scopeOf(a.ID, a.RoleIDs, a.DeptID)}
 	if a.App {
 		r.scope = &Scope{} // an app user's id is another realm's
 	}

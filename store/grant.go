@@ -86,13 +86,20 @@ func (c *ceiling) lacks(limit *ceiling, rules *Rules) string {
 	return ""
 }
 
-// may is what the acting user may give.
+// ceiling is what the acting user may give. It is worked out once for one state of
+// the rules: an import asks for each of its rows.
 func (tx *Tx) ceiling() *ceiling {
-	a, rules := tx.actor, RuleBook.Get(tx)
+	a := tx.actor
 	if a.system {
 		return &ceiling{all: true}
 	}
-	return rules.ceilingOf(a.ID, rules.enabledRoles(a.RoleIDs), a.DeptID, true)
+	r := a.compiled(tx)
+	c := r.ceiling.Load()
+	if c == nil {
+		c = r.rules.ceilingOf(a.ID, r.rules.enabledRoles(a.RoleIDs), a.DeptID, true)
+		r.ceiling.Store(c)
+	}
+	return c
 }
 
 func beyond(what, lacking string) error {

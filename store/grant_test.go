@@ -113,6 +113,33 @@ func TestWhoMayMakeAUserWhat(t *testing.T) {
 	equal(t, "an editor reset by nobody", attempt(t, db, Nobody, reset(3)), unseen)
 }
 
+// What an actor may give follows the rules within the commit that changes them.
+func TestCeilingFollowsTheRulesInACommit(t *testing.T) {
+	db := office(t)
+	strip := editRole(2, func(r *Role) { r.RuleIDs, r.GrantRoleIDs = nil, nil })
+	for name, test := range map[string]struct {
+		then func(tx *Tx) error
+		want refusal
+	}{
+		"a right that was given up":         {newUser(3, 5), tooMuch},
+		"a role that one could give":        {newUser(3, 3), tooMuch},
+		"what is left":                      {newUser(3, 2), fine},
+		"a role that has what was given up": {editRole(5, func(r *Role) { r.Description = "x" }), tooMuch},
+	} {
+		equal(t, name, attempt(t, db, as(t, db, "desk"), func(tx *Tx) error {
+			for _, role := range []ID{2, 3, 5} {
+				if err := tx.mayHold("somebody", 0, []ID{role}, 3); err != nil {
+					t.Errorf("role %d before: %v", role, err)
+				}
+			}
+			if err := strip(tx); err != nil {
+				return err
+			}
+			return test.then(tx)
+		}), test.want)
+	}
+}
+
 // An app user has an id of its own realm, which says nothing in this one.
 func TestAppUserIsNoUser(t *testing.T) {
 	db := office(t)
