@@ -69,14 +69,12 @@ var ownSessions = Table[store.Session, *session]{
 }
 
 // scopedTo is the condition that a record's user is in the caller's data scope.
-// It names every such user, so for a caller who does not see all it costs a step
-// per user in scope.
 func scopedTo[T any](tx *store.Tx, req *Request, by *store.Ref[T]) (store.Condition, bool) {
 	in, narrow := req.Actor.Scope(tx).Users()
 	if !narrow {
 		return store.Condition{}, false
 	}
-	return by.AnyOf(in.IDs(tx)...), true
+	return by.LeadsTo(in), true
 }
 
 func endOwnSession(tx *store.Tx, req *Request, in *byID) (nothing, error) {

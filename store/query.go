@@ -21,8 +21,10 @@ type Query[T any] struct {
 // and for some records by id.
 type Condition struct {
 	places   []place
-	ids      []ID // sorted
-	disjoint bool // no record is in two places: counts can be added up
+	ids      []ID                  // sorted
+	really   func(record any) bool // whether a record named by id really meets it; nil if to be named is all
+	disjoint bool                  // no record is in two places: counts can be added up
+	far      *far                  // instead of all that
 }
 
 // place is an index bucket and the encoded value in it.
@@ -94,8 +96,12 @@ func (c Condition) count(tx *Tx) (int, error) {
 	return n, nil
 }
 
-// Holds tells whether a record meets the condition, without reading it.
+// Holds tells whether a record meets the condition, without reading it if the
+// condition is one on the record itself.
 func (c Condition) Holds(tx *Tx, id ID) bool {
+	if c.far != nil {
+		return c.far.holds(tx, id)
+	}
 	if _, found := slices.BinarySearch(c.ids, id); found {
 		return true
 	}
@@ -108,10 +114,11 @@ func (c Condition) Holds(tx *Tx, id ID) bool {
 }
 
 // IDs collects the records that meet the condition, ascending.
-func (c Condition) IDs(tx *Tx) []ID { return slices.Collect(c.walk(tx, false)) }
+func (c Condition) IDs(tx *Tx) []ID { return slices.Collect(c.settled(tx).walk(tx, false)) }
 
 // Find runs a query: the records of the page, and how many match in all.
 func (c *Collection[T]) Find(tx *Tx, q Query[T]) (page []*T, total int, err error) {
+	q.Where = near(tx, q.Where)
 	ids, total, err := c.find(tx, q)
 	if err != nil {
 		return nil, 0, err
@@ -135,6 +142,7 @@ func (c *Collection[T]) Find(tx *Tx, q Query[T]) (page []*T, total int, err erro
 func (c *Collection[T]) matches(v *T, q Query[T]) bool {
 	for _, w := range q.Where {
 		_, named := slices.BinarySearch(w.ids, c.rec(v).ident().ID)
+		named = named && (w.really == nil || w.really(v))
 		if !named && !slices.ContainsFunc(w.places, func(p place) bool { return p.has(v) }) {
 			return false
 		}
@@ -144,11 +152,12 @@ func (c *Collection[T]) matches(v *T, q Query[T]) bool {
 
 // FindIDs runs a query for the ids alone.
 func (c *Collection[T]) FindIDs(tx *Tx, q Query[T]) ([]ID, error) {
+	q.Where = near(tx, q.Where)
 	ids, _, err := c.find(tx, q)
 	return ids, err
 }
 
-// find picks the cheapest way: read the page off the collection, the order's
+// find picks the cheapest way, no condition being far: read the page off the collection, the order's
 // index or the only condition; else collect everything that matches first.
 func (c *Collection[T]) find(tx *Tx, q Query[T]) (ids []ID, total int, err error) {
 	all, err := c.Count(tx)
@@ -166,7 +175,7 @@ func (c *Collection[T]) find(tx *Tx, q Query[T]) (ids []ID, total int, err error
 			return nil, 0, err
 		case q.Order.x == nil:
 			return cut(only.walk(tx, q.Descending), q), n, nil
-		case probeCost*len(only.places)*steps(q, n, all) < n+min(steps(q, n, all), sortCost*n):
+		case probeCost*max(1, len(only.places))*steps(q, n, all) < n+min(steps(q, n, all), sortCost*n):
 			return cut(kept(c.walk(tx, q), func(id ID) bool { return only.Holds(tx, id) }), q), n, nil
 		}
 	}
