@@ -64,7 +64,7 @@ var (
 	FileByTrashed  = NewMany(Files, "trashed_at", func(f *File) []Time { return []Time{f.TrashedAt} })
 	FileSearch     = NewSearch(Files, func(f *File) []string { return []string{f.Name} })
 
-	_ = Files.Rule(fileRule)
+	_ = Files.Guard(fileGuard).Rule(fileRule)
 )
 
 // The states of a file.
@@ -89,14 +89,16 @@ func unlessTrashed[V any](f *File, v V) V {
 	return v
 }
 
-// fileRule releases the bytes of a file that is deleted, and sees that who acts
-// may see its uploader.
-func fileRule(tx *Tx, old, new *File) error {
-	for _, f := range []*File{old, new} {
-		if f != nil && !f.InScope(tx) {
-			return errs.New(errs.Denied, "the file belongs to somebody out of your data scope")
-		}
+// fileGuard hides a file from whoever may not see its uploader.
+func fileGuard(tx *Tx, f *File) error {
+	if !f.InScope(tx) {
+		return Files.NotFound(f.ID)
 	}
+	return nil
+}
+
+// fileRule releases the bytes of a file that is deleted.
+func fileRule(tx *Tx, old, new *File) error {
 	if old != nil && (new == nil || new.Digest != old.Digest) {
 		tx.changes.release(old.Digest)
 	}
