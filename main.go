@@ -56,7 +56,7 @@ var commands = []command{
 	{"serve", "", "serve until SIGTERM or SIGINT (what happens without a command)", (*program).serve, false},
 	{"version", "", "print the version", (*program).version, true},
 	{"verify", "", "check every record of the database; the server must be stopped", (*program).verify, false},
-	{"restore", "FILE", "put a backup in the place of the database; the server must be stopped", (*program).restore, false},
+	{"restore", "FILE", "put a backup in the place of the data; the server must be stopped", (*program).restore, false},
 	{"admin recover", "", "give an owner a new password; the server must be stopped", (*program).recover, false},
 	{"config", "", "print config.example.toml", (*program).example, true},
 }
@@ -296,7 +296,7 @@ func (p *program) restore() error {
 		return err
 	}
 	if kept != "" {
-		fmt.Fprintln(p.out, "what was there is kept as", kept)
+		fmt.Fprintln(p.out, "what was there is kept in", kept)
 	}
 	_, err = fmt.Fprintln(p.out, "restored; everybody has to sign in again")
 	return err

@@ -2,9 +2,7 @@ package server
 
 import (
 	"errors"
-	"io"
 	"net/http"
-	"os"
 	"strconv"
 	"time"
 
@@ -15,7 +13,7 @@ import (
 var systemRoutes = []Route{
 	free("GET", "/health", public, "Tell whether the server is up", health),
 	raw("/openapi.json", public, "Read this description", "application/json", openAPI),
-	raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup),
+	raw("/system/backup", "system.backup", "Download a backup", "application/x-tar", backup),
 }
 
 type healthOut struct {
@@ -46,38 +44,51 @@ func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {
 	return nil
 }
 
-// backup sends a copy of the data that was finished and verified before the
-// first byte leaves, so a slow client holds no transaction open.
+// backup sends an archive of everything. The records are copied and verified before
+// the first byte leaves, and the bytes of files are kept from being deleted, so a
+// slow client holds no transaction open and the disk holds no second copy of them.
 func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
 	if !req.s.backup.TryLock() {
 		return errs.New(errs.Busy, "another backup is being taken").After(10 * time.Second)
 	}
 	defer req.s.backup.Unlock()
-	path, err := req.s.db.Backup()
+	b, err := req.s.db.Backup()
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(path)
-	// Once open it needs no name, and no crash from here on leaves it behind.
-	if err = errors.Join(err, os.Remove(path)); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if err := http.NewResponseController(w).SetWriteDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
+	defer func() { err = errors.Join(err, b.Close()) }()
 	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Length", strconv.FormatInt(info.Size(), 10))
-	h.Set("Content-Disposition", `attachment; filename="reeve-`+time.Now().UTC().Format("20060102-150405")+`.db"`)
+	h.Set("Content-Type", "application/x-tar")
+	h.Set("Content-Length", strconv.FormatInt(b.Size(), 10))
+	h.Set("Content-Disposition", `attachment; filename="reeve-`+time.Now().UTC().Format("20060102-150405")+`.tar"`)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Request-Id", req.ID)
 	w.WriteHeader(http.StatusOK)
-	_, err = io.Copy(w, f)
+	_, err = b.WriteTo(&longAnswer{req: req, w: w})
 	return err
+}
+
+// askEvery is how many bytes of a long answer are sent before it is asked again
+// whether the caller may have them.
+const askEvery = 1 << 20
+
+// longAnswer is an answer that may take hours, as long as its reader goes on taking
+// it: the deadline moves with every write. A caller who no longer may gets no more.
+type longAnswer struct {
+	req  *Request
+	w    http.ResponseWriter
+	sent int
+}
+
+func (a *longAnswer) Write(p []byte) (int, error) {
+	if a.sent >= askEvery {
+		a.sent = 0
+		if err := a.req.s.db.View(store.Nobody, a.req.admitAgain); err != nil {
+			return 0, err
+		}
+	}
+	a.sent += len(p)
+	http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(writeTimeout)) // fails only where there is no connection, in a test
+	return a.w.Write(p)
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,14 +14,17 @@ func TestABackupIsTheWholeDatabase(t *testing.T) {
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"kept","title":"Kept"}`)
 	a := in.ok("GET", "/system/backup", "", "owner")
-	if name := a.Header.Get("Content-Disposition"); !strings.HasPrefix(name, `attachment; filename="reeve-`) || !strings.HasSuffix(name, `.db"`) {
+	if name := a.Header.Get("Content-Disposition"); !strings.HasPrefix(name, `attachment; filename="reeve-`) || !strings.HasSuffix(name, `.tar"`) {
 		t.Errorf("Content-Disposition %s", name)
+	}
+	if want := strconv.Itoa(len(a.Body)); a.Header.Get("Content-Length") != want || a.Header.Get("Content-Type") != "application/x-tar" {
+		t.Errorf("Content-Length %s of %s bytes, %s", a.Header.Get("Content-Length"), want, a.Header.Get("Content-Type"))
 	}
 	if left, err := filepath.Glob(filepath.Join(in.dir, "backup-*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %q, %v", left, err)
 	}
 	in.create("/system/setting-group", `{"key":"later","title":"Later"}`)
-	file, dir := filepath.Join(t.TempDir(), "backup.db"), t.TempDir()
+	file, dir := filepath.Join(t.TempDir(), "backup.tar"), t.TempDir()
 	must(t, os.WriteFile(file, []byte(a.Body), 0o600))
 	if _, err := store.Restore(dir, file, store.Options{Version: "test", Keys: Keys()}); err != nil {
 		t.Fatal(err)

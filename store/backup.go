@@ -1,43 +1,186 @@
 package store
 
 import (
+	"archive/tar"
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"go.etcd.io/bbolt"
 )
 
-// backupPattern names a backup on its way out.
+// backupPattern names a copy of data.db on its way into a backup.
 const backupPattern = "backup-*.tmp"
 
-// Backup writes a consistent copy of the database to a new file in the data
-// directory, syncs it, verifies it, and returns its path; the caller removes it.
-// It runs while others read and write.
-func (db *DB) Backup() (path string, err error) {
+// Backup is a backup that is ready to be written, as often as one likes: see
+// archive.go for what it looks like. As long as it is not closed, no bytes of files
+// are deleted.
+type Backup struct {
+	manifest manifest
+	text     []byte   // of the manifest
+	data     *os.File // a copy of data.db that has no name any more
+	key      []byte
+	blobs    *blobs
+	size     int64
+	release  func()
+}
+
+// Backup makes a consistent copy of the records in the data directory, syncs and
+// verifies it, and holds the bytes of the files that it refers to. It runs while
+// others read and write. Close must be called in the end.
+func (db *DB) Backup() (*Backup, error) {
+	b := &Backup{release: func() {}}
+	err := b.prepare(db)
+	if err == nil {
+		return b, nil
+	}
+	if diskFull(err) {
+		err = errFull(err)
+	}
+	return nil, errors.Join(err, b.Close())
+}
+
+func (b *Backup) prepare(db *DB) (err error) {
+	if db.files != nil {
+		if b.blobs, err = db.files.open(); err != nil {
+			return err
+		}
+		b.release = b.blobs.hold() // before the copy is made: whatever it refers to stays
+	}
+	refs, err := b.copyData(db)
+	if err != nil {
+		return err
+	}
+	if b.key, err = os.ReadFile(filepath.Join(db.dir, keyName)); err != nil {
+		return err
+	}
+	b.manifest = manifest{Format: archiveFormat, Version: db.options.Version, Instance: db.instance, Time: db.clock()}
+	if err := b.list(refs); err != nil {
+		return err
+	}
+	if b.text, err = b.manifest.encode(); err != nil {
+		return err
+	}
+	b.size, err = b.manifest.size(b.text)
+	return err
+}
+
+// copyData makes the copy of data.db and says who refers to which bytes in it.
+func (b *Backup) copyData(db *DB) (refs []blobRef, err error) {
 	f, err := os.CreateTemp(db.dir, backupPattern)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	path = f.Name()
-	if err := errors.Join(f.Close(), db.copyTo(path)); err != nil {
-		if diskFull(err) {
-			err = errFull(err)
+	path := f.Name()
+	if err = errors.Join(f.Close(), db.copyTo(path)); err == nil {
+		var report *Report
+		if report, refs, _, err = inspect(path, db.options); err == nil {
+			err = report.err("the database")
 		}
-		return "", errors.Join(err, os.Remove(path))
+		if err != nil {
+			err = fmt.Errorf("verify the backup: %w", err)
+		}
 	}
-	report, _, _, err := inspect(path, db.options)
-	if err == nil && len(report.Faults) > 0 {
-		err = fmt.Errorf("the database is damaged: %s", report.Faults[0])
+	if err == nil {
+		b.data, err = os.Open(path)
 	}
+	// Once open it needs no name, and no crash from here on leaves it behind.
+	return refs, errors.Join(err, os.Remove(path))
+}
+
+// list fills in the entries of the manifest.
+func (b *Backup) list(refs []blobRef) error {
+	sum := sha256.New()
+	n, err := io.Copy(sum, b.data)
 	if err != nil {
-		return "", errors.Join(fmt.Errorf("verify the backup: %w", err), os.Remove(path))
+		return err
 	}
-	return path, nil
+	sizes := map[Digest]int64{}
+	for _, r := range refs {
+		size, known := sizes[r.digest]
+		if !known {
+			blob, err := b.blobs.reader(r.digest)
+			if err != nil {
+				return fmt.Errorf("%s %d: %w", r.noun, r.id, err)
+			}
+			size = blob.Size()
+			sizes[r.digest] = size
+		}
+		if r.size >= 0 && r.size != size {
+			return fmt.Errorf("%s %d: it says %d bytes, there are %d", r.noun, r.id, r.size, size)
+		}
+	}
+	b.manifest.Entries = []archiveEntry{{dataName, n, Digest(sum.Sum(nil))}, {keyName, int64(len(b.key)), sha256.Sum256(b.key)}}
+	for _, d := range slices.SortedFunc(maps.Keys(sizes), func(x, y Digest) int { return bytes.Compare(x[:], y[:]) }) {
+		b.manifest.Entries = append(b.manifest.Entries, archiveEntry{archiveFiles + d.String(), sizes[d], d})
+	}
+	return nil
+}
+
+// Size is how many bytes WriteTo writes.
+func (b *Backup) Size() int64 { return b.size }
+
+// WriteTo writes the archive. Everything is held against its digest on the way; an
+// error leaves what was written without its end.
+func (b *Backup) WriteTo(w io.Writer) (int64, error) {
+	counted := &countWriter{w: w}
+	out := tar.NewWriter(counted)
+	err := out.WriteHeader(b.manifest.ownHeader(b.text))
+	if err == nil {
+		_, err = out.Write(b.text)
+	}
+	for i := 0; i < len(b.manifest.Entries) && err == nil; i++ {
+		err = b.writeEntry(out, b.manifest.Entries[i])
+	}
+	if err == nil {
+		err = out.Close()
+	}
+	return counted.n, err
+}
+
+func (b *Backup) writeEntry(out *tar.Writer, e archiveEntry) error {
+	if err := out.WriteHeader(b.manifest.header(e)); err != nil {
+		return err
+	}
+	switch e.Name {
+	case dataName:
+		return e.copyExact(out, io.NewSectionReader(b.data, 0, e.Size))
+	case keyName:
+		return e.copyExact(out, bytes.NewReader(b.key))
+	}
+	blob, err := b.blobs.reader(e.SHA256)
+	if err != nil {
+		return err
+	}
+	return e.copyExact(out, blob)
+}
+
+// Close frees what the backup holds.
+func (b *Backup) Close() error {
+	b.release()
+	b.release = func() {}
+	if b.data == nil {
+		return nil
+	}
+	return b.data.Close()
+}
+
+// countWriter counts what is written.
+type countWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // copyTo writes a consistent copy to path, whole or not at all.
@@ -56,10 +199,7 @@ func (db *DB) copyTo(path string) error {
 	if err = errors.Join(err, out.err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path+".new"))
 	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
+	return moveFile(path+".new", path)
 }
 
 // keepError keeps the first error of a writer, of which bbolt passes on the text alone.
@@ -74,184 +214,4 @@ func (k *keepError) Write(b []byte) (int, error) {
 		k.err = err
 	}
 	return n, err
-}
-
-// VerifyDir verifies the database of a data directory, which no server may hold,
-// and changes nothing. A file that cannot even be opened is a fault in the
-// report; one of another schema is an error.
-func VerifyDir(dir string, options Options) (report *Report, err error) {
-	path := filepath.Join(dir, dataName)
-	if _, err := os.Stat(path); err != nil {
-		return nil, err
-	}
-	lock, err := lockDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	report, refs, instance, err := inspect(path, options)
-	if err == nil && hasFiles(options.schemaOr()) {
-		err = inspectBlobs(filepath.Join(dir, blobsName), instance, refs, report)
-	}
-	if damage := reportDamage(err); damage != nil {
-		damage.Faults = append(damage.Faults, report.Faults...)
-		return damage, nil
-	}
-	return report, err
-}
-
-// inspect verifies a database file and says who refers to which bytes.
-func inspect(path string, options Options) (report *Report, refs []blobRef, instance string, err error) {
-	report = &Report{}
-	warnings, err := checkPages(path, false)
-	if err != nil {
-		return report, nil, "", err
-	}
-	db := &DB{path: path, schema: options.schemaOr(), options: options, clock: clockNow}
-	err = guard(path, func() (err error) {
-		db.bolt, err = bbolt.Open(path, 0o600, boltOptions(true))
-		return err
-	})
-	if err != nil {
-		return report, nil, "", err
-	}
-	err = db.View(System, func(tx *Tx) error {
-		meta, err := readMeta(tx)
-		if err != nil {
-			return err
-		}
-		if err := db.schema.knows(meta, path, options.Version); err != nil {
-			return err
-		}
-		if meta.Schema < db.schema.version() {
-			return fmt.Errorf("%s has schema %d, older than this program's %d: start the server once, which migrates it, then verify", path, meta.Schema, db.schema.version())
-		}
-		report = tx.Verify()
-		report.Faults = append(report.Faults, warnings...)
-		if install, err := Installs.Get(tx, 1); err == nil && hasFiles(db.schema) {
-			instance, refs = install.Name, blobRefs(tx)
-		}
-		return nil
-	})
-	return report, refs, instance, errors.Join(err, db.bolt.Close())
-}
-
-// hasFiles tells whether a schema is the real one, or a test's without files.
-func hasFiles(s *schema) bool { return slices.Contains(s.tables, table(Files)) }
-
-// reportDamage makes a report of an error that is damage; nil for any other.
-func reportDamage(err error) *Report {
-	var d *Damaged
-	if !errors.As(err, &d) {
-		return nil
-	}
-	return &Report{Faults: []string{fmt.Sprintf("%s: %v", d.Where, d.Err)}}
-}
-
-// restoreName is a backup on its way in.
-const restoreName = "restore.tmp"
-
-// Restore puts a copy of a backup in the place of a data directory's database,
-// which no server may hold. The backup is migrated and verified first, and a
-// damaged or newer one is refused before anything is touched. What was there is
-// kept under a name of its own, which is returned ("" if there was nothing). The
-// next start signs everybody out: the backup may hold sessions that were ended
-// after it was taken.
-func Restore(dir, backup string, options Options) (kept string, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	lock, err := lockDir(dir)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	incoming := filepath.Join(dir, restoreName)
-	err = copyFile(backup, incoming)
-	if err == nil {
-		err = acceptBackup(incoming, options)
-	}
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("%s was not restored, nothing is changed: %w", backup, err), os.RemoveAll(incoming))
-	}
-	data := filepath.Join(dir, dataName)
-	if _, err := os.Stat(data); err == nil {
-		kept = data + ".before-restore-" + time.Now().UTC().Format("20060102T150405.000000")
-		if err := os.Link(data, kept); err != nil {
-			return "", fmt.Errorf("keep %s: %w", data, err)
-		}
-	}
-	if err := os.Rename(incoming, data); err != nil {
-		return kept, err
-	}
-	return kept, syncDir(dir)
-}
-
-// acceptBackup makes a backup's copy fit to be started from, or says why not.
-func acceptBackup(path string, options Options) (err error) {
-	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
-		return errors.Join(err, errors.New("it is empty"))
-	}
-	db := &DB{path: path, schema: options.schemaOr(), options: options, clock: clockNow}
-	if err := db.openFile(); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.bolt.Close()) }()
-	if len(db.warnings) > 0 {
-		return fmt.Errorf("it is damaged: %s", db.warnings[0])
-	}
-	if err := db.migrate(false); err != nil {
-		return err
-	}
-	var meta fileMeta
-	err = db.View(System, func(tx *Tx) error {
-		if report := tx.Verify(); len(report.Faults) > 0 {
-			return fmt.Errorf("it is damaged (%d faults), the first: %s", len(report.Faults)+report.More, report.Faults[0])
-		}
-		meta, err = readMeta(tx)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	meta.Restored = true
-	return db.bolt.Update(func(btx *bbolt.Tx) error {
-		return writeMeta(&Tx{db: db, bolt: btx, changes: newChanges()}, meta)
-	})
-}
-
-// endRestore ends the sessions of a backup that is started from for the first time.
-func (db *DB) endRestore() error {
-	var meta fileMeta
-	err := db.View(System, func(tx *Tx) (err error) {
-		meta, err = readMeta(tx)
-		return err
-	})
-	if err != nil || !meta.Restored {
-		return err
-	}
-	meta.Restored = false
-	return guard(db.path, func() error {
-		return db.bolt.Update(func(btx *bbolt.Tx) error {
-			tx := &Tx{db: db, actor: System, now: db.clock(), bolt: btx, changes: newChanges()}
-			if err := endAllSessions(tx); err != nil {
-				return err
-			}
-			return writeMeta(tx, meta)
-		})
-	})
-}
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close() // it was only read
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Sync(), out.Close())
 }

@@ -105,6 +105,16 @@ type blobs struct {
 
 // openBlobs opens a file of blobs, or makes it if there is none.
 func openBlobs(path, instance string, referenced func(Digest) (bool, error), limits func() (int64, int64)) (*blobs, []string, error) {
+	b, warnings, err := newBlobs(path, instance, referenced, limits)
+	if err == nil {
+		b.done.Go(b.write)
+		b.done.Go(b.sweep)
+	}
+	return b, warnings, err
+}
+
+// newBlobs is openBlobs without those who write and sweep.
+func newBlobs(path, instance string, referenced func(Digest) (bool, error), limits func() (int64, int64)) (*blobs, []string, error) {
 	b := &blobs{
 		path: path, referenced: referenced, limits: limits,
 		jobs: make(chan *blobJob), slots: make(chan struct{}, maxWaitingChunks),
@@ -127,8 +137,6 @@ func openBlobs(path, instance string, referenced func(Digest) (bool, error), lim
 	if err := errors.Join(b.belongs(instance), b.survey()); err != nil {
 		return nil, nil, errors.Join(err, b.bolt.Close())
 	}
-	b.done.Go(b.write)
-	b.done.Go(b.sweep)
 	return b, warnings, nil
 }
 

@@ -32,7 +32,7 @@ func putFile(db *DB, name string, data []byte) (*File, error) {
 	return f, db.Update(System, func(tx *Tx) error { return Files.Create(tx, f) })
 }
 
-func mustPut(t *testing.T, db *DB, name string, data []byte) *File {
+func mustPut(t testing.TB, db *DB, name string, data []byte) *File {
 	t.Helper()
 	f, err := putFile(db, name, data)
 	if err != nil {

@@ -160,10 +160,7 @@ func TestRestoreMigratesAnOlderBackup(t *testing.T) {
 	from, dir := t.TempDir(), t.TempDir()
 	db := open(t, from, Options{schema: real(older().tables[1:]), Version: "1.0"})
 	update(t, db, createBeast("Leo"))
-	backup, err := db.Backup()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backup := archiveOf(t, db)
 	options := Options{schema: real(zoo().tables[1:], newer("first", "second").migrations...), Version: "2.0"}
 	if kept, err := Restore(dir, backup, options); err != nil || kept != "" {
 		t.Fatalf("restore: %q, %v", kept, err)

@@ -53,11 +53,11 @@ func Open(dir string, options Options) (*DB, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	lock, err := lockDir(dir)
+	lock, warnings, err := takeDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	db.lock = lock
+	db.lock, db.warnings = lock, warnings
 	if err := db.prepare(); err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
@@ -76,7 +76,7 @@ func Open(dir string, options Options) (*DB, error) {
 func HasDatabase(dir string) bool {
 	_, data := os.Stat(filepath.Join(dir, dataName))
 	_, marker := os.Stat(filepath.Join(dir, markerName))
-	return data == nil || marker == nil
+	return data == nil || marker == nil || restorePending(dir)
 }
 
 // prepare makes the database unless there is one, and loads the secret key.
@@ -96,25 +96,11 @@ func (db *DB) prepare() error {
 	if err := db.loadSecretKey(); err != nil {
 		return err
 	}
-	if err := db.sweep(); err != nil {
+	if err := sweepDir(db.dir); err != nil {
 		return err
 	}
 	if info == nil {
 		return db.create()
-	}
-	return nil
-}
-
-// sweep removes what a crash can leave behind: copies that were not finished.
-func (db *DB) sweep() error {
-	for _, pattern := range []string{dataName + "*.new", markerName + ".new", keyName + ".new", backupPattern, backupPattern + ".new", restoreName} {
-		left, err := filepath.Glob(filepath.Join(db.dir, pattern))
-		for _, path := range left {
-			err = errors.Join(err, os.Remove(path))
-		}
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

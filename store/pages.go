@@ -44,35 +44,47 @@ type pageMeta struct {
 	txid     uint64
 }
 
-// checkPages goes through the file's pages; the error says which one is damaged.
+// checkPages is walkPages for whoever needs no size.
+func checkPages(path string, repair bool) (warnings []string, err error) {
+	_, warnings, err = walkPages(path, repair)
+	return warnings, err
+}
+
+// walkPages goes through the file's pages and returns how many bytes are in use; the error says which one is damaged.
 // A meta page of which one bit has flipped is put right if repair is true, as its
 // own 64-bit checksum proves what it was; that and an unreadable one are warnings.
-func checkPages(path string, repair bool) (warnings []string, err error) {
+func walkPages(path string, repair bool) (live int64, warnings []string, err error) {
 	mode := os.O_RDONLY
 	if repair {
 		mode = os.O_RDWR
 	}
 	f, err := os.OpenFile(path, mode, 0)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	meta, warnings, err := readMetas(f, repair)
 	if err != nil {
-		return warnings, &Damaged{Where: path, Err: err}
+		return 0, warnings, &Damaged{Where: path, Err: err}
 	}
 	if need := meta.pages * meta.pageSize; uint64(info.Size()) < need { // bbolt grows the file before it writes the meta page
-		return warnings, &Damaged{Where: path, Err: fmt.Errorf("the file is cut off: it has %d bytes, its pages need %d", info.Size(), need)}
+		return 0, warnings, &Damaged{Where: path, Err: fmt.Errorf("the file is cut off: it has %d bytes, its pages need %d", info.Size(), need)}
 	}
 	w := &pageWalk{f: f, meta: meta, size: uint64(info.Size()), seen: make([]bool, meta.pages)}
 	if err := w.tree(meta.root, nil, nil, 0); err != nil {
-		return warnings, &Damaged{Where: path, Err: err}
+		return 0, warnings, &Damaged{Where: path, Err: err}
 	}
-	return warnings, nil
+	live = 2 * int64(meta.pageSize) // the metas
+	for _, seen := range w.seen {
+		if seen {
+			live += int64(meta.pageSize)
+		}
+	}
+	return live, warnings, nil
 }
 
 // readMetas returns the newer of the two meta pages that can be read.

@@ -33,9 +33,9 @@ func (db *DB) loadSecretKey() error {
 	case err != nil:
 		return err
 	}
-	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
-	if err != nil || len(key) != 32 {
-		return fmt.Errorf("%s does not hold 64 hexadecimal digits; put the right file back, or remove it and enter the secret settings again", path)
+	key, err := parseSecretKey(text)
+	if err != nil {
+		return fmt.Errorf("%s %w; put the right file back, or remove it and enter the secret settings again", path, err)
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -44,6 +44,15 @@ func (db *DB) loadSecretKey() error {
 	db.signKey = sum(key, "sign") // a key of its own, so that neither use tells of the other
 	db.secrets, err = cipher.NewGCMWithRandomNonce(block)
 	return err
+}
+
+// parseSecretKey reads the content of a key file.
+func parseSecretKey(text []byte) ([]byte, error) {
+	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != 32 {
+		return nil, errors.New("does not hold 64 hexadecimal digits")
+	}
+	return key, nil
 }
 
 // sum is the HMAC-SHA-256 of texts, none of which can run into the next.

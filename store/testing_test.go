@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -30,6 +31,8 @@ func TestMain(m *testing.M) {
 		os.Exit(openerChild())
 	case "flips":
 		os.Exit(flipsChild())
+	case "restorer":
+		os.Exit(restorerChild())
 	case "verifier":
 		os.Exit(verifierChild())
 	}
@@ -163,20 +166,24 @@ func refusalOf(t testing.TB, err error) refusal {
 	return refusal{e.Kind, e.Code, joined(e.Fields)}
 }
 
-// snapshot is every file of a directory with its mode and bytes.
+// snapshot is every file below a directory with its mode and bytes.
 func snapshot(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
 		info, err := e.Info()
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		files[e.Name()] = info.Mode().String() + " " + string(readFile(t, filepath.Join(dir, e.Name())))
+		name, err := filepath.Rel(dir, path)
+		files[name] = info.Mode().String() + " " + string(readFile(t, path))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return files
 }

@@ -26,6 +26,14 @@ func (r *Report) fault(format string, args ...any) {
 	r.Faults = append(r.Faults, fmt.Sprintf(format, args...))
 }
 
+// err is the report as an error about what was looked at; nil without faults.
+func (r *Report) err(what string) error {
+	if len(r.Faults) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s is damaged (%s), the first: %s", what, quantity(len(r.Faults)+r.More, "fault"), r.Faults[0])
+}
+
 // Verify goes through everything: every record and its checksum, indexes both
 // ways, references, trees, counts. It reads the whole file, in one view. bbolt's
 // own check of the pages reads what a writer changes, so it is made only where

@@ -76,7 +76,7 @@ func TestKilledDuringABackupLeavesNothingBehind(t *testing.T) {
 		t.Skip("no kill came in the middle of a backup")
 	}
 	p.stop()
-	if got := names(t, dir); !slices.Equal(got, []string{"data.db", "instance", "reeve.pid", "secret.key"}) {
+	if got := names(t, dir); !slices.Equal(got, []string{"data.db", "files.db", "instance", "reeve.pid", "secret.key"}) {
 		t.Errorf("after the next start there is still %v", got)
 	}
 }

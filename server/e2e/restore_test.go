@@ -51,7 +51,7 @@ func TestBackupUnderLoadAndRestore(t *testing.T) {
 	}
 	var backups []taken
 	for i := range size(2, 5, 20) {
-		b := taken{file: filepath.Join(t.TempDir(), "backup.db")}
+		b := taken{file: filepath.Join(t.TempDir(), "backup.tar")}
 		for w := range writers {
 			// The writers must get on between two backups, or none is taken under load.
 			from := acked[w].Load()
@@ -73,7 +73,7 @@ func TestBackupUnderLoadAndRestore(t *testing.T) {
 	close(stop)
 	wg.Wait()
 	p.stop()
-	if got := names(t, dir); len(got) != 4 {
+	if got := names(t, dir); len(got) != 5 {
 		t.Errorf("after the backups there is %v", got)
 	}
 	for i, b := range backups {
@@ -85,7 +85,7 @@ func TestBackupUnderLoadAndRestore(t *testing.T) {
 		if r.code != 0 {
 			t.Fatalf("%+v", r)
 		}
-		if kept := strings.Contains(r.out, ".before-restore-"); kept != (i == 0) {
+		if kept := strings.Contains(r.out, "kept in "); kept != (i == 0) {
 			t.Errorf("restore says %q", r.out)
 		}
 		if v := run(t, "verify", "--data", to); v.code != 0 {
@@ -113,7 +113,7 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir)
 	c := signedIn(t, p)
-	file := filepath.Join(t.TempDir(), "backup.db")
+	file := filepath.Join(t.TempDir(), "backup.tar")
 	if err := os.WriteFile(file, c.want(200, "GET", "/system/backup", "").raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 	p.stop()
 	for _, step := range []struct{ title string }{{"Reeve"}, {"made after the backup"}} {
 		r := run(t, "restore", "--data", dir, file)
-		_, rest, _ := strings.Cut(r.out, "kept as ")
+		_, rest, _ := strings.Cut(r.out, "kept in ")
 		kept, _, _ := strings.Cut(rest, "\n")
 		if r.code != 0 || kept == "" {
 			t.Fatalf("%+v", r)
@@ -157,7 +157,7 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			file := filepath.Join(t.TempDir(), "backup.db")
+			file := filepath.Join(t.TempDir(), "backup.tar")
 			if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}

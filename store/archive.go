@@ -1,0 +1,195 @@
+package store
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// A backup is a tar file (PAX, not compressed) of a fixed order, so that it can be
+// written and read in one go and its size is known beforehand:
+//
+//	manifest.json  what follows; the comment of its header holds its own SHA-256
+//	data.db        the records
+//	secret.key     what encrypts secret settings
+//	files/SHA-256  the bytes of a file, in the order of the digests
+const (
+	manifestName  = "manifest.json"
+	archiveFiles  = "files/"
+	archiveFormat = 1
+
+	tarBlock    = 512
+	maxManifest = 512 << 20 // some three million files; it is held in memory
+	maxKeyFile  = 4 << 10
+)
+
+// manifest says what an archive holds.
+type manifest struct {
+	Format   int            `json:"format"`
+	Version  string         `json:"version"` // of the program that wrote it
+	Instance string         `json:"instance"`
+	Time     Time           `json:"time"`
+	Entries  []archiveEntry `json:"entries"`
+}
+
+type archiveEntry struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	SHA256 Digest `json:"sha256"`
+}
+
+// encode returns the manifest as it stands in the archive.
+func (m *manifest) encode() ([]byte, error) {
+	text, err := json.Marshal(m)
+	if err == nil && len(text) > maxManifest {
+		err = fmt.Errorf("the manifest of %d entries is too long", len(m.Entries))
+	}
+	return text, err
+}
+
+// header is an entry's. Times are whole seconds, which need no further header.
+func (m *manifest) header(e archiveEntry) *tar.Header {
+	return &tar.Header{
+		Typeflag: tar.TypeReg, Name: e.Name, Size: e.Size, Mode: 0o600,
+		ModTime: Time(m.Time / 1e6 * 1e6).Std(), Format: tar.FormatPAX,
+	}
+}
+
+// ownHeader is that of the manifest itself.
+func (m *manifest) ownHeader(text []byte) *tar.Header {
+	h := m.header(archiveEntry{Name: manifestName, Size: int64(len(text))})
+	h.PAXRecords = map[string]string{"comment": manifestSum(text)}
+	return h
+}
+
+func manifestSum(text []byte) string { return "sha256 " + Digest(sha256.Sum256(text)).String() }
+
+// size is how long an archive is whose manifest is this text.
+func (m *manifest) size(text []byte) (int64, error) {
+	total, err := entrySize(m.ownHeader(text))
+	for _, e := range m.Entries {
+		n, err2 := entrySize(m.header(e))
+		total, err = total+n, errors.Join(err, err2)
+	}
+	return total + 2*tarBlock, err // two empty blocks end it
+}
+
+// entrySize is what an entry takes up, header and padding included.
+func entrySize(h *tar.Header) (int64, error) {
+	var head bytes.Buffer
+	err := tar.NewWriter(&head).WriteHeader(h)
+	return int64(head.Len()) + (h.Size+tarBlock-1)/tarBlock*tarBlock, err
+}
+
+// isArchive tells an archive from a bare data.db: the magic of tar stands here.
+func isArchive(r io.ReaderAt) bool {
+	magic := make([]byte, 5)
+	_, err := r.ReadAt(magic, 257)
+	return err == nil && string(magic) == "ustar"
+}
+
+// readManifest reads the first entry of an archive of this many bytes.
+func readManifest(r *tar.Reader, length int64) (*manifest, error) {
+	h, err := r.Next()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("it is cut off or damaged: %w", err)
+	case h.Name != manifestName || h.Typeflag != tar.TypeReg:
+		return nil, fmt.Errorf("it is not a backup: it begins with %q and not with %s", h.Name, manifestName)
+	case h.Size > min(maxManifest, length):
+		return nil, fmt.Errorf("%s claims %d bytes, which cannot be", manifestName, h.Size)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s is cut off: %w", manifestName, err)
+	}
+	if h.PAXRecords["comment"] != manifestSum(text) {
+		return nil, fmt.Errorf("%s is damaged: its SHA-256 is not the one in its header", manifestName)
+	}
+	var m manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, fmt.Errorf("%s is damaged: %w", manifestName, err)
+	}
+	if m.Format > archiveFormat {
+		return nil, fmt.Errorf("it was written by a newer program, reeve %s (format %d, this one knows %d)", m.Version, m.Format, archiveFormat)
+	}
+	if err := m.check(length); err != nil {
+		return nil, fmt.Errorf("%s makes no sense: %w", manifestName, err)
+	}
+	if want, err := m.size(text); err != nil || want != length {
+		return nil, errors.Join(err, fmt.Errorf("it is cut off, or something was added: it has %d bytes, its manifest needs %d", length, want))
+	}
+	return &m, nil
+}
+
+// check holds a manifest against what one can say. Names are of fixed forms alone,
+// in a fixed order, so none can lead elsewhere or come twice.
+func (m *manifest) check(length int64) error {
+	if m.Format != archiveFormat {
+		return fmt.Errorf("there is no format %d", m.Format)
+	}
+	if len(m.Entries) < 2 || m.Entries[0].Name != dataName || m.Entries[1].Name != keyName {
+		return fmt.Errorf("it must name %s and %s first", dataName, keyName)
+	}
+	for i, e := range m.Entries {
+		if e.Size < 0 || e.Size > length {
+			return fmt.Errorf("%q claims %d bytes, which cannot be", e.Name, e.Size)
+		}
+		if i >= 2 && e.Name != archiveFiles+e.SHA256.String() {
+			return fmt.Errorf("%q is not the name of a file with the SHA-256 %s", e.Name, e.SHA256)
+		}
+	}
+	files := m.Entries[2:]
+	for i := 1; i < len(files); i++ {
+		if files[i-1].Name >= files[i].Name {
+			return fmt.Errorf("%s comes twice or in the wrong place", files[i].Name)
+		}
+	}
+	if m.Entries[1].Size > maxKeyFile {
+		return fmt.Errorf("%s claims %d bytes, which cannot be", keyName, m.Entries[1].Size)
+	}
+	return nil
+}
+
+// next goes on to the entry that the manifest names, and to no other.
+func (m *manifest) next(r *tar.Reader, i int) error {
+	h, err := r.Next()
+	switch {
+	case err == io.EOF && i < len(m.Entries):
+		return fmt.Errorf("%s is missing", m.Entries[i].Name)
+	case err == io.EOF:
+		return nil
+	case err != nil:
+		return fmt.Errorf("it is cut off or damaged: %w", err)
+	case i == len(m.Entries) || !slices.ContainsFunc(m.Entries, func(e archiveEntry) bool { return e.Name == h.Name }):
+		return fmt.Errorf("the entry %q is not in its manifest", h.Name)
+	case h.Name != m.Entries[i].Name:
+		return fmt.Errorf("the entry %q stands where %s must", h.Name, m.Entries[i].Name)
+	case h.Typeflag != tar.TypeReg:
+		return fmt.Errorf("the entry %q is not a plain file", h.Name)
+	case h.Size != m.Entries[i].Size:
+		return fmt.Errorf("%s has %d bytes, its manifest says %d", h.Name, h.Size, m.Entries[i].Size)
+	}
+	return nil
+}
+
+// copyExact copies what must be an entry's bytes, and is an error if it is not.
+func (e archiveEntry) copyExact(w io.Writer, r io.Reader) error {
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(w, sum), r)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("it is cut off")
+	}
+	if got := Digest(sum.Sum(nil)); err == nil && (n != e.Size || got != e.SHA256) {
+		err = fmt.Errorf("it is damaged: %d bytes with the SHA-256 %s, not %d with %s", n, got, e.Size, e.SHA256)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", e.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.etcd.io/bbolt"
+)
+
+// VerifyDir verifies the database of a data directory, which no server may hold,
+// and changes nothing, but that it finishes a restore that was cut off. A file that
+// cannot even be opened is a fault in the report; one of another schema is an error.
+func VerifyDir(dir string, options Options) (report *Report, err error) {
+	path := filepath.Join(dir, dataName)
+	if _, err := os.Stat(path); err != nil && !restorePending(dir) {
+		return nil, err
+	}
+	lock, _, err := takeDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	report, refs, instance, err := inspect(path, options)
+	if err == nil && hasFiles(options.schemaOr()) {
+		err = inspectBlobs(filepath.Join(dir, blobsName), instance, refs, report)
+	}
+	if damage := reportDamage(err); damage != nil {
+		damage.Faults = append(damage.Faults, report.Faults...)
+		return damage, nil
+	}
+	return report, err
+}
+
+// inspect verifies a database file and says who refers to which bytes.
+func inspect(path string, options Options) (report *Report, refs []blobRef, instance string, err error) {
+	report = &Report{}
+	warnings, err := checkPages(path, false)
+	if err != nil {
+		return report, nil, "", err
+	}
+	db := &DB{path: path, schema: options.schemaOr(), options: options, clock: clockNow}
+	err = guard(path, func() (err error) {
+		db.bolt, err = bbolt.Open(path, 0o600, boltOptions(true))
+		return err
+	})
+	if err != nil {
+		return report, nil, "", err
+	}
+	err = db.View(System, func(tx *Tx) error {
+		meta, err := readMeta(tx)
+		if err != nil {
+			return err
+		}
+		if err := db.schema.knows(meta, path, options.Version); err != nil {
+			return err
+		}
+		if meta.Schema < db.schema.version() {
+			return fmt.Errorf("%s has schema %d, older than this program's %d: start the server once, which migrates it, then verify", path, meta.Schema, db.schema.version())
+		}
+		report = tx.Verify()
+		report.Faults = append(report.Faults, warnings...)
+		if install, err := Installs.Get(tx, 1); err == nil && hasFiles(db.schema) {
+			instance, refs = install.Name, blobRefs(tx)
+		}
+		return nil
+	})
+	return report, refs, instance, errors.Join(err, db.bolt.Close())
+}
+
+// hasFiles tells whether a schema is the real one, or a test's without files.
+func hasFiles(s *schema) bool { return slices.Contains(s.tables, table(Files)) }
+
+// reportDamage makes a report of an error that is damage; nil for any other.
+func reportDamage(err error) *Report {
+	var d *Damaged
+	if !errors.As(err, &d) {
+		return nil
+	}
+	return &Report{Faults: []string{fmt.Sprintf("%s: %v", d.Where, d.Err)}}
+}

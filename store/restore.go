@@ -1,0 +1,310 @@
+package store
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.etcd.io/bbolt"
+)
+
+// Restore puts a backup in the place of what a data directory holds, which no
+// server may hold. The backup is an archive, a directory that a restore has kept,
+// or a data.db alone. It is migrated and verified first, and a damaged or newer one
+// is refused before anything is touched. What was there is kept in a directory,
+// which is returned ("" if there was nothing). The next start signs everybody out:
+// the backup may hold sessions that were ended after it was taken.
+func Restore(dir, backup string, options Options) (kept string, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	lock, _, err := takeDir(dir)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	in := &staging{dir: filepath.Join(dir, stagingName), options: options}
+	err = in.stage(backup)
+	if err == nil {
+		err = in.ready(dir)
+	}
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("%s was not restored, nothing is changed: %w", backup, err), os.RemoveAll(in.dir))
+	}
+	return finishRestore(dir)
+}
+
+// staging is a backup on its way in: a directory that nobody looks at until it is
+// complete.
+type staging struct {
+	dir      string
+	options  Options
+	names    []string // of the files that come in
+	aside    []string // of those that go, if they are there
+	instance string
+	refs     []blobRef
+}
+
+func (in *staging) path(name string) string { return filepath.Join(in.dir, name) }
+
+// stage puts all of a backup into the directory and verifies it.
+func (in *staging) stage(backup string) error {
+	if err := errors.Join(os.RemoveAll(in.dir), os.Mkdir(in.dir, 0o700)); err != nil {
+		return err
+	}
+	info, err := os.Stat(backup)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return in.stageDir(backup)
+	}
+	f, err := os.Open(backup)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // it was only read
+	if isArchive(f) {
+		return in.stageArchive(f, info.Size())
+	}
+	return in.stageFiles(map[string]string{dataName: backup})
+}
+
+// stageDir takes what there is of a data directory's files.
+func (in *staging) stageDir(backup string) error {
+	from := map[string]string{dataName: filepath.Join(backup, dataName)}
+	for _, name := range []string{lockName, keyName, blobsName} {
+		path := filepath.Join(backup, name)
+		if there, err := exists(path); err != nil {
+			return err
+		} else if there {
+			from[name] = path
+		}
+	}
+	if _, used := from[lockName]; used { // it is a whole data directory, and somebody may be at it
+		lock, err := lockDir(backup)
+		if err != nil {
+			return err
+		}
+		defer lock.Unlock() // which nothing depends on any more
+		delete(from, lockName)
+	}
+	return in.stageFiles(from)
+}
+
+// stageFiles takes a data.db, which alone is what a backup was before there were
+// files, and those beside it. A files.db that is there goes aside in any case: its
+// bytes belong to records that go, and the next start would delete them. The key
+// stays unless another one comes, as it may be the one that secrets need.
+func (in *staging) stageFiles(from map[string]string) error {
+	in.names = slices.Sorted(maps.Keys(from))
+	need := int64(0)
+	for _, path := range from {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		need += info.Size()
+	}
+	if err := needRoom(in.dir, need); err != nil {
+		return err
+	}
+	for name, path := range from {
+		if err := copyFile(path, in.path(name)); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(in.checkKey(), in.accept()); err != nil {
+		return err
+	}
+	in.aside = slices.Compact(slices.Sorted(slices.Values(append([]string{blobsName}, in.names...))))
+	if from[blobsName] != "" || len(in.refs) == 0 {
+		return in.checkBlobs()
+	}
+	return fmt.Errorf("its records have %s, and there is no %s beside them; restore an archive, or a directory that has both",
+		quantity(len(in.refs), "file"), blobsName)
+}
+
+// stageArchive takes an archive of this many bytes.
+func (in *staging) stageArchive(f io.Reader, length int64) error {
+	r := tar.NewReader(f)
+	m, err := readManifest(r, length)
+	if err != nil {
+		return err
+	}
+	if err := needRoom(in.dir, length); err != nil {
+		return err
+	}
+	for i, name := range []string{dataName, keyName} {
+		if err := m.next(r, i); err != nil {
+			return err
+		}
+		if err := writeExact(in.path(name), m.Entries[i], r); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(in.checkKey(), in.accept()); err != nil {
+		return err
+	}
+	if m.Instance != in.instance {
+		return fmt.Errorf("its %s is of another installation than its %s", manifestName, dataName)
+	}
+	in.names = []string{dataName, keyName}
+	if hasFiles(in.options.schemaOr()) {
+		if err := in.stageBlobs(m, r); err != nil {
+			return err
+		}
+		in.names = append(in.names, blobsName)
+	}
+	in.aside = in.names
+	return errors.Join(m.next(r, len(m.Entries)), in.checkBlobs())
+}
+
+// stageBlobs makes a file of blobs of the archive's. Until it is synced at the end
+// no commit is: nobody looks at it before, and files are many and small.
+func (in *staging) stageBlobs(m *manifest, r *tar.Reader) error {
+	all := func(Digest) (bool, error) { return true, nil }
+	b, _, err := newBlobs(in.path(blobsName), in.instance, all, unlimited)
+	if err != nil {
+		return err
+	}
+	b.bolt.NoSync = true
+	b.done.Go(b.write)
+	for i := 2; i < len(m.Entries) && err == nil; i++ {
+		if err = m.next(r, i); err == nil {
+			err = stageBlob(b, m.Entries[i], r)
+		}
+	}
+	return errors.Join(err, b.bolt.Sync(), b.close())
+}
+
+// unlimited are the limits of a file that is filled from another.
+func unlimited() (quota, floor int64) { return 0, 0 }
+
+func stageBlob(b *blobs, e archiveEntry, r io.Reader) error {
+	u := b.upload()
+	defer u.Release()
+	if err := e.copyExact(u, r); err != nil {
+		return err
+	}
+	_, err := u.Finish()
+	return err
+}
+
+// checkBlobs reads everything back, and looks for the bytes of every record.
+func (in *staging) checkBlobs() error {
+	if !hasFiles(in.options.schemaOr()) {
+		return nil
+	}
+	report := &Report{}
+	err := inspectBlobs(in.path(blobsName), in.instance, in.refs, report)
+	return errors.Join(err, report.err("it"))
+}
+
+// checkKey refuses what a start would refuse.
+func (in *staging) checkKey() error {
+	text, err := os.ReadFile(in.path(keyName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		_, err = parseSecretKey(text)
+	}
+	if err != nil {
+		return fmt.Errorf("its %s %w", keyName, err)
+	}
+	return nil
+}
+
+// accept makes a backup's data.db fit to be started from, or says why not.
+func (in *staging) accept() (err error) {
+	path := in.path(dataName)
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		return errors.Join(err, errors.New("it is empty"))
+	}
+	db := &DB{path: path, schema: in.options.schemaOr(), options: in.options, clock: clockNow}
+	if err := db.openFile(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.bolt.Close()) }()
+	if len(db.warnings) > 0 {
+		return fmt.Errorf("it is damaged: %s", db.warnings[0])
+	}
+	if err := db.migrate(false); err != nil {
+		return err
+	}
+	var meta fileMeta
+	err = db.View(System, func(tx *Tx) error {
+		if err := tx.Verify().err("it"); err != nil {
+			return err
+		}
+		install, err := Installs.Get(tx, 1)
+		if err != nil {
+			return err
+		}
+		in.instance = install.Name
+		if hasFiles(db.schema) {
+			in.refs = blobRefs(tx)
+		}
+		meta, err = readMeta(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	meta.Restored = true
+	return db.bolt.Update(func(btx *bbolt.Tx) error {
+		return writeMeta(&Tx{db: db, bolt: btx, changes: newChanges()}, meta)
+	})
+}
+
+// endRestore ends the sessions of a backup that is started from for the first time.
+func (db *DB) endRestore() error {
+	var meta fileMeta
+	err := db.View(System, func(tx *Tx) (err error) {
+		meta, err = readMeta(tx)
+		return err
+	})
+	if err != nil || !meta.Restored {
+		return err
+	}
+	meta.Restored = false
+	return guard(db.path, func() error {
+		return db.bolt.Update(func(btx *bbolt.Tx) error {
+			tx := &Tx{db: db, actor: System, now: db.clock(), bolt: btx, changes: newChanges()}
+			if err := endAllSessions(tx); err != nil {
+				return err
+			}
+			return writeMeta(tx, meta)
+		})
+	})
+}
+
+// writeExact writes an archive's entry to a file, synced.
+func writeExact(path string, e archiveEntry, r io.Reader) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(e.copyExact(f, r), f.Sync(), f.Close())
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() // it was only read
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
+}

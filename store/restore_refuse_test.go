@@ -1,0 +1,74 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// refused has an archive refused with a text.
+func refused(t *testing.T, dir string, archive []byte, want string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bad.tar")
+	writeFile(t, path, archive)
+	kept, err := Restore(dir, path, Options{})
+	oneLine(t, err)
+	if err == nil || kept != "" || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path+" was not restored, nothing is changed") {
+		t.Errorf("got %q, %v, want %q", kept, err, want)
+	}
+}
+
+// replace puts other bytes into an entry, with everything about them right.
+func replace(a *archived, i int, data []byte) {
+	a.entries[i].data, a.entries[i].header.Size = data, int64(len(data))
+	a.manifest.Entries[i].Size, a.manifest.Entries[i].SHA256 = int64(len(data)), sha256.Sum256(data)
+}
+
+// dropFile takes the last file out of an archive as if it had never been.
+func dropFile(a *archived) {
+	n := len(a.entries) - 1
+	a.entries, a.manifest.Entries = a.entries[:n], a.manifest.Entries[:n]
+}
+
+// Every bit of what an archive holds counts, and so does every byte of its length.
+func TestFlippedAndCutArchivesAreRefused(t *testing.T) {
+	good, dir := archiveBytes(t), filepath.Join(t.TempDir(), "data")
+	shut(t, open(t, dir, Options{}))
+	before := snapshot(t, dir)
+	a := takeApart(t, good)
+	at := 0
+	for i, e := range append([]archivedEntry{{data: manifestText(t, a)}}, a.entries...) {
+		if len(e.data) == 0 {
+			continue
+		}
+		start := bytes.Index(good[at:], e.data)
+		if start < 0 {
+			t.Fatalf("entry %d is not where it must be", i)
+		}
+		at += start
+		for _, where := range []int{0, len(e.data) / 2, len(e.data) - 1} {
+			bad := bytes.Clone(good)
+			bad[at+where] ^= 1
+			refused(t, dir, bad, "")
+		}
+		at += len(e.data)
+		refused(t, dir, good[:at], "")
+	}
+	for _, n := range []int{1, 512, 1000, len(good) / 2, len(good) - 1024, len(good) - 512, len(good) - 1} {
+		refused(t, dir, good[:n], "")
+	}
+	refused(t, dir, append(bytes.Clone(good), 0), "something was added")
+	refused(t, dir, append(bytes.Clone(good), good...), "something was added")
+	sameFiles(t, snapshot(t, dir), before)
+}
+
+func manifestText(t *testing.T, a *archived) []byte {
+	t.Helper()
+	text, err := a.manifest.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
