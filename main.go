@@ -57,6 +57,7 @@ var commands = []command{
 	{"version", "", "print the version", (*program).version, true},
 	{"verify", "", "check every record of the database; the server must be stopped", (*program).verify, false},
 	{"restore", "FILE", "put a backup in the place of the data; the server must be stopped", (*program).restore, false},
+	{"compact", "", "give the room of what was deleted back to the disk; the server must be stopped", (*program).compact, false},
 	{"admin recover", "", "give an owner a new password; the server must be stopped", (*program).recover, false},
 	{"config", "", "print config.example.toml", (*program).example, true},
 }
@@ -299,6 +300,14 @@ func (p *program) restore() error {
 		fmt.Fprintln(p.out, "what was there is kept in", kept)
 	}
 	_, err = fmt.Fprintln(p.out, "restored; everybody has to sign in again")
+	return err
+}
+
+func (p *program) compact() error {
+	done, err := store.Compact(p.config.String("data.dir"), p.storeOptions())
+	for _, c := range done {
+		fmt.Fprintf(p.out, "%s: %.1f MiB before, %.1f MiB after\n", c.Name, float64(c.Before)/(1<<20), float64(c.After)/(1<<20))
+	}
 	return err
 }
 

@@ -14,11 +14,11 @@ import (
 	"reeve/store/errs"
 )
 
-// smallDisk mounts a file system of one mebibyte and returns a directory on it.
-func smallDisk(t *testing.T) string {
+// smallDisk mounts a file system of that size and returns a directory on it.
+func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	at := t.TempDir()
-	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size=1m,mode=0700"); err != nil {
+	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size="+size+",mode=0700"); err != nil {
 		t.Skipf("a full disk cannot be had here: mount: %v", err)
 	}
 	t.Cleanup(func() {
@@ -50,7 +50,7 @@ func createLarge(i int) func(*Tx) error {
 }
 
 func TestFullDisk(t *testing.T) {
-	at := smallDisk(t)
+	at := smallDisk(t, "1m")
 	removed := ballast(t, at, 500<<10)
 	db := open(t, filepath.Join(at, "data"), Options{schema: zoo()})
 	stored := []string{}
@@ -78,7 +78,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestBackupOnFullDisk(t *testing.T) {
-	at := smallDisk(t)
+	at := smallDisk(t, "1m")
 	dir := filepath.Join(at, "data")
 	db := open(t, dir, Options{schema: zoo()})
 	update(t, db, createLarge(1))
@@ -94,7 +94,7 @@ func TestBackupOnFullDisk(t *testing.T) {
 // The room runs out at every place of a first start; each leaves a directory in
 // which a start with room works.
 func TestCreateOnFullDisk(t *testing.T) {
-	at := smallDisk(t)
+	at := smallDisk(t, "1m")
 	refused := 0
 	for pages := range 20 {
 		t.Run(fmt.Sprintf("%d pages of room", pages), func(t *testing.T) {

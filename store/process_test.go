@@ -129,5 +129,3 @@ func allIDs(tx *Tx) []ID {
 }
 
 func dirOf() string { return os.Getenv(dirVar) }
-
-func restorerChild() int { return 0 }

@@ -67,7 +67,7 @@ func TestWrongCommandLines(t *testing.T) {
 func TestHelpListsTheCommands(t *testing.T) {
 	t.Parallel()
 	r := run(t, "--help")
-	for _, word := range []string{"serve", "version", "verify", "restore FILE", "admin recover", "config", "-data", "-listen", "-config"} {
+	for _, word := range []string{"serve", "version", "verify", "restore FILE", "compact", "admin recover", "config", "-data", "-listen", "-config"} {
 		if !strings.Contains(r.err+r.out, word) {
 			t.Errorf("it does not tell of %s", word)
 		}
@@ -87,7 +87,7 @@ func TestOnlyOneProcessHasTheData(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := snapshot(t, dir)
-	for _, words := range []string{"verify", "restore " + backup, "admin recover", "serve --listen 127.0.0.1:0"} {
+	for _, words := range []string{"verify", "restore " + backup, "compact", "admin recover", "serve --listen 127.0.0.1:0"} {
 		t.Run(words[:5], func(t *testing.T) {
 			r := run(t, append(strings.Fields(words), "--data", dir)...)
 			if r.code != 1 || !strings.Contains(r.err, fmt.Sprintf("process %d;", p.pid())) || !strings.Contains(r.err, dir) {
