@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 		os.Exit(openerChild())
 	case "flips":
 		os.Exit(flipsChild())
+	case "memory":
+		os.Exit(memoryChild())
 	case "restorer":
 		os.Exit(restorerChild())
 	case "verifier":

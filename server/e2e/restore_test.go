@@ -1,14 +1,19 @@
 package e2e
 
 import (
+	"archive/tar"
+	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // A backup taken under load is one moment of the data, and a restore of it
@@ -133,6 +138,90 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 		p.stop()
 		file = kept
 	}
+}
+
+// The archive is a plain tar file, whose key comes along: without it the secrets of
+// the restored settings could not be read.
+func TestABackupBringsItsKey(t *testing.T) {
+	t.Parallel()
+	source, dir := t.TempDir(), t.TempDir()
+	filled(t, source, "x")
+	filled(t, dir, "what is there")
+	p := start(t, source)
+	archive := signedIn(t, p).want(200, "GET", "/system/backup", "").raw
+	p.stop()
+	var entries []string
+	for r := tar.NewReader(bytes.NewReader(archive)); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, h.Name)
+	}
+	if want := []string{"manifest.json", "data.db", "secret.key"}; !slices.Equal(entries, want) {
+		t.Errorf("the archive has %v, want %v", entries, want)
+	}
+	file := filepath.Join(t.TempDir(), "backup.tar")
+	if err := os.WriteFile(file, archive, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(t, dir)
+	r := run(t, "restore", file, "--data", dir)
+	_, rest, _ := strings.Cut(r.out, "kept in ")
+	kept, _, _ := strings.Cut(rest, "\n")
+	if r.code != 0 || kept == "" {
+		t.Fatalf("%+v", r)
+	}
+	if got := snapshot(t, kept); len(got) != 3 || got["secret.key"] != before["secret.key"] || got["data.db"] != before["data.db"] || got["files.db"] != before["files.db"] {
+		t.Errorf("kept are %d files, and not what was there", len(got))
+	}
+	if got, want := snapshot(t, source)["secret.key"], before["secret.key"]; got == want {
+		t.Error("both have the same key")
+	} else if key, err := os.ReadFile(filepath.Join(dir, "secret.key")); err != nil || string(key) != got {
+		t.Errorf("the key is not the backup's: %v", err)
+	}
+	sound(t, dir)
+}
+
+// What is killed while it restores has restored all or nothing, whenever that is.
+func TestKilledDuringARestore(t *testing.T) {
+	t.Parallel()
+	source, old := t.TempDir(), t.TempDir()
+	filled(t, source, "x")
+	p := start(t, source)
+	c := signedIn(t, p)
+	c.want(200, "PUT", "/system/setting", values("site.title", "new"))
+	file := filepath.Join(t.TempDir(), "backup.tar")
+	if err := os.WriteFile(file, c.want(200, "GET", "/system/backup", "").raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.stop()
+	filled(t, old, "what is there")
+	r := random(t)
+	saw := map[string]int{}
+	for range size(6, 30, 200) {
+		dir := copyDir(t, old)
+		before := names(t, dir)
+		restoring := begin(t, program(t, "restore", file, "--data", dir))
+		select {
+		case <-restoring.done:
+		case <-time.After(time.Duration(r.IntN(60)) * time.Millisecond): // any moment will do
+		}
+		restoring.kill()
+		p := start(t, dir)
+		title := signedIn(t, p).title()
+		saw[title]++
+		p.stop()
+		sound(t, dir)
+		left := slices.DeleteFunc(names(t, dir), func(name string) bool { return title == "new" && strings.HasPrefix(name, "kept-") })
+		if !slices.Equal(left, before) || title != "new" && title != "Reeve" {
+			t.Errorf("the title is %q, and there is %v", title, left)
+		}
+	}
+	t.Logf("seen: %v", saw)
 }
 
 func TestDamagedBackupsAreRefused(t *testing.T) {

@@ -1,0 +1,141 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"reeve/store"
+)
+
+// withFile has a file of some megabytes, more than a connection holds back, and a
+// clerk who may take backups.
+func withFile(t *testing.T) (in *instance, data []byte) {
+	t.Helper()
+	in = start(t)
+	in.clerk("clerk", "system.backup")
+	data = bytes.Repeat([]byte("the bytes of a file "), 300_000)
+	u, err := in.db.NewUpload()
+	must(t, err)
+	defer u.Release()
+	_, err = u.Write(data)
+	must(t, err)
+	digest, err := u.Finish()
+	must(t, err)
+	in.update(func(tx *store.Tx) error {
+		return store.Files.Create(tx, &store.File{Name: "some", Kind: store.OtherFile, Size: u.Size(), Digest: digest})
+	})
+	return in, data
+}
+
+// download reads a backup over a connection, during which something happens.
+func (in *instance) download(as string, then func()) (archive []byte, promised int64, err error) {
+	in.t.Helper()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		in.server.Handler().ServeHTTP(&interrupted{w, then}, r)
+	}))
+	defer web.Close()
+	r, err := http.NewRequest("GET", web.URL+"/system/backup", nil)
+	must(in.t, err)
+	r.Header.Set("Authorization", "Bearer "+in.tokens[as])
+	a, err := http.DefaultTransport.RoundTrip(r)
+	must(in.t, err)
+	defer a.Body.Close()
+	if a.StatusCode != 200 {
+		in.t.Fatalf("the backup answers %d", a.StatusCode)
+	}
+	archive, err = io.ReadAll(a.Body)
+	return archive, a.ContentLength, err
+}
+
+func TestABackupHasTheFiles(t *testing.T) {
+	in, data := withFile(t)
+	archive, promised, err := in.download("clerk", nil)
+	must(t, err)
+	if int64(len(archive)) != promised {
+		t.Errorf("%d bytes came, %d were promised", len(archive), promised)
+	}
+	path, dir := filepath.Join(t.TempDir(), "backup.tar"), t.TempDir()
+	must(t, os.WriteFile(path, archive, 0o600))
+	if _, err := store.Restore(dir, path, store.Options{Version: "test", Keys: Keys()}); err != nil {
+		t.Fatal(err)
+	}
+	other := open(t, dir)
+	other.view(func(tx *store.Tx) error {
+		f, err := store.Files.Get(tx, 1)
+		must(t, err)
+		blob, err := other.db.OpenBlob(f.Digest)
+		must(t, err)
+		got, err := io.ReadAll(blob)
+		if !bytes.Equal(got, data) {
+			t.Errorf("%d other bytes came back", len(got))
+		}
+		return err
+	})
+}
+
+// TestABackupThatFailsIsCutOff: what the client has got it cannot take for whole.
+func TestABackupThatFailsIsCutOff(t *testing.T) {
+	for name, then := range map[string]func(t *testing.T, in *instance){
+		"the permission is taken away": func(_ *testing.T, in *instance) { in.switchPermission("system.backup", "status", 0) },
+		"the user signs out":           func(_ *testing.T, in *instance) { in.ok("POST", "/admin/logout", "", "clerk") },
+		"the bytes are damaged": func(t *testing.T, in *instance) {
+			path := filepath.Join(in.dir, "files.db")
+			text, err := os.ReadFile(path)
+			must(t, err)
+			at := bytes.LastIndex(text, []byte("the bytes of a file"))
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			must(t, err)
+			_, err = f.WriteAt([]byte("T"), int64(at))
+			must(t, errors.Join(err, f.Close()))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, _ := withFile(t)
+			archive, promised, err := in.download("clerk", func() { then(t, in) })
+			if !errors.Is(err, io.ErrUnexpectedEOF) || int64(len(archive)) >= promised {
+				t.Errorf("%d of %d bytes came, and the end was %v", len(archive), promised, err)
+			}
+			if left, err := filepath.Glob(filepath.Join(in.dir, "backup-*")); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %q, %v", left, err)
+			}
+			in.ok("GET", "/admin/info", "", "owner")
+		})
+	}
+}
+
+// patient is a client that takes its time: it has a deadline for every step.
+type patient struct {
+	*httptest.ResponseRecorder
+	deadline time.Time
+	late     []string
+}
+
+func (p *patient) SetWriteDeadline(t time.Time) error {
+	p.deadline = t
+	return nil
+}
+
+func (p *patient) Write(b []byte) (int, error) {
+	if left := time.Until(p.deadline); left < writeTimeout/2 || len(b) > 1<<20 {
+		p.late = append(p.late, fmt.Sprintf("%d bytes with %s left", len(b), left))
+	}
+	p.deadline = time.Time{}
+	return p.ResponseRecorder.Write(b)
+}
+
+func TestABackupHasTimeAsLongAsItGoesOn(t *testing.T) {
+	in, data := withFile(t)
+	w := &patient{ResponseRecorder: httptest.NewRecorder()}
+	in.server.Handler().ServeHTTP(w, in.request("GET", "/system/backup", "", "clerk"))
+	if w.Code != 200 || w.Body.Len() < len(data) || len(w.late) > 0 {
+		t.Errorf("%d, %d bytes, late: %.3q", w.Code, w.Body.Len(), w.late)
+	}
+}

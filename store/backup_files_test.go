@@ -1,0 +1,167 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"reeve/store/errs"
+)
+
+// bytesOf are the bytes that a file of that name has in this test.
+func bytesOf(name string) []byte {
+	return bytes.Repeat([]byte(name+" "), 1+len(name)*int(name[len(name)-1])*20)
+}
+
+// TestBackupWhileFilesComeAndGo has people who upload files and delete them again,
+// also while a backup is being written: it has every byte of the records in it.
+func TestBackupWhileFilesComeAndGo(t *testing.T) {
+	db := open(t, t.TempDir(), Options{})
+	var stop atomic.Bool
+	var made atomic.Int64
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			for n := 0; !stop.Load(); n++ {
+				name := fmt.Sprintf("file %d of %d", n, w)
+				if n%3 == 0 {
+					name = fmt.Sprintf("file %d of everybody", n) // the same bytes, uploaded and deleted by all
+				}
+				f, err := putFile(db, name, bytesOf(name))
+				if err == nil && n%2 > 0 {
+					err = db.Update(System, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
+				}
+				if err != nil && !errs.Is(err, errs.NotFound) { // all are deleted below, too
+					t.Error(err)
+					return
+				}
+				made.Add(1)
+			}
+		})
+	}
+	for i := range size(3, 15, 100) {
+		for from := made.Load(); made.Load() < from+20 && !t.Failed(); time.Sleep(time.Millisecond) { // so that there is something to do
+		}
+		b, err := db.Backup()
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		err = db.Update(System, func(tx *Tx) error { // everything that is in the backup goes before it is written
+			for _, id := range idsOf(tx, Files) {
+				if err := Files.Delete(tx, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		path := filepath.Join(t.TempDir(), "backup.tar")
+		f, err := os.Create(path)
+		if err == nil {
+			_, err = b.WriteTo(f)
+		}
+		if err = errors.Join(err, f.Close(), b.Close()); err != nil {
+			t.Error(err)
+			break
+		}
+		equal(t, "size", sizeOf(t, path), b.Size())
+		target := t.TempDir()
+		if _, err := Restore(target, path, Options{}); err != nil {
+			t.Error(err)
+			break
+		}
+		restored := open(t, target, Options{})
+		files := filesIn(t, restored)
+		for name, data := range files {
+			if data != string(bytesOf(name)) {
+				t.Errorf("%s has other bytes in the backup", name)
+			}
+		}
+		if i == 0 {
+			t.Logf("%d files in the first backup", len(files))
+		}
+		shut(t, restored)
+	}
+	stop.Store(true)
+	wg.Wait()
+}
+
+func idsOf[T any](tx *Tx, c *Collection[T]) (ids []ID) {
+	for v, err := range c.All(tx) {
+		if err == nil {
+			ids = append(ids, c.rec(v).ident().ID)
+		}
+	}
+	return ids
+}
+
+// What a backup holds stays until it is closed, and is swept then.
+func TestABackupHoldsItsFiles(t *testing.T) {
+	db := open(t, t.TempDir(), Options{})
+	f := mustPut(t, db, "some", []byte("some bytes"))
+	b, err := db.Backup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
+	db.files.blobs.sweepOnce()
+	for range 2 { // as often as one likes
+		var out bytes.Buffer
+		if n, err := b.WriteTo(&out); err != nil || n != b.Size() || int64(out.Len()) != n || !strings.Contains(out.String(), "some bytes") {
+			t.Errorf("%d of %d bytes: %v", n, b.Size(), err)
+		}
+	}
+	if err := errors.Join(b.Close(), b.Close()); !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
+	}
+	swept(t, db, f.Digest)
+}
+
+// A backup of damaged bytes ends before its end, so that nobody takes it for whole.
+func TestABackupOfDamagedBytesIsCutOff(t *testing.T) {
+	dir := t.TempDir()
+	db := open(t, dir, Options{})
+	data := randomData(t, 3*chunkSize)
+	f := mustPut(t, db, "some", data)
+	b, err := db.Backup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := readFile(t, filepath.Join(dir, blobsName))
+	at := int64(bytes.Index(file, data[2*chunkSize:2*chunkSize+100]))
+	flip := func() {
+		t.Helper()
+		f, err := os.OpenFile(filepath.Join(dir, blobsName), os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file[at+50] ^= 1
+		_, err = f.WriteAt(file[at+50:at+51], at+50)
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flip()
+	n, err := b.WriteTo(io.Discard)
+	if err == nil || n > b.Size()-chunkSize || !strings.Contains(err.Error(), f.Digest.String()) {
+		t.Errorf("%d of %d bytes: %v", n, b.Size(), err)
+	}
+	flip()
+	if n, err := b.WriteTo(io.Discard); err != nil || n != b.Size() {
+		t.Errorf("once it is whole again: %d of %d bytes: %v", n, b.Size(), err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+}
