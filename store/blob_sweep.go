@@ -48,11 +48,14 @@ func (b *blobs) leave(place uint64) {
 	b.wake()
 }
 
-// hold keeps every blob until release is called.
+// hold keeps every blob that is there when it returns, until release is called.
 func (b *blobs) hold() (release func()) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.held++
+	b.mu.Unlock()
+	// What was judged before is deleted by the time that the writer has come to
+	// this; if it refuses, it deletes nothing either.
+	b.update(func(*bbolt.Tx) error { return nil })
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
