@@ -30,7 +30,7 @@ func TestKilledDuringTheFirstStart(t *testing.T) {
 			t.Errorf("the first sign-in answers %+v", g)
 		}
 		p.stop()
-		if got := names(t, dir); !slices.Equal(got, []string{"data.db", "initial-password", "instance", "reeve.pid", "secret.key"}) {
+		if got := names(t, dir); !slices.Equal(got, []string{"data.db", "files.db", "initial-password", "instance", "reeve.pid", "secret.key"}) {
 			t.Errorf("the kills have left %v", got)
 		}
 		if v := run(t, "verify", "--data", dir); v.code != 0 {

@@ -3,6 +3,7 @@ package e2e
 import (
 	"archive/tar"
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
@@ -140,15 +141,19 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 	}
 }
 
-// The archive is a plain tar file, whose key comes along: without it the secrets of
-// the restored settings could not be read.
-func TestABackupBringsItsKey(t *testing.T) {
+// The archive is a plain tar file, with the files and with the key without which
+// the secrets of the restored settings could not be read.
+func TestABackupBringsFilesAndKey(t *testing.T) {
 	t.Parallel()
 	source, dir := t.TempDir(), t.TempDir()
 	filled(t, source, "x")
 	filled(t, dir, "what is there")
 	p := start(t, source)
-	archive := signedIn(t, p).want(200, "GET", "/system/backup", "").raw
+	c := signedIn(t, p)
+	const text = "the bytes of a file"
+	c.extra["Content-Type"] = "multipart/form-data; boundary=x"
+	c.want(200, "POST", "/file/list", "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"some.txt\"\r\n\r\n"+text+"\r\n--x--\r\n")
+	archive := c.want(200, "GET", "/system/backup", "").raw
 	p.stop()
 	var entries []string
 	for r := tar.NewReader(bytes.NewReader(archive)); ; {
@@ -161,7 +166,7 @@ func TestABackupBringsItsKey(t *testing.T) {
 		}
 		entries = append(entries, h.Name)
 	}
-	if want := []string{"manifest.json", "data.db", "secret.key"}; !slices.Equal(entries, want) {
+	if want := []string{"manifest.json", "data.db", "secret.key", fmt.Sprintf("files/%x", sha256.Sum256([]byte(text)))}; !slices.Equal(entries, want) {
 		t.Errorf("the archive has %v, want %v", entries, want)
 	}
 	file := filepath.Join(t.TempDir(), "backup.tar")
@@ -184,6 +189,11 @@ func TestABackupBringsItsKey(t *testing.T) {
 		t.Errorf("the key is not the backup's: %v", err)
 	}
 	sound(t, dir)
+	p = start(t, dir)
+	if got := signedIn(t, p).want(200, "GET", "/file/list/1/content", ""); string(got.raw) != text {
+		t.Errorf("the file has the bytes %q", got.raw)
+	}
+	p.stop()
 }
 
 // What is killed while it restores has restored all or nothing, whenever that is.
