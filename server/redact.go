@@ -1,0 +1,206 @@
+package server
+
+import (
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// What is kept of a request, in bytes.
+const (
+	keptHeader = 256
+	keptURI    = 1 << 10
+	keptBody   = 4 << 10
+)
+
+// keptHeaders are the only headers that are kept: a name that nobody thought of
+// may stand for a credential.
+var keptHeaders = map[string]bool{
+	"Accept": true, "Accept-Encoding": true, "Accept-Language": true, "Cache-Control": true, "Content-Encoding": true,
+	"Content-Length": true, "Content-Type": true, "If-Match": true, "If-Modified-Since": true, "If-None-Match": true,
+	"If-Range": true, "Origin": true, "Range": true, "Referer": true, "Sec-Fetch-Mode": true, "Sec-Fetch-Site": true,
+	"User-Agent": true, "X-Forwarded-For": true, "X-Forwarded-Proto": true, "X-Request-Id": true, "X-Requested-With": true,
+}
+
+// redactor takes the secrets out of what is kept of one request, and remembers
+// them, so that text can take them out of errors too. Secrets are what has the name
+// of one (see secretName), the values of secret settings, and what looks like a
+// token wherever it stands. It hides rather too much than too little. It is not
+// safe for use by two goroutines.
+type redactor struct {
+	// secretSetting tells whether the setting "group.key" is a secret; it should say
+	// so too of one that does not exist, whose name may be a secret's, misspelled.
+	// Without it every value of a setting is hidden.
+	secretSetting func(name string) bool
+
+	found   []string // values that were hidden, as they were meant and as they were sent
+	bytes   int      // of found
+	tooMany bool     // values to remember them all
+}
+
+// header returns the kept headers by their canonical names. Of the others, those
+// with secret names are remembered.
+func (r *redactor) header(h http.Header) map[string]string {
+	kept := make(map[string]string, len(h))
+	for name, values := range h {
+		name = http.CanonicalHeaderKey(name)
+		if !keptHeaders[name] {
+			if secretName(name) {
+				r.rememberHeader(values)
+			}
+			continue
+		}
+		value := strings.ToValidUTF8(strings.Join(values, ", "), "\uFFFD")
+		if name == "Referer" {
+			value = r.referer(value)
+		}
+		kept[name] = shorten(clean(value), keptHeader)
+	}
+	if _, password, ok := (&http.Request{Header: h}).BasicAuth(); ok {
+		r.remember(password)
+	}
+	return kept
+}
+
+// rememberHeader remembers credentials whole, and what they are made of: the token
+// after its scheme, the values of cookies.
+func (r *redactor) rememberHeader(values []string) {
+	const scheme = 8 // bytes; shorter parts are words like Bearer
+	for _, value := range values {
+		r.remember(value)
+		for _, part := range strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(" \t;,\"", c) }) {
+			if _, rest, _ := strings.Cut(part, "="); strings.Trim(rest, "=") != "" { // not the end of base64
+				part = rest
+			}
+			if len(part) >= scheme {
+				r.remember(part)
+			}
+		}
+	}
+}
+
+// referer keeps where a request came from without the user, query and fragment.
+func (r *redactor) referer(value string) string {
+	u, err := url.Parse(value)
+	if err != nil || u.Opaque != "" {
+		return hidden
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() + r.path("", u.Path)
+}
+
+// uri returns the path and the query of a request for a route, "GET /media/:key",
+// or "" for none.
+func (r *redactor) uri(route, path, rawQuery string) string {
+	s := r.path(route, path)
+	if rawQuery != "" {
+		s += "?" + r.query(rawQuery)
+	}
+	return shorten(s, keptURI)
+}
+
+// path hides what stands in the place of a secret parameter. A path of no route
+// may be that of one, mistyped: there what follows a secret name is hidden, and
+// what is as long as a key.
+func (r *redactor) path(route, path string) string {
+	const longest = 24 // bytes of a segment that is no key
+	_, pattern, _ := strings.Cut(route, " ")
+	names := strings.Split(pattern, "/")
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		var secret bool
+		if route == "" {
+			secret = len(segment) > longest || i > 0 && secretName(segments[i-1])
+		} else if i < len(names) && strings.HasPrefix(names[i], ":") {
+			secret = secretName(names[i])
+		}
+		if secret && segment != "" {
+			r.remember(segment)
+			segments[i] = hidden
+		} else {
+			segments[i] = escape(clean(segment), url.PathEscape)
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// query hides the values of secret parameters, also inside of values that are
+// JSON. What cannot be read is hidden whole.
+func (r *redactor) query(raw string) string {
+	if strings.Contains(raw, ";") { // net/url takes it for a mistake, others for an &
+		return hidden
+	}
+	parts := strings.Split(raw, "&")
+	for i, part := range parts {
+		rawName, rawValue, both := strings.Cut(part, "=")
+		name, err1 := url.QueryUnescape(rawName)
+		value, err2 := url.QueryUnescape(rawValue)
+		if err1 != nil || err2 != nil {
+			return hidden
+		}
+		if !both { // perhaps a value that lost its name
+			parts[i] = escape(r.parameter("", name), url.QueryEscape)
+			continue
+		}
+		parts[i] = escape(clean(name), url.QueryEscape)
+		kept := r.parameter(name, value)
+		if kept == hidden {
+			r.remember(value)
+			r.remember(rawValue)
+		}
+		parts[i] += "=" + escape(kept, url.QueryEscape)
+	}
+	return strings.Join(parts, "&")
+}
+
+func (r *redactor) parameter(name, value string) string {
+	if secretName(name) {
+		return hidden
+	}
+	if redacted, is := r.textJSON(value, jsonRules{}, keptURI, 0); is {
+		return redacted
+	}
+	return clean(value)
+}
+
+// escape spells a text for an URL and leaves the mask readable.
+func escape(s string, spell func(string) string) string {
+	return strings.ReplaceAll(spell(strings.ToValidUTF8(s, "\uFFFD")), "%2A", "*")
+}
+
+// body returns what is kept of the body of a request for a route, "PUT
+// /system/setting": JSON without its secrets, or a note of what it was. Whole is
+// false when raw is not all of it.
+func (r *redactor) body(route, contentType string, raw []byte, whole bool) string {
+	if len(raw) == 0 && whole {
+		return ""
+	}
+	if !whole {
+		return fmt.Sprintf("(not read to its end, %d bytes)", len(raw))
+	}
+	if contentType != "application/json" {
+		if media, _, err := mime.ParseMediaType(contentType); err != nil || media != "application/json" {
+			return fmt.Sprintf("(not JSON, %d bytes)", len(raw))
+		}
+	}
+	rules := jsonRules{
+		hideValues: route == "POST /system/setting" || route == "PUT /system/setting/:id",
+		settings:   route == "PUT /system/setting",
+	}
+	text, ok := r.json(strings.ToValidUTF8(string(raw), "\uFFFD"), rules, keptBody, 0)
+	if !ok {
+		return fmt.Sprintf("(malformed JSON, %d bytes)", len(raw))
+	}
+	if len(text) <= keptBody {
+		return text
+	}
+	mark := fmt.Sprintf(" (cut, %d bytes)", len(raw))
+	return shorten(text, keptBody-len(mark)) + mark
+}
+
+// secretValue tells whether the value of the setting "group.key" is a secret. Its
+// group has no say: the settings of a group auth are not all secrets.
+func (r *redactor) secretValue(setting string) bool {
+	return r.secretSetting == nil || r.secretSetting(setting) || secretName(setting[strings.LastIndexByte(setting, '.')+1:])
+}

@@ -1,0 +1,243 @@
+package server
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxInside is how often JSON may stand in a string of JSON before that string is
+// hidden whole. Each level reads its bytes once more.
+const maxInside = 3
+
+// jsonRules say which keys of a JSON text are secret beside those whose name is.
+type jsonRules struct {
+	hideValues bool // a key values is one: the value of a setting that may be a secret
+	settings   bool // values is an object with the names of settings for keys
+}
+
+// jsonWalk copies valid JSON without its spaces and its secrets. It keeps its own
+// stack, one byte a level, and reads every byte once, or once more for each level
+// of JSON in strings. Keys given twice are two keys here.
+type jsonWalk struct {
+	jsonRules
+	r      *redactor
+	in     string
+	at     int    // in in
+	out    []byte // at most limit bytes and one token; what comes after is read for its secrets only
+	limit  int
+	frames []byte // one for every open array and object
+	inside int    // strings of JSON that this text is in
+}
+
+const (
+	inArray    = 'a'
+	inObject   = 'o'
+	inSettings = 's' // an object with the names of settings for keys
+)
+
+// json redacts a JSON text; ok is false if it is none, or nested so deep that
+// encoding/json does not read it. More than limit bytes need not be answered.
+func (r *redactor) json(text string, rules jsonRules, limit, inside int) (out string, ok bool) {
+	if !json.Valid([]byte(text)) {
+		return "", false
+	}
+	w := jsonWalk{jsonRules: rules, r: r, in: text, limit: limit, inside: inside, out: make([]byte, 0, min(len(text), limit)+16)}
+	w.walk()
+	return string(w.out), true
+}
+
+func (w *jsonWalk) walk() {
+	key := false // a key comes next
+	for w.at < len(w.in) {
+		switch c := w.in[w.at]; c {
+		case ' ', '\t', '\n', '\r':
+			w.at++
+			continue
+		case '{', '[':
+			frame := byte(inArray)
+			if key = c == '{'; key {
+				frame = inObject
+			}
+			w.frames = append(w.frames, frame)
+		case '}', ']':
+			w.frames = w.frames[:len(w.frames)-1]
+			key = false
+		case ',':
+			key = w.frames[len(w.frames)-1] != inArray
+		case '"':
+			if key {
+				key = w.member()
+				continue
+			}
+			w.emit(w.text(w.token()))
+			continue
+		case ':':
+		default:
+			w.emit(w.token())
+			continue
+		}
+		w.emit(w.in[w.at : w.at+1])
+		w.at++
+	}
+}
+
+// emit writes a token, unless what was written is enough.
+func (w *jsonWalk) emit(token string) {
+	if len(w.out) < w.limit {
+		w.out = append(w.out, token...)
+	}
+}
+
+// member reads a key, and its value if that is to be hidden, or the start of it if
+// it is an object of settings: then a key comes next.
+func (w *jsonWalk) member() (opened bool) {
+	raw := w.token()
+	name := decodeJSONText(raw)
+	w.emit(w.plain(raw, name))
+	w.skipTo(':')
+	w.emit(":")
+	w.at++
+	w.skipSpace()
+	values := (w.hideValues || w.settings) && strings.EqualFold(name, "values")
+	switch {
+	case values && w.settings && w.in[w.at] == '{':
+		w.frames = append(w.frames, inSettings)
+		w.emit("{")
+		w.at++
+		return true
+	case values, w.secret(name):
+		w.hideValue()
+	}
+	return false
+}
+
+func (w *jsonWalk) secret(name string) bool {
+	if w.frames[len(w.frames)-1] == inSettings {
+		return w.r.secretValue(name)
+	}
+	return secretName(name)
+}
+
+// hideValue reads a whole value and remembers every text and number in it.
+func (w *jsonWalk) hideValue() {
+	w.emit(`"` + hidden + `"`)
+	for depth := 0; ; {
+		w.skipSpace()
+		switch c := w.in[w.at]; c {
+		case '{', '[':
+			depth++
+			w.at++
+		case '}', ']':
+			depth--
+			w.at++
+		case ',', ':':
+			w.at++
+		case '"':
+			raw := w.token()
+			w.r.remember(decodeJSONText(raw))
+			w.r.remember(raw[1 : len(raw)-1])
+		default:
+			if scalar := w.token(); !letter(scalar[0]) { // true, false and null are no secrets
+				w.r.remember(scalar)
+			}
+		}
+		if depth == 0 {
+			return
+		}
+	}
+}
+
+// token reads a string, a number or a word.
+func (w *jsonWalk) token() string {
+	start := w.at
+	if w.in[start] != '"' {
+		for w.at < len(w.in) && !strings.ContainsRune(" \t\r\n,:]}", rune(w.in[w.at])) {
+			w.at++
+		}
+		return w.in[start:w.at]
+	}
+	for w.at++; w.in[w.at] != '"'; w.at++ {
+		if w.in[w.at] == '\\' {
+			w.at++
+		}
+	}
+	w.at++
+	return w.in[start:w.at]
+}
+
+func (w *jsonWalk) skipTo(c byte) {
+	for w.in[w.at] != c {
+		w.at++
+	}
+}
+
+func (w *jsonWalk) skipSpace() { w.at += run(w.in[w.at:], jsonSpace) }
+
+func jsonSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// text redacts a string, which may have JSON in it.
+func (w *jsonWalk) text(raw string) string {
+	text := decodeJSONText(raw)
+	switch redacted, is := w.r.textJSON(text, w.jsonRules, w.limit, w.inside+1); {
+	case !is:
+		return w.plain(raw, text)
+	case redacted == hidden:
+		w.r.remember(text)
+		w.r.remember(raw[1 : len(raw)-1])
+		fallthrough
+	default:
+		return encodeJSONText(redacted)
+	}
+}
+
+// plain redacts a string without looking for JSON in it; it stays as it was
+// written if nothing was found.
+func (w *jsonWalk) plain(raw, text string) string {
+	if spans := tokenSpans(text); len(spans) > 0 {
+		return encodeJSONText(hide(text, spans))
+	}
+	return raw
+}
+
+// textJSON redacts a text that is JSON, or looks like it and is hidden whole.
+// "[draft]" is neither.
+func (r *redactor) textJSON(text string, rules jsonRules, limit, inside int) (redacted string, is bool) {
+	rest := text[run(text, jsonSpace):]
+	if rest == "" || !strings.ContainsRune(`{["`, rune(rest[0])) {
+		return "", false
+	}
+	if inside <= maxInside {
+		if redacted, ok := r.json(text, rules, limit, inside); ok {
+			return redacted, true
+		}
+	}
+	first := rest[0]
+	rest = rest[1:]
+	rest = rest[run(rest, jsonSpace):]
+	looks := first == '{' || inside > maxInside || first == '[' && (rest == "" || strings.ContainsRune(`{["]-0123456789`, rune(rest[0])))
+	return hidden, looks
+}
+
+// decodeJSONText decodes a valid JSON string.
+func decodeJSONText(raw string) string {
+	inner := raw[1 : len(raw)-1]
+	if strings.IndexByte(inner, '\\') < 0 && utf8.ValidString(inner) {
+		return inner
+	}
+	var text string
+	if err := json.Unmarshal([]byte(raw), &text); err != nil {
+		return inner // cannot be: it is valid
+	}
+	return text
+}
+
+func encodeJSONText(text string) string {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(text); err != nil { // cannot be: it is a string
+		return `"` + hidden + `"`
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,71 @@
+package server
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// secretParts make a name secret wherever they stand in it, whatever separates
+// their letters: apiKey, api_key and X-API-Key are one.
+var secretParts = []string{
+	"password", "passwd", "passphrase", "pwd", "secret", "token", "authorization", "cookie",
+	"credential", "apikey", "accesskey", "signature", "private",
+}
+
+// secretWords make a name secret only as a whole word of it, or its plural: key
+// hides Key, x-key and signingKey, not monkey or keywordSearch. Not here are code,
+// which names dictionaries, and session, whose number opens nothing.
+var secretWords = []string{"key", "otp", "totp", "pin", "pass", "auth", "hash", "salt", "jwt", "pw", "sig"}
+
+// secretName tells by its name whether a field, parameter or header is a secret.
+// When in doubt it is: a hidden sort key costs a look at the source, a password
+// that is kept costs the house.
+func secretName(name string) bool {
+	var space [64]byte
+	letters := space[:0]  // of the name, in lower case, nothing between them
+	fine, coarse := 0, 0  // where the word began; coarse takes PINs for one, fine APIKey for two
+	var last, before rune // the two characters before this one
+	word := func() bool {
+		return secretWord(letters[fine:]) || secretWord(letters[coarse:])
+	}
+	for _, c := range name {
+		lower, upper := unicode.ToLower(unicode.ToUpper(c)), unicode.IsUpper(c) // ſ is an s, as for encoding/json
+		isLetter := unicode.IsLetter(c)
+		switch {
+		case !isLetter || upper && unicode.IsLower(last):
+			if word() {
+				return true
+			}
+			fine, coarse = len(letters), len(letters)
+		case !upper && unicode.IsUpper(last) && unicode.IsUpper(before):
+			_, size := utf8.DecodeLastRune(letters)
+			if head := letters[fine : len(letters)-size]; secretWord(head) {
+				return true
+			}
+			fine = len(letters) - size
+		}
+		if isLetter {
+			letters = utf8.AppendRune(letters, lower)
+		}
+		before, last = last, c
+	}
+	if word() {
+		return true
+	}
+	text := string(letters)
+	return slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(text, part) })
+}
+
+func secretWord(word []byte) bool {
+	if len(word) < 2 || len(word) > 5 {
+		return false
+	}
+	for _, w := range secretWords {
+		if string(word) == w || len(word) == len(w)+1 && word[len(w)] == 's' && string(word[:len(w)]) == w {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,261 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	someToken = "rv_0123456789abcdefghij"
+	someJWT   = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln-_"
+)
+
+func TestSecretName(t *testing.T) {
+	secret := `password old_password oldPassword PASSWORD passwd db_passwd passphrase pwd userPwd secret client-secret token userToken rv_token
+		tokens Authorization Proxy-Authorization Cookie set-cookie credentials apikey api_key api-key apiKey APIKey x-api-key X_API_Key access.key accessKey
+		signature private private_key key Key KEY keys signing_key signingKey SSHKey user.key key1 filter[key] otp otpCode OTPs totp pin PINs pass
+		auth x-auth hash salt paſſword pass` + "\u200b" + `word acceſſKey`
+	for name := range strings.FieldsSeq(secret) {
+		if !secretName(name) {
+			t.Errorf("%s is not secret", name)
+		}
+	}
+	for _, name := range []string{"pass word", "p.a.s.s.w.o.r.d", "pass\x00word", "\u212aey", "a key", strings.Repeat("x", 1<<20) + "_key"} {
+		if !secretName(name) {
+			t.Errorf("%.20q is not secret", name)
+		}
+	}
+	plain := `keywordSearch keyword monkey turkeyName option options passport compass author spinner pinned opinion hashtag salted code session
+		session_id id username email values name status created_at[] sorter filter page pageSize sex describe topics`
+	for name := range strings.FieldsSeq(plain) {
+		if secretName(name) {
+			t.Errorf("%s is secret", name)
+		}
+	}
+	if secretName("") || secretName("\xff\xfe") {
+		t.Error("a name without letters is secret")
+	}
+}
+
+func TestRedactHeader(t *testing.T) {
+	r := &redactor{}
+	got := r.header(http.Header{
+		"User-Agent":      {"curl/8 " + someToken + " x"},
+		"accept":          {"text/html", "*/*"},
+		"Accept-Language": {strings.Repeat("é", 200)},
+		"Referer":         {"https://me:hunter22@host/media/ABCDEFGHIJKLMNOPQRSTUVWXYZ/list?token=x#y"},
+		"Origin":          {"https://host"},
+		"Range":           {"bytes=\xff0-1"},
+		"Authorization":   {"Basic bWU6b3BlbnNlc2FtZQ=="},
+		"Cookie":          {"theme=dark; sid=0123456789"},
+		"X-Custom":        {"unknown"},
+		"X-Api-Key":       {"0a1b2c3d4e"},
+	})
+	want := map[string]string{
+		"User-Agent": "curl/8 ****** x", "Accept": "text/html, */*", "Accept-Language": strings.Repeat("é", 126) + "…",
+		"Referer": "https://host/media/******/list", "Origin": "https://host", "Range": "bytes=\uFFFD0-1",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	text := r.text("user me, opensesame, bWU6b3BlbnNlc2FtZQ==, 0123456789, 0a1b2c3d4e, dark, unknown")
+	if want := "user me, ******, ******, ******, ******, dark, unknown"; text != want {
+		t.Errorf("the text is %s", text)
+	}
+}
+
+func TestRedactReferer(t *testing.T) {
+	for referer, want := range map[string]string{
+		"/console/users?x=1":        "/console/users",
+		"http://host:8080":          "http://host:8080",
+		"http://[::1":               hidden,
+		"mailto:password":           hidden,
+		"http://h/api/token/abc/ok": "http://h/api/token/******/ok",
+	} {
+		if got := (&redactor{}).header(http.Header{"Referer": {referer}})["Referer"]; got != want {
+			t.Errorf("%s is kept as %s", referer, got)
+		}
+	}
+}
+
+func TestRedactURI(t *testing.T) {
+	tests := []struct{ name, route, path, query, want string }{
+		{"nothing to hide", "GET /admin/role/:id", "/admin/role/7", "page=2&keywordSearch=a%20b", "/admin/role/7?page=2&keywordSearch=a+b"},
+		{"a path parameter", "GET /media/:key", "/media/ABC", "", "/media/******"},
+		{"a path parameter that is empty", "GET /media/:key", "/media/", "", "/media/"},
+		{"a token for a number", "GET /admin/role/:id", "/admin/role/" + someToken, "", "/admin/role/******"},
+		{"no route, a long segment", "", "/media/ABCDEFGHIJKLMNOPQRSTUVWXYZ/", "", "/media/******/"},
+		{"no route, after a secret name", "", "/api/password/abc/d", "", "/api/password/******/d"},
+		{"no route", "", "/wp-login.php", "a", "/wp-login.php?a"},
+		{"a path with bytes to escape", "", "/a b/\xff*", "", "/a%20b/%EF%BF%BD*"},
+		{"a secret parameter", "", "/", "signature=abc&expires=1&Token=x&token=y", "/?signature=******&expires=1&Token=******&token=******"},
+		{"a name that is escaped", "", "/", "pass%77ord=abc", "/?password=******"},
+		{"an index", "", "/", "filter[password]=abc", "/?filter%5Bpassword%5D=******"},
+		{"JSON", "", "/", `filter={"status":["1"],"password":["x"]}`, `/?filter=%7B%22status%22%3A%5B%221%22%5D%2C%22password%22%3A%22******%22%7D`},
+		{"JSON without a name", "", "/", `{"pin":1}`, `/?%7B%22pin%22%3A%22******%22%7D`},
+		{"JSON in JSON", "", "/", `q="{\"pin\":1}"`, `/?q=%22%7B%5C%22pin%5C%22%3A%5C%22******%5C%22%7D%22`},
+		{"malformed JSON", "", "/", `filter={"password":["x"`, `/?filter=******`},
+		{"a malformed array", "", "/", `filter=[{"password":"x"}`, `/?filter=******`},
+		{"brackets", "", "/", `q=[draft]`, `/?q=%5Bdraft%5D`},
+		{"a malformed escape", "", "/", "a=1&b=%zz&token=x", "/?******"},
+		{"a semicolon", "", "/", "a=1;token=x", "/?******"},
+		{"a token in a value", "", "/", "q=x+Bearer%20abc&" + someToken, "/?q=x+Bearer+******&******"},
+		{"not UTF-8", "", "/", "q=%ff", "/?q=%EF%BF%BD"},
+		{"too long", "", "/", "q=" + strings.Repeat("x", 2000), "/?q=" + strings.Repeat("x", 1017) + "…"},
+	}
+	for _, test := range tests {
+		if got := (&redactor{}).uri(test.route, test.path, test.query); got != test.want {
+			t.Errorf("%s: %s", test.name, got)
+		}
+	}
+}
+
+func TestRedactBody(t *testing.T) {
+	const save, define, change = "PUT /system/setting", "POST /system/setting", "PUT /system/setting/:id"
+	tests := []struct{ name, route, body, want string }{
+		{"nothing", "", "", ""},
+		{"a plain object", "", ` { "a" : [ 1 , -2.50e+999 , true , null , "x" ] , "b" : { } } `, `{"a":[1,-2.50e+999,true,null,"x"],"b":{}}`},
+		{"a password", "POST /admin/login", `{"username":"me","password":"x"}`, `{"username":"me","password":"******"}`},
+		{"any type", "", `{"pin":1,"key":null,"pass":[{"a":"]}"},"b"],"token":{"c":[]},"otp":true,"z":1}`, `{"pin":"******","key":"******","pass":"******","token":"******","otp":"******","z":1}`},
+		{"at any depth", "", `[[{"a":{"b":[{"key":"x","c":1}]}}]]`, `[[{"a":{"b":[{"key":"******","c":1}]}}]]`},
+		{"a key given twice", "", `{"key":"x","key":"y"}`, `{"key":"******","key":"******"}`},
+		{"a key that is escaped", "", `{"\u006bey":"x"}`, `{"\u006bey":"******"}`},
+		{"a value that is named like a secret", "", `{"a":"password","b":["key","x"]}`, `{"a":"password","b":["key","x"]}`},
+		{"escapes stay", "", `{"a":"\u0041\"\n\\"}`, `{"a":"\u0041\"\n\\"}`},
+		{"tokens", "", `{"` + someToken + `":["a ` + someJWT + ` b","\u0072v_0123456789abcdefghij"]}`, `{"******":["a ****** b","******"]}`},
+		{"JSON in a string", "", `{"a":"{\"pin\":1,\"b\":2}"}`, `{"a":"{\"pin\":\"******\",\"b\":2}"}`},
+		{"malformed JSON in a string", "", `{"a":" {pin: 1}","b":"[draft]"}`, `{"a":"******","b":"[draft]"}`},
+		{"words first in an array in a string", "", `{"a":"[true,{\"pin\":1}]"}`, `{"a":"[true,{\"pin\":\"******\"}]"}`},
+		{"a string", "", `"x"`, `"x"`},
+		{"NUL and half a character", "", `{"a":"\u0000","pin":"\ud800"}`, `{"a":"\u0000","pin":"******"}`},
+		{"not UTF-8", "", "{\"a\":\"\xff\",\"key\":\"\xff\"}", "{\"a\":\"\uFFFD\",\"key\":\"******\"}"},
+		{"malformed", "", `{"password":"x`, `(malformed JSON, 14 bytes)`},
+		{"two values", "", `{} {"password":"x"}`, `(malformed JSON, 19 bytes)`},
+		{"settings", save, `{"values":{"mail.dsn":"x","mail.host":"h","mail.smtp_password":"y","auth.idle":"5"}}`, `{"values":{"mail.dsn":"******","mail.host":"h","mail.smtp_password":"******","auth.idle":"5"}}`},
+		{"settings in capitals", save, `{"VALUES" : {"mail.dsn":{"a":1}, "mail.host":{"key":"x","a":1}}}`, `{"VALUES":{"mail.dsn":"******","mail.host":{"key":"******","a":1}}}`},
+		{"no settings", save, `{"values":{},"a":{"values":["x"]}}`, `{"values":{},"a":{"values":"******"}}`},
+		{"a setting's name elsewhere", "", `{"values":{"mail.dsn":"x"}}`, `{"values":{"mail.dsn":"x"}}`},
+		{"a new setting", define, `{"type":"secret","values":"x","title":"t"}`, `{"type":"secret","values":"******","title":"t"}`},
+		{"a setting changed", change, `{"values":"x","options":[{"label":"a","value":"b"}]}`, `{"values":"******","options":[{"label":"a","value":"b"}]}`},
+	}
+	for _, test := range tests {
+		r := &redactor{secretSetting: func(name string) bool { return name == "mail.dsn" }}
+		if got := r.body(test.route, "application/json", []byte(test.body), true); got != test.want {
+			t.Errorf("%s: %s", test.name, got)
+		}
+	}
+	r := &redactor{}
+	if got := r.body(save, "application/json; charset=utf-8", []byte(`{"values":{"a.b":1}}`), true); got != `{"values":{"a.b":"******"}}` {
+		t.Errorf("without knowing the settings: %s", got)
+	}
+	if got := r.body("", "text/plain", []byte(`{"a":1}`), true); got != "(not JSON, 7 bytes)" {
+		t.Errorf("a text: %s", got)
+	}
+	if got := r.body("", "application/json", []byte(`{"a":1}`), false); got != "(not read to its end, 7 bytes)" {
+		t.Errorf("half a body: %s", got)
+	}
+}
+
+func TestRedactBodyIsBounded(t *testing.T) {
+	r := &redactor{}
+	long := `{"a":"` + strings.Repeat("é", 1<<12) + `","password":"after-the-cut"}`
+	got := r.body("", "application/json", []byte(long), true)
+	if len(got) > keptBody || !utf8.ValidString(got) || !strings.HasSuffix(got, "é… (cut, 8227 bytes)") {
+		t.Errorf("%d bytes that end with %s", len(got), got[max(0, len(got)-40):])
+	}
+	if got := r.text("no after-the-cut here"); got != "no ****** here" {
+		t.Errorf("a secret behind the cut is not remembered: %s", got)
+	}
+	n := 1 << 20
+	for name, body := range map[string]string{
+		"arrays":           strings.Repeat("[", n/2) + strings.Repeat("]", n/2),
+		"9,000 arrays":     strings.Repeat("[", 9000) + `{"key":"x"}` + strings.Repeat("]", 9000),
+		"a huge key":       `{"` + strings.Repeat("x", n) + `":1}`,
+		"a huge secret":    `{"key":"` + strings.Repeat("x", n) + `"}`,
+		"many secrets":     "[" + strings.Repeat(`{"key":"abcd"},`, n/16) + "1]",
+		"a huge string":    `{"a":"` + strings.Repeat("eyJ", n/3) + `"}`,
+		"words":            `{"a":"` + strings.Repeat("bearerbasic ", n/12) + `"}`,
+		"escapes":          `{"a":"` + strings.Repeat(`\"`, n/2) + `"}`,
+		"opening brackets": `{"a":"` + strings.Repeat(`[`, n) + `"}`,
+		"addresses":        `{"a":"` + strings.Repeat(`://`, n/3) + `"}`,
+		"capitals":         `{"` + strings.Repeat("Aa", n/2) + `":1}`,
+	} {
+		start := time.Now()
+		got := (&redactor{}).body("", "application/json", []byte(body), true)
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%s take %v", name, took)
+		} else {
+			t.Logf("%s: %v", name, took)
+		}
+		if len(got) > keptBody || strings.Contains(got, "abcd") {
+			t.Errorf("%s: %d bytes, %.80s", name, len(got), got)
+		}
+	}
+}
+
+func TestRedactText(t *testing.T) {
+	const value = `p<w"d\é/1%`
+	r := &redactor{}
+	r.body("", "application/json", []byte(`{"password":"p\u003cw\"d\\é\/1%","pin":123,"key":["abcdef",4711.0],"token":"cdefgh","hash":{"inside":true},"otp":"abab"}`), true)
+	tests := []struct{ name, text, want string }{
+		{"nothing", "", ""},
+		{"nothing hidden", "all is well, 123 true", "all is well, 123 true"},
+		{"as it is", "bad " + value + "!", "bad ******!"},
+		{"as it was sent", `bad "p\u003cw\"d\\é\/1%"`, `bad "******"`},
+		{"as JSON", `bad "p<w\"d\\é/1%"`, `bad "******"`},
+		{"for ASCII", `bad "p<w\"d\\\u00e9/1%"`, `bad "******"`},
+		{"in a query", `?a=p%3Cw%22d%5C%C3%A9%2F1%25&b`, `?a=******&b`},
+		{"a number", "4711.0 is out of range", "****** is out of range"},
+		{"two that overlap", "<abcdefgh>", "<******>"},
+		{"one that overlaps itself", "<ababab>", "<******>"},
+		{"a token", "x " + someToken + ", y", "x ******, y"},
+		{"a short token", "rv_0123456789012345678", "rv_0123456789012345678"},
+		{"a JWT", someJWT, hidden},
+		{"what only starts like one", "eyJhbGciOi.x", "eyJhbGciOi.x"},
+		{"Bearer", "authorization: bEaReR  x1 rest", "authorization: bEaReR  ****** rest"},
+		{"Basic", `"Basic YTpi"`, `"Basic ******"`},
+		{"basic in English", "the basic settings. Basic", "the basic settings. Basic"},
+		{"an address with a user", "dial redis://me:pw@host:1/0 and http://host/@x", "dial redis://******@host:1/0 and http://host/@x"},
+		{"not UTF-8", "a\xffb", "a\uFFFDb"},
+		{"too long", strings.Repeat("x", maxText+1), hidden},
+	}
+	for _, test := range tests {
+		if got := r.text(test.text); got != test.want {
+			t.Errorf("%s: %s", test.name, got)
+		}
+	}
+	for i := range maxFound {
+		r.remember(strings.Repeat("x", 4+i))
+	}
+	if got := r.text("all is well"); got != hidden {
+		t.Errorf("with too many secrets to look for: %s", got)
+	}
+}
+
+func BenchmarkRedactBody(b *testing.B) {
+	body := []byte(`{"username":"someone","nickname":"Some One","email":"someone@example.org","mobile":"+49 170 1234567","sex":1,"status":true,"dept_id":12,` +
+		`"role_ids":[1,2,3],"password":"correct horse battery","describe":"A text of a few words, as people write them into such forms.","updated_at":"2025-05-08T03:04:05.000000Z"}`)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		(&redactor{}).body("POST /admin/list", "application/json", body, true)
+	}
+}
+
+func BenchmarkRedactHeaderAndURI(b *testing.B) {
+	h := http.Header{
+		"User-Agent": {"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"}, "Accept": {"application/json"}, "Accept-Language": {"en,de;q=0.5"},
+		"Authorization": {"Bearer rv_0123456789012345678901234567890123456789012345678"}, "Referer": {"https://host/console/"}, "Accept-Encoding": {"gzip, br"},
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		r := &redactor{}
+		r.header(h)
+		r.uri("GET /admin/list", "/admin/list", `page=1&pageSize=20&filter=%7B%22status%22%3A%5B%221%22%5D%7D`)
+	}
+}
