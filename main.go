@@ -346,6 +346,8 @@ var keys = []key{
 	{"data.dir", "./data", "The directory for the database and its keys."},
 	{"auth.bcrypt_cost", int64(12), "The cost of a password hash, 10 to 15; each step doubles the time of a sign-in."},
 	{"log.level", "info", "What to log: debug (a line per request), info, warn or error."},
+	// Its value has passwords: wherever the configuration is shown, it stays hidden.
+	{"monitor.redis.targets", []string{}, "Redis servers to watch, like cache=redis://user:password@host:6379/0; rediss:// with TLS."},
 }
 
 // example prints config.example.toml.
@@ -484,7 +486,10 @@ func checkConfig(k *koanf.Koanf) error {
 func serverConfig(k *koanf.Koanf) (server.Config, error) {
 	c := server.Config{
 		Listen: k.String("server.listen"), TLSCert: k.String("server.tls_cert"), TLSKey: k.String("server.tls_key"),
-		CORSOrigins: k.Strings("server.cors_origins"), Version: version,
+		CORSOrigins: k.Strings("server.cors_origins"), RedisTargets: k.Strings("monitor.redis.targets"), Version: version,
+	}
+	if err := c.CheckRedis(); err != nil {
+		return c, fmt.Errorf("monitor.redis.targets: %w", err)
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return c, fmt.Errorf("server.tls_cert and server.tls_key belong together: set both or neither")

@@ -36,6 +36,7 @@ type Config struct {
 	TLSKey         string
 	TrustedProxies []netip.Prefix
 	CORSOrigins    []string // exact origins, like https://admin.example.org; none by default
+	RedisTargets   []string // name=redis://user:password@host:port/db, so secret
 	Version        string
 }
 

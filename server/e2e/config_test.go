@@ -122,6 +122,7 @@ func TestConfigurationThatIsRefused(t *testing.T) {
 		"unknown level":           {words: []string{"REEVE_LOG__LEVEL=loud"}, says: []string{"log.level", "debug"}},
 		"proxy that is a name":    {words: []string{"REEVE_SERVER__TRUSTED_PROXIES=proxy.example"}, says: []string{"server.trusted_proxies", "proxy.example"}},
 		"origin with a path":      {words: []string{"REEVE_SERVER__CORS_ORIGINS=https://a.example/x"}, says: []string{"server.cors_origins", "https://a.example/x"}},
+		"Redis without a port":    {words: []string{"REEVE_MONITOR__REDIS__TARGETS=cache=redis://u:p@h"}, says: []string{"monitor.redis.targets", "cache", "port"}},
 		"every origin":            {words: []string{"REEVE_SERVER__CORS_ORIGINS=*"}, says: []string{"server.cors_origins"}},
 	} {
 		t.Run(name, func(t *testing.T) {

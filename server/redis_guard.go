@@ -1,0 +1,99 @@
+package server
+
+import (
+	"errors"
+	"net"
+	"strconv"
+)
+
+// What one poll may read. The client library believes the lengths that a server
+// announces and makes room for them before anything has come, so they count too.
+const (
+	maxRedisBytes    = 4 << 20
+	maxRedisElements = 16 << 10 // of arrays; 128 slow commands have at most 5,000
+)
+
+var (
+	errRedisTooMuch  = errors.New("it sends too much")
+	errRedisNonsense = errors.New("it does not answer like a Redis server")
+)
+
+// redisGuard is a connection that breaks off where a server sends or announces
+// more than a poll may read. It follows the protocol just enough to find lengths.
+type redisGuard struct {
+	net.Conn
+	bytes, elements int    // what is left of this poll
+	content         int    // bytes of a bulk string that are still to come
+	line            []byte // the beginning of the line being read
+}
+
+// maxRedisHead is as long as a line with a length can be.
+const maxRedisHead = 16
+
+func newRedisGuard(conn net.Conn) *redisGuard {
+	g := &redisGuard{Conn: conn, line: make([]byte, 0, maxRedisHead)}
+	g.refill()
+	return g
+}
+
+// refill begins a poll.
+func (g *redisGuard) refill() { g.bytes, g.elements = maxRedisBytes, maxRedisElements }
+
+func (g *redisGuard) Read(p []byte) (int, error) {
+	n, err := g.Conn.Read(p)
+	if g.bytes -= n; g.bytes < 0 {
+		return 0, errRedisTooMuch
+	}
+	if wrong := g.follow(p[:n]); wrong != nil {
+		return 0, wrong
+	}
+	return n, err
+}
+
+func (g *redisGuard) follow(p []byte) error {
+	for len(p) > 0 {
+		if g.content > 0 {
+			n := min(g.content, len(p))
+			g.content, p = g.content-n, p[n:]
+			continue
+		}
+		b := p[0]
+		p = p[1:]
+		if b != '\n' {
+			if len(g.line) < maxRedisHead {
+				g.line = append(g.line, b)
+			}
+			continue
+		}
+		if err := g.head(); err != nil {
+			return err
+		}
+		g.line = g.line[:0]
+	}
+	return nil
+}
+
+// head weighs a whole line, which announces something if it begins with * or $.
+func (g *redisGuard) head() error {
+	if len(g.line) == 0 || g.line[0] != '*' && g.line[0] != '$' {
+		return nil
+	}
+	if len(g.line) == maxRedisHead || g.line[len(g.line)-1] != '\r' {
+		return errRedisNonsense
+	}
+	n, err := strconv.Atoi(string(g.line[1 : len(g.line)-1]))
+	switch {
+	case err != nil || n < -1:
+		return errRedisNonsense
+	case n == -1: // nothing
+	case g.line[0] == '*':
+		if g.elements -= n; g.elements < 0 {
+			return errRedisTooMuch
+		}
+	case n > maxRedisBytes:
+		return errRedisTooMuch
+	default:
+		g.content = n
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package server
+
+import (
+	"cmp"
+	"iter"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// infoLines walks the lines name:value of INFO.
+func infoLines(text string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for line := range strings.Lines(text) {
+			if name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":"); ok && !yield(name, value) {
+				return
+			}
+		}
+	}
+}
+
+var redisDatabase = regexp.MustCompile(`^db\d{1,5}$`)
+
+// figures reads INFO; what is to be compared with the last poll goes into the second.
+func (w *redisWatch) figures(text string) (*redisInfo, redisPast) {
+	info, past := &redisInfo{Keys: map[string]int64{}}, redisPast{}
+	texts := map[string]*string{"redis_version": &info.Version, "role": &info.Role, "run_id": &past.runID}
+	numbers := map[string]*int64{
+		"uptime_in_seconds": &info.UptimeSeconds, "connected_clients": &info.ConnectedClients, "used_memory": &info.UsedMemory,
+		"maxmemory": &info.MaxMemory, "instantaneous_ops_per_sec": &info.OpsPerSecond, "connected_slaves": &info.Replicas,
+		"keyspace_hits": &past.hits, "keyspace_misses": &past.misses, "evicted_keys": &past.evicted, "expired_keys": &past.expired,
+	}
+	for name, value := range infoLines(text) {
+		if at := texts[name]; at != nil {
+			*at = w.target.clean(value, maxRedisText)
+		} else if at := numbers[name]; at != nil {
+			*at = redisCount(value)
+		} else if redisDatabase.MatchString(name) && len(info.Keys) < maxRedisDatabases {
+			info.Keys[name] = redisCount(redisPart(value, "keys"))
+		}
+	}
+	past.uptime = info.UptimeSeconds
+	return info, past
+}
+
+// redisPart returns the value of a name in a=1,b=2.
+func redisPart(list, name string) string {
+	for item := range strings.SplitSeq(list, ",") {
+		if value, ok := strings.CutPrefix(item, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// redisCount reads a number that cannot be negative; 0 for anything else.
+func redisCount(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
+}
+
+var redisCommand = regexp.MustCompile(`^[A-Za-z0-9._|-]{1,64}$`)
+
+func parseRedisCosts(text string) map[string]redisCost {
+	all := map[string]redisCost{}
+	for name, value := range infoLines(text) {
+		name, ok := strings.CutPrefix(name, "cmdstat_")
+		if ok && redisCommand.MatchString(name) && len(all) < maxRedisCommands {
+			all[name] = redisCost{redisCount(redisPart(value, "calls")), redisCount(redisPart(value, "usec"))}
+		}
+	}
+	return all
+}
+
+// costs returns the commands that took the most time since the last poll, none if
+// there was none.
+func (w *redisWatch) costs(now, past map[string]redisCost) []redisEvent {
+	if past == nil {
+		return nil
+	}
+	var all []redisEvent
+	for name, n := range now {
+		p := past[name]
+		if n.calls < p.calls || n.usec < p.usec {
+			p = redisCost{} // CONFIG RESETSTAT
+		}
+		if calls, usec := n.calls-p.calls, n.usec-p.usec; calls > 0 {
+			all = append(all, redisEvent{
+				Type: redisCommandType, Command: w.target.clean(strings.ToUpper(strings.ReplaceAll(name, "|", " ")), maxRedisText),
+				Calls: calls, Usec: usec, UsecPerCall: float64(usec) / float64(calls),
+			})
+		}
+	}
+	slices.SortFunc(all, func(a, b redisEvent) int {
+		return cmp.Or(cmp.Compare(b.Usec, a.Usec), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Command, b.Command))
+	})
+	return all[:min(len(all), maxRedisTop)]
+}

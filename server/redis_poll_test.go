@@ -1,0 +1,220 @@
+package server
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRedisFiguresAndCommandsSinceTheLastPoll(t *testing.T) {
+	r := startRedis(t)
+	c := r.client()
+	doRedis(t, c, "SET before 1", "GET before", "CONFIG SET maxmemory 64mb")
+	s := stepRedis(t, redisURL(r.addr))
+	first := s.polled()
+	if len(first) != 1 || first[0].Type != "info" || first[0].Info.HitRate != nil || first[0].Info.ExpiredKeys != 0 {
+		t.Fatalf("the first poll gives more than figures: %+v", first)
+	}
+	if first[0].Connection != "it" || first[0].RecordedAt == 0 {
+		t.Errorf("%+v", first[0])
+	}
+	doRedis(t, c, "GET before", "GET nothing", "GET none", "GET no", "SET gone 1 PX 1", "SELECT 3", "SET a 1", "SET b 1", "SELECT 0")
+	for n := 1; n > 0; { // reading it makes it expire, once its millisecond has passed
+		var err error
+		n, err = redis.Int(c.Do("EXISTS", "gone"))
+		must(t, err)
+	}
+	all := s.polled()
+	info := *redisEventsOf("info", all)[0].Info
+	if info.Version == "" || info.UsedMemory < 100_000 || info.HitRate == nil || info.ConnectedClients < 2 {
+		t.Errorf("%+v", info)
+	}
+	// EXISTS counts as a read, so the rate is only bounded by the four GETs.
+	if rate := *info.HitRate; rate <= 0 || rate >= 1 {
+		t.Errorf("hit rate %v", rate)
+	}
+	info.Version, info.UsedMemory, info.HitRate, info.ConnectedClients, info.OpsPerSecond, info.UptimeSeconds = "", 0, nil, 0, 0, 0
+	if diff := cmp.Diff(redisInfo{Role: "master", MaxMemory: 64 << 20, ExpiredKeys: 1, Keys: map[string]int64{"db0": 1, "db3": 2}}, info); diff != "" {
+		t.Errorf("- want, + got:\n%s", diff)
+	}
+	calls := map[string]int64{}
+	for i, e := range redisEventsOf("command", all) {
+		calls[e.Command] = e.Calls
+		if e.UsecPerCall != float64(e.Usec)/float64(e.Calls) || i > 0 && e.Usec > redisEventsOf("command", all)[i-1].Usec {
+			t.Errorf("%d: %+v", i, e)
+		}
+	}
+	if calls["GET"] != 4 || calls["SET"] != 3 || calls["SELECT"] != 2 || calls["CONFIG SET"] != 0 {
+		t.Errorf("calls since the last poll: %v", calls)
+	}
+	doRedis(t, c, "CONFIG RESETSTAT", "GET before")
+	all = s.polled()
+	if rate := redisEventsOf("info", all)[0].Info.HitRate; rate == nil || *rate != 1 {
+		t.Errorf("the hit rate of one hit after the counts were set back is %v", rate)
+	}
+	for _, e := range redisEventsOf("command", all) {
+		if e.Command == "GET" && e.Calls != 1 {
+			t.Errorf("after the counts were set back: %+v", e)
+		}
+	}
+}
+
+func TestOnlyTheCostliestRedisCommandsAreEvents(t *testing.T) {
+	r := startRedis(t)
+	c := r.client()
+	s := stepRedis(t, redisURL(r.addr))
+	s.polled()
+	doRedis(t, c, "LPUSH l 1", "SADD s 1", "ZADD z 1 m", "HSET h f 1", "XADD x * f 1", "SETBIT b 1 1", "PFADD p 1", "GET k", "SET k 1", "DEL k",
+		"LLEN l", "SCARD s", "ZCARD z", "HLEN h", "XLEN x", "GETBIT b 1", "PFCOUNT p", "TTL k", "TYPE k", "EXISTS k", "APPEND k 1", "STRLEN k", "PING", "DBSIZE")
+	if n := len(redisEventsOf("command", s.polled())); n != maxRedisTop {
+		t.Errorf("%d commands, want %d", n, maxRedisTop)
+	}
+}
+
+func TestRedisSlowLogHasCommandAndKeyOnly(t *testing.T) {
+	r := startRedis(t)
+	c, err := redis.Dial("tcp", r.addr, redis.DialPassword(redisPassword))
+	must(t, err)
+	defer c.Close()
+	s := stepRedis(t, redisURL(r.addr))
+	doRedis(t, c, "GET before")
+	if all := redisEventsOf("slowlog", s.polled()); len(all) != 0 {
+		t.Errorf("the first poll has entries: %+v", all)
+	}
+	doRedis(t, c, "CLIENT SETNAME here", "SET colour canary-value", "GET colour", "EVAL return'canary-script' 1 canary-key", "ECHO canary-echo",
+		"AUTH default "+redisPassword, "HELLO 2 AUTH default "+redisPassword, "CONFIG SET masterauth canary-config", "ACL SETUSER bob >canary-acl",
+		"PUBLISH canary-channel canary-message", "CLIENT SETNAME canary-name", "SET "+redisPassword+" 1", "HSET user:1 canary-field 1", "LPUSH "+strings.Repeat("k", 300)+" 1")
+	if _, err := c.Do("GETRANGE", "line\nbreak\x00\xff", "0", "1"); err != nil {
+		t.Fatal(err)
+	}
+	all := s.polled()
+	encoded, err := json.Marshal(all)
+	must(t, err)
+	if strings.Contains(string(encoded), "canary") {
+		t.Errorf("more than the key is in: %s", encoded)
+	}
+	client, err := redis.String(c.Do("CLIENT", "INFO"))
+	must(t, err)
+	_, client, _ = strings.Cut(client, " addr=")
+	client, _, _ = strings.Cut(client, " ")
+	var got []string
+	for _, e := range redisEventsOf("slowlog", all) {
+		if e.Client == client {
+			got = append(got, strings.TrimRight(e.Command+" "+e.Key, " "))
+		}
+		if e.DurationMS <= 0 && e.Command == "EVAL" || e.ExecutedAt.Std().Before(time.Now().Add(-time.Minute)) || e.ExecutedAt.Std().After(time.Now().Add(time.Minute)) {
+			t.Errorf("%+v", e)
+		}
+	}
+	want := []string{"CLIENT", "SET colour", "GET colour", "EVAL", "ECHO", "AUTH", "HELLO", "CONFIG", "ACL", "PUBLISH", "CLIENT", "SET ******", "HSET user:1",
+		"LPUSH " + strings.Repeat("k", 128), "GETRANGE line\uFFFDbreak\uFFFD\uFFFD"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("- want, + got:\n%s", diff)
+	}
+	doRedis(t, c, "GET after")
+	got = nil
+	for _, e := range redisEventsOf("slowlog", s.polled()) {
+		if e.Client == client {
+			got = append(got, e.Command+" "+e.Key)
+		}
+	}
+	if diff := cmp.Diff([]string{"CLIENT ", "GET after"}, got); diff != "" {
+		t.Errorf("the next poll, - want, + got:\n%s", diff)
+	}
+}
+
+func TestRedisThatIsStartedAnewCountsFromZero(t *testing.T) {
+	r := startRedis(t)
+	s := stepRedis(t, redisURL(r.addr))
+	c := r.client()
+	for range 10 {
+		doRedis(t, c, "GET k")
+	}
+	s.polled()
+	r.stop()
+	if !r.start() {
+		t.Fatal("the server does not start again")
+	}
+	doRedis(t, r.client(), "GET again")
+	all := s.polled()
+	if down := redisEventsOf("state", all); len(down) != 0 {
+		t.Errorf("it counts as down though it is there: %+v", down)
+	}
+	var calls int64
+	for _, e := range redisEventsOf("command", all) {
+		if e.Command == "GET" {
+			calls = e.Calls
+		}
+	}
+	slow := 0
+	for _, e := range redisEventsOf("slowlog", all) {
+		if e.Key == "again" {
+			slow++
+		}
+	}
+	if calls != 1 || slow != 1 {
+		t.Errorf("%d calls and %d slow ones of one: %+v", calls, slow, all)
+	}
+}
+
+func TestRedisThatClosesIdleConnectionsIsNotDown(t *testing.T) {
+	r := startRedis(t)
+	s := stepRedis(t, redisURL(r.addr))
+	s.polled()
+	doRedis(t, r.client(), "CLIENT KILL TYPE normal SKIPME yes")
+	if all := s.polled(); len(redisEventsOf("info", all)) != 1 || len(redisEventsOf("state", all)) != 0 {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestRedisGoesAndComesBack(t *testing.T) {
+	r := startRedis(t)
+	p := newTestPoller(t, "cache="+redisURL(r.addr))
+	p.every, p.retryFirst, p.retryMost = 5*time.Millisecond, time.Millisecond, 10*time.Millisecond
+	w := watchRedis(t, p)
+	w.next("cache", "info")
+	r.stop()
+	down := w.next("cache", "state")
+	if down.State != "down" || down.Error != "it refuses the connection" && down.Error != "it closes the connection" {
+		t.Errorf("%+v", down)
+	}
+	if !r.start() {
+		t.Fatal("the server does not start again")
+	}
+	// Many polls have failed by now; the next change is all that is told.
+	if up := w.next("cache", "state"); up.State != "up" || up.Error != "" {
+		t.Errorf("%+v", up)
+	}
+	w.next("cache", "info")
+}
+
+func TestRedisThatStaysDownIsToldAgain(t *testing.T) {
+	p := newTestPoller(t, "cache="+redisURL(fakeRedis(t, func(net.Conn) {})))
+	p.retryFirst, p.retryMost, p.remindEach = time.Millisecond, 2*time.Millisecond, 5*time.Millisecond
+	w := watchRedis(t, p)
+	var last redisEvent
+	for i := range 3 {
+		e := w.next("cache", "state")
+		if e.State != "down" || e.Error != "it closes the connection" || i > 0 && e.RecordedAt < last.RecordedAt.Add(5*time.Millisecond) {
+			t.Errorf("%d: %+v", i, e)
+		}
+		last = e
+	}
+}
+
+func TestRetriesOfRedisBecomeRarer(t *testing.T) {
+	s := stepRedis(t, "redis://127.0.0.1:1")
+	var waits []time.Duration
+	for range 8 {
+		waits = append(waits, s.failed(io.EOF)/time.Second)
+	}
+	if diff := cmp.Diff([]time.Duration{1, 2, 4, 8, 16, 32, 60, 60}, waits); diff != "" || len(s.events) != 1 {
+		t.Errorf("%d events, seconds - want, + got:\n%s", len(s.events), diff)
+	}
+}

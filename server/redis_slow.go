@@ -1,0 +1,101 @@
+package server
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"reeve/store"
+)
+
+// slow returns the entries of the slow log that are new, the oldest first, and
+// notes the newest in past.
+func (w *redisWatch) slow(entries []any, past *redisPast) []redisEvent {
+	var all []redisEvent
+	newest := past.slowID
+	for _, entry := range entries[:min(len(entries), maxRedisSlow)] {
+		fields, _ := entry.([]any)
+		if len(fields) < 4 {
+			continue
+		}
+		id, ok := fields[0].(int64)
+		if !ok || id <= past.slowID {
+			continue
+		}
+		newest = max(newest, id)
+		if past.slowAsked {
+			all = append(all, w.slowEvent(fields))
+		}
+	}
+	past.slowID, past.slowAsked = newest, true
+	slices.Reverse(all)
+	return all
+}
+
+// lastSecond is the end of the year 9999, the last that can be written.
+const lastSecond = 253402300799
+
+func (w *redisWatch) slowEvent(fields []any) redisEvent {
+	e := redisEvent{Type: redisSlowlogType, Command: "?"}
+	if at, ok := fields[1].(int64); ok && at > 0 && at <= lastSecond {
+		e.ExecutedAt = store.TimeOf(time.Unix(at, 0))
+	}
+	if usec, ok := fields[2].(int64); ok {
+		e.DurationMS = float64(max(usec, 0)) / 1000
+	}
+	words, _ := fields[3].([]any)
+	if len(words) > 0 {
+		if name := redisText(words[0]); redisCommand.MatchString(name) {
+			e.Command = w.target.clean(strings.ToUpper(name), maxRedisText)
+		}
+	}
+	if len(words) > 1 && redisKeyed[e.Command] {
+		e.Key = w.target.clean(redisText(words[1]), maxRedisKey)
+	}
+	if len(fields) > 4 {
+		e.Client = w.target.clean(redisText(fields[4]), maxRedisText)
+	}
+	return e
+}
+
+func redisText(reply any) string {
+	b, _ := reply.([]byte)
+	return string(b)
+}
+
+// clean makes a stranger's text fit to be stored and shown: bounded, without
+// control characters, and without the password that this server was sent.
+func (t *redisTarget) clean(s string, limit int) string {
+	if t.password != "" && strings.Contains(strings.ToLower(s), strings.ToLower(t.password)) {
+		return "******"
+	}
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+	return cut(s, limit)
+}
+
+// redisKeyed are the commands whose first argument is a key; of any other it may
+// be a password, a script or a message, and modules add commands of their own.
+var redisKeyed = func() map[string]bool {
+	all := map[string]bool{}
+	for name := range strings.FieldsSeq(`
+		APPEND BITCOUNT BITFIELD BITFIELD_RO BITPOS BLMOVE BLPOP BRPOP BRPOPLPUSH BZPOPMAX BZPOPMIN COPY DECR DECRBY DEL
+		DUMP EXISTS EXPIRE EXPIREAT EXPIRETIME GEOADD GEODIST GEOHASH GEOPOS GEORADIUS GEORADIUS_RO GEORADIUSBYMEMBER
+		GEORADIUSBYMEMBER_RO GEOSEARCH GEOSEARCHSTORE GET GETBIT GETDEL GETEX GETRANGE GETSET HDEL HEXISTS HGET HGETALL
+		HINCRBY HINCRBYFLOAT HKEYS HLEN HMGET HMSET HRANDFIELD HSCAN HSET HSETNX HSTRLEN HVALS INCR INCRBY INCRBYFLOAT
+		LINDEX LINSERT LLEN LMOVE LPOP LPOS LPUSH LPUSHX LRANGE LREM LSET LTRIM MGET MOVE MSET MSETNX PERSIST PEXPIRE
+		PEXPIREAT PEXPIRETIME PFADD PFCOUNT PFMERGE PSETEX PTTL RENAME RENAMENX RESTORE RPOP RPOPLPUSH RPUSH RPUSHX SADD
+		SCARD SDIFF SDIFFSTORE SET SETBIT SETEX SETNX SETRANGE SINTER SINTERSTORE SISMEMBER SMEMBERS SMISMEMBER SMOVE SORT
+		SORT_RO SPOP SRANDMEMBER SREM SSCAN STRLEN SUBSTR SUNION SUNIONSTORE TOUCH TTL TYPE UNLINK XACK XADD XAUTOCLAIM
+		XCLAIM XDEL XLEN XPENDING XRANGE XREVRANGE XTRIM ZADD ZCARD ZCOUNT ZDIFFSTORE ZINCRBY ZINTERSTORE ZLEXCOUNT ZMSCORE
+		ZPOPMAX ZPOPMIN ZRANDMEMBER ZRANGE ZRANGEBYLEX ZRANGEBYSCORE ZRANGESTORE ZRANK ZREM ZREMRANGEBYLEX ZREMRANGEBYRANK
+		ZREMRANGEBYSCORE ZREVRANGE ZREVRANGEBYLEX ZREVRANGEBYSCORE ZREVRANK ZSCAN ZSCORE ZUNIONSTORE`) {
+		all[name] = true
+	}
+	return all
+}()

@@ -1,0 +1,99 @@
+package server
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// redisTarget is an external Redis server that is watched.
+type redisTarget struct {
+	name     string // of the connection, in every event
+	addr     string // host:port
+	host     string // as a certificate has to name it
+	tls      bool
+	username string // "" for Redis' own default user
+	password string // "" without one
+	db       int
+}
+
+// embeddedRedis is the connection by which the program's own counters go.
+const embeddedRedis = "embedded"
+
+// maxRedisDB bounds the number of a database; servers have 16 unless they are told
+// otherwise.
+const maxRedisDB = 1<<16 - 1
+
+var redisName = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
+
+// CheckRedis tells what is wrong with RedisTargets, without their passwords.
+func (c *Config) CheckRedis() error {
+	_, err := parseRedisTargets(c.RedisTargets)
+	return err
+}
+
+// parseRedisTargets reads texts like name=redis://user:password@host:6379/0.
+// Nothing of a text but a proper name goes into an error: where a password has a
+// character that should have been escaped, any part may hold some of it.
+func parseRedisTargets(texts []string) ([]redisTarget, error) {
+	var targets []redisTarget
+	seen := map[string]bool{}
+	for i, text := range texts {
+		name, address, ok := strings.Cut(text, "=")
+		if !ok || !redisName.MatchString(name) {
+			return nil, fmt.Errorf("entry %d must be like name=redis://host:6379, with a name of 1 to 32 lower-case letters, digits, - and _", i+1)
+		}
+		if name == embeddedRedis {
+			return nil, fmt.Errorf("entry %d: the name %s is taken by what the program itself counts", i+1, name)
+		}
+		if seen[name] {
+			return nil, fmt.Errorf("entry %d: the name %s stands twice", i+1, name)
+		}
+		seen[name] = true
+		target, wrong := parseRedisURL(address)
+		if wrong != "" {
+			return nil, fmt.Errorf("%s: %s", name, wrong)
+		}
+		target.name = name
+		targets = append(targets, target)
+	}
+	return targets, nil
+}
+
+// parseRedisURL returns what is wrong in its own words, not in those of net/url,
+// which repeat the address.
+func parseRedisURL(text string) (t redisTarget, wrong string) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return t, "the address cannot be read; special characters in a user or password are written like %2F"
+	}
+	if u.Scheme != "redis" && u.Scheme != "rediss" || u.Opaque != "" {
+		return t, "the address must begin with redis:// or rediss://"
+	}
+	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(text, "#") {
+		return t, "the address must end with the database; ? and # in a user or password are written %3F and %23"
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	if err != nil || port == 0 || u.Hostname() == "" {
+		return t, "the address must have a host and a port, like redis://host:6379"
+	}
+	if db := strings.TrimPrefix(u.Path, "/"); db != "" {
+		n, err := strconv.ParseUint(db, 10, 64)
+		if err != nil || n > maxRedisDB {
+			return t, fmt.Sprintf("the database must be a number from 0 to %d, like redis://host:6379/0", maxRedisDB)
+		}
+		t.db = int(n)
+	}
+	if u.User != nil {
+		t.username = u.User.Username()
+		t.password, _ = u.User.Password()
+		if t.password == "" {
+			return t, "a user needs a password, like redis://user:password@host:6379; a password alone is written redis://:password@host:6379"
+		}
+	}
+	t.host, t.addr, t.tls = u.Hostname(), net.JoinHostPort(u.Hostname(), strconv.FormatUint(port, 10)), u.Scheme == "rediss"
+	return t, ""
+}

@@ -1,0 +1,232 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/rs/zerolog"
+)
+
+const redisPassword = "canary-of-the-target"
+
+// redisPatience is how long a test waits for what has to come; it is far off so that
+// only what never comes reaches it.
+const redisPatience = 30 * time.Second
+
+// realRedis is a Redis server (Debian package redis-server) of the test's own.
+type realRedis struct {
+	t    *testing.T
+	addr string
+	dir  string
+	cmd  *exec.Cmd // nil while it is stopped
+}
+
+func startRedis(t *testing.T) *realRedis {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("redis-server is missing")
+		}
+		t.Skip("redis-server is missing: no server to watch")
+	}
+	r := &realRedis{t: t, dir: t.TempDir()}
+	t.Cleanup(r.stop)
+	for range 5 { // somebody may take the port in between
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		must(t, err)
+		r.addr = l.Addr().String()
+		must(t, l.Close())
+		if r.start() {
+			return r
+		}
+	}
+	t.Fatal("redis-server does not start")
+	return nil
+}
+
+// start tells whether the server has come up, on the address it had before.
+func (r *realRedis) start() bool {
+	r.t.Helper()
+	_, port, err := net.SplitHostPort(r.addr)
+	must(r.t, err)
+	r.cmd = exec.Command("redis-server", "--bind", "127.0.0.1", "--port", port, "--requirepass", redisPassword, "--save", "",
+		"--appendonly", "no", "--dir", r.dir, "--logfile", "", "--slowlog-log-slower-than", "0")
+	out, err := r.cmd.StdoutPipe()
+	must(r.t, err)
+	must(r.t, r.cmd.Start())
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "Ready to accept connections") {
+			go io.Copy(io.Discard, out) // ends with the server
+			return true
+		}
+	}
+	r.stop()
+	return false
+}
+
+func (r *realRedis) stop() {
+	if r.cmd == nil {
+		return
+	}
+	if err := r.cmd.Process.Signal(syscall.SIGTERM); err == nil {
+		r.cmd.Wait() // its status is that of a signal
+	}
+	r.cmd = nil
+}
+
+// client connects as the default user.
+func (r *realRedis) client() redis.Conn {
+	r.t.Helper()
+	c, err := redis.Dial("tcp", r.addr, redis.DialPassword(redisPassword))
+	must(r.t, err)
+	r.t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// do runs commands, given as lines of words, that have to work.
+func doRedis(t *testing.T, c redis.Conn, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		words := strings.Fields(line)
+		var args []any
+		for _, w := range words[1:] {
+			args = append(args, w)
+		}
+		if _, err := c.Do(words[0], args...); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+	}
+}
+
+// redisURL is a target at an address, signed in as the default user.
+func redisURL(addr string) string { return "redis://:" + redisPassword + "@" + addr }
+
+func newTestPoller(t *testing.T, texts ...string) *redisPoller {
+	t.Helper()
+	targets, err := parseRedisTargets(texts)
+	must(t, err)
+	return newRedisPoller(targets, zerolog.Nop())
+}
+
+// steppedWatch is a watch whose polls the test makes.
+type steppedWatch struct {
+	*redisWatch
+	t      *testing.T
+	events []redisEvent
+}
+
+func stepRedis(t *testing.T, url string) *steppedWatch {
+	t.Helper()
+	p := newTestPoller(t, "it="+url)
+	s := &steppedWatch{t: t}
+	s.redisWatch = &redisWatch{redisPoller: p, target: &p.targets[0], emit: func(e redisEvent) { s.events = append(s.events, e) }}
+	t.Cleanup(s.hangUp)
+	return s
+}
+
+// polled makes a poll and returns its events.
+func (s *steppedWatch) polled() []redisEvent {
+	s.t.Helper()
+	s.events = nil
+	r, err := s.poll(s.t.Context())
+	if err != nil {
+		s.failed(err)
+	} else {
+		s.worked(r)
+	}
+	return s.events
+}
+
+// refused makes a poll that has to fail, and returns the reason that is given.
+func (s *steppedWatch) refused() string {
+	s.t.Helper()
+	s.down = false
+	if all := s.polled(); len(all) == 1 && all[0].State == "down" {
+		return all[0].Error
+	}
+	s.t.Errorf("not one event of being down: %+v", s.events)
+	return ""
+}
+
+// redisEventsOf picks the events of a type.
+func redisEventsOf(typ string, all []redisEvent) (picked []redisEvent) {
+	for _, e := range all {
+		if e.Type == typ {
+			picked = append(picked, e)
+		}
+	}
+	return picked
+}
+
+// runningPoller is a poller at work, with hurried times.
+type runningPoller struct {
+	t      *testing.T
+	events chan redisEvent
+	cancel func()
+	ended  chan struct{}
+}
+
+func watchRedis(t *testing.T, p *redisPoller) *runningPoller {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r := &runningPoller{t: t, events: make(chan redisEvent, 100), cancel: cancel, ended: make(chan struct{})}
+	go func() {
+		defer close(r.ended)
+		p.run(ctx, func(e redisEvent) {
+			select {
+			case r.events <- e:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	t.Cleanup(r.end)
+	return r
+}
+
+// next waits for an event of a connection and type.
+func (r *runningPoller) next(connection, typ string) redisEvent {
+	r.t.Helper()
+	late := time.After(redisPatience)
+	for {
+		select {
+		case e := <-r.events:
+			if e.Connection == connection && e.Type == typ {
+				return e
+			}
+		case <-late:
+			r.t.Fatalf("no event %s of %s", typ, connection)
+		}
+	}
+}
+
+// end ends the poller and holds that nothing of it runs on.
+func (r *runningPoller) end() {
+	r.t.Helper()
+	r.cancel()
+	select {
+	case <-r.ended:
+	case <-time.After(redisPatience):
+		r.t.Fatal("the poller does not end")
+	}
+	buffer := make([]byte, 1<<20)
+	for late := time.Now().Add(redisPatience); ; runtime.Gosched() {
+		stacks := string(buffer[:runtime.Stack(buffer, true)])
+		if !strings.Contains(stacks, "(*redisWatch)") && !strings.Contains(stacks, "gomodule/redigo") {
+			return
+		}
+		if time.Now().After(late) {
+			r.t.Fatalf("a goroutine is left behind:\n%s", stacks)
+		}
+	}
+}
