@@ -116,7 +116,7 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 	err := a.db.View(s.Actor, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		tries = store.LoginTries.Get(tx)
-		at = newAttempt(a.counters, "password "+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
+		at = newAttempt(watched{counters: a.counters}, "password:"+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
 		h, err := store.HashOf(tx, s.account)
 		if err == nil {
 			hash = h.Hash

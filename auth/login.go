@@ -15,6 +15,9 @@ type Attempt struct {
 	Username, Password string
 	Addr               netip.Addr
 	UserAgent          string
+	// Observe, if there is one, is told of what throttling counts for this attempt,
+	// before Login or Register returns.
+	Observe func(CounterOp)
 }
 
 // Grant is a successful sign-in.
@@ -51,7 +54,7 @@ func (a *Auth) Login(in Attempt) (*Grant, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := newAttempt(a.counters, realm(in.App), store.Fold(in.Username), in.Addr, window)
+	at := newAttempt(watched{a.counters, in.Observe}, realm(in.App), store.Fold(in.Username), in.Addr, window)
 	wait := at.begin(tries, func() bool { return who != nil && who.loginIP == in.Addr.String() })
 	if wait > 0 {
 		a.throttled.note(in)
@@ -257,7 +260,7 @@ func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 			return errs.New(errs.Denied, "registration is closed").Coded("registration_closed")
 		}
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		n, left := a.counters.add("register "+network(in.Addr), 1, window)
+		n, left := watched{a.counters, in.Observe}.add("register "+network(in.Addr), 1, window)
 		if n > store.LoginTries.Get(tx)*triesPerAddress {
 			wait = left
 		}

@@ -103,7 +103,7 @@ const knownFor = 30 * 24 * time.Hour
 
 // attempt is one try to sign in, as throttling sees it.
 type attempt struct {
-	c      *counters
+	c      watched
 	pair   string
 	name   string
 	addr   string
@@ -112,7 +112,8 @@ type attempt struct {
 	spared bool // the name's counter was not moved
 }
 
-func newAttempt(c *counters, realm, name string, addr netip.Addr, window time.Duration) *attempt {
+// newAttempt makes one; realm has no blanks.
+func newAttempt(c watched, realm, name string, addr netip.Addr, window time.Duration) *attempt {
 	where := network(addr)
 	return &attempt{
 		c: c, window: window,
