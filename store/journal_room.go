@@ -1,0 +1,166 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	rowsName    = "rows.db"
+	newSuffix   = ".new"
+	asideSuffix = ".damaged"
+)
+
+// What a file in a journal's directory is, by its name.
+const (
+	segmentFile = iota
+	rowsFile
+	asideFile
+	unfinishedFile
+	foreignFile // counted, and left alone
+)
+
+type journalDirFile struct {
+	name string
+	is   int
+	size int64
+	age  uint64 // the id at its beginning, or of the time it was last written
+}
+
+// files is what lies in the directory; nothing of it is remembered, so that what
+// others do there counts.
+func (j *Journal) files() ([]journalDirFile, error) {
+	entries, err := os.ReadDir(j.dir)
+	if err != nil {
+		return nil, err
+	}
+	files := make([]journalDirFile, 0, len(entries))
+	for _, e := range entries {
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if info.IsDir() {
+			continue
+		}
+		f := journalDirFile{name: e.Name(), is: foreignFile, size: info.Size(), age: idOfTime(info.ModTime())}
+		if info.Mode().IsRegular() {
+			f.classify()
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+func (f *journalDirFile) classify() {
+	first, isSegment := segmentID(f.name)
+	ours := strings.TrimSuffix(strings.TrimSuffix(f.name, asideSuffix), newSuffix)
+	_, wasSegment := segmentID(ours)
+	switch {
+	case isSegment:
+		f.is, f.age = segmentFile, first
+	case f.name == rowsName:
+		f.is = rowsFile
+	case ours != rowsName && !wasSegment:
+	case strings.HasSuffix(f.name, asideSuffix):
+		f.is = asideFile
+	default:
+		f.is = unfinishedFile
+	}
+}
+
+func totalOf(files []journalDirFile) (total int64) {
+	for _, f := range files {
+		total += f.size
+	}
+	return total
+}
+
+// makeRoom removes the oldest segments, and the damaged file when its turn comes,
+// until all files but keep, and need bytes, are within the limit.
+func (j *Journal) makeRoom(need int64, keep string) error {
+	files, err := j.files()
+	if errors.Is(err, fs.ErrNotExist) { // somebody has removed the directory
+		err = os.MkdirAll(j.dir, 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	files = slices.DeleteFunc(files, func(f journalDirFile) bool { return f.name == keep })
+	total := totalOf(files)
+	slices.SortFunc(files, func(a, b journalDirFile) int {
+		if a.age < b.age {
+			return -1
+		}
+		return 1
+	})
+	for _, f := range files {
+		if total+need <= j.options.MaxBytes {
+			return nil
+		}
+		if f.is == segmentFile && !j.isCurrent(f.name) || f.is == asideFile || f.is == unfinishedFile {
+			if err := j.removeFile(f.name); err != nil {
+				return err
+			}
+			total -= f.size
+		}
+	}
+	if total+need > j.options.MaxBytes {
+		return j.errRoom(need, total)
+	}
+	return nil
+}
+
+func (j *Journal) isCurrent(name string) bool {
+	return j.current != nil && filepath.Base(j.current.path) == name
+}
+
+// removeFile removes a file and closes it if it is an open segment. Readers wait
+// for nothing: the name goes first, and closing waits for them.
+func (j *Journal) removeFile(name string) error {
+	path := filepath.Join(j.dir, name)
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	for _, s := range *j.segments.Load() {
+		if s.path == path && err == nil {
+			j.forget(s)
+			err = s.close()
+		}
+	}
+	return err
+}
+
+// setAside gives a file that cannot be used another name, for somebody to look
+// at, in the place of the one that had been set aside before.
+func (j *Journal) setAside(path string, cause error) {
+	err := j.removeAside()
+	if err == nil {
+		err = os.Rename(path, path+asideSuffix)
+	}
+	if err == nil {
+		j.warn("%s; it was set aside as %s", bareReason(cause), filepath.Base(path)+asideSuffix)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		j.warn("%s; and it could not be set aside: %v", bareReason(cause), err)
+	} else {
+		j.warn("%s; it is gone", bareReason(cause))
+	}
+}
+
+func (j *Journal) removeAside() error {
+	files, err := j.files()
+	for _, f := range files {
+		if f.is == asideFile {
+			err = errors.Join(err, j.removeFile(f.name))
+		}
+	}
+	return err
+}

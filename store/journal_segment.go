@@ -1,0 +1,160 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"go.etcd.io/bbolt"
+)
+
+// A segment has these buckets:
+//
+//	_meta         "file"                → format, number of events, last id
+//	event.<kind>  id                    → length of the head, head, body
+//	group         name, 0, its first id → count, length of each kind, kind
+const (
+	segmentSuffix = ".db"
+	eventBucket   = "event."
+	groupBucket   = "group"
+	eventFill     = 0.9 // ids ascend: nothing is ever put in between
+)
+
+// journalSegment is a file of events, of which none is below first.
+type journalSegment struct {
+	*journalFile
+	first  uint64
+	last   atomic.Uint64 // 0 for none
+	events atomic.Uint64
+}
+
+func segmentName(first uint64) string { return fmt.Sprintf("%016x%s", first, segmentSuffix) }
+
+// segmentID is the first id of the segment with that name; ok is false for
+// another file.
+func segmentID(name string) (first uint64, ok bool) {
+	text, found := strings.CutSuffix(name, segmentSuffix)
+	first, err := strconv.ParseUint(text, 16, 64)
+	return first, found && err == nil && segmentName(first) == name && first <= maxEventID
+}
+
+// load reads what the segment says of itself.
+func (s *journalSegment) load() error {
+	err := s.view(func(btx *bbolt.Tx) error {
+		meta, err := readJournalMeta(btx)
+		if err == nil && meta.Last != 0 && (meta.Last < s.first || meta.Last > maxEventID) {
+			err = fmt.Errorf("it has the last id %d", meta.Last)
+		}
+		s.last.Store(meta.Last)
+		s.events.Store(meta.Events)
+		return err
+	})
+	if err != nil {
+		return &Damaged{Where: s.path, Err: err}
+	}
+	return nil
+}
+
+// write stores entries in one commit.
+func (s *journalSegment) write(entries []journalEntry, limit int64) error {
+	var meta journalMeta
+	err := s.update(limit, func(btx *bbolt.Tx) (err error) {
+		if meta, err = readJournalMeta(btx); err != nil {
+			return &Damaged{Where: s.path, Err: err}
+		}
+		meta.Last = entries[len(entries)-1].ID
+		meta.Events += uint64(len(entries))
+		return errors.Join(putEvents(btx, entries), putGroups(btx, entries), putJournalMeta(btx.Bucket([]byte(metaBucket)), meta))
+	})
+	if err == nil {
+		s.last.Store(meta.Last)
+		s.events.Store(meta.Events)
+	}
+	return err
+}
+
+func putEvents(btx *bbolt.Tx, entries []journalEntry) error {
+	buckets := map[string]*bbolt.Bucket{}
+	for i := range entries {
+		e := &entries[i]
+		bucket := eventBucket + e.Kind
+		b := buckets[bucket]
+		if b == nil {
+			var err error
+			if b, err = btx.CreateBucketIfNotExists([]byte(bucket)); err != nil {
+				return err
+			}
+			b.FillPercent = eventFill
+			buckets[bucket] = b
+		}
+		value := make([]byte, frameHead, frameHead+1+len(e.Head)+len(e.Body))
+		value = append(value, byte(len(e.Head)))
+		value = append(append(value, e.Head...), e.Body...)
+		key := idKey(ID(e.ID))
+		sealFrame(bucket, key, value)
+		if err := b.Put(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putGroups notes which ids belong to a name.
+func putGroups(btx *bbolt.Tx, entries []journalEntry) error {
+	b, err := btx.CreateBucketIfNotExists([]byte(groupBucket))
+	if err != nil {
+		return err
+	}
+	for len(entries) > 0 {
+		n := 1
+		for n < len(entries) && entries[n].run == entries[0].run {
+			n++
+		}
+		group := entries[:n]
+		entries = entries[n:]
+		if group[0].group == "" {
+			continue
+		}
+		payload, seen := binary.AppendUvarint(nil, uint64(n)), map[string]bool{}
+		for i := range group {
+			if kind := group[i].Kind; !seen[kind] {
+				seen[kind] = true
+				payload = append(append(payload, byte(len(kind))), kind...)
+			}
+		}
+		key := groupKey(group[0].group, group[0].ID)
+		if err := b.Put(key, frame(groupBucket, key, payload)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groupKey leaves no doubt where the name ends: the id has always 8 bytes.
+func groupKey(name string, first uint64) []byte {
+	return binary.BigEndian.AppendUint64(append([]byte(name), 0), first)
+}
+
+// decodeGroup returns how many events a group has, and their kinds.
+func decodeGroup(key, value []byte) (count uint64, kinds []string, err error) {
+	payload, err := unframe(groupBucket, key, value)
+	if err != nil {
+		return 0, nil, err
+	}
+	count, n := binary.Uvarint(payload)
+	if n <= 0 {
+		return 0, nil, errors.New("it has no count")
+	}
+	for payload = payload[n:]; len(payload) > 0; {
+		end := 1 + int(payload[0])
+		if end > len(payload) {
+			return 0, nil, errors.New("it is cut short")
+		}
+		kinds = append(kinds, string(payload[1:end]))
+		payload = payload[end:]
+	}
+	return count, kinds, nil
+}

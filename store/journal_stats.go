@@ -1,0 +1,58 @@
+package store
+
+import (
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// JournalStats say what a journal holds, and what has happened since its start.
+type JournalStats struct {
+	Bytes       int64 // of all files in the directory
+	MaxBytes    int64
+	Events      uint64
+	Oldest      time.Time // of the oldest event, as far as the segments tell; zero for none
+	Segments    []SegmentStats
+	Dropped     uint64   // events that were not stored
+	DroppedRows uint64   // rows that were not stored
+	Damaged     uint64   // how often a reader met something damaged and skipped it
+	Warnings    []string // the latest, at most 100
+}
+
+// SegmentStats say what a segment holds; the oldest comes first.
+type SegmentStats struct {
+	Name           string
+	Bytes          int64
+	Events         uint64
+	Oldest, Newest time.Time // zero for none
+}
+
+// Stats reads the sizes from the directory and nothing else from the disk.
+func (j *Journal) Stats() JournalStats {
+	s := JournalStats{
+		MaxBytes: j.options.MaxBytes,
+		Dropped:  j.dropped.Load(), DroppedRows: j.droppedRows.Load(), Damaged: j.damaged.Load(),
+	}
+	files, err := j.files()
+	if err == nil { // a directory that cannot be read has been said in a warning
+		s.Bytes = totalOf(files)
+	}
+	for _, segment := range *j.segments.Load() {
+		one := SegmentStats{Name: filepath.Base(segment.path), Events: segment.events.Load()}
+		if i := slices.IndexFunc(files, func(f journalDirFile) bool { return f.name == one.Name }); i >= 0 {
+			one.Bytes = files[i].size
+		}
+		if last := segment.last.Load(); last > 0 {
+			one.Oldest, one.Newest = EventTime(segment.first), EventTime(last)
+			if s.Oldest.IsZero() {
+				s.Oldest = one.Oldest
+			}
+		}
+		s.Events += one.Events
+		s.Segments = append(s.Segments, one)
+	}
+	j.told.Lock()
+	defer j.told.Unlock()
+	s.Warnings = slices.Clone(j.warnings)
+	return s
+}
