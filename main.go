@@ -345,9 +345,11 @@ var keys = []key{
 	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may use the interface from a browser."},
 	{"data.dir", "./data", "The directory for the database and its keys."},
 	{"auth.bcrypt_cost", int64(12), "The cost of a password hash, 10 to 15; each step doubles the time of a sign-in."},
-	{"log.level", "info", "What to log: debug (a line per request), info, warn or error."},
+	{"monitor.max_bytes", int64(256 << 20), "Bytes that monitoring may take on the disk, all its files together; 0 turns it off."},
+	{"monitor.max_age", "168h", "How long monitoring keeps an event, like 168h or 30m."},
 	// Its value has passwords: wherever the configuration is shown, it stays hidden.
 	{"monitor.redis.targets", []string{}, "Redis servers to watch, like cache=redis://user:password@host:6379/0; rediss:// with TLS."},
+	{"log.level", "info", "What to log: debug (a line per request), info, warn or error."},
 }
 
 // example prints config.example.toml.
@@ -497,6 +499,15 @@ func serverConfig(k *koanf.Koanf) (server.Config, error) {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return c, fmt.Errorf("server.listen must be like 127.0.0.1:8080: %w", err)
 	}
+	age, err := time.ParseDuration(k.String("monitor.max_age"))
+	if err != nil || age < time.Minute {
+		return c, fmt.Errorf("monitor.max_age must be a time from one minute, like 168h or 30m")
+	}
+	bytes := k.Int64("monitor.max_bytes")
+	if bytes < 0 || bytes > 0 && bytes < 4<<20 {
+		return c, fmt.Errorf("monitor.max_bytes must be 0 or at least %d", 4<<20)
+	}
+	c.Monitor = server.MonitorConfig{Off: bytes == 0, MaxBytes: bytes, MaxAge: age}
 	for _, text := range k.Strings("server.trusted_proxies") {
 		prefix, err := netip.ParsePrefix(text)
 		if addr, errAddr := netip.ParseAddr(text); err != nil && errAddr == nil {

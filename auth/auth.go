@@ -31,17 +31,24 @@ type Options struct {
 
 // Auth is ready after New and works on one database.
 type Auth struct {
-	db        *store.DB
+	db        store.Watched
 	options   Options
 	hasher    *hasher
 	sessions  *sessions
 	counters  *counters
-	throttled throttled
+	throttled *throttled
+}
+
+// Watched returns the same Auth with a watch over what it asks of the store.
+func (a *Auth) Watched(w *store.Watch) *Auth {
+	watched := *a
+	watched.db = a.db.DB.Watched(w)
+	return &watched
 }
 
 // New prepares auth for a database that nobody uses yet.
 func New(db *store.DB, options Options) (*Auth, error) {
-	a := &Auth{db: db, options: options, sessions: newSessions(), counters: newCounters(time.Now)}
+	a := &Auth{db: db.Watched(nil), options: options, sessions: newSessions(), counters: newCounters(time.Now), throttled: &throttled{}}
 	err := db.View(store.System, func(tx *store.Tx) error {
 		install, err := store.Installs.Get(tx, 1)
 		if err == nil {

@@ -21,6 +21,9 @@ type Session struct {
 	saved    atomic.Int64 // store.Time; what is stored
 }
 
+// SessionCache is the number of the cache of open sessions.
+var SessionCache = store.NumberCache("sessions")
+
 // saveEvery is how often at most the last use of a session is written.
 const saveEvery = time.Minute
 
@@ -91,19 +94,26 @@ func (s *sessions) forget(c store.Changes) {
 	defer s.mu.Unlock()
 	s.epoch++
 	for id := range ended {
-		s.drop(s.byID[id])
+		s.forgetOne(c, s.byID[id])
 	}
 	for id := range users {
-		s.dropUser(store.Account{ID: id})
+		s.dropUser(c, store.Account{ID: id})
 	}
 	for id := range apps {
-		s.dropUser(store.Account{App: true, ID: id})
+		s.dropUser(c, store.Account{App: true, ID: id})
 	}
 }
 
-func (s *sessions) dropUser(key store.Account) {
+func (s *sessions) dropUser(c store.Changes, key store.Account) {
 	for v := range s.byUser[key] {
-		s.drop(v)
+		s.forgetOne(c, v)
+	}
+}
+
+// forgetOne is drop for monitoring to see.
+func (s *sessions) forgetOne(c store.Changes, v *Session) {
+	if s.drop(v); v != nil {
+		c.Note(store.CacheEvent{Cache: "sessions", Op: "forget", Key: v.ID.String(), Size: len(s.byID)})
 	}
 }
 
@@ -148,7 +158,9 @@ func (a *Auth) Authenticate(tx *store.Tx, token string) (*Session, error) {
 		return nil, errUnknown
 	}
 	s := a.sessions.get(hash)
-	if s == nil {
+	if s != nil {
+		tx.Hit(SessionCache)
+	} else {
 		if !plausible(token) {
 			return nil, errUnknown
 		}
@@ -158,6 +170,7 @@ func (a *Auth) Authenticate(tx *store.Tx, token string) (*Session, error) {
 			return nil, err
 		}
 		a.sessions.put(s, epoch)
+		tx.Noted(store.CacheEvent{Cache: "sessions", Op: "miss", Key: s.ID.String()})
 	}
 	if s.expired(tx) {
 		return nil, errs.New(errs.Unauthenticated, "the session has expired; sign in again").Coded("session_expired")

@@ -68,7 +68,8 @@ type loginOut struct {
 }
 
 func login(req *Request, in *loginIn) (*loginOut, error) {
-	return granted(req.s.auth.Login(attempt(req, false, in.Username, in.Password)))
+	grant, err := req.auth().Login(attempt(req, false, in.Username, in.Password))
+	return req.granted(in.Username, grant, err)
 }
 
 // cut bounds a text that a client chose, in bytes, and keeps it valid UTF-8.
@@ -80,7 +81,8 @@ func cut(text string, n int) string {
 }
 
 func logout(req *Request, _ *none) (nothing, error) {
-	return nothing{}, req.s.auth.Logout(req.Session)
+	req.note(authEvent{Type: "logout", Username: req.Actor.Username, Result: "success"})
+	return nothing{}, req.auth().Logout(req.Session)
 }
 
 type infoOut struct {
@@ -132,5 +134,7 @@ type passwordIn struct {
 }
 
 func changePassword(req *Request, in *passwordIn) (nothing, error) {
-	return nothing{}, req.s.auth.ChangePassword(req.Session, req.Addr, in.OldPassword, in.NewPassword)
+	err := req.auth().ChangePassword(req.Session, req.Addr, in.OldPassword, in.NewPassword)
+	req.note(authEvent{Type: "password_changed", Username: req.Actor.Username, Result: resultOf(err), Reason: reasonOf(err)})
+	return nothing{}, err
 }

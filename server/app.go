@@ -3,6 +3,7 @@ package server
 import (
 	"reeve/auth"
 	"reeve/store"
+	"reeve/store/errs"
 )
 
 // appRoutes are what the users of the product behind the backend use.
@@ -41,19 +42,40 @@ type registerIn struct {
 func register(req *Request, in *registerIn) (*loginOut, error) {
 	u := &store.AppUser{Username: in.Username, Status: true}
 	in.apply(u)
-	return granted(req.s.auth.Register(u, attempt(req, true, in.Username, in.Password)))
+	grant, err := req.auth().Register(u, attempt(req, true, in.Username, in.Password))
+	return req.granted(in.Username, grant, err)
 }
 
 func appLogin(req *Request, in *loginIn) (*loginOut, error) {
-	return granted(req.s.auth.Login(attempt(req, true, in.Username, in.Password)))
+	grant, err := req.auth().Login(attempt(req, true, in.Username, in.Password))
+	return req.granted(in.Username, grant, err)
 }
 
 // attempt is what auth needs to know of somebody who signs in.
 func attempt(req *Request, app bool, username, password string) auth.Attempt {
-	return auth.Attempt{App: app, Username: username, Password: password, Addr: req.Addr, UserAgent: cut(req.http.UserAgent(), 512)}
+	return auth.Attempt{App: app, Username: username, Password: password, Addr: req.Addr, UserAgent: cut(req.http.UserAgent(), 512), Observe: req.counted}
 }
 
-func granted(grant *auth.Grant, err error) (*loginOut, error) {
+// counted notes what throttling counts, as the Redis command it stands for.
+func (req *Request) counted(op auth.CounterOp) {
+	if req.s.config.Monitor.Off {
+		return
+	}
+	req.mon.redis = append(req.mon.redis, redisEvent{
+		Connection: "embedded", Type: redisCommandType, Command: op.String(), Key: op.Key, Calls: 1, DurationMS: ms(op.Took),
+	})
+}
+
+// granted answers an attempt to sign in, and notes it.
+func (req *Request) granted(username string, grant *auth.Grant, err error) (*loginOut, error) {
+	e := authEvent{Type: "login", Username: username, Result: resultOf(err), Reason: reasonOf(err)}
+	switch {
+	case errs.Is(err, errs.TooMany):
+		e.Type = "locked"
+	case err != nil:
+		e.Type = "login_failed"
+	}
+	req.note(e)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func createAppUser(req *Request, in *appUserCreation) (*newAppUser, error) {
 		return nil, err
 	}
 	out := &newAppUser{Password: secret.Generated}
-	err = req.s.db.Update(req.Actor, func(tx *store.Tx) error {
+	err = req.db.Update(req.Actor, func(tx *store.Tx) error {
 		u := &store.AppUser{Status: true}
 		in.apply(u)
 		if err := store.AppUsers.Create(tx, u); err != nil {
@@ -142,7 +142,7 @@ func enableAppUser(tx *store.Tx, req *Request, in *statusIn) (*appUser, error) {
 
 func resetAppPassword(req *Request, in *resetIn) (*resetOut, error) {
 	var u *appUser
-	err := req.s.db.View(req.Actor, func(tx *store.Tx) (err error) {
+	err := req.db.View(req.Actor, func(tx *store.Tx) (err error) {
 		u, err = appUsers.get(tx, req, in.ID)
 		return err
 	})

@@ -166,6 +166,7 @@ func (req *Request) readBody() (map[string]any, error) {
 	case len(bytes.TrimSpace(b)) == 0:
 		return nil, nil
 	}
+	req.mon.body = b
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return nil, errs.New(errs.BadMedia, "the body must be sent with `Content-Type: application/json`")
 	}

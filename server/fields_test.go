@@ -27,7 +27,7 @@ var goodBodies = map[string]struct{ url, body string }{
 	"PUT /system/setting/:id":       {ownSetting(1), `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
 	"PUT /system/setting":           {"/system/setting", `{"values":{"site.title":"x"}}`},
 	"POST /system/setting-group":    {"/system/setting-group", `{"key":"good","title":"T","remark":"r","public":1}`},
-	"PUT /system/setting-group/:id": {"/system/setting-group/5", `{"key":"good","title":"T","remark":"r","public":1}`},
+	"PUT /system/setting-group/:id": {"/system/setting-group/6", `{"key":"good","title":"T","remark":"r","public":1}`},
 	"POST /admin/list":              {"/admin/list", `{"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1,"password":"long enough it is"}`},
 	"PUT /admin/list/:id":           {"/admin/list/2", `{"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1}`},
 	"PUT /admin/list/:id/password":  {"/admin/list/2/password", `{"password":"long enough it is"}`},
@@ -46,6 +46,8 @@ var goodBodies = map[string]struct{ url, body string }{
 	"PUT /api/user":                 {"/api/user", `{"nickname":"N","email":"g@example.org","mobile":"123456"}`},
 	"PUT /api/user/password":        {"/api/user/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
 
+	"POST /system/monitor/trace": {"/system/monitor/trace", `{"user_id":1,"ip":"192.0.2.1","route":"/admin/list","minutes":1}`},
+
 	"PUT /file/list/:id":       {"/file/list/1", `{"name":"good.txt","group_id":1,"public":1}`},
 	"PUT /file/list":           {"/file/list?ids=1", `{"group_id":1,"public":1}`},
 	"POST /file/list/:id/link": {"/file/list/1/link", `{"seconds":60}`},
@@ -62,7 +64,7 @@ var goodBodies = map[string]struct{ url, body string }{
 func withGoodBodies(t *testing.T) *instance {
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
-	in.create("/system/setting", `{"key":"mine","title":"Mine","type":"input","group_id":5}`)
+	in.create("/system/setting", `{"key":"mine","title":"Mine","type":"input","group_id":6}`)
 	in.clerk("clerk")
 	in.appUser("customer")
 	in.create("/admin/dept", `{"name":"Top"}`)

@@ -122,7 +122,7 @@ func uploadFiles(req *Request, in *fileForm, form *form) (*files, error) {
 		kept = append(kept, r)
 	}
 	out := &files{}
-	return out, req.s.db.Update(req.Actor, func(tx *store.Tx) error {
+	return out, req.db.Update(req.Actor, func(tx *store.Tx) error {
 		out.Data = nil
 		for _, r := range kept {
 			f := r.file
@@ -156,7 +156,7 @@ func (req *Request) receive(name string, content io.Reader) (*received, error) {
 	if err != nil {
 		return nil, err
 	}
-	upload, err := req.s.db.NewUpload()
+	upload, err := req.db.NewUpload()
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ type contentIn struct {
 
 func downloadFile(req *Request, in *contentIn, w http.ResponseWriter) error {
 	var f *store.File
-	err := req.s.db.View(req.Actor, func(tx *store.Tx) (err error) {
+	err := req.db.View(req.Actor, func(tx *store.Tx) (err error) {
 		f, err = seenFile(tx, in.ID, false)
 		return err
 	})
@@ -90,7 +90,7 @@ func (in *signedLinkIn) texts(user store.ID) []string {
 func downloadSigned(req *Request, in *signedLinkIn, w http.ResponseWriter) error {
 	dead := errs.New(errs.NotFound, "the link is wrong or has expired; ask for a new one").Coded("link_expired")
 	var f *store.File
-	err := req.s.db.View(store.Nobody, func(tx *store.Tx) error {
+	err := req.db.View(store.Nobody, func(tx *store.Tx) error {
 		session, err := req.s.auth.Opened(tx, in.Session)
 		if errs.Is(err, errs.Unauthenticated) {
 			return dead
@@ -123,7 +123,7 @@ type mediaIn struct {
 func downloadPublic(req *Request, in *mediaIn, w http.ResponseWriter) error {
 	var f *store.File
 	var a *store.Avatar
-	err := req.s.db.View(store.Nobody, func(tx *store.Tx) (err error) {
+	err := req.db.View(store.Nobody, func(tx *store.Tx) (err error) {
 		if f, err = store.FileByKey.Get(tx, in.Key); errs.Is(err, errs.NotFound) {
 			f = nil
 			a, err = store.AvatarByKey.Get(tx, in.Key)
@@ -142,7 +142,7 @@ func downloadPublic(req *Request, in *mediaIn, w http.ResponseWriter) error {
 	if in.Thumb != "" {
 		return errs.Field(errs.Malformed, "thumb", "an avatar is a small picture already")
 	}
-	blob, err := req.s.db.OpenBlob(a.Digest)
+	blob, err := req.db.OpenBlob(a.Digest)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (req *Request) sendFile(w http.ResponseWriter, f *store.File, thumb string,
 		c.public = public
 		return req.send(w, c)
 	}
-	blob, err := req.s.db.OpenBlob(f.Digest)
+	blob, err := req.db.OpenBlob(f.Digest)
 	if err != nil {
 		return err
 	}

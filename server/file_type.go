@@ -62,7 +62,7 @@ func kindOf(t *mimetype.MIME) string {
 // fileLimit is how many bytes a file of a type may have, by the settings; an
 // error when it may not be uploaded at all.
 func (req *Request) fileLimit(name, media, kind string) (limit int64, err error) {
-	err = req.s.db.View(store.Nobody, func(tx *store.Tx) error {
+	err = req.db.View(store.Nobody, func(tx *store.Tx) error {
 		if !allows(store.FileTypes.Get(tx), media) {
 			return errs.Field(errs.BadMedia, "file", "%s is of the type %s, which is not allowed here", name, media)
 		}

@@ -194,6 +194,10 @@ func (l *listInfo) sorter(q *question, text string, faults errs.Faults) {
 	}
 	for name, direction := range object {
 		if l.column(name, sorted) == nil {
+			if l.names(sorted) == nil {
+				faults.Add("sorter", "this list is always %s", l.order)
+				return
+			}
 			faults.Add("sorter", "this list is not sorted by %q; it can be by %s", name, strings.Join(l.names(sorted), ", "))
 			return
 		}

@@ -36,7 +36,7 @@ func list[T any](path, access, title string, l *List[T]) Route {
 		info.columns = append(info.columns, columnInfo{c.name, c.uses, c.number != nil})
 	}
 	return Route{
-		Method: "GET", Path: path, Access: access, Title: title, out: reflect.TypeFor[page[T]](), list: info,
+		Method: "GET", Path: path, Access: access, Title: title, out: reflect.TypeFor[page[T]](), list: info, handler: "list",
 		view: func(tx *store.Tx, req *Request, out *envelope) error {
 			ask, err := info.ask(req)
 			if err != nil {

@@ -56,7 +56,7 @@ func anyText[T any](index *store.Many[T, string]) func(*store.Tx, []string) stor
 func table[T, Out any](path, access, title string, t *Table[T, Out]) Route {
 	info := t.info()
 	return Route{
-		Method: "GET", Path: path, Access: access, Title: title, out: reflect.TypeFor[page[Out]](), list: info,
+		Method: "GET", Path: path, Access: access, Title: title, out: reflect.TypeFor[page[Out]](), list: info, handler: "table",
 		view: func(tx *store.Tx, req *Request, out *envelope) error {
 			ask, err := info.ask(req)
 			if err != nil {

@@ -185,7 +185,9 @@ func listParameters(l *listInfo) []any {
 	if l.keywords != nil {
 		add("keywordSearch", "a part, in any case, of "+strings.Join(l.keywords, ", "), object{"type": "string"})
 	}
-	add("sorter", `one of `+strings.Join(l.names(sorted), ", ")+`, as {"field":"ascend"} or descend; without it by `+l.order, object{"type": "string"})
+	if sorts := l.names(sorted); sorts != nil {
+		add("sorter", `one of `+strings.Join(sorts, ", ")+`, as {"field":"ascend"} or descend; without it by `+l.order, object{"type": "string"})
+	}
 	if filters := l.names(filtered); filters != nil {
 		add("filter", `any of the values of `+strings.Join(filters, ", ")+`, as {"field":["1","2"]}`, object{"type": "string"})
 	}

@@ -40,7 +40,7 @@ func setAvatar(req *Request, _ *none, file io.Reader) (*avatarOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	up, err := req.s.db.NewUpload()
+	up, err := req.db.NewUpload()
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func setAvatar(req *Request, _ *none, file io.Reader) (*avatarOut, error) {
 		return nil, err
 	}
 	out := &avatarOut{}
-	return out, req.s.db.Update(req.Actor, func(tx *store.Tx) error {
+	return out, req.db.Update(req.Actor, func(tx *store.Tx) error {
 		u, err := store.SetAvatar(tx, req.Actor.ID, &store.Avatar{Key: rand.Text(), MIME: media, Digest: digest})
 		if err == nil {
 			*out = avatarOut{u.AvatarID, mediaURL(u.AvatarKey)}
@@ -87,7 +87,7 @@ func (req *Request) makeThumb(f *store.File, size string) ([]byte, error) {
 	if _, err := fmt.Sscanf(size, "%dx%d", &width, &height); err != nil {
 		return nil, err
 	}
-	blob, err := req.s.db.OpenBlob(f.Digest)
+	blob, err := req.db.OpenBlob(f.Digest)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ const (
 type redisEvent struct {
 	Connection  string     `json:"connection" doc:"the name of the target in the configuration; embedded for the program's own counters"`
 	Type        string     `json:"type" doc:"info: figures of the whole server; command: what one command cost since the last poll; slowlog: one slow execution; state: the server went or came back"`
-	Command     string     `json:"command,omitempty" doc:"of command and slowlog: in capitals, with its subcommand for command"`
+	Command     string     `json:"command,omitempty" doc:"of command and slowlog: in capitals, with its subcommand for command; of embedded: the whole command that the operation stands for"`
 	Calls       int64      `json:"calls,omitempty" doc:"of command: executions since the last poll"`
 	Usec        int64      `json:"usec,omitempty" doc:"of command: microseconds they took together"`
 	UsecPerCall float64    `json:"usec_per_call,omitempty" doc:"of command: microseconds each took on average"`
@@ -25,7 +25,8 @@ type redisEvent struct {
 	State       string     `json:"state,omitempty" doc:"of state: up or down; down is repeated every minute"`
 	Error       string     `json:"error,omitempty" doc:"of state: why it is down; of info: what could not be asked"`
 	Info        *redisInfo `json:"info,omitempty" doc:"of info"`
-	RecordedAt  store.Time `json:"recorded_at" doc:"when it was observed"`
+
+	at store.Time // when it was observed
 }
 
 // redisInfo are the figures of a whole Redis server.

@@ -80,7 +80,7 @@ func TestRedisEventHasASchema(t *testing.T) {
 		}
 	}
 	required := fmt.Sprint(s.named["RedisEvent"].(object)["required"])
-	if required != "[connection type recorded_at]" || s.named["RedisInfo"] == nil {
+	if required != "[connection type]" || s.named["RedisInfo"] == nil {
 		t.Errorf("required: %s", required)
 	}
 }

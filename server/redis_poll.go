@@ -149,6 +149,6 @@ func (w *redisWatch) failed(err error) time.Duration {
 }
 
 func (w *redisWatch) send(e redisEvent) {
-	e.Connection, e.RecordedAt = w.target.name, store.TimeOf(time.Now())
+	e.Connection, e.at = w.target.name, store.TimeOf(time.Now())
 	w.emit(e)
 }

@@ -21,7 +21,7 @@ func TestRedisFiguresAndCommandsSinceTheLastPoll(t *testing.T) {
 	if len(first) != 1 || first[0].Type != "info" || first[0].Info.HitRate != nil || first[0].Info.ExpiredKeys != 0 {
 		t.Fatalf("the first poll gives more than figures: %+v", first)
 	}
-	if first[0].Connection != "it" || first[0].RecordedAt == 0 {
+	if first[0].Connection != "it" || first[0].at == 0 {
 		t.Errorf("%+v", first[0])
 	}
 	doRedis(t, c, "GET before", "GET nothing", "GET none", "GET no", "SET gone 1 PX 1", "SELECT 3", "SET a 1", "SET b 1", "SELECT 0")
@@ -201,7 +201,7 @@ func TestRedisThatStaysDownIsToldAgain(t *testing.T) {
 	var last redisEvent
 	for i := range 3 {
 		e := w.next("cache", "state")
-		if e.State != "down" || e.Error != "it closes the connection" || i > 0 && e.RecordedAt < last.RecordedAt.Add(5*time.Millisecond) {
+		if e.State != "down" || e.Error != "it closes the connection" || i > 0 && e.at < last.at.Add(5*time.Millisecond) {
 			t.Errorf("%d: %+v", i, e)
 		}
 		last = e

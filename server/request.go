@@ -30,13 +30,36 @@ type Request struct {
 	w         statusWriter
 	params    httprouter.Params
 	updatedAt *store.Time // sent along with a change
-	begun     time.Time   // only when requests are logged
+	begun     time.Time
+	db        store.Watched // what handlers ask, so that it is seen in monitoring
+	mon       monitored
+}
+
+// auth is the sign-in, whose questions to the store are seen in monitoring too.
+func (req *Request) auth() *auth.Auth {
+	if req.s.config.Monitor.Off {
+		return req.s.auth
+	}
+	return req.s.auth.Watched(&req.mon.watch)
+}
+
+// note adds an event of its own to what monitoring knows of a request.
+func (req *Request) note(e authEvent) {
+	for _, had := range req.mon.auth {
+		if had.Type == e.Type && had.Username == e.Username {
+			return // a write that runs again says it again
+		}
+	}
+	e.MatchedBy = []string{}
+	req.mon.auth = append(req.mon.auth, e)
 }
 
 func (s *Server) newRequest(w http.ResponseWriter, r *http.Request) *Request {
-	req := &Request{ID: s.nextID(), Addr: s.clientAddr(r), Actor: store.Nobody, s: s, http: r, w: statusWriter{ResponseWriter: w}}
-	if s.log.GetLevel() <= zerolog.DebugLevel {
-		req.begun = time.Now()
+	req := &Request{ID: s.nextID(), Addr: s.clientAddr(r), Actor: store.Nobody, s: s, http: r, w: statusWriter{ResponseWriter: w}, begun: time.Now()}
+	if s.config.Monitor.Off {
+		req.db = s.db.Watched(nil)
+	} else {
+		req.db = s.db.Watched(&req.mon.watch)
 	}
 	return req
 }
@@ -48,6 +71,7 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 		req := s.newRequest(w, r)
 		req.route, req.params = rt, params
 		err := s.run(rt, req)
+		defer func() { s.monitor.done(rt, req, err) }() // also of an answer that is broken off
 		if err != nil {
 			s.fail(req, err)
 		}
@@ -64,7 +88,7 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 	}()
 	out := newEnvelope()
 	defer out.release()
-	err = s.db.View(store.Nobody, func(tx *store.Tx) error {
+	err = req.db.View(store.Nobody, func(tx *store.Tx) error {
 		if err := s.admit(tx, rt, req); err != nil || rt.view == nil {
 			return err
 		}
@@ -112,6 +136,7 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	if !rt.open() && !req.Actor.May(tx, rt.Access) {
 		return errs.New(errs.Denied, "the permission %s is missing", rt.Access)
 	}
+	req.mon.decided = true
 	return nil
 }
 
@@ -165,7 +190,7 @@ func (s *Server) fail(req *Request, err error) {
 // logRequest writes the one line of a request, at debug. The query is left out:
 // it can hold what is nobody's business.
 func (s *Server) logRequest(route string, req *Request, err error) {
-	if req.begun.IsZero() {
+	if s.log.GetLevel() > zerolog.DebugLevel {
 		return
 	}
 	line := s.log.Debug()
@@ -177,10 +202,11 @@ func (s *Server) logRequest(route string, req *Request, err error) {
 		Dur("ms", time.Since(req.begun)).Msg("request")
 }
 
-// statusWriter remembers the status that was written.
+// statusWriter remembers the status that was written, and how much.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
+	bytes  int64 // of the body
 }
 
 func (w *statusWriter) WriteHeader(code int) {
@@ -194,7 +220,9 @@ func (w *statusWriter) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	return w.ResponseWriter.Write(b)
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
 }
 
 // Unwrap lets http.ResponseController reach the connection.

@@ -27,15 +27,17 @@ type Route struct {
 	Access string // public, signedIn or a permission key
 	Title  string // a few words; names the permission too
 
-	in       *input       // nil for a list
-	out      reflect.Type // of data
-	list     *listInfo    // what a list declares, nil for anything else
-	before   bool         // usable while the password must be changed
-	attempts bool         // refuses wrong credentials, and too many attempts
-	closable bool         // a setting can close it
-	tagged   bool         // answers with an ETag, or 304
-	binary   string       // the media type of a raw answer
-	head     bool         // answers HEAD too
+	in          *input       // nil for a list
+	out         reflect.Type // of data
+	list        *listInfo    // what a list declares, nil for anything else
+	before      bool         // usable while the password must be changed
+	attempts    bool         // refuses wrong credentials, and too many attempts
+	closable    bool         // a setting can close it
+	tagged      bool         // answers with an ETag, or 304
+	binary      string       // the media type of a raw answer
+	head        bool         // answers HEAD too
+	handler     string       // the name of the handler, for monitoring
+	unmonitored bool         // monitoring does not watch itself
 
 	// One of these three runs once the caller may: in the view that has found
 	// that out, or after it, or with the connection in hand.
@@ -66,6 +68,7 @@ type none struct{}
 // read makes a GET route whose handler only looks.
 func read[In, Out any](path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error)) Route {
 	rt := newRoute[In, Out]("GET", path, access, title)
+	rt.handler = handlerName(handler)
 	rt.view = func(tx *store.Tx, req *Request, out *envelope) error {
 		in := new(In)
 		if err := req.decode(rt.in, in); err != nil {
@@ -83,19 +86,22 @@ func read[In, Out any](path, access, title string, handler func(*store.Tx, *Requ
 // write makes a route whose handler runs in a commit. It may run more than once:
 // see store.DB.Update.
 func write[In, Out any](method, path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error)) Route {
-	return free(method, path, access, title, func(req *Request, in *In) (out Out, err error) {
-		err = req.s.db.Update(req.Actor, func(tx *store.Tx) error {
+	rt := free(method, path, access, title, func(req *Request, in *In) (out Out, err error) {
+		err = req.db.Update(req.Actor, func(tx *store.Tx) error {
 			out, err = handler(tx, req, in)
 			return err
 		})
 		return out, err
 	})
+	rt.handler = handlerName(handler)
+	return rt
 }
 
 // free makes a route whose handler opens its own transactions, because it does
 // something slow before or between them.
 func free[In, Out any](method, path, access, title string, handler func(*Request, *In) (Out, error)) Route {
 	rt := newRoute[In, Out](method, path, access, title)
+	rt.handler = handlerName(handler)
 	rt.act = func(req *Request, out *envelope) error {
 		in := new(In)
 		if err := req.decode(rt.in, in); err != nil {
@@ -114,7 +120,7 @@ func free[In, Out any](method, path, access, title string, handler func(*Request
 // go wrong any more; an error it returns is answered in the envelope.
 func raw[In any](path, access, title, mediaType string, handler func(*Request, *In, http.ResponseWriter) error) Route {
 	rt := newRoute[In, []byte]("GET", path, access, title)
-	rt.binary = mediaType
+	rt.binary, rt.handler = mediaType, handlerName(handler)
 	rt.raw = func(req *Request, w http.ResponseWriter) error {
 		in := new(In)
 		if err := req.decode(rt.in, in); err != nil {
@@ -128,13 +134,15 @@ func raw[In any](path, access, title, mediaType string, handler func(*Request, *
 // upload makes a POST route that takes one file, as multipart/form-data with the
 // field file. The handler reads it as it arrives; nothing is kept elsewhere.
 func upload[In, Out any](path, access, title string, maxBytes int64, handler func(*Request, *In, io.Reader) (Out, error)) Route {
-	return uploads(path, access, title, func(req *Request, in *In, form *form) (out Out, err error) {
+	rt := uploads(path, access, title, func(req *Request, in *In, form *form) (out Out, err error) {
 		file, err := form.only(maxBytes)
 		if err != nil {
 			return out, err
 		}
 		return handler(req, in, file)
 	})
+	rt.handler = handlerName(handler)
+	return rt
 }
 
 // uploads makes a POST route that takes files and form fields, in any order, as
@@ -142,7 +150,7 @@ func upload[In, Out any](path, access, title string, maxBytes int64, handler fun
 // when the walk has ended.
 func uploads[In, Out any](path, access, title string, handler func(*Request, *In, *form) (Out, error)) Route {
 	rt := newRoute[In, Out]("POST", path, access, title)
-	rt.in.upload = true
+	rt.in.upload, rt.handler = true, handlerName(handler)
 	rt.act = func(req *Request, out *envelope) error {
 		in := new(In)
 		if err := req.decode(rt.in, in); err != nil {
@@ -164,6 +172,12 @@ func uploads[In, Out any](path, access, title string, handler func(*Request, *In
 // ofSeveral tells the document that a route takes several files at once.
 func ofSeveral(rt Route) Route {
 	rt.in.several = true
+	return rt
+}
+
+// unmonitored keeps a route out of monitoring.
+func unmonitored(rt Route) Route {
+	rt.unmonitored = true
 	return rt
 }
 
@@ -208,7 +222,7 @@ func routes() []Route {
 	var all []Route
 	for _, resource := range [][]Route{
 		accountRoutes, avatarRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
-		appUserRoutes, appRoutes, settingRoutes, settingGroupRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, systemRoutes,
+		appUserRoutes, appRoutes, settingRoutes, settingGroupRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes,
 	} {
 		all = append(all, resource...)

@@ -78,13 +78,20 @@ func (s *schemas) properties(t reflect.Type, properties object, required *[]any)
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() && !f.Anonymous {
+			continue
+		}
 		if f.Anonymous || name == "-" {
 			s.properties(f.Type, properties, required)
 			continue
 		}
 		schema := s.of(f.Type)
 		if f.Tag.Get("null") == "true" {
-			schema["type"] = []any{schema["type"], "null"}
+			if schema["$ref"] != nil {
+				schema = object{"anyOf": []any{schema, object{"type": "null"}}}
+			} else {
+				schema["type"] = []any{schema["type"], "null"}
+			}
 		}
 		if doc := f.Tag.Get("doc"); doc != "" {
 			schema["description"] = doc

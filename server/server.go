@@ -35,6 +35,7 @@ type Config struct {
 	TLSCert        string // PEM files; both or neither
 	TLSKey         string
 	TrustedProxies []netip.Prefix
+	Monitor        MonitorConfig
 	CORSOrigins    []string // exact origins, like https://admin.example.org; none by default
 	RedisTargets   []string // name=redis://user:password@host:port/db, so secret
 	Version        string
@@ -59,6 +60,8 @@ type Server struct {
 	openapi document
 	backup  sync.Mutex // one at a time
 	images  *pictures
+	monitor *monitor
+	routes  []Route
 	idHead  string // random, the first half of every request id
 	idTail  atomic.Uint64
 }
@@ -76,6 +79,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	if s.openapi, err = newDocument(all, config.Version); err != nil {
 		return nil, err
 	}
+	s.routes, s.monitor = all, newMonitor(config.Monitor, config.RedisTargets, db, log, all)
 	s.handler = s.cors(s.router(all))
 	return s, nil
 }
@@ -109,6 +113,7 @@ func (s *Server) router(all []Route) *httprouter.Router {
 func (s *Server) refuse(err error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		req := s.newRequest(w, r)
+		defer s.monitor.done(nil, req, err)
 		s.fail(req, err)
 		s.logRequest("", req, err)
 	})
@@ -189,6 +194,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	})
 	wg.Go(func() { timed.watch(tidy) })
 	wg.Go(func() { s.keepFiles(tidy) })
+	wg.Go(func() { s.monitor.run(tidy) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- srv.Serve(listener) })
 	ready(listener.Addr())

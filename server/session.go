@@ -87,9 +87,11 @@ func endSession(tx *store.Tx, req *Request, in *byID) (nothing, error) {
 
 // endIn ends a session that the caller sees in a list.
 func endIn(tx *store.Tx, req *Request, list *Table[store.Session, *session], id store.ID) error {
-	if _, err := list.get(tx, req, id); err != nil {
+	s, err := list.get(tx, req, id)
+	if err != nil {
 		return err
 	}
+	req.note(authEvent{Type: "revoked", Username: s.Username, Result: "success"})
 	return store.Sessions.Delete(tx, id)
 }
 

@@ -26,11 +26,11 @@ func TestWhatTheProgramUsesKeepsItsShape(t *testing.T) {
 		}
 		inUse("deleted", "")
 		inUse("renamed", `{"key":"other"}`, "key")
-		inUse("moved", `{"group_id":5}`, "group_id")
+		inUse("moved", `{"group_id":6}`, "group_id")
 		inUse("retyped", `{"type":"textarea"}`, "type")
 		inUse("with other bounds", `{"props":[{"name":"width","value":"1"}]}`, "props")
 		inUse("with options", `{"options":`+twoOptions+`}`, "options")
-		inUse("all of it", `{"key":"other","group_id":5,"type":"json","props":[{"name":"width","value":"1"}]}`, "key", "group_id", "type", "props")
+		inUse("all of it", `{"key":"other","group_id":6,"type":"json","props":[{"name":"width","value":"1"}]}`, "key", "group_id", "type", "props")
 		if b.Type == "image" {
 			cases = append(cases, apiCase{b.Name() + " emptied", "PUT", url, `{"values":""}`, "owner", 200, []string{`"values":""`}, nil})
 		} else {

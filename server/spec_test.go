@@ -40,6 +40,7 @@ func TestParentTreeOfANewDatabase(t *testing.T) {
 		`{"id":4,"name":"Permissions","parent_id":1},{"id":5,"name":"Departments","parent_id":1},{"id":6,"name":"App users","parent_id":1}]},` +
 		`{"id":12,"name":"Files","parent_id":0,"children":[{"id":13,"name":"Files","parent_id":12},{"id":14,"name":"File groups","parent_id":12},{"id":15,"name":"Trash","parent_id":12}]},` +
 		`{"id":7,"name":"System","parent_id":0,"children":[{"id":8,"name":"Settings","parent_id":7},{"id":9,"name":"Dictionaries","parent_id":7},` +
+		`{"id":16,"name":"Monitoring","parent_id":7},` +
 		`{"id":10,"name":"Sessions","parent_id":7},{"id":11,"name":"Login log","parent_id":7}]}` +
 		`]},"success":true,"msg":"ok","showType":0}`)
 }
@@ -96,9 +97,9 @@ const settingTwo = `{"id":2,"key":"logo","title":"Logo","describe":"The image th
 func TestSettingListOfANewDatabase(t *testing.T) {
 	in := start(t)
 	in.ok("GET", "/system/setting?pageSize=3", "", "owner").is(
-		`{"data":{"data":[` + settingOne + `,` + settingTwo + `,` + settingThree + `],"total":22,"pageSize":3,"current":1},"success":true,"msg":"ok","showType":0}`)
-	in.ok("GET", "/system/setting?pageSize=22&page=2", "", "owner").is(
-		`{"data":{"data":[],"total":22,"pageSize":22,"current":2},"success":true,"msg":"ok","showType":0}`)
+		`{"data":{"data":[` + settingOne + `,` + settingTwo + `,` + settingThree + `],"total":24,"pageSize":3,"current":1},"success":true,"msg":"ok","showType":0}`)
+	in.ok("GET", "/system/setting?pageSize=24&page=2", "", "owner").is(
+		`{"data":{"data":[],"total":24,"pageSize":24,"current":2},"success":true,"msg":"ok","showType":0}`)
 }
 
 func TestSettingListHasExactlyTheFieldsForEveryType(t *testing.T) {

@@ -29,7 +29,7 @@ func health(req *Request, _ *none) (*healthOut, error) {
 
 func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {
 	var title string
-	err := req.s.db.View(store.Nobody, func(tx *store.Tx) error {
+	err := req.db.View(store.Nobody, func(tx *store.Tx) error {
 		title = store.SiteTitle.Get(tx)
 		return nil
 	})

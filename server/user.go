@@ -95,7 +95,7 @@ func createUser(req *Request, in *userCreation) (*newUser, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = req.s.db.Update(req.Actor, func(tx *store.Tx) error {
+	err = req.db.Update(req.Actor, func(tx *store.Tx) error {
 		u := &store.User{Status: true}
 		in.apply(u)
 		if err := store.Users.Create(tx, u); err != nil {
@@ -136,6 +136,7 @@ func editUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.User)) 
 		return req.fresh(u.Stamps)
 	})
 	if err == nil && !bool(u.Status) {
+		req.note(authEvent{Type: "revoked", Username: u.Username, Result: "success"})
 		err = store.EndSessions(tx, store.Account{ID: id}, 0)
 	}
 	if err != nil {
@@ -189,7 +190,7 @@ type resetOut struct {
 // ends that user's sessions.
 func resetPassword(req *Request, in *resetIn) (*resetOut, error) {
 	var u *user
-	err := req.s.db.View(req.Actor, func(tx *store.Tx) (err error) {
+	err := req.db.View(req.Actor, func(tx *store.Tx) (err error) {
 		u, err = users.get(tx, req, in.ID)
 		return err
 	})
@@ -205,9 +206,10 @@ func (req *Request) reset(username string, account store.Account, given *string)
 	if err != nil {
 		return nil, err
 	}
-	err = req.s.db.Update(req.Actor, func(tx *store.Tx) error {
+	err = req.db.Update(req.Actor, func(tx *store.Tx) error {
 		return store.SetHash(tx, account, secret.Hash, true, 0)
 	})
+	req.note(authEvent{Type: "password_changed", Username: username, Result: resultOf(err), Reason: reasonOf(err)})
 	return &resetOut{secret.Generated}, err
 }
 

@@ -72,13 +72,13 @@ var errRollback = errors.New("not to be kept")
 func importUsers(req *Request, in *importIn, file io.Reader) (*importOut, error) {
 	table, err := readUserCSV(file)
 	if err == nil {
-		err = req.s.db.View(store.Nobody, req.admitAgain) // the file may have taken its time to arrive
+		err = req.db.View(store.Nobody, req.admitAgain) // the file may have taken its time to arrive
 	}
 	if err != nil {
 		return nil, err
 	}
 	var out *importOut
-	err = req.s.db.Update(req.Actor, func(tx *store.Tx) error {
+	err = req.db.Update(req.Actor, func(tx *store.Tx) error {
 		out = &importOut{DryRun: in.DryRun, Rows: []verdict{}}
 		paths := store.RuleBook.Get(tx).DeptPaths(tx.Actor().Scope(tx))
 		for _, row := range table {

@@ -23,7 +23,7 @@ func exportUsers(path, access, title string) Route {
 		Method: "GET", Path: path, Access: access, Title: title, out: reflect.TypeFor[[]byte](), list: info, binary: "text/csv",
 		raw: func(req *Request, w http.ResponseWriter) error {
 			var ids []store.ID
-			err := req.s.db.View(req.Actor, func(tx *store.Tx) error {
+			err := req.db.View(req.Actor, func(tx *store.Tx) error {
 				ask, err := info.ask(req)
 				if err == nil {
 					ids, err = store.Users.FindIDs(tx, users.query(tx, req, ask, 0, 1<<62))
@@ -68,7 +68,7 @@ func writeUsers(req *Request, w http.ResponseWriter, ids []store.ID) error {
 
 // readUsers reads the rows of those users whom the caller may see at this moment.
 func (req *Request) readUsers(ids []store.ID) (rows [][]string, err error) {
-	err = req.s.db.View(store.Nobody, func(tx *store.Tx) error {
+	err = req.db.View(store.Nobody, func(tx *store.Tx) error {
 		if err := req.admitAgain(tx); err != nil {
 			return err
 		}

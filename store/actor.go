@@ -177,3 +177,6 @@ func (r *Rules) DeptName(id ID) string {
 	}
 	return ""
 }
+
+// Len is how many roles, permissions and departments there are.
+func (r *Rules) Len() int { return len(r.roles) + len(r.permissions) + len(r.depts) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash"
 	"sync"
+	"time"
 
 	"go.etcd.io/bbolt"
 	"reeve/store/errs"
@@ -119,6 +120,8 @@ type Upload struct {
 	ahead  []*blobJob
 	digest Digest
 	state  uploadState
+	watch  *Watch // nil for none
+	began  time.Time
 }
 
 type uploadState int
@@ -130,7 +133,7 @@ const (
 )
 
 func (b *blobs) upload() *Upload {
-	return &Upload{b: b, place: b.place.Add(1), sum: sha256.New()}
+	return &Upload{b: b, place: b.place.Add(1), sum: sha256.New(), began: time.Now()}
 }
 
 var chunkBuffers = sync.Pool{New: func() any { b := make([]byte, 0, frameHead+chunkSize); return &b }}
@@ -235,6 +238,7 @@ func (u *Upload) Finish() (Digest, error) {
 		return Digest{}, err
 	}
 	u.state = finished
+	u.watch.blob("PUT blob", "write", u.size, u.began)
 	u.b.coming.Add(-u.size)
 	if isNew {
 		u.b.stored.Add(u.size)

@@ -75,6 +75,9 @@ var (
 	FileQuota      = number("file", "quota_megabytes", 0, 0, 1<<30)
 	FileFloor      = number("file", "free_megabytes", 256, 0, 1<<20)
 	FileTrashDays  = number("file", "trash_days", 30, 1, 3650)
+
+	SlowRequestMS = number("monitor", "slow_request_ms", 500, 1, 600_000)
+	SlowStoreMS   = number("monitor", "slow_store_ms", 50, 1, 600_000)
 )
 
 // Builtins lists them in the order in which they are shown.
@@ -85,6 +88,7 @@ var Builtins = []Builtin{
 	AppRegistration.Builtin, AppSessionIdleHours.Builtin, AppSessionDays.Builtin,
 	FileImageMB.Builtin, FileAudioMB.Builtin, FileVideoMB.Builtin, FileArchiveMB.Builtin, FileDocumentMB.Builtin, FileOtherMB.Builtin,
 	FileTypes.Builtin, FileQuota.Builtin, FileFloor.Builtin, FileTrashDays.Builtin,
+	SlowRequestMS.Builtin, SlowStoreMS.Builtin,
 }
 
 // Name is the setting's full name, "group.key".

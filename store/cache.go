@@ -1,21 +1,25 @@
 package store
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Cache describes an immutable value computed from a few small collections and
 // kept in memory: what is read on every request. After a commit that changed one
 // of the collections, the value is computed again and replaced before anybody
 // is told that the commit happened.
 type Cache[V any] struct {
-	name  string
-	build func(tx *Tx) (*V, error)
-	from  []table
+	name   string
+	number CacheNumber
+	build  func(tx *Tx) (*V, error)
+	from   []table
 }
 
 // NewCache describes a cache. build reads nothing but the named collections and
 // what it returns is never changed.
 func NewCache[V any](name string, build func(tx *Tx) (*V, error), from ...table) *Cache[V] {
-	return &Cache[V]{name, build, from}
+	return &Cache[V]{name, NumberCache(name), build, from}
 }
 
 // anyCache is a Cache without its type.
@@ -53,6 +57,7 @@ func (c *Cache[V]) Get(tx *Tx) *V {
 	}
 	if slot := tx.db.caches[c]; slot != nil {
 		if now := slot.Load(); now != nil {
+			tx.Hit(c.number)
 			return now.value.(*V)
 		}
 	}
@@ -70,12 +75,14 @@ func (c *Cache[V]) Generation(tx *Tx) uint64 { return tx.db.caches[c].Load().gen
 // It is called in a write, as one that changes nothing: there it cannot overtake
 // a commit.
 func (c *Cache[V]) Rebuild(tx *Tx) (*V, error) {
+	began := time.Now()
 	v, err := c.build(tx)
 	if err != nil {
 		return nil, err
 	}
 	if !c.changed(tx) {
-		tx.db.swap(c, v)
+		generation := tx.db.swap(c, v)
+		tx.Noted(CacheEvent{Cache: c.name, Op: "rebuild", Generation: generation, Size: entriesOf(v), Took: time.Since(began)})
 	}
 	return v, nil
 }
@@ -84,12 +91,21 @@ func (c *Cache[V]) changed(tx *Tx) bool {
 	return slices.ContainsFunc(c.from, func(t table) bool { return len(tx.changes.records[t]) > 0 })
 }
 
-// swap puts a new value in place; only the writer calls it.
-func (db *DB) swap(c anyCache, value any) {
+// entriesOf is how many entries a cache's value says that it has.
+func entriesOf(value any) int {
+	if v, ok := value.(interface{ Len() int }); ok {
+		return v.Len()
+	}
+	return 0
+}
+
+// swap puts a new value in place and returns its generation; only the writer calls it.
+func (db *DB) swap(c anyCache, value any) uint64 {
 	slot := db.caches[c]
 	generation := uint64(1)
 	if old := slot.Load(); old != nil {
 		generation = old.generation + 1
 	}
 	slot.Store(&cached{value, generation})
+	return generation
 }

@@ -38,12 +38,17 @@ func NewCollection[T any, P interface {
 func (c *Collection[T]) noun() string { return strings.ReplaceAll(c.name, "_", " ") }
 
 // Get returns the record with that id; NotFound when there is none.
-func (c *Collection[T]) Get(tx *Tx, id ID) (*T, error) {
-	value := tx.bucket(c.name).Get(idKey(id))
-	if value == nil {
-		return nil, notFound(c.noun(), id)
+func (c *Collection[T]) Get(tx *Tx, id ID) (v *T, err error) {
+	s, found := tx.step(), 0
+	if value := tx.bucket(c.name).Get(idKey(id)); value == nil {
+		err = notFound(c.noun(), id)
+	} else {
+		found = 1
+		tx.saw(value)
+		v, err = c.decode(id, value)
 	}
-	return c.decode(id, value)
+	tx.done(s, PlanGet, found, func() string { return "GET " + c.name + " WHERE id = ?" })
+	return v, err
 }
 
 // Exists tells whether there is a record with that id.
@@ -53,7 +58,9 @@ func (c *Collection[T]) Exists(tx *Tx, id ID) bool {
 
 // Count returns how many records there are, without walking them.
 func (c *Collection[T]) Count(tx *Tx) (int, error) {
+	s := tx.step()
 	t, err := readTally(tx, c.name)
+	tx.done(s, PlanGet, 1, func() string { return "COUNT " + c.name })
 	return int(t.records), err
 }
 
@@ -61,13 +68,21 @@ func (c *Collection[T]) Count(tx *Tx) (int, error) {
 // ids first.
 func (c *Collection[T]) All(tx *Tx) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
+		s, n := tx.step(), 0
+		defer func() { tx.done(s, PlanScan, n, func() string { return "SCAN " + c.name }) }()
 		cursor := tx.bucket(c.name).Cursor()
 		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+			tx.saw(value)
+			n++
 			if len(key) != 8 {
 				yield(nil, damaged(c.name, fmt.Sprintf("%x", key), fmt.Errorf("a key has %d bytes, not 8", len(key))))
 				return
 			}
-			if !yield(c.decode(ID(binary.BigEndian.Uint64(key)), value)) {
+			v, err := c.decode(ID(binary.BigEndian.Uint64(key)), value)
+			tx.depth-- // what is done with the record is not this operation's
+			more := yield(v, err)
+			tx.depth++
+			if !more {
 				return
 			}
 		}
@@ -77,6 +92,15 @@ func (c *Collection[T]) All(tx *Tx) iter.Seq2[*T, error] {
 // Create stores a new record under the next id and stamps it. A value that is
 // taken is a Conflict, an unknown reference is Invalid; both name the field.
 func (c *Collection[T]) Create(tx *Tx, v *T) error {
+	s := tx.step()
+	err := c.create(tx, v)
+	tx.done(s, "put", 1, c.sayPut)
+	return err
+}
+
+func (c *Collection[T]) sayPut() string { return "PUT " + c.name }
+
+func (c *Collection[T]) create(tx *Tx, v *T) error {
 	r := c.rec(v)
 	r.ident().ID = 0
 	if err := c.allow(tx, nil, v); err != nil {
@@ -123,6 +147,13 @@ const (
 )
 
 func (c *Collection[T]) update(tx *Tx, id ID, m mode, edit func(*T) error) (*T, error) {
+	s := tx.step()
+	v, err := c.change(tx, id, m, edit)
+	tx.done(s, "put", 1, c.sayPut)
+	return v, err
+}
+
+func (c *Collection[T]) change(tx *Tx, id ID, m mode, edit func(*T) error) (*T, error) {
 	old, err := c.guarded(tx, id)
 	if err != nil {
 		return nil, err
@@ -153,6 +184,13 @@ func (c *Collection[T]) update(tx *Tx, id ID, m mode, edit func(*T) error) (*T, 
 // Delete removes a record and what it owns. It is a Conflict while something
 // refers to it, and says what.
 func (c *Collection[T]) Delete(tx *Tx, id ID) error {
+	s := tx.step()
+	err := c.remove(tx, id)
+	tx.done(s, "delete", 1, func() string { return "DELETE " + c.name + " WHERE id = ?" })
+	return err
+}
+
+func (c *Collection[T]) remove(tx *Tx, id ID) error {
 	old, err := c.guarded(tx, id)
 	if err != nil {
 		return err

@@ -27,14 +27,22 @@ type job struct {
 	fn    func(*Tx) error
 	err   error
 	done  chan struct{}
+	watch *Watch // nil for none
+	times jobTimes
 }
 
 // Update runs fn in the next commit and returns when it is on the disk and the
 // caches show it. fn may run more than once: it reads only its tx, checks before
 // it writes, changes nothing it has captured but its results, and does nothing
 // slow. An error from fn undoes what fn did and nothing else.
-func (db *DB) Update(actor *Actor, fn func(*Tx) error) error {
-	j := &job{actor: actor, fn: fn, done: make(chan struct{})}
+func (db *DB) Update(actor *Actor, fn func(*Tx) error) error { return db.update(nil, actor, fn) }
+
+func (db *DB) update(watch *Watch, actor *Actor, fn func(*Tx) error) error {
+	j := &job{actor: actor, fn: fn, done: make(chan struct{}), watch: watch}
+	if watch != nil {
+		j.times.queued = time.Now()
+		defer j.settle()
+	}
 	db.gate.RLock()
 	if db.closed {
 		db.gate.RUnlock()
@@ -127,7 +135,8 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 	}()
 	changes, now, wrote := newChanges(), db.clock(), false
 	for i, j := range batch {
-		tx := &Tx{db: db, actor: j.actor, now: now, bolt: btx, changes: changes}
+		tx := &Tx{db: db, actor: j.actor, now: now, bolt: btx, changes: changes, watch: j.watch}
+		j.begin()
 		j.err = guard(db.path, func() error {
 			if db.schema.current != nil {
 				actor, err := db.schema.current(tx, j.actor)
@@ -150,15 +159,22 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 	if err != nil {
 		return -1, err
 	}
-	if err := guard(db.path, btx.Commit); err != nil {
+	began := time.Now()
+	err = guard(db.path, btx.Commit)
+	took := time.Since(began)
+	for _, j := range batch {
+		j.times.commit = took
+	}
+	if err != nil {
 		return -1, stopUnlessFull(&db.failed, err) // if it panicked, the deferred rollback frees the writer's lock
 	}
 	committed = true
-	for c, value := range fresh {
-		db.swap(c, value)
+	for c, f := range fresh {
+		generation := db.swap(c, f.value)
+		noted(batch, CacheEvent{Cache: c.cacheName(), Op: "set", Generation: generation, Size: entriesOf(f.value), Took: f.took})
 	}
 	for _, hook := range db.hooks {
-		hook(Changes{changes})
+		hook(Changes{changes, batch})
 	}
 	if len(changes.released) > 0 && db.files != nil {
 		db.files.released(changes.released)
@@ -166,17 +182,33 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 	return -1, nil
 }
 
+// computed is a cache's next value and what it took to compute.
+type computed struct {
+	value any
+	took  time.Duration
+}
+
+// noted tells those who wrote what their commit did to a cache.
+func noted(batch []*job, e CacheEvent) {
+	for _, j := range batch {
+		if j.watch != nil && j.err == nil {
+			j.watch.Cached = append(j.watch.Cached, e)
+		}
+	}
+}
+
 var errUncomputable = errors.New("compute cache")
 
 // compute builds, inside the transaction, the caches that it makes stale: what
 // cannot be computed is not committed.
-func (db *DB) compute(tx *Tx) (map[anyCache]any, error) {
-	fresh := map[anyCache]any{}
+func (db *DB) compute(tx *Tx) (map[anyCache]computed, error) {
+	fresh := map[anyCache]computed{}
 	for c := range db.caches {
 		for t := range tx.changes.records {
 			if !c.reads(t) {
 				continue
 			}
+			began := time.Now()
 			value, ok := tx.changes.caches[c]
 			if !ok {
 				var err error
@@ -184,7 +216,7 @@ func (db *DB) compute(tx *Tx) (map[anyCache]any, error) {
 					return nil, fmt.Errorf("%w %s: %w", errUncomputable, c.cacheName(), err)
 				}
 			}
-			fresh[c] = value
+			fresh[c] = computed{value, time.Since(began)}
 			break
 		}
 	}
@@ -214,7 +246,14 @@ func errFull(cause error) error {
 }
 
 // Changes says which records a commit has changed.
-type Changes struct{ c *changes }
+type Changes struct {
+	c     *changes
+	batch []*job
+}
+
+// Note tells those who wrote what their commit did to a cache that is not one of
+// the store's.
+func (c Changes) Note(e CacheEvent) { noted(c.batch, e) }
 
 // Of returns the ids of a collection's records that were created, changed or
 // deleted; nil when there are none.

@@ -71,8 +71,10 @@ func (db *DB) Dir() string { return db.dir }
 
 // View runs fn on one consistent view. What fn reads from caches may be newer
 // than what it reads from the file, never older than any answered write.
-func (db *DB) View(actor *Actor, fn func(*Tx) error) error {
-	tx := &Tx{db: db, actor: actor, now: db.clock()}
+func (db *DB) View(actor *Actor, fn func(*Tx) error) error { return db.view(nil, actor, fn) }
+
+func (db *DB) view(watch *Watch, actor *Actor, fn func(*Tx) error) error {
+	tx := &Tx{db: db, actor: actor, now: db.clock(), watch: watch}
 	err := guard(db.path, func() error { return fn(tx) })
 	if tx.bolt != nil {
 		err = errors.Join(err, guard(db.path, tx.bolt.Rollback))

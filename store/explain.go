@@ -77,3 +77,29 @@ func Explain(tx *Tx, u *User, key string) *Explanation {
 	}
 	return e
 }
+
+// GrantingRoles are the names of the roles by which an actor holds a permission at
+// this moment, in the order in which the actor has them.
+func GrantingRoles(tx *Tx, a *Actor, key string) []string {
+	names := []string{}
+	if a.App {
+		return names
+	}
+	rules := RuleBook.Get(tx)
+	for _, id := range a.RoleIDs {
+		role := rules.roles[id]
+		if role == nil || id != OwnerRole && !(bool(role.Status) && rules.grants(role, key)) {
+			continue
+		}
+		names = append(names, role.Name)
+	}
+	return names
+}
+
+// grants tells whether a role has an enabled permission.
+func (r *Rules) grants(role *Role, key string) bool {
+	return slices.ContainsFunc(role.RuleIDs, func(id ID) bool {
+		p := r.permissions[id]
+		return p != nil && p.Key == key && r.enabled(id)
+	})
+}

@@ -191,6 +191,16 @@ func NewUnique[T any](of *Collection[T], field string, value func(*T) string) *U
 
 // Get returns the record with that value; NotFound when there is none.
 func (u *Unique[T]) Get(tx *Tx, value string) (*T, error) {
+	s, found := tx.step(), 0
+	v, err := u.get(tx, value)
+	if v != nil {
+		found = 1
+	}
+	tx.done(s, PlanIndex, found, func() string { return "GET " + u.x.of.name + " WHERE " + u.x.field + " = ?" })
+	return v, err
+}
+
+func (u *Unique[T]) get(tx *Tx, value string) (*T, error) {
 	key := encodeKey(value)
 	id := tx.bucket(u.x.bucket).Get(key)
 	if id == nil {
@@ -218,7 +228,9 @@ func NewMany[T any, K Key](of *Collection[T], field string, values func(*T) []K)
 
 // Count returns how many records have the value, without walking them.
 func (m *Many[T, K]) Count(tx *Tx, value K) (int, error) {
+	s := tx.step()
 	n, err := m.x.count(tx, encodeKey(value))
+	tx.done(s, PlanIndex, 1, func() string { return "COUNT " + m.x.of.name + " WHERE " + m.x.field + " = ?" })
 	return int(n), err
 }
 
@@ -226,8 +238,17 @@ func (m *Many[T, K]) Count(tx *Tx, value K) (int, error) {
 func (m *Many[T, K]) All(tx *Tx, value K) iter.Seq2[*T, error] {
 	key := encodeKey(value)
 	return func(yield func(*T, error) bool) {
+		s, n := tx.step(), 0
+		defer func() {
+			tx.done(s, PlanIndex, n, func() string { return "SCAN " + m.x.of.name + " WHERE " + m.x.field + " = ?" })
+		}()
 		for id := range m.x.ids(tx, key) {
-			if !yield(m.x.get(tx, key, id)) {
+			n++
+			v, err := m.x.get(tx, key, id)
+			tx.depth-- // what is done with the record is not this operation's
+			more := yield(v, err)
+			tx.depth++
+			if !more {
 				return
 			}
 		}

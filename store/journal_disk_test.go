@@ -207,7 +207,7 @@ func TestJournalWhoseDirectoryIsRemoved(t *testing.T) {
 }
 
 func TestJournalOnAFullDisk(t *testing.T) {
-	at, clock := smallDisk(t), newTestClock()
+	at, clock := smallDisk(t, "1m"), newTestClock()
 	dir := filepath.Join(at, "monitor")
 	for _, room := range []int{0, 8 << 10, 40 << 10, 200 << 10} {
 		removed := ballast(t, at, 1<<20-room)
@@ -248,21 +248,22 @@ func TestJournalOnAFullDisk(t *testing.T) {
 }
 
 // TestJournalSetsAsideWhatCannotBeWritten has the system refuse to let any file
-// grow beyond a size that a new one is still below.
+// grow beyond a size that a new one is still below; and so is the log that the go
+// command keeps of this process.
 func TestJournalSetsAsideWhatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
-	j := openJournal(t, dir, JournalOptions{MaxBytes: 64 << 20})
+	j := openJournal(t, dir, JournalOptions{MaxBytes: 512 << 20})
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		t.Fatal(err)
 	}
 	signal.Ignore(syscall.SIGXFSZ)
 	defer signal.Reset(syscall.SIGXFSZ)
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 2 << 20, Max: old.Max}); err != nil {
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 16 << 20, Max: old.Max}); err != nil {
 		t.Fatal(err)
 	}
 	var failed error
-	for i := range 100 {
+	for i := range 500 {
 		failed = errors.Join(failed, j.Append(oneGroup(fmt.Sprint("g", i), event("a", strings.Repeat("x", 50<<10)))))
 		failed = errors.Join(failed, j.SetRows("minute", map[string][]byte{fmt.Sprint(i): make([]byte, 60<<10)}))
 	}
@@ -273,7 +274,7 @@ func TestJournalSetsAsideWhatCannotBeWritten(t *testing.T) {
 	if failed != nil || stats.Dropped != 0 || len(stats.Warnings) < 3 {
 		t.Errorf("failed: %v, stats %+v", failed, stats)
 	}
-	equal(t, "the last", len(j.Group("g99")), 1)
+	equal(t, "the last", len(j.Group("g499")), 1)
 	if aside, err := filepath.Glob(filepath.Join(dir, "*"+asideSuffix)); err != nil || len(aside) != 1 {
 		t.Errorf("set aside: %q %v", aside, err)
 	}

@@ -15,7 +15,7 @@ type far struct {
 // LeadsTo is the condition that a record refers to one that meets another
 // condition. It cannot be widened.
 func (r *Ref[T]) LeadsTo(in Condition) Condition {
-	return Condition{far: &far{
+	return Condition{said: r.x.field + " IN (SELECT id WHERE " + in.said + ")", far: &far{
 		holds: func(tx *Tx, id ID) bool {
 			v, err := r.x.of.Get(tx, id)
 			return err == nil && r.leads(v, func(target ID) bool { return in.Holds(tx, target) })

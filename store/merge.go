@@ -83,6 +83,7 @@ func (c Condition) each(tx *Tx) iter.Seq[ID] {
 		for _, p := range c.places {
 			r := &run{cursor: tx.bucket(p.bucket).Cursor(), key: p.key}
 			for more := r.first(false); more; more = r.next(false) {
+				tx.examined++
 				if !yield(r.at) {
 					return
 				}
@@ -111,6 +112,7 @@ func (c Condition) walk(tx *Tx, descending bool) iter.Seq[ID] {
 		heap.Init(merge)
 		for last := ID(0); merge.Len() > 0; {
 			r := merge.all[0]
+			tx.examined++
 			if r.at != last && !yield(r.at) {
 				return
 			}

@@ -39,6 +39,7 @@ func (c *Collection[T]) walk(tx *Tx, q Query[T]) iter.Seq[ID] {
 			case q.Order.x != nil && len(v) > 0:
 				continue // the head of a value
 			}
+			tx.examined++
 			if len(k) < 8 || !yield(ID(binary.BigEndian.Uint64(k[len(k)-8:]))) {
 				return
 			}

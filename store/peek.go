@@ -14,6 +14,7 @@ func (x *index[T]) keyOf(tx *Tx, id ID) ([]byte, error) {
 	if value == nil {
 		return nil, damaged(x.bucket, id.String(), notFound(x.of.noun(), id))
 	}
+	tx.saw(value)
 	payload, err := unframe(x.of.name, idKey(id), value)
 	if err != nil {
 		return nil, damaged(x.of.name, id.String(), err)

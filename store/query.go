@@ -25,6 +25,7 @@ type Condition struct {
 	really   func(record any) bool // whether a record named by id really meets it; nil if to be named is all
 	disjoint bool                  // no record is in two places: counts can be added up
 	far      *far                  // instead of all that
+	said     string                // as a statement has it
 }
 
 // place is an index bucket and the encoded value in it.
@@ -43,6 +44,10 @@ func (m *Many[T, K]) AnyOf(values ...K) Condition {
 		if !seen[v] {
 			seen[v] = true
 			key := encodeKey(v)
+			c.said = m.x.field + " = ?"
+			if len(c.places) > 0 {
+				c.said = m.x.field + " IN (?)"
+			}
 			c.places = append(c.places, place{m.x.bucket, key, m.x.count, func(record any) bool { return has(m.x.keys(record.(*T)), key) }})
 		}
 	}
@@ -60,7 +65,7 @@ func (r *Ref[T]) AnyOf(ids ...ID) Condition {
 
 // Between is the condition that a record's value lies in a range, ends included.
 func (m *Many[T, K]) Between(tx *Tx, low, high K) Condition {
-	var c Condition
+	c := Condition{said: m.x.field + " BETWEEN ? AND ?"}
 	end := encodeKey(high)
 	cursor := tx.bucket(m.x.bucket).Cursor()
 	for k, v := cursor.Seek(encodeKey(low)); k != nil; k, v = cursor.Next() {
@@ -80,6 +85,7 @@ func (m *Many[T, K]) Between(tx *Tx, low, high K) Condition {
 func (c Condition) OrIDs(ids ...ID) Condition {
 	c.ids = without(slices.Sorted(slices.Values(slices.Concat(c.ids, ids))), 0)
 	c.disjoint = false
+	c.said = "(" + c.said + " OR id IN (?))"
 	return c
 }
 
@@ -118,6 +124,13 @@ func (c Condition) IDs(tx *Tx) []ID { return slices.Collect(c.settled(tx).walk(t
 
 // Find runs a query: the records of the page, and how many match in all.
 func (c *Collection[T]) Find(tx *Tx, q Query[T]) (page []*T, total int, err error) {
+	s := tx.step()
+	page, total, err = c.findPage(tx, q)
+	tx.done(s, q.plan(), len(page), func() string { return q.statement(c) })
+	return page, total, err
+}
+
+func (c *Collection[T]) findPage(tx *Tx, q Query[T]) (page []*T, total int, err error) {
 	q.Where = near(tx, q.Where)
 	ids, total, err := c.find(tx, q)
 	if err != nil {
@@ -152,13 +165,17 @@ func (c *Collection[T]) matches(v *T, q Query[T]) bool {
 
 // FindIDs runs a query for the ids alone.
 func (c *Collection[T]) FindIDs(tx *Tx, q Query[T]) ([]ID, error) {
-	q.Where = near(tx, q.Where)
-	ids, _, err := c.find(tx, q)
+	s := tx.step()
+	settled := q
+	settled.Where = near(tx, q.Where)
+	ids, _, err := c.find(tx, settled)
+	tx.done(s, q.plan(), len(ids), func() string { return q.statement(c) })
 	return ids, err
 }
 
-// find picks the cheapest way, no condition being far: read the page off the collection, the order's
-// index or the only condition; else collect everything that matches first.
+// find picks the cheapest way, no condition being far: read the page off the
+// collection, the order's index or the only condition; else collect everything
+// that matches first.
 func (c *Collection[T]) find(tx *Tx, q Query[T]) (ids []ID, total int, err error) {
 	all, err := c.Count(tx)
 	if err != nil {

@@ -61,6 +61,7 @@ func (s *Search[T]) matches(tx *Tx, part string) iter.Seq2[ID, error] {
 		want := []byte(part)
 		cursor := tx.bucket(s.bucket).Cursor()
 		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+			tx.saw(value)
 			text, err := unframe(s.bucket, key, value)
 			if err != nil || len(key) != 8 {
 				yield(0, damaged(s.bucket, keyText(key), err))

@@ -27,11 +27,12 @@ type SettingCache struct {
 	texts     map[string]string   // "group.key" → stored text
 	numbers   map[string]int      // "group.key" → builtin number
 	ids       map[string]ID       // "group.key" → setting
+	secrets   map[string]bool     // "group.key" of those of type secret
 }
 
 // SettingSet keeps the SettingCache in memory.
 var SettingSet = NewCache("settings", func(tx *Tx) (*SettingCache, error) {
-	c := &SettingCache{texts: map[string]string{}, ids: map[string]ID{}}
+	c := &SettingCache{texts: map[string]string{}, ids: map[string]ID{}, secrets: map[string]bool{}}
 	effective, keys := map[string]map[string]any{}, map[ID]string{}
 	for g, err := range SettingGroups.All(tx) {
 		if err != nil {
@@ -59,6 +60,7 @@ var SettingSet = NewCache("settings", func(tx *Tx) (*SettingCache, error) {
 		}
 		effective[group][s.Key] = settingValue(s)
 		c.texts[group+"."+s.Key], c.ids[group+"."+s.Key] = s.Values, s.ID
+		c.secrets[group+"."+s.Key] = s.Type == "secret"
 	}
 	slices.SortStableFunc(c.Settings, func(a, b Row[Setting]) int { return cmp.Compare(a.Value.Sort, b.Value.Sort) })
 	public := map[string]map[string]any{}
@@ -94,3 +96,9 @@ func newRow[T any](id ID, v *T, texts ...string) (Row[T], error) {
 
 // ID returns the setting with the key "group.key"; 0 when there is none.
 func (c *SettingCache) ID(key string) ID { return c.ids[key] }
+
+// Secret tells whether "group.key" is a setting of type secret.
+func (c *SettingCache) Secret(key string) bool { return c.secrets[key] }
+
+// Len is how many settings there are.
+func (c *SettingCache) Len() int { return len(c.Settings) }

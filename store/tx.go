@@ -22,6 +22,10 @@ type Tx struct {
 	bolt    *bbolt.Tx // nil in a view until something is read from the file
 	changes *changes  // nil in a view
 	wrote   bool      // this function has changed something
+
+	watch          *Watch // nil for none
+	depth          int    // of operations in operations
+	examined, read int    // records and entries looked at, and their bytes
 }
 
 // Actor is who acts; never nil.

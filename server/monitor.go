@@ -1,0 +1,185 @@
+package server
+
+import (
+	"context"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+	"reeve/store"
+)
+
+// Monitoring: what a request did is collected on it (store.Watch and the notes of
+// handlers), judged when it has been answered (monitor_sample.go), and handed over
+// through a bounded queue to one goroutine, which encodes and writes it. Nothing
+// here can fail or delay a request: a full queue drops, and counts.
+
+const (
+	queueLength = 4096
+	queueBytes  = 16 << 20
+	writeEvery  = time.Second // how much a crash loses, at most, with the time of a commit
+	batchLength = 500
+)
+
+// MonitorConfig is what the configuration says of monitoring.
+type MonitorConfig struct {
+	Off      bool
+	MaxBytes int64         // on the disk, in all
+	MaxAge   time.Duration // of an event
+}
+
+// monitor takes events, thins and keeps them.
+type monitor struct {
+	config  MonitorConfig
+	targets []string // Redis servers, see parseRedisTargets
+	db      *store.DB
+	log     zerolog.Logger
+	host    string
+	journal atomic.Pointer[store.Journal] // nil until it is open
+	queue   chan *bundle
+	bytes   atomic.Int64 // in the queue
+	dropped atomic.Uint64
+	sampler sampler
+	tallies *tallies
+	traces  traces
+	hits    []atomic.Uint64 // of caches, by number, not yet written
+
+	slowRequest, slowStore atomic.Int64 // time.Duration, from the settings
+	stopped                sync.WaitGroup
+}
+
+func newMonitor(config MonitorConfig, targets []string, db *store.DB, log zerolog.Logger, routes []Route) *monitor {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	m := &monitor{
+		config: config, targets: targets, db: db, log: log, host: host, queue: make(chan *bundle, queueLength),
+		tallies: newTallies(routes), hits: make([]atomic.Uint64, len(store.CacheNames())),
+	}
+	m.readSettings()
+	return m
+}
+
+// readSettings takes over the settings that every request is judged by.
+func (m *monitor) readSettings() {
+	m.db.View(store.System, func(tx *store.Tx) error { // from memory: it cannot fail
+		m.slowRequest.Store(int64(store.SlowRequestMS.Get(tx)) * int64(time.Millisecond))
+		m.slowStore.Store(int64(store.SlowStoreMS.Get(tx)) * int64(time.Millisecond))
+		return nil
+	})
+}
+
+// run opens the journal and writes what comes until ctx ends; then it writes what
+// is left.
+func (m *monitor) run(ctx context.Context) {
+	if m.config.Off {
+		return
+	}
+	journal := store.OpenJournal(m.db.Dir()+"/monitor", store.JournalOptions{MaxBytes: m.config.MaxBytes, MaxAge: m.config.MaxAge})
+	m.tallies.load(journal)
+	m.journal.Store(journal)
+	defer func() {
+		m.flush(journal, nil)
+		if err := journal.Close(); err != nil {
+			m.log.Warn().Err(err).Msg("closing the monitoring failed")
+		}
+	}()
+	m.pollRedis(ctx)
+	tick := time.NewTicker(writeEvery)
+	defer tick.Stop()
+	var waiting []*bundle
+	for {
+		select {
+		case b := <-m.queue:
+			if waiting = append(waiting, b); len(waiting) < batchLength {
+				continue
+			}
+		case <-tick.C:
+			m.readSettings()
+			m.sampler.adapt()
+		case <-ctx.Done():
+			m.stopped.Wait()
+			m.flush(journal, waiting)
+			return
+		}
+		m.flush(journal, waiting)
+		waiting = waiting[:0]
+	}
+}
+
+// flush writes what waits, with what is in the queue by now.
+func (m *monitor) flush(journal *store.Journal, waiting []*bundle) {
+	for more := true; more && len(waiting) < 2*batchLength; {
+		select {
+		case b := <-m.queue:
+			waiting = append(waiting, b)
+		default:
+			more = false
+		}
+	}
+	groups := make([]store.EventGroup, 0, len(waiting)+1)
+	for _, b := range waiting {
+		m.bytes.Add(-b.size)
+		group, err := b.encode(m)
+		if err != nil {
+			m.dropped.Add(1)
+			continue
+		}
+		groups = append(groups, group)
+	}
+	if hits := m.takeHits(); len(hits.Events) > 0 {
+		groups = append(groups, hits)
+	}
+	if len(groups) > 0 {
+		journal.Append(groups) // what it drops it counts
+	}
+	m.tallies.save(journal)
+	journal.Expire()
+}
+
+// takeHits makes events of the hits of caches since the last time.
+func (m *monitor) takeHits() (group store.EventGroup) {
+	now := store.TimeOf(time.Now())
+	for n, name := range store.CacheNames() {
+		count := m.hits[n].Swap(0)
+		if count == 0 {
+			continue
+		}
+		e := cacheEvent{eventHead: eventHead{RecordedAt: now, HostName: m.host, Sampled: 1}, Cache: name, Type: "hit", Count: int64(count)}
+		if event, err := journaled(cacheKind, marks{at: now}, &e); err == nil {
+			group.Events = append(group.Events, event)
+		}
+	}
+	return group
+}
+
+// put hands a bundle over, or drops it.
+func (m *monitor) put(b *bundle) {
+	if m.bytes.Add(b.size) <= queueBytes {
+		select {
+		case m.queue <- b:
+			return
+		default:
+		}
+	}
+	m.bytes.Add(-b.size)
+	m.dropped.Add(1)
+}
+
+// pollRedis has the Redis servers of the configuration asked until ctx ends.
+func (m *monitor) pollRedis(ctx context.Context) {
+	targets, err := parseRedisTargets(m.targets)
+	if err != nil || len(targets) == 0 {
+		return // a mistake has ended the start
+	}
+	m.stopped.Go(func() {
+		newRedisPoller(targets, m.log).run(ctx, func(e redisEvent) {
+			b := &bundle{redis: []redisEvent{e}, loose: true, size: 1024, marks: marks{at: e.at, failed: e.State == "down"}}
+			b.request.eventHead = eventHead{RecordedAt: e.at, HostName: m.host, Sampled: 1}
+			m.put(b)
+		})
+	})
+}

@@ -1,0 +1,171 @@
+package server
+
+import (
+	"reflect"
+	"runtime"
+	"strings"
+	"time"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// bundle is a request with its events on the way to the journal. No secret is in
+// it any more.
+type bundle struct {
+	request requestEvent
+	auth    []authEvent
+	ops     []store.Op
+	cached  []store.CacheEvent
+	redis   []redisEvent
+	marks   marks
+	loose   bool  // of no request
+	size    int64 // about, in memory
+}
+
+// bundle takes what is kept of a request, and takes the secrets out of it.
+func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration, stands int64) *bundle {
+	w := &req.mon.watch
+	b := &bundle{auth: req.mon.auth, ops: w.Ops, cached: w.Cached, redis: req.mon.redis}
+	r := &b.request
+	r.eventHead = eventHead{RecordedAt: store.TimeOf(req.begun), RequestID: req.ID, HostName: m.host, Sampled: stands}
+	if a := req.Actor; a.ID != 0 {
+		r.User = &eventUser{a.ID, a.Username, "admin"}
+		if a.App {
+			r.User.Realm = "app"
+		}
+	}
+	hide := m.redactor()
+	route := ""
+	if rt != nil {
+		route, r.Route, r.Handler = rt.Method+" "+rt.Path, rt.Path, rt.handler
+	}
+	r.Method, r.Address = cut(req.http.Method, 16), req.Addr.String()
+	r.URI = hide.uri(route, req.http.URL.Path, req.http.URL.RawQuery)
+	r.Headers = hide.header(req.http.Header)
+	r.UserAgent = r.Headers["User-Agent"]
+	if req.mon.body != nil {
+		r.Payload = hide.body(route, req.http.Header.Get("Content-Type"), req.mon.body, true)
+	}
+	r.Status, r.DurationMS, r.BytesIn, r.BytesOut = int64(req.w.status), ms(took), max(req.http.ContentLength, int64(len(req.mon.body))), req.w.bytes
+	spent := w.Commit
+	for i := range w.Ops {
+		spent += w.Ops[i].Took
+	}
+	r.StoreMS, r.WaitMS = ms(spent), ms(w.Wait)
+	if err != nil {
+		e := errs.Of(err)
+		r.Error, r.Message = e.Code, hide.text(e.Msg)
+	}
+	if slow := took >= time.Duration(m.slowRequest.Load()); slow {
+		r.Slow = true
+	}
+	m.decision(rt, req, b)
+	for i := range b.auth {
+		b.auth[i].eventHead, b.auth[i].Address, b.auth[i].Route = r.eventHead, r.Address, r.Route
+	}
+	r.Events = int64(len(b.auth) + len(b.ops) + len(b.cached) + len(b.redis))
+	b.marks = marks{at: r.RecordedAt, user: req.Actor.ID, duration: took, status: uint16(req.w.status), slow: bool(r.Slow), failed: req.w.status >= 400}
+	b.size = 2048 + int64(len(r.Payload)+512*(len(b.ops)+len(b.auth)+len(b.cached)+len(b.redis)))
+	return b
+}
+
+// decision notes what was decided about the permission that a route asks for.
+func (m *monitor) decision(rt *Route, req *Request, b *bundle) {
+	if rt == nil || rt.Access == public {
+		return
+	}
+	e := authEvent{Type: "permission", Username: req.Actor.Username, Ability: rt.Access, Result: "allowed", MatchedBy: []string{}}
+	if !req.mon.decided {
+		if req.w.status != 401 && req.w.status != 403 {
+			return // it never came to that
+		}
+		e.Result, e.Reason = "denied", b.request.Error
+	}
+	if req.Actor.ID != 0 && !rt.open() {
+		m.db.View(store.Nobody, func(tx *store.Tx) error { // from memory: it cannot fail
+			e.MatchedBy = store.GrantingRoles(tx, req.Actor, rt.Access)
+			return nil
+		})
+	}
+	b.auth = append(b.auth, e)
+}
+
+// redactor is made for one request.
+func (m *monitor) redactor() *redactor {
+	return &redactor{secretSetting: func(name string) (secret bool) {
+		m.db.View(store.System, func(tx *store.Tx) error { // from memory: it cannot fail
+			settings := store.SettingSet.Get(tx)
+			secret = settings.ID(name) == 0 || settings.Secret(name) // a wrong name may be a secret's
+			return nil
+		})
+		return secret
+	}}
+}
+
+// encode makes the journal's events of a bundle.
+func (b *bundle) encode(m *monitor) (store.EventGroup, error) {
+	group := store.EventGroup{Name: b.request.RequestID}
+	add := func(kind string, k marks, event any) error {
+		e, err := journaled(kind, k, event)
+		group.Events = append(group.Events, e)
+		return err
+	}
+	if !b.loose {
+		if err := add(requestKind, b.marks, &b.request); err != nil {
+			return group, err
+		}
+	}
+	for i := range b.auth {
+		k := b.marks
+		k.failed = b.auth[i].Result == "denied" || b.auth[i].Result == "failed"
+		if err := add(authKind, k, &b.auth[i]); err != nil {
+			return group, err
+		}
+	}
+	repeated := map[string]int{}
+	for i := range b.ops {
+		repeated[b.ops[i].Statement]++
+	}
+	for i := range b.ops {
+		e := b.query(&b.ops[i], repeated[b.ops[i].Statement], time.Duration(m.slowStore.Load()))
+		k := b.marks
+		k.at, k.duration, k.slow = e.RecordedAt, b.ops[i].Took, bool(e.Slow)
+		if err := add(queryKind, k, e); err != nil {
+			return group, err
+		}
+	}
+	for _, c := range b.cached {
+		e := cacheEvent{eventHead: b.request.eventHead, Cache: c.Cache, Type: c.Op, Key: c.Key, Generation: int64(c.Generation),
+			Size: int64(c.Size), DurationMS: ms(c.Took), Count: 1, Route: b.request.Route}
+		if err := add(cacheKind, b.marks, &e); err != nil {
+			return group, err
+		}
+	}
+	for i := range b.redis {
+		e := redisRecord{b.request.eventHead, b.redis[i]}
+		if err := add(redisKind, b.marks, &e); err != nil {
+			return group, err
+		}
+	}
+	return group, nil
+}
+
+// repeats is how often a request may ask the same before it is told of.
+const repeats = 5
+
+func (b *bundle) query(o *store.Op, repeated int, slow time.Duration) *queryEvent {
+	e := &queryEvent{
+		eventHead: b.request.eventHead, Connection: o.Connection, Statement: o.Statement, Mode: o.Mode, Plan: o.Plan,
+		Examined: int64(o.Examined), Returned: int64(o.Returned), Bytes: o.Bytes, DurationMS: ms(o.Took), WaitMS: ms(o.Wait), CommitMS: ms(o.Commit),
+		Slow: store.Flag(o.Took >= slow), Caller: o.Caller(), NPlusOne: store.Flag(repeated >= repeats), Route: b.request.Route,
+	}
+	e.RecordedAt = store.TimeOf(o.Began)
+	return e
+}
+
+// handlerName is the name of a handler's function, without its package.
+func handlerName(handler any) string {
+	name := runtime.FuncForPC(reflect.ValueOf(handler).Pointer()).Name()
+	return strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], "-fm")
+}

@@ -1,0 +1,267 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// scanBudget is how long a list looks before it answers with what it has found.
+const scanBudget = 60 * time.Millisecond
+
+// defaultRange is how far back a list looks that was not asked for a time.
+const defaultRange = time.Hour
+
+// longestRequest is how much later than it began a request may be stored and still
+// be found by a list that ends in the past.
+const longestRequest = 15 * time.Minute
+
+// monitorPage is what a list of events answers.
+type monitorPage[T any] struct {
+	page[T]
+	ScannedUntil store.Time `json:"scanned_until" null:"true" doc:"how far back it looked, when it had to stop early; total counts to there. null when it saw everything"`
+}
+
+// fieldUse is a column that is compared in the event's JSON.
+const fieldUse = param | filtered
+
+// monitorList makes a GET route that lists the events of one kind, newest first.
+func monitorList[T any](kind, title string, columns ...string) Route {
+	info := &listInfo{keywords: []string{"every text of the event"}, order: "newest first", columns: []columnInfo{
+		{"recorded_at", ranged, true}, {"user_id", fieldUse, true}, {"min_duration_ms", param, true},
+		{"status", fieldUse, false}, {"slow", fieldUse, false}, {"request_id", fieldUse, false},
+	}}
+	for _, name := range columns {
+		info.columns = append(info.columns, columnInfo{name, fieldUse, false})
+	}
+	rt := Route{
+		Method: "GET", Path: "/system/monitor/" + kind, Access: "system.monitor." + kind, Title: title,
+		out: reflect.TypeFor[monitorPage[T]](), list: info, unmonitored: true, handler: "list",
+	}
+	rt.act = func(req *Request, out *envelope) error {
+		ask, err := info.ask(req)
+		if err != nil {
+			return err
+		}
+		return req.s.monitor.list(kind, ask, out)
+	}
+	return rt
+}
+
+// list answers a question about events.
+func (m *monitor) list(kind string, ask *question, out *envelope) error {
+	low, high := store.TimeOf(time.Now().Add(-defaultRange)), store.Time(1<<62)
+	if len(ask.ranges) > 0 {
+		low, high = max(0, ask.ranges[0].low), min(high, ask.ranges[0].high)
+	}
+	found := &search{low: low, high: high, from: ask.offset(), to: ask.offset() + ask.size, deadline: time.Now().Add(scanBudget)}
+	if err := found.where(ask); err != nil {
+		return err
+	}
+	if journal := m.journal.Load(); journal != nil {
+		before := uint64(0)
+		if high < store.TimeOf(time.Now()) {
+			before = journal.IDAt(high.Add(longestRequest).Std())
+		}
+		found.first = journal.IDAt(low.Std())
+		journal.Newest(kind, before, found.take)
+	}
+	writePage(&out.bytes, found.rows, found.total, ask)
+	out.bytes.Truncate(out.bytes.Len() - 1)
+	until, err := json.Marshal(found.until)
+	fmt.Fprintf(&out.bytes, `,"scanned_until":%s}`, until)
+	return err
+}
+
+// search is a walk over events that looks for some.
+type search struct {
+	low, high store.Time
+	first     uint64 // the least id that can be in the range
+	from, to  int    // of what matches
+	deadline  time.Time
+
+	users    []int64
+	statuses []string // 404 or 4xx
+	slow     []string
+	slowest  time.Duration
+	needles  [][][]byte // of each, one must be in the body
+	text     []byte     // lower case; must be in the body
+	buf      []byte
+
+	seen, total int
+	rows        []json.RawMessage
+	until       store.Time // 0 unless it stopped early
+}
+
+// where takes over the conditions of a question.
+func (s *search) where(ask *question) error {
+	for _, of := range ask.anyOf {
+		switch of.column {
+		case "user_id":
+			s.users = of.numbers
+		case "min_duration_ms":
+			s.slowest = time.Duration(slices.Max(of.numbers)) * time.Millisecond
+		case "slow":
+			s.slow = of.texts
+		case "status":
+			for _, text := range of.texts {
+				if len(text) != 3 || text[0] < '1' || text[0] > '5' || text[1:] != "xx" && strings.Trim(text, "0123456789") != "" {
+					return errs.Field(errs.Malformed, "status", "must be like 404 or 4xx")
+				}
+			}
+			s.statuses = of.texts
+		default:
+			var any [][]byte
+			for _, text := range of.texts {
+				value, err := json.Marshal(text)
+				if err != nil {
+					return err
+				}
+				any = append(any, []byte(`"`+of.column+`":`+string(value)))
+				if text == "0" || text == "1" { // a flag
+					any = append(any, []byte(`"`+of.column+`":`+text+`,`))
+				}
+			}
+			s.needles = append(s.needles, any)
+		}
+	}
+	if ask.search != "" {
+		text, err := json.Marshal(ask.search)
+		if err != nil {
+			return err
+		}
+		s.text = bytes.ToLower(text[1 : len(text)-1])
+	}
+	return nil
+}
+
+// take looks at one event; it returns false when there is no more to look for.
+func (s *search) take(e store.Event) bool {
+	if e.ID < s.first {
+		return false
+	}
+	m, ok := readMarks(e.Head)
+	if !ok {
+		return true
+	}
+	if s.seen++; s.seen%128 == 0 && time.Now().After(s.deadline) {
+		s.until = m.at
+		return false
+	}
+	if s.matches(m, e.Body) {
+		if s.total >= s.from && s.total < s.to {
+			s.rows = append(s.rows, withID(e))
+		}
+		s.total++
+	}
+	return true
+}
+
+func (s *search) matches(m marks, body []byte) bool {
+	switch {
+	case m.at < s.low || m.at > s.high || m.duration < s.slowest:
+		return false
+	case s.users != nil && !slices.Contains(s.users, int64(m.user)):
+		return false
+	case s.slow != nil && !slices.Contains(s.slow, map[bool]string{true: "1", false: "0"}[m.slow]):
+		return false
+	case s.statuses != nil && !slices.ContainsFunc(s.statuses, func(want string) bool { return statusIs(int(m.status), want) }):
+		return false
+	}
+	for _, any := range s.needles {
+		if !slices.ContainsFunc(any, func(needle []byte) bool { return bytes.Contains(body, needle) }) {
+			return false
+		}
+	}
+	if s.text == nil {
+		return true
+	}
+	s.buf = append(s.buf[:0], body...)
+	for i, c := range s.buf {
+		if 'A' <= c && c <= 'Z' {
+			s.buf[i] = c + 'a' - 'A'
+		}
+	}
+	return bytes.Contains(s.buf, s.text)
+}
+
+// statusIs tells whether a status is 404 or of the class 4xx.
+func statusIs(status int, want string) bool {
+	text := strconv.Itoa(status)
+	return text == want || len(want) == 3 && want[1:] == "xx" && text[0] == want[0]
+}
+
+// withID is an event's JSON, with its id.
+func withID(e store.Event) json.RawMessage {
+	rest, found := bytes.CutPrefix(e.Body, []byte(withoutID))
+	if !found {
+		return bytes.Clone(e.Body)
+	}
+	return fmt.Appendf(nil, `{"id":%d,%s`, e.ID, rest)
+}
+
+// requestStory is a request with everything that belongs to it.
+type requestStory struct {
+	Request Encoded[requestEvent] `json:"request"`
+	Events  []requestPart         `json:"events" doc:"in the order in which they happened"`
+}
+
+// requestPart is an event of any kind.
+type requestPart struct {
+	Kind  string `json:"kind" doc:"auth, query, cache or redis: as in the list of that name"`
+	Event any    `json:"event"`
+}
+
+type joinIn struct {
+	ID string `path:"id" doc:"the event's id, or the request's request_id"`
+}
+
+// joinRequest answers a request with all its events.
+func joinRequest(req *Request, in *joinIn) (*requestStory, error) {
+	missing := errs.New(errs.NotFound, "there is no request %s, or no longer", cut(in.ID, 64))
+	journal := req.s.monitor.journal.Load()
+	if journal == nil {
+		return nil, missing
+	}
+	name := in.ID
+	if id, err := strconv.ParseUint(in.ID, 10, 64); err == nil {
+		event, found := journal.Get(requestKind, id)
+		var head eventHead
+		if !found || json.Unmarshal(event.Body, &head) != nil {
+			return nil, missing
+		}
+		name = head.RequestID
+	}
+	var out *requestStory
+	var at []store.Time
+	for _, e := range journal.Group(name) {
+		m, _ := readMarks(e.Head)
+		if e.Kind == requestKind {
+			out = &requestStory{Request: Encoded[requestEvent]{JSON: withID(e)}, Events: []requestPart{}}
+			continue
+		}
+		if out == nil {
+			return nil, missing
+		}
+		i, _ := slices.BinarySearchFunc(at, m.at, func(a, b store.Time) int {
+			if a <= b {
+				return -1
+			}
+			return 1
+		})
+		at = slices.Insert(at, i, m.at)
+		out.Events = slices.Insert(out.Events, i, requestPart{e.Kind, json.RawMessage(withID(e))})
+	}
+	if out == nil {
+		return nil, missing
+	}
+	return out, nil
+}

@@ -1,0 +1,79 @@
+package server
+
+import (
+	"sync/atomic"
+	"time"
+
+	"reeve/store"
+)
+
+// keepPerSecond is how many ordinary requests a second are kept; of more, every
+// nth is, and says that it stands for n.
+const keepPerSecond = 50
+
+// sampler thins ordinary requests.
+type sampler struct {
+	seen  atomic.Uint64
+	every atomic.Uint64 // 0 and 1: all
+	last  uint64        // of adapt alone
+}
+
+// pick tells whether the next ordinary request is kept, and for how many it stands.
+func (s *sampler) pick() (stands int64, keep bool) {
+	n, every := s.seen.Add(1), max(1, s.every.Load())
+	return int64(every), n%every == 0
+}
+
+// adapt follows the traffic of the last second.
+func (s *sampler) adapt() {
+	seen := s.seen.Load()
+	s.every.Store(max(1, (seen-s.last)/keepPerSecond))
+	s.last = seen
+}
+
+// monitored is what a request notes for monitoring besides what the store does.
+type monitored struct {
+	watch   store.Watch
+	auth    []authEvent
+	redis   []redisEvent
+	decided bool   // about a permission
+	body    []byte // as it was sent, if it is JSON
+}
+
+// done judges a request that was answered, and counts it. rt is nil for an address
+// that there is not.
+func (m *monitor) done(rt *Route, req *Request, err error) {
+	if m.config.Off || rt != nil && rt.unmonitored {
+		return
+	}
+	took := time.Since(req.begun)
+	m.tallies.add(rt, req, took)
+	for n, hits := range req.mon.watch.Hits {
+		if hits > 0 {
+			m.hits[n].Add(uint64(hits))
+		}
+	}
+	traced := m.traces.match(rt, req)
+	stands := int64(1)
+	if !traced && !m.matters(req, took) {
+		var keep bool
+		if stands, keep = m.sampler.pick(); !keep {
+			return
+		}
+	}
+	m.put(m.bundle(rt, req, err, took, stands))
+}
+
+// matters tells whether a request is kept whatever the traffic: failures, denials,
+// writes, and what was slow.
+func (m *monitor) matters(req *Request, took time.Duration) bool {
+	if req.w.status >= 400 || req.w.status == 0 || req.http.Method != "GET" && req.http.Method != "HEAD" || took >= time.Duration(m.slowRequest.Load()) {
+		return true
+	}
+	for i := range req.mon.watch.Ops {
+		if req.mon.watch.Ops[i].Took >= time.Duration(m.slowStore.Load()) {
+			return true
+		}
+	}
+	return len(req.mon.watch.Cached) > 0
+}

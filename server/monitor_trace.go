@@ -1,0 +1,167 @@
+package server
+
+import (
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// A trace keeps everything of the requests that match, however much traffic there
+// is, for some minutes. Traces live in memory: a restart ends them.
+
+const (
+	maxTraces     = 20
+	maxTraceTime  = 15 // minutes
+	tracedOps     = 1000
+	traceDefault  = 5
+	traceNotFound = "there is no trace %d, or it is over"
+)
+
+// trace is what is looked for, and until when. Every field that is given must match.
+type trace struct {
+	store.Ident
+	UserID    store.ID   `json:"user_id" doc:"0 for anybody"`
+	IP        string     `json:"ip" doc:"empty for any"`
+	Route     string     `json:"route" doc:"empty for any"`
+	CreatedBy string     `json:"created_by"`
+	StartedAt store.Time `json:"started_at"`
+	EndsAt    store.Time `json:"ends_at"`
+	Matched   int64      `json:"matched" doc:"requests so far"`
+}
+
+type traces struct {
+	mu   sync.Mutex
+	last store.ID
+	live atomic.Pointer[[]*liveTrace]
+}
+
+type liveTrace struct {
+	trace
+	matched atomic.Int64
+}
+
+// running are the traces that are not over.
+func (t *traces) running() []*liveTrace {
+	live := t.live.Load()
+	if live == nil {
+		return nil
+	}
+	now := store.TimeOf(time.Now())
+	return slices.DeleteFunc(slices.Clone(*live), func(l *liveTrace) bool { return l.EndsAt <= now })
+}
+
+// match tells whether a request is traced; without traces it costs nothing.
+func (t *traces) match(rt *Route, req *Request) bool {
+	if live := t.live.Load(); live == nil || len(*live) == 0 {
+		return false
+	}
+	matched := false
+	for _, l := range t.running() {
+		if l.UserID != 0 && (req.Actor.App || l.UserID != req.Actor.ID) || l.IP != "" && l.IP != req.Addr.String() ||
+			l.Route != "" && (rt == nil || l.Route != rt.Path && l.Route != rt.Method+" "+rt.Path) {
+			continue
+		}
+		matched = true
+		l.matched.Add(1)
+	}
+	return matched
+}
+
+func (t *traces) set(live []*liveTrace) { t.live.Store(&live) }
+
+type traceIn struct {
+	UserID  *store.ID `json:"user_id" doc:"requests of this user of the backend"`
+	IP      *string   `json:"ip" check:"max=45" doc:"requests from this address"`
+	Route   *string   `json:"route" check:"max=200" doc:"requests of this route, like /admin/list or PUT /admin/list/:id"`
+	Minutes *int64    `json:"minutes" check:"min=1,max=15" doc:"5 when absent"`
+}
+
+func startTrace(req *Request, in *traceIn) (*trace, error) {
+	t := &req.s.monitor.traces
+	l := &liveTrace{trace: trace{CreatedBy: req.Actor.Username, Route: text(in.Route)}}
+	faults := errs.Faults{}
+	if in.UserID != nil {
+		l.UserID = *in.UserID
+	}
+	if in.IP != nil && *in.IP != "" {
+		addr, err := netip.ParseAddr(*in.IP)
+		if err != nil {
+			faults.Add("ip", "must be an address like 192.0.2.7")
+		}
+		l.IP = addr.Unmap().String()
+	}
+	if err := req.db.View(req.Actor, func(tx *store.Tx) error { return l.follows(tx, faults) }); err != nil {
+		return nil, err
+	}
+	if l.Route != "" && !slices.ContainsFunc(req.s.routes, func(rt Route) bool { return l.Route == rt.Path || l.Route == rt.Method+" "+rt.Path }) {
+		faults.Add("route", "there is no such route; it is written like /admin/list/:id")
+	}
+	if l.UserID == 0 && l.IP == "" && l.Route == "" && len(faults) == 0 {
+		faults.Add("user_id", "user_id, ip or route is required")
+	}
+	if err := faults.Err(errs.Invalid); err != nil {
+		return nil, err
+	}
+	minutes := time.Duration(traceDefault)
+	if in.Minutes != nil {
+		minutes = time.Duration(*in.Minutes)
+	}
+	l.StartedAt = store.TimeOf(time.Now())
+	l.EndsAt = l.StartedAt.Add(minutes * time.Minute)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	live := t.running()
+	if len(live) >= maxTraces {
+		return nil, errs.New(errs.Conflict, "%d traces are running; stop one first", maxTraces)
+	}
+	t.last++
+	l.ID = t.last
+	t.set(append(live, l))
+	return &l.trace, nil
+}
+
+// follows sees that there is a user to follow, in the caller's data scope.
+func (l *liveTrace) follows(tx *store.Tx, faults errs.Faults) error {
+	if l.UserID == 0 {
+		return nil
+	}
+	u, err := store.Users.Get(tx, l.UserID)
+	if errs.Is(err, errs.NotFound) || err == nil && !tx.Actor().Scope(tx).HasUser(u) {
+		faults.Add("user_id", "there is no user %d", l.UserID)
+		return nil
+	}
+	return err
+}
+
+// traceList is an answer with the running traces.
+type traceList struct {
+	Data []trace `json:"data"`
+}
+
+func listTraces(_ *store.Tx, req *Request, _ *none) (*traceList, error) {
+	out := &traceList{Data: []trace{}}
+	for _, l := range req.s.monitor.traces.running() {
+		shown := l.trace
+		shown.Matched = l.matched.Load()
+		out.Data = append(out.Data, shown)
+	}
+	return out, nil
+}
+
+func stopTrace(req *Request, in *byID) (nothing, error) {
+	t := &req.s.monitor.traces
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	live := t.running()
+	rest := slices.DeleteFunc(slices.Clone(live), func(l *liveTrace) bool { return l.ID == in.ID })
+	if len(rest) == len(live) {
+		return nothing{}, errs.New(errs.NotFound, traceNotFound, in.ID)
+	}
+	t.set(rest)
+	return nothing{}, nil
+}
