@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"go.etcd.io/bbolt"
+	"reeve/store/errs"
 )
 
 // Blob reads the bytes of a blob, chunk by chunk, each in a transaction of its own
@@ -20,17 +21,29 @@ type Blob struct {
 	buf    []byte // nil for none
 }
 
-// open returns a reader of a blob, which is damage if there is none: whoever asks
-// has a record that says there is.
+// reader returns a reader of a blob, which is damage if there is none: whoever asks
+// has a record that says there is. But if the record is gone by now, so is the file.
 func (b *blobs) reader(d Digest) (*Blob, error) {
 	r := &Blob{b: b, digest: d}
-	return r, b.view(func(btx *bbolt.Tx) (err error) {
+	return r, r.unlessDeleted(b.view(func(btx *bbolt.Tx) (err error) {
 		var found bool
 		if r.entry, found, err = b.find(btx, d); err == nil && !found {
 			err = damaged(blobBucket, d.String(), errors.New("a record leads to it, and it is not there"))
 		}
 		return err
-	})
+	}))
+}
+
+// unlessDeleted tells damage from a file that was deleted while it was read.
+func (r *Blob) unlessDeleted(err error) error {
+	var damage *Damaged
+	if !errors.As(err, &damage) || r.b.referenced == nil { // nobody deletes from a file that is only inspected
+		return err
+	}
+	if used, other := r.b.referenced(r.digest); used || other != nil {
+		return err
+	}
+	return errs.New(errs.NotFound, "the file has been deleted").Because(err)
 }
 
 // Size is how many bytes there are.
@@ -79,7 +92,7 @@ func (r *Blob) load(number int64) error {
 	if err == nil {
 		r.buf, r.number = buf, number
 	}
-	return err
+	return r.unlessDeleted(err)
 }
 
 // chunk returns the bytes of a chunk, good until the transaction ends.

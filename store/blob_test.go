@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"crypto/sha256"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -63,9 +62,8 @@ func randomData(t testing.TB, n int) []byte {
 func swept(t *testing.T, db *DB, d Digest) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		var damage *Damaged
 		_, err := db.OpenBlob(d)
-		if errors.As(err, &damage) {
+		if errs.Is(err, errs.NotFound) {
 			return
 		}
 		if time.Now().After(deadline) {
