@@ -121,6 +121,9 @@ func uploadFiles(req *Request, in *fileForm, form *form) (*files, error) {
 		}
 		kept = append(kept, r)
 	}
+	if err := req.s.db.View(store.Nobody, req.admitAgain); err != nil { // the files may have taken their time to arrive
+		return nil, err
+	}
 	out := &files{}
 	return out, req.db.Update(req.Actor, func(tx *store.Tx) error {
 		out.Data = nil
@@ -220,6 +223,9 @@ type fileChange struct {
 func changeFile(tx *store.Tx, req *Request, in *fileChange) (*file, error) {
 	if _, err := seenFile(tx, in.ID, false); err != nil {
 		return nil, err
+	}
+	if in.Name != nil && len(*in.Name) > maxName {
+		return nil, errs.Field(errs.Invalid, "name", "must have at most %d bytes", maxName)
 	}
 	f, err := store.Files.Update(tx, in.ID, func(f *store.File) error {
 		in.apply(f)

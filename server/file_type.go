@@ -129,10 +129,11 @@ func cleanName(name string) string {
 // maxExt is how long an extension may be to be called one.
 const maxExt = 16
 
-// ext is the extension of a name, in lower case and without its dot; "" for none.
+// ext is the extension of a name, in lower case and without its dot; "" for none,
+// as a name has that is nothing else.
 func ext(name string) string {
 	end := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
-	if len(end) > maxExt || len(end) == len(name) || strings.ContainsFunc(end, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+	if len(end) > maxExt || len(end)+1 == len(name) || strings.ContainsFunc(end, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
 		return ""
 	}
 	return end

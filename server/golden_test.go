@@ -50,6 +50,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`"rv_[A-Za-z0-9_-]{49}"`), `"rv_…"`},
 	{regexp.MustCompile(`"requestId":"[0-9a-f]{12}-[0-9a-z]+"`), `"requestId":"…"`},
 	{regexp.MustCompile(`/media/[A-Z2-7]{26}`), `/media/…`},
+	{regexp.MustCompile(`key":"[A-Z2-7]{26}"`), `key":"…"`},
 	{regexp.MustCompile(`expires=[0-9]+(.{1,6})session=1.{1,6}signature=[A-Za-z0-9_-]{43}`), `expires=…${1}session=1${1}signature=…`},
 	{regexp.MustCompile(`"id":[0-9]{16}`), `"id":1795000000000000`},
 	{regexp.MustCompile(`"request_id":"[0-9a-f]{12}-[0-9a-z]+"`), `"request_id":"…"`},

@@ -58,7 +58,7 @@ var patterns = map[string]struct {
 	"username": {regexp.MustCompile(`^[A-Za-z0-9._-]*$`), "letters, digits, . _ and - alone"},
 	"email":    {regexp.MustCompile(`^$|^[^\s@<>"(),:;\[\]\\]+@[^\s@<>"(),:;\[\]\\]+\.[^\s@<>"(),:;\[\]\\]+$`), "an e-mail address"},
 	"mobile":   {regexp.MustCompile(`^$|^\+?[0-9][0-9 ()-]{2,30}$`), "a telephone number"},
-	"filename": {regexp.MustCompile(`^[^/\\]*$`), "a name without slashes"},
+	"filename": {regexp.MustCompile(`^[. ]*[^/\\. ][^/\\]*$`), "a name without slashes, and not of dots alone"},
 	"path":     {regexp.MustCompile(`^$|^(/|https?://)[^\s\\]*$`), "a path that begins with / or an http(s) address"},
 }
 

@@ -108,6 +108,12 @@ func (in *instance) close() {
 	if err != nil {
 		in.t.Errorf("verify: %v", err)
 	}
+	if _, err := in.db.FilesOpened(); err == nil {
+		var report store.Report
+		if err := in.db.VerifyFiles(&report); err != nil || len(report.Faults) > 0 {
+			in.t.Errorf("verify files: %v %q", err, report.Faults)
+		}
+	}
 	if err := in.db.Close(); err != nil {
 		in.t.Errorf("close: %v", err)
 	}
@@ -246,6 +252,7 @@ func (in *instance) dump() map[string]string {
 			walk(in, tx, "secret", store.SettingSecrets), walk(in, tx, "install", store.Installs),
 			walk(in, tx, "dept", store.Depts), walk(in, tx, "app_user", store.AppUsers), walk(in, tx, "login_log", store.LoginLogs),
 			walk(in, tx, "dict", store.Dicts), walk(in, tx, "dict_item", store.DictItems),
+			walk(in, tx, "file", store.Files), walk(in, tx, "file_group", store.FileGroups), walk(in, tx, "avatar", store.Avatars),
 		} {
 			maps.Copy(all, part)
 		}

@@ -1,0 +1,144 @@
+package server
+
+import (
+	"fmt"
+	"mime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestNamesOfFiles uploads a file under every name that somebody could try, and
+// reads the name back from the record and from the download.
+func TestNamesOfFiles(t *testing.T) {
+	in := start(t)
+	raw := func(disposition string) part {
+		return part{"Content-Disposition: form-data; name=\"file\"; " + disposition, "x"}
+	}
+	for name, c := range map[string]struct {
+		part part
+		want string
+		ext  string
+	}{
+		"plain":                        {filePart("report.PDF", "x"), "report.PDF", "pdf"},
+		"a path":                       {filePart("../../etc/passwd", "x"), "passwd", ""},
+		"a path of Windows":            {raw(`filename="..\..\x.txt"`), "x.txt", "txt"},
+		"a drive":                      {raw(`filename="C:\Users\me\x.txt"`), "x.txt", "txt"},
+		"a path that ends":             {filePart("dir/", "x"), "dir", ""},
+		"slashes alone":                {filePart("///", "x"), "file", ""},
+		"dots alone":                   {filePart("..", "x"), "file", ""},
+		"dots and spaces":              {filePart(" . .. ", "x"), "file", ""},
+		"spaces alone":                 {filePart("   ", "x"), "file", ""},
+		"spaces around":                {filePart("  a b.txt ", "x"), "a b.txt", "txt"},
+		"no stem":                      {filePart(".htaccess", "x"), ".htaccess", ""},
+		"quotes":                       {filePart(`say "hi".txt`, "x"), `say "hi".txt`, "txt"},
+		"a semicolon":                  {filePart(`a; filename=b.txt`, "x"), "a; filename=b.txt", "txt"},
+		"a percent sign":               {filePart(`100%41.txt`, "x"), "100%41.txt", "txt"},
+		"markup":                       {filePart(`<img src=x onerror=alert(1)>.png`, "x"), "<img src=x onerror=alert(1)>.png", "png"},
+		"an extension in disguise":     {filePart("a.png.exe", "x"), "a.png.exe", "exe"},
+		"an extension too long":        {filePart("a.abcdefghijklmnopq", "x"), "a.abcdefghijklmnopq", ""},
+		"an extension of other signs":  {filePart("a.tar-gz", "x"), "a.tar-gz", ""},
+		"other letters":                {filePart("Übersicht 日本.txt", "x"), "Übersicht 日本.txt", "txt"},
+		"composed letters":             {filePart("👩‍👩‍👧.png", "x"), "👩‍👩‍👧.png", "png"},
+		"a text turned around":         {filePart("a\u202egnp.exe", "x"), "agnp.exe", "exe"},
+		"marks of direction":           {filePart("\u200ea\u200f\u061cb\u2066c\u2069.txt", "x"), "abc.txt", "txt"},
+		"line separators":              {filePart("a\u2028b\u2029c.txt", "x"), "abc.txt", "txt"},
+		"control characters":           {raw("filename*=UTF-8''a%00b%01c%7f%c2%85.txt"), "abc.txt", "txt"},
+		"line breaks":                  {raw("filename*=UTF-8''a%0d%0aSet-Cookie%3a%20x%3d1%0d%0a.txt"), "aSet-Cookie: x=1.txt", "txt"},
+		"a path by RFC 2231":           {raw("filename*=UTF-8''..%2f..%5cx.txt"), "x.txt", "txt"},
+		"dots by RFC 2231":             {raw("filename*=UTF-8''%2e%2e"), "file", ""},
+		"RFC 2231":                     {raw("filename*=UTF-8'de'%C3%9Cbersicht.txt"), "Übersicht.txt", "txt"},
+		"RFC 2231 in pieces":           {raw("filename*0=\"one \"; filename*1=\"two.txt\""), "one two.txt", "txt"},
+		"both ways":                    {raw("filename=\"plain.txt\"; filename*=UTF-8''exact.txt"), "exact.txt", "txt"},
+		"no UTF-8":                     {filePart("a\xff\xfeb.txt", "x"), "ab.txt", "txt"},
+		"no UTF-8 alone":               {filePart("\xff\xfe", "x"), "file", ""},
+		"300 letters":                  {filePart(strings.Repeat("a", 300)+".txt", "x"), strings.Repeat("a", 251) + ".txt", "txt"},
+		"300 letters of two bytes":     {filePart(strings.Repeat("ä", 300)+".txt", "x"), strings.Repeat("ä", 125) + ".txt", "txt"},
+		"300 letters of four bytes":    {filePart(strings.Repeat("😀", 300), "x"), strings.Repeat("😀", 63), ""},
+		"300 letters of an extension":  {filePart("a."+strings.Repeat("b", 300), "x"), "a." + strings.Repeat("b", 253), ""},
+		"255 letters":                  {filePart(strings.Repeat("a", 255), "x"), strings.Repeat("a", 255), ""},
+		"a million letters":            {filePart(strings.Repeat("a", 1<<20)+".txt", "x"), strings.Repeat("a", 251) + ".txt", "txt"},
+		"a name that is asked to hide": {filePart("~$x.docx", "x"), "~$x.docx", "docx"},
+	} {
+		a := in.posts("owner", c.part)
+		if a.Code != 200 {
+			t.Errorf("%s: %d %.300s", name, a.Code, a.Body)
+			continue
+		}
+		var out files
+		a.data(&out)
+		f := out.Data[0]
+		if f.Name != c.want || f.Ext != c.ext || len(f.Name) > maxName || !utf8.ValidString(f.Name) {
+			t.Errorf("%s: stored as %q with the extension %q, want %q and %q", name, f.Name, f.Ext, c.want, c.ext)
+		}
+		if stored := in.record(f.ID, "owner"); stored.Name != c.want {
+			t.Errorf("%s: read back as %q", name, stored.Name)
+		}
+		in.ok("PUT", fmt.Sprint("/file/list/", f.ID), string(encodeJSON(t, object{"name": f.Name})), "owner") // what was taken once is taken again
+		in.saves(contentURL(f.ID), c.want)
+	}
+	in.lists("/file/list?keywordSearch=set-cookie", "name", "owner", "aSet-Cookie: x=1.txt")
+}
+
+// saves fails unless a download is to be saved under a name, and says so in one
+// header that is as simple as headers must be.
+func (in *instance) saves(url, name string) {
+	in.t.Helper()
+	a := in.ok("GET", url, "", "owner")
+	values := a.Header.Values("Content-Disposition")
+	if len(values) != 1 || strings.ContainsFunc(values[0], func(r rune) bool { return r < ' ' || r > '~' }) || a.Header.Get("Set-Cookie") != "" {
+		in.t.Errorf("%q: the header is %q", name, values)
+		return
+	}
+	kind, params, err := mime.ParseMediaType(values[0])
+	if err != nil || kind != "attachment" || params["filename"] != name || len(params) != 1 {
+		in.t.Errorf("%q: %q says %s %q, %v", name, values[0], kind, params, err)
+	}
+	plain, _, _ := strings.Cut(values[0], "; filename*=")
+	if _, params, err := mime.ParseMediaType(plain); err != nil || len(params["filename"]) != utf8.RuneCountInString(name) {
+		in.t.Errorf("%q: %q says to old clients %q, %v", name, plain, params, err)
+	}
+}
+
+func TestNewNamesOfFiles(t *testing.T) {
+	in := start(t)
+	f := in.keep("owner", "old.txt", "words")
+	url := fmt.Sprint("/file/list/", f.ID)
+	for name, c := range map[string]struct {
+		name   string
+		status int
+	}{
+		"another extension":   {"new.PNG", 200},
+		"none":                {"new", 200},
+		"dots in it":          {"..new..txt", 200},
+		"most bytes":          {strings.Repeat("ä", 127) + "x", 200},
+		"a byte more":         {strings.Repeat("ä", 128), 422},
+		"256 letters":         {strings.Repeat("a", 256), 422},
+		"nothing":             {"", 422},
+		"spaces":              {"  ", 422},
+		"a slash":             {"a/b", 422},
+		"a backslash":         {`a\b`, 422},
+		"one dot":             {".", 422},
+		"dots alone":          {"..", 422},
+		"dots and spaces":     {". .", 422},
+		"a line break":        {"a\nb", 422},
+		"a NUL":               {"a\x00b", 422},
+		"a mark of direction": {"a\u202eb", 422},
+	} {
+		before := in.dump()
+		a := in.call("PUT", url, string(encodeJSON(t, object{"name": c.name})), "owner")
+		if c.status != 200 {
+			if a.Code != c.status || a.envelope().Errors["name"] == "" {
+				t.Errorf("%s: %d %s", name, a.Code, a.Body)
+			}
+			in.unchanged(before)
+			continue
+		}
+		if a.brief(c.status); a.Code == 200 {
+			in.saves(contentURL(f.ID), c.name)
+		}
+	}
+	in.ok("PUT", url, `{"name":"Archive.TAR"}`, "owner").brief(200, `"ext":"tar"`, `"kind":"document"`, `"mime":"text/plain; charset=utf-8"`)
+	in.ok("PUT", url, `{"group_id":0}`, "owner").brief(200, `"name":"Archive.TAR"`)
+	in.call("PUT", url, `{"name":null}`, "owner").names(422, "name")
+}
