@@ -205,6 +205,9 @@ func (req *Request) send(w http.ResponseWriter, c *content) error {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	}
+	if strings.Count(req.http.Header.Get("Range"), ",") >= maxRanges {
+		req.http.Header.Del("Range") // which a server may ignore
+	}
 	out := &contentWriter{ResponseWriter: w, control: http.NewResponseController(w)}
 	http.ServeContent(out, req.http, "", time.Time{}, c)
 	if out.badRange {
@@ -212,6 +215,10 @@ func (req *Request) send(w http.ResponseWriter, c *content) error {
 	}
 	return c.err
 }
+
+// maxRanges is how many parts of a file one request may ask for. Each can cost the
+// reading of another chunk, and thousands fit into a header.
+const maxRanges = 16
 
 // contentWriter gives a client time as long as it goes on reading, and keeps back
 // the plain text with which http.ServeContent refuses a range.

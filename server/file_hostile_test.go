@@ -1,0 +1,124 @@
+package server
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// safe fails unless an answer with bytes can do no harm in a browser: it is saved
+// and not shown, unless it is a picture of our own making.
+func (a *reply) safe(inline bool) {
+	a.t.Helper()
+	h := a.Header
+	kind, _, _ := strings.Cut(h.Get("Content-Disposition"), ";")
+	if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Security-Policy") != "default-src 'none'; sandbox" || inline != (kind == "inline") || !inline && kind != "attachment" {
+		a.t.Errorf("%s: %v", a.sent, h)
+	}
+	if media := h.Get("Content-Type"); inline && media != pngMediaType && media != jpegMediaType {
+		a.t.Errorf("%s: %s is shown", a.sent, media)
+	}
+}
+
+// TestHostileFilesAreNeverShown, under whichever name they come and on whichever way
+// they go out.
+func TestHostileFilesAreNeverShown(t *testing.T) {
+	in := start(t)
+	picture := quarters(64, 32, red, lime, blue, white)
+	script := "<script>alert(1)</script>"
+	for name, c := range map[string]struct {
+		body, media string
+		picture     bool
+	}{
+		"SVG":              {`<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`, "image/svg+xml", false},
+		"SVG in XML":       {`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg">` + script + `</svg>`, "image/svg+xml", false},
+		"HTML":             {"<!DOCTYPE html><html>" + script + "</html>", "text/html", false},
+		"XML":              {`<?xml version="1.0"?><x/>`, "text/xml", false},
+		"script":           {"#!/usr/bin/env node\nalert(1)", "", false},
+		"PDF and HTML":     {documentPDF + "<html>" + script + "</html>", "application/pdf", false},
+		"GIF and script":   {"GIF89a/*\x00\x00\x00*/=1;alert(1)//", "image/gif", false},
+		"GIF with comment": {string(inGIF(asGIF(t, picture), joined([]byte{0x21, 0xFE}, gifBlocks([]byte(script))))), "image/gif", true},
+		"JPEG and HTML":    {string(inJPEG(asJPEG(t, picture), jpegSegment(0xFE, []byte("<html>"+script)))), "image/jpeg", true},
+		"PNG and ZIP":      {string(asPNG(t, picture)) + "PK\x03\x04" + script, "image/png", true},
+		"half a PNG":       {string(asPNG(t, picture)[:60]), "image/png", false},
+		"empty":            {"", "", false},
+	} {
+		f := in.keep("owner", "photo.png", c.body, fieldPart("public", "1"))
+		if media, _, _ := strings.Cut(f.MIME, ";"); c.media != "" && media != c.media {
+			t.Errorf("%s: stored as %s", name, f.MIME)
+		}
+		var link linkOut
+		in.ok("POST", fmt.Sprintf("/file/list/%d/link", f.ID), "", "owner").data(&link)
+		for _, url := range []string{contentURL(f.ID) + "?", link.URL + "&", f.URL + "?"} {
+			for _, method := range []string{"GET", "HEAD"} {
+				in.ok(method, url[:len(url)-1], "", "owner").safe(false)
+			}
+			if len(c.body) > 0 {
+				in.get("GET", url[:len(url)-1], "owner", "Range", "bytes=0-3").safe(false)
+			}
+			a := in.call("GET", url+"thumb=64x64", "", "owner")
+			if !c.picture {
+				a.names(422, "thumb")
+				continue
+			}
+			a.brief(200)
+			a.safe(true)
+			if strings.Contains(a.Body, "<script>") || strings.Contains(a.Body, "PK\x03\x04") {
+				t.Errorf("%s: %s still has the script", name, a.sent)
+			}
+		}
+		if a := in.send(in.multipart("/admin/avatar", strings.NewReader(multipartBody(filePart("photo.png", c.body))), "owner")); c.picture != (a.Code == 200) || !c.picture && a.Code != 422 && a.Code != 415 {
+			t.Errorf("%s as an avatar: %d %s", name, a.Code, a.Body)
+		} else if c.picture {
+			var out avatarOut
+			a.data(&out)
+			in.ok("GET", out.AvatarURL, "", "nobody").safe(true)
+		}
+	}
+}
+
+// TestSmallPicturesDoNotTellWhere theirs was taken, the file itself does.
+func TestSmallPicturesDoNotTellWhere(t *testing.T) {
+	in := start(t)
+	for name, data := range telling(t, quarters(64, 32, red, lime, blue, white), lossyWebP) {
+		f := in.keep("owner", name, string(data))
+		var out avatarOut
+		in.send(in.multipart("/admin/avatar", strings.NewReader(multipartBody(filePart(name, string(data)))), "owner")).data(&out)
+		if whole := in.ok("GET", contentURL(f.ID), "", "owner").Body; whole != string(data) {
+			t.Errorf("%s: the file has changed", name)
+		}
+		for _, url := range []string{contentURL(f.ID) + "?thumb=64x64", out.AvatarURL} {
+			small := in.ok("GET", url, "", "owner").Body
+			for _, mark := range tell {
+				if strings.Contains(small, mark) {
+					t.Errorf("%s: %s has %q", name, url, mark)
+				}
+			}
+		}
+	}
+}
+
+// TestPixelBombsAreRefusedAtOnce: a file may be one, nobody unpacks it.
+func TestPixelBombsAreRefusedAtOnce(t *testing.T) {
+	in := start(t)
+	small := asJPEG(t, quarters(64, 32, red, lime, blue, white))
+	for name, data := range map[string][]byte{
+		"a png":  pngHeader(30_000, 30_000, 8, 6, 0),
+		"a jpeg": jpegSized(t, small, 65_000, 65_000),
+		"a gif":  joined(gifHeader(60_000, 60_000), gifFrame(0, 0, 60_000, 60_000, 2, 0x44, 1)),
+		"a webp": webpOf(webpCanvas(0, 16_000, 16_000), webpChunks(fixture(t, losslessWebP))),
+		"an end": binary.BigEndian.AppendUint32([]byte(imageHead), 13),
+	} {
+		begun := time.Now()
+		f := in.keep("owner", name, string(data), fieldPart("public", "1"))
+		for _, url := range []string{contentURL(f.ID), f.URL} {
+			in.call("GET", url+"?thumb=800x800", "", "owner").names(422, "thumb")
+		}
+		in.send(in.multipart("/admin/avatar", strings.NewReader(multipartBody(filePart(name, string(data)))), "owner")).names(422, "file")
+		if took := time.Since(begun); took > 2*time.Second {
+			t.Errorf("%s took %s", name, took)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package server
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"reeve/auth"
+	"reeve/store"
+)
+
+// link asks for a signed link to a file.
+func (in *instance) link(id store.ID, body, as string) linkOut {
+	in.t.Helper()
+	var out linkOut
+	in.ok("POST", fmt.Sprintf("/file/list/%d/link", id), body, as).data(&out)
+	return out
+}
+
+// dead fails unless a link leads nowhere, and does not say why.
+func (in *instance) dead(name, link string) {
+	in.t.Helper()
+	for _, method := range []string{"GET", "HEAD"} {
+		if a := in.call(method, link, "", "nobody"); a.Code != 404 || a.envelope().ErrorCode != "link_expired" || a.Header.Get("Cache-Control") != "no-store" {
+			in.t.Errorf("%s: %d %v %s", name, a.Code, a.Header, a.Body)
+		}
+	}
+}
+
+func TestLinksNeedNoToken(t *testing.T) {
+	in := start(t)
+	in.clerk("clerk", "file.list.download")
+	f := in.keep("owner", "x.txt", "signed for")
+	for _, as := range []string{"owner", "clerk"} {
+		link := in.link(f.ID, "", as)
+		for _, who := range []string{"nobody", "clerk", "owner"} {
+			a := in.ok("GET", link.URL, "", who)
+			if a.safe(false); a.Body != "signed for" || a.Header.Get("Cache-Control") != "private, no-cache" {
+				t.Errorf("%q %v", a.Body, a.Header)
+			}
+		}
+	}
+	for body, field := range map[string]string{`{"seconds":0}`: "seconds", `{"seconds":301}`: "seconds", `{"seconds":"9"}`: "seconds", `{"seconds":null}`: "seconds"} {
+		in.call("POST", fmt.Sprintf("/file/list/%d/link", f.ID), body, "owner").names(422, field)
+	}
+	in.call("POST", "/file/list/99/link", "", "owner").brief(404)
+	in.ok("DELETE", fmt.Sprint("/file/list/", f.ID), "", "owner")
+	in.call("POST", fmt.Sprintf("/file/list/%d/link", f.ID), "", "owner").brief(404)
+}
+
+// TestChangedLinksAreDead, whichever part of one is changed.
+func TestChangedLinksAreDead(t *testing.T) {
+	in := start(t)
+	f, other := in.keep("owner", "x", "one"), in.keep("owner", "y", "two")
+	in.clerk("clerk", "file.list.download")
+	signed := in.link(f.ID, "", "owner").URL
+	in.ok("GET", signed, "", "nobody")
+	at, err := url.Parse(signed)
+	must(t, err)
+	theirs, err := url.Parse(in.link(other.ID, "", "clerk").URL)
+	must(t, err)
+	query, signature := at.Query(), at.Query().Get("signature")
+	changed := func(name, value string) string {
+		q := at.Query()
+		q.Set(name, value)
+		return at.Path + "?" + q.Encode()
+	}
+	flipped := []byte(signature)
+	flipped[7] ^= 1
+	for name, link := range map[string]string{
+		"another file":           theirs.Path + "?" + at.RawQuery,
+		"no such file":           "/file/signed/99?" + at.RawQuery,
+		"another session":        changed("session", theirs.Query().Get("session")),
+		"no such session":        changed("session", "99"),
+		"a later end":            changed("expires", query.Get("expires")+"0"),
+		"an earlier end":         changed("expires", "1"),
+		"an end in other digits": changed("expires", "0"+query.Get("expires")),
+		"an end with a sign":     changed("expires", "+"+query.Get("expires")),
+		"no time":                changed("expires", "never"),
+		"a time out of range":    changed("expires", "99999999999999999999"),
+		"another signature":      changed("signature", theirs.Query().Get("signature")),
+		"a changed signature":    changed("signature", string(flipped)),
+		"a signature cut short":  changed("signature", signature[:42]),
+		"a signature and more":   changed("signature", signature+"A"),
+	} {
+		in.dead(name, link)
+	}
+	for _, name := range []string{"signature", "expires", "session"} {
+		q := at.Query()
+		q.Del(name)
+		in.call("GET", at.Path+"?"+q.Encode(), "", "owner").names(400, name)
+	}
+	in.ok("GET", signed, "", "nobody")
+}
+
+// TestLinksEndWithWhatAllowedThem.
+func TestLinksEndWithWhatAllowedThem(t *testing.T) {
+	for name, end := range map[string]func(in *instance, u, role, session store.ID){
+		"logout": func(in *instance, _, _, _ store.ID) { in.ok("POST", "/admin/logout", "", "clerk") },
+		"the session is ended": func(in *instance, _, _, session store.ID) {
+			in.ok("DELETE", fmt.Sprint("/system/session/", session), "", "owner")
+		},
+		"the password is reset": func(in *instance, u, _, _ store.ID) {
+			in.ok("PUT", fmt.Sprintf("/admin/list/%d/password", u), `{}`, "owner")
+		},
+		"the password is changed elsewhere": func(in *instance, u, _, _ store.ID) {
+			in.tokens["elsewhere"] = in.signIn(u)
+			in.ok("PUT", "/admin/password", `{"old_password":"`+ownerPassword+`","new_password":"another one entirely"}`, "elsewhere")
+		},
+		"the password must be changed": func(in *instance, u, _, _ store.ID) {
+			in.update(func(tx *store.Tx) error {
+				_, err := store.Users.Update(tx, u, func(u *store.User) error { u.MustChangePassword = true; return nil })
+				return err
+			})
+		},
+		"the user is disabled": func(in *instance, u, _, _ store.ID) {
+			in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", u), `{"status":0}`, "owner")
+		},
+		"the user is deleted": func(in *instance, u, _, _ store.ID) { in.ok("DELETE", fmt.Sprint("/admin/list/", u), "", "owner") },
+		"the permission is taken away": func(in *instance, _, role, _ store.ID) {
+			in.ok("PUT", fmt.Sprintf("/admin/role/%d/rule", role), `{"rule_ids":[]}`, "owner")
+		},
+		"the permission is disabled": func(in *instance, _, _, _ store.ID) { in.switchPermission("file.list.download", "status", 0) },
+		"the role is disabled": func(in *instance, _, role, _ store.ID) {
+			in.ok("PUT", fmt.Sprint("/admin/role/", role), `{"status":0}`, "owner")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := start(t)
+			u := in.clerk("clerk", "file.list.download")
+			_, session := in.who(u.ID)
+			f := in.keep("owner", "x", "signed for")
+			link := in.link(f.ID, "", "clerk").URL
+			in.ok("GET", link, "", "nobody")
+			end(in, u.ID, u.RoleIDs[0], session)
+			in.dead(name, link)
+		})
+	}
+	for name, end := range map[string]func(in *instance, role, f store.ID){
+		"out of scope": func(in *instance, role, _ store.ID) {
+			in.ok("PUT", fmt.Sprint("/admin/role/", role), `{"data_scope":"self"}`, "owner")
+		},
+		"in the trash": func(in *instance, _, f store.ID) { in.ok("DELETE", fmt.Sprint("/file/list/", f), "", "owner") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := start(t)
+			u := in.clerk("clerk", "file.list.download")
+			f := in.keep("owner", "x", "signed for")
+			link := in.link(f.ID, "", "clerk").URL
+			end(in, u.RoleIDs[0], f.ID)
+			in.call("GET", link, "", "nobody").brief(404)
+		})
+	}
+}
+
+// TestLinksEndInTime, at the latest with the session; the one who has changed the
+// password keeps the links of that session.
+func TestLinksEndInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := start(t)
+		f := in.keep("owner", "x", "signed for")
+		long, short := in.link(f.ID, "", "owner"), in.link(f.ID, `{"seconds":10}`, "owner")
+		if want := store.TimeOf(time.Now().Add(5 * time.Minute)); long.ExpiresAt != want {
+			t.Errorf("it ends at %s, want %s", long.ExpiresAt, want)
+		}
+		in.ok("PUT", "/admin/password", `{"old_password":"`+ownerPassword+`","new_password":"another one entirely"}`, "owner")
+		time.Sleep(10 * time.Second)
+		in.ok("GET", short.URL, "", "nobody")
+		time.Sleep(time.Microsecond)
+		in.dead("after ten seconds", short.URL)
+		time.Sleep(290*time.Second - time.Microsecond)
+		in.ok("GET", long.URL, "", "nobody")
+		time.Sleep(time.Microsecond)
+		in.dead("after five minutes", long.URL)
+		time.Sleep(12*time.Hour - 6*time.Minute)
+		in.tokens["owner"] = in.signIn(auth.FirstUser)
+		in.set("security.session_idle_minutes", "5")
+		link := in.link(f.ID, "", "owner").URL
+		time.Sleep(5*time.Minute - time.Second)
+		in.ok("GET", link, "", "nobody") // which is no use of the session
+		time.Sleep(time.Second)
+		in.dead("after the session", link)
+	})
+}
+
+// TestAnotherKeyMakesOtherLinks: with secret.key goes what it has signed.
+func TestAnotherKeyMakesOtherLinks(t *testing.T) {
+	dir := t.TempDir()
+	in := open(t, dir)
+	in.tokens["owner"] = in.signIn(auth.FirstUser)
+	link := in.link(in.keep("owner", "x", "signed for").ID, "", "owner").URL
+	again := func(key []byte) *instance {
+		in.close()
+		must(t, os.WriteFile(filepath.Join(dir, "secret.key"), key, 0o600))
+		in = open(t, dir)
+		return in
+	}
+	key, err := os.ReadFile(filepath.Join(dir, "secret.key"))
+	must(t, err)
+	again(key).ok("GET", link, "", "nobody")
+	other := append([]byte{}, key...)
+	other[0] = map[bool]byte{true: '1', false: '0'}[other[0] == '0']
+	again(other).dead("with another key", link)
+	again(key).ok("GET", link, "", "nobody")
+}

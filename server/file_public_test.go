@@ -1,0 +1,140 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// public is a file's public address, "" when it is not public.
+func (in *instance) publicURL(id store.ID) string {
+	in.t.Helper()
+	if f := in.record(id, "owner"); strings.HasPrefix(f.URL, "/media/") {
+		return f.URL
+	}
+	return ""
+}
+
+// TestPublicAddresses: whoever knows one may read, without a token and for as long
+// as it is the file's; it never comes back and is kept by who has read it.
+func TestPublicAddresses(t *testing.T) {
+	in := start(t)
+	f := in.keep("owner", "open.txt", "for everybody")
+	url := fmt.Sprint("/file/list/", f.ID)
+	seen := map[string]bool{}
+	for name, end := range map[string]func(){
+		"made private":         func() { in.ok("PUT", url, `{"public":0}`, "owner") },
+		"made private of many": func() { in.ok("PUT", fmt.Sprintf("/file/list?ids=%d", f.ID), `{"public":false}`, "owner") },
+		"moved to the trash": func() {
+			in.ok("DELETE", url, "", "owner")
+			in.ok("PUT", fmt.Sprint("/file/trash/", f.ID), "", "owner")
+		},
+	} {
+		if before := in.publicURL(f.ID); before != "" {
+			t.Errorf("it is public at %s before %s", before, name)
+		}
+		in.ok("PUT", url, `{"public":1}`, "owner").brief(200, `"public":1`)
+		at := in.publicURL(f.ID)
+		in.ok("PUT", url, `{"public":1,"name":"other.txt"}`, "owner")
+		if again := in.publicURL(f.ID); at == "" || seen[at] || again != at {
+			t.Errorf("%s: the address is %q, then %q; before %v", name, at, again, seen)
+		}
+		seen[at] = true
+		a := in.ok("GET", at, "", "nobody")
+		a.safe(false)
+		if a.Body != "for everybody" || a.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || a.Header.Get("Cross-Origin-Resource-Policy") != "cross-origin" {
+			t.Errorf("%q %v", a.Body, a.Header)
+		}
+		end()
+		for old := range seen {
+			in.call("GET", old, "", "nobody").brief(404, `"errorCode":"not_found"`)
+			in.call("HEAD", old, "", "owner").brief(404)
+		}
+	}
+	a := in.ok("GET", contentURL(f.ID), "", "owner")
+	if a.Header.Get("Cache-Control") != "private, no-cache" || a.Header.Get("Cross-Origin-Resource-Policy") != "same-origin" {
+		t.Errorf("%v", a.Header)
+	}
+	for _, key := range []string{"x", "..", "%00", strings.Repeat("A", 26), strings.Repeat("A", 300), f.SHA256.String()} {
+		if a := in.call("GET", "/media/"+key, "", "owner"); a.Code != 404 || a.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %d %v", key, a.Code, a.Header)
+		}
+	}
+}
+
+// avatar sets somebody's picture.
+func (in *instance) avatar(as, picture string) (out avatarOut) {
+	in.t.Helper()
+	a := in.send(in.multipart("/admin/avatar", strings.NewReader(multipartBody(filePart("me.png", picture))), as))
+	if a.Code != 200 {
+		in.t.Fatalf("avatar: %d %s", a.Code, a.Body)
+	}
+	a.data(&out)
+	return out
+}
+
+// TestAvatars: shown to everybody under an address that ends with the picture, whose
+// bytes go with it.
+func TestAvatars(t *testing.T) {
+	in := start(t)
+	clerk := in.clerk("clerk")
+	first := in.avatar("clerk", string(asPNG(t, quarters(600, 300, red, lime, blue, white))))
+	a := in.ok("GET", first.AvatarURL, "", "nobody")
+	a.safe(true)
+	if b := checkShrunk(t, []byte(a.Body), a.Header.Get("Content-Type"), 256, 128).Bounds(); b.Dx() != 256 || b.Dy() != 128 || a.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
+		t.Errorf("%v %v", b, a.Header)
+	}
+	in.call("GET", first.AvatarURL+"?thumb=64x64", "", "nobody").names(400, "thumb")
+	in.get("GET", first.AvatarURL, "nobody", "If-None-Match", a.Header.Get("Etag")).brief(304)
+	for url, as := range map[string]string{"/admin/info": "clerk", fmt.Sprint("/admin/list/", clerk.ID): "owner", "/admin/list?keywordSearch=clerk": "owner"} {
+		in.ok("GET", url, "", as).brief(200, fmt.Sprintf(`"avatar_id":%d,"avatar_url":%q`, first.AvatarID, first.AvatarURL))
+	}
+	if export := in.ok("GET", "/admin/list-export", "", "owner").Body; strings.Contains(export, "avatar") || strings.Contains(export, "/media/") {
+		t.Errorf("exported: %s", export)
+	}
+	in.avatar("owner", string(asPNG(t, quarters(600, 300, red, lime, blue, white)))) // the same bytes
+	in.swept(1)
+	second := in.avatar("clerk", string(asPNG(t, quarters(8, 8, white, lime, blue, red))))
+	if second.AvatarID == first.AvatarID || second.AvatarURL == first.AvatarURL {
+		t.Errorf("%+v, then %+v", first, second)
+	}
+	in.call("GET", first.AvatarURL, "", "nobody").brief(404)
+	in.ok("GET", second.AvatarURL, "", "nobody")
+	in.swept(2)
+	in.ok("DELETE", fmt.Sprint("/admin/list/", clerk.ID), "", "owner")
+	in.call("GET", second.AvatarURL, "", "nobody").brief(404)
+	in.swept(1)
+}
+
+// TestPicturesThatAreNoAvatar leave the one before as it is.
+func TestPicturesThatAreNoAvatar(t *testing.T) {
+	in := start(t)
+	picture := string(asPNG(t, quarters(8, 8, red, lime, blue, white)))
+	in.avatar("owner", picture)
+	before := in.dump()
+	for name, c := range map[string]struct {
+		parts  []part
+		status int
+		field  string
+	}{
+		"nothing":              {nil, 400, "file"},
+		"a field first":        {[]part{fieldPart("public", "1"), filePart("x.png", picture)}, 400, "file"},
+		"another name":         {[]part{{`Content-Disposition: form-data; name="avatar"; filename="x.png"`, picture}}, 400, "file"},
+		"an empty file":        {[]part{filePart("x.png", "")}, 415, "file"},
+		"a text":               {[]part{filePart("x.png", "words")}, 415, "file"},
+		"half a picture":       {[]part{filePart("x.png", picture[:50])}, 422, "file"},
+		"a byte too many":      {[]part{filePart("x.png", filler(picture, maxAvatarBytes+1))}, 413, "file"},
+		"more than the form's": {[]part{filePart("x.png", filler(picture, 3<<20))}, 413, "file"},
+		"a huge header":        {[]part{{"X-Pad: " + strings.Repeat("x", 3<<20), ""}}, 413, ""},
+	} {
+		a := in.send(in.multipart("/admin/avatar", strings.NewReader(multipartBody(c.parts...)), "owner"))
+		if e := a.envelope(); a.Code != c.status || (c.field != "") != (len(e.Errors) == 1) || c.field != "" && e.Errors[c.field] == "" {
+			t.Errorf("%s: %d %s", name, a.Code, a.Body)
+		}
+		in.unchanged(before)
+	}
+	in.swept(1)
+	in.avatar("owner", filler(picture, maxAvatarBytes))
+}
