@@ -1,0 +1,99 @@
+package server
+
+import (
+	"fmt"
+	"testing"
+
+	"reeve/store"
+)
+
+// fileKeys are the permissions that have to do with files.
+var fileKeys = []string{"file.list.query", "file.list.create", "file.list.update", "file.list.delete", "file.list.download", "file.trash.query", "file.trash.restore", "file.trash.delete"}
+
+// TestFilesInTheDataScope: by their uploaders, on every route; out of it they are
+// not there, and stay as they are.
+func TestFilesInTheDataScope(t *testing.T) {
+	for _, c := range inScope {
+		t.Run(fmt.Sprint(c.scope, c.depts), func(t *testing.T) {
+			in := fourLevels(t)
+			up := in.role("Uploader", nil, "file.list.create")
+			role := in.role("Scoped", func(r *store.Role) { r.DataScope, r.DeptIDs = c.scope, c.depts }, fileKeys...)
+			in.member("clerk", 10, role)
+			live, trashed := map[string]store.ID{}, map[string]store.ID{}
+			seen := map[string]bool{"clerk": true, "leaver": c.others}
+			for _, name := range c.users {
+				seen[name] = true
+			}
+			leaver := in.member("leaver", 10, up)
+			users := []string{"clerk", "leaver", "in.0", "in.1", "in.2", "in.10", "in.11", "in.100", "in.101"}
+			for _, name := range users {
+				in.asUploader(name, up)
+				live[name] = in.keep(name, name, "live "+name).ID
+				trashed[name] = in.keep(name, name, "trashed "+name).ID
+				in.ok("DELETE", fmt.Sprint("/file/list/", trashed[name]), "", "owner")
+			}
+			in.ok("DELETE", fmt.Sprint("/admin/list/", leaver), "", "owner")
+			want := []string{}
+			for i := range users {
+				if name := users[len(users)-1-i]; seen[name] {
+					want = append(want, name)
+				}
+			}
+			in.lists("/file/list?pageSize=100", "name", "clerk", want...)
+			in.lists("/file/trash?pageSize=100", "name", "clerk", want...)
+			in.lists("/file/list?pageSize=100&kind=document&public=0", "name", "clerk", want...)
+			in.ok("GET", "/file/list?pageSize=1", "", "clerk").brief(200, fmt.Sprintf(`"total":%d,`, len(want)))
+			in.ok("GET", "/file/trash?pageSize=1&keywordSearch=e", "", "clerk").brief(200, fmt.Sprintf(`"total":%d,`, map[bool]int{true: 2, false: 1}[c.others]))
+			for _, name := range append(users[1:], "clerk") {
+				in.scopedFile(live[name], trashed[name], live["clerk"], trashed["clerk"], seen[name])
+			}
+		})
+	}
+}
+
+// asUploader signs somebody in who may upload from now on.
+func (in *instance) asUploader(name string, role store.ID) {
+	in.t.Helper()
+	var id store.ID
+	in.update(func(tx *store.Tx) error {
+		u, err := store.UserByName.Get(tx, name)
+		if err != nil {
+			return err
+		}
+		id = u.ID
+		_, err = store.Users.Update(tx, id, func(u *store.User) error { u.RoleIDs = append(u.RoleIDs, role); return nil })
+		return err
+	})
+	in.tokens[name] = in.signIn(id)
+}
+
+// scopedFile tries every route on a live and a trashed file of one uploader. Those
+// that are out of scope also spoil a batch with the caller's own.
+func (in *instance) scopedFile(live, trashed, own, ownTrashed store.ID, seen bool) {
+	in.t.Helper()
+	url, trash := fmt.Sprint("/file/list/", live), fmt.Sprint("/file/trash/", trashed)
+	steps := [][3]string{
+		{"GET", url, ""},
+		{"GET", url + "/content", ""},
+		{"HEAD", url + "/content", ""},
+		{"POST", url + "/link", ""},
+		{"PUT", url, `{}`},
+		{"PUT", fmt.Sprintf("/file/list?ids=%d,%d", own, live), `{"public":0}`},
+		{"DELETE", url, ""},
+		{"PUT", fmt.Sprint("/file/trash/", live), ""},
+		{"PUT", trash, ""},
+		{"DELETE", fmt.Sprint("/file/list/", trashed), ""},
+		{"DELETE", trash, ""},
+	}
+	status, before := 200, in.dump()
+	if !seen {
+		status = 404
+		steps = append(steps, [3]string{"DELETE", fmt.Sprintf("/file/list?ids=%d,%d", own, live), ""}, [3]string{"DELETE", fmt.Sprintf("/file/trash?ids=%d,%d", ownTrashed, trashed), ""})
+	}
+	for _, step := range steps {
+		in.call(step[0], step[1], step[2], "clerk").brief(status)
+	}
+	if !seen {
+		in.unchanged(before)
+	}
+}
