@@ -210,35 +210,47 @@ func (req *Request) send(w http.ResponseWriter, c *content) error {
 	}
 	out := &contentWriter{ResponseWriter: w, control: http.NewResponseController(w)}
 	http.ServeContent(out, req.http, "", time.Time{}, c)
-	if out.badRange {
+	switch {
+	case out.code == http.StatusRequestedRangeNotSatisfiable:
 		return errs.New(errs.BadRange, "the range lies outside the file")
+	case c.err != nil:
+		h.Del("Content-Range") // of an answer that may not have begun
+		return c.err
 	}
-	return c.err
+	out.begin()
+	return nil
 }
 
 // maxRanges is how many parts of a file one request may ask for. Each can cost the
 // reading of another chunk, and thousands fit into a header.
 const maxRanges = 16
 
-// contentWriter gives a client time as long as it goes on reading, and keeps back
-// the plain text with which http.ServeContent refuses a range.
+// contentWriter gives a client time as long as it goes on reading. It begins the
+// answer with the first bytes, so that a file which cannot be read is an error that
+// can be told, and keeps back the plain text with which http.ServeContent refuses a
+// range.
 type contentWriter struct {
 	http.ResponseWriter
-	control  *http.ResponseController
-	next     time.Time // when the deadline is moved again
-	badRange bool
+	control *http.ResponseController
+	next    time.Time // when the deadline is moved again
+	code    int
+	begun   bool
 }
 
-func (w *contentWriter) WriteHeader(code int) {
-	if w.badRange = code == http.StatusRequestedRangeNotSatisfiable; !w.badRange {
-		w.ResponseWriter.WriteHeader(code)
+func (w *contentWriter) WriteHeader(code int) { w.code = code }
+
+func (w *contentWriter) begin() {
+	if !w.begun {
+		w.begun = true
+		w.ResponseWriter.WriteHeader(w.code)
 	}
 }
 
 func (w *contentWriter) Write(p []byte) (int, error) {
-	if w.badRange {
+	if w.code == http.StatusRequestedRangeNotSatisfiable {
 		return len(p), nil
 	}
+	w.begin()
 	if now := time.Now(); now.After(w.next) {
 		w.next = now.Add(time.Second)
 		w.control.SetWriteDeadline(now.Add(writeTimeout)) // fails only where there is no connection, in a test
