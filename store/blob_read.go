@@ -25,23 +25,33 @@ type Blob struct {
 // has a record that says there is. But if the record is gone by now, so is the file.
 func (b *blobs) reader(d Digest) (*Blob, error) {
 	r := &Blob{b: b, digest: d}
-	return r, r.unlessDeleted(b.view(func(btx *bbolt.Tx) (err error) {
-		var found bool
-		if r.entry, found, err = b.find(btx, d); err == nil && !found {
-			err = damaged(blobBucket, d.String(), errors.New("a record leads to it, and it is not there"))
-		}
-		return err
-	}))
+	return r, r.unlessDeleted(r.find(), r.find)
 }
 
-// unlessDeleted tells damage from a file that was deleted while it was read.
-func (r *Blob) unlessDeleted(err error) error {
+// find finds out where the bytes lie.
+func (r *Blob) find() error {
+	return r.b.view(func(btx *bbolt.Tx) (err error) {
+		var found bool
+		if r.entry, found, err = r.b.find(btx, r.digest); err == nil && !found {
+			err = damaged(blobBucket, r.digest.String(), errors.New("a record leads to it, and it is not there"))
+		}
+		return err
+	})
+}
+
+// unlessDeleted tells damage from a file that was deleted while it was read. It
+// tries again when there is a record: the same bytes may have been deleted and
+// uploaded anew, to another place.
+func (r *Blob) unlessDeleted(err error, again func() error) error {
 	var damage *Damaged
 	if !errors.As(err, &damage) || r.b.referenced == nil { // nobody deletes from a file that is only inspected
 		return err
 	}
-	if used, other := r.b.referenced(r.digest); used || other != nil {
+	switch used, other := r.b.referenced(r.digest); {
+	case other != nil:
 		return err
+	case used:
+		return again()
 	}
 	return errs.New(errs.NotFound, "the file has been deleted").Because(err)
 }
@@ -82,6 +92,15 @@ func (r *Blob) Read(p []byte) (int, error) {
 
 // load reads a chunk into buf.
 func (r *Blob) load(number int64) error {
+	return r.unlessDeleted(r.read(number), func() error {
+		if err := r.find(); err != nil {
+			return err
+		}
+		return r.read(number)
+	})
+}
+
+func (r *Blob) read(number int64) error {
 	buf := r.buf[:0]
 	r.buf = nil
 	err := r.b.view(func(btx *bbolt.Tx) error {
@@ -92,7 +111,7 @@ func (r *Blob) load(number int64) error {
 	if err == nil {
 		r.buf, r.number = buf, number
 	}
-	return r.unlessDeleted(err)
+	return err
 }
 
 // chunk returns the bytes of a chunk, good until the transaction ends.

@@ -90,6 +90,18 @@ func TestAFileThatIsDeletedWhileItIsReadIsNotDamage(t *testing.T) {
 	if n, err := io.Copy(io.Discard, r); n != chunkSize-1000 || !errs.Is(err, errs.NotFound) {
 		t.Errorf("%d bytes more, then %v", n, err)
 	}
+	data := randomData(t, 2*chunkSize)
+	f = mustPut(t, db, "moved", data)
+	if r, err = db.OpenBlob(f.Digest); err != nil {
+		t.Fatal(err)
+	}
+	update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
+	swept(t, db, f.Digest)
+	f = mustPut(t, db, "the same in another place", data)
+	clean(t, db, 2)
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("%d bytes that were uploaded anew: %v", len(got), err)
+	}
 	unknown := &File{Name: "lost", Digest: Digest{1}}
 	update(t, db, func(tx *Tx) error { return Files.Create(tx, unknown) })
 	var damage *Damaged
