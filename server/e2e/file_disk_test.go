@@ -1,0 +1,162 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// smallDisk mounts a file system of some mebibytes and returns a directory on it.
+func smallDisk(t *testing.T, mebibytes int) string {
+	t.Helper()
+	at := t.TempDir()
+	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, fmt.Sprintf("size=%dm,mode=0700", mebibytes)); err != nil {
+		t.Skipf("a full disk cannot be had here: mount: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(at, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return at
+}
+
+// diskFree is how many bytes a disk has left.
+func diskFree(t *testing.T, at string) int64 {
+	t.Helper()
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(at, &s); err != nil {
+		t.Fatal(err)
+	}
+	return int64(s.Bavail) * int64(s.Bsize)
+}
+
+// ballast takes room of a disk until it is removed: n bytes, or all that there is.
+func ballast(t *testing.T, at string, n int64) (remove func()) {
+	t.Helper()
+	path := filepath.Join(at, "ballast")
+	if err := os.WriteFile(path, make([]byte, n), 0o600); err != nil && !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// fill uploads files until one is refused, which has to be with 507 and a code.
+func (c *client) fill(code string, seed uint64, size int64) (stored []fileRecord) {
+	c.t.Helper()
+	for i := range uint64(1000) {
+		a, err := c.send(fmt.Sprint("file", i), size, payload{seed + i, size}.reader())
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if a.status != 200 {
+			if a.status != 507 || a.ErrorCode != code || len(stored) == 0 {
+				c.t.Fatalf("upload %d: %d %s, want 507 %s after some", i, a.status, a.raw, code)
+			}
+			return stored
+		}
+		stored = append(stored, records(c.t, a)[0])
+	}
+	c.t.Fatal("the disk has no end")
+	return nil
+}
+
+// goesOn sees that everything but uploads works.
+func (c *client) goesOn(title string, files []fileRecord) {
+	c.t.Helper()
+	again := &client{t: c.t, base: c.base, http: c.http}
+	again.signIn(password)
+	again.want(200, "PUT", "/system/setting", values("site.title", title))
+	again.want(200, "GET", "/health", "")
+	for _, f := range files {
+		c.mustHold(f)
+	}
+}
+
+// Uploads end before the disk is full, and go on when there is room again.
+func TestUploadsLeaveRoomOnTheDisk(t *testing.T) {
+	const floor = 16 << 20
+	at := smallDisk(t, 48)
+	dir := filepath.Join(at, "data")
+	p := start(t, dir)
+	c := signedIn(t, p)
+	c.want(200, "PUT", "/system/setting", values("file.free_megabytes", floor>>20))
+	files := c.fill("disk_low", 1, 2<<20)
+	if free := diskFree(t, at); free < floor-1<<20 {
+		t.Errorf("%d KiB are free, %d KiB were to be kept", free>>10, floor>>10)
+	}
+	c.goesOn("low", files)
+	c.discard(files[0].ID)
+	c.discard(files[1].ID)
+	files = files[2:]
+	eventually(t, "what was deleted makes room", func() bool {
+		a, err := c.send("after", 2<<20, payload{1000, 2 << 20}.reader())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.status == 200 {
+			files = append(files, records(t, a)...)
+		}
+		return a.status == 200
+	})
+	files = append(files, c.fill("disk_low", 2000, 100<<10)...)
+	remove := ballast(t, at, 4<<20) // somebody else takes room of the disk, beyond the floor
+	if a, err := c.send("refused", 1, payload{3000, 1}.reader()); err != nil || a.status != 507 || a.ErrorCode != "disk_low" {
+		t.Errorf("%v %+v", err, a)
+	}
+	c.goesOn("lower", files)
+	remove()
+	c.discard(files[0].ID)
+	eventually(t, "the removed file makes room", func() bool {
+		a, err := c.send("more", 1<<20, payload{4000, 1 << 20}.reader())
+		return err == nil && a.status == 200
+	})
+	c.goesOn("enough", files[1:])
+	p.stop()
+	sound(t, dir)
+}
+
+// A disk that is full to the brim in the middle of an upload refuses it and keeps
+// everything else.
+func TestADiskThatFillsDuringAnUpload(t *testing.T) {
+	at := smallDisk(t, 32)
+	dir := filepath.Join(at, "data")
+	p := start(t, dir)
+	c := signedIn(t, p)
+	c.want(200, "PUT", "/system/setting", values("file.free_megabytes", 0))
+	files := []fileRecord{c.put("before", payload{1, 5 << 20})}
+	for _, room := range []int64{4 << 20, 64 << 20} { // the second leaves not a byte before the upload begins
+		remove := ballast(t, at, room)
+		a, err := c.send("too much", 64<<20, payload{2, 64 << 20}.reader())
+		if err != nil || a.status != 507 || a.ErrorCode != "disk_full" {
+			t.Fatalf("an upload larger than the disk: %v %+v", err, a)
+		}
+		c.mustHold(files[0])
+		c.want(200, "GET", "/health", "")
+		remove()
+		c.goesOn("room", files)
+	}
+	files = append(files, c.put("after", payload{4, 1 << 20}))
+	c.goesOn("after", files)
+	p.stop()
+	sound(t, dir)
+	p = start(t, dir)
+	c.base = p.url
+	c.goesOn("later", files)
+	p.stop()
+	digests := map[string]bool{}
+	for _, f := range files {
+		digests[f.SHA256] = true
+	}
+	if differs := storedIn(t, dir).onlyThose(digests); differs != "" {
+		t.Error(differs)
+	}
+}
