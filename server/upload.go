@@ -16,6 +16,7 @@ const (
 	maxFiles     = 100
 	maxFormField = 4 << 10 // bytes
 	formOverhead = 4 << 10 // bytes around a lone file, at most: boundaries and headers
+	maxEpilogue  = 4 << 10 // bytes behind the form, which mean nothing
 )
 
 // form is a multipart body as it arrives.
@@ -66,8 +67,16 @@ func (f *form) next() (name string, content io.Reader, err error) {
 	}
 }
 
+// ended is the end of the form, which has to be that of the body: one that was cut
+// off behind the form may have been meant to be another.
 func (f *form) ended() error {
-	if f.files == 0 {
+	n, err := io.Copy(io.Discard, io.LimitReader(f.body, maxEpilogue+1))
+	switch {
+	case err != nil:
+		return uploadFault(err)
+	case n > maxEpilogue:
+		return errs.New(errs.Malformed, "the body goes on after the end of the form")
+	case f.files == 0:
 		return errs.Field(errs.Malformed, "file", "is required")
 	}
 	return nil
