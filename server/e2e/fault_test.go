@@ -19,8 +19,9 @@ func unless(t *testing.T, reason string) {
 }
 
 // inject makes a system call of a running process fail until the test takes it
-// back, by strace (Debian package strace), which must be allowed to trace it.
-func inject(t *testing.T, p *process, fault string) (takeBack func()) {
+// back, by strace (Debian package strace), which must be allowed to trace it. With
+// paths it fails on those files alone.
+func inject(t *testing.T, p *process, fault string, paths ...string) (takeBack func()) {
 	t.Helper()
 	path, err := exec.LookPath("strace")
 	if err != nil {
@@ -28,6 +29,9 @@ func inject(t *testing.T, p *process, fault string) (takeBack func()) {
 	}
 	call, _, _ := strings.Cut(fault, ":")
 	cmd := exec.Command(path, "-f", "-p", strconv.Itoa(p.pid()), "-o", os.DevNull, "-e", "trace="+call, "-e", "inject="+fault)
+	for _, path := range paths {
+		cmd.Args = append(cmd.Args, "-P", path)
+	}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,280 @@
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// withFiles makes a stopped data directory with some files, and returns them.
+func withFiles(t testing.TB, dir string, sizes ...int64) (files []fileRecord) {
+	t.Helper()
+	p := start(t, dir)
+	c := signedIn(t, p)
+	for i, size := range sizes {
+		files = append(files, c.put(fmt.Sprint("file", i), payload{uint64(i), size}))
+	}
+	p.stop()
+	return files
+}
+
+// rewriteFiles changes a data directory's file of files.
+func rewriteFiles(t testing.TB, dir string, change func([]byte) []byte) {
+	t.Helper()
+	path := filepath.Join(dir, "files.db")
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, change(b), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMissingFilesAreALossAndNotABeginning(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	withFiles(t, dir, 100_000, 3<<20)
+	for name, change := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"emptied": func(path string) error { return os.Truncate(path, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lost := copyDir(t, dir)
+			path := filepath.Join(lost, "files.db")
+			if err := change(path); err != nil {
+				t.Fatal(err)
+			}
+			before := snapshot(t, lost)
+			r := run(t, "serve", "--listen", "127.0.0.1:0", "--data", lost)
+			sane(t, r)
+			if !strings.Contains(r.err, path) || !strings.Contains(r.err, "reeve restore") || strings.Count(r.err, "\n") != 1 {
+				t.Errorf("%+v, want one line that names the file and the way out", r)
+			}
+			sane(t, run(t, "verify", "--data", lost))
+			sameFiles(t, before, snapshot(t, lost))
+		})
+	}
+}
+
+// The file of files of somebody else is not written to; everything but files works.
+func TestFilesOfAnotherInstallationAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	dir, other := t.TempDir(), t.TempDir()
+	mine := withFiles(t, dir, 100_000)
+	withFiles(t, other, 100_000)
+	foreign, err := os.ReadFile(filepath.Join(other, "files.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile(filepath.Join(dir, "files.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rewriteFiles(t, dir, func([]byte) []byte { return foreign })
+	v := run(t, "verify", "--data", dir)
+	sane(t, v)
+	if !strings.Contains(v.err, "another installation") {
+		t.Errorf("verify says %+v", v)
+	}
+	p := start(t, dir)
+	c := signedIn(t, p)
+	if a := c.want(503, "GET", content(mine[0].ID), ""); a.ErrorCode != "files_unavailable" {
+		t.Errorf("errorCode is %s", a.ErrorCode)
+	}
+	a, err := c.send("new", 1000, payload{7, 1000}.reader())
+	if err != nil || a.status != 503 || a.ErrorCode != "files_unavailable" {
+		t.Errorf("an upload: %v %+v", err, a)
+	}
+	c.want(200, "PUT", "/system/setting", values("site.title", "works"))
+	if len(c.listed("/file/list")) != 1 {
+		t.Error("the records are not listed")
+	}
+	if all := strings.Join(p.log.messages(t, "error"), "\n"); !strings.Contains(p.log.String(), "another installation") || !strings.Contains(all, "files cannot be used") {
+		t.Errorf("the log says %s", &p.log)
+	}
+	p.stop()
+	if now, err := os.ReadFile(filepath.Join(dir, "files.db")); err != nil || !bytes.Equal(now, foreign) {
+		t.Errorf("the other's file has changed: %v", err)
+	}
+	rewriteFiles(t, dir, func([]byte) []byte { return own })
+	p = start(t, dir)
+	c.base = p.url
+	c.mustHold(mine[0])
+	p.stop()
+	sound(t, dir)
+}
+
+// A damaged chunk ends the download of its file, which the client can see, and no
+// other one.
+func TestADamagedChunkEndsItsDownloadAndNoOther(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files := withFiles(t, dir, 3<<20, 3<<20, 100)
+	last := payload{0, 3 << 20}.bytes()[5<<19:] // of the first file
+	rewriteFiles(t, dir, func(b []byte) []byte {
+		at := bytes.Index(b, last[:100])
+		if at < 0 {
+			t.Fatal("the file's bytes are not there")
+		}
+		b[at+50] ^= 4
+		return b
+	})
+	v := run(t, "verify", "--data", dir)
+	sane(t, v)
+	const chunk = "chunk 2 of place 1"
+	if !strings.Contains(v.out, chunk) || !strings.Contains(v.out, files[0].SHA256) || strings.Contains(v.out, files[1].SHA256) {
+		t.Errorf("verify does not name the chunk, or not it alone: %+v", v)
+	}
+	p := start(t, dir)
+	c := signedIn(t, p)
+	var got bytes.Buffer
+	n, err := c.fetch(content(files[0].ID), &got)
+	if !errors.Is(err, io.ErrUnexpectedEOF) || n >= files[0].Size || !bytes.HasPrefix(payload{0, 3 << 20}.bytes(), got.Bytes()) {
+		t.Errorf("%d bytes came, then %v; want the beginning, cut off", n, err)
+	}
+	eventually(t, "the log names the chunk", func() bool { return strings.Contains(p.log.String(), chunk) })
+	for _, f := range files[1:] {
+		c.mustHold(f)
+	}
+	c.put("new", payload{100, 2 << 20})
+	p.stop()
+}
+
+// readFlipped reads every file of a data directory whose file of files has a
+// flipped bit. Each is right, or an error; failed is how many are.
+func readFlipped(t *testing.T, dir string, files []fileRecord, token string) (refused bool, failed int) {
+	t.Helper()
+	p := begin(t, program(t, "serve", "--listen", "127.0.0.1:0", "--data", dir))
+	select {
+	case p.url = <-p.log.ready:
+	case <-p.done:
+		sane(t, result{p.cmd.ProcessState.ExitCode(), p.out.String(), p.log.String()})
+		return true, 0
+	}
+	c := newClient(t, p)
+	c.token = token
+	for _, f := range files {
+		var got bytes.Buffer
+		_, err := c.fetch(content(f.ID), &got)
+		if err != nil {
+			failed++
+		} else if digest(got.Bytes()) != f.SHA256 {
+			t.Errorf("%s has wrong bytes", f.Name)
+		}
+	}
+	p.stop()
+	if strings.Contains(p.log.String(), "goroutine ") {
+		t.Errorf("a panic: %s", &p.log)
+	}
+	return false, failed
+}
+
+// pageHeads is where the pages of a file of files begin, without those that go on
+// with what another has begun: a page says its own number first.
+func pageHeads(b []byte) (heads []int) {
+	const page = 64 << 10
+	for i := range len(b) / page {
+		if at := i * page; b[at] == byte(i) && b[at+1] == byte(i>>8) && b[at+2] == 0 {
+			heads = append(heads, at)
+		}
+	}
+	return heads
+}
+
+// Any flipped bit in the file of files is found or without effect: no read gives
+// other bytes, and nothing crashes or hangs.
+func TestFlippedBitsOfFilesAreNeverServed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	c := signedIn(t, p)
+	var files []fileRecord
+	for i, size := range []int64{0, 10, 5000, 70_000, 70_000, 1 << 20, 1<<21 + 5} {
+		files = append(files, c.put(fmt.Sprint("file", i), payload{uint64(i), size}))
+	}
+	p.stop()
+	r := random(t)
+	clean, err := os.ReadFile(filepath.Join(dir, "files.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes := map[string]int{}
+	heads := pageHeads(clean)
+	for range size(15, 60, 500) {
+		at, bit := r.IntN(len(clean)), r.IntN(8)
+		if r.IntN(4) > 0 { // most of the file is its files' bytes: rather where something leads to them
+			at = heads[r.IntN(len(heads))] + r.IntN(600)
+		}
+		flipped := bytes.Clone(clean)
+		flipped[at] ^= 1 << bit
+		rewriteFiles(t, dir, func([]byte) []byte { return flipped })
+		v := run(t, "verify", "--data", dir)
+		if v.code != 0 {
+			sane(t, v)
+		}
+		refused, failed := readFlipped(t, dir, files, c.token)
+		switch {
+		case (refused || failed > 0) && v.code == 0:
+			t.Errorf("%d files cannot be read (refused: %t), and verify finds nothing", failed, refused)
+		case refused:
+			outcomes["refused"]++
+		case failed == len(files):
+			outcomes["no file"]++
+		case failed > 0:
+			outcomes["some files"]++
+		case v.code != 0:
+			outcomes["told"]++
+		default:
+			outcomes["harmless"]++
+		}
+		if t.Failed() {
+			t.Fatalf("with bit %d of byte %d flipped; verify: %+v", bit, at, v)
+		}
+	}
+	rewriteFiles(t, dir, func([]byte) []byte { return clean })
+	sound(t, dir)
+	t.Logf("outcomes: %v", outcomes)
+	if outcomes["some files"]+outcomes["no file"] == 0 {
+		t.Errorf("the flips hit nothing: %v", outcomes)
+	}
+}
+
+// A disk that fails under the file of files ends uploads and nothing else.
+func TestAFailedSyncOfFilesEndsUploadsAndNothingElse(t *testing.T) {
+	dir := t.TempDir()
+	p := start(t, dir)
+	c := signedIn(t, p)
+	before := c.put("before", payload{1, 3 << 20})
+	takeBack := inject(t, p, "fdatasync:error=EIO", filepath.Join(dir, "files.db"))
+	stopped := func() {
+		t.Helper()
+		a, err := c.send("after", 3<<20, payload{2, 3 << 20}.reader())
+		if err != nil || a.status != 503 || a.ErrorCode != "writing_stopped" {
+			t.Errorf("an upload: %v %+v", err, a)
+		}
+	}
+	stopped()
+	c.goesOn("goes on", []fileRecord{before})
+	takeBack()
+	stopped() // nobody knows what the disk holds now
+	c.goesOn("still", []fileRecord{before})
+	c.discard(before.ID)
+	kept := len(c.listed("/file/list"))
+	p.kill()
+	p = start(t, dir)
+	c.base = p.url
+	after := c.put("later", payload{2, 3 << 20})
+	c.goesOn("later", []fileRecord{after})
+	if got := len(c.listed("/file/list")); got != kept+1 {
+		t.Errorf("there are %d files, want %d", got, kept+1)
+	}
+	p.stop()
+	sound(t, dir)
+}
