@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"mime/multipart"
@@ -17,27 +18,34 @@ const (
 	maxFormField = 4 << 10 // bytes
 	formOverhead = 4 << 10 // bytes around a lone file, at most: boundaries and headers
 	maxEpilogue  = 4 << 10 // bytes behind the form, which mean nothing
+
+	formBuffer = 64 << 10 // bytes taken from the connection at once; multipart alone takes four KiB
 )
 
 // form is a multipart body as it arrives.
 type form struct {
-	parts *multipart.Reader
-	body  *patientBody
-	in    *input
-	value reflect.Value // of the input, whose form fields are set
-	sent  map[string]bool
-	files int
+	parts    *multipart.Reader
+	body     *patientBody
+	buffered *bufio.Reader // of body
+	in       *input
+	value    reflect.Value // of the input, whose form fields are set
+	sent     map[string]bool
+	files    int
 }
 
 // form begins to read a request's multipart body into the form fields of in.
 func (req *Request) form(d *input, in any) (*form, error) {
 	body := &patientBody{ReadCloser: req.http.Body, control: http.NewResponseController(&req.w)}
-	req.http.Body = body
+	buffered := bufio.NewReaderSize(body, formBuffer)
+	req.http.Body = struct {
+		io.Reader
+		io.Closer
+	}{buffered, body}
 	parts, err := req.http.MultipartReader()
 	if err != nil {
 		return nil, errs.New(errs.BadMedia, "the body must be multipart/form-data with a field file")
 	}
-	return &form{parts: parts, body: body, in: d, value: reflect.ValueOf(in).Elem(), sent: map[string]bool{}}, nil
+	return &form{parts: parts, body: body, buffered: buffered, in: d, value: reflect.ValueOf(in).Elem(), sent: map[string]bool{}}, nil
 }
 
 // next returns the next file, by its name as sent; nil when the form has ended.
@@ -70,7 +78,7 @@ func (f *form) next() (name string, content io.Reader, err error) {
 // ended is the end of the form, which has to be that of the body: one that was cut
 // off behind the form may have been meant to be another.
 func (f *form) ended() error {
-	n, err := io.Copy(io.Discard, io.LimitReader(f.body, maxEpilogue+1))
+	n, err := io.Copy(io.Discard, io.LimitReader(f.buffered, maxEpilogue+1))
 	switch {
 	case err != nil:
 		return uploadFault(err)
