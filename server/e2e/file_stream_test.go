@@ -176,16 +176,17 @@ func BenchmarkUpload(b *testing.B) {
 	p := start(b, b.TempDir())
 	c := signedIn(b, p)
 	c.want(200, "PUT", "/system/setting", largeLimits)
-	var cp, up, down []float64
+	var cp, up, down, cost []float64
 	rate := func(took time.Duration) float64 { return float64(bytes) / 1e6 / took.Seconds() }
 	var grown int64
 	for b.Loop() {
 		for range 5 {
 			cp = append(cp, rate(copied(b, path)))
 			grown = max(grown, p.grown(func() {
-				from := time.Now()
+				from, used := time.Now(), cpuTime(b, p)
 				f := c.sendFile(path, bytes)
 				up = append(up, rate(time.Since(from)))
+				cost = append(cost, (cpuTime(b, p)-used).Seconds()*(1<<30)/float64(bytes))
 				from = time.Now()
 				if n, err := c.fetch(content(f.ID), io.Discard); err != nil || n != bytes {
 					b.Fatal(n, err)
@@ -201,5 +202,6 @@ func BenchmarkUpload(b *testing.B) {
 	b.ReportMetric(median(down), "download-MB/s")
 	b.ReportMetric(median(up)/median(cp), "upload-ratio")
 	b.ReportMetric(median(down)/median(cp), "download-ratio")
+	b.ReportMetric(median(cost), "upload-cpu-s/GiB")
 	b.ReportMetric(float64(grown)/(1<<20), "grown-MiB")
 }
