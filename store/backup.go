@@ -192,6 +192,8 @@ func (db *DB) copyTo(path string) error {
 	out := &keepError{w: f}
 	err = guard(db.path, func() error {
 		return db.bolt.View(func(btx *bbolt.Tx) error {
+			db.stats.begin(btx)
+			defer db.stats.end(btx)
 			_, err := btx.WriteTo(out)
 			return err
 		})

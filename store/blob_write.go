@@ -76,8 +76,8 @@ func (b *blobs) write() {
 
 func (b *blobs) commit(batch []*blobJob) {
 	var err error
-	if reason := b.failed.Load(); reason != nil {
-		err = *reason
+	if _, reason := b.failed.since(); reason != nil {
+		err = reason
 	} else if err = b.attempt(batch); err != nil && len(batch) > 1 {
 		for _, j := range batch { // each for itself, to refuse only the cause
 			b.commit([]*blobJob{j})

@@ -37,6 +37,7 @@ func (c *Cache[V]) reads(t table) bool          { return slices.Contains(c.from,
 type cached struct {
 	value      any
 	generation uint64
+	at         time.Time
 }
 
 // Get returns the current value. Within a commit that has changed one of the
@@ -106,6 +107,6 @@ func (db *DB) swap(c anyCache, value any) uint64 {
 	if old := slot.Load(); old != nil {
 		generation = old.generation + 1
 	}
-	slot.Store(&cached{value, generation})
+	slot.Store(&cached{value, generation, time.Now()})
 	return generation
 }

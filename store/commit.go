@@ -26,6 +26,7 @@ type job struct {
 	actor *Actor
 	fn    func(*Tx) error
 	err   error
+	since time.Time // it waits
 	done  chan struct{}
 	watch *Watch // nil for none
 	times jobTimes
@@ -38,9 +39,9 @@ type job struct {
 func (db *DB) Update(actor *Actor, fn func(*Tx) error) error { return db.update(nil, actor, fn) }
 
 func (db *DB) update(watch *Watch, actor *Actor, fn func(*Tx) error) error {
-	j := &job{actor: actor, fn: fn, done: make(chan struct{}), watch: watch}
+	db.stats.updates.Add(1)
+	j := &job{actor: actor, fn: fn, since: time.Now(), done: make(chan struct{}), watch: watch}
 	if watch != nil {
-		j.times.queued = time.Now()
 		defer j.settle()
 	}
 	db.gate.RLock()
@@ -74,6 +75,7 @@ func (db *DB) write() {
 			}
 			break
 		}
+		db.stats.took(batch)
 		db.commit(slices.Clone(batch))
 	}
 }
@@ -83,8 +85,8 @@ func (db *DB) write() {
 // rest runs again.
 func (db *DB) commit(batch []*job) {
 	for len(batch) > 0 {
-		if reason := db.failed.Load(); reason != nil {
-			finish(batch, func(j *job) { j.err = *reason })
+		if _, reason := db.failed.since(); reason != nil {
+			finish(batch, func(j *job) { j.err = reason })
 			return
 		}
 		spoiler := -1
@@ -123,6 +125,7 @@ func finish(batch []*job, set func(*job)) {
 // attempt runs every function of a batch in one transaction and commits it, or
 // rolls back and returns which one has to be left out (-1 for none).
 func (db *DB) attempt(batch []*job) (spoiler int, err error) {
+	since := time.Now()
 	btx, err := db.bolt.Begin(true)
 	if err != nil {
 		return -1, err
@@ -161,6 +164,7 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 	}
 	began := time.Now()
 	err = guard(db.path, btx.Commit)
+	db.stats.committed(len(batch), since, err)
 	took := time.Since(began)
 	for _, j := range batch {
 		j.times.commit = took
@@ -231,9 +235,9 @@ func stopUnlessFull(failed *stopReason, cause error) error {
 	if errors.As(cause, &write) && write.Op == "write" && diskFull(cause) {
 		return errFull(cause)
 	}
-	var stopped error = errs.New(errs.Busy, "writing has stopped after a disk error; restart the server once the disk is sound").
+	stopped := errs.New(errs.Busy, "writing has stopped after a disk error; restart the server once the disk is sound").
 		Coded("writing_stopped").Because(cause)
-	failed.CompareAndSwap(nil, &stopped)
+	failed.CompareAndSwap(nil, &stop{stopped, time.Now()})
 	return stopped
 }
 
@@ -263,8 +267,20 @@ func (c Changes) Of(t table) map[ID]bool { return c.c.records[t] }
 // it is answered. It must be quick, and be added before the first write.
 func (db *DB) OnCommit(hook func(Changes)) { db.hooks = append(db.hooks, hook) }
 
-// stopReason is nil as long as the database can be written.
-type stopReason = atomic.Pointer[error]
+// stopReason says why and since when a file takes no more writes, once it does not.
+type stopReason struct{ atomic.Pointer[stop] }
+
+type stop struct {
+	err error
+	at  time.Time
+}
+
+func (s *stopReason) since() (time.Time, error) {
+	if stopped := s.Load(); stopped != nil {
+		return stopped.at, stopped.err
+	}
+	return time.Time{}, nil
+}
 
 // clockNow is the wall clock; a test puts its own in Options.
 func clockNow() Time { return TimeOf(time.Now()) }

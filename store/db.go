@@ -60,6 +60,7 @@ type DB struct {
 	gate    sync.RWMutex // held for reading while a job is handed over
 	closed  bool
 	failed  stopReason
+	stats   stats
 	written chan struct{} // closed when the writer has ended
 }
 
@@ -74,9 +75,11 @@ func (db *DB) Dir() string { return db.dir }
 func (db *DB) View(actor *Actor, fn func(*Tx) error) error { return db.view(nil, actor, fn) }
 
 func (db *DB) view(watch *Watch, actor *Actor, fn func(*Tx) error) error {
+	db.stats.views.Add(1)
 	tx := &Tx{db: db, actor: actor, now: db.clock(), watch: watch}
 	err := guard(db.path, func() error { return fn(tx) })
 	if tx.bolt != nil {
+		db.stats.end(tx.bolt)
 		err = errors.Join(err, guard(db.path, tx.bolt.Rollback))
 	}
 	return err
@@ -94,12 +97,4 @@ func (db *DB) Close() error {
 	db.gate.Unlock()
 	<-db.written
 	return errors.Join(db.files.close(), db.bolt.Close(), db.lock.Unlock())
-}
-
-// Healthy is an error when the database no longer takes writes.
-func (db *DB) Healthy() error {
-	if reason := db.failed.Load(); reason != nil {
-		return *reason
-	}
-	return nil
 }

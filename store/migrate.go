@@ -35,7 +35,7 @@ func (db *DB) migrate(keep bool) error {
 		return nil
 	}
 	if keep {
-		kept := filepath.Join(db.dir, fmt.Sprintf("%s.schema-%d", dataName, meta.Schema))
+		kept := filepath.Join(db.dir, fmt.Sprintf("%s%d", keptHead, meta.Schema))
 		if err := db.copyTo(kept); err != nil {
 			return fmt.Errorf("copy %s before migrating it: %w", db.path, err)
 		}

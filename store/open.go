@@ -44,6 +44,7 @@ func Open(dir string, options Options) (*DB, error) {
 		caches: map[anyCache]*atomic.Pointer[cached]{},
 		jobs:   make(chan *job, maxBatch), written: make(chan struct{}),
 	}
+	db.stats.prepare()
 	if db.clock == nil {
 		db.clock = clockNow
 	}
@@ -188,7 +189,9 @@ func (db *DB) openFile() error {
 	}
 	db.warnings = append(db.warnings, warnings...)
 	err = guard(db.path, func() (err error) {
-		db.bolt, err = bbolt.Open(db.path, 0o600, boltOptions(false))
+		options := boltOptions(false)
+		options.NoStatistics = false // they know how much of the file is free
+		db.bolt, err = bbolt.Open(db.path, 0o600, options)
 		return err
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ type table interface {
 	buckets() []string
 	Exists(tx *Tx, id ID) bool
 	verify(tx *Tx, report *Report)
+	newest(tx *Tx) (Time, error)
 }
 
 func (c *Collection[T]) tableName() string { return c.name }

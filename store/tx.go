@@ -60,6 +60,7 @@ func (tx *Tx) bucket(name string) *bbolt.Bucket {
 			panic(fault{err})
 		}
 		tx.bolt = btx
+		tx.db.stats.begin(btx)
 	}
 	b := tx.bolt.Bucket([]byte(name))
 	if b == nil {

@@ -225,7 +225,6 @@ func CacheNames() []string { return cacheNames }
 
 // jobTimes is what a write costs besides what it does itself.
 type jobTimes struct {
-	queued       time.Time
 	wait, commit time.Duration
 	mark, more   int // what was noted before it
 }
@@ -236,7 +235,7 @@ func (j *job) begin() {
 		return
 	}
 	if j.times.wait == 0 {
-		j.times.wait = time.Since(j.times.queued)
+		j.times.wait = time.Since(j.since)
 		j.times.mark, j.times.more = len(j.watch.Ops), j.watch.More
 	}
 	j.watch.Ops, j.watch.More = j.watch.Ops[:j.times.mark], j.times.more

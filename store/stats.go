@@ -1,0 +1,220 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+	"reeve/store/errs"
+)
+
+// stats counts what a database does. Whatever stands on the way of every request
+// costs one atomic addition; the rest happens where a file is read or written.
+type stats struct {
+	views, updates, commits, failures atomic.Uint64
+
+	commit, wait, batch *Histogram
+
+	mu      sync.Mutex
+	reads   uint64
+	reading map[*bbolt.Tx]time.Time // the open read transactions, by when they began
+}
+
+// The bounds of the histograms: nanoseconds, and write functions.
+var (
+	commitBounds = []int64{100e3, 250e3, 500e3, 1e6, 2.5e6, 5e6, 10e6, 25e6, 50e6, 100e6, 250e6, 500e6, 1e9, 2.5e9, 10e9}
+	batchBounds  = []int64{1, 2, 4, 8, 16, 32, 64, maxBatch}
+)
+
+// prepare makes what only a database with a writer needs.
+func (s *stats) prepare() {
+	s.commit, s.wait, s.batch = NewHistogram(commitBounds...), NewHistogram(commitBounds...), NewHistogram(batchBounds...)
+}
+
+// begin notes that a transaction begins to read the file.
+func (s *stats) begin(btx *bbolt.Tx) {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reads++
+	if s.reading == nil {
+		s.reading = map[*bbolt.Tx]time.Time{}
+	}
+	s.reading[btx] = now
+}
+
+func (s *stats) end(btx *bbolt.Tx) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.reading, btx)
+}
+
+// took notes how long write functions have waited for the writer.
+func (s *stats) took(batch []*job) {
+	now := time.Now()
+	for _, j := range batch {
+		s.wait.Add(int64(now.Sub(j.since)))
+	}
+}
+
+// committed notes a commit of so many write functions that began at a moment.
+func (s *stats) committed(functions int, since time.Time, err error) {
+	if err != nil {
+		s.failures.Add(1)
+		return
+	}
+	s.commits.Add(1)
+	s.commit.Add(int64(time.Since(since)))
+	s.batch.Add(int64(functions))
+}
+
+// Stats is what a database has done since it was opened.
+type Stats struct {
+	Views    uint64 // views that were asked for, most of which are served from memory
+	Reads    uint64 // views and copies that read the file
+	Updates  uint64 // write functions that were asked for
+	Commits  uint64
+	Failures uint64 // commits that the disk refused
+
+	Commit Distribution // nanoseconds of a commit, its write functions included
+	Wait   Distribution // nanoseconds a write function has waited for the writer
+	Batch  Distribution // write functions of a commit
+
+	Reading    int           // open read transactions
+	OldestRead time.Duration // how long the oldest of them has been open
+}
+
+// Stats reads the counters.
+func (db *DB) Stats() Stats {
+	s := &db.stats
+	all := Stats{
+		Views: s.views.Load(), Updates: s.updates.Load(), Commits: s.commits.Load(), Failures: s.failures.Load(),
+		Commit: s.commit.Read(), Wait: s.wait.Read(), Batch: s.batch.Read(),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all.Reads, all.Reading = s.reads, len(s.reading)
+	for _, since := range s.reading {
+		all.OldestRead = max(all.OldestRead, time.Since(since))
+	}
+	return all
+}
+
+// FileStats is a database file on the disk.
+type FileStats struct {
+	Name string
+	Size int64 // bytes
+	Free int64 // bytes of it that hold nothing and are used again
+}
+
+// FileStats returns the database files, data.db first; files.db only once it is open.
+func (db *DB) FileStats() ([]FileStats, error) {
+	data, err := fileStats(db.path, db.bolt)
+	if err != nil {
+		return nil, err
+	}
+	all := []FileStats{data}
+	if b := db.openedFiles(); b != nil {
+		files, err := fileStats(b.path, b.bolt)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, files)
+	}
+	return all, nil
+}
+
+func fileStats(path string, file *bbolt.DB) (FileStats, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return FileStats{}, err
+	}
+	s := file.Stats()
+	return FileStats{filepath.Base(path), info.Size(), int64(s.FreePageN+s.PendingPageN) * int64(pageSize(file))}, nil
+}
+
+// pageSize is that of an open file; 0 for one that has just been closed.
+func pageSize(file *bbolt.DB) (size int) {
+	err := file.View(func(btx *bbolt.Tx) error {
+		size = file.Info().PageSize
+		return nil
+	})
+	if err != nil {
+		return 0
+	}
+	return size
+}
+
+// FilesReady tells whether files can be used by now; an error says that they
+// never will be.
+func (db *DB) FilesReady() (bool, error) {
+	if db.files == nil {
+		return false, nil
+	}
+	select {
+	case <-db.files.ready:
+		return db.files.err == nil, db.files.err
+	default:
+		return false, nil
+	}
+}
+
+// openedFiles is nil as long as files cannot be used.
+func (db *DB) openedFiles() *blobs {
+	if ready, _ := db.FilesReady(); !ready {
+		return nil
+	}
+	return db.files.blobs
+}
+
+// FileBytes returns the bytes of all files, each content once, and those of
+// uploads that have not ended; 0 as long as files cannot be used.
+func (db *DB) FileBytes() (stored, coming int64) {
+	if b := db.openedFiles(); b != nil {
+		return b.stored.Load(), b.coming.Load()
+	}
+	return 0, 0
+}
+
+// FilesHealthy is an error when files.db no longer takes writes.
+func (db *DB) FilesHealthy() error {
+	b := db.openedFiles()
+	if b == nil {
+		return nil
+	}
+	_, err := b.failed.since()
+	return err
+}
+
+// DiskFree is how many bytes may still be written below the data directory; known
+// is false on a system that does not tell.
+func (db *DB) DiskFree() (free int64, known bool, err error) {
+	free, err = diskFree(db.dir)
+	if errors.Is(err, errSpaceUnknown) {
+		return 0, false, nil
+	}
+	return free, err == nil, err
+}
+
+// Healthy is an error when the database does not take writes.
+func (db *DB) Healthy() error {
+	if _, err := db.failed.since(); err != nil {
+		return err
+	}
+	db.gate.RLock()
+	defer db.gate.RUnlock()
+	if db.closed {
+		return errs.New(errs.Busy, "the server is shutting down")
+	}
+	return nil
+}
+
+// FailedSince is when a disk error has ended writing; zero when none has.
+func (db *DB) FailedSince() time.Time {
+	at, _ := db.failed.since()
+	return at
+}
