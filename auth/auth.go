@@ -37,6 +37,7 @@ type Auth struct {
 	sessions  *sessions
 	counters  *counters
 	throttled *throttled
+	stats     *stats
 }
 
 // Watched returns the same Auth with a watch over what it asks of the store.
@@ -48,7 +49,7 @@ func (a *Auth) Watched(w *store.Watch) *Auth {
 
 // New prepares auth for a database that nobody uses yet.
 func New(db *store.DB, options Options) (*Auth, error) {
-	a := &Auth{db: db.Watched(nil), options: options, sessions: newSessions(), counters: newCounters(time.Now), throttled: &throttled{}}
+	a := &Auth{db: db.Watched(nil), options: options, sessions: newSessions(), counters: newCounters(time.Now), throttled: &throttled{}, stats: newStats()}
 	err := db.View(store.System, func(tx *store.Tx) error {
 		install, err := store.Installs.Get(tx, 1)
 		if err == nil {
@@ -134,7 +135,7 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 		return err
 	}
 	if wait := at.begin(tries, func() bool { return false }); wait > 0 {
-		return tooMany(wait)
+		return a.tooMany(throttledPassword, wait)
 	}
 	same, err := a.hasher.compare(hash, oldPassword)
 	if err != nil {

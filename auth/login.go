@@ -41,11 +41,12 @@ var errWrong = errs.New(errs.Unauthenticated, "the user name or the password is 
 // Login signs a user in. An unknown name, a disabled user and a wrong password
 // each cost one comparison and get the same answer; too many attempts are
 // refused before any comparison, whether the name exists or not.
-func (a *Auth) Login(in Attempt) (*Grant, error) {
+func (a *Auth) Login(in Attempt) (g *Grant, err error) {
+	defer func() { a.stats.login(in.App, err) }()
 	var who *candidate
 	var tries int
 	var window time.Duration
-	err := a.db.View(store.Nobody, func(tx *store.Tx) (err error) {
+	err = a.db.View(store.Nobody, func(tx *store.Tx) (err error) {
 		tries = store.LoginTries.Get(tx)
 		window = time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		who, err = find(tx, in.App, in.Username)
@@ -58,7 +59,7 @@ func (a *Auth) Login(in Attempt) (*Grant, error) {
 	wait := at.begin(tries, func() bool { return who != nil && who.loginIP == in.Addr.String() })
 	if wait > 0 {
 		a.throttled.note(in)
-		return nil, tooMany(wait)
+		return nil, a.tooMany(throttledLogin, wait)
 	}
 	hash := ""
 	if who != nil {
@@ -93,7 +94,8 @@ func realm(app bool) string {
 	return "admin"
 }
 
-func tooMany(wait time.Duration) error {
+func (a *Auth) tooMany(what string, wait time.Duration) error {
+	a.stats.throttled[what].Add(1)
 	return errs.New(errs.TooMany, "too many attempts; try again in %s", wait.Round(time.Second)).After(wait)
 }
 
@@ -270,7 +272,7 @@ func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 		return nil, err
 	}
 	if wait > 0 {
-		return nil, tooMany(wait)
+		return nil, a.tooMany(throttledRegistration, wait)
 	}
 	secret, err := a.NewSecret(u.Username, "password", &in.Password)
 	if err != nil {

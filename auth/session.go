@@ -38,10 +38,11 @@ type sessions struct {
 		sync.RWMutex
 		byHash map[tokenHash]*Session
 	}
-	mu     sync.Mutex // the three below; taken before a shard's lock
+	mu     sync.Mutex // what is below; taken before a shard's lock
 	epoch  uint64     // grows with every commit that drops something
 	byID   map[store.ID]*Session
 	byUser map[store.Account]map[*Session]bool
+	apps   int // of app users, in byID
 }
 
 func newSessions() *sessions {
@@ -74,6 +75,9 @@ func (s *sessions) put(v *Session, epoch uint64) {
 		return
 	}
 	s.byID[v.ID] = v
+	if v.account.App {
+		s.apps++
+	}
 	if s.byUser[v.account] == nil {
 		s.byUser[v.account] = map[*Session]bool{}
 	}
@@ -82,6 +86,13 @@ func (s *sessions) put(v *Session, epoch uint64) {
 	shard.Lock()
 	shard.byHash[v.hash] = v
 	shard.Unlock()
+}
+
+// count is how many sessions are kept, by realm.
+func (s *sessions) count() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return map[string]int{realm(false): len(s.byID) - s.apps, realm(true): s.apps}
 }
 
 // forget follows a commit.
@@ -123,6 +134,9 @@ func (s *sessions) drop(v *Session) {
 		return
 	}
 	delete(s.byID, v.ID)
+	if v.account.App {
+		s.apps--
+	}
 	delete(s.byUser[v.account], v)
 	if len(s.byUser[v.account]) == 0 {
 		delete(s.byUser, v.account)
