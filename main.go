@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -67,6 +68,7 @@ type program struct {
 	args     []string // what is left after command and flags
 	out, err io.Writer
 	config   *koanf.Koanf
+	sources  map[string]string // where a key comes from, unless it is its default
 	log      zerolog.Logger
 }
 
@@ -108,7 +110,7 @@ func run(args []string, out, errOut io.Writer) error {
 		return cmd.run(p)
 	}
 	var warnings []string
-	if p.config, warnings, err = loadConfig(*configFile, flags); err != nil {
+	if p.config, p.sources, warnings, err = loadConfig(*configFile, flags); err != nil {
 		return err
 	}
 	if p.log, err = newLog(errOut, p.config.String("log.level")); err != nil {
@@ -153,6 +155,7 @@ func (p *program) serve() (err error) {
 	if err != nil {
 		return err
 	}
+	config.Effective = effective(p.config, p.sources)
 	if config.PlainBeyondLoopback() {
 		p.log.Warn().Str("listen", config.Listen).Msg("passwords and tokens cross the network in the clear: set server.tls_cert and server.tls_key, or put a TLS proxy in front")
 	}
@@ -335,21 +338,22 @@ type key struct {
 	name  string
 	value any // the default, and with it the type
 	doc   string
+	mask  func(string) string // hides what is secret where the value is shown; nil for nothing secret
 }
 
 var keys = []key{
-	{"server.listen", "127.0.0.1:8080", "The address to listen on; 0.0.0.0:8080 or :8080 for every interface."},
-	{"server.tls_cert", "", "A PEM certificate and its key; both together turn on HTTPS."},
-	{"server.tls_key", "", "The key that belongs to server.tls_cert."},
-	{"server.trusted_proxies", []string{}, "Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed."},
-	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may use the interface from a browser."},
-	{"data.dir", "./data", "The directory for the database and its keys."},
-	{"auth.bcrypt_cost", int64(12), "The cost of a password hash, 10 to 15; each step doubles the time of a sign-in."},
-	{"monitor.max_bytes", int64(256 << 20), "Bytes that monitoring may take on the disk, all its files together; 0 turns it off."},
-	{"monitor.max_age", "168h", "How long monitoring keeps an event, like 168h or 30m."},
-	// Its value has passwords: wherever the configuration is shown, it stays hidden.
-	{"monitor.redis.targets", []string{}, "Redis servers to watch, like cache=redis://user:password@host:6379/0; rediss:// with TLS."},
-	{"log.level", "info", "What to log: debug (a line per request), info, warn or error."},
+	{"server.listen", "127.0.0.1:8080", "The address to listen on; 0.0.0.0:8080 or :8080 for every interface.", nil},
+	{"server.tls_cert", "", "A PEM certificate and its key; both together turn on HTTPS.", nil},
+	{"server.tls_key", "", "The key that belongs to server.tls_cert.", nil},
+	{"server.trusted_proxies", []string{}, "Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed.", nil},
+	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may use the interface from a browser.", nil},
+	{"data.dir", "./data", "The directory for the database and its keys.", nil},
+	{"auth.bcrypt_cost", int64(12), "The cost of a password hash, 10 to 15; each step doubles the time of a sign-in.", nil},
+	{"monitor.max_bytes", int64(256 << 20), "Bytes that monitoring may take on the disk, all its files together; 0 turns it off.", nil},
+	{"monitor.max_age", "168h", "How long monitoring keeps an event, like 168h or 30m.", nil},
+	{"monitor.redis.targets", []string{}, "Redis servers to watch, like cache=redis://user:password@host:6379/0; rediss:// with TLS.", maskTargets},
+	{"log.level", "info", "What to log: debug (a line per request), info, warn or error.", nil},
+	{"metrics.token", "", "The token, of 16 characters or more, with which GET /metrics is read; without one there is no such address.", maskAll},
 }
 
 // example prints config.example.toml.
@@ -375,14 +379,14 @@ func (p *program) example() error {
 
 // loadConfig joins defaults, file, environment and flags, later ones winning. A
 // key in the file that does not exist is an error, in the environment a warning.
-func loadConfig(path string, flags *flag.FlagSet) (*koanf.Koanf, []string, error) {
-	k := koanf.New(".")
+func loadConfig(path string, flags *flag.FlagSet) (k *koanf.Koanf, sources map[string]string, warnings []string, err error) {
+	k, sources = koanf.New("."), map[string]string{}
 	defaults := map[string]any{}
 	for _, key := range keys {
 		defaults[key.name] = key.value
 	}
 	if err := k.Load(confmap.Provider(defaults, "."), nil); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if path == "" {
 		if _, err := os.Stat("config.toml"); err == nil {
@@ -390,11 +394,10 @@ func loadConfig(path string, flags *flag.FlagSet) (*koanf.Koanf, []string, error
 		}
 	}
 	if path != "" {
-		if err := loadFile(k, path); err != nil {
-			return nil, nil, err
+		if err := loadFile(k, sources, path); err != nil {
+			return nil, nil, nil, err
 		}
 	}
-	var warnings []string
 	fromEnv := env.Provider(".", env.Opt{Prefix: "REEVE_", TransformFunc: func(name, value string) (string, any) {
 		at := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, "REEVE_")), "__", ".")
 		i := slices.IndexFunc(keys, func(k key) bool { return k.name == at })
@@ -405,25 +408,26 @@ func loadConfig(path string, flags *flag.FlagSet) (*koanf.Koanf, []string, error
 		case i < 0:
 			return "", nil
 		}
+		sources[at] = "environment"
 		if _, list := keys[i].value.([]string); list {
 			return at, strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 		}
 		return at, value
 	}})
 	if err := k.Load(fromEnv, nil); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	set := map[string]any{}
 	flags.Visit(func(f *flag.Flag) {
 		if at := map[string]string{"data": "data.dir", "listen": "server.listen"}[f.Name]; at != "" {
-			set[at] = f.Value.String()
+			set[at], sources[at] = f.Value.String(), "flag"
 		}
 	})
-	err := k.Load(confmap.Provider(set, "."), nil)
-	return k, warnings, errors.Join(err, checkConfig(k))
+	err = k.Load(confmap.Provider(set, "."), nil)
+	return k, sources, warnings, errors.Join(err, checkConfig(k))
 }
 
-func loadFile(k *koanf.Koanf, path string) error {
+func loadFile(k *koanf.Koanf, sources map[string]string, path string) error {
 	f := koanf.New(".")
 	if err := f.Load(file.Provider(path), toml.Parser()); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
@@ -441,6 +445,7 @@ func loadFile(k *koanf.Koanf, path string) error {
 			return fmt.Errorf("%s: %s must be %s", path, name, map[reflect.Kind]string{
 				reflect.String: "a text in quotes", reflect.Int64: "a number", reflect.Slice: "a list of texts"}[want.Kind()])
 		}
+		sources[name] = "file"
 	}
 	return k.Merge(f)
 }
@@ -482,6 +487,9 @@ func checkConfig(k *koanf.Koanf) error {
 	if k.String("data.dir") == "" {
 		return fmt.Errorf("data.dir must not be empty")
 	}
+	if token := k.String("metrics.token"); token != "" && (len(token) < 16 || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })) {
+		return fmt.Errorf("metrics.token must have 16 characters or more, of ASCII and without spaces")
+	}
 	return nil
 }
 
@@ -489,6 +497,7 @@ func serverConfig(k *koanf.Koanf) (server.Config, error) {
 	c := server.Config{
 		Listen: k.String("server.listen"), TLSCert: k.String("server.tls_cert"), TLSKey: k.String("server.tls_key"),
 		CORSOrigins: k.Strings("server.cors_origins"), RedisTargets: k.Strings("monitor.redis.targets"), Version: version,
+		MetricsToken: k.String("metrics.token"),
 	}
 	if err := c.CheckRedis(); err != nil {
 		return c, fmt.Errorf("monitor.redis.targets: %w", err)
@@ -526,6 +535,37 @@ func serverConfig(k *koanf.Koanf) (server.Config, error) {
 	return c, nil
 }
 
+// effective is the configuration for people to look at: what is in force, where it
+// comes from, and nothing that is secret.
+func effective(k *koanf.Koanf, sources map[string]string) []server.ConfigValue {
+	var all []server.ConfigValue
+	for _, key := range keys {
+		values := k.Strings(key.name)
+		if _, list := key.value.([]string); !list {
+			values = []string{k.String(key.name)}
+		}
+		if key.mask != nil {
+			for i, v := range values {
+				values[i] = key.mask(v)
+			}
+		}
+		source := sources[key.name]
+		if source == "" {
+			source = "default"
+		}
+		all = append(all, server.ConfigValue{Key: key.name, Value: strings.Join(values, ", "), Source: source})
+	}
+	return all
+}
+
+// maskAll hides all of a secret, and leaves it visible that there is none.
+func maskAll(v string) string {
+	if v == "" {
+		return ""
+	}
+	return "******"
+}
+
 // newLog writes for a person at a terminal and JSON anywhere else.
 func newLog(out io.Writer, level string) (zerolog.Logger, error) {
 	l, err := zerolog.ParseLevel(level)
@@ -541,4 +581,14 @@ func newLog(out io.Writer, level string) (zerolog.Logger, error) {
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
+}
+
+// maskTargets hides the password in name=redis://user:password@host:port.
+func maskTargets(v string) string {
+	name, address, _ := strings.Cut(v, "=")
+	u, err := url.Parse(address)
+	if err != nil {
+		return name + "=******"
+	}
+	return name + "=" + u.Redacted()
 }

@@ -87,6 +87,7 @@ func TestABackupThatFailsIsCutOff(t *testing.T) {
 		"the permission is taken away": func(_ *testing.T, in *instance) { in.switchPermission("system.backup", "status", 0) },
 		"the user signs out":           func(_ *testing.T, in *instance) { in.ok("POST", "/admin/logout", "", "clerk") },
 		"the bytes are damaged": func(t *testing.T, in *instance) {
+			in.damaged = true
 			path := filepath.Join(in.dir, "files.db")
 			text, err := os.ReadFile(path)
 			must(t, err)

@@ -147,7 +147,7 @@ func TestFileListsAnswerWhatLookingAtAllFinds(t *testing.T) {
 	for _, name := range []string{"A", "B", "C"} {
 		in.create("/file/group", `{"name":"`+name+`"}`)
 	}
-	var first []part // whose bytes all others share
+	var first []formPart // whose bytes all others share
 	for n := range 10 {
 		first = append(first, filePart("first", filler("", n)))
 	}

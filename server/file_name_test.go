@@ -12,11 +12,11 @@ import (
 // reads the name back from the record and from the download.
 func TestNamesOfFiles(t *testing.T) {
 	in := start(t)
-	raw := func(disposition string) part {
-		return part{"Content-Disposition: form-data; name=\"file\"; " + disposition, "x"}
+	raw := func(disposition string) formPart {
+		return formPart{"Content-Disposition: form-data; name=\"file\"; " + disposition, "x"}
 	}
 	for name, c := range map[string]struct {
-		part part
+		part formPart
 		want string
 		ext  string
 	}{

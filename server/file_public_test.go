@@ -115,19 +115,19 @@ func TestPicturesThatAreNoAvatar(t *testing.T) {
 	in.avatar("owner", picture)
 	before := in.dump()
 	for name, c := range map[string]struct {
-		parts  []part
+		parts  []formPart
 		status int
 		field  string
 	}{
 		"nothing":              {nil, 400, "file"},
-		"a field first":        {[]part{fieldPart("public", "1"), filePart("x.png", picture)}, 400, "file"},
-		"another name":         {[]part{{`Content-Disposition: form-data; name="avatar"; filename="x.png"`, picture}}, 400, "file"},
-		"an empty file":        {[]part{filePart("x.png", "")}, 415, "file"},
-		"a text":               {[]part{filePart("x.png", "words")}, 415, "file"},
-		"half a picture":       {[]part{filePart("x.png", picture[:50])}, 422, "file"},
-		"a byte too many":      {[]part{filePart("x.png", filler(picture, maxAvatarBytes+1))}, 413, "file"},
-		"more than the form's": {[]part{filePart("x.png", filler(picture, 3<<20))}, 413, "file"},
-		"a huge header":        {[]part{{"X-Pad: " + strings.Repeat("x", 3<<20), ""}}, 413, ""},
+		"a field first":        {[]formPart{fieldPart("public", "1"), filePart("x.png", picture)}, 400, "file"},
+		"another name":         {[]formPart{{`Content-Disposition: form-data; name="avatar"; filename="x.png"`, picture}}, 400, "file"},
+		"an empty file":        {[]formPart{filePart("x.png", "")}, 415, "file"},
+		"a text":               {[]formPart{filePart("x.png", "words")}, 415, "file"},
+		"half a picture":       {[]formPart{filePart("x.png", picture[:50])}, 422, "file"},
+		"a byte too many":      {[]formPart{filePart("x.png", filler(picture, maxAvatarBytes+1))}, 413, "file"},
+		"more than the form's": {[]formPart{filePart("x.png", filler(picture, 3<<20))}, 413, "file"},
+		"a huge header":        {[]formPart{{"X-Pad: " + strings.Repeat("x", 3<<20), ""}}, 413, ""},
 	} {
 		a := in.send(in.multipart("/admin/avatar", strings.NewReader(multipartBody(c.parts...)), "owner"))
 		if e := a.envelope(); a.Code != c.status || (c.field != "") != (len(e.Errors) == 1) || c.field != "" && e.Errors[c.field] == "" {

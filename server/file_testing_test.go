@@ -12,21 +12,21 @@ import (
 )
 
 // part is one part of a multipart body: its header as it stands, and its bytes.
-type part struct{ header, body string }
+type formPart struct{ header, body string }
 
 // filePart is a file under a name, as a browser sends it.
-func filePart(name, body string) part {
+func filePart(name, body string) formPart {
 	name = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name)
-	return part{`Content-Disposition: form-data; name="file"; filename="` + name + `"` + "\r\nContent-Type: application/octet-stream", body}
+	return formPart{`Content-Disposition: form-data; name="file"; filename="` + name + `"` + "\r\nContent-Type: application/octet-stream", body}
 }
 
 // fieldPart is a form field.
-func fieldPart(name, value string) part {
-	return part{fmt.Sprintf("Content-Disposition: form-data; name=%q", name), value}
+func fieldPart(name, value string) formPart {
+	return formPart{fmt.Sprintf("Content-Disposition: form-data; name=%q", name), value}
 }
 
 // multipartBody joins parts; edge is their boundary.
-func multipartBody(parts ...part) string {
+func multipartBody(parts ...formPart) string {
 	var b strings.Builder
 	for _, p := range parts {
 		b.WriteString("--edge\r\n" + p.header + "\r\n\r\n" + p.body + "\r\n")
@@ -46,13 +46,13 @@ func (in *instance) multipart(url string, body io.Reader, as string) *http.Reque
 }
 
 // posts uploads parts to the files.
-func (in *instance) posts(as string, parts ...part) *reply {
+func (in *instance) posts(as string, parts ...formPart) *reply {
 	in.t.Helper()
 	return in.send(in.multipart("/file/list", strings.NewReader(multipartBody(parts...)), as))
 }
 
 // keeps uploads parts, which has to succeed, and returns the records.
-func (in *instance) keeps(as string, parts ...part) []*file {
+func (in *instance) keeps(as string, parts ...formPart) []*file {
 	in.t.Helper()
 	a := in.posts(as, parts...)
 	if a.Code != http.StatusOK {
@@ -64,7 +64,7 @@ func (in *instance) keeps(as string, parts ...part) []*file {
 }
 
 // keep uploads one file.
-func (in *instance) keep(as, name, body string, fields ...part) *file {
+func (in *instance) keep(as, name, body string, fields ...formPart) *file {
 	in.t.Helper()
 	return in.keeps(as, append(fields, filePart(name, body))...)[0]
 }

@@ -56,7 +56,7 @@ func TestTheTrash(t *testing.T) {
 func TestManyFilesAtOnce(t *testing.T) {
 	in := start(t)
 	in.create("/file/group", `{"name":"Papers"}`)
-	var parts []part
+	var parts []formPart
 	for i := range 6 {
 		parts = append(parts, filePart(fmt.Sprint(i), fmt.Sprint(i)))
 	}

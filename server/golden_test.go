@@ -59,6 +59,9 @@ var volatile = []struct {
 	{regexp.MustCompile(`"host_name":"[^"]*"`), `"host_name":"…"`},
 	{regexp.MustCompile(`"caller":"([^"]*):[0-9]+"`), `"caller":"$1:0"`},
 	{regexp.MustCompile(`"took_ms":[0-9.]+`), `"took_ms":0`},
+	{regexp.MustCompile(`"(\w+_bytes|\w+_seconds|moved_ms|cpus|goroutines)":-?[0-9]+`), `"$1":0`},
+	{regexp.MustCompile(`"(go|platform)":"[^"]+"`), `"$1":"…"`},
+	{regexp.MustCompile(`[0-9]+ MiB are free`), `… MiB are free`},
 }
 
 func steady(body string) string {
@@ -123,6 +126,8 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"monitor_stats", "GET", "/system/monitor/stats?from=2020-01-01&to=2020-01-02", ""},
 	{"trace", "POST", "/system/monitor/trace", `{"route":"/admin/list","minutes":2}`},
 	{"trace_list", "GET", "/system/monitor/trace", ""},
+	{"system_info", "GET", "/system/info", ""},
+	{"system_health", "GET", "/system/health", ""},
 	{"failure", "POST", "/admin/rule", `{"type":7,"key":"Shop","name":""}`},
 	{"failure_unsigned", "GET", "/system/backup", ""},
 }

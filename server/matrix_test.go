@@ -17,10 +17,16 @@ var callers = []struct {
 	refused func(rt *Route) string
 }{
 	{"anonymous", func(*instance, *Route) string { return "" }, unlessPublic("unauthenticated")},
+	{"the reader of the metrics", func(*instance, *Route) string { return metricsSecret }, func(rt *Route) string {
+		if rt.Access == public || rt.Access == metricsToken {
+			return ""
+		}
+		return "unauthenticated"
+	}},
 	{"a user without permissions", func(in *instance, _ *Route) string {
 		return in.signIn(in.person("nobody").ID)
 	}, func(rt *Route) string {
-		if rt.Access == appOnly {
+		if rt.Access == appOnly || rt.Access == metricsToken {
 			return "unauthenticated"
 		}
 		if rt.open() {
@@ -33,8 +39,8 @@ var callers = []struct {
 			return in.signIn(in.person("nobody").ID)
 		}
 		return in.signIn(in.person("with "+rt.Access, rt.Access).ID)
-	}, onlyApp},
-	{"the owner", func(in *instance, _ *Route) string { return in.signIn(1) }, onlyApp},
+	}, unlessUsers},
+	{"the owner", func(in *instance, _ *Route) string { return in.signIn(1) }, unlessUsers},
 	{"a disabled user", func(in *instance, rt *Route) string {
 		u := in.person("disabled")
 		in.update(func(tx *store.Tx) error {
@@ -59,7 +65,12 @@ var callers = []struct {
 			return err
 		})
 		return token
-	}, unlessPublic("session_expired")},
+	}, func(rt *Route) string {
+		if rt.Access == metricsToken {
+			return "unauthenticated"
+		}
+		return unlessPublic("session_expired")(rt)
+	}},
 	{"an app user", func(in *instance, _ *Route) string { return in.appSignIn(in.customer("app").ID) }, func(rt *Route) string {
 		if rt.Access == public || rt.Access == appOnly {
 			return ""
@@ -77,8 +88,9 @@ func unlessPublic(code string) func(*Route) string {
 	}
 }
 
-func onlyApp(rt *Route) string {
-	if rt.Access == appOnly {
+// unlessUsers is for users who may all that users may.
+func unlessUsers(rt *Route) string {
+	if rt.Access == appOnly || rt.Access == metricsToken {
 		return "unauthenticated"
 	}
 	return ""

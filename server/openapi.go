@@ -46,7 +46,10 @@ func newDocument(all []Route, version string) (document, error) {
 		"tags":    tags(all),
 		"components": object{
 			"schemas": types.named, "responses": failures(),
-			"securitySchemes": object{"bearer": object{"type": "http", "scheme": "bearer", "description": "the token of POST /admin/login"}},
+			"securitySchemes": object{
+				"bearer":  object{"type": "http", "scheme": "bearer", "description": "the token of POST /admin/login"},
+				"metrics": object{"type": "http", "scheme": "bearer", "description": "metrics.token of the configuration; without one there is no such address"},
+			},
 		},
 	})
 	if err != nil {
@@ -106,9 +109,13 @@ func operation(rt *Route, types *schemas) object {
 		"operationId": operationID(rt), "summary": rt.Title, "tags": []any{tagOf(rt)},
 		"description": "Access: " + rt.Access + ".", "responses": responses(rt, types),
 	}
-	if rt.Access == public {
+	switch rt.Access {
+	case public:
 		op["security"] = []any{}
-	} else {
+	case metricsToken:
+		op["security"] = []any{object{"metrics": []any{}}}
+		op["x-access"] = rt.Access
+	default:
 		op["security"] = []any{object{"bearer": []any{}}}
 		op["x-access"] = rt.Access
 	}
@@ -237,13 +244,13 @@ func failuresOf(rt *Route) []errs.Kind {
 	if rt.Access != public || rt.attempts {
 		kinds = append(kinds, errs.Unauthenticated)
 	}
-	if rt.Access != public || rt.closable {
+	if rt.Access != public && rt.Access != metricsToken || rt.closable {
 		kinds = append(kinds, errs.Denied)
 	}
 	if rt.attempts {
 		kinds = append(kinds, errs.TooMany)
 	}
-	if strings.Contains(rt.Path, ":") || rt.in != nil && slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "query" && f.required }) {
+	if strings.Contains(rt.Path, ":") || rt.Access == metricsToken || rt.in != nil && slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "query" && f.required }) {
 		kinds = append(kinds, errs.NotFound)
 	}
 	if rt.Method != "GET" {

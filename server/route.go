@@ -17,6 +17,8 @@ const (
 	public   = "public"    // everybody
 	signedIn = "signed-in" // every user who is signed in to the backend
 	appOnly  = "app user"  // every user who is signed in to the app
+
+	metricsToken = "metrics token" // who knows the token of the configuration; nobody without one
 )
 
 // Route is one operation. The table of them is what everything else is read
@@ -223,7 +225,7 @@ func routes() []Route {
 	for _, resource := range [][]Route{
 		accountRoutes, avatarRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
 		appUserRoutes, appRoutes, settingRoutes, settingGroupRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
-		dictRoutes, dictItemRoutes,
+		dictRoutes, dictItemRoutes, healthRoutes, infoRoutes, metricRoutes,
 	} {
 		all = append(all, resource...)
 	}
@@ -261,7 +263,7 @@ func (rt *Route) takes(name string) bool {
 
 // open tells whether a route asks for no permission.
 func (rt *Route) open() bool {
-	return rt.Access == public || rt.Access == signedIn || rt.Access == appOnly
+	return rt.Access == public || rt.Access == signedIn || rt.Access == appOnly || rt.Access == metricsToken
 }
 
 // Keys are the permission keys that routes ask for.

@@ -49,6 +49,9 @@ func TestEveryActionLiesBelowItsPage(t *testing.T) {
 				t.Errorf("%s is not there", key)
 				continue
 			}
+			if p.Type == store.PagePermission {
+				continue // a page that one route alone is behind
+			}
 			want := ""
 			for other, o := range byKey {
 				if o.Type != store.ActionPermission && strings.HasPrefix(key, other+".") && len(other) > len(want) {

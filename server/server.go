@@ -39,6 +39,8 @@ type Config struct {
 	CORSOrigins    []string // exact origins, like https://admin.example.org; none by default
 	RedisTargets   []string // name=redis://user:password@host:port/db, so secret
 	Version        string
+	MetricsToken   string        // lets a program read the metrics; without one there are none
+	Effective      []ConfigValue // for people to look at, secrets masked
 }
 
 // How long a client may take.
@@ -62,6 +64,10 @@ type Server struct {
 	images  *pictures
 	monitor *monitor
 	routes  []Route
+	metrics metrics
+	parts   []func() part // of /system/health
+	pulse   atomic.Pointer[pulse]
+	started time.Time
 	idHead  string // random, the first half of every request id
 	idTail  atomic.Uint64
 }
@@ -70,7 +76,7 @@ type Server struct {
 func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server, error) {
 	var head [6]byte
 	rand.Read(head[:]) // never fails: crypto/rand ends the program instead
-	s := &Server{config: config, db: db, auth: a, log: log, images: newPictures(), idHead: hex.EncodeToString(head[:])}
+	s := &Server{config: config, db: db, auth: a, log: log, images: newPictures(), started: time.Now(), idHead: hex.EncodeToString(head[:])}
 	all := routes()
 	if err := checkRoutes(all); err != nil {
 		return nil, err
@@ -80,6 +86,8 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 		return nil, err
 	}
 	s.routes, s.monitor = all, newMonitor(config.Monitor, config.RedisTargets, db, log, all)
+	s.monitor.gauges(&s.metrics)
+	s.parts = []func() part{s.databaseHealth, s.diskHealth, s.filesHealth, s.cacheHealth, s.clockHealth, s.monitorHealth}
 	s.handler = s.cors(s.router(all))
 	return s, nil
 }
@@ -93,6 +101,9 @@ func (s *Server) router(all []Route) *httprouter.Router {
 	router.RedirectFixedPath = false
 	router.HandleOPTIONS = false
 	for i := range all {
+		if all[i].Access == metricsToken && s.config.MetricsToken == "" {
+			continue // as if it did not exist
+		}
 		router.Handle(all[i].Method, all[i].Path, s.serve(&all[i]))
 		if all[i].head {
 			router.Handle(http.MethodHead, all[i].Path, s.serve(&all[i]))
@@ -111,9 +122,11 @@ func (s *Server) router(all []Route) *httprouter.Router {
 
 // refuse answers every request with one error.
 func (s *Server) refuse(err error) http.Handler {
+	stats := s.metrics.of(nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		req := s.newRequest(w, r)
 		defer s.monitor.done(nil, req, err)
+		defer stats.count(req)
 		s.fail(req, err)
 		s.logRequest("", req, err)
 	})

@@ -11,20 +11,8 @@ import (
 )
 
 var systemRoutes = []Route{
-	free("GET", "/health", public, "Tell whether the server is up", health),
 	raw("/openapi.json", public, "Read this description", "application/json", openAPI),
 	raw("/system/backup", "system.backup", "Download a backup", "application/x-tar", backup),
-}
-
-type healthOut struct {
-	Status string `json:"status" doc:"ok; anything else is an error answer"`
-}
-
-func health(req *Request, _ *none) (*healthOut, error) {
-	if err := req.s.db.Healthy(); err != nil {
-		return nil, err
-	}
-	return &healthOut{"ok"}, nil
 }
 
 func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {

@@ -17,45 +17,45 @@ func TestUploads(t *testing.T) {
 	in := start(t)
 	in.create("/file/group", `{"name":"Papers"}`)
 	a, b := filePart("a.txt", "first"), filePart("b.txt", "second")
-	many := func(n int, p part) []part { return slices.Repeat([]part{p}, n) }
+	many := func(n int, p formPart) []formPart { return slices.Repeat([]formPart{p}, n) }
 	for name, c := range map[string]struct {
-		parts  []part
+		parts  []formPart
 		status int
 		fault  string   // the field at fault
 		want   []string // name, group and public of each record
 	}{
-		"one file":                          {[]part{a}, 200, "", []string{"a.txt 0 false"}},
-		"two files":                         {[]part{a, b}, 200, "", []string{"a.txt 0 false", "b.txt 0 false"}},
-		"the same file twice":               {[]part{a, a}, 200, "", []string{"a.txt 0 false", "a.txt 0 false"}},
-		"fields before":                     {[]part{fieldPart("group_id", "1"), fieldPart("public", "1"), a}, 200, "", []string{"a.txt 1 true"}},
-		"fields behind":                     {[]part{a, b, fieldPart("public", "1"), fieldPart("group_id", "1")}, 200, "", []string{"a.txt 1 true", "b.txt 1 true"}},
-		"fields between":                    {[]part{a, fieldPart("group_id", "1"), b}, 200, "", []string{"a.txt 1 false", "b.txt 1 false"}},
-		"an empty file":                     {[]part{filePart("empty", "")}, 200, "", []string{"empty 0 false"}},
-		"empty fields":                      {[]part{fieldPart("group_id", ""), fieldPart("public", ""), a}, 200, "", []string{"a.txt 0 false"}},
+		"one file":                          {[]formPart{a}, 200, "", []string{"a.txt 0 false"}},
+		"two files":                         {[]formPart{a, b}, 200, "", []string{"a.txt 0 false", "b.txt 0 false"}},
+		"the same file twice":               {[]formPart{a, a}, 200, "", []string{"a.txt 0 false", "a.txt 0 false"}},
+		"fields before":                     {[]formPart{fieldPart("group_id", "1"), fieldPart("public", "1"), a}, 200, "", []string{"a.txt 1 true"}},
+		"fields behind":                     {[]formPart{a, b, fieldPart("public", "1"), fieldPart("group_id", "1")}, 200, "", []string{"a.txt 1 true", "b.txt 1 true"}},
+		"fields between":                    {[]formPart{a, fieldPart("group_id", "1"), b}, 200, "", []string{"a.txt 1 false", "b.txt 1 false"}},
+		"an empty file":                     {[]formPart{filePart("empty", "")}, 200, "", []string{"empty 0 false"}},
+		"empty fields":                      {[]formPart{fieldPart("group_id", ""), fieldPart("public", ""), a}, 200, "", []string{"a.txt 0 false"}},
 		"a hundred files":                   {many(100, a), 200, "", slices.Repeat([]string{"a.txt 0 false"}, 100)},
 		"a hundred and one":                 {many(101, a), 400, "file", nil},
 		"a thousand parts":                  {many(1000, a), 400, "file", nil},
-		"a thousand fields":                 {append([]part{a}, many(1000, fieldPart("public", "1"))...), 400, "public", nil},
-		"an unknown field":                  {[]part{a, fieldPart("name", "x")}, 400, "name", nil},
-		"an unknown field first":            {[]part{fieldPart("uploader_id", "2"), a}, 400, "uploader_id", nil},
-		"a field in another case":           {[]part{a, fieldPart("Public", "1")}, 400, "Public", nil},
-		"a field twice":                     {[]part{fieldPart("public", "0"), a, fieldPart("public", "1")}, 400, "public", nil},
-		"an empty field twice":              {[]part{fieldPart("public", ""), a, fieldPart("public", "1")}, 400, "public", nil},
-		"a field too long":                  {[]part{a, fieldPart("group_id", strings.Repeat("1", maxFormField+1))}, 400, "group_id", nil},
-		"public of 2":                       {[]part{a, fieldPart("public", "2")}, 400, "public", nil},
-		"a group in words":                  {[]part{a, fieldPart("group_id", "papers")}, 400, "group_id", nil},
-		"a group that does not exist":       {[]part{a, fieldPart("group_id", "2")}, 422, "group_id", nil},
-		"a group that does not exist first": {[]part{fieldPart("group_id", "2"), a, b}, 422, "group_id", nil},
+		"a thousand fields":                 {append([]formPart{a}, many(1000, fieldPart("public", "1"))...), 400, "public", nil},
+		"an unknown field":                  {[]formPart{a, fieldPart("name", "x")}, 400, "name", nil},
+		"an unknown field first":            {[]formPart{fieldPart("uploader_id", "2"), a}, 400, "uploader_id", nil},
+		"a field in another case":           {[]formPart{a, fieldPart("Public", "1")}, 400, "Public", nil},
+		"a field twice":                     {[]formPart{fieldPart("public", "0"), a, fieldPart("public", "1")}, 400, "public", nil},
+		"an empty field twice":              {[]formPart{fieldPart("public", ""), a, fieldPart("public", "1")}, 400, "public", nil},
+		"a field too long":                  {[]formPart{a, fieldPart("group_id", strings.Repeat("1", maxFormField+1))}, 400, "group_id", nil},
+		"public of 2":                       {[]formPart{a, fieldPart("public", "2")}, 400, "public", nil},
+		"a group in words":                  {[]formPart{a, fieldPart("group_id", "papers")}, 400, "group_id", nil},
+		"a group that does not exist":       {[]formPart{a, fieldPart("group_id", "2")}, 422, "group_id", nil},
+		"a group that does not exist first": {[]formPart{fieldPart("group_id", "2"), a, b}, 422, "group_id", nil},
 		"no part":                           {nil, 400, "file", nil},
-		"no file":                           {[]part{fieldPart("public", "1")}, 400, "file", nil},
-		"a file without a name":             {[]part{a, fieldPart("file", "text")}, 400, "file", nil},
-		"a file with an empty name":         {[]part{filePart("", "text")}, 400, "file", nil},
-		"a part without a name":             {[]part{a, {"Content-Disposition: form-data", "x"}}, 400, "", nil},
-		"a part without a header":           {[]part{a, {"X-Nothing: 1", "x"}}, 400, "", nil},
-		"a part that is no form's":          {[]part{a, {`Content-Disposition: attachment; name="file"; filename="x"`, "x"}}, 400, "", nil},
-		"a header that is none":             {[]part{a, {"no colon", "x"}}, 400, "", nil},
-		"a header of 11 MiB":                {[]part{a, {`Content-Disposition: form-data; name="file"; filename="x"; y="` + strings.Repeat("y", 11<<20) + `"`, "x"}}, 400, "", nil},
-		"a header of 20,000 lines":          {[]part{a, {strings.Repeat("X-Many: 1\r\n", 20_000) + "X-Last: 1", "x"}}, 400, "", nil},
+		"no file":                           {[]formPart{fieldPart("public", "1")}, 400, "file", nil},
+		"a file without a name":             {[]formPart{a, fieldPart("file", "text")}, 400, "file", nil},
+		"a file with an empty name":         {[]formPart{filePart("", "text")}, 400, "file", nil},
+		"a part without a name":             {[]formPart{a, {"Content-Disposition: form-data", "x"}}, 400, "", nil},
+		"a part without a header":           {[]formPart{a, {"X-Nothing: 1", "x"}}, 400, "", nil},
+		"a part that is no form's":          {[]formPart{a, {`Content-Disposition: attachment; name="file"; filename="x"`, "x"}}, 400, "", nil},
+		"a header that is none":             {[]formPart{a, {"no colon", "x"}}, 400, "", nil},
+		"a header of 11 MiB":                {[]formPart{a, {`Content-Disposition: form-data; name="file"; filename="x"; y="` + strings.Repeat("y", 11<<20) + `"`, "x"}}, 400, "", nil},
+		"a header of 20,000 lines":          {[]formPart{a, {strings.Repeat("X-Many: 1\r\n", 20_000) + "X-Last: 1", "x"}}, 400, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			here := in.in(t)

@@ -196,7 +196,8 @@ func (b *blobs) view(fn func(btx *bbolt.Tx) error) error {
 	})
 }
 
-// belongs refuses a file of another installation or a newer program.
+// belongs refuses a file of another installation, if it is known which this is, or
+// of a newer program.
 func (b *blobs) belongs(instance string) error {
 	return b.view(func(btx *bbolt.Tx) error {
 		for _, name := range []string{metaBucket, blobBucket, chunkBucket, thumbBucket} {
@@ -214,7 +215,7 @@ func (b *blobs) belongs(instance string) error {
 			return &Damaged{Where: b.path + " " + string(metaKey), Err: err}
 		case meta.Format > blobFormat:
 			return fmt.Errorf("%s was written by a newer program (format %d, this one knows %d)", b.path, meta.Format, blobFormat)
-		case meta.Instance != instance:
+		case instance != "" && meta.Instance != instance:
 			return fmt.Errorf("%s belongs to another installation than %s beside it; put the right one back, or restore a backup, which has both", b.path, dataName)
 		}
 		return nil

@@ -119,6 +119,8 @@ func TestConfigurationThatIsRefused(t *testing.T) {
 		"cost too high":           {words: []string{"REEVE_AUTH__BCRYPT_COST=16"}, says: []string{"auth.bcrypt_cost", "10", "15"}},
 		"cost in words":           {words: []string{"REEVE_AUTH__BCRYPT_COST=high"}, says: []string{"auth.bcrypt_cost", "10", "15"}},
 		"no data directory":       {words: []string{"--data", ""}, says: []string{"data.dir"}},
+		"metrics token too short": {words: []string{"REEVE_METRICS__TOKEN=fifteen-letters"}, says: []string{"metrics.token", "16"}},
+		"metrics token of words":  {words: []string{"REEVE_METRICS__TOKEN=a token with spaces"}, says: []string{"metrics.token", "16"}},
 		"unknown level":           {words: []string{"REEVE_LOG__LEVEL=loud"}, says: []string{"log.level", "debug"}},
 		"proxy that is a name":    {words: []string{"REEVE_SERVER__TRUSTED_PROXIES=proxy.example"}, says: []string{"server.trusted_proxies", "proxy.example"}},
 		"origin with a path":      {words: []string{"REEVE_SERVER__CORS_ORIGINS=https://a.example/x"}, says: []string{"server.cors_origins", "https://a.example/x"}},

@@ -1,0 +1,205 @@
+package server
+
+import (
+	"fmt"
+	"time"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+var healthRoutes = []Route{
+	free("GET", "/health", public, "Tell whether the server is up", health),
+	free("GET", "/system/health", "system.info", "Show the state of each part", systemHealth),
+}
+
+type healthOut struct {
+	Status string `json:"status" doc:"ok; anything else is an error answer"`
+}
+
+// pulseEvery is how long an answer of /health stands, so that a flood of
+// questions asks nobody else.
+const pulseEvery = time.Second
+
+type pulse struct {
+	at  time.Time
+	err error
+}
+
+func health(req *Request, _ *none) (*healthOut, error) {
+	now := time.Now()
+	last := req.s.pulse.Load()
+	if last == nil || now.Sub(last.at) >= pulseEvery {
+		last = &pulse{now, req.s.alive()}
+		req.s.pulse.Store(last)
+	}
+	if last.err != nil {
+		return nil, last.err
+	}
+	return &healthOut{"ok"}, nil
+}
+
+// alive is an error when nothing can be written. It has no cause, which would be
+// logged with every question.
+func (s *Server) alive() error {
+	for _, look := range []func() part{s.databaseHealth, s.diskHealth} {
+		if p := look(); p.State == failed {
+			return errs.New(errs.Busy, "%s", p.Text).Coded("not_healthy")
+		}
+	}
+	return nil
+}
+
+// The states of a part, from the best to the worst.
+const (
+	healthy  = "ok"
+	degraded = "degraded" // it works, and somebody should look
+	failed   = "failed"
+)
+
+// part is something that can work or not.
+type part struct {
+	Name    string           `json:"name"`
+	State   string           `json:"state" doc:"ok, degraded or failed"`
+	Text    string           `json:"text"`
+	Since   store.Time       `json:"since" null:"true" doc:"since when it has failed, where that is known"`
+	Figures map[string]int64 `json:"figures" doc:"by name, with the unit at its end"`
+}
+
+type systemHealthOut struct {
+	State string `json:"state" doc:"the worst of the parts"`
+	Parts []part `json:"parts"`
+}
+
+func systemHealth(req *Request, _ *none) (*systemHealthOut, error) {
+	out := &systemHealthOut{State: healthy}
+	for _, look := range req.s.parts {
+		p := look()
+		if p.State == failed || p.State == degraded && out.State == healthy {
+			out.State = p.State
+		}
+		out.Parts = append(out.Parts, p)
+	}
+	return out, nil
+}
+
+// unknownPart is a part that could not be looked at. The cause is logged, as it is
+// of any other answer.
+func (s *Server) unknownPart(name string, err error) part {
+	s.log.Error().Err(err).Str("part", name).Msg("a part could not be looked at")
+	return part{Name: name, State: failed, Text: errs.Of(err).Msg, Figures: map[string]int64{}}
+}
+
+func (s *Server) databaseHealth() part {
+	err := s.db.Healthy()
+	if err == nil {
+		return part{Name: "database", State: healthy, Text: "takes writes", Figures: map[string]int64{"writable": 1}}
+	}
+	p := part{Name: "database", State: failed, Text: errs.Of(err).Msg, Figures: map[string]int64{"writable": 0}}
+	if since := s.db.FailedSince(); !since.IsZero() {
+		p.Since = store.TimeOf(since)
+	}
+	return p
+}
+
+// leastFree is what the database needs to write at all.
+const leastFree = 1 << 20
+
+func (s *Server) diskHealth() part {
+	free, known, err := s.db.DiskFree()
+	if err != nil {
+		return s.unknownPart("disk", err)
+	}
+	if !known {
+		return part{Name: "disk", State: healthy, Text: "this system does not tell how full its disks are", Figures: map[string]int64{}}
+	}
+	floor := int64(0)
+	err = s.db.View(store.Nobody, func(tx *store.Tx) error {
+		floor = int64(store.FileFloor.Get(tx)) << 20
+		return nil
+	})
+	if err != nil {
+		return s.unknownPart("disk", err)
+	}
+	return diskPart(free, floor)
+}
+
+func diskPart(free, floor int64) part {
+	p := part{Name: "disk", State: healthy, Figures: map[string]int64{"free_bytes": free, "floor_bytes": floor}}
+	p.Text = fmt.Sprintf("%d MiB are free", free>>20)
+	switch {
+	case free < leastFree:
+		p.State, p.Text = failed, "the disk is full; make room"
+	case free < floor:
+		p.State, p.Text = degraded, fmt.Sprintf("%s, and uploads stop below %d MiB (file.free_megabytes); make room", p.Text, floor>>20)
+	}
+	return p
+}
+
+func (s *Server) filesHealth() part {
+	ready, err := s.db.FilesReady()
+	stored, coming := s.db.FileBytes()
+	p := part{Name: "files", State: healthy, Text: "open", Figures: map[string]int64{"stored_bytes": stored, "coming_bytes": coming}}
+	if err != nil {
+		p.State, p.Text = failed, "the database of files could not be opened; the log of the start says why"
+		return p
+	}
+	if !ready {
+		p.State, p.Text = degraded, "the database of files is being opened"
+	}
+	if err := s.db.FilesHealthy(); err != nil {
+		p.State, p.Text = failed, errs.Of(err).Msg
+	}
+	return p
+}
+
+func (s *Server) cacheHealth() part {
+	var caches []store.CacheStats
+	err := s.db.View(store.Nobody, func(tx *store.Tx) (err error) {
+		caches, err = store.Caches(tx)
+		return err
+	})
+	if err != nil {
+		return s.unknownPart("caches", err)
+	}
+	p := part{Name: "caches", State: healthy, Text: "follow every commit", Figures: map[string]int64{}}
+	for _, c := range caches {
+		p.Figures[c.Name+"_generation"] = int64(c.Generation)
+		p.Figures[c.Name+"_age_seconds"] = int64(time.Since(c.At).Seconds())
+	}
+	return p
+}
+
+func (s *Server) clockHealth() part {
+	now := time.Now()
+	var newest store.Time
+	err := s.db.View(store.Nobody, func(tx *store.Tx) (err error) {
+		newest, err = store.Newest(tx)
+		return err
+	})
+	if err != nil {
+		return s.unknownPart("clock", err)
+	}
+	// Round takes the monotonic reading away, so one difference is of the wall
+	// clock and the other of the one that nobody sets.
+	moved := now.Round(0).Sub(s.started.Round(0)) - now.Sub(s.started)
+	return clockPart(moved, newest.Std().Sub(now))
+}
+
+// clockSlack is how far a clock may be off before anybody is told.
+const clockSlack = 2 * time.Second
+
+// clockPart judges a clock that was moved since the start, and records that are
+// stamped ahead of it.
+func clockPart(moved, ahead time.Duration) part {
+	p := part{Name: "clock", State: healthy, Text: "goes forward", Figures: map[string]int64{
+		"moved_ms": moved.Milliseconds(), "newest_ahead_seconds": max(0, int64(ahead.Seconds())),
+	}}
+	switch {
+	case moved < -clockSlack:
+		p.State, p.Text = degraded, fmt.Sprintf("the clock was put back by %s since the start: sessions last longer, and times do not follow each other", (-moved).Round(time.Second))
+	case ahead > clockSlack:
+		p.State, p.Text = degraded, fmt.Sprintf("records are stamped %s in the future: the clock was ahead once, or is behind now", ahead.Round(time.Second))
+	}
+	return p
+}

@@ -1,0 +1,219 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"reeve/store"
+)
+
+// parts reads /system/health: the overall state, and each part by name.
+func (in *instance) healthParts() (string, map[string]part) {
+	in.t.Helper()
+	var out systemHealthOut
+	in.ok("GET", "/system/health", "", "owner").data(&out)
+	parts := map[string]part{}
+	for _, p := range out.Parts {
+		parts[p.Name] = p
+	}
+	return out.State, parts
+}
+
+// age makes the last answer of /health older than it may be.
+func (in *instance) age() {
+	last := *in.server.pulse.Load()
+	last.at = last.at.Add(-pulseEvery)
+	in.server.pulse.Store(&last)
+}
+
+func TestHealthStandsForASecond(t *testing.T) {
+	in := start(t)
+	in.ok("GET", "/health", "", "nobody")
+	first := in.server.pulse.Load()
+	first.at = first.at.Add(time.Hour) // whatever this machine is busy with
+	in.close()
+	in.ok("GET", "/health", "", "nobody")
+	if in.server.pulse.Load() != first {
+		t.Error("it was looked at again")
+	}
+	first.at = time.Now()
+	in.age()
+	for range 2 {
+		in.call("GET", "/health", "", "nobody").brief(503, `"errorCode":"not_healthy"`, `"data":{}`)
+	}
+}
+
+func TestSystemHealthOfAClosedDatabase(t *testing.T) {
+	in := start(t)
+	if _, parts := in.healthParts(); parts["database"].State != healthy || parts["database"].Figures["writable"] != 1 || parts["clock"].State != healthy {
+		t.Fatalf("%+v", parts)
+	}
+	in.close()
+	state, parts := in.healthParts()
+	if d := parts["database"]; state != failed || d.State != failed || !strings.Contains(d.Text, "shutting down") || d.Figures["writable"] != 0 {
+		t.Errorf("%s: %+v", state, d)
+	}
+	if parts["disk"].State == failed {
+		t.Errorf("%+v", parts["disk"])
+	}
+	for name, p := range parts {
+		if p.Text == "" || p.Figures == nil {
+			t.Errorf("%s says nothing: %+v", name, p)
+		}
+	}
+}
+
+func TestSystemHealthOfFilesThatCannotBeOpened(t *testing.T) {
+	in := start(t)
+	if _, err := in.db.FilesOpened(); err != nil {
+		t.Fatal(err)
+	}
+	in.close()
+	must(t, os.WriteFile(filepath.Join(in.dir, "files.db"), []byte(strings.Repeat("not a database", 20000)), 0o600))
+	other := open(t, in.dir)
+	if _, err := other.db.FilesOpened(); err == nil {
+		t.Fatal("it was opened")
+	}
+	other.tokens["owner"] = other.signIn(1)
+	state, parts := other.healthParts()
+	if state != failed || parts["files"].State != failed || parts["database"].State != healthy {
+		t.Errorf("%s: %+v", state, parts)
+	}
+	other.ok("GET", "/health", "", "nobody")
+	var info systemInfo
+	other.ok("GET", "/system/info", "", "owner").data(&info)
+	if len(info.Files) != 1 || info.Files[0].Name != "data.db" {
+		t.Errorf("%+v", info.Files)
+	}
+}
+
+func TestSystemHealthIsTheWorstOfItsParts(t *testing.T) {
+	in := start(t)
+	state := func(s string) func() part {
+		return func() part { return part{Name: "monitor", State: s, Text: "t", Figures: map[string]int64{}} }
+	}
+	for _, c := range []struct {
+		states []string
+		want   string
+	}{
+		{[]string{healthy}, healthy}, {[]string{healthy, degraded}, degraded}, {[]string{degraded, healthy}, degraded},
+		{[]string{degraded, failed}, failed}, {[]string{failed, degraded, healthy}, failed},
+	} {
+		in.server.parts = nil
+		for _, s := range c.states {
+			in.server.parts = append(in.server.parts, state(s))
+		}
+		if got, parts := in.healthParts(); got != c.want || parts["monitor"].Text != "t" {
+			t.Errorf("%q: %s, want %s", c.states, got, c.want)
+		}
+	}
+}
+
+func TestThePartsAreThese(t *testing.T) {
+	in := start(t)
+	var out systemHealthOut
+	in.ok("GET", "/system/health", "", "owner").data(&out)
+	var names []string
+	for _, p := range out.Parts {
+		names = append(names, p.Name)
+	}
+	if want := []string{"database", "disk", "files", "caches", "clock", "monitor"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+}
+
+func TestADiskIsJudgedByItsRoom(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		free, floor int64
+		want        string
+	}{
+		{"much room", 300 << 20, 256 << 20, healthy}, {"exactly the floor", 256 << 20, 256 << 20, healthy},
+		{"less than the floor", 256<<20 - 1, 256 << 20, degraded}, {"a little and no floor", 2 << 20, 0, healthy},
+		{"next to nothing", 1<<20 - 1, 256 << 20, failed}, {"nothing and no floor", 0, 0, failed},
+	} {
+		if p := diskPart(c.free, c.floor); p.State != c.want || p.Figures["free_bytes"] != c.free || p.Figures["floor_bytes"] != c.floor {
+			t.Errorf("%s: %+v, want %s", c.name, p, c.want)
+		}
+	}
+}
+
+func TestTheFloorOfTheDiskIsASetting(t *testing.T) {
+	in := start(t)
+	if _, known, _ := in.db.DiskFree(); !known {
+		t.Skip("this system does not tell how full its disks are")
+	}
+	in.ok("PUT", "/system/setting", `{"values":{"file.free_megabytes":1048576}}`, "owner") // a TiB
+	if _, parts := in.healthParts(); parts["disk"].Figures["floor_bytes"] != 1<<40 || parts["disk"].Figures["free_bytes"] < 1<<40 && parts["disk"].State != degraded {
+		t.Errorf("%+v", parts["disk"])
+	}
+}
+
+func TestAClockIsJudgedByItsMoves(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		moved, ahead time.Duration
+		want         string
+	}{
+		{"still", 0, -time.Hour, healthy}, {"adjusted a little", -time.Second, time.Second, healthy},
+		{"put forward", time.Hour, -time.Minute, healthy}, {"put back", -3 * time.Second, 0, degraded},
+		{"behind its records", 0, 3 * time.Second, degraded},
+	} {
+		if p := clockPart(c.moved, c.ahead); p.State != c.want || p.Figures["moved_ms"] != c.moved.Milliseconds() {
+			t.Errorf("%s: %+v, want %s", c.name, p, c.want)
+		}
+	}
+	in := start(t)
+	in.server.started = in.server.started.Round(0).Add(time.Hour) // no monotonic reading: both differences are the same
+	if _, parts := in.healthParts(); parts["clock"].State != healthy || parts["clock"].Figures["moved_ms"] != 0 {
+		t.Errorf("%+v", parts["clock"])
+	}
+}
+
+func TestSystemInfoTellsWhatRuns(t *testing.T) {
+	in := start(t, func(su *setup) {
+		su.config.Effective = []ConfigValue{{"metrics.token", "******", "file"}}
+	})
+	for _, name := range []string{"data.db.schema-2", "data.db.schema-1"} {
+		must(t, os.WriteFile(filepath.Join(in.dir, name), []byte("abc"), 0o600))
+	}
+	if _, err := in.db.FilesOpened(); err != nil {
+		t.Fatal(err)
+	}
+	in.create("/system/setting-group", `{"key":"counted","title":"Counted"}`)
+	body := in.ok("GET", "/system/info", "", "owner")
+	if strings.Contains(body.Body, metricsSecret) {
+		t.Errorf("it tells the token: %s", body.Body)
+	}
+	var info systemInfo
+	body.data(&info)
+	if info.OldestKept != "data.db.schema-1" || len(info.Kept) != 2 || info.Kept[1].Size != 3 || info.Kept[1].Schema != 2 || info.Kept[1].CreatedAt == 0 {
+		t.Errorf("kept: %+v, the oldest is %q", info.Kept, info.OldestKept)
+	}
+	if !slices.Equal(info.Config, in.server.config.Effective) || info.Version != "test" || info.Build.CPUs < 1 || info.Build.Go == "" || info.Memory.Heap <= 0 || info.Memory.Goroutines < 1 {
+		t.Errorf("%+v", info)
+	}
+	if _, err := os.Stat("/proc/self/status"); err == nil && info.Memory.Anonymous < 1<<20 {
+		t.Errorf("%d bytes of anonymous memory", info.Memory.Anonymous)
+	}
+	stat, err := os.Stat(filepath.Join(in.dir, "data.db"))
+	must(t, err)
+	if len(info.Files) != 2 || info.Files[0].Name != "data.db" || info.Files[0].Size != stat.Size() || info.Files[1].Name != "files.db" {
+		t.Errorf("files: %+v", info.Files)
+	}
+	in.view(func(tx *store.Tx) error {
+		groups, err := store.SettingGroups.Count(tx)
+		if !slices.Contains(info.Collections, collectionInfo{"setting_group", groups}) || len(info.Collections) < 15 {
+			t.Errorf("collections: %+v", info.Collections)
+		}
+		i := slices.IndexFunc(info.Caches, func(c cacheInfo) bool { return c.Name == "settings" })
+		if i < 0 || info.Caches[i].Generation != store.SettingSet.Generation(tx) || info.Caches[i].ComputedAt < info.StartedAt {
+			t.Errorf("caches: %+v", info.Caches)
+		}
+		return err
+	})
+}

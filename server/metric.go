@@ -1,0 +1,153 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	vm "github.com/VictoriaMetrics/metrics"
+	"reeve/auth"
+	"reeve/store"
+)
+
+// Metrics are written in the text format of Prometheus. A family is one line of a
+// table; whatever else has something to tell registers a gauge in New.
+
+var metricRoutes = []Route{
+	raw("/metrics", metricsToken, "Read the metrics", "text/plain", readMetrics),
+}
+
+// metrics is what the server counts itself, and what others have registered.
+type metrics struct {
+	requests []*requestStats // by route, in the order of the table
+	gauges   []family
+}
+
+// family is one metric with all its labels.
+type family struct {
+	name, kind, help string
+	write            func(c *collected, out *samples)
+}
+
+// gauge registers a metric whose value is asked for at every reading. It is for
+// New: nothing is registered once requests are served.
+func (m *metrics) gauge(name, help string, value func() float64) {
+	m.gauges = append(m.gauges, family{name, "gauge", help, func(_ *collected, out *samples) { out.gauge("", value()) }})
+}
+
+// collected is everything that is written, read once so that it fits together.
+type collected struct {
+	version        string
+	requests       []*requestStats
+	store          store.Stats
+	auth           auth.Stats
+	files          []store.FileStats
+	caches         []store.CacheStats
+	collections    []store.CollectionStats
+	stored, coming int64
+	free           int64 // bytes of the disk; -1 where the system does not tell
+	writable       bool
+}
+
+func (s *Server) collect() (*collected, error) {
+	c := &collected{
+		version: s.config.Version, requests: s.metrics.requests, store: s.db.Stats(), auth: s.auth.Stats(),
+		free: -1, writable: s.db.Healthy() == nil,
+	}
+	c.stored, c.coming = s.db.FileBytes()
+	free, known, err := s.db.DiskFree()
+	if err != nil {
+		return nil, err
+	}
+	if known {
+		c.free = free
+	}
+	if c.files, err = s.db.FileStats(); err != nil {
+		return nil, err
+	}
+	return c, s.db.View(store.Nobody, func(tx *store.Tx) (err error) {
+		if c.caches, err = store.Caches(tx); err != nil {
+			return err
+		}
+		c.collections, err = store.Collections(tx)
+		return err
+	})
+}
+
+func readMetrics(req *Request, _ *none, w http.ResponseWriter) error {
+	c, err := req.s.collect()
+	if err != nil {
+		return err
+	}
+	out := &samples{}
+	for _, f := range slices.Concat(families, req.s.metrics.gauges) {
+		fmt.Fprintf(&out.text, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", f.name, f.help, f.kind)
+		out.name = f.name
+		f.write(c, out)
+	}
+	vm.WriteProcessMetrics(&out.text)
+	vm.WriteFDMetrics(&out.text)
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(out.text.Len()))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Request-Id", req.ID)
+	_, err = w.Write(out.text.Bytes())
+	return err
+}
+
+// samples writes the lines of one family after the other.
+type samples struct {
+	text bytes.Buffer
+	name string
+}
+
+func (out *samples) gauge(labels string, v float64) {
+	vm.WriteGaugeFloat64(&out.text, out.name+braced(labels), v)
+}
+
+func (out *samples) counter(labels string, v uint64) {
+	vm.WriteCounterUint64(&out.text, out.name+braced(labels), v)
+}
+
+// histogram writes a distribution; unit is how much one of its values is.
+func (out *samples) histogram(labels string, d store.Distribution, unit float64) {
+	below, comma := uint64(0), ""
+	if labels != "" {
+		comma = ","
+	}
+	for i, n := range d.Counts {
+		below += n
+		bound := "+Inf"
+		if i < len(d.Bounds) {
+			bound = strconv.FormatFloat(float64(d.Bounds[i])*unit, 'g', 6, 64)
+		}
+		vm.WriteCounterUint64(&out.text, out.name+"_bucket{"+labels+comma+`le="`+bound+`"}`, below)
+	}
+	vm.WriteGaugeFloat64(&out.text, out.name+"_sum"+braced(labels), float64(d.Sum)*unit)
+	vm.WriteCounterUint64(&out.text, out.name+"_count"+braced(labels), below)
+}
+
+func braced(labels string) string {
+	if labels == "" {
+		return ""
+	}
+	return "{" + labels + "}"
+}
+
+// labels writes names and values in turn. Every value comes from a table of the
+// program, never from a request.
+func labels(pairs ...string) string {
+	var b strings.Builder
+	for i := 0; i < len(pairs); i += 2 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%s=%q", pairs[i], pairs[i+1])
+	}
+	return b.String()
+}

@@ -1,0 +1,46 @@
+package server
+
+import (
+	"sync/atomic"
+	"time"
+
+	"reeve/store"
+)
+
+// requestStats counts the requests of one route.
+type requestStats struct {
+	method, route string
+	classes       [len(statusClasses)]atomic.Uint64
+	durations     *store.Histogram // nanoseconds
+}
+
+var statusClasses = [...]string{"1xx", "2xx", "3xx", "4xx", "5xx"}
+
+// durationBounds are in nanoseconds: an answer from memory takes a few
+// microseconds, a sign-in a good part of a second, an upload minutes.
+var durationBounds = []int64{50e3, 100e3, 250e3, 500e3, 1e6, 5e6, 10e6, 25e6, 50e6, 100e6, 250e6, 500e6, 1e9, 5e9, 30e9}
+
+// of makes the counters of a route, nil for all that have none, or returns those
+// that are there: a route that answers HEAD too is one route.
+func (m *metrics) of(rt *Route) *requestStats {
+	method, route := "any", "unknown"
+	if rt != nil {
+		method, route = rt.Method, rt.Path
+	}
+	for _, r := range m.requests {
+		if r.method == method && r.route == route {
+			return r
+		}
+	}
+	r := &requestStats{method: method, route: route, durations: store.NewHistogram(durationBounds...)}
+	m.requests = append(m.requests, r)
+	return r
+}
+
+// count is called once a request is answered.
+func (r *requestStats) count(req *Request) {
+	if class := req.w.status/100 - 1; class >= 0 && class < len(r.classes) {
+		r.classes[class].Add(1)
+	}
+	r.durations.Add(int64(time.Since(req.begun)))
+}

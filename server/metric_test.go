@@ -1,0 +1,291 @@
+package server
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+var sampleLine = regexp.MustCompile(`^([a-z_][a-zA-Z0-9_]*)(\{\w+="[^"]*"(?:, ?\w+="[^"]*")*\})? (\S+)$`)
+
+// scrape reads the metrics: every sample by its name and labels.
+func (in *instance) scrape() map[string]float64 {
+	in.t.Helper()
+	all := map[string]float64{}
+	for line := range strings.Lines(in.ok("GET", "/metrics", "", "metrics").Body) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "# ") {
+			continue
+		}
+		m := sampleLine.FindStringSubmatch(line)
+		if m == nil {
+			in.t.Fatalf("not a sample: %s", line)
+		}
+		v, err := strconv.ParseFloat(m[3], 64)
+		must(in.t, err)
+		if _, twice := all[m[1]+m[2]]; twice {
+			in.t.Errorf("twice: %s", line)
+		}
+		all[m[1]+m[2]] = v
+	}
+	return all
+}
+
+// moves runs fn and fails unless the samples have grown by so much.
+func (in *instance) moves(what string, want map[string]float64, fn func()) {
+	in.t.Helper()
+	before := in.scrape()
+	fn()
+	after := in.scrape()
+	for name, by := range want {
+		if _, there := after[name]; !there || after[name]-before[name] != by {
+			in.t.Errorf("%s: %s went from %v to %v, want %v more", what, name, before[name], after[name], by)
+		}
+	}
+}
+
+func requestsOf(method, route, status string) string {
+	return `reeve_requests_total{method="` + method + `",route="` + route + `",status="` + status + `"}`
+}
+
+func TestMetricsCountRequests(t *testing.T) {
+	in := everyone(t)
+	in.clerk("without")
+	in.moves("requests", map[string]float64{
+		requestsOf("GET", "/admin/info", "2xx"):                                               3,
+		requestsOf("GET", "/admin/info", "4xx"):                                               1,
+		requestsOf("GET", "/admin/role/:id", "4xx"):                                           2,
+		requestsOf("GET", "/metrics", "2xx"):                                                  1, // the one before
+		requestsOf("GET", "/media/:key", "4xx"):                                               2,
+		requestsOf("any", "unknown", "4xx"):                                                   4,
+		requestsOf("POST", "/admin/role", "2xx"):                                              1,
+		`reeve_request_duration_seconds_count{method="GET",route="/admin/info"}`:              4,
+		`reeve_request_duration_seconds_bucket{method="GET",route="/admin/info",le="+Inf"}`:   4,
+		`reeve_request_duration_seconds_count{method="any",route="unknown"}`:                  4,
+		`reeve_request_duration_seconds_bucket{method="POST",route="/admin/role",le="30"}`:    1,
+		`reeve_request_duration_seconds_bucket{method="GET",route="/admin/role/:id",le="30"}`: 2,
+	}, func() {
+		for range 3 {
+			in.ok("GET", "/admin/info", "", "owner")
+		}
+		in.call("GET", "/admin/info", "", "nobody").brief(401)
+		in.call("GET", "/admin/role/77", "", "owner").brief(404)
+		in.call("GET", "/admin/role/1", "", "without").brief(403)
+		in.call("GET", "/media/nothing", "", "nobody").brief(404)
+		in.call("HEAD", "/media/nothing", "", "nobody")
+		for _, path := range []string{"/no/such", "/no/such/either", "/%22%7D%0A1"} {
+			in.call("GET", path, "", "nobody").brief(404)
+		}
+		in.call("BREW", "/admin/info", "", "nobody").brief(405)
+		in.create("/admin/role", `{"name":"Counted"}`)
+	})
+}
+
+func TestMetricsCountAServerError(t *testing.T) {
+	in := start(t)
+	in.ok("GET", "/metrics", "", "metrics")
+	in.server.backup.Lock()
+	in.moves("a refused backup", map[string]float64{requestsOf("GET", "/system/backup", "5xx"): 1}, func() {
+		in.call("GET", "/system/backup", "", "owner").brief(503)
+	})
+	in.server.backup.Unlock()
+}
+
+func TestMetricsCountSignIns(t *testing.T) {
+	in := start(t)
+	in.moves("sign-ins", map[string]float64{
+		`reeve_logins_total{realm="admin",result="success"}`:   1,
+		`reeve_logins_total{realm="admin",result="failed"}`:    5,
+		`reeve_logins_total{realm="admin",result="throttled"}`: 2,
+		`reeve_logins_total{realm="app",result="failed"}`:      1,
+		`reeve_logins_total{realm="app",result="unavailable"}`: 0,
+		`reeve_throttled_total{what="login"}`:                  2,
+		`reeve_throttled_total{what="password"}`:               0,
+		`reeve_store_records{collection="session"}`:            1,
+		requestsOf("POST", "/admin/login", "4xx"):              7,
+	}, func() {
+		in.login("admin", ownerPassword).brief(200)
+		for range 5 {
+			in.call("POST", "/admin/login", `{"username":"stranger","password":"wrong password"}`, "nobody").brief(401)
+		}
+		for range 2 {
+			in.call("POST", "/admin/login", `{"username":"stranger","password":"wrong password"}`, "nobody").brief(429)
+		}
+		in.call("POST", "/api/login", `{"username":"x","password":"wrong password"}`, "nobody").brief(401)
+	})
+}
+
+func TestMetricsCountSessionsInMemory(t *testing.T) {
+	in := everyone(t)
+	in.moves("sessions", map[string]float64{`reeve_sessions{realm="admin"}`: 1, `reeve_sessions{realm="app"}`: 1}, func() {
+		in.ok("GET", "/admin/info", "", "owner")
+		in.ok("GET", "/api/user", "", "customer")
+	})
+}
+
+func TestMetricsCountTheStore(t *testing.T) {
+	in := start(t, func(su *setup) { su.config.Monitor.Off = true }) // which looks at settings too
+	in.ok("GET", "/admin/info", "", "owner")
+	in.moves("a write", map[string]float64{
+		"reeve_store_updates_total": 1, "reeve_store_commits_total": 1, "reeve_store_commit_failures_total": 0,
+		"reeve_store_commit_seconds_count": 1, "reeve_store_wait_seconds_count": 1,
+		"reeve_store_batch_size_count": 1, "reeve_store_batch_size_sum": 1, `reeve_store_batch_size_bucket{le="1"}`: 1,
+		`reeve_cache_generation{cache="settings"}`: 1, `reeve_cache_records{cache="settings"}`: 1,
+		`reeve_cache_generation{cache="rules"}`: 0, `reeve_store_records{collection="setting_group"}`: 1,
+	}, func() { in.create("/system/setting-group", `{"key":"counted","title":"Counted"}`) })
+	// Each reading of the metrics itself is a view of the file, besides the one that
+	// finds out who asks.
+	in.moves("a view from memory", map[string]float64{"reeve_store_views_total": 4, "reeve_store_reads_total": 1}, func() {
+		in.ok("GET", "/admin/rule/parent", "", "owner")
+		in.ok("GET", "/admin/rule/parent", "", "owner")
+	})
+	in.moves("a view of the file", map[string]float64{"reeve_store_views_total": 3, "reeve_store_reads_total": 2}, func() {
+		in.ok("GET", "/admin/list/1", "", "owner")
+	})
+	in.view(func(tx *store.Tx) error {
+		if _, err := store.Users.Count(tx); err != nil {
+			return err
+		}
+		if all := in.scrape(); all["reeve_store_open_reads"] < 1 || all["reeve_store_oldest_read_seconds"] <= 0 {
+			t.Errorf("%v reads are open, the oldest for %v s", all["reeve_store_open_reads"], all["reeve_store_oldest_read_seconds"])
+		}
+		return nil
+	})
+	if all := in.scrape(); all["reeve_store_open_reads"] != 0 || all["reeve_store_writable"] != 1 {
+		t.Errorf("%v reads are open, writable is %v", all["reeve_store_open_reads"], all["reeve_store_writable"])
+	}
+}
+
+func TestMetricsTellOfFiles(t *testing.T) {
+	in := start(t)
+	in.moves("an upload", map[string]float64{"reeve_files_stored_bytes": 12, "reeve_files_coming_bytes": 0}, func() {
+		in.upload("/file/list", "just a text\n", "owner").brief(200)
+	})
+	all := in.scrape()
+	for _, name := range []string{"data.db", "files.db"} {
+		info, err := os.Stat(filepath.Join(in.dir, name))
+		must(t, err)
+		size, free := all[`reeve_store_file_bytes{file="`+name+`"}`], all[`reeve_store_file_free_bytes{file="`+name+`"}`]
+		if size != float64(info.Size()) || free <= 0 || free >= size {
+			t.Errorf("%s: %v bytes, %v of them free; it has %d", name, size, free, info.Size())
+		}
+	}
+	if free, known, err := in.db.DiskFree(); err != nil || known != (all["reeve_disk_free_bytes"] > 0) || free < 0 {
+		t.Errorf("%v bytes are free on the disk", all["reeve_disk_free_bytes"])
+	}
+}
+
+func TestEveryMetricOfTheReadmeIsThereAndNoOther(t *testing.T) {
+	in := everyone(t)
+	in.scrape()
+	readme, err := os.ReadFile("../README.md")
+	must(t, err)
+	var documented, written []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `(reeve_[a-z_]+)").FindAllStringSubmatch(string(readme), -1) {
+		documented = append(documented, m[1])
+	}
+	body := in.ok("GET", "/metrics", "", "metrics").Body
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (reeve_\S+) (\S+)\n(\S*)`).FindAllStringSubmatch(body, -1) {
+		written = append(written, m[1])
+		if sample := m[3]; !strings.HasPrefix(sample, m[1]) {
+			t.Errorf("%s has no sample, %s follows", m[1], sample)
+		}
+		if counts := strings.HasSuffix(m[1], "_total"); counts != (m[2] == "counter") {
+			t.Errorf("%s is a %s", m[1], m[2])
+		}
+	}
+	slices.Sort(documented)
+	slices.Sort(written)
+	if !slices.Equal(documented, written) || len(written) < 20 {
+		t.Errorf("the README has\n%q, written are\n%q", documented, written)
+	}
+	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes", "process_open_fds"} {
+		if _, there := in.scrape()[name]; !there {
+			t.Errorf("%s is missing", name)
+		}
+	}
+}
+
+func TestLabelsAreBounded(t *testing.T) {
+	in := start(t)
+	touch := func() {
+		for _, method := range []string{"GET", "BREW", "X"} {
+			for _, path := range []string{"/a", "/b/c", "/admin/list/12345", "/admin/list/abc?x=1", "/media/" + method} {
+				in.call(method, path, "", "nobody")
+			}
+		}
+	}
+	touch()
+	in.scrape()
+	before := len(in.scrape())
+	touch()
+	in.call("GET", "/quite/another", "", "nobody")
+	in.call("BREW2", "/admin/list/99", "", "nobody")
+	if after := len(in.scrape()); after != before {
+		t.Errorf("%d samples, %d before", after, before)
+	}
+}
+
+func TestHistogramsGrowFromBoundToBound(t *testing.T) {
+	out := &samples{name: "h"}
+	out.histogram(`route="/x"`, store.Distribution{Bounds: []int64{1e6, 1e9}, Counts: []uint64{2, 3, 1}, Sum: 5e9}, seconds)
+	want := "h_bucket{route=\"/x\",le=\"0.001\"} 2\nh_bucket{route=\"/x\",le=\"1\"} 5\nh_bucket{route=\"/x\",le=\"+Inf\"} 6\nh_sum{route=\"/x\"} 5\nh_count{route=\"/x\"} 6\n"
+	if got := out.text.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestOthersRegisterGauges(t *testing.T) {
+	in := start(t)
+	in.server.metrics.gauge("reeve_waiting", "What waits.", func() float64 { return 7 })
+	if v := in.scrape()["reeve_waiting"]; v != 7 {
+		t.Errorf("it is %v", v)
+	}
+}
+
+func TestWithoutATokenThereAreNoMetrics(t *testing.T) {
+	in := start(t, func(su *setup) { su.config.MetricsToken = "" })
+	unknown := in.call("GET", "/no/such", "", "owner")
+	for _, method := range []string{"GET", "POST", "BREW"} {
+		for _, header := range []string{"", "Bearer", "Bearer ", "Bearer " + metricsSecret, "Bearer " + in.tokens["owner"]} {
+			r := in.request(method, "/metrics", "", "nobody")
+			r.Header.Set("Authorization", header)
+			a := in.send(r)
+			a.brief(404)
+			if a.envelope().Msg != unknown.envelope().Msg || a.Header.Get("Www-Authenticate") != "" || a.Header.Get("Allow") != "" {
+				t.Errorf("%s with %q: %v %s, want %s", method, header, a.Header, a.Body, unknown.Body)
+			}
+		}
+	}
+	if err := in.server.admitMetrics(""); err == nil {
+		t.Error("no token is let in where none is configured")
+	}
+}
+
+func TestTheMetricsTokenIsTheOnlyWayIn(t *testing.T) {
+	in := start(t)
+	for name, header := range map[string]string{
+		"nothing": "", "no token": "Bearer", "an empty token": "Bearer ", "another": "Bearer another-token-of-the-metrics",
+		"a beginning": "Bearer " + metricsSecret[:10], "more": "Bearer " + metricsSecret + "x", "another case": "Bearer " + strings.ToUpper(metricsSecret),
+		"another scheme": "Basic " + metricsSecret, "the bare token": metricsSecret, "an owner": "Bearer " + in.tokens["owner"],
+	} {
+		r := in.request("GET", "/metrics", "", "nobody")
+		r.Header.Set("Authorization", header)
+		a := in.send(r)
+		a.brief(http.StatusUnauthorized, `"errorCode":"unauthenticated"`)
+		if strings.Contains(a.Body, metricsSecret) || strings.Contains(a.Body, "reeve_") {
+			t.Errorf("%s: it tells: %s", name, a.Body)
+		}
+	}
+	a := in.ok("GET", "/metrics", "", "metrics")
+	if strings.Contains(a.Body, metricsSecret) || a.Header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
+		t.Errorf("%v", a.Header)
+	}
+}

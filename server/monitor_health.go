@@ -1,0 +1,37 @@
+package server
+
+import "fmt"
+
+// gauges tells the metrics of monitoring what becomes of events.
+func (m *monitor) gauges(to *metrics) {
+	to.gauge("reeve_monitor_queue_length", "Requests whose events wait to be written.", func() float64 { return float64(len(m.queue)) })
+	to.gauge("reeve_monitor_dropped", "Requests since the start whose events found the queue full.", func() float64 { return float64(m.dropped.Load()) })
+	to.gauge("reeve_monitor_sampling", "How many ordinary requests one that is kept stands for.", func() float64 { return float64(max(1, m.sampler.every.Load())) })
+	to.gauge("reeve_monitor_bytes", "Bytes of monitoring on the disk.", func() float64 {
+		if journal := m.journal.Load(); journal != nil {
+			return float64(journal.Stats().Bytes)
+		}
+		return 0
+	})
+}
+
+// monitorHealth says whether events can be kept.
+func (s *Server) monitorHealth() part {
+	m := s.monitor
+	p := part{Name: "monitor", State: healthy, Text: "keeps events", Figures: map[string]int64{"dropped_requests": int64(m.dropped.Load()), "queued_requests": int64(len(m.queue))}}
+	journal := m.journal.Load()
+	switch {
+	case m.config.Off:
+		p.Text = "is turned off by monitor.max_bytes"
+		return p
+	case journal == nil:
+		p.Text = "is being opened"
+		return p
+	}
+	stats := journal.Stats()
+	p.Figures["bytes"], p.Figures["max_bytes"], p.Figures["dropped_events"] = stats.Bytes, stats.MaxBytes, int64(stats.Dropped)
+	if n := len(stats.Warnings); n > 0 {
+		p.State, p.Text = degraded, fmt.Sprintf("has set files aside or lost events: %s", stats.Warnings[n-1])
+	}
+	return p
+}
