@@ -290,7 +290,7 @@ func (p *program) verify() error {
 	if n := len(report.Faults) + report.More; n > 0 {
 		return fmt.Errorf("the database has %d faults (%d records read); restore a backup with `reeve restore FILE`", n, report.Records)
 	}
-	_, err = fmt.Fprintf(p.out, "%d records, no faults\n", report.Records)
+	_, err = fmt.Fprintf(p.out, "%d records, %d files, no faults\n", report.Records, report.Blobs)
 	return err
 }
 

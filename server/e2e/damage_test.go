@@ -57,7 +57,7 @@ func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 	dir, value := t.TempDir(), "a value that can be found"
 	id := filled(t, dir, value)
 	clean := run(t, "verify", "--data", dir)
-	if clean.code != 0 || !strings.Contains(clean.out, " records, no faults") {
+	if clean.code != 0 || !strings.Contains(clean.out, " files, no faults") {
 		t.Fatalf("before the damage: %+v", clean)
 	}
 	before := snapshot(t, dir)
