@@ -82,7 +82,6 @@ func (m *monitor) run(ctx context.Context) {
 	m.tallies.load(journal)
 	m.journal.Store(journal)
 	defer func() {
-		m.flush(journal, nil)
 		if err := journal.Close(); err != nil {
 			m.log.Warn().Err(err).Msg("closing the monitoring failed")
 		}
@@ -102,7 +101,9 @@ func (m *monitor) run(ctx context.Context) {
 			m.sampler.adapt()
 		case <-ctx.Done():
 			m.stopped.Wait()
-			m.flush(journal, waiting)
+			for m.flush(journal, waiting); len(m.queue) > 0; {
+				m.flush(journal, nil)
+			}
 			return
 		}
 		m.flush(journal, waiting)

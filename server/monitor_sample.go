@@ -1,6 +1,7 @@
 package server
 
 import (
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -61,6 +62,7 @@ func (m *monitor) done(rt *Route, req *Request, err error) {
 			return
 		}
 	}
+	http.NewResponseController(&req.w).Flush() // the answer first; one that is broken off has nobody to care
 	m.put(m.bundle(rt, req, err, took, stands))
 }
 
