@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -101,20 +102,29 @@ func TestOnlyOneProcessHasTheData(t *testing.T) {
 	start(t, dir).stop() // what the dead process has left keeps nobody out
 }
 
-// snapshot is every file of a directory. The pid file says who looked last, so
+// snapshot is every file of a directory but those of monitoring, which a running
+// server writes all the time. The pid file says who looked last, so
 // it is left out.
 func snapshot(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for _, name := range names(t, dir) {
-		if name == "reeve.pid" {
-			continue
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() && e.Name() == "monitor" {
+			return fs.SkipDir
 		}
-		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || e.IsDir() || e.Name() == "reeve.pid" {
+			return err
+		}
+		b, err := os.ReadFile(path)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
+		name, err := filepath.Rel(dir, path)
 		files[name] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return files
 }

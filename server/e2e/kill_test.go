@@ -191,7 +191,9 @@ func names(t testing.TB, dir string) []string {
 	}
 	var all []string
 	for _, e := range entries {
-		all = append(all, e.Name())
+		if e.Name() != "monitor" { // which comes when it comes, and can be done without
+			all = append(all, e.Name())
+		}
 	}
 	return all
 }
