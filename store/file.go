@@ -146,23 +146,24 @@ const emptyStep = 100
 // EmptyTrash deletes the files that have been in the trash for longer than the
 // setting says, in steps, and returns how many.
 func (db *DB) EmptyTrash() (n int, err error) {
-	for more := true; more; {
+	for {
+		step := 0
 		err := db.Update(System, func(tx *Tx) error {
 			before := tx.now - Time(FileTrashDays.Get(tx))*24*3600*1e6
-			ids := FileByTrashed.Between(tx, 1, before).IDs(tx)
-			ids = ids[:min(len(ids), emptyStep)]
+			ids := FileByTrashed.First(tx, 1, before, emptyStep)
+			step = len(ids) // set and not added to: this may run again
 			for _, id := range ids {
 				if err := Files.Delete(tx, id); err != nil {
 					return err
 				}
 			}
-			more = len(ids) == emptyStep
-			n += len(ids)
 			return nil
 		})
 		if err != nil {
 			return n, err
 		}
+		if n += step; step < emptyStep {
+			return n, nil
+		}
 	}
-	return n, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -197,4 +198,45 @@ func TestTheTrashIsEmptiedAfterItsDays(t *testing.T) {
 	}
 	swept(t, db, later.Digest)
 	clean(t, db, 2)
+}
+
+// TestTheTrashCountsWhatItDeletesOnce, also when the commit runs again because
+// somebody else's part of it has failed.
+func TestTheTrashCountsWhatItDeletesOnce(t *testing.T) {
+	now := TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	db := open(t, t.TempDir(), Options{clock: func() Time { return now }, Seed: func(tx *Tx) error { return AddBuiltins(tx, nil, nil) }})
+	f := mustPut(t, db, "x", []byte("x"))
+	update(t, db, func(tx *Tx) error { return TrashFile(tx, f.ID) })
+	now += 31 * 24 * 3600 * 1e6
+	var wg sync.WaitGroup
+	entered, free := make(chan bool), make(chan bool)
+	wg.Go(func() {
+		if err := db.Update(System, func(*Tx) error { close(entered); <-free; return nil }); err != nil {
+			t.Error(err)
+		}
+	})
+	<-entered
+	wg.Go(func() {
+		if n, err := db.EmptyTrash(); n != 1 || err != nil {
+			t.Errorf("%d files, %v, want 1", n, err)
+		}
+	})
+	waiting := func(n int) {
+		for len(db.jobs) < n {
+			runtime.Gosched()
+		}
+	}
+	waiting(1)
+	refused := errors.New("after it has written")
+	wg.Go(func() {
+		err := db.Update(System, func(tx *Tx) error {
+			return errors.Join(refused, FileGroups.Create(tx, &FileGroup{Name: "x"}))
+		})
+		if !errors.Is(err, refused) {
+			t.Error(err)
+		}
+	})
+	waiting(2)
+	close(free)
+	wg.Wait()
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -65,20 +66,41 @@ func (r *Ref[T]) AnyOf(ids ...ID) Condition {
 
 // Between is the condition that a record's value lies in a range, ends included.
 func (m *Many[T, K]) Between(tx *Tx, low, high K) Condition {
-	c := Condition{said: m.x.field + " BETWEEN ? AND ?"}
-	end := encodeKey(high)
-	cursor := tx.bucket(m.x.bucket).Cursor()
-	for k, v := cursor.Seek(encodeKey(low)); k != nil; k, v = cursor.Next() {
-		if len(v) > 0 {
-			if bytes.Compare(k, end) > 0 {
-				break
-			}
-			continue
+	ids := slices.Sorted(m.x.between(tx, encodeKey(low), encodeKey(high)))
+	return Condition{ids: ids, said: m.x.field + " BETWEEN ? AND ?"}
+}
+
+// First returns the records whose value lies in a range, ends included, the lowest
+// values first, and n at most: only so many are walked.
+func (m *Many[T, K]) First(tx *Tx, low, high K, n int) (ids []ID) {
+	s := tx.step()
+	for id := range m.x.between(tx, encodeKey(low), encodeKey(high)) {
+		if len(ids) == n {
+			break
 		}
-		c.ids = append(c.ids, ID(binary.BigEndian.Uint64(k[len(k)-8:])))
+		ids = append(ids, id)
 	}
-	slices.Sort(c.ids)
-	return c
+	tx.done(s, PlanIndex, len(ids), func() string {
+		return "SCAN " + m.x.of.name + " WHERE " + m.x.field + " BETWEEN ? AND ? LIMIT ?"
+	})
+	return ids
+}
+
+// between walks the ids that an index has under the values of a range.
+func (x *index[T]) between(tx *Tx, low, high []byte) iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		cursor := tx.bucket(x.bucket).Cursor()
+		for k, v := cursor.Seek(low); k != nil; k, v = cursor.Next() {
+			switch {
+			case len(v) == 0: // an entry, behind the head of its value
+				if !yield(ID(binary.BigEndian.Uint64(k[len(k)-8:]))) {
+					return
+				}
+			case bytes.Compare(k, high) > 0:
+				return
+			}
+		}
+	}
 }
 
 // OrIDs widens a condition by some records; 0 is none.
