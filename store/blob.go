@@ -226,12 +226,13 @@ func (b *blobs) belongs(instance string) error {
 // uploads, when every chunk without a blob is a leftover.
 func (b *blobs) survey() error {
 	return b.view(func(btx *bbolt.Tx) error {
-		taken := map[uint64]bool{}
+		taken, unclear := map[uint64]bool{}, false
 		cursor := btx.Bucket([]byte(blobBucket)).Cursor()
 		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 			entry, err := decodeBlob(key, value)
 			if err != nil {
-				continue // whoever reads it is told
+				unclear = true // whoever reads it is told
+				continue
 			}
 			taken[entry.Place] = true
 			b.stored.Add(entry.Size)
@@ -241,7 +242,7 @@ func (b *blobs) survey() error {
 		cursor = btx.Bucket([]byte(chunkBucket)).Cursor()
 		for key, _ := cursor.First(); key != nil; key, _ = cursor.Seek(placeKey(last + 1)) {
 			last = binary.BigEndian.Uint64(key)
-			if !taken[last] {
+			if !taken[last] && !unclear { // else they may be the bytes of a damaged entry, which are all that is left of it
 				b.places = append(b.places, last)
 			}
 		}

@@ -228,7 +228,8 @@ func (u *Upload) Finish() (Digest, error) {
 	isNew := false
 	err = u.b.update(func(btx *bbolt.Tx) error {
 		bucket := btx.Bucket([]byte(blobBucket))
-		if isNew = bucket.Get(u.digest[:]) == nil; !isNew {
+		_, found, err := u.b.find(btx, u.digest)
+		if isNew = !found || err != nil; !isNew { // an entry that is damaged leads nowhere: this one mends it
 			return nil // the same bytes are there already
 		}
 		return bucket.Put(u.digest[:], frame(blobBucket, u.digest[:], payload))
