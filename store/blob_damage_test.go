@@ -43,3 +43,15 @@ func TestAnEntryThatIsDamagedCostsNoBytes(t *testing.T) {
 		t.Errorf("uploaded anew, it has %d bytes: %v", len(got), err)
 	}
 }
+
+// TestASweepEndsWithTheDatabase, however much there is to look at.
+func TestASweepEndsWithTheDatabase(t *testing.T) {
+	asked := 0
+	b, _, err := newBlobs(t.TempDir()+"/"+blobsName, "x", func(Digest) (bool, error) { asked++; return true, nil }, unlimited)
+	noErr(t, err)
+	b.done.Go(b.write)
+	b.suspect(Digest{1}, Digest{2}, Digest{3})
+	noErr(t, b.close())
+	b.sweepOnce()
+	equal(t, "blobs looked at", asked, 0)
+}

@@ -96,6 +96,9 @@ func (b *blobs) sweepOnce() {
 	suspects, places := slices.Collect(maps.Keys(b.suspects)), slices.Clone(b.places)
 	b.mu.Unlock()
 	for _, d := range suspects {
+		if b.stopped() {
+			return
+		}
 		place, err := b.judge(d)
 		if errs.Is(err, errs.Busy) {
 			return
@@ -118,6 +121,16 @@ func (b *blobs) sweepOnce() {
 		b.mu.Lock()
 		b.places = slices.DeleteFunc(b.places, func(p uint64) bool { return p == place })
 		b.mu.Unlock()
+	}
+}
+
+// stopped tells whether the file is being closed.
+func (b *blobs) stopped() bool {
+	select {
+	case <-b.stop:
+		return true
+	default:
+		return false
 	}
 }
 
