@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+	"reeve/store/errs"
 )
 
 // breakEntry flips a bit in what says where a blob's bytes lie.
@@ -54,4 +55,15 @@ func TestASweepEndsWithTheDatabase(t *testing.T) {
 	noErr(t, b.close())
 	b.sweepOnce()
 	equal(t, "blobs looked at", asked, 0)
+}
+
+// TestNothingIsDeletedOnceRecordsCannotBeTrusted: after a failed sync of data.db a
+// deletion may be seen that is not on the disk.
+func TestNothingIsDeletedOnceRecordsCannotBeTrusted(t *testing.T) {
+	db := open(t, t.TempDir(), Options{})
+	f := mustPut(t, db, "x", []byte("x"))
+	stopUnlessFull(&db.failed, errors.New("the disk gave up"))
+	if used, err := db.references(f.Digest); !errs.Is(err, errs.Busy) {
+		t.Errorf("%v, %v", used, err)
+	}
 }

@@ -66,8 +66,12 @@ func (db *DB) openFiles() error {
 	return nil
 }
 
-// references tells whether a record leads to a blob.
+// references tells whether a record leads to a blob. Once writing has stopped nobody
+// knows: a deletion that is seen may not be on the disk.
 func (db *DB) references(d Digest) (used bool, err error) {
+	if _, err := db.failed.since(); err != nil {
+		return false, err
+	}
 	err = db.View(System, func(tx *Tx) error {
 		files, err := FileByDigest.Count(tx, d.String())
 		avatars, err2 := AvatarByDigest.Count(tx, d.String())
