@@ -78,14 +78,15 @@ func (req *Request) fileLimit(name, media, kind string) (limit int64, err error)
 	return limit, err
 }
 
-// allows tells whether a list of media types, with * for either half, has one.
+// allows tells whether a list of media types, with * for either half or both, has one.
 func allows(list, media string) bool {
 	bare, _, err := mime.ParseMediaType(media)
 	if err != nil {
 		return false
 	}
 	for pattern := range strings.SplitSeq(list, ",") {
-		if matched, err := path.Match(strings.ToLower(strings.TrimSpace(pattern)), bare); err == nil && matched {
+		pattern = strings.ToLower(strings.TrimSpace(pattern))
+		if matched, err := path.Match(pattern, bare); pattern == "*" || err == nil && matched {
 			return true
 		}
 	}

@@ -177,6 +177,8 @@ func TestUploadsOfAllowedTypes(t *testing.T) {
 	bodies := map[string]string{"png": imageHead, "pdf": documentPDF, "text": "words", "html": "<html><body>", "svg": "<svg xmlns=\"http://www.w3.org/2000/svg\">", "other": otherHead}
 	for types, allowed := range map[string][]string{
 		"*/*":                           {"html", "other", "pdf", "png", "svg", "text"},
+		"*":                             {"html", "other", "pdf", "png", "svg", "text"},
+		"image/png, *":                  {"html", "other", "pdf", "png", "svg", "text"},
 		"image/*":                       {"png", "svg"},
 		"image/png":                     {"png"},
 		" IMAGE/PNG , application/pdf ": {"pdf", "png"},
