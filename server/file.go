@@ -60,10 +60,19 @@ var fileList = Table[store.File, *file]{
 	only: func() store.Condition { return store.FileByState.AnyOf(store.FileLive) },
 	out:  func(_ *store.Tx, _ *Request, f *store.File) (*file, error) { return fileOf(f), nil },
 	columns: append([]tableColumn[store.File]{
-		{name: "group_id", uses: filtered | param, numbers: ids(store.FileByGroup)},
+		{name: "group_id", uses: filtered | param, numbers: folders},
 		{name: "kind", uses: filtered | param, texts: anyText(store.FileByKind)},
 		{name: "public", uses: filtered | param, texts: anyText(store.FileByPublic)},
 	}, fileColumns...),
+}
+
+// folders reads group ids, of which 0 is that of the files in none.
+func folders(_ *store.Tx, values []int64) store.Condition {
+	of := make([]store.ID, len(values))
+	for i, n := range values {
+		of[i] = store.ID(n) // no group has what becomes of a negative one
+	}
+	return store.FileByFolder.AnyOf(of...)
 }
 
 // ofUploaders narrows a list of files to those of uploaders in scope.

@@ -86,11 +86,16 @@ func (s *fileModel) question(trash bool) (query url.Values, holds func(*store.Fi
 		return query, holds
 	}
 	if s.r.IntN(3) == 0 {
-		group := store.ID(1 + s.r.IntN(5)) // up to 5, of which there are 3
+		group := store.ID(s.r.IntN(6)) // up to 5, of which there are 3; 0 is none
 		query.Set("group_id", group.String())
 		and(func(f *store.File) bool { return f.GroupID == group })
 	}
 	filter := map[string][]string{}
+	if query.Get("group_id") == "" && s.r.IntN(4) == 0 {
+		filter["group_id"] = [][]string{{"0", "2"}, {"0", "0"}, {"1", "3"}, {"-1"}, {"-1", "0"}}[s.r.IntN(5)]
+		of := filter["group_id"]
+		and(func(f *store.File) bool { return slices.Contains(of, f.GroupID.String()) })
+	}
 	if s.r.IntN(3) == 0 {
 		of := []string{fileKinds[s.r.IntN(6)], append(fileKinds, "none")[s.r.IntN(7)]}
 		filter["kind"] = of

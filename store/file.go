@@ -53,6 +53,7 @@ var (
 
 	Files          = NewCollection[File]("file")
 	FileByGroup    = NewRef(Files, "group_id", FileGroups, func(f *File) ID { return unlessTrashed(f, f.GroupID) }, Refuse)
+	FileByFolder   = NewMany(Files, "folder", func(f *File) []ID { return unlessTrashed(f, []ID{f.GroupID}) }) // 0 too: those in no group
 	FileByKind     = NewMany(Files, "kind", func(f *File) []string { return unlessTrashed(f, []string{f.Kind}) })
 	FileByPublic   = NewMany(Files, "public", func(f *File) []string { return unlessTrashed(f, []string{flagText(Flag(f.Public()))}) })
 	FileByState    = NewMany(Files, "state", func(f *File) []string { return []string{fileState(f)} })

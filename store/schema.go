@@ -51,6 +51,7 @@ var reeve = schema{
 		}},
 		{"dictionaries", func(*Tx) error { return nil }},
 		{"files and avatars", func(*Tx) error { return nil }}, // new collections need their buckets alone
+		{"files in no group are found", Files.reindex},
 	},
 }
 
