@@ -166,10 +166,13 @@ func (m *manifest) next(r *tar.Reader, i int) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("it is cut off or damaged: %w", err)
-	case i == len(m.Entries) || !slices.ContainsFunc(m.Entries, func(e archiveEntry) bool { return e.Name == h.Name }):
+	case i == len(m.Entries):
 		return fmt.Errorf("the entry %q is not in its manifest", h.Name)
 	case h.Name != m.Entries[i].Name:
-		return fmt.Errorf("the entry %q stands where %s must", h.Name, m.Entries[i].Name)
+		if slices.ContainsFunc(m.Entries, func(e archiveEntry) bool { return e.Name == h.Name }) { // looked for only now: there may be millions
+			return fmt.Errorf("the entry %q stands where %s must", h.Name, m.Entries[i].Name)
+		}
+		return fmt.Errorf("the entry %q is not in its manifest", h.Name)
 	case h.Typeflag != tar.TypeReg:
 		return fmt.Errorf("the entry %q is not a plain file", h.Name)
 	case h.Size != m.Entries[i].Size:
