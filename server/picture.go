@@ -84,7 +84,7 @@ func (req *Request) thumb(f *store.File, size string) (*content, error) {
 }
 
 // makeThumb returns the media type, a line break and the picture, and keeps them
-// unless the disk is too full for that.
+// unless the disk is too full for that, or nothing is written any more.
 func (req *Request) makeThumb(f *store.File, size string) ([]byte, error) {
 	var width, height int
 	if _, err := fmt.Sscanf(size, "%dx%d", &width, &height); err != nil {
@@ -105,7 +105,7 @@ func (req *Request) makeThumb(f *store.File, size string) ([]byte, error) {
 		return nil, err
 	}
 	kept := append([]byte(media+"\n"), small...)
-	if err := req.s.db.KeepThumb(f.Digest, size, kept); err != nil && !errs.Is(err, errs.Full) {
+	if err := req.s.db.KeepThumb(f.Digest, size, kept); err != nil && !errs.Is(err, errs.Full) && !errs.Is(err, errs.Busy) {
 		return nil, err
 	}
 	return kept, nil

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"os"
 	"path/filepath"
@@ -153,6 +155,15 @@ func TestAFailedSyncOfFilesEndsUploadsAndNothingElse(t *testing.T) {
 	p := start(t, dir)
 	c := signedIn(t, p)
 	before := c.put("before", payload{1, 3 << 20})
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 100, 100))); err != nil {
+		t.Fatal(err)
+	}
+	a, err := c.send("picture", int64(picture.Len()), &picture)
+	if err != nil || a.status != 200 {
+		t.Fatalf("upload of a picture: %v %+v", err, a)
+	}
+	small := content(records(t, a)[0].ID) + "?thumb=64x64"
 	takeBack := inject(t, p, "fdatasync:error=EIO", filepath.Join(dir, "files.db"))
 	stopped := func() {
 		t.Helper()
@@ -162,6 +173,9 @@ func TestAFailedSyncOfFilesEndsUploadsAndNothingElse(t *testing.T) {
 		}
 	}
 	stopped()
+	if n, err := c.fetch(small, io.Discard); err != nil || n == 0 {
+		t.Errorf("a small picture that cannot be kept: %d bytes, %v", n, err)
+	}
 	c.goesOn("goes on", []fileRecord{before})
 	takeBack()
 	stopped() // nobody knows what the disk holds now
