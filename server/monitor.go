@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +47,10 @@ type monitor struct {
 	traces  traces
 	hits    []atomic.Uint64 // of caches, by number, not yet written
 
+	told     []string // the journal's warnings that are in the log; of run alone
+	noEvents trouble
+	noCounts trouble
+
 	slowRequest, slowStore atomic.Int64 // time.Duration, from the settings
 	stopped                sync.WaitGroup
 }
@@ -81,6 +86,7 @@ func (m *monitor) run(ctx context.Context) {
 	journal := store.OpenJournal(m.db.Dir()+"/monitor", store.JournalOptions{MaxBytes: m.config.MaxBytes, MaxAge: m.config.MaxAge})
 	m.tallies.load(journal)
 	m.journal.Store(journal)
+	m.logWarnings(journal)
 	defer func() {
 		if err := journal.Close(); err != nil {
 			m.log.Warn().Err(err).Msg("closing the monitoring failed")
@@ -99,6 +105,7 @@ func (m *monitor) run(ctx context.Context) {
 		case <-tick.C:
 			m.readSettings()
 			m.sampler.adapt()
+			m.tend(journal)
 		case <-ctx.Done():
 			m.stopped.Wait()
 			for m.flush(journal, waiting); len(m.queue) > 0; {
@@ -106,13 +113,19 @@ func (m *monitor) run(ctx context.Context) {
 			}
 			return
 		}
-		m.flush(journal, waiting)
+		m.write(journal, waiting)
 		waiting = waiting[:0]
 	}
 }
 
-// flush writes what waits, with what is in the queue by now.
+// flush writes what waits, and all that goes with it.
 func (m *monitor) flush(journal *store.Journal, waiting []*bundle) {
+	m.write(journal, waiting)
+	m.tend(journal)
+}
+
+// write writes what waits, with what is in the queue by now.
+func (m *monitor) write(journal *store.Journal, waiting []*bundle) {
 	for more := true; more && len(waiting) < 2*batchLength; {
 		select {
 		case b := <-m.queue:
@@ -135,10 +148,43 @@ func (m *monitor) flush(journal *store.Journal, waiting []*bundle) {
 		groups = append(groups, hits)
 	}
 	if len(groups) > 0 {
-		journal.Append(groups) // what it drops it counts
+		m.noEvents.follow(m.log, "events", journal.Append(groups)) // what it drops it counts
 	}
-	m.tallies.save(journal)
-	journal.Expire()
+}
+
+// tend does what is due once a second, however many batches are written meanwhile.
+func (m *monitor) tend(journal *store.Journal) {
+	if tried, err := m.tallies.save(journal); tried {
+		m.noCounts.follow(m.log, "counts of requests", err)
+	}
+	journal.Expire() // what is wrong shows at the next write
+	m.logWarnings(journal)
+}
+
+// trouble is why something could not be written the last time; nil when it could.
+type trouble struct{ atomic.Pointer[error] }
+
+// follow logs when a trouble begins and when it is over, and nothing between.
+func (t *trouble) follow(log zerolog.Logger, what string, err error) {
+	switch had := t.Load(); {
+	case err == nil && had != nil:
+		t.Store(nil)
+		log.Info().Msgf("monitoring keeps %s again", what)
+	case err != nil && had == nil:
+		t.Store(&err)
+		log.Warn().Err(err).Msgf("monitoring loses %s", what)
+	}
+}
+
+// logWarnings logs what the journal has met, once each.
+func (m *monitor) logWarnings(journal *store.Journal) {
+	warnings := journal.Stats().Warnings
+	for _, text := range warnings {
+		if !slices.Contains(m.told, text) {
+			m.log.Warn().Str("cause", text).Msg("a file of monitoring could not be used")
+		}
+	}
+	m.told = warnings
 }
 
 // takeHits makes events of the hits of caches since the last time.

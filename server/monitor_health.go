@@ -33,5 +33,10 @@ func (s *Server) monitorHealth() part {
 	if n := len(stats.Warnings); n > 0 {
 		p.State, p.Text = degraded, fmt.Sprintf("has set files aside or lost events: %s", stats.Warnings[n-1])
 	}
+	for what, t := range map[string]*trouble{"counts of requests": &m.noCounts, "events": &m.noEvents} {
+		if err := t.Load(); err != nil {
+			p.State, p.Text = degraded, fmt.Sprintf("loses %s: %v", what, *err)
+		}
+	}
 	return p
 }

@@ -3,6 +3,8 @@ package server
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -109,6 +111,7 @@ type tallies struct {
 	minute time.Time
 	now    *tally // of the minute
 	dirty  bool
+	saved  int64             // requests of the minute that its row has
 	past   map[string]*tally // minutes that are over and not written yet, by table and key
 	hour   map[string]*tally // hours, as read or begun
 }
@@ -169,7 +172,7 @@ func (t *tallies) turn(now time.Time) {
 	if t.dirty {
 		t.past[t.minute.Format(rowTime)] = t.now
 	}
-	t.minute, t.now, t.dirty = minute, newTally(), false
+	t.minute, t.now, t.dirty, t.saved = minute, newTally(), false, 0
 }
 
 // load goes on with the minute and the hour that a stop has interrupted.
@@ -217,14 +220,15 @@ func (t *tally) subtract(other *tally) {
 	}
 }
 
-// save writes the rows that have changed and deletes those that are too old.
-func (t *tallies) save(journal *store.Journal) {
+// save writes the rows that have changed, if any, and deletes those that are too old.
+func (t *tallies) save(journal *store.Journal) (tried bool, err error) {
 	t.mu.Lock()
 	t.turn(time.Now())
 	minutes := t.past
 	t.past = map[string]*tally{}
 	running := ""
-	if t.dirty {
+	if t.now.Requests > t.saved && t.dirty {
+		t.saved = t.now.Requests
 		running = t.minute.Format(rowTime)
 		snapshot := newTally()
 		snapshot.add(t.now)
@@ -232,10 +236,11 @@ func (t *tallies) save(journal *store.Journal) {
 	}
 	t.mu.Unlock()
 	if len(minutes) == 0 {
-		return
+		return false, nil
 	}
 	rows, hours := map[string][]byte{}, map[string][]byte{}
-	for key, minute := range minutes {
+	for _, key := range slices.Sorted(maps.Keys(minutes)) { // the running one last
+		minute := minutes[key]
 		rows[key] = minute.row()
 		hour := key[:len("2006-01-02T15:")] + "00Z"
 		whole := newTally()
@@ -255,10 +260,11 @@ func (t *tallies) save(journal *store.Journal) {
 			delete(t.hour, hour)
 		}
 	}
-	journal.SetRows(minuteTable, rows) // what cannot be written is lost, and the journal says so
-	journal.SetRows(hourTable, hours)
-	journal.DeleteRows(minuteTable, now.Add(-minutesKept).Format(rowTime))
-	journal.DeleteRows(hourTable, now.Add(-hoursKept).Format(rowTime))
+	err = errors.Join(journal.SetRows(minuteTable, rows), journal.SetRows(hourTable, hours)) // what cannot be written is lost
+	if running == "" || len(minutes) > 1 { // a minute is over: often enough for a commit each
+		err = errors.Join(err, journal.DeleteRows(minuteTable, now.Add(-minutesKept).Format(rowTime)), journal.DeleteRows(hourTable, now.Add(-hoursKept).Format(rowTime)))
+	}
+	return true, err
 }
 
 // row encodes a tally, with the users of most requests alone.
