@@ -1,0 +1,237 @@
+package e2e
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// withEvents makes a stopped data directory with monitoring of some requests.
+func withEvents(t *testing.T, dir string) {
+	t.Helper()
+	p := start(t, dir)
+	c := signedIn(t, p)
+	id := ""
+	for range 50 {
+		id = c.write()
+	}
+	eventually(t, "the last of them is kept", func() bool { return c.keeps(id) })
+	p.stop()
+}
+
+// monitorFiles are the files of monitoring, sorted; the segments come first.
+func monitorFiles(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	for _, name := range names(t, filepath.Join(dir, "monitor")) {
+		all = append(all, filepath.Join(dir, "monitor", name))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// changed rewrites every file of monitoring.
+func changed(change func(b []byte) []byte) func(t *testing.T, at string) {
+	return func(t *testing.T, dir string) {
+		for _, path := range monitorFiles(t, dir) {
+			b, err := os.ReadFile(path)
+			if err == nil {
+				err = os.WriteFile(path, change(b), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// instead puts a directory in the place of some path of the data directory.
+func instead(t *testing.T, path string) {
+	t.Helper()
+	if err := errors.Join(os.RemoveAll(path), os.Mkdir(path, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever becomes of the files of monitoring: the program starts and serves,
+// says so in its log, and keeps events again.
+func TestDamagedMonitoringStopsNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	withEvents(t, dir)
+	for name, tc := range map[string]struct {
+		damage func(t *testing.T, dir string)
+		silent bool // nothing is wrong with what is left
+	}{
+		"a flipped bit in every page": {changed(func(b []byte) []byte {
+			for at := 0; at < len(b); at += 4096 {
+				b[at+9] ^= 0x40 // of the page's kind
+			}
+			return b
+		}), false},
+		"a flipped bit in every line": {changed(func(b []byte) []byte {
+			for at := 40; at < len(b); at += 64 {
+				b[at] ^= 1
+			}
+			return b
+		}), false},
+		"cut in the middle":       {changed(func(b []byte) []byte { return b[:len(b)/2+17] }), false},
+		"cut after two pages":     {changed(func(b []byte) []byte { return b[:8192] }), false},
+		"emptied":                 {changed(func([]byte) []byte { return nil }), false},
+		"something else":          {changed(func(b []byte) []byte { return []byte(strings.Repeat("a letter to my aunt\n", len(b)/20)) }), false},
+		"removed":                 {func(t *testing.T, dir string) { instead(t, filepath.Join(dir, "monitor")) }, true},
+		"a directory for events":  {func(t *testing.T, dir string) { instead(t, monitorFiles(t, dir)[0]) }, true},
+		"a directory for counts":  {func(t *testing.T, dir string) { instead(t, filepath.Join(dir, "monitor", "rows.db")) }, false},
+		"a file of somebody else": {func(t *testing.T, dir string) { os.WriteFile(filepath.Join(dir, "monitor", "notes"), nil, 0o600) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ruined := copyDir(t, dir)
+			tc.damage(t, ruined)
+			p := start(t, ruined)
+			c := signedIn(t, p)
+			var id string
+			eventually(t, "a new event is kept", func() bool {
+				id = c.write()
+				return c.keepsSoon(id)
+			})
+			if !tc.silent {
+				eventually(t, "the log says what is wrong", func() bool { return strings.Contains(p.log.String(), "monitoring") })
+				if got := p.log.messages(t, "warn"); len(got) == 0 || len(got) > 6 {
+					t.Errorf("%d warnings are in the log: %q", len(got), got)
+				}
+				if _, parts, _ := c.systemHealth(); parts["monitor"] != "degraded" {
+					t.Errorf("health: %v", parts)
+				}
+			}
+			for _, kind := range []string{"request", "auth", "query", "cache", "redis"} {
+				c.want(200, "GET", "/system/monitor/"+kind, "")
+			}
+			p.stop()
+			if strings.Contains(p.log.String(), "goroutine ") {
+				t.Errorf("something has panicked:\n%s", &p.log)
+			}
+			sound(t, ruined)
+			p = start(t, ruined)
+			c.base = p.url
+			eventually(t, "it is there after another start", func() bool { return c.keeps(id) })
+			p.stop()
+		})
+	}
+}
+
+// keepsSoon waits a little longer than monitoring takes to write.
+func (c *client) keepsSoon(id string) bool {
+	for range 200 {
+		if c.keeps(id) {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
+}
+
+// Any flipped bit in monitoring is without effect on everything else.
+func TestFlippedBitsInMonitoringStopNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	withEvents(t, dir)
+	r := random(t)
+	for range size(5, 40, 400) {
+		ruined := copyDir(t, dir)
+		changed(func(b []byte) []byte {
+			for range 1 + r.IntN(20) {
+				b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+			}
+			return b
+		})(t, ruined)
+		p := start(t, ruined)
+		c := signedIn(t, p)
+		id := c.write()
+		for _, kind := range []string{"request", "auth", "query", "cache", "redis"} {
+			c.want(200, "GET", "/system/monitor/"+kind+"?pageSize=1000", "")
+		}
+		c.want(200, "GET", "/system/monitor/stats", "")
+		if !c.keepsSoon(id) { // its segment was damaged, and it went with it
+			id = c.write()
+			eventually(t, "the next event is kept", func() bool { return c.keeps(id) })
+		}
+		p.stop()
+		sound(t, ruined)
+		if t.Failed() || strings.Contains(p.log.String(), "goroutine ") {
+			t.Fatalf("%s", &p.log)
+		}
+	}
+}
+
+// Monitoring begins as soon as its directory can be used.
+func TestMonitoringWaitsForItsDirectory(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(t *testing.T, at string) (mend func()){
+		"a file in its place": func(t *testing.T, at string) func() {
+			if err := os.WriteFile(at, []byte("a file"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return func() { os.Remove(at) }
+		},
+		"a disk that is only read": func(t *testing.T, at string) func() {
+			monitorDisk(t, at, "size=16m")
+			if err := syscall.Mount("", at, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+				t.Fatal(err)
+			}
+			return func() {
+				if err := syscall.Mount("", at, "", syscall.MS_REMOUNT, ""); err != nil {
+					t.Error(err)
+				}
+			}
+		},
+		"a full disk": func(t *testing.T, at string) func() {
+			monitorDisk(t, at, "size=16m")
+			return ballast(t, at, 64<<20)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			mend := prepare(t, filepath.Join(dir, "monitor"))
+			p := start(t, dir)
+			c := signedIn(t, p)
+			lost := c.write()
+			eventually(t, "the log says what is wrong", func() bool { return strings.Contains(p.log.String(), "monitoring loses events") })
+			if c.keeps(lost) {
+				t.Error("an event is kept where there is no room")
+			}
+			if state, parts, _ := c.systemHealth(); parts["monitor"] != "degraded" || parts["database"] != "ok" {
+				t.Errorf("%s: %v", state, parts)
+			}
+			mend()
+			eventually(t, "an event is kept", func() bool { return c.keepsSoon(c.write()) })
+			eventually(t, "the log says so", func() bool { return strings.Contains(p.log.String(), "monitoring keeps events again") })
+			if n := len(p.log.messages(t, "warn")); n > 4 {
+				t.Errorf("the log has %d warnings:\n%s", n, &p.log)
+			}
+			p.stop()
+			sound(t, dir)
+		})
+	}
+}
+
+// monitorDisk mounts a file system of its own for monitoring.
+func monitorDisk(t *testing.T, at, options string) {
+	t.Helper()
+	if err := os.Mkdir(at, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, options+",mode=0700"); err != nil {
+		t.Skipf("a disk of its own cannot be had here: mount: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(at, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+}
