@@ -260,8 +260,8 @@ func (t *tallies) save(journal *store.Journal) (tried bool, err error) {
 			delete(t.hour, hour)
 		}
 	}
-	err = errors.Join(journal.SetRows(minuteTable, rows), journal.SetRows(hourTable, hours)) // what cannot be written is lost
-	if running == "" || len(minutes) > 1 { // a minute is over: often enough for a commit each
+	err = errors.Join(journal.SetRows(minuteTable, rows), journal.SetRows(hourTable, hours))
+	if minuteIsOver := running == "" || len(minutes) > 1; minuteIsOver { // often enough for a commit each
 		err = errors.Join(err, journal.DeleteRows(minuteTable, now.Add(-minutesKept).Format(rowTime)), journal.DeleteRows(hourTable, now.Add(-hoursKept).Format(rowTime)))
 	}
 	return true, err
