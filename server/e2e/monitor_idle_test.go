@@ -1,0 +1,75 @@
+package e2e
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// stamps are the size and the time of change of every file below a directory.
+func stamps(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			all[path] = fmt.Sprint(info.Size(), info.ModTime())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// written is how many bytes a process has caused to be written; "" where the
+// system does not tell.
+func written(p *process) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", p.pid()))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if bytes, ok := strings.CutPrefix(line, "write_bytes: "); ok {
+			return bytes
+		}
+	}
+	return ""
+}
+
+// An idle server leaves the disk alone, monitoring or not. What is counted of the
+// last minute is written when the minute is over, so this is not for the small size.
+func TestAnIdleServerWritesNothing(t *testing.T) {
+	if size(0, 1, 1) == 0 {
+		t.Skip("waits for more than a minute: CI=true or REEVE_TEST_LONG=1")
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	c := signedIn(t, p)
+	for range 100 {
+		c.write()
+		c.want(200, "GET", "/admin/rule/parent", "")
+	}
+	time.Sleep(65 * time.Second)
+	before, bytes := stamps(t, dir), written(p)
+	time.Sleep(30 * time.Second)
+	sameFiles(t, before, stamps(t, dir))
+	if now := written(p); now != bytes {
+		t.Errorf("the idle program has written: %s bytes, then %s", bytes, now)
+	}
+	if rss := p.anonymous(); rss > 40<<20 {
+		t.Errorf("the idle program has %s of memory, allowed are 40 MiB", mib(rss))
+	} else {
+		t.Logf("the idle program has %s", mib(rss))
+	}
+	p.stop()
+}
