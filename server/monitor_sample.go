@@ -16,20 +16,27 @@ const keepPerSecond = 50
 type sampler struct {
 	seen  atomic.Uint64
 	every atomic.Uint64 // 0 and 1: all
-	last  uint64        // of adapt alone
+	last  atomic.Uint64 // seen when adapt was called
 }
 
 // pick tells whether the next ordinary request is kept, and for how many it stands.
+// What comes out of silence must not fill the queue before adapt knows of it, so
+// it is thinned more with every doubling of what the second has brought.
 func (s *sampler) pick() (stands int64, keep bool) {
 	n, every := s.seen.Add(1), max(1, s.every.Load())
+	if last := s.last.Load(); n > last { // not one that adapt has overtaken
+		for (n-last)/(4*keepPerSecond) >= every {
+			every *= 2
+		}
+	}
 	return int64(every), n%every == 0
 }
 
 // adapt follows the traffic of the last second.
 func (s *sampler) adapt() {
 	seen := s.seen.Load()
-	s.every.Store(max(1, (seen-s.last)/keepPerSecond))
-	s.last = seen
+	s.every.Store(max(1, (seen-s.last.Load())/keepPerSecond))
+	s.last.Store(seen)
 }
 
 // monitored is what a request notes for monitoring besides what the store does.
