@@ -90,7 +90,7 @@ func TestKilledUnderLoadKeepsWhatWasMonitored(t *testing.T) {
 		}
 		p.stop()
 		t.Logf("cycle %d: %d writes are owed, %d are missing, %d requests were dropped", cycle, owed, missing, dropped)
-		if int64(missing) > dropped || owed == 0 {
+		if missing > 0 || owed == 0 {
 			t.Fatalf("%d of %d acknowledged writes are not in the lists", missing, owed)
 		}
 	}
