@@ -109,7 +109,7 @@ func snapshot(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && e.IsDir() && e.Name() == "monitor" {
+		if err == nil && e.IsDir() && e.Name() == "monitor" && path != dir {
 			return fs.SkipDir
 		}
 		if err != nil || e.IsDir() || e.Name() == "reeve.pid" {
