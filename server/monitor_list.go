@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -23,6 +24,9 @@ const defaultRange = time.Hour
 // longestRequest is how much later than it began a request may be stored and still
 // be found by a list that ends in the past.
 const longestRequest = 15 * time.Minute
+
+// maxDurationMS is the longest duration that there can be, in milliseconds.
+const maxDurationMS = int64(math.MaxInt64 / time.Millisecond)
 
 // monitorPage is what a list of events answers.
 type monitorPage[T any] struct {
@@ -108,7 +112,7 @@ func (s *search) where(ask *question) error {
 		case "user_id":
 			s.users = of.numbers
 		case "min_duration_ms":
-			s.slowest = time.Duration(slices.Max(of.numbers)) * time.Millisecond
+			s.slowest = time.Duration(min(slices.Max(of.numbers), maxDurationMS)) * time.Millisecond
 		case "slow":
 			s.slow = of.texts
 		case "status":
