@@ -25,3 +25,30 @@ func TestALongestDurationFindsNothing(t *testing.T) {
 		t.Error("2 s are not 2000 ms")
 	}
 }
+
+// authBody is an event about one user, made by another.
+func authBody(t *testing.T, by, about string) []byte {
+	t.Helper()
+	e := authEvent{eventHead: eventHead{RequestID: "r-1", User: &eventUser{1, by, "admin"}}, Type: "revoked", Username: about}
+	event, err := journaled(authKind, marks{}, &e)
+	must(t, err)
+	return event.Body
+}
+
+func TestAColumnIsTheEventsOwn(t *testing.T) {
+	body := authBody(t, "owner", "bob")
+	for _, c := range []struct {
+		column, value string
+		want          bool
+	}{
+		{"username", "bob", true},
+		{"username", "owner", false}, // who did it, not whom it is about
+		{"type", "revoked", true},
+		{"request_id", "r-1", true},
+		{"request_id", "r-2", false},
+	} {
+		if got := asked(t, anyOf{column: c.column, texts: []string{c.value}}).matches(marks{}, body); got != c.want {
+			t.Errorf("%s=%s: %v", c.column, c.value, got)
+		}
+	}
+}
