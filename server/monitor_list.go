@@ -66,7 +66,7 @@ func (m *monitor) list(kind string, ask *question, out *envelope) error {
 	if len(ask.ranges) > 0 {
 		low, high = max(0, ask.ranges[0].low), min(high, ask.ranges[0].high)
 	}
-	found := &search{low: low, high: high, from: ask.offset(), to: ask.offset() + ask.size, deadline: time.Now().Add(scanBudget)}
+	found := &search{low: low, high: high, from: ask.offset(), to: ask.offset() + ask.size, budget: scanBudget}
 	if err := found.where(ask); err != nil {
 		return err
 	}
@@ -90,7 +90,8 @@ type search struct {
 	low, high store.Time
 	first     uint64 // the least id that can be in the range
 	from, to  int    // of what matches
-	deadline  time.Time
+	budget    time.Duration
+	deadline  time.Time // counted from the first event that is not too new
 
 	users    []int64
 	statuses []string // 404 or 4xx
@@ -155,6 +156,12 @@ func (s *search) take(e store.Event) bool {
 	m, ok := readMarks(e.Head)
 	if !ok {
 		return true
+	}
+	if m.at > s.high { // not on the budget: who goes on from scanned_until would not get past these
+		return true
+	}
+	if s.deadline.IsZero() {
+		s.deadline = time.Now().Add(s.budget)
 	}
 	if s.seen++; s.seen%128 == 0 && time.Now().After(s.deadline) {
 		s.until = m.at

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"reeve/store"
 )
 
 // asked is a search for what a question asks for.
@@ -50,5 +52,21 @@ func TestAColumnIsTheEventsOwn(t *testing.T) {
 		if got := asked(t, anyOf{column: c.column, texts: []string{c.value}}).matches(marks{}, body); got != c.want {
 			t.Errorf("%s=%s: %v", c.column, c.value, got)
 		}
+	}
+}
+
+// A list that ends in the past looks at what was stored after its end too, and
+// must not spend all its time there: who goes on from scanned_until would not
+// get anywhere.
+func TestASearchThatStopsEarlyHasCome(t *testing.T) {
+	s := &search{high: 1000, to: 10, budget: -time.Hour}
+	for id := uint64(5000); id > 0; id-- {
+		m := marks{at: store.Time(id)}
+		if !s.take(store.Event{ID: id, Head: m.encode(), Body: []byte("{}")}) {
+			break
+		}
+	}
+	if s.until == 0 || s.until >= s.high || s.total == 0 {
+		t.Errorf("it has looked down to %d and found %d", s.until, s.total)
 	}
 }
