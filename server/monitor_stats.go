@@ -180,20 +180,22 @@ func (t *tallies) load(journal *store.Journal) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.turn(time.Now())
-	key := t.minute.Format(rowTime)
+	key, before := t.minute.Format(rowTime), newTally()
 	for _, row := range journal.Rows(minuteTable, key, key) {
 		if had := newTally(); json.Unmarshal(row, had) == nil {
-			t.now.add(had)
+			before.add(had)
 		}
 	}
+	t.now.add(before)
 	hour := t.minute.Truncate(time.Hour).Format(rowTime)
 	for _, row := range journal.Rows(hourTable, hour, hour) {
 		if had := newTally(); json.Unmarshal(row, had) == nil {
 			t.hour[hour] = had
 		}
 	}
-	if t.now.Requests > 0 && t.hour[hour] != nil { // the hour's row has the minute's too
-		t.hour[hour].subtract(t.now)
+	if before.Requests > 0 && t.hour[hour] != nil { // the hour's row has the minute's too
+		t.hour[hour].subtract(before)
+		t.dirty = true // or nobody would give it back, if the minute ends without another request
 	}
 }
 
@@ -239,7 +241,7 @@ func (t *tallies) save(journal *store.Journal) (tried bool, err error) {
 		return false, nil
 	}
 	rows, hours := map[string][]byte{}, map[string][]byte{}
-	for _, key := range slices.Sorted(maps.Keys(minutes)) { // the running one last
+	for _, key := range slices.Sorted(maps.Keys(minutes)) { // the running one last, whose hour has those before
 		minute := minutes[key]
 		rows[key] = minute.row()
 		hour := key[:len("2006-01-02T15:")] + "00Z"

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"reeve/store"
+)
+
+// requestsIn adds up the requests of a table's rows.
+func requestsIn(t *testing.T, journal *store.Journal, table string) (n int64) {
+	t.Helper()
+	for _, row := range journal.Rows(table, "", "~") {
+		counted := newTally()
+		must(t, json.Unmarshal(row, counted))
+		n += counted.Requests
+	}
+	return n
+}
+
+func TestARestartLosesNoCounts(t *testing.T) {
+	count := func(t *tallies, n int, at time.Time) {
+		for range n {
+			t.add(nil, &Request{Actor: store.Nobody, begun: at, w: statusWriter{status: 404}}, time.Millisecond)
+		}
+	}
+	for _, c := range []struct {
+		name          string
+		before, after int           // requests before the journal was open, and after
+		later         time.Duration // than the start
+	}{
+		{"requests in the same minute", 0, 2, 0},
+		{"requests before the journal is open", 2, 1, 0},
+		{"none until the next minute", 0, 1, time.Minute},
+	} {
+		journal := store.OpenJournal(t.TempDir(), store.JournalOptions{})
+		first, second := newTallies(nil), newTallies(nil)
+		first.load(journal)
+		count(first, 3, time.Now())
+		first.save(journal)
+		count(second, c.before, time.Now())
+		second.load(journal)
+		count(second, c.after, time.Now().Add(c.later))
+		second.save(journal)
+		want := int64(3 + c.before + c.after)
+		if minutes, hours := requestsIn(t, journal, minuteTable), requestsIn(t, journal, hourTable); minutes != want || hours != want {
+			t.Errorf("%s: %d by minute and %d by hour, want %d", c.name, minutes, hours, want)
+		}
+		must(t, journal.Close())
+	}
+}
