@@ -45,6 +45,7 @@ type monitored struct {
 	auth    []authEvent
 	redis   []redisEvent
 	decided bool   // about a permission
+	broken  bool   // the answer was broken off after it had begun
 	body    []byte // as it was sent, if it is JSON
 }
 
@@ -55,6 +56,7 @@ func (m *monitor) done(rt *Route, req *Request, err error) {
 		return
 	}
 	took := time.Since(req.begun)
+	req.mon.broken = err != nil && req.w.status < 400
 	m.tallies.add(rt, req, took)
 	for n, hits := range req.mon.watch.Hits {
 		if hits > 0 {
@@ -76,7 +78,7 @@ func (m *monitor) done(rt *Route, req *Request, err error) {
 // matters tells whether a request is kept whatever the traffic: failures, denials,
 // writes, and what was slow.
 func (m *monitor) matters(req *Request, took time.Duration) bool {
-	if req.w.status >= 400 || req.w.status == 0 || req.http.Method != "GET" && req.http.Method != "HEAD" || took >= time.Duration(m.slowRequest.Load()) {
+	if req.w.status >= 400 || req.w.status == 0 || req.mon.broken || req.http.Method != "GET" && req.http.Method != "HEAD" || took >= time.Duration(m.slowRequest.Load()) {
 		return true
 	}
 	for i := range req.mon.watch.Ops {

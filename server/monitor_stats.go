@@ -48,7 +48,7 @@ func bucketTop(n int) time.Duration {
 // tally is what is counted of the requests of some time.
 type tally struct {
 	Requests  int64                `json:"requests"`
-	Classes   [6]int64             `json:"classes"` // by the first digit of the status
+	Classes   [6]int64             `json:"classes"` // by the first digit of the status; 0 of what was broken off
 	Durations map[int]int64        `json:"durations"`
 	Routes    map[string]*routeSum `json:"routes"`
 	Users     map[string]int64     `json:"users"` // by realm and name
@@ -134,6 +134,9 @@ func (t *tallies) add(rt *Route, req *Request, took time.Duration) {
 		name = t.names[rt]
 	}
 	bucket, class := bucketOf(took), min(max(req.w.status/100, 0), 5)
+	if req.mon.broken {
+		class = 0
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.turn(req.begun)
@@ -149,7 +152,7 @@ func (t *tallies) add(rt *Route, req *Request, took time.Duration) {
 	sum.Requests++
 	sum.Micros += took.Microseconds()
 	sum.Slowest = max(sum.Slowest, took.Microseconds())
-	if req.w.status >= 400 {
+	if req.w.status >= 400 || req.mon.broken {
 		sum.Failed++
 	}
 	if req.Actor.ID != 0 {
