@@ -41,3 +41,28 @@ func TestAnAnswerThatBreaksOffIsAFailure(t *testing.T) {
 		t.Error("it is not kept")
 	}
 }
+
+// flushing counts what the metrics know when an answer is on its way.
+type flushing struct {
+	*httptest.ResponseRecorder
+	stats   *requestStats
+	flushes int
+	counted uint64
+}
+
+func (f *flushing) Flush() {
+	f.flushes++
+	f.counted = f.stats.classes[1].Load()
+}
+
+// Whoever has an answer finds it in the metrics.
+func TestAnAnswerIsCountedBeforeItIsSent(t *testing.T) {
+	in := start(t)
+	rt := free("POST", "/t", public, "T", func(*Request, *none) (nothing, error) { return nothing{}, nil })
+	router := in.server.router([]Route{rt})
+	w := &flushing{ResponseRecorder: httptest.NewRecorder(), stats: in.server.metrics.of(&rt)}
+	router.ServeHTTP(w, in.request("POST", "/t", "", "nobody"))
+	if w.flushes != 1 || w.counted != 1 {
+		t.Errorf("sent %d times, with %d counted", w.flushes, w.counted)
+	}
+}

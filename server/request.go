@@ -73,9 +73,11 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
 		req := s.newRequest(w, r)
 		req.route, req.params = rt, params
-		defer stats.count(req)
 		err := s.run(rt, req)
-		defer func() { s.monitor.done(rt, req, err) }() // also of an answer that is broken off
+		defer func() { // also of an answer that is broken off
+			stats.count(req) // first: what follows sends the answer
+			s.monitor.done(rt, req, err)
+		}()
 		if err != nil {
 			s.fail(req, err)
 		}
