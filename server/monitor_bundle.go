@@ -60,6 +60,11 @@ func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration,
 	if slow := took >= time.Duration(m.slowRequest.Load()); slow {
 		r.Slow = true
 	}
+	for i := range b.auth {
+		if a := &b.auth[i]; err != nil && a.Result == "success" { // it was noted before all was done
+			a.Result, a.Reason = "failed", r.Error
+		}
+	}
 	m.decision(rt, req, b)
 	for i := range b.auth {
 		b.auth[i].eventHead, b.auth[i].Address, b.auth[i].Route = r.eventHead, r.Address, r.Route
