@@ -196,7 +196,7 @@ type computed struct {
 func noted(batch []*job, e CacheEvent) {
 	for _, j := range batch {
 		if j.watch != nil && j.err == nil {
-			j.watch.Cached = append(j.watch.Cached, e)
+			j.watch.cached(e)
 		}
 	}
 }

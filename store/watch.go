@@ -199,7 +199,16 @@ func (tx *Tx) Hit(n CacheNumber) {
 // Noted notes what happened to a cache.
 func (tx *Tx) Noted(e CacheEvent) {
 	if tx.watch != nil {
-		tx.watch.Cached = append(tx.watch.Cached, e)
+		tx.watch.cached(e)
+	}
+}
+
+// maxCached bounds what is kept of caches: a commit can drop every session there is.
+const maxCached = 100
+
+func (w *Watch) cached(e CacheEvent) {
+	if len(w.Cached) < maxCached {
+		w.Cached = append(w.Cached, e)
 	}
 }
 
