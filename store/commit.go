@@ -32,6 +32,14 @@ type job struct {
 	times jobTimes
 }
 
+func newJob(actor *Actor, fn func(*Tx) error, watch *Watch) *job {
+	j := &job{actor: actor, fn: fn, since: time.Now(), done: make(chan struct{}), watch: watch}
+	if watch != nil {
+		j.times.mark, j.times.more = len(watch.Ops), watch.More
+	}
+	return j
+}
+
 // Update runs fn in the next commit and returns when it is on the disk and the
 // caches show it. fn may run more than once: it reads only its tx, checks before
 // it writes, changes nothing it has captured but its results, and does nothing
@@ -40,7 +48,7 @@ func (db *DB) Update(actor *Actor, fn func(*Tx) error) error { return db.update(
 
 func (db *DB) update(watch *Watch, actor *Actor, fn func(*Tx) error) error {
 	db.stats.updates.Add(1)
-	j := &job{actor: actor, fn: fn, since: time.Now(), done: make(chan struct{}), watch: watch}
+	j := newJob(actor, fn, watch)
 	if watch != nil {
 		defer j.settle()
 	}

@@ -245,7 +245,6 @@ func (j *job) begin() {
 	}
 	if j.times.wait == 0 {
 		j.times.wait = time.Since(j.since)
-		j.times.mark, j.times.more = len(j.watch.Ops), j.watch.More
 	}
 	j.watch.Ops, j.watch.More = j.watch.Ops[:j.times.mark], j.times.more
 }
