@@ -55,9 +55,15 @@ func (t *traces) running() []*liveTrace {
 	return slices.DeleteFunc(slices.Clone(*live), func(l *liveTrace) bool { return l.EndsAt <= now })
 }
 
+// any tells whether there are traces, some of which may be over.
+func (t *traces) any() bool {
+	live := t.live.Load()
+	return live != nil && len(*live) > 0
+}
+
 // match tells whether a request is traced; without traces it costs nothing.
 func (t *traces) match(rt *Route, req *Request) bool {
-	if live := t.live.Load(); live == nil || len(*live) == 0 {
+	if !t.any() {
 		return false
 	}
 	matched := false

@@ -62,6 +62,9 @@ func (s *Server) newRequest(w http.ResponseWriter, r *http.Request) *Request {
 		req.db = s.db.Watched(nil)
 	} else {
 		req.db = s.db.Watched(&req.mon.watch)
+		if s.monitor.traces.any() {
+			req.mon.watch.MaxOps = tracedOps // it may match one
+		}
 	}
 	return req
 }
