@@ -61,8 +61,8 @@ var goodBodies = map[string]struct{ url, body string }{
 }
 
 // withGoodBodies is an instance that accepts each of goodBodies once.
-func withGoodBodies(t *testing.T) *instance {
-	in := start(t)
+func withGoodBodies(t *testing.T, options ...func(*setup)) *instance {
+	in := start(t, options...)
 	in.create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
 	in.create("/system/setting", `{"key":"mine","title":"Mine","type":"input","group_id":6}`)
 	in.clerk("clerk")

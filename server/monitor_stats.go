@@ -119,7 +119,7 @@ type tallies struct {
 func newTallies(routes []Route) *tallies {
 	t := &tallies{names: map[*Route]string{}, now: newTally(), past: map[string]*tally{}, hour: map[string]*tally{}}
 	for i := range routes {
-		t.names[&routes[i]] = routes[i].Method + " " + routes[i].Path
+		t.names[&routes[i]] = routes[i].name()
 	}
 	return t
 }

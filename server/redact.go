@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 	"mime"
 	"net/http"
@@ -183,6 +184,9 @@ func (r *redactor) body(route, contentType string, raw []byte, whole bool) strin
 		if media, _, err := mime.ParseMediaType(contentType); err != nil || media != "application/json" {
 			return fmt.Sprintf("(not JSON, %d bytes)", len(raw))
 		}
+	}
+	if at := run(string(raw), jsonSpace); at < len(raw) && raw[at] != '{' && json.Valid(raw) {
+		return fmt.Sprintf("(not a JSON object, %d bytes)", len(raw)) // no name says what is a secret in it
 	}
 	rules := jsonRules{
 		hideValues: route == "POST /system/setting" || route == "PUT /system/setting/:id",

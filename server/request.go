@@ -184,7 +184,7 @@ func (s *Server) fail(req *Request, err error) {
 	e := errs.Of(err)
 	st := status[e.Kind]
 	if e.Kind == errs.Internal || e.Unwrap() != nil && st.code >= 500 { // but not the Busy of a flood, which would fill the log
-		s.log.Error().Err(err).Str("request", req.ID).Str("method", req.http.Method).Str("path", req.http.URL.Path).
+		s.log.Error().Err(err).Str("request", req.ID).Str("method", req.http.Method).Str("path", req.loggedPath()).
 			Int("status", st.code).Msg("request failed")
 	}
 	if req.w.status != 0 {
@@ -210,6 +210,15 @@ func (s *Server) fail(req *Request, err error) {
 	req.writeJSON(st.code, append(body, '\n'))
 }
 
+// loggedPath is the path without the keys that open something by themselves.
+func (req *Request) loggedPath() string {
+	route := ""
+	if req.route != nil {
+		route = req.route.name()
+	}
+	return (&redactor{}).path(route, req.http.URL.Path)
+}
+
 // logRequest writes the one line of a request, at debug. The query is left out:
 // it can hold what is nobody's business.
 func (s *Server) logRequest(route string, req *Request, err error) {
@@ -220,7 +229,7 @@ func (s *Server) logRequest(route string, req *Request, err error) {
 	if err != nil && !errs.Is(err, errs.Internal) {
 		line = line.Str("error", errs.Of(err).Code)
 	}
-	line.Str("request", req.ID).Str("method", req.http.Method).Str("route", route).Str("path", req.http.URL.Path).
+	line.Str("request", req.ID).Str("method", req.http.Method).Str("route", route).Str("path", req.loggedPath()).
 		Int("status", req.w.status).Stringer("address", req.Addr).Str("user", req.Actor.Username).
 		Dur("ms", time.Since(req.begun)).Msg("request")
 }

@@ -261,6 +261,9 @@ func (rt *Route) takes(name string) bool {
 	return rt.in.has("path", name)
 }
 
+// name is how a route is spoken of.
+func (rt *Route) name() string { return rt.Method + " " + rt.Path }
+
 // open tells whether a route asks for no permission.
 func (rt *Route) open() bool {
 	return rt.Access == public || rt.Access == signedIn || rt.Access == appOnly || rt.Access == metricsToken

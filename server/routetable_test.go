@@ -26,8 +26,6 @@ func urlOf(rt *Route) string {
 	return strings.Join(segments, "/")
 }
 
-func (rt *Route) name() string { return rt.Method + " " + rt.Path }
-
 // eachRoute runs a test for every route that a condition holds for.
 func eachRoute(t *testing.T, in *instance, when func(*Route) bool, test func(in *instance, rt *Route)) {
 	t.Helper()

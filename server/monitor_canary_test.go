@@ -1,0 +1,299 @@
+package server
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// leakMark is in every secret that the test makes up: a part of one is a leak too.
+const leakMark = "Zq7Xk9Wv"
+
+// leaks sends secrets and remembers those that the server has made.
+type leaks struct {
+	*instance
+	*canaries
+	log  bytes.Buffer
+	real []string
+	sent int
+}
+
+func (l *leaks) token() string { return leakMark + strconv.FormatUint(l.Uint64(), 36) }
+func (l *leaks) value() string { return l.junk() + l.token() + l.junk() }
+
+// try sends a request with secrets in its headers and its query, if it may have them.
+func (l *leaks) try(method, address, contentType, body, as string, query bool) int {
+	l.t.Helper()
+	if query {
+		v := l.value()
+		nested := fmt.Sprintf(`{"password":[%s],"a":{"api_key":%[1]s}}`, encodeJSONText(v))
+		separator := "?"
+		if strings.Contains(address, "?") {
+			separator = "&"
+		}
+		address += separator + url.Values{"token": {v}, "sig": {v}, "X-Api-Key": {l.value()}, "filter": {nested}, "sorter": {nested}}.Encode()
+	}
+	r := httptest.NewRequest(method, address, strings.NewReader(body))
+	if body == "" {
+		r.Body, r.ContentLength = http.NoBody, 0
+	} else {
+		r.Header.Set("Content-Type", contentType)
+	}
+	token, known := l.tokens[as]
+	if !known {
+		token = l.token()
+	}
+	switch as {
+	case "nobody":
+	case "basic":
+		r.SetBasicAuth("admin", l.token())
+	default:
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	r.Header.Set("Cookie", "session="+l.token()+"; b="+l.token())
+	r.Header.Set(l.pick("X-Api-Key", "X-Auth", "Proxy-Authorization", "X-Token", "X-Whatever"), l.token())
+	r.Header.Set("Referer", "https://u:"+l.token()+"@h/media/"+l.token()+"ABCDEFGHIJKLM?token="+l.token())
+	w := httptest.NewRecorder()
+	l.server.Handler().ServeHTTP(w, r)
+	if l.sent++; l.sent%200 == 0 {
+		l.flush()
+	}
+	return w.Code
+}
+
+// body is a good body with secrets in the place of secret fields, and further
+// fields, at every depth, that nobody knows.
+func (l *leaks) body(good string, unknown bool) string {
+	object := decodeObject(l.t, good)
+	for name, value := range object {
+		if _, text := value.(string); text && secretName(name) && name != "key" {
+			object[name] = l.value()
+		}
+	}
+	if unknown {
+		v := l.value()
+		inner := string(encodeJSON(l.t, map[string]any{"Secret": v}))
+		object["password2"] = v
+		object["any"] = map[string]any{"token": []any{l.value(), map[string]any{"deep": v}}, "list": []any{map[string]any{"pin": v}}, "text": inner}
+	}
+	return string(encodeJSON(l.t, object))
+}
+
+// everyRoute takes secrets through the whole table, by everybody, in every shape.
+func (l *leaks) everyRoute(statuses map[int]int) {
+	for _, rt := range routes() {
+		good, takes := goodBodies[rt.name()]
+		address := good.url
+		id := "1"
+		if rt.Method == "DELETE" {
+			id = "999" // everybody is needed until the end
+		}
+		if !takes {
+			address = strings.NewReplacer(":key", l.token()+"ABCDEFGHIJ", ":id", id, ":item_id", id).Replace(rt.Path)
+		}
+		for _, as := range []string{"owner", "clerk", "customer", "nobody", "wrong", "basic"} {
+			if _, gone := l.tokens[as]; gone && (as == "owner" || as == "customer") {
+				l.renew()
+			}
+			for _, query := range []bool{false, true} {
+				if !takes {
+					statuses[l.try(rt.Method, address, "", "", as, query)]++
+					continue
+				}
+				for _, body := range []string{l.body(good.body, false), l.body(good.body, true), `{"password":"` + l.token(), `["` + l.token() + `"]`} {
+					statuses[l.try(rt.Method, address, "application/json", body, as, query)]++
+				}
+			}
+		}
+		l.renew()
+		if takes {
+			body := l.body(good.body, true)
+			statuses[l.try(rt.Method, address, "text/plain", body, "owner", false)]++
+			statuses[l.try(rt.Method, address, "application/json", `{"password":"`+l.token()+strings.Repeat(" ", maxBody)+`"}`, "owner", false)]++
+		}
+		if rt.in != nil && rt.in.upload {
+			parts := multipartBody(fieldPart("password", l.value()), fieldPart(l.token(), "x"), filePart(l.token()+".txt", l.token()))
+			for _, as := range []string{"owner", "nobody", "clerk"} {
+				statuses[l.try(rt.Method, address, "multipart/form-data; boundary=edge", parts, as, as != "owner")]++
+			}
+		}
+	}
+}
+
+// renew signs those in again whom a request may have signed out.
+func (l *leaks) renew() {
+	l.tokens["owner"], l.tokens["customer"] = l.signIn(1), l.appSignIn(1)
+	l.real = append(l.real, l.tokens["owner"], l.tokens["customer"])
+}
+
+// specials are secrets with an address or a name of their own.
+func (l *leaks) specials(statuses map[int]int) {
+	send := func(method, address, body, as string) {
+		statuses[l.try(method, address, "application/json", body, as, false)]++
+	}
+	f := l.keep("owner", "signed.txt", "signed for")
+	signed := l.link(f.ID, "", "owner").URL
+	parsedURL, err := url.Parse(signed)
+	must(l.t, err)
+	signatures := 0
+	for name, values := range parsedURL.Query() {
+		if secretName(name) {
+			signatures++
+			l.real = append(l.real, values...)
+		}
+	}
+	if signatures == 0 {
+		l.t.Errorf("no parameter of %s has the name of a secret", signed)
+	}
+	l.ok("PUT", fmt.Sprint("/file/list/", f.ID), `{"public":1}`, "owner")
+	public := l.publicURL(f.ID)
+	l.real = append(l.real, strings.TrimPrefix(public, "/media/"))
+	for _, address := range []string{signed, signed + "0", public, public + "?x=1", public + "/x", "/medium" + public, public + "x"} {
+		for _, method := range []string{"GET", "HEAD", "POST", "DELETE"} {
+			send(method, address, "", "nobody")
+		}
+	}
+	for range 12 {
+		for _, realm := range []string{"/admin/login", "/api/login"} {
+			send("POST", realm, string(encodeJSON(l.t, map[string]string{"username": "admin", "password": l.value()})), "nobody")
+		}
+	}
+	id := l.create("/system/setting", string(encodeJSON(l.t, map[string]any{"key": "vault", "title": "V", "type": "secret", "values": l.value(), "group_id": 6})))
+	for _, name := range []string{"mine.vault", "MINE.vault", "mine.vautl", "vault", "site.title2"} {
+		send("PUT", "/system/setting", string(encodeJSON(l.t, map[string]any{"values": map[string]any{name: l.value()}})), "owner")
+		send("PUT", "/system/setting", string(encodeJSON(l.t, map[string]any{"values": map[string]any{name: []string{l.value()}}})), "owner")
+		send("PUT", "/system/setting", string(encodeJSON(l.t, map[string]any{"values": map[string]any{name: l.value()}})), "clerk")
+	}
+	for _, body := range []map[string]any{{"values": l.value()}, {"values": l.value(), "type": "number"}, {"values": l.value(), "updated_at": "2000-01-01T00:00:00.000000Z"}} {
+		send("PUT", fmt.Sprint("/system/setting/", id), string(encodeJSON(l.t, body)), "owner")
+	}
+	send("POST", "/admin/role", `{"name":"Owner","password":"`+l.token()+`"}`, "owner")
+	send("POST", "/admin/role", `{"name":"Owner"}`, "owner")
+}
+
+var escapes = regexp.MustCompile(`(?i)\\+u00([0-9a-f]{2})|%(?:25)*([0-9a-f]{2})`)
+
+// plain takes the escapes off letters and digits.
+func plain(text string) string {
+	return escapes.ReplaceAllStringFunc(text, func(s string) string {
+		b, err := hex.DecodeString(s[len(s)-2:])
+		if err != nil {
+			return s
+		}
+		return string(b)
+	})
+}
+
+// find reports every place where a text has a secret, however it is spelled.
+func (l *leaks) find(where, text string) {
+	l.t.Helper()
+	needles := []string{strings.ToLower(leakMark), hex.EncodeToString([]byte(leakMark))}
+	folded := strings.ToLower(plain(text))
+	for _, needle := range needles {
+		if i := strings.Index(folded, needle); i >= 0 {
+			l.t.Errorf("%s has a secret: …%q…", where, folded[max(0, i-300):min(len(folded), i+100)])
+		}
+	}
+	for shift := range 3 {
+		encoded := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + leakMark))
+		if i := strings.Index(text, encoded[2*shift:len(encoded)-2]); i >= 0 {
+			l.t.Errorf("%s has a secret in base64: …%q…", where, text[max(0, i-300):min(len(text), i+100)])
+		}
+	}
+	for _, value := range append(l.real, metricsSecret, ownerPassword, "another password", "long enough it is") {
+		for _, spelled := range spellings(value) {
+			if i := strings.Index(text, spelled); i >= 0 {
+				l.t.Errorf("%s has the secret %q: …%q…", where, value, text[max(0, i-300):min(len(text), i+100)])
+			}
+		}
+	}
+}
+
+// TestNoSecretIsKept sends secrets wherever a secret can stand, through every route,
+// in requests that succeed and that fail in every way, and looks for them in all
+// that is written and told of them.
+func TestNoSecretIsKept(t *testing.T) {
+	l := &leaks{canaries: &canaries{Rand: rand.New(rand.NewPCG(7, uint64(size(1, 2, 3))))}}
+	l.instance = withGoodBodies(t, func(s *setup) { s.log = &l.log })
+	l.renew()
+	statuses := map[int]int{}
+	l.specials(statuses)
+	l.everyRoute(statuses)
+	l.flush()
+	for _, status := range []int{200, 400, 401, 403, 404, 405, 409, 413, 415, 422, 429} {
+		if statuses[status] == 0 {
+			t.Errorf("no request was answered %d: %v", status, statuses)
+		}
+	}
+	l.find("the log", l.log.String())
+	files, err := os.ReadDir(filepath.Join(l.dir, "monitor"))
+	must(t, err)
+	for _, f := range files {
+		b, err := os.ReadFile(filepath.Join(l.dir, "monitor", f.Name()))
+		must(t, err)
+		l.find(f.Name(), string(b))
+	}
+	l.tokens["owner"] = l.signIn(1)
+	told := 0
+	for _, kind := range []string{requestKind, authKind, queryKind, cacheKind, redisKind} {
+		for at, more := 1, true; more; at++ {
+			var events monitorPage[json.RawMessage]
+			a := l.ok("GET", fmt.Sprintf("/system/monitor/%s?pageSize=1000&page=%d", kind, at), "", "owner")
+			a.data(&events)
+			l.find("the list of "+kind, a.Body)
+			more = len(events.Data) == 1000
+			if told += len(events.Data); kind == requestKind {
+				for n := 0; n < len(events.Data); n += 50 {
+					var head eventHead
+					must(t, json.Unmarshal(events.Data[n], &head))
+					l.find("a story", l.ok("GET", "/system/monitor/request/"+head.RequestID, "", "owner").Body)
+				}
+			}
+		}
+	}
+	if told < l.sent {
+		t.Errorf("%d events are told of %d requests", told, l.sent)
+	}
+	l.ok("POST", "/system/monitor/trace", `{"user_id":1}`, "owner")
+	for _, address := range []string{"/system/monitor/stats", "/system/monitor/trace", "/system/info", "/system/health"} {
+		l.find(address, l.ok("GET", address, "", "owner").Body)
+	}
+	l.find("/metrics", l.ok("GET", "/metrics", "", "metrics").Body)
+}
+
+// TestASecretIsFoundHoweverItIsSpelled holds that the test above can fail.
+func TestASecretIsFoundHoweverItIsSpelled(t *testing.T) {
+	secret := "x" + leakMark + "y"
+	for name, text := range map[string]string{
+		"raw": secret, "in capitals": strings.ToUpper(secret), "as JSON": `\u005a` + secret[2:], "as URL": "%5a" + secret[2:], "as URL twice": "%255A" + secret[2:],
+		"in base64": base64.StdEncoding.EncodeToString([]byte(secret)), "in base64 elsewhere": base64.URLEncoding.EncodeToString([]byte("a:" + secret)),
+		"in base64 at the start": base64.StdEncoding.EncodeToString([]byte(secret[1:])), "in hex": hex.EncodeToString([]byte(secret)), "the server's": "a " + metricsSecret,
+	} {
+		l := &leaks{instance: &instance{t: &quietT{TB: t}}}
+		if l.find(name, "before "+text+" after"); !l.t.Failed() {
+			t.Errorf("%s: it is not found in %s", name, text)
+		}
+	}
+}
+
+// quietT takes note of a failure that is wanted.
+type quietT struct {
+	testing.TB
+	failed bool
+}
+
+func (q *quietT) Helper()               {}
+func (q *quietT) Errorf(string, ...any) { q.failed = true }
+func (q *quietT) Failed() bool          { return q.failed }
