@@ -1,0 +1,172 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"reeve/store"
+)
+
+// tallies are the counts of the running minute and hour.
+type tallies struct {
+	mu     sync.Mutex
+	names  map[*Route]string
+	minute time.Time
+	now    *tally            // of the minute
+	dirty  bool              // it has what is not written
+	past   map[string]*tally // minutes that are over and not written yet, by table and key
+	hour   map[string]*tally // hours, without what is not over of them; of load and save alone
+}
+
+func newTallies(routes []Route) *tallies {
+	t := &tallies{names: map[*Route]string{}, now: newTally(), past: map[string]*tally{}, hour: map[string]*tally{}}
+	for i := range routes {
+		t.names[&routes[i]] = routes[i].name()
+	}
+	return t
+}
+
+// otherRoutes stands for every address that there is not.
+const otherRoutes = "(unknown address)"
+
+// add counts a request.
+func (t *tallies) add(rt *Route, req *Request, took time.Duration) {
+	name := otherRoutes
+	if rt != nil {
+		name = t.names[rt]
+	}
+	bucket, class := bucketOf(took), min(max(req.w.status/100, 0), 5)
+	if req.mon.broken {
+		class = 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.turn(req.begun)
+	t.dirty = true
+	t.now.Requests++
+	t.now.Classes[class]++
+	t.now.Durations[bucket]++
+	sum := t.now.Routes[name]
+	if sum == nil {
+		sum = &routeSum{}
+		t.now.Routes[name] = sum
+	}
+	sum.Requests++
+	sum.Micros += took.Microseconds()
+	sum.Slowest = max(sum.Slowest, took.Microseconds())
+	if req.w.status >= 400 || req.mon.broken {
+		sum.Failed++
+	}
+	if req.Actor.ID != 0 {
+		user := "admin " + req.Actor.Username
+		if req.Actor.App {
+			user = "app " + req.Actor.Username
+		}
+		if _, known := t.now.Users[user]; known || len(t.now.Users) < maxTallyUsers {
+			t.now.Users[user]++
+		}
+	}
+}
+
+// turn begins another minute when it is time; mu is held.
+func (t *tallies) turn(now time.Time) {
+	minute := now.UTC().Truncate(time.Minute)
+	if !minute.After(t.minute) {
+		return // also when the clock went back: the minute goes on
+	}
+	if t.now.Requests > 0 {
+		t.past[t.minute.Format(rowTime)] = t.now
+	}
+	t.minute, t.now, t.dirty = minute, newTally(), false
+}
+
+// load goes on with the minutes and hours that a stop has interrupted. Requests may
+// have been counted before the journal was open.
+func (t *tallies) load(journal *store.Journal) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.turn(time.Now())
+	resume := func(key string, minute *tally) {
+		had, hour := readTally(journal, minuteTable, key), t.hourOf(journal, key)
+		if hour.Requests >= had.Requests { // its row has the minute's too, unless it could not be written
+			hour.subtract(had)
+		}
+		minute.add(had)
+	}
+	for key, minute := range t.past {
+		resume(key, minute)
+	}
+	resume(t.minute.Format(rowTime), t.now)
+}
+
+// readTally reads a row; without one, or with a damaged one, counting begins anew.
+func readTally(journal *store.Journal, table, key string) *tally {
+	for _, row := range journal.Rows(table, key, key) {
+		if had := newTally(); json.Unmarshal(row, had) == nil {
+			return had
+		}
+	}
+	return newTally()
+}
+
+func hourKey(minute string) string { return minute[:len("2006-01-02T15:")] + "00Z" }
+
+// hourOf is the hour of a minute, without the minutes that are not over.
+func (t *tallies) hourOf(journal *store.Journal, minute string) *tally {
+	key := hourKey(minute)
+	if t.hour[key] == nil {
+		t.hour[key] = readTally(journal, hourTable, key)
+	}
+	return t.hour[key]
+}
+
+// save writes the rows that have changed, if any, and, once a minute, deletes those
+// that are too old.
+func (t *tallies) save(journal *store.Journal) (tried bool, err error) {
+	t.mu.Lock()
+	t.turn(time.Now())
+	minutes := t.past
+	t.past = map[string]*tally{}
+	over := len(minutes) > 0
+	running := ""
+	if t.dirty {
+		running = t.minute.Format(rowTime)
+		snapshot := newTally()
+		snapshot.add(t.now)
+		minutes[running], t.dirty = snapshot, false
+	}
+	t.mu.Unlock()
+	if len(minutes) == 0 {
+		return false, nil
+	}
+	rows, hours := map[string][]byte{}, map[string][]byte{}
+	for _, key := range slices.Sorted(maps.Keys(minutes)) { // the running one last: its hour has the others
+		rows[key] = minutes[key].row()
+		whole := newTally()
+		whole.add(t.hourOf(journal, key))
+		whole.add(minutes[key])
+		if key != running {
+			t.hour[hourKey(key)] = whole
+		}
+		hours[hourKey(key)] = whole.row()
+	}
+	err = errors.Join(journal.SetRows(minuteTable, rows), journal.SetRows(hourTable, hours)) // what cannot be written is lost
+	if over {
+		err = errors.Join(err, t.expire(journal))
+	}
+	return true, err
+}
+
+func (t *tallies) expire(journal *store.Journal) error {
+	now := time.Now().UTC()
+	for hour := range t.hour { // at most the running one and the one before
+		if hour < now.Add(-2*time.Hour).Format(rowTime) {
+			delete(t.hour, hour)
+		}
+	}
+	return errors.Join(journal.DeleteRows(minuteTable, now.Add(-minutesKept).Format(rowTime)), journal.DeleteRows(hourTable, now.Add(-hoursKept).Format(rowTime)))
+}
