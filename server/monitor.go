@@ -46,6 +46,7 @@ type monitor struct {
 	tallies *tallies
 	traces  traces
 	hits    []atomic.Uint64 // of caches, by number, not yet written
+	budget  time.Duration   // how long a list looks
 
 	told     []string // the journal's warnings that are in the log; of run alone
 	noEvents trouble
@@ -63,6 +64,7 @@ func newMonitor(config MonitorConfig, targets []string, db *store.DB, log zerolo
 	m := &monitor{
 		config: config, targets: targets, db: db, log: log, host: host, queue: make(chan *bundle, queueLength),
 		tallies: newTallies(routes), hits: make([]atomic.Uint64, len(store.CacheNames())),
+		budget: scanBudget,
 	}
 	m.readSettings()
 	return m

@@ -66,7 +66,7 @@ func (m *monitor) list(kind string, ask *question, out *envelope) error {
 	if len(ask.ranges) > 0 {
 		low, high = max(0, ask.ranges[0].low), min(high, ask.ranges[0].high)
 	}
-	found := &search{low: low, high: high, from: ask.offset(), to: ask.offset() + ask.size, budget: scanBudget}
+	found := &search{low: low, high: high, from: ask.offset(), to: ask.offset() + ask.size, budget: m.budget}
 	if err := found.where(ask); err != nil {
 		return err
 	}
@@ -98,8 +98,7 @@ type search struct {
 	slow     []string
 	slowest  time.Duration
 	needles  [][][]byte // of each, one must be in the body
-	text     []byte     // lower case; must be in the body
-	buf      []byte
+	text     string     // folded; must be in a text of the body
 
 	seen, total int
 	rows        []json.RawMessage
@@ -108,14 +107,27 @@ type search struct {
 
 // where takes over the conditions of a question.
 func (s *search) where(ask *question) error {
+	s.text = ask.search
 	for _, of := range ask.anyOf {
 		switch of.column {
 		case "user_id":
 			s.users = of.numbers
 		case "min_duration_ms":
-			s.slowest = time.Duration(min(slices.Max(of.numbers), maxDurationMS)) * time.Millisecond
-		case "slow":
-			s.slow = of.texts
+			least := slices.Max(of.numbers)
+			if least < 0 {
+				return errs.Field(errs.Malformed, of.column, "must not be negative")
+			}
+			s.slowest = time.Duration(min(least, maxDurationMS)) * time.Millisecond
+		case "slow", "n_plus_one":
+			flags, err := askedFlags(of)
+			if err != nil {
+				return err
+			}
+			if of.column == "slow" {
+				s.slow = flags
+			} else {
+				s.needles = append(s.needles, needles(of.column, flags))
+			}
 		case "status":
 			for _, text := range of.texts {
 				if len(text) != 3 || text[0] < '1' || text[0] > '5' || text[1:] != "xx" && strings.Trim(text, "0123456789") != "" {
@@ -124,28 +136,41 @@ func (s *search) where(ask *question) error {
 			}
 			s.statuses = of.texts
 		default:
-			var any [][]byte
-			for _, text := range of.texts {
+			values := make([]string, len(of.texts))
+			for i, text := range of.texts {
 				value, err := json.Marshal(text)
 				if err != nil {
 					return err
 				}
-				any = append(any, []byte(`"`+of.column+`":`+string(value)))
-				if text == "0" || text == "1" { // a flag
-					any = append(any, []byte(`"`+of.column+`":`+text+`,`))
-				}
+				values[i] = string(value)
 			}
-			s.needles = append(s.needles, any)
+			s.needles = append(s.needles, needles(of.column, values))
 		}
-	}
-	if ask.search != "" {
-		text, err := json.Marshal(ask.search)
-		if err != nil {
-			return err
-		}
-		s.text = bytes.ToLower(text[1 : len(text)-1])
 	}
 	return nil
+}
+
+// needles are the ways in which a column can stand in an event's JSON.
+func needles(column string, values []string) (any [][]byte) {
+	for _, value := range values {
+		any = append(any, []byte(`"`+column+`":`+value+`,`), []byte(`"`+column+`":`+value+`}`))
+	}
+	return any
+}
+
+// askedFlags are 1 and 0, as which a flag stands in JSON too.
+func askedFlags(of anyOf) (flags []string, err error) {
+	for _, text := range of.texts {
+		switch text {
+		case "1", "true":
+			flags = append(flags, "1")
+		case "0", "false":
+			flags = append(flags, "0")
+		default:
+			return nil, errs.Field(errs.Malformed, of.column, "must be 1 or 0")
+		}
+	}
+	return flags, nil
 }
 
 // take looks at one event; it returns false when there is no more to look for.
@@ -187,30 +212,42 @@ func (s *search) matches(m marks, body []byte) bool {
 	case s.statuses != nil && !slices.ContainsFunc(s.statuses, func(want string) bool { return statusIs(int(m.status), want) }):
 		return false
 	}
-	before, after := aroundUser(body)
+	own := body // without the user, who has a name too
+	if i := bytes.Index(body, []byte(`,"host_name":`)); i >= 0 {
+		own = body[i:]
+	}
 	for _, any := range s.needles {
-		if !slices.ContainsFunc(any, func(needle []byte) bool { return bytes.Contains(before, needle) || bytes.Contains(after, needle) }) {
+		in := own
+		if bytes.HasPrefix(any[0], []byte(`"request_id":`)) {
+			in = body
+		}
+		if !slices.ContainsFunc(any, func(needle []byte) bool { return bytes.Contains(in, needle) }) {
 			return false
 		}
 	}
-	if s.text == nil {
-		return true
-	}
-	s.buf = append(s.buf[:0], body...)
-	for i, c := range s.buf {
-		if 'A' <= c && c <= 'Z' {
-			s.buf[i] = c + 'a' - 'A'
-		}
-	}
-	return bytes.Contains(s.buf, s.text)
+	return s.text == "" || says(body, s.text)
 }
 
-// aroundUser is an event without who was signed in, who has columns of the same
-// names. No text can look like a key: quotes in it are escaped.
-func aroundUser(body []byte) (before, after []byte) {
-	before, rest, _ := bytes.Cut(body, []byte(`,"user":`))
-	_, after, _ = bytes.Cut(rest, []byte(`,"host_name":`))
-	return before, after
+// says tells whether one of the texts in JSON, names left out, has a folded text in it.
+func says(body []byte, text string) bool {
+	for i := 0; i < len(body); i++ {
+		if body[i] != '"' {
+			continue
+		}
+		start := i
+		for i++; i < len(body) && body[i] != '"'; i++ {
+			if body[i] == '\\' {
+				i++
+			}
+		}
+		if i+1 >= len(body) || body[i+1] == ':' || i-start-1 < len(text)/3 { // a name, or too short: folding may make a text longer
+			continue
+		}
+		if strings.Contains(store.Fold(decodeJSONText(string(body[start:i+1]))), text) {
+			return true
+		}
+	}
+	return false
 }
 
 // statusIs tells whether a status is 404 or of the class 4xx.

@@ -64,9 +64,6 @@ func (m *monitor) done(rt *Route, req *Request, err error) {
 		}
 	}
 	traced := m.traces.match(rt, req)
-	if !traced {
-		req.mon.watch.Shorten()
-	}
 	stands := int64(1)
 	if !traced && !m.matters(req, took) {
 		var keep bool

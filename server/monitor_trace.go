@@ -16,8 +16,8 @@ import (
 
 const (
 	maxTraces     = 20
-	maxTraceTime  = 15 // minutes
-	tracedOps     = 1000
+	maxTraceTime  = 15   // minutes
+	tracedOps     = 1000 // of the store that are kept of one request; of others it is store.Watch's own bound
 	traceDefault  = 5
 	traceNotFound = "there is no trace %d, or it is over"
 )
@@ -55,27 +55,35 @@ func (t *traces) running() []*liveTrace {
 	return slices.DeleteFunc(slices.Clone(*live), func(l *liveTrace) bool { return l.EndsAt <= now })
 }
 
-// any tells whether there are traces, some of which may be over.
-func (t *traces) any() bool {
-	live := t.live.Load()
-	return live != nil && len(*live) > 0
-}
-
-// match tells whether a request is traced; without traces it costs nothing.
-func (t *traces) match(rt *Route, req *Request) bool {
-	if !t.any() {
+// match tells whether a request is traced, and counts it for its traces; without
+// traces it costs nothing.
+func (t *traces) match(rt *Route, req *Request) (matched bool) {
+	if live := t.live.Load(); live == nil || len(*live) == 0 {
 		return false
 	}
-	matched := false
 	for _, l := range t.running() {
-		if l.UserID != 0 && (req.Actor.App || l.UserID != req.Actor.ID) || l.IP != "" && l.IP != req.Addr.String() ||
-			l.Route != "" && (rt == nil || l.Route != rt.Path && l.Route != rt.Method+" "+rt.Path) {
-			continue
+		if l.matches(rt, req) {
+			matched = true
+			l.matched.Add(1)
 		}
-		matched = true
-		l.matched.Add(1)
 	}
 	return matched
+}
+
+// widen has more kept of what a request does, once it is known who asks for what,
+// if it is traced.
+func (t *traces) widen(rt *Route, req *Request) {
+	if live := t.live.Load(); live == nil || len(*live) == 0 {
+		return
+	}
+	if slices.ContainsFunc(t.running(), func(l *liveTrace) bool { return l.matches(rt, req) }) {
+		req.mon.watch.MaxOps = tracedOps
+	}
+}
+
+func (l *liveTrace) matches(rt *Route, req *Request) bool {
+	return (l.UserID == 0 || !req.Actor.App && l.UserID == req.Actor.ID) && (l.IP == "" || l.IP == req.Addr.String()) &&
+		(l.Route == "" || rt != nil && (l.Route == rt.Path || l.Route == rt.name()))
 }
 
 func (t *traces) set(live []*liveTrace) { t.live.Store(&live) }
@@ -104,8 +112,8 @@ func startTrace(req *Request, in *traceIn) (*trace, error) {
 	if err := req.db.View(req.Actor, func(tx *store.Tx) error { return l.follows(tx, faults) }); err != nil {
 		return nil, err
 	}
-	if l.Route != "" && !slices.ContainsFunc(req.s.routes, func(rt Route) bool { return l.Route == rt.Path || l.Route == rt.Method+" "+rt.Path }) {
-		faults.Add("route", "there is no such route; it is written like /admin/list/:id")
+	if l.Route != "" && !slices.ContainsFunc(req.s.routes, func(rt Route) bool { return !rt.unmonitored && (l.Route == rt.Path || l.Route == rt.name()) }) {
+		faults.Add("route", "there is no such route that is monitored; it is written like /admin/list/:id")
 	}
 	if l.UserID == 0 && l.IP == "" && l.Route == "" && len(faults) == 0 {
 		faults.Add("user_id", "user_id, ip or route is required")

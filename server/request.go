@@ -62,9 +62,6 @@ func (s *Server) newRequest(w http.ResponseWriter, r *http.Request) *Request {
 		req.db = s.db.Watched(nil)
 	} else {
 		req.db = s.db.Watched(&req.mon.watch)
-		if s.monitor.traces.any() {
-			req.mon.watch.MaxOps = tracedOps // it may match one
-		}
 	}
 	return req
 }
@@ -98,7 +95,9 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 	out := newEnvelope()
 	defer out.release()
 	err = req.db.View(store.Nobody, func(tx *store.Tx) error {
-		if err := s.admit(tx, rt, req); err != nil || rt.view == nil {
+		err := s.admit(tx, rt, req)
+		s.monitor.traces.widen(rt, req)
+		if err != nil || rt.view == nil {
 			return err
 		}
 		return rt.view(tx, req, out)

@@ -23,13 +23,6 @@ type Watch struct {
 // defaultMaxOps bounds what a request that reads a record at a time is kept of.
 const defaultMaxOps = 100
 
-// Shorten leaves out what is beyond the default of MaxOps.
-func (w *Watch) Shorten() {
-	if over := len(w.Ops) - defaultMaxOps; over > 0 {
-		w.Ops, w.More = w.Ops[:defaultMaxOps], w.More+over
-	}
-}
-
 // Op is one operation as a canonical statement: what is asked, never of whom.
 type Op struct {
 	Connection string // the file: data.db or files.db
