@@ -1,0 +1,176 @@
+package server
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// told writes a request's events, a line each, with what matters of them.
+func (in *instance) told(a *reply) string {
+	in.t.Helper()
+	in.flush()
+	var list monitorPage[requestEvent]
+	in.ok("GET", "/system/monitor/request?request_id="+a.Header.Get("X-Request-Id"), "", "owner").data(&list)
+	if list.Total != 1 {
+		in.t.Fatalf("%s: %d events of its request", a.sent, list.Total)
+	}
+	story := in.ok("GET", fmt.Sprint("/system/monitor/request/", list.Data[0].ID), "", "owner").Body
+	if again := in.ok("GET", "/system/monitor/request/"+a.Header.Get("X-Request-Id"), "", "owner").Body; again != story {
+		in.t.Errorf("%s: by its name it is %s\nby its number %s", a.sent, again, story)
+	}
+	var out requestStory
+	(&reply{t: in.t, Body: story}).data(&out)
+	r := list.Data[0]
+	lines := []string{strings.TrimSpace(fmt.Sprintf("request %s %s %s %d %s %s", r.Method, r.Route, r.Handler, r.Status, r.Error, r.Payload))}
+	for _, part := range out.Events {
+		e := part.Event.(map[string]any)
+		if e["request_id"] != r.RequestID {
+			in.t.Errorf("%s: an event of %v is among its", a.sent, e["request_id"])
+		}
+		columns := map[string][]string{
+			authKind: {"type", "username", "ability", "result", "reason", "matched_by"}, queryKind: {"statement", "mode", "plan", "examined", "returned", "n_plus_one"},
+			cacheKind: {"cache", "type"}, redisKind: {"connection", "command"},
+		}[part.Kind]
+		line := part.Kind
+		for _, column := range columns {
+			if text := fmt.Sprint(e[column]); text != "" {
+				line += " " + text
+			}
+		}
+		// In a write the store itself looks who asks.
+		if caller := regexp.MustCompile(`^(server|auth)/[a-z_]+\.go:[0-9]+$|^store/actor\.go:`); part.Kind == queryKind && !caller.MatchString(fmt.Sprint(e["caller"])) {
+			in.t.Errorf("%s: the caller of %s is %v", a.sent, line, e["caller"])
+		}
+		lines = append(lines, line)
+	}
+	if int(r.Events) != len(out.Events) {
+		in.t.Errorf("%s: it says that it has %d events, and has %d", a.sent, r.Events, len(out.Events))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestEventsOfRequests holds everything that is told of some requests.
+func TestEventsOfRequests(t *testing.T) {
+	in := start(t)
+	in.clerk("clerk", "admin.role.query")
+	in.ok("GET", "/admin/info", "", "owner")
+	in.ok("GET", "/admin/info", "", "clerk")
+	for _, c := range []struct{ method, url, body, as, want string }{
+		{"GET", "/nowhere", "", "nobody", `request GET   404 not_found`},
+		{"GET", "/admin/list", "", "clerk", `request GET /admin/list table 403 denied
+auth permission clerk admin.list.query denied denied []`},
+		{"GET", "/admin/list", "", "nobody", `request GET /admin/list table 401 unauthenticated
+auth permission admin.list.query denied unauthenticated []`},
+		{"GET", "/admin/role/1", "", "clerk", `request GET /admin/role/:id getRole 200
+auth permission clerk admin.role.query allowed [role 1 of clerk]
+query GET role WHERE id = ? read get 1 1 0
+query COUNT user WHERE role_ids = ? read index 0 1 0`},
+		{"GET", "/admin/role/999", "", "clerk", `request GET /admin/role/:id getRole 404 not_found
+auth permission clerk admin.role.query allowed [role 1 of clerk]
+query GET role WHERE id = ? read get 0 0 0`},
+		{"GET", "/admin/role", "", "owner", `request GET /admin/role table 200
+auth permission admin admin.role.query allowed [Owner]
+query SCAN role ORDER BY sort LIMIT 10 read index 4 2 0
+query COUNT user WHERE role_ids = ? read index 0 1 0
+query COUNT user WHERE role_ids = ? read index 0 1 0`},
+		{"POST", "/admin/login", `{"username":"clerk","password":"wrong password"}`, "nobody", `request POST /admin/login login 401 wrong_credentials {"username":"clerk","password":"******"}
+auth login_failed clerk failed wrong_credentials []
+redis embedded INCR throttle:addr:192.0.2.1 EX 900
+redis embedded INCR throttle:name+addr:clerk|192.0.2.1 EX 900
+redis embedded GET throttle:known:clerk|192.0.2.1
+redis embedded INCR throttle:name:clerk EX 900
+query GET user WHERE username = ? read index 1 1 0
+query SCAN password_hash WHERE user_id = ? read index 1 1 0
+query PUT login_log write put 0 1 0`},
+		{"POST", "/admin/login", `{"username":"clerk","password":"` + ownerPassword + `"}`, "nobody", `request POST /admin/login login 200  {"username":"clerk","password":"******"}
+auth login clerk success []
+cache sessions forget
+redis embedded INCR throttle:addr:192.0.2.1 EX 900
+redis embedded INCR throttle:name+addr:clerk|192.0.2.1 EX 900
+redis embedded GET throttle:known:clerk|192.0.2.1
+redis embedded INCR throttle:name:clerk EX 900
+redis embedded DEL throttle:name+addr:clerk|192.0.2.1
+redis embedded DECR throttle:name+addr:clerk|192.0.2.1
+redis embedded DECR throttle:addr:192.0.2.1
+redis embedded DECR throttle:name:clerk
+redis embedded DEL throttle:known:clerk|192.0.2.1
+redis embedded INCR throttle:known:clerk|192.0.2.1 EX 2592000
+query GET user WHERE username = ? read index 1 1 0
+query SCAN password_hash WHERE user_id = ? read index 1 1 0
+query SCAN password_hash WHERE user_id = ? read index 1 1 0
+query PUT user write put 1 1 0
+query SCAN session WHERE user_id = ? read index 1 1 0
+query PUT session write put 0 1 0
+query PUT session_token write put 0 1 0
+query PUT login_log write put 0 1 0`},
+		{"POST", "/admin/role", `{"name":"New","password":"x"}`, "owner", `request POST /admin/role createRole 400 malformed {"name":"New","password":"******"}
+auth permission admin admin.role.create allowed [Owner]`},
+		{"POST", "/system/setting/refresh", "", "owner", `request POST /system/setting/refresh refreshSettings 200
+auth permission admin system.setting.refresh allowed [Owner]
+cache settings rebuild
+query GET user WHERE id = ? read get 1 1 0
+query SCAN setting_group read scan 5 5 0
+query SCAN setting read scan 24 24 0`},
+		{"POST", "/file/group", `{"name":"New"}`, "owner", `request POST /file/group createFileGroup 200  {"name":"New"}
+auth permission admin file.group.create allowed [Owner]
+query GET user WHERE id = ? read get 1 1 0
+query PUT file_group write put 0 1 0
+query COUNT file WHERE group_id = ? read index 0 1 0`},
+	} {
+		if got := in.told(in.call(c.method, c.url, c.body, c.as)); got != c.want {
+			t.Errorf("%s %s as %s:\n%s\nwant\n%s", c.method, c.url, c.as, got, c.want)
+		}
+	}
+}
+
+// TestMonitoringDoesNotWatchItself, neither by its lists nor by its figures.
+func TestMonitoringDoesNotWatchItself(t *testing.T) {
+	in := start(t)
+	for _, rt := range monitorRoutes {
+		url := strings.Replace(rt.Path, ":id", "1", 1)
+		in.call(rt.Method, url, goodBodies[rt.name()].body, "owner")
+		in.call(rt.Method, url, "", "nobody").brief(401)
+	}
+	in.flush()
+	for _, kind := range []string{requestKind, authKind, queryKind, redisKind} {
+		in.lists("/system/monitor/"+kind, "id", "owner")
+	}
+	in.ok("GET", "/system/monitor/stats", "", "owner").brief(200, `"requests":0`)
+}
+
+// TestStatementsThatRepeatAreMarked from five times in one request.
+func TestStatementsThatRepeatAreMarked(t *testing.T) {
+	in := start(t)
+	for n := range 6 {
+		in.create("/admin/role", fmt.Sprintf(`{"name":"Role %d"}`, n))
+	}
+	for _, c := range []struct {
+		rows   int
+		marked string
+	}{{4, "0"}, {5, "1"}, {6, "1"}} {
+		a := in.ok("GET", fmt.Sprintf("/admin/role?pageSize=%d", c.rows), "", "owner")
+		in.flush()
+		ask := "/system/monitor/query?request_id=" + a.Header.Get("X-Request-Id") + "&keywordSearch=count+user"
+		marks := in.column(ask, "n_plus_one", "owner")
+		if got, want := strings.Join(marks, ""), strings.Repeat(c.marked, c.rows); got != want {
+			t.Errorf("%d times the same statement: marked %s, want %s", c.rows, got, want)
+		}
+	}
+}
+
+// TestHitsOfCachesAreAddedUp between two writes.
+func TestHitsOfCachesAreAddedUp(t *testing.T) {
+	in := start(t)
+	in.ok("GET", "/admin/info", "", "owner")
+	in.flush()
+	for range 5 {
+		in.ok("GET", "/admin/info", "", "owner")
+	}
+	in.flush()
+	newest := in.column("/system/monitor/cache?type=hit&cache=sessions", "count", "owner")
+	if len(newest) != 1 || newest[0] != "5" {
+		t.Errorf("hits of sessions: %v", newest)
+	}
+}
