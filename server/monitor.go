@@ -110,7 +110,8 @@ func (m *monitor) run(ctx context.Context) {
 			m.tend(journal)
 		case <-ctx.Done():
 			m.stopped.Wait()
-			for m.flush(journal, waiting); len(m.queue) > 0; {
+			m.flush(journal, waiting)
+			for len(m.queue) > 0 {
 				m.flush(journal, nil)
 			}
 			return

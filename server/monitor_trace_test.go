@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"net/http/httptest"
 	"testing"
@@ -14,6 +15,7 @@ import (
 func (in *instance) asked(route string) (kept int, stand int64) {
 	in.t.Helper()
 	in.flush()
+	in.server.monitor.budget = time.Hour
 	var out monitorPage[requestEvent]
 	in.ok("GET", "/system/monitor/request?pageSize=1000&route="+route, "", "owner").data(&out)
 	for _, e := range out.Data {
@@ -217,4 +219,21 @@ func TestAFullQueueDropsAndCounts(t *testing.T) {
 	in.call("GET", "/nowhere", "", "nobody")
 	in.flush()
 	in.lists("/system/monitor/request?pageSize=1", "status", "owner", "404")
+}
+
+// TestTheLastEventsAreWritten when the program ends, however many wait.
+func TestTheLastEventsAreWritten(t *testing.T) {
+	in := start(t)
+	for range queueLength {
+		in.server.Handler().ServeHTTP(httptest.NewRecorder(), in.request("GET", "/nowhere", "", "nobody"))
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	m := in.server.monitor
+	m.config.MaxBytes = 64 << 20
+	m.run(ended)
+	m.journal.Store(nil) // it is closed
+	if kept, _ := in.asked(""); kept != queueLength || m.dropped.Load() != 0 {
+		t.Errorf("%d of %d are kept", kept, queueLength)
+	}
 }
