@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"reeve/store"
@@ -174,16 +175,26 @@ type content struct {
 	name   string // to save under; "" for none
 	inline bool   // of our own making, so a browser may show it
 	public bool
-	err    error // of src
+
+	mu  sync.Mutex // several ranges are read by a goroutine of http.ServeContent, which may outlive it
+	err error      // of src
 }
 
 // Read and Seek remember what went wrong, which http.ServeContent forgets.
 func (c *content) Read(p []byte) (int, error) {
 	n, err := c.src.Read(p)
 	if err != nil && err != io.EOF {
+		c.mu.Lock()
 		c.err = err
+		c.mu.Unlock()
 	}
 	return n, err
+}
+
+func (c *content) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
 }
 
 func (c *content) Seek(offset int64, whence int) (int64, error) { return c.src.Seek(offset, whence) }
@@ -213,9 +224,9 @@ func (req *Request) send(w http.ResponseWriter, c *content) error {
 	switch {
 	case out.code == http.StatusRequestedRangeNotSatisfiable:
 		return errs.New(errs.BadRange, "the range lies outside the file")
-	case c.err != nil:
+	case c.failure() != nil:
 		h.Del("Content-Range") // of an answer that may not have begun
-		return c.err
+		return c.failure()
 	}
 	out.begin()
 	return nil

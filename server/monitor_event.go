@@ -118,6 +118,7 @@ type marks struct {
 	user     store.ID
 	duration time.Duration
 	status   uint16
+	app      bool // the user is an app user
 	slow     bool
 	failed   bool
 }
@@ -137,6 +138,9 @@ func (m *marks) encode() []byte {
 	if m.failed {
 		flags |= 2
 	}
+	if m.app {
+		flags |= 4
+	}
 	return append(b, flags)
 }
 
@@ -148,7 +152,7 @@ func readMarks(b []byte) (m marks, ok bool) {
 	return marks{
 		at: store.Time(binary.BigEndian.Uint64(b)), user: store.ID(binary.BigEndian.Uint64(b[8:])),
 		duration: time.Duration(binary.BigEndian.Uint64(b[16:])), status: binary.BigEndian.Uint16(b[24:]),
-		slow: b[26]&1 != 0, failed: b[26]&2 != 0,
+		slow: b[26]&1 != 0, failed: b[26]&2 != 0, app: b[26]&4 != 0,
 	}, true
 }
 

@@ -40,7 +40,7 @@ const fieldUse = param | filtered
 // monitorList makes a GET route that lists the events of one kind, newest first.
 func monitorList[T any](kind, title string, columns ...string) Route {
 	info := &listInfo{keywords: []string{"every text of the event"}, order: "newest first", columns: []columnInfo{
-		{"recorded_at", ranged, true}, {"user_id", fieldUse, true}, {"min_duration_ms", param, true},
+		{"recorded_at", ranged, true}, {"user_id", fieldUse, true}, {"app_user_id", fieldUse, true}, {"min_duration_ms", param, true},
 		{"status", fieldUse, false}, {"slow", fieldUse, false}, {"request_id", fieldUse, false},
 	}}
 	for _, name := range columns {
@@ -93,7 +93,8 @@ type search struct {
 	budget    time.Duration
 	deadline  time.Time // counted from the first event that is not too new
 
-	users    []int64
+	users    []int64 // of the backend
+	appUsers []int64
 	statuses []string // 404 or 4xx
 	slow     []string
 	slowest  time.Duration
@@ -112,6 +113,8 @@ func (s *search) where(ask *question) error {
 		switch of.column {
 		case "user_id":
 			s.users = of.numbers
+		case "app_user_id":
+			s.appUsers = of.numbers
 		case "min_duration_ms":
 			least := slices.Max(of.numbers)
 			if least < 0 {
@@ -205,7 +208,9 @@ func (s *search) matches(m marks, body []byte) bool {
 	switch {
 	case m.at < s.low || m.at > s.high || m.duration < s.slowest:
 		return false
-	case s.users != nil && !slices.Contains(s.users, int64(m.user)):
+	case s.users != nil && (m.app || !slices.Contains(s.users, int64(m.user))):
+		return false
+	case s.appUsers != nil && (!m.app || !slices.Contains(s.appUsers, int64(m.user))):
 		return false
 	case s.slow != nil && !slices.Contains(s.slow, map[bool]string{true: "1", false: "0"}[m.slow]):
 		return false

@@ -86,5 +86,5 @@ func (m *monitor) matters(req *Request, took time.Duration) bool {
 			return true
 		}
 	}
-	return len(req.mon.watch.Cached) > 0
+	return false
 }
