@@ -2,6 +2,8 @@ module reeve
 
 go 1.26.0
 
+ignore ./embed/console
+
 require (
 	github.com/VictoriaMetrics/metrics v1.35.1
 	github.com/gabriel-vasile/mimetype v1.4.16

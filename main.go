@@ -168,6 +168,9 @@ func (p *program) serve() (err error) {
 	// one more for each that can run, those who wait in its queue need not; the
 	// system's own scheduler then lets requests go first.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + a.Workers())
+	if config.Console, err = fs.Sub(embed.Console, "dist"); err != nil {
+		return err
+	}
 	s, err := server.New(config, db, a, p.log)
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
 // Package embed holds the files that are compiled into the program: the seed
-// data of a new database and the passwords that nobody may have.
+// data of a new database, the passwords that nobody may have, and the console.
 package embed
 
 import (
@@ -13,6 +13,12 @@ import (
 //
 //go:embed seed/*.json
 var Seed embed.FS
+
+// Console is the directory dist: the built console, index.html and the compressed
+// files that it loads. Its source is in the directory console.
+//
+//go:embed dist
+var Console embed.FS
 
 // common are the 10,000 most common passwords of eight and more characters, the
 // most common first, in lower case: from the list of @zxcvbn-ts/language-common

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log"
 	"net"
 	"net/http"
@@ -36,6 +37,7 @@ type Config struct {
 	TLSKey         string
 	TrustedProxies []netip.Prefix
 	Monitor        MonitorConfig
+	Console        fs.FS    // index.html and assets/, as the console is built; nil for no console
 	CORSOrigins    []string // exact origins, like https://admin.example.org; none by default
 	RedisTargets   []string // name=redis://user:password@host:port/db, so secret
 	Version        string
@@ -117,6 +119,7 @@ func (s *Server) router(all []Route) *httprouter.Router {
 		w.Header().Set("Allow", strings.Join(takes, ", "))
 		badMethod.ServeHTTP(w, r)
 	})
+	s.console(router)
 	return router
 }
 

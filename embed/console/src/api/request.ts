@@ -1,0 +1,129 @@
+// Every answer of the interface has one envelope; this is where it is opened.
+
+import { end, token } from './session'
+
+// showType says how an answer wants to be shown, see the interface's conventions.
+export const show = { success: 0, warning: 1, error: 2, notifySuccess: 3, notifyWarning: 4, notifyError: 5, silent: 99 } as const
+
+type Envelope<T> = {
+  data: T
+  success: boolean
+  msg: string
+  showType: number
+  errorCode?: string
+  requestId?: string
+  errors?: Record<string, string>
+}
+
+// Failure is an answer that was not a success, or none at all.
+export class Failure extends Error {
+  constructor(
+    readonly status: number, // 0 when nothing came back
+    readonly code: string,
+    message: string,
+    readonly showType: number,
+    readonly errors: Record<string, string> = {},
+    readonly requestId = '',
+  ) {
+    super(message)
+  }
+}
+
+export type Query = Record<string, string | number | boolean | string[] | undefined | null>
+
+type Options = {
+  query?: Query
+  body?: unknown
+  form?: FormData
+  signal?: AbortSignal
+  quiet?: boolean // the caller shows failures itself
+}
+
+// The rest of the console says here how failures are shown, and what is done when
+// the password must be changed; the sign-in page needs neither.
+export const hooks = {
+  failed: (_: Failure): void => {},
+  mustChange: (): void => {},
+}
+
+export function address(path: string, query: Query = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (Array.isArray(value)) value.forEach((v) => search.append(name, v))
+    else if (value !== undefined && value !== null && value !== '') search.set(name, String(value))
+  }
+  const text = search.toString()
+  return text ? `${path}?${text}` : path
+}
+
+async function send(method: string, path: string, o: Options): Promise<Response> {
+  const headers: Record<string, string> = {}
+  if (token()) headers.Authorization = `Bearer ${token()}`
+  if (o.body !== undefined) headers['Content-Type'] = 'application/json'
+  try {
+    return await fetch(address(path, o.query), {
+      method, headers, signal: o.signal, body: o.form ?? (o.body === undefined ? undefined : JSON.stringify(o.body)),
+    })
+  } catch (cause) {
+    if (o.signal?.aborted) throw cause
+    throw new Failure(0, navigator.onLine ? 'unreachable' : 'offline', '', show.error)
+  }
+}
+
+async function failureOf(response: Response): Promise<Failure> {
+  try {
+    const e = (await response.json()) as Envelope<unknown>
+    return new Failure(response.status, e.errorCode ?? 'internal', e.msg, e.showType, e.errors, e.requestId)
+  } catch {
+    return new Failure(response.status, 'unreachable', '', show.error)
+  }
+}
+
+// request asks the interface and returns the data of its answer; a Failure is shown
+// unless the caller says that it does that itself, and thrown either way.
+export async function request<T>(method: string, path: string, o: Options = {}): Promise<T> {
+  try {
+    const response = await send(method, path, o)
+    if (!response.ok) throw await failureOf(response)
+    return ((await response.json()) as Envelope<T>).data
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause
+    if (cause.status === 401 && token()) {
+      end(true)
+    } else if (cause.code === 'password_change_required') {
+      hooks.mustChange()
+    } else if (!o.quiet) {
+      hooks.failed(cause)
+    }
+    throw cause
+  }
+}
+
+export const get = <T>(path: string, query?: Query, o: Options = {}) => request<T>('GET', path, { ...o, query })
+export const post = <T>(path: string, body?: unknown, o: Options = {}) => request<T>('POST', path, { ...o, body })
+export const put = <T>(path: string, body?: unknown, o: Options = {}) => request<T>('PUT', path, { ...o, body })
+export const del = <T>(path: string, query?: Query, o: Options = {}) => request<T>('DELETE', path, { ...o, query })
+
+// download fetches bytes that need the token, which a link cannot carry.
+export async function download(path: string, query?: Query): Promise<{ blob: Blob; name: string }> {
+  const response = await send('GET', path, { query })
+  if (!response.ok) {
+    const failure = await failureOf(response)
+    hooks.failed(failure)
+    throw failure
+  }
+  const disposition = response.headers.get('Content-Disposition') ?? ''
+  const exact = /filename\*=UTF-8''([^;]+)/.exec(disposition)?.[1]
+  const plain = /filename="([^"]*)"/.exec(disposition)?.[1]
+  return { blob: await response.blob(), name: exact ? decodeURIComponent(exact) : (plain ?? 'file') }
+}
+
+// save hands bytes to the browser's downloads.
+export function save({ blob, name }: { blob: Blob; name: string }): void {
+  const url = URL.createObjectURL(blob)
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}

@@ -1,0 +1,1040 @@
+// Made by scripts/types.mjs from the OpenAPI document; not to be edited.
+
+export type AppUser = {
+  avatar_url: string
+  created_at: string
+  email: string
+  id: number
+  login_ip: string
+  /** of the last sign-in; null before the first */
+  login_time: string | null
+  mobile: string
+  nickname: string
+  /** 1 may sign in, 0 may not */
+  status: 0 | 1
+  updated_at: string
+  username: string
+}
+
+export type AppUserPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: AppUser[]
+  pageSize: number
+  /** how many records match */
+  total: number
+}
+
+export type AuthEvent = {
+  /** the permission that was asked for */
+  ability: string
+  address: string
+  /** of the machine that the server runs on */
+  host_name: string
+  /** grows with every event that is kept */
+  id: number
+  /** the roles that grant the permission */
+  matched_by: string[]
+  /** of a refusal: its errorCode */
+  reason: string
+  recorded_at: string
+  /** of the request that it belongs to; empty for none */
+  request_id: string
+  /** success or failed; of a decision, allowed or denied */
+  result: string
+  route: string
+  /** how many like it this one stands for: more than 1 under load */
+  sampled: number
+  /** login, login_failed, locked, logout, revoked, password_changed or permission */
+  type: string
+  /** who was signed in; null for nobody */
+  user: EventUser | null
+  /** as typed at a sign-in, else of the user that it is about */
+  username: string
+}
+
+export type AuthEventMonitorPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: AuthEvent[]
+  pageSize: number
+  /** how far back it looked, when it had to stop early; total counts to there. null when it saw everything */
+  scanned_until: string | null
+  /** how many records match */
+  total: number
+}
+
+export type Avatar = {
+  avatar_id: number
+  avatar_url: string
+}
+
+export type BuildInfo = {
+  cpus: number
+  go: string
+  /** the source was changed since that revision */
+  modified: boolean
+  platform: string
+  /** of the source; empty where the build does not know it */
+  revision: string
+}
+
+export type CacheEvent = {
+  /** settings, rules, permissions, dictionaries, sessions */
+  cache: string
+  /** how many times */
+  count: number
+  duration_ms: number
+  generation: number
+  /** of the machine that the server runs on */
+  host_name: string
+  /** grows with every event that is kept */
+  id: number
+  /** of the entry, in a cache that has several */
+  key: string
+  recorded_at: string
+  /** of the request that it belongs to; empty for none */
+  request_id: string
+  route: string
+  /** how many like it this one stands for: more than 1 under load */
+  sampled: number
+  /** entries */
+  size: number
+  /** hit, miss, set, forget or rebuild; hits are added up */
+  type: string
+  /** who was signed in; null for nobody */
+  user: EventUser | null
+}
+
+export type CacheEventMonitorPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: CacheEvent[]
+  pageSize: number
+  /** how far back it looked, when it had to stop early; total counts to there. null when it saw everything */
+  scanned_until: string | null
+  /** how many records match */
+  total: number
+}
+
+export type CacheInfo = {
+  computed_at: string
+  /** how often it was computed since the start */
+  generation: number
+  name: string
+  /** that it is computed from */
+  records: number
+}
+
+export type CollectionInfo = {
+  name: string
+  records: number
+}
+
+export type ConfigValue = {
+  key: string
+  /** default, file, environment or flag */
+  source: string
+  /** secrets are masked */
+  value: string
+}
+
+export type Dept = {
+  created_at: string
+  email: string
+  id: number
+  leader: string
+  name: string
+  parent_id: number
+  phone: string
+  sort: number
+  status: 0 | 1
+  updated_at: string
+}
+
+export type DeptNode = {
+  children?: DeptNode[]
+  created_at: string
+  email: string
+  id: number
+  leader: string
+  name: string
+  parent_id: number
+  phone: string
+  sort: number
+  status: 0 | 1
+  updated_at: string
+}
+
+export type DeptTree = {
+  data: DeptNode[]
+}
+
+export type Dict = {
+  code: string
+  created_at: string
+  describe: string
+  id: number
+  name: string
+  status: 0 | 1
+  /** how an item is shown: default, badge or tag */
+  type: string
+  updated_at: string
+}
+
+export type DictItem = {
+  created_at: string
+  dict_id: number
+  id: number
+  label: string
+  sort: number
+  /** the colour: default, success, error, processing or warning */
+  status: string
+  /** whether it can be chosen */
+  switch: 0 | 1
+  updated_at: string
+  value: string
+}
+
+export type DictItemPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: DictItem[]
+  pageSize: number
+  /** how many records match */
+  total: number
+}
+
+export type DictPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: Dict[]
+  pageSize: number
+  /** how many records match */
+  total: number
+}
+
+export type EventUser = {
+  id: number
+  /** admin or app */
+  realm: string
+  username: string
+}
+
+export type Explanation = {
+  allowed: boolean
+  /** the permission, after the ones it lies below */
+  path: Step[]
+  /** granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role */
+  reason: string
+  /** the roles that grant it; for role_disabled, those that would */
+  roles: RoleID[]
+}
+
+export type Failure = {
+  data: Record<string, never>
+  /** stable, snake_case */
+  errorCode: string
+  /** what is wrong, by field */
+  errors?: Record<string, string>
+  /** what a person can act on */
+  msg: string
+  /** also in X-Request-Id and in the log */
+  requestId: string
+  /** how to show msg: 0 silent success, 1 warning, 2 error, 3 to 5 the same as notifications, 99 not at all */
+  showType: 0 | 1 | 2 | 3 | 4 | 5 | 99
+  success: false
+}
+
+export type File = {
+  created_at: string
+  /** of the name, in lower case, without the dot */
+  ext: string
+  /** 0 for none */
+  group_id: number
+  id: number
+  /** image, audio, video, archive, document or other, as the content tells */
+  kind: string
+  /** the media type, as the content tells */
+  mime: string
+  name: string
+  public: 0 | 1
+  sha256: string
+  /** bytes */
+  size: number
+  updated_at: string
+  uploader_id: number
+  /** as it was at the upload */
+  uploader_name: string
+  /** of the bytes: for everybody if it is public, else with a token */
+  url: string
+}
+
+export type FileGroup = {
+  created_at: string
+  describe: string
+  /** of everybody, without those in the trash */
+  file_count: number
+  id: number
+  name: string
+  sort: number
+  updated_at: string
+}
+
+export type FileGroupPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: FileGroup[]
+  pageSize: number
+  /** how many records match */
+  total: number
+}
+
+export type FilePage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: File[]
+  pageSize: number
+  /** how many records match */
+  total: number
+}
+
+export type Files = {
+  data: File[]
+}
+
+export type Health = {
+  /** ok; anything else is an error answer */
+  status: string
+}
+
+export type Home = {
+  /** an address, or empty */
+  logo: string
+  /** the public setting groups */
+  settings: Record<string, Record<string, unknown>>
+  /** the server's clock */
+  time: string
+  title: string
+}
+
+export type Import = {
+  /** users that were made; 0 in a dry run */
+  created: number
+  dry_run: 0 | 1
+  /** rows that cannot be imported */
+  failed: number
+  rows: Verdict[]
+}
+
+export type Info = {
+  /** the permission keys that the user holds */
+  access: string[]
+  info: User
+  /** the shown, enabled menus and pages that the user may open, as a tree */
+  menus: PermissionNode[]
+}
+
+export type KeptCopy = {
+  created_at: string
+  name: string
+  schema: number
+  size_bytes: number
+}
+
+export type Link = {
+  expires_at: string
+  url: string
+}
+
+export type Login = {
+  /** at the latest; an idle session ends sooner */
+  expires_at: string
+  must_change_password: 0 | 1
+  /** goes into the header Authorization: Bearer <token> */
+  token: string
+}
+
+export type LoginLog = {
+  /** 0 unless an app user signed in */
+  app_user_id: number
+  browser: string
+  /** attempts that this row stands for */
+  count: number
+  created_at: string
+  id: number
+  ip: string
+  os: string
+  /** admin or app */
+  realm: string
+  /** of a failure: unknown_user, wrong_password, disabled */
+  reason: string
+  /** success, failed or throttled */
+  result: string
+  /** 0 when none was opened */
+  session_id: number
+  updated_at: string
+  /** 0 when nobody has that name, or it is an app user's */
+  user_id: number
+  /** as typed, at most 64 characters */
+  username: string
+}
+
+export type LoginLogPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: LoginLog[]
+  pageSize: number
+  /** how many records match */
+  total: number
+}
+
+export type MemoryInfo = {
+  /** RssAnon of the process; 0 where the system does not tell */
+  anonymous_bytes: number
+  goroutines: number
+  heap_bytes: number
+}
+
+export type NewAppUser = {
+  avatar_url: string
+  created_at: string
+  email: string
+  id: number
+  login_ip: string
+  /** of the last sign-in; null before the first */
+  login_time: string | null
+  mobile: string
+  nickname: string
+  /** only if it was generated, and only here */
+  password?: string
+  /** 1 may sign in, 0 may not */
+  status: 0 | 1
+  updated_at: string
+  username: string
+}
+
+export type NewUser = {
+  /** 0 for none */
+  avatar_id: number
+  avatar_url: string
+  created_at: string
+  /** 0 for none */
+  dept_id: number
+  dept_name: string
+  email: string
+  id: number
+  login_ip: string
+  /** of the last sign-in; null before the first */
+  login_time: string | null
+  mobile: string
+  must_change_password: 0 | 1
+  nickname: string
+  /** only if it was generated, and only here */
+  password?: string
+  role_ids: number[]
+  /** in the order of role_ids */
+  role_names: string[]
+  /** 0 not said, 1 male, 2 female */
+  sex: number
+  /** 1 may sign in, 0 may not */
+  status: 0 | 1
+  updated_at: string
+  username: string
+}
+
+export type OpenDict = {
+  /** those that are switched on, by sort, then id */
+  items: OpenItem[]
+  name: string
+  /** how an item is shown: default is its label alone, badge and tag have its status as colour */
+  type: string
+}
+
+export type OpenItem = {
+  /** what is shown */
+  label: string
+  /** the colour: default, success, error, processing or warning */
+  status: string
+  /** what is stored; unique in its dictionary */
+  value: string
+}
+
+export type Option = {
+  /** what is shown */
+  label: string
+  /** what is stored */
+  value: string
+}
+
+export type ParentNodeNode = {
+  children?: ParentNodeNode[]
+  id: number
+  name: string
+  /** 0 at the top */
+  parent_id: number
+}
+
+export type ParentNodeTree = {
+  data: ParentNodeNode[]
+}
+
+export type Part = {
+  /** by name, with the unit at its end */
+  figures: Record<string, number>
+  name: string
+  /** since when it has failed, where that is known */
+  since: string | null
+  /** ok, degraded or failed */
+  state: string
+  text: string
+}
+
+export type Permission = {
+  created_at: string
+  icon: string
+  id: number
+  key: string
+  local: string
+  name: string
+  parent_id: number
+  path: string
+  show: 0 | 1
+  sort: number
+  status: 0 | 1
+  type: number
+  updated_at: string
+}
+
+export type PermissionNode = {
+  children?: PermissionNode[]
+  created_at: string
+  icon: string
+  id: number
+  key: string
+  local: string
+  name: string
+  parent_id: number
+  path: string
+  show: 0 | 1
+  sort: number
+  status: 0 | 1
+  type: number
+  updated_at: string
+}
+
+export type PermissionTree = {
+  data: PermissionNode[]
+}
+
+export type Prop = {
+  name: string
+  value: string
+}
+
+export type QueryEvent = {
+  /** of the records looked at */
+  bytes: number
+  /** file:line in the program */
+  caller: string
+  /** for the disk, shared with the writes of the same commit */
+  commit_ms: number
+  /** the database file */
+  connection: string
+  duration_ms: number
+  /** records and index entries looked at */
+  examined: number
+  /** of the machine that the server runs on */
+  host_name: string
+  /** grows with every event that is kept */
+  id: number
+  /** read or write */
+  mode: string
+  /** 1 when its request repeats the statement five times or more */
+  n_plus_one: 0 | 1
+  /** get, index or scan; put or delete */
+  plan: string
+  recorded_at: string
+  /** of the request that it belongs to; empty for none */
+  request_id: string
+  returned: number
+  route: string
+  /** how many like it this one stands for: more than 1 under load */
+  sampled: number
+  slow: 0 | 1
+  /** with ? for values, which are never kept */
+  statement: string
+  /** who was signed in; null for nobody */
+  user: EventUser | null
+  /** for its turn to write */
+  wait_ms: number
+}
+
+export type QueryEventMonitorPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: QueryEvent[]
+  pageSize: number
+  /** how far back it looked, when it had to stop early; total counts to there. null when it saw everything */
+  scanned_until: string | null
+  /** how many records match */
+  total: number
+}
+
+export type RedisInfo = {
+  connected_clients: number
+  /** since the last poll */
+  evicted_keys: number
+  /** since the last poll */
+  expired_keys: number
+  /** 0 to 1: what part of the keys read since the last poll was there; null if none was read */
+  hit_rate: number | null
+  /** by database, those that have any: db0, db1 … */
+  keys: Record<string, number>
+  /** bytes; 0 for no limit */
+  maxmemory: number
+  /** as the server reckons it, over its last moments */
+  ops_per_second: number
+  /** connected to this server */
+  replicas: number
+  /** master or slave, as Redis calls them */
+  role: string
+  uptime_seconds: number
+  /** bytes */
+  used_memory: number
+  version: string
+}
+
+export type RedisRecord = {
+  /** of command: executions since the last poll */
+  calls?: number
+  /** of slowlog: the address of who sent it */
+  client?: string
+  /** of command and slowlog: in capitals, with its subcommand for command; of embedded: the whole command that the operation stands for */
+  command?: string
+  /** the name of the target in the configuration; embedded for the program's own counters */
+  connection: string
+  /** of slowlog: milliseconds */
+  duration_ms?: number
+  /** of state: why it is down; of info: what could not be asked */
+  error?: string
+  /** of slowlog: when it began, by the Redis server's clock, to the second */
+  executed_at?: string
+  /** of the machine that the server runs on */
+  host_name: string
+  /** grows with every event that is kept */
+  id: number
+  /** of info */
+  info?: RedisInfo
+  /** of slowlog: the first key, cut; other arguments are never read out */
+  key?: string
+  recorded_at: string
+  /** of the request that it belongs to; empty for none */
+  request_id: string
+  /** how many like it this one stands for: more than 1 under load */
+  sampled: number
+  /** of state: up or down; down is repeated every minute */
+  state?: string
+  /** info: figures of the whole server; command: what one command cost since the last poll; slowlog: one slow execution; state: the server went or came back */
+  type: string
+  /** of command: microseconds they took together */
+  usec?: number
+  /** of command: microseconds each took on average */
+  usec_per_call?: number
+  /** who was signed in; null for nobody */
+  user: EventUser | null
+}
+
+export type RedisRecordMonitorPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: RedisRecord[]
+  pageSize: number
+  /** how far back it looked, when it had to stop early; total counts to there. null when it saw everything */
+  scanned_until: string | null
+  /** how many records match */
+  total: number
+}
+
+export type Refresh = {
+  /** settings in the cache */
+  count: number
+  /** how often the cache was built since the start */
+  generation: number
+  took_ms: number
+}
+
+export type RequestEvent = {
+  /** of the client */
+  address: string
+  bytes_in: number
+  bytes_out: number
+  duration_ms: number
+  /** the errorCode of a failure */
+  error: string
+  /** how many other events belong to it */
+  events: number
+  handler: string
+  /** those that tell nothing secret */
+  headers: Record<string, string>
+  /** of the machine that the server runs on */
+  host_name: string
+  /** grows with every event that is kept */
+  id: number
+  /** what a failure said, secrets hidden */
+  message: string
+  method: string
+  /** the JSON body up to 4 KiB, secrets hidden */
+  payload: string
+  recorded_at: string
+  /** of the request that it belongs to; empty for none */
+  request_id: string
+  /** the address as the interface describes it; empty for none */
+  route: string
+  /** how many like it this one stands for: more than 1 under load */
+  sampled: number
+  slow: 0 | 1
+  status: number
+  /** spent in the store, waiting left out */
+  store_ms: number
+  /** as it was asked for, secrets hidden */
+  uri: string
+  /** who was signed in; null for nobody */
+  user: EventUser | null
+  user_agent: string
+  /** spent waiting for its turn to write */
+  wait_ms: number
+}
+
+export type RequestEventMonitorPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: RequestEvent[]
+  pageSize: number
+  /** how far back it looked, when it had to stop early; total counts to there. null when it saw everything */
+  scanned_until: string | null
+  /** how many records match */
+  total: number
+}
+
+export type RequestPart = {
+  /** any JSON value */
+  event: unknown
+  /** auth, query, cache or redis: as in the list of that name */
+  kind: string
+}
+
+export type RequestStory = {
+  /** in the order in which they happened */
+  events: RequestPart[]
+  request: RequestEvent
+}
+
+export type Reset = {
+  /** only if it was generated, and only here */
+  password?: string
+}
+
+export type Role = {
+  created_at: string
+  /** all, dept_tree, dept, self or custom */
+  data_scope: string
+  /** of the scope custom */
+  dept_ids: number[]
+  description: string
+  /** roles that a holder may give without holding them */
+  grant_role_ids: number[]
+  id: number
+  name: string
+  /** the permissions granted; the owner role holds all without naming them */
+  rule_ids: number[]
+  sort: number
+  status: 0 | 1
+  updated_at: string
+  user_count: number
+}
+
+export type RoleID = {
+  id: number
+  name: string
+}
+
+export type RolePage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: Role[]
+  pageSize: number
+  /** how many records match */
+  total: number
+}
+
+export type Session = {
+  /** 0 for a user's */
+  app_user_id: number
+  browser: string
+  created_at: string
+  /** 1 for the session that asks */
+  current: 0 | 1
+  /** at the latest; an idle session ends sooner */
+  expires_at: string
+  id: number
+  ip: string
+  /** to a minute */
+  last_used: string
+  os: string
+  updated_at: string
+  /** 0 for an app user's */
+  user_id: number
+  username: string
+}
+
+export type SessionPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: Session[]
+  pageSize: number
+  /** how many records match */
+  total: number
+}
+
+export type Setting = {
+  created_at: string
+  describe: string
+  group_id: number
+  id: number
+  key: string
+  options: Option[]
+  props: Prop[]
+  sort: number
+  title: string
+  type: string
+  updated_at: string
+  values: string
+}
+
+export type SettingGroup = {
+  created_at: string
+  id: number
+  key: string
+  public: 0 | 1
+  remark: string
+  title: string
+  updated_at: string
+}
+
+export type SettingGroupPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: SettingGroup[]
+  pageSize: number
+  /** how many records match */
+  total: number
+}
+
+export type SettingPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: Setting[]
+  pageSize: number
+  /** how many records match */
+  total: number
+}
+
+export type Stats = {
+  /** requests since the start of which no events could be kept */
+  dropped: number
+  from: string
+  /** the 20 that took most time in all */
+  routes: StatsRoute[]
+  /** without points in which nothing happened */
+  series: StatsPoint[]
+  /** seconds */
+  step: number
+  to: string
+  total: StatsPoint
+  /** the 20 with most requests, about */
+  users: StatsUser[]
+}
+
+export type StatsPoint = {
+  /** answered with 5xx, or broken off */
+  failed: number
+  /** answered with 2xx or 3xx */
+  ok: number
+  p50_ms: number
+  p95_ms: number
+  p99_ms: number
+  /** answered with 4xx */
+  refused: number
+  requests: number
+  /** when the step begins */
+  time: string
+}
+
+export type StatsRoute = {
+  /** answered with 4xx or 5xx */
+  failed: number
+  mean_ms: number
+  requests: number
+  route: string
+  slowest_ms: number
+}
+
+export type StatsUser = {
+  realm: string
+  requests: number
+  username: string
+}
+
+export type Step = {
+  id: number
+  key: string
+  name: string
+  status: 0 | 1
+}
+
+export type StoredFile = {
+  /** which hold nothing and are used again */
+  free_bytes: number
+  name: string
+  size_bytes: number
+}
+
+export type SystemHealth = {
+  parts: Part[]
+  /** the worst of the parts */
+  state: string
+}
+
+export type SystemInfo = {
+  build: BuildInfo
+  caches: CacheInfo[]
+  collections: CollectionInfo[]
+  /** in effect */
+  config: ConfigValue[]
+  /** the database files */
+  files: StoredFile[]
+  /** copies of the database from before migrations; once the new version is trusted they can be removed */
+  kept: KeptCopy[]
+  memory: MemoryInfo
+  /** the name of the oldest of them; empty without any */
+  oldest_kept: string
+  started_at: string
+  uptime_seconds: number
+  version: string
+}
+
+export type Trace = {
+  created_by: string
+  ends_at: string
+  id: number
+  /** empty for any */
+  ip: string
+  /** requests so far */
+  matched: number
+  /** empty for any */
+  route: string
+  started_at: string
+  /** 0 for anybody */
+  user_id: number
+}
+
+export type TraceList = {
+  data: Trace[]
+}
+
+export type TrashedFile = {
+  created_at: string
+  /** of the name, in lower case, without the dot */
+  ext: string
+  /** 0 for none */
+  group_id: number
+  id: number
+  /** image, audio, video, archive, document or other, as the content tells */
+  kind: string
+  /** the media type, as the content tells */
+  mime: string
+  name: string
+  public: 0 | 1
+  sha256: string
+  /** bytes */
+  size: number
+  trashed_at: string
+  updated_at: string
+  uploader_id: number
+  /** as it was at the upload */
+  uploader_name: string
+  /** of the bytes: for everybody if it is public, else with a token */
+  url: string
+}
+
+export type TrashedFilePage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: TrashedFile[]
+  pageSize: number
+  /** how many records match */
+  total: number
+}
+
+export type User = {
+  /** 0 for none */
+  avatar_id: number
+  avatar_url: string
+  created_at: string
+  /** 0 for none */
+  dept_id: number
+  dept_name: string
+  email: string
+  id: number
+  login_ip: string
+  /** of the last sign-in; null before the first */
+  login_time: string | null
+  mobile: string
+  must_change_password: 0 | 1
+  nickname: string
+  role_ids: number[]
+  /** in the order of role_ids */
+  role_names: string[]
+  /** 0 not said, 1 male, 2 female */
+  sex: number
+  /** 1 may sign in, 0 may not */
+  status: 0 | 1
+  updated_at: string
+  username: string
+}
+
+export type UserPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: User[]
+  pageSize: number
+  /** how many records match */
+  total: number
+}
+
+export type Verdict = {
+  /** what is wrong, by column */
+  errors?: Record<string, string>
+  /** in the file, the header being 1 */
+  line: number
+  ok: boolean
+  username: string
+}

@@ -1,0 +1,17 @@
+import { createContext, useContext } from 'react'
+import type { Info } from '../api/types'
+
+// Account is who is signed in, and what they may do.
+export type Account = {
+  info: Info
+  may: (key: string) => boolean
+  reload: () => Promise<void>
+}
+
+export const AccountContext = createContext<Account | undefined>(undefined)
+
+export function useAccount(): Account {
+  const account = useContext(AccountContext)
+  if (!account) throw new Error('useAccount outside of the layout')
+  return account
+}

@@ -1,0 +1,97 @@
+import type { TablePaginationConfig, TableProps } from 'antd'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { useSearchParams } from 'react-router'
+import { get } from '../api/request'
+
+// A table over one of the interface's lists. What is shown (page, size, order,
+// search, filters) lies in the address, so that a view can be kept and shared.
+
+type Page<T> = { data: T[]; total: number; pageSize: number; current: number }
+
+type Sorted = { field: string; order: 'ascend' | 'descend' } | undefined
+
+const ours = ['page', 'pageSize', 'keywordSearch', 'sorter']
+
+export function useTable<T extends { id: number }>(path: string, fixed: Record<string, string> = {}) {
+  const [params, setParams] = useSearchParams()
+  const [answer, setAnswer] = useState<Page<T>>()
+  const [loading, setLoading] = useState(true)
+  const asked = useRef<AbortController>(undefined)
+  const search = params.toString()
+  const always = JSON.stringify(fixed)
+
+  const reload = useCallback(async () => {
+    asked.current?.abort() // the answer to an older question must not overtake
+    const question = new AbortController()
+    asked.current = question
+    setLoading(true)
+    try {
+      const query: Record<string, string | string[]> = { ...(JSON.parse(always) as Record<string, string>) }
+      const sent = new URLSearchParams(search)
+      for (const name of sent.keys()) query[name] = name.endsWith('[]') ? sent.getAll(name) : (sent.get(name) ?? '')
+      setAnswer(await get<Page<T>>(path, query, { signal: question.signal }))
+    } catch {
+      // it is shown, and what was there stays
+    } finally {
+      if (asked.current === question) setLoading(false)
+    }
+  }, [path, search, always])
+
+  useEffect(() => {
+    void reload()
+    return () => asked.current?.abort()
+  }, [reload])
+
+  // set changes parts of the address; a value of undefined takes the part out. All
+  // but a change of the page lead to the first one.
+  const set = useCallback(
+    (values: Record<string, string | string[] | undefined>) => {
+      setParams(
+        (before) => {
+          const next = new URLSearchParams(before)
+          if (!('page' in values)) next.delete('page')
+          for (const [name, value] of Object.entries(values)) {
+            next.delete(name)
+            if (Array.isArray(value)) value.forEach((v) => next.append(name, v))
+            else if (value !== undefined && value !== '') next.set(name, value)
+          }
+          return next
+        },
+        { replace: true },
+      )
+    },
+    [setParams],
+  )
+
+  const sorted: Sorted = (() => {
+    try {
+      const [entry] = Object.entries(JSON.parse(params.get('sorter') ?? '{}') as Record<string, 'ascend' | 'descend'>)
+      return entry ? { field: entry[0], order: entry[1] } : undefined
+    } catch {
+      return undefined
+    }
+  })()
+
+  const pagination: TablePaginationConfig = {
+    current: Number(params.get('page') ?? 1), pageSize: Number(params.get('pageSize') ?? 10), total: answer?.total ?? 0,
+    showSizeChanger: true, pageSizeOptions: [10, 20, 50, 100], responsive: true,
+  }
+
+  const table: TableProps<T> = {
+    rowKey: 'id', dataSource: answer?.data, loading, pagination, scroll: { x: 'max-content' }, size: 'middle',
+    onChange: (page, _, order) => {
+      const { field, order: direction } = Array.isArray(order) ? (order[0] ?? {}) : order
+      const sorter = direction ? JSON.stringify({ [String(field)]: direction }) : undefined
+      if (sorter !== (params.get('sorter') ?? undefined)) set({ sorter })
+      else set({ page: String(page.current), pageSize: page.pageSize === 10 ? undefined : String(page.pageSize) })
+    },
+  }
+
+  return {
+    table, reload, set, params, total: answer?.total ?? 0,
+    // narrowed tells whether there is a search or a filter that hides records.
+    narrowed: [...params.keys()].some((name) => !ours.includes(name) || name === 'keywordSearch'),
+    // order is what a sortable column says of itself.
+    order: (field: string) => ({ dataIndex: field, sorter: true, sortOrder: sorted?.field === field ? sorted.order : null }),
+  }
+}

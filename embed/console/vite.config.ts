@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import react from '@vitejs/plugin-react'
+import { defineConfig, type Plugin } from 'vite'
+
+// Every file but the page is shipped compressed alone: the server unpacks nothing,
+// and whoever accepts neither br nor gzip does not exist among browsers.
+function compressed(): Plugin {
+  let outDir = ''
+  return {
+    name: 'compressed',
+    apply: 'build',
+    configResolved(config) {
+      outDir = resolve(config.root, config.build.outDir)
+    },
+    closeBundle() {
+      const dir = join(outDir, 'assets')
+      for (const name of readdirSync(dir)) {
+        const path = join(dir, name)
+        const bytes = readFileSync(path)
+        writeFileSync(path + '.br', brotliCompressSync(bytes, {
+          params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: statSync(path).size },
+        }))
+        writeFileSync(path + '.gz', gzipSync(bytes, { level: 9 }))
+        rmSync(path)
+      }
+    },
+  }
+}
+
+export default defineConfig({
+  base: '/console/',
+  plugins: [react(), compressed()],
+  build: { outDir: '../dist', emptyOutDir: true, modulePreload: { polyfill: false }, assetsInlineLimit: 0, target: 'es2022' },
+  server: { proxy: { '^/(admin|api|user|system|file|media|health|openapi.json)': 'http://127.0.0.1:8080' } },
+})

@@ -1,0 +1,109 @@
+package server
+
+import (
+	"crypto/rand"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/julienschmidt/httprouter"
+)
+
+// The console is files that are compiled in: index.html, which is given a fresh
+// nonce each time, and assets under names with a hash in them, each compressed with
+// brotli and with gzip and in no other form. They are no operations, so they stand
+// beside the table of routes, and monitoring does not watch them.
+
+// console adds the console's addresses to a router that has its answer for unknown
+// ones, unless there is no console.
+func (s *Server) console(router *httprouter.Router) {
+	if s.config.Console == nil {
+		return
+	}
+	missing := router.NotFound
+	open := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+		if name, ok := strings.CutPrefix(params.ByName("path"), "/assets/"); ok {
+			if !s.sendAsset(w, r, name) {
+				missing.ServeHTTP(w, r)
+			}
+		} else if !s.sendPage(w) {
+			missing.ServeHTTP(w, r)
+		}
+	}
+	enter := func(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+		http.Redirect(w, r, "/console/", http.StatusFound)
+	}
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		router.Handle(method, "/console/*path", open)
+		router.Handle(method, "/console", enter)
+		router.Handle(method, "/", enter)
+	}
+}
+
+// consolePolicy lets the page load what is its own and nothing else, and be framed
+// by nobody. The component library writes its styles with the nonce.
+const consolePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-NONCE'; img-src 'self' blob: data:; font-src 'self'; " +
+	"connect-src 'self'; media-src 'self' blob:; frame-src blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// sendPage sends the page for every address that is no asset: which one shows what
+// is the console's own business.
+func (s *Server) sendPage(w http.ResponseWriter) bool {
+	page, err := fs.ReadFile(s.config.Console, "index.html")
+	if err != nil {
+		return false
+	}
+	nonce := rand.Text()
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Content-Security-Policy", strings.ReplaceAll(consolePolicy, "NONCE", nonce))
+	h.Set("Referrer-Policy", "same-origin")
+	sendWhole(w, []byte(strings.ReplaceAll(string(page), "__NONCE__", nonce)))
+	return true
+}
+
+// encodings are how assets are stored, the best first.
+var encodings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
+
+// sendAsset sends an asset in the best form that the client takes, if there is one.
+func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request, name string) bool {
+	accepted := r.Header.Get("Accept-Encoding")
+	for _, e := range encodings {
+		if !accepts(accepted, e.name) {
+			continue
+		}
+		body, err := fs.ReadFile(s.config.Console, "assets/"+name+e.suffix)
+		if err != nil {
+			break
+		}
+		h := w.Header()
+		h.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+		h.Set("Content-Encoding", e.name)
+		h.Set("Vary", "Accept-Encoding")
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+		sendWhole(w, body)
+		return true
+	}
+	return false
+}
+
+// sendWhole sends a body that is all there, after the headers that say what it is.
+func sendWhole(w http.ResponseWriter, body []byte) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.Write(body) // an error here means that the client has gone
+}
+
+// accepts tells whether an Accept-Encoding header names an encoding, not with q=0.
+func accepts(header, encoding string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		name, q, _ := strings.Cut(strings.ReplaceAll(part, " ", ""), ";")
+		if strings.EqualFold(name, encoding) && q != "q=0" && q != "q=0.0" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,71 @@
+package server
+
+import (
+	"io/fs"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"reeve/embed"
+)
+
+func withConsole(t *testing.T) *instance {
+	files, err := fs.Sub(embed.Console, "dist")
+	must(t, err)
+	return start(t, func(su *setup) { su.config.Console = files })
+}
+
+// ask sends a request as a browser does.
+func (in *instance) ask(method, url, accepted string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, url, nil)
+	r.Header.Set("Accept-Encoding", accepted)
+	w := httptest.NewRecorder()
+	in.server.Handler().ServeHTTP(w, r)
+	return w
+}
+
+func TestTheConsolesPageHasAFreshNonce(t *testing.T) {
+	in := withConsole(t)
+	nonces := map[string]bool{}
+	for _, url := range []string{"/console/", "/console/admin/list?page=2", "/console/no/such/page"} {
+		w := in.ask("GET", url, "gzip, deflate, br")
+		policy := w.Header().Get("Content-Security-Policy")
+		nonce := regexp.MustCompile(`'nonce-([A-Z2-7]{26})'`).FindStringSubmatch(policy)
+		if w.Code != 200 || nonce == nil || !strings.Contains(w.Body.String(), nonce[1]) || strings.Contains(w.Body.String(), "__NONCE__") {
+			t.Fatalf("%s: %d %q %s", url, w.Code, policy, w.Body)
+		}
+		if nonces[nonce[1]] || w.Header().Get("Cache-Control") != "no-cache" || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: %q %q", url, w.Header(), policy)
+		}
+		nonces[nonce[1]] = true
+	}
+}
+
+func TestTheConsolesAssets(t *testing.T) {
+	in := withConsole(t)
+	asset := regexp.MustCompile(`/console/assets/[^"]+\.js`).FindString(in.ask("GET", "/console/", "br").Body.String())
+	for accepted, want := range map[string]string{"gzip, deflate, br": "br", "gzip": "gzip", "br;q=0, gzip": "gzip"} {
+		w := in.ask("GET", asset, accepted)
+		h := w.Header()
+		if w.Code != 200 || h.Get("Content-Encoding") != want || !strings.Contains(h.Get("Cache-Control"), "immutable") ||
+			!strings.HasPrefix(h.Get("Content-Type"), "text/javascript") || h.Get("Vary") != "Accept-Encoding" || w.Body.Len() == 0 {
+			t.Errorf("%q: %d %v", accepted, w.Code, h)
+		}
+	}
+	for url, accepted := range map[string]string{asset: "identity", "/console/assets/none.js": "br", "/console/assets/../index.html": "br", "/console/assets/": "br"} {
+		if w := in.ask("GET", url, accepted); w.Code != 404 || !strings.Contains(w.Body.String(), `"errorCode":"not_found"`) {
+			t.Errorf("%s: %d %s", url, w.Code, w.Body)
+		}
+	}
+}
+
+func TestTheTopLeadsToTheConsole(t *testing.T) {
+	in := withConsole(t)
+	for _, url := range []string{"/", "/console"} {
+		if w := in.ask("GET", url, ""); w.Code != 302 || w.Header().Get("Location") != "/console/" {
+			t.Errorf("%s: %d %v", url, w.Code, w.Header())
+		}
+	}
+	start(t).call("GET", "/", "", "nobody").brief(404) // without a console
+}
