@@ -52,7 +52,8 @@ type monitored struct {
 // done judges a request that was answered, and counts it. rt is nil for an address
 // that there is not.
 func (m *monitor) done(rt *Route, req *Request, err error) {
-	if m.config.Off || rt != nil && rt.unmonitored {
+	denied := req.w.status == http.StatusUnauthorized || req.w.status == http.StatusForbidden
+	if m.config.Off || rt != nil && rt.unmonitored && !denied {
 		return
 	}
 	took := time.Since(req.begun)

@@ -177,7 +177,8 @@ func ofSeveral(rt Route) Route {
 	return rt
 }
 
-// unmonitored keeps a route out of monitoring.
+// unmonitored keeps a route out of monitoring, but for denials: who is refused there
+// is of interest like anywhere.
 func unmonitored(rt Route) Route {
 	rt.unmonitored = true
 	return rt
