@@ -145,8 +145,9 @@ func TestUploadsAndDeletionsOfTheSameBytes(t *testing.T) {
 // files, and of nothing that was restored.
 func TestTheTrashIsEmptiedAfterItsDays(t *testing.T) {
 	const day = Time(24 * 3600 * 1e6)
-	now := TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	db := open(t, t.TempDir(), Options{clock: func() Time { return now }, Seed: func(tx *Tx) error { return AddBuiltins(tx, nil, nil) }})
+	start := TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	clock := clockAt(start)
+	db := open(t, t.TempDir(), Options{clock: clock.now, Seed: func(tx *Tx) error { return AddBuiltins(tx, nil, nil) }})
 	trash := func(ids ...ID) {
 		update(t, db, func(tx *Tx) error {
 			for _, id := range ids {
@@ -163,7 +164,7 @@ func TestTheTrashIsEmptiedAfterItsDays(t *testing.T) {
 	}
 	live, restored, later := mustPut(t, db, "live", []byte("live")), mustPut(t, db, "restored", []byte("restored")), mustPut(t, db, "later", []byte("later"))
 	trash(append(many, restored.ID)...)
-	now++
+	clock.Add(1)
 	trash(later.ID)
 	update(t, db, func(tx *Tx) error { _, err := RestoreFile(tx, restored.ID); return err })
 	left := func() (ids []ID) {
@@ -189,7 +190,7 @@ func TestTheTrashIsEmptiedAfterItsDays(t *testing.T) {
 		{30 * day, 1, []ID{live.ID, restored.ID}},
 		{3000 * day, 0, []ID{live.ID, restored.ID}},
 	} {
-		now = TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) + 1 + step.at
+		clock.Store(int64(start + 1 + step.at))
 		n, err := db.EmptyTrash()
 		if err != nil || n != step.emptied {
 			t.Errorf("after %d µs: %d, %v, want %d", step.at, n, err, step.emptied)
@@ -203,11 +204,11 @@ func TestTheTrashIsEmptiedAfterItsDays(t *testing.T) {
 // TestTheTrashCountsWhatItDeletesOnce, also when the commit runs again because
 // somebody else's part of it has failed.
 func TestTheTrashCountsWhatItDeletesOnce(t *testing.T) {
-	now := TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	db := open(t, t.TempDir(), Options{clock: func() Time { return now }, Seed: func(tx *Tx) error { return AddBuiltins(tx, nil, nil) }})
+	clock := clockAt(TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+	db := open(t, t.TempDir(), Options{clock: clock.now, Seed: func(tx *Tx) error { return AddBuiltins(tx, nil, nil) }})
 	f := mustPut(t, db, "x", []byte("x"))
 	update(t, db, func(tx *Tx) error { return TrashFile(tx, f.ID) })
-	now += 31 * 24 * 3600 * 1e6
+	clock.Add(31 * 24 * 3600 * 1e6)
 	var wg sync.WaitGroup
 	entered, free := make(chan bool), make(chan bool)
 	wg.Go(func() {

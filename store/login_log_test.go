@@ -35,14 +35,14 @@ func TestLoginLogIsBounded(t *testing.T) {
 		"too many first, then what is old":       {6, 20, 100, 9, []int{5, 10, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			now := Time(0)
-			db := open(t, t.TempDir(), Options{clock: func() Time { return now }})
+			clock := clockAt(0)
+			db := open(t, t.TempDir(), Options{clock: clock.now})
 			for _, rows := range []struct {
 				result string
 				n      int
 			}{{LoginSucceeded, 10}, {LoginFailed, 10}, {LoginThrottled, 20}} {
 				for range rows.n {
-					now++
+					clock.Add(1)
 					update(t, db, func(tx *Tx) error { return LoginLogs.Create(tx, &LoginLog{Result: rows.result, Username: "a"}) })
 				}
 			}

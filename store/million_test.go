@@ -51,8 +51,8 @@ func millionth(i int, r *rand.Rand) *User {
 // million builds a database of a million users and closes it.
 func million(t *testing.T, dir string) {
 	t.Helper()
-	now, r := frozen(), random(t)
-	db, err := Open(dir, Options{clock: func() Time { now++; return now }})
+	clock, r := clockAt(frozen()), random(t)
+	db, err := Open(dir, Options{clock: func() Time { return Time(clock.Add(1)) }})
 	if err != nil {
 		t.Fatal(err)
 	}

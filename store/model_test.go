@@ -203,15 +203,15 @@ func step(tx *Tx, m *model, r *rand.Rand) (what string, want *refusal, err error
 // TestRandomWalk does random operations to the store and to the model, several
 // to a transaction, and some transactions fail in the end.
 func TestRandomWalk(t *testing.T) {
-	r, dir, now := random(t), t.TempDir(), Time(1000)
-	options := Options{schema: zoo(), clock: func() Time { return now }}
+	r, dir, clock := random(t), t.TempDir(), clockAt(1000)
+	options := Options{schema: zoo(), clock: clock.now}
 	m := &model{map[ID]cage{}, map[ID]keeper{}, map[ID]beast{}, map[ID]chip{}, map[string]ID{}}
 	db := open(t, dir, options)
 	refused, stored := 0, 0
 	give := errors.New("given up")
 	for round := range size(400, 2000, 20_000) {
 		if r.IntN(3) == 0 {
-			now += Time(r.IntN(3) - 1) // a clock that is put back now and then
+			clock.Add(int64(r.IntN(3) - 1)) // a clock that is put back now and then
 		}
 		tried := m.clone()
 		steps, giveUp := r.IntN(4)+1, r.IntN(8) == 0

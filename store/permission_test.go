@@ -133,8 +133,8 @@ func TestSettingAHashEndsOtherSessions(t *testing.T) {
 }
 
 func TestEndExpiredSessions(t *testing.T) {
-	now := frozen()
-	db := open(t, t.TempDir(), Options{clock: func() Time { return now }, Seed: func(tx *Tx) error {
+	now, clock := frozen(), clockAt(frozen())
+	db := open(t, t.TempDir(), Options{clock: clock.now, Seed: func(tx *Tx) error {
 		err := errors.Join(AppUsers.Create(tx, &AppUser{Username: "x"}), Users.Create(tx, &User{Username: "y", Status: true}))
 		for i := range 6 {
 			err = errors.Join(err, openSession(tx, &Session{AppUserID: 1, LastUsed: now, ExpiresAt: now + Time(i)}))
@@ -145,7 +145,7 @@ func TestEndExpiredSessions(t *testing.T) {
 		}
 		return err
 	}})
-	now += 4
+	clock.Add(4)
 	for _, c := range []struct {
 		idle, appIdle Time
 		left          int

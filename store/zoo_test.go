@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"reeve/store/errs"
 )
@@ -91,6 +92,17 @@ func zoo() *schema {
 
 // frozen is a clock that stands still.
 func frozen() Time { return 1_700_000_000_000_000 }
+
+// clock is one that a test moves while work in the background reads it.
+type clock struct{ atomic.Int64 }
+
+func (c *clock) now() Time { return Time(c.Load()) }
+
+func clockAt(t Time) *clock {
+	c := &clock{}
+	c.Store(int64(t))
+	return c
+}
 
 // farOff is later than any test ends.
 const farOff Time = 200_000_000_000_000_000
