@@ -46,4 +46,6 @@ let out = '// Made by scripts/types.mjs from the OpenAPI document; not to be edi
 for (const [key, schema] of Object.entries(document.components.schemas).sort(([a], [b]) => (a < b ? -1 : 1))) {
   out += `\nexport type ${key.replace(/\W/g, '_')} = ${type(schema)}\n`
 }
+const access = new Set(Object.values(document.paths).flatMap(Object.values).map((operation) => operation['x-access']).filter((key) => key?.includes('.')))
+out += `\n/** The permissions that operations ask for. */\nexport type Access =\n${[...access].sort().map((key) => `  | '${key}'`).join('\n')}\n`
 writeFileSync(new URL('../src/api/types.ts', import.meta.url), out)

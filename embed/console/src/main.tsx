@@ -2,14 +2,14 @@
 // and nothing of the rest, which is many times as large.
 import { createRoot } from 'react-dom/client'
 import { token } from './api/session'
-import { language } from './i18n'
+import { language, learn } from './i18n'
 import { SignIn } from './pages/SignIn'
 
 document.documentElement.lang = language
 const root = createRoot(document.getElementById('root')!)
 
 if (token()) {
-  void import('./app/App').then(({ App }) => root.render(<App />))
+  void Promise.all([import('./app/App'), learn()]).then(([{ App }]) => root.render(<App />))
 } else {
   root.render(<SignIn />)
 }

@@ -5,13 +5,19 @@ import zhCN from 'antd/locale/zh_CN'
 import 'dayjs/locale/zh-cn'
 import dayjs from 'dayjs'
 import { useEffect } from 'react'
-import { RouterProvider } from 'react-router'
-import { type Failure, hooks, show } from '../api/request'
-import { language, maybe, t } from '../i18n'
+import { Failure, hooks, show } from '../api/request'
+import { language } from '../i18n'
+import { words } from '../ui/words'
 import { usePrefersDark } from '../ui/dark'
-import { router } from './router'
+import { Routing } from './Routing'
 
 dayjs.locale(language === 'zh' ? 'zh-cn' : 'en')
+
+// A failure has been shown by the time that it is thrown to a page, which needs to
+// do no more than to stop.
+window.addEventListener('unhandledrejection', (e) => {
+  if (e.reason instanceof Failure || (e.reason instanceof DOMException && e.reason.name === 'AbortError')) e.preventDefault()
+})
 
 // App is the console of who is signed in.
 export function App() {
@@ -24,15 +30,10 @@ export function App() {
     >
       <Ant>
         <Notices />
-        <RouterProvider router={router} />
+        <Routing />
       </Ant>
     </ConfigProvider>
   )
-}
-
-// words are what a failure says to a person.
-export function words(failure: Failure): string {
-  return maybe(`error.${failure.code}`)?.replace('{request}', failure.requestId) ?? (failure.message || t('error.unreachable'))
 }
 
 // Notices shows failures the way that the interface asks for.

@@ -1,7 +1,7 @@
 import { MenuOutlined } from '@ant-design/icons'
 import { Avatar, Button, Drawer, Dropdown, Grid, Layout as AntLayout, Menu, type MenuProps, Spin, theme } from 'antd'
-import { useCallback, useEffect, useMemo, useState } from 'react'
-import { Outlet, useLocation, useNavigate } from 'react-router'
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
+import { useLocation, useNavigate } from 'react-router'
 import { get, post } from '../api/request'
 import { end } from '../api/session'
 import type { Info, PermissionNode } from '../api/types'
@@ -14,7 +14,7 @@ import { pages } from './pages'
 const { Header, Sider, Content } = AntLayout
 
 // Layout is the frame of every page: menus from the interface, and one's own account.
-export function Layout() {
+export function Layout({ children }: { children: ReactNode }) {
   const [info, setInfo] = useState<Info>()
   const [open, setOpen] = useState(false)
   const { md } = Grid.useBreakpoint()
@@ -29,7 +29,7 @@ export function Layout() {
 
   const account = useMemo<Account | undefined>(() => {
     if (!info) return undefined
-    const held = new Set(info.access)
+    const held = new Set<string>(info.access)
     return { info, may: (key) => held.has(key), reload }
   }, [info, reload])
 
@@ -54,7 +54,7 @@ export function Layout() {
             <Own account={account} />
           </Header>
           <Content style={{ padding: md ? 24 : 12, minWidth: 0 }}>
-            <Outlet />
+            {children}
           </Content>
         </AntLayout>
       </AntLayout>
@@ -65,6 +65,7 @@ export function Layout() {
 function Menus({ menus }: { menus: PermissionNode[] }) {
   const navigate = useNavigate()
   const path = useLocation().pathname
+  const here = path.split('/', 3).join('/')
   type Item = Required<MenuProps>['items'][number]
   const item = (node: PermissionNode): Item => ({
     key: node.path || node.key,
@@ -73,11 +74,11 @@ function Menus({ menus }: { menus: PermissionNode[] }) {
     children: node.children?.length ? node.children.map(item) : undefined,
   })
   const shown = menus.map((top) => ({ ...top, children: top.children?.filter((page) => page.path in pages) })).filter((top) => top.children?.length || top.path in pages)
-  const opened = shown.filter((top) => top.children?.some((page) => page.path === path)).map((top) => top.path || top.key)
+  const opened = shown.filter((top) => top.children?.some((page) => page.path === here)).map((top) => top.path || top.key)
   return (
     <nav aria-label={t('menu')}>
       <Menu
-        mode="inline" style={{ borderInlineEnd: 0 }} selectedKeys={[path]} defaultOpenKeys={opened.length ? opened : shown.map((top) => top.path || top.key)}
+        mode="inline" style={{ borderInlineEnd: 0 }} selectedKeys={[here]} defaultOpenKeys={opened.length ? opened : shown.map((top) => top.path || top.key)}
         items={[{ key: '/', icon: <Icon name="HomeOutlined" />, label: t('home') }, ...shown.map(item)]}
         onClick={({ key }) => void navigate(key)}
       />

@@ -1,21 +1,41 @@
-import { Button, Result } from 'antd'
-import { isRouteErrorResponse, Link, useRouteError } from 'react-router'
+import { CompassOutlined, LockOutlined, WarningOutlined } from '@ant-design/icons'
+import { Button, Flex, theme, Typography } from 'antd'
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
 import { t } from '../i18n'
 
 // What stands where a page cannot.
 
+function State({ icon, title, children }: { icon: ReactNode; title: string; children: ReactNode }) {
+  const { token } = theme.useToken()
+  return (
+    <Flex vertical align="center" gap={16} style={{ padding: '96px 16px', textAlign: 'center' }}>
+      <span style={{ fontSize: 48, color: token.colorTextSecondary }}>{icon}</span>
+      <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>{title}</Typography.Title>
+      {children}
+    </Flex>
+  )
+}
+
 export function NotFound() {
-  return <Result status="404" title={t('state.not_found')} extra={<Link to="/"><Button type="primary">{t('state.home')}</Button></Link>} />
+  return <State icon={<CompassOutlined />} title={t('state.not_found')}><Link to="/">{t('state.home')}</Link></State>
 }
 
 export function Forbidden({ permission }: { permission: string }) {
-  return <Result status="403" title={t('state.forbidden')} subTitle={t('state.forbidden.missing', { permission })} />
+  return (
+    <State icon={<LockOutlined />} title={t('state.forbidden')}>
+      <Typography.Text>{t('state.forbidden.missing', { permission })}</Typography.Text>
+      <Link to="/">{t('state.home')}</Link>
+    </State>
+  )
 }
 
 // Problem is shown when a page breaks, or its file cannot be loaded: after an update
 // of the server the files of the version before are gone.
 export function Problem() {
-  const error = useRouteError()
-  if (isRouteErrorResponse(error) && error.status === 404) return <NotFound />
-  return <Result status="warning" title={t('state.problem')} extra={<Button type="primary" onClick={() => location.reload()}>{t('state.reload')}</Button>} />
+  return (
+    <State icon={<WarningOutlined />} title={t('state.problem')}>
+      <Button type="primary" onClick={() => location.reload()}>{t('state.reload')}</Button>
+    </State>
+  )
 }

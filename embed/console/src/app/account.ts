@@ -1,10 +1,10 @@
 import { createContext, useContext } from 'react'
-import type { Info } from '../api/types'
+import type { Access, Info } from '../api/types'
 
 // Account is who is signed in, and what they may do.
 export type Account = {
   info: Info
-  may: (key: string) => boolean
+  may: (key: Access) => boolean
   reload: () => Promise<void>
 }
 

@@ -1,10 +1,24 @@
-import type { ComponentType } from 'react'
+import { type ComponentType, lazy, type LazyExoticComponent } from 'react'
+import type { Access } from '../api/types'
+
+type Page = {
+  access: Access[] // any of them opens the page
+  Component: LazyExoticComponent<ComponentType>
+}
+
+// page is a module of its own, loaded when it is first opened.
+const page = (access: Access | Access[], load: () => Promise<ComponentType>): Page => ({
+  access: [access].flat(), Component: lazy(async () => ({ default: await load() })),
+})
 
 // The pages of the console, by the path that their permission has in the menus of
-// the interface. Each is a module of its own, loaded when it is first opened; a
-// menu whose path is not here belongs to another program and is not shown.
-export const pages: Record<string, () => Promise<ComponentType>> = {
-  '/system/loginlog': async () => (await import('../pages/LoginLog')).LoginLog,
-  '/system/session': async () => (await import('../pages/Sessions')).Sessions,
-  '/system/info': async () => (await import('../pages/SystemInfo')).SystemInfo,
+// the interface. A menu whose path is not here belongs to another program and is
+// not shown.
+export const pages: Record<string, Page> = {
+  '/system/session': page('system.session.query', async () => (await import('../pages/Sessions')).Sessions),
+  '/system/loginlog': page('system.loginlog.query', async () => (await import('../pages/LoginLog')).LoginLog),
+  '/system/info': page('system.info', async () => (await import('../pages/SystemInfo')).SystemInfo),
 }
+
+export const home = lazy(async () => ({ default: (await import('../pages/Home')).HomePage }))
+export const password = lazy(async () => ({ default: (await import('../pages/Password')).Password }))

@@ -2,6 +2,8 @@ import type { TablePaginationConfig, TableProps } from 'antd'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { get } from '../api/request'
+import { t } from '../i18n'
+import { count } from './format'
 
 // A table over one of the interface's lists. What is shown (page, size, order,
 // search, filters) lies in the address, so that a view can be kept and shared.
@@ -74,7 +76,7 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
 
   const pagination: TablePaginationConfig = {
     current: Number(params.get('page') ?? 1), pageSize: Number(params.get('pageSize') ?? 10), total: answer?.total ?? 0,
-    showSizeChanger: true, pageSizeOptions: [10, 20, 50, 100], responsive: true,
+    showSizeChanger: true, pageSizeOptions: [10, 20, 50, 100], responsive: true, showTotal: (n) => t('total', { n: count(n) }),
   }
 
   const table: TableProps<T> = {
@@ -89,6 +91,8 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
 
   return {
     table, reload, set, params, total: answer?.total ?? 0,
+    // clear takes the search and the filters away, and leaves the order.
+    clear: () => setParams((before) => new URLSearchParams([...before].filter(([name]) => ours.includes(name) && name !== 'page' && name !== 'keywordSearch')), { replace: true }),
     // narrowed tells whether there is a search or a filter that hides records.
     narrowed: [...params.keys()].some((name) => !ours.includes(name) || name === 'keywordSearch'),
     // order is what a sortable column says of itself.

@@ -1,0 +1,45 @@
+import { Spin } from 'antd'
+import { Component, type ReactNode, Suspense } from 'react'
+import { BrowserRouter, Outlet, Route, Routes, useLocation } from 'react-router'
+import { useAccount } from './account'
+import { Layout } from './Layout'
+import { home as Home, pages, password as Password } from './pages'
+import { Forbidden, NotFound, Problem } from './States'
+
+// Routing leads from the address to a page. What follows a page's path in the
+// address, like the id of a record, is the page's own.
+export function Routing() {
+  return (
+    <BrowserRouter basename="/console">
+      <Routes>
+        <Route path="password" element={<Suspense><Password /></Suspense>} />
+        <Route element={<Layout><Guarded><Outlet /></Guarded></Layout>}>
+          <Route index element={<Home />} />
+          {Object.entries(pages).map(([path, page]) => <Route key={path} path={`${path}/*`} element={<Permitted page={page} />} />)}
+          <Route path="*" element={<NotFound />} />
+        </Route>
+      </Routes>
+    </BrowserRouter>
+  )
+}
+
+function Permitted({ page }: { page: (typeof pages)[string] }) {
+  const { may } = useAccount()
+  return page.access.some(may) ? <page.Component /> : <Forbidden permission={page.access.join(', ')} />
+}
+
+function Guarded({ children }: { children: ReactNode }) {
+  const path = useLocation().pathname
+  return <Broken key={path.split('/', 3).join('/')}><Suspense fallback={<Spin />}>{children}</Suspense></Broken>
+}
+
+// Broken stands for a page that cannot be shown, until another is opened.
+class Broken extends Component<{ children: ReactNode }, { error?: unknown }> {
+  state: { error?: unknown } = {}
+  static getDerivedStateFromError(error: unknown) {
+    return { error }
+  }
+  render() {
+    return this.state.error === undefined ? this.props.children : <Problem />
+  }
+}

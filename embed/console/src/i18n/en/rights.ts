@@ -1,0 +1,2 @@
+export const rights = {
+} as const

@@ -1,0 +1,17 @@
+export const sessions = {
+  'loginlog.result': 'Result',
+  'loginlog.reason': 'Reason',
+  'loginlog.success': 'signed in',
+  'loginlog.failed': 'failed',
+  'loginlog.throttled': 'throttled',
+  'loginlog.unknown_user': 'nobody has that name',
+  'loginlog.wrong_password': 'wrong password',
+  'loginlog.disabled': 'the user is disabled',
+  'sessions.ended': '{name} is signed out.',
+  'sessions.end': 'Force out',
+  'sessions.end.sure': 'Sign {name} out at once? What they have not saved is lost.',
+  'sessions.app': 'app',
+  'sessions.current': 'this one',
+  'sessions.begun': 'Signed in',
+  'sessions.used': 'Last used',
+} as const

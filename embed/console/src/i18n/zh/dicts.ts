@@ -1,0 +1,4 @@
+import type { dicts as en } from '../en/dicts'
+
+export const dicts: Record<keyof typeof en, string> = {
+}

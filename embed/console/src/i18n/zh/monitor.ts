@@ -1,0 +1,4 @@
+import type { monitor as en } from '../en/monitor'
+
+export const monitor: Record<keyof typeof en, string> = {
+}

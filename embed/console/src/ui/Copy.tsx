@@ -1,0 +1,45 @@
+import { CheckOutlined, CopyOutlined } from '@ant-design/icons'
+import { Button } from 'antd'
+import { useState } from 'react'
+import { t } from '../i18n'
+
+// copy puts a text on the clipboard, also where the page came over plain HTTP and
+// the browser has no clipboard for it.
+async function copy(text: string): Promise<boolean> {
+  if (navigator.clipboard) {
+    try {
+      await navigator.clipboard.writeText(text)
+      return true
+    } catch {
+      // not permitted: the old way may be
+    }
+  }
+  const area = document.createElement('textarea')
+  area.value = text
+  area.style.position = 'fixed'
+  area.style.opacity = '0'
+  const active = document.activeElement as HTMLElement | null
+  // A dialog keeps the focus inside of itself.
+  ;(active?.closest('[role=dialog]') ?? document.body).append(area)
+  area.select()
+  const done = document.execCommand('copy')
+  area.remove()
+  active?.focus()
+  return done
+}
+
+// Copy is a button that copies a text and says so.
+export function Copy({ text }: { text: string }) {
+  const [done, setDone] = useState(false)
+  return (
+    <Button
+      icon={done ? <CheckOutlined /> : <CopyOutlined />}
+      onClick={() => void copy(text).then((worked) => {
+        setDone(worked)
+        setTimeout(() => setDone(false), 2000)
+      })}
+    >
+      {done ? t('copied') : t('copy')}
+    </Button>
+  )
+}

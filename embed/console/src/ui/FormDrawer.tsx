@@ -1,0 +1,83 @@
+import { Alert, Button, Drawer, Flex, Form, type FormInstance, Grid } from 'antd'
+import { type ReactNode, useEffect, useState } from 'react'
+import { Failure } from '../api/request'
+import { t } from '../i18n'
+import { useAct } from './useAct'
+import { words } from './words'
+
+type Props<V extends object> = {
+  title: string
+  open: boolean
+  initial: Partial<V> // what the form holds when it opens
+  save: (values: V) => Promise<void> // asks quietly: what fails is shown here
+  onClose: () => void
+  onChange?: (changed: Partial<V>, all: V) => void
+  children: ReactNode | ((form: FormInstance<V>) => ReactNode)
+  ok?: string
+  size?: number // in pixels; a phone gives all it has
+}
+
+// FormDrawer is a form beside what it is about. Faults of fields are shown at their
+// fields, everything else above them; Ctrl+Enter saves, and what was typed is not
+// lost by a slip of the hand.
+export function FormDrawer<V extends object>({ title, open, initial, save, onClose, onChange, children, ok, size = 480 }: Props<V>) {
+  const [form] = Form.useForm<V>()
+  const [problem, setProblem] = useState('')
+  const [busy, setBusy] = useState(false)
+  const { sure } = useAct()
+  const { md } = Grid.useBreakpoint()
+
+  useEffect(() => {
+    if (!open) return
+    form.resetFields()
+    form.setFieldsValue(initial as Parameters<typeof form.setFieldsValue>[0])
+    setProblem('')
+  }, [open]) // what is typed stays when the caller draws anew
+
+  async function submit(values: V) {
+    setBusy(true)
+    setProblem('')
+    try {
+      await save(values)
+      onClose()
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause
+      const fields = form.getFieldsValue(true) as Record<string, unknown>
+      const [here, elsewhere] = [[] as [string, string][], [] as string[]]
+      for (const [name, fault] of Object.entries(cause.errors)) {
+        if (name in fields || form.getFieldInstance(name as never)) here.push([name, fault])
+        else elsewhere.push(`${name}: ${fault}`)
+      }
+      form.setFields(here.map(([name, fault]) => ({ name: name as never, errors: [fault] })))
+      if (here[0]) form.scrollToField(here[0][0] as never, { focus: true })
+      setProblem(here.length ? elsewhere.join('\n') : [words(cause), ...elsewhere].join('\n'))
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  async function close() {
+    if (!form.isFieldsTouched() || (await sure({ title: t('form.lose'), text: t('form.lose.text'), ok: t('form.lose.ok') }))) onClose()
+  }
+
+  return (
+    <Drawer
+      title={title} open={open} onClose={() => void close()} size={md ? size : '100%'} destroyOnHidden
+      footer={
+        <Flex gap={8} justify="end">
+          <Button onClick={() => void close()}>{t('cancel')}</Button>
+          <Button type="primary" loading={busy} onClick={() => form.submit()}>{ok ?? t('save')}</Button>
+        </Flex>
+      }
+    >
+      <Form<V>
+        form={form} layout="vertical" scrollToFirstError={{ focus: true }} requiredMark="optional" onValuesChange={onChange} onFinish={(values) => void submit(values)}
+        onKeyDown={(e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) form.submit() }}
+      >
+        {problem && <Alert type="error" showIcon title={<span style={{ whiteSpace: 'pre-line' }}>{problem}</span>} style={{ marginBottom: 16 }} />}
+        {typeof children === 'function' ? children(form) : children}
+        <button type="submit" hidden />
+      </Form>
+    </Drawer>
+  )
+}

@@ -1,0 +1,50 @@
+import { Button, Empty, Flex, Table, type TableProps, Typography } from 'antd'
+import { type ReactNode, useEffect, useState } from 'react'
+import { t } from '../i18n'
+import { Bar } from './Bar'
+import type { useTable } from './useTable'
+
+type Props<T extends { id: number }> = {
+  title: string
+  list: ReturnType<typeof useTable<T>>
+  columns: TableProps<T>['columns']
+  search?: boolean
+  filters?: ReactNode // between the search and the actions
+  actions?: ReactNode
+  batch?: (chosen: T[]) => ReactNode // the actions on chosen records; without it none can be chosen
+  empty?: ReactNode // what to do while there is no record at all
+  table?: TableProps<T> // what else the table takes
+}
+
+// List is a page of records: above it the search, the filters and the actions, and,
+// while records are chosen, what can be done with all of them.
+export function List<T extends { id: number }>({ title, list, columns, search, filters, actions, batch, empty, table }: Props<T>) {
+  const [chosen, setChosen] = useState<T[]>([])
+  const rows = list.table.dataSource
+  useEffect(() => setChosen((before) => before.flatMap((old) => rows?.find((row) => row.id === old.id) ?? [])), [rows])
+
+  const nothing = list.narrowed
+    ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty.narrowed')}><Button onClick={list.clear}>{t('empty.clear')}</Button></Empty>
+    : <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={empty ?? t('none')} />
+  return (
+    <>
+      <Bar title={title} list={list} search={search}>
+        {filters}
+        {actions}
+      </Bar>
+      {batch && chosen.length > 0 && (
+        <Flex gap={8} wrap align="center" style={{ marginBottom: 16 }} role="toolbar" aria-label={t('selected', { n: chosen.length })}>
+          <Typography.Text strong>{t('selected', { n: chosen.length })}</Typography.Text>
+          {batch(chosen)}
+        </Flex>
+      )}
+      <Table<T>
+        {...list.table}
+        columns={columns}
+        locale={{ emptyText: list.table.loading ? ' ' : nothing }}
+        rowSelection={batch && { selectedRowKeys: chosen.map((row) => row.id), onChange: (_, rows) => setChosen(rows) }}
+        {...table}
+      />
+    </>
+  )
+}
