@@ -60,7 +60,11 @@ func (in *instance) sendTo(handler http.Handler, r *http.Request) *reply {
 	in.t.Helper()
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
-	a := &reply{in.t, w.Code, w.Header(), w.Body.String(), r.Method + " " + r.URL.String()}
+	body := w.Body.String()
+	if w.Header().Get("Content-Encoding") == "gzip" {
+		body = unzipped(in.t, w.Body)
+	}
+	a := &reply{in.t, w.Code, w.Header(), body, r.Method + " " + r.URL.String()}
 	a.check(r)
 	return a
 }

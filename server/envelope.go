@@ -88,6 +88,8 @@ var (
 // canonical form, and the values are not changed by anybody.
 func (req *Request) writeJSON(code int, body []byte) {
 	h := req.w.Header()
+	body, release := compressed(req.http, h, body)
+	defer release()
 	values := [2]string{strconv.Itoa(len(body)), req.ID}
 	h["Content-Length"], h["X-Request-Id"] = values[:1:1], values[1:]
 	h["Content-Type"], h["X-Content-Type-Options"] = jsonType, noSniff

@@ -1,0 +1,60 @@
+package server
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func unzipped(t testing.TB, r io.Reader) string {
+	t.Helper()
+	zip, err := gzip.NewReader(r)
+	must(t, err)
+	body, err := io.ReadAll(zip)
+	must(t, err)
+	return string(body)
+}
+
+// TestLargeAnswersAreCompressedForWhoAcceptsIt: with the same content, and a tag that
+// does not claim the same bytes.
+func TestLargeAnswersAreCompressedForWhoAcceptsIt(t *testing.T) {
+	in := start(t)
+	for i := range 60 {
+		in.ok("POST", "/system/dict", fmt.Sprintf(`{"code":"d%d","name":"a dictionary"}`, i), "owner")
+	}
+	const large, small = "/admin/dict", "/system/setting-group/1"
+	for name, c := range map[string]struct {
+		url, accept, vary, encoding string
+	}{
+		"large":               {large, "br, gzip", "Accept-Encoding", "gzip"},
+		"large, not accepted": {large, "identity", "Accept-Encoding", ""},
+		"large, refused":      {large, "gzip;q=0", "Accept-Encoding", ""},
+		"small":               {small, "gzip", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := in.in(t)
+			plain := in.get("GET", c.url, "owner")
+			a := in.get("GET", c.url, "owner", "Accept-Encoding", c.accept)
+			sent, err := strconv.Atoi(a.Header.Get("Content-Length"))
+			must(t, err)
+			tag := plain.Header.Get("Etag")
+			if c.encoding == "" && sent != len(plain.Body) || c.encoding != "" && sent > len(plain.Body)/4 {
+				t.Errorf("%d bytes are sent as %d", len(plain.Body), sent)
+			}
+			if c.encoding != "" {
+				tag = "W/" + tag
+			}
+			got := []string{a.Header.Get("Vary"), a.Header.Get("Content-Encoding"), a.Header.Get("Etag"), a.Body}
+			if diff := cmp.Diff([]string{c.vary, c.encoding, tag, plain.Body}, got); diff != "" {
+				t.Error(diff)
+			}
+			if again := in.get("GET", c.url, "owner", "If-None-Match", tag); tag != "" && again.Code != 304 {
+				t.Errorf("asked again with its tag: %d", again.Code)
+			}
+		})
+	}
+}
