@@ -117,6 +117,7 @@ func (m *monitor) run(ctx context.Context) {
 			return
 		}
 		m.write(journal, waiting)
+		clear(waiting[:cap(waiting)]) // also what write has added
 		waiting = waiting[:0]
 	}
 }
