@@ -81,7 +81,7 @@ type CacheEvent struct {
 	Op         string // miss, set, forget or rebuild
 	Key        string // of the entry, for a cache that has several
 	Generation uint64
-	Size       int // entries, or bytes of JSON
+	Size       int // entries; 0 where they are not counted
 	Took       time.Duration
 }
 
