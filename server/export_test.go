@@ -29,24 +29,32 @@ func (w *interrupted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// export reads an export over a connection, during which something happens. The
-// names are those that arrived; err is how it ended.
-func (in *instance) export(as string, then func()) (names []string, err error) {
+// download reads an answer over a connection, during which something happens. The
+// body is what arrived of the bytes that were promised, -1 when none were; err is
+// how it ended.
+func (in *instance) download(path, as string, then func()) (body []byte, promised int64, err error) {
 	in.t.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		in.server.Handler().ServeHTTP(&interrupted{w, then}, r)
 	}))
 	defer web.Close()
-	r, err := http.NewRequest("GET", web.URL+"/admin/list-export", nil)
+	r, err := http.NewRequest("GET", web.URL+path, nil)
 	must(in.t, err)
 	r.Header.Set("Authorization", "Bearer "+in.tokens[as])
 	a, err := http.DefaultTransport.RoundTrip(r)
 	must(in.t, err)
 	defer a.Body.Close()
 	if a.StatusCode != 200 {
-		in.t.Fatalf("the export answers %d", a.StatusCode)
+		in.t.Fatalf("%s answers %d", path, a.StatusCode)
 	}
-	text, err := io.ReadAll(a.Body)
+	body, err = io.ReadAll(a.Body)
+	return body, a.ContentLength, err
+}
+
+// export is a download of users. The names are those that arrived.
+func (in *instance) export(as string, then func()) (names []string, err error) {
+	in.t.Helper()
+	text, _, err := in.download("/admin/list-export", as, then)
 	whole := text[:strings.LastIndexByte(string(text), '\n')+1]
 	rows, bad := csv.NewReader(strings.NewReader(string(whole))).ReadAll()
 	must(in.t, bad)
