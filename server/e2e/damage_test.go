@@ -20,10 +20,9 @@ func filled(t testing.TB, dir, value string) int64 {
 	return id
 }
 
-// rewrite changes a data directory's database.
-func rewrite(t testing.TB, dir string, change func([]byte) []byte) {
+// rewrite changes what a file holds.
+func rewrite(t testing.TB, path string, change func([]byte) []byte) {
 	t.Helper()
-	path := filepath.Join(dir, "data.db")
 	b, err := os.ReadFile(path)
 	if err == nil {
 		err = os.WriteFile(path, change(b), 0o600)
@@ -64,7 +63,7 @@ func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 	run(t, "verify", "--data", dir)
 	sameFiles(t, before, snapshot(t, dir))
 
-	rewrite(t, dir, func(b []byte) []byte {
+	rewrite(t, filepath.Join(dir, "data.db"), func(b []byte) []byte {
 		return bytes.ReplaceAll(b, []byte(value), []byte(strings.ToUpper(value)))
 	})
 	r := run(t, "verify", "--data", dir)
@@ -97,7 +96,7 @@ func TestDamageIsFoundAndNotServed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ruined := copyDir(t, dir)
-			rewrite(t, ruined, change)
+			rewrite(t, filepath.Join(ruined, "data.db"), change)
 			before := snapshot(t, ruined)
 			sane(t, run(t, "verify", "--data", ruined))
 			sane(t, run(t, "serve", "--listen", "127.0.0.1:0", "--data", ruined))
@@ -120,7 +119,7 @@ func TestFlippedBitsNeverCrash(t *testing.T) {
 	for range flips {
 		var at, bit int
 		flip := func(b []byte) []byte { b[at] ^= 1 << bit; return b }
-		rewrite(t, ruined, func(b []byte) []byte {
+		rewrite(t, filepath.Join(ruined, "data.db"), func(b []byte) []byte {
 			at, bit = r.IntN(len(b)), r.IntN(8)
 			return flip(b)
 		})
@@ -134,7 +133,7 @@ func TestFlippedBitsNeverCrash(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("with bit %d of byte %d flipped", bit, at)
 		}
-		rewrite(t, ruined, flip)
+		rewrite(t, filepath.Join(ruined, "data.db"), flip)
 	}
 	t.Logf("%d of %d flips were found; the others hit what is not in use", found, flips)
 	if v := run(t, "verify", "--data", ruined); v.code != 0 {

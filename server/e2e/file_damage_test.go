@@ -13,8 +13,9 @@ import (
 	"testing"
 )
 
-// withFiles makes a stopped data directory with some files, and returns them.
-func withFiles(t testing.TB, dir string, sizes ...int64) (files []fileRecord) {
+// withFiles makes a stopped data directory with some files, and returns them and
+// the token of a session that goes on.
+func withFiles(t testing.TB, dir string, sizes ...int64) (files []fileRecord, token string) {
 	t.Helper()
 	p := start(t, dir)
 	c := signedIn(t, p)
@@ -22,20 +23,7 @@ func withFiles(t testing.TB, dir string, sizes ...int64) (files []fileRecord) {
 		files = append(files, c.put(fmt.Sprint("file", i), payload{uint64(i), size}))
 	}
 	p.stop()
-	return files
-}
-
-// rewriteFiles changes a data directory's file of files.
-func rewriteFiles(t testing.TB, dir string, change func([]byte) []byte) {
-	t.Helper()
-	path := filepath.Join(dir, "files.db")
-	b, err := os.ReadFile(path)
-	if err == nil {
-		err = os.WriteFile(path, change(b), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	return files, c.token
 }
 
 func TestMissingFilesAreALossAndNotABeginning(t *testing.T) {
@@ -69,7 +57,7 @@ func TestMissingFilesAreALossAndNotABeginning(t *testing.T) {
 func TestFilesOfAnotherInstallationAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
-	mine := withFiles(t, dir, 100_000)
+	mine, _ := withFiles(t, dir, 100_000)
 	withFiles(t, other, 100_000)
 	foreign, err := os.ReadFile(filepath.Join(other, "files.db"))
 	if err != nil {
@@ -79,7 +67,7 @@ func TestFilesOfAnotherInstallationAreLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rewriteFiles(t, dir, func([]byte) []byte { return foreign })
+	rewrite(t, filepath.Join(dir, "files.db"), func([]byte) []byte { return foreign })
 	v := run(t, "verify", "--data", dir)
 	sane(t, v)
 	if !strings.Contains(v.err, "another installation") {
@@ -105,7 +93,7 @@ func TestFilesOfAnotherInstallationAreLeftAlone(t *testing.T) {
 	if now, err := os.ReadFile(filepath.Join(dir, "files.db")); err != nil || !bytes.Equal(now, foreign) {
 		t.Errorf("the other's file has changed: %v", err)
 	}
-	rewriteFiles(t, dir, func([]byte) []byte { return own })
+	rewrite(t, filepath.Join(dir, "files.db"), func([]byte) []byte { return own })
 	p = start(t, dir)
 	c.base = p.url
 	c.mustHold(mine[0])
@@ -118,9 +106,9 @@ func TestFilesOfAnotherInstallationAreLeftAlone(t *testing.T) {
 func TestADamagedChunkEndsItsDownloadAndNoOther(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	files := withFiles(t, dir, 3<<20, 3<<20, 100)
+	files, _ := withFiles(t, dir, 3<<20, 3<<20, 100)
 	last := payload{0, 3 << 20}.bytes()[5<<19:] // of the first file
-	rewriteFiles(t, dir, func(b []byte) []byte {
+	rewrite(t, filepath.Join(dir, "files.db"), func(b []byte) []byte {
 		at := bytes.Index(b, last[:100])
 		if at < 0 {
 			t.Fatal("the file's bytes are not there")

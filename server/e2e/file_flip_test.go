@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,13 +54,7 @@ func pageHeads(b []byte) (heads []int) {
 func TestFlippedBitsOfFilesAreNeverServed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	p := start(t, dir)
-	c := signedIn(t, p)
-	var files []fileRecord
-	for i, size := range []int64{0, 10, 5000, 70_000, 70_000, 1 << 20, 1<<21 + 5} {
-		files = append(files, c.put(fmt.Sprint("file", i), payload{uint64(i), size}))
-	}
-	p.stop()
+	files, token := withFiles(t, dir, 0, 10, 5000, 70_000, 70_000, 1<<20, 1<<21+5)
 	r := random(t)
 	clean, err := os.ReadFile(filepath.Join(dir, "files.db"))
 	if err != nil {
@@ -76,12 +69,12 @@ func TestFlippedBitsOfFilesAreNeverServed(t *testing.T) {
 		}
 		flipped := bytes.Clone(clean)
 		flipped[at] ^= 1 << bit
-		rewriteFiles(t, dir, func([]byte) []byte { return flipped })
+		rewrite(t, filepath.Join(dir, "files.db"), func([]byte) []byte { return flipped })
 		v := run(t, "verify", "--data", dir)
 		if v.code != 0 {
 			sane(t, v)
 		}
-		refused, failed := readFlipped(t, dir, files, c.token)
+		refused, failed := readFlipped(t, dir, files, token)
 		switch {
 		case (refused || failed > 0) && v.code == 0:
 			t.Errorf("%d files cannot be read (refused: %t), and verify finds nothing", failed, refused)
@@ -100,7 +93,7 @@ func TestFlippedBitsOfFilesAreNeverServed(t *testing.T) {
 			t.Fatalf("with bit %d of byte %d flipped; verify: %+v", bit, at, v)
 		}
 	}
-	rewriteFiles(t, dir, func([]byte) []byte { return clean })
+	rewrite(t, filepath.Join(dir, "files.db"), func([]byte) []byte { return clean })
 	sound(t, dir)
 	t.Logf("outcomes: %v", outcomes)
 	if outcomes["some files"]+outcomes["no file"] == 0 {

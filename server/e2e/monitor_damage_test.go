@@ -38,13 +38,7 @@ func monitorFiles(t *testing.T, dir string) (all []string) {
 func changed(change func(b []byte) []byte) func(t *testing.T, at string) {
 	return func(t *testing.T, dir string) {
 		for _, path := range monitorFiles(t, dir) {
-			b, err := os.ReadFile(path)
-			if err == nil {
-				err = os.WriteFile(path, change(b), 0o600)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			rewrite(t, path, change)
 		}
 	}
 }
