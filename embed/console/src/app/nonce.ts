@@ -3,9 +3,14 @@
 // every style element is given it where it is made.
 export const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? ''
 
-const create = document.createElement.bind(document) as typeof document.createElement
-document.createElement = ((name: string, options?: ElementCreationOptions) => {
-  const element = create(name, options)
-  if (name.toLowerCase() === 'style') element.nonce = nonce
+function carry<T extends Element>(element: T): T {
+  if (element instanceof HTMLStyleElement || element instanceof SVGStyleElement) element.nonce = nonce
   return element
-}) as typeof document.createElement
+}
+
+const create = document.createElement.bind(document)
+document.createElement = ((name: string, options?: ElementCreationOptions) => carry(create(name, options))) as typeof document.createElement
+
+// Icons have styles within their drawings.
+const createWithin = document.createElementNS.bind(document) as (space: string | null, name: string, options?: ElementCreationOptions) => Element
+document.createElementNS = ((space: string | null, name: string, options?: ElementCreationOptions) => carry(createWithin(space, name, options))) as typeof document.createElementNS

@@ -34,7 +34,7 @@ export function Sessions() {
         { title: t('sessions.begun'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
         { title: t('sessions.used'), dataIndex: 'last_used', render: (at: string) => <Time at={at} /> },
         {
-          title: '', key: 'actions', align: 'end',
+          title: t('actions'), key: 'actions', align: 'end',
           render: (_, s) => may('system.session.delete') && s.current !== 1 && (
             <Button danger size="small" onClick={() => void end(s)}>{t('sessions.end')}</Button>
           ),

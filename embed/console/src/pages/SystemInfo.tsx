@@ -5,6 +5,7 @@ import type { SystemHealth, SystemInfo as Info } from '../api/types'
 import { t } from '../i18n'
 import { bytes } from '../ui/format'
 import { Time } from '../ui/Time'
+import { wide } from '../ui/Wide'
 
 const colors: Record<string, string> = { ok: 'success', degraded: 'warning', failed: 'error' }
 
@@ -25,11 +26,11 @@ export function SystemInfo() {
       {health && health.state !== 'ok' && <Alert type={health.state === 'failed' ? 'error' : 'warning'} showIcon title={t('info.not_well')} />}
       <Card title={t('info.parts')} loading={!health}>
         <Table
-          size="small" rowKey="name" pagination={false} scroll={{ x: 'max-content' }} dataSource={health?.parts}
+          size="small" rowKey="name" pagination={false} {...wide} dataSource={health?.parts}
           columns={[
             { title: t('info.part'), dataIndex: 'name' },
             { title: t('info.state'), dataIndex: 'state', render: (state: string) => <Tag color={colors[state]}>{state}</Tag> },
-            { title: '', dataIndex: 'text' },
+            { title: t('info.text'), dataIndex: 'text' },
           ]}
         />
       </Card>
@@ -48,7 +49,7 @@ export function SystemInfo() {
       </Card>
       <Card title={t('info.files')} loading={!info}>
         <Table
-          size="small" rowKey="name" pagination={false} scroll={{ x: 'max-content' }} dataSource={info?.files}
+          size="small" rowKey="name" pagination={false} {...wide} dataSource={info?.files}
           columns={[
             { title: t('info.file'), dataIndex: 'name' },
             { title: t('info.size'), dataIndex: 'size_bytes', align: 'end', render: bytes },
@@ -58,7 +59,7 @@ export function SystemInfo() {
       </Card>
       <Card title={t('info.config')} loading={!info}>
         <Table
-          size="small" rowKey="key" pagination={false} scroll={{ x: 'max-content' }} dataSource={info?.config}
+          size="small" rowKey="key" pagination={false} {...wide} dataSource={info?.config}
           columns={[{ title: t('info.key'), dataIndex: 'key' }, { title: t('info.value'), dataIndex: 'value' }, { title: t('info.source'), dataIndex: 'source' }]}
         />
       </Card>

@@ -4,6 +4,7 @@ import { useSearchParams } from 'react-router'
 import { get } from '../api/request'
 import { t } from '../i18n'
 import { count } from './format'
+import { wide } from './Wide'
 
 // A table over one of the interface's lists. What is shown (page, size, order,
 // search, filters) lies in the address, so that a view can be kept and shared.
@@ -80,7 +81,7 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
   }
 
   const table: TableProps<T> = {
-    rowKey: 'id', dataSource: answer?.data, loading, pagination, scroll: { x: 'max-content' }, size: 'middle',
+    rowKey: 'id', dataSource: answer?.data, loading, pagination, size: 'middle', ...wide,
     onChange: (page, _, order) => {
       const { field, order: direction } = Array.isArray(order) ? (order[0] ?? {}) : order
       const sorter = direction ? JSON.stringify({ [String(field)]: direction }) : undefined

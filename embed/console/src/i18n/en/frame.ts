@@ -30,6 +30,7 @@ export const frame = {
   'menu.file.trash': 'Trash',
   'reload': 'Load again',
   'search': 'Search',
+  'actions': 'Actions',
   'time': 'Time',
   'address': 'Address',
   'device': 'Device',

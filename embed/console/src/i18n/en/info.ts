@@ -3,6 +3,7 @@ export const info = {
   'info.parts': 'Parts',
   'info.part': 'Part',
   'info.state': 'State',
+  'info.text': 'What it says',
   'info.program': 'Program',
   'info.version': 'Version',
   'info.started': 'Started',

@@ -32,6 +32,7 @@ export const frame: Record<keyof typeof en, string> = {
   'menu.file.trash': '回收站',
   'reload': '重新加载',
   'search': '搜索',
+  'actions': '操作',
   'time': '时间',
   'address': '地址',
   'device': '设备',

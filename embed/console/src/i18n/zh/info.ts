@@ -5,6 +5,7 @@ export const info: Record<keyof typeof en, string> = {
   'info.parts': '组件',
   'info.part': '组件',
   'info.state': '状态',
+  'info.text': '说明',
   'info.program': '程序',
   'info.version': '版本',
   'info.started': '启动时间',
