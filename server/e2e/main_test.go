@@ -46,6 +46,7 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build reeve: %v\n%s", err, out)
 		return 1
 	}
+	defer closeBrowser()
 	return m.Run()
 }
 

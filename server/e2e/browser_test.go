@@ -1,0 +1,182 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/chromedp"
+)
+
+// browser is the one Chromium of a run of the tests: the first test that opens a
+// page starts it, and every page has a profile of its own in it.
+var browser struct {
+	start sync.Once
+	ctx   context.Context
+	err   error
+}
+
+// chromium is the context of the browser, which runs from the first call on.
+func chromium(t *testing.T) context.Context {
+	t.Helper()
+	browser.start.Do(func() {
+		path, err := chromiumPath()
+		if browser.err = err; err != nil {
+			return
+		}
+		// chromedp adds --no-sandbox for root, who cannot have one.
+		browser.ctx, _ = chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(
+			chromedp.ExecPath(path),
+			chromedp.DisableGPU,
+			chromedp.Flag("disable-component-update", true),
+			chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // it calls nobody
+			chromedp.Flag("lang", "en-US"),
+			chromedp.Env("LANGUAGE=en"),
+		), chromedp.WithErrorf(func(string, ...any) {})) // it tells of events that it does not know
+		browser.err = chromedp.Do(browser.ctx)
+	})
+	if browser.err != nil {
+		unless(t, fmt.Sprintf("no browser for the console (Debian package chromium): %v", browser.err))
+	}
+	return browser.ctx
+}
+
+func chromiumPath() (path string, err error) {
+	for _, name := range []string{"google-chrome", "chromium"} {
+		if path, err = exec.LookPath(name); err == nil {
+			break
+		}
+	}
+	return path, err
+}
+
+// closeBrowser ends the browser, if it runs.
+func closeBrowser() {
+	if browser.ctx == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(browser.ctx, patience)
+	defer cancel()
+	if err := chromedp.Cancel(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "end chromium: %v\n", err)
+	}
+}
+
+// page is a tab in a profile of its own, and what a person does in it. Every method
+// waits until what it needs is there, and fails the test, with the text of the page,
+// when that does not come.
+//
+// An element is named as people who hear the page are told of it: by its role
+// (button, link, menuitem, checkbox, tab, heading, …) and its name, which is whole,
+// or a part that no other element of that role has in its name.
+type page struct {
+	t     *testing.T
+	ctx   context.Context
+	base  string // the address of the server
+	scope string // an expression for the element in which everything is looked for
+	watch *witness
+}
+
+// console opens an empty page for the console of a server, 1440 wide and light,
+// with nobody signed in. All that it does is watched until the test ends, see witness.
+func console(t *testing.T, server *process) *page {
+	t.Helper()
+	parent := chromium(t)
+	p := &page{t: t, base: server.url, scope: "document.documentElement", watch: newWitness(server.url)}
+	var cancel context.CancelFunc
+	p.ctx, cancel = chromedp.NewContext(parent, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.watch.event))
+	t.Cleanup(cancel)
+	if err := chromedp.Do(p.ctx); err != nil {
+		t.Fatalf("open a page: %v", err)
+	}
+	t.Cleanup(p.judge)
+	p.prepare()
+	return p
+}
+
+// signedInAt opens a path of the console, as the client's user, who is not asked to
+// sign in.
+func signedInAt(t *testing.T, server *process, c *client, path string) *page {
+	t.Helper()
+	p := console(t, server)
+	p.as(c.token)
+	p.open(path)
+	return p
+}
+
+// pageWait bounds every wait for something in a page. It is no statement about speed.
+const pageWait = 20 * time.Second
+
+// until tries something again and again until there is no error.
+func (p *page) until(what string, try func() error) {
+	p.t.Helper()
+	var err error
+	for end := time.Now().Add(pageWait); time.Now().Before(end); time.Sleep(15 * time.Millisecond) {
+		if err = try(); err == nil {
+			return
+		}
+		if p.ctx.Err() != nil {
+			break
+		}
+	}
+	p.fatalf("%s: %v", what, err)
+}
+
+// fatalf fails the test and tells what there was to see.
+func (p *page) fatalf(format string, args ...any) {
+	p.t.Helper()
+	whole := *p
+	whole.scope = "document.documentElement"
+	var seen struct{ At, Text string }
+	if err := evaluate(&whole, `({ At: location.href, Text: root.innerText })`, &seen); err != nil {
+		seen.Text = err.Error()
+	}
+	p.shoot(strings.ReplaceAll(p.t.Name(), "/", "-") + "-failed")
+	p.t.Fatalf("%s\nat %s, where one sees:\n%s", fmt.Sprintf(format, args...), seen.At, seen.Text)
+}
+
+// shoot saves a picture of the whole page in the directory REEVE_TEST_SCREENSHOTS,
+// if that is set.
+func (p *page) shoot(name string) {
+	p.t.Helper()
+	dir := os.Getenv("REEVE_TEST_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, pageWait)
+	defer cancel()
+	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644)
+	}
+	if err != nil {
+		p.t.Errorf("save a picture of the page: %v", err)
+	}
+}
+
+// send is a command of the browser's protocol that has to work.
+func send[P, R any](p *page, command cdp.Command[P, R], params P) R {
+	p.t.Helper()
+	r, err := ask(p, command, params)
+	if err != nil {
+		p.fatalf("%s: %v", command.Method, err)
+	}
+	return r
+}
+
+// ask is a command that may fail.
+func ask[P, R any](p *page, command cdp.Command[P, R], params P) (R, error) {
+	ctx, cancel := context.WithTimeout(p.ctx, pageWait)
+	defer cancel()
+	return chromedp.Call(ctx, command, params)
+}
