@@ -47,6 +47,7 @@ export function App() {
     <ConfigProvider
       locale={language === 'zh' ? zhCN : enUS}
       csp={{ nonce }}
+      getPopupContainer={(trigger) => trigger?.closest('main') ?? document.body} // what opens in a page belongs to it
       theme={dark ? darkTheme : lightTheme}
     >
       <Ant>
