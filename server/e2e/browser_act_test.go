@@ -114,10 +114,14 @@ func (p *page) find(role, name string) {
 func (p *page) missing(role, name string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("have no %s %q", role, name), func() error {
-		if _, err := locate(p, name, role); err == nil || err.Error() != "there are 0" {
-			return fmt.Errorf("not so: %w", err)
+		_, err := locate(p, name, role)
+		switch {
+		case err == nil:
+			return errors.New("there is one")
+		case errors.Is(err, errNone):
+			return nil
 		}
-		return nil
+		return err
 	})
 }
 
@@ -146,17 +150,17 @@ func (p *page) confirm(button string) {
 // click clicks the one element of a role and a name.
 func (p *page) click(role, name string) {
 	p.t.Helper()
-	p.press1(fmt.Sprintf("click the %s %q", role, name), func() (runtime.RemoteObjectID, error) { return locate(p, name, role) })
+	p.hit(fmt.Sprintf("click the %s %q", role, name), func() (runtime.RemoteObjectID, error) { return locate(p, name, role) })
 }
 
 // tap clicks the middle of what the page is within: a row, or what a selector names.
 func (p *page) tap() {
 	p.t.Helper()
-	p.press1("click "+p.scope, func() (runtime.RemoteObjectID, error) { return element(p, "root") })
+	p.hit("click "+p.scope, func() (runtime.RemoteObjectID, error) { return element(p, "root") })
 }
 
-// press1 clicks what is found, as soon as it can be clicked.
-func (p *page) press1(what string, find func() (runtime.RemoteObjectID, error)) {
+// hit clicks what is found, as soon as it can be clicked.
+func (p *page) hit(what string, find func() (runtime.RemoteObjectID, error)) {
 	p.t.Helper()
 	var at point
 	p.until(what, func() (err error) {
@@ -182,7 +186,7 @@ func (p *page) place(find func() (runtime.RemoteObjectID, error)) (at point, err
 // fill writes into the field of a label, key by key, in the place of what is there.
 func (p *page) fill(label, text string) {
 	p.t.Helper()
-	p.press1(fmt.Sprintf("fill %q", label), func() (runtime.RemoteObjectID, error) { return locate(p, label, fields...) })
+	p.hit(fmt.Sprintf("fill %q", label), func() (runtime.RemoteObjectID, error) { return locate(p, label, fields...) })
 	p.press("Ctrl+A")
 	p.press("Delete")
 	p.write(text)
@@ -240,9 +244,9 @@ func (p *page) press(key string) {
 // several, which a select of many takes, the list is closed again.
 func (p *page) choose(label string, options ...string) {
 	p.t.Helper()
-	p.press1(fmt.Sprintf("open %q", label), func() (runtime.RemoteObjectID, error) { return locate(p, label, "combobox") })
+	p.hit(fmt.Sprintf("open %q", label), func() (runtime.RemoteObjectID, error) { return locate(p, label, "combobox") })
 	for _, option := range options {
-		p.press1(fmt.Sprintf("choose %q", option), func() (runtime.RemoteObjectID, error) { return element(p, "option("+quote(option)+")") })
+		p.hit(fmt.Sprintf("choose %q", option), func() (runtime.RemoteObjectID, error) { return element(p, "option("+quote(option)+")") })
 	}
 	if len(options) > 1 {
 		p.press("Escape")
@@ -268,12 +272,13 @@ func (p *page) toggle(label string, to bool) {
 	if now == to {
 		return
 	}
-	p.press1(fmt.Sprintf("switch %q", label), find)
+	p.hit(fmt.Sprintf("switch %q", label), find)
 	p.until(fmt.Sprintf("have %q switched", label), func() error {
-		if now, err := is(); err != nil || now != to {
-			return fmt.Errorf("it is not: %w", err)
+		now, err := is()
+		if err == nil && now != to {
+			err = errors.New("it is not")
 		}
-		return nil
+		return err
 	})
 }
 

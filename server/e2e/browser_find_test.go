@@ -40,7 +40,7 @@ func element(p *page, expression string) (runtime.RemoteObjectID, error) {
 		return "", err
 	}
 	if r.Result.ObjectID == "" {
-		return "", errors.New("there is none")
+		return "", errNone
 	}
 	return r.Result.ObjectID, nil
 }
@@ -76,6 +76,8 @@ func exception(thrown *runtime.ExceptionDetails) string {
 	return thrown.Text
 }
 
+var errNone = errors.New("there is none")
+
 // fields are the roles of what one writes into.
 var fields = []string{"textbox", "searchbox", "spinbutton", "combobox"}
 
@@ -108,7 +110,10 @@ func locate(p *page, name string, roles ...string) (runtime.RemoteObjectID, erro
 	if len(exact) == 0 {
 		exact = part
 	}
-	if len(exact) != 1 {
+	if len(exact) == 0 {
+		return "", errNone
+	}
+	if len(exact) > 1 {
 		return "", fmt.Errorf("there are %d", len(exact))
 	}
 	resolved, err := ask(p, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: exact[0].BackendDOMNodeID})
