@@ -58,11 +58,13 @@ async function place(e) {
   return { x, y }
 }
 
-// unsettled says what in the page is still about to change, or nothing.
+// unsettled says what in the page is still about to change, or nothing. What moves is
+// brought to its end at once.
 async function unsettled() {
   await frame()
   await frame()
-  const moving = document.getAnimations().filter((a) => a.playState === 'running' && a.effect?.getComputedTiming().iterations !== Infinity)
+  const moving = document.getAnimations().filter((a) => a.playState === 'running' && a.effect?.getComputedTiming().endTime !== Infinity)
+  moving.forEach((a) => a.finish())
   if (moving.length) return 'something moves'
   const loading = [...document.querySelectorAll('[aria-busy=true], .ant-spin-spinning, .ant-skeleton-active, .ant-card-loading')].find(shown)
   return loading ? 'something loads: ' + loading.className : ''

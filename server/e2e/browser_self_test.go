@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,10 +41,26 @@ func TestWitness(t *testing.T) {
 			})
 			p.open("/")
 			p.settle()
-			p.watch.mu.Lock()
-			defer p.watch.mu.Unlock()
-			p.watch.faults = nil
+			p.watch.verdict()
 		})
+	}
+}
+
+// TestExpected holds that what a test expects to fail is let through, that alone, and
+// has to come.
+func TestExpected(t *testing.T) {
+	p := console(t, start(t, t.TempDir()))
+	p.open("/")
+	p.settle()
+	p.expect(401, "/admin/info")
+	p.expect(404, "/media/")
+	p.expect(403, "/admin/info")
+	if err := evaluate(p, `Promise.all(['/admin/info', '/media/none', '/admin/role'].map((path) => fetch(path).then((r) => r.text())))`, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"GET /admin/role: 401 ", "/admin/info was never answered with 403"}
+	if got := p.watch.verdict(); !slices.Equal(got, want) {
+		t.Errorf("held against the page: %q, want %q", got, want)
 	}
 }
 
@@ -61,6 +78,7 @@ func TestPage(t *testing.T) {
 		const names = (files) => [...files].map((f) => f.name + ' ' + f.size).join()
 		document.querySelector('[type=file]').onchange = (e) => say('given ' + names(e.target.files))
 		const zone = document.querySelector('#zone')
+		zone.onclick = () => say('tapped')
 		zone.ondragover = (e) => e.preventDefault()
 		zone.ondrop = (e) => { e.preventDefault(); say('dropped ' + names(e.dataTransfer.files)) }
 		document.querySelector('[role=switch]').onclick = (e) => e.target.ariaChecked = String(e.target.ariaChecked !== 'true')
@@ -91,6 +109,10 @@ func TestPage(t *testing.T) {
 	}
 	if name, content := p.download(func() { p.click("button", "Save") }); name != "a name.txt" || string(content) != "saved" {
 		t.Errorf("saved as %q: %q", name, content)
+	}
+	p.in("#zone").tap()
+	if got := p.in("#said").text(); !strings.HasSuffix(got, "key ArrowDown;tapped;") {
+		t.Errorf("it says %q", got)
 	}
 	p.offline(true)
 	if err := evaluate(p, "(async () => { if (navigator.onLine) throw new Error('it is online'); await fetch('/health') })()", nil); err == nil || !strings.Contains(err.Error(), "Failed to fetch") {

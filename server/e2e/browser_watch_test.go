@@ -161,14 +161,21 @@ func (p *page) judge() {
 	if err := evaluate(p, "frame().then(frame).then(() => 0)", nil); err != nil {
 		p.t.Errorf("the page does not answer: %v", err)
 	}
-	p.watch.mu.Lock()
-	defer p.watch.mu.Unlock()
-	for _, fault := range p.watch.faults {
+	for _, fault := range p.watch.verdict() {
 		p.t.Errorf("the page: %s", fault)
 	}
-	for _, x := range p.watch.expected {
+}
+
+// verdict is all that is held against the page, and forgets it.
+func (w *witness) verdict() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	faults := w.faults
+	for _, x := range w.expected {
 		if !x.met {
-			p.t.Errorf("%s was never answered with %d", x.path, x.status)
+			faults = append(faults, fmt.Sprintf("%s was never answered with %d", x.path, x.status))
 		}
 	}
+	w.faults, w.expected = nil, nil
+	return faults
 }

@@ -58,7 +58,7 @@ func touchSources() error {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && path != "../.." && (entry.Name() == "data" || strings.HasPrefix(entry.Name(), ".")) {
+		if entry.IsDir() && path != "../.." && (entry.Name() == "data" || entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".")) {
 			return fs.SkipDir
 		}
 		_, err = os.Stat(path)
