@@ -72,7 +72,7 @@ func TestConsoleSessions(t *testing.T) {
 	p.gone("Sign admin out at once?")
 	other.want(200, "GET", "/admin/info", "")
 	p.row("Firefox").click("button", "Force out")
-	p.confirm("OK")
+	p.confirm("Force out")
 	p.see("admin is signed out.")
 	p.gone("Firefox")
 	other.want(401, "GET", "/admin/info", "")
@@ -92,7 +92,7 @@ func TestConsoleLoginLog(t *testing.T) {
 	p.row("nobody has that name").see("failed")
 	p.audit()
 	p.open("/system/loginlog?result=throttled")
-	p.see("No data")
+	p.see("Nothing matches.")
 	p.audit()
 }
 
