@@ -29,17 +29,28 @@ func (p *page) tap() {
 	p.hit("click "+p.scope, func() (runtime.RemoteObjectID, error) { return element(p, "root") })
 }
 
-// hit clicks what is found, as soon as it can be clicked.
+// hit clicks what is found, as soon as it can be clicked, and again where the click
+// went past it: what opens may start to move between looking and clicking.
 func (p *page) hit(what string, find func() (runtime.RemoteObjectID, error)) {
 	p.t.Helper()
-	var at point
-	p.until(what, func() (err error) {
-		at, err = p.place(find)
-		return err
+	p.until(what, func() error {
+		id, err := find()
+		if err != nil {
+			return err
+		}
+		var at point
+		if err := on(p, id, "function () { return place(this) }", &at); err != nil {
+			return err
+		}
+		if err := chromedp.Do(p.ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at.X, at.Y), chromedp.MouseClickXY(at.X, at.Y)); err != nil {
+			return err
+		}
+		came := true
+		if err := on(p, id, "function () { return reached(this) }", &came); err == nil && !came {
+			return errors.New("the click went past it")
+		}
+		return nil // also where the page that it was in has gone
 	})
-	if err := chromedp.Do(p.ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at.X, at.Y), chromedp.MouseClickXY(at.X, at.Y)); err != nil {
-		p.fatalf("%s: %v", what, err)
-	}
 }
 
 type point struct{ X, Y float64 }

@@ -40,6 +40,14 @@ function option(text) {
 
 const frame = () => new Promise((next) => requestAnimationFrame(next))
 
+// moving is the animations that will end, also of what is still held where it will
+// end and starts from elsewhere in a moment.
+const moving = () => document.getAnimations().filter((a) => ['running', 'paused'].includes(a.playState) && a.effect?.getComputedTiming().endTime !== Infinity)
+
+// reached tells whether the click that an element was placed for has come to it.
+const clicked = Symbol.for('clicked')
+const reached = (e) => e[clicked] !== false
+
 // place is where an element is clicked, once it stays there, can be used and is under
 // nothing else.
 async function place(e) {
@@ -49,12 +57,15 @@ async function place(e) {
   await frame()
   await frame()
   const { left, top, width, height } = e.getBoundingClientRect()
+  if (moving().some((a) => a instanceof CSSAnimation && a.effect.target.contains(e))) throw new Error('it comes or goes')
   if (left !== before.left || top !== before.top || width !== before.width || height !== before.height) throw new Error('it moves')
   if (e.disabled || e.closest('[aria-disabled=true], .ant-btn-loading')) throw new Error('it cannot be used')
   const x = left + width / 2, y = top + height / 2
   const hit = document.elementFromPoint(x, y)
   const whole = e.closest('label, .ant-select, .ant-picker, .ant-input-number') ?? e
   if (!hit || !whole.contains(hit)) throw new Error(`it is under ${hit?.outerHTML.slice(0, 200)}`)
+  e[clicked] = false
+  document.addEventListener('click', (click) => { if (whole.contains(click.target)) e[clicked] = true }, { capture: true, once: true })
   return { x, y }
 }
 
@@ -63,9 +74,9 @@ async function place(e) {
 async function unsettled() {
   await frame()
   await frame()
-  const moving = document.getAnimations().filter((a) => a.playState === 'running' && a.effect?.getComputedTiming().endTime !== Infinity)
-  moving.forEach((a) => a.finish())
-  if (moving.length) return 'something moves'
+  const movers = moving()
+  movers.filter((a) => a.playState === 'running').forEach((a) => a.finish())
+  if (movers.length) return 'something moves'
   const loading = [...document.querySelectorAll('[aria-busy=true], .ant-spin-spinning, .ant-skeleton-active, .ant-card-loading')].find(shown)
   return loading ? 'something loads: ' + loading.className : ''
 }
