@@ -40,10 +40,13 @@ type Options = {
 }
 
 // The rest of the console says here how failures are shown, and what is done when
-// the password must be changed; the sign-in page needs neither.
+// the password must be changed or the server does not answer; the sign-in page needs
+// none of it.
 export const hooks = {
   failed: (_: Failure): void => {},
   mustChange: (): void => {},
+  // lost tells whether the server cannot be reached at all, and somebody says so.
+  lost: (): Promise<boolean> => Promise.resolve(false),
 }
 
 export function address(path: string, query: Query = {}): string {
@@ -79,6 +82,9 @@ async function failureOf(response: Response): Promise<Failure> {
   }
 }
 
+// The failures behind which the server may be away as a whole.
+const unanswered = new Set(['offline', 'unreachable', 'busy'])
+
 // request asks the interface and returns the data of its answer; a Failure is shown
 // unless the caller says that it does that itself, and thrown either way.
 export async function request<T>(method: string, path: string, o: Options = {}): Promise<T> {
@@ -92,6 +98,9 @@ export async function request<T>(method: string, path: string, o: Options = {}):
       end(true)
     } else if (cause.code === 'password_change_required') {
       hooks.mustChange()
+    } else if (unanswered.has(cause.code)) {
+      // What was only asked for is asked again when the server is back.
+      void hooks.lost().then((away) => { if (!o.quiet && !(away && method === 'GET')) hooks.failed(cause) })
     } else if (!o.quiet) {
       hooks.failed(cause)
     }
@@ -103,6 +112,14 @@ export const get = <T>(path: string, query?: Query, o: Options = {}) => request<
 export const post = <T>(path: string, body?: unknown, o: Options = {}) => request<T>('POST', path, { ...o, body })
 export const put = <T>(path: string, body?: unknown, o: Options = {}) => request<T>('PUT', path, { ...o, body })
 export const del = <T>(path: string, query?: Query, o: Options = {}) => request<T>('DELETE', path, { ...o, query })
+
+// open begins to read bytes that are too many to be held at once. The caller shows
+// failures.
+export async function open(path: string, signal: AbortSignal): Promise<Response> {
+  const response = await send('GET', path, { signal })
+  if (!response.ok) throw await failureOf(response)
+  return response
+}
 
 // download fetches bytes that need the token, which a link cannot carry.
 export async function download(path: string, query?: Query): Promise<{ blob: Blob; name: string }> {

@@ -1,31 +1,35 @@
-import { MenuOutlined } from '@ant-design/icons'
-import { Avatar, Button, Drawer, Dropdown, Grid, Layout as AntLayout, Menu, type MenuProps, Spin, theme } from 'antd'
-import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
-import { useLocation, useNavigate } from 'react-router'
-import { get, post } from '../api/request'
-import { end } from '../api/session'
-import type { Info, PermissionNode } from '../api/types'
-import { language, maybe, setLanguage, t } from '../i18n'
-import { mode, type Mode, setMode } from '../ui/dark'
-import { Icon } from '../ui/icons'
+import { Drawer, Grid, Spin, theme } from 'antd'
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
+import { Link, useLocation, useNavigate } from 'react-router'
+import { get } from '../api/request'
+import type { Home, Info } from '../api/types'
+import { t } from '../i18n'
+import { Mark } from '../ui/Mark'
+import { useBack } from '../ui/useBack'
 import { type Account, AccountContext } from './account'
-import { pages } from './pages'
+import './frame.css'
+import { Head } from './Head'
+import { useKeys } from './keys'
+import { places, shown, titleOf } from './menu'
+import { Menus } from './Menus'
 
-const { Header, Sider, Content } = AntLayout
+const Palette = lazy(async () => ({ default: (await import('./Palette')).Palette }))
+const Help = lazy(async () => ({ default: (await import('./Help')).Help }))
 
-// Layout is the frame of every page: menus from the interface, and one's own account.
+const folded = 'reeve.folded'
+
+// Layout is the frame of every page: the menus from the interface, and what stands
+// above each page. It loads who is signed in, and what the place is called.
 export function Layout({ children }: { children: ReactNode }) {
   const [info, setInfo] = useState<Info>()
-  const [open, setOpen] = useState(false)
-  const { md } = Grid.useBreakpoint()
-  const { token } = theme.useToken()
-  const path = useLocation().pathname
-
+  const [home, setHome] = useState<Home>()
   const reload = useCallback(async () => setInfo(await get<Info>('/admin/info')), [])
-  useEffect(() => {
+  const begin = useCallback(() => {
     reload().catch(() => {}) // it is shown, and the page stays empty
+    get<Home>('/api/home', {}, { quiet: true }).then(setHome, () => {}) // the name of the place is not worth an error
   }, [reload])
-  useEffect(() => setOpen(false), [path])
+  useEffect(begin, [begin])
+  useBack(begin)
 
   const account = useMemo<Account | undefined>(() => {
     if (!info) return undefined
@@ -34,73 +38,70 @@ export function Layout({ children }: { children: ReactNode }) {
   }, [info, reload])
 
   if (!account) return <Spin fullscreen />
-  const menu = <Menus menus={account.info.menus} />
+  return <AccountContext.Provider value={account}><Frame account={account} home={home}>{children}</Frame></AccountContext.Provider>
+}
+
+function Frame({ account, home, children }: { account: Account; home?: Home; children: ReactNode }) {
+  const [drawer, setDrawer] = useState(false)
+  const [narrow, setNarrow] = useState(localStorage.getItem(folded) === '1')
+  const [over, setOver] = useState<'palette' | 'help'>()
+  const { md } = Grid.useBreakpoint()
+  const { token } = theme.useToken()
+  const path = useLocation().pathname
+  const navigate = useNavigate()
+  const menus = useMemo(() => shown(account.info.menus), [account])
+  const all = useMemo(() => places(menus), [menus])
+  const name = home?.title ?? 'Reeve'
+
+  useEffect(() => setDrawer(false), [path])
+  useEffect(() => {
+    document.title = [titleOf(path, all), name].filter(Boolean).join(' · ')
+  }, [path, all, name])
+  useKeys({ palette: () => setOver('palette'), help: () => setOver('help'), go: (to) => void navigate(to), places: all })
+
+  function fold() {
+    if (!md) return setDrawer(true)
+    localStorage.setItem(folded, narrow ? '0' : '1')
+    setNarrow(!narrow)
+  }
+
+  const line = `1px solid ${token.colorBorderSecondary}`
   return (
-    <AccountContext.Provider value={account}>
-      <AntLayout style={{ minHeight: '100vh' }}>
+    <>
+      <a className="skip" href="#main" style={{ background: token.colorPrimary, color: token.colorBgContainer }} onClick={(e) => { e.preventDefault(); document.getElementById('main')?.focus() }}>
+        {t('skip')}
+      </a>
+      <div className="frame" style={{ color: token.colorText, background: token.colorBgContainer, fontFamily: token.fontFamily, fontSize: token.fontSize, lineHeight: token.lineHeight }}>
         {md ? (
-          <Sider width={232} theme="light" style={{ borderInlineEnd: `1px solid ${token.colorBorderSecondary}`, position: 'sticky', top: 0, height: '100vh', overflow: 'auto' }}>
-            {menu}
-          </Sider>
+          <div className="frame-side" style={{ width: narrow ? 64 : 232, background: token.colorBgLayout, borderInlineEnd: line }}>
+            <Brand name={name} logo={home?.logo} narrow={narrow} />
+            <Menus menus={menus} narrow={narrow} />
+          </div>
         ) : (
-          <Drawer placement="left" open={open} onClose={() => setOpen(false)} size={264} styles={{ body: { padding: 0 } }} title={t('menu')}>
-            {menu}
+          <Drawer placement="left" open={drawer} onClose={() => setDrawer(false)} size={280} styles={{ body: { padding: '8px 0' } }} title={name}>
+            <Menus menus={menus} />
           </Drawer>
         )}
-        <AntLayout>
-          <Header style={{ display: 'flex', gap: 8, alignItems: 'center', padding: '0 16px', background: token.colorBgContainer, borderBottom: `1px solid ${token.colorBorderSecondary}` }}>
-            {!md && <Button type="text" icon={<MenuOutlined />} aria-label={t('menu')} onClick={() => setOpen(true)} />}
-            <span style={{ flex: 1 }} />
-            <Own account={account} />
-          </Header>
-          <Content style={{ padding: md ? 24 : 12, minWidth: 0 }}>
-            {children}
-          </Content>
-        </AntLayout>
-      </AntLayout>
-    </AccountContext.Provider>
+        <div className="frame-body">
+          <header className="frame-head" style={{ background: token.colorBgContainer, borderBottom: line }}>
+            <Head narrow={narrow} onFold={fold} onSearch={() => setOver('palette')} onHelp={() => setOver('help')} />
+          </header>
+          <main id="main" className="frame-main" tabIndex={-1}>{children}</main>
+        </div>
+      </div>
+      <Suspense>
+        {over === 'palette' && <Palette places={all} onClose={() => setOver(undefined)} onHelp={() => setOver('help')} />}
+        {over === 'help' && <Help places={all} onClose={() => setOver(undefined)} />}
+      </Suspense>
+    </>
   )
 }
 
-function Menus({ menus }: { menus: PermissionNode[] }) {
-  const navigate = useNavigate()
-  const path = useLocation().pathname
-  const here = path.split('/', 3).join('/')
-  type Item = Required<MenuProps>['items'][number]
-  const item = (node: PermissionNode): Item => ({
-    key: node.path || node.key,
-    icon: <Icon name={node.icon} />,
-    label: maybe(node.local) ?? node.name,
-    children: node.children?.length ? node.children.map(item) : undefined,
-  })
-  const shown = menus.map((top) => ({ ...top, children: top.children?.filter((page) => page.path in pages) })).filter((top) => top.children?.length || top.path in pages)
-  const opened = shown.filter((top) => top.children?.some((page) => page.path === here)).map((top) => top.path || top.key)
+function Brand({ name, logo, narrow }: { name: string; logo?: string; narrow: boolean }) {
   return (
-    <nav aria-label={t('menu')}>
-      <Menu
-        mode="inline" style={{ borderInlineEnd: 0 }} selectedKeys={[here]} defaultOpenKeys={opened.length ? opened : shown.map((top) => top.path || top.key)}
-        items={[{ key: '/', icon: <Icon name="HomeOutlined" />, label: t('home') }, ...shown.map(item)]}
-        onClick={({ key }) => void navigate(key)}
-      />
-    </nav>
-  )
-}
-
-function Own({ account }: { account: Account }) {
-  const user = account.info.info
-  const modes: Mode[] = ['system', 'light', 'dark']
-  const items: MenuProps['items'] = [
-    { key: 'mode', label: t('mode'), children: modes.map((m) => ({ key: m, label: t(`mode.${m}`), disabled: m === mode(), onClick: () => setMode(m) })) },
-    { key: 'language', label: language === 'en' ? '中文' : 'English', onClick: () => setLanguage(language === 'en' ? 'zh' : 'en') },
-    { type: 'divider' },
-    { key: 'out', label: t('sign_out'), onClick: () => void post('/admin/logout').finally(() => end(false)) },
-  ]
-  return (
-    <Dropdown menu={{ items }} trigger={['click']}>
-      <Button type="text">
-        <Avatar size="small" src={user.avatar_url || undefined} alt="">{(user.nickname || user.username).slice(0, 1)}</Avatar>
-        {user.nickname || user.username}
-      </Button>
-    </Dropdown>
+    <Link to="/" className="frame-brand" title={name} aria-label={name}>
+      <Mark logo={narrow ? '' : logo} />
+      {!narrow && <span>{name}</span>}
+    </Link>
   )
 }

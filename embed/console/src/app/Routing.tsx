@@ -3,7 +3,7 @@ import { Component, type ReactNode, Suspense } from 'react'
 import { BrowserRouter, Outlet, Route, Routes, useLocation } from 'react-router'
 import { useAccount } from './account'
 import { Layout } from './Layout'
-import { home as Home, pages, password as Password } from './pages'
+import { account as Account, home as Home, pages, password as Password } from './pages'
 import { Forbidden, NotFound, Problem } from './States'
 
 // Routing leads from the address to a page. What follows a page's path in the
@@ -15,6 +15,7 @@ export function Routing() {
         <Route path="password" element={<Suspense><Password /></Suspense>} />
         <Route element={<Layout><Guarded><Outlet /></Guarded></Layout>}>
           <Route index element={<Home />} />
+          <Route path="account/*" element={<Account />} />
           {Object.entries(pages).map(([path, page]) => <Route key={path} path={`${path}/*`} element={<Permitted page={page} />} />)}
           <Route path="*" element={<NotFound />} />
         </Route>

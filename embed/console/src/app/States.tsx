@@ -3,6 +3,7 @@ import { Button, Flex, theme, Typography } from 'antd'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { t } from '../i18n'
+import { useBack } from '../ui/useBack'
 
 // What stands where a page cannot.
 
@@ -31,11 +32,15 @@ export function Forbidden({ permission }: { permission: string }) {
 }
 
 // Problem is shown when a page breaks, or its file cannot be loaded: after an update
-// of the server the files of the version before are gone.
+// of the server the files of the version before are gone, and while it restarts none
+// can be had.
 export function Problem() {
+  useBack(again)
   return (
     <State icon={<WarningOutlined />} title={t('state.problem')}>
-      <Button type="primary" onClick={() => location.reload()}>{t('state.reload')}</Button>
+      <Button type="primary" onClick={again}>{t('state.reload')}</Button>
     </State>
   )
 }
+
+const again = () => location.reload()

@@ -22,3 +22,4 @@ export const pages: Record<string, Page> = {
 
 export const home = lazy(async () => ({ default: (await import('../pages/Home')).HomePage }))
 export const password = lazy(async () => ({ default: (await import('../pages/Password')).Password }))
+export const account = lazy(async () => ({ default: (await import('../pages/account/Account')).AccountPage }))

@@ -1,33 +1,66 @@
-import { Select, Tag } from 'antd'
+import { Select, Tag, theme, Typography } from 'antd'
+import { lazy, Suspense } from 'react'
 import type { LoginLog as Row } from '../api/types'
+import { useAccount } from '../app/account'
 import { type Key, maybe, t } from '../i18n'
+import { Finder } from '../ui/Finder'
 import { List } from '../ui/List'
 import { Time } from '../ui/Time'
 import { useTable } from '../ui/useTable'
+import { device } from './session-columns'
+
+// A calendar is large, and the list need not wait for it.
+const Range = lazy(async () => ({ default: (await import('../ui/Range')).Range }))
 
 const colors: Record<string, string> = { success: 'success', failed: 'error', throttled: 'warning' }
 
 // LoginLog is everybody's sign-ins, or one's own.
-export function LoginLog({ path = '/system/loginlog' }: { path?: string }) {
-  const list = useTable<Row>(path)
+export function LoginLog({ own = false }: { own?: boolean }) {
+  const { may } = useAccount()
+  const { token } = theme.useToken()
+  const list = useTable<Row>(own ? '/admin/loginlog' : '/system/loginlog')
+  const user = Number(list.params.get('user_id')) || undefined
   return (
     <List
-      title={t('menu.system.loginlog')} list={list}
+      title={own ? undefined : t('menu.system.loginlog')} list={list}
+      empty={t('loginlog.empty')}
       filters={
-        <Select
-          allowClear style={{ width: 160 }} placeholder={t('loginlog.result')} aria-label={t('loginlog.result')} value={list.params.get('result') ?? undefined}
-          onChange={(result?: string) => list.set({ result })}
-          options={Object.keys(colors).map((value) => ({ value, label: t(`loginlog.${value}` as Key) }))}
-        />
+        <>
+          {!own && may('admin.list.query') && <Finder path="/admin/list" label={t('loginlog.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />}
+          <Select
+            allowClear style={{ width: 140 }} placeholder={t('loginlog.result')} aria-label={t('loginlog.result')} value={list.params.get('result') ?? undefined}
+            onChange={(result?: string) => list.set({ result })}
+            options={Object.keys(colors).map((value) => ({ value, label: t(`loginlog.${value}` as Key) }))}
+          />
+          {!own && (
+            <Select
+              allowClear style={{ width: 140 }} placeholder={t('loginlog.realm')} aria-label={t('loginlog.realm')} value={list.params.get('realm') ?? undefined}
+              onChange={(realm?: string) => list.set({ realm })}
+              options={[{ value: 'admin', label: t('loginlog.realm.admin') }, { value: 'app', label: t('loginlog.realm.app') }]}
+            />
+          )}
+          <Suspense fallback={<span style={{ width: 240, height: token.controlHeight }} />}>
+            <Range label={t('time')} value={list.params.getAll('created_at[]')} onChange={(range) => list.set({ 'created_at[]': range })} />
+          </Suspense>
+        </>
       }
       columns={[
         { title: t('time'), ...list.order('created_at'), render: (at: string) => <Time at={at} /> },
-        { title: t('sign_in.username'), dataIndex: 'username' },
-        { title: t('loginlog.result'), dataIndex: 'result', render: (result: string, row) => <Tag color={colors[result]}>{t(`loginlog.${result}` as Key)}{row.count > 1 ? ` × ${row.count}` : ''}</Tag> },
-        { title: t('loginlog.reason'), dataIndex: 'reason', render: (reason: string) => maybe(`loginlog.${reason}`) ?? reason },
+        { title: t('sign_in.username'), dataIndex: 'username', render: (name: string, row) => <><bdi>{name}</bdi> {row.realm === 'app' && <Tag>{t('sessions.app')}</Tag>}</> },
+        { title: t('loginlog.result'), dataIndex: 'result', render: (result: string, row) => <Result row={row} result={result} /> },
         { title: t('address'), dataIndex: 'ip' },
-        { title: t('device'), render: (_, row) => [row.browser, row.os].filter(Boolean).join(', ') },
+        { title: t('device'), key: 'device', render: (_, row) => device(row) || '—' },
       ]}
     />
+  )
+}
+
+// Result is what came of an attempt, or of all the refused ones of a minute.
+function Result({ row, result }: { row: Row; result: string }) {
+  return (
+    <>
+      <Tag color={colors[result]}>{t(`loginlog.${result}` as Key)}{row.count > 1 ? ` × ${row.count}` : ''}</Tag>
+      {row.reason && <Typography.Text type="secondary">{maybe(`loginlog.reason.${row.reason}`) ?? row.reason}</Typography.Text>}
+    </>
   )
 }

@@ -1,68 +1,102 @@
-import { Alert, Card, Descriptions, Flex, Table, Tag, Typography } from 'antd'
-import { useEffect, useState } from 'react'
-import { get } from '../api/request'
+import { Alert, Card, Descriptions, Flex, Table, Tag, theme, Typography } from 'antd'
+import { useEffect } from 'react'
 import type { SystemHealth, SystemInfo as Info } from '../api/types'
-import { t } from '../i18n'
-import { bytes } from '../ui/format'
+import { useAccount } from '../app/account'
+import { type Key, maybe, t } from '../i18n'
+import { bytes, count } from '../ui/format'
 import { Time } from '../ui/Time'
+import { useGet } from '../ui/useGet'
 import { wide } from '../ui/Wide'
+import { Backup } from './info/Backup'
+import { Files } from './info/Files'
 
-const colors: Record<string, string> = { ok: 'success', degraded: 'warning', failed: 'error' }
+const every = 10_000
+
+// A table has room of its own around its texts.
+const tight = { body: { padding: '4px 16px 12px' } }
 
 // SystemInfo is what runs here, and how it is.
 export function SystemInfo() {
-  const [info, setInfo] = useState<Info>()
-  const [health, setHealth] = useState<SystemHealth>()
+  const { may } = useAccount()
+  const { token } = theme.useToken()
+  const { data: info } = useGet<Info>('/system/info')
+  const { data: health, reload } = useGet<SystemHealth>('/system/health')
   useEffect(() => {
-    get<Info>('/system/info').then(setInfo, () => {})
-    const look = () => get<SystemHealth>('/system/health', {}, { quiet: true }).then(setHealth, () => {})
-    void look()
-    const again = setInterval(() => void look(), 10_000)
+    const again = setInterval(() => void reload(), every)
     return () => clearInterval(again)
-  }, [])
+  }, [reload])
   return (
     <Flex vertical gap={16}>
       <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>{t('menu.system.info')}</Typography.Title>
       {health && health.state !== 'ok' && <Alert type={health.state === 'failed' ? 'error' : 'warning'} showIcon title={t('info.not_well')} />}
-      <Card title={t('info.parts')} loading={!health}>
-        <Table
-          size="small" rowKey="name" pagination={false} {...wide} dataSource={health?.parts}
-          columns={[
-            { title: t('info.part'), dataIndex: 'name' },
-            { title: t('info.state'), dataIndex: 'state', render: (state: string) => <Tag color={colors[state]}>{state}</Tag> },
-            { title: t('info.text'), dataIndex: 'text' },
-          ]}
-        />
-      </Card>
-      <Card title={t('info.program')} loading={!info}>
-        {info && (
-          <Descriptions
-            column={{ xs: 1, md: 2 }} size="small"
-            items={[
-              { label: t('info.version'), children: info.version },
-              { label: t('info.started'), children: <Time at={info.started_at} /> },
-              { label: t('info.platform'), children: `${info.build.platform}, ${info.build.go}` },
-              { label: t('info.memory'), children: info.memory.anonymous_bytes ? bytes(info.memory.anonymous_bytes) : '—' },
+      <Card styles={tight} title={t('info.parts')} loading={!health}>{health && <Parts health={health} />}</Card>
+      <Card title={t('info.program')} loading={!info}>{info && <Program info={info} />}</Card>
+      <Card styles={tight} title={t('info.files')} loading={!info}>{info && <Files info={info} />}</Card>
+      {may('system.backup') && <Card title={t('backup')}><Backup /></Card>}
+      <div style={{ display: 'grid', gap: 16, gridTemplateColumns: `repeat(auto-fit, minmax(min(${token.screenXS}px, 100%), 1fr))` }}>
+        <Card styles={tight} title={t('info.caches')} loading={!info}>
+          <Table
+            size="small" rowKey="name" pagination={false} {...wide} dataSource={info?.caches}
+            columns={[
+              { title: t('name'), dataIndex: 'name' },
+              { title: t('info.records'), dataIndex: 'records', align: 'end', render: count },
+              { title: t('info.generation'), dataIndex: 'generation', align: 'end', render: count },
+              { title: t('info.computed'), dataIndex: 'computed_at', render: (at: string) => <Time at={at} /> },
             ]}
           />
-        )}
-      </Card>
-      <Card title={t('info.files')} loading={!info}>
-        <Table
-          size="small" rowKey="name" pagination={false} {...wide} dataSource={info?.files}
-          columns={[
-            { title: t('info.file'), dataIndex: 'name' },
-            { title: t('info.size'), dataIndex: 'size_bytes', align: 'end', render: bytes },
-            { title: t('info.free'), dataIndex: 'free_bytes', align: 'end', render: bytes },
-          ]}
-        />
-      </Card>
-      <Card title={t('info.config')} loading={!info}>
+        </Card>
+        <Card styles={tight} title={t('info.collections')} loading={!info}>
+          <Table
+            size="small" rowKey="name" pagination={false} {...wide} dataSource={info?.collections}
+            columns={[{ title: t('name'), dataIndex: 'name' }, { title: t('info.records'), dataIndex: 'records', align: 'end', render: count }]}
+          />
+        </Card>
+      </div>
+      <Card styles={tight} title={t('info.config')} loading={!info}>
         <Table
           size="small" rowKey="key" pagination={false} {...wide} dataSource={info?.config}
-          columns={[{ title: t('info.key'), dataIndex: 'key' }, { title: t('info.value'), dataIndex: 'value' }, { title: t('info.source'), dataIndex: 'source' }]}
+          columns={[
+            { title: t('info.key'), dataIndex: 'key', render: (key: string) => <Typography.Text code>{key}</Typography.Text> },
+            { title: t('info.value'), dataIndex: 'value', render: (value: string) => value || '—' },
+            { title: t('info.source'), dataIndex: 'source', render: (source: string) => maybe(`info.source.${source}`) ?? source },
+          ]}
         />
       </Card>
     </Flex>
+  )
+}
+
+const colors: Record<string, string> = { ok: 'success', degraded: 'warning', failed: 'error' }
+
+function Parts({ health }: { health: SystemHealth }) {
+  return (
+    <Table
+      size="small" rowKey="name" pagination={false} {...wide} dataSource={health.parts}
+      columns={[
+        { title: t('info.part'), dataIndex: 'name', render: (name: string) => <Typography.Text strong>{maybe(`info.part.${name}`) ?? name}</Typography.Text> },
+        { title: t('info.state'), dataIndex: 'state', render: (state: string) => <Tag color={colors[state]}>{t(`info.state.${state}` as Key)}</Tag> },
+        {
+          title: t('info.text'), dataIndex: 'text',
+          render: (text: string, part) => <>{text}{part.since && <> (<Time at={part.since} />)</>}<div><Typography.Text type="secondary">{maybe(`info.part.${part.name}.what`)}</Typography.Text></div></>,
+        },
+      ]}
+    />
+  )
+}
+
+function Program({ info }: { info: Info }) {
+  const { build, memory } = info
+  return (
+    <Descriptions
+      column={{ xs: 1, md: 2, xl: 3 }} size="small"
+      items={[
+        { label: t('info.version'), children: info.version },
+        { label: t('info.revision'), children: build.revision ? <><Typography.Text code>{build.revision.slice(0, 12)}</Typography.Text>{build.modified && ` ${t('info.modified')}`}</> : '—' },
+        { label: t('info.started'), children: <Time at={info.started_at} /> },
+        { label: t('info.platform'), children: `${build.platform}, ${build.go}` },
+        { label: t('info.processors'), children: build.cpus },
+        { label: t('info.memory'), children: bytes(memory.anonymous_bytes || memory.heap_bytes) },
+      ]}
+    />
   )
 }

@@ -2,8 +2,8 @@ import { Alert, Button, Drawer, Flex, Form, type FormInstance, Grid } from 'antd
 import { type ReactNode, useEffect, useState } from 'react'
 import { Failure } from '../api/request'
 import { t } from '../i18n'
+import { faults } from './faults'
 import { useAct } from './useAct'
-import { words } from './words'
 
 type Props<V extends object> = {
   title: string
@@ -42,15 +42,7 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
       onClose()
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
-      const fields = form.getFieldsValue(true) as Record<string, unknown>
-      const [here, elsewhere] = [[] as [string, string][], [] as string[]]
-      for (const [name, fault] of Object.entries(cause.errors)) {
-        if (name in fields || form.getFieldInstance(name as never)) here.push([name, fault])
-        else elsewhere.push(`${name}: ${fault}`)
-      }
-      form.setFields(here.map(([name, fault]) => ({ name: name as never, errors: [fault] })))
-      if (here[0]) form.scrollToField(here[0][0] as never, { focus: true })
-      setProblem(here.length ? elsewhere.join('\n') : [words(cause), ...elsewhere].join('\n'))
+      setProblem(faults(form, cause))
     } finally {
       setBusy(false)
     }

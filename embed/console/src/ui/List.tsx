@@ -5,7 +5,7 @@ import { Bar } from './Bar'
 import type { useTable } from './useTable'
 
 type Props<T extends { id: number }> = {
-  title: string
+  title?: string // none where the page around has it
   list: ReturnType<typeof useTable<T>>
   columns: TableProps<T>['columns']
   search?: boolean

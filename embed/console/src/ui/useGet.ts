@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { get, type Query } from '../api/request'
+import { useBack } from './useBack'
 
 // useGet is what an address of the interface answers, asked again whenever the
 // question changes. Nothing is asked while path is empty. A failure is shown, and
@@ -32,6 +33,8 @@ export function useGet<T>(path: string, query: Query = {}) {
     void reload()
     return () => asked.current?.abort()
   }, [reload])
+
+  useBack(reload)
 
   return { data, loading, reload, set: setData }
 }

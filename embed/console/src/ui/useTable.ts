@@ -4,6 +4,7 @@ import { useSearchParams } from 'react-router'
 import { get } from '../api/request'
 import { t } from '../i18n'
 import { count } from './format'
+import { useBack } from './useBack'
 import { wide } from './Wide'
 
 // A table over one of the interface's lists. What is shown (page, size, order,
@@ -44,6 +45,8 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
     void reload()
     return () => asked.current?.abort()
   }, [reload])
+
+  useBack(reload)
 
   // set changes parts of the address; a value of undefined takes the part out. All
   // but a change of the page lead to the first one.

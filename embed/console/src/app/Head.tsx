@@ -1,0 +1,93 @@
+import {
+  DesktopOutlined, LogoutOutlined, MenuFoldOutlined, MenuOutlined, MenuUnfoldOutlined, MoonOutlined, QuestionCircleOutlined, SearchOutlined, SunOutlined,
+  TranslationOutlined, UserOutlined,
+} from '@ant-design/icons'
+import { Avatar, Button, Dropdown, Grid, type MenuProps } from 'antd'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { post } from '../api/request'
+import { end } from '../api/session'
+import { language, setLanguage, t } from '../i18n'
+import { mode, type Mode, setMode } from '../ui/dark'
+import { Key } from '../ui/Key'
+import { useAccount } from './account'
+
+type Props = { narrow: boolean; onFold: () => void; onSearch: () => void; onHelp: () => void }
+
+// Head is what stands above every page.
+export function Head({ narrow, onFold, onSearch, onHelp }: Props) {
+  const { md } = Grid.useBreakpoint()
+  const fold = !md ? t('menu') : t(narrow ? 'menu.unfold' : 'menu.fold')
+  return (
+    <>
+      <Button type="text" icon={!md ? <MenuOutlined /> : narrow ? <MenuUnfoldOutlined /> : <MenuFoldOutlined />} aria-label={fold} title={fold} onClick={onFold} />
+      <span style={{ flex: 1 }} />
+      {md
+        ? <Button className="frame-search" icon={<SearchOutlined />} onClick={onSearch} aria-keyshortcuts="Control+K Meta+K">{t('palette.open')}<Key>{command('K')}</Key></Button>
+        : <Button type="text" icon={<SearchOutlined />} aria-label={t('search')} onClick={onSearch} />}
+      <Appearance />
+      <Tongue />
+      {md && <Button type="text" icon={<QuestionCircleOutlined />} aria-label={t('help')} title={t('help')} onClick={onHelp} />}
+      <Own />
+    </>
+  )
+}
+
+// command is how a key with the command key beside it is written on this machine.
+export function command(key: string): string {
+  return /Mac|iPhone|iPad/.test(navigator.platform) ? `⌘ ${key}` : `Ctrl ${key}`
+}
+
+const modeIcons: Record<Mode, typeof SunOutlined> = { system: DesktopOutlined, light: SunOutlined, dark: MoonOutlined }
+
+function Appearance() {
+  const [chosen, setChosen] = useState(mode)
+  const Shown = modeIcons[chosen]
+  const choose = (to: Mode) => { setMode(to); setChosen(to) }
+  const items: MenuProps['items'] = (Object.keys(modeIcons) as Mode[]).map((m) => {
+    const ModeIcon = modeIcons[m]
+    return { key: m, icon: <ModeIcon />, label: t(`mode.${m}`), onClick: () => choose(m) }
+  })
+  return (
+    <Dropdown menu={{ items, selectable: true, selectedKeys: [chosen] }} trigger={['click']} onOpenChange={(open) => { if (open) setChosen(mode()) }}>
+      <Button type="text" icon={<Shown />} aria-label={t('mode')} title={t('mode')} />
+    </Dropdown>
+  )
+}
+
+function Tongue() {
+  const items: MenuProps['items'] = [
+    { key: 'en', label: <span lang="en">English</span>, onClick: () => setLanguage('en') },
+    { key: 'zh', label: <span lang="zh">简体中文</span>, onClick: () => setLanguage('zh') },
+  ]
+  return (
+    <Dropdown menu={{ items, selectable: true, selectedKeys: [language] }} trigger={['click']}>
+      <Button type="text" icon={<TranslationOutlined />} aria-label={t('language')} title={t('language')} />
+    </Dropdown>
+  )
+}
+
+// signOut ends the session; where the server cannot be told of it, here all the same.
+export function signOut(): void {
+  void post('/admin/logout', undefined, { quiet: true }).catch(() => {}).finally(() => end(false))
+}
+
+function Own() {
+  const { info: user } = useAccount().info
+  const { md } = Grid.useBreakpoint()
+  const navigate = useNavigate()
+  const name = user.nickname || user.username
+  const items: MenuProps['items'] = [
+    { key: 'account', icon: <UserOutlined />, label: t('account'), onClick: () => void navigate('/account') },
+    { type: 'divider' },
+    { key: 'out', icon: <LogoutOutlined />, label: t('sign_out'), onClick: signOut },
+  ]
+  return (
+    <Dropdown menu={{ items }} trigger={['click']} placement="bottomRight">
+      <Button type="text" className="frame-own" title={t('account.of', { name })}>
+        <span aria-hidden><Avatar size={24} src={user.avatar_url || undefined} alt="">{[...name][0]}</Avatar></span>
+        <span className={md ? undefined : 'visually-hidden'}><bdi>{name}</bdi></span>
+      </Button>
+    </Dropdown>
+  )
+}

@@ -1,0 +1,26 @@
+import { theme } from 'antd'
+import { type ReactNode, useEffect, useRef } from 'react'
+
+// Overlay is a dialog of the browser's own: it keeps the focus inside, gives it back
+// to where it was, and is closed by Escape or a click beside it.
+export function Overlay({ label, onClose, children }: { label: string; onClose: () => void; children: ReactNode }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const { token } = theme.useToken()
+  useEffect(() => {
+    const shown = dialog.current
+    const before = document.activeElement as HTMLElement | null
+    shown?.showModal()
+    return () => {
+      shown?.close()
+      before?.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={dialog} className="overlay" aria-label={label} onClose={onClose} onClick={(e) => { if (e.target === dialog.current) onClose() }}
+      style={{ background: token.colorBgElevated, color: token.colorText, fontFamily: token.fontFamily, fontSize: token.fontSize, lineHeight: token.lineHeight, border: `1px solid ${token.colorBorderSecondary}`, borderRadius: 12, boxShadow: token.boxShadow }}
+    >
+      {children}
+    </dialog>
+  )
+}

@@ -1,0 +1,123 @@
+import { BulbOutlined, LogoutOutlined, PlusOutlined, QuestionCircleOutlined, SettingOutlined, TranslationOutlined, UserOutlined } from '@ant-design/icons'
+import { type ReactNode, useEffect, useState } from 'react'
+import { type NavigateFunction, useNavigate } from 'react-router'
+import { get } from '../api/request'
+import type { SettingPage, UserPage } from '../api/types'
+import { language, setLanguage, t } from '../i18n'
+import { mode, type Mode, setMode } from '../ui/dark'
+import { Icon } from '../ui/icons'
+import { type Account, useAccount } from './account'
+import { signOut } from './Head'
+import type { Place } from './menu'
+
+// What the command palette can do.
+
+export type Group = 'recent' | 'pages' | 'actions' | 'users' | 'settings'
+
+export type Command = { id: string; group: Group; title: string; hint?: string; icon: ReactNode; words?: string; run: () => void }
+
+// useCommands are the pages and the actions that are open to who is signed in.
+export function useCommands(places: Place[], help: () => void): Command[] {
+  const account = useAccount()
+  const navigate = useNavigate()
+  return [...toPages(places, navigate), ...actions(account, navigate, help)]
+}
+
+function toPages(places: Place[], navigate: NavigateFunction): Command[] {
+  const all = [{ path: '/', title: t('home'), icon: 'HomeOutlined', under: '' }, ...places, { path: '/account', title: t('account'), icon: 'UserOutlined', under: '' }]
+  return all.map(({ path, title, icon, under }) => ({
+    id: path, group: 'pages', title, hint: under, words: path, icon: <Icon name={icon} />, run: () => void navigate(path),
+  }))
+}
+
+function actions({ may }: Account, navigate: NavigateFunction, help: () => void): Command[] {
+  const modes: Mode[] = ['system', 'light', 'dark']
+  const list: (Omit<Command, 'group'> | false)[] = [
+    may('admin.list.create') && { id: 'new-user', title: t('palette.new_user'), icon: <PlusOutlined />, run: () => void navigate('/admin/list', { state: { create: true } }) },
+    { id: 'password', title: t('password.change'), icon: <UserOutlined />, run: () => void navigate('/account/password') },
+    ...modes.filter((m) => m !== mode()).map((m) => ({
+      id: `mode-${m}`, title: `${t('mode')}: ${t(`mode.${m}`)}`, words: 'dark light theme', icon: <BulbOutlined />, run: () => setMode(m),
+    })),
+    {
+      id: 'language', title: language === 'en' ? '切换到简体中文' : 'Switch to English', words: 'language english chinese zhongwen', icon: <TranslationOutlined />,
+      run: () => setLanguage(language === 'en' ? 'zh' : 'en'),
+    },
+    { id: 'help', title: t('help'), words: '?', icon: <QuestionCircleOutlined />, run: help },
+    { id: 'out', title: t('sign_out'), words: 'logout sign out', icon: <LogoutOutlined />, run: signOut },
+  ]
+  return list.flatMap((action) => (action ? [{ ...action, group: 'actions' as const }] : []))
+}
+
+// matching are the commands that have every word of what was typed, those first
+// whose names begin with it.
+export function matching(commands: Command[], typed: string): Command[] {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
+  const rank = (title: string) => (title.startsWith(words[0] ?? '') ? 0 : title.includes(` ${words[0]}`) ? 1 : 2)
+  return commands
+    .filter((c) => words.every((word) => `${c.title} ${c.hint ?? ''} ${c.words ?? ''}`.toLowerCase().includes(word)))
+    .map((c) => ({ c, rank: rank(c.title.toLowerCase()) }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ c }) => c)
+}
+
+const few = 5
+
+// useFound asks the server for users and settings, once somebody stops typing.
+export function useFound(typed: string): { found: Command[]; asking: boolean } {
+  const { may } = useAccount()
+  const navigate = useNavigate()
+  const [answer, setAnswer] = useState<{ to: string; found: Command[] }>({ to: '', found: [] })
+  const question = typed.trim()
+  const users = may('admin.list.query')
+  const settings = may('system.setting.query')
+
+  useEffect(() => {
+    if (!question || !(users || settings)) return
+    const asked = new AbortController()
+    const ask = async <T,>(may: boolean, path: string): Promise<T[]> =>
+      may ? (await get<{ data: T[] }>(path, { keywordSearch: question, pageSize: few }, { quiet: true, signal: asked.signal })).data : []
+    const wait = setTimeout(() => {
+      void Promise.allSettled([ask<UserPage['data'][number]>(users, '/admin/list'), ask<SettingPage['data'][number]>(settings, '/system/setting')]).then(([people, values]) => {
+        if (asked.signal.aborted) return
+        const found: Command[] = []
+        for (const user of people.status === 'fulfilled' ? people.value : []) {
+          found.push({
+            id: `user-${user.id}`, group: 'users', title: user.nickname || user.username, hint: user.username, icon: <UserOutlined />,
+            run: () => void navigate(`/admin/list?keywordSearch=${encodeURIComponent(user.username)}`),
+          })
+        }
+        for (const setting of values.status === 'fulfilled' ? values.value : []) {
+          found.push({
+            id: `setting-${setting.id}`, group: 'settings', title: setting.title, hint: setting.key, icon: <SettingOutlined />,
+            run: () => void navigate(`/system/setting?group=${setting.group_id}&key=${encodeURIComponent(setting.key)}`),
+          })
+        }
+        setAnswer({ to: question, found })
+      })
+    }, 200)
+    return () => {
+      clearTimeout(wait)
+      asked.abort()
+    }
+  }, [question, users, settings, navigate])
+
+  return { found: question ? answer.found : [], asking: question !== '' && (users || settings) && answer.to !== question }
+}
+
+const recent = 'reeve.recent'
+
+// recents are the ids of what was chosen last, the latest first. What was found at
+// the server is not kept: it may be nobody else's business.
+export function recents(): string[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(recent) ?? '[]')
+    return Array.isArray(kept) ? kept.map(String) : []
+  } catch {
+    return []
+  }
+}
+
+export function remember({ id, group }: Command): void {
+  if (group === 'users' || group === 'settings') return
+  localStorage.setItem(recent, JSON.stringify([id, ...recents().filter((other) => other !== id)].slice(0, few)))
+}

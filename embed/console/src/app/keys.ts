@@ -1,0 +1,68 @@
+import { useEffect, useRef } from 'react'
+import type { Place } from './menu'
+
+// The keys of the console. Those without Ctrl or ⌘ can be turned off, for who
+// speaks to the machine, or touches keys by accident.
+
+export const jumps: Record<string, string> = {
+  h: '/', u: '/admin/list', r: '/admin/role', p: '/admin/rule', d: '/admin/dept', a: '/user/list',
+  f: '/file/list', g: '/file/group', t: '/file/trash', s: '/system/setting', w: '/system/dict', e: '/system/session',
+  l: '/system/loginlog', m: '/system/monitor', i: '/system/info', o: '/account',
+}
+
+const off = 'reeve.keys'
+
+export const singleKeys = (): boolean => localStorage.getItem(off) !== 'off'
+
+export function setSingleKeys(on: boolean): void {
+  if (on) localStorage.removeItem(off)
+  else localStorage.setItem(off, 'off')
+}
+
+// within is for how long the key after g is waited for, in milliseconds.
+const within = 1500
+
+type Acts = { palette: () => void; help: () => void; go: (path: string) => void; places: Place[] }
+
+const typing = (at: EventTarget | null) => at instanceof Element && at.closest('input, textarea, select, [contenteditable], [role=textbox]') !== null
+
+// A dialog has the keys for itself: who left it by one would lose what is in it.
+const dialog = () => [...document.querySelectorAll('dialog[open], .ant-modal-wrap, .ant-drawer-open')].some((shown) => shown.checkVisibility())
+
+export function useKeys(acts: Acts): void {
+  const now = useRef(acts)
+  now.current = acts
+  useEffect(() => {
+    let prefix = 0 // when g was pressed
+    function pressed(e: KeyboardEvent) {
+      if (e.isComposing || e.defaultPrevented) return
+      const { palette, help, go, places } = now.current
+      if ((e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey && e.key.toLowerCase() === 'k') {
+        e.preventDefault() // also in a dialog: the browser's own search is not what is meant
+        if (!dialog()) palette()
+        return
+      }
+      if (e.ctrlKey || e.metaKey || e.altKey || !singleKeys() || typing(e.target) || dialog()) return
+      const jump = Date.now() - prefix < within ? jumps[e.key] : undefined
+      prefix = 0
+      if (jump !== undefined) {
+        e.preventDefault()
+        if (jump === '/' || jump === '/account' || places.some((place) => place.path === jump)) go(jump)
+      } else if (e.key === 'g') {
+        prefix = Date.now()
+      } else if (e.key === '?') {
+        e.preventDefault()
+        help()
+      } else if (e.key === '/') {
+        const search = document.querySelector<HTMLInputElement>('main [data-search]')
+        if (search) {
+          e.preventDefault()
+          search.focus()
+          search.select()
+        }
+      }
+    }
+    addEventListener('keydown', pressed)
+    return () => removeEventListener('keydown', pressed)
+  }, [])
+}

@@ -1,0 +1,52 @@
+import { theme, type ThemeConfig } from 'antd'
+
+// The looks of the console. Blue and red also write text here, which must be read
+// on what lies behind it (4.5 to 1): so in the dark they are light, and what stands
+// on them is dark.
+
+const shared = { borderRadius: 6, borderRadiusLG: 10, borderRadiusSM: 5, wireframe: false }
+
+const shape: ThemeConfig['components'] = {
+  Menu: { itemBorderRadius: 6, itemHeight: 36, itemMarginInline: 8, iconMarginInlineEnd: 10, activeBarBorderWidth: 0, itemBg: 'transparent', subMenuItemBg: 'transparent' },
+  Table: { headerBg: 'transparent', headerSplitColor: 'transparent', headerBorderRadius: 0 },
+  Card: { headerFontSize: 15, headerHeight: 48, headerHeightSM: 40 },
+}
+
+export const light: ThemeConfig = {
+  algorithm: theme.defaultAlgorithm,
+  token: {
+    ...shared,
+    colorPrimary: '#0958d9', colorPrimaryHover: '#1a66e0', colorLink: '#0958d9', colorLinkHover: '#003eb3', colorInfo: '#0958d9', colorError: '#cf1322', colorErrorHover: '#d9363e',
+    colorErrorBg: '#fff1f0', colorSuccess: '#247a0c', colorSuccessBg: '#f0faeb', colorSuccessBorder: '#b7e3a1', colorWarning: '#995a00', colorWarningBg: '#fff8e6', colorWarningBorder: '#f5d58a',
+    colorBgLayout: '#f7f8fa', colorBorderSecondary: '#ebedf0', colorTextBase: '#16181d',
+    colorTextTertiary: 'rgba(22, 24, 29, 0.64)', colorTextDescription: 'rgba(22, 24, 29, 0.64)', colorTextQuaternary: 'rgba(22, 24, 29, 0.62)', colorTextPlaceholder: 'rgba(22, 24, 29, 0.62)',
+  },
+  components: {
+    ...shape,
+    Avatar: { colorTextPlaceholder: '#d9e5fa', colorTextLightSolid: '#0747b3' },
+    Menu: { ...shape.Menu, itemColor: '#40444d', itemHoverBg: '#eceef2', itemSelectedBg: '#e4ecfa', itemSelectedColor: '#0747b3', itemActiveBg: '#e4ecfa' },
+    Table: { ...shape.Table, headerColor: 'rgba(22, 24, 29, 0.66)', rowHoverBg: '#f7f8fa', borderColor: '#ebedf0' },
+  },
+}
+
+const onColor = '#0b1524'
+
+export const dark: ThemeConfig = {
+  algorithm: theme.darkAlgorithm,
+  token: {
+    ...shared,
+    colorPrimary: '#8cbcff', colorLink: '#8cb9f5', colorLinkHover: '#b5d3fb', colorInfo: '#8cbcff', colorError: '#ff928d',
+    colorBgLayout: '#101215', colorBgContainer: '#16181c', colorBgElevated: '#1f2227', colorBorder: '#454a52', colorBorderSecondary: '#2a2d33',
+    colorTextTertiary: 'rgba(255, 255, 255, 0.6)', colorTextDescription: 'rgba(255, 255, 255, 0.6)', colorTextQuaternary: 'rgba(255, 255, 255, 0.55)', colorTextPlaceholder: 'rgba(255, 255, 255, 0.55)',
+  },
+  components: {
+    ...shape,
+    Avatar: { colorTextPlaceholder: '#24395c', colorTextLightSolid: '#cfe0fb' },
+    Button: { primaryColor: onColor, dangerColor: onColor },
+    DatePicker: { colorTextLightSolid: onColor },
+    Badge: { colorTextLightSolid: onColor },
+    Checkbox: { colorWhite: onColor },
+    Menu: { ...shape.Menu, itemColor: '#c3c7ce', itemHoverBg: '#1d2025', itemSelectedBg: '#1d2a40', itemSelectedColor: '#a8cbfb', itemActiveBg: '#1d2a40' },
+    Table: { ...shape.Table, headerColor: 'rgba(255, 255, 255, 0.64)', rowHoverBg: '#1b1e22', borderColor: '#2a2d33' },
+  },
+}

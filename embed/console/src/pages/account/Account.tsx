@@ -1,0 +1,29 @@
+import { Tabs, Typography } from 'antd'
+import { useLocation, useNavigate } from 'react-router'
+import { t } from '../../i18n'
+import { LoginLog } from '../LoginLog'
+import { OwnSessions } from './OwnSessions'
+import { PasswordForm } from './PasswordForm'
+import { Profile } from './Profile'
+
+// AccountPage is one's own account. Which of its parts is open lies in the address.
+export function AccountPage() {
+  const navigate = useNavigate()
+  const part = useLocation().pathname.split('/')[2] ?? ''
+  const items = [
+    { key: 'profile', label: t('account.profile'), children: <Profile /> },
+    { key: 'password', label: t('sign_in.password'), children: <PasswordForm /> },
+    { key: 'sessions', label: t('menu.system.session'), children: <OwnSessions /> },
+    { key: 'loginlog', label: t('menu.system.loginlog'), children: <LoginLog own /> },
+  ]
+  return (
+    <>
+      <Typography.Title level={1} style={{ fontSize: 20, margin: '0 0 8px' }}>{t('account')}</Typography.Title>
+      {/* The lists keep what they show in the address too: only the open part is there. */}
+      <Tabs
+        items={items} destroyOnHidden activeKey={items.some(({ key }) => key === part) ? part : 'profile'}
+        onChange={(key) => void navigate(key === 'profile' ? '/account' : `/account/${key}`)}
+      />
+    </>
+  )
+}

@@ -1,0 +1,52 @@
+import { Alert, Button, Form, Input, Typography } from 'antd'
+import { useState } from 'react'
+import { Failure, put } from '../../api/request'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { faults } from '../../ui/faults'
+import { useAct } from '../../ui/useAct'
+
+type Values = { old_password: string; new_password: string; again: string }
+
+// PasswordForm changes one's own password. What a password must be like, the server
+// says.
+export function PasswordForm() {
+  const { info } = useAccount().info
+  const { done } = useAct()
+  const [form] = Form.useForm<Values>()
+  const [problem, setProblem] = useState('')
+  const [busy, setBusy] = useState(false)
+
+  async function save({ old_password, new_password }: Values) {
+    setBusy(true)
+    setProblem('')
+    try {
+      await put('/admin/password', { old_password, new_password }, { quiet: true })
+      form.resetFields()
+      done(t('password.changed'))
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause
+      setProblem(faults(form, cause))
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  const required = { required: true, message: t('form.required') }
+  return (
+    <Form<Values> form={form} layout="vertical" requiredMark={false} onFinish={(values) => void save(values)} style={{ maxWidth: 400, paddingTop: 8 }}>
+      <Typography.Paragraph type="secondary">{t('password.others')}</Typography.Paragraph>
+      {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16 }} />}
+      <input type="text" name="username" autoComplete="username" value={info.username} readOnly hidden />
+      <Form.Item name="old_password" label={t('password.old')} rules={[required]}><Input.Password autoComplete="current-password" /></Form.Item>
+      <Form.Item name="new_password" label={t('password.new')} rules={[required]}><Input.Password autoComplete="new-password" /></Form.Item>
+      <Form.Item
+        name="again" label={t('password.again')} dependencies={['new_password']}
+        rules={[required, ({ getFieldValue }) => ({ validator: (_, value) => (!value || value === getFieldValue('new_password') ? Promise.resolve() : Promise.reject(new Error(t('password.differ')))) })]}
+      >
+        <Input.Password autoComplete="new-password" />
+      </Form.Item>
+      <Button type="primary" htmlType="submit" loading={busy}>{t('password.change')}</Button>
+    </Form>
+  )
+}

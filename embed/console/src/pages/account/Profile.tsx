@@ -1,0 +1,83 @@
+import { Alert, Button, Flex, Form, Input, Radio, Typography } from 'antd'
+import { useEffect, useState } from 'react'
+import { Failure, put } from '../../api/request'
+import type { User } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { faults } from '../../ui/faults'
+import { useAct } from '../../ui/useAct'
+import { Picture } from './Picture'
+
+type Values = Pick<User, 'nickname' | 'email' | 'mobile' | 'sex'>
+
+const valuesOf = ({ nickname, email, mobile, sex }: User): Values => ({ nickname, email, mobile, sex })
+
+// Profile is what somebody may change of their own account.
+export function Profile() {
+  const { info: { info: user }, reload } = useAccount()
+  const { done } = useAct()
+  const [form] = Form.useForm<Values>()
+  const [loaded, setLoaded] = useState(user) // what the form was filled with
+  const [problem, setProblem] = useState('')
+  const [stale, setStale] = useState(false)
+  const [busy, setBusy] = useState(false)
+
+  // A new picture changes the record and none of these fields, so what was typed
+  // stays; somebody else's change of the fields is left for the server to find.
+  useEffect(() => {
+    if (form.isFieldsTouched() && JSON.stringify(valuesOf(user)) !== JSON.stringify(valuesOf(loaded))) return
+    if (!form.isFieldsTouched()) form.setFieldsValue(valuesOf(user))
+    setLoaded(user)
+  }, [user])
+
+  async function save(values: Values) {
+    setBusy(true)
+    setProblem('')
+    try {
+      const saved = await put<User>('/admin/info', { ...values, updated_at: loaded.updated_at }, { quiet: true })
+      setLoaded(saved)
+      form.resetFields()
+      form.setFieldsValue(valuesOf(saved))
+      done(t('saved'))
+      await reload()
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause
+      setStale(cause.code === 'stale')
+      setProblem(cause.code === 'stale' ? t('error.stale') : faults(form, cause))
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  async function again() {
+    setProblem('')
+    setStale(false)
+    form.resetFields()
+    form.setFieldsValue(valuesOf(loaded)) // untouched: what is loaded now fills it
+    await reload()
+  }
+
+  return (
+    <Flex gap={40} wrap align="start" style={{ paddingTop: 8 }}>
+      <Form<Values> form={form} layout="vertical" requiredMark={false} initialValues={valuesOf(user)} onFinish={(values) => void save(values)} style={{ flex: '1 1 280px', maxWidth: 480 }}>
+        {problem && (
+          <Alert
+            type="error" showIcon style={{ marginBottom: 16 }} title={<span style={{ whiteSpace: 'pre-line' }}>{problem}</span>}
+            action={stale && <Button size="small" onClick={() => void again()}>{t('reload')}</Button>}
+          />
+        )}
+        <Form.Item label={t('sign_in.username')}>
+          <Typography.Text><bdi>{user.username}</bdi></Typography.Text>
+        </Form.Item>
+        <Form.Item name="nickname" label={t('account.nickname')}><Input autoComplete="nickname" /></Form.Item>
+        <Form.Item name="email" label={t('account.email')}><Input type="email" autoComplete="email" /></Form.Item>
+        <Form.Item name="mobile" label={t('account.mobile')}><Input type="tel" autoComplete="tel" /></Form.Item>
+        <Form.Item name="sex" label={t('account.sex')}>
+          <Radio.Group options={[{ value: 0, label: t('account.sex.0') }, { value: 1, label: t('account.sex.1') }, { value: 2, label: t('account.sex.2') }]} />
+        </Form.Item>
+        <Button type="primary" htmlType="submit" loading={busy}>{t('save')}</Button>
+      </Form>
+      <Picture user={user} onChange={reload} />
+    </Flex>
+  )
+}

@@ -1,0 +1,63 @@
+import { theme } from 'antd'
+import { type KeyboardEvent, type PointerEvent, useEffect, useRef } from 'react'
+import { t } from '../../i18n'
+import { draw, type Part } from './crop-part'
+
+type Props = {
+  image: ImageBitmap
+  part: Part
+  onMove: (dx: number, dy: number) => void // in sides of the square
+  onZoom: (by: number) => void
+}
+
+const size = 280
+
+// Stage shows the chosen square of a picture, and takes the hand, the wheel and the
+// keys that choose another.
+export function Stage({ image, part, onMove, onZoom }: Props) {
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const held = useRef<{ x: number; y: number }>(undefined)
+  const { token } = theme.useToken()
+  useEffect(() => draw(canvas.current!, image, part), [image, part])
+
+  // React listens to the wheel passively, and could not keep the page from moving.
+  const zoom = useRef(onZoom)
+  zoom.current = onZoom
+  useEffect(() => {
+    const at = canvas.current!
+    const turned = (e: WheelEvent) => {
+      e.preventDefault()
+      zoom.current(Math.exp(-e.deltaY / 500))
+    }
+    at.addEventListener('wheel', turned, { passive: false })
+    return () => at.removeEventListener('wheel', turned)
+  }, [])
+
+  function dragged(e: PointerEvent) {
+    if (!held.current) return
+    onMove((e.clientX - held.current.x) / size, (e.clientY - held.current.y) / size)
+    held.current = { x: e.clientX, y: e.clientY }
+  }
+
+  function pressed(e: KeyboardEvent) {
+    const step = e.shiftKey ? 0.01 : 0.05
+    const move = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] }[e.key]
+    const by = { '+': 1.1, '=': 1.1, '-': 1 / 1.1 }[e.key]
+    if (!move && !by) return
+    e.preventDefault()
+    if (move) onMove(move[0]!, move[1]!)
+    if (by) onZoom(by)
+  }
+
+  return (
+    <div style={{ position: 'relative', width: size, height: size, maxWidth: '100%' }}>
+      <canvas
+        ref={canvas} width={size * 2} height={size * 2} tabIndex={0} role="application" aria-label={t('picture.stage')}
+        style={{ width: '100%', height: '100%', borderRadius: token.borderRadiusLG, background: token.colorFillTertiary, cursor: 'grab', touchAction: 'none' }}
+        onPointerDown={(e) => { e.currentTarget.setPointerCapture(e.pointerId); held.current = { x: e.clientX, y: e.clientY } }}
+        onPointerMove={dragged} onPointerUp={() => { held.current = undefined }} onPointerCancel={() => { held.current = undefined }} onKeyDown={pressed}
+      />
+      <div aria-hidden style={{ position: 'absolute', inset: 0, borderRadius: '50%', boxShadow: '0 0 0 200px rgb(0 0 0 / .42)', clipPath: `inset(0 round ${token.borderRadiusLG}px)`, pointerEvents: 'none' }} />
+    </div>
+  )
+}

@@ -1,0 +1,45 @@
+import { DownloadOutlined } from '@ant-design/icons'
+import { Alert, Button, Flex, Progress, Typography } from 'antd'
+import { useRef, useState } from 'react'
+import { Failure } from '../../api/request'
+import { t } from '../../i18n'
+import { bytes } from '../../ui/format'
+import { words } from '../../ui/words'
+import { useAct } from '../../ui/useAct'
+import { saveBackup, straightToFile } from './save-backup'
+
+// Backup takes a copy of everything to this device.
+export function Backup() {
+  const { done } = useAct()
+  const [got, setGot] = useState<{ bytes: number; of: number }>()
+  const [problem, setProblem] = useState('')
+  const stop = useRef<AbortController>(undefined)
+
+  async function take() {
+    setProblem('')
+    const now = new AbortController()
+    stop.current = now
+    try {
+      if (await saveBackup(now.signal, (bytes, of) => setGot({ bytes, of }))) done(t('backup.done'))
+    } catch (cause) {
+      if (!now.signal.aborted) setProblem(cause instanceof Failure ? words(cause) : t('backup.broken'))
+    } finally {
+      setGot(undefined)
+    }
+  }
+
+  return (
+    <Flex vertical gap={12} align="start">
+      <Typography.Text>{t('backup.what')}</Typography.Text>
+      {!straightToFile && <Typography.Text type="secondary">{t('backup.whole')}</Typography.Text>}
+      {problem && <Alert type="error" showIcon title={problem} />}
+      {got ? (
+        <Flex gap={12} align="center" style={{ width: '100%', maxWidth: 480 }}>
+          <Progress percent={got.of ? Math.floor((got.bytes / got.of) * 100) : 0} aria-label={t('backup.take')} style={{ flex: 1 }} />
+          <Typography.Text type="secondary">{bytes(got.bytes)} / {bytes(got.of)}</Typography.Text>
+          <Button size="small" onClick={() => stop.current?.abort()}>{t('cancel')}</Button>
+        </Flex>
+      ) : <Button icon={<DownloadOutlined />} onClick={() => void take()}>{t('backup.take')}</Button>}
+    </Flex>
+  )
+}

@@ -1,0 +1,42 @@
+import { Flex, Progress, Table, Typography } from 'antd'
+import type { SystemInfo } from '../../api/types'
+import { maybe, t } from '../../i18n'
+import { bytes } from '../../ui/format'
+import { Time } from '../../ui/Time'
+import { wide } from '../../ui/Wide'
+
+// Files are the database files, how much of them is used, and the copies that were
+// made before the last migrations.
+export function Files({ info }: { info: SystemInfo }) {
+  return (
+    <Flex vertical gap={12}>
+      <Table
+        size="small" rowKey="name" pagination={false} {...wide} dataSource={info.files}
+        columns={[
+          { title: t('info.file'), dataIndex: 'name', render: (name: string) => <><Typography.Text code>{name}</Typography.Text> <Typography.Text type="secondary">{maybe(`info.file.${name}`)}</Typography.Text></> },
+          { title: t('info.size'), dataIndex: 'size_bytes', align: 'end', render: bytes },
+          { title: t('info.free'), dataIndex: 'free_bytes', align: 'end', render: bytes },
+          {
+            title: t('info.used'), key: 'used', width: 200,
+            render: (_, file) => <Progress size="small" percent={file.size_bytes ? Math.round((1 - file.free_bytes / file.size_bytes) * 100) : 0} status="normal" aria-label={`${t('info.used')}: ${file.name}`} />,
+          },
+        ]}
+      />
+      <Typography.Text type="secondary">{t('info.files.compact')}</Typography.Text>
+      {info.kept.length > 0 && (
+        <>
+          <Typography.Text>{t('info.kept')}</Typography.Text>
+          <Table
+            size="small" rowKey="name" pagination={false} {...wide} dataSource={info.kept}
+            columns={[
+              { title: t('info.file'), dataIndex: 'name', render: (name: string) => <Typography.Text code>{name}</Typography.Text> },
+              { title: t('info.schema'), dataIndex: 'schema', align: 'end' },
+              { title: t('info.size'), dataIndex: 'size_bytes', align: 'end', render: bytes },
+              { title: t('created_at'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
+            ]}
+          />
+        </>
+      )}
+    </Flex>
+  )
+}

@@ -1,0 +1,22 @@
+import { type TableProps, Tag } from 'antd'
+import type { Session } from '../api/types'
+import { t } from '../i18n'
+import { Time } from '../ui/Time'
+
+// device is the browser and the system that something was done with.
+export const device = ({ browser, os }: { browser: string; os: string }): string => [browser, os].filter(Boolean).join(', ')
+
+// sessionColumns show an open session: whose it is, and from where.
+export function sessionColumns(): NonNullable<TableProps<Session>['columns']> {
+  return [
+    {
+      title: t('sign_in.username'), dataIndex: 'username',
+      render: (name: string, s) => <><bdi>{name}</bdi> {s.app_user_id > 0 && <Tag>{t('sessions.app')}</Tag>}</>,
+    },
+    { title: t('device'), key: 'device', render: (_, s) => <>{device(s) || '—'} {s.current === 1 && <Tag color="blue">{t('sessions.current')}</Tag>}</> },
+    { title: t('address'), dataIndex: 'ip' },
+    { title: t('sessions.begun'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
+    { title: t('sessions.used'), dataIndex: 'last_used', render: (at: string) => <Time at={at} /> },
+    { title: t('sessions.until'), dataIndex: 'expires_at', render: (at: string) => <Time at={at} /> },
+  ]
+}

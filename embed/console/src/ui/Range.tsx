@@ -1,0 +1,15 @@
+import { DatePicker } from 'antd'
+import dayjs from 'dayjs'
+
+type Props = { label: string; value: string[]; onChange: (range?: [string, string]) => void }
+
+// Range chooses days, from the beginning of the first to the end of the last as the
+// clock of this device has them, and speaks of them in UTC.
+export function Range({ label, value: [from, to], onChange }: Props) {
+  return (
+    <DatePicker.RangePicker
+      style={{ width: 240 }} aria-label={label} value={from && to ? [dayjs(from), dayjs(to)] : null} disabledDate={(day) => day.isAfter(dayjs(), 'day')}
+      onChange={(days) => onChange(days?.[0] && days[1] ? [days[0].startOf('day').toISOString(), days[1].endOf('day').toISOString()] : undefined)}
+    />
+  )
+}
