@@ -9,7 +9,8 @@ import { Overlay } from './Overlay'
 
 type Props = { places: Place[]; onClose: () => void; onHelp: () => void }
 
-const order: Group[] = ['recent', 'pages', 'users', 'settings', 'actions']
+// What the server finds comes last, so that nothing moves away under the hand.
+const order: Group[] = ['recent', 'pages', 'actions', 'users', 'settings']
 
 // Palette leads from a few letters to any page, action, user or setting.
 export function Palette({ places, onClose, onHelp }: Props) {

@@ -17,7 +17,6 @@ export const errors = {
   'error.last_owner': 'The last owner must stay.',
   'error.owner_role': 'The role of the owners cannot be changed.',
   'error.stale': 'Somebody else has changed this meanwhile. Load it again.',
-  'error.not_now': 'This is not possible at present.',
   'error.too_large': 'This is too large.',
   'error.unsupported_media_type': 'This kind of content is not accepted.',
   'error.range_not_satisfiable': 'The file has no such part.',

@@ -17,7 +17,6 @@ export const errors: Record<keyof typeof en, string> = {
   'error.last_owner': '必须保留最后一位所有者。',
   'error.owner_role': '所有者角色不可更改。',
   'error.stale': '其他人已修改此记录，请重新加载。',
-  'error.not_now': '目前无法执行此操作。',
   'error.too_large': '内容过大。',
   'error.unsupported_media_type': '不接受此类型的内容。',
   'error.range_not_satisfiable': '文件没有所请求的部分。',

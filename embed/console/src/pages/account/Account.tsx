@@ -1,4 +1,4 @@
-import { Tabs, Typography } from 'antd'
+import { Grid, Tabs, Typography } from 'antd'
 import { useLocation, useNavigate } from 'react-router'
 import { t } from '../../i18n'
 import { LoginLog } from '../LoginLog'
@@ -9,6 +9,7 @@ import { Profile } from './Profile'
 // AccountPage is one's own account. Which of its parts is open lies in the address.
 export function AccountPage() {
   const navigate = useNavigate()
+  const { md } = Grid.useBreakpoint()
   const part = useLocation().pathname.split('/')[2] ?? ''
   const items = [
     { key: 'profile', label: t('account.profile'), children: <Profile /> },
@@ -21,7 +22,7 @@ export function AccountPage() {
       <Typography.Title level={1} style={{ fontSize: 20, margin: '0 0 8px' }}>{t('account')}</Typography.Title>
       {/* The lists keep what they show in the address too: only the open part is there. */}
       <Tabs
-        items={items} destroyOnHidden activeKey={items.some(({ key }) => key === part) ? part : 'profile'}
+        items={items} destroyOnHidden tabBarGutter={md ? 32 : 14} activeKey={items.some(({ key }) => key === part) ? part : 'profile'}
         onChange={(key) => void navigate(key === 'profile' ? '/account' : `/account/${key}`)}
       />
     </>

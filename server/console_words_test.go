@@ -1,0 +1,306 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The console's words lie in files of one form: a line per text, or several where
+// texts are joined with +.
+
+const consoleSource = "../embed/console/src"
+
+var (
+	wordsBegin  = regexp.MustCompile(`(?m)^export const \w+(?:: Record<[^>]*>)? = \{\n`)
+	wordsToken  = regexp.MustCompile(`^(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\w+)(?:\s*:)|([:,+}])|(//[^\n]*)|(\s+))`)
+	placeholder = regexp.MustCompile(`\{\w+\}`)
+)
+
+// wordsOf reads the texts of a file of words, by key.
+func wordsOf(source string) (map[string]string, error) {
+	at := wordsBegin.FindStringIndex(source)
+	if at == nil {
+		return nil, fmt.Errorf("it has no words")
+	}
+	words, key, inText := map[string]string{}, "", false
+	for rest := source[at[1]:]; ; {
+		m := wordsToken.FindStringSubmatch(rest)
+		if m == nil {
+			return nil, fmt.Errorf("what is this: %.60q", rest)
+		}
+		rest = rest[len(m[0]):]
+		text := m[1] + m[2]
+		switch {
+		case m[4] == "}":
+			return words, nil
+		case m[4] == ":":
+			inText = true
+		case m[4] == ",":
+			key, inText = "", false
+		case m[4] == "+" || m[5] != "" || m[6] != "":
+		case m[3] != "":
+			key, inText = m[3], true
+			words[key] = ""
+		case inText:
+			words[key] += text
+		default:
+			if _, twice := words[text]; twice {
+				return nil, fmt.Errorf("%s is there twice", text)
+			}
+			key = text
+			words[key] = ""
+		}
+	}
+}
+
+// consoleWords are the texts of a language, by area and key.
+func consoleWords(t *testing.T, language string) map[string]map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(consoleSource, "i18n", language, "*.ts"))
+	must(t, err)
+	areas := map[string]map[string]string{}
+	for _, path := range paths {
+		area := strings.TrimSuffix(filepath.Base(path), ".ts")
+		if area == "index" {
+			continue
+		}
+		source, err := os.ReadFile(path)
+		must(t, err)
+		words, err := wordsOf(string(source))
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		areas[area] = words
+	}
+	if len(areas) == 0 {
+		t.Fatalf("no words in %s", language)
+	}
+	return areas
+}
+
+// all brings the areas together.
+func all(t *testing.T, areas map[string]map[string]string) map[string]string {
+	t.Helper()
+	words := map[string]string{}
+	for area, some := range areas {
+		for key, text := range some {
+			if _, twice := words[key]; twice {
+				t.Errorf("%s has %s, and another area too", area, key)
+			}
+			words[key] = text
+		}
+	}
+	return words
+}
+
+func TestWordsAreReadAsTheyStand(t *testing.T) {
+	words, err := wordsOf("// of a page\nexport const page = {\n  'a.b': 'It\\'s',\n  plain: \"it's {n}\", // why\n  'long': 'one ' +\n    'two',\n} as const\n")
+	want := map[string]string{"a.b": `It\'s`, "plain": "it's {n}", "long": "one two"}
+	if err != nil || !maps.Equal(words, want) {
+		t.Errorf("%v, %v", words, err)
+	}
+	for name, source := range map[string]string{
+		"a key twice": "export const page = {\n  'a': 'x',\n  'a': 'y',\n}", "a call": "export const page = {\n  'a': f(),\n}", "nothing": "",
+	} {
+		if words, err := wordsOf(source); err == nil {
+			t.Errorf("%s: %v", name, words)
+		}
+	}
+}
+
+func TestBothLanguagesSayTheSame(t *testing.T) {
+	en, zh := consoleWords(t, "en"), consoleWords(t, "zh")
+	all(t, en)
+	if a, b := slices.Sorted(maps.Keys(en)), slices.Sorted(maps.Keys(zh)); !slices.Equal(a, b) {
+		t.Fatalf("areas %v and %v", a, b)
+	}
+	for area := range en {
+		if a, b := slices.Sorted(maps.Keys(en[area])), slices.Sorted(maps.Keys(zh[area])); !slices.Equal(a, b) {
+			t.Errorf("%s: keys\n%v\n%v", area, a, b)
+		}
+		for key, text := range en[area] {
+			a, b := placeholder.FindAllString(text, -1), placeholder.FindAllString(zh[area][key], -1)
+			slices.Sort(a)
+			slices.Sort(b)
+			if !slices.Equal(slices.Compact(a), slices.Compact(b)) {
+				t.Errorf("%s has %v in one language and %v in the other", key, a, b)
+			}
+			if text == "" || zh[area][key] == "" {
+				t.Errorf("%s is empty", key)
+			}
+		}
+	}
+}
+
+// ofTheConsole are the codes of failures that the console finds itself.
+var ofTheConsole = []string{"offline", "unreachable"}
+
+func TestEveryErrorCodeHasWords(t *testing.T) {
+	areas := consoleWords(t, "en")
+	known := maps.Clone(areas["errors"])
+	maps.Copy(known, areas["first"])
+	codes := append(errorCodes(t), ofTheConsole...)
+	for _, code := range codes {
+		if _, ok := known["error."+code]; !ok {
+			t.Errorf("the console has no words for %s", code)
+		}
+	}
+	for key := range known {
+		if code, ok := strings.CutPrefix(key, "error."); ok && !slices.Contains(codes, code) {
+			t.Errorf("the console has words for %s, which nobody answers", code)
+		}
+	}
+}
+
+// errorCodes reads out of the sources which codes an answer can have: those of the
+// kinds of errors, and those that errors are given by name.
+func errorCodes(t *testing.T) []string {
+	t.Helper()
+	codes := map[string]bool{}
+	kinds, named := 0, 0
+	literal := func(where token.Position, e ast.Expr) {
+		lit, ok := e.(*ast.BasicLit)
+		if !ok {
+			t.Errorf("%s: a code must stand there as it is, so that it can be found", where)
+			return
+		}
+		code, err := strconv.Unquote(lit.Value)
+		must(t, err)
+		codes[code] = true
+	}
+	files := token.NewFileSet()
+	for _, path := range goSources(t) {
+		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+		must(t, err)
+		inErrs := filepath.ToSlash(path) == "../store/errs/errs.go"
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "Coded" {
+					named++
+					literal(files.Position(n.Pos()), n.Args[0])
+				}
+			case *ast.AssignStmt:
+				for _, to := range n.Lhs {
+					if sel, ok := to.(*ast.SelectorExpr); ok && sel.Sel.Name == "Code" && !inErrs {
+						t.Errorf("%s: codes are given by Coded", files.Position(n.Pos()))
+					}
+				}
+			case *ast.ValueSpec:
+				if inErrs && n.Names[0].Name == "codes" {
+					for _, entry := range n.Values[0].(*ast.CompositeLit).Elts {
+						kinds++
+						literal(files.Position(entry.Pos()), entry.(*ast.KeyValueExpr).Value)
+					}
+				}
+			}
+			return true
+		})
+	}
+	if kinds != len(status) || named == 0 {
+		t.Fatalf("found the codes of %d kinds of %d, and %d others", kinds, len(status), named)
+	}
+	return slices.Sorted(maps.Keys(codes))
+}
+
+// goSources are the files that the program is built from.
+func goSources(t *testing.T) (paths []string) {
+	t.Helper()
+	for _, dir := range []string{"..", "../server", "../auth", "../store", "../store/errs", "../embed"} {
+		some, err := filepath.Glob(dir + "/*.go")
+		must(t, err)
+		for _, path := range some {
+			if !strings.HasSuffix(path, "_test.go") {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}
+
+// menuWords are the keys of translated names in the seed.
+func menuWords(t *testing.T) (keys []string) {
+	t.Helper()
+	data, err := os.ReadFile("../embed/seed/permissions.json")
+	must(t, err)
+	var nodes []struct{ Local string }
+	must(t, json.Unmarshal(data, &nodes))
+	for _, node := range nodes {
+		if node.Local != "" {
+			keys = append(keys, node.Local)
+		}
+	}
+	return keys
+}
+
+func TestEveryMenuHasWords(t *testing.T) {
+	words := all(t, consoleWords(t, "en"))
+	keys := menuWords(t)
+	if len(keys) == 0 {
+		t.Fatal("the seed names no words")
+	}
+	for _, key := range keys {
+		if _, ok := words[key]; !ok {
+			t.Errorf("the console has no words for %s", key)
+		}
+	}
+}
+
+var made = regexp.MustCompile("`([\\w.]+\\.)\\$\\{[^}]*\\}([\\w.]*)(\\$\\{)?") // `menu.${name}.hint`; what follows another hole is open
+
+// anywhere are words that stay there for whichever page needs them.
+var anywhere = []string{
+	"all", "create", "delete", "deleted", "describe", "disabled", "edit", "enabled", "more", "no", "sort", "updated_at", "yes",
+}
+
+// TestNoWordsAreLeftOver: a text is used where its key stands in the sources, or
+// where keys are made that it is one of.
+func TestNoWordsAreLeftOver(t *testing.T) {
+	var sources strings.Builder
+	err := filepath.WalkDir(consoleSource, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (entry.Name() == "en" || entry.Name() == "zh") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, ".ts") && !strings.HasSuffix(path, ".tsx") {
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		sources.Write(source)
+		return nil
+	})
+	must(t, err)
+	used := sources.String()
+	var patterns []*regexp.Regexp
+	for _, m := range made.FindAllStringSubmatch(used, -1) {
+		end := regexp.QuoteMeta(m[2])
+		if m[3] == "" {
+			end += "$"
+		}
+		patterns = append(patterns, regexp.MustCompile("^"+regexp.QuoteMeta(m[1])+".+"+end))
+	}
+	menus := menuWords(t)
+	for key := range all(t, consoleWords(t, "en")) {
+		asItIs := strings.Contains(used, "'"+key+"'") || strings.Contains(used, `"`+key+`"`) || slices.Contains(menus, key) || slices.Contains(anywhere, key)
+		if !asItIs && !slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(key) }) {
+			t.Errorf("nobody uses %s", key)
+		}
+	}
+}
