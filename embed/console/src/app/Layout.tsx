@@ -73,13 +73,13 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
       </a>
       <div className="frame" style={{ color: token.colorText, background: token.colorBgContainer, fontFamily: token.fontFamily, fontSize: token.fontSize, lineHeight: token.lineHeight }}>
         {md ? (
-          <div className="frame-side" style={{ width: narrow ? 64 : 232, background: token.colorBgLayout, borderInlineEnd: line }}>
+          <nav className="frame-side" aria-label={t('menu')} style={{ width: narrow ? 64 : 232, background: token.colorBgLayout, borderInlineEnd: line }}>
             <Brand name={name} logo={home?.logo} narrow={narrow} />
-            <Menus menus={menus} narrow={narrow} />
-          </div>
+            <div className="frame-menus"><Menus menus={menus} narrow={narrow} /></div>
+          </nav>
         ) : (
           <Drawer placement="left" open={drawer} onClose={() => setDrawer(false)} size={280} styles={{ body: { padding: '8px 0' } }} title={name}>
-            <Menus menus={menus} />
+            <nav aria-label={t('menu')}><Menus menus={menus} /></nav>
           </Drawer>
         )}
         <div className="frame-body">

@@ -28,11 +28,9 @@ export function Menus({ menus, narrow = false }: { menus: PermissionNode[]; narr
     ...menus.map(item),
   ], [menus])
   return (
-    <nav aria-label={t('menu')}>
-      <Menu
-        mode="inline" inlineCollapsed={narrow} style={{ borderInlineEnd: 0 }} selectedKeys={[here]} defaultOpenKeys={narrow ? [] : opening(menus)} items={items}
-        onClick={({ key, domEvent }) => { if (domEvent.type === 'keydown') void navigate(key) }}
-      />
-    </nav>
+    <Menu
+      mode="inline" inlineCollapsed={narrow} style={{ borderInlineEnd: 0 }} selectedKeys={[here]} defaultOpenKeys={narrow ? [] : opening(menus)} items={items}
+      onClick={({ key, domEvent }) => { if (domEvent.type === 'keydown') void navigate(key) }}
+    />
   )
 }
