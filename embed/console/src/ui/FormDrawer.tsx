@@ -11,6 +11,7 @@ type Props<V extends object> = {
   initial: Partial<V> // what the form holds when it opens
   save: (values: V) => Promise<void> // asks quietly: what fails is shown here
   onClose: () => void
+  again?: () => Promise<Partial<V>> // what the form is to hold after somebody else has changed the record
   onChange?: (changed: Partial<V>, all: V) => void
   children: ReactNode | ((form: FormInstance<V>) => ReactNode)
   ok?: string
@@ -20,28 +21,39 @@ type Props<V extends object> = {
 // FormDrawer is a form beside what it is about. Faults of fields are shown at their
 // fields, everything else above them; Ctrl+Enter saves, and what was typed is not
 // lost by a slip of the hand.
-export function FormDrawer<V extends object>({ title, open, initial, save, onClose, onChange, children, ok, size = 480 }: Props<V>) {
+export function FormDrawer<V extends object>({ title, open, initial, save, onClose, again, onChange, children, ok, size = 480 }: Props<V>) {
   const [form] = Form.useForm<V>()
   const [problem, setProblem] = useState('')
+  const [stale, setStale] = useState(false)
   const [busy, setBusy] = useState(false)
   const { sure } = useAct()
   const { md } = Grid.useBreakpoint()
 
-  useEffect(() => {
-    if (!open) return
+  function fill(values: Partial<V>) {
     form.resetFields()
-    form.setFieldsValue(initial as Parameters<typeof form.setFieldsValue>[0])
+    form.setFieldsValue(values as Parameters<typeof form.setFieldsValue>[0])
     setProblem('')
+    setStale(false)
+  }
+
+  useEffect(() => {
+    if (open) fill(initial)
   }, [open]) // what is typed stays when the caller draws anew
 
   async function submit(values: V) {
     setBusy(true)
     setProblem('')
+    setStale(false)
     try {
       await save(values)
       onClose()
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
+      if (cause.code === 'stale' && again) {
+        setStale(true)
+        setProblem(t('form.stale'))
+        return
+      }
       setProblem(faults(form, cause))
     } finally {
       setBusy(false)
@@ -66,7 +78,7 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
         form={form} layout="vertical" scrollToFirstError={{ focus: true }} requiredMark="optional" onValuesChange={onChange} onFinish={(values) => void submit(values)}
         onKeyDown={(e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) form.submit() }}
       >
-        {problem && <Alert type="error" showIcon title={<span style={{ whiteSpace: 'pre-line' }}>{problem}</span>} style={{ marginBottom: 16 }} />}
+        {problem && <Alert type="error" showIcon title={<span style={{ whiteSpace: 'pre-line' }}>{problem}</span>} action={stale && again && <Button size="small" onClick={() => void again().then(fill)}>{t('reload')}</Button>} style={{ marginBottom: 16 }} />}
         {typeof children === 'function' ? children(form) : children}
         <button type="submit" hidden />
       </Form>

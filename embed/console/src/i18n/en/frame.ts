@@ -96,5 +96,6 @@ export const frame = {
   'form.lose': 'Leave without saving?',
   'form.lose.text': 'What you have typed here is lost.',
   'form.lose.ok': 'Leave',
+  'form.stale': 'Somebody else has changed this meanwhile. Load it again; what you have typed here is lost.',
   'form.required': 'This is needed.',
 } as const

@@ -98,5 +98,6 @@ export const frame: Record<keyof typeof en, string> = {
   'form.lose': '不保存就离开？',
   'form.lose.text': '在此输入的内容将丢失。',
   'form.lose.ok': '离开',
+  'form.stale': '此记录已被他人修改。请重新加载；您在此输入的内容将丢失。',
   'form.required': '此项必填。',
 }
