@@ -24,30 +24,6 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
   const search = params.toString()
   const always = JSON.stringify(fixed)
 
-  const reload = useCallback(async () => {
-    asked.current?.abort() // the answer to an older question must not overtake
-    const question = new AbortController()
-    asked.current = question
-    setLoading(true)
-    try {
-      const query: Record<string, string | string[]> = { ...(JSON.parse(always) as Record<string, string>) }
-      const sent = new URLSearchParams(search)
-      for (const name of sent.keys()) query[name] = name.endsWith('[]') ? sent.getAll(name) : (sent.get(name) ?? '')
-      setAnswer(await get<Page<T>>(path, query, { signal: question.signal }))
-    } catch {
-      // it is shown, and what was there stays
-    } finally {
-      if (asked.current === question) setLoading(false)
-    }
-  }, [path, search, always])
-
-  useEffect(() => {
-    void reload()
-    return () => asked.current?.abort()
-  }, [reload])
-
-  useBack(reload)
-
   // set changes parts of the address; a value of undefined takes the part out. All
   // but a change of the page lead to the first one.
   const set = useCallback(
@@ -68,6 +44,33 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
     },
     [setParams],
   )
+
+  const reload = useCallback(async () => {
+    asked.current?.abort() // the answer to an older question must not overtake
+    const question = new AbortController()
+    asked.current = question
+    setLoading(true)
+    try {
+      const query: Record<string, string | string[]> = { ...(JSON.parse(always) as Record<string, string>) }
+      const sent = new URLSearchParams(search)
+      for (const name of sent.keys()) query[name] = name.endsWith('[]') ? sent.getAll(name) : (sent.get(name) ?? '')
+      const page = await get<Page<T>>(path, query, { signal: question.signal })
+      const last = Math.ceil(page.total / page.pageSize)
+      if (page.data.length === 0 && last > 0 && page.current > last) set({ page: String(last) }) // the last of a page was deleted
+      else setAnswer(page)
+    } catch {
+      // it is shown, and what was there stays
+    } finally {
+      if (asked.current === question) setLoading(false)
+    }
+  }, [path, search, always, set])
+
+  useEffect(() => {
+    void reload()
+    return () => asked.current?.abort()
+  }, [reload])
+
+  useBack(reload)
 
   const sorted: Sorted = (() => {
     try {
