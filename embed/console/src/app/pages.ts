@@ -15,6 +15,8 @@ const page = (access: Access | Access[], load: () => Promise<ComponentType>): Pa
 // the interface. A menu whose path is not here belongs to another program and is
 // not shown.
 export const pages: Record<string, Page> = {
+  '/admin/list': page('admin.list.query', async () => (await import('../pages/people/Users')).Users),
+  '/user/list': page('user.list.query', async () => (await import('../pages/people/AppUsers')).AppUsers),
   '/system/session': page('system.session.query', async () => (await import('../pages/Sessions')).Sessions),
   '/system/loginlog': page('system.loginlog.query', async () => (await import('../pages/LoginLog')).LoginLog),
   '/system/info': page('system.info', async () => (await import('../pages/SystemInfo')).SystemInfo),

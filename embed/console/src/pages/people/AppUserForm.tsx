@@ -1,0 +1,50 @@
+import { Form, Switch } from 'antd'
+import { useRef } from 'react'
+import { get, post, put } from '../../api/request'
+import type { AppUser, NewAppUser } from '../../api/types'
+import { t } from '../../i18n'
+import { FormDrawer } from '../../ui/FormDrawer'
+import { type Chosen, FirstPassword, passwordOf } from './FirstPassword'
+import { PersonFields } from './PersonFields'
+import { app } from './person'
+
+type Values = { username: string; nickname: string; email: string; mobile: string; status: boolean } & Chosen
+
+type Props = { open: boolean; user?: AppUser; onClose: () => void; onSaved: (made?: NewAppUser) => void }
+
+// AppUserForm makes an app user or changes one.
+export function AppUserForm({ open, user, onClose, onSaved }: Props) {
+  const seen = useRef<AppUser>(undefined) // as it was when it was loaded again
+
+  async function save({ generated, password, ...body }: Values) {
+    if (user) {
+      const { updated_at } = seen.current?.id === user.id && seen.current.updated_at > user.updated_at ? seen.current : user
+      await put(`${app.path}/${user.id}`, { ...body, updated_at }, { quiet: true })
+      onSaved()
+    } else {
+      onSaved(await post<NewAppUser>(app.path, { ...body, password: passwordOf({ generated, password }) }, { quiet: true }))
+    }
+  }
+
+  async function again() {
+    seen.current = await get<AppUser>(`${app.path}/${user?.id}`)
+    return valuesOf(seen.current)
+  }
+
+  return (
+    <FormDrawer<Values>
+      title={t(user ? 'people.app.edit' : 'people.app.create')} open={open} onClose={onClose} save={save} again={user && again} ok={user ? undefined : t('create')}
+      initial={user ? valuesOf(user) : { status: true, generated: true }}
+    >
+      <PersonFields />
+      {!user && <FirstPassword />}
+      <Form.Item name="status" label={t('enabled')} valuePropName="checked" extra={t('people.status.hint')}>
+        <Switch />
+      </Form.Item>
+    </FormDrawer>
+  )
+}
+
+function valuesOf({ username, nickname, email, mobile, status }: AppUser): Values {
+  return { username, nickname, email, mobile, status: status === 1, generated: true }
+}

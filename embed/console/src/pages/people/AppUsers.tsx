@@ -1,0 +1,72 @@
+import { PlusOutlined } from '@ant-design/icons'
+import { Button, Typography } from 'antd'
+import { lazy, Suspense } from 'react'
+import type { AppUser } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { List } from '../../ui/List'
+import { Time } from '../../ui/Time'
+import { usePanel } from '../../ui/usePanel'
+import { useTable } from '../../ui/useTable'
+import { Actions } from './Actions'
+import { Batch } from './Batch'
+import { Contact, Who } from './cells'
+import { Filters } from './Filters'
+import { app } from './person'
+import { StatusSwitch } from './StatusSwitch'
+import { usePeople } from './usePeople'
+
+const AppUserForm = lazy(async () => ({ default: (await import('./AppUserForm')).AppUserForm }))
+
+// AppUsers are the people who sign in to the product behind the backend.
+export function AppUsers() {
+  const { may } = useAccount()
+  const list = useTable<AppUser>(app.path)
+  const people = usePeople<AppUser>(app, list.reload)
+  const form = usePanel<{ user?: AppUser }>()
+
+  return (
+    <>
+      <List<AppUser>
+        title={t('menu.user.list')} list={list} empty={t('people.app.empty')}
+        filters={<Filters list={list} />}
+        actions={may('user.list.create') && <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>{t('people.app.create')}</Button>}
+        columns={[
+          { title: t('people.user'), ...list.order('username'), render: (_, user) => <Who user={user} /> },
+          { title: t('people.contact'), key: 'contact', render: (_, user) => <Contact user={user} /> },
+          { title: t('status'), dataIndex: 'status', render: (_, user) => <StatusSwitch user={user} path={app.path} may={may('user.list.status')} reload={list.reload} /> },
+          { title: t('people.login_time'), ...list.order('login_time'), render: (at: string | null) => (at ? <Time at={at} /> : <Typography.Text type="secondary">{t('people.never')}</Typography.Text>) },
+          { title: t('created_at'), ...list.order('created_at'), render: (at: string) => <Time at={at} /> },
+          {
+            title: t('people.actions'), key: 'actions', align: 'end', fixed: 'end',
+            render: (_, user) => (
+              <Actions
+                name={user.username} edit={may('user.list.update') ? () => form.show({ user }) : undefined}
+                more={[
+                  may('user.list.password') && { label: t('people.reset'), onClick: () => people.reset(user) },
+                  may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
+                  may('user.list.delete') && { label: t('delete'), danger: true, onClick: () => void people.remove(user) },
+                ]}
+              />
+            ),
+          },
+        ]}
+        batch={may('user.list.status') || may('user.list.delete')
+          ? (chosen) => <Batch chosen={chosen} path={app.path} people={people} switches={may('user.list.status')} remove={may('user.list.delete') && 'each'} />
+          : undefined}
+      />
+      <Suspense>
+        {form.of && (
+          <AppUserForm
+            open={form.open} user={form.of.user} onClose={form.hide}
+            onSaved={(made) => {
+              void list.reload()
+              if (made?.password) people.tell(made, made.password)
+            }}
+          />
+        )}
+      </Suspense>
+      {people.panels}
+    </>
+  )
+}

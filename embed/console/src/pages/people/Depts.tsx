@@ -1,0 +1,91 @@
+import { ApartmentOutlined, MenuFoldOutlined, SearchOutlined } from '@ant-design/icons'
+import { Button, Card, Empty, Flex, Input, Tree } from 'antd'
+import type { BasicDataNode } from 'antd/es/tree'
+import { type Key, useEffect, useMemo, useState } from 'react'
+import type { DeptNode } from '../../api/types'
+import { t } from '../../i18n'
+import './people.css'
+
+type Props = { depts: DeptNode[]; value?: string; onChange: (id?: string) => void }
+
+const closed = 'reeve.departments'
+
+// Depts is the tree of departments beside the users; the one that is chosen narrows
+// them to those in it and below.
+export function Depts({ depts, value, onChange }: Props) {
+  const [open, setOpen] = useState(localStorage.getItem(closed) !== 'closed')
+  const [text, setText] = useState('')
+  const [expanded, setExpanded] = useState<Key[]>(() => [...depts.map((d) => d.id), ...above(depts, Number(value))])
+  const height = useRest()
+  const found = useMemo(() => matching(depts, text.trim().toLowerCase()), [depts, text])
+
+  function turn(to: boolean) {
+    localStorage.setItem(closed, to ? 'open' : 'closed')
+    setOpen(to)
+  }
+
+  if (!open) return <Button icon={<ApartmentOutlined />} aria-label={t('people.depts.open')} title={t('people.depts.open')} onClick={() => turn(true)} />
+  return (
+    <Card className="depts" size="small" role="complementary" aria-label={t('menu.admin.dept')} style={{ flex: '0 0 216px', width: 216, position: 'sticky', top: 24 }} styles={{ body: { padding: 8 } }}>
+      <Flex gap={4} style={{ marginBottom: 8 }}>
+        <Input allowClear prefix={<SearchOutlined />} placeholder={t('people.depts.search')} aria-label={t('people.depts.search')} value={text} onChange={(e) => setText(e.target.value)} />
+        <Button type="text" icon={<MenuFoldOutlined />} aria-label={t('people.depts.close')} title={t('people.depts.close')} onClick={() => turn(false)} />
+      </Flex>
+      <Button
+        block type={value ? 'text' : 'default'} aria-pressed={!value} style={{ justifyContent: 'flex-start', marginBottom: 4 }} onClick={() => onChange(undefined)}
+      >
+        {t('people.depts.all')}
+      </Button>
+      <div>
+        {found.shown.length > 0 ? (
+          <Tree<DeptNode & BasicDataNode>
+            treeData={found.shown} fieldNames={{ title: 'name', key: 'id', children: 'children' }} height={height} blockNode aria-label={t('menu.admin.dept')}
+            selectedKeys={value ? [Number(value)] : []} onSelect={(_, { node, selected }) => onChange(selected ? String(node.id) : undefined)}
+            expandedKeys={found.opened ?? expanded} onExpand={(keys) => { if (!found.opened) setExpanded(keys) }}
+            titleRender={(dept) => <Name dept={dept} />}
+          />
+        ) : <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={text ? t('empty.narrowed') : t('people.depts.none')} />}
+      </div>
+    </Card>
+  )
+}
+
+function Name({ dept }: { dept: DeptNode }) {
+  return <span title={dept.name} dir="auto" style={{ overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}>{dept.name}</span>
+}
+
+// matching are the departments whose names have a text in them, with those above
+// and below them; all above one that matches are opened.
+function matching(depts: DeptNode[], text: string): { shown: DeptNode[]; opened?: Key[] } {
+  if (!text) return { shown: depts }
+  const opened: Key[] = []
+  const keep = (nodes: DeptNode[]): DeptNode[] => nodes.flatMap((node) => {
+    const below = keep(node.children ?? [])
+    if (below.length > 0) opened.push(node.id)
+    if (below.length > 0) return { ...node, children: below }
+    return node.name.toLowerCase().includes(text) ? node : []
+  })
+  return { shown: keep(depts), opened }
+}
+
+// above are the departments on the way down to one.
+function above(depts: DeptNode[], id: number): number[] {
+  for (const dept of depts) {
+    if (dept.id === id) return []
+    const way = above(dept.children ?? [], id)
+    if (way.length > 0 || dept.children?.some((child) => child.id === id)) return [dept.id, ...way]
+  }
+  return []
+}
+
+// useRest is how high something may be to end where the window does.
+function useRest(): number {
+  const [height, setHeight] = useState(400)
+  useEffect(() => {
+    const fit = () => setHeight(Math.max(160, window.innerHeight - 216))
+    fit()
+    window.addEventListener('resize', fit)
+    return () => window.removeEventListener('resize', fit)
+  }, [])
+  return height
+}

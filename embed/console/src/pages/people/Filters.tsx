@@ -1,0 +1,44 @@
+import { FilterOutlined } from '@ant-design/icons'
+import { Badge, Button, Popover, Select } from 'antd'
+import { lazy, Suspense, useState } from 'react'
+import type { Role } from '../../api/types'
+import { t } from '../../i18n'
+import type { useTable } from '../../ui/useTable'
+
+const MoreFilters = lazy(async () => ({ default: (await import('./MoreFilters')).MoreFilters }))
+
+export type Asked = Pick<ReturnType<typeof useTable<never>>, 'params' | 'set'>
+
+type Props = { list: Asked; roles?: Role[]; sex?: boolean }
+
+// Filters narrow the users; those that are seldom needed open beside a button that
+// tells how many of them hide something.
+export function Filters({ list, roles, sex = false }: Props) {
+  const [open, setOpen] = useState(false)
+  const more = ['sex', 'created_at[]', 'login_time[]'].filter((name) => list.params.has(name)).length
+  return (
+    <>
+      <Select
+        allowClear style={{ width: 120 }} placeholder={t('status')} aria-label={t('status')} value={list.params.get('status') ?? undefined}
+        onChange={(status?: string) => list.set({ status })} options={[{ value: '1', label: t('enabled') }, { value: '0', label: t('disabled') }]}
+      />
+      {roles && (
+        <Select
+          allowClear showSearch={{ optionFilterProp: 'label' }} style={{ width: 160, maxWidth: '100%' }} placeholder={t('people.role')} aria-label={t('people.role')} value={list.params.get('role_id') ?? undefined}
+          onChange={(role_id?: string) => list.set({ role_id })} options={roles.map((role) => ({ value: String(role.id), label: role.name }))}
+        />
+      )}
+      <Popover
+        trigger="click" placement="bottomRight" open={open} onOpenChange={setOpen} destroyOnHidden
+        content={<Suspense fallback={t('loading')}><MoreFilters list={list} sex={sex} /></Suspense>}
+      >
+        <Badge count={more} size="small" color="blue">
+          <Button
+            icon={<FilterOutlined />} aria-label={more ? t('people.filters.active', { n: more }) : t('people.filters')} title={t('people.filters')} aria-expanded={open}
+            onKeyDown={(e) => { if (e.key === 'Escape') setOpen(false) }}
+          />
+        </Badge>
+      </Popover>
+    </>
+  )
+}

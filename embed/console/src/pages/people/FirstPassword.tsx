@@ -1,0 +1,25 @@
+import { Form, Input, Radio } from 'antd'
+import { t } from '../../i18n'
+
+// Chosen is a password that was typed, or the wish for one that the server makes.
+export type Chosen = { generated: boolean; password?: string }
+
+export const passwordOf = ({ generated, password }: Chosen): string | undefined => (generated ? undefined : password)
+
+// FirstPassword asks who thinks of a password.
+export function FirstPassword() {
+  return (
+    <>
+      <Form.Item name="generated" label={t('sign_in.password')}>
+        <Radio.Group vertical options={[{ value: true, label: t('people.password.generated') }, { value: false, label: t('people.password.typed') }]} />
+      </Form.Item>
+      <Form.Item noStyle dependencies={['generated']}>
+        {(form) => form.getFieldValue('generated') === false && (
+          <Form.Item name="password" label={t('people.password.new')} rules={[{ required: true, message: t('form.required') }]} extra={t('people.password.hint')}>
+            <Input.Password autoComplete="new-password" />
+          </Form.Item>
+        )}
+      </Form.Item>
+    </>
+  )
+}

@@ -1,0 +1,113 @@
+import { DownloadOutlined, InboxOutlined } from '@ant-design/icons'
+import { Alert, Button, Drawer, Flex, Grid, Spin, Table, Typography, Upload } from 'antd'
+import { useEffect, useState } from 'react'
+import { Failure, request, save } from '../../api/request'
+import type { Import as Answer } from '../../api/types'
+import { type Key, t } from '../../i18n'
+import { count } from '../../ui/format'
+import { useAct } from '../../ui/useAct'
+import { words } from '../../ui/words'
+import { Verdicts } from './Verdicts'
+
+const columns = ['username', 'nickname', 'email', 'mobile', 'sex', 'department', 'roles', 'status'] as const
+
+type Props = { open: boolean; onClose: () => void; onDone: () => void }
+
+// Import makes users of a file. What would become of each row is seen first, of the
+// very bytes that are imported then.
+export function Import({ open, onClose, onDone }: Props) {
+  const [file, setFile] = useState<File>()
+  const [answer, setAnswer] = useState<Answer>()
+  const [problem, setProblem] = useState('')
+  const [busy, setBusy] = useState(false)
+  const { done } = useAct()
+  const { md } = Grid.useBreakpoint()
+  useEffect(() => {
+    if (open) begin(undefined)
+  }, [open])
+
+  function begin(next?: File) {
+    setFile(next)
+    setAnswer(undefined)
+    setProblem('')
+  }
+
+  async function ask(of: File, dryRun: boolean) {
+    setBusy(true)
+    setProblem('')
+    try {
+      const form = new FormData()
+      form.append('file', of)
+      return await request<Answer>('POST', '/admin/list-import', { form, query: dryRun ? { dry_run: 1 } : {}, quiet: true })
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause
+      setProblem(cause.errors.file ?? words(cause))
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  async function check(chosen: File) {
+    const kept = new File([await chosen.arrayBuffer()], chosen.name, { type: chosen.type })
+    begin(kept)
+    setAnswer(await ask(kept, true))
+  }
+
+  async function importAll() {
+    if (!file) return
+    const made = await ask(file, false)
+    if (!made) return setAnswer((await ask(file, true)) ?? answer) // something has changed since: say what
+    done(t('people.import.done', { n: count(made.created) }))
+    onDone()
+    onClose()
+  }
+
+  const good = answer && answer.failed === 0 && answer.rows.length > 0
+  return (
+    <Drawer
+      title={t('people.import.title')} open={open} onClose={onClose} size={md ? 720 : '100%'} destroyOnHidden
+      footer={
+        <Flex gap={8} justify="end" wrap>
+          <Button onClick={onClose}>{t('cancel')}</Button>
+          {file && <Button onClick={() => begin(undefined)}>{t('people.import.other')}</Button>}
+          {good && <Button type="primary" loading={busy} onClick={() => void importAll()}>{t('people.import.ok', { n: count(answer.rows.length) })}</Button>}
+        </Flex>
+      }
+    >
+      {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16, overflowWrap: 'anywhere' }} />}
+      {file
+        ? <>
+            <Typography.Paragraph strong ellipsis title={file.name}>{file.name}</Typography.Paragraph>
+            {answer ? <Verdicts of={answer} /> : busy && <Spin description={t('people.import.checking')}><div style={{ height: 120 }} /></Spin>}
+          </>
+        : <Choose onChoose={(chosen) => void check(chosen)} />}
+    </Drawer>
+  )
+}
+
+// Choose takes a file and says what it has to look like.
+function Choose({ onChoose }: { onChoose: (file: File) => void }) {
+  return (
+    <Flex vertical gap={16}>
+      <Upload.Dragger accept=".csv,text/csv" showUploadList={false} beforeUpload={(file) => { onChoose(file); return false }}>
+        <p><InboxOutlined style={{ fontSize: 32 }} /></p>
+        <p>{t('people.import.drop')}</p>
+        <Typography.Text type="secondary">{t('people.import.limits')}</Typography.Text>
+      </Upload.Dragger>
+      <Alert type="info" showIcon title={t('people.import.no_password')} />
+      <Table
+        size="small" rowKey="column" pagination={false} title={() => (
+          <Flex justify="space-between" align="center" gap={8} wrap>
+            <Typography.Text strong>{t('people.import.columns')}</Typography.Text>
+            <Button size="small" icon={<DownloadOutlined />} onClick={() => save({ blob: new Blob([`\uFEFF${columns.join(',')}\r\n`], { type: 'text/csv' }), name: 'users.csv' })}>{t('people.import.template')}</Button>
+          </Flex>
+        )}
+        dataSource={columns.map((column) => ({ column }))}
+        columns={[
+          { title: t('people.import.column'), dataIndex: 'column', render: (column: string) => <code>{column}</code> },
+          { title: t('people.import.meaning'), key: 'meaning', render: (_, { column }) => t(`people.import.${column}` as Key) },
+        ]}
+      />
+    </Flex>
+  )
+}

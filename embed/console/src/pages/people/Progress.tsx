@@ -1,0 +1,86 @@
+import { Button, Modal, Progress as Bar, Typography } from 'antd'
+import { useEffect, useRef, useState } from 'react'
+import { Failure } from '../../api/request'
+import { t } from '../../i18n'
+import { useAct } from '../../ui/useAct'
+import { words } from '../../ui/words'
+import type { Person } from './person'
+
+export type Job<T> = {
+  title: string
+  done: string // what is said when it went well for all
+  on: T[]
+  act(user: T): Promise<unknown>
+  undo?: () => void
+}
+
+type Props<T> = { open: boolean; job: Job<T>; onClose: () => void; onDone: () => Promise<void> }
+
+// Progress does something with many users, one after the other, and tells for whom
+// it failed. It is seen when it takes its time or something failed; closed before
+// the end, it stops after the one that it is at.
+export function Progress<T extends Person>({ open, job, onClose, onDone }: Props<T>) {
+  const [count, setCount] = useState(0)
+  const [failed, setFailed] = useState<[T, string][]>([])
+  const [late, setLate] = useState(false)
+  const stopped = useRef(false)
+  const { done } = useAct()
+  const over = count === job.on.length
+
+  useEffect(() => {
+    stopped.current = false
+    setCount(0)
+    setFailed([])
+    setLate(false)
+    const wait = setTimeout(() => setLate(true), 400)
+    let wrong = 0
+    const run = async () => {
+      for (const user of job.on) {
+        if (stopped.current) break
+        try {
+          await job.act(user)
+        } catch (cause) {
+          if (!(cause instanceof Failure)) throw cause
+          wrong++
+          setFailed((before) => [...before, [user, words(cause)]])
+        }
+        setCount((n) => n + 1)
+      }
+      clearTimeout(wait)
+      await onDone()
+      if (wrong > 0 || stopped.current) return
+      onClose()
+      done(job.done, job.undo && (async () => job.undo?.()))
+    }
+    void run()
+    return () => {
+      clearTimeout(wait)
+      stopped.current = true
+    }
+  }, [job]) // begun once for each
+
+  function close() {
+    stopped.current = true
+    onClose()
+  }
+
+  return (
+    <Modal
+      title={job.title} open={open && (late || failed.length > 0)} onCancel={close} destroyOnHidden
+      footer={<Button type={over ? 'primary' : 'default'} onClick={close}>{over ? t('close') : t('people.batch.stop')}</Button>}
+    >
+      <div aria-live="polite">
+        <Bar percent={job.on.length ? Math.round((100 * count) / job.on.length) : 100} status={failed.length ? 'exception' : over ? 'success' : 'active'} showInfo={false} aria-label={job.title} />
+        <Typography.Paragraph>{t('people.batch.count', { n: count - failed.length, of: job.on.length })}</Typography.Paragraph>
+        {failed.length > 0 && (
+          <>
+            <Typography.Text strong>{t('people.batch.failed', { n: failed.length })}</Typography.Text>
+            <ul tabIndex={0} style={{ maxHeight: 240, overflow: 'auto', margin: 0, paddingInlineStart: 20 }}>
+              {failed.map(([user, why]) => <li key={user.id} style={{ overflowWrap: 'anywhere' }}><bdi>{user.username}</bdi>: {why}</li>)}
+            </ul>
+          </>
+        )}
+      </div>
+    </Modal>
+  )
+}

@@ -1,0 +1,64 @@
+import { Alert, Form, Modal } from 'antd'
+import { useEffect, useState } from 'react'
+import { Failure, put } from '../../api/request'
+import type { Reset as Made } from '../../api/types'
+import { t } from '../../i18n'
+import { useAct } from '../../ui/useAct'
+import { words } from '../../ui/words'
+import { type Chosen, FirstPassword, passwordOf } from './FirstPassword'
+import { names, type Person, type Realm } from './person'
+
+type Props = {
+  open: boolean
+  user: Person
+  realm: Realm
+  onClose: () => void
+  onMade: (password: string) => void // one that is to be shown
+  onDone: () => void
+}
+
+// Reset gives a user another password.
+export function Reset({ open, user, realm, onClose, onMade, onDone }: Props) {
+  const [form] = Form.useForm<Chosen>()
+  const [problem, setProblem] = useState('')
+  const [busy, setBusy] = useState(false)
+  const { done } = useAct()
+  useEffect(() => {
+    if (!open) return
+    form.resetFields()
+    setProblem('')
+  }, [open, form])
+
+  async function reset(values: Chosen) {
+    setBusy(true)
+    setProblem('')
+    try {
+      const made = await put<Made>(`${realm.path}/${user.id}/password`, { password: passwordOf(values) }, { quiet: true })
+      onClose()
+      onDone()
+      if (made.password) onMade(made.password)
+      else done(t('people.reset.done', { name: names([user]) }))
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause
+      const fault = cause.errors.password
+      if (fault) form.setFields([{ name: 'password', errors: [fault] }])
+      else setProblem(words(cause))
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Modal
+      title={t('people.reset')} open={open} onCancel={onClose} onOk={() => form.submit()} okText={t('people.reset.ok')} cancelText={t('cancel')}
+      okButtonProps={{ danger: true, loading: busy }} destroyOnHidden
+    >
+      <p style={{ marginTop: 0, overflowWrap: 'anywhere' }}>{t('people.reset.text', { name: names([user]) })}</p>
+      {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16 }} />}
+      <Form<Chosen> form={form} layout="vertical" requiredMark="optional" initialValues={{ generated: true }} onFinish={(values) => void reset(values)}>
+        <FirstPassword />
+        <button type="submit" hidden />
+      </Form>
+    </Modal>
+  )
+}

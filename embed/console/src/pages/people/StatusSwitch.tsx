@@ -1,0 +1,49 @@
+import { Switch, Tag } from 'antd'
+import { useEffect, useState } from 'react'
+import { put } from '../../api/request'
+import { t } from '../../i18n'
+import { useAct } from '../../ui/useAct'
+import { names } from './person'
+
+type Props = {
+  user: { id: number; username: string; status: 0 | 1 }
+  path: string // of the list
+  may: boolean
+  own?: boolean // nobody switches off who they are
+  reload: () => Promise<void>
+}
+
+// StatusSwitch shows at once what is asked for, and what was before if it is refused.
+export function StatusSwitch({ user, path, may, own = false, reload }: Props) {
+  const { done } = useAct()
+  const [on, setOn] = useState(user.status === 1)
+  const [busy, setBusy] = useState(false)
+  useEffect(() => setOn(user.status === 1), [user])
+  if (!may) return on ? <Tag color="success">{t('enabled')}</Tag> : <Tag>{t('disabled')}</Tag>
+
+  async function ask(to: boolean) {
+    await put(`${path}/${user.id}/status`, { status: to })
+    await reload()
+  }
+
+  async function turn(to: boolean) {
+    setOn(to)
+    setBusy(true)
+    try {
+      await ask(to)
+      done(t(to ? 'people.enabled' : 'people.disabled', { name: names([user]) }), () => ask(!to))
+    } catch {
+      setOn(!to) // why is shown
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Switch
+      size="small" checked={on} disabled={own || busy} onChange={(to) => void turn(to)}
+      aria-label={t(on ? 'people.status.on' : 'people.status.off', { name: user.username })}
+      title={own ? t('people.own') : on ? t('enabled') : t('disabled')}
+    />
+  )
+}

@@ -1,0 +1,99 @@
+import { Form, Select, Switch, TreeSelect } from 'antd'
+import { useRef } from 'react'
+import { get, post, put } from '../../api/request'
+import type { DeptNode, NewUser, Role, User } from '../../api/types'
+import { t } from '../../i18n'
+import { FormDrawer } from '../../ui/FormDrawer'
+import { type Chosen, FirstPassword, passwordOf } from './FirstPassword'
+import { PersonFields } from './PersonFields'
+import { sexes } from './person'
+
+type Values = {
+  username: string
+  nickname: string
+  sex: string
+  email: string
+  mobile: string
+  dept_id?: number
+  role_ids: number[]
+  status: boolean
+} & Chosen
+
+type Props = {
+  open: boolean
+  user?: User // none to make one
+  own: boolean // the user is who looks at this
+  depts?: DeptNode[] // undefined where they may not be seen
+  roles?: Role[]
+  dept: number // of whom is made
+  onClose: () => void
+  onSaved: (made?: NewUser) => void
+}
+
+// UserForm makes a user or changes one.
+export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved }: Props) {
+  const seen = useRef<User>(undefined) // as it was when it was loaded again
+
+  async function save({ generated, password, sex, dept_id, ...rest }: Values) {
+    const body = { ...rest, sex: Number(sex), dept_id: dept_id ?? 0 }
+    if (user) {
+      const { updated_at } = seen.current?.id === user.id && seen.current.updated_at > user.updated_at ? seen.current : user
+      await put(`/admin/list/${user.id}`, { ...body, updated_at }, { quiet: true })
+      onSaved()
+    } else {
+      onSaved(await post<NewUser>('/admin/list', { ...body, password: passwordOf({ generated, password }) }, { quiet: true }))
+    }
+  }
+
+  async function again() {
+    seen.current = await get<User>(`/admin/list/${user?.id}`)
+    return valuesOf(seen.current)
+  }
+
+  return (
+    <FormDrawer<Values>
+      title={t(user ? 'people.edit' : 'people.create')} open={open} onClose={onClose} save={save} again={user && again} ok={user ? undefined : t('create')}
+      initial={user ? valuesOf(user) : { sex: '0', status: true, role_ids: [], dept_id: dept || undefined, generated: true }}
+    >
+      <PersonFields />
+      {!user && <FirstPassword />}
+      <Form.Item name="dept_id" label={t('people.dept')} extra={!depts && t('people.depts.hidden')}>
+        <TreeSelect<number, DeptNode>
+          allowClear disabled={!depts} showSearch={{ treeNodeFilterProp: 'name' }} treeDefaultExpandedKeys={depts?.map((d) => d.id)} placeholder={t('people.dept.none')}
+          treeData={depts ?? known(user)} fieldNames={{ label: 'name', value: 'id', children: 'children' }}
+        />
+      </Form.Item>
+      <Form.Item name="role_ids" label={t('people.roles')} extra={roles ? t('people.roles.hint') : t('people.roles.hidden')}>
+        <Select mode="multiple" disabled={!roles} showSearch={{ optionFilterProp: 'label' }} placeholder={t('people.roles.none')} options={optionsOf(roles, user)} />
+      </Form.Item>
+      <Form.Item name="sex" label={t('people.sex')}>
+        <Select options={sexes.map((value) => ({ value, label: t(`people.sex.${value}`) }))} />
+      </Form.Item>
+      <Form.Item name="status" label={t('enabled')} valuePropName="checked" extra={own ? t('people.own') : t('people.status.hint')}>
+        <Switch disabled={own} />
+      </Form.Item>
+    </FormDrawer>
+  )
+}
+
+function valuesOf(user: User): Values {
+  return {
+    username: user.username, nickname: user.nickname, sex: String(user.sex), email: user.email, mobile: user.mobile,
+    dept_id: user.dept_id || undefined, role_ids: user.role_ids, status: user.status === 1, generated: true,
+  }
+}
+
+// known is the user's own department, which has a name also where none may be seen.
+function known(user?: User): DeptNode[] {
+  return user?.dept_id ? [{ id: user.dept_id, name: user.dept_name } as DeptNode] : []
+}
+
+// optionsOf are the roles there are, and of those that may not be seen the user's own.
+function optionsOf(roles: Role[] | undefined, user?: User) {
+  const options = (roles ?? []).map((role) => ({ value: role.id, label: role.status ? role.name : t('people.roles.off', { name: role.name }) }))
+  const seen = new Set(options.map((option) => option.value))
+  user?.role_ids.forEach((value, i) => {
+    if (!seen.has(value)) options.push({ value, label: user.role_names[i] ?? String(value) })
+  })
+  return options
+}

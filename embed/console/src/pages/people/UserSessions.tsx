@@ -1,0 +1,66 @@
+import { Button, Drawer, Empty, Flex, Grid, Table, Tag, Typography } from 'antd'
+import { del } from '../../api/request'
+import type { Session, SessionPage } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { Time } from '../../ui/Time'
+import { useAct } from '../../ui/useAct'
+import { useGet } from '../../ui/useGet'
+import { names, type Person, type Realm } from './person'
+
+type Props = { open: boolean; user: Person; realm: Realm; onClose: () => void }
+
+// UserSessions is where a user is signed in.
+export function UserSessions({ open, user, realm, onClose }: Props) {
+  const { md } = Grid.useBreakpoint()
+  return (
+    <Drawer title={t('people.sessions.of', { name: names([user]) })} open={open} onClose={onClose} size={md ? 640 : '100%'} destroyOnHidden>
+      <Sessions user={user} realm={realm} />
+    </Drawer>
+  )
+}
+
+function Sessions({ user, realm }: { user: Person; realm: Realm }) {
+  const { may } = useAccount()
+  const { sure, done } = useAct()
+  const { data, loading, reload } = useGet<SessionPage>('/system/session', { [realm.owner]: user.id, pageSize: 1000 })
+  const others = data?.data.filter((s) => s.current !== 1) ?? []
+  const name = names([user])
+
+  async function end(sessions: Session[]) {
+    const [title, text] = sessions.length === 1 ? [t('sessions.end'), t('people.sessions.end.text', { name })] : [t('people.sessions.all'), t('people.sessions.all.text', { name })]
+    if (!(await sure({ title, text, ok: title }))) return
+    try {
+      for (const s of sessions) await del(`/system/session/${s.id}`)
+      done(sessions.length === 1 ? t('people.sessions.ended') : t('sessions.ended', { name }))
+    } finally {
+      await reload()
+    }
+  }
+
+  return (
+    <Flex vertical gap={16}>
+      {may('system.session.delete') && others.length > 1 && <Button danger style={{ alignSelf: 'end' }} onClick={() => void end(others)}>{t('people.sessions.all')}</Button>}
+      <Table<Session>
+        rowKey="id" size="middle" dataSource={data?.data} loading={loading && !data} scroll={{ x: 'max-content' }} pagination={{ hideOnSinglePage: true, showSizeChanger: false }}
+        locale={{ emptyText: data ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('people.sessions.none')} /> : ' ' }}
+        columns={[
+          {
+            title: t('device'), render: (_, s) => (
+              <Flex vertical>
+                <span>{[s.browser, s.os].filter(Boolean).join(', ') || '—'} {s.current === 1 && <Tag color="blue">{t('sessions.current')}</Tag>}</span>
+                <Typography.Text type="secondary">{s.ip}</Typography.Text>
+              </Flex>
+            ),
+          },
+          { title: t('sessions.begun'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
+          { title: t('sessions.used'), dataIndex: 'last_used', render: (at: string) => <Time at={at} /> },
+          {
+            title: t('people.actions'), key: 'actions', align: 'end',
+            render: (_, s) => may('system.session.delete') && s.current !== 1 && <Button danger size="small" onClick={() => void end([s])}>{t('sessions.end')}</Button>,
+          },
+        ]}
+      />
+    </Flex>
+  )
+}

@@ -1,0 +1,97 @@
+import { DownloadOutlined, ImportOutlined, MoreOutlined, PlusOutlined } from '@ant-design/icons'
+import { Button, Dropdown, Flex, Grid } from 'antd'
+import { lazy, Suspense } from 'react'
+import { download, save } from '../../api/request'
+import type { DeptTree, RolePage, User } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { List } from '../../ui/List'
+import { useGet } from '../../ui/useGet'
+import { usePanel } from '../../ui/usePanel'
+import { useTable } from '../../ui/useTable'
+import { backend } from './person'
+import { Filters } from './Filters'
+import { Batch } from './Batch'
+import { usePeople } from './usePeople'
+import { userColumns } from './userColumns'
+
+const Depts = lazy(async () => ({ default: (await import('./Depts')).Depts }))
+const DeptSelect = lazy(async () => ({ default: (await import('./DeptSelect')).DeptSelect }))
+const UserForm = lazy(async () => ({ default: (await import('./UserForm')).UserForm }))
+const Import = lazy(async () => ({ default: (await import('./Import')).Import }))
+const Explain = lazy(async () => ({ default: (await import('./Explain')).Explain }))
+
+// Users are the people who sign in to the backend, beside the departments that they
+// belong to.
+export function Users() {
+  const { info, may } = useAccount()
+  const { xl } = Grid.useBreakpoint()
+  const list = useTable<User>('/admin/list')
+  const depts = useGet<DeptTree>(may('admin.dept.query') ? '/admin/dept' : '').data?.data
+  const roles = useGet<RolePage>(may('admin.role.query') ? '/admin/role' : '', { pageSize: 1000 }).data?.data
+  const people = usePeople<User>(backend, list.reload)
+  const form = usePanel<{ user?: User }>()
+  const explained = usePanel<User>()
+  const importing = usePanel<true>()
+
+  const own = info.info.id
+  const dept = list.params.get('dept_id') ?? undefined
+  const whole = [
+    may('admin.list.import') && { key: 'import', icon: <ImportOutlined />, label: t('people.import'), onClick: () => importing.show(true) },
+    may('admin.list.export') && { key: 'export', icon: <DownloadOutlined />, label: t('people.export'), title: t('people.export.hint'), onClick: () => void exportAs(list.params) },
+  ].filter((item) => item !== false)
+  const choose = (id?: string) => list.set({ dept_id: id })
+
+  return (
+    <Flex gap={24} align="start">
+      {xl && depts && <Suspense fallback={<div style={{ flex: '0 0 216px' }} />}><Depts depts={depts} value={dept} onChange={choose} /></Suspense>}
+      <div style={{ flex: 1, minWidth: 0 }}>
+        <List<User>
+          title={t('menu.admin.list')} list={list} empty={t('people.empty')}
+          filters={
+            <>
+              {!xl && depts && <Suspense><DeptSelect depts={depts} value={dept} onChange={choose} /></Suspense>}
+              <Filters list={list} roles={roles} sex />
+            </>
+          }
+          actions={
+            <>
+              {may('admin.list.create') && <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>{t('people.create')}</Button>}
+              {whole.length > 0 && <Dropdown menu={{ items: whole }} trigger={['click']} placement="bottomRight"><Button icon={<MoreOutlined />} aria-label={t('more')} title={t('more')} /></Dropdown>}
+            </>
+          }
+          columns={userColumns({ list, own, may, people, edit: (user) => form.show({ user }), explain: explained.show })}
+          batch={may('admin.list.status') || may('admin.list.delete') ? (chosen) => (
+            <Batch
+              chosen={chosen.filter((u) => u.id !== own)} path="/admin/list" people={people}
+              switches={may('admin.list.status')} remove={may('admin.list.delete') && people.removeAll}
+            />
+          ) : undefined}
+        />
+      </div>
+      <Suspense>
+        {form.of && (
+          <UserForm
+            open={form.open} user={form.of.user} own={form.of.user?.id === own} depts={depts} roles={roles} dept={Number(dept ?? 0)} onClose={form.hide}
+            onSaved={(made) => {
+              void list.reload()
+              if (made?.password) people.tell(made, made.password)
+            }}
+          />
+        )}
+        {importing.of && <Import open={importing.open} onClose={importing.hide} onDone={() => void list.reload()} />}
+        {explained.of && <Explain open={explained.open} user={explained.of} onClose={explained.hide} />}
+      </Suspense>
+      {people.panels}
+    </Flex>
+  )
+}
+
+// exportAs downloads everybody whom the list would show, on all of its pages.
+async function exportAs(params: URLSearchParams) {
+  const query: Record<string, string | string[]> = {}
+  for (const name of params.keys()) {
+    if (name !== 'page' && name !== 'pageSize') query[name] = name.endsWith('[]') ? params.getAll(name) : (params.get(name) ?? '')
+  }
+  save(await download('/admin/list-export', query))
+}

@@ -1,0 +1,59 @@
+import { lazy, type ReactNode, Suspense } from 'react'
+import { del } from '../../api/request'
+import { t } from '../../i18n'
+import { useAct } from '../../ui/useAct'
+import { usePanel } from '../../ui/usePanel'
+import type { Job } from './Progress'
+import { names, type Person, type Realm } from './person'
+
+const Progress = lazy(async () => ({ default: (await import('./Progress')).Progress }))
+const Reset = lazy(async () => ({ default: (await import('./Reset')).Reset }))
+const NewPassword = lazy(async () => ({ default: (await import('./NewPassword')).NewPassword }))
+const UserSessions = lazy(async () => ({ default: (await import('./UserSessions')).UserSessions }))
+
+export type People<T extends Person> = {
+  reset: (user: T) => void
+  sessions: (user: T) => void
+  remove: (user: T) => Promise<void>
+  removeAll: (users: T[]) => Promise<void>
+  tell: (user: T, password: string) => void // once, and never again
+  run: (job: Job<T>) => void // with many, one after the other
+  panels: ReactNode
+}
+
+// usePeople is what the users of both realms have in common.
+export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<void>): People<T> {
+  const { sure, done } = useAct()
+  const reset = usePanel<T>()
+  const sessions = usePanel<T>()
+  const secret = usePanel<{ user: T; password: string }>()
+  const job = usePanel<Job<T>>()
+  const text = t(realm.owner === 'user_id' ? 'people.delete.text' : 'people.delete.app_text')
+
+  return {
+    reset: reset.show,
+    sessions: sessions.show,
+    tell: (user, password) => secret.show({ user, password }),
+    run: job.show,
+    remove: async (user) => {
+      if (!(await sure({ title: t('people.delete.sure', { names: names([user]) }), text, ok: t('delete') }))) return
+      await del(`${realm.path}/${user.id}`)
+      done(t('deleted', { name: names([user]) }))
+      await reload()
+    },
+    removeAll: async (users) => {
+      if (!(await sure({ title: t('people.delete.sure', { names: names(users) }), text, ok: t('delete') }))) return
+      await del(realm.path, { ids: users.map((u) => u.id).join(',') })
+      done(t('people.deleted', { n: users.length }))
+      await reload()
+    },
+    panels: (
+      <Suspense>
+        {reset.of && <Reset open={reset.open} user={reset.of} realm={realm} onClose={reset.hide} onMade={(password) => secret.show({ user: reset.of as T, password })} onDone={() => void reload()} />}
+        {secret.of && <NewPassword open={secret.open} user={secret.of.user} password={secret.of.password} onClose={secret.hide} />}
+        {sessions.of && <UserSessions open={sessions.open} user={sessions.of} realm={realm} onClose={sessions.hide} />}
+        {job.of && <Progress open={job.open} job={job.of} onClose={job.hide} onDone={reload} />}
+      </Suspense>
+    ),
+  }
+}

@@ -1,0 +1,65 @@
+import { type TableProps, Tag, Typography } from 'antd'
+import type { Access, User } from '../../api/types'
+import { t } from '../../i18n'
+import { Time } from '../../ui/Time'
+import type { useTable } from '../../ui/useTable'
+import { Actions } from './Actions'
+import { backend } from './person'
+import { Cell, Contact, Who } from './cells'
+import { StatusSwitch } from './StatusSwitch'
+import type { People } from './usePeople'
+
+type Props = {
+  list: ReturnType<typeof useTable<User>>
+  own: number
+  may: (key: Access) => boolean
+  people: People<User>
+  edit: (user: User) => void
+  explain: (user: User) => void
+}
+
+export function userColumns({ list, own, may, people, edit, explain }: Props): TableProps<User>['columns'] {
+  return [
+    { title: t('people.user'), ...list.order('username'), render: (_, user) => <Who user={user} own={user.id === own} /> },
+    { title: t('people.dept'), dataIndex: 'dept_name', render: (name: string) => <Cell width={120}>{name}</Cell> },
+    { title: t('people.roles'), dataIndex: 'role_names', render: (_, user) => <Roles user={user} /> },
+    { title: t('people.contact'), key: 'contact', render: (_, user) => <Contact user={user} /> },
+    {
+      title: t('status'), dataIndex: 'status',
+      render: (_, user) => <StatusSwitch user={user} path={backend.path} may={may('admin.list.status')} own={user.id === own} reload={list.reload} />,
+    },
+    { title: t('people.login_time'), ...list.order('login_time'), render: (at: string | null) => (at ? <Time at={at} /> : <Typography.Text type="secondary">{t('people.never')}</Typography.Text>) },
+    { title: t('created_at'), ...list.order('created_at'), responsive: ['xxl'], render: (at: string) => <Time at={at} /> },
+    {
+      title: t('people.actions'), key: 'actions', align: 'end', fixed: 'end',
+      render: (_, user) => (
+        <Actions
+          name={user.username}
+          edit={may('admin.list.update') ? () => edit(user) : undefined}
+          more={[
+            may('admin.list.password') && user.id !== own && { label: t('people.reset'), onClick: () => people.reset(user) },
+            may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
+            may('admin.rule.query') && { label: t('people.explain'), onClick: () => explain(user) },
+            may('admin.list.delete') && user.id !== own && { label: t('delete'), danger: true, onClick: () => void people.remove(user) },
+          ]}
+        />
+      ),
+    },
+  ]
+}
+
+const shown = 2
+
+// Roles are the first of a user's roles, and how many there are beside them.
+function Roles({ user }: { user: User }) {
+  const more = user.role_names.slice(shown)
+  if (user.role_names.length === 0) return <>—</>
+  return (
+    <span style={{ display: 'inline-flex', gap: 4, flexWrap: 'wrap', maxWidth: 200 }}>
+      {user.role_names.slice(0, shown).map((name, i) => (
+        <Tag key={user.role_ids[i]} title={name} style={{ margin: 0, maxWidth: 120, overflow: 'hidden', textOverflow: 'ellipsis' }}>{name}</Tag>
+      ))}
+      {more.length > 0 && <Tag style={{ margin: 0 }} title={more.join(', ')}>+{more.length}</Tag>}
+    </span>
+  )
+}

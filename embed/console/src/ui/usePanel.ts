@@ -1,0 +1,15 @@
+import { useState } from 'react'
+
+// usePanel is a drawer or dialog and what it is about, which stays while it closes.
+export function usePanel<T>() {
+  const [of, setOf] = useState<T>()
+  const [open, setOpen] = useState(false)
+  return {
+    of, open,
+    show: (what: T): void => {
+      setOf(what)
+      setOpen(true)
+    },
+    hide: (): void => setOpen(false),
+  }
+}
