@@ -11,6 +11,7 @@ type Props<V extends object> = {
   initial: Partial<V> // what the form holds when it opens
   save: (values: V) => Promise<void> // asks quietly: what fails is shown here
   onClose: () => void
+  onClosed?: () => void // it is out of sight, and the focus is back where it was
   again?: () => Promise<Partial<V>> // what the form is to hold after somebody else has changed the record
   onChange?: (changed: Partial<V>, all: V) => void
   children: ReactNode | ((form: FormInstance<V>) => ReactNode)
@@ -21,7 +22,7 @@ type Props<V extends object> = {
 // FormDrawer is a form beside what it is about. Faults of fields are shown at their
 // fields, everything else above them; Ctrl+Enter saves, and what was typed is not
 // lost by a slip of the hand.
-export function FormDrawer<V extends object>({ title, open, initial, save, onClose, again, onChange, children, ok, size = 480 }: Props<V>) {
+export function FormDrawer<V extends object>({ title, open, initial, save, onClose, onClosed, again, onChange, children, ok, size = 480 }: Props<V>) {
   const [form] = Form.useForm<V>()
   const [problem, setProblem] = useState('')
   const [stale, setStale] = useState(false)
@@ -60,13 +61,19 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
     }
   }
 
+  // What the server said of a field is of the value that it had.
+  function changed(some: Partial<V>, all: V) {
+    form.setFields(Object.keys(some).map((name) => ({ name: name as never, errors: [] })))
+    onChange?.(some, all)
+  }
+
   async function close() {
     if (!form.isFieldsTouched() || (await sure({ title: t('form.lose'), text: t('form.lose.text'), ok: t('form.lose.ok') }))) onClose()
   }
 
   return (
     <Drawer
-      title={title} open={open} onClose={() => void close()} size={md ? size : '100%'} destroyOnHidden
+      title={title} open={open} onClose={() => void close()} afterOpenChange={(now) => { if (!now) onClosed?.() }} size={md ? size : '100%'} destroyOnHidden
       footer={
         <Flex gap={8} justify="end">
           <Button onClick={() => void close()}>{t('cancel')}</Button>
@@ -75,7 +82,7 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
       }
     >
       <Form<V>
-        form={form} layout="vertical" scrollToFirstError={{ focus: true }} requiredMark="optional" onValuesChange={onChange} onFinish={(values) => void submit(values)}
+        form={form} layout="vertical" scrollToFirstError={{ focus: true }} requiredMark="optional" onValuesChange={changed} onFinish={(values) => void submit(values)}
         onKeyDown={(e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) form.submit() }}
       >
         {problem && <Alert type="error" showIcon title={<span style={{ whiteSpace: 'pre-line' }}>{problem}</span>} action={stale && again && <Button size="small" onClick={() => void again().then(fill)}>{t('reload')}</Button>} style={{ marginBottom: 16 }} />}
