@@ -10,20 +10,32 @@ import { app } from './person'
 
 type Values = { username: string; nickname: string; email: string; mobile: string; status: boolean } & Chosen
 
-type Props = { open: boolean; user?: AppUser; onClose: () => void; onSaved: (made?: NewAppUser) => void }
+type Props = {
+  open: boolean
+  user?: AppUser // none to make one
+  onClose: () => void
+  onSaved: () => void
+  onMade: (user: NewAppUser, password: string) => void // one that is to be shown, once there is room
+}
 
 // AppUserForm makes an app user or changes one.
-export function AppUserForm({ open, user, onClose, onSaved }: Props) {
+export function AppUserForm({ open, user, onClose, onSaved, onMade }: Props) {
+  const made = useRef<NewAppUser>(undefined)
   const seen = useRef<AppUser>(undefined) // as it was when it was loaded again
 
   async function save({ generated, password, ...body }: Values) {
     if (user) {
       const { updated_at } = seen.current?.id === user.id && seen.current.updated_at > user.updated_at ? seen.current : user
       await put(`${app.path}/${user.id}`, { ...body, updated_at }, { quiet: true })
-      onSaved()
     } else {
-      onSaved(await post<NewAppUser>(app.path, { ...body, password: passwordOf({ generated, password }) }, { quiet: true }))
+      made.current = await post<NewAppUser>(app.path, { ...body, password: passwordOf({ generated, password }) }, { quiet: true })
     }
+    onSaved()
+  }
+
+  function closed() {
+    if (made.current?.password) onMade(made.current, made.current.password)
+    made.current = undefined
   }
 
   async function again() {
@@ -33,12 +45,12 @@ export function AppUserForm({ open, user, onClose, onSaved }: Props) {
 
   return (
     <FormDrawer<Values>
-      title={t(user ? 'people.app.edit' : 'people.app.create')} open={open} onClose={onClose} save={save} again={user && again} ok={user ? undefined : t('create')}
+      title={t(user ? 'people.app.edit' : 'people.app.create')} open={open} onClose={onClose} onClosed={closed} save={save} again={user && again} ok={user ? undefined : t('create')}
       initial={user ? valuesOf(user) : { status: true, generated: true }}
     >
       <PersonFields />
       {!user && <FirstPassword />}
-      <Form.Item name="status" label={t('enabled')} valuePropName="checked" extra={t('people.status.hint')}>
+      <Form.Item name="status" required label={t('enabled')} valuePropName="checked" extra={t('people.status.hint')}>
         <Switch />
       </Form.Item>
     </FormDrawer>

@@ -58,11 +58,7 @@ export function AppUsers() {
       <Suspense>
         {form.of && (
           <AppUserForm
-            open={form.open} user={form.of.user} onClose={form.hide}
-            onSaved={(made) => {
-              void list.reload()
-              if (made?.password) people.tell(made, made.password)
-            }}
+            open={form.open} user={form.of.user} onClose={form.hide} onSaved={() => void list.reload()} onMade={people.tell}
           />
         )}
       </Suspense>

@@ -10,7 +10,7 @@ export const passwordOf = ({ generated, password }: Chosen): string | undefined 
 export function FirstPassword() {
   return (
     <>
-      <Form.Item name="generated" label={t('sign_in.password')}>
+      <Form.Item name="generated" required label={t('sign_in.password')}>
         <Radio.Group vertical options={[{ value: true, label: t('people.password.generated') }, { value: false, label: t('people.password.typed') }]} />
       </Form.Item>
       <Form.Item noStyle dependencies={['generated']}>

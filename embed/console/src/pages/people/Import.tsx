@@ -50,7 +50,9 @@ export function Import({ open, onClose, onDone }: Props) {
   async function check(chosen: File) {
     const kept = new File([await chosen.arrayBuffer()], chosen.name, { type: chosen.type })
     begin(kept)
-    setAnswer(await ask(kept, true))
+    const verdicts = await ask(kept, true)
+    if (!verdicts) setFile(undefined)
+    setAnswer(verdicts)
   }
 
   async function importAll() {

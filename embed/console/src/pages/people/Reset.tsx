@@ -1,5 +1,5 @@
 import { Alert, Form, Modal } from 'antd'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Failure, put } from '../../api/request'
 import type { Reset as Made } from '../../api/types'
 import { t } from '../../i18n'
@@ -13,7 +13,7 @@ type Props = {
   user: Person
   realm: Realm
   onClose: () => void
-  onMade: (password: string) => void // one that is to be shown
+  onMade: (password: string) => void // one that is to be shown, once there is room
   onDone: () => void
 }
 
@@ -22,6 +22,7 @@ export function Reset({ open, user, realm, onClose, onMade, onDone }: Props) {
   const [form] = Form.useForm<Chosen>()
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
+  const made = useRef<string>(undefined)
   const { done } = useAct()
   useEffect(() => {
     if (!open) return
@@ -33,11 +34,10 @@ export function Reset({ open, user, realm, onClose, onMade, onDone }: Props) {
     setBusy(true)
     setProblem('')
     try {
-      const made = await put<Made>(`${realm.path}/${user.id}/password`, { password: passwordOf(values) }, { quiet: true })
+      made.current = (await put<Made>(`${realm.path}/${user.id}/password`, { password: passwordOf(values) }, { quiet: true })).password
       onClose()
       onDone()
-      if (made.password) onMade(made.password)
-      else done(t('people.reset.done', { name: names([user]) }))
+      if (!made.current) done(t('people.reset.done', { name: names([user]) }))
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
       const fault = cause.errors.password
@@ -48,9 +48,14 @@ export function Reset({ open, user, realm, onClose, onMade, onDone }: Props) {
     }
   }
 
+  function closed() {
+    if (made.current) onMade(made.current)
+    made.current = undefined
+  }
+
   return (
     <Modal
-      title={t('people.reset')} open={open} onCancel={onClose} onOk={() => form.submit()} okText={t('people.reset.ok')} cancelText={t('cancel')}
+      title={t('people.reset')} open={open} onCancel={onClose} afterClose={closed} onOk={() => form.submit()} okText={t('people.reset.ok')} cancelText={t('cancel')}
       okButtonProps={{ danger: true, loading: busy }} destroyOnHidden
     >
       <p style={{ marginTop: 0, overflowWrap: 'anywhere' }}>{t('people.reset.text', { name: names([user]) })}</p>

@@ -27,11 +27,13 @@ type Props = {
   roles?: Role[]
   dept: number // of whom is made
   onClose: () => void
-  onSaved: (made?: NewUser) => void
+  onSaved: () => void
+  onMade: (user: NewUser, password: string) => void // one that is to be shown, once there is room
 }
 
 // UserForm makes a user or changes one.
-export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved }: Props) {
+export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved, onMade }: Props) {
+  const made = useRef<NewUser>(undefined)
   const seen = useRef<User>(undefined) // as it was when it was loaded again
 
   async function save({ generated, password, sex, dept_id, ...rest }: Values) {
@@ -39,10 +41,15 @@ export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved
     if (user) {
       const { updated_at } = seen.current?.id === user.id && seen.current.updated_at > user.updated_at ? seen.current : user
       await put(`/admin/list/${user.id}`, { ...body, updated_at }, { quiet: true })
-      onSaved()
     } else {
-      onSaved(await post<NewUser>('/admin/list', { ...body, password: passwordOf({ generated, password }) }, { quiet: true }))
+      made.current = await post<NewUser>('/admin/list', { ...body, password: passwordOf({ generated, password }) }, { quiet: true })
     }
+    onSaved()
+  }
+
+  function closed() {
+    if (made.current?.password) onMade(made.current, made.current.password)
+    made.current = undefined
   }
 
   async function again() {
@@ -52,7 +59,7 @@ export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved
 
   return (
     <FormDrawer<Values>
-      title={t(user ? 'people.edit' : 'people.create')} open={open} onClose={onClose} save={save} again={user && again} ok={user ? undefined : t('create')}
+      title={t(user ? 'people.edit' : 'people.create')} open={open} onClose={onClose} onClosed={closed} save={save} again={user && again} ok={user ? undefined : t('create')}
       initial={user ? valuesOf(user) : { sex: '0', status: true, role_ids: [], dept_id: dept || undefined, generated: true }}
     >
       <PersonFields />
@@ -66,10 +73,10 @@ export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved
       <Form.Item name="role_ids" label={t('people.roles')} extra={roles ? t('people.roles.hint') : t('people.roles.hidden')}>
         <Select mode="multiple" disabled={!roles} showSearch={{ optionFilterProp: 'label' }} placeholder={t('people.roles.none')} options={optionsOf(roles, user)} />
       </Form.Item>
-      <Form.Item name="sex" label={t('people.sex')}>
+      <Form.Item name="sex" required label={t('people.sex')}>
         <Select options={sexes.map((value) => ({ value, label: t(`people.sex.${value}`) }))} />
       </Form.Item>
-      <Form.Item name="status" label={t('enabled')} valuePropName="checked" extra={own ? t('people.own') : t('people.status.hint')}>
+      <Form.Item name="status" required label={t('enabled')} valuePropName="checked" extra={own ? t('people.own') : t('people.status.hint')}>
         <Switch disabled={own} />
       </Form.Item>
     </FormDrawer>

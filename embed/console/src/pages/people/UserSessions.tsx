@@ -56,7 +56,7 @@ function Sessions({ user, realm }: { user: Person; realm: Realm }) {
           { title: t('sessions.begun'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
           { title: t('sessions.used'), dataIndex: 'last_used', render: (at: string) => <Time at={at} /> },
           {
-            title: t('people.actions'), key: 'actions', align: 'end',
+            title: t('people.actions'), key: 'actions', align: 'end', fixed: 'end',
             render: (_, s) => may('system.session.delete') && s.current !== 1 && <Button danger size="small" onClick={() => void end([s])}>{t('sessions.end')}</Button>,
           },
         ]}

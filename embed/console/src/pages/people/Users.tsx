@@ -1,6 +1,6 @@
 import { DownloadOutlined, ImportOutlined, MoreOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button, Dropdown, Flex, Grid } from 'antd'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useRef } from 'react'
 import { download, save } from '../../api/request'
 import type { DeptTree, RolePage, User } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -33,11 +33,12 @@ export function Users() {
   const form = usePanel<{ user?: User }>()
   const explained = usePanel<User>()
   const importing = usePanel<true>()
+  const menu = useRef<HTMLButtonElement>(null) // has the focus back when what it opened is closed
 
   const own = info.info.id
   const dept = list.params.get('dept_id') ?? undefined
   const whole = [
-    may('admin.list.import') && { key: 'import', icon: <ImportOutlined />, label: t('people.import'), onClick: () => importing.show(true) },
+    may('admin.list.import') && { key: 'import', icon: <ImportOutlined />, label: t('people.import'), onClick: () => { menu.current?.focus(); importing.show(true) } },
     may('admin.list.export') && { key: 'export', icon: <DownloadOutlined />, label: t('people.export'), title: t('people.export.hint'), onClick: () => void exportAs(list.params) },
   ].filter((item) => item !== false)
   const choose = (id?: string) => list.set({ dept_id: id })
@@ -57,7 +58,7 @@ export function Users() {
           actions={
             <>
               {may('admin.list.create') && <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>{t('people.create')}</Button>}
-              {whole.length > 0 && <Dropdown menu={{ items: whole }} trigger={['click']} placement="bottomRight"><Button icon={<MoreOutlined />} aria-label={t('more')} title={t('more')} /></Dropdown>}
+              {whole.length > 0 && <Dropdown menu={{ items: whole }} trigger={['click']} placement="bottomRight"><Button ref={menu} icon={<MoreOutlined />} aria-label={t('more')} title={t('more')} /></Dropdown>}
             </>
           }
           columns={userColumns({ list, own, may, people, edit: (user) => form.show({ user }), explain: explained.show })}
@@ -73,10 +74,7 @@ export function Users() {
         {form.of && (
           <UserForm
             open={form.open} user={form.of.user} own={form.of.user?.id === own} depts={depts} roles={roles} dept={Number(dept ?? 0)} onClose={form.hide}
-            onSaved={(made) => {
-              void list.reload()
-              if (made?.password) people.tell(made, made.password)
-            }}
+            onSaved={() => void list.reload()} onMade={people.tell}
           />
         )}
         {importing.of && <Import open={importing.open} onClose={importing.hide} onDone={() => void list.reload()} />}
