@@ -1,5 +1,6 @@
 import { Button, Empty, Flex, Table, type TableProps, Typography } from 'antd'
-import { type ReactNode, useEffect, useState } from 'react'
+import TableMeasureRowContext from 'antd/es/table/TableMeasureRowContext'
+import { type ReactNode, useContext, useEffect, useState } from 'react'
 import { t } from '../i18n'
 import { Bar } from './Bar'
 import type { useTable } from './useTable'
@@ -42,9 +43,15 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
         {...list.table}
         columns={columns}
         locale={{ emptyText: list.table.loading ? ' ' : nothing }}
-        rowSelection={batch && { selectedRowKeys: chosen.map((row) => row.id), onChange: (_, rows) => setChosen(rows) }}
+        rowSelection={batch && { columnTitle: (all) => <InHead>{all}</InHead>, selectedRowKeys: chosen.map((row) => row.id), onChange: (_, rows) => setChosen(rows) }}
         {...table}
       />
     </>
   )
+}
+
+// InHead is left out where the library repeats the heads in a hidden row, to measure
+// the columns: nobody may get into that by keys.
+function InHead({ children }: { children: ReactNode }) {
+  return useContext(TableMeasureRowContext) ? null : children
 }
