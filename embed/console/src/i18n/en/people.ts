@@ -4,7 +4,6 @@ export const people = {
   'people.user': 'User',
   'people.you': 'you',
   'people.own': 'This is you. Somebody else has to do it.',
-  'people.actions': 'Actions',
   'people.edit_name': 'Edit {name}',
   'people.more_name': 'More for {name}',
   'people.and_more': '{names} and {n} more',

@@ -6,7 +6,6 @@ export const people: Record<keyof typeof en, string> = {
   'people.user': '用户',
   'people.you': '我',
   'people.own': '这是您自己的账号，须由其他人操作。',
-  'people.actions': '操作',
   'people.edit_name': '编辑 {name}',
   'people.more_name': '{name} 的更多操作',
   'people.and_more': '{names} 等另外 {n} 人',

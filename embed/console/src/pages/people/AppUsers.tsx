@@ -38,7 +38,7 @@ export function AppUsers() {
           { title: t('people.login_time'), ...list.order('login_time'), render: (at: string | null) => (at ? <Time at={at} /> : <Typography.Text type="secondary">{t('people.never')}</Typography.Text>) },
           { title: t('created_at'), ...list.order('created_at'), render: (at: string) => <Time at={at} /> },
           {
-            title: t('people.actions'), key: 'actions', align: 'end', fixed: 'end',
+            title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
             render: (_, user) => (
               <Actions
                 name={user.username} edit={may('user.list.update') ? () => form.show({ user }) : undefined}

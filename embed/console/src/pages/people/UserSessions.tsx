@@ -4,6 +4,7 @@ import type { Session, SessionPage } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Time } from '../../ui/Time'
+import { wide } from '../../ui/Wide'
 import { useAct } from '../../ui/useAct'
 import { useGet } from '../../ui/useGet'
 import { names, type Person, type Realm } from './person'
@@ -42,7 +43,7 @@ function Sessions({ user, realm }: { user: Person; realm: Realm }) {
     <Flex vertical gap={16}>
       {may('system.session.delete') && others.length > 1 && <Button danger style={{ alignSelf: 'end' }} onClick={() => void end(others)}>{t('people.sessions.all')}</Button>}
       <Table<Session>
-        rowKey="id" size="middle" dataSource={data?.data} loading={loading && !data} scroll={{ x: 'max-content' }} pagination={{ hideOnSinglePage: true, showSizeChanger: false }}
+        rowKey="id" size="middle" dataSource={data?.data} loading={loading && !data} {...wide} pagination={{ hideOnSinglePage: true, showSizeChanger: false }}
         locale={{ emptyText: data ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('people.sessions.none')} /> : ' ' }}
         columns={[
           {
@@ -56,7 +57,7 @@ function Sessions({ user, realm }: { user: Person; realm: Realm }) {
           { title: t('sessions.begun'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
           { title: t('sessions.used'), dataIndex: 'last_used', render: (at: string) => <Time at={at} /> },
           {
-            title: t('people.actions'), key: 'actions', align: 'end', fixed: 'end',
+            title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
             render: (_, s) => may('system.session.delete') && s.current !== 1 && <Button danger size="small" onClick={() => void end([s])}>{t('sessions.end')}</Button>,
           },
         ]}
