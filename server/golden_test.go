@@ -86,6 +86,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"setting", "POST", "/system/setting", `{"key":"mode","title":"Mode","describe":"d","type":"select","values":"a","options":[{"label":"A","value":"a"}],"props":[{"name":"width","value":"80"}],"group_id":6,"sort":1}`},
 	{"setting_list", "GET", "/system/setting?pageSize=2", ""},
 	{"setting_values", "GET", "/system/setting-value", ""},
+	{"setting_builtin", "GET", "/system/setting-builtin", ""},
 	{"refresh", "POST", "/system/setting/refresh", ""},
 	{"nothing", "PUT", "/system/setting", `{"values":{"site.title":"Mine"}}`},
 	{"dict", "POST", "/system/dict", `{"code":"order_state","name":"State of an order","type":"badge","describe":"one\ntwo"}`},

@@ -20,6 +20,7 @@ var settingRoutes = []Route{
 	write("PUT", "/system/setting", "system.setting.save", "Save the values of settings", saveSettings),
 	write("POST", "/system/setting/refresh", "system.setting.refresh", "Rebuild the settings cache", refreshSettings),
 	withETag(read("/system/setting-value", "system.setting.query", "Read the values in force", settingValues)),
+	read("/system/setting-builtin", "system.setting.query", "Read which settings the program itself uses", builtinSettings),
 }
 
 var settings = List[store.Setting]{
@@ -171,4 +172,14 @@ func refreshSettings(tx *store.Tx, _ *Request, _ *none) (*refreshOut, error) {
 func settingValues(tx *store.Tx, _ *Request, _ *none) (Encoded[map[string]map[string]any], error) {
 	cache := store.SettingSet.Get(tx)
 	return Encoded[map[string]map[string]any]{JSON: cache.Effective, ETag: cache.ETag}, nil
+}
+
+// builtinSettings tells the keys of what is not deleted, renamed, moved or retyped,
+// by group, so that a client does not have to try.
+func builtinSettings(_ *store.Tx, _ *Request, _ *none) (map[string][]string, error) {
+	keys := map[string][]string{}
+	for _, b := range store.Builtins {
+		keys[b.Group] = append(keys[b.Group], b.Key)
+	}
+	return keys, nil
 }

@@ -81,3 +81,20 @@ func TestABuiltinIsInForceAtOnce(t *testing.T) {
 		return nil
 	})
 }
+
+func TestEveryBuiltinIsToldToBeOne(t *testing.T) {
+	in := start(t)
+	in.create("/system/setting", `{"key":"mine","title":"M","type":"input","group_id":1}`)
+	var told map[string][]string
+	in.ok("GET", "/system/setting-builtin", "", "owner").data(&told)
+	n := 0
+	for group, keys := range told {
+		for _, key := range keys {
+			n++
+			in.call("DELETE", fmt.Sprintf("/system/setting/%d", in.setting(group+"."+key)), "", "owner").brief(409, `"errorCode":"in_use"`)
+		}
+	}
+	if n != len(store.Builtins) {
+		t.Errorf("%d are told, there are %d", n, len(store.Builtins))
+	}
+}
