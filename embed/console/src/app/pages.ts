@@ -17,6 +17,8 @@ const page = (access: Access | Access[], load: () => Promise<ComponentType>): Pa
 export const pages: Record<string, Page> = {
   '/admin/list': page('admin.list.query', async () => (await import('../pages/people/Users')).Users),
   '/user/list': page('user.list.query', async () => (await import('../pages/people/AppUsers')).AppUsers),
+  '/system/setting': page('system.setting.query', async () => (await import('../pages/settings/Settings')).Settings),
+  '/system/dict': page('system.dict.query', async () => (await import('../pages/dicts/Dicts')).Dicts),
   '/system/session': page('system.session.query', async () => (await import('../pages/Sessions')).Sessions),
   '/system/loginlog': page('system.loginlog.query', async () => (await import('../pages/LoginLog')).LoginLog),
   '/system/info': page('system.info', async () => (await import('../pages/SystemInfo')).SystemInfo),

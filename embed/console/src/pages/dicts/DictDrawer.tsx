@@ -1,0 +1,57 @@
+import { Flex, Form, Input, Radio, Switch } from 'antd'
+import { useState } from 'react'
+import { get, post, put } from '../../api/request'
+import type { Dict } from '../../api/types'
+import { type Key, t } from '../../i18n'
+import { FormDrawer } from '../../ui/FormDrawer'
+import { useAct } from '../../ui/useAct'
+import { newest, useStale } from '../../ui/useStale'
+import { Shown } from './Shown'
+
+type Props = { open: boolean; dict?: Dict; onSaved: (d: Dict) => Promise<void>; onClose: () => void }
+type Values = Pick<Dict, 'code' | 'name' | 'type' | 'describe'> & { status: boolean }
+
+const types = ['default', 'badge', 'tag']
+
+export function DictDrawer({ open, dict, onSaved, onClose }: Props) {
+  const [again, setAgain] = useState<Dict>()
+  const of = newest(again, dict)
+  const stale = useStale()
+  const { done } = useAct()
+
+  async function save(values: Values) {
+    const stored = of
+      ? await put<Dict>(`/system/dict/${of.id}`, { ...values, updated_at: of.updated_at }, { quiet: true }).catch((cause) => stale(cause, async () => setAgain(await get(`/system/dict/${of.id}`))))
+      : await post<Dict>('/system/dict', values, { quiet: true })
+    done(t('saved'))
+    await onSaved(stored)
+  }
+
+  const required = [{ required: true, message: t('form.required') }]
+  return (
+    <FormDrawer<Values>
+      key={`${of?.id} ${of?.updated_at}`} open={open} onClose={onClose} save={save} title={of ? t('dicts.edit', { name: of.code }) : t('dicts.create')}
+      initial={of ? { ...of, status: of.status === 1 } : { type: 'default', describe: '', status: true }}
+    >
+      <Form.Item name="name" label={t('name')} rules={required}><Input maxLength={100} /></Form.Item>
+      <Form.Item name="code" label={t('dicts.code')} extra={t('dicts.code.text')} rules={required}><Input maxLength={64} spellCheck={false} /></Form.Item>
+      <Form.Item name="type" label={t('dicts.type')}>
+        <Radio.Group>
+          <Flex vertical gap={8}>
+            {types.map((type) => (
+              <Radio key={type} value={type}>
+                <Flex gap="4px 16px" wrap>
+                  <span style={{ minWidth: 96 }}>{t(`dicts.type.${type}` as Key)}</span>
+                  <Shown type={type} status="success" label={t('dicts.example.yes')} />
+                  <Shown type={type} status="error" label={t('dicts.example.no')} />
+                </Flex>
+              </Radio>
+            ))}
+          </Flex>
+        </Radio.Group>
+      </Form.Item>
+      <Form.Item name="describe" label={t('describe')}><Input.TextArea maxLength={1000} autoSize={{ minRows: 2, maxRows: 8 }} /></Form.Item>
+      <Form.Item name="status" label={t('enabled')} extra={t('dicts.status.text')} valuePropName="checked"><Switch /></Form.Item>
+    </FormDrawer>
+  )
+}

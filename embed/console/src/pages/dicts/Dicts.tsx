@@ -1,0 +1,83 @@
+import { ArrowLeftOutlined } from '@ant-design/icons'
+import { Button, Empty, Flex, Grid } from 'antd'
+import { lazy, Suspense, useMemo, useState } from 'react'
+import { Link, useNavigate, useParams } from 'react-router'
+import { del, post } from '../../api/request'
+import type { Dict } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { Bar } from '../../ui/Bar'
+import { useAct } from '../../ui/useAct'
+import { useEvery } from '../../ui/useEvery'
+import { useParts } from '../../ui/useParts'
+import { DictList } from './DictList'
+import { Items } from './Items'
+
+const DictDrawer = lazy(async () => ({ default: (await import('./DictDrawer')).DictDrawer }))
+
+// Dicts is the dictionaries, and beside them the items of one. A phone shows one or the
+// other.
+export function Dicts() {
+  const { may } = useAccount()
+  const { sure, done } = useAct()
+  const { md } = Grid.useBreakpoint()
+  const { params, set } = useParts()
+  const navigate = useNavigate()
+  const { rows, reload } = useEvery<Dict>('/system/dict')
+  const [again, setAgain] = useState(0)
+  const [edited, setEdited] = useState<Dict>()
+  const [open, setOpen] = useState<boolean>() // undefined until it is first asked for
+  const id = Number(useParams()['*'])
+  const chosen = rows?.find((d) => d.id === id)
+  const here = chosen ?? (md && !id ? rows?.[0] : undefined)
+  const address = (d?: Dict) => {
+    const kept = new URLSearchParams([...params].filter(([name]) => name === 'dict' || name === 'status')).toString()
+    return `/system/dict${d ? `/${d.id}` : ''}${kept ? `?${kept}` : ''}`
+  }
+
+  const list = useMemo(() => ({
+    params, set, reload: async () => {
+      setAgain((n) => n + 1)
+      await reload()
+    },
+  }), [params, set, reload])
+
+  const show = (d?: Dict) => {
+    setEdited(d)
+    setOpen(true)
+  }
+
+  async function saved(d: Dict) {
+    await reload()
+    if (d.id !== here?.id) void navigate(address(d))
+  }
+
+  async function remove(d: Dict) {
+    if (!(await sure({ title: t('dicts.delete.sure', { name: d.code }), text: t('dicts.delete.text'), ok: t('delete') }))) return
+    await del(`/system/dict/${d.id}`)
+    done(t('deleted', { name: d.code }), async () => {
+      const { code, name, type, describe, status } = d
+      await saved(await post<Dict>('/system/dict', { code, name, type, describe, status }))
+    })
+    void navigate(address())
+    await reload()
+  }
+
+  const create = may('system.dict.create') ? () => show() : undefined
+  return (
+    <>
+      <Bar title={t('menu.system.dict')} search={false} list={list} />
+      {rows && (
+        <Flex gap={24} align={md ? 'flex-start' : 'stretch'} vertical={!md}>
+          {(md || !id) && <DictList dicts={rows} here={here} address={address} onCreate={create} />}
+          <div style={{ flex: 1, minWidth: 0 }}>
+            {!md && id > 0 && <Link to={address()}><ArrowLeftOutlined /> {t('dicts.all')}</Link>}
+            {here && <Items key={`${here.id} ${again}`} dict={here} reload={reload} onEdit={() => show(here)} onDelete={() => void remove(here)} />}
+            {!here && id > 0 && <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('dicts.gone')}><Button onClick={() => void navigate(address())}>{t('dicts.all')}</Button></Empty>}
+          </div>
+        </Flex>
+      )}
+      <Suspense>{open !== undefined && <DictDrawer open={open} dict={edited} onSaved={saved} onClose={() => setOpen(false)} />}</Suspense>
+    </>
+  )
+}

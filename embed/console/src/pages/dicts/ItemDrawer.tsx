@@ -1,0 +1,64 @@
+import { Form, type FormInstance, Input, InputNumber, Radio, Switch, theme } from 'antd'
+import { useState } from 'react'
+import { post, put } from '../../api/request'
+import { every } from '../../api/every'
+import type { Dict, DictItem } from '../../api/types'
+import { type Key, t } from '../../i18n'
+import { FormDrawer } from '../../ui/FormDrawer'
+import { useAct } from '../../ui/useAct'
+import { newest, useStale } from '../../ui/useStale'
+import { Shown, states } from './Shown'
+
+type Props = { open: boolean; dict: Dict; item?: DictItem; next: number; onSaved: () => Promise<void>; onClose: () => void }
+type Values = Pick<DictItem, 'label' | 'value' | 'sort' | 'status'> & { switch: boolean }
+
+export function ItemDrawer({ open, dict, item, next, onSaved, onClose }: Props) {
+  const [again, setAgain] = useState<DictItem>()
+  const of = newest(again, item)
+  const stale = useStale()
+  const { done } = useAct()
+  const path = `/system/dict/${dict.id}/item`
+
+  async function save(values: Values) {
+    if (of) {
+      await put(`${path}/${of.id}`, { ...values, updated_at: of.updated_at }, { quiet: true })
+        .catch((cause) => stale(cause, async () => setAgain((await every<DictItem>(path)).find((i) => i.id === of.id))))
+    } else {
+      await post(path, values, { quiet: true })
+    }
+    done(t('saved'))
+    await onSaved()
+  }
+
+  return (
+    <FormDrawer<Values>
+      key={`${of?.id} ${of?.updated_at}`} open={open} onClose={onClose} save={save} title={of ? t('dicts.item.edit', { name: of.label }) : t('dicts.item.create')}
+      initial={of ? { ...of, switch: of.switch === 1 } : { sort: Math.min(next, 1_000_000), status: 'default', switch: true }}
+    >
+      {(form) => <Fields form={form} type={dict.type} />}
+    </FormDrawer>
+  )
+}
+
+function Fields({ form, type }: { form: FormInstance<Values>; type: string }) {
+  const { token } = theme.useToken()
+  const label = Form.useWatch('label', form) ?? ''
+  const status = Form.useWatch('status', form) ?? 'default'
+  const required = [{ required: true, message: t('form.required') }]
+  return (
+    <>
+      <div role="img" aria-label={t('dicts.item.shown')} style={{ padding: 16, marginBottom: 16, textAlign: 'center', borderRadius: token.borderRadius, border: `1px dashed ${token.colorBorder}` }}>
+        <Shown type={type} status={status} label={label || t('dicts.item.label')} />
+      </div>
+      <Form.Item name="label" label={t('dicts.item.label')} extra={t('dicts.item.label.text')} rules={required}><Input maxLength={200} /></Form.Item>
+      <Form.Item name="value" label={t('dicts.item.value')} extra={t('dicts.item.value.text')} rules={required}><Input maxLength={200} spellCheck={false} /></Form.Item>
+      <Form.Item name="status" label={t('dicts.item.status')} extra={type === 'default' ? t('dicts.item.status.plain') : undefined}>
+        <Radio.Group>
+          {states.map((state) => <Radio key={state} value={state}><Shown type={type === 'default' ? 'badge' : type} status={state} label={t(`dicts.status.${state}` as Key)} /></Radio>)}
+        </Radio.Group>
+      </Form.Item>
+      <Form.Item name="sort" label={t('sort')} extra={t('dicts.item.sort.text')} rules={required}><InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} /></Form.Item>
+      <Form.Item name="switch" label={t('dicts.item.switch')} extra={t('dicts.item.switch.text')} valuePropName="checked"><Switch /></Form.Item>
+    </>
+  )
+}

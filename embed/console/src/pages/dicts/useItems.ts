@@ -1,0 +1,48 @@
+import { useRef, useState } from 'react'
+import { Failure, put } from '../../api/request'
+import type { DictItem } from '../../api/types'
+import { t } from '../../i18n'
+import { useEvery } from '../../ui/useEvery'
+import { move } from './order'
+
+const inOrder = (a: DictItem, b: DictItem) => a.sort - b.sort || a.id - b.id
+
+// useItems is all items of a dictionary in their order, and how one is moved in it.
+export function useItems(path: string) {
+  const list = useEvery<DictItem>(path)
+  const moving = useRef(false)
+  const [said, setSaid] = useState('') // for who hears the page
+
+  // change stores one field of an item and draws it at once.
+  async function change(item: DictItem, fields: Partial<DictItem>): Promise<DictItem> {
+    const stored = await put<DictItem>(`${path}/${item.id}`, { ...fields, updated_at: item.updated_at }).catch((cause) => {
+      if (cause instanceof Failure && cause.code === 'stale') void list.reload()
+      throw cause
+    })
+    list.set((rows) => rows.map((row) => (row.id === stored.id ? stored : row)).sort(inOrder))
+    return stored
+  }
+
+  // place moves an item; one move is stored before the next begins.
+  async function place(item: DictItem, to: number) {
+    const rows = list.rows ?? []
+    if (moving.current || to < 0 || to >= rows.length) return
+    moving.current = true
+    const byID = new Map(rows.map((row) => [row.id, row]))
+    const sorts = new Map(move(rows, rows.indexOf(item), to).map(({ id, sort }) => [id, sort]))
+    list.set((rows) => rows.map((row) => ({ ...row, sort: sorts.get(row.id) ?? row.sort })).sort(inOrder))
+    setSaid(t('dicts.moved', { name: item.label, n: to + 1, of: rows.length }))
+    try {
+      const stored = new Map<number, DictItem>()
+      for (const [id, sort] of sorts) stored.set(id, await put<DictItem>(`${path}/${id}`, { sort, updated_at: byID.get(id)!.updated_at }))
+      list.set((rows) => rows.map((row) => stored.get(row.id) ?? row))
+    } catch (cause) {
+      await list.reload()
+      throw cause
+    } finally {
+      moving.current = false
+    }
+  }
+
+  return { ...list, change, place, said }
+}

@@ -1,0 +1,25 @@
+import { Input, theme } from 'antd'
+import { t } from '../../i18n'
+import type { ControlProps } from './Control'
+
+// Color is a colour as text, with the browser's own palette beside it.
+export function Color({ of: _, value = '', onChange, ...rest }: ControlProps) {
+  const { token } = theme.useToken()
+  return (
+    <Input
+      {...rest} style={{ maxWidth: 240 }} allowClear placeholder="#1677ff" value={value} onChange={(e) => onChange?.(e.target.value.trim())}
+      prefix={
+        <input
+          type="color" aria-label={t('settings.color.choose')} disabled={rest.disabled} value={solid(value)} onChange={(e) => onChange?.(e.target.value)}
+          style={{ width: 28, height: 20, padding: 0, border: `1px solid ${token.colorBorder}`, borderRadius: 4, background: 'none', opacity: value ? 1 : 0.4 }}
+        />
+      }
+    />
+  )
+}
+
+// solid is a colour in the one form that a palette knows.
+function solid(text: string): string {
+  if (/^#[0-9a-f]{3}$/i.test(text)) return text.replace(/[0-9a-f]/gi, '$&$&').toLowerCase()
+  return /^#[0-9a-f]{6}/i.test(text) ? text.slice(0, 7).toLowerCase() : '#000000'
+}

@@ -1,0 +1,101 @@
+import { Checkbox, Input, InputNumber, Radio, Select, Switch } from 'antd'
+import { lazy, Suspense } from 'react'
+import type { Setting } from '../../api/types'
+import { t } from '../../i18n'
+import { Color } from './Color'
+import { Image } from './Image'
+import { Json } from './Json'
+import { Secret } from './Secret'
+
+// Dates and times bring a calendar along, which most pages of settings do without.
+const Moment = lazy(async () => ({ default: (await import('./Moment')).Moment }))
+
+export type ControlProps = {
+  id?: string
+  of: Pick<Setting, 'type' | 'options' | 'props' | 'values'>
+  value?: string // the text as it is stored
+  onChange?: (value: string | undefined) => void // undefined leaves what is stored
+  disabled?: boolean
+  'aria-labelledby'?: string
+  'aria-describedby'?: string
+  'aria-invalid'?: boolean
+}
+
+// Control is what a setting of each type is changed with. All of them take and give the
+// text that is stored.
+export function Control(all: ControlProps) {
+  const { of, value = '', onChange, ...rest } = all
+  const hint = (name: string) => of.props.find((p) => p.name === name)?.value
+  const limit = Number(hint('maxlength')) || undefined
+  const length = { maxLength: limit, count: limit ? { show: true } : undefined }
+  const options = of.options.map((o) => ({ value: o.value, label: o.label }))
+  const width = { width: '100%' }
+  switch (of.type) {
+    case 'textarea':
+      return <Input.TextArea {...rest} {...length} autoSize={{ minRows: Number(hint('rows')) || 3, maxRows: 20 }} placeholder={hint('placeholder')} value={value} onChange={(e) => onChange?.(e.target.value)} />
+    case 'number':
+      return (
+        <InputNumber
+          {...rest} stringMode style={{ ...width, maxWidth: 240 }} step={hint('step')} suffix={hint('unit')} placeholder={hint('placeholder')}
+          value={value === '' ? null : value} onChange={(n) => onChange?.(n === null ? '' : String(n))}
+        />
+      )
+    case 'switch':
+      return <Switch {...rest} checked={value === '1'} onChange={(on) => onChange?.(on ? '1' : '0')} />
+    case 'select':
+      return <Select {...rest} allowClear showSearch={options.length > 10 ? { optionFilterProp: 'label' } : false} style={width} placeholder={hint('placeholder')} options={options} value={value || undefined} onChange={(v?: string) => onChange?.(v ?? '')} />
+    case 'radio':
+      return <Radio.Group {...rest} options={options} value={value} onChange={(e) => onChange?.(String(e.target.value))} />
+    case 'checkbox':
+      return options.length > 12
+        ? <Select {...rest} mode="multiple" allowClear style={width} options={options} optionFilterProp="label" value={several(value)} onChange={(v: string[]) => onChange?.(JSON.stringify(v))} />
+        : <div role="group" aria-labelledby={rest['aria-labelledby']} aria-describedby={rest['aria-describedby']}><Checkbox.Group disabled={rest.disabled} options={options} value={several(value)} onChange={(v) => onChange?.(JSON.stringify(inOrder(v as string[], options)))} /></div>
+    case 'date':
+    case 'time':
+      return <Suspense fallback={<Input disabled value={value} style={{ maxWidth: 240 }} />}><Moment {...all} /></Suspense>
+    case 'color':
+      return <Color {...all} />
+    case 'image':
+      return <Image {...all} />
+    case 'json':
+      return <Json {...all} />
+    case 'secret':
+      return <Secret {...all} />
+    default:
+      return <Input {...rest} {...length} placeholder={hint('placeholder')} suffix={hint('unit')} value={value} onChange={(e) => onChange?.(e.target.value)} />
+  }
+}
+
+// several are the chosen values of a setting that takes more than one.
+function several(text: string): string[] {
+  try {
+    const values: unknown = JSON.parse(text || '[]')
+    return Array.isArray(values) ? values.map(String) : []
+  } catch {
+    return []
+  }
+}
+
+// inOrder keeps a choice the same however it was clicked together.
+function inOrder(values: string[], options: { value: string }[]): string[] {
+  const chosen = new Set(values)
+  return options.map((o) => o.value).filter((v) => chosen.has(v))
+}
+
+// warning is what can be seen to be wrong while it is typed; the server looks at all of it.
+export function warning(of: Pick<Setting, 'type' | 'props'>, value: string): string | undefined {
+  if (value === '') return undefined
+  const bound = (name: string) => of.props.find((p) => p.name === name)?.value
+  const [min, max] = [bound('min'), bound('max')]
+  if (of.type === 'number' && min !== undefined && Number(value) < Number(min)) return t('settings.least', { n: min })
+  if (of.type === 'number' && max !== undefined && Number(value) > Number(max)) return t('settings.most', { n: max })
+  if (of.type === 'color' && !/^#([0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(value)) return t('settings.color.bad')
+  if (of.type === 'json') {
+    try {
+      JSON.parse(value)
+    } catch (cause) {
+      return t('settings.json.bad', { cause: (cause as Error).message })
+    }
+  }
+  return undefined
+}

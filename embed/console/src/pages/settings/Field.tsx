@@ -1,0 +1,89 @@
+import { DeleteOutlined, EditOutlined, UndoOutlined } from '@ant-design/icons'
+import { Badge, Button, Flex, Grid, Tag, theme, Typography } from 'antd'
+import type { ReactNode } from 'react'
+import type { Setting } from '../../api/types'
+import { t } from '../../i18n'
+import { Control, warning } from './Control'
+import { type Draft, keep, stamp, write } from './drafts'
+
+type Props = {
+  setting: Setting
+  name: string // "group.key"
+  draft: Draft | undefined
+  fault: string | undefined
+  readOnly: boolean
+  builtin?: boolean
+  onWrite: (id: number) => void
+  onEdit?: () => void
+  onDelete?: () => void
+}
+
+// Field is one setting: what it is for, its control, and what there is to say of it.
+export function Field({ setting: s, name, draft, fault, readOnly, builtin, onWrite, onEdit, onDelete }: Props) {
+  const { token } = theme.useToken()
+  const { lg } = Grid.useBreakpoint()
+  const id = `setting-${s.id}`
+  const secret = s.type === 'secret'
+  const value = draft ? draft.value : secret ? undefined : s.values
+  const wrong = fault ?? (draft && warning(s, draft.value))
+  const put = (text: string | undefined) => {
+    onWrite(s.id)
+    write(s, text)
+  }
+  return (
+    <div
+      id={`${id}-row`}
+      style={{ display: 'grid', gridTemplateColumns: lg ? 'minmax(0, 2fr) minmax(0, 3fr)' : 'minmax(0, 1fr)', gap: lg ? '8px 32px' : 8, padding: '20px 0', borderTop: `1px solid ${token.colorBorderSecondary}`, scrollMarginTop: 16 }}
+    >
+      <div style={{ minWidth: 0, overflowWrap: 'anywhere' }}>
+        <Flex gap={8} align="center" wrap>
+          <label id={`${id}-label`} htmlFor={id} dir="auto" style={{ fontWeight: 600 }}>{s.title}</label>
+          {builtin && <Tag title={t('settings.builtin.text')}>{t('settings.builtin')}</Tag>}
+          {onEdit && <Button type="text" size="small" icon={<EditOutlined />} aria-label={t('settings.edit', { name })} title={t('edit')} onClick={onEdit} />}
+          {onDelete && <Button type="text" danger size="small" icon={<DeleteOutlined />} aria-label={t('settings.delete', { name })} title={t('delete')} onClick={onDelete} />}
+        </Flex>
+        <Typography.Text type="secondary" style={{ fontFamily: 'ui-monospace, monospace', fontSize: 12 }}>{name}</Typography.Text>
+        <div id={`${id}-text`} dir="auto" style={{ color: token.colorTextSecondary, whiteSpace: 'pre-line', marginTop: 4 }}>{s.describe}<Bounds setting={s} /></div>
+      </div>
+      <div style={{ minWidth: 0 }}>
+        <Control
+          id={id} of={s} value={value} onChange={put} disabled={readOnly}
+          aria-labelledby={`${id}-label`} aria-describedby={wrong ? `${id}-fault` : `${id}-text`} aria-invalid={wrong ? true : undefined}
+        />
+        {wrong && <div id={`${id}-fault`} role="alert" style={{ marginTop: 4 }}><Typography.Text type="danger">{wrong}</Typography.Text></div>}
+        {draft && draft.base !== stamp(s)
+          ? <Overtaken setting={s} />
+          : draft && <Note dot="warning" text={t('settings.changed')}><Button type="link" size="small" icon={<UndoOutlined />} aria-label={t('settings.reset.of', { name })} onClick={() => put(undefined)}>{t('settings.reset')}</Button></Note>}
+      </div>
+    </div>
+  )
+}
+
+function Note({ dot, text, children }: { dot: 'warning' | 'error'; text: ReactNode; children: ReactNode }) {
+  return (
+    <Flex gap="0 4px" align="center" wrap style={{ marginTop: 8 }}>
+      <Badge status={dot} text={text} style={{ overflowWrap: 'anywhere' }} />
+      {children}
+    </Flex>
+  )
+}
+
+// Overtaken asks which of two changes is to stay.
+function Overtaken({ setting: s }: { setting: Setting }) {
+  const theirs = s.type === 'secret' ? t('settings.overtaken.secret') : t('settings.overtaken', { value: s.values.length > 100 ? `${s.values.slice(0, 100)}…` : s.values || '—' })
+  return (
+    <Note dot="error" text={theirs}>
+      <Button type="link" size="small" onClick={() => write(s, undefined)}>{t('settings.overtaken.theirs')}</Button>
+      <Button type="link" size="small" onClick={() => keep(s)}>{t('settings.overtaken.mine')}</Button>
+    </Note>
+  )
+}
+
+// Bounds says what a number may be.
+function Bounds({ setting: s }: { setting: Setting }) {
+  const of = (name: string) => s.props.find((p) => p.name === name)?.value
+  const [min, max] = [of('min'), of('max')]
+  if (s.type !== 'number' || (min === undefined && max === undefined)) return null
+  const text = min === undefined ? t('settings.most', { n: max! }) : max === undefined ? t('settings.least', { n: min }) : t('settings.between', { min, max })
+  return <div>{text}</div>
+}

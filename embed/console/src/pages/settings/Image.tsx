@@ -1,0 +1,54 @@
+import { UploadOutlined } from '@ant-design/icons'
+import { Button, Flex, Input, theme } from 'antd'
+import { useRef, useState } from 'react'
+import { request } from '../../api/request'
+import type { File as Uploaded } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import type { ControlProps } from './Control'
+
+// Image is the address of a public file. One can be uploaded here by who may; it stays
+// among the files also when the setting is not saved.
+export function Image({ of: _, value = '', onChange, ...rest }: ControlProps) {
+  const { may } = useAccount()
+  const { token } = theme.useToken()
+  const [busy, setBusy] = useState(false)
+  const chooser = useRef<HTMLInputElement>(null)
+
+  async function upload(file: File) {
+    const form = new FormData()
+    form.append('public', '1')
+    form.append('file', file)
+    setBusy(true)
+    try {
+      const { data } = await request<{ data: Uploaded[] }>('POST', '/file/list', { form })
+      onChange?.(data[0]!.url)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Flex vertical gap={8} align="start">
+      {value.startsWith('/media/') && (
+        <img src={value} alt={t('settings.image.preview')} style={{ maxWidth: '100%', maxHeight: 96, borderRadius: token.borderRadius, border: `1px solid ${token.colorBorderSecondary}`, background: token.colorFillTertiary }} />
+      )}
+      <Flex gap={8} style={{ width: '100%' }}>
+        <Input {...rest} allowClear placeholder="/media/…" value={value} onChange={(e) => onChange?.(e.target.value.trim())} />
+        {may('file.list.create') && !rest.disabled && (
+          <>
+            <Button icon={<UploadOutlined />} loading={busy} onClick={() => chooser.current?.click()}>{t('settings.image.upload')}</Button>
+            <input
+              ref={chooser} type="file" hidden aria-label={t('settings.image.upload')} accept="image/png,image/jpeg,image/gif,image/webp"
+              onChange={(e) => {
+                const file = e.target.files?.[0]
+                e.target.value = '' // the same file can be chosen again
+                if (file) void upload(file)
+              }}
+            />
+          </>
+        )}
+      </Flex>
+    </Flex>
+  )
+}

@@ -1,0 +1,47 @@
+import { AlignLeftOutlined } from '@ant-design/icons'
+import { Button, Flex, Input } from 'antd'
+import { t } from '../../i18n'
+import type { ControlProps } from './Control'
+
+// Json is a text that must be JSON. Laying it out changes no more than its blanks:
+// numbers stay as they were written, however many digits they have.
+export function Json({ of: _, value = '', onChange, ...rest }: ControlProps) {
+  return (
+    <Flex vertical gap={8} align="start">
+      <Input.TextArea
+        {...rest} autoSize={{ minRows: 3, maxRows: 24 }} spellCheck={false} style={{ fontFamily: 'ui-monospace, monospace', fontSize: 13 }}
+        value={value} onChange={(e) => onChange?.(e.target.value)}
+      />
+      {!rest.disabled && <Button size="small" icon={<AlignLeftOutlined />} disabled={!valid(value)} onClick={() => onChange?.(layOut(value))}>{t('settings.json.format')}</Button>}
+    </Flex>
+  )
+}
+
+function valid(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+// layOut indents JSON without reading its values.
+function layOut(text: string): string {
+  let depth = 0
+  const tokens = text.match(/"(?:\\.|[^"\\])*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? []
+  const line = () => `\n${'  '.repeat(depth)}`
+  return tokens.map((token, i) => {
+    if (token === '{' || token === '[') {
+      const empty = tokens[i + 1] === '}' || tokens[i + 1] === ']'
+      depth++
+      return empty ? token : token + line()
+    }
+    if (token === '}' || token === ']') {
+      depth--
+      return tokens[i - 1] === '{' || tokens[i - 1] === '[' ? token : line() + token
+    }
+    if (token === ',') return token + line()
+    return token === ':' ? ': ' : token
+  }).join('')
+}

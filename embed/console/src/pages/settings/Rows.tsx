@@ -1,0 +1,41 @@
+import { ArrowDownOutlined, ArrowUpOutlined, DeleteOutlined, PlusOutlined } from '@ant-design/icons'
+import { AutoComplete, Button, Flex, Input } from 'antd'
+import { t } from '../../i18n'
+
+type Column = { name: string; label: string; suggest?: string[] }
+type Row = Record<string, string>
+type Props = { id?: string; label: string; columns: [Column, Column]; value?: Row[]; onChange?: (rows: Row[]) => void; disabled?: boolean; add: string }
+
+// Rows is a list of pairs that are written, ordered and taken out.
+export function Rows({ id, label, columns, value = [], onChange, disabled, add }: Props) {
+  const swap = (i: number, j: number) => onChange?.(value.map((row, at) => (at === i ? value[j]! : at === j ? value[i]! : row)))
+  return (
+    <div id={id} role="group" aria-label={label}>
+      {value.map((row, i) => (
+        <Flex key={i} gap={4} style={{ marginBottom: 8 }}>
+          {columns.map((column) => (
+            <Cell
+              key={column.name} column={column} text={row[column.name] ?? ''} label={`${column.label} ${i + 1}`} disabled={disabled}
+              onChange={(text) => onChange?.(value.map((r, at) => (at === i ? { ...r, [column.name]: text } : r)))}
+            />
+          ))}
+          {!disabled && (
+            <>
+              <Button type="text" icon={<ArrowUpOutlined />} disabled={i === 0} aria-label={t('settings.rows.up', { n: i + 1 })} onClick={() => swap(i, i - 1)} />
+              <Button type="text" icon={<ArrowDownOutlined />} disabled={i === value.length - 1} aria-label={t('settings.rows.down', { n: i + 1 })} onClick={() => swap(i, i + 1)} />
+              <Button type="text" danger icon={<DeleteOutlined />} aria-label={t('settings.rows.remove', { n: i + 1 })} onClick={() => onChange?.(value.filter((_, at) => at !== i))} />
+            </>
+          )}
+        </Flex>
+      ))}
+      {!disabled && <Button block type="dashed" icon={<PlusOutlined />} onClick={() => onChange?.([...value, { [columns[0].name]: '', [columns[1].name]: '' }])}>{add}</Button>}
+    </div>
+  )
+}
+
+function Cell({ column, text, label, disabled, onChange }: { column: Column; text: string; label: string; disabled?: boolean; onChange: (text: string) => void }) {
+  const props = { 'aria-label': label, placeholder: column.label, disabled, value: text, style: { flex: 1, minWidth: 0 } }
+  return column.suggest
+    ? <AutoComplete {...props} options={column.suggest.map((value) => ({ value }))} onChange={(v?: string) => onChange(v ?? '')} />
+    : <Input {...props} onChange={(e) => onChange(e.target.value)} />
+}

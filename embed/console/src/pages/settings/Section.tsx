@@ -1,0 +1,59 @@
+import { DeleteOutlined, EditOutlined, PlusOutlined } from '@ant-design/icons'
+import { Button, Empty, Flex, Tag, theme, Typography } from 'antd'
+import type { Setting } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import type { Drafts } from './drafts'
+import { Field } from './Field'
+import type { Define } from './useDefine'
+import type { Group } from './useSettings'
+
+type Props = {
+  group: Group
+  settings: Setting[] // those of the group that are shown
+  drafts: Drafts
+  faults: Record<number, string>
+  onWrite: (id: number) => void
+  define?: Define // while settings are defined, and not only set
+}
+
+// Section is a group, or what of it a search has found.
+export function Section({ group, settings, drafts, faults, onWrite, define }: Props) {
+  const { may } = useAccount()
+  const { token } = theme.useToken()
+  const readOnly = !may('system.setting.save') || !group.key
+  return (
+    <section
+      aria-labelledby={`group-${group.id}`}
+      style={{ background: token.colorBgContainer, borderRadius: token.borderRadiusLG, border: `1px solid ${token.colorBorderSecondary}`, padding: '16px 24px 4px', marginBottom: 16 }}
+    >
+      <Flex gap={8} align="center" wrap style={{ marginBottom: 12 }}>
+        <Typography.Title level={2} id={`group-${group.id}`} dir="auto" style={{ fontSize: 16, margin: 0, overflowWrap: 'anywhere', minWidth: 0 }}>{group.title}</Typography.Title>
+        {group.public === 1 && <Tag title={t('settings.public.text')}>{t('settings.public')}</Tag>}
+        <span style={{ flex: 1 }} />
+        {define && group.key && <Actions group={group} define={define} />}
+      </Flex>
+      {group.remark && <Typography.Paragraph type="secondary" dir="auto" style={{ whiteSpace: 'pre-line', overflowWrap: 'anywhere', marginTop: -8 }}>{group.remark}</Typography.Paragraph>}
+      {settings.map((s) => (
+        <Field
+          key={s.id} setting={s} name={`${group.key || group.id}.${s.key}`} draft={drafts.get(s.id)} fault={faults[s.id]} readOnly={readOnly} onWrite={onWrite}
+          builtin={define?.builtin(group, s)}
+          onEdit={define && may('system.setting.update') ? () => define.edit(s) : undefined}
+          onDelete={define && may('system.setting.delete') && !define.builtin(group, s) ? () => define.remove(group, s) : undefined}
+        />
+      ))}
+      {settings.length === 0 && <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t(define ? 'settings.group.empty.define' : 'settings.group.empty')} />}
+    </section>
+  )
+}
+
+function Actions({ group, define }: { group: Group; define: Define }) {
+  const { may } = useAccount()
+  return (
+    <>
+      {may('system.setting.create') && <Button size="small" icon={<PlusOutlined />} onClick={() => define.create(group)}>{t('settings.create')}</Button>}
+      {may('system.setting.group.update') && <Button size="small" icon={<EditOutlined />} onClick={() => define.editGroup(group)}>{t('settings.group.edit')}</Button>}
+      {may('system.setting.group.delete') && !define.builtin(group) && <Button size="small" danger icon={<DeleteOutlined />} onClick={() => define.removeGroup(group)}>{t('settings.group.delete')}</Button>}
+    </>
+  )
+}

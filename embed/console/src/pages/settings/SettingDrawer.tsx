@@ -1,0 +1,113 @@
+import { Alert, Form, type FormInstance, Input, InputNumber, Select } from 'antd'
+import { useState } from 'react'
+import { Failure, get, post, put } from '../../api/request'
+import type { Option, Prop, Setting } from '../../api/types'
+import { type Key, t } from '../../i18n'
+import { FormDrawer } from '../../ui/FormDrawer'
+import { useAct } from '../../ui/useAct'
+import { newest, useStale } from '../../ui/useStale'
+import { Control, type ControlProps } from './Control'
+import { Rows } from './Rows'
+import type { Group } from './useSettings'
+
+const types = ['input', 'textarea', 'number', 'switch', 'select', 'radio', 'checkbox', 'date', 'time', 'color', 'image', 'json', 'secret']
+const choices = ['select', 'radio', 'checkbox']
+
+// What a type makes of props; another name is kept and means nothing here.
+const hints: Record<string, string[]> = {
+  input: ['maxlength', 'placeholder', 'unit'], textarea: ['maxlength', 'placeholder', 'rows'], number: ['min', 'max', 'step', 'unit', 'placeholder'], secret: ['maxlength'], select: ['placeholder'],
+}
+
+type Props = { open: boolean; groups: Group[]; group: Group; setting?: Setting; builtin: boolean; load: () => Promise<unknown>; onClose: () => void }
+type Values = Pick<Setting, 'title' | 'key' | 'group_id' | 'type' | 'options' | 'props' | 'describe' | 'sort'> & { values?: string }
+
+// SettingDrawer defines a setting.
+export function SettingDrawer({ open, groups, group, setting, builtin, load, onClose }: Props) {
+  const [fresh, setFresh] = useState<Setting>()
+  const stale = useStale()
+  const { done } = useAct()
+  const of = newest(fresh, setting)
+
+  async function save({ values, ...rest }: Values) {
+    // The value is what the page is about, and is sent along where it was changed here.
+    const body = of && values === shown(of) ? rest : { ...rest, values: values ?? '' }
+    if (of && of.type === 'secret' && rest.type === 'secret' && values === undefined) delete (body as Values).values
+    if (of) {
+      await put(`/system/setting/${of.id}`, { ...body, updated_at: of.updated_at }, { quiet: true })
+        .catch((cause) => stale(cause, async () => setFresh(await get(`/system/setting/${of.id}`))))
+        .catch(byRows)
+    } else {
+      await post('/system/setting', body, { quiet: true }).catch(byRows)
+    }
+    await load()
+    done(t('saved'))
+  }
+
+  const last = group.settings.at(-1)?.sort ?? 0
+  return (
+    <FormDrawer<Values>
+      key={`${group.id} ${of?.id} ${of?.updated_at}`} open={open} onClose={onClose} save={save} size={560} title={of ? t('settings.edit', { name: `${group.key}.${of.key}` }) : t('settings.create')}
+      initial={of ? { ...of, values: shown(of) } : { group_id: group.id, type: 'input', options: [], props: [], describe: '', sort: last + 10, values: '' }}
+    >
+      {(form) => <Fields form={form} groups={groups} stored={of} builtin={builtin} />}
+    </FormDrawer>
+  )
+}
+
+function shown(s: Setting): string | undefined {
+  return s.type === 'secret' ? undefined : s.values
+}
+
+// byRows gathers the faults of single rows at the field that holds them.
+function byRows(cause: unknown): never {
+  if (!(cause instanceof Failure)) throw cause
+  const errors: Record<string, string> = {}
+  for (const [name, fault] of Object.entries(cause.errors)) {
+    const row = /^(options|props)\[(\d+)\]\.?(.*)$/.exec(name)
+    const [field, text] = row ? [row[1]!, t('settings.rows.fault', { n: Number(row[2]) + 1, field: row[3]!, fault })] : [name, fault]
+    errors[field] = errors[field] ? `${errors[field]} ${text}` : text
+  }
+  throw new Failure(cause.status, cause.code, cause.message, cause.showType, errors, cause.requestId)
+}
+
+function Fields({ form, groups, stored, builtin }: { form: FormInstance<Values>; groups: Group[]; stored?: Setting; builtin: boolean }) {
+  const type = Form.useWatch('type', form) ?? stored?.type ?? 'input'
+  const options = (Form.useWatch('options', form) ?? []) as Option[]
+  const props = (Form.useWatch('props', form) ?? []) as Prop[]
+  const required = [{ required: true, message: t('form.required') }]
+  const of = { type, options, props, values: stored?.type === type ? stored.values : '' }
+  return (
+    <>
+      {builtin && <Alert type="info" showIcon title={t('settings.builtin.fixed')} style={{ marginBottom: 16 }} />}
+      <Form.Item name="title" label={t('settings.title')} rules={required}><Input maxLength={100} /></Form.Item>
+      <Form.Item name="key" label={t('settings.key')} extra={t('settings.key.text')} rules={required}><Input maxLength={64} disabled={builtin} spellCheck={false} /></Form.Item>
+      <Form.Item name="describe" label={t('describe')} extra={t('settings.describe.text')}><Input.TextArea maxLength={1000} autoSize={{ minRows: 2, maxRows: 8 }} /></Form.Item>
+      <Form.Item name="group_id" label={t('settings.group')} rules={required}>
+        <Select disabled={builtin} options={groups.map((g) => ({ value: g.id, label: g.title }))} showSearch={{ optionFilterProp: 'label' }} />
+      </Form.Item>
+      <Form.Item name="type" label={t('settings.type')} rules={required} extra={type === 'secret' ? t('settings.type.secret.text') : undefined}>
+        <Select
+          disabled={builtin} options={types.map((value) => ({ value, label: t(`settings.type.${value}` as Key) }))}
+          onChange={(to: string) => form.setFieldValue('values', stored?.type === to ? shown(stored) : to === 'secret' ? undefined : '')}
+        />
+      </Form.Item>
+      {(choices.includes(type) || options.length > 0) && (
+        <Form.Item name="options" label={t('settings.options')} extra={t('settings.options.text')}>
+          <Rows label={t('settings.options')} add={t('settings.options.add')} disabled={builtin} columns={[{ name: 'label', label: t('settings.option.label') }, { name: 'value', label: t('settings.option.value') }]} />
+        </Form.Item>
+      )}
+      <Form.Item name="props" label={t('settings.props')} extra={t('settings.props.text')}>
+        <Rows label={t('settings.props')} add={t('settings.props.add')} disabled={builtin} columns={[{ name: 'name', label: t('settings.prop.name'), suggest: hints[type] ?? [] }, { name: 'value', label: t('settings.prop.value') }]} />
+      </Form.Item>
+      <Form.Item name="values" label={t('settings.value')}><Value of={of} /></Form.Item>
+      <Form.Item name="sort" label={t('sort')} extra={t('settings.sort.text')} rules={required}><InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} /></Form.Item>
+    </>
+  )
+}
+
+// Value stands between the form, which gives an id, and the control, which may be a
+// group of several.
+function Value(props: ControlProps) {
+  const group = ['radio', 'checkbox'].includes(props.of.type)
+  return group ? <div role="group" aria-label={t('settings.value')}><Control {...props} /></div> : <Control {...props} />
+}

@@ -1,0 +1,80 @@
+import { App } from 'antd'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { del, post } from '../../api/request'
+import type { Setting } from '../../api/types'
+import { t } from '../../i18n'
+import { useAct } from '../../ui/useAct'
+import { useGet } from '../../ui/useGet'
+import type { Group } from './useSettings'
+
+const SettingDrawer = lazy(async () => ({ default: (await import('./SettingDrawer')).SettingDrawer }))
+const GroupDrawer = lazy(async () => ({ default: (await import('./GroupDrawer')).GroupDrawer }))
+
+export type Define = ReturnType<typeof useDefine>['define']
+
+type Open = { what: 'setting'; group: number; setting?: Setting } | { what: 'group'; group?: Group }
+
+// useDefine is what can be done with the settings themselves: `on` says whether that is
+// asked for, and the drawers stand where `drawers` is drawn.
+export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; load: () => Promise<unknown> }) {
+  const { sure, done } = useAct()
+  const { message } = App.useApp()
+  const navigate = useNavigate()
+  const used = useGet<Record<string, string[]>>(on ? '/system/setting-builtin' : '').data
+  const [shown, setShown] = useState<Open>()
+  const [open, setOpen] = useState(false)
+
+  const show = (what: Open) => {
+    setShown(what)
+    setOpen(true)
+  }
+
+  async function remove(group: Group, s: Setting) {
+    const name = `${group.key}.${s.key}`
+    if (!(await sure({ title: t('settings.delete', { name }), text: t('settings.delete.text'), ok: t('delete') }))) return
+    await del(`/system/setting/${s.id}`)
+    const { id: _, created_at: _c, updated_at: _u, ...again } = s
+    const undo = async () => {
+      await post('/system/setting', again)
+      await load()
+    }
+    done(t('deleted', { name }), s.type === 'secret' ? undefined : undo)
+    await load()
+  }
+
+  async function removeGroup(g: Group) {
+    if (g.settings.length > 0) {
+      void message.warning(t('settings.group.full', { n: g.settings.length }))
+      return
+    }
+    if (!(await sure({ title: t('settings.group.delete.sure', { name: g.key }), text: t('settings.group.delete.text'), ok: t('delete') }))) return
+    await del(`/system/setting-group/${g.id}`)
+    done(t('deleted', { name: g.key }), async () => {
+      await post('/system/setting-group', { key: g.key, title: g.title, remark: g.remark, public: g.public })
+      await load()
+    })
+    await load()
+    void navigate('/system/setting?define=1')
+  }
+
+  const define = {
+    // builtin tells whether the program uses a group or a setting; until that is known they are taken for its.
+    builtin: (g: Group, s?: Setting) => !used || (s ? (used[g.key]?.includes(s.key) ?? false) : g.key in used),
+    create: (g: Group) => show({ what: 'setting', group: g.id }),
+    edit: (setting: Setting) => show({ what: 'setting', group: setting.group_id, setting }),
+    remove: (g: Group, s: Setting) => void remove(g, s),
+    createGroup: () => show({ what: 'group' }),
+    editGroup: (group: Group) => show({ what: 'group', group }),
+    removeGroup: (g: Group) => void removeGroup(g),
+  }
+  const of = groups.find((g) => shown?.what === 'setting' && g.id === shown.group)
+  const props = { open, groups, load, onClose: () => setOpen(false) }
+  const drawers: ReactNode = (
+    <Suspense>
+      {shown?.what === 'setting' && of && <SettingDrawer {...props} group={of} setting={shown.setting} builtin={!!shown.setting && define.builtin(of, shown.setting)} />}
+      {shown?.what === 'group' && <GroupDrawer {...props} group={shown.group} builtin={!!shown.group && define.builtin(shown.group)} />}
+    </Suspense>
+  )
+  return { define, drawers }
+}

@@ -1,0 +1,78 @@
+import { App } from 'antd'
+import { useRef, useState } from 'react'
+import { Failure, put } from '../../api/request'
+import type { Setting } from '../../api/types'
+import { t } from '../../i18n'
+import { useAct } from '../../ui/useAct'
+import { words } from '../../ui/words'
+import { type Drafts, drop, now, stamp } from './drafts'
+import type { Group } from './useSettings'
+
+type Props = {
+  groups: Group[]
+  load: () => Promise<Setting[]>
+  lead: (id: number) => void // brings somebody to a setting
+}
+
+// useSave saves all drafts in one request. What somebody else has changed since it was
+// typed over is not overwritten: the settings are read again before.
+export function useSave({ groups, load, lead }: Props) {
+  const [busy, setBusy] = useState(false)
+  const [faults, setFaults] = useState<Record<number, string>>({})
+  const running = useRef(false) // two presses of a key come sooner than a new drawing
+  const { done } = useAct()
+  const { message } = App.useApp()
+
+  const keys = new Map(groups.map((g) => [g.id, g.key]))
+  const name = (s: Setting) => `${keys.get(s.group_id)}.${s.key}`
+
+  function refused(cause: unknown, settings: Setting[]): void {
+    if (!(cause instanceof Failure)) throw cause
+    const at = settings.filter((s) => cause.errors[`values.${name(s)}`])
+    setFaults(Object.fromEntries(at.map((s) => [s.id, cause.errors[`values.${name(s)}`]!])))
+    if (at[0]) lead(at[0].id)
+    void message.error(at.length ? t('settings.faults', { n: at.length }) : words(cause))
+  }
+
+  async function send(mine: Drafts) {
+    const settings = await load()
+    const changed = settings.filter((s) => mine.has(s.id))
+    const stale = changed.filter((s) => mine.get(s.id)!.base !== stamp(s))
+    if (stale[0]) {
+      lead(stale[0].id)
+      void message.warning(t('settings.stale', { n: stale.length }))
+      return
+    }
+    if (changed.length === 0) return
+    const values = Object.fromEntries(changed.map((s) => [name(s), mine.get(s.id)!.value]))
+    try {
+      await put('/system/setting', { values }, { quiet: true })
+    } catch (cause) {
+      refused(cause, changed)
+      return
+    }
+    drop(mine)
+    await load()
+    const before = Object.fromEntries(changed.filter((s) => s.type !== 'secret').map((s) => [name(s), s.values]))
+    const undo = Object.keys(before).length === changed.length ? () => put('/system/setting', { values: before }).then(load) : undefined
+    done(t('settings.saved', { n: changed.length }), undo && (async () => void (await undo())))
+  }
+
+  async function save() {
+    const mine = now()
+    if (running.current || mine.size === 0) return
+    running.current = true
+    setBusy(true)
+    setFaults({})
+    try {
+      await send(mine)
+    } finally {
+      running.current = false
+      setBusy(false)
+    }
+  }
+
+  // A fault is about what was sent, and not about what is typed after it.
+  const clear = (id: number) => setFaults(({ [id]: _, ...rest }) => rest)
+  return { save, busy, faults, clear, forget: () => setFaults({}) }
+}

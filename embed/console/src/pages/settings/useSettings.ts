@@ -1,0 +1,56 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { every } from '../../api/every'
+import type { Setting, SettingGroup } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { settle } from './drafts'
+
+export type Group = Pick<SettingGroup, 'id' | 'key' | 'title' | 'remark' | 'public' | 'updated_at'> & { settings: Setting[] }
+
+// useSettings is every setting in its group. Who may not see the groups sees what is in
+// them, under numbers, and cannot save: that needs their keys.
+export function useSettings() {
+  const { may } = useAccount()
+  const [answer, setAnswer] = useState<{ settings: Setting[]; groups?: SettingGroup[] }>()
+  const asked = useRef<AbortController>(undefined)
+  const seen = may('system.setting.group.query')
+
+  const load = useCallback(async () => {
+    asked.current?.abort() // the answer to an older question must not overtake
+    const question = new AbortController()
+    asked.current = question
+    const [settings, groups] = await Promise.all([
+      every<Setting>('/system/setting', {}, question.signal),
+      seen ? every<SettingGroup>('/system/setting-group', {}, question.signal) : undefined,
+    ])
+    settle(settings)
+    setAnswer({ settings, groups })
+    return settings
+  }, [seen])
+
+  useEffect(() => {
+    load().catch(() => {}) // it is shown
+    return () => asked.current?.abort()
+  }, [load])
+
+  const groups = useMemo(() => answer && grouped(answer.settings, answer.groups), [answer])
+  return { groups, load }
+}
+
+function grouped(settings: Setting[], groups: SettingGroup[] | undefined): Group[] {
+  const found = new Map<number, Group>(groups?.map((g) => [g.id, { ...g, settings: [] }]))
+  for (const s of settings) {
+    let group = found.get(s.group_id)
+    if (!group) {
+      group = { id: s.group_id, key: '', title: t('settings.group.number', { n: s.group_id }), remark: '', public: 0, updated_at: '', settings: [] }
+      found.set(s.group_id, group)
+    }
+    group.settings.push(s)
+  }
+  return [...found.values()]
+}
+
+// pathOf is the address of a group's page.
+export function pathOf(group: Group): string {
+  return `/system/setting/${group.key || group.id}`
+}
