@@ -84,7 +84,7 @@ export const settings = {
   'settings.changes.groups': 'Unsaved changes: {n} in {groups} groups',
   'settings.wrong': 'To be mended: {n}',
   'settings.reset': 'Put back',
-  'settings.reset.of': 'Put {name} back',
+  'settings.reset.of': 'Put back {name}',
   'settings.discard': 'Discard',
   'settings.discard.sure': 'Discard all unsaved changes ({n})?',
   'settings.discard.text': 'What you have typed is lost, on all pages of settings.',

@@ -50,7 +50,7 @@ export function DictDrawer({ open, dict, onSaved, onClose }: Props) {
           </Flex>
         </Radio.Group>
       </Form.Item>
-      <Form.Item name="describe" label={t('describe')}><Input.TextArea maxLength={1000} autoSize={{ minRows: 2, maxRows: 8 }} /></Form.Item>
+      <Form.Item name="describe" label={t('describe')}><Input.TextArea maxLength={1000} rows={3} /></Form.Item>
       <Form.Item name="status" label={t('enabled')} extra={t('dicts.status.text')} valuePropName="checked"><Switch /></Form.Item>
     </FormDrawer>
   )

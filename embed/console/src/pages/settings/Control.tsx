@@ -32,7 +32,7 @@ export function Control(all: ControlProps) {
   const width = { width: '100%' }
   switch (of.type) {
     case 'textarea':
-      return <Input.TextArea {...rest} {...length} autoSize={{ minRows: Number(hint('rows')) || 3, maxRows: 20 }} placeholder={hint('placeholder')} value={value} onChange={(e) => onChange?.(e.target.value)} />
+      return <Input.TextArea {...rest} {...length} rows={Number(hint('rows')) || lines(value)} placeholder={hint('placeholder')} value={value} onChange={(e) => onChange?.(e.target.value)} />
     case 'number':
       return (
         <InputNumber
@@ -64,6 +64,11 @@ export function Control(all: ControlProps) {
     default:
       return <Input {...rest} {...length} placeholder={hint('placeholder')} suffix={hint('unit')} value={value} onChange={(e) => onChange?.(e.target.value)} />
   }
+}
+
+// lines is how many lines of a text are shown at once.
+export function lines(text: string): number {
+  return Math.min(Math.max(text.split('\n').length, 3), 20)
 }
 
 // several are the chosen values of a setting that takes more than one.

@@ -25,7 +25,7 @@ export function Field({ setting: s, name, draft, fault, readOnly, builtin, onWri
   const id = `setting-${s.id}`
   const secret = s.type === 'secret'
   const value = draft ? draft.value : secret ? undefined : s.values
-  const wrong = fault ?? (draft && warning(s, draft.value))
+  const wrong = (draft && warning(s, draft.value)) ?? fault
   const put = (text: string | undefined) => {
     onWrite(s.id)
     write(s, text)

@@ -1,7 +1,7 @@
 import { AlignLeftOutlined } from '@ant-design/icons'
 import { Button, Flex, Input } from 'antd'
 import { t } from '../../i18n'
-import type { ControlProps } from './Control'
+import { type ControlProps, lines } from './Control'
 
 // Json is a text that must be JSON. Laying it out changes no more than its blanks:
 // numbers stay as they were written, however many digits they have.
@@ -9,7 +9,7 @@ export function Json({ of: _, value = '', onChange, ...rest }: ControlProps) {
   return (
     <Flex vertical gap={8} align="start">
       <Input.TextArea
-        {...rest} autoSize={{ minRows: 3, maxRows: 24 }} spellCheck={false} style={{ fontFamily: 'ui-monospace, monospace', fontSize: 13 }}
+        {...rest} rows={lines(value)} spellCheck={false} style={{ fontFamily: 'ui-monospace, monospace', fontSize: 13 }}
         value={value} onChange={(e) => onChange?.(e.target.value)}
       />
       {!rest.disabled && <Button size="small" icon={<AlignLeftOutlined />} disabled={!valid(value)} onClick={() => onChange?.(layOut(value))}>{t('settings.json.format')}</Button>}

@@ -81,7 +81,7 @@ function Fields({ form, groups, stored, builtin }: { form: FormInstance<Values>;
       {builtin && <Alert type="info" showIcon title={t('settings.builtin.fixed')} style={{ marginBottom: 16 }} />}
       <Form.Item name="title" label={t('settings.title')} rules={required}><Input maxLength={100} /></Form.Item>
       <Form.Item name="key" label={t('settings.key')} extra={t('settings.key.text')} rules={required}><Input maxLength={64} disabled={builtin} spellCheck={false} /></Form.Item>
-      <Form.Item name="describe" label={t('describe')} extra={t('settings.describe.text')}><Input.TextArea maxLength={1000} autoSize={{ minRows: 2, maxRows: 8 }} /></Form.Item>
+      <Form.Item name="describe" label={t('describe')} extra={t('settings.describe.text')}><Input.TextArea maxLength={1000} rows={3} /></Form.Item>
       <Form.Item name="group_id" label={t('settings.group')} rules={required}>
         <Select disabled={builtin} options={groups.map((g) => ({ value: g.id, label: g.title }))} showSearch={{ optionFilterProp: 'label' }} />
       </Form.Item>
@@ -92,7 +92,7 @@ function Fields({ form, groups, stored, builtin }: { form: FormInstance<Values>;
         />
       </Form.Item>
       {(choices.includes(type) || options.length > 0) && (
-        <Form.Item name="options" label={t('settings.options')} extra={t('settings.options.text')}>
+        <Form.Item name="options" label={t('settings.options')} rules={choices.includes(type) ? [{ required: true, type: 'array', message: t('form.required') }] : undefined} extra={t('settings.options.text')}>
           <Rows label={t('settings.options')} add={t('settings.options.add')} disabled={builtin} columns={[{ name: 'label', label: t('settings.option.label') }, { name: 'value', label: t('settings.option.value') }]} />
         </Form.Item>
       )}
