@@ -9,6 +9,7 @@ import { Find } from '../../ui/Find'
 import { count } from '../../ui/format'
 import { useAct } from '../../ui/useAct'
 import { useParts } from '../../ui/useParts'
+import { wide } from '../../ui/Wide'
 import { Shown } from './Shown'
 import { useItems } from './useItems'
 
@@ -118,7 +119,7 @@ function Listed({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems
         : t(state ? 'yes' : 'no'),
     },
     {
-      title: '', key: 'actions', align: 'end', width: 96,
+      title: t('actions'), key: 'actions', align: 'end', width: 96,
       render: (_, i) => (
         <Flex justify="end">
           {change && <Button type="text" size="small" icon={<EditOutlined />} aria-label={t('dicts.item.edit', { name: i.label })} title={t('edit')} onClick={() => show(i)} />}
@@ -144,7 +145,7 @@ function Listed({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems
       </Flex>
       <span aria-live="polite" style={{ position: 'absolute', width: 1, height: 1, overflow: 'hidden', clipPath: 'inset(50%)' }}>{items.said}</span>
       <Table<DictItem>
-        rowKey="id" size="middle" columns={columns} dataSource={found} loading={items.loading && { delay: 200 }} scroll={{ x: 'max-content' }}
+        rowKey="id" size="middle" columns={columns} dataSource={found} loading={items.loading && { delay: 200 }} {...wide}
         locale={{ emptyText: found ? nothing : ' ' }}
         pagination={{
           current: page, pageSize: size, showSizeChanger: true, pageSizeOptions: [10, 20, 50, 100], responsive: true, hideOnSinglePage: (found?.length ?? 0) <= 10, showTotal: (n) => t('total', { n: count(n) }),
