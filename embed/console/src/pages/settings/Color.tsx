@@ -7,7 +7,7 @@ export function Color({ of: _, value = '', onChange, ...rest }: ControlProps) {
   const { token } = theme.useToken()
   return (
     <Input
-      {...rest} style={{ maxWidth: 240 }} allowClear placeholder="#1677ff" value={value} onChange={(e) => onChange?.(e.target.value.trim())}
+      {...rest} style={{ maxWidth: 240 }} allowClear={!rest.disabled} placeholder="#1677ff" value={value} onChange={(e) => onChange?.(e.target.value.trim())}
       prefix={
         <input
           type="color" aria-label={t('settings.color.choose')} disabled={rest.disabled} value={solid(value)} onChange={(e) => onChange?.(e.target.value)}

@@ -34,7 +34,7 @@ export function Image({ of: _, value = '', onChange, ...rest }: ControlProps) {
         <img src={value} alt={t('settings.image.preview')} style={{ maxWidth: '100%', maxHeight: 96, borderRadius: token.borderRadius, border: `1px solid ${token.colorBorderSecondary}`, background: token.colorFillTertiary }} />
       )}
       <Flex gap={8} style={{ width: '100%' }}>
-        <Input {...rest} allowClear placeholder="/media/…" value={value} onChange={(e) => onChange?.(e.target.value.trim())} />
+        <Input {...rest} allowClear={!rest.disabled} placeholder="/media/…" value={value} onChange={(e) => onChange?.(e.target.value.trim())} />
         {may('file.list.create') && !rest.disabled && (
           <>
             <Button icon={<UploadOutlined />} loading={busy} onClick={() => chooser.current?.click()}>{t('settings.image.upload')}</Button>

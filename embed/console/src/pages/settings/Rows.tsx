@@ -1,5 +1,6 @@
 import { ArrowDownOutlined, ArrowUpOutlined, DeleteOutlined, PlusOutlined } from '@ant-design/icons'
-import { AutoComplete, Button, Flex, Input } from 'antd'
+import { Button, Flex, Input } from 'antd'
+import { useId } from 'react'
 import { t } from '../../i18n'
 
 type Column = { name: string; label: string; suggest?: string[] }
@@ -33,9 +34,13 @@ export function Rows({ id, label, columns, value = [], onChange, disabled, add }
   )
 }
 
+// Cell suggests through the browser: what is typed may be anything.
 function Cell({ column, text, label, disabled, onChange }: { column: Column; text: string; label: string; disabled?: boolean; onChange: (text: string) => void }) {
-  const props = { 'aria-label': label, placeholder: column.label, disabled, value: text, style: { flex: 1, minWidth: 0 } }
-  return column.suggest
-    ? <AutoComplete {...props} options={column.suggest.map((value) => ({ value }))} onChange={(v?: string) => onChange(v ?? '')} />
-    : <Input {...props} onChange={(e) => onChange(e.target.value)} />
+  const list = useId()
+  return (
+    <>
+      <Input aria-label={label} placeholder={column.label} disabled={disabled} value={text} style={{ flex: 1, minWidth: 0 }} list={column.suggest && list} onChange={(e) => onChange(e.target.value)} />
+      {column.suggest && <datalist id={list}>{column.suggest.map((value) => <option key={value} value={value} />)}</datalist>}
+    </>
+  )
 }

@@ -1,4 +1,5 @@
 import { Badge, Button, Flex, theme, Typography } from 'antd'
+import { useEffect } from 'react'
 import { t } from '../../i18n'
 
 type Props = { changes: number; groups: number; wrong: number; busy: boolean; onSave: () => void; onDiscard: () => void; onWrong: () => void }
@@ -6,6 +7,12 @@ type Props = { changes: number; groups: number; wrong: number; busy: boolean; on
 // SaveBar stays in sight as long as something is not saved.
 export function SaveBar({ changes, groups, wrong, busy, onSave, onDiscard, onWrong }: Props) {
   const { token } = theme.useToken()
+  useEffect(() => {
+    if (changes === 0) return
+    const root = document.documentElement.style
+    root.scrollPaddingBottom = '120px' // so that a field that is gone to is not under the bar
+    return () => { root.scrollPaddingBottom = '' }
+  }, [changes === 0])
   if (changes === 0) return null
   return (
     <Flex

@@ -1,0 +1,367 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const settingGroups = "nav[aria-label='Groups of settings']"
+
+// stored waits until a setting holds a value.
+func (c *client) stored(group, key, value string) {
+	c.t.Helper()
+	eventually(c.t, fmt.Sprintf("%s holds %q", key, value), func() bool { return c.settings(group)[key].Values == value })
+}
+
+// clerk is a user who holds these permissions and no others.
+func clerk(t *testing.T, server *process, owner *client, keys ...string) *client {
+	t.Helper()
+	type node struct {
+		ID       int64
+		Key      string
+		Children []node
+	}
+	ids := []int64{}
+	var look func([]node)
+	look = func(nodes []node) {
+		for _, n := range nodes {
+			if slices.Contains(keys, n.Key) {
+				ids = append(ids, n.ID)
+			}
+			look(n.Children)
+		}
+	}
+	look(into[struct{ Data []node }](t, owner.want(200, "GET", "/admin/rule", "")).Data)
+	if len(ids) != len(keys) {
+		t.Fatalf("of %q there are %d", keys, len(ids))
+	}
+	role := into[struct{ ID int64 }](t, owner.want(200, "POST", "/admin/role", object("name", "clerk")))
+	owner.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role.ID), object("rule_ids", ids))
+	owner.want(200, "POST", "/admin/list", object("username", "clerk", "password", password, "role_ids", []int64{role.ID}))
+	c := newClient(t, server)
+	g := into[grant](t, c.want(200, "POST", "/admin/login", object("username", "clerk", "password", password)))
+	c.token = g.Token
+	if g.MustChangePassword == 1 {
+		c.want(200, "PUT", "/admin/password", object("old_password", password, "new_password", password+" anew"))
+	}
+	return c
+}
+
+// shows waits until the field of a label holds a text.
+func (p *page) shows(label, text string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("show %q in %q", text, label), func() error {
+		if got := p.value(label); got != text {
+			return fmt.Errorf("it is %q", got)
+		}
+		return nil
+	})
+}
+
+// everyLook audits what is open, light and dark.
+func (p *page) everyLook() {
+	p.t.Helper()
+	for _, dark := range []bool{true, false} {
+		p.dark(dark)
+		p.audit()
+	}
+}
+
+func TestConsoleSettingsAreSavedTogether(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/system/setting")
+	p.fill("Title", "My place")
+	p.see("Unsaved changes: 1")
+	p.in(settingGroups).click("menuitem", "Security")
+	p.at("/system/setting/security")
+	p.fill("Sign-in attempts", "7")
+	p.see("Unsaved changes: 2 in 2 groups")
+	var warns bool
+	p.until("ask before the tab closes", func() error {
+		return evaluate(p, "(() => { const e = new Event('beforeunload', { cancelable: true }); dispatchEvent(e); return e.defaultPrevented })()", &warns)
+	})
+	if !warns {
+		t.Error("the tab closes without a question")
+	}
+	p.click("menuitem", "Sessions")
+	p.find("heading", "Sessions")
+	p.click("menuitem", "Settings")
+	p.see("Unsaved changes: 2 in 2 groups")
+	p.everyLook()
+	if title := c.title(); title != "Reeve" {
+		t.Errorf("the title is %q before it is saved", title)
+	}
+	p.press("Ctrl+S")
+	p.see("Saved: 2.")
+	p.gone("Unsaved changes")
+	c.stored("1", "title", "My place")
+	c.stored("2", "login_tries", "7")
+	p.click("button", "Undo")
+	c.stored("1", "title", "Reeve")
+	c.stored("2", "login_tries", "5")
+	p.shows("Title", "Reeve")
+}
+
+func TestConsoleSettingsLeadToWhatIsWrong(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/system/setting/security")
+	p.fill("Sign-in attempts", "0")
+	p.see("At least 1.")
+	p.in(settingGroups).click("menuitem", "Site")
+	p.fill("Title", "Other")
+	p.expect(422, "/system/setting")
+	p.click("button", "Save")
+	p.see("Nothing is saved yet. To be mended: 1.")
+	p.at("/system/setting/security")
+	p.see("To be mended: 1")
+	p.everyLook()
+	if c.title() != "Reeve" {
+		t.Error("a part of it is saved")
+	}
+	p.write("9") // the focus is in the field
+	p.until("be in the field at fault", func() error {
+		if !strings.Contains(p.value("Sign-in attempts"), "9") {
+			return errors.New("it is not")
+		}
+		return nil
+	})
+	p.click("button", "Put back security.login_tries")
+	p.see("Unsaved changes: 1")
+	p.click("button", "Discard")
+	p.see("Discard all unsaved changes (1)?")
+	p.confirm("Discard")
+	p.gone("Unsaved changes")
+	p.in(settingGroups).click("menuitem", "Site")
+	p.shows("Title", "Reeve")
+}
+
+func TestConsoleSettingsOfEachType(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	g := c.group("g")
+	options := []map[string]string{{"label": "First", "value": "a"}, {"label": "Second", "value": "b"}}
+	for i, kind := range []string{"input", "textarea", "number", "switch", "radio", "select", "checkbox", "date", "time", "color", "image", "json", "secret"} {
+		c.want(200, "POST", "/system/setting", object("key", kind, "title", "The "+kind, "type", kind, "group_id", json.Number(g), "sort", i, "options", options))
+	}
+	p := signedInAt(t, server, c, "/system/setting/g")
+	p.fill("The input", "<b>x</b>")
+	p.fill("The textarea", "one")
+	p.press("Enter")
+	p.write("two")
+	p.fill("The number", "12.5")
+	p.toggle("The switch", true)
+	p.click("radio", "Second")
+	p.choose("The select", "First")
+	p.click("checkbox", "First")
+	p.fill("The date", "2025-05-08")
+	p.press("Enter")
+	p.fill("The time", "03:04:05")
+	p.press("Enter")
+	p.fill("The color", "#fa0")
+	logo := filepath.Join(t.TempDir(), "logo.png")
+	if err := os.WriteFile(logo, picture(1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.upload(logo)
+	p.until("have an image", func() error {
+		if !strings.HasPrefix(p.value("The image"), "/media/") {
+			return errors.New("there is none")
+		}
+		return nil
+	})
+	p.fill("The json", `{"big":12345678901234567890}`)
+	p.click("button", "Lay out")
+	p.fill("The secret", "hunter2")
+	p.everyLook()
+	p.width(320)
+	p.noSidewaysScroll()
+	p.everyLook()
+	image := p.value("The image")
+	p.click("button", "Save")
+	p.see("Saved: 13.")
+	for key, want := range map[string]string{
+		"input": "<b>x</b>", "textarea": "one\ntwo", "number": "12.5", "switch": "1", "radio": "b", "select": "a", "checkbox": `["a"]`, "date": "2025-05-08", "time": "03:04:05",
+		"color": "#fa0", "image": image, "json": "{\n  \"big\": 12345678901234567890\n}", "secret": "******",
+	} {
+		if got := c.settings(g)[key].Values; got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+	p.gone("hunter2")
+	p.gone("******")
+	p.click("button", "Remove the secret")
+	p.see("It is removed when you save.")
+	p.click("button", "Save")
+	c.stored(g, "secret", "")
+}
+
+func TestConsoleSettingsKeepWhatOthersChange(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/system/setting/site")
+	p.fill("Title", "Mine")
+	c.want(200, "PUT", "/system/setting", values("site.title", "Theirs"))
+	p.press("Ctrl+S")
+	p.see("Nothing is saved yet: somebody else has changed the same settings (1).")
+	p.see("Somebody has changed this meanwhile, to: Theirs")
+	p.everyLook()
+	if title := c.title(); title != "Theirs" {
+		t.Errorf("the title is %q", title)
+	}
+	p.click("button", "Keep mine")
+	p.press("Ctrl+S")
+	p.see("Saved: 1.")
+	c.stored("1", "title", "Mine")
+	p.fill("Title", "Mine again")
+	c.want(200, "PUT", "/system/setting", values("site.title", "Theirs again"))
+	p.click("button", "Load again")
+	p.click("button", "Take theirs")
+	p.gone("Unsaved changes")
+	p.shows("Title", "Theirs again")
+}
+
+func TestConsoleSettingsAreFoundAndRebuilt(t *testing.T) {
+	server := start(t, t.TempDir())
+	p := signedInAt(t, server, signedIn(t, server), "/system/setting")
+	p.fill("Search", "security.session")
+	p.at("/system/setting?keywordSearch=security.session")
+	p.find("heading", "Security")
+	p.missing("heading", "Site")
+	p.gone("security.login_tries")
+	p.audit()
+	p.fill("Search", "nothing like it")
+	p.see("Nothing matches.")
+	p.audit()
+	p.click("button", "Clear the search and filters")
+	p.find("heading", "Site")
+	p.click("button", "Rebuild cache")
+	p.see("Cache rebuilt: 24 settings in")
+}
+
+func TestConsoleSettingsAreDefined(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/system/setting")
+	p.click("button", "Edit definitions")
+	p.at("/system/setting?define=1")
+	p.missing("button", "Delete site.title")
+	p.missing("button", "Delete group")
+	p.click("button", "Edit site.title")
+	p.see("The program uses this setting.")
+	p.everyLook()
+	p.dialog().fill("Title", "Name of the place")
+	p.confirm("Save")
+	p.see("Name of the place")
+
+	p.click("button", "New group")
+	p.dialog().fill("Title", "Mail")
+	p.dialog().fill("Key", "Mail!")
+	p.expect(422, "/system/setting-group")
+	p.confirm("Save")
+	p.see("must be lower-case letters")
+	p.everyLook()
+	p.dialog().fill("Key", "mail")
+	p.confirm("Save")
+	p.at("/system/setting/mail?define=1")
+
+	p.click("button", "New setting")
+	p.dialog().fill("Title", "How")
+	p.dialog().fill("Key", "how")
+	p.choose("Type", "Choice from a list")
+	p.dialog().click("button", "Add an option")
+	p.dialog().fill("Label 1", "Plain")
+	p.dialog().fill("Value 1", "plain")
+	p.dialog().click("button", "Add an option")
+	p.dialog().fill("Label 2", "Secure")
+	p.dialog().fill("Value 2", "plain")
+	p.expect(422, "/system/setting")
+	p.confirm("Save")
+	p.see("Row 2, value: is given twice.")
+	p.dialog().fill("Value 2", "tls")
+	p.dialog().click("button", "Move row 2 up")
+	p.dialog().click("button", "Add a limit or hint")
+	p.dialog().fill("Name 1", "placeholder")
+	p.press("Tab")
+	p.write("Choose")
+	p.everyLook()
+	p.confirm("Save")
+	p.find("button", "Edit mail.how")
+	group := into[struct{ Data []struct{ ID int64 } }](t, c.want(200, "GET", "/system/setting-group?keywordSearch=mail", "")).Data[0].ID
+	type definition struct {
+		ID             int64
+		Options, Props []map[string]string
+		Describe, Type string
+	}
+	read := func() []definition {
+		return into[struct{ Data []definition }](t, c.want(200, "GET", fmt.Sprintf("/system/setting?group_id=%d", group), "")).Data
+	}
+	if d := read()[0]; fmt.Sprint(d.Type, d.Options, d.Props) != "select[map[label:Secure value:tls] map[label:Plain value:plain]] [map[name:placeholder value:Choose]]" {
+		t.Errorf("it is stored as %+v", d)
+	}
+
+	p.click("button", "Delete group")
+	p.see("Delete or move its settings first: 1.")
+	p.click("button", "Edit mail.how")
+	c.want(200, "PUT", fmt.Sprintf("/system/setting/%d", read()[0].ID), `{"describe":"How letters go"}`)
+	p.dialog().fill("Title", "The way")
+	p.expect(409, fmt.Sprintf("/system/setting/%d", read()[0].ID))
+	p.confirm("Save")
+	p.see("Somebody else has changed this")
+	p.confirm("Load again")
+	p.shows("Description", "How letters go")
+	p.dialog().fill("Title", "The way")
+	p.confirm("Save")
+	p.find("combobox", "The way")
+	if d := read()[0]; d.Describe != "How letters go" {
+		t.Errorf("it is stored as %+v", d)
+	}
+
+	p.click("button", "Delete mail.how")
+	p.see("Its value is lost")
+	p.everyLook()
+	p.confirm("Delete")
+	p.see("mail.how is deleted.")
+	p.click("button", "Undo")
+	p.find("combobox", "The way")
+	p.click("button", "Delete mail.how")
+	p.confirm("Delete")
+	p.see("This group has no settings yet.")
+	p.audit()
+	p.click("button", "Edit group")
+	p.dialog().toggle("Public", true)
+	p.confirm("Save")
+	p.see("Saved.")
+	eventually(t, "the group is public", func() bool {
+		return into[struct{ Public int }](t, c.want(200, "GET", fmt.Sprintf("/system/setting-group/%d", group), "")).Public == 1
+	})
+	p.click("button", "Delete group")
+	p.confirm("Delete")
+	p.at("/system/setting?define=1")
+	c.want(404, "GET", fmt.Sprintf("/system/setting-group/%d", group), "")
+}
+
+func TestConsoleSettingsForWhoMayReadThem(t *testing.T) {
+	server := start(t, t.TempDir())
+	reader := clerk(t, server, signedIn(t, server), "system.setting.query", "system.setting.group.query")
+	p := signedInAt(t, server, reader, "/system/setting?define=1")
+	p.see("Saving them needs the permission system.setting.save.")
+	for _, button := range []string{"Rebuild cache", "Edit definitions", "Done editing", "New group", "New setting", "Upload", "Edit site.title"} {
+		p.missing("button", button)
+	}
+	var fields int
+	p.until("look at the fields", func() error {
+		return evaluate(p, "document.querySelectorAll('section input:enabled, section textarea:enabled, section button:enabled').length", &fields)
+	})
+	if fields != 0 {
+		t.Errorf("%d fields can be changed", fields)
+	}
+	p.everyLook()
+}
