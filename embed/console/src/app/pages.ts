@@ -21,6 +21,10 @@ export const pages: Record<string, Page> = {
   '/system/dict': page('system.dict.query', async () => (await import('../pages/dicts/Dicts')).Dicts),
   '/system/session': page('system.session.query', async () => (await import('../pages/Sessions')).Sessions),
   '/system/loginlog': page('system.loginlog.query', async () => (await import('../pages/LoginLog')).LoginLog),
+  '/system/monitor': page(
+    ['system.monitor.request', 'system.monitor.auth', 'system.monitor.query', 'system.monitor.cache', 'system.monitor.redis', 'system.monitor.trace'],
+    async () => (await import('../pages/monitor/Monitor')).Monitor,
+  ),
   '/system/info': page('system.info', async () => (await import('../pages/SystemInfo')).SystemInfo),
 }
 

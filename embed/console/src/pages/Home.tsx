@@ -1,26 +1,55 @@
-import { Card, Descriptions, Flex, Typography } from 'antd'
+import { Badge, Flex, Typography } from 'antd'
+import type { SessionPage, SystemHealth } from '../api/types'
 import { useAccount } from '../app/account'
 import { t } from '../i18n'
+import { count } from '../ui/format'
 import { Time } from '../ui/Time'
+import { useLive } from '../ui/useLive'
+import { Own } from './home/Own'
+import { Denials, SignIns } from './home/Recent'
+import { Health, Storage } from './home/Storage'
+import { Tiles } from './home/Tiles'
+import { Traffic } from './home/Traffic'
 
-// HomePage greets who is signed in with what the interface knows of them.
+// HomePage greets who is signed in with what there is to watch, each part for those
+// who may see it. What it asks counts as traffic, except of monitoring, so it is asked
+// rarely.
 export function HomePage() {
-  const { info } = useAccount()
+  const { info, may } = useAccount()
   const user = info.info
+  const { data: health } = useLive<SystemHealth>(may('system.info') ? '/system/health' : '', 60)
+  const stats = may('system.monitor.stats')
+  const watches = (['system.monitor.stats', 'system.monitor.auth', 'system.info', 'system.session.query', 'system.loginlog.query'] as const).some(may)
+  const now = <Now health={health} />
   return (
     <Flex vertical gap={16}>
-      <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>{t('home.hello', { name: user.nickname || user.username })}</Typography.Title>
-      <Card title={t('home.account')}>
-        <Descriptions
-          column={{ xs: 1, md: 2 }} size="small"
-          items={[
-            { label: t('sign_in.username'), children: user.username },
-            { label: t('home.roles'), children: user.role_names.join(', ') || '—' },
-            { label: t('home.dept'), children: user.dept_name || '—' },
-            { label: t('home.last'), children: <><Time at={user.login_time} /> {user.login_ip}</> },
-          ]}
-        />
-      </Card>
+      <div>
+        <Typography.Title level={1} style={{ fontSize: 20, margin: 0, overflowWrap: 'anywhere' }}>{t('home.hello', { name: user.nickname || user.username })}</Typography.Title>
+        <Typography.Text type="secondary">{t('home.last')}: <Time at={user.login_time} />{user.login_ip && `, ${user.login_ip}`}</Typography.Text>
+      </div>
+      {stats ? <Traffic tiles={now} /> : now}
+      <Flex wrap gap={16}>
+        {may('system.loginlog.query') && <SignIns title={t('home.sign_ins')} path="/system/loginlog" to="/system/loginlog" />}
+        {may('system.monitor.auth') && <Denials />}
+        {may('system.info') && <Storage health={health} />}
+        {may('system.info') && <Health health={health} />}
+      </Flex>
+      {!watches && <Own />}
     </Flex>
   )
+}
+
+// Now are the numbers that no time is chosen for.
+function Now({ health }: { health: SystemHealth | undefined }) {
+  const { may } = useAccount()
+  const { data: sessions } = useLive<SessionPage>(may('system.session.query') ? '/system/session' : '', 60, () => ({ pageSize: 1 }))
+  const unwell = health?.parts.filter((p) => p.state !== 'ok').map((p) => p.name)
+  const tiles = [
+    ...(may('system.session.query') ? [{ label: t('home.sessions'), value: sessions ? count(sessions.total) : '', to: '/system/session' }] : []),
+    ...(may('system.info') ? [{
+      label: t('home.health'), to: '/system/info', bad: health?.state === 'failed', more: unwell?.join(', '),
+      value: health && <Badge status={health.state === 'ok' ? 'success' : health.state === 'failed' ? 'error' : 'warning'} text={t(health.state === 'ok' ? 'home.well' : 'home.look')} />,
+    }] : []),
+  ]
+  return tiles.length > 0 && <Tiles tiles={tiles} />
 }

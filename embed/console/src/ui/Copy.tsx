@@ -28,8 +28,8 @@ async function copy(text: string): Promise<boolean> {
   return done
 }
 
-// Copy is a button that copies a text and says so.
-export function Copy({ text }: { text: string }) {
+// Copy is a button that copies a text and says so; its label can say what.
+export function Copy({ text, label = t('copy') }: { text: string; label?: string }) {
   const [done, setDone] = useState(false)
   return (
     <Button
@@ -39,7 +39,7 @@ export function Copy({ text }: { text: string }) {
         setTimeout(() => setDone(false), 2000)
       })}
     >
-      {done ? t('copied') : t('copy')}
+      {done ? t('copied') : label}
     </Button>
   )
 }

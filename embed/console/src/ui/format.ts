@@ -13,3 +13,18 @@ export function bytes(n: number): string {
 export function count(n: number): string {
   return new Intl.NumberFormat(language).format(n)
 }
+
+const decimal = (n: number, digits: number) => new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(n)
+
+// duration is a number of milliseconds as people read it, with three figures at most.
+export function duration(ms: number): string {
+  if (ms < 10) return `${decimal(ms, 2)} ms`
+  if (ms < 1000) return `${decimal(ms, ms < 100 ? 1 : 0)} ms`
+  return ms < 60_000 ? `${decimal(ms / 1000, ms < 10_000 ? 2 : 1)} s` : `${decimal(ms / 60_000, 1)} min`
+}
+
+// percent is a part of a whole.
+export function percent(part: number, whole: number): string {
+  const share = whole > 0 ? part / whole : 0
+  return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: share > 0 && share < 0.1 ? 1 : 0 }).format(share)
+}

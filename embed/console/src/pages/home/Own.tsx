@@ -1,0 +1,49 @@
+import { Card, Descriptions, Flex } from 'antd'
+import { Link } from 'react-router'
+import type { PermissionNode } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { pages } from '../../app/pages'
+import { maybe, t } from '../../i18n'
+import { Icon } from '../../ui/icons'
+import { Time } from '../../ui/Time'
+import { SignIns } from './Recent'
+
+// leaves are the pages among the menus.
+const leaves = (nodes: PermissionNode[]): PermissionNode[] => nodes.flatMap((node) => [...(node.path in pages ? [node] : []), ...leaves(node.children ?? [])])
+
+// Own is the home of who has nothing to watch: the account, its sign-ins, and what
+// there is to open.
+export function Own() {
+  const { info } = useAccount()
+  const user = info.info
+  const open = leaves(info.menus)
+  return (
+    <>
+      {open.length > 0 && (
+        <Card title={t('home.open')}>
+          <Flex wrap gap={12}>
+            {open.map((node) => (
+              <Link key={node.id} to={node.path} style={{ flex: '0 1 200px' }}>
+                <Card size="small" hoverable><Flex gap={8} align="center"><Icon name={node.icon} />{maybe(node.local) ?? node.name}</Flex></Card>
+              </Link>
+            ))}
+          </Flex>
+        </Card>
+      )}
+      <Flex wrap gap={16}>
+        <Card title={t('home.account')} style={{ flex: '1 1 320px', minWidth: 0 }}>
+          <Descriptions
+            column={1} size="small" styles={{ content: { overflowWrap: 'anywhere' } }}
+            items={[
+              { label: t('sign_in.username'), children: <bdi>{user.username}</bdi> },
+              { label: t('home.roles'), children: <bdi>{user.role_names.join(', ') || '—'}</bdi> },
+              { label: t('home.dept'), children: <bdi>{user.dept_name || '—'}</bdi> },
+              { label: t('home.last'), children: <><Time at={user.login_time} />&nbsp;{user.login_ip}</> },
+            ]}
+          />
+        </Card>
+        <SignIns title={t('home.own_sign_ins')} path="/admin/loginlog" />
+      </Flex>
+    </>
+  )
+}

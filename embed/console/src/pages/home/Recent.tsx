@@ -1,0 +1,53 @@
+import { Card, Table, Tag, Typography } from 'antd'
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import type { AuthEvent, LoginLog } from '../../api/types'
+import { type Key, maybe, t } from '../../i18n'
+import { Time } from '../../ui/Time'
+import { useLive } from '../../ui/useLive'
+import { within } from '../monitor/span'
+
+const results: Record<string, string> = { success: 'success', failed: 'error', throttled: 'warning' }
+
+// Half is a card that shares its row with another where there is room.
+export function Half({ title, to, loading, children }: { title: string; to?: string; loading?: boolean; children: ReactNode }) {
+  return <Card title={title} extra={to && <Link to={to} aria-label={`${t('home.all')}: ${title}`}>{t('home.all')}</Link>} loading={loading} style={{ flex: '1 1 440px', minWidth: 0 }}>{children}</Card>
+}
+
+// SignIns are the latest ones of everybody, or one's own.
+export function SignIns({ title, path, to }: { title: string; path: string; to?: string }) {
+  const { data } = useLive<{ data: LoginLog[] }>(path, 120, () => ({ pageSize: 6 }))
+  return (
+    <Half title={title} to={to} loading={!data}>
+      <Table<LoginLog>
+        size="small" rowKey="id" pagination={false} dataSource={data?.data} scroll={{ x: 'max-content' }} locale={{ emptyText: t('none') }}
+        columns={[
+          { title: t('time'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
+          { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (name: string) => <bdi title={name}>{name}</bdi> },
+          { title: t('loginlog.result'), dataIndex: 'result', render: (result: string, row) => <Tag color={results[result]} title={maybe(`loginlog.${row.reason}`)}>{t(`loginlog.${result}` as Key)}{row.count > 1 ? ` × ${row.count}` : ''}</Tag> },
+          { title: t('address'), dataIndex: 'ip' },
+        ]}
+      />
+    </Half>
+  )
+}
+
+const back = 24 * 3_600_000
+
+// Denials are the latest decisions against somebody.
+export function Denials() {
+  const { data } = useLive<{ data: AuthEvent[] }>('/system/monitor/auth', 30, () => ({ ...within(Date.now() - back), result: 'denied', pageSize: 6 }))
+  return (
+    <Half title={t('home.denials')} to="/system/monitor/auth?span=24h&result=denied" loading={!data}>
+      <Table<AuthEvent>
+        size="small" rowKey="id" pagination={false} dataSource={data?.data} scroll={{ x: 'max-content' }} locale={{ emptyText: t('home.denials.none') }}
+        columns={[
+          { title: t('time'), dataIndex: 'recorded_at', render: (at: string) => <Time at={at} /> },
+          { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (name: string) => <bdi title={name}>{name || '—'}</bdi> },
+          { title: t('monitor.filter.ability'), dataIndex: 'ability', ellipsis: true, render: (text: string) => <Typography.Text title={text}>{text || '—'}</Typography.Text> },
+          { title: t('address'), dataIndex: 'address' },
+        ]}
+      />
+    </Half>
+  )
+}

@@ -1,0 +1,52 @@
+import { Badge, Flex, Progress, Table } from 'antd'
+import type { Part, StoredFile, SystemHealth, SystemInfo } from '../../api/types'
+import { t } from '../../i18n'
+import { bytes } from '../../ui/format'
+import { useLive } from '../../ui/useLive'
+import { Half } from './Recent'
+
+const states: Record<string, 'success' | 'warning' | 'error'> = { ok: 'success', degraded: 'warning', failed: 'error' }
+
+// Storage is how large the database files are and how much of the disk is left.
+export function Storage({ health }: { health: SystemHealth | undefined }) {
+  const { data: info } = useLive<SystemInfo>('/system/info', 300)
+  const free = health?.parts.find((p) => p.name === 'disk')?.figures.free_bytes
+  const monitor = health?.parts.find((p) => p.name === 'monitor')?.figures
+  return (
+    <Half title={t('home.files')} to="/system/info" loading={!info}>
+      <Table<StoredFile>
+        size="small" rowKey="name" pagination={false} dataSource={info?.files} scroll={{ x: 'max-content' }} style={{ fontVariantNumeric: 'tabular-nums' }}
+        columns={[
+          { title: t('info.file'), dataIndex: 'name' },
+          { title: t('info.size'), dataIndex: 'size_bytes', align: 'end', render: bytes },
+          { title: t('info.free'), dataIndex: 'free_bytes', align: 'end', render: bytes },
+        ]}
+      />
+      <Flex vertical gap={8} style={{ marginTop: 16, fontVariantNumeric: 'tabular-nums' }}>
+        {free !== undefined && <Flex justify="space-between"><span>{t('home.disk')}</span><span>{bytes(free)}</span></Flex>}
+        {monitor?.max_bytes ? (
+          <div>
+            <Flex justify="space-between"><span>{t('home.monitor')}</span><span>{t('home.of', { part: bytes(monitor.bytes ?? 0), all: bytes(monitor.max_bytes) })}</span></Flex>
+            <Progress percent={(100 * (monitor.bytes ?? 0)) / monitor.max_bytes} showInfo={false} size="small" aria-label={t('home.monitor')} />
+          </div>
+        ) : null}
+      </Flex>
+    </Half>
+  )
+}
+
+// Health is the state of each part.
+export function Health({ health }: { health: SystemHealth | undefined }) {
+  return (
+    <Half title={t('home.health')} to="/system/info" loading={!health}>
+      <Table<Part>
+        size="small" rowKey="name" pagination={false} showHeader={false} dataSource={health?.parts} scroll={{ x: 'max-content' }}
+        columns={[
+          { title: t('info.part'), dataIndex: 'name' },
+          { title: t('info.state'), dataIndex: 'state', render: (state: string) => <Badge status={states[state] ?? 'error'} text={state} /> },
+          { title: '', dataIndex: 'text', render: (text: string) => <span style={{ overflowWrap: 'anywhere' }}>{text}</span> },
+        ]}
+      />
+    </Half>
+  )
+}

@@ -1,0 +1,106 @@
+import { FilterOutlined } from '@ant-design/icons'
+import { AutoComplete, Badge, Button, Checkbox, Flex, Grid, Input, InputNumber, Select } from 'antd'
+import { useEffect, useState } from 'react'
+import { t } from '../../i18n'
+import { filterName, word } from './words'
+import { type Filter, filters, type Kind } from './kinds'
+import { UserPick } from './UserPick'
+
+type Props = { kind: Kind; params: URLSearchParams; set: (values: Record<string, string | undefined>) => void; narrowed: number; clear: () => void; routes: string[] }
+
+// Filters are all that a list can be asked for. On a phone they wait behind a button.
+export function Filters({ kind, params, set, narrowed, clear, routes }: Props) {
+  const { md } = Grid.useBreakpoint()
+  const [open, setOpen] = useState(false)
+  return (
+    <div style={{ marginBottom: 16 }}>
+      {!md && (
+        <Badge count={narrowed} size="small">
+          <Button icon={<FilterOutlined />} aria-expanded={open} onClick={() => setOpen(!open)}>{t('monitor.filters')}</Button>
+        </Badge>
+      )}
+      {(md || open) && (
+        <Flex wrap gap={8} align="center" style={{ marginTop: md ? 0 : 8 }}>
+          <Text name="keywordSearch" params={params} set={set} width={220} />
+          {filters[kind].map((filter) => <One key={filter.name} filter={filter} params={params} set={set} routes={routes} />)}
+          {narrowed > 0 && <Button type="link" onClick={clear}>{t('empty.clear')}</Button>}
+        </Flex>
+      )}
+    </div>
+  )
+}
+
+function One({ filter, params, set, routes }: { filter: Filter; params: URLSearchParams; set: Props['set']; routes: string[] }) {
+  const { name } = filter
+  const value = params.get(name) ?? undefined
+  const label = filterName(name)
+  switch (filter.by) {
+    case 'user': {
+      const app = params.get('app_user_id')
+      return (
+        <UserPick
+          app value={app ? `app:${app}` : value && `admin:${value}`}
+          onChange={(picked) => {
+            const [realm, id] = (picked ?? '').split(':')
+            set({ user_id: realm === 'admin' ? id : undefined, app_user_id: realm === 'app' ? id : undefined })
+          }}
+        />
+      )
+    }
+    case 'choice':
+      return (
+        <Select
+          allowClear style={{ width: 140 }} placeholder={label} aria-label={label} value={value} onChange={(v?: string) => set({ [name]: v })}
+          options={filter.values.map((v) => ({ value: v, label: word(name, v) }))}
+        />
+      )
+    case 'flag':
+      return <Checkbox checked={value === '1'} onChange={(e) => set({ [name]: e.target.checked ? '1' : undefined })}>{label}</Checkbox>
+    case 'number':
+      return <Least name={name} params={params} set={set} />
+    case 'route':
+      return <Text name={name} params={params} set={set} width={200} options={routes} />
+    default:
+      return <Text name={name} params={params} set={set} width={150} />
+  }
+}
+
+type Field = { name: string; params: URLSearchParams; set: Props['set'] }
+
+// useTyped is a text that is asked for once somebody stops typing.
+function useTyped({ name, params, set }: Field) {
+  const asked = params.get(name) ?? ''
+  const [text, setText] = useState(asked)
+  useEffect(() => setText(asked), [asked])
+  useEffect(() => {
+    if (text === asked) return
+    const wait = setTimeout(() => set({ [name]: text || undefined }), 400)
+    return () => clearTimeout(wait)
+  }, [text, asked, set, name])
+  return [text, setText] as const
+}
+
+function Text({ width, options, ...field }: Field & { width: number; options?: string[] }) {
+  const [text, setText] = useTyped(field)
+  const label = filterName(field.name)
+  if (options?.length) {
+    return (
+      <AutoComplete
+        allowClear style={{ width }} placeholder={label} aria-label={label} value={text} onChange={(v?: string) => setText(v ?? '')} popupMatchSelectWidth={false}
+        showSearch={{ filterOption: (typed, option) => String(option?.value).includes(typed) }} options={options.map((value) => ({ value }))}
+      />
+    )
+  }
+  return <Input allowClear style={{ width }} placeholder={label} aria-label={label} value={text} onChange={(e) => setText(e.target.value)} />
+}
+
+function Least(field: Field) {
+  const [text, setText] = useTyped(field)
+  const label = filterName(field.name)
+  return (
+    <InputNumber
+      min={0} precision={0} controls={false} style={{ width: 150 }} placeholder={label} aria-label={label} suffix="ms"
+      value={text === '' ? null : Number(text)} onChange={(n) => setText(n === null ? '' : String(n))}
+    />
+  )
+}

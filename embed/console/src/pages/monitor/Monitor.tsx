@@ -1,0 +1,48 @@
+import { Tabs, Typography } from 'antd'
+import { Navigate, Route, Routes, useLocation, useNavigate } from 'react-router'
+import { useAccount } from '../../app/account'
+import { Forbidden, NotFound } from '../../app/States'
+import { t } from '../../i18n'
+import { EventList } from './EventList'
+import { accessOf, type Kind, kinds } from './kinds'
+import { Request } from './Request'
+import { Traces } from './Traces'
+import { kindName } from './words'
+
+// Monitor is what monitoring has kept: a list for each kind of event, each request
+// with all that belongs to it, and the traces that have more of it kept.
+export function Monitor() {
+  const { may } = useAccount()
+  const open = [...kinds, 'trace' as const].filter((kind) => may(accessOf[kind]))
+  return (
+    <Routes>
+      <Route index element={open[0] ? <Navigate to={open[0]} replace /> : <Forbidden permission={accessOf.request} />} />
+      <Route path="request/:id" element={may(accessOf.request) ? <Request /> : <Forbidden permission={accessOf.request} />} />
+      {[...kinds, 'trace' as const].map((kind) => (
+        <Route key={kind} path={kind} element={may(accessOf[kind]) ? <Tab kind={kind} open={open} /> : <Forbidden permission={accessOf[kind]} />} />
+      ))}
+      <Route path="*" element={<NotFound />} />
+    </Routes>
+  )
+}
+
+function Tab({ kind, open }: { kind: Kind | 'trace'; open: (Kind | 'trace')[] }) {
+  const navigate = useNavigate()
+  const { search } = useLocation()
+
+  // The time stays when another list is opened; conditions are each list's own.
+  function go(to: string) {
+    const kept = new URLSearchParams([...new URLSearchParams(search)].filter(([name]) => ['span', 'from', 'to', 'live'].includes(name)))
+    void navigate({ pathname: `/system/monitor/${to}`, search: kept.toString() })
+  }
+
+  return (
+    <>
+      <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>{t('menu.system.monitor')}</Typography.Title>
+      <Tabs
+        activeKey={kind} onChange={go} destroyOnHidden
+        items={open.map((key) => ({ key, label: kindName(key), children: key === 'trace' ? <Traces /> : <EventList key={key} kind={key} /> }))}
+      />
+    </>
+  )
+}

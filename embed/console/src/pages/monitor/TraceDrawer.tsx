@@ -1,0 +1,55 @@
+import { Alert, AutoComplete, Form, Input, Slider } from 'antd'
+import { useEffect, useState } from 'react'
+import { post } from '../../api/request'
+import { t } from '../../i18n'
+import { useAct } from '../../ui/useAct'
+import { FormDrawer } from '../../ui/FormDrawer'
+import { UserPick } from './UserPick'
+
+type Values = { user_id?: string; ip?: string; route?: string; minutes: number }
+
+type Document = { paths: Record<string, Record<string, unknown>> }
+
+// useRoutes are the routes that can be traced, as the interface describes itself.
+function useRoutes(wanted: boolean): string[] {
+  const [routes, setRoutes] = useState<string[]>([])
+  useEffect(() => {
+    if (!wanted) return
+    const control = new AbortController()
+    fetch('/openapi.json', { signal: control.signal }).then(async (answer) => {
+      const { paths } = (await answer.json()) as Document
+      setRoutes(Object.entries(paths).flatMap(([path, ways]) => {
+        const route = path.replace(/\{(\w+)\}/g, ':$1')
+        return Object.keys(ways).filter((way) => /^(get|post|put|delete)$/.test(way)).map((way) => `${way.toUpperCase()} ${route}`)
+      }).filter((route) => !route.includes('/system/monitor')))
+    }).catch(() => {}) // the route can be typed
+    return () => control.abort()
+  }, [wanted])
+  return routes
+}
+
+// TraceDrawer starts a trace.
+export function TraceDrawer({ open, onClose, onStarted }: { open: boolean; onClose: () => void; onStarted: () => Promise<void> }) {
+  const { done } = useAct()
+  const routes = useRoutes(open)
+
+  async function start({ user_id, ip, route, minutes }: Values) {
+    await post('/system/monitor/trace', {
+      minutes, ...(user_id && { user_id: Number(user_id.split(':')[1]) }), ...(ip && { ip: ip.trim() }), ...(route && { route: route.trim() }),
+    }, { quiet: true })
+    done(t('trace.running'))
+    await onStarted()
+  }
+
+  return (
+    <FormDrawer<Values> title={t('trace.start')} open={open} initial={{ minutes: 5 }} save={start} onClose={onClose} ok={t('trace.start.ok')}>
+      <Alert type="info" showIcon style={{ marginBottom: 16 }} title={t('trace.start.text')} />
+      <Form.Item name="user_id" label={t('monitor.filter.user_id')}><UserPick width="100%" /></Form.Item>
+      <Form.Item name="ip" label={t('address')}><Input placeholder="192.0.2.7" /></Form.Item>
+      <Form.Item name="route" label={t('monitor.filter.route')}>
+        <AutoComplete allowClear placeholder="GET /admin/list" showSearch={{ filterOption: (typed, option) => String(option?.value).toLowerCase().includes(typed.toLowerCase()) }} options={routes.map((value) => ({ value }))} />
+      </Form.Item>
+      <Form.Item name="minutes" label={t('trace.minutes')}><Slider min={1} max={15} marks={{ 1: '1', 5: '5', 10: '10', 15: '15' }} ariaLabelForHandle={t('trace.minutes')} /></Form.Item>
+    </FormDrawer>
+  )
+}

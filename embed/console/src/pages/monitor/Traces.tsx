@@ -1,0 +1,109 @@
+import { PlusOutlined } from '@ant-design/icons'
+import { Button, Empty, Flex, Table, Tag, Typography } from 'antd'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { Link } from 'react-router'
+import { del } from '../../api/request'
+import type { Trace, TraceList } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { count } from '../../ui/format'
+import { Time } from '../../ui/Time'
+import { useAct } from '../../ui/useAct'
+import { useLive } from '../../ui/useLive'
+import { Code } from './parts'
+
+const TraceDrawer = lazy(async () => ({ default: (await import('./TraceDrawer')).TraceDrawer }))
+
+// caught is the address of the requests that a trace has seen.
+function caught(trace: Trace): string {
+  const query = new URLSearchParams({ from: trace.started_at, to: trace.ends_at })
+  const [method, path] = trace.route.includes(' ') ? trace.route.split(' ') : ['', trace.route]
+  if (method) query.set('method', method)
+  if (path) query.set('route', path)
+  if (trace.ip) query.set('address', trace.ip)
+  if (trace.user_id) query.set('user_id', String(trace.user_id))
+  return `/system/monitor/request?${query}`
+}
+
+// useNow is the time in seconds, as it goes on.
+function useNow(): number {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    const tick = setInterval(() => setNow(Date.now()), 1000)
+    return () => clearInterval(tick)
+  }, [])
+  return now
+}
+
+// useTraces are those that run, and those that ran since the page was opened.
+function useTraces() {
+  const { data, reload } = useLive<TraceList>('/system/monitor/trace', 3)
+  const [seen, setSeen] = useState<Trace[]>([])
+  useEffect(() => {
+    if (data) setSeen((old) => [...data.data, ...old.filter((trace) => !data.data.some((running) => running.id === trace.id))].sort((a, b) => b.id - a.id))
+  }, [data])
+  return { traces: data && seen, running: new Set(data?.data.map((trace) => trace.id)), reload }
+}
+
+// Traces have everything kept of the requests that they look for, for some minutes.
+export function Traces() {
+  const { may } = useAccount()
+  const { done } = useAct()
+  const { traces, running, reload } = useTraces()
+  const [open, setOpen] = useState<boolean>() // undefined until it was once
+  const now = useNow()
+
+  async function stop(trace: Trace) {
+    await del(`/system/monitor/trace/${trace.id}`)
+    done(t('trace.stopped'))
+    await reload()
+  }
+
+  const left = (trace: Trace) => {
+    const seconds = Math.max(0, Math.ceil((Date.parse(trace.ends_at) - now) / 1000))
+    return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+  }
+  const start = <Button type="primary" icon={<PlusOutlined />} onClick={() => setOpen(true)}>{t('trace.start')}</Button>
+  return (
+    <>
+      <Flex wrap gap={8} align="center" justify="space-between" style={{ marginBottom: 16 }}>
+        <Typography.Text type="secondary" style={{ maxWidth: 720 }}>{t('trace.text')}</Typography.Text>
+        {start}
+      </Flex>
+      <Table<Trace>
+        rowKey="id" size="middle" pagination={false} dataSource={traces} loading={{ spinning: !traces, delay: 200 }} scroll={{ x: 'max-content' }}
+        locale={{ emptyText: traces ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('trace.empty')} /> : ' ' }}
+        columns={[
+          { title: t('trace.what'), key: 'what', render: (_, trace) => <What trace={trace} /> },
+          { title: t('trace.by'), dataIndex: 'created_by', render: (name: string) => <bdi>{name}</bdi> },
+          { title: t('trace.started'), dataIndex: 'started_at', render: (at: string) => <Time at={at} /> },
+          {
+            title: t('trace.left'), key: 'left', align: 'end',
+            render: (_, trace) => (running.has(trace.id) ? <span style={{ fontVariantNumeric: 'tabular-nums' }}>{left(trace)}</span> : <Tag>{t('trace.over')}</Tag>),
+          },
+          { title: t('trace.matched'), dataIndex: 'matched', align: 'end', render: count },
+          {
+            title: '', key: 'actions', align: 'end',
+            render: (_, trace) => (
+              <Flex gap={12} justify="end" align="center">
+                {may('system.monitor.request') && <Link to={caught(trace)}>{t('trace.caught')}</Link>}
+                {running.has(trace.id) && <Button size="small" onClick={() => void stop(trace)}>{t('trace.stop')}</Button>}
+              </Flex>
+            ),
+          },
+        ]}
+      />
+      <Suspense>{open !== undefined && <TraceDrawer open={open} onClose={() => setOpen(false)} onStarted={reload} />}</Suspense>
+    </>
+  )
+}
+
+function What({ trace }: { trace: Trace }) {
+  return (
+    <Flex wrap gap={8}>
+      {trace.user_id > 0 && <span>{t('trace.user', { id: trace.user_id })}</span>}
+      {trace.ip && <Code>{trace.ip}</Code>}
+      {trace.route && <Code>{trace.route}</Code>}
+    </Flex>
+  )
+}

@@ -1,0 +1,102 @@
+import { type TableProps, Tag, Typography } from 'antd'
+import { Link } from 'react-router'
+import type { AuthEvent, CacheEvent, QueryEvent, RedisRecord, RequestEvent } from '../../api/types'
+import { t } from '../../i18n'
+import { bytes, count, duration } from '../../ui/format'
+import type { Events, Kind } from './kinds'
+import { Code, Marks, Moment, Sampled, Status, Story, Who } from './parts'
+import { redisSays } from './redis'
+import { word } from './words'
+
+// The columns of each list. Their widths are fixed, so that nothing moves when rows
+// come in.
+
+type Columns<T> = NonNullable<TableProps<T>['columns']>
+
+const end = { align: 'end' as const, style: undefined }
+const cut = { ellipsis: { showTitle: false } }
+
+function first<T extends { id: number; recorded_at: string; sampled: number }>(fresh: ReadonlySet<number>): Columns<T> {
+  return [{
+    title: t('time'), dataIndex: 'recorded_at', width: 168, fixed: 'start',
+    render: (at: string, row) => <><Moment at={at} /> <Sampled times={row.sampled} />{fresh.has(row.id) && <Tag color="blue">{t('monitor.new')}</Tag>}</>,
+  }]
+}
+
+const who = <T extends { user: RequestEvent['user'] }>(): Columns<T>[number] => ({ title: t('sign_in.username'), key: 'user', width: 140, ...cut, render: (_, row) => <Who user={row.user} /> })
+const story = <T extends { request_id: string }>(): Columns<T>[number] => ({ title: t('monitor.kind.request'), key: 'story', width: 96, render: (_, row) => <Story id={row.request_id} /> })
+const route = <T extends { route: string }>(): Columns<T>[number] => ({ title: t('monitor.filter.route'), dataIndex: 'route', width: 220, ...cut, render: (text: string) => text && <Code>{text}</Code> })
+const took = <T,>(name = 'duration_ms', title = t('monitor.duration')): Columns<T>[number] => ({ title, dataIndex: name, width: 104, ...end, render: (ms?: number) => (ms === undefined ? '' : duration(ms)) })
+
+function request(from: string): Columns<RequestEvent> {
+  return [
+    { title: t('monitor.filter.method'), dataIndex: 'method', width: 84 },
+    { title: t('monitor.uri'), dataIndex: 'uri', width: 360, ...cut, render: (uri: string, row) => <Link to={`/system/monitor/request/${row.id}`} state={{ from }}><Code>{uri}</Code></Link> },
+    { title: t('status'), dataIndex: 'status', width: 210, ...cut, render: (status: number, row) => <><Status status={status} />{row.error && <Typography.Text type="secondary" title={row.message}>{row.error}</Typography.Text>}</> },
+    { ...took<RequestEvent>(), width: 150, render: (ms: number, row) => <><Marks slow={row.slow} />{duration(ms)}</> },
+    took('store_ms', t('monitor.store')),
+    { title: t('monitor.events'), dataIndex: 'events', width: 84, ...end, render: count },
+    { title: t('monitor.answer'), dataIndex: 'bytes_out', width: 96, ...end, render: bytes },
+    who(),
+    { title: t('address'), dataIndex: 'address', width: 140, ...cut },
+  ]
+}
+
+function auth(): Columns<AuthEvent> {
+  const colors: Record<string, string> = { success: 'success', allowed: 'success', failed: 'error', denied: 'error' }
+  return [
+    { title: t('monitor.filter.type'), dataIndex: 'type', width: 150, render: (type: string) => word('type', type) },
+    { title: t('sign_in.username'), dataIndex: 'username', width: 140, ...cut, render: (name: string) => <bdi title={name}>{name || '—'}</bdi> },
+    { title: t('monitor.filter.result'), dataIndex: 'result', width: 190, ...cut, render: (result: string, row) => <><Tag color={colors[result]}>{word('result', result)}</Tag>{row.reason && <Typography.Text type="secondary" title={row.reason}>{row.reason}</Typography.Text>}</> },
+    { title: t('monitor.filter.ability'), dataIndex: 'ability', width: 220, ...cut, render: (text: string) => text && <Code>{text}</Code> },
+    { title: t('monitor.matched_by'), dataIndex: 'matched_by', width: 160, ...cut, render: (roles: string[]) => <bdi title={roles.join(', ')}>{roles.join(', ')}</bdi> },
+    { title: t('address'), dataIndex: 'address', width: 140, ...cut },
+    route(), story(),
+  ]
+}
+
+function query(): Columns<QueryEvent> {
+  return [
+    { title: t('monitor.filter.statement'), dataIndex: 'statement', width: 380, ...cut, render: (text: string) => <Code>{text}</Code> },
+    { title: t('monitor.filter.plan'), dataIndex: 'plan', width: 84 },
+    { title: t('monitor.marks'), key: 'marks', width: 130, render: (_, row) => <Marks slow={row.slow} repeated={row.n_plus_one} /> },
+    took(), took('wait_ms', t('monitor.wait')), took('commit_ms', t('monitor.commit')),
+    { title: t('monitor.rows'), key: 'rows', width: 120, ...end, render: (_, row) => `${count(row.returned)} / ${count(row.examined)}` },
+    { title: t('monitor.bytes'), dataIndex: 'bytes', width: 96, ...end, render: bytes },
+    { title: t('monitor.caller'), dataIndex: 'caller', width: 190, ...cut, render: (text: string) => <Code>{text}</Code> },
+    { title: t('monitor.filter.connection'), dataIndex: 'connection', width: 100 },
+    who(), route(), story(),
+  ]
+}
+
+function cache(): Columns<CacheEvent> {
+  return [
+    { title: t('monitor.filter.cache'), dataIndex: 'cache', width: 140 },
+    { title: t('monitor.filter.type'), dataIndex: 'type', width: 120, render: (type: string) => word('type', type) },
+    { title: t('monitor.count'), dataIndex: 'count', width: 90, ...end, render: count },
+    { title: t('monitor.key'), dataIndex: 'key', width: 160, ...cut, render: (text: string) => text && <Code>{text}</Code> },
+    { title: t('monitor.entries'), dataIndex: 'size', width: 100, ...end, render: (n: number) => (n ? count(n) : '—') },
+    { title: t('monitor.generation'), dataIndex: 'generation', width: 110, ...end, render: (n: number) => (n ? count(n) : '—') },
+    took(), who(), route(), story(),
+  ]
+}
+
+function redis(): Columns<RedisRecord> {
+  return [
+    { title: t('monitor.filter.connection'), dataIndex: 'connection', width: 160, ...cut, render: (name: string) => (name === 'embedded' ? <Tag title={t('redis.embedded.text')}>{t('redis.embedded')}</Tag> : <bdi>{name}</bdi>) },
+    { title: t('monitor.filter.type'), dataIndex: 'type', width: 120, render: (type: string) => word('type', type) },
+    { title: t('redis.what'), key: 'what', width: 420, ...cut, render: (_, row) => redisSays(row) },
+    { title: t('redis.calls'), dataIndex: 'calls', width: 90, ...end, render: (n?: number) => (n === undefined ? '' : count(n)) },
+    { title: t('redis.each'), dataIndex: 'usec_per_call', width: 110, ...end, render: (n?: number) => (n === undefined ? '' : duration(n / 1000)) },
+    took(),
+    { title: t('redis.client'), dataIndex: 'client', width: 160, ...cut },
+    who(), story(),
+  ]
+}
+
+const own = { request, auth, query, cache, redis }
+
+// columnsOf are the columns of a list; from is the address that leads back to it.
+export function columnsOf<K extends Kind>(kind: K, fresh: ReadonlySet<number>, from: string): Columns<Events[K]> {
+  return [...first<Events[K]>(fresh), ...(own[kind](from) as Columns<Events[K]>)]
+}

@@ -1,0 +1,58 @@
+import { Tag, Tooltip, Typography } from 'antd'
+import dayjs from 'dayjs'
+import { Link } from 'react-router'
+import type { EventUser } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+
+// What the pages of monitoring show of an event.
+
+const colors: Record<string, string> = { 1: 'default', 2: 'success', 3: 'processing', 4: 'warning', 5: 'error' }
+
+// Status is how a request was answered; 0 stands for one that was not.
+export function Status({ status }: { status: number }) {
+  return <Tag color={status ? colors[String(status)[0]!] : 'error'}>{status || t('monitor.broken')}</Tag>
+}
+
+// Moment is an exact time, with the date where that is not today's.
+export function Moment({ at }: { at: string }) {
+  const moment = dayjs(at)
+  const today = moment.isSame(dayjs(), 'day')
+  return (
+    <time dateTime={at} title={moment.format('YYYY-MM-DD HH:mm:ss.SSS')} style={{ whiteSpace: 'nowrap', fontVariantNumeric: 'tabular-nums' }}>
+      {moment.format(today ? 'HH:mm:ss.SSS' : 'MM-DD HH:mm:ss')}
+    </time>
+  )
+}
+
+// Sampled marks an event that stands for others like it.
+export function Sampled({ times }: { times: number }) {
+  return times > 1 ? <Tooltip title={t('monitor.sampled', { n: times })}><Tag tabIndex={0}>×{times}</Tag></Tooltip> : null
+}
+
+export function Who({ user }: { user: EventUser | null }) {
+  if (!user) return <Typography.Text type="secondary">—</Typography.Text>
+  return <><bdi>{user.username}</bdi>{user.realm === 'app' && <> <Tag>{t('sessions.app')}</Tag></>}</>
+}
+
+// Code is a text of a machine, cut where it does not fit.
+export function Code({ children }: { children: string }) {
+  return <span title={children} style={{ fontFamily: 'ui-monospace, monospace', fontSize: '0.93em' }}>{children}</span>
+}
+
+// Story links to the request that an event belongs to.
+export function Story({ id }: { id: string }) {
+  const { may } = useAccount()
+  if (!id || !may('system.monitor.request')) return null
+  return <Link to={`/system/monitor/request/${encodeURIComponent(id)}`} aria-label={t('monitor.story.of', { id })}>{t('monitor.story')}</Link>
+}
+
+// Marks are what is remarkable about an event.
+export function Marks({ slow, repeated = 0 }: { slow: 0 | 1; repeated?: 0 | 1 }) {
+  return (
+    <>
+      {slow === 1 && <Tag color="warning">{t('monitor.slow')}</Tag>}
+      {repeated === 1 && <Tooltip title={t('monitor.n_plus_one.text')}><Tag color="error" tabIndex={0}>{t('monitor.n_plus_one')}</Tag></Tooltip>}
+    </>
+  )
+}

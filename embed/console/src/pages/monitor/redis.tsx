@@ -1,0 +1,74 @@
+import { Badge, Card, Descriptions, Flex, Tag, Typography } from 'antd'
+import { useMemo } from 'react'
+import type { RedisInfo, RedisRecord } from '../../api/types'
+import { t } from '../../i18n'
+import { bytes, count, percent } from '../../ui/format'
+import { Time } from '../../ui/Time'
+import { useLive } from '../../ui/useLive'
+import { Code } from './parts'
+import { within } from './span'
+
+// redisSays is what an event of a Redis server is about, on one line.
+export function redisSays(row: RedisRecord) {
+  if (row.type === 'state') {
+    return <><Tag color={row.state === 'up' ? 'success' : 'error'}>{row.state === 'up' ? t('redis.up') : t('redis.down')}</Tag><span title={row.error}>{row.error}</span></>
+  }
+  if (row.info) return <>{t('redis.info', { ops: count(row.info.ops_per_second), memory: bytes(row.info.used_memory), clients: count(row.info.connected_clients) })}</>
+  return <Code>{[row.command, row.type === 'slowlog' ? row.key : ''].filter(Boolean).join(' ')}</Code>
+}
+
+type Answer = { data: RedisRecord[] }
+
+// A server that is watched says something every minute at the least.
+const back = 5 * 60_000
+
+// Targets are the Redis servers that are watched, as they were when last heard of.
+export function Targets() {
+  const { data } = useLive<Answer>('/system/monitor/redis', 10, () => ({
+    ...within(Date.now() - back), pageSize: 200, filter: JSON.stringify({ type: ['state', 'info'] }),
+  }))
+  const targets = useMemo(() => {
+    const latest = new Map<string, RedisRecord>()
+    for (const row of data?.data ?? []) if (!latest.has(row.connection)) latest.set(row.connection, row) // the newest comes first
+    return [...latest.values()].sort((a, b) => a.connection.localeCompare(b.connection))
+  }, [data])
+  if (!data) return null
+  return (
+    <Flex gap={12} wrap style={{ marginBottom: 16 }} role="list" aria-label={t('redis.targets')}>
+      {targets.map((row) => <Target key={row.connection} row={row} />)}
+      <Card size="small" role="listitem" style={{ flex: '1 1 280px', maxWidth: 420 }} title={<Tag>{t('redis.embedded')}</Tag>}>
+        <Typography.Text type="secondary">{t('redis.embedded.text')}{targets.length === 0 && <> {t('redis.none')}</>}</Typography.Text>
+      </Card>
+    </Flex>
+  )
+}
+
+function Target({ row }: { row: RedisRecord }) {
+  const down = row.type === 'state' && row.state !== 'up'
+  return (
+    <Card
+      size="small" role="listitem" style={{ flex: '1 1 280px', maxWidth: 420 }} title={<bdi>{row.connection}</bdi>}
+      extra={<Badge status={down ? 'error' : 'success'} text={down ? t('redis.down') : t('redis.up')} />}
+    >
+      {row.info ? <Figures info={row.info} /> : <Typography.Paragraph style={{ margin: 0, overflowWrap: 'anywhere' }}>{row.error}</Typography.Paragraph>}
+      <Typography.Text type="secondary" style={{ fontSize: 12 }}><Time at={row.recorded_at} /></Typography.Text>
+    </Card>
+  )
+}
+
+function Figures({ info }: { info: RedisInfo }) {
+  const keys = Object.values(info.keys).reduce((sum, n) => sum + n, 0)
+  return (
+    <Descriptions
+      size="small" column={2} styles={{ content: { fontVariantNumeric: 'tabular-nums' } }}
+      items={[
+        { label: t('info.version'), children: `${info.version}, ${info.role}` },
+        { label: t('redis.memory'), children: info.maxmemory ? `${bytes(info.used_memory)} / ${bytes(info.maxmemory)}` : bytes(info.used_memory) },
+        { label: t('redis.ops'), children: count(info.ops_per_second) },
+        { label: t('redis.clients'), children: count(info.connected_clients) },
+        { label: t('redis.hit_rate'), children: info.hit_rate === null ? '—' : percent(info.hit_rate, 1) },
+        { label: t('redis.keys'), children: count(keys) },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,9 @@
+import { maybe, t } from '../../i18n'
+
+// word is what a value of the interface is called here; those of a later server are
+// shown as they are.
+export const word = (of: string, value: string): string => maybe(`monitor.${of}.${value}`) ?? value
+
+export const filterName = (name: string): string => maybe(`monitor.filter.${name}`) ?? name
+
+export const kindName = (kind: string): string => maybe(`monitor.kind.${kind}`) ?? t('monitor.kind.request')

@@ -1,0 +1,86 @@
+import { BarChartOutlined, TableOutlined } from '@ant-design/icons'
+import { Button, Flex, Table, theme, Typography } from 'antd'
+import dayjs from 'dayjs'
+import { lazy, memo, Suspense, useCallback, useState } from 'react'
+import { t } from '../i18n'
+
+export type Series = {
+  label: string
+  color: string
+  dash?: number[] // tells lines apart without their colours
+  values: (number | null)[]
+  whole: string // what it comes to over all the time
+}
+
+export type ChartProps = {
+  label: string // what there is to see
+  kind: 'stacked' | 'lines'
+  times: number[] // when each step begins, in seconds; every step, without a gap
+  step: number // in seconds
+  series: Series[]
+  format: (n: number) => string // a value with its unit
+  height?: number
+  onRange?: (from: number, to: number) => void // given a part of the time, in seconds, that somebody drew over
+}
+
+const Plot = memo(lazy(() => import('./Plot')))
+
+// Chart shows values over time: as a picture, with the values under the pointer as
+// text, and as a table for those whom a picture does not help.
+export function Chart({ label, kind, times, step, series, format, height = 220, onRange }: ChartProps) {
+  const { token } = theme.useToken()
+  const [hovered, setHovered] = useState<number | null>(null)
+  const [asTable, setAsTable] = useState(false)
+  const onHover = useCallback((at: number | null) => setHovered(at), [])
+  const at = hovered !== null && hovered < times.length ? hovered : null
+  const empty = series.every((s) => s.values.every((v) => !v))
+  const clock = (seconds: number) => dayjs.unix(seconds).format(step >= 86_400 ? 'YYYY-MM-DD' : 'MM-DD HH:mm')
+  const valueOf = (s: Series, i: number) => (s.values[i] === null ? '—' : format(s.values[i]!))
+  const span = times.length ? `${clock(times[0]!)} – ${clock(times.at(-1)! + step)}` : ''
+
+  return (
+    <div>
+      <Flex wrap gap="4px 16px" align="center" style={{ minHeight: 32, fontVariantNumeric: 'tabular-nums' }}>
+        {series.map((s) => (
+          <span key={s.label} style={{ whiteSpace: 'nowrap' }}>
+            <Swatch series={s} kind={kind} /> <Typography.Text type="secondary">{s.label}</Typography.Text> {at === null ? s.whole : valueOf(s, at)}
+          </span>
+        ))}
+        <Typography.Text type="secondary" style={{ flex: 1, textAlign: 'end', whiteSpace: 'nowrap' }}>{at === null ? '' : clock(times[at]!)}</Typography.Text>
+        <Button
+          type="text" size="small" icon={asTable ? <BarChartOutlined /> : <TableOutlined />} aria-pressed={asTable}
+          aria-label={t('chart.table', { label })} title={t('chart.table', { label })} onClick={() => setAsTable(!asTable)}
+        />
+      </Flex>
+      {asTable ? (
+        <div style={{ height, overflow: 'auto' }} tabIndex={0} role="region" aria-label={label}>
+          <Table
+            size="small" rowKey="time" pagination={false} dataSource={times.map((time, i) => ({ time, i })).filter(({ i }) => series.some((s) => s.values[i])).reverse()}
+            columns={[
+              { title: t('time'), dataIndex: 'time', render: clock },
+              ...series.map((s) => ({ title: s.label, key: s.label, align: 'end' as const, render: (_: unknown, { i }: { i: number }) => valueOf(s, i) })),
+            ]}
+          />
+        </div>
+      ) : (
+        <div role="img" aria-label={`${label}, ${span}: ${empty ? t('chart.empty') : series.map((s) => `${s.label} ${s.whole}`).join(', ')}`} style={{ position: 'relative', height }}>
+          <Suspense>
+            <Plot kind={kind} times={times} step={step} series={series} format={format} height={height} onRange={onRange} onHover={onHover} />
+          </Suspense>
+          {empty && times.length > 0 && (
+            <Flex align="center" justify="center" style={{ position: 'absolute', inset: 0, pointerEvents: 'none', color: token.colorTextSecondary }}>{t('chart.empty')}</Flex>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+// Swatch is how a series looks.
+function Swatch({ series: { color, dash }, kind }: { series: Series; kind: ChartProps['kind'] }) {
+  return (
+    <svg width="16" height="10" aria-hidden="true">
+      {kind === 'lines' ? <line x1="0" y1="5" x2="16" y2="5" stroke={color} strokeWidth="2" strokeDasharray={dash?.join(' ')} /> : <rect x="3" width="10" height="10" rx="2" fill={color} />}
+    </svg>
+  )
+}

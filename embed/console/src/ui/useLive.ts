@@ -1,0 +1,45 @@
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { Failure, get, type Query } from '../api/request'
+
+// useLive is what an address of the interface answers, asked again every so many
+// seconds while somebody can see it. Query is made anew each time, and key is what
+// it depends on. Nothing is asked while path is empty. Failures are not announced,
+// since they would be again and again: what was there stays, and failure says why.
+export function useLive<T>(path: string, seconds: number, query: () => Query = () => ({}), key = '') {
+  const [data, setData] = useState<T>()
+  const [failure, setFailure] = useState<Failure>()
+  const make = useRef(query)
+  make.current = query
+  const look = useRef<() => Promise<void>>(async () => {})
+
+  useEffect(() => {
+    if (!path) return
+    const control = new AbortController()
+    let wait: ReturnType<typeof setTimeout> | undefined
+    let last = 0
+    const visible = () => document.visibilityState === 'visible'
+    look.current = async () => {
+      clearTimeout(wait)
+      last = Date.now()
+      try {
+        const answer = await get<T>(path, make.current(), { signal: control.signal, quiet: true })
+        setData(answer)
+        setFailure(undefined)
+      } catch (cause) {
+        if (cause instanceof Failure) setFailure(cause)
+      }
+      clearTimeout(wait)
+      if (!control.signal.aborted) wait = setTimeout(() => { if (visible()) void look.current() }, seconds * 1000)
+    }
+    const seen = () => { if (visible() && Date.now() - last >= seconds * 1000) void look.current() }
+    document.addEventListener('visibilitychange', seen)
+    void look.current()
+    return () => {
+      control.abort()
+      clearTimeout(wait)
+      document.removeEventListener('visibilitychange', seen)
+    }
+  }, [path, seconds, key])
+
+  return { data, failure, reload: useCallback(() => look.current(), []) }
+}
