@@ -8,7 +8,7 @@ import { useLive } from '../ui/useLive'
 import { Own } from './home/Own'
 import { Denials, SignIns } from './home/Recent'
 import { Health, Storage } from './home/Storage'
-import { Tiles } from './home/Tiles'
+import { type Tile, Tiles } from './home/Tiles'
 import { Traffic } from './home/Traffic'
 
 // HomePage greets who is signed in with what there is to watch, each part for those
@@ -20,14 +20,14 @@ export function HomePage() {
   const { data: health } = useLive<SystemHealth>(may('system.info') ? '/system/health' : '', 60)
   const stats = may('system.monitor.stats')
   const watches = (['system.monitor.stats', 'system.monitor.auth', 'system.info', 'system.session.query', 'system.loginlog.query'] as const).some(may)
-  const now = <Now health={health} />
+  const now = useNow(health)
   return (
     <Flex vertical gap={16}>
       <div>
         <Typography.Title level={1} style={{ fontSize: 20, margin: 0, overflowWrap: 'anywhere' }}>{t('home.hello', { name: user.nickname || user.username })}</Typography.Title>
         <Typography.Text type="secondary">{t('home.last')}: <Time at={user.login_time} />{user.login_ip && `, ${user.login_ip}`}</Typography.Text>
       </div>
-      {stats ? <Traffic tiles={now} /> : now}
+      {stats ? <Traffic tiles={now} /> : now.length > 0 && <Tiles tiles={now} />}
       <Flex wrap gap={16}>
         {may('system.loginlog.query') && <SignIns title={t('home.sign_ins')} path="/system/loginlog" to="/system/loginlog" />}
         {may('system.monitor.auth') && <Denials />}
@@ -39,17 +39,16 @@ export function HomePage() {
   )
 }
 
-// Now are the numbers that no time is chosen for.
-function Now({ health }: { health: SystemHealth | undefined }) {
+// useNow are the numbers that no time is chosen for.
+function useNow(health: SystemHealth | undefined): Tile[] {
   const { may } = useAccount()
   const { data: sessions } = useLive<SessionPage>(may('system.session.query') ? '/system/session' : '', 60, () => ({ pageSize: 1 }))
   const unwell = health?.parts.filter((p) => p.state !== 'ok').map((p) => p.name)
-  const tiles = [
-    ...(may('system.session.query') ? [{ label: t('home.sessions'), value: sessions ? count(sessions.total) : '', to: '/system/session' }] : []),
+  return [
+    ...(may('system.session.query') ? [{ label: t('home.sessions'), value: sessions && count(sessions.total), to: '/system/session' }] : []),
     ...(may('system.info') ? [{
       label: t('home.health'), to: '/system/info', bad: health?.state === 'failed', more: unwell?.join(', '),
-      value: health && <Badge status={health.state === 'ok' ? 'success' : health.state === 'failed' ? 'error' : 'warning'} text={t(health.state === 'ok' ? 'home.well' : 'home.look')} />,
+      value: health && <Badge status={health.state === 'ok' ? 'success' : health.state === 'failed' ? 'error' : 'warning'} text={<span style={{ fontSize: 16 }}>{t(health.state === 'ok' ? 'home.well' : 'home.look')}</span>} />,
     }] : []),
   ]
-  return tiles.length > 0 && <Tiles tiles={tiles} />
 }

@@ -16,9 +16,9 @@ export function count(n: number): string {
 
 const decimal = (n: number, digits: number) => new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(n)
 
-// duration is a number of milliseconds as people read it, with three figures at most.
+// duration is a number of milliseconds as people read it, with about three figures.
 export function duration(ms: number): string {
-  if (ms < 10) return `${decimal(ms, 2)} ms`
+  if (ms < 10) return `${decimal(ms, ms < 0.1 ? 3 : 2)} ms`
   if (ms < 1000) return `${decimal(ms, ms < 100 ? 1 : 0)} ms`
   return ms < 60_000 ? `${decimal(ms / 1000, ms < 10_000 ? 2 : 1)} s` : `${decimal(ms / 60_000, 1)} min`
 }

@@ -1,5 +1,5 @@
 import { Alert, Card, Flex, Segmented, Table } from 'antd'
-import { type ReactNode, useCallback } from 'react'
+import { useCallback } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import type { Stats, StatsRoute, StatsUser } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -10,7 +10,7 @@ import { useLive } from '../../ui/useLive'
 import { words } from '../../ui/words'
 import { inAddress } from '../monitor/span'
 import { statsQuery, useTraffic } from '../monitor/traffic'
-import { Tiles } from './Tiles'
+import { type Tile, Tiles } from './Tiles'
 
 const spans = { '1h': 1, '24h': 24, '7d': 7 * 24, '90d': 90 * 24 } as const
 type Name = keyof typeof spans
@@ -23,13 +23,16 @@ function useSpan(): [Name, (name: Name) => void] {
 }
 
 // Traffic is how many requests there were, what came of them, and how long they took.
-export function Traffic({ tiles }: { tiles: ReactNode }) {
+export function Traffic({ tiles }: { tiles: Tile[] }) {
   const { may } = useAccount()
   const navigate = useNavigate()
   const [span, setSpan] = useSpan()
   const { data: stats, failure } = useLive<Stats>('/system/monitor/stats', 15, () => statsQuery(Date.now() - spans[span] * 3_600_000), span)
   const { times, step, counts, latency } = useTraffic(stats)
-  const look = useCallback((from: number, to: number) => void navigate(`/system/monitor/request?${new URLSearchParams({ from: inAddress(from * 1000, to * 1000).from, to: inAddress(from * 1000, to * 1000).to })}`), [navigate])
+  const look = useCallback((from: number, to: number) => {
+    const part = inAddress(from * 1000, to * 1000)
+    void navigate(`/system/monitor/request?${new URLSearchParams({ from: part.from, to: part.to })}`)
+  }, [navigate])
   const brush = may('system.monitor.request') ? look : undefined
   const since = stats && new URLSearchParams({ from: stats.from, to: stats.to }).toString()
 
@@ -42,8 +45,7 @@ export function Traffic({ tiles }: { tiles: ReactNode }) {
         />
         {failure && <span role="status">{words(failure)}</span>}
       </Flex>
-      <Numbers stats={stats} />
-      {tiles}
+      <Tiles tiles={[...numbersOf(stats), ...tiles]} />
       {stats && stats.dropped > 0 && <Alert type="info" showIcon title={t('home.dropped', { n: count(stats.dropped) })} />}
       <Flex wrap gap={16}>
         <Card title={t('traffic.requests')} style={{ flex: '1 1 440px', minWidth: 0 }}>
@@ -61,20 +63,16 @@ export function Traffic({ tiles }: { tiles: ReactNode }) {
   )
 }
 
-function Numbers({ stats }: { stats: Stats | undefined }) {
+function numbersOf(stats: Stats | undefined): Tile[] {
   const all = stats?.total
   const some = all !== undefined && all.requests > 0
   const perMinute = all && stats ? all.requests / Math.max(1, (Date.parse(stats.to) - Date.parse(stats.from)) / 60_000) : 0
-  return (
-    <Tiles
-      tiles={[
-        { label: t('traffic.requests'), value: all ? count(all.requests) : '', more: all && t('home.per_minute', { n: perMinute < 10 ? perMinute.toFixed(1) : count(Math.round(perMinute)) }) },
-        { label: t('traffic.failed'), value: all ? count(all.failed) : '', more: some ? t('home.of_all', { part: percent(all.failed, all.requests) }) : '', bad: (all?.failed ?? 0) > 0 },
-        { label: t('traffic.refused'), value: all ? count(all.refused) : '', more: some ? t('home.of_all', { part: percent(all.refused, all.requests) }) : '' },
-        { label: t('home.p95'), value: some ? duration(all.p95_ms) : '—', more: some ? t('home.p50_p99', { p50: duration(all.p50_ms), p99: duration(all.p99_ms) }) : '' },
-      ]}
-    />
-  )
+  return [
+    { label: t('traffic.requests'), value: all && count(all.requests), more: all && t('home.per_minute', { n: perMinute < 10 ? perMinute.toFixed(1) : count(Math.round(perMinute)) }) },
+    { label: t('traffic.failed'), value: all && count(all.failed), more: some && t('home.of_all', { part: percent(all.failed, all.requests) }), bad: all !== undefined && all.failed > 0 },
+    { label: t('traffic.refused'), value: all && count(all.refused), more: some && t('home.of_all', { part: percent(all.refused, all.requests) }) },
+    { label: t('home.p95'), value: some ? duration(all.p95_ms) : '—', more: some && t('home.p50_p99', { p50: duration(all.p50_ms), p99: duration(all.p99_ms) }) },
+  ]
 }
 
 const rows = 10
@@ -93,7 +91,7 @@ function RoutesCard({ routes, since }: { routes: StatsRoute[] | undefined; since
       <Table<StatsRoute>
         size="small" rowKey="route" pagination={{ pageSize: rows, hideOnSinglePage: true, size: 'small', showSizeChanger: false }} dataSource={routes} scroll={{ x: 'max-content' }} style={numbers} locale={{ emptyText: t('chart.empty') }}
         columns={[
-          { title: t('monitor.filter.route'), dataIndex: 'route', render: (name: string) => (since && name.startsWith('(') === false ? <Link to={address(name)}>{name}</Link> : name) },
+          { title: t('monitor.filter.route'), dataIndex: 'route', render: (name: string) => (since && name.includes(' /') ? <Link to={address(name)}>{name}</Link> : name) },
           { title: t('traffic.requests'), ...by('requests'), render: count },
           { title: t('home.unwell'), ...by('failed'), render: count },
           { title: t('home.mean'), ...by('mean_ms'), render: duration },

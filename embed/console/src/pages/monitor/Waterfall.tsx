@@ -6,7 +6,7 @@ import { bytes, count, duration } from '../../ui/format'
 import { Code, Marks } from './parts'
 import { redisSays } from './redis'
 import { type Laid, lay } from './story'
-import { kindName, word } from './words'
+import { word } from './words'
 
 const colors: Record<Laid['kind'], string> = { auth: 'purple', query: 'blue', cache: 'cyan', redis: 'orange' }
 
@@ -27,7 +27,7 @@ export function Waterfall({ request, events }: { request: RequestEvent; events: 
         <div style={{ maxWidth: '100%', overflowX: 'auto' }}>
           <Segmented
             value={kind} onChange={setKind} aria-label={t('monitor.filter.type')}
-            options={[{ value: '', label: `${t('all')} ${parts.length}` }, ...['query', 'auth', 'cache', 'redis'].filter(of).map((name) => ({ value: name, label: `${kindName(name)} ${of(name)}` }))]}
+            options={[{ value: '', label: `${t('all')} ${parts.length}` }, ...['query', 'auth', 'cache', 'redis'].filter(of).map((name) => ({ value: name, label: `${word('part', name)} ${of(name)}` }))]}
           />
         </div>
         {some > 0 && <Checkbox checked={marked} onChange={(e) => setMarked(e.target.checked)}>{t('story.marked', { n: some })}</Checkbox>}
@@ -37,9 +37,9 @@ export function Waterfall({ request, events }: { request: RequestEvent; events: 
         rowKey="id" size="small" dataSource={shown} tableLayout="fixed" scroll={{ x: 860 }}
         pagination={{ defaultPageSize: 100, pageSizeOptions: [100, 500], hideOnSinglePage: true }}
         locale={{ emptyText: <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={parts.length ? t('empty.narrowed') : t('story.empty')} /> }}
-        expandable={{ expandRowByClick: true, expandedRowRender: (part) => <Details part={part} />, columnWidth: 40 }}
+        expandable={{ expandRowByClick: true, expandedRowRender: (part) => <Details part={part} />, columnWidth: 40, columnTitle: <Unseen>{t('more')}</Unseen> }}
         columns={[
-          { title: t('monitor.kind'), dataIndex: 'kind', width: 116, render: (name: Laid['kind']) => <Tag color={colors[name]}>{kindName(name)}</Tag> },
+          { title: t('monitor.kind'), dataIndex: 'kind', width: 96, render: (name: Laid['kind']) => <Tag color={colors[name]}>{word('part', name)}</Tag> },
           { title: t('story.what'), key: 'what', ellipsis: { showTitle: false }, render: (_, part) => <What part={part} /> },
           { title: t('story.offset'), dataIndex: 'at', width: 96, align: 'end', render: (at: number | null) => (at === null ? '—' : duration(Math.max(0, at))) },
           { title: t('monitor.duration'), key: 'took', width: 96, align: 'end', render: (_, part) => (part.at === null && !part.took ? '—' : duration(part.took)) },
@@ -48,6 +48,11 @@ export function Waterfall({ request, events }: { request: RequestEvent; events: 
       />
     </Card>
   )
+}
+
+// Unseen is a text for those who hear the page.
+function Unseen({ children }: { children: string }) {
+  return <span style={{ position: 'absolute', width: 1, height: 1, overflow: 'hidden', clipPath: 'inset(50%)' }}>{children}</span>
 }
 
 function What({ part }: { part: Laid }) {

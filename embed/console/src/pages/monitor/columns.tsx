@@ -13,28 +13,30 @@ import { word } from './words'
 
 type Columns<T> = NonNullable<TableProps<T>['columns']>
 
-const end = { align: 'end' as const, style: undefined }
+const end = { align: 'end' as const }
 const cut = { ellipsis: { showTitle: false } }
 
 function first<T extends { id: number; recorded_at: string; sampled: number }>(fresh: ReadonlySet<number>): Columns<T> {
   return [{
-    title: t('time'), dataIndex: 'recorded_at', width: 168, fixed: 'start',
+    title: t('time'), dataIndex: 'recorded_at', width: 160,
     render: (at: string, row) => <><Moment at={at} /> <Sampled times={row.sampled} />{fresh.has(row.id) && <Tag color="blue">{t('monitor.new')}</Tag>}</>,
   }]
 }
 
 const who = <T extends { user: RequestEvent['user'] }>(): Columns<T>[number] => ({ title: t('sign_in.username'), key: 'user', width: 140, ...cut, render: (_, row) => <Who user={row.user} /> })
-const story = <T extends { request_id: string }>(): Columns<T>[number] => ({ title: t('monitor.kind.request'), key: 'story', width: 96, render: (_, row) => <Story id={row.request_id} /> })
+const story = <T extends { request_id: string }>(): Columns<T>[number] => ({ title: t('monitor.request'), key: 'story', width: 80, render: (_, row) => <Story id={row.request_id} /> })
 const route = <T extends { route: string }>(): Columns<T>[number] => ({ title: t('monitor.filter.route'), dataIndex: 'route', width: 220, ...cut, render: (text: string) => text && <Code>{text}</Code> })
-const took = <T,>(name = 'duration_ms', title = t('monitor.duration')): Columns<T>[number] => ({ title, dataIndex: name, width: 104, ...end, render: (ms?: number) => (ms === undefined ? '' : duration(ms)) })
+const took = <T,>(name = 'duration_ms', title = t('monitor.duration')): Columns<T>[number] => ({ title, dataIndex: name, width: 92, ...end, render: (ms?: number) => (ms === undefined ? '' : duration(ms)) })
+// spent is a time that most events do not have.
+const spent = <T,>(name: string, title: string): Columns<T>[number] => ({ title, dataIndex: name, width: 88, ...end, render: (ms: number) => (ms ? duration(ms) : <Typography.Text type="secondary">—</Typography.Text>) })
 
 function request(from: string): Columns<RequestEvent> {
   return [
     { title: t('monitor.filter.method'), dataIndex: 'method', width: 84 },
-    { title: t('monitor.uri'), dataIndex: 'uri', width: 360, ...cut, render: (uri: string, row) => <Link to={`/system/monitor/request/${row.id}`} state={{ from }}><Code>{uri}</Code></Link> },
-    { title: t('status'), dataIndex: 'status', width: 210, ...cut, render: (status: number, row) => <><Status status={status} />{row.error && <Typography.Text type="secondary" title={row.message}>{row.error}</Typography.Text>}</> },
-    { ...took<RequestEvent>(), width: 150, render: (ms: number, row) => <><Marks slow={row.slow} />{duration(ms)}</> },
-    took('store_ms', t('monitor.store')),
+    { title: t('monitor.uri'), dataIndex: 'uri', width: 320, ...cut, render: (uri: string, row) => <Link to={`/system/monitor/request/${row.id}`} state={{ from }}><Code>{uri}</Code></Link> },
+    { title: t('status'), dataIndex: 'status', width: 190, ...cut, render: (status: number, row) => <><Status status={status} />{row.error && <Typography.Text type="secondary" title={row.message}>{row.error}</Typography.Text>}</> },
+    { ...took<RequestEvent>(), width: 140, render: (ms: number, row) => <><Marks slow={row.slow} />{duration(ms)}</> },
+    spent('store_ms', t('monitor.store')),
     { title: t('monitor.events'), dataIndex: 'events', width: 84, ...end, render: count },
     { title: t('monitor.answer'), dataIndex: 'bytes_out', width: 96, ...end, render: bytes },
     who(),
@@ -57,13 +59,12 @@ function auth(): Columns<AuthEvent> {
 
 function query(): Columns<QueryEvent> {
   return [
-    { title: t('monitor.filter.statement'), dataIndex: 'statement', width: 380, ...cut, render: (text: string) => <Code>{text}</Code> },
-    { title: t('monitor.filter.plan'), dataIndex: 'plan', width: 84 },
-    { title: t('monitor.marks'), key: 'marks', width: 130, render: (_, row) => <Marks slow={row.slow} repeated={row.n_plus_one} /> },
-    took(), took('wait_ms', t('monitor.wait')), took('commit_ms', t('monitor.commit')),
-    { title: t('monitor.rows'), key: 'rows', width: 120, ...end, render: (_, row) => `${count(row.returned)} / ${count(row.examined)}` },
+    { title: t('monitor.filter.statement'), dataIndex: 'statement', width: 360, ...cut, render: (text: string, row) => <><Marks slow={row.slow} repeated={row.n_plus_one} /><Code>{text}</Code></> },
+    { title: t('monitor.filter.plan'), dataIndex: 'plan', width: 72 },
+    took(), spent('wait_ms', t('monitor.wait')), spent('commit_ms', t('monitor.commit')),
+    { title: t('monitor.rows'), key: 'rows', width: 112, ...end, render: (_, row) => `${count(row.returned)} / ${count(row.examined)}` },
     { title: t('monitor.bytes'), dataIndex: 'bytes', width: 96, ...end, render: bytes },
-    { title: t('monitor.caller'), dataIndex: 'caller', width: 190, ...cut, render: (text: string) => <Code>{text}</Code> },
+    { title: t('monitor.caller'), dataIndex: 'caller', width: 180, ...cut, render: (text: string) => <Code>{text}</Code> },
     { title: t('monitor.filter.connection'), dataIndex: 'connection', width: 100 },
     who(), route(), story(),
   ]
@@ -85,7 +86,7 @@ function redis(): Columns<RedisRecord> {
   return [
     { title: t('monitor.filter.connection'), dataIndex: 'connection', width: 160, ...cut, render: (name: string) => (name === 'embedded' ? <Tag title={t('redis.embedded.text')}>{t('redis.embedded')}</Tag> : <bdi>{name}</bdi>) },
     { title: t('monitor.filter.type'), dataIndex: 'type', width: 120, render: (type: string) => word('type', type) },
-    { title: t('redis.what'), key: 'what', width: 420, ...cut, render: (_, row) => redisSays(row) },
+    { title: t('redis.what'), key: 'what', width: 400, ...cut, render: (_, row) => redisSays(row) },
     { title: t('redis.calls'), dataIndex: 'calls', width: 90, ...end, render: (n?: number) => (n === undefined ? '' : count(n)) },
     { title: t('redis.each'), dataIndex: 'usec_per_call', width: 110, ...end, render: (n?: number) => (n === undefined ? '' : duration(n / 1000)) },
     took(),
@@ -96,7 +97,10 @@ function redis(): Columns<RedisRecord> {
 
 const own = { request, auth, query, cache, redis }
 
-// columnsOf are the columns of a list; from is the address that leads back to it.
-export function columnsOf<K extends Kind>(kind: K, fresh: ReadonlySet<number>, from: string): Columns<Events[K]> {
-  return [...first<Events[K]>(fresh), ...(own[kind](from) as Columns<Events[K]>)]
+// columnsOf are the columns of a list; from is the address that leads back to it. Where
+// there is room, the time and the way to the request stay when the rest is moved.
+export function columnsOf<K extends Kind>(kind: K, fresh: ReadonlySet<number>, from: string, room: boolean): Columns<Events[K]> {
+  const columns = [...first<Events[K]>(fresh), ...(own[kind](from) as Columns<Events[K]>)]
+  if (!room) return columns
+  return columns.map((c, i) => (i === 0 ? { ...c, fixed: 'start' } : c.key === 'story' ? { ...c, fixed: 'end' } : c))
 }
