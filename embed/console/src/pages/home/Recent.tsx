@@ -5,6 +5,7 @@ import type { AuthEvent, LoginLog } from '../../api/types'
 import { type Key, maybe, t } from '../../i18n'
 import { Time } from '../../ui/Time'
 import { useLive } from '../../ui/useLive'
+import { wide } from '../../ui/Wide'
 import { within } from '../monitor/span'
 
 const results: Record<string, string> = { success: 'success', failed: 'error', throttled: 'warning' }
@@ -20,7 +21,7 @@ export function SignIns({ title, path, to }: { title: string; path: string; to?:
   return (
     <Half title={title} to={to} loading={!data}>
       <Table<LoginLog>
-        size="small" rowKey="id" pagination={false} dataSource={data?.data} scroll={{ x: 'max-content' }} locale={{ emptyText: t('none') }}
+        size="small" rowKey="id" pagination={false} dataSource={data?.data} {...wide} locale={{ emptyText: t('none') }}
         columns={[
           { title: t('time'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
           { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (name: string) => <bdi title={name}>{name}</bdi> },
@@ -40,7 +41,7 @@ export function Denials() {
   return (
     <Half title={t('home.denials')} to="/system/monitor/auth?span=24h&result=denied" loading={!data}>
       <Table<AuthEvent>
-        size="small" rowKey="id" pagination={false} dataSource={data?.data} scroll={{ x: 'max-content' }} locale={{ emptyText: t('home.denials.none') }}
+        size="small" rowKey="id" pagination={false} dataSource={data?.data} {...wide} locale={{ emptyText: t('home.denials.none') }}
         columns={[
           { title: t('time'), dataIndex: 'recorded_at', render: (at: string) => <Time at={at} /> },
           { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (name: string) => <bdi title={name}>{name || '—'}</bdi> },

@@ -3,6 +3,7 @@ import type { Part, StoredFile, SystemHealth, SystemInfo } from '../../api/types
 import { t } from '../../i18n'
 import { bytes } from '../../ui/format'
 import { useLive } from '../../ui/useLive'
+import { wide } from '../../ui/Wide'
 import { Half } from './Recent'
 
 const states: Record<string, 'success' | 'warning' | 'error'> = { ok: 'success', degraded: 'warning', failed: 'error' }
@@ -15,7 +16,7 @@ export function Storage({ health }: { health: SystemHealth | undefined }) {
   return (
     <Half title={t('home.files')} to="/system/info" loading={!info}>
       <Table<StoredFile>
-        size="small" rowKey="name" pagination={false} dataSource={info?.files} scroll={{ x: 'max-content' }} style={{ fontVariantNumeric: 'tabular-nums' }}
+        size="small" rowKey="name" pagination={false} dataSource={info?.files} {...wide} style={{ fontVariantNumeric: 'tabular-nums' }}
         columns={[
           { title: t('info.file'), dataIndex: 'name' },
           { title: t('info.size'), dataIndex: 'size_bytes', align: 'end', render: bytes },
@@ -40,7 +41,7 @@ export function Health({ health }: { health: SystemHealth | undefined }) {
   return (
     <Half title={t('home.health')} to="/system/info" loading={!health}>
       <Table<Part>
-        size="small" rowKey="name" pagination={false} showHeader={false} dataSource={health?.parts} scroll={{ x: 'max-content' }}
+        size="small" rowKey="name" pagination={false} showHeader={false} dataSource={health?.parts} {...wide}
         columns={[
           { title: t('info.part'), dataIndex: 'name' },
           { title: t('info.state'), dataIndex: 'state', render: (state: string) => <Badge status={states[state] ?? 'error'} text={state} /> },

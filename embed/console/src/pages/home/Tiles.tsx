@@ -7,7 +7,7 @@ export type Tile = { label: string; value: ReactNode; more?: ReactNode; to?: str
 // Tiles are the numbers that one looks for first.
 export function Tiles({ tiles }: { tiles: Tile[] }) {
   return (
-    <div style={{ display: 'grid', gap: 16, gridTemplateColumns: 'repeat(auto-fit, minmax(min(100%, 164px), 1fr))' }}>
+    <div style={{ display: 'grid', gap: 12, gridTemplateColumns: 'repeat(auto-fit, minmax(132px, 1fr))' }}>
       {tiles.map((tile) => <One key={tile.label} {...tile} />)}
     </div>
   )

@@ -7,6 +7,7 @@ import { type Key, t } from '../../i18n'
 import { Chart } from '../../ui/Chart'
 import { count, duration, percent } from '../../ui/format'
 import { useLive } from '../../ui/useLive'
+import { wide } from '../../ui/Wide'
 import { words } from '../../ui/words'
 import { inAddress } from '../monitor/span'
 import { statsQuery, useTraffic } from '../monitor/traffic'
@@ -89,7 +90,7 @@ function RoutesCard({ routes, since }: { routes: StatsRoute[] | undefined; since
   return (
     <Card title={t('home.routes')} style={{ flex: '2 1 480px', minWidth: 0 }} loading={!routes}>
       <Table<StatsRoute>
-        size="small" rowKey="route" pagination={{ pageSize: rows, hideOnSinglePage: true, size: 'small', showSizeChanger: false }} dataSource={routes} scroll={{ x: 'max-content' }} style={numbers} locale={{ emptyText: t('chart.empty') }}
+        size="small" rowKey="route" pagination={{ pageSize: rows, hideOnSinglePage: true, size: 'small', showSizeChanger: false }} dataSource={routes} {...wide} style={numbers} locale={{ emptyText: t('chart.empty') }}
         columns={[
           { title: t('monitor.filter.route'), dataIndex: 'route', render: (name: string) => (since && name.includes(' /') ? <Link to={address(name)}>{name}</Link> : name) },
           { title: t('traffic.requests'), ...by('requests'), render: count },

@@ -7,6 +7,7 @@ import { t } from '../../i18n'
 import { Chart } from '../../ui/Chart'
 import { count } from '../../ui/format'
 import { useLive } from '../../ui/useLive'
+import { wide } from '../../ui/Wide'
 import { words } from '../../ui/words'
 import { columnsOf } from './columns'
 import { Filters } from './Filters'
@@ -42,7 +43,7 @@ export function EventList({ kind }: { kind: Kind }) {
       <Filters kind={kind} params={list.params} set={set} narrowed={list.narrowed} clear={list.clear} routes={routes} />
       {list.live && list.failure && <Alert type="warning" showIcon style={{ marginBottom: 16 }} title={words(list.failure)} />}
       <Table<(typeof list.rows)[number]>
-        rowKey="id" size="small" pagination={false} tableLayout="fixed" columns={columns as never} dataSource={list.rows}
+        rowKey="id" components={wide.components} size="small" pagination={false} tableLayout="fixed" columns={columns as never} dataSource={list.rows}
         loading={{ spinning: list.loading && !list.live, delay: 200 }} scroll={{ x: columns.reduce((sum, c) => sum + Number(c.width ?? 0), 0) }}
         locale={{ emptyText: list.loading ? ' ' : <Nothing list={list} /> }}
         onRow={kind === 'request' ? (row) => ({

@@ -1,5 +1,5 @@
 import { FilterOutlined } from '@ant-design/icons'
-import { AutoComplete, Badge, Button, Checkbox, Flex, Grid, Input, InputNumber, Select } from 'antd'
+import { AutoComplete, Badge, Button, Checkbox, Grid, Input, InputNumber, Select } from 'antd'
 import { useEffect, useState } from 'react'
 import { t } from '../../i18n'
 import { filterName, word } from './words'
@@ -20,17 +20,20 @@ export function Filters({ kind, params, set, narrowed, clear, routes }: Props) {
         </Badge>
       )}
       {(md || open) && (
-        <Flex wrap gap={8} align="center" style={{ marginTop: md ? 0 : 8 }}>
-          <Text name="keywordSearch" params={params} set={set} width={220} />
-          {filters[kind].map((filter) => <One key={filter.name} filter={filter} params={params} set={set} routes={routes} />)}
+        <div style={md ? { display: 'flex', flexWrap: 'wrap', gap: 8, alignItems: 'center' } : { display: 'grid', gridTemplateColumns: '1fr 1fr', gap: 8, alignItems: 'center', marginTop: 12 }}>
+          <Text name="keywordSearch" params={params} set={set} width={md ? 220 : '100%'} />
+          {filters[kind].map((filter) => <One key={filter.name} filter={filter} params={params} set={set} routes={routes} fill={!md} />)}
           {narrowed > 0 && <Button type="link" onClick={clear}>{t('empty.clear')}</Button>}
-        </Flex>
+        </div>
       )}
     </div>
   )
 }
 
-function One({ filter, params, set, routes }: { filter: Filter; params: URLSearchParams; set: Props['set']; routes: string[] }) {
+type OneProps = { filter: Filter; params: URLSearchParams; set: Props['set']; routes: string[]; fill: boolean }
+
+function One({ filter, params, set, routes, fill }: OneProps) {
+  const width = (pixels: number) => (fill ? '100%' : pixels)
   const { name } = filter
   const value = params.get(name) ?? undefined
   const label = filterName(name)
@@ -39,7 +42,7 @@ function One({ filter, params, set, routes }: { filter: Filter; params: URLSearc
       const app = params.get('app_user_id')
       return (
         <UserPick
-          app value={app ? `app:${app}` : value && `admin:${value}`}
+          app width={width(200)} value={app ? `app:${app}` : value && `admin:${value}`}
           onChange={(picked) => {
             const [realm, id] = (picked ?? '').split(':')
             set({ user_id: realm === 'admin' ? id : undefined, app_user_id: realm === 'app' ? id : undefined })
@@ -50,18 +53,18 @@ function One({ filter, params, set, routes }: { filter: Filter; params: URLSearc
     case 'choice':
       return (
         <Select
-          allowClear style={{ width: 140 }} placeholder={label} aria-label={label} value={value} onChange={(v?: string) => set({ [name]: v })}
+          allowClear style={{ width: width(140) }} placeholder={label} aria-label={label} value={value} onChange={(v?: string) => set({ [name]: v })}
           options={filter.values.map((v) => ({ value: v, label: word(name, v) }))}
         />
       )
     case 'flag':
       return <Checkbox checked={value === '1'} onChange={(e) => set({ [name]: e.target.checked ? '1' : undefined })}>{label}</Checkbox>
     case 'number':
-      return <Least name={name} params={params} set={set} />
+      return <Least name={name} params={params} set={set} width={width(150)} />
     case 'route':
-      return <Text name={name} params={params} set={set} width={200} options={routes} />
+      return <Text name={name} params={params} set={set} width={width(200)} options={routes} />
     default:
-      return <Text name={name} params={params} set={set} width={150} />
+      return <Text name={name} params={params} set={set} width={width(150)} />
   }
 }
 
@@ -80,7 +83,7 @@ function useTyped({ name, params, set }: Field) {
   return [text, setText] as const
 }
 
-function Text({ width, options, ...field }: Field & { width: number; options?: string[] }) {
+function Text({ width, options, ...field }: Field & { width: number | string; options?: string[] }) {
   const [text, setText] = useTyped(field)
   const label = filterName(field.name)
   if (options?.length) {
@@ -94,12 +97,12 @@ function Text({ width, options, ...field }: Field & { width: number; options?: s
   return <Input allowClear style={{ width }} placeholder={label} aria-label={label} value={text} onChange={(e) => setText(e.target.value)} />
 }
 
-function Least(field: Field) {
+function Least({ width, ...field }: Field & { width: number | string }) {
   const [text, setText] = useTyped(field)
   const label = filterName(field.name)
   return (
     <InputNumber
-      min={0} precision={0} controls={false} style={{ width: 150 }} placeholder={label} aria-label={label} suffix="ms"
+      min={0} precision={0} controls={false} style={{ width }} placeholder={label} aria-label={label} suffix="ms"
       value={text === '' ? null : Number(text)} onChange={(n) => setText(n === null ? '' : String(n))}
     />
   )

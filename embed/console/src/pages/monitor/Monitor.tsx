@@ -1,4 +1,4 @@
-import { Tabs, Typography } from 'antd'
+import { Grid, Select, Tabs, Typography } from 'antd'
 import { Navigate, Route, Routes, useLocation, useNavigate } from 'react-router'
 import { useAccount } from '../../app/account'
 import { Forbidden, NotFound } from '../../app/States'
@@ -29,6 +29,7 @@ export function Monitor() {
 function Tab({ kind, open }: { kind: Kind | 'trace'; open: (Kind | 'trace')[] }) {
   const navigate = useNavigate()
   const { search } = useLocation()
+  const { md } = Grid.useBreakpoint()
 
   // The time stays when another list is opened; conditions are each list's own.
   function go(to: string) {
@@ -39,10 +40,10 @@ function Tab({ kind, open }: { kind: Kind | 'trace'; open: (Kind | 'trace')[] })
   return (
     <>
       <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>{t('menu.system.monitor')}</Typography.Title>
-      <Tabs
-        activeKey={kind} onChange={go} destroyOnHidden
-        items={open.map((key) => ({ key, label: kindName(key), children: key === 'trace' ? <Traces /> : <EventList key={key} kind={key} /> }))}
-      />
+      {md
+        ? <Tabs activeKey={kind} onChange={go} items={open.map((key) => ({ key, label: kindName(key) }))} />
+        : <Select value={kind} onChange={go} aria-label={t('monitor.kind')} style={{ width: '100%', marginBlock: 12 }} options={open.map((key) => ({ value: key, label: kindName(key) }))} />}
+      {kind === 'trace' ? <Traces /> : <EventList key={kind} kind={kind} />}
     </>
   )
 }

@@ -10,6 +10,7 @@ import { count } from '../../ui/format'
 import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
 import { useLive } from '../../ui/useLive'
+import { wide } from '../../ui/Wide'
 import { Code } from './parts'
 
 const TraceDrawer = lazy(async () => ({ default: (await import('./TraceDrawer')).TraceDrawer }))
@@ -71,7 +72,7 @@ export function Traces() {
         {start}
       </Flex>
       <Table<Trace>
-        rowKey="id" size="middle" pagination={false} dataSource={traces} loading={{ spinning: !traces, delay: 200 }} scroll={{ x: 'max-content' }}
+        rowKey="id" size="middle" pagination={false} dataSource={traces} loading={{ spinning: !traces, delay: 200 }} {...wide}
         locale={{ emptyText: traces ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('trace.empty')} /> : ' ' }}
         columns={[
           { title: t('trace.what'), key: 'what', render: (_, trace) => <What trace={trace} /> },
@@ -83,7 +84,7 @@ export function Traces() {
           },
           { title: t('trace.matched'), dataIndex: 'matched', align: 'end', render: count },
           {
-            title: '', key: 'actions', align: 'end',
+            title: t('actions'), key: 'actions', align: 'end',
             render: (_, trace) => (
               <Flex gap={12} justify="end" align="center">
                 {may('system.monitor.request') && <Link to={caught(trace)}>{t('trace.caught')}</Link>}

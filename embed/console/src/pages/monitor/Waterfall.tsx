@@ -3,12 +3,11 @@ import { useMemo, useState } from 'react'
 import type { RequestEvent, RequestPart } from '../../api/types'
 import { t } from '../../i18n'
 import { bytes, count, duration } from '../../ui/format'
+import { wide } from '../../ui/Wide'
 import { Code, Marks } from './parts'
 import { redisSays } from './redis'
 import { type Laid, lay } from './story'
 import { word } from './words'
-
-const colors: Record<Laid['kind'], string> = { auth: 'purple', query: 'blue', cache: 'cyan', redis: 'orange' }
 
 const remarkable = (part: Laid) =>
   part.kind === 'query' ? part.event.slow === 1 || part.event.n_plus_one === 1 : part.kind === 'auth' && ['denied', 'failed'].includes(part.event.result)
@@ -34,12 +33,12 @@ export function Waterfall({ request, events }: { request: RequestEvent; events: 
         <Legend />
       </Flex>
       <Table<Laid>
-        rowKey="id" size="small" dataSource={shown} tableLayout="fixed" scroll={{ x: 860 }}
+        rowKey="id" components={wide.components} size="small" dataSource={shown} tableLayout="fixed" scroll={{ x: 860 }}
         pagination={{ defaultPageSize: 100, pageSizeOptions: [100, 500], hideOnSinglePage: true }}
         locale={{ emptyText: <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={parts.length ? t('empty.narrowed') : t('story.empty')} /> }}
         expandable={{ expandRowByClick: true, expandedRowRender: (part) => <Details part={part} />, columnWidth: 40, columnTitle: <Unseen>{t('more')}</Unseen> }}
         columns={[
-          { title: t('monitor.kind'), dataIndex: 'kind', width: 96, render: (name: Laid['kind']) => <Tag color={colors[name]}>{word('part', name)}</Tag> },
+          { title: t('monitor.kind'), dataIndex: 'kind', width: 96, render: (name: Laid['kind']) => <Tag>{word('part', name)}</Tag> },
           { title: t('story.what'), key: 'what', ellipsis: { showTitle: false }, render: (_, part) => <What part={part} /> },
           { title: t('story.offset'), dataIndex: 'at', width: 96, align: 'end', render: (at: number | null) => (at === null ? '—' : duration(Math.max(0, at))) },
           { title: t('monitor.duration'), key: 'took', width: 96, align: 'end', render: (_, part) => (part.at === null && !part.took ? '—' : duration(part.took)) },
