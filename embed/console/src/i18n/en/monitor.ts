@@ -21,7 +21,7 @@ export const monitor = {
   'monitor.request': 'Request',
   'monitor.uri': 'Asked for',
   'monitor.duration': 'Took',
-  'monitor.store': 'In the store',
+  'monitor.store': 'Store',
   'monitor.wait': 'Waited',
   'monitor.commit': 'Disk',
   'monitor.events': 'Events',

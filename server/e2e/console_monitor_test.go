@@ -1,0 +1,398 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+)
+
+// watched is a server with something for monitoring to tell, and the time in which
+// it happened, as the console has it in its address.
+func watched(t *testing.T) (server *process, c *client, span url.Values) {
+	t.Helper()
+	begun := time.Now().Add(-time.Second)
+	server = start(t, t.TempDir(), "REEVE_MONITOR__REDIS__TARGETS=queue=redis://127.0.0.1:1") // where nobody listens
+	c = signedIn(t, server)
+	c.want(200, "PUT", "/system/setting", values("monitor.slow_request_ms", 5)) // a hash takes longer
+	newClient(t, server).want(401, "POST", "/admin/login", object("username", "nobody", "password", password))
+	c.want(404, "GET", "/nothing/here", "")
+	var ids []string
+	for i := range 6 {
+		made := c.want(200, "POST", "/admin/list", object("username", fmt.Sprintf("somebody%d", i), "password", "a very secret word"))
+		ids = append(ids, fmt.Sprint(into[struct{ ID int64 }](t, made).ID))
+	}
+	last := c.want(200, "DELETE", "/admin/list?ids="+strings.Join(ids, ","), "")
+	c.stored(last.header.Get("X-Request-Id"))
+	at := func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+	return server, c, url.Values{"from": {at(begun)}, "to": {at(time.Now())}}
+}
+
+// stored waits until a request is kept.
+func (c *client) stored(id string) {
+	c.t.Helper()
+	for end := time.Now().Add(patience); !c.keeps(id); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			c.t.Fatalf("the request %s is not kept", id)
+		}
+	}
+}
+
+// matches is how many events a list of the interface has.
+func (c *client) matches(kind string, span url.Values, conditions string) (total int) {
+	c.t.Helper()
+	times := url.Values{"recorded_at[]": {span.Get("from"), span.Get("to")}}
+	return into[struct{ Total int }](c.t, c.want(200, "GET", "/system/monitor/"+kind+"?"+times.Encode()+"&"+conditions, "")).Total
+}
+
+// tells waits until a list says that it shows so many events, and no others.
+func (p *page) tells(total int) {
+	p.t.Helper()
+	switch {
+	case total == 0:
+		p.see("Nothing matches.")
+	case total > 50:
+		p.see(fmt.Sprintf("50 of %d shown.", total))
+	default:
+		p.see(fmt.Sprintf("\n%d, which is all.", total))
+	}
+}
+
+// Every condition of every list is chosen on the screen; the address has it, and the
+// list shows what the interface has for it.
+func TestConsoleMonitorFilters(t *testing.T) {
+	server, c, span := watched(t)
+	id := c.want(200, "GET", "/system/monitor/request?method=DELETE&pageSize=1", "")
+	deleted := into[struct {
+		Data []struct {
+			RequestID string `json:"request_id"`
+		}
+	}](t, id).Data[0].RequestID
+	choose := func(label, option string) func(*page) { return func(p *page) { p.choose(label, option) } }
+	fill := func(label, text string) func(*page) {
+		return func(p *page) {
+			p.fill(label, text)
+			p.press("Tab")
+		}
+	}
+	toggle := func(label string) func(*page) { return func(p *page) { p.toggle(label, true) } }
+	type filter struct {
+		condition string
+		act       func(*page)
+	}
+	for kind, filters := range map[string][]filter{
+		"request": {
+			{"keywordSearch=somebody3", fill("Search in every text", "somebody3")},
+			{"user_id=1", choose("User", "admin (Administrator)")},
+			{"status=4xx", choose("Status", "4xx refused")},
+			{"method=DELETE", choose("Method", "DELETE")},
+			{"route=%2Fadmin%2Flist", fill("Route", "/admin/list")},
+			{"address=192.0.2.1", fill("Address", "192.0.2.1")},
+			{"min_duration_ms=5", fill("Took at least", "5")},
+			{"request_id=" + deleted, fill("Request id", deleted)},
+			{"slow=1", toggle("Slow only")},
+		},
+		"auth": {
+			{"type=login_failed", choose("What", "sign-in failed")},
+			{"result=failed", choose("Result", "failed")},
+			{"username=nobody", fill("User name", "nobody")},
+			{"ability=admin.list.create", fill("Permission", "admin.list.create")},
+		},
+		"query": {
+			{"mode=write", choose("Read or write", "write")},
+			{"plan=scan", choose("Plan", "scan")},
+			{"connection=files.db", choose("Connection", "files.db")},
+			{"statement=PUT+user", fill("Statement", "PUT user")},
+			{"n_plus_one=1", toggle("Repeated only")},
+		},
+		"cache": {
+			{"cache=settings", choose("Cache", "settings")},
+			{"type=rebuild", choose("What", "built anew")},
+		},
+		"redis": {
+			{"type=state", choose("What", "up or down")},
+			{"connection=embedded", fill("Connection", "embedded")},
+			{"command=none", fill("Command", "none")},
+		},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			path := "/system/monitor/" + kind + "?" + span.Encode()
+			p := signedInAt(t, server, c, path)
+			all := c.matches(kind, span, "")
+			p.tells(all)
+			for _, f := range filters {
+				f.act(p)
+				p.at(path + "&" + f.condition)
+				matching := c.matches(kind, span, f.condition)
+				if matching == all {
+					t.Errorf("%s leaves nothing out", f.condition)
+				}
+				p.tells(matching)
+				p.in("main").click("button", "Clear the search and filters")
+				p.at(path)
+				p.tells(all)
+			}
+		})
+	}
+}
+
+func TestConsoleMonitorTimes(t *testing.T) {
+	server, c, span := watched(t)
+	p := signedInAt(t, server, c, "/system/monitor")
+	p.at("/system/monitor/request")
+	p.click("radio", "15 min")
+	p.at("/system/monitor/request?span=15m")
+	p.click("tab", "Redis")
+	p.at("/system/monitor/redis?span=15m")
+	p.in("[role=list]").row("queue").see("down")
+	p.in("[role=list]").row("embedded").see("own memory")
+	p.click("tab", "Requests")
+	p.row("/nothing/here").see("404")
+
+	p.click("button", "Requests as a table")
+	p.in("[role=region]").find("columnheader", "Refused (4xx)")
+	p.click("button", "Requests as a table")
+	p.drag(".u-over", 0.5, 0.9)
+	p.until("have the part of the time in the address", func() error {
+		var search string
+		if err := evaluate(p, "location.search", &search); err != nil {
+			return err
+		}
+		part, err := url.ParseQuery(strings.TrimPrefix(search, "?"))
+		if err == nil && (part.Get("from") == "" || part.Get("to") <= part.Get("from") || part.Get("span") != "") {
+			err = errors.New(search)
+		}
+		return err
+	})
+
+	p.open("/system/monitor/request?live=1&" + span.Encode()) // a part of the past is not live
+	p.row("/nothing/here").gone("new")
+	p.find("button", "Live")
+	p.open("/system/monitor/request?live=1")
+	p.row("/nothing/here")
+	c.want(404, "GET", "/nothing/lively", "")
+	p.row("/nothing/lively").see("new")
+	p.click("button", "Pause")
+	p.at("/system/monitor/request")
+	c.stored(c.want(404, "GET", "/nothing/paused", "").header.Get("X-Request-Id"))
+	p.gone("/nothing/paused")
+	p.click("button", "Load again")
+	p.row("/nothing/paused")
+}
+
+// drag presses at a part of an element's width, and lets go at another.
+func (p *page) drag(selector string, from, to float64) {
+	p.t.Helper()
+	p.settle()
+	var box struct{ Left, Top, Width, Height float64 }
+	p.until("find "+selector, func() error {
+		return evaluate(p, fmt.Sprintf("(({ left, top, width, height }) => ({ Left: left, Top: top, Width: width, Height: height }))(css(document, %s).getBoundingClientRect())", quote(selector)), &box)
+	})
+	moved, left := input.DispatchMouseEventTypeMouseMoved, input.MouseButtonLeft
+	for _, step := range []input.DispatchMouseEventParams{
+		{Type: moved, X: from},
+		{Type: input.DispatchMouseEventTypeMousePressed, X: from, Button: left, ClickCount: 1},
+		{Type: moved, X: (from + to) / 2, Button: left},
+		{Type: moved, X: to, Button: left},
+		{Type: input.DispatchMouseEventTypeMouseReleased, X: to, Button: left, ClickCount: 1},
+	} {
+		step.X, step.Y = box.Left+step.X*box.Width, box.Top+box.Height/2
+		send(p, input.DispatchMouseEvent, step)
+	}
+}
+
+func TestConsoleMonitorMore(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	var last string
+	for i := range 120 {
+		last = c.want(404, "GET", fmt.Sprintf("/nothing/%d", i), "").header.Get("X-Request-Id")
+	}
+	c.stored(last)
+	p := signedInAt(t, server, c, "/system/monitor/request?status=404")
+	p.see("50 of 120 shown.")
+	p.click("button", "Show more")
+	p.see("100 of 120 shown.")
+	p.click("button", "Show more")
+	p.see("120, which is all.")
+	p.missing("button", "Show more")
+	for i := range 120 {
+		p.row(fmt.Sprintf("/nothing/%d\t", i))
+	}
+}
+
+func TestConsoleMonitorRequest(t *testing.T) {
+	server, c, _ := watched(t)
+	p := signedInAt(t, server, c, "/system/monitor/request?route=%2Fadmin%2Flist&method=DELETE")
+	p.in("tbody").find("link", "/admin/list?ids=")
+	p.in("tbody tr.ant-table-row").tap()
+	p.find("heading", "DELETE /admin/list?ids=")
+	p.toggle("Remarkable only", true)
+	p.missing("cell", "Rights")
+	p.in("tbody tr.ant-table-row:nth-child(2)").see("repeated")
+	p.in("tbody tr.ant-table-row:nth-child(2)").click("button", "Expand row")
+	p.see("server/user")
+	p.audit()
+	p.dark(true)
+	p.audit()
+	p.toggle("Remarkable only", false)
+	p.click("radio", "Rights 1")
+	p.in("tbody").row("admin.list.delete").see("Owner")
+	p.click("button", "Copy request id")
+	p.find("button", "Copied")
+	p.click("button", "Back to the list")
+	p.at("/system/monitor/request?route=%2Fadmin%2Flist&method=DELETE")
+
+	made := c.want(200, "POST", "/admin/list", object("username", "another", "password", "a very secret word"))
+	id := made.header.Get("X-Request-Id")
+	c.stored(id)
+	p.open("/system/monitor/query?request_id=" + id + "&statement=PUT+password_hash")
+	p.click("link", "Open the request "+id)
+	p.at("/system/monitor/request/" + id)
+	p.find("heading", "POST /admin/list")
+	p.in("pre[aria-label=Body]").see(`"username": "another"`)
+	p.gone("a very secret word")
+	p.width(320)
+	p.noSidewaysScroll()
+	p.expect(404, "/system/monitor/request/1")
+	p.open("/system/monitor/request/1")
+	p.see("This request is not kept, or no longer.")
+}
+
+func TestConsoleMonitorTraces(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	running := func() (routes []string) {
+		for _, trace := range into[struct{ Data []struct{ Route string } }](t, c.want(200, "GET", "/system/monitor/trace", "")).Data {
+			routes = append(routes, trace.Route)
+		}
+		return routes
+	}
+	p := signedInAt(t, server, c, "/system/monitor/trace")
+	p.see("No trace is running.")
+	p.click("button", "Start a trace")
+	p.dialog().see("at least one")
+	p.audit()
+	p.dark(true)
+	p.audit()
+	p.expect(422, "/system/monitor/trace")
+	p.confirm("Start")
+	p.dialog().see("user_id, ip or route is required")
+	p.fill("Address", "nowhere")
+	p.press("Tab")
+	p.confirm("Start")
+	p.dialog().see("must be an address like 192.0.2.7")
+	p.fill("Address", "127.0.0.1")
+	p.fill("Route", "GET /admin/role")
+	p.press("Tab")
+	p.confirm("Start")
+	p.see("The trace is running.")
+	if got := running(); len(got) != 1 || got[0] != "GET /admin/role" {
+		t.Fatalf("running: %v", got)
+	}
+	for range 3 {
+		c.want(200, "GET", "/admin/role", "")
+	}
+	p.row("GET /admin/role").find("cell", "3")
+	p.row("GET /admin/role").click("button", "Stop")
+	p.row("GET /admin/role").see("over")
+	if got := running(); len(got) != 0 {
+		t.Fatalf("still running: %v", got)
+	}
+	p.row("GET /admin/role").click("link", "See its requests")
+	p.see("3, which is all.")
+}
+
+// watcher is a client of a new user who has some permissions and no others.
+func watcher(t *testing.T, server *process, c *client, keys ...string) *client {
+	t.Helper()
+	type node struct {
+		ID       int64
+		Key      string
+		Children []node
+	}
+	var ids []int64
+	var collect func([]node)
+	collect = func(nodes []node) {
+		for _, n := range nodes {
+			for _, key := range keys {
+				if n.Key == key || strings.HasPrefix(key, n.Key+".") { // the menus above it too
+					ids = append(ids, n.ID)
+					break
+				}
+			}
+			collect(n.Children)
+		}
+	}
+	collect(into[struct{ Data []node }](t, c.want(200, "GET", "/admin/rule", "")).Data)
+	role := into[struct{ ID int64 }](t, c.want(200, "POST", "/admin/role", object("name", "Watchers of "+strings.Join(keys, " "))))
+	if len(ids) > 0 {
+		c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role.ID), object("rule_ids", ids))
+	}
+	name := fmt.Sprintf("watcher%d", role.ID)
+	c.want(200, "POST", "/admin/list", object("username", name, "password", password, "role_ids", []int64{role.ID}))
+	other := newClient(t, server)
+	other.token = into[struct{ Token string }](t, other.want(200, "POST", "/admin/login", object("username", name, "password", password))).Token
+	return other
+}
+
+func TestConsoleMonitorPermissions(t *testing.T) {
+	server, c, _ := watched(t)
+	p := signedInAt(t, server, watcher(t, server, c, "system.monitor.auth"), "/system/monitor")
+	p.at("/system/monitor/auth")
+	p.row("nobody").see("sign-in failed")
+	p.missing("tab", "Requests")
+	p.missing("tab", "Traces")
+	p.missing("link", "Open the request")
+	p.missing("image", "Requests")
+	p.missing("combobox", "User")
+	p.fill("User’s number", "1") // names are not this user's to see
+	p.press("Tab")
+	p.at("/system/monitor/auth?user_id=1")
+	p.open("/system/monitor/request")
+	p.see("The permission system.monitor.request is missing.")
+}
+
+func TestConsoleHome(t *testing.T) {
+	server, c, _ := watched(t)
+	p := signedInAt(t, server, c, "/")
+	p.see("All is well")
+	p.row("POST /admin/list").find("cell", "6")
+	p.row("data.db").see("iB")
+	p.row("takes writes").see("ok")
+	p.row("nobody").see("failed")
+	p.find("image", "Requests")
+	p.find("image", "How long they took")
+	p.click("radio", "7 d")
+	p.at("/?span=7d")
+	p.drag(".ant-card:first-child .u-over", 0.2, 0.9)
+	p.find("heading", "Monitoring")
+	p.open("/")
+	p.click("link", "POST /admin/list")
+	p.row("createUser")
+}
+
+func TestConsoleHomeOfOthers(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, watcher(t, server, c), "/")
+	p.see("Your account")
+	p.row("watcher").see("signed in")
+	p.missing("link", "Open sessions")
+	p.missing("image", "Requests")
+	p.audit()
+	p.dark(true)
+	p.audit()
+
+	other := signedInAt(t, server, watcher(t, server, c, "system.session.query"), "/")
+	other.find("link", "Open sessions")
+	other.missing("image", "Requests")
+	other.gone("Latest sign-ins")
+	other.click("link", "Open sessions")
+	other.at("/system/session")
+}
