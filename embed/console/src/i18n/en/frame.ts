@@ -101,4 +101,5 @@ export const frame = {
   'stale': 'Somebody else has changed this',
   'stale.text': 'Loading it again shows their change. What you have typed here is lost.',
   'stale.ok': 'Load again',
+  'loading': 'Loading…',
 } as const

@@ -156,4 +156,5 @@ export const monitor = {
   'redis.clients': 'Clients',
   'redis.hit_rate': 'Hit rate',
   'redis.keys': 'Keys',
+  'monitor.filter.reason': 'Reason',
 } as const

@@ -103,4 +103,5 @@ export const frame: Record<keyof typeof en, string> = {
   'stale': '其他人已修改此记录',
   'stale.text': '重新加载可看到对方的更改，您在此输入的内容将丢失。',
   'stale.ok': '重新加载',
+  'loading': '加载中…',
 }

@@ -158,4 +158,5 @@ export const monitor: Record<keyof typeof en, string> = {
   'redis.clients': '客户端数',
   'redis.hit_rate': '命中率',
   'redis.keys': '键数量',
+  'monitor.filter.reason': '原因',
 }

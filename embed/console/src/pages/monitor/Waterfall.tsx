@@ -119,7 +119,7 @@ function details(part: Laid): DescriptionsProps['items'] {
       const e = part.event
       return [
         { label: t('monitor.filter.type'), children: word('type', e.type) }, { label: t('sign_in.username'), children: <bdi>{e.username || '—'}</bdi> }, { label: t('address'), children: e.address },
-        { label: t('monitor.filter.ability'), children: e.ability || '—' }, { label: t('monitor.filter.result'), children: word('result', e.result) }, { label: t('loginlog.reason'), children: e.reason || '—' },
+        { label: t('monitor.filter.ability'), children: e.ability || '—' }, { label: t('monitor.filter.result'), children: word('result', e.result) }, { label: t('monitor.filter.reason'), children: e.reason || '—' },
         { label: t('monitor.matched_by'), children: <bdi>{e.matched_by.join(', ') || '—'}</bdi> },
       ]
     }
