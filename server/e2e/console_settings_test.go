@@ -13,8 +13,8 @@ import (
 
 const settingGroups = "nav[aria-label='Groups of settings']"
 
-// stored waits until a setting holds a value.
-func (c *client) stored(group, key, value string) {
+// settingsStored waits until a setting holds a value.
+func (c *client) settingsStored(group, key, value string) {
 	c.t.Helper()
 	eventually(c.t, fmt.Sprintf("%s holds %q", key, value), func() bool { return c.settings(group)[key].Values == value })
 }
@@ -101,11 +101,11 @@ func TestConsoleSettingsAreSavedTogether(t *testing.T) {
 	p.press("Ctrl+S")
 	p.see("Saved: 2.")
 	p.gone("Unsaved changes")
-	c.stored("1", "title", "My place")
-	c.stored("2", "login_tries", "7")
+	c.settingsStored("1", "title", "My place")
+	c.settingsStored("2", "login_tries", "7")
 	p.click("button", "Undo")
-	c.stored("1", "title", "Reeve")
-	c.stored("2", "login_tries", "5")
+	c.settingsStored("1", "title", "Reeve")
+	c.settingsStored("2", "login_tries", "5")
 	p.shows("Title", "Reeve")
 }
 
@@ -200,7 +200,7 @@ func TestConsoleSettingsOfEachType(t *testing.T) {
 	p.click("button", "Remove the secret")
 	p.see("It is removed when you save.")
 	p.click("button", "Save")
-	c.stored(g, "secret", "")
+	c.settingsStored(g, "secret", "")
 }
 
 func TestConsoleSettingsKeepWhatOthersChange(t *testing.T) {
@@ -219,7 +219,7 @@ func TestConsoleSettingsKeepWhatOthersChange(t *testing.T) {
 	p.click("button", "Keep mine")
 	p.press("Ctrl+S")
 	p.see("Saved: 1.")
-	c.stored("1", "title", "Mine")
+	c.settingsStored("1", "title", "Mine")
 	p.fill("Title", "Mine again")
 	c.want(200, "PUT", "/system/setting", values("site.title", "Theirs again"))
 	p.click("button", "Load again")
