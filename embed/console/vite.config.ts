@@ -29,21 +29,37 @@ function compressed(): Plugin {
   }
 }
 
-// withoutFilterMenus leaves the menus out that the library's table would open from
-// its head: filters stand above the lists here, and the menus bring a tree along.
-function withoutFilterMenus(): Plugin {
+// unused are parts of the component library that come along with what is used and
+// that nothing here asks for: what imports them, and what they are to it. The menus
+// of a table's head are among them (filters stand above the lists), and choosing one
+// row of a table alone.
+const unused: [importer: string, imported: string, instead: string][] = [
+  ['table/hooks/useFilter/index.js', './FilterDropdown', 'export const flattenKeys = () => []; export default () => null'],
+  ['table/hooks/useSelection.js', '../../radio', 'export default () => null'],
+  ['input/index.js', './Group', 'export default undefined'],
+  ['input/index.js', './OTP', 'export default undefined'],
+  ['input/index.js', './Search', 'export default undefined'],
+  ['avatar/index.js', './AvatarGroup', 'export default undefined'],
+]
+
+function withoutUnused(): Plugin {
+  const mark = '\0unused:'
   return {
-    name: 'without-filter-menus',
+    name: 'without-unused',
     enforce: 'pre',
+    resolveId(source, importer = '') {
+      const i = unused.findIndex(([from, part]) => source === part && importer.endsWith(`/antd/es/${from}`))
+      return i < 0 ? undefined : mark + i
+    },
     load(id) {
-      return id.includes('/antd/es/table/hooks/useFilter/FilterDropdown') ? 'export const flattenKeys = () => []; export default () => null' : undefined
+      return id.startsWith(mark) ? unused[Number(id.slice(mark.length))][2] : undefined
     },
   }
 }
 
 export default defineConfig({
   base: '/console/',
-  plugins: [withoutFilterMenus(), react(), compressed()],
+  plugins: [withoutUnused(), react(), compressed()],
   build: {
     outDir: '../dist', emptyOutDir: true, modulePreload: { polyfill: false }, assetsInlineLimit: 0, target: 'es2022',
     // What the sign-in page needs is one file, and what every page with a list needs is
