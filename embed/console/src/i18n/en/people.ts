@@ -80,6 +80,7 @@ export const people = {
   'people.sessions.ended': 'The session has ended.',
   'people.sessions.all': 'Force out everywhere',
   'people.sessions.all.text': '{name} is signed out on every device at once. What is not saved is lost.',
+  'people.whole': 'Import and export',
   'people.export': 'Export',
   'people.export.hint': 'Everybody who matches the search and filters, as CSV',
   'people.import': 'Import',

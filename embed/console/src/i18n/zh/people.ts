@@ -82,6 +82,7 @@ export const people: Record<keyof typeof en, string> = {
   'people.sessions.ended': '会话已结束。',
   'people.sessions.all': '全部强制下线',
   'people.sessions.all.text': '{name} 将立即在所有设备上退出登录，未保存的内容会丢失。',
+  'people.whole': '导入和导出',
   'people.export': '导出',
   'people.export.hint': '将符合搜索和筛选条件的用户导出为 CSV',
   'people.import': '导入',

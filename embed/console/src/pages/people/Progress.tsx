@@ -66,7 +66,7 @@ export function Progress<T extends Person>({ open, job, onClose, onDone }: Props
 
   return (
     <Modal
-      title={job.title} open={open && (late || failed.length > 0)} onCancel={close} destroyOnHidden
+      title={job.title} open={open && (late || failed.length > 0)} onCancel={close} closable={false} destroyOnHidden
       footer={<Button type={over ? 'primary' : 'default'} onClick={close}>{over ? t('close') : t('people.batch.stop')}</Button>}
     >
       <div aria-live="polite">

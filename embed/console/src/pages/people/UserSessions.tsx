@@ -1,4 +1,5 @@
 import { Button, Drawer, Empty, Flex, Grid, Table, Tag, Typography } from 'antd'
+import { useRef } from 'react'
 import { del } from '../../api/request'
 import type { Session, SessionPage } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -27,6 +28,7 @@ function Sessions({ user, realm }: { user: Person; realm: Realm }) {
   const { data, loading, reload } = useGet<SessionPage>('/system/session', { [realm.owner]: user.id, pageSize: 1000 })
   const others = data?.data.filter((s) => s.current !== 1) ?? []
   const name = names([user])
+  const box = useRef<HTMLDivElement>(null) // has the focus when the button that had it has gone
 
   async function end(sessions: Session[]) {
     const [title, text] = sessions.length === 1 ? [t('sessions.end'), t('people.sessions.end.text', { name })] : [t('people.sessions.all'), t('people.sessions.all.text', { name })]
@@ -36,11 +38,12 @@ function Sessions({ user, realm }: { user: Person; realm: Realm }) {
       done(sessions.length === 1 ? t('people.sessions.ended') : t('sessions.ended', { name }))
     } finally {
       await reload()
+      box.current?.focus()
     }
   }
 
   return (
-    <Flex vertical gap={16}>
+    <Flex vertical gap={16} ref={box} tabIndex={-1} style={{ outline: 'none' }}>
       {may('system.session.delete') && others.length > 1 && <Button danger style={{ alignSelf: 'end' }} onClick={() => void end(others)}>{t('people.sessions.all')}</Button>}
       <Table<Session>
         rowKey="id" size="middle" dataSource={data?.data} loading={loading && !data} {...wide} pagination={{ hideOnSinglePage: true, showSizeChanger: false }}

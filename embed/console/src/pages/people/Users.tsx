@@ -58,7 +58,7 @@ export function Users() {
           actions={
             <>
               {may('admin.list.create') && <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>{t('people.create')}</Button>}
-              {whole.length > 0 && <Dropdown menu={{ items: whole }} trigger={['click']} placement="bottomRight"><Button ref={menu} icon={<MoreOutlined />} aria-label={t('more')} title={t('more')} /></Dropdown>}
+              {whole.length > 0 && <Dropdown menu={{ items: whole }} trigger={['click']} placement="bottomRight"><Button ref={menu} icon={<MoreOutlined />} aria-label={t('people.whole')} title={t('people.whole')} /></Dropdown>}
             </>
           }
           columns={userColumns({ list, own, may, people, edit: (user) => form.show({ user }), explain: explained.show })}
