@@ -114,15 +114,6 @@ func (p *page) more(username, item string) {
 	p.click("menuitem", item)
 }
 
-// bothModes audits what is open, light and dark.
-func (p *page) bothModes() {
-	p.t.Helper()
-	for _, dark := range []bool{true, false} {
-		p.dark(dark)
-		p.audit()
-	}
-}
-
 // noted takes the password that is shown once, and closes what shows it.
 func (p *page) noted(username string) (secret string) {
 	p.t.Helper()
@@ -142,7 +133,7 @@ func TestConsoleUserIsCreated(t *testing.T) {
 	d := p.dialog()
 	d.fill("User name", "x")
 	d.fill("Email", "ann@example")
-	p.bothModes()
+	p.everyLook()
 	p.expect(422, "/admin/list")
 	d.click("button", "Create")
 	d.see("must have at least 3 characters")
@@ -187,7 +178,7 @@ func TestConsoleUserIsEdited(t *testing.T) {
 	p.expect(409, "/admin/list/")
 	d.click("button", "Save")
 	d.see("Somebody else has changed this meanwhile.")
-	p.bothModes()
+	p.everyLook()
 	d.click("button", "Load again")
 	d.gone("Somebody else")
 	if mobile, nickname := d.value("Mobile"), d.value("Nickname"); mobile != "+1 2" || nickname != "Ann Lee" {
@@ -234,10 +225,10 @@ func TestConsoleUserPasswordIsReset(t *testing.T) {
 	p.press("Escape")
 	p.more("ann", "Reset password")
 	p.dialog().see("is signed out everywhere at once")
-	p.bothModes()
+	p.everyLook()
 	p.dialog().click("button", "Reset")
 	p.find("button", "I have noted it")
-	p.bothModes()
+	p.everyLook()
 	secret := p.noted("ann")
 	ann.want(401, "GET", "/admin/info", "")
 	newClient(t, server).want(200, "POST", "/admin/login", object("username", "ann", "password", secret))
@@ -268,7 +259,7 @@ func TestConsoleUserSessions(t *testing.T) {
 	d.gone("Firefox")
 	second.want(401, "GET", "/admin/info", "")
 	first.want(200, "GET", "/admin/info", "")
-	p.bothModes()
+	p.everyLook()
 	d.click("button", "Force out everywhere")
 	p.confirm("Force out everywhere")
 	d.see("Not signed in anywhere.")
@@ -289,7 +280,7 @@ func TestConsoleUsersInABatch(t *testing.T) {
 	p.see("3 selected")
 	p.audit()
 	p.click("button", "Disable")
-	p.bothModes()
+	p.everyLook()
 	p.confirm("Disable")
 	p.see("3 users are disabled and signed out.")
 	if left := c.usernames("/admin/list?status=1&keywordSearch=temp"); left != "" {
@@ -307,7 +298,7 @@ func TestConsoleUsersInABatch(t *testing.T) {
 	p.confirm("Disable")
 	p.see("2 of 3 done")
 	p.dialog().see("temp1")
-	p.bothModes()
+	p.everyLook()
 	p.confirm("Close")
 	p.row("temp2").find("switch", "temp2 is disabled")
 	p.click("button", "Delete")
@@ -328,7 +319,7 @@ func TestConsoleUserIsDeleted(t *testing.T) {
 	p := signedInAt(t, server, c, "/admin/list")
 	p.more("ann", "Delete")
 	p.dialog().see("Files and logs keep the name.")
-	p.bothModes()
+	p.everyLook()
 	p.confirm("Delete")
 	p.see("is deleted.")
 	p.gone("Ann Lee")
@@ -381,7 +372,7 @@ func TestConsoleUsersAreFiltered(t *testing.T) {
 	p.in("[aria-label=Created][date-range=start]").tap()
 	p.see("Last 7 days")
 	p.in(".ant-picker-presets").row("Today").tap()
-	p.bothModes()
+	p.everyLook()
 	p.press("Escape")
 	p.find("button", "More filters, 2 in use")
 	p.see("bea")
@@ -444,7 +435,7 @@ func TestConsoleUsersAreImported(t *testing.T) {
 	p.click("menuitem", "Import")
 	d := p.in(".ant-drawer-content-wrapper")
 	d.see("Columns of the file")
-	p.bothModes()
+	p.everyLook()
 	name, content := p.download(func() { d.click("button", "Download a template") })
 	if name != "users.csv" || string(content) != "\ufeffusername,nickname,email,mobile,sex,department,roles,status\r\n" {
 		t.Errorf("%s: %q", name, content)
@@ -456,7 +447,7 @@ func TestConsoleUsersAreImported(t *testing.T) {
 	d.see("1 of 2 rows cannot be imported.")
 	d.see("there is no department \"Nowhere\"")
 	d.missing("button", "Import 2 users")
-	p.bothModes()
+	p.everyLook()
 	d.gone("fay")
 	d.toggle("Only rows with faults", false)
 	d.see("fay")
@@ -470,7 +461,8 @@ func TestConsoleUsersAreImported(t *testing.T) {
 	d.click("button", "Import 2 users")
 	p.see("2 users are imported.")
 	p.see("gia")
-	p.settle()
+	p.gone("Choose another file")
+	p.settle() // the focus has gone back to where it was
 	if u := c.person("/admin/list", "fay"); u.DeptName != "Sales" || fmt.Sprint(u.RoleNames) != "[Clerk]" {
 		t.Errorf("%+v", u)
 	}
@@ -503,9 +495,9 @@ func TestConsoleUserRightsAreExplained(t *testing.T) {
 	}
 	ask("admin.list.query", "List users", "has it by the roles below.")
 	d.see("Clerk")
-	p.bothModes()
+	p.everyLook()
 	ask("delete a user", "Delete a user", "None of the roles of")
-	p.bothModes()
+	p.everyLook()
 	c.want(200, "PUT", "/admin/role/2", object("status", 0))
 	ask("admin.list.q", "List users", "Only disabled roles would give it.")
 	p.settle()

@@ -1,5 +1,5 @@
 import { ApartmentOutlined, MenuFoldOutlined, SearchOutlined } from '@ant-design/icons'
-import { Button, Card, Empty, Flex, Input, Tree } from 'antd'
+import { Button, Empty, Flex, Input, theme, Tree } from 'antd'
 import type { BasicDataNode } from 'antd/es/tree'
 import { type Key, useEffect, useMemo, useState } from 'react'
 import type { DeptNode } from '../../api/types'
@@ -17,6 +17,7 @@ export function Depts({ depts, value, onChange }: Props) {
   const [text, setText] = useState('')
   const [expanded, setExpanded] = useState<Key[]>(() => [...depts.map((d) => d.id), ...above(depts, Number(value))])
   const height = useRest()
+  const { token } = theme.useToken()
   const found = useMemo(() => matching(depts, text.trim().toLowerCase()), [depts, text])
 
   function turn(to: boolean) {
@@ -26,7 +27,10 @@ export function Depts({ depts, value, onChange }: Props) {
 
   if (!open) return <Button icon={<ApartmentOutlined />} aria-label={t('people.depts.open')} title={t('people.depts.open')} onClick={() => turn(true)} />
   return (
-    <Card className="depts" size="small" role="complementary" aria-label={t('menu.admin.dept')} style={{ flex: '0 0 216px', width: 216, position: 'sticky', top: 24 }} styles={{ body: { padding: 8 } }}>
+    <aside
+      className="depts" aria-label={t('menu.admin.dept')}
+      style={{ flex: '0 0 216px', width: 216, boxSizing: 'border-box', position: 'sticky', top: 24, padding: 8, borderRadius: token.borderRadiusLG, border: `1px solid ${token.colorBorderSecondary}`, background: token.colorBgContainer }}
+    >
       <Flex gap={4} style={{ marginBottom: 8 }}>
         <Input allowClear prefix={<SearchOutlined />} placeholder={t('people.depts.search')} aria-label={t('people.depts.search')} value={text} onChange={(e) => setText(e.target.value)} />
         <Button type="text" icon={<MenuFoldOutlined />} aria-label={t('people.depts.close')} title={t('people.depts.close')} onClick={() => turn(false)} />
@@ -46,7 +50,7 @@ export function Depts({ depts, value, onChange }: Props) {
           />
         ) : <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={text ? t('empty.narrowed') : t('people.depts.none')} />}
       </div>
-    </Card>
+    </aside>
   )
 }
 
