@@ -9,7 +9,7 @@ export const dicts = {
   'dicts.delete.text': 'It is empty. Programs that read it find nothing any more.',
   'dicts.full': 'Delete its items first: {n}.',
   'dicts.code': 'Code',
-  'dicts.code.text': 'What programs call it. Those that read the old code find nothing after it is changed.',
+  'dicts.code.text': 'What programs call it, like order_state or order.state. Those that read the old code find nothing after it is changed.',
   'dicts.type': 'Shown as',
   'dicts.type.default': 'Plain text',
   'dicts.type.badge': 'Badge',

@@ -11,7 +11,7 @@ export const dicts: Record<keyof typeof en, string> = {
   'dicts.delete.text': '字典为空。读取它的程序将不再找到它。',
   'dicts.full': '请先删除其中的字典项（{n} 项）。',
   'dicts.code': '编码',
-  'dicts.code.text': '程序使用的名称。更改后，按旧编码读取的程序将找不到它。',
+  'dicts.code.text': '程序使用的名称，如 order_state 或 order.state。更改后，按旧编码读取的程序将找不到它。',
   'dicts.type': '显示方式',
   'dicts.type.default': '纯文本',
   'dicts.type.badge': '徽标',

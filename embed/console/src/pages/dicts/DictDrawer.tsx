@@ -35,7 +35,7 @@ export function DictDrawer({ open, dict, onSaved, onClose }: Props) {
     >
       <Form.Item name="name" label={t('name')} rules={required}><Input maxLength={100} /></Form.Item>
       <Form.Item name="code" label={t('dicts.code')} extra={t('dicts.code.text')} rules={required}><Input maxLength={64} spellCheck={false} /></Form.Item>
-      <Form.Item name="type" label={t('dicts.type')}>
+      <Form.Item name="type" required label={t('dicts.type')}>
         <Radio.Group>
           <Flex vertical gap={8}>
             {types.map((type) => (
@@ -51,7 +51,7 @@ export function DictDrawer({ open, dict, onSaved, onClose }: Props) {
         </Radio.Group>
       </Form.Item>
       <Form.Item name="describe" label={t('describe')}><Input.TextArea maxLength={1000} rows={3} /></Form.Item>
-      <Form.Item name="status" label={t('enabled')} extra={t('dicts.status.text')} valuePropName="checked"><Switch /></Form.Item>
+      <Form.Item name="status" required label={t('enabled')} extra={t('dicts.status.text')} valuePropName="checked"><Switch /></Form.Item>
     </FormDrawer>
   )
 }

@@ -52,13 +52,13 @@ function Fields({ form, type }: { form: FormInstance<Values>; type: string }) {
       </div>
       <Form.Item name="label" label={t('dicts.item.label')} extra={t('dicts.item.label.text')} rules={required}><Input maxLength={200} /></Form.Item>
       <Form.Item name="value" label={t('dicts.item.value')} extra={t('dicts.item.value.text')} rules={required}><Input maxLength={200} spellCheck={false} /></Form.Item>
-      <Form.Item name="status" label={t('dicts.item.status')} extra={type === 'default' ? t('dicts.item.status.plain') : undefined}>
+      <Form.Item name="status" required label={t('dicts.item.status')} extra={type === 'default' ? t('dicts.item.status.plain') : undefined}>
         <Radio.Group>
           {states.map((state) => <Radio key={state} value={state}><Shown type={type === 'default' ? 'badge' : type} status={state} label={t(`dicts.status.${state}` as Key)} /></Radio>)}
         </Radio.Group>
       </Form.Item>
       <Form.Item name="sort" label={t('sort')} extra={t('dicts.item.sort.text')} rules={required}><InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} /></Form.Item>
-      <Form.Item name="switch" label={t('dicts.item.switch')} extra={t('dicts.item.switch.text')} valuePropName="checked"><Switch /></Form.Item>
+      <Form.Item name="switch" required label={t('dicts.item.switch')} extra={t('dicts.item.switch.text')} valuePropName="checked"><Switch /></Form.Item>
     </>
   )
 }

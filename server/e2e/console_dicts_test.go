@@ -1,0 +1,243 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+type dictItem struct {
+	ID                   int64
+	Label, Value, Status string
+	Sort, Switch         int
+}
+
+// dict makes a dictionary with items of these labels, whose values are they in lower
+// case.
+func (c *client) dict(code, kind string, labels ...string) (path string) {
+	c.t.Helper()
+	d := into[struct{ ID int64 }](c.t, c.want(200, "POST", "/system/dict", object("code", code, "name", "The "+code, "type", kind)))
+	path = fmt.Sprintf("/system/dict/%d", d.ID)
+	for _, label := range labels {
+		c.want(200, "POST", path+"/item", object("label", label, "value", strings.ToLower(label)))
+	}
+	return path
+}
+
+// dictItems are the items of a dictionary, in their order.
+func (c *client) dictItems(path string) []dictItem {
+	c.t.Helper()
+	return into[struct{ Data []dictItem }](c.t, c.want(200, "GET", path+"/item?pageSize=1000", "")).Data
+}
+
+// labels waits until a dictionary has items of these labels, in this order.
+func (c *client) labels(path, want string) {
+	c.t.Helper()
+	eventually(c.t, "the order is "+want, func() bool {
+		got := []string{}
+		for _, i := range c.dictItems(path) {
+			got = append(got, i.Label)
+		}
+		return strings.Join(got, " ") == want
+	})
+}
+
+func TestConsoleDictionaries(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/system/dict")
+	p.see("There are no dictionaries yet.")
+	p.audit()
+	p.click("button", "New dictionary")
+	p.dialog().fill("Name", "Order states")
+	p.dialog().fill("Code", "order state")
+	p.dialog().click("radio", "Tag")
+	p.everyLook()
+	p.expect(422, "/system/dict")
+	p.confirm("Save")
+	p.see("must be 1 to 5 lower-case segments")
+	p.dialog().fill("Code", "order_state")
+	p.confirm("Save")
+	p.at("/system/dict/1")
+	p.find("heading", "Order states")
+	type dict struct {
+		Code, Name, Type, Describe string
+		Status                     int
+	}
+	read := func() dict { return into[dict](t, c.want(200, "GET", "/system/dict/1", "")) }
+	if d := read(); d != (dict{"order_state", "Order states", "tag", "", 1}) {
+		t.Errorf("it is stored as %+v", d)
+	}
+
+	p.click("button", "Edit")
+	c.want(200, "PUT", "/system/dict/1", `{"describe":"Where an order stands"}`)
+	p.dialog().fill("Name", "Orders")
+	p.expect(409, "/system/dict/1")
+	p.confirm("Save")
+	p.see("Somebody else has changed this")
+	p.confirm("Load again")
+	p.shows("Description", "Where an order stands")
+	p.dialog().fill("Name", "Orders")
+	p.confirm("Save")
+	p.find("heading", "Orders")
+	p.see("Where an order stands")
+
+	p.toggle("order_state is enabled", false)
+	p.see("clients are not told of it")
+	if read().Status != 0 {
+		t.Error("it is still enabled")
+	}
+	c.dict("empty", "badge")
+	p.click("button", "Load again")
+	p.choose("Status", "Enabled")
+	p.at("/system/dict/1?status=1")
+	p.in("nav[aria-label=Dictionaries]").missing("link", "Orders")
+	p.fill("Search dictionaries", "no such")
+	p.see("Nothing matches.")
+	p.click("button", "Clear the search and filters")
+	p.in("nav[aria-label=Dictionaries]").click("link", "The empty")
+	p.at("/system/dict/2")
+	p.see("This dictionary has no items yet.")
+	p.audit()
+	p.click("button", "Delete")
+	p.see("Delete the dictionary empty?")
+	p.confirm("Delete")
+	p.see("empty is deleted.")
+	c.want(404, "GET", "/system/dict/2", "")
+	p.click("button", "Undo")
+	p.at("/system/dict/3")
+	p.find("heading", "The empty")
+	p.open("/system/dict/99")
+	p.see("There is no such dictionary.")
+}
+
+func TestConsoleDictionaryItems(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	path := c.dict("state", "tag", "New", "Paid", "Sent")
+	p := signedInAt(t, server, c, path)
+	p.click("button", "New item")
+	p.dialog().fill("Label", "<b>Late</b>")
+	p.dialog().fill("Value", "paid")
+	p.dialog().click("radio", "Warning")
+	p.everyLook()
+	p.expect(409, path+"/item")
+	p.confirm("Save")
+	p.see("another dict item has this already")
+	p.dialog().fill("Value", "late")
+	p.confirm("Save")
+	p.row("<b>Late</b>").see("late")
+	if got := c.dictItems(path)[3]; got != (dictItem{4, "<b>Late</b>", "late", "warning", 10, 1}) {
+		t.Errorf("it is stored as %+v", got)
+	}
+
+	p.click("button", "Edit Paid")
+	p.dialog().click("radio", "Success")
+	p.dialog().fill("Label", "Settled")
+	p.confirm("Save")
+	p.row("Settled").toggle("Settled can be chosen", false)
+	p.see("Settled is switched off.")
+	if got := c.dictItems(path)[1]; got != (dictItem{2, "Settled", "paid", "success", 0, 0}) {
+		t.Errorf("it is stored as %+v", got)
+	}
+	p.choose("Can be chosen", "Switched off")
+	p.at(path + "?switch=0")
+	p.gone("<b>Late</b>")
+	p.missing("button", "Move Settled up")
+	p.open(path)
+	p.fill("Search items", "LATE")
+	p.at(path + "?item=LATE")
+	p.gone("Settled")
+	p.fill("Search items", "none like it")
+	p.see("Nothing matches.")
+	p.click("button", "Clear the search and filters")
+
+	p.row("Settled").click("button", "Delete Settled")
+	p.see("Records that hold the value paid keep it")
+	p.audit()
+	p.confirm("Delete")
+	p.see("Settled is deleted.")
+	c.labels(path, "New Sent <b>Late</b>")
+	p.click("button", "Undo")
+	p.row("Settled")
+	c.labels(path, "New Sent Settled <b>Late</b>")
+	p.click("button", "delete Delete") // the icon's name, then its own
+	p.see("Delete its items first: 4.")
+}
+
+func TestConsoleDictionaryOrder(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	path := c.dict("letters", "default", "A", "B", "C", "D", "E")
+	p := signedInAt(t, server, c, path)
+	p.click("button", "Move E up")
+	c.labels(path, "A B C E D")
+	p.settle()
+	p.press("Enter") // the focus has gone with it
+	c.labels(path, "A B E C D")
+	p.settle()
+	p.press("Enter")
+	c.labels(path, "A E B C D")
+	p.click("button", "Move A down")
+	c.labels(path, "E A B C D")
+	p.click("button", "Move B down")
+	c.labels(path, "E A C B D")
+	p.settle()
+	p.open(path + "?pageSize=10")
+	p.row("E").find("button", "Move E down")
+	p.audit()
+}
+
+func TestConsoleLongDictionary(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	labels := make([]string, 1100)
+	for i := range labels {
+		labels[i] = fmt.Sprintf("Item%04d", i)
+	}
+	path := c.dict("long", "default", labels...)
+	p := signedInAt(t, server, c, path+"?page=2&pageSize=100")
+	p.see("1,100 in all")
+	p.row("Item0100").click("button", "Move Item0100 up")
+	p.at(path + "?page=1&pageSize=100")
+	p.row("Item0100").find("button", "Move Item0100 down")
+	p.fill("Search items", "0777")
+	p.row("Item0777")
+	p.gone("Item0778")
+	eventually(t, "it is stored", func() bool { return c.dictItems(path)[99].Label == "Item0100" })
+}
+
+func TestConsoleDictionaryForClients(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	path := c.dict("state", "badge", "New")
+	p := signedInAt(t, server, c, path)
+	p.click("button", "For clients")
+	p.dialog().see(`data["state"]`)
+	p.dialog().see(`"label": "New"`)
+	p.everyLook()
+	p.press("Escape")
+	p.gone("How clients read it")
+	p.width(320)
+	p.noSidewaysScroll()
+	p.audit()
+	p.click("link", "All dictionaries")
+	p.at("/system/dict")
+	p.click("link", "The state")
+	p.row("New")
+}
+
+func TestConsoleDictionaryForWhoMayReadIt(t *testing.T) {
+	server := start(t, t.TempDir())
+	owner := signedIn(t, server)
+	path := owner.dict("state", "tag", "New", "Paid")
+	reader := clerk(t, server, owner, "system.dict.query", "system.dict.item.query")
+	p := signedInAt(t, server, reader, path)
+	p.row("Paid").see("Yes")
+	for _, button := range []string{"Create", "New item", "Edit", "Delete", "Edit Paid", "Delete Paid", "Move Paid up"} {
+		p.missing("button", button)
+	}
+	p.missing("switch", "state is enabled")
+	p.missing("switch", "Paid can be chosen")
+	p.everyLook()
+}
