@@ -74,7 +74,7 @@ func TestConsoleDictionaries(t *testing.T) {
 	p.dialog().fill("Name", "Orders")
 	p.expect(409, "/system/dict/1")
 	p.confirm("Save")
-	p.see("Somebody else has changed this")
+	p.see("Somebody else has changed this meanwhile.")
 	p.confirm("Load again")
 	p.shows("Description", "Where an order stands")
 	p.dialog().fill("Name", "Orders")

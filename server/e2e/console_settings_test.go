@@ -313,7 +313,7 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	p.dialog().fill("Title", "The way")
 	p.expect(409, fmt.Sprintf("/system/setting/%d", read()[0].ID))
 	p.confirm("Save")
-	p.see("Somebody else has changed this")
+	p.see("Somebody else has changed this meanwhile.")
 	p.confirm("Load again")
 	p.shows("Description", "How letters go")
 	p.dialog().fill("Title", "The way")

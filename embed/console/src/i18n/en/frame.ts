@@ -98,8 +98,5 @@ export const frame = {
   'form.lose.ok': 'Leave',
   'form.stale': 'Somebody else has changed this meanwhile. Load it again; what you have typed here is lost.',
   'form.required': 'This is needed.',
-  'stale': 'Somebody else has changed this',
-  'stale.text': 'Loading it again shows their change. What you have typed here is lost.',
-  'stale.ok': 'Load again',
   'loading': 'Loading…',
 } as const

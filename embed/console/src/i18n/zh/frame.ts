@@ -100,8 +100,5 @@ export const frame: Record<keyof typeof en, string> = {
   'form.lose.ok': '离开',
   'form.stale': '此记录已被他人修改。请重新加载；您在此输入的内容将丢失。',
   'form.required': '此项必填。',
-  'stale': '其他人已修改此记录',
-  'stale.text': '重新加载可看到对方的更改，您在此输入的内容将丢失。',
-  'stale.ok': '重新加载',
   'loading': '加载中…',
 }

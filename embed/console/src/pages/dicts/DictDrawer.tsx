@@ -5,7 +5,7 @@ import type { Dict } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
-import { newest, useStale } from '../../ui/useStale'
+import { newest } from '../../ui/newest'
 import { Shown } from './Shown'
 
 type Props = { open: boolean; dict?: Dict; onSaved: (d: Dict) => Promise<void>; onClose: () => void }
@@ -13,25 +13,32 @@ type Values = Pick<Dict, 'code' | 'name' | 'type' | 'describe'> & { status: bool
 
 const types = ['default', 'badge', 'tag']
 
+const valuesOf = ({ code, name, type, describe, status }: Dict): Values => ({ code, name, type, describe, status: status === 1 })
+
 export function DictDrawer({ open, dict, onSaved, onClose }: Props) {
-  const [again, setAgain] = useState<Dict>()
-  const of = newest(again, dict)
-  const stale = useStale()
+  const [seen, setSeen] = useState<Dict>() // as it was when it was loaded again
+  const of = newest(seen, dict)
   const { done } = useAct()
 
   async function save(values: Values) {
     const stored = of
-      ? await put<Dict>(`/system/dict/${of.id}`, { ...values, updated_at: of.updated_at }, { quiet: true }).catch((cause) => stale(cause, async () => setAgain(await get(`/system/dict/${of.id}`))))
+      ? await put<Dict>(`/system/dict/${of.id}`, { ...values, updated_at: of.updated_at }, { quiet: true })
       : await post<Dict>('/system/dict', values, { quiet: true })
     done(t('saved'))
     await onSaved(stored)
   }
 
+  async function again() {
+    const dict = await get<Dict>(`/system/dict/${of?.id}`)
+    setSeen(dict)
+    return valuesOf(dict)
+  }
+
   const required = [{ required: true, message: t('form.required') }]
   return (
     <FormDrawer<Values>
-      key={`${of?.id} ${of?.updated_at}`} open={open} onClose={onClose} save={save} title={of ? t('dicts.edit', { name: of.code }) : t('dicts.create')}
-      initial={of ? { ...of, status: of.status === 1 } : { type: 'default', describe: '', status: true }}
+      open={open} onClose={onClose} save={save} again={of && again} title={of ? t('dicts.edit', { name: of.code }) : t('dicts.create')}
+      initial={of ? valuesOf(of) : { type: 'default', describe: '', status: true }}
     >
       <Form.Item name="name" label={t('name')} rules={required}><Input maxLength={100} /></Form.Item>
       <Form.Item name="code" label={t('dicts.code')} extra={t('dicts.code.text')} rules={required}><Input maxLength={64} spellCheck={false} /></Form.Item>

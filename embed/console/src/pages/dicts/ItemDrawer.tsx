@@ -6,23 +6,23 @@ import type { Dict, DictItem } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
-import { newest, useStale } from '../../ui/useStale'
+import { newest } from '../../ui/newest'
 import { Shown, states } from './Shown'
 
 type Props = { open: boolean; dict: Dict; item?: DictItem; next: number; onSaved: () => Promise<void>; onClose: () => void }
 type Values = Pick<DictItem, 'label' | 'value' | 'sort' | 'status'> & { switch: boolean }
 
+const valuesOf = ({ label, value, sort, status, switch: on }: DictItem): Values => ({ label, value, sort, status, switch: on === 1 })
+
 export function ItemDrawer({ open, dict, item, next, onSaved, onClose }: Props) {
-  const [again, setAgain] = useState<DictItem>()
-  const of = newest(again, item)
-  const stale = useStale()
+  const [seen, setSeen] = useState<DictItem>() // as it was when it was loaded again
+  const of = newest(seen, item)
   const { done } = useAct()
   const path = `/system/dict/${dict.id}/item`
 
   async function save(values: Values) {
     if (of) {
       await put(`${path}/${of.id}`, { ...values, updated_at: of.updated_at }, { quiet: true })
-        .catch((cause) => stale(cause, async () => setAgain((await every<DictItem>(path)).find((i) => i.id === of.id))))
     } else {
       await post(path, values, { quiet: true })
     }
@@ -30,10 +30,17 @@ export function ItemDrawer({ open, dict, item, next, onSaved, onClose }: Props) 
     await onSaved()
   }
 
+  // The interface has no single item to ask for.
+  async function again() {
+    const found = (await every<DictItem>(path)).find((i) => i.id === of?.id)
+    setSeen(found)
+    return found ? valuesOf(found) : {}
+  }
+
   return (
     <FormDrawer<Values>
-      key={`${of?.id} ${of?.updated_at}`} open={open} onClose={onClose} save={save} title={of ? t('dicts.item.edit', { name: of.label }) : t('dicts.item.create')}
-      initial={of ? { ...of, switch: of.switch === 1 } : { sort: Math.min(next, 1_000_000), status: 'default', switch: true }}
+      open={open} onClose={onClose} save={save} again={of && again} title={of ? t('dicts.item.edit', { name: of.label }) : t('dicts.item.create')}
+      initial={of ? valuesOf(of) : { sort: Math.min(next, 1_000_000), status: 'default', switch: true }}
     >
       {(form) => <Fields form={form} type={dict.type} />}
     </FormDrawer>

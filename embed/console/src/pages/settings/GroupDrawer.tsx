@@ -6,19 +6,20 @@ import type { SettingGroup } from '../../api/types'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
-import { newest, useStale } from '../../ui/useStale'
+import { newest } from '../../ui/newest'
 import type { Group } from './useSettings'
 
 type Props = { open: boolean; group?: Group; builtin: boolean; load: () => Promise<unknown>; onClose: () => void }
 type Stored = Omit<Group, 'settings'>
 type Values = Pick<SettingGroup, 'key' | 'title' | 'remark'> & { public: boolean }
 
+const valuesOf = ({ key, title, remark, public: open }: Stored): Values => ({ key, title, remark, public: open === 1 })
+
 export function GroupDrawer({ open, group, builtin, load, onClose }: Props) {
-  const [fresh, setFresh] = useState<Stored>()
-  const stale = useStale()
+  const [seen, setSeen] = useState<Stored>() // as it was when it was loaded again
   const { done } = useAct()
   const navigate = useNavigate()
-  const of = newest<Stored>(fresh, group)
+  const of = newest<Stored>(seen, group)
 
   async function save(values: Values) {
     if (!of) {
@@ -27,17 +28,22 @@ export function GroupDrawer({ open, group, builtin, load, onClose }: Props) {
       void navigate(`/system/setting/${made.key}?define=1`)
     } else {
       const made = await put<SettingGroup>(`/system/setting-group/${of.id}`, { ...values, updated_at: of.updated_at }, { quiet: true })
-        .catch((cause) => stale(cause, async () => setFresh(await get<SettingGroup>(`/system/setting-group/${of.id}`))))
       await load()
       if (made.key !== of.key) void navigate(`/system/setting/${made.key}?define=1`)
     }
     done(t('saved'))
   }
 
+  async function again() {
+    const group = await get<SettingGroup>(`/system/setting-group/${of?.id}`)
+    setSeen(group)
+    return valuesOf(group)
+  }
+
   return (
     <FormDrawer<Values>
-      key={`${of?.id} ${of?.updated_at}`} open={open} onClose={onClose} save={save} title={of ? t('settings.group.edit') : t('settings.group.create')}
-      initial={of ? { key: of.key, title: of.title, remark: of.remark, public: of.public === 1 } : { remark: '', public: false }}
+      open={open} onClose={onClose} save={save} again={of && again} title={of ? t('settings.group.edit') : t('settings.group.create')}
+      initial={of ? valuesOf(of) : { remark: '', public: false }}
     >
       {builtin && <Alert type="info" showIcon title={t('settings.group.builtin')} style={{ marginBottom: 16 }} />}
       <Form.Item name="title" label={t('settings.title')} rules={[{ required: true, message: t('form.required') }]}><Input maxLength={100} /></Form.Item>

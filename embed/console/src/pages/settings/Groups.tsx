@@ -24,7 +24,7 @@ export function Groups({ groups, here, drafts, search }: Props) {
     )
   }
   return (
-    <nav aria-label={t('settings.groups')} style={{ width: 220, flex: 'none', position: 'sticky', top: 16, maxHeight: 'calc(100vh - 32px)', overflowY: 'auto' }}>
+    <nav aria-label={t('settings.groups')} style={{ width: 220, flex: 'none', position: 'sticky', top: 68, maxHeight: 'calc(100vh - 84px)', overflowY: 'auto' }}>
       <Menu
         style={{ borderInlineEnd: 0, background: 'none' }} selectedKeys={here ? [String(here.id)] : []} onClick={({ key }) => go(Number(key))}
         items={groups.map((g) => ({ key: String(g.id), title: g.title, label: <Label title={g.title} changes={changes(g)} /> }))}

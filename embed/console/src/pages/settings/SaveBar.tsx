@@ -10,8 +10,8 @@ export function SaveBar({ changes, groups, wrong, busy, onSave, onDiscard, onWro
   useEffect(() => {
     if (changes === 0) return
     const root = document.documentElement.style
-    root.scrollPaddingBottom = '120px' // so that a field that is gone to is not under the bar
-    return () => { root.scrollPaddingBottom = '' }
+    root.scrollPadding = '64px 0 120px' // so that a field that is gone to is under neither the head nor the bar
+    return () => { root.scrollPadding = '' }
   }, [changes === 0])
   if (changes === 0) return null
   return (

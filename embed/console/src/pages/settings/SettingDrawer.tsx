@@ -5,7 +5,7 @@ import type { Option, Prop, Setting } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
-import { newest, useStale } from '../../ui/useStale'
+import { newest } from '../../ui/newest'
 import { Control, type ControlProps } from './Control'
 import { Rows } from './Rows'
 import type { Group } from './useSettings'
@@ -23,19 +23,16 @@ type Values = Pick<Setting, 'title' | 'key' | 'group_id' | 'type' | 'options' | 
 
 // SettingDrawer defines a setting.
 export function SettingDrawer({ open, groups, group, setting, builtin, load, onClose }: Props) {
-  const [fresh, setFresh] = useState<Setting>()
-  const stale = useStale()
+  const [seen, setSeen] = useState<Setting>() // as it was when it was loaded again
   const { done } = useAct()
-  const of = newest(fresh, setting)
+  const of = newest(seen, setting)
 
   async function save({ values, ...rest }: Values) {
     // The value is what the page is about, and is sent along where it was changed here.
     const body = of && values === shown(of) ? rest : { ...rest, values: values ?? '' }
     if (of && of.type === 'secret' && rest.type === 'secret' && values === undefined) delete (body as Values).values
     if (of) {
-      await put(`/system/setting/${of.id}`, { ...body, updated_at: of.updated_at }, { quiet: true })
-        .catch((cause) => stale(cause, async () => setFresh(await get(`/system/setting/${of.id}`))))
-        .catch(byRows)
+      await put(`/system/setting/${of.id}`, { ...body, updated_at: of.updated_at }, { quiet: true }).catch(byRows)
     } else {
       await post('/system/setting', body, { quiet: true }).catch(byRows)
     }
@@ -43,15 +40,25 @@ export function SettingDrawer({ open, groups, group, setting, builtin, load, onC
     done(t('saved'))
   }
 
+  async function again() {
+    const setting = await get<Setting>(`/system/setting/${of?.id}`)
+    setSeen(setting)
+    return valuesOf(setting)
+  }
+
   const last = group.settings.at(-1)?.sort ?? 0
   return (
     <FormDrawer<Values>
-      key={`${group.id} ${of?.id} ${of?.updated_at}`} open={open} onClose={onClose} save={save} size={560} title={of ? t('settings.edit', { name: `${group.key}.${of.key}` }) : t('settings.create')}
-      initial={of ? { ...of, values: shown(of) } : { group_id: group.id, type: 'input', options: [], props: [], describe: '', sort: last + 10, values: '' }}
+      open={open} onClose={onClose} save={save} again={of && again} size={560} title={of ? t('settings.edit', { name: `${group.key}.${of.key}` }) : t('settings.create')}
+      initial={of ? valuesOf(of) : { group_id: group.id, type: 'input', options: [], props: [], describe: '', sort: last + 10, values: '' }}
     >
       {(form) => <Fields form={form} groups={groups} stored={of} builtin={builtin} />}
     </FormDrawer>
   )
+}
+
+function valuesOf({ title, key, group_id, type, options, props, describe, sort, ...s }: Setting): Values {
+  return { title, key, group_id, type, options, props, describe, sort, values: type === 'secret' ? undefined : s.values }
 }
 
 function shown(s: Setting): string | undefined {
