@@ -30,7 +30,7 @@ export function App() {
     <ConfigProvider
       locale={language === 'zh' ? zhCN : enUS}
       csp={{ nonce }}
-      getPopupContainer={(trigger) => trigger?.closest('main') ?? document.body} // what opens in a page belongs to it
+      getPopupContainer={(trigger) => trigger?.closest<HTMLElement>('main, header, nav') ?? document.body} // what opens belongs to where it is opened
       theme={prefersDark ? dark : light}
     >
       <Ant>

@@ -1,5 +1,5 @@
 import { Drawer, Grid, Spin, theme } from 'antd'
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
+import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { get } from '../api/request'
 import type { Home, Info } from '../api/types'
@@ -10,11 +10,14 @@ import { type Account, AccountContext } from './account'
 import './frame.css'
 import { Head } from './Head'
 import { useKeys } from './keys'
+import { late } from './late'
 import { places, shown, titleOf } from './menu'
 import { Menus } from './Menus'
 
-const Palette = lazy(async () => ({ default: (await import('./Palette')).Palette }))
-const Help = lazy(async () => ({ default: (await import('./Help')).Help }))
+const palette = async () => (await import('./Palette')).Palette
+const help = async () => (await import('./Help')).Help
+const Palette = late(palette)
+const Help = late(help)
 
 const folded = 'reeve.folded'
 
@@ -54,6 +57,11 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
   const name = home?.title ?? 'Reeve'
 
   useEffect(() => setDrawer(false), [path])
+  useEffect(() => {
+    // They open at once, also while the server is away.
+    const wait = setTimeout(() => void Promise.allSettled([palette(), help()]), 2000)
+    return () => clearTimeout(wait)
+  }, [])
   useEffect(() => {
     document.title = [titleOf(path, all), name].filter(Boolean).join(' · ')
   }, [path, all, name])

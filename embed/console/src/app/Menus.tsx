@@ -29,6 +29,7 @@ export function Menus({ menus, narrow = false }: { menus: PermissionNode[]; narr
   ], [menus])
   return (
     <Menu
+      key={narrow ? 'narrow' : 'wide'} // it would not open what was closed when it began narrow
       mode="inline" inlineCollapsed={narrow} style={{ borderInlineEnd: 0 }} selectedKeys={[here]} defaultOpenKeys={narrow ? [] : opening(menus)} items={items}
       onClick={({ key, domEvent }) => { if (domEvent.type === 'keydown') void navigate(key) }}
     />

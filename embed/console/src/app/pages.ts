@@ -1,14 +1,18 @@
 import { type ComponentType, lazy, type LazyExoticComponent } from 'react'
 import type { Access } from '../api/types'
+import { Problem } from './States'
 
 type Page = {
   access: Access[] // any of them opens the page
   Component: LazyExoticComponent<ComponentType>
 }
 
-// page is a module of its own, loaded when it is first opened.
+// own is a page in a file of its own. Where it cannot be loaded, the page says so.
+const own = (load: () => Promise<ComponentType>) => lazy(async () => ({ default: await load().catch(() => Problem) }))
+
+// page is one that a permission opens, loaded when it is first opened.
 const page = (access: Access | Access[], load: () => Promise<ComponentType>): Page => ({
-  access: [access].flat(), Component: lazy(async () => ({ default: await load() })),
+  access: [access].flat(), Component: own(load),
 })
 
 // The pages of the console, by the path that their permission has in the menus of
@@ -28,6 +32,6 @@ export const pages: Record<string, Page> = {
   '/system/info': page('system.info', async () => (await import('../pages/SystemInfo')).SystemInfo),
 }
 
-export const home = lazy(async () => ({ default: (await import('../pages/Home')).HomePage }))
-export const password = lazy(async () => ({ default: (await import('../pages/Password')).Password }))
-export const account = lazy(async () => ({ default: (await import('../pages/account/Account')).AccountPage }))
+export const home = own(async () => (await import('../pages/Home')).HomePage)
+export const password = own(async () => (await import('../pages/Password')).Password)
+export const account = own(async () => (await import('../pages/account/Account')).AccountPage)

@@ -36,7 +36,7 @@ export const dark: ThemeConfig = {
   token: {
     ...shared,
     colorPrimary: '#8cbcff', colorLink: '#8cb9f5', colorLinkHover: '#b5d3fb', colorInfo: '#8cbcff', colorError: '#ff928d',
-    colorBgLayout: '#101215', colorBgContainer: '#16181c', colorBgElevated: '#1f2227', colorBorder: '#454a52', colorBorderSecondary: '#2a2d33',
+    colorPrimaryBg: '#1d2a40', controlItemBgActive: '#1d2a40', controlItemBgActiveHover: '#24344f', colorBgLayout: '#101215', colorBgContainer: '#16181c', colorBgElevated: '#1f2227', colorBorder: '#454a52', colorBorderSecondary: '#2a2d33',
     colorTextTertiary: 'rgba(255, 255, 255, 0.6)', colorTextDescription: 'rgba(255, 255, 255, 0.6)', colorTextQuaternary: 'rgba(255, 255, 255, 0.55)', colorTextPlaceholder: 'rgba(255, 255, 255, 0.55)',
   },
   components: {

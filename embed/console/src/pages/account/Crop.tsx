@@ -96,7 +96,7 @@ function Chooser({ onChoose, again = false }: { onChoose: (file?: File) => void;
       <input ref={input} type="file" hidden accept="image/png,image/jpeg,image/gif,image/webp" aria-label={t('picture.choose')} onChange={(e) => { onChoose(e.target.files?.[0]); e.target.value = '' }} />
       {again ? <Button type="link" size="small" onClick={ask}>{t('picture.another')}</Button> : (
         <button
-          type="button" onClick={ask} onDragOver={(e) => { e.preventDefault(); setOver(true) }} onDragLeave={() => setOver(false)} onDrop={dropped}
+          type="button" data-drop onClick={ask} onDragOver={(e) => { e.preventDefault(); setOver(true) }} onDragLeave={() => setOver(false)} onDrop={dropped}
           style={{
             width: '100%', padding: '40px 16px', font: 'inherit', color: 'inherit', cursor: 'pointer', borderRadius: token.borderRadiusLG,
             background: over ? token.colorPrimaryBg : token.colorFillQuaternary, border: `1px dashed ${over ? token.colorPrimary : token.colorBorder}`,

@@ -70,7 +70,7 @@ export function Profile() {
           <Typography.Text><bdi>{user.username}</bdi></Typography.Text>
         </Form.Item>
         <Form.Item name="nickname" label={t('account.nickname')}><Input autoComplete="nickname" /></Form.Item>
-        <Form.Item name="email" label={t('account.email')}><Input type="email" autoComplete="email" /></Form.Item>
+        <Form.Item name="email" label={t('account.email')}><Input inputMode="email" autoComplete="email" /></Form.Item>
         <Form.Item name="mobile" label={t('account.mobile')}><Input type="tel" autoComplete="tel" /></Form.Item>
         <Form.Item name="sex" label={t('account.sex')}>
           <Radio.Group options={[{ value: 0, label: t('account.sex.0') }, { value: 1, label: t('account.sex.1') }, { value: 2, label: t('account.sex.2') }]} />

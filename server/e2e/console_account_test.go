@@ -1,0 +1,193 @@
+package e2e
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	_ "image/jpeg"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+type account struct {
+	Info struct {
+		Nickname  string
+		Email     string
+		Sex       int
+		AvatarURL string `json:"avatar_url"`
+	}
+}
+
+func TestConsoleAccount(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	_, clerk := made(t, server, c, "clerk") // who may nothing at all has an account too
+	p := signedInAt(t, server, clerk, "/")
+	p.click("button", "clerk")
+	p.click("menuitem", "My account")
+	p.at("/account")
+	p.title("My account · Reeve")
+	p.fill("Nickname", "Clara")
+	p.fill("Email", "not an address")
+	p.click("radio", "Female")
+	p.expect(422, "/admin/info")
+	p.click("button", "Save")
+	p.until("have the fault at its field", func() error {
+		return evaluate(p, "(() => { if (!document.querySelector('#email_help')?.innerText) throw new Error('it is not there') })()", nil)
+	})
+	p.both()
+	p.fill("Email", "clara@example.org")
+	p.click("button", "Save")
+	p.see("Saved.")
+	p.find("button", "Clara")
+	got := into[account](t, clerk.want(200, "GET", "/admin/info", "")).Info
+	if got.Nickname != "Clara" || got.Email != "clara@example.org" || got.Sex != 2 {
+		t.Errorf("the server has %+v", got)
+	}
+
+	clerk.want(200, "PUT", "/admin/info", object("nickname", "Elsewhere"))
+	p.fill("Nickname", "Here")
+	p.expect(409, "/admin/info")
+	p.click("button", "Save")
+	p.see("Somebody else has changed this meanwhile.")
+	p.in("main").click("button", "Load again")
+	p.find("button", "Elsewhere")
+	p.fill("Nickname", "Here again")
+	p.click("button", "Save")
+	p.find("button", "Here again")
+}
+
+// halves is a picture that is red on its left and blue on its right, as a file.
+func halves(t *testing.T) string {
+	t.Helper()
+	img := image.NewRGBA(image.Rect(0, 0, 600, 200))
+	for i := range img.Bounds().Dx() * img.Bounds().Dy() {
+		c := color.RGBA{R: 255, A: 255}
+		if i%600 >= 300 {
+			c = color.RGBA{B: 255, A: 255}
+		}
+		img.SetRGBA(i%600, i/600, c)
+	}
+	path := filepath.Join(t.TempDir(), "halves.png")
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestConsoleAvatar(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/account")
+	p.click("button", "Change picture")
+	p.dialog().see("Choose a picture, or drop one here")
+	p.both()
+	text := filepath.Join(t.TempDir(), "text.png")
+	if err := os.WriteFile(text, []byte("no picture"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.upload(text)
+	p.see("This file is no picture that can be read.")
+	p.in(".ant-modal button[data-drop]").drop(halves(t))
+	p.in("canvas").tap()
+	p.both()
+	for range 20 { // the square goes to the right end, which is blue
+		p.press("ArrowLeft")
+	}
+	p.press("=")
+	p.width(320)
+	p.noSidewaysScroll()
+	p.width(1440)
+	p.confirm("Save")
+	p.see("Saved.")
+	p.missing("button", "Choose another picture")
+	address := into[account](t, c.want(200, "GET", "/admin/info", "")).Info.AvatarURL
+	picture, _, err := image.Decode(bytes.NewReader(c.want(200, "GET", address, "").raw))
+	if err != nil || picture.Bounds().Dx() != 256 || picture.Bounds().Dy() != 256 {
+		t.Fatalf("%s: %v", address, err)
+	}
+	for _, at := range []image.Point{{2, 2}, {128, 128}, {253, 253}} {
+		if r, _, b, _ := picture.At(at.X, at.Y).RGBA(); r > 0x1000 || b < 0xf000 {
+			t.Errorf("at %v it is %v", at, picture.At(at.X, at.Y))
+		}
+	}
+	p.until("show it", func() error {
+		return evaluate(p, "(() => { if (document.querySelectorAll('.ant-avatar img[src="+`"`+address+`"`+"]').length !== 2) throw new Error('it is not there') })()", nil)
+	})
+}
+
+func TestConsoleOwnPassword(t *testing.T) {
+	server := start(t, t.TempDir())
+	c, other := signedIn(t, server), signedIn(t, server)
+	p := signedInAt(t, server, c, "/account/password")
+	p.click("button", "Change the password")
+	p.see("This is needed.")
+	p.fill("Present password", "not the password")
+	p.fill("New password", "password1")
+	p.fill("New password, again", "another one")
+	p.click("button", "Change the password")
+	p.see("The two new passwords differ.")
+	p.both()
+	p.fill("New password, again", "password1")
+	p.expect(422, "/admin/password")
+	p.click("button", "Change the password")
+	p.see("is one of the most common passwords")
+	fresh := "an entirely new phrase"
+	p.fill("New password", fresh)
+	p.fill("New password, again", fresh)
+	p.click("button", "Change the password")
+	p.see("is not the present password")
+	p.fill("Present password", password)
+	p.click("button", "Change the password")
+	p.see("Your password is changed.")
+	other.want(401, "GET", "/admin/info", "")
+	c.want(200, "GET", "/admin/info", "")
+	newClient(t, server).signIn(fresh)
+}
+
+func TestConsoleOwnSessions(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	var others []*client
+	for _, agent := range []string{firefox, "curl/8", "wget/2"} {
+		o := newClient(t, server)
+		o.extra["User-Agent"] = agent
+		o.signIn(password)
+		others = append(others, o)
+	}
+	p := signedInAt(t, server, c, "/account")
+	p.click("tab", "Sessions")
+	p.at("/account/sessions")
+	p.row("this one").missing("button", "Sign out")
+	p.row("Firefox").click("button", "Sign out")
+	p.both()
+	p.confirm("Sign out")
+	p.gone("Firefox,")
+	others[0].want(401, "GET", "/admin/info", "")
+	others[1].want(200, "GET", "/admin/info", "")
+	p.click("button", "Sign out everywhere else")
+	p.see("All your other sessions (2) end at once.")
+	p.confirm("Sign out everywhere else")
+	p.see("2 other sessions have ended.")
+	p.missing("button", "Sign out everywhere else")
+	others[1].want(401, "GET", "/admin/info", "")
+	others[2].want(401, "GET", "/admin/info", "")
+	c.want(200, "GET", "/admin/info", "")
+	p.audit()
+	p.click("tab", "Login log")
+	p.at("/account/loginlog")
+	p.row("Firefox").see("Signed in")
+	p.choose("Result", "Throttled")
+	p.at("/account/loginlog?result=throttled")
+	p.see("Nothing matches.")
+	p.audit()
+	p.width(320)
+	p.settle()
+	p.noSidewaysScroll()
+}

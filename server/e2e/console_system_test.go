@@ -1,0 +1,188 @@
+package e2e
+
+import (
+	"archive/tar"
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+)
+
+const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+// made is a user with a role that grants some permissions, and their client. The role
+// sees everybody.
+func made(t testing.TB, server *process, c *client, name string, keys ...string) (id int64, own *client) {
+	t.Helper()
+	type node struct {
+		ID       int64
+		Key      string
+		Children []node
+	}
+	ids := []int64{}
+	var walk func([]node)
+	walk = func(nodes []node) {
+		for _, n := range nodes {
+			for _, key := range keys {
+				if n.Key == key {
+					ids = append(ids, n.ID)
+				}
+			}
+			walk(n.Children)
+		}
+	}
+	walk(into[struct{ Data []node }](t, c.want(200, "GET", "/admin/rule", "")).Data)
+	if len(ids) != len(keys) {
+		t.Fatalf("found %d of the permissions %v", len(ids), keys)
+	}
+	type record struct{ ID int64 }
+	role := into[record](t, c.want(200, "POST", "/admin/role", object("name", name+"'s", "data_scope", "all")))
+	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role.ID), object("rule_ids", ids))
+	user := into[record](t, c.want(200, "POST", "/admin/list", object("username", name, "password", password, "role_ids", []int64{role.ID})))
+	own = newClient(t, server)
+	own.token = into[grant](t, own.want(200, "POST", "/admin/login", object("username", name, "password", password))).Token
+	return user.ID, own
+}
+
+// both audits a page light and dark.
+func (p *page) both() {
+	p.t.Helper()
+	p.audit()
+	p.dark(true)
+	p.audit()
+	p.dark(false)
+}
+
+func TestConsoleSessions(t *testing.T) {
+	server := start(t, t.TempDir())
+	c, other := signedIn(t, server), newClient(t, server)
+	other.extra["User-Agent"] = firefox
+	other.signIn(password)
+	id, clerk := made(t, server, c, "clerk", "system", "system.session", "system.session.query")
+	p := signedInAt(t, server, c, "/system/session")
+	p.row("this one").missing("button", "Force out")
+	p.choose("User", "clerk")
+	p.at(fmt.Sprintf("/system/session?user_id=%d", id))
+	p.gone("Firefox")
+	p.row("clerk").find("button", "Force out")
+	p.open(fmt.Sprintf("/system/session?user_id=%d", id)) // the name is asked for
+	p.in("main").see("clerk")
+	p.open("/system/session")
+	p.row("Firefox").click("button", "Force out")
+	p.see("Sign admin out at once?")
+	p.both()
+	p.confirm("Cancel")
+	p.gone("Sign admin out at once?")
+	other.want(200, "GET", "/admin/info", "")
+	p.row("Firefox").click("button", "Force out")
+	p.confirm("Force out")
+	p.see("admin is signed out.")
+	p.gone("Firefox")
+	other.want(401, "GET", "/admin/info", "")
+	c.want(200, "GET", "/admin/info", "")
+
+	p = signedInAt(t, server, clerk, "/system/session")
+	p.row("this one")
+	p.row("admin").missing("button", "Force out")
+	p.missing("combobox", "User") // who may not list users is not asked for one
+	p.open("/system/info")
+	p.see("The permission system.info is missing.")
+	p.audit()
+}
+
+func TestConsoleLoginLog(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	newClient(t, server).want(401, "POST", "/admin/login", object("username", "nobody", "password", password))
+	newClient(t, server).want(401, "POST", "/admin/login", object("username", "admin", "password", "not the password"))
+	p := signedInAt(t, server, c, "/system/loginlog")
+	p.row("Signed in").see("admin")
+	p.row("nobody has that name").see("Failed")
+	p.row("wrong password").see("admin")
+	p.choose("Result", "Failed")
+	p.at("/system/loginlog?result=failed")
+	p.gone("Signed in\n")
+	p.choose("User", "Administrator (admin)")
+	p.at("/system/loginlog?result=failed&user_id=1")
+	p.gone("nobody has that name")
+	p.row("wrong password")
+	p.both()
+	p.choose("Signed in to", "App")
+	p.see("Nothing matches.")
+	p.audit()
+	p.click("button", "Clear the search and filters")
+	p.at("/system/loginlog")
+	p.fill("Search", "nobod")
+	p.at("/system/loginlog?keywordSearch=nobod")
+	p.gone("wrong password")
+	p.row("nobody has that name")
+
+	day := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
+	p.open("/system/loginlog?created_at[]=" + day(-48*time.Hour) + "&created_at[]=" + day(-24*time.Hour))
+	p.see("Nothing matches.")
+	p.open("/system/loginlog?created_at[]=" + day(-24*time.Hour) + "&created_at[]=" + day(24*time.Hour))
+	p.row("wrong password")
+	p.open("/system/loginlog")
+	p.settle()
+	today := time.Now().Format("2006-01-02")
+	p.in(".ant-picker-input:first-child").tap()
+	p.write(today)
+	p.press("Enter")
+	p.write(today)
+	p.press("Enter")
+	p.row("wrong password")
+	var query string
+	if err := evaluate(p, "location.search", &query); err != nil || len(query) < len("?created_at%5B%5D=&created_at%5B%5D=") {
+		t.Errorf("the days are not in the address: %s, %v", query, err)
+	}
+}
+
+func TestConsoleSystemInfo(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/system/info")
+	p.row("Holds all records.").see("Well")
+	p.row("data.db").see("iB")
+	p.row("server.listen").see("127.0.0.1:0")
+	_, clerk := made(t, server, c, "clerk", "system", "system.info")
+	p = signedInAt(t, server, clerk, "/system/info")
+	p.row("data.db")
+	p.missing("button", "Download a backup")
+}
+
+// TestConsoleBackup saves a backup as the browsers do that cannot write a file bit by
+// bit, and as those that can, into a file of the page's own.
+func TestConsoleBackup(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := console(t, server)
+	p.as(c.token)
+	p.before("delete window.showSaveFilePicker")
+	p.open("/system/info")
+	p.see("This browser saves the backup only when all of it has come")
+	_, content := p.download(func() { p.click("button", "Download a backup") })
+	p.see("The backup is saved.")
+	isBackup(t, content)
+
+	p = console(t, server)
+	p.as(c.token)
+	p.before(`window.showSaveFilePicker = async ({ suggestedName }) => (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true })`)
+	p.open("/system/info")
+	p.click("button", "Download a backup")
+	p.see("The backup is saved.")
+	if err := evaluate(p, `(async () => {
+		const names = []
+		for await (const [name, file] of (await navigator.storage.getDirectory()).entries()) names.push(name + ' ' + (await (await file.getFile()).slice(257, 262).text()))
+		if (names.length !== 1 || !/^reeve-\d{8}-\d{6}\.tar ustar$/.test(names[0])) throw new Error(names.join('; '))
+	})()`, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func isBackup(t *testing.T, content []byte) {
+	t.Helper()
+	head, err := tar.NewReader(bytes.NewReader(content)).Next()
+	if err != nil || head.Name != "manifest.json" {
+		t.Errorf("%d bytes that are no backup: %v", len(content), err)
+	}
+}
