@@ -27,18 +27,6 @@ func (p *page) focused(is string) {
 	})
 }
 
-// ready waits until all that a page loads by itself is there, so that its server can
-// be stopped.
-func (p *page) ready() {
-	p.t.Helper()
-	p.until("load what opens later", func() error {
-		return evaluate(p, `['Palette', 'Help'].forEach((name) => {
-			if (!performance.getEntriesByType('resource').some((e) => e.name.includes('/assets/' + name + '-') && e.responseEnd > 0)) throw new Error(name + ' is not there')
-		})`, nil)
-	})
-	p.settle()
-}
-
 func TestConsoleFrame(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -148,6 +136,7 @@ func TestConsoleKeys(t *testing.T) {
 	p.focused("e.getAttribute('aria-label') === 'Search'")
 	p.fill("Search", "gh?") // is text there
 	p.at("/system/loginlog?keywordSearch=gh%3F")
+	p.settle()
 	p.open("/system/loginlog")
 	p.settle()
 	p.write("?")
@@ -166,7 +155,7 @@ func TestConsoleRestart(t *testing.T) {
 	server := start(t, dir)
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/account")
-	p.ready()
+	p.settle()
 	p.fill("Nickname", "Typed before")
 	for _, path := range []string{"/health", "/admin/info"} {
 		p.expect(0, path)
@@ -198,7 +187,7 @@ func TestConsoleReloadsWhatItMissed(t *testing.T) {
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/system/session")
 	p.row("this one")
-	p.ready()
+	p.settle()
 	for _, path := range []string{"/health", "/system/session", "/console/assets/"} {
 		p.expect(0, path)
 	}

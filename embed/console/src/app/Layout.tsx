@@ -1,5 +1,5 @@
 import { Drawer, Grid, Spin, theme } from 'antd'
-import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { get } from '../api/request'
 import type { Home, Info } from '../api/types'
@@ -14,10 +14,8 @@ import { late } from './late'
 import { places, shown, titleOf } from './menu'
 import { Menus } from './Menus'
 
-const palette = async () => (await import('./Palette')).Palette
-const help = async () => (await import('./Help')).Help
-const Palette = late(palette)
-const Help = late(help)
+const Palette = late(async () => (await import('./Palette')).Palette)
+const Help = late(async () => (await import('./Help')).Help)
 
 const folded = 'reeve.folded'
 
@@ -58,11 +56,6 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
 
   useEffect(() => setDrawer(false), [path])
   useEffect(() => {
-    // They open at once, also while the server is away.
-    const wait = setTimeout(() => void Promise.allSettled([palette(), help()]), 2000)
-    return () => clearTimeout(wait)
-  }, [])
-  useEffect(() => {
     document.title = [titleOf(path, all), name].filter(Boolean).join(' · ')
   }, [path, all, name])
   useKeys({ palette: () => setOver('palette'), help: () => setOver('help'), go: (to) => void navigate(to), places: all })
@@ -97,10 +90,8 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
           <main id="main" className="frame-main" tabIndex={-1}>{children}</main>
         </div>
       </div>
-      <Suspense>
-        {over === 'palette' && <Palette places={all} onClose={() => setOver(undefined)} onHelp={() => setOver('help')} />}
-        {over === 'help' && <Help places={all} onClose={() => setOver(undefined)} />}
-      </Suspense>
+      {over === 'palette' && <Palette places={all} onClose={() => setOver(undefined)} onHelp={() => setOver('help')} />}
+      {over === 'help' && <Help places={all} onClose={() => setOver(undefined)} />}
     </>
   )
 }
