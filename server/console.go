@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"mime"
 	"net/http"
+	"net/url"
 	"path"
 	"strconv"
 	"strings"
@@ -34,7 +35,8 @@ func (s *Server) console(router *httprouter.Router) {
 		}
 	}
 	enter := func(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
-		http.Redirect(w, r, "/console/", http.StatusFound)
+		to := url.URL{Path: "/console/", RawQuery: r.URL.RawQuery} // a page's own state is in its query
+		http.Redirect(w, r, to.String(), http.StatusFound)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		router.Handle(method, "/console/*path", open)

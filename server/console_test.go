@@ -62,8 +62,8 @@ func TestTheConsolesAssets(t *testing.T) {
 
 func TestTheTopLeadsToTheConsole(t *testing.T) {
 	in := withConsole(t)
-	for _, url := range []string{"/", "/console"} {
-		if w := in.ask("GET", url, ""); w.Code != 302 || w.Header().Get("Location") != "/console/" {
+	for url, to := range map[string]string{"/": "/console/", "/console": "/console/", "/console?span=7d&x=%2F": "/console/?span=7d&x=%2F"} {
+		if w := in.ask("GET", url, ""); w.Code != 302 || w.Header().Get("Location") != to {
 			t.Errorf("%s: %d %v", url, w.Code, w.Header())
 		}
 	}
