@@ -71,9 +71,7 @@ function Counts({ stats, onRange }: { stats: Stats | undefined; onRange: (from: 
 function Nothing({ list }: { list: List }) {
   return (
     <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={list.until ? <Stopped list={list} /> : list.narrowed ? t('empty.narrowed') : t('monitor.empty')}>
-      {list.until
-        ? <Button loading={list.loading} onClick={() => void list.more()}>{t('monitor.further')}</Button>
-        : list.narrowed > 0 && <Button onClick={list.clear}>{t('empty.clear')}</Button>}
+      {list.until && <Button loading={list.loading} onClick={() => void list.more()}>{t('monitor.further')}</Button>}
     </Empty>
   )
 }

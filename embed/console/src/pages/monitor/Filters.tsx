@@ -1,5 +1,5 @@
 import { FilterOutlined } from '@ant-design/icons'
-import { AutoComplete, Badge, Button, Checkbox, Grid, Input, InputNumber, Select } from 'antd'
+import { AutoComplete, Badge, Button, Checkbox, Flex, Grid, Input, InputNumber, Select } from 'antd'
 import { useEffect, useState } from 'react'
 import { t } from '../../i18n'
 import { filterName, word } from './words'
@@ -12,18 +12,22 @@ type Props = { kind: Kind; params: URLSearchParams; set: (values: Record<string,
 export function Filters({ kind, params, set, narrowed, clear, routes }: Props) {
   const { md } = Grid.useBreakpoint()
   const [open, setOpen] = useState(false)
+  const clearing = narrowed > 0 && <Button type="link" onClick={clear}>{t('empty.clear')}</Button>
   return (
     <div style={{ marginBottom: 16 }}>
       {!md && (
-        <Badge count={narrowed} size="small">
-          <Button icon={<FilterOutlined />} aria-expanded={open} onClick={() => setOpen(!open)}>{t('monitor.filters')}</Button>
-        </Badge>
+        <Flex gap={8} wrap>
+          <Badge count={narrowed} size="small">
+            <Button icon={<FilterOutlined />} aria-expanded={open} onClick={() => setOpen(!open)}>{t('monitor.filters')}</Button>
+          </Badge>
+          {clearing}
+        </Flex>
       )}
       {(md || open) && (
         <div style={md ? { display: 'flex', flexWrap: 'wrap', gap: 8, alignItems: 'center' } : { display: 'grid', gridTemplateColumns: '1fr 1fr', gap: 8, alignItems: 'center', marginTop: 12 }}>
           <Text name="keywordSearch" params={params} set={set} width={md ? 220 : '100%'} />
           {filters[kind].map((filter) => <One key={filter.name} filter={filter} params={params} set={set} routes={routes} fill={!md} />)}
-          {narrowed > 0 && <Button type="link" onClick={clear}>{t('empty.clear')}</Button>}
+          {md && clearing}
         </div>
       )}
     </div>

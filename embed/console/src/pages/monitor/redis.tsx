@@ -22,6 +22,8 @@ type Answer = { data: RedisRecord[] }
 // A server that is watched says something every minute at the least.
 const back = 5 * 60_000
 
+const place = { flex: '1 1 280px', maxWidth: 420, minWidth: 0 }
+
 // Targets are the Redis servers that are watched, as they were when last heard of.
 export function Targets() {
   const { data } = useLive<Answer>('/system/monitor/redis', 10, () => ({
@@ -34,11 +36,13 @@ export function Targets() {
   }, [data])
   if (!data) return null
   return (
-    <Flex gap={12} wrap style={{ marginBottom: 16 }} role="list" aria-label={t('redis.targets')}>
-      {targets.map((row) => <Target key={row.connection} row={row} />)}
-      <Card size="small" role="listitem" style={{ flex: '1 1 280px', maxWidth: 420 }} title={<Tag>{t('redis.embedded')}</Tag>}>
-        <Typography.Text type="secondary">{t('redis.embedded.text')}{targets.length === 0 && <> {t('redis.none')}</>}</Typography.Text>
-      </Card>
+    <Flex component="ul" gap={12} wrap style={{ margin: '0 0 16px', padding: 0, listStyle: 'none' }} aria-label={t('redis.targets')}>
+      {targets.map((row) => <li key={row.connection} style={place}><Target row={row} /></li>)}
+      <li style={place}>
+        <Card size="small" style={{ height: '100%' }} title={<Tag>{t('redis.embedded')}</Tag>}>
+          <Typography.Text type="secondary">{t('redis.embedded.text')}{targets.length === 0 && <> {t('redis.none')}</>}</Typography.Text>
+        </Card>
+      </li>
     </Flex>
   )
 }
@@ -47,7 +51,7 @@ function Target({ row }: { row: RedisRecord }) {
   const down = row.type === 'state' && row.state !== 'up'
   return (
     <Card
-      size="small" role="listitem" style={{ flex: '1 1 280px', maxWidth: 420 }} title={<bdi>{row.connection}</bdi>}
+      size="small" style={{ height: '100%' }} title={<bdi>{row.connection}</bdi>}
       extra={<Badge status={down ? 'error' : 'success'} text={down ? t('redis.down') : t('redis.up')} />}
     >
       {row.info ? <Figures info={row.info} /> : <Typography.Paragraph style={{ margin: 0, overflowWrap: 'anywhere' }}>{row.error}</Typography.Paragraph>}
