@@ -1,5 +1,5 @@
 import { Grid, Select, Tabs, Typography } from 'antd'
-import { Navigate, Route, Routes, useLocation, useNavigate } from 'react-router'
+import { Navigate, Route, Routes, useNavigate } from 'react-router'
 import { useAccount } from '../../app/account'
 import { Forbidden, NotFound } from '../../app/States'
 import { t } from '../../i18n'
@@ -28,12 +28,11 @@ export function Monitor() {
 
 function Tab({ kind, open }: { kind: Kind | 'trace'; open: (Kind | 'trace')[] }) {
   const navigate = useNavigate()
-  const { search } = useLocation()
   const { md } = Grid.useBreakpoint()
 
   // The time stays when another list is opened; conditions are each list's own.
   function go(to: string) {
-    const kept = new URLSearchParams([...new URLSearchParams(search)].filter(([name]) => ['span', 'from', 'to', 'live'].includes(name)))
+    const kept = new URLSearchParams([...new URLSearchParams(location.search)].filter(([name]) => ['span', 'from', 'to', 'live'].includes(name)))
     void navigate({ pathname: `/system/monitor/${to}`, search: kept.toString() })
   }
 

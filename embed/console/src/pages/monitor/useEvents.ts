@@ -134,10 +134,11 @@ export function useEvents<K extends Kind>(kind: K) {
     }
   }, [live, ask, span.key])
 
-  // set changes parts of the address; undefined takes one out.
+  // set changes parts of the address as it is now, which may be more than what is shown
+  // yet; undefined takes one out.
   const set = useCallback(
-    (values: Record<string, string | undefined>) => setParams((old) => {
-      const next = new URLSearchParams(old)
+    (values: Record<string, string | undefined>) => setParams(() => {
+      const next = new URLSearchParams(location.search)
       for (const [name, value] of Object.entries(values)) {
         if (value) next.set(name, value)
         else next.delete(name)
