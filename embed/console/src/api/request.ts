@@ -37,6 +37,7 @@ type Options = {
   form?: FormData
   signal?: AbortSignal
   quiet?: boolean // the caller shows failures itself
+  range?: string // of the bytes that are wanted
 }
 
 // The rest of the console says here how failures are shown, and what is done when
@@ -63,6 +64,7 @@ async function send(method: string, path: string, o: Options): Promise<Response>
   const headers: Record<string, string> = {}
   if (token()) headers.Authorization = `Bearer ${token()}`
   if (o.body !== undefined) headers['Content-Type'] = 'application/json'
+  if (o.range) headers.Range = o.range
   try {
     return await fetch(address(path, o.query), {
       method, headers, signal: o.signal, body: o.form ?? (o.body === undefined ? undefined : JSON.stringify(o.body)),
@@ -73,14 +75,17 @@ async function send(method: string, path: string, o: Options): Promise<Response>
   }
 }
 
-async function failureOf(response: Response): Promise<Failure> {
+// failureIn is what an answer's status and text tell of a failure.
+export function failureIn(status: number, text: string): Failure {
   try {
-    const e = (await response.json()) as Envelope<unknown>
-    return new Failure(response.status, e.errorCode ?? 'internal', e.msg, e.showType, e.errors, e.requestId)
+    const e = JSON.parse(text) as Envelope<unknown>
+    return new Failure(status, e.errorCode ?? 'internal', e.msg, e.showType, e.errors, e.requestId)
   } catch {
-    return new Failure(response.status, 'unreachable', '', show.error)
+    return new Failure(status, 'unreachable', '', show.error)
   }
 }
+
+const failureOf = async (response: Response) => failureIn(response.status, await response.text().catch(() => ''))
 
 // The failures behind which the server may be away as a whole.
 const unanswered = new Set(['offline', 'unreachable', 'busy'])
@@ -122,11 +127,11 @@ export async function open(path: string, signal: AbortSignal): Promise<Response>
 }
 
 // download fetches bytes that need the token, which a link cannot carry.
-export async function download(path: string, query?: Query): Promise<{ blob: Blob; name: string }> {
-  const response = await send('GET', path, { query })
+export async function download(path: string, query?: Query, o: Options = {}): Promise<{ blob: Blob; name: string }> {
+  const response = await send('GET', path, { ...o, query })
   if (!response.ok) {
     const failure = await failureOf(response)
-    hooks.failed(failure)
+    if (!o.quiet) hooks.failed(failure)
     throw failure
   }
   const disposition = response.headers.get('Content-Disposition') ?? ''

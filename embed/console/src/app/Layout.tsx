@@ -4,6 +4,7 @@ import { Link, useLocation, useNavigate } from 'react-router'
 import { get } from '../api/request'
 import type { Home, Info } from '../api/types'
 import { t } from '../i18n'
+import { useDocked } from '../ui/dock'
 import { Mark } from '../ui/Mark'
 import { useBack } from '../ui/useBack'
 import { type Account, AccountContext } from './account'
@@ -53,6 +54,7 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
   const menus = useMemo(() => shown(account.info.menus), [account])
   const all = useMemo(() => places(menus), [menus])
   const name = home?.title ?? 'Reeve'
+  const docked = useDocked()
 
   useEffect(() => setDrawer(false), [path])
   useEffect(() => {
@@ -90,6 +92,7 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
           <main id="main" className="frame-main" tabIndex={-1}>{children}</main>
         </div>
       </div>
+      {docked}
       {over === 'palette' && <Palette places={all} onClose={() => setOver(undefined)} onHelp={() => setOver('help')} />}
       {over === 'help' && <Help places={all} onClose={() => setOver(undefined)} />}
     </>

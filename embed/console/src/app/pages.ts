@@ -30,6 +30,9 @@ export const pages: Record<string, Page> = {
     async () => (await import('../pages/monitor/Monitor')).Monitor,
   ),
   '/system/info': page('system.info', async () => (await import('../pages/SystemInfo')).SystemInfo),
+  '/file/list': page('file.list.query', async () => (await import('../pages/files/FileList')).FileList),
+  '/file/group': page('file.group.query', async () => (await import('../pages/files/FileGroups')).FileGroups),
+  '/file/trash': page('file.trash.query', async () => (await import('../pages/files/Trash')).Trash),
 }
 
 export const home = own(async () => (await import('../pages/Home')).HomePage)

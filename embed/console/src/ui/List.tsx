@@ -14,12 +14,13 @@ type Props<T extends { id: number }> = {
   actions?: ReactNode
   batch?: (chosen: T[]) => ReactNode // the actions on chosen records; without it none can be chosen
   empty?: ReactNode // what to do while there is no record at all
+  note?: ReactNode // what there is to say of all records
   table?: TableProps<T> // what else the table takes
 }
 
 // List is a page of records: above it the search, the filters and the actions, and,
 // while records are chosen, what can be done with all of them.
-export function List<T extends { id: number }>({ title, list, columns, search, filters, actions, batch, empty, table }: Props<T>) {
+export function List<T extends { id: number }>({ title, list, columns, search, filters, actions, batch, empty, note, table }: Props<T>) {
   const [chosen, setChosen] = useState<T[]>([])
   const rows = list.table.dataSource
   useEffect(() => setChosen((before) => before.flatMap((old) => rows?.find((row) => row.id === old.id) ?? [])), [rows])
@@ -33,6 +34,7 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
         {filters}
         {actions}
       </Bar>
+      {note && <Typography.Paragraph type="secondary">{note}</Typography.Paragraph>}
       {batch && chosen.length > 0 && (
         <Flex gap={8} wrap align="center" style={{ marginBottom: 16 }} role="toolbar" aria-label={t('selected', { n: chosen.length })}>
           <Typography.Text strong>{t('selected', { n: chosen.length })}</Typography.Text>
@@ -52,6 +54,6 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
 
 // InHead is left out where the library repeats the heads in a hidden row, to measure
 // the columns: nobody may get into that by keys.
-function InHead({ children }: { children: ReactNode }) {
+export function InHead({ children }: { children: ReactNode }) {
   return useContext(TableMeasureRowContext) ? null : children
 }

@@ -16,13 +16,19 @@ type Sorted = { field: string; order: 'ascend' | 'descend' } | undefined
 
 const ours = ['page', 'pageSize', 'keywordSearch', 'sorter']
 
-export function useTable<T extends { id: number }>(path: string, fixed: Record<string, string> = {}) {
+type Options = {
+  own?: string[] // what the page keeps in the address for itself: it is not asked for
+  size?: number // of a page, while nothing else is chosen
+}
+
+export function useTable<T extends { id: number }>(path: string, fixed: Record<string, string> = {}, { own = [], size = 10 }: Options = {}) {
   const [params, setParams] = useSearchParams()
   const [answer, setAnswer] = useState<Page<T>>()
   const [loading, setLoading] = useState(true)
   const asked = useRef<AbortController>(undefined)
   const search = params.toString()
-  const always = JSON.stringify(fixed)
+  const always = JSON.stringify({ ...(size !== 10 && { pageSize: String(size) }), ...fixed })
+  const kept = own.join()
 
   // set changes parts of the address; a value of undefined takes the part out. All
   // but a change of the page lead to the first one.
@@ -53,6 +59,7 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
     try {
       const query: Record<string, string | string[]> = { ...(JSON.parse(always) as Record<string, string>) }
       const sent = new URLSearchParams(search)
+      for (const name of kept.split(',')) sent.delete(name)
       for (const name of sent.keys()) query[name] = name.endsWith('[]') ? sent.getAll(name) : (sent.get(name) ?? '')
       const page = await get<Page<T>>(path, query, { signal: question.signal })
       const last = Math.ceil(page.total / page.pageSize)
@@ -63,7 +70,7 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
     } finally {
       if (asked.current === question) setLoading(false)
     }
-  }, [path, search, always, set])
+  }, [path, search, always, kept, set])
 
   useEffect(() => {
     void reload()
@@ -82,7 +89,7 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
   })()
 
   const pagination: TablePaginationConfig = {
-    current: Number(params.get('page') ?? 1), pageSize: Number(params.get('pageSize') ?? 10), total: answer?.total ?? 0,
+    current: Number(params.get('page') ?? 1), pageSize: Number(params.get('pageSize') ?? size), total: answer?.total ?? 0,
     showSizeChanger: true, pageSizeOptions: [10, 20, 50, 100], responsive: true, showTotal: (n) => t('total', { n: count(n) }),
   }
 
@@ -92,16 +99,19 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
       const { field, order: direction } = Array.isArray(order) ? (order[0] ?? {}) : order
       const sorter = direction ? JSON.stringify({ [String(field)]: direction }) : undefined
       if (sorter !== (params.get('sorter') ?? undefined)) set({ sorter })
-      else set({ page: String(page.current), pageSize: page.pageSize === 10 ? undefined : String(page.pageSize) })
+      else set({ page: String(page.current), pageSize: page.pageSize === size ? undefined : String(page.pageSize) })
     },
   }
 
+  const stays = (name: string) => ours.includes(name) || own.includes(name)
   return {
     table, reload, set, params, total: answer?.total ?? 0,
+    // sorted is the order in words, as "name ascend"; empty for the list's own.
+    sorted: sorted ? `${sorted.field} ${sorted.order}` : '',
     // clear takes the search and the filters away, and leaves the order.
-    clear: () => setParams((before) => new URLSearchParams([...before].filter(([name]) => ours.includes(name) && name !== 'page' && name !== 'keywordSearch')), { replace: true }),
+    clear: () => setParams((before) => new URLSearchParams([...before].filter(([name]) => stays(name) && name !== 'page' && name !== 'keywordSearch')), { replace: true }),
     // narrowed tells whether there is a search or a filter that hides records.
-    narrowed: [...params.keys()].some((name) => !ours.includes(name) || name === 'keywordSearch'),
+    narrowed: [...params.keys()].some((name) => !stays(name) || name === 'keywordSearch'),
     // order is what a sortable column says of itself.
     order: (field: string) => ({ dataIndex: field, sorter: true, sortOrder: sorted?.field === field ? sorted.order : null }),
   }

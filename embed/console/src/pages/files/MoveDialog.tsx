@@ -1,0 +1,39 @@
+import { Form, Modal, Select } from 'antd'
+import { useEffect, useState } from 'react'
+import type { File } from '../../api/types'
+import { t } from '../../i18n'
+import type { Groups } from './useGroups'
+
+type Props = { files: File[]; groups: Groups; move: (files: File[], group: number) => Promise<void>; onClose: () => void }
+
+// MoveDialog asks for the group that files are moved into.
+export function MoveDialog({ files, groups, move, onClose }: Props) {
+  const [group, setGroup] = useState<number>()
+  const [busy, setBusy] = useState(false)
+  useEffect(() => setGroup(undefined), [files])
+
+  async function submit() {
+    setBusy(true)
+    try {
+      await move(files, group!)
+      onClose()
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Modal
+      title={t('files.move.title')} open={files.length > 0} onCancel={onClose} destroyOnHidden
+      okText={t('files.move')} okButtonProps={{ disabled: group === undefined, loading: busy }} cancelText={t('cancel')} onOk={() => void submit()}
+    >
+      <Form layout="vertical">
+        <Form.Item label={t('files.group')} htmlFor="files-move">
+          <Select
+            id="files-move" value={group} onChange={setGroup} placeholder={t('files.move.choose')} showSearch={{ optionFilterProp: 'label' }}
+            options={[{ value: 0, label: t('files.ungrouped') }, ...groups.all.map(({ id, name }) => ({ value: id, label: name }))]}
+          />
+        </Form.Item>
+      </Form>
+    </Modal>
+  )
+}

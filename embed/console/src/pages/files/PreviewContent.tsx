@@ -1,0 +1,124 @@
+import { Button, Flex, Spin, Typography } from 'antd'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { Failure } from '../../api/request'
+import type { File } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { bytes } from '../../ui/format'
+import { words } from '../../ui/words'
+import { linkTo, loadText, loadWhole, shapeOf, textBytes } from './content'
+import { FileIcon } from './Thumb'
+
+const large = 50 << 20 // bytes, from which nothing is loaded unasked
+
+// Content is what a file holds, as far as a browser can show it.
+export function Content({ file }: { file: File }) {
+  const { may } = useAccount()
+  const [asked, setAsked] = useState(false)
+  const shape = shapeOf(file)
+  if (!may('file.list.download') && !(file.public && shape === 'image')) return <Instead file={file}>{t('files.no_preview.denied')}</Instead>
+  switch (shape) {
+    case 'audio':
+    case 'video':
+      return <Player file={file} shape={shape} />
+    case 'text':
+      return <Loaded file={file} load={loadText}>{(text) => <Text file={file} text={text} />}</Loaded>
+    case 'image':
+    case 'pdf':
+      if (file.size > large && !asked) {
+        return (
+          <Instead file={file}>
+            {t('files.large', { size: bytes(file.size) })}
+            <Button onClick={() => setAsked(true)}>{t('files.large.load')}</Button>
+          </Instead>
+        )
+      }
+      // A PDF has no sandbox around it, in which browsers refuse to show one: what it
+      // may do is what their viewers let it.
+      return (
+        <Loaded file={file} load={loadWhole}>
+          {(url) => (shape === 'image' ? <Picture file={file} url={url} /> : <div className="preview-stage"><iframe src={url} title={file.name} /></div>)}
+        </Loaded>
+      )
+  }
+  return <Instead file={file}>{t('files.no_preview')}</Instead>
+}
+
+// Instead stands where nothing of a file is shown.
+function Instead({ file, children }: { file: File; children: ReactNode }) {
+  return (
+    <div className="preview-stage">
+      <Flex vertical align="center" gap={16} style={{ textAlign: 'center' }}>
+        <span style={{ fontSize: 56 }}><FileIcon file={file} /></span>
+        {children}
+      </Flex>
+    </div>
+  )
+}
+
+// Loaded shows what load answers; an address of bytes in memory is let go afterwards.
+function Loaded({ file, load, children }: { file: File; load: (file: File, signal: AbortSignal) => Promise<string>; children: (loaded: string) => ReactNode }) {
+  const [loaded, setLoaded] = useState<string>()
+  const [problem, setProblem] = useState('')
+  useEffect(() => {
+    const gone = new AbortController()
+    const answer = load(file, gone.signal)
+    answer.then(
+      (value) => gone.signal.aborted || setLoaded(value),
+      (cause: unknown) => gone.signal.aborted || setProblem(cause instanceof Failure ? words(cause) : String(cause)),
+    )
+    return () => {
+      gone.abort()
+      answer.then((value) => value.startsWith('blob:') && URL.revokeObjectURL(value), () => {})
+    }
+  }, [file, load])
+  if (problem) return <Instead file={file}>{problem}</Instead>
+  return loaded === undefined ? <div className="preview-stage"><Spin delay={200} /></div> : children(loaded)
+}
+
+function Picture({ file, url }: { file: File; url: string }) {
+  const [broken, setBroken] = useState(false)
+  if (broken) return <Instead file={file}>{t('files.broken')}</Instead>
+  return <div className="preview-stage"><img src={url} alt={file.name} onError={() => setBroken(true)} /></div>
+}
+
+function Text({ file, text }: { file: File; text: string }) {
+  return (
+    <>
+      {file.size > textBytes && <Typography.Paragraph type="secondary">{t('files.text.part', { part: bytes(textBytes), size: bytes(file.size) })}</Typography.Paragraph>}
+      <div className="preview-stage"><pre tabIndex={0} dir="auto" aria-label={file.name}>{text}</pre></div>
+    </>
+  )
+}
+
+// Player plays by a link, so that of a long film only what is watched is loaded. A
+// link dies after minutes: playing goes on with another one.
+function Player({ file, shape }: { file: File; shape: 'audio' | 'video' }) {
+  const [src, setSrc] = useState('')
+  const [problem, setProblem] = useState('')
+  const from = useRef(0)
+  const fresh = useRef(false) // nothing has been played by this link
+  useEffect(() => {
+    linkTo(file).then((url) => { fresh.current = true; setSrc(url) }, () => setProblem(t('files.broken')))
+  }, [file])
+
+  const props = {
+    src, controls: true, 'aria-label': file.name,
+    onLoadedMetadata: (e: { currentTarget: HTMLMediaElement }) => {
+      if (from.current > 0) {
+        e.currentTarget.currentTime = from.current
+        void e.currentTarget.play()
+      }
+    },
+    onTimeUpdate: (e: { currentTarget: HTMLMediaElement }) => {
+      fresh.current = false
+      from.current = e.currentTarget.currentTime
+    },
+    onError: () => {
+      if (fresh.current || file.public) setProblem(t('files.no_player'))
+      else linkTo(file).then((url) => { fresh.current = true; setSrc(url) }, () => setProblem(t('files.broken')))
+    },
+  }
+  if (problem) return <Instead file={file}>{problem}</Instead>
+  return <div className="preview-stage">{src && (shape === 'video' ? <video {...props} /> : <audio {...props} />)}</div>
+}

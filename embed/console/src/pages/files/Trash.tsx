@@ -1,0 +1,74 @@
+import { Button, Space } from 'antd'
+import { del, put } from '../../api/request'
+import type { TrashedFile } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { bytes } from '../../ui/format'
+import { List } from '../../ui/List'
+import { Time } from '../../ui/Time'
+import { useAct } from '../../ui/useAct'
+import { useGet } from '../../ui/useGet'
+import { useTable } from '../../ui/useTable'
+import { FileIcon } from './Thumb'
+import { Named } from './useActions'
+
+// Trash is the files that were deleted and can still be had back.
+export function Trash() {
+  const { may } = useAccount()
+  const { sure, done } = useAct()
+  const list = useTable<TrashedFile>('/file/trash')
+  const settings = useGet<{ file?: { trash_days?: number } }>(may('system.setting.query') ? '/system/setting-value' : '')
+  const days = settings.data?.file?.trash_days
+
+  async function restore(files: TrashedFile[]) {
+    try {
+      for (const file of files) await put(`/file/trash/${file.id}`)
+    } finally {
+      await list.reload()
+    }
+    const undo = () => del('/file/list', { ids: files.map((file) => file.id).join(',') }).then(() => list.reload())
+    done(t('trash.restored'), may('file.list.delete') ? undo : undefined)
+  }
+
+  async function remove(files: TrashedFile[]) {
+    const size = bytes(files.reduce((sum, file) => sum + file.size, 0))
+    const text = <>{files.length === 1 ? <Named name={files[0]!.name} /> : t('selected', { n: files.length })}<div>{t('trash.remove.text', { size })}</div></>
+    if (!(await sure({ title: t('trash.remove.title'), text, ok: t('trash.remove') }))) return
+    await del('/file/trash', { ids: files.map((file) => file.id).join(',') })
+    done(t('trash.removed'))
+    await list.reload()
+  }
+
+  const mayRestore = may('file.trash.restore')
+  const mayRemove = may('file.trash.delete')
+  return (
+    <List
+      title={t('menu.file.trash')} list={list} empty={t('trash.empty')}
+      note={days ? t('trash.days', { n: days }) : t('trash.some_days')}
+      batch={mayRestore || mayRemove ? (chosen) => (
+        <>
+          {mayRestore && <Button onClick={() => void restore(chosen)}>{t('trash.restore')}</Button>}
+          {mayRemove && <Button danger onClick={() => void remove(chosen)}>{t('trash.remove')}</Button>}
+        </>
+      ) : undefined}
+      columns={[
+        {
+          title: t('name'), ...list.order('name'),
+          render: (name: string, file) => <div style={{ maxWidth: 360, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }} title={name}><FileIcon file={file} /> <bdi>{name}</bdi></div>,
+        },
+        { title: t('files.size'), ...list.order('size'), align: 'end', render: bytes },
+        { title: t('files.uploader'), dataIndex: 'uploader_name', render: (name: string) => <bdi>{name || '—'}</bdi> },
+        { title: t('trash.deleted'), ...list.order('trashed_at'), render: (at: string) => <Time at={at} /> },
+        {
+          title: t('actions'), key: 'actions', align: 'end',
+          render: (_, file) => (
+            <Space>
+              {mayRestore && <Button size="small" onClick={() => void restore([file])}>{t('trash.restore')}</Button>}
+              {mayRemove && <Button size="small" danger onClick={() => void remove([file])}>{t('trash.remove')}</Button>}
+            </Space>
+          ),
+        },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,71 @@
+import { download, post } from '../../api/request'
+import type { File, Link } from '../../api/types'
+
+// The bytes of files, as the console shows them. What was uploaded may be anything,
+// so nothing becomes a document of the console's own origin: bytes are given one of
+// a few types that cannot run, whatever the server says that they are.
+
+export type Shape = 'image' | 'audio' | 'video' | 'pdf' | 'text'
+
+const pictures = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+const texts = ['application/json', 'application/x-ndjson']
+
+const bare = (mime: string) => mime.split(';', 1)[0]!.trim().toLowerCase()
+
+// shapeOf is as what a file can be shown; undefined when it cannot.
+export function shapeOf(file: File): Shape | undefined {
+  const mime = bare(file.mime)
+  if (pictures.includes(mime)) return 'image'
+  if (mime === 'application/pdf') return 'pdf'
+  if (mime.startsWith('audio/')) return 'audio'
+  if (mime.startsWith('video/')) return 'video'
+  if (mime.startsWith('text/') || texts.includes(mime)) return 'text'
+  return undefined
+}
+
+const path = (file: File) => `/file/list/${file.id}/content`
+
+// loadThumb answers an address of a small picture, to be revoked.
+export async function loadThumb(file: File, thumb: string, signal: AbortSignal): Promise<string> {
+  const { blob } = await download(path(file), { thumb }, { signal, quiet: true })
+  return URL.createObjectURL(blob.slice(0, blob.size, blob.type === 'image/png' ? 'image/png' : 'image/jpeg'))
+}
+
+// loadWhole answers an address of a picture or a PDF, to be revoked.
+export async function loadWhole(file: File, signal: AbortSignal): Promise<string> {
+  const mime = bare(file.mime)
+  if (!pictures.includes(mime) && mime !== 'application/pdf') throw new Error(`no picture and no PDF: ${mime}`)
+  const { blob } = await download(path(file), {}, { signal, quiet: true })
+  return URL.createObjectURL(blob.slice(0, blob.size, mime))
+}
+
+// textBytes is how much of a text is shown.
+export const textBytes = 256 << 10
+
+export async function loadText(file: File, signal: AbortSignal): Promise<string> {
+  const range = file.size > textBytes ? `bytes=0-${textBytes - 1}` : undefined
+  const { blob } = await download(path(file), {}, { signal, quiet: true, range })
+  const charset = /charset="?([\w-]+)/i.exec(file.mime)?.[1] ?? 'utf-8'
+  const bytes = await blob.arrayBuffer()
+  try {
+    return new TextDecoder(charset).decode(bytes)
+  } catch {
+    return new TextDecoder().decode(bytes) // a charset that the browser does not know
+  }
+}
+
+// linkTo answers an address of a file that needs no token, for players and for the
+// browser's own downloads, which take only what they need and keep nothing in memory.
+export async function linkTo(file: { id: number; public: 0 | 1; url: string }): Promise<string> {
+  return file.public ? file.url : (await post<Link>(`/file/list/${file.id}/link`, {})).url
+}
+
+// fetchToDisk has the browser download files, one after the other.
+export async function fetchToDisk(files: File[]): Promise<void> {
+  for (const file of files) {
+    const link = document.createElement('a')
+    link.href = await linkTo(file)
+    link.download = file.name
+    link.click()
+  }
+}

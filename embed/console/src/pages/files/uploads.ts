@@ -1,0 +1,118 @@
+import { useSyncExternalStore } from 'react'
+import { Failure, failureIn } from '../../api/request'
+import { token } from '../../api/session'
+import { words } from '../../ui/words'
+
+// Uploads go on while their user opens other pages of the console: they belong to
+// no page, and end with the tab.
+
+export type Upload = {
+  id: number
+  file: File
+  group: number
+  state: 'waiting' | 'sending' | 'stored' | 'failed' | 'cancelled'
+  sent: number // bytes
+  problem: string
+}
+
+const atOnce = 3
+const told = 100 // milliseconds between two reports of progress
+
+let uploads: Upload[] = []
+let last = 0
+const running = new Map<number, XMLHttpRequest>()
+const listeners = new Set<() => void>()
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+export const useUploads = () => useSyncExternalStore(subscribe, () => uploads)
+
+// useStored counts the uploads that are done, for pages that show files.
+export const useStored = () => useSyncExternalStore(subscribe, () => uploads.reduce((n, u) => n + Number(u.state === 'stored'), 0))
+
+export const unfinished = (u: Upload) => u.state === 'waiting' || u.state === 'sending'
+
+function warn(event: BeforeUnloadEvent): void {
+  event.preventDefault()
+}
+
+function set(next: Upload[]): void {
+  uploads = next
+  if (uploads.some(unfinished)) addEventListener('beforeunload', warn)
+  else removeEventListener('beforeunload', warn)
+  listeners.forEach((listener) => listener())
+}
+
+function change(id: number, values: Partial<Upload>): void {
+  set(uploads.map((u) => (u.id === id ? { ...u, ...values } : u)))
+}
+
+// add uploads files into a group, 0 being none. What was done before is told no longer.
+export function add(files: File[], group: number): void {
+  const before = uploads.some(unfinished) ? uploads : uploads.filter((u) => u.state === 'failed')
+  set([...before, ...files.map((file): Upload => ({ id: ++last, file, group, state: 'waiting', sent: 0, problem: '' }))])
+  next()
+}
+
+export function retry(id: number): void {
+  change(id, { state: 'waiting', sent: 0, problem: '' })
+  next()
+}
+
+export function cancel(ids: number[]): void {
+  const gone = new Set(ids)
+  set(uploads.map((u) => (gone.has(u.id) && unfinished(u) ? { ...u, state: 'cancelled' } : u)))
+  for (const id of ids) {
+    running.get(id)?.abort()
+    running.delete(id)
+  }
+  next()
+}
+
+// forget takes away what is no longer under way.
+export function forget(): void {
+  set(uploads.filter(unfinished))
+}
+
+function next(): void {
+  for (const upload of uploads) {
+    if (running.size >= atOnce) return
+    if (upload.state === 'waiting') send(upload)
+  }
+}
+
+function send({ id, file, group }: Upload): void {
+  const form = new FormData()
+  if (group) form.set('group_id', String(group))
+  form.set('file', file)
+  const request = new XMLHttpRequest() // fetch does not tell how much has been sent
+  running.set(id, request)
+  change(id, { state: 'sending' })
+  const end = (values: Partial<Upload>) => {
+    running.delete(id)
+    change(id, values)
+    next()
+  }
+  let at = 0
+  request.upload.onprogress = (e) => {
+    if (e.timeStamp - at < told) return
+    at = e.timeStamp
+    change(id, { sent: Math.min(e.loaded, file.size) })
+  }
+  request.onload = () => end(request.status === 200 ? { state: 'stored', sent: file.size } : { state: 'failed', problem: problemOf(request) })
+  request.onerror = () => end({ state: 'failed', problem: problemOf(request) })
+  request.open('POST', '/file/list')
+  request.setRequestHeader('Authorization', `Bearer ${token()}`)
+  request.send(form)
+}
+
+// problemOf is why a file was refused: the fault of the file says more than the
+// sentence for the whole request.
+function problemOf(request: XMLHttpRequest): string {
+  const failure = failureIn(request.status, request.responseText)
+  const fault = failure.errors.file
+  return words(fault ? new Failure(failure.status, failure.code, fault.charAt(0).toUpperCase() + fault.slice(1), failure.showType) : failure)
+}

@@ -1,0 +1,77 @@
+import { useState } from 'react'
+import { useNavigate, useSearchParams } from 'react-router'
+import { del, put } from '../../api/request'
+import type { File } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { useAct } from '../../ui/useAct'
+import { fetchToDisk } from './content'
+
+const idsOf = (files: readonly File[]) => files.map((file) => file.id).join(',')
+
+// Named is a name inside of a sentence, whatever way it is written.
+export function Named({ name }: { name: string }) {
+  return <strong style={{ overflowWrap: 'anywhere' }}><bdi>{name}</bdi></strong>
+}
+
+// useActions is what can be done with files, one or many. reload shows them anew.
+export function useActions(reload: () => Promise<unknown>) {
+  const { may } = useAccount()
+  const { sure, done } = useAct()
+  const [moving, setMoving] = useState<File[]>([])
+  const navigate = useNavigate()
+  const [params] = useSearchParams()
+
+  async function trash(files: File[]): Promise<boolean> {
+    const open = files.some((file) => file.public)
+    const text = (
+      <>
+        {files.length === 1 ? <Named name={files[0]!.name} /> : t('selected', { n: files.length })}
+        <div>{t('files.trash.text')}{open && ` ${t('files.trash.public')}`}</div>
+      </>
+    )
+    if (!(await sure({ title: t('files.trash.title'), text, ok: t('files.trash') }))) return false
+    await del('/file/list', { ids: idsOf(files) })
+    await reload()
+    const undo = async () => {
+      try {
+        for (const file of files) await put(`/file/trash/${file.id}`)
+      } finally {
+        await reload()
+      }
+    }
+    done(t('files.trashed'), may('file.trash.restore') ? undo : undefined)
+    return true
+  }
+
+  async function moveTo(files: File[], group: number) {
+    await put(`/file/list?ids=${idsOf(files)}`, { group_id: group })
+    await reload()
+    done(t('files.moved'), async () => {
+      try {
+        for (const before of new Set(files.map((file) => file.group_id))) {
+          await put(`/file/list?ids=${idsOf(files.filter((file) => file.group_id === before))}`, { group_id: before })
+        }
+      } finally {
+        await reload()
+      }
+    })
+  }
+
+  async function publish(files: File[], on: boolean) {
+    const question = on
+      ? { title: t('files.publish.title'), text: t('files.publish.text'), ok: t('files.publish'), harmless: true }
+      : { title: t('files.unpublish.title'), text: t('files.unpublish.text'), ok: t('files.unpublish') }
+    if (!(await sure(question))) return
+    await put(`/file/list?ids=${idsOf(files)}`, { public: on })
+    await reload()
+    done(t('saved'))
+  }
+
+  return {
+    trash, moveTo, publish, moving, move: setMoving, download: fetchToDisk,
+    details: (file: File) => void navigate(`/file/list/${file.id}?${params}`),
+  }
+}
+
+export type Actions = ReturnType<typeof useActions>

@@ -1,0 +1,44 @@
+import { useEffect, useState } from 'react'
+
+// useChosen keeps which records of a page are chosen. With shift, everything from
+// the one that was chosen before is.
+export function useChosen<T extends { id: number }>(rows: readonly T[]) {
+  const [ids, setIds] = useState<ReadonlySet<number>>(new Set())
+  const [anchor, setAnchor] = useState<number>()
+
+  useEffect(() => {
+    const there = new Set(rows.map((row) => row.id))
+    setIds((before) => ([...before].every((id) => there.has(id)) ? before : new Set([...before].filter((id) => there.has(id)))))
+  }, [rows])
+
+  const all = () => setIds(new Set(rows.map((row) => row.id)))
+  const clear = () => setIds((before) => (before.size ? new Set() : before))
+
+  function toggle(id: number, range: boolean) {
+    const next = new Set(ids)
+    const on = !ids.has(id)
+    const [from, to] = [rows.findIndex((row) => row.id === anchor), rows.findIndex((row) => row.id === id)]
+    if (range && from >= 0) rows.slice(Math.min(from, to), Math.max(from, to) + 1).forEach((row) => next.add(row.id))
+    else if (on) next.add(id)
+    else next.delete(id)
+    setIds(next)
+    setAnchor(id)
+  }
+
+  useEffect(() => {
+    function onKey(e: KeyboardEvent) {
+      const target = e.target as HTMLElement
+      if ([...document.querySelectorAll('[role=dialog]')].some((dialog) => dialog.checkVisibility()) || target.closest('input:not([type=checkbox]), textarea, [contenteditable=true]')) return
+      if (e.key === 'a' && (e.ctrlKey || e.metaKey) && rows.length > 0) {
+        e.preventDefault()
+        all()
+      } else if (e.key === 'Escape') {
+        clear()
+      }
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  })
+
+  return { of: rows.length, rows: rows.filter((row) => ids.has(row.id)), has: (id: number) => ids.has(id), set: (next: number[]) => setIds(new Set(next)), toggle, all, clear }
+}
