@@ -111,8 +111,8 @@ func (w *witness) fault(format string, args ...any) {
 
 func (w *witness) request(e *network.EventRequestWillBeSent) {
 	u, err := url.Parse(e.Request.URL)
-	if err != nil || u.Scheme == "data" || u.Scheme == "blob" || u.Scheme == "about" {
-		return // these ask nobody; one that is no address gets nowhere
+	if err != nil || u.Scheme == "data" || u.Scheme == "blob" || u.Scheme == "about" || u.Scheme == "chrome-extension" {
+		return // these ask nobody but the browser itself; one that is no address gets nowhere
 	}
 	if !strings.HasPrefix(e.Request.URL, w.base+"/") {
 		w.fault("a request to another place: %s", e.Request.URL)

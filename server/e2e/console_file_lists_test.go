@@ -1,0 +1,288 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestConsoleFilesChosen(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	group := c.fileGroup("Papers")
+	for n := range 4 {
+		c.keepsText(fmt.Sprintf("%d.txt", n), "text")
+	}
+	p := signedInAt(t, server, c, "/file/list?view=list")
+	p.see("3.txt")
+	p.row("0.txt").toggle("Choose 0.txt", true)
+	p.see("1 selected")
+	p.press("Escape")
+	p.gone("1 selected")
+	p.press("Ctrl+A")
+	p.see("4 selected")
+	p.everyLook()
+
+	p.click("button", "Move")
+	p.see("Move to a group")
+	p.everyLook()
+	p.choose("Group", "Papers")
+	p.confirm("Move")
+	p.see("Moved.")
+	inGroup := fmt.Sprintf("/file/list?group_id=%d", group.ID)
+	if got := c.filesAt(inGroup); len(got) != 4 {
+		t.Errorf("in the group are %v", got)
+	}
+	p.click("button", "Undo")
+	p.find("button", "Papers 0")
+	if got := c.filesAt(inGroup); len(got) != 0 {
+		t.Errorf("in the group are %v", got)
+	}
+
+	p.click("button", "Access")
+	p.click("menuitem", "Make public")
+	p.see("Everybody who knows the address of a public file")
+	p.confirm("Make public")
+	p.row("3.txt").see("Public")
+	if got := c.filesAt("/file/list?public=1"); len(got) != 4 {
+		t.Errorf("public are %v", got)
+	}
+
+	p.click("button", "Delete")
+	p.see("Public addresses end now")
+	p.everyLook()
+	p.confirm("Move to the trash")
+	p.see("There is no file here.")
+	if got := c.filesAt("/file/trash"); len(got) != 4 {
+		t.Errorf("in the trash are %v", got)
+	}
+	p.click("button", "Undo")
+	p.see("3.txt")
+	if got := c.filesAt("/file/list?public=0"); len(got) != 4 {
+		t.Errorf("there are %v", got)
+	}
+}
+
+func TestConsoleFilesNarrowed(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	c.keepsText("alpha.txt", "a text")
+	c.keepsText("beta.png", smallPicture(t))
+	gamma := c.keepsText("gamma.txt", "a longer text")
+	c.want(200, "PUT", fmt.Sprintf("/file/list?ids=%d", gamma.ID), object("public", 1, "group_id", c.fileGroup("Papers").ID))
+	p := signedInAt(t, server, c, "/file/list")
+	grid := p.in(".file-grid")
+	grid.see("gamma.txt")
+	p.choose("Kind", "Image")
+	p.at("/file/list?kind=image")
+	grid.gone("gamma.txt")
+	grid.see("beta.png")
+	p.fill("Search", "alp")
+	p.at("/file/list?kind=image&keywordSearch=alp")
+	p.see("Nothing matches.")
+	p.audit()
+	p.click("button", "Clear the search and filters")
+	p.at("/file/list")
+	grid.see("beta.png")
+	p.choose("Access", "Public")
+	p.at("/file/list?public=1")
+	grid.gone("beta.png")
+	grid.see("gamma.txt")
+	p.settle()
+	p.open("/file/list?group_id=0")
+	grid.gone("gamma.txt")
+	grid.see("alpha.txt")
+	p.settle()
+	p.open("/file/list")
+	p.choose("Order", "Name, A to Z")
+	p.until("be in order", func() error {
+		return evaluate(p, `(() => { if (!/alpha[^]*beta[^]*gamma/.test(css(document, '.file-grid').innerText)) throw new Error('it is not') })()`, nil)
+	})
+	p.click("radio", "As a table")
+	p.see("a few seconds ago")
+	p.settle()
+	p.open("/file/list") // it is remembered
+	p.see("a few seconds ago")
+	p.width(320)
+	p.noSidewaysScroll()
+	p.choose("Group", "Papers")
+	p.row("gamma.txt")
+	p.gone("alpha.txt")
+}
+
+// Names can be anything, and stay names.
+func TestConsoleFilesHostileNames(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	markup, long, rtl := `<img src=x onerror=top.harmed=1>.txt`, strings.Repeat("w", 240)+".txt", "مرحبا بالعالم.txt"
+	for _, name := range []string{markup, long, rtl} {
+		f := c.keepsText("text.txt", "text")
+		c.want(200, "PUT", fmt.Sprintf("/file/list/%d", f.ID), object("name", name))
+	}
+	c.want(200, "POST", "/file/group", object("name", strings.Repeat("w", 100), "describe", strings.Repeat("d", 1000)))
+	p := signedInAt(t, server, c, "/file/list")
+	for _, view := range []string{"grid", "list"} {
+		for _, width := range []int64{1440, 320} {
+			p.width(width)
+			p.settle()
+			p.open("/file/list?view=" + view)
+			p.see(rtl)
+			p.noSidewaysScroll()
+		}
+	}
+	for name, f := range c.filesAt("/file/list") {
+		p.settle()
+		p.open(fmt.Sprintf("/file/list/%d", f.ID))
+		p.dialog().see(name)
+		p.noSidewaysScroll()
+	}
+	p.settle()
+	p.open("/file/group")
+	p.see("dddd")
+	p.noSidewaysScroll()
+	var harmed bool
+	if err := evaluate(p, "top.harmed !== undefined", &harmed); err != nil || harmed {
+		t.Errorf("a name has run: %v %v", harmed, err)
+	}
+}
+
+func TestConsoleFileGroups(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/file/group")
+	p.see("There is no group yet.")
+	p.click("button", "New group")
+	p.see("Groups are listed by this")
+	p.everyLook()
+	p.fill("Name", "Papers")
+	p.fill("Order", "7")
+	p.fill("Description", "All papers")
+	p.dialog().click("button", "Save")
+	p.see("Saved.")
+	p.row("Papers").see("All papers")
+	if got := c.filesAt("/file/group")["Papers"]; got.Sort != 7 || got.Describe != "All papers" {
+		t.Errorf("the group is %+v", got)
+	}
+
+	p.click("button", "New group")
+	p.fill("Name", "papers")
+	p.expect(409, "/file/group")
+	p.dialog().click("button", "Save")
+	p.appears(".ant-form-item-explain-error")
+	p.dialog().click("button", "Cancel")
+	p.confirm("Leave")
+	p.row("Papers").click("button", "Edit")
+	p.fill("Name", "Contracts")
+	p.dialog().click("button", "Save")
+	p.row("Contracts")
+	group := c.filesAt("/file/group")["Contracts"]
+
+	// One with files is not deleted, but leads to them.
+	f := c.keepsText("notes.txt", "text")
+	c.want(200, "PUT", fmt.Sprintf("/file/list/%d", f.ID), object("group_id", group.ID))
+	p.click("button", "Load again")
+	p.find("link", "Show the 1 files of Contracts")
+	p.row("Contracts").click("button", "Delete")
+	p.see("The group is not empty")
+	p.everyLook()
+	p.confirm("Show its files")
+	p.at(fmt.Sprintf("/file/list?group_id=%d", group.ID))
+	p.see("notes.txt")
+
+	c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", f.ID), "")
+	p.settle()
+	p.open("/file/group")
+	p.row("Contracts").click("button", "Delete")
+	p.see("No file is deleted.")
+	p.audit()
+	p.confirm("Delete")
+	p.see("There is no group yet.")
+	if got := c.filesAt("/file/group"); len(got) != 0 {
+		t.Errorf("there are %v", got)
+	}
+	p.click("button", "Undo")
+	p.row("Contracts").see("All papers")
+}
+
+func TestConsoleTrash(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	for _, name := range []string{"one.txt", "two.txt", "three.txt"} {
+		c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", c.keepsText(name, "text").ID), "")
+	}
+	p := signedInAt(t, server, c, "/file/trash")
+	p.see("Files stay here for 30 days")
+	p.row("one.txt").click("button", "Restore")
+	p.see("Restored.")
+	p.gone("one.txt")
+	if got := c.filesAt("/file/list"); len(got) != 1 {
+		t.Errorf("restored are %v", got)
+	}
+	p.click("button", "Undo")
+	p.row("one.txt")
+	p.row("two.txt").click("button", "Delete for ever")
+	p.see("cannot be undone")
+	p.everyLook()
+	p.confirm("Cancel")
+	p.gone("cannot be undone")
+	p.row("two.txt").click("button", "Delete for ever")
+	p.confirm("Delete for ever")
+	p.gone("two.txt")
+	if got := c.filesAt("/file/trash"); len(got) != 2 {
+		t.Errorf("in the trash are %v", got)
+	}
+	p.toggle("Select all", true)
+	p.see("2 selected")
+	p.in("[role=toolbar]").click("button", "Delete for ever")
+	p.confirm("Delete for ever")
+	p.see("The trash is empty.")
+	if got := c.filesAt("/file/trash"); len(got) != 0 {
+		t.Errorf("in the trash are %v", got)
+	}
+}
+
+// Who may only look gets no buttons for more, and nothing is asked that is refused.
+func TestConsoleFilesWithoutPermissions(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	f := c.keepsText("picture.png", smallPicture(t))
+	c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", c.keepsText("gone.txt", "text").ID), "")
+	few := clerk(t, server, c, "file.list.query", "file.trash.query")
+	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d", c.filesAt("/admin/role")["clerk"].ID), object("data_scope", "all"))
+	p := signedInAt(t, server, few, "/file/list")
+	grid := p.in(".file-grid")
+	grid.row("picture.png").missing("checkbox", "Choose picture.png")
+	p.missing("button", "Upload")
+	p.missing("button", "All files")
+	p.click("button", "More about picture.png")
+	p.find("menuitem", "Details")
+	p.missing("menuitem", "Download")
+	p.missing("menuitem", "Move")
+	p.missing("menuitem", "Delete")
+	p.press("Escape")
+	p.click("button", "picture.png")
+	p.see("You may not read what is in this file.")
+	p.settle()
+	p.open(fmt.Sprintf("/file/list/%d", f.ID))
+	p.dialog().see("SHA-256")
+	p.missing("button", "Edit")
+	p.missing("button", "Delete")
+	p.missing("button", "Download")
+	p.missing("button", "Make a link")
+	p.audit()
+	p.settle()
+	p.open("/file/trash")
+	p.see("Files stay here for a while")
+	p.row("gone.txt").missing("button", "Restore")
+	p.row("gone.txt").missing("button", "Delete for ever")
+	p.missing("checkbox", "Select all")
+	p.settle()
+	p.open("/file/group")
+	p.see("The permission file.group.query is missing.")
+}

@@ -1,0 +1,326 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+)
+
+// filed is what these tests look at of a file or a group beyond fileRecord.
+type filed struct {
+	ID       int64  `json:"id"`
+	Name     string `json:"name"`
+	GroupID  int64  `json:"group_id"`
+	Public   int    `json:"public"`
+	URL      string `json:"url"`
+	Describe string `json:"describe"`
+	Sort     int64  `json:"sort"`
+}
+
+// filesAt is a list of the interface, by name.
+func (c *client) filesAt(path string) map[string]filed {
+	c.t.Helper()
+	all := map[string]filed{}
+	for _, f := range into[struct{ Data []filed }](c.t, c.want(200, "GET", path, "")).Data {
+		all[f.Name] = f
+	}
+	return all
+}
+
+// keepsText uploads a file of a text.
+func (c *client) keepsText(name, text string) filed {
+	c.t.Helper()
+	a, err := c.send(name, int64(len(text)), strings.NewReader(text))
+	if err != nil || a.status != 200 {
+		c.t.Fatalf("upload %s: %v %+v", name, err, a)
+	}
+	return into[struct{ Data []filed }](c.t, a).Data[0]
+}
+
+// fileGroup makes a group.
+func (c *client) fileGroup(name string) filed {
+	c.t.Helper()
+	return into[filed](c.t, c.want(200, "POST", "/file/group", object("name", name)))
+}
+
+// onDisk writes a file to be uploaded by the browser.
+func onDisk(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// smallPicture is a small png.
+func smallPicture(t *testing.T) string {
+	t.Helper()
+	p := image.NewRGBA(image.Rect(0, 0, 300, 200))
+	for x := range 300 {
+		for y := range 200 {
+			p.Set(x, y, color.RGBA{uint8(x), uint8(y), 120, 255})
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// appears waits for the one shown element of a selector.
+func (p *page) appears(selector string) {
+	p.t.Helper()
+	p.until("show "+selector, func() error {
+		_, err := element(p, "css(root, "+quote(selector)+")")
+		return err
+	})
+}
+
+func TestConsoleFilesUpload(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	c.want(200, "PUT", "/system/setting", values("file.types", "text/*, image/*"))
+	group := c.fileGroup("Papers")
+	p := signedInAt(t, server, c, "/file/list")
+	p.see("There is no file here.")
+	p.click("button", "Papers 0")
+	p.at(fmt.Sprintf("/file/list?group_id=%d", group.ID))
+	p.appears(".file-groups [aria-current][title=Papers]") // the address is there before the page
+	refused := onDisk(t, "refused.bin", "\x00\x01\x02\x03")
+	p.expect(415, "/file/list")
+	p.upload(onDisk(t, "notes.txt", "some notes"), onDisk(t, "picture.png", smallPicture(t)), refused)
+	p.see("2 uploaded · 1 failed")
+	p.row("refused.bin").see("Refused.bin is of the type application/octet-stream, which is not allowed here")
+	p.in(".file-grid").see("notes.txt")
+	p.find("button", "Papers 2")
+	p.everyLook()
+	if got := c.filesAt("/file/list"); got["notes.txt"].GroupID != group.ID || len(got) != 2 {
+		t.Errorf("there are %v", got)
+	}
+
+	c.want(200, "PUT", "/system/setting", values("file.types", "*/*"))
+	p.click("button", "Upload refused.bin again")
+	p.see("3 uploaded")
+	p.in(".file-grid").see("refused.bin")
+
+	p.in("main").drop(onDisk(t, "dropped.txt", "dropped"))
+	p.see("1 uploaded")
+	p.in(".file-grid").see("dropped.txt")
+	p.click("menuitem", "Trash") // the uploads stay to be seen
+	p.see("The trash is empty.")
+	p.click("button", "Close")
+	p.gone("1 uploaded")
+	if got := c.filesAt("/file/list"); got["dropped.txt"].GroupID != group.ID || len(got) != 4 {
+		t.Errorf("there are %v", got)
+	}
+}
+
+func TestConsoleFilesPaste(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/file/list")
+	p.see("There is no file here.")
+	if err := evaluate(p, `(() => {
+		const clipboardData = new DataTransfer()
+		clipboardData.items.add(new File(['pasted'], 'pasted.txt'))
+		dispatchEvent(new ClipboardEvent('paste', { clipboardData, cancelable: true }))
+	})()`, nil); err != nil {
+		t.Fatal(err)
+	}
+	p.in(".file-grid").see("pasted.txt")
+	if got := c.filesAt("/file/list"); len(got) != 1 {
+		t.Errorf("there are %v", got)
+	}
+}
+
+func TestConsoleFilesCancel(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/file/list")
+	p.see("There is no file here.")
+	slow := []*network.Conditions{{DownloadThroughput: -1, UploadThroughput: 100_000}}
+	send(p, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: slow})
+	var paths []string
+	for n := range 5 {
+		paths = append(paths, onDisk(t, fmt.Sprintf("large %d.txt", n), strings.Repeat("many words ", 200_000)))
+	}
+	p.upload(paths...)
+	p.row("large 2.txt").see(" of 2.1 MiB")
+	p.row("large 3.txt").see("Waiting") // three at once
+	leaves := `!dispatchEvent(new Event('beforeunload', { cancelable: true }))`
+	var warned bool
+	if err := evaluate(p, leaves, &warned); err != nil || !warned {
+		t.Errorf("to leave while uploading is answered with a warning: %v %v", warned, err)
+	}
+	p.click("button", "Cancel large 0.txt")
+	p.row("large 0.txt").see("Cancelled")
+	p.row("large 3.txt").see(" of 2.1 MiB") // is next
+	p.click("button", "Cancel all")
+	p.see("0 uploaded")
+	p.everyLook()
+	if err := evaluate(p, leaves, &warned); err != nil || warned {
+		t.Errorf("to leave afterwards is answered with a warning: %v %v", warned, err)
+	}
+	if got := c.filesAt("/file/list"); len(got) != 0 {
+		t.Errorf("there are %v", got)
+	}
+}
+
+func TestConsoleFilesPreview(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	c.keepsText("bytes.bin", "\x00\x01\x02\x03")
+	c.keepsText("paper.pdf", "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF")
+	c.keepsText("drawing.svg", `<svg xmlns="http://www.w3.org/2000/svg"><script>top.harmed = true</script></svg>`)
+	c.keepsText("page.html", "<!doctype html><script>top.harmed = true</script>Hello")
+	c.keepsText("long.txt", strings.Repeat("words\n", 60_000))
+	c.keepsText("picture.png", smallPicture(t))
+	p := signedInAt(t, server, c, "/file/list")
+	p.appears(`.file-card img[src^="blob:"]`) // its small picture, which needs the token
+	p.click("button", "picture.png")
+	p.dialog().see("1 of 6")
+	p.appears(`.preview-stage img[src^="blob:"]`)
+	p.everyLook()
+	p.press("ArrowRight")
+	p.dialog().see("The first 256 KiB of 352 KiB.")
+	p.press("ArrowRight")
+	p.dialog().see("<script>top.harmed = true</script>Hello") // as text
+	p.press("ArrowRight")
+	p.dialog().see("This kind of file cannot be shown here.")
+	p.press("ArrowRight")
+	p.appears(`.preview-stage iframe[src^="blob:"]`)
+	p.click("button", "Next file")
+	p.dialog().see("6 of 6")
+	p.dialog().see("This kind of file cannot be shown here.")
+	p.press("ArrowRight") // there is none
+	p.press("ArrowLeft")
+	p.press("ArrowLeft")
+	p.dialog().see("4 of 6")
+	p.everyLook()
+	p.press("Escape")
+	p.gone("4 of 6")
+	var harmed bool
+	if err := evaluate(p, "top.harmed === true", &harmed); err != nil || harmed {
+		t.Errorf("a file has run in the console: %v %v", harmed, err)
+	}
+}
+
+func TestConsoleFileDetails(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	group := c.fileGroup("Papers")
+	f := c.keepsText("notes.txt", "some notes")
+	path := fmt.Sprintf("/file/list/%d", f.ID)
+	record := func() filed { t.Helper(); return into[filed](t, c.want(200, "GET", path, "")) }
+	p := signedInAt(t, server, c, "/file/list")
+	p.click("button", "More about notes.txt")
+	p.click("menuitem", "Details")
+	p.at(path)
+	p.dialog().see("10 B (10 bytes)")
+	p.everyLook()
+
+	// A link lives for a while, for everybody.
+	p.choose("How long the link lives", "1 minute")
+	p.click("button", "Make a link")
+	p.see("Ends at")
+	p.audit()
+	var link string
+	p.until("read the link", func() error {
+		return evaluate(p, `css(document, '[role=status] code').closest('[title]').title`, &link)
+	})
+	if got := readAll(t, link); got != "some notes" {
+		t.Errorf("the link answers %q", got)
+	}
+
+	// It is renamed, moved and made public.
+	p.dialog().click("button", "Edit")
+	p.see("Edit file")
+	p.everyLook()
+	p.fill("Name", "papers.txt")
+	p.choose("Group", "Papers")
+	p.toggle("Public", true)
+	p.dialog().click("button", "Save")
+	p.see("Saved.")
+	p.see("Everybody who knows this address can read the file")
+	p.see("papers.txt")
+	got := record()
+	if got.Name != "papers.txt" || got.GroupID != group.ID || got.Public != 1 {
+		t.Errorf("the record is %+v", got)
+	}
+	p.see(server.url + got.URL)
+	if text := readAll(t, server.url+got.URL); text != "some notes" {
+		t.Errorf("the public address answers %q", text)
+	}
+	p.everyLook()
+
+	// What somebody else has changed meanwhile is not overwritten.
+	p.dialog().click("button", "Edit")
+	p.see("Edit file")
+	p.fill("Name", "mine.txt")
+	c.want(200, "PUT", path, object("name", "theirs.txt"))
+	p.expect(409, path)
+	p.dialog().click("button", "Save")
+	p.in(".ant-alert").see("changed")
+	if got := record(); got.Name != "theirs.txt" {
+		t.Errorf("the record is %+v", got)
+	}
+	p.settle()
+	p.open(path)
+	p.dialog().see("theirs.txt")
+
+	// Its public address ends for good.
+	p.dialog().click("button", "Edit")
+	p.see("Edit file")
+	p.toggle("Public", false)
+	p.dialog().click("button", "Save")
+	p.see("Make private?")
+	p.audit()
+	p.confirm("Make private")
+	p.see("Saved.")
+	if got := record(); got.Public != 0 {
+		t.Errorf("the record is %+v", got)
+	}
+
+	if name, content := p.download(func() { p.dialog().click("button", "Download") }); name != "theirs.txt" || string(content) != "some notes" {
+		t.Errorf("%s was saved with %q", name, content)
+	}
+	p.dialog().click("button", "Delete")
+	p.see("Move to the trash?")
+	p.confirm("Move to the trash")
+	p.see("Moved to the trash.")
+	if got := c.filesAt("/file/trash"); len(got) != 1 {
+		t.Errorf("in the trash are %v", got)
+	}
+}
+
+// readAll reads an address without a token.
+func readAll(t *testing.T, url string) string {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
