@@ -108,6 +108,19 @@ func TestConsolePalette(t *testing.T) {
 	p.missing("combobox", "Search and commands")
 	p.focused("e.innerText.startsWith('Search…')") // it goes back to where it was
 
+	p.press("Ctrl+K")
+	p.write("session_hours")
+	p.in("[role=option][aria-selected=true]").see("Session length")
+	p.press("Enter")
+	p.at("/system/setting?keywordSearch=session_hours")
+	p.see("security.session_hours")
+	p.press("Ctrl+K")
+	p.write("create a us")
+	p.in("[role=option][aria-selected=true]").see("Create a user")
+	p.press("Enter")
+	p.dialog().see("Generate one, to be changed at the first sign-in")
+	p.at("/admin/list")
+
 	_, clerk := made(t, server, c, "clerk", "system", "system.session", "system.session.query")
 	p = signedInAt(t, server, clerk, "/system/session")
 	p.settle()

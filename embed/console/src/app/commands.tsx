@@ -33,7 +33,7 @@ function toPages(places: Place[], navigate: NavigateFunction): Command[] {
 function actions({ may }: Account, navigate: NavigateFunction, help: () => void): Command[] {
   const modes: Mode[] = ['system', 'light', 'dark']
   const list: (Omit<Command, 'group'> | false)[] = [
-    may('admin.list.create') && { id: 'new-user', title: t('palette.new_user'), icon: <PlusOutlined />, run: () => void navigate('/admin/list', { state: { create: true } }) },
+    may('admin.list.create') && { id: 'new-user', title: t('palette.new_user'), icon: <PlusOutlined />, run: () => void navigate('/admin/list?new=1') },
     { id: 'password', title: t('password.change'), icon: <UserOutlined />, run: () => void navigate('/account/password') },
     ...modes.filter((m) => m !== mode()).map((m) => ({
       id: `mode-${m}`, title: `${t('mode')}: ${t(`mode.${m}`)}`, words: 'dark light theme', icon: <BulbOutlined />, run: () => setMode(m),
@@ -89,7 +89,7 @@ export function useFound(typed: string): { found: Command[]; asking: boolean } {
         for (const setting of values.status === 'fulfilled' ? values.value : []) {
           found.push({
             id: `setting-${setting.id}`, group: 'settings', title: setting.title, hint: setting.key, icon: <SettingOutlined />,
-            run: () => void navigate(`/system/setting?group=${setting.group_id}&key=${encodeURIComponent(setting.key)}`),
+            run: () => void navigate(`/system/setting?keywordSearch=${encodeURIComponent(setting.key)}`),
           })
         }
         setAnswer({ to: question, found })

@@ -1,6 +1,6 @@
 import { DownloadOutlined, ImportOutlined, MoreOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button, Dropdown, Flex, Grid } from 'antd'
-import { lazy, Suspense, useRef } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 import { download, save } from '../../api/request'
 import type { DeptTree, RolePage, User } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -26,7 +26,7 @@ const Explain = lazy(async () => ({ default: (await import('./Explain')).Explain
 export function Users() {
   const { info, may } = useAccount()
   const { xl } = Grid.useBreakpoint()
-  const list = useTable<User>('/admin/list')
+  const list = useTable<User>('/admin/list', {}, { own: ['new'] })
   const depts = useGet<DeptTree>(may('admin.dept.query') ? '/admin/dept' : '').data?.data
   const roles = useGet<RolePage>(may('admin.role.query') ? '/admin/role' : '', { pageSize: 1000 }).data?.data
   const people = usePeople<User>(backend, list.reload)
@@ -34,6 +34,13 @@ export function Users() {
   const explained = usePanel<User>()
   const importing = usePanel<true>()
   const menu = useRef<HTMLButtonElement>(null) // has the focus back when what it opened is closed
+
+  const asked = list.params.has('new') && may('admin.list.create') // from elsewhere, for the form of a new user
+  useEffect(() => {
+    if (!asked) return
+    form.show({})
+    list.set({ new: undefined })
+  }, [asked])
 
   const own = info.info.id
   const dept = list.params.get('dept_id') ?? undefined
@@ -89,7 +96,7 @@ export function Users() {
 async function exportAs(params: URLSearchParams) {
   const query: Record<string, string | string[]> = {}
   for (const name of params.keys()) {
-    if (name !== 'page' && name !== 'pageSize') query[name] = name.endsWith('[]') ? params.getAll(name) : (params.get(name) ?? '')
+    if (!['page', 'pageSize', 'new'].includes(name)) query[name] = name.endsWith('[]') ? params.getAll(name) : (params.get(name) ?? '')
   }
   save(await download('/admin/list-export', query))
 }
