@@ -17,7 +17,7 @@ import { Traffic } from './home/Traffic'
 export function HomePage() {
   const { info, may } = useAccount()
   const user = info.info
-  const { data: health } = useLive<SystemHealth>(may('system.info') ? '/system/health' : '', 60)
+  const { data: health, failure } = useLive<SystemHealth>(may('system.info') ? '/system/health' : '', 60)
   const stats = may('system.monitor.stats')
   const watches = (['system.monitor.stats', 'system.monitor.auth', 'system.info', 'system.session.query', 'system.loginlog.query'] as const).some(may)
   const now = useNow(health)
@@ -32,7 +32,7 @@ export function HomePage() {
         {may('system.loginlog.query') && <SignIns title={t('home.sign_ins')} path="/system/loginlog" to="/system/loginlog" />}
         {may('system.monitor.auth') && <Denials />}
         {may('system.info') && <Storage health={health} />}
-        {may('system.info') && <Health health={health} />}
+        {may('system.info') && <Health health={health} failure={failure} />}
       </Flex>
       {!watches && <Own />}
     </Flex>

@@ -1,25 +1,27 @@
 import { Card, Table, Tag, Typography } from 'antd'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
+import type { Failure } from '../../api/request'
 import type { AuthEvent, LoginLog } from '../../api/types'
 import { type Key, maybe, t } from '../../i18n'
 import { Time } from '../../ui/Time'
 import { useLive } from '../../ui/useLive'
 import { wide } from '../../ui/Wide'
+import { words } from '../../ui/words'
 import { within } from '../monitor/span'
 
 const results: Record<string, string> = { success: 'success', failed: 'error', throttled: 'warning' }
 
 // Half is a card that shares its row with another where there is room.
-export function Half({ title, to, loading, children }: { title: string; to?: string; loading?: boolean; children: ReactNode }) {
-  return <Card title={title} extra={to && <Link to={to} aria-label={`${t('home.all')}: ${title}`}>{t('home.all')}</Link>} loading={loading} style={{ flex: '1 1 440px', minWidth: 0 }}>{children}</Card>
+export function Half({ title, to, loading, failure, children }: { title: string; to?: string; loading: boolean; failure?: Failure; children: ReactNode }) {
+  return <Card title={title} extra={to && <Link to={to} aria-label={`${t('home.all')}: ${title}`}>{t('home.all')}</Link>} loading={loading && !failure} style={{ flex: '1 1 440px', minWidth: 0 }}>{loading && failure ? words(failure) : children}</Card>
 }
 
 // SignIns are the latest ones of everybody, or one's own.
 export function SignIns({ title, path, to }: { title: string; path: string; to?: string }) {
-  const { data } = useLive<{ data: LoginLog[] }>(path, 120, () => ({ pageSize: 6 }))
+  const { data, failure } = useLive<{ data: LoginLog[] }>(path, 120, () => ({ pageSize: 6 }))
   return (
-    <Half title={title} to={to} loading={!data}>
+    <Half title={title} to={to} loading={!data} failure={failure}>
       <Table<LoginLog>
         size="small" rowKey="id" pagination={false} dataSource={data?.data} {...wide} locale={{ emptyText: t('none') }}
         columns={[
@@ -37,9 +39,9 @@ const back = 24 * 3_600_000
 
 // Denials are the latest decisions against somebody.
 export function Denials() {
-  const { data } = useLive<{ data: AuthEvent[] }>('/system/monitor/auth', 30, () => ({ ...within(Date.now() - back), result: 'denied', pageSize: 6 }))
+  const { data, failure } = useLive<{ data: AuthEvent[] }>('/system/monitor/auth', 30, () => ({ ...within(Date.now() - back), result: 'denied', pageSize: 6 }))
   return (
-    <Half title={t('home.denials')} to="/system/monitor/auth?span=24h&result=denied" loading={!data}>
+    <Half title={t('home.denials')} to="/system/monitor/auth?span=24h&result=denied" loading={!data} failure={failure}>
       <Table<AuthEvent>
         size="small" rowKey="id" pagination={false} dataSource={data?.data} {...wide} locale={{ emptyText: t('home.denials.none') }}
         columns={[

@@ -1,4 +1,5 @@
 import { Badge, Flex, Progress, Table } from 'antd'
+import type { Failure } from '../../api/request'
 import type { Part, StoredFile, SystemHealth, SystemInfo } from '../../api/types'
 import { t } from '../../i18n'
 import { bytes } from '../../ui/format'
@@ -10,11 +11,11 @@ const states: Record<string, 'success' | 'warning' | 'error'> = { ok: 'success',
 
 // Storage is how large the database files are and how much of the disk is left.
 export function Storage({ health }: { health: SystemHealth | undefined }) {
-  const { data: info } = useLive<SystemInfo>('/system/info', 300)
+  const { data: info, failure } = useLive<SystemInfo>('/system/info', 300)
   const free = health?.parts.find((p) => p.name === 'disk')?.figures.free_bytes
   const monitor = health?.parts.find((p) => p.name === 'monitor')?.figures
   return (
-    <Half title={t('home.files')} to="/system/info" loading={!info}>
+    <Half title={t('home.files')} to="/system/info" loading={!info} failure={failure}>
       <Table<StoredFile>
         size="small" rowKey="name" pagination={false} dataSource={info?.files} {...wide} style={{ fontVariantNumeric: 'tabular-nums' }}
         columns={[
@@ -37,9 +38,9 @@ export function Storage({ health }: { health: SystemHealth | undefined }) {
 }
 
 // Health is the state of each part.
-export function Health({ health }: { health: SystemHealth | undefined }) {
+export function Health({ health, failure }: { health: SystemHealth | undefined; failure: Failure | undefined }) {
   return (
-    <Half title={t('home.health')} to="/system/info" loading={!health}>
+    <Half title={t('home.health')} to="/system/info" loading={!health} failure={failure}>
       <Table<Part>
         size="small" rowKey="name" pagination={false} showHeader={false} dataSource={health?.parts} {...wide}
         columns={[

@@ -57,8 +57,8 @@ export function Traffic({ tiles }: { tiles: Tile[] }) {
         </Card>
       </Flex>
       <Flex wrap gap={16}>
-        <RoutesCard routes={stats?.routes} since={may('system.monitor.request') ? since : undefined} />
-        <UsersCard users={stats?.users} />
+        <RoutesCard routes={stats?.routes} since={may('system.monitor.request') ? since : undefined} failed={!!failure} />
+        <UsersCard users={stats?.users} failed={!!failure} />
       </Flex>
     </>
   )
@@ -79,7 +79,7 @@ function numbersOf(stats: Stats | undefined): Tile[] {
 const rows = 10
 const numbers = { fontVariantNumeric: 'tabular-nums' } as const
 
-function RoutesCard({ routes, since }: { routes: StatsRoute[] | undefined; since: string | undefined }) {
+function RoutesCard({ routes, since, failed }: { routes: StatsRoute[] | undefined; since: string | undefined; failed: boolean }) {
   const address = (name: string) => {
     const [method, path] = name.split(' ')
     return `/system/monitor/request?${since}&${new URLSearchParams({ method: method!, route: path! })}`
@@ -88,9 +88,9 @@ function RoutesCard({ routes, since }: { routes: StatsRoute[] | undefined; since
     dataIndex: key, align: 'end' as const, sorter: (a: StatsRoute, b: StatsRoute) => a[key] - b[key], sortDirections: ['descend' as const, 'ascend' as const],
   })
   return (
-    <Card title={t('home.routes')} style={{ flex: '2 1 480px', minWidth: 0 }} loading={!routes}>
+    <Card title={t('home.routes')} style={{ flex: '2 1 480px', minWidth: 0 }} loading={!routes && !failed}>
       <Table<StatsRoute>
-        size="small" rowKey="route" pagination={{ pageSize: rows, hideOnSinglePage: true, size: 'small', showSizeChanger: false }} dataSource={routes} {...wide} style={numbers} locale={{ emptyText: t('chart.empty') }}
+        size="small" rowKey="route" pagination={{ pageSize: rows, hideOnSinglePage: true, size: 'small', showSizeChanger: false }} dataSource={routes} {...wide} style={numbers} locale={{ emptyText: routes ? t('chart.empty') : ' ' }}
         columns={[
           { title: t('monitor.filter.route'), dataIndex: 'route', render: (name: string) => (since && name.includes(' /') ? <Link to={address(name)}>{name}</Link> : name) },
           { title: t('traffic.requests'), ...by('requests'), render: count },
@@ -103,12 +103,12 @@ function RoutesCard({ routes, since }: { routes: StatsRoute[] | undefined; since
   )
 }
 
-function UsersCard({ users }: { users: StatsUser[] | undefined }) {
+function UsersCard({ users, failed }: { users: StatsUser[] | undefined; failed: boolean }) {
   return (
-    <Card title={t('home.users')} style={{ flex: '1 1 280px', minWidth: 0 }} loading={!users}>
+    <Card title={t('home.users')} style={{ flex: '1 1 280px', minWidth: 0 }} loading={!users && !failed}>
       <Table<StatsUser>
         size="small" rowKey={(u) => `${u.realm} ${u.username}`} pagination={{ pageSize: rows, hideOnSinglePage: true, size: 'small', showSizeChanger: false }} dataSource={users} style={numbers} tableLayout="fixed"
-        locale={{ emptyText: t('chart.empty') }}
+        locale={{ emptyText: users ? t('chart.empty') : ' ' }}
         columns={[
           { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (name: string, u) => <bdi title={name}>{name}{u.realm === 'app' && ` (${t('sessions.app')})`}</bdi> },
           { title: t('traffic.requests'), dataIndex: 'requests', align: 'end', width: 100, render: count },

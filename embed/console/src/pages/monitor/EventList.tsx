@@ -69,6 +69,7 @@ function Counts({ stats, onRange }: { stats: Stats | undefined; onRange: (from: 
 }
 
 function Nothing({ list }: { list: List }) {
+  if (list.failure) return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={words(list.failure)}><Button onClick={() => void list.reload()}>{t('reload')}</Button></Empty>
   return (
     <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={list.until ? <Stopped list={list} /> : list.narrowed ? t('empty.narrowed') : t('monitor.empty')}>
       {list.until && <Button loading={list.loading} onClick={() => void list.more()}>{t('monitor.further')}</Button>}

@@ -57,7 +57,7 @@ function Facts({ request: r }: { request: RequestEvent }) {
       <Descriptions
         size="small" column={{ xs: 1, sm: 2, xl: 4 }} styles={{ content: { overflowWrap: 'anywhere', fontVariantNumeric: 'tabular-nums' } }}
         items={[
-          { label: t('status'), children: <><Status status={r.status} /><Marks slow={r.slow} /><Sampled times={r.sampled} /></> },
+          { label: t('status'), children: <><Status status={r.status} /> <Marks slow={r.slow} /> <Sampled times={r.sampled} /></> },
           { label: t('monitor.duration'), children: duration(r.duration_ms) },
           { label: t('monitor.store'), children: duration(r.store_ms) },
           { label: t('monitor.wait'), children: duration(r.wait_ms) },

@@ -11,6 +11,7 @@ import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
 import { useLive } from '../../ui/useLive'
 import { wide } from '../../ui/Wide'
+import { words } from '../../ui/words'
 import { Code } from './parts'
 
 const TraceDrawer = lazy(async () => ({ default: (await import('./TraceDrawer')).TraceDrawer }))
@@ -38,19 +39,19 @@ function useNow(): number {
 
 // useTraces are those that run, and those that ran since the page was opened.
 function useTraces() {
-  const { data, reload } = useLive<TraceList>('/system/monitor/trace', 3)
+  const { data, failure, reload } = useLive<TraceList>('/system/monitor/trace', 3)
   const [seen, setSeen] = useState<Trace[]>([])
   useEffect(() => {
     if (data) setSeen((old) => [...data.data, ...old.filter((trace) => !data.data.some((running) => running.id === trace.id))].sort((a, b) => b.id - a.id))
   }, [data])
-  return { traces: data && seen, running: new Set(data?.data.map((trace) => trace.id)), reload }
+  return { traces: data && seen, running: new Set(data?.data.map((trace) => trace.id)), failure, reload }
 }
 
 // Traces have everything kept of the requests that they look for, for some minutes.
 export function Traces() {
   const { may } = useAccount()
   const { done } = useAct()
-  const { traces, running, reload } = useTraces()
+  const { traces, running, failure, reload } = useTraces()
   const [open, setOpen] = useState<boolean>() // undefined until it was once
   const now = useNow()
 
@@ -72,8 +73,8 @@ export function Traces() {
         {start}
       </Flex>
       <Table<Trace>
-        rowKey="id" size="middle" pagination={false} dataSource={traces} loading={{ spinning: !traces, delay: 200 }} {...wide}
-        locale={{ emptyText: traces ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('trace.empty')} /> : ' ' }}
+        rowKey="id" size="middle" pagination={false} dataSource={traces} loading={{ spinning: !traces && !failure, delay: 200 }} {...wide}
+        locale={{ emptyText: traces || failure ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure ? words(failure) : t('trace.empty')} /> : ' ' }}
         columns={[
           { title: t('trace.what'), key: 'what', render: (_, trace) => <What trace={trace} /> },
           { title: t('trace.by'), dataIndex: 'created_by', render: (name: string) => <bdi>{name}</bdi> },

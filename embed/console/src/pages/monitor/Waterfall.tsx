@@ -57,11 +57,11 @@ function Unseen({ children }: { children: string }) {
 function What({ part }: { part: Laid }) {
   switch (part.kind) {
     case 'query':
-      return <><Marks slow={part.event.slow} repeated={part.event.n_plus_one} /><Code>{part.event.statement}</Code></>
+      return <><Marks slow={part.event.slow} repeated={part.event.n_plus_one} /> <Code>{part.event.statement}</Code></>
     case 'auth':
       return (
         <>
-          <Tag color={remarkable(part) ? 'error' : 'success'}>{word('result', part.event.result)}</Tag>
+          <Tag color={remarkable(part) ? 'error' : 'success'}>{word('result', part.event.result)}</Tag>{' '}
           {part.event.ability ? <Code>{part.event.ability}</Code> : word('type', part.event.type)} <Typography.Text type="secondary">{part.event.matched_by.join(', ') || part.event.reason}</Typography.Text>
         </>
       )
@@ -81,7 +81,7 @@ function usePaints() {
 function Bar({ part, whole }: { part: Laid; whole: number }) {
   const paints = usePaints()
   if (part.at === null) return null
-  const place = (from: number, long: number) => ({ left: `${(Math.max(0, from) / whole) * 100}%`, width: `max(2px, ${(Math.min(long, whole) / whole) * 100}%)` })
+  const place = (from: number, long: number) => ({ left: `min(${(Math.max(0, from) / whole) * 100}%, 100% - 2px)`, width: `max(2px, ${(Math.min(long, whole) / whole) * 100}%)` })
   const piece = (from: number, long: number, background: string) => <span style={{ position: 'absolute', top: 3, height: 8, borderRadius: 2, background, ...place(from, long) }} />
   return (
     <div aria-hidden="true" style={{ position: 'relative', height: 14, borderRadius: 3, background: paints.ground, overflow: 'hidden' }}>

@@ -19,7 +19,7 @@ const cut = { ellipsis: { showTitle: false } }
 function first<T extends { id: number; recorded_at: string; sampled: number }>(fresh: ReadonlySet<number>): Columns<T> {
   return [{
     title: t('time'), dataIndex: 'recorded_at', width: 160,
-    render: (at: string, row) => <><Moment at={at} /> <Sampled times={row.sampled} />{fresh.has(row.id) && <Tag color="blue">{t('monitor.new')}</Tag>}</>,
+    render: (at: string, row) => <><Moment at={at} /> <Sampled times={row.sampled} /> {fresh.has(row.id) && <Tag color="blue">{t('monitor.new')}</Tag>}</>,
   }]
 }
 
@@ -34,8 +34,8 @@ function request(from: string): Columns<RequestEvent> {
   return [
     { title: t('monitor.filter.method'), dataIndex: 'method', width: 84 },
     { title: t('monitor.uri'), dataIndex: 'uri', width: 320, ...cut, render: (uri: string, row) => <Link to={`/system/monitor/request/${row.id}`} state={{ from }}><Code>{uri}</Code></Link> },
-    { title: t('status'), dataIndex: 'status', width: 190, ...cut, render: (status: number, row) => <><Status status={status} />{row.error && <Typography.Text type="secondary" title={row.message}>{row.error}</Typography.Text>}</> },
-    { ...took<RequestEvent>(), width: 140, render: (ms: number, row) => <><Marks slow={row.slow} />{duration(ms)}</> },
+    { title: t('status'), dataIndex: 'status', width: 190, ...cut, render: (status: number, row) => <><Status status={status} /> {row.error && <Typography.Text type="secondary" title={row.message}>{row.error}</Typography.Text>}</> },
+    { ...took<RequestEvent>(), width: 140, render: (ms: number, row) => <><Marks slow={row.slow} /> {duration(ms)}</> },
     spent('store_ms', t('monitor.store')),
     { title: t('monitor.events'), dataIndex: 'events', width: 84, ...end, render: count },
     { title: t('monitor.answer'), dataIndex: 'bytes_out', width: 96, ...end, render: bytes },
@@ -49,7 +49,7 @@ function auth(): Columns<AuthEvent> {
   return [
     { title: t('monitor.filter.type'), dataIndex: 'type', width: 150, render: (type: string) => word('type', type) },
     { title: t('sign_in.username'), dataIndex: 'username', width: 140, ...cut, render: (name: string) => <bdi title={name}>{name || '—'}</bdi> },
-    { title: t('monitor.filter.result'), dataIndex: 'result', width: 190, ...cut, render: (result: string, row) => <><Tag color={colors[result]}>{word('result', result)}</Tag>{row.reason && <Typography.Text type="secondary" title={row.reason}>{row.reason}</Typography.Text>}</> },
+    { title: t('monitor.filter.result'), dataIndex: 'result', width: 190, ...cut, render: (result: string, row) => <><Tag color={colors[result]}>{word('result', result)}</Tag> {row.reason && <Typography.Text type="secondary" title={row.reason}>{row.reason}</Typography.Text>}</> },
     { title: t('monitor.filter.ability'), dataIndex: 'ability', width: 220, ...cut, render: (text: string) => text && <Code>{text}</Code> },
     { title: t('monitor.matched_by'), dataIndex: 'matched_by', width: 160, ...cut, render: (roles: string[]) => <bdi title={roles.join(', ')}>{roles.join(', ')}</bdi> },
     { title: t('address'), dataIndex: 'address', width: 140, ...cut },
@@ -59,7 +59,7 @@ function auth(): Columns<AuthEvent> {
 
 function query(): Columns<QueryEvent> {
   return [
-    { title: t('monitor.filter.statement'), dataIndex: 'statement', width: 360, ...cut, render: (text: string, row) => <><Marks slow={row.slow} repeated={row.n_plus_one} /><Code>{text}</Code></> },
+    { title: t('monitor.filter.statement'), dataIndex: 'statement', width: 360, ...cut, render: (text: string, row) => <><Marks slow={row.slow} repeated={row.n_plus_one} /> <Code>{text}</Code></> },
     { title: t('monitor.filter.plan'), dataIndex: 'plan', width: 72 },
     took(), spent('wait_ms', t('monitor.wait')), spent('commit_ms', t('monitor.commit')),
     { title: t('monitor.rows'), key: 'rows', width: 112, ...end, render: (_, row) => `${count(row.returned)} / ${count(row.examined)}` },

@@ -52,6 +52,7 @@ export function Marks({ slow, repeated = 0 }: { slow: 0 | 1; repeated?: 0 | 1 })
   return (
     <>
       {slow === 1 && <Tag color="warning">{t('monitor.slow')}</Tag>}
+      {slow === 1 && repeated === 1 && ' '}
       {repeated === 1 && <Tooltip title={t('monitor.n_plus_one.text')}><Tag color="error" tabIndex={0}>{t('monitor.n_plus_one')}</Tag></Tooltip>}
     </>
   )

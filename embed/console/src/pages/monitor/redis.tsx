@@ -11,7 +11,7 @@ import { within } from './span'
 // redisSays is what an event of a Redis server is about, on one line.
 export function redisSays(row: RedisRecord) {
   if (row.type === 'state') {
-    return <><Tag color={row.state === 'up' ? 'success' : 'error'}>{row.state === 'up' ? t('redis.up') : t('redis.down')}</Tag><span title={row.error}>{row.error}</span></>
+    return <><Tag color={row.state === 'up' ? 'success' : 'error'}>{row.state === 'up' ? t('redis.up') : t('redis.down')}</Tag> <span title={row.error}>{row.error}</span></>
   }
   if (row.info) return <>{t('redis.info', { ops: count(row.info.ops_per_second), memory: bytes(row.info.used_memory), clients: count(row.info.connected_clients) })}</>
   return <Code>{[row.command, row.type === 'slowlog' ? row.key : ''].filter(Boolean).join(' ')}</Code>
