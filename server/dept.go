@@ -1,10 +1,6 @@
 package server
 
-import (
-	"encoding/json"
-
-	"reeve/store"
-)
+import "reeve/store"
 
 var deptRoutes = []Route{
 	read("/admin/dept", "admin.dept.query", "List departments", deptTree),
@@ -14,18 +10,44 @@ var deptRoutes = []Route{
 	write("DELETE", "/admin/dept/:id", "admin.dept.delete", "Delete a department", deleteDept),
 }
 
-// deptTree answers the departments in scope; the highest of them become tops.
-func deptTree(tx *store.Tx, req *Request, _ *none) (Encoded[tree[store.Dept]], error) {
-	b, err := store.TreeData(store.RuleBook.Get(tx).DeptTree(req.Actor.Scope(tx)), func(d *store.Dept) any { return d })
-	return Encoded[tree[store.Dept]]{JSON: json.RawMessage(b)}, err
+// dept is a department as it is answered.
+type dept struct {
+	store.Dept
+	UserCount int `json:"user_count" doc:"in the department itself, without those below it"`
 }
 
-func getDept(tx *store.Tx, req *Request, in *byID) (*store.Dept, error) {
+func deptOf(tx *store.Tx, d *store.Dept) (*dept, error) {
+	n, err := store.UserByDept.Count(tx, d.ID)
+	return &dept{*d, n}, err
+}
+
+// deptTree answers the departments in scope; the highest of them become tops.
+func deptTree(tx *store.Tx, req *Request, _ *none) (Encoded[tree[dept]], error) {
+	nodes := store.RuleBook.Get(tx).DeptTree(req.Actor.Scope(tx))
+	users, err := store.UserByDept.Counts(tx, nodeIDs(nodes, nil))
+	if err != nil {
+		return Encoded[tree[dept]]{}, err
+	}
+	b, err := store.TreeData(nodes, func(d *store.Dept) any { return dept{*d, users[d.ID]} })
+	return Encoded[tree[dept]]{JSON: b}, err
+}
+
+func nodeIDs(nodes []*store.Node[store.Dept], ids []store.ID) []store.ID {
+	for _, n := range nodes {
+		ids = nodeIDs(n.Children, append(ids, n.Value.ID))
+	}
+	return ids
+}
+
+func getDept(tx *store.Tx, req *Request, in *byID) (*dept, error) {
 	d, err := store.Depts.Get(tx, in.ID)
 	if err == nil && !req.Actor.Scope(tx).HasDept(in.ID) {
 		err = store.Depts.NotFound(in.ID)
 	}
-	return d, err
+	if err != nil {
+		return nil, err
+	}
+	return deptOf(tx, d)
 }
 
 type deptIn struct {
@@ -48,10 +70,13 @@ func (in *deptIn) apply(d *store.Dept) {
 	set(&d.Status, in.Status)
 }
 
-func createDept(tx *store.Tx, _ *Request, in *deptIn) (*store.Dept, error) {
+func createDept(tx *store.Tx, _ *Request, in *deptIn) (*dept, error) {
 	d := &store.Dept{Status: true}
 	in.apply(d)
-	return d, store.Depts.Create(tx, d)
+	if err := store.Depts.Create(tx, d); err != nil {
+		return nil, err
+	}
+	return deptOf(tx, d)
 }
 
 type deptChange struct {
@@ -59,11 +84,15 @@ type deptChange struct {
 	deptIn
 }
 
-func changeDept(tx *store.Tx, req *Request, in *deptChange) (*store.Dept, error) {
-	return store.Depts.Update(tx, in.ID, func(d *store.Dept) error {
+func changeDept(tx *store.Tx, req *Request, in *deptChange) (*dept, error) {
+	d, err := store.Depts.Update(tx, in.ID, func(d *store.Dept) error {
 		in.apply(d)
 		return req.fresh(d.Stamps)
 	})
+	if err != nil {
+		return nil, err
+	}
+	return deptOf(tx, d)
 }
 
 func deleteDept(tx *store.Tx, _ *Request, in *byID) (nothing, error) {

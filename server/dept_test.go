@@ -23,7 +23,7 @@ func TestDepartments(t *testing.T) {
 		return apiCase{name, "PUT", fmt.Sprint("/admin/dept/", id), body, "owner", status, has, nil}
 	}
 	runCases(t, in, []apiCase{
-		post("the least", `{"name":"Least"}`, 200, `"parent_id":0,"name":"Least","leader":"","phone":"","email":"","sort":0,"status":1,`),
+		post("the least", `{"name":"Least"}`, 200, `"parent_id":0,"name":"Least","leader":"","phone":"","email":"","sort":0,"status":1,`, `"user_count":0`),
 		post("all of it", `{"parent_id":1,"name":" Sales ","leader":"Ann","phone":"+49 30 1","email":"s@example.org","sort":-1,"status":false}`, 200, `"parent_id":1,"name":"Sales","leader":"Ann","phone":"+49 30 1","email":"s@example.org","sort":-1,"status":0`),
 		post("no name", `{}`, 422, `"name":"is required"`),
 		post("a parent that is not there", `{"name":"x","parent_id":999}`, 422, `"errors":{"parent_id":`),
@@ -41,6 +41,7 @@ func TestDepartments(t *testing.T) {
 	})
 	in.ok("GET", "/admin/list?dept_id="+other.String(), "", "owner").brief(200, `"username":"ann"`, `"dept_name":"Deep"`)
 	in.ok("GET", "/admin/list?dept_id="+top.String(), "", "owner").brief(200, `"total":0`)
-	in.ok("PUT", fmt.Sprint("/admin/dept/", deep), `{"name":"Deeper"}`, "owner")
+	in.ok("PUT", fmt.Sprint("/admin/dept/", deep), `{"name":"Deeper"}`, "owner").brief(200, `"user_count":1`)
+	in.ok("GET", "/admin/dept", "", "owner").brief(200, `"name":"Deeper"`, `"user_count":1`, `"user_count":0`)
 	in.ok("GET", "/admin/list?keywordSearch=ann", "", "owner").brief(200, `"dept_name":"Deeper"`)
 }

@@ -234,6 +234,22 @@ func (m *Many[T, K]) Count(tx *Tx, value K) (int, error) {
 	return int(n), err
 }
 
+// Counts returns how many records have each of the values, without walking them;
+// it is one step however many there are.
+func (m *Many[T, K]) Counts(tx *Tx, values []K) (map[K]int, error) {
+	s := tx.step()
+	counts := make(map[K]int, len(values))
+	for _, value := range values {
+		n, err := m.x.count(tx, encodeKey(value))
+		if err != nil {
+			return nil, err
+		}
+		counts[value] = int(n)
+	}
+	tx.done(s, PlanIndex, len(values), func() string { return "COUNT " + m.x.of.name + " BY " + m.x.field })
+	return counts, nil
+}
+
 // All walks the records that have the value, by ascending id.
 func (m *Many[T, K]) All(tx *Tx, value K) iter.Seq2[*T, error] {
 	key := encodeKey(value)

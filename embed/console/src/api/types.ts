@@ -153,6 +153,8 @@ export type Dept = {
   sort: number
   status: 0 | 1
   updated_at: string
+  /** in the department itself, without those below it */
+  user_count: number
 }
 
 export type DeptNode = {
@@ -167,6 +169,8 @@ export type DeptNode = {
   sort: number
   status: 0 | 1
   updated_at: string
+  /** in the department itself, without those below it */
+  user_count: number
 }
 
 export type DeptTree = {
