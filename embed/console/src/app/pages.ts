@@ -23,6 +23,9 @@ export const pages: Record<string, Page> = {
   '/user/list': page('user.list.query', async () => (await import('../pages/people/AppUsers')).AppUsers),
   '/system/setting': page('system.setting.query', async () => (await import('../pages/settings/Settings')).Settings),
   '/system/dict': page('system.dict.query', async () => (await import('../pages/dicts/Dicts')).Dicts),
+  '/admin/role': page('admin.role.query', async () => (await import('../pages/rights/Roles')).Roles),
+  '/admin/rule': page('admin.rule.query', async () => (await import('../pages/rights/Permissions')).Permissions),
+  '/admin/dept': page('admin.dept.query', async () => (await import('../pages/rights/Departments')).Departments),
   '/system/session': page('system.session.query', async () => (await import('../pages/Sessions')).Sessions),
   '/system/loginlog': page('system.loginlog.query', async () => (await import('../pages/LoginLog')).LoginLog),
   '/system/monitor': page(

@@ -1,0 +1,122 @@
+import { App, Button, Flex, Switch, Typography } from 'antd'
+import { lazy, Suspense, useMemo, useState } from 'react'
+import { Link, useNavigate } from 'react-router'
+import { del, get } from '../../api/request'
+import type { DeptNode, RolePage } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { count } from '../../ui/format'
+import { below, childrenOf, placesOf } from '../../ui/tree/model'
+import { TreeEditor } from '../../ui/tree/TreeEditor'
+import { useTree } from '../../ui/tree/useTree'
+import { useAct } from '../../ui/useAct'
+import { few } from './words'
+
+const DeptDrawer = lazy(async () => ({ default: (await import('./DeptDrawer')).DeptDrawer }))
+
+// Departments is the tree of the organisation, as far as one's data scope reaches.
+export function Departments() {
+  const { may } = useAccount()
+  const { sure, done } = useAct()
+  const { modal } = App.useApp()
+  const navigate = useNavigate()
+  const { tree, set, reload, change } = useTree<DeptNode>('/admin/dept')
+  const [edits, setEdits] = useState<{ node?: DeptNode; parent?: DeptNode }>()
+  const [reveal, setReveal] = useState<number>()
+  const headcount = useMemo(() => totals(tree ?? []), [tree])
+
+  async function enable(node: DeptNode, to: 0 | 1) {
+    const record = await change(node, { status: to })
+    done(t(to ? 'rule.enabled' : 'rule.disabled', { name: node.name }), () => enable({ ...node, ...record }, to ? 0 : 1))
+  }
+
+  async function remove(node: DeptNode) {
+    const [name, n] = [node.name, below(node).length]
+    if (n) {
+      modal.info({ title: t('tree.children', { name, n }), content: t('tree.children.text'), okText: t('close') })
+      return
+    }
+    if (node.user_count) {
+      const dialog = modal.info({
+        title: t('dept.in_use', { name, n: node.user_count }), okText: t('close'),
+        content: <Flex vertical gap={8} align="start">{t('dept.in_use.text')}{may('admin.list.query') && <Button onClick={() => { dialog.destroy(); void navigate(users(node)) }}>{t('dept.in_use.show')}</Button>}</Flex>,
+      })
+      return
+    }
+    if (!(await sure({ title: t('rule.delete', { name }), text: await losers(node), ok: t('delete') }))) return
+    await del(`/admin/dept/${node.id}`)
+    done(t('deleted', { name }))
+    await reload()
+  }
+
+  // losers are, in words, the roles whose data scope names a department.
+  async function losers(node: DeptNode): Promise<string> {
+    const roles = may('admin.role.query') ? (await get<RolePage>('/admin/role', { pageSize: 1000 })).data.filter((role) => role.dept_ids.includes(node.id)) : []
+    return roles.length ? t('dept.delete.roles', { names: few(roles.map((role) => role.name)) }) : t('dept.delete.none')
+  }
+
+  const update = may('admin.dept.update')
+  return (
+    <>
+      <TreeEditor<DeptNode>
+        title={t('menu.admin.dept')} path="/admin/dept" tree={tree} set={set} reload={reload} reveal={reveal} name={(node) => node.name} texts={(node) => [node.leader]} empty={t('dept.empty')}
+        columns={[
+          { key: 'leader', title: t('dept.leader'), width: 160, wide: true, render: (node) => <bdi title={node.leader}>{node.leader}</bdi> },
+          { key: 'phone', title: t('dept.phone'), width: 144, wide: true, render: (node) => <span title={node.email || undefined}>{node.phone}</span> },
+          { key: 'people', title: t('dept.people'), width: 120, wide: true, render: (node, current) => <People node={node} all={headcount.get(node.id)!} current={current} linked={may('admin.list.query')} /> },
+          {
+            key: 'status', title: t('enabled'), width: 72,
+            render: (node, current) => update
+              ? <Switch size="small" checked={node.status === 1} tabIndex={current ? 0 : -1} aria-label={`${t('enabled')}: ${node.name}`} onChange={(on) => void enable(node, on ? 1 : 0)} />
+              : node.status ? t('yes') : t('no'),
+          },
+        ]}
+        movable={update}
+        create={may('admin.dept.create') ? (parent) => setEdits({ parent }) : undefined}
+        edit={update ? (node) => setEdits({ node }) : undefined}
+        remove={may('admin.dept.delete') ? (node) => void remove(node) : undefined}
+      />
+      <Suspense>
+        {tree && (
+          <DeptDrawer
+            edits={edits} tree={tree} onClose={() => setEdits(undefined)}
+            again={async (old) => {
+              const node = placesOf(await reload()).get(old.id)?.node ?? old
+              setEdits({ node })
+              return node
+            }}
+            saved={async (id) => {
+              await reload()
+              setReveal(id)
+            }}
+          />
+        )}
+      </Suspense>
+    </>
+  )
+}
+
+const users = (node: DeptNode) => `/admin/list?dept_id=${node.id}`
+
+// totals are the people in each department and all below it.
+function totals(tops: DeptNode[]): Map<number, number> {
+  const all = new Map<number, number>()
+  const add = (node: DeptNode): number => {
+    const n = childrenOf(node).reduce((sum, child) => sum + add(child), node.user_count)
+    all.set(node.id, n)
+    return n
+  }
+  tops.forEach(add)
+  return all
+}
+
+function People({ node, all, current, linked }: { node: DeptNode; all: number; current: boolean; linked: boolean }) {
+  const title = t('dept.people.title', { n: node.user_count, all })
+  if (!all) return <Typography.Text type="secondary">—</Typography.Text>
+  return (
+    <span title={title}>
+      {linked ? <Link to={users(node)} style={{ textDecoration: 'underline' }} tabIndex={current ? 0 : -1} aria-label={title}>{count(all)}</Link> : count(all)}
+      {all !== node.user_count && <Typography.Text type="secondary" style={{ fontSize: 12 }}> {t('dept.people.own', { n: count(node.user_count) })}</Typography.Text>}
+    </span>
+  )
+}

@@ -1,0 +1,40 @@
+import { Form, TreeSelect } from 'antd'
+import { useMemo } from 'react'
+import { t } from '../../i18n'
+import { type Branch, childrenOf, placesOf } from '../../ui/tree/model'
+
+type Props<T extends Branch> = {
+  tree: T[]
+  self?: number // which cannot lie below itself
+  name: (node: T) => string
+  holds?: (node: T) => boolean
+}
+
+type Choice = { value: number; title: string; disabled?: boolean; children?: Choice[] }
+
+// ParentSelect is the field of a form that says below what a record lies.
+export function ParentSelect<T extends Branch>({ tree, self, name, holds = () => true }: Props<T>) {
+  const choices = useMemo(() => {
+    const of = (nodes: T[], off: boolean): Choice[] => nodes.filter(holds).map((node) => {
+      const disabled = off || node.id === self
+      return { value: node.id, title: name(node), disabled, children: of(childrenOf(node), disabled) }
+    })
+    return of(tree, false)
+  }, [tree, self])
+  const known = useMemo(() => placesOf(tree), [tree])
+  return (
+    <Form.Item
+      name="parent_id" label={t('tree.parent')} normalize={(id?: number) => id ?? 0}
+      getValueProps={(id?: number) => ({ value: id && known.has(id) ? id : undefined })}
+    >
+      <TreeSelect allowClear showSearch={{ treeNodeFilterProp: 'title' }} placeholder={t('tree.parent.top')} treeData={choices} />
+    </Form.Item>
+  )
+}
+
+// lastSort is the number that puts a new record after all others below a parent.
+export function lastSort<T extends Branch & { sort: number }>(tree: T[], parent: number): number {
+  const node = parent ? placesOf(tree).get(parent)?.node : undefined
+  const last = (parent ? node && childrenOf(node) : tree)?.at(-1)
+  return Math.min((last?.sort ?? 0) + 10, 1_000_000)
+}

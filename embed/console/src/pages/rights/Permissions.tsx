@@ -1,0 +1,105 @@
+import { App, Switch, Tag, Typography } from 'antd'
+import { lazy, Suspense, useState } from 'react'
+import { del, get } from '../../api/request'
+import type { PermissionNode, RolePage } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { type Key, t } from '../../i18n'
+import { Icon } from '../../ui/icons'
+import { below, placesOf } from '../../ui/tree/model'
+import { Marked } from '../../ui/tree/search'
+import { TreeEditor } from '../../ui/tree/TreeEditor'
+import { useTree } from '../../ui/tree/useTree'
+import { useAct } from '../../ui/useAct'
+import { few, permissionName } from './words'
+
+const PermissionDrawer = lazy(async () => ({ default: (await import('./PermissionDrawer')).PermissionDrawer }))
+
+const action = 2
+
+// Permissions is the tree of menus, pages and actions that roles are granted.
+export function Permissions() {
+  const { may, reload: reloadAccount } = useAccount()
+  const { sure, done } = useAct()
+  const { modal } = App.useApp()
+  const { tree, set, reload, change } = useTree<PermissionNode>('/admin/rule')
+  const [edits, setEdits] = useState<{ node?: PermissionNode; parent?: PermissionNode }>()
+  const [reveal, setReveal] = useState<number>()
+  const then = () => void reloadAccount().catch(() => {}) // the menus are made of this tree
+
+  async function show(node: PermissionNode, to: 0 | 1) {
+    const record = await change(node, { show: to }, '/show')
+    done(t(to ? 'rule.shown' : 'rule.hidden', { name: permissionName(node) }), () => show({ ...node, ...record }, to ? 0 : 1))
+    then()
+  }
+
+  async function enable(node: PermissionNode, to: 0 | 1, asked = false) {
+    const [name, n] = [permissionName(node), below(node).length]
+    if (!to && !asked && !(await sure({ title: t('rule.disable', { name }), text: n ? t('rule.disable.below', { n }) : t('rule.disable.text'), ok: t('rule.disable.ok') }))) return
+    const record = await change(node, { status: to }, '/status')
+    done(t(to ? 'rule.enabled' : 'rule.disabled', { name }), () => enable({ ...node, ...record }, to ? 0 : 1, true))
+    then()
+  }
+
+  async function remove(node: PermissionNode) {
+    const [name, n] = [permissionName(node), below(node).length]
+    if (n) {
+      modal.info({ title: t('tree.children', { name, n }), content: t('tree.children.text'), okText: t('close') })
+      return
+    }
+    if (!(await sure({ title: t('rule.delete', { name }), text: await losers(node), ok: t('delete') }))) return
+    await del(`/admin/rule/${node.id}`)
+    done(t('deleted', { name }))
+    await reload()
+    then()
+  }
+
+  // losers are, in words, the roles that lose a permission when it is deleted.
+  async function losers(node: PermissionNode): Promise<string> {
+    if (!may('admin.role.query')) return t('rule.delete.unknown')
+    const roles = (await get<RolePage>('/admin/role', { pageSize: 1000 })).data.filter((role) => role.rule_ids.includes(node.id))
+    return roles.length ? t('rule.delete.roles', { names: few(roles.map((role) => role.name)) }) : t('rule.delete.none')
+  }
+
+  const update = may('admin.rule.update')
+  const flag = (node: PermissionNode, current: boolean, field: 'show' | 'status', to: (node: PermissionNode, to: 0 | 1) => Promise<void>) => {
+    if (!update) return node[field] ? t('yes') : t('no')
+    const label = `${t(field === 'show' ? 'rule.show' : 'enabled')}: ${permissionName(node)}`
+    return <Switch size="small" checked={node[field] === 1} tabIndex={current ? 0 : -1} aria-label={label} onChange={(on) => void to(node, on ? 1 : 0)} />
+  }
+  return (
+    <>
+      <TreeEditor<PermissionNode>
+        title={t('menu.admin.rule')} path="/admin/rule" tree={tree} set={set} reload={reload} reveal={reveal} name={permissionName} texts={(node) => [node.key, node.name]} then={then} empty={t('rule.empty')}
+        lead={(node) => (node.type === action ? null : <Icon name={node.icon} />)}
+        tail={(node, search) => <Typography.Text type="secondary" className="tree-key" title={node.key}><Marked text={node.key} search={search} /></Typography.Text>}
+        columns={[
+          { key: 'type', title: t('rule.type'), width: 96, wide: true, render: (node) => <Tag variant="filled">{t(`rule.type.${node.type}` as Key)}</Tag> },
+          { key: 'path', title: t('rule.path'), width: 176, wide: true, render: (node) => <span title={node.path}>{node.path}</span> },
+          { key: 'show', title: t('rule.show'), width: 96, wide: true, render: (node, current) => node.type !== action && flag(node, current, 'show', show) },
+          { key: 'status', title: t('enabled'), width: 72, render: (node, current) => flag(node, current, 'status', enable) },
+        ]}
+        holds={(node) => node.type !== action} movable={update}
+        create={may('admin.rule.create') ? (parent) => setEdits({ parent }) : undefined}
+        edit={update ? (node) => setEdits({ node }) : undefined}
+        remove={may('admin.rule.delete') ? (node) => void remove(node) : undefined}
+      />
+      <Suspense>
+        {tree && (
+          <PermissionDrawer
+            edits={edits} tree={tree} onClose={() => setEdits(undefined)}
+            again={async (old) => {
+              const node = placesOf(await reload()).get(old.id)?.node ?? old
+              setEdits({ node })
+              return node
+            }}
+            saved={async (id) => {
+              await reload()
+              setReveal(id)
+              then()
+            }}
+          />
+        )}
+      </Suspense>
+    </>
+  )
+}

@@ -1,0 +1,170 @@
+import { EyeInvisibleOutlined } from '@ant-design/icons'
+import { Alert, Button, Drawer, Empty, Flex, Grid, Skeleton, Tabs, Tag, Tooltip, Typography } from 'antd'
+import { useEffect, useMemo, useState } from 'react'
+import { Failure, put } from '../../api/request'
+import type { DeptTree, PermissionNode, PermissionTree, Role, RolePage } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { CheckTree } from '../../ui/tree/CheckTree'
+import { placesOf } from '../../ui/tree/model'
+import { Marked } from '../../ui/tree/search'
+import { useAct } from '../../ui/useAct'
+import { useGet } from '../../ui/useGet'
+import { words } from '../../ui/words'
+import { changesOf, details, type Draft, draftOf, hiddenPages } from './draft'
+import { Holders } from './Holders'
+import { Review } from './Review'
+import { ScopeTab } from './ScopeTab'
+import { beyond, type Ceiling, lacking, ownerRole } from './useCeiling'
+import { few, permissionName } from './words'
+
+type Props = { id?: number; ceiling?: Ceiling; onClose: () => void; saved: () => Promise<void> }
+
+// RightsDrawer shows and changes what a role grants, and tells before saving what
+// that gives and takes.
+export function RightsDrawer({ id, ...props }: Props) {
+  const [kept, setKept] = useState(id) // also while it closes
+  if (id !== undefined && id !== kept) setKept(id)
+  return kept === undefined ? null : <Rights key={kept} id={kept} open={id !== undefined} closed={() => setKept(undefined)} {...props} />
+}
+
+function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: number; open: boolean; closed: () => void }) {
+  const { may, info, reload: reloadAccount } = useAccount()
+  const { sure, done } = useAct()
+  const { md } = Grid.useBreakpoint()
+  const { data: role, loading, set: setRole, reload } = useGet<Role>(`/admin/role/${id}`)
+  const { data: tree } = useGet<PermissionTree>(may('admin.rule.query') ? '/admin/rule' : '')
+  const { data: roles } = useGet<RolePage>('/admin/role', { pageSize: 1000 })
+  const { data: depts } = useGet<DeptTree>(may('admin.dept.query') ? '/admin/dept' : '')
+  const [draft, setDraft] = useState<Draft>()
+  const [review, setReview] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<Failure>()
+  const places = useMemo(() => placesOf(tree?.data ?? []), [tree])
+  useEffect(() => setDraft((old) => old ?? (role && draftOf(role))), [role, draft])
+
+  const changes = role && draft && changesOf(role, draft)
+  const fixed = !role || id === ownerRole || (ceiling !== undefined && beyond(role, ceiling))
+  const [setsRules, setsDetails] = [!fixed && may('admin.role.rule'), !fixed && may('admin.role.update')]
+
+  async function close() {
+    if (!changes?.any || (await sure({ title: t('form.lose'), text: t('form.lose.text'), ok: t('form.lose.ok') }))) onClose()
+  }
+
+  // write saves what differs, in the one or two operations that the interface has for it.
+  async function write(from: Role, to: Draft, wrote: (role: Role) => void) {
+    const { details: other, rules } = changesOf(from, to)
+    let now = from
+    if (other) wrote(now = await put<Role>(`/admin/role/${id}`, { ...details(to), updated_at: now.updated_at }, { quiet: true }))
+    if (rules.given.length + rules.taken.length) wrote(now = await put<Role>(`/admin/role/${id}/rule`, { rule_ids: [...to.rules], updated_at: now.updated_at }, { quiet: true }))
+    return now
+  }
+
+  async function after() {
+    await saved()
+    if (info.info.role_ids.includes(id)) await reloadAccount()
+  }
+
+  async function save() {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      const old = draftOf(role!)
+      const now = await write(role!, draft!, setRole)
+      done(t('role.rights.saved', { name: now.name }), async () => {
+        await write(now, old, () => {})
+        await after()
+      })
+      onClose()
+      await after()
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause
+      setProblem(cause)
+    } finally {
+      setReview(false)
+      setBusy(false)
+    }
+  }
+
+  async function again() {
+    setProblem(undefined)
+    await reload()
+    setDraft(undefined)
+  }
+
+  const counted = (label: string, n: number) => (md ? `${label} (${n})` : label) // a phone has no room for it
+  const missing = (permission: string) => <Alert type="info" showIcon title={t('role.missing', { permission })} />
+  return (
+    <Drawer
+      open={open} onClose={() => void close()} afterOpenChange={(opened) => { if (!opened) closed() }} size={md ? 880 : '100%'} title={role ? t('role.rights.of', { name: role.name }) : t('role.rights')}
+      footer={
+        <Flex gap={8} wrap justify="end" align="center">
+          {(setsRules || setsDetails) && <Typography.Text type="secondary" style={{ flex: '1 1 auto' }} role="status">{summary(changes)}</Typography.Text>}
+          <Button onClick={() => void close()}>{t(setsRules || setsDetails ? 'cancel' : 'close')}</Button>
+          {(setsRules || setsDetails) && <Button type="primary" disabled={!changes?.any} onClick={() => setReview(true)}>{t('role.review')}</Button>}
+        </Flex>
+      }
+    >
+      {problem && (
+        <Alert
+          type="error" showIcon style={{ marginBottom: 16 }} title={problem.code === 'stale' ? t('form.stale') : words(problem)}
+          action={problem.code === 'stale' && <Button size="small" onClick={() => void again()}>{t('reload')}</Button>}
+        />
+      )}
+      {!role && (loading ? <Skeleton active title={false} /> : <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('error.not_found')} />)}
+      {id === ownerRole && <Alert type="info" showIcon style={{ marginBottom: 16 }} title={t('role.owner')} />}
+      {role && id !== ownerRole && fixed && <Alert type="info" showIcon style={{ marginBottom: 16 }} title={t('role.beyond')} description={lacks(role, ceiling!, places)} />}
+      {role && draft && (
+        <Tabs
+          items={[
+            ...(id === ownerRole ? [] : [{
+              key: 'permissions', label: counted(t('role.permissions'), draft.rules.size),
+              children: !may('admin.rule.query')
+                ? missing('admin.rule.query')
+                : tree && (
+                  <Permissions
+                    tree={tree.data} rules={draft.rules} hidden={new Set(hiddenPages(places, draft.rules).map((node) => node.id))} ceiling={ceiling}
+                    onChange={setsRules ? (rules) => setDraft({ ...draft, rules }) : undefined}
+                  />
+                ),
+            }, {
+              key: 'scope', label: t('role.scope'),
+              children: <ScopeTab role={role} draft={draft} onChange={setsDetails ? setDraft : undefined} depts={depts?.data} roles={roles?.data ?? []} ceiling={ceiling} missing={missing} />,
+            }]),
+            { key: 'people', label: counted(t('role.holders'), role.user_count), children: may('admin.list.query') ? <Holders role={role} /> : missing('admin.list.query') },
+          ]}
+        />
+      )}
+      {role && draft && changes && <Review open={review} busy={busy} role={role} draft={draft} changes={changes} places={places} depts={depts?.data ?? []} roles={roles?.data ?? []} onCancel={() => setReview(false)} onSave={() => void save()} />}
+    </Drawer>
+  )
+}
+
+function summary(changes?: ReturnType<typeof changesOf>): string {
+  if (!changes?.any) return t('role.changes.none')
+  const { given, taken } = changes.rules
+  return given.length + taken.length ? t('role.changes', { given: given.length, taken: taken.length }) : t('role.changes.other')
+}
+
+function lacks(role: Role, ceiling: Ceiling, places: ReturnType<typeof placesOf<PermissionNode>>): string {
+  const names = lacking(role, ceiling).map((id) => places.get(id)?.node.key ?? String(id))
+  return t('role.beyond.lacks', { names: names.length ? few(names) : t('role.scope').toLowerCase() })
+}
+
+type PermissionsProps = { tree: PermissionNode[]; rules: Set<number>; hidden: Set<number>; ceiling?: Ceiling; onChange?: (rules: Set<number>) => void }
+
+function Permissions({ tree, rules, hidden, ceiling, onChange }: PermissionsProps) {
+  return (
+    <CheckTree<PermissionNode>
+      label={t('role.permissions')} tree={tree} checked={rules} onChange={onChange} name={permissionName} texts={(node) => [node.key, node.name]} height="calc(100dvh - 304px)"
+      free={(node) => !ceiling || ceiling.all || ceiling.rules.has(node.id)} locked={t('role.locked')}
+      tail={(node, search) => (
+        <>
+          <Typography.Text type="secondary" className="tree-key" title={node.key}><Marked text={node.key} search={search} /></Typography.Text>
+          {node.status === 0 && <Tag variant="filled">{t('role.off')}</Tag>}
+          {hidden.has(node.id) && <Tooltip title={t('role.hidden.title')}><Tag variant="filled" icon={<EyeInvisibleOutlined />}><span className="tree-wide">{t('role.hidden')}</span></Tag></Tooltip>}
+        </>
+      )}
+    />
+  )
+}

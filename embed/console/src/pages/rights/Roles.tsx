@@ -1,0 +1,135 @@
+import { MoreOutlined, PlusOutlined } from '@ant-design/icons'
+import { App, Button, Dropdown, Flex, type MenuProps, Select, Switch, Tag, Typography } from 'antd'
+import { lazy, Suspense, useState } from 'react'
+import { Link, useLocation, useNavigate, useParams } from 'react-router'
+import { del, Failure, post, put } from '../../api/request'
+import type { Role } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { type Key, t } from '../../i18n'
+import { List } from '../../ui/List'
+import { Time } from '../../ui/Time'
+import { useAct } from '../../ui/useAct'
+import { useTable } from '../../ui/useTable'
+import { beyond, ownerRole, useCeiling } from './useCeiling'
+import { people } from './words'
+
+const RoleDrawer = lazy(async () => ({ default: (await import('./RoleDrawer')).RoleDrawer }))
+const RightsDrawer = lazy(async () => ({ default: (await import('./RightsDrawer')).RightsDrawer }))
+
+// Roles is the list of roles. The rights of one are at its id behind the address.
+export function Roles() {
+  const { may } = useAccount()
+  const { sure, done } = useAct()
+  const { modal } = App.useApp()
+  const navigate = useNavigate()
+  const search = useLocation().search
+  const opened = Number(useParams()['*']) || undefined
+  const ceiling = useCeiling()
+  const list = useTable<Role>('/admin/role')
+  const [edits, setEdits] = useState<{ role?: Role }>()
+  const show = (id?: number) => void navigate(`/admin/role${id ? `/${id}` : ''}${search}`)
+  const fixed = (role: Role) => role.id === ownerRole || ceiling !== undefined && beyond(role, ceiling)
+
+  async function enable(role: Role, to: 0 | 1, asked = false) {
+    const { name } = role
+    if (!to && !asked && !(await sure({ title: t('role.disable', { name }), text: t('role.disable.text', { people: people(role.user_count) }), ok: t('rule.disable.ok') }))) return
+    try {
+      const record = await put<Role>(`/admin/role/${role.id}`, { status: to, updated_at: role.updated_at })
+      done(t(to ? 'role.enabled' : 'role.disabled', { name }), () => enable(record, to ? 0 : 1, true))
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause // it is shown
+    }
+    await list.reload()
+  }
+
+  async function remove(role: Role) {
+    const { name } = role
+    if (role.user_count) {
+      modal.info({ title: t('role.in_use', { name }), content: t('role.in_use.text', { people: people(role.user_count) }), okText: t('close') })
+      return
+    }
+    if (!(await sure({ title: t('role.delete', { name }), text: t('role.delete.text'), ok: t('delete') }))) return
+    await del(`/admin/role/${role.id}`)
+    done(t('deleted', { name }), may('admin.role.create') && may('admin.role.rule') ? () => restore(role) : undefined)
+    await list.reload()
+  }
+
+  async function restore({ description, name, sort, status, data_scope, dept_ids, grant_role_ids, rule_ids }: Role) {
+    const { id } = await post<Role>('/admin/role', { description, name, sort, status, data_scope, dept_ids, grant_role_ids })
+    await put(`/admin/role/${id}/rule`, { rule_ids })
+    await list.reload()
+  }
+
+  function more(role: Role): MenuProps['items'] {
+    return [
+      ...(may('admin.role.update') ? [{ key: 'edit', label: t('edit'), onClick: () => setEdits({ role }) }] : []),
+      ...(may('admin.role.delete') ? [{ key: 'delete', danger: true, label: t('delete'), onClick: () => void remove(role) }] : []),
+    ]
+  }
+
+  return (
+    <>
+      <List<Role>
+        title={t('menu.admin.role')} list={list} empty={t('role.empty')}
+        filters={
+          <Select
+            allowClear style={{ width: 140 }} placeholder={t('status')} aria-label={t('status')} value={list.params.get('status') ?? undefined}
+            onChange={(status?: string) => list.set({ status })} options={[{ value: '1', label: t('enabled') }, { value: '0', label: t('disabled') }]}
+          />
+        }
+        actions={may('admin.role.create') && <Button type="primary" icon={<PlusOutlined />} onClick={() => setEdits({})}>{t('create')}</Button>}
+        columns={[
+          { title: t('name'), ...list.order('name'), width: 280, render: (_, role) => <Name role={role} /> },
+          {
+            title: t('enabled'), dataIndex: 'status',
+            render: (status: number, role) => may('admin.role.update') && !fixed(role)
+              ? <Switch size="small" checked={status === 1} aria-label={`${t('enabled')}: ${role.name}`} onChange={(on) => void enable(role, on ? 1 : 0)} />
+              : status ? t('yes') : t('no'),
+          },
+          { title: t('role.scope'), dataIndex: 'data_scope', render: (scope: string, role) => scope === 'custom' ? t('role.scope.n', { n: role.dept_ids.length }) : t(`role.scope.${scope}` as Key) },
+          { title: t('role.permissions'), dataIndex: 'rule_ids', align: 'end', render: (ids: number[], role) => role.id === ownerRole ? t('all') : ids.length },
+          {
+            title: t('role.holders'), dataIndex: 'user_count',
+            render: (n: number, role) => n > 0 && may('admin.list.query') ? <Link to={`/admin/list?role_id=${role.id}`}>{people(n)}</Link> : people(n),
+          },
+          { title: t('updated_at'), dataIndex: 'updated_at', render: (at: string) => <Time at={at} /> },
+          {
+            title: t('actions'), key: 'actions', align: 'end',
+            render: (_, role) => (
+              <Flex gap={4} justify="end">
+                <Button size="small" onClick={() => show(role.id)}>{t('role.rights')}</Button>
+                {!fixed(role) && more(role)!.length > 0 && (
+                  <Dropdown trigger={['click']} menu={{ items: more(role) }} placement="bottomRight">
+                    <Button size="small" type="text" icon={<MoreOutlined />} aria-label={t('tree.more', { name: role.name })} />
+                  </Dropdown>
+                )}
+              </Flex>
+            ),
+          },
+        ]}
+      />
+      <Suspense>
+        <RoleDrawer
+          edits={edits} onClose={() => setEdits(undefined)} again={(role) => setEdits({ role })}
+          saved={async (role, isNew) => {
+            await list.reload()
+            if (isNew) show(role.id)
+          }}
+        />
+        <RightsDrawer id={opened} ceiling={ceiling} onClose={() => show()} saved={list.reload} />
+      </Suspense>
+    </>
+  )
+}
+
+function Name({ role }: { role: Role }) {
+  return (
+    <Flex vertical style={{ width: 256 }}>
+      <Flex gap={8} align="center">
+        <Typography.Text ellipsis title={role.name}><bdi>{role.name}</bdi></Typography.Text>
+        {role.status === 0 && <Tag variant="filled">{t('disabled')}</Tag>}
+      </Flex>
+      {role.description && <Typography.Text type="secondary" ellipsis style={{ fontSize: 12 }} title={role.description}>{role.description}</Typography.Text>}
+    </Flex>
+  )
+}

@@ -1,0 +1,48 @@
+import type { PermissionNode, Role } from '../../api/types'
+import { childrenOf, type Place } from '../../ui/tree/model'
+
+// Draft is what a role shall grant, before it is saved.
+export type Draft = { rules: Set<number>; scope: string; depts: Set<number>; give: Set<number> }
+
+export const draftOf = (role: Role): Draft => ({
+  rules: new Set(role.rule_ids), scope: role.data_scope, depts: new Set(role.dept_ids), give: new Set(role.grant_role_ids),
+})
+
+// Change is what a set gains and loses.
+export type Change = { given: number[]; taken: number[] }
+
+const changeOf = (old: number[], now: Set<number>): Change => ({
+  given: [...now].filter((id) => !old.includes(id)), taken: old.filter((id) => !now.has(id)),
+})
+
+export type Changes = { rules: Change; depts: Change; give: Change; scope: boolean; details: boolean; any: boolean }
+
+const some = ({ given, taken }: Change) => given.length + taken.length > 0
+
+export function changesOf(role: Role, draft: Draft): Changes {
+  const old = new Set(role.rule_ids) // the longest of the lists by far
+  const rules = { given: [...draft.rules].filter((id) => !old.has(id)), taken: role.rule_ids.filter((id) => !draft.rules.has(id)) }
+  const depts = changeOf(role.dept_ids, draft.scope === 'custom' ? draft.depts : new Set())
+  const give = changeOf(role.grant_role_ids, draft.give)
+  const scope = role.data_scope !== draft.scope
+  const details = scope || some(depts) || some(give)
+  return { rules, depts, give, scope, details, any: details || some(rules) }
+}
+
+// details are the fields of a role besides its permissions, as the interface takes them.
+export const details = (draft: Draft) => ({
+  data_scope: draft.scope, dept_ids: draft.scope === 'custom' ? [...draft.depts] : [], grant_role_ids: [...draft.give],
+})
+
+const page = 1
+
+// hiddenPages are the pages that a role does not hold while it holds something that
+// belongs to them: they are not in its holders' menus.
+export function hiddenPages(places: Map<number, Place<PermissionNode>>, rules: Set<number>): PermissionNode[] {
+  const hidden: PermissionNode[] = []
+  for (const { node } of places.values()) {
+    const belongs = childrenOf(node).some((child) => child.type > page && rules.has(child.id))
+    if (node.type === page && node.show === 1 && belongs && !rules.has(node.id)) hidden.push(node)
+  }
+  return hidden
+}

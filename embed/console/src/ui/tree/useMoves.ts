@@ -1,0 +1,94 @@
+import { App } from 'antd'
+import { useRef } from 'react'
+import { Failure, put } from '../../api/request'
+import { t } from '../../i18n'
+import { useAct } from '../useAct'
+import { words } from '../words'
+import { edited, placesOf } from './model'
+import { moved, moveOf, type Ordered, type Write } from './moves'
+
+export type Record = Ordered & { updated_at: string }
+
+type Options<T> = {
+  path: string // of the interface
+  tree: T[]
+  set: (tree: T[]) => void
+  reload: () => Promise<unknown>
+  name: (node: T) => string
+  then?: () => void // once a move is written
+}
+
+const together = 8_000 // milliseconds in which the moves of one node are undone as one
+
+// useMoves moves nodes of a tree: on the screen at once, in the interface one write
+// after the other. When one fails the rest is left, and the tree loaded again.
+export function useMoves<T extends Record>({ path, tree, set, reload, name, then }: Options<T>) {
+  const now = useRef(tree) // ahead of what is drawn, for moves that follow quickly
+  now.current = tree
+  const queue = useRef(Promise.resolve())
+  const failed = useRef(0)
+  const series = useRef<{ id: number; at: number; before: Map<number, Write> }>(undefined)
+  const { done } = useAct()
+  const { message } = App.useApp()
+
+  function apply(next: T[]) {
+    now.current = next
+    set(next)
+  }
+
+  async function send(writes: Write[], failures: number) {
+    let written = 0
+    try {
+      for (const { id, ...fields } of writes) {
+        if (failed.current !== failures) return false
+        const updated_at = placesOf(now.current).get(id)?.node.updated_at
+        const record = await put<T>(`${path}/${id}`, { ...fields, updated_at }, { quiet: true })
+        apply(edited(now.current, new Map([[id, { updated_at: record.updated_at } as Partial<T>]])))
+        written++
+      }
+      return true
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause
+      failed.current++
+      series.current = undefined
+      const rest = writes.length > 1 ? ` ${t('tree.move.part', { written, all: writes.length })}` : ''
+      void message.error(`${t('tree.move.failed')} ${words(cause)}${rest}`, 6)
+      await reload()
+      return false
+    }
+  }
+
+  function write(writes: Write[], undo?: () => Promise<void>, text?: string) {
+    const failures = failed.current
+    apply(moved(now.current, writes))
+    const sent = queue.current.then(() => send(writes, failures))
+    queue.current = sent.then((worked) => {
+      if (!worked) return
+      if (text) done(text, undo)
+      then?.()
+    })
+    return queue.current
+  }
+
+  // move tells whether there was anything to move.
+  function move(id: number, parent: number, index: number): boolean {
+    const writes = moveOf(now.current, id, parent, index)
+    if (!writes.length) return false
+    const places = placesOf(now.current)
+    const goesOn = series.current?.id === id && Date.now() - series.current.at < together
+    const before = goesOn ? series.current!.before : new Map<number, Write>()
+    for (const w of writes) {
+      const { node, parent: above } = places.get(w.id)!
+      const known = before.get(w.id) ?? { id: w.id, sort: node.sort }
+      before.set(w.id, w.parent_id === undefined || known.parent_id !== undefined ? known : { ...known, parent_id: above?.id ?? 0 })
+    }
+    series.current = { id, at: Date.now(), before }
+    void write(writes, async () => {
+      series.current = undefined
+      await write([...before.values()])
+    }, t('tree.moved', { name: name(places.get(id)!.node) }))
+    return true
+  }
+
+  return { move, tree: () => now.current }
+}
