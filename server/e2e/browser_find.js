@@ -11,9 +11,9 @@ function only(found, what) {
 // css is the one shown element of a selector.
 const css = (root, selector) => only([...root.querySelectorAll(selector)].filter(shown), selector)
 
-// row is the row of a table, or the item of a list, with a text in it.
+// row is the row of a table or a tree, or the item of a list, with a text in it.
 function row(root, text) {
-  const found = [...root.querySelectorAll('tbody tr, li, .ant-list-item, .ant-tree-treenode')].filter((e) => shown(e) && e.innerText.includes(text))
+  const found = [...root.querySelectorAll('tbody tr, li, .ant-list-item, .ant-tree-treenode, .tree-row')].filter((e) => shown(e) && e.innerText.includes(text))
   return only(found.filter((e) => !found.some((inner) => inner !== e && e.contains(inner))), `rows with ${text}`)
 }
 

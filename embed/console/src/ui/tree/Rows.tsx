@@ -99,7 +99,7 @@ export function Rows<T extends Branch>({ rows, label, describedBy, grid, active,
 
   const colors = {
     '--line': token.colorBorderSecondary, '--ground': token.colorBgContainer, '--head': token.colorFillAlter, '--hover': token.controlItemBgHover,
-    '--focus': token.colorPrimary, '--quiet': token.colorTextSecondary, '--text': token.colorText, '--mark': token.colorWarningBgHover,
+    '--focus': token.colorPrimary, '--quiet': token.colorTextSecondary, '--text': token.colorText,
   } as CSSProperties
   const shown = new Set<number>(rows.length ? [at] : [])
   for (let i = Math.max(sight.from, 0); i < Math.min(sight.to, rows.length); i++) shown.add(i)

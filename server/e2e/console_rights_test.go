@@ -1,0 +1,487 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// twig is a node of a tree of the interface, as far as these tests look at it.
+type twig struct {
+	ID       int
+	ParentID int `json:"parent_id"`
+	Name     string
+	Key      string
+	Leader   string
+	Phone    string
+	Icon     string
+	Show     int
+	Status   int
+	Children []twig
+}
+
+// grown is a tree as one text: names, with those below each in parentheses.
+func grown(all []twig) string {
+	var texts []string
+	for _, n := range all {
+		text := n.Name
+		if len(n.Children) > 0 {
+			text += "(" + grown(n.Children) + ")"
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, " ")
+}
+
+func (c *client) tree(path string) []twig {
+	c.t.Helper()
+	return into[struct{ Data []twig }](c.t, c.want(200, "GET", path, "")).Data
+}
+
+// leaf is the node of a name, wherever it lies.
+func leaf(all []twig, name string) *twig {
+	for i := range all {
+		if all[i].Name == name {
+			return &all[i]
+		}
+		if found := leaf(all[i].Children, name); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// until waits until the interface has what the screen has been told.
+func (c *client) until(p *page, what string, is func() bool) {
+	p.t.Helper()
+	p.until(what, func() error {
+		if !is() {
+			return errors.New("it is not so")
+		}
+		return nil
+	})
+}
+
+// created is the id of what a body makes at a path.
+func (c *client) created(path, body string) int {
+	c.t.Helper()
+	return into[struct{ ID int }](c.t, c.want(200, "POST", path, body)).ID
+}
+
+// permission is the id of a key.
+func (c *client) permission(key string) int {
+	c.t.Helper()
+	var find func(all []twig) int
+	find = func(all []twig) int {
+		for _, n := range all {
+			if n.Key == key {
+				return n.ID
+			}
+			if id := find(n.Children); id != 0 {
+				return id
+			}
+		}
+		return 0
+	}
+	return find(c.tree("/admin/rule"))
+}
+
+// holder is a client of a new user who holds a role that has some permissions.
+func (c *client) holder(server *process, name, scope string, keys ...string) *client {
+	c.t.Helper()
+	role := c.created("/admin/role", object("name", "Role of "+name, "data_scope", scope))
+	ids := []int{}
+	for _, key := range keys {
+		ids = append(ids, c.permission(key))
+	}
+	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role), object("rule_ids", ids))
+	c.want(200, "POST", "/admin/list", object("username", name, "password", password, "role_ids", []int{role}))
+	other := newClient(c.t, server)
+	other.token = into[grant](c.t, other.want(200, "POST", "/admin/login", object("username", name, "password", password))).Token
+	return other
+}
+
+// menu opens the menu of a row of a tree and presses an entry.
+func (p *page) menu(name, entry string) {
+	p.t.Helper()
+	p.click("button", "More about "+name)
+	p.click("menuitem", entry)
+}
+
+// drag pulls a row by its handle to a part of the height of another.
+func (p *page) drag(from, to string, part float64) {
+	p.t.Helper()
+	var a, b point
+	p.until("find what to drag", func() (err error) {
+		if a, err = p.place(func() (runtime.RemoteObjectID, error) {
+			return element(p, fmt.Sprintf("row(root, %s).querySelector('.tree-handle')", quote(from)))
+		}); err != nil {
+			return err
+		}
+		return evaluate(p, fmt.Sprintf("(() => { const r = row(root, %s).getBoundingClientRect(); return { X: r.left + 200, Y: r.top + r.height * %f } })()", quote(to), part), &b)
+	})
+	send(p, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMousePressed, X: a.X, Y: a.Y, Button: input.MouseButtonLeft, ClickCount: 1})
+	p.in(".tree-row.dragged").see(from)
+	for _, step := range []float64{0.5, 1} {
+		at := point{a.X + (b.X-a.X)*step, a.Y + (b.Y-a.Y)*step}
+		if err := chromedp.Do(p.ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at.X, at.Y)); err != nil {
+			p.fatalf("drag: %v", err)
+		}
+	}
+	p.until("see where it would lie", func() error {
+		_, err := element(p, "root.querySelector('.tree-gap, .tree-row.into')")
+		return err
+	})
+	send(p, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, X: b.X, Y: b.Y, Button: input.MouseButtonLeft, ClickCount: 1})
+}
+
+// auditBoth audits what is open, light and dark.
+func (p *page) auditBoth() {
+	p.t.Helper()
+	p.audit()
+	p.dark(true)
+	p.audit()
+	p.dark(false)
+}
+
+func TestConsoleDepartments(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	c.want(200, "POST", "/admin/list", object("username", "ann", "nickname", "Ann Archer", "password", password, "mobile", "+49 30 1"))
+	p := signedInAt(t, server, c, "/admin/dept")
+	p.see("There are no departments yet.")
+	p.click("button", "Create")
+	p.fill("Name", "Sales")
+	p.fill("Leader", "arch")
+	p.hit("choose ann", func() (runtime.RemoteObjectID, error) { return element(p, `option("Ann Archer (ann)")`) })
+	p.auditBoth()
+	p.click("button", "Save")
+	p.row("Sales").see("Ann Archer")
+	if d := leaf(c.tree("/admin/dept"), "Sales"); d == nil || d.Leader != "Ann Archer" || d.Phone != "+49 30 1" {
+		t.Fatalf("made: %+v", d)
+	}
+	for _, name := range []string{"North", "South"} {
+		p.menu("Sales", "Create below")
+		p.fill("Name", name)
+		p.click("button", "Save")
+		p.row(name).see(name)
+	}
+	p.menu("South", "Edit")
+	p.fill("Name", "South-east")
+	p.fill("E-mail", "no address")
+	p.expect(422, "/admin/dept/3")
+	p.click("button", "Save")
+	p.dialog().see("e-mail address")
+	p.fill("E-mail", "se@example.org")
+	p.click("button", "Save")
+	p.row("South-east").see("South-east")
+	shape := func(want string) {
+		t.Helper()
+		c.until(p, "have the tree "+want, func() bool { return grown(c.tree("/admin/dept")) == want })
+	}
+	shape("Sales(North South-east)")
+
+	p.row("South-east").tap()
+	p.press("Alt+ArrowUp")
+	p.see("South-east: 1 of 2, below Sales.")
+	shape("Sales(South-east North)")
+	p.press("Alt+ArrowLeft")
+	p.see("South-east: 2 of 2, at the top.")
+	shape("Sales(North) South-east")
+	p.press("Alt+ArrowRight")
+	p.see("South-east: 2 of 2, below Sales.")
+	p.press("Alt+ArrowDown")
+	p.see("It cannot be moved further that way.")
+	shape("Sales(North South-east)")
+	p.drag("South-east", "North", 0.1)
+	shape("Sales(South-east North)")
+	p.drag("North", "South-east", 0.5)
+	shape("Sales(South-east(North))")
+	p.within("only([...document.querySelectorAll('.ant-message-notice')].filter((e) => shown(e) && e.innerText.includes('North is moved.')), 'messages')").click("button", "Undo")
+	shape("Sales(South-east North)")
+	p.toggle("Enabled: North", false)
+	c.until(p, "have it disabled", func() bool { return leaf(c.tree("/admin/dept"), "North").Status == 0 })
+
+	p.fill("Search", "south")
+	p.at("/admin/dept?keywordSearch=south")
+	p.in(".tree").gone("North")
+	p.row("Sales").see("Sales")
+	p.fill("Search", "nothing of it")
+	p.see("Nothing matches.")
+	p.click("button", "Clear the search and filters")
+
+	p.menu("Sales", "Delete")
+	p.see("Sales has 2 below it")
+	p.audit()
+	p.confirm("Close")
+	p.menu("North", "Delete")
+	p.see("Nobody is in it.")
+	p.confirm("Delete")
+	shape("Sales(South-east)")
+	c.want(200, "PUT", "/admin/list/2", object("dept_id", 3))
+	p.click("button", "Load again")
+	p.row("South-east").find("link", "1 here, 1 with those below")
+	p.menu("South-east", "Delete")
+	p.see("1 people are in South-east")
+	p.confirm("Show them")
+	p.at("/admin/list?dept_id=3")
+}
+
+func TestConsolePermissions(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/admin/rule")
+	p.click("button", "Create")
+	p.click("radio", "Menu")
+	p.fill("Name", "Shop")
+	p.fill("Key", "shop")
+	p.click("combobox", "Icon")
+	p.write("shop")
+	p.hit("choose the icon", func() (runtime.RemoteObjectID, error) { return element(p, `option("Shop")`) })
+	p.auditBoth()
+	p.click("button", "Save")
+	p.see("Shop is created.")
+	p.menu("Shop", "Create below")
+	p.fill("Name", "Orders")
+	p.fill("Key", "shop.order")
+	p.fill("Path", "orders")
+	p.expect(422, "/admin/rule")
+	p.click("button", "Save")
+	p.dialog().see("a path that begins with /")
+	p.fill("Path", "/shop/order")
+	p.click("button", "Save")
+	p.see("Orders is created.")
+	p.menu("Orders", "Create below")
+	if key := p.value("Key"); key != "shop.order." {
+		t.Errorf("the key of what lies below begins with %q", key)
+	}
+	p.fill("Name", "Refund")
+	p.fill("Key", "shop.order.refund")
+	p.click("button", "Save")
+	p.see("Refund is created.")
+	if got := leaf(c.tree("/admin/rule"), "Shop"); got == nil || got.Icon != "ShopOutlined" || grown([]twig{*got}) != "Shop(Orders(Refund))" {
+		t.Fatalf("made: %+v", got)
+	}
+
+	p.toggle("In the menu: Orders", false)
+	p.see("Orders is no longer in the menu.")
+	if leaf(c.tree("/admin/rule"), "Orders").Show != 0 {
+		t.Error("it is shown")
+	}
+	p.click("button", "Undo")
+	c.until(p, "have it shown", func() bool { return leaf(c.tree("/admin/rule"), "Orders").Show == 1 })
+	p.click("switch", "Enabled: Orders")
+	p.see("nor the 1 below it")
+	p.confirm("Disable")
+	c.until(p, "have it disabled", func() bool { return leaf(c.tree("/admin/rule"), "Orders").Status == 0 })
+
+	p.row("shop.order.refund").tap()
+	p.press("Alt+ArrowLeft")
+	p.see("Refund: 2 of 2, below Shop.")
+	p.press("Alt+ArrowUp")
+	p.see("Refund: 1 of 2, below Shop.")
+	c.until(p, "have it moved", func() bool { return grown([]twig{*leaf(c.tree("/admin/rule"), "Shop")}) == "Shop(Refund Orders)" })
+	p.press("ArrowDown")
+	p.press("Alt+ArrowRight") // nothing lies below an action
+	p.see("It cannot be moved further that way.")
+
+	c.holder(server, "clerk", "self", "shop.order.refund")
+	p.fill("Search", "refund")
+	p.row("Shop").see("Shop")
+	p.menu("Refund", "Delete")
+	p.see("These roles lose it: Role of clerk.")
+	p.audit()
+	p.confirm("Delete")
+	p.see("Refund is deleted.")
+	p.fill("Search", "admin.rule.query")
+	p.expect(409, "/admin/rule/")
+	p.menu("List permissions", "Delete")
+	p.confirm("Delete")
+	p.see("is needed by the program")
+}
+
+// TestConsolePermissionChangedMeanwhile: what somebody else has done is not overwritten.
+func TestConsolePermissionChangedMeanwhile(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	id := c.created("/admin/dept", object("name", "Sales"))
+	c.created("/admin/dept", object("name", "Support", "sort", 10))
+	path := fmt.Sprintf("/admin/dept/%d", id)
+	p := signedInAt(t, server, c, "/admin/dept")
+	p.menu("Sales", "Edit")
+	p.fill("Name", "Mine")
+	c.want(200, "PUT", path, object("name", "Theirs"))
+	p.expect(409, path)
+	p.click("button", "Save")
+	p.dialog().see("Somebody else has changed this meanwhile.")
+	p.dialog().click("button", "Load again")
+	c.until(p, "have theirs in the form", func() bool { return p.value("Name") == "Theirs" })
+	p.fill("Name", "Ours")
+	p.click("button", "Save")
+	p.row("Ours").see("Ours")
+	c.want(200, "PUT", path, object("name", "Again theirs"))
+	p.row("Ours").tap()
+	p.press("Alt+ArrowDown")
+	p.see("This could not be moved; the tree was loaded again.")
+	p.row("Again theirs").see("Again theirs")
+}
+
+func TestConsoleRoles(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	sales := c.created("/admin/dept", object("name", "Sales"))
+	c.created("/admin/role", object("name", "Editor"))
+	type role struct {
+		ID, Status   int
+		Description  string
+		DataScope    string `json:"data_scope"`
+		DeptIDs      []int  `json:"dept_ids"`
+		GrantRoleIDs []int  `json:"grant_role_ids"`
+		RuleIDs      []int  `json:"rule_ids"`
+	}
+	read := func() role { return into[role](t, c.want(200, "GET", "/admin/role/3", "")) }
+	p := signedInAt(t, server, c, "/admin/role")
+	p.row("Owner").missing("button", "More about Owner")
+	p.click("button", "Create")
+	p.fill("Name", "Editor")
+	p.expect(409, "/admin/role")
+	p.click("button", "Save")
+	p.dialog().see("another role has this already")
+	p.fill("Name", "Help desk")
+	p.fill("Description", "Answers the telephone")
+	p.auditBoth()
+	p.click("button", "Save")
+	p.at("/admin/role/3")
+
+	d := p.in(".ant-drawer-open:has([role=tree])")
+	d.fill("Search in Permissions", "admin.list")
+	d.click("button", "Users and all below it")
+	d.fill("Search in Permissions", "admin.dept.query")
+	d.row("admin.dept.query").tap()
+	p.press("Space")
+	d.row("Departments").see("not in the menu")
+	d.see("10 given, 0 taken")
+	p.auditBoth()
+	d.click("tab", "Data scope")
+	d.click("radio", "Chosen departments")
+	d.row("Sales").tap()
+	p.press("Space")
+	d.choose("Roles its holders may give", "Editor")
+	p.press("Escape")
+	p.auditBoth()
+	p.click("button", "Review and save")
+	p.dialog().see("Nobody holds this role yet.")
+	p.dialog().see("Gives 10")
+	p.dialog().see("Oneself → Chosen departments")
+	p.dialog().see("These pages are not granted and do not appear in the menu: Departments.")
+	p.auditBoth()
+	p.confirm("Save")
+	p.see("The rights of Help desk are saved.")
+	p.at("/admin/role")
+	got := read()
+	if len(got.RuleIDs) != 10 || slices.Contains(got.RuleIDs, c.permission("admin")) || slices.Contains(got.RuleIDs, c.permission("admin.dept")) || !slices.Contains(got.RuleIDs, c.permission("admin.list")) ||
+		got.DataScope != "custom" || !slices.Equal(got.DeptIDs, []int{sales}) || !slices.Equal(got.GrantRoleIDs, []int{2}) {
+		t.Fatalf("saved: %+v", got)
+	}
+
+	c.want(200, "POST", "/admin/list", object("username", "ann", "password", password, "role_ids", []int{3}))
+	p.click("button", "Load again")
+	p.row("Help desk").click("button", "Rights")
+	d.fill("Search in Permissions", "admin.dept.query")
+	d.row("admin.dept.query").tap()
+	p.press("Space")
+	d.click("tab", "Held by (1)")
+	d.find("link", "ann")
+	p.auditBoth()
+	p.click("button", "Review and save")
+	p.dialog().see("everybody who holds this role: 1 person.")
+	p.dialog().see("Takes 1")
+	p.confirm("Save")
+	c.until(p, "have one less", func() bool { return len(read().RuleIDs) == 9 })
+	p.click("button", "Undo")
+	c.until(p, "have it back", func() bool { return slices.Contains(read().RuleIDs, c.permission("admin.dept.query")) })
+
+	p.settle()
+	p.click("switch", "Enabled: Help desk")
+	p.see("It is held by: 1 person.")
+	p.confirm("Disable")
+	c.until(p, "have it disabled", func() bool { return read().Status == 0 })
+	p.choose("Status", "Disabled")
+	p.at("/admin/role?status=0")
+	p.gone("Editor")
+	p.menu("Help desk", "Delete")
+	p.see("Held by: 1 person. Take it from them first.")
+	p.confirm("Close")
+	p.open("/admin/role?keywordSearch=editor")
+	p.menu("Editor", "Edit")
+	p.fill("Description", "Writes")
+	p.click("button", "Save")
+	p.row("Writes").see("Writes")
+	p.menu("Editor", "Delete")
+	p.see("Nobody holds it.")
+	p.confirm("Delete")
+	c.until(p, "have it deleted", func() bool { return c.call("GET", "/admin/role/2", "").status == 404 })
+	p.click("button", "Undo")
+	p.row("Writes").see("Writes")
+}
+
+// TestConsoleRightsOfThoseWhoLackThem: what is not permitted is not offered, and what
+// one does not hold cannot be granted.
+func TestConsoleRightsOfThoseWhoLackThem(t *testing.T) {
+	server := start(t, t.TempDir())
+	owner := signedIn(t, server)
+	owner.created("/admin/dept", object("name", "Sales"))
+	reader := owner.holder(server, "reader", "all", "admin.role.query", "admin.rule.query", "admin.dept.query")
+	p := signedInAt(t, server, reader, "/admin/dept")
+	p.row("Sales").see("Sales")
+	p.open("/admin/rule")
+	p.row("Roles").see("Roles")
+	for _, button := range []string{"Create", "More about Roles"} {
+		p.missing("button", button)
+	}
+	p.missing("switch", "Enabled: Roles")
+	p.open("/admin/role/2")
+	p.see("Rights of Role of reader")
+	p.missing("button", "Review and save")
+	p.click("tab", "Held by (1)")
+	p.see("the permission admin.list.query is missing")
+	p.in(".ant-drawer-footer").click("button", "Close")
+	p.at("/admin/role")
+	p.row("Role of reader").missing("button", "More about")
+	p.missing("button", "Create")
+
+	chief := owner.holder(server, "chief", "all", "admin.role.query", "admin.role.rule", "admin.role.update", "admin.rule.query", "admin.list.query")
+	low := owner.created("/admin/role", object("name", "Low"))
+	path := fmt.Sprintf("/admin/role/%d/rule", low)
+	p = signedInAt(t, server, chief, "/admin/role")
+	p.row("Role of reader").missing("button", "More about") // it holds admin.dept.query
+	p.row("Role of reader").click("button", "Rights")
+	p.see("You cannot change this role: it holds what you may not grant.")
+	p.see("You lack admin.dept.query.")
+	p.auditBoth()
+	p.missing("button", "Review and save")
+	p.in(".ant-drawer-footer").click("button", "Close")
+	p.row("Low").click("button", "Rights")
+	d := p.in(".ant-drawer-open:has([role=tree])")
+	d.fill("Search in Permissions", "list users")
+	d.row("admin.list.query").tap()
+	p.press("Space")
+	d.fill("Search in Permissions", "admin.list.delete")
+	d.in("[data-row][aria-disabled=true]:has([title='admin.list.delete'])").see("Delete a user")
+	d.click("button", "Users and all below it") // of which one is free, and given already
+	d.see("Nothing changed")
+	d.click("button", "Users and all below it")
+	d.see("1 given, 0 taken")
+	p.click("button", "Review and save")
+	owner.want(200, "PUT", "/admin/role/3/rule", object("rule_ids", []int{owner.permission("admin.role.query"), owner.permission("admin.role.rule")}))
+	p.expect(403, path)
+	p.confirm("Save")
+	d.see("goes beyond what you may grant: you lack admin.list.query")
+	p.audit()
+}
