@@ -114,8 +114,8 @@ func (p *page) menu(name, entry string) {
 	p.click("menuitem", entry)
 }
 
-// drag pulls a row by its handle to a part of the height of another.
-func (p *page) drag(from, to string, part float64) {
+// dragRow pulls a row by its handle to a part of the height of another.
+func (p *page) dragRow(from, to string, part float64) {
 	p.t.Helper()
 	var a, b point
 	p.until("find what to drag", func() (err error) {
@@ -199,9 +199,9 @@ func TestConsoleDepartments(t *testing.T) {
 	p.press("Alt+ArrowDown")
 	p.see("It cannot be moved further that way.")
 	shape("Sales(North South-east)")
-	p.drag("South-east", "North", 0.1)
+	p.dragRow("South-east", "North", 0.1)
 	shape("Sales(South-east North)")
-	p.drag("North", "South-east", 0.5)
+	p.dragRow("North", "South-east", 0.5)
 	shape("Sales(South-east(North))")
 	p.within("only([...document.querySelectorAll('.ant-message-notice')].filter((e) => shown(e) && e.innerText.includes('North is moved.')), 'messages')").click("button", "Undo")
 	shape("Sales(South-east North)")
