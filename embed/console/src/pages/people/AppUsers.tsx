@@ -9,13 +9,13 @@ import { Time } from '../../ui/Time'
 import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
 import { Actions } from './Actions'
-import { Batch } from './Batch'
 import { Contact, Who } from './cells'
 import { Filters } from './Filters'
 import { app } from './person'
 import { StatusSwitch } from './StatusSwitch'
 import { usePeople } from './usePeople'
 
+const Batch = lazy(async () => ({ default: (await import('./Batch')).Batch<AppUser> }))
 const AppUserForm = lazy(async () => ({ default: (await import('./AppUserForm')).AppUserForm }))
 
 // AppUsers are the people who sign in to the product behind the backend.
@@ -52,7 +52,7 @@ export function AppUsers() {
           },
         ]}
         batch={may('user.list.status') || may('user.list.delete')
-          ? (chosen) => <Batch chosen={chosen} path={app.path} people={people} switches={may('user.list.status')} remove={may('user.list.delete') && 'each'} />
+          ? (chosen) => <Suspense><Batch chosen={chosen} path={app.path} people={people} switches={may('user.list.status')} remove={may('user.list.delete') && 'each'} /></Suspense>
           : undefined}
       />
       <Suspense>

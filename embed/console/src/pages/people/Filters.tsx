@@ -1,5 +1,5 @@
-import { FilterOutlined } from '@ant-design/icons'
-import { Badge, Button, Popover, Select } from 'antd'
+import { ControlOutlined } from '@ant-design/icons'
+import { Button, Popover, Select } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import type { Role } from '../../api/types'
 import { t } from '../../i18n'
@@ -32,12 +32,12 @@ export function Filters({ list, roles, sex = false }: Props) {
         trigger="click" placement="bottomRight" open={open} onOpenChange={setOpen} destroyOnHidden
         content={<Suspense fallback={t('loading')}><MoreFilters list={list} sex={sex} /></Suspense>}
       >
-        <Badge count={more} size="small" color="blue">
-          <Button
-            icon={<FilterOutlined />} aria-label={more ? t('people.filters.active', { n: more }) : t('people.filters')} title={t('people.filters')} aria-expanded={open}
-            onKeyDown={(e) => { if (e.key === 'Escape') setOpen(false) }}
-          />
-        </Badge>
+        <Button
+          icon={<ControlOutlined />} aria-label={more ? t('people.filters.active', { n: more }) : t('people.filters')} title={t('people.filters')} aria-expanded={open}
+          onKeyDown={(e) => { if (e.key === 'Escape') setOpen(false) }}
+        >
+          {more > 0 && more}
+        </Button>
       </Popover>
     </>
   )

@@ -1,4 +1,4 @@
-import { DownloadOutlined, ImportOutlined, MoreOutlined, PlusOutlined } from '@ant-design/icons'
+import { MoreOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button, Dropdown, Flex, Grid } from 'antd'
 import { lazy, Suspense, useEffect, useRef } from 'react'
 import { download, save } from '../../api/request'
@@ -11,10 +11,10 @@ import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
 import { backend } from './person'
 import { Filters } from './Filters'
-import { Batch } from './Batch'
 import { usePeople } from './usePeople'
 import { userColumns } from './userColumns'
 
+const Batch = lazy(async () => ({ default: (await import('./Batch')).Batch<User> }))
 const Depts = lazy(async () => ({ default: (await import('./Depts')).Depts }))
 const DeptSelect = lazy(async () => ({ default: (await import('./DeptSelect')).DeptSelect }))
 const UserForm = lazy(async () => ({ default: (await import('./UserForm')).UserForm }))
@@ -45,8 +45,8 @@ export function Users() {
   const own = info.info.id
   const dept = list.params.get('dept_id') ?? undefined
   const whole = [
-    may('admin.list.import') && { key: 'import', icon: <ImportOutlined />, label: t('people.import'), onClick: () => { menu.current?.focus(); importing.show(true) } },
-    may('admin.list.export') && { key: 'export', icon: <DownloadOutlined />, label: t('people.export'), title: t('people.export.hint'), onClick: () => void exportAs(list.params) },
+    may('admin.list.import') && { key: 'import', label: t('people.import'), onClick: () => { menu.current?.focus(); importing.show(true) } },
+    may('admin.list.export') && { key: 'export', label: t('people.export'), title: t('people.export.hint'), onClick: () => void exportAs(list.params) },
   ].filter((item) => item !== false)
   const choose = (id?: string) => list.set({ dept_id: id })
 
@@ -70,10 +70,12 @@ export function Users() {
           }
           columns={userColumns({ list, own, may, people, edit: (user) => form.show({ user }), explain: explained.show })}
           batch={may('admin.list.status') || may('admin.list.delete') ? (chosen) => (
-            <Batch
-              chosen={chosen.filter((u) => u.id !== own)} path="/admin/list" people={people}
-              switches={may('admin.list.status')} remove={may('admin.list.delete') && people.removeAll}
-            />
+            <Suspense>
+              <Batch
+                chosen={chosen.filter((u) => u.id !== own)} path={backend.path} people={people}
+                switches={may('admin.list.status')} remove={may('admin.list.delete') && people.removeAll}
+              />
+            </Suspense>
           ) : undefined}
         />
       </div>
