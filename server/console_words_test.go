@@ -304,3 +304,49 @@ func TestNoWordsAreLeftOver(t *testing.T) {
 		}
 	}
 }
+
+// elsewhere are the places outside of its own pages from which an area's words are
+// used. What shows them loads them: see the console's app/pages.ts.
+var elsewhere = map[string][]string{
+	"monitor": {"pages/Home.tsx", "pages/home/", "ui/Chart.tsx"},
+	"rights":  {"ui/tree/"},
+}
+
+// TestWordsAreLoadedWhereTheyAreUsed: words that do not come with the frame are used
+// by the pages that load them alone.
+func TestWordsAreLoadedWhereTheyAreUsed(t *testing.T) {
+	index, err := os.ReadFile(filepath.Join(consoleSource, "i18n", "en", "index.ts"))
+	must(t, err)
+	pages, err := os.ReadFile(filepath.Join(consoleSource, "app", "pages.ts"))
+	must(t, err)
+	late := 0
+	for area, words := range consoleWords(t, "en") {
+		if strings.Contains(string(index), "'./"+area+"'") {
+			continue
+		}
+		late++
+		for _, line := range regexp.MustCompile(`import\('\.\./pages/`+area+`/.*`).FindAllString(string(pages), -1) {
+			if !strings.Contains(line, ", '"+area+"'") {
+				t.Errorf("app/pages.ts does not load the words of %s", line)
+			}
+		}
+		may := append(elsewhere[area], "pages/"+area+"/", "i18n/")
+		must(t, filepath.WalkDir(consoleSource, func(path string, entry fs.DirEntry, err error) error {
+			name, _ := filepath.Rel(consoleSource, path)
+			name = filepath.ToSlash(name)
+			if err != nil || entry.IsDir() || slices.ContainsFunc(may, func(place string) bool { return strings.HasPrefix(name, place) }) {
+				return err
+			}
+			source, err := os.ReadFile(path)
+			for key := range words {
+				if strings.Contains(string(source), "'"+key+"'") {
+					t.Errorf("%s uses %s, which comes with other pages", name, key)
+				}
+			}
+			return err
+		}))
+	}
+	if late == 0 {
+		t.Error("every area comes with the frame")
+	}
+}

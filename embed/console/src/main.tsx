@@ -9,7 +9,7 @@ document.documentElement.lang = language
 const root = createRoot(document.getElementById('root')!)
 
 if (token()) {
-  void Promise.all([import('./app/App'), learn()]).then(([{ App }]) => root.render(<App />))
+  void Promise.all([import('./app/App'), learn('frame')]).then(([{ App }]) => root.render(<App />))
 } else {
   root.render(<SignIn />)
 }

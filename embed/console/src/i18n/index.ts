@@ -1,20 +1,35 @@
 import { first as en } from './en/first'
-import type { words as all } from './en'
 import { first as zh } from './zh/first'
 
-export type Key = keyof typeof all
+type Words<A extends Area> = Awaited<ReturnType<(typeof areas)[A]['en']>>
+type KeyOf<A extends Area> = A extends Area ? { [N in keyof Words<A>]: keyof Words<A>[N] }[keyof Words<A>] : never
+
+export type Key = KeyOf<Area>
 export type Language = 'en' | 'zh'
 
 const stored = localStorage.getItem('reeve.language')
 export const language: Language = stored === 'en' || stored === 'zh' ? stored : navigator.language.startsWith('zh') ? 'zh' : 'en'
 
-let words: Record<string, string> = language === 'zh' ? zh : en
+// areas are the words of parts of the console, each loaded with what first uses it.
+// "frame" is what the frame and the smaller pages say.
+const areas = {
+  frame: { en: () => import('./en'), zh: () => import('./zh') },
+  people: { en: () => import('./en/people'), zh: () => import('./zh/people') },
+  rights: { en: () => import('./en/rights'), zh: () => import('./zh/rights') },
+  settings: { en: () => import('./en/settings'), zh: () => import('./zh/settings') },
+  dicts: { en: () => import('./en/dicts'), zh: () => import('./zh/dicts') },
+  files: { en: () => import('./en/files'), zh: () => import('./zh/files') },
+  monitor: { en: () => import('./en/monitor'), zh: () => import('./zh/monitor') },
+}
 
-// learn adds the words of the whole console to those of the sign-in page, which come
-// with it. Nothing asks for a text before, so no text may be taken where a module is
-// loaded.
-export async function learn(): Promise<void> {
-  words = language === 'zh' ? (await import('./zh')).words : (await import('./en')).words
+export type Area = keyof typeof areas
+
+const words: Record<string, string> = { ...(language === 'zh' ? zh : en) }
+
+// learn adds the words of areas to those of the sign-in page, which come with it.
+// Nothing asks for a text before, so no text may be taken where a module is loaded.
+export async function learn(...names: Area[]): Promise<void> {
+  for (const area of await Promise.all(names.map((name) => areas[name][language]()))) Object.assign(words, ...Object.values(area))
 }
 
 // setLanguage takes effect everywhere at once, by loading the page anew.

@@ -1,13 +1,8 @@
-// The words of the console, an area a file. zh has the same keys; the compiler sees to it.
+// The words of the console, an area a file; zh has the same keys, the compiler sees to
+// it. Those that are here come with the frame, the others with the pages that use them.
 import { first } from './first'
 import { frame } from './frame'
 import { errors } from './errors'
-import { people } from './people'
-import { rights } from './rights'
-import { settings } from './settings'
-import { dicts } from './dicts'
-import { files } from './files'
-import { monitor } from './monitor'
 import { dashboard } from './dashboard'
 import { account } from './account'
 import { sessions } from './sessions'
@@ -17,12 +12,6 @@ export const words = {
   ...first,
   ...frame,
   ...errors,
-  ...people,
-  ...rights,
-  ...settings,
-  ...dicts,
-  ...files,
-  ...monitor,
   ...dashboard,
   ...account,
   ...sessions,

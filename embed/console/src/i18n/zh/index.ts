@@ -1,12 +1,6 @@
 import { first } from './first'
 import { frame } from './frame'
 import { errors } from './errors'
-import { people } from './people'
-import { rights } from './rights'
-import { settings } from './settings'
-import { dicts } from './dicts'
-import { files } from './files'
-import { monitor } from './monitor'
 import { dashboard } from './dashboard'
 import { account } from './account'
 import { sessions } from './sessions'
@@ -16,12 +10,6 @@ export const words = {
   ...first,
   ...frame,
   ...errors,
-  ...people,
-  ...rights,
-  ...settings,
-  ...dicts,
-  ...files,
-  ...monitor,
   ...dashboard,
   ...account,
   ...sessions,
