@@ -40,15 +40,17 @@ export function Chart({ label, kind, times, step, series, format, height = 220, 
 
   return (
     <div>
-      <Flex wrap gap="4px 16px" align="center" style={{ minHeight: 32, fontVariantNumeric: 'tabular-nums' }}>
-        {series.map((s) => (
-          <span key={s.label} style={{ whiteSpace: 'nowrap' }}>
-            <Swatch series={s} kind={kind} /> <Typography.Text type="secondary">{s.label}</Typography.Text> {at === null ? s.whole : valueOf(s, at)}
-          </span>
-        ))}
-        <Typography.Text type="secondary" style={{ flex: 1, textAlign: 'end', whiteSpace: 'nowrap' }}>{at === null ? '' : clock(times[at]!)}</Typography.Text>
+      <Flex gap={8} align="start">
+        <Flex wrap gap="4px 16px" align="center" style={{ flex: 1, minWidth: 0, minHeight: 32, fontVariantNumeric: 'tabular-nums' }}>
+          {series.map((s) => (
+            <span key={s.label} style={{ whiteSpace: 'nowrap' }}>
+              <Swatch series={s} kind={kind} /> <Typography.Text type="secondary">{s.label}</Typography.Text> {at === null ? s.whole : valueOf(s, at)}
+            </span>
+          ))}
+          <Typography.Text type="secondary" style={{ flex: 1, minWidth: 88, textAlign: 'end', whiteSpace: 'nowrap' }}>{at === null ? '' : clock(times[at]!)}</Typography.Text>
+        </Flex>
         <Button
-          type="text" size="small" icon={asTable ? <BarChartOutlined /> : <TableOutlined />} aria-pressed={asTable}
+          type="text" icon={asTable ? <BarChartOutlined /> : <TableOutlined />} aria-pressed={asTable}
           aria-label={t('chart.table', { label })} title={t('chart.table', { label })} onClick={() => setAsTable(!asTable)}
         />
       </Flex>

@@ -27,7 +27,7 @@ export function SignIns({ title, path, to }: { title: string; path: string; to?:
         columns={[
           { title: t('time'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
           { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (name: string) => <bdi title={name}>{name}</bdi> },
-          { title: t('loginlog.result'), dataIndex: 'result', render: (result: string, row) => <Tag color={results[result]} title={maybe(`loginlog.${row.reason}`)}>{t(`loginlog.${result}` as Key)}{row.count > 1 ? ` × ${row.count}` : ''}</Tag> },
+          { title: t('loginlog.result'), dataIndex: 'result', render: (result: string, row) => <Tag color={results[result]} title={maybe(`loginlog.reason.${row.reason}`)}>{t(`loginlog.${result}` as Key)}{row.count > 1 ? ` × ${row.count}` : ''}</Tag> },
           { title: t('address'), dataIndex: 'ip' },
         ]}
       />
