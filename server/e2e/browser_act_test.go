@@ -125,7 +125,19 @@ func (p *page) press(key string) {
 // several, which a select of many takes, the list is closed again.
 func (p *page) choose(label string, options ...string) {
 	p.t.Helper()
-	p.hit(fmt.Sprintf("open %q", label), func() (runtime.RemoteObjectID, error) { return locate(p, label, "combobox") })
+	find := func() (runtime.RemoteObjectID, error) { return locate(p, label, "combobox") }
+	p.until(fmt.Sprintf("open %q", label), func() error {
+		id, err := find()
+		if err != nil {
+			return err
+		}
+		var open bool // a second click would close it
+		if err := on(p, id, "function () { return this.getAttribute('aria-expanded') === 'true' }", &open); err != nil || open {
+			return err
+		}
+		p.hit(fmt.Sprintf("open %q", label), find)
+		return errors.New("it has not opened yet")
+	})
 	for _, option := range options {
 		p.hit(fmt.Sprintf("choose %q", option), func() (runtime.RemoteObjectID, error) { return element(p, "option("+quote(option)+")") })
 	}
