@@ -4,6 +4,7 @@ import type { SystemHealth, SystemInfo as Info } from '../api/types'
 import { useAccount } from '../app/account'
 import { type Key, maybe, t } from '../i18n'
 import { bytes, count } from '../ui/format'
+import { present } from '../ui/presence'
 import { Time } from '../ui/Time'
 import { useGet } from '../ui/useGet'
 import { wide } from '../ui/Wide'
@@ -22,7 +23,7 @@ export function SystemInfo() {
   const { data: info } = useGet<Info>('/system/info')
   const { data: health, reload } = useGet<SystemHealth>('/system/health')
   useEffect(() => {
-    const again = setInterval(() => void reload(), every)
+    const again = setInterval(() => { if (present()) void reload() }, every)
     return () => clearInterval(again)
   }, [reload])
   return (

@@ -1,8 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { Failure, get, type Query } from '../api/request'
+import { onReturn, present } from './presence'
 
 // useLive is what an address of the interface answers, asked again every so many
-// seconds while somebody can see it. Query is made anew each time, and key is what
+// seconds while somebody is there to see it. Query is made anew each time, and key is what
 // it depends on. Nothing is asked while path is empty. Failures are not announced,
 // since they would be again and again: what was there stays, and failure says why.
 export function useLive<T>(path: string, seconds: number, query: () => Query = () => ({}), key = '') {
@@ -17,7 +18,6 @@ export function useLive<T>(path: string, seconds: number, query: () => Query = (
     const control = new AbortController()
     let wait: ReturnType<typeof setTimeout> | undefined
     let last = 0
-    const visible = () => document.visibilityState === 'visible'
     look.current = async () => {
       clearTimeout(wait)
       last = Date.now()
@@ -29,15 +29,14 @@ export function useLive<T>(path: string, seconds: number, query: () => Query = (
         if (cause instanceof Failure) setFailure(cause)
       }
       clearTimeout(wait)
-      if (!control.signal.aborted) wait = setTimeout(() => { if (visible()) void look.current() }, seconds * 1000)
+      if (!control.signal.aborted) wait = setTimeout(() => { if (present()) void look.current() }, seconds * 1000)
     }
-    const seen = () => { if (visible() && Date.now() - last >= seconds * 1000) void look.current() }
-    document.addEventListener('visibilitychange', seen)
+    const forget = onReturn(() => { if (Date.now() - last >= seconds * 1000) void look.current() })
     void look.current()
     return () => {
       control.abort()
       clearTimeout(wait)
-      document.removeEventListener('visibilitychange', seen)
+      forget()
     }
   }, [path, seconds, key])
 

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { Failure, get, type Query } from '../../api/request'
+import { present } from '../../ui/presence'
 import { asked, type Events, type Kind } from './kinds'
 import { spanOf, within } from './span'
 
@@ -118,7 +119,7 @@ export function useEvents<K extends Kind>(kind: K) {
     if (!live) return
     const control = new AbortController()
     const look = async () => {
-      if (document.visibilityState !== 'visible') return
+      if (!present()) return
       try {
         const answer = await ask({ ...within(Math.max(span.from(), Date.now() - liveBack)), pageSize: 2 * size }, control.signal, true)
         setFailure(undefined)
