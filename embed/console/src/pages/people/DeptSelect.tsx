@@ -3,7 +3,7 @@ import type { DeptNode } from '../../api/types'
 import { t } from '../../i18n'
 
 // DeptSelect narrows the users to a department where there is no room for the tree.
-export function DeptSelect({ depts, value, onChange }: { depts: DeptNode[]; value?: string; onChange: (id?: string) => void }) {
+export function DeptSelect({ depts, value, onChange }: { depts?: DeptNode[]; value?: string; onChange: (id?: string) => void }) {
   return (
     <TreeSelect<number, DeptNode>
       allowClear showSearch={{ treeNodeFilterProp: 'name' }} style={{ width: 200, maxWidth: '100%' }} placeholder={t('people.dept')} aria-label={t('people.dept')}

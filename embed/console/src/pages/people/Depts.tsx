@@ -4,16 +4,15 @@ import type { BasicDataNode } from 'antd/es/tree'
 import { type Key, useEffect, useMemo, useState } from 'react'
 import type { DeptNode } from '../../api/types'
 import { t } from '../../i18n'
+import { deptsOpen, deptsWidth, setDeptsOpen } from './depts-open'
 import './people.css'
 
 type Props = { depts: DeptNode[]; value?: string; onChange: (id?: string) => void }
 
-const closed = 'reeve.departments'
-
 // Depts is the tree of departments beside the users; the one that is chosen narrows
 // them to those in it and below.
 export function Depts({ depts, value, onChange }: Props) {
-  const [open, setOpen] = useState(localStorage.getItem(closed) !== 'closed')
+  const [open, setOpen] = useState(deptsOpen)
   const [text, setText] = useState('')
   const [expanded, setExpanded] = useState<Key[]>(() => [...depts.map((d) => d.id), ...above(depts, Number(value))])
   const height = useRest()
@@ -21,7 +20,7 @@ export function Depts({ depts, value, onChange }: Props) {
   const found = useMemo(() => matching(depts, text.trim().toLowerCase()), [depts, text])
 
   function turn(to: boolean) {
-    localStorage.setItem(closed, to ? 'open' : 'closed')
+    setDeptsOpen(to)
     setOpen(to)
   }
 
@@ -29,7 +28,7 @@ export function Depts({ depts, value, onChange }: Props) {
   return (
     <aside
       className="depts" aria-label={t('menu.admin.dept')}
-      style={{ flex: '0 0 216px', width: 216, boxSizing: 'border-box', position: 'sticky', top: 24, padding: 8, borderRadius: token.borderRadiusLG, border: `1px solid ${token.colorBorderSecondary}`, background: token.colorBgContainer }}
+      style={{ flex: `0 0 ${deptsWidth()}px`, boxSizing: 'border-box', position: 'sticky', top: 24, padding: 8, borderRadius: token.borderRadiusLG, border: `1px solid ${token.colorBorderSecondary}`, background: token.colorBgContainer }}
     >
       <Flex gap={4} style={{ marginBottom: 8 }}>
         <Input allowClear prefix={<SearchOutlined />} placeholder={t('people.depts.search')} aria-label={t('people.depts.search')} value={text} onChange={(e) => setText(e.target.value)} />

@@ -10,6 +10,7 @@ import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
 import { backend } from './person'
+import { deptsWidth } from './depts-open'
 import { Filters } from './Filters'
 import { usePeople } from './usePeople'
 import { userColumns } from './userColumns'
@@ -52,14 +53,14 @@ export function Users() {
 
   return (
     <Flex gap={24} align="start">
-      {xl && depts && <Suspense fallback={<div style={{ flex: '0 0 216px' }} />}><Depts depts={depts} value={dept} onChange={choose} /></Suspense>}
+      {xl && may('admin.dept.query') && (depts ? <Suspense fallback={<Room />}><Depts depts={depts} value={dept} onChange={choose} /></Suspense> : <Room />)}
       <div style={{ flex: 1, minWidth: 0 }}>
         <List<User>
           title={t('menu.admin.list')} list={list} empty={t('people.empty')}
           filters={
             <>
-              {!xl && depts && <Suspense><DeptSelect depts={depts} value={dept} onChange={choose} /></Suspense>}
-              <Filters list={list} roles={roles} sex />
+              {!xl && may('admin.dept.query') && <Suspense fallback={<div style={{ width: 200, height: 32 }} />}><DeptSelect depts={depts} value={dept} onChange={choose} /></Suspense>}
+              <Filters list={list} roles={may('admin.role.query') ? roles ?? [] : undefined} sex />
             </>
           }
           actions={
@@ -92,6 +93,11 @@ export function Users() {
       {people.panels}
     </Flex>
   )
+}
+
+// Room is kept for the departments until they are there, so that nothing jumps.
+function Room() {
+  return <div style={{ flex: `0 0 ${deptsWidth()}px` }} />
 }
 
 // exportAs downloads everybody whom the list would show, on all of its pages.
