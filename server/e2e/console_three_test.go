@@ -1,0 +1,52 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestConsoleWithThreePermissions opens every page as somebody who may only look at
+// users, dictionaries and files: these are there without what changes anything, and
+// every other page says which permission is missing.
+func TestConsoleWithThreePermissions(t *testing.T) {
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	owner := signedInAt(t, server, c, "/")
+	every := owner.linked(c)
+	_, own := made(t, server, c, "looker", "admin", "admin.list", "admin.list.query", "system", "system.dict", "system.dict.query", "file", "file.list", "file.list.query")
+	p := signedInAt(t, server, own, "/")
+	p.settle()
+	p.audit()
+	mine := map[string][]string{ // and what there is to press beside the frame's own
+		"/admin/list":  {"Create user", "Import", "Export", "Edit", "Delete"},
+		"/system/dict": {"Create", "Edit", "Delete"},
+		"/file/list":   {"Upload", "Delete"},
+	}
+	if shown := p.linked(own); len(shown) != len(mine) {
+		t.Errorf("the menus lead to %v", shown)
+	}
+	refused := 0
+	for _, path := range every {
+		p.open(path)
+		p.settle()
+		main := p.in("main")
+		text := main.text()
+		if buttons, ok := mine[path]; ok {
+			for _, button := range buttons {
+				main.missing("button", button)
+			}
+			if strings.Contains(text, "permission") {
+				t.Errorf("%s:\n%s", path, text)
+			}
+			continue
+		}
+		refused++
+		if !strings.Contains(text, "You may not see this page.") || !strings.Contains(text, "The permission "+strings.ReplaceAll(path[1:], "/", ".")) {
+			t.Errorf("%s:\n%s", path, text)
+		}
+	}
+	if refused < 10 {
+		t.Errorf("%d pages are refused", refused)
+	}
+	p.audit()
+}
