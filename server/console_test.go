@@ -69,3 +69,22 @@ func TestTheTopLeadsToTheConsole(t *testing.T) {
 	}
 	start(t).call("GET", "/", "", "nobody").brief(404) // without a console
 }
+
+// TestTheConsoleIsSmall: what it adds to the program stays under 2 MiB.
+func TestTheConsoleIsSmall(t *testing.T) {
+	var bytes int64
+	must(t, fs.WalkDir(embed.Console, ".", func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			bytes += info.Size()
+		}
+		return err
+	}))
+	t.Logf("%d bytes", bytes)
+	if bytes < 500_000 || bytes > 2<<20 {
+		t.Errorf("the console has %d bytes", bytes)
+	}
+}
