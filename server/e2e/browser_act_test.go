@@ -55,6 +55,12 @@ func (p *page) hit(what string, find func() (runtime.RemoteObjectID, error)) {
 
 type point struct{ X, Y float64 }
 
+// mouse is one thing that the left button does at a place, as a part of dragging.
+func (p *page) mouse(does input.DispatchMouseEventType, at point) {
+	p.t.Helper()
+	send(p, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: does, X: at.X, Y: at.Y, Button: input.MouseButtonLeft, ClickCount: 1})
+}
+
 // place is where to click what is found.
 func (p *page) place(find func() (runtime.RemoteObjectID, error)) (at point, err error) {
 	id, err := find()
@@ -64,16 +70,20 @@ func (p *page) place(find func() (runtime.RemoteObjectID, error)) (at point, err
 	return at, err
 }
 
-// fill writes into the field of a label, key by key, in the place of what is there.
+// fill puts a text into the field of a label, in the place of what is there: all of
+// it at once, as it is pasted.
 func (p *page) fill(label, text string) {
 	p.t.Helper()
 	p.hit(fmt.Sprintf("fill %q", label), func() (runtime.RemoteObjectID, error) { return locate(p, label, fields...) })
 	p.press("Ctrl+A")
-	p.press("Delete")
-	p.write(text)
+	if text == "" {
+		p.press("Delete")
+		return
+	}
+	send(p, input.InsertText, input.InsertTextParams{Text: text})
 }
 
-// write types a text where the focus is.
+// write types a text where the focus is, key by key.
 func (p *page) write(text string) {
 	p.t.Helper()
 	if err := chromedp.Do(p.ctx, chromedp.KeyEvent(text)); err != nil {

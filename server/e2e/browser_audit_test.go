@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -12,30 +11,28 @@ import (
 // axe is where npm ci puts the rules for pages that everybody can use.
 const axe = "../../embed/console/node_modules/axe-core/axe.min.js"
 
-// audit holds that axe finds nothing in the page by any of its default rules, WCAG
-// AA contrast among them.
+// audit holds that axe finds nothing by any of its default rules, WCAG AA contrast
+// among them, in the page as it is, nor in the other of light and dark by the rules
+// that are about colours. A dialog that is open is looked at alone.
 func (p *page) audit() {
 	p.t.Helper()
+	p.examine("{}")
+	p.dark(!p.looks.dark)
+	p.examine("{ runOnly: ['color-contrast', 'link-in-text-block'] }")
+	p.dark(!p.looks.dark)
+}
+
+// examine holds that axe finds nothing by the rules that its options name.
+func (p *page) examine(options string) {
+	p.t.Helper()
 	p.settle()
-	source, err := os.ReadFile(axe)
-	if err != nil {
-		unless(p.t, fmt.Sprintf("no axe-core (npm ci in embed/console): %v", err))
-	}
+	p.needAxe()
 	var found []struct {
 		ID, Impact, Help string
 		Nodes            []struct{ HTML, FailureSummary string }
 	}
-	// Evaluated by the browser itself, which the page's policy does not concern.
-	r := send(p, runtime.Evaluate, runtime.EvaluateParams{
-		Expression:   string(source) + "; axe.run({ resultTypes: ['violations'] }).then((r) => JSON.stringify(r.violations))",
-		AwaitPromise: yes, ReturnByValue: yes,
-	})
-	var text string
-	if err := decode(r.Result, r.ExceptionDetails, nil, &text); err != nil {
+	if err := evaluate(p, fmt.Sprintf("axe.run(uppermost() ?? document, { resultTypes: ['violations'], ...%s }).then((r) => r.violations)", options), &found); err != nil {
 		p.fatalf("run axe: %v", err)
-	}
-	if err := json.Unmarshal([]byte(text), &found); err != nil {
-		p.fatalf("read what axe found: %v", err)
 	}
 	for _, v := range found {
 		var nodes strings.Builder
@@ -43,6 +40,24 @@ func (p *page) audit() {
 			fmt.Fprintf(&nodes, "\n  %s\n    %s", n.HTML, strings.ReplaceAll(n.FailureSummary, "\n", " "))
 		}
 		p.t.Errorf("axe: %s (%s): %s%s", v.ID, v.Impact, v.Help, &nodes)
+	}
+}
+
+// needAxe gives axe to a page that does not have it yet. The browser itself runs it,
+// which the page's policy does not concern.
+func (p *page) needAxe() {
+	p.t.Helper()
+	var has bool
+	if err := evaluate(p, "!!window.axe", &has); err != nil || has {
+		return // what is wrong with the page is told by what needs axe
+	}
+	source, err := os.ReadFile(axe)
+	if err != nil {
+		unless(p.t, fmt.Sprintf("no axe-core (npm ci in embed/console): %v", err))
+	}
+	r := send(p, runtime.Evaluate, runtime.EvaluateParams{Expression: string(source)})
+	if err := decode(r.Result, r.ExceptionDetails, nil, nil); err != nil {
+		p.fatalf("load axe: %v", err)
 	}
 }
 

@@ -19,10 +19,12 @@ function row(root, text) {
 
 // dialog is what lies above the rest: a question, a dialog or a drawer, the latest one.
 function dialog() {
-  const found = [...document.querySelectorAll('.ant-popover, .ant-modal, .ant-drawer-content-wrapper')].filter((e) => shown(e) && !e.closest('.ant-popover-hidden'))
-  if (found.length === 0) throw new Error('there is no dialog')
-  return found.at(-1)
+  const found = uppermost()
+  if (!found) throw new Error('there is no dialog')
+  return found
 }
+
+const uppermost = () => [...document.querySelectorAll('.ant-popover, .ant-modal, .ant-drawer-content-wrapper')].filter((e) => shown(e) && !e.closest('.ant-popover-hidden')).at(-1)
 
 // option is one of the open list of a select. Of a long list only a part is there, so
 // the list goes on where it is missing.

@@ -114,8 +114,17 @@ func (p *page) missing(role, name string) {
 	})
 }
 
-// row is the page within the one row of a table, list or tree that has a text in it.
-func (p *page) row(text string) *page { return p.within("row(%s, %s)", p.scope, quote(text)) }
+// row is the page within the one row of a table, list or tree that has a text in it,
+// for which it waits.
+func (p *page) row(text string) *page {
+	p.t.Helper()
+	row := p.within("row(%s, %s)", p.scope, quote(text))
+	p.until(fmt.Sprintf("have a row with %q", text), func() error {
+		_, err := element(row, "root")
+		return err
+	})
+	return row
+}
 
 // in is the page within the one shown element of a CSS selector.
 func (p *page) in(selector string) *page { return p.within("css(%s, %s)", p.scope, quote(selector)) }

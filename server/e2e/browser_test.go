@@ -36,6 +36,8 @@ func chromium(t *testing.T) context.Context {
 			chromedp.ExecPath(path),
 			chromedp.DisableGPU,
 			chromedp.Flag("disable-component-update", true),
+			// Two pages of the browser's own that it loads with every window, and what chromedp leaves out.
+			chromedp.Flag("disable-features", "WebUIOmniboxPopup,WebUIOmniboxAimPopup,Translate,BlinkGenPropertyTrees"),
 			chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // it calls nobody
 			chromedp.Flag("lang", "en-US"),
 			chromedp.Env("LANGUAGE=en"),
@@ -82,14 +84,15 @@ type page struct {
 	base  string // the address of the server
 	scope string // an expression for the element in which everything is looked for
 	watch *witness
+	looks *looks
 }
 
-// console opens an empty page for the console of a server, 1440 wide and light,
-// with nobody signed in. All that it does is watched until the test ends, see witness.
+// console opens an empty page for the console of a server, 1440 wide, light and
+// without motion, with nobody signed in. All that it does is watched until the test ends, see witness.
 func console(t *testing.T, server *process) *page {
 	t.Helper()
 	parent := chromium(t)
-	p := &page{t: t, base: server.url, scope: "document.documentElement", watch: newWitness(server.url)}
+	p := &page{t: t, base: server.url, scope: "document.documentElement", watch: newWitness(server.url), looks: &looks{}}
 	var cancel context.CancelFunc
 	p.ctx, cancel = chromedp.NewContext(parent, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.watch.event))
 	t.Cleanup(cancel)
@@ -118,7 +121,9 @@ const pageWait = 20 * time.Second
 func (p *page) until(what string, try func() error) {
 	p.t.Helper()
 	var err error
-	for end := time.Now().Add(pageWait); time.Now().Before(end); time.Sleep(15 * time.Millisecond) {
+	pause := 5 * time.Millisecond // then longer and longer, to leave the page the time that it needs
+	for end := time.Now().Add(pageWait); time.Now().Before(end); time.Sleep(pause) {
+		pause = min(pause*3/2, 100*time.Millisecond)
 		if err = try(); err == nil {
 			return
 		}

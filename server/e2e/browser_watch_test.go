@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	cdlog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	cdpage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 )
 
@@ -21,8 +23,8 @@ type witness struct {
 	mu       sync.Mutex
 	base     string
 	faults   []string
-	answered map[network.RequestID]asked // requests that have begun
-	under    map[network.RequestID]bool  // those that have not ended
+	answered map[network.RequestID]asked        // requests that have begun
+	under    map[network.RequestID]cdp.LoaderID // those that have not ended, and the document that asked
 	expected []*expectation
 	offline  bool
 }
@@ -36,7 +38,7 @@ type expectation struct {
 }
 
 func newWitness(base string) *witness {
-	return &witness{base: base, answered: map[network.RequestID]asked{}, under: map[network.RequestID]bool{}}
+	return &witness{base: base, answered: map[network.RequestID]asked{}, under: map[network.RequestID]cdp.LoaderID{}}
 }
 
 // tellViolations has every break of the policy said with the place it came from,
@@ -89,6 +91,10 @@ func (w *witness) event(event any) {
 		if e.Issue.Code == audits.InspectorIssueCodeContentSecurityPolicyIssue {
 			w.fault("issue: policy %s", e.Issue.Details.ContentSecurityPolicyIssueDetails.ViolatedDirective)
 		}
+	case *cdpage.EventFrameNavigated:
+		if e.Frame.ParentID == "" { // what its predecessor asked for is cut off, and does not always end
+			maps.DeleteFunc(w.under, func(_ network.RequestID, asker cdp.LoaderID) bool { return asker != e.Frame.LoaderID })
+		}
 	case *network.EventRequestWillBeSent:
 		w.request(e)
 	case *network.EventResponseReceived:
@@ -119,7 +125,7 @@ func (w *witness) request(e *network.EventRequestWillBeSent) {
 	}
 	w.answered[e.RequestID] = asked{e.Request.Method, u.Path}
 	if e.Type != network.ResourceTypeEventSource { // whose answer has no end
-		w.under[e.RequestID] = true
+		w.under[e.RequestID] = e.LoaderID
 	}
 }
 

@@ -101,11 +101,33 @@ func (p *page) width(width int64) {
 // dark sets what the system prefers.
 func (p *page) dark(dark bool) {
 	p.t.Helper()
-	value := "light"
-	if dark {
-		value = "dark"
+	p.looks.dark = dark
+	p.emulate()
+}
+
+// motion sets whether the system lets things move, as pages opened from here on have
+// it. It does not at first: tests are not about motion, and would wait for it.
+func (p *page) motion(moves bool) {
+	p.t.Helper()
+	p.looks.moves = moves
+	p.emulate()
+}
+
+// looks are what the system prefers.
+type looks struct{ dark, moves bool }
+
+func (p *page) emulate() {
+	p.t.Helper()
+	scheme, motion := "light", "reduce"
+	if p.looks.dark {
+		scheme = "dark"
 	}
-	send(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}}})
+	if p.looks.moves {
+		motion = "no-preference"
+	}
+	send(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion},
+	}})
 }
 
 // offline takes the network away or gives it back. What fails meanwhile is expected.

@@ -21,9 +21,10 @@ type account struct {
 }
 
 func TestConsoleAccount(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	_, clerk := made(t, server, c, "clerk") // who may nothing at all has an account too
+	clerk := c.holder(server, "clerk") // who may nothing at all has an account too
 	p := signedInAt(t, server, clerk, "/")
 	p.click("button", "clerk")
 	p.click("menuitem", "My account")
@@ -37,7 +38,7 @@ func TestConsoleAccount(t *testing.T) {
 	p.until("have the fault at its field", func() error {
 		return evaluate(p, "(() => { if (!document.querySelector('#email_help')?.innerText) throw new Error('it is not there') })()", nil)
 	})
-	p.both()
+	p.audit()
 	p.fill("Email", "clara@example.org")
 	p.click("button", "Save")
 	p.see("Saved.")
@@ -82,12 +83,13 @@ func halves(t *testing.T) string {
 }
 
 func TestConsoleAvatar(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/account")
 	p.click("button", "Change picture")
 	p.dialog().see("Choose a picture, or drop one here")
-	p.both()
+	p.audit()
 	text := filepath.Join(t.TempDir(), "text.png")
 	if err := os.WriteFile(text, []byte("no picture"), 0o600); err != nil {
 		t.Fatal(err)
@@ -96,7 +98,7 @@ func TestConsoleAvatar(t *testing.T) {
 	p.see("This file is no picture that can be read.")
 	p.in(".ant-modal button[data-drop]").drop(halves(t))
 	p.in("canvas").tap()
-	p.both()
+	p.audit()
 	for range 20 { // the square goes to the right end, which is blue
 		p.press("ArrowLeft")
 	}
@@ -123,6 +125,7 @@ func TestConsoleAvatar(t *testing.T) {
 }
 
 func TestConsoleOwnPassword(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c, other := signedIn(t, server), signedIn(t, server)
 	p := signedInAt(t, server, c, "/account/password")
@@ -133,7 +136,7 @@ func TestConsoleOwnPassword(t *testing.T) {
 	p.fill("New password, again", "another one")
 	p.click("button", "Change the password")
 	p.see("The two new passwords differ.")
-	p.both()
+	p.audit()
 	p.fill("New password, again", "password1")
 	p.expect(422, "/admin/password")
 	p.click("button", "Change the password")
@@ -152,6 +155,7 @@ func TestConsoleOwnPassword(t *testing.T) {
 }
 
 func TestConsoleOwnSessions(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	var others []*client
@@ -166,7 +170,7 @@ func TestConsoleOwnSessions(t *testing.T) {
 	p.at("/account/sessions")
 	p.row("this one").missing("button", "Sign out")
 	p.row("Firefox").click("button", "Sign out")
-	p.both()
+	p.audit()
 	p.confirm("Sign out")
 	p.gone("Firefox,")
 	others[0].want(401, "GET", "/admin/info", "")

@@ -15,7 +15,7 @@ func TestConsoleAppUsers(t *testing.T) {
 	p.see("There is no app user yet.")
 	p.click("button", "Create app user")
 	d := p.dialog()
-	p.everyLook()
+	p.audit()
 	d.fill("User name", "ivy")
 	d.fill("Email", "ivy@example.org")
 	d.click("button", "Create")
@@ -31,7 +31,7 @@ func TestConsoleAppUsers(t *testing.T) {
 	d = p.dialog()
 	d.fill("Nickname", "Ivy Green")
 	d.fill("Mobile", "+1 2")
-	p.everyLook()
+	p.audit()
 	d.click("button", "Save")
 	p.see("Ivy Green")
 	if u := c.person("/user/list", "ivy"); u.Nickname != "Ivy Green" || u.Mobile != "+1 2" || u.Email != "ivy@example.org" || u.Status != 1 {
@@ -61,7 +61,7 @@ func TestConsoleAppUsers(t *testing.T) {
 	login(second)
 
 	p.more("ivy", "Delete")
-	p.everyLook()
+	p.audit()
 	p.confirm("Delete")
 	p.see("There is no app user yet.")
 	if left := c.usernames("/user/list"); left != "" {

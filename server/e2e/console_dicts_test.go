@@ -27,7 +27,7 @@ func (c *client) dict(code, kind string, labels ...string) (path string) {
 // dictItems are the items of a dictionary, in their order.
 func (c *client) dictItems(path string) []dictItem {
 	c.t.Helper()
-	return into[struct{ Data []dictItem }](c.t, c.want(200, "GET", path+"/item?pageSize=1000", "")).Data
+	return list[dictItem](c, path+"/item?pageSize=1000")
 }
 
 // labels waits until a dictionary has items of these labels, in this order.
@@ -43,6 +43,7 @@ func (c *client) labels(path, want string) {
 }
 
 func TestConsoleDictionaries(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/system/dict")
@@ -52,7 +53,7 @@ func TestConsoleDictionaries(t *testing.T) {
 	p.dialog().fill("Name", "Order states")
 	p.dialog().fill("Code", "order state")
 	p.dialog().click("radio", "Tag")
-	p.everyLook()
+	p.audit()
 	p.expect(422, "/system/dict")
 	p.confirm("Save")
 	p.see("must be 1 to 5 lower-case segments")
@@ -112,6 +113,7 @@ func TestConsoleDictionaries(t *testing.T) {
 }
 
 func TestConsoleDictionaryItems(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	path := c.dict("state", "tag", "New", "Paid", "Sent")
@@ -120,7 +122,7 @@ func TestConsoleDictionaryItems(t *testing.T) {
 	p.dialog().fill("Label", "<b>Late</b>")
 	p.dialog().fill("Value", "paid")
 	p.dialog().click("radio", "Warning")
-	p.everyLook()
+	p.audit()
 	p.expect(409, path+"/item")
 	p.confirm("Save")
 	p.see("another dict item has this already")
@@ -166,6 +168,7 @@ func TestConsoleDictionaryItems(t *testing.T) {
 }
 
 func TestConsoleDictionaryOrder(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	path := c.dict("letters", "default", "A", "B", "C", "D", "E")
@@ -182,13 +185,13 @@ func TestConsoleDictionaryOrder(t *testing.T) {
 	c.labels(path, "E A B C D")
 	p.click("button", "Move B down")
 	c.labels(path, "E A C B D")
-	p.settle()
 	p.open(path + "?pageSize=10")
 	p.row("E").find("button", "Move E down")
 	p.audit()
 }
 
 func TestConsoleLongDictionary(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	labels := make([]string, 1100)
@@ -208,6 +211,7 @@ func TestConsoleLongDictionary(t *testing.T) {
 }
 
 func TestConsoleDictionaryForClients(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	path := c.dict("state", "badge", "New")
@@ -215,7 +219,7 @@ func TestConsoleDictionaryForClients(t *testing.T) {
 	p.click("button", "For clients")
 	p.dialog().see(`data["state"]`)
 	p.dialog().see(`"label": "New"`)
-	p.everyLook()
+	p.audit()
 	p.press("Escape")
 	p.gone("How clients read it")
 	p.width(320)
@@ -228,10 +232,11 @@ func TestConsoleDictionaryForClients(t *testing.T) {
 }
 
 func TestConsoleDictionaryForWhoMayReadIt(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	owner := signedIn(t, server)
 	path := owner.dict("state", "tag", "New", "Paid")
-	reader := clerk(t, server, owner, "system.dict.query", "system.dict.item.query")
+	reader := owner.holder(server, "clerk", "system.dict.query", "system.dict.item.query")
 	p := signedInAt(t, server, reader, path)
 	p.row("Paid").see("Yes")
 	for _, button := range []string{"Create", "New item", "Edit", "Delete", "Edit Paid", "Delete Paid", "Move Paid up"} {
@@ -239,5 +244,5 @@ func TestConsoleDictionaryForWhoMayReadIt(t *testing.T) {
 	}
 	p.missing("switch", "state is enabled")
 	p.missing("switch", "Paid can be chosen")
-	p.everyLook()
+	p.audit()
 }

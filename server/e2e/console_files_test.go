@@ -31,7 +31,7 @@ type filed struct {
 func (c *client) filesAt(path string) map[string]filed {
 	c.t.Helper()
 	all := map[string]filed{}
-	for _, f := range into[struct{ Data []filed }](c.t, c.want(200, "GET", path, "")).Data {
+	for _, f := range list[filed](c, path) {
 		all[f.Name] = f
 	}
 	return all
@@ -106,7 +106,7 @@ func TestConsoleFilesUpload(t *testing.T) {
 	p.row("refused.bin").see("Refused.bin is of the type application/octet-stream, which is not allowed here")
 	p.in(".file-grid").see("notes.txt")
 	p.find("button", "Papers 2")
-	p.everyLook()
+	p.audit()
 	if got := c.filesAt("/file/list"); got["notes.txt"].GroupID != group.ID || len(got) != 2 {
 		t.Errorf("there are %v", got)
 	}
@@ -172,7 +172,7 @@ func TestConsoleFilesCancel(t *testing.T) {
 	p.row("large 3.txt").see(" of 2.1 MiB") // is next
 	p.click("button", "Cancel all")
 	p.see("0 uploaded")
-	p.everyLook()
+	p.audit()
 	if err := evaluate(p, leaves, &warned); err != nil || warned {
 		t.Errorf("to leave afterwards is answered with a warning: %v %v", warned, err)
 	}
@@ -196,7 +196,7 @@ func TestConsoleFilesPreview(t *testing.T) {
 	p.click("button", "picture.png")
 	p.dialog().see("1 of 6")
 	p.appears(`.preview-stage img[src^="blob:"]`)
-	p.everyLook()
+	p.audit()
 	p.press("ArrowRight")
 	p.dialog().see("The first 256 KiB of 352 KiB.")
 	p.press("ArrowRight")
@@ -212,7 +212,7 @@ func TestConsoleFilesPreview(t *testing.T) {
 	p.press("ArrowLeft")
 	p.press("ArrowLeft")
 	p.dialog().see("4 of 6")
-	p.everyLook()
+	p.audit()
 	p.press("Escape")
 	p.gone("4 of 6")
 	var harmed bool
@@ -234,7 +234,7 @@ func TestConsoleFileDetails(t *testing.T) {
 	p.click("menuitem", "Details")
 	p.at(path)
 	p.dialog().see("10 B (10 bytes)")
-	p.everyLook()
+	p.audit()
 
 	// A link lives for a while, for everybody.
 	p.choose("How long the link lives", "1 minute")
@@ -252,7 +252,7 @@ func TestConsoleFileDetails(t *testing.T) {
 	// It is renamed, moved and made public.
 	p.dialog().click("button", "Edit")
 	p.see("Edit file")
-	p.everyLook()
+	p.audit()
 	p.fill("Name", "papers.txt")
 	p.choose("Group", "Papers")
 	p.toggle("Public", true)
@@ -268,7 +268,7 @@ func TestConsoleFileDetails(t *testing.T) {
 	if text := readAll(t, server.url+got.URL); text != "some notes" {
 		t.Errorf("the public address answers %q", text)
 	}
-	p.everyLook()
+	p.audit()
 
 	// What somebody else has changed meanwhile is not overwritten.
 	p.dialog().click("button", "Edit")
@@ -281,7 +281,6 @@ func TestConsoleFileDetails(t *testing.T) {
 	if got := record(); got.Name != "theirs.txt" {
 		t.Errorf("the record is %+v", got)
 	}
-	p.settle()
 	p.open(path)
 	p.dialog().see("theirs.txt")
 

@@ -28,6 +28,7 @@ func (p *page) focused(is string) {
 }
 
 func TestConsoleFrame(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	c.want(200, "PUT", "/system/setting", values("site.title", "North Quay"))
@@ -40,7 +41,7 @@ func TestConsoleFrame(t *testing.T) {
 
 	p.click("button", "Narrow the menu")
 	p.find("button", "Widen the menu")
-	p.both()
+	p.audit()
 	p.open("/system/loginlog")
 	p.title("Login log · North Quay")
 	p.click("button", "Widen the menu") // it was remembered
@@ -48,7 +49,7 @@ func TestConsoleFrame(t *testing.T) {
 	p.at("/system/session")
 
 	p.click("button", "Appearance")
-	p.both()
+	p.audit()
 	p.click("menuitem", "Dark")
 	p.until("be dark", func() error {
 		return evaluate(p, "(() => { if (getComputedStyle(document.documentElement).colorScheme !== 'dark') throw new Error('it is light') })()", nil)
@@ -64,13 +65,13 @@ func TestConsoleFrame(t *testing.T) {
 	p.click("menuitem", "简体中文")
 	p.title("登录日志 · North Quay")
 	p.see("登录日志")
-	p.settle()
 	p.open("/nowhere")
 	p.see("没有这个页面。")
 	p.audit()
 }
 
 func TestConsolePalette(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	c.want(200, "POST", "/admin/list", object("username", "wilma", "nickname", "Wilma <b>Stone</b>", "password", password))
@@ -78,7 +79,7 @@ func TestConsolePalette(t *testing.T) {
 	p.settle()
 	p.press("Ctrl+K")
 	p.see("Commands")
-	p.both()
+	p.audit()
 	p.write("sess")
 	p.in("[role=option][aria-selected=true]").see("Sessions")
 	p.press("Enter")
@@ -96,7 +97,7 @@ func TestConsolePalette(t *testing.T) {
 	p.in("[role=option][aria-selected=true]").see("Home")
 	p.write("wilm")
 	p.in("[role=option][aria-selected=true]").see("Wilma <b>Stone</b>")
-	p.both()
+	p.audit()
 	p.press("Ctrl+A")
 	p.write("session_hours")
 	p.in("[role=option][aria-selected=true]").see("Session length")
@@ -121,7 +122,7 @@ func TestConsolePalette(t *testing.T) {
 	p.dialog().see("Generate one, to be changed at the first sign-in")
 	p.at("/admin/list")
 
-	_, clerk := made(t, server, c, "clerk", "system", "system.session", "system.session.query")
+	clerk := c.holder(server, "clerk", "system", "system.session", "system.session.query")
 	p = signedInAt(t, server, clerk, "/system/session")
 	p.settle()
 	p.press("Ctrl+K")
@@ -134,12 +135,13 @@ func TestConsolePalette(t *testing.T) {
 }
 
 func TestConsoleKeys(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/system/session")
 	p.settle()
 	p.write("?")
 	p.see("Search on this page")
-	p.both()
+	p.audit()
 	p.press("Escape")
 	p.missing("checkbox", "Shortcuts without Ctrl or ⌘ are on")
 	p.write("gl")
@@ -149,7 +151,6 @@ func TestConsoleKeys(t *testing.T) {
 	p.focused("e.getAttribute('aria-label') === 'Search'")
 	p.fill("Search", "gh?") // is text there
 	p.at("/system/loginlog?keywordSearch=gh%3F")
-	p.settle()
 	p.open("/system/loginlog")
 	p.settle()
 	p.write("?")
@@ -164,6 +165,7 @@ func TestConsoleKeys(t *testing.T) {
 
 // TestConsoleRestart stops the server under a form that is being filled in.
 func TestConsoleRestart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server := start(t, dir)
 	c := signedIn(t, server)
@@ -176,7 +178,7 @@ func TestConsoleRestart(t *testing.T) {
 	server.stop()
 	p.click("button", "Save")
 	p.see("It may be restarting; what you have typed stays here.")
-	p.both()
+	p.audit()
 	start(t, dir, "--listen", strings.TrimPrefix(server.url, "http://"))
 	p.see("The server is back.")
 	p.audit()
@@ -195,6 +197,7 @@ func TestConsoleRestart(t *testing.T) {
 // TestConsoleReloadsWhatItMissed asks again, when the server is back, for what could
 // not be loaded, and loads the program of a page that could not be had.
 func TestConsoleReloadsWhatItMissed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server := start(t, dir)
 	c := signedIn(t, server)
@@ -216,13 +219,14 @@ func TestConsoleReloadsWhatItMissed(t *testing.T) {
 }
 
 func TestConsoleOffline(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/system/session")
 	p.row("this one")
 	p.settle()
 	p.offline(true)
 	p.see("This device is offline.")
-	p.both()
+	p.audit()
 	p.offline(false)
 	p.see("The server is back.")
 	p.gone("The server is back.")
@@ -231,6 +235,7 @@ func TestConsoleOffline(t *testing.T) {
 
 // TestConsoleOfAnOlderServer is a console whose server was replaced while it was open.
 func TestConsoleOfAnOlderServer(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/system/session")
 	p.row("this one")
@@ -242,7 +247,7 @@ func TestConsoleOfAnOlderServer(t *testing.T) {
 	p.see("This device is offline.")
 	p.offline(false)
 	p.see("The server was updated.")
-	p.both()
+	p.audit()
 	p.click("button", "Load it again")
 	p.row("this one")
 	p.gone("The server was updated.")

@@ -35,11 +35,7 @@ func watched(t *testing.T) (server *process, c *client, span url.Values) {
 // stored waits until a request is kept.
 func (c *client) stored(id string) {
 	c.t.Helper()
-	for end := time.Now().Add(patience); !c.keeps(id); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			c.t.Fatalf("the request %s is not kept", id)
-		}
-	}
+	eventually(c.t, "the request "+id+" is kept", func() bool { return c.keeps(id) })
 }
 
 // matches is how many events a list of the interface has.
@@ -65,6 +61,7 @@ func (p *page) tells(total int) {
 // Every condition of every list is chosen on the screen; the address has it, and the
 // list shows what the interface has for it.
 func TestConsoleMonitorFilters(t *testing.T) {
+	t.Parallel()
 	server, c, span := watched(t)
 	id := c.want(200, "GET", "/system/monitor/request?method=DELETE&pageSize=1", "")
 	deleted := into[struct {
@@ -142,6 +139,7 @@ func TestConsoleMonitorFilters(t *testing.T) {
 }
 
 func TestConsoleMonitorTimes(t *testing.T) {
+	t.Parallel()
 	server, c, span := watched(t)
 	p := signedInAt(t, server, c, "/system/monitor")
 	p.at("/system/monitor/request")
@@ -157,7 +155,7 @@ func TestConsoleMonitorTimes(t *testing.T) {
 	p.click("button", "Requests as a table")
 	p.in("[role=region]").find("columnheader", "Refused (4xx)")
 	p.click("button", "Requests as a table")
-	p.drag(".u-over", 0.5, 0.9)
+	p.sweep(".u-over", 0.5, 0.9)
 	p.until("have the part of the time in the address", func() error {
 		var search string
 		if err := evaluate(p, "location.search", &search); err != nil {
@@ -185,28 +183,24 @@ func TestConsoleMonitorTimes(t *testing.T) {
 	p.row("/nothing/paused").see("404")
 }
 
-// drag presses at a part of an element's width, and lets go at another.
-func (p *page) drag(selector string, from, to float64) {
+// sweep drags from a part of an element's width to another.
+func (p *page) sweep(selector string, from, to float64) {
 	p.t.Helper()
 	p.settle()
 	var box struct{ Left, Top, Width, Height float64 }
 	p.until("find "+selector, func() error {
 		return evaluate(p, fmt.Sprintf("(({ left, top, width, height }) => ({ Left: left, Top: top, Width: width, Height: height }))(css(document, %s).getBoundingClientRect())", quote(selector)), &box)
 	})
-	moved, left := input.DispatchMouseEventTypeMouseMoved, input.MouseButtonLeft
-	for _, step := range []input.DispatchMouseEventParams{
-		{Type: moved, X: from},
-		{Type: input.DispatchMouseEventTypeMousePressed, X: from, Button: left, ClickCount: 1},
-		{Type: moved, X: (from + to) / 2, Button: left},
-		{Type: moved, X: to, Button: left},
-		{Type: input.DispatchMouseEventTypeMouseReleased, X: to, Button: left, ClickCount: 1},
-	} {
-		step.X, step.Y = box.Left+step.X*box.Width, box.Top+box.Height/2
-		send(p, input.DispatchMouseEvent, step)
-	}
+	at := func(part float64) point { return point{box.Left + part*box.Width, box.Top + box.Height/2} }
+	p.mouse(input.DispatchMouseEventTypeMouseMoved, at(from))
+	p.mouse(input.DispatchMouseEventTypeMousePressed, at(from))
+	p.mouse(input.DispatchMouseEventTypeMouseMoved, at((from+to)/2))
+	p.mouse(input.DispatchMouseEventTypeMouseMoved, at(to))
+	p.mouse(input.DispatchMouseEventTypeMouseReleased, at(to))
 }
 
 func TestConsoleMonitorMore(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	var last string
@@ -231,6 +225,7 @@ func TestConsoleMonitorMore(t *testing.T) {
 }
 
 func TestConsoleMonitorRequest(t *testing.T) {
+	t.Parallel()
 	server, c, _ := watched(t)
 	p := signedInAt(t, server, c, "/system/monitor/request?route=%2Fadmin%2Flist&method=DELETE")
 	p.in("tbody").find("link", "/admin/list?ids=")
@@ -241,8 +236,6 @@ func TestConsoleMonitorRequest(t *testing.T) {
 	p.in("tbody tr.ant-table-row:nth-child(2)").see("repeated")
 	p.in("tbody tr.ant-table-row:nth-child(2)").click("button", "Expand row")
 	p.see("server/user")
-	p.audit()
-	p.dark(true)
 	p.audit()
 	p.toggle("Remarkable only", false)
 	p.click("radio", "Rights 1")
@@ -269,10 +262,11 @@ func TestConsoleMonitorRequest(t *testing.T) {
 }
 
 func TestConsoleMonitorTraces(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	running := func() (routes []string) {
-		for _, trace := range into[struct{ Data []struct{ Route string } }](t, c.want(200, "GET", "/system/monitor/trace", "")).Data {
+		for _, trace := range list[struct{ Route string }](c, "/system/monitor/trace") {
 			routes = append(routes, trace.Route)
 		}
 		return routes
@@ -281,8 +275,6 @@ func TestConsoleMonitorTraces(t *testing.T) {
 	p.see("No trace is running.")
 	p.click("button", "Start a trace")
 	p.dialog().see("at least one")
-	p.audit()
-	p.dark(true)
 	p.audit()
 	p.expect(422, "/system/monitor/trace")
 	p.confirm("Start")
@@ -312,42 +304,10 @@ func TestConsoleMonitorTraces(t *testing.T) {
 	p.see("3, which is all.")
 }
 
-// watcher is a client of a new user who has some permissions and no others.
-func watcher(t *testing.T, server *process, c *client, keys ...string) *client {
-	t.Helper()
-	type node struct {
-		ID       int64
-		Key      string
-		Children []node
-	}
-	var ids []int64
-	var collect func([]node)
-	collect = func(nodes []node) {
-		for _, n := range nodes {
-			for _, key := range keys {
-				if n.Key == key || strings.HasPrefix(key, n.Key+".") { // the menus above it too
-					ids = append(ids, n.ID)
-					break
-				}
-			}
-			collect(n.Children)
-		}
-	}
-	collect(into[struct{ Data []node }](t, c.want(200, "GET", "/admin/rule", "")).Data)
-	role := into[struct{ ID int64 }](t, c.want(200, "POST", "/admin/role", object("name", "Watchers of "+strings.Join(keys, " "))))
-	if len(ids) > 0 {
-		c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role.ID), object("rule_ids", ids))
-	}
-	name := fmt.Sprintf("watcher%d", role.ID)
-	c.want(200, "POST", "/admin/list", object("username", name, "password", password, "role_ids", []int64{role.ID}))
-	other := newClient(t, server)
-	other.token = into[struct{ Token string }](t, other.want(200, "POST", "/admin/login", object("username", name, "password", password))).Token
-	return other
-}
-
 func TestConsoleMonitorPermissions(t *testing.T) {
+	t.Parallel()
 	server, c, _ := watched(t)
-	p := signedInAt(t, server, watcher(t, server, c, "system.monitor.auth"), "/system/monitor")
+	p := signedInAt(t, server, c.holder(server, "watcher", "system", "system.monitor", "system.monitor.auth"), "/system/monitor")
 	p.at("/system/monitor/auth")
 	p.row("nobody").see("sign-in failed")
 	p.missing("tab", "Requests")
@@ -363,6 +323,7 @@ func TestConsoleMonitorPermissions(t *testing.T) {
 }
 
 func TestConsoleHome(t *testing.T) {
+	t.Parallel()
 	server, c, _ := watched(t)
 	p := signedInAt(t, server, c, "/")
 	p.see("All is well")
@@ -374,7 +335,7 @@ func TestConsoleHome(t *testing.T) {
 	p.find("image", "How long they took")
 	p.click("radio", "7 d")
 	p.at("?span=7d")
-	p.drag(".ant-card:first-child .u-over", 0.2, 0.9)
+	p.sweep(".ant-card:first-child .u-over", 0.2, 0.9)
 	p.find("heading", "Monitoring")
 	p.open("/")
 	p.click("link", "POST /admin/list")
@@ -382,18 +343,17 @@ func TestConsoleHome(t *testing.T) {
 }
 
 func TestConsoleHomeOfOthers(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	p := signedInAt(t, server, watcher(t, server, c), "/")
+	p := signedInAt(t, server, c.holder(server, "watcher"), "/")
 	p.see("Your account")
 	p.row("Signed in").see("watcher")
 	p.missing("link", "Open sessions")
 	p.missing("image", "Requests")
 	p.audit()
-	p.dark(true)
-	p.audit()
 
-	other := signedInAt(t, server, watcher(t, server, c, "system.session.query"), "/")
+	other := signedInAt(t, server, c.holder(server, "other", "system", "system.session", "system.session.query"), "/")
 	other.find("link", "Open sessions")
 	other.missing("image", "Requests")
 	other.gone("Latest sign-ins")

@@ -10,6 +10,7 @@ import (
 // phone, a tablet and a desk, light and dark: each can be read and used by everybody,
 // and none is wider than its window.
 func TestEveryPage(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	home := signedInAt(t, server, c, "/")

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,73 +24,31 @@ type person struct {
 }
 
 // people is a list of users as the interface has it.
-func (c *client) people(list string) (found []person) {
+func (c *client) people(path string) (found []person) {
 	c.t.Helper()
-	return into[struct{ Data []person }](c.t, c.want(200, "GET", list, "")).Data
+	return list[person](c, path)
 }
 
 // person is the one user of a list with a name.
-func (c *client) person(list, username string) person {
+func (c *client) person(path, username string) person {
 	c.t.Helper()
-	for _, u := range c.people(list + "?pageSize=1000") {
+	for _, u := range c.people(path + "?pageSize=1000") {
 		if u.Username == username {
 			return u
 		}
 	}
-	c.t.Fatalf("there is no %s in %s", username, list)
+	c.t.Fatalf("there is no %s in %s", username, path)
 	return person{}
 }
 
 // usernames are those of a list, in its order.
-func (c *client) usernames(list string) string {
+func (c *client) usernames(path string) string {
 	c.t.Helper()
 	var names []string
-	for _, u := range c.people(list) {
+	for _, u := range c.people(path) {
 		names = append(names, u.Username)
 	}
 	return strings.Join(names, " ")
-}
-
-func (c *client) create(path string, pairs ...any) (id int64) {
-	c.t.Helper()
-	return into[person](c.t, c.want(200, "POST", path, object(pairs...))).ID
-}
-
-// roleWith makes a role that holds permissions.
-func (c *client) roleWith(name string, keys ...string) (id int64) {
-	c.t.Helper()
-	id = c.create("/admin/role", "name", name, "data_scope", "all")
-	type node struct {
-		ID       int64
-		Key      string
-		Children []node
-	}
-	var ids []int64
-	var walk func(nodes []node)
-	walk = func(nodes []node) {
-		for _, n := range nodes {
-			for _, key := range keys {
-				if n.Key == key {
-					ids = append(ids, n.ID)
-				}
-			}
-			walk(n.Children)
-		}
-	}
-	walk(into[struct{ Data []node }](c.t, c.want(200, "GET", "/admin/rule", "")).Data)
-	if len(ids) != len(keys) {
-		c.t.Fatalf("of the permissions %v there are %d", keys, len(ids))
-	}
-	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", id), object("rule_ids", ids))
-	return id
-}
-
-// signedInAs is a client of another user.
-func signedInAs(t *testing.T, server *process, username string) *client {
-	t.Helper()
-	c := newClient(t, server)
-	c.token = into[grant](t, c.want(200, "POST", "/admin/login", object("username", username, "password", password))).Token
-	return c
 }
 
 // office is a server with two departments, one below the other, a role and three
@@ -133,7 +92,7 @@ func TestConsoleUserIsCreated(t *testing.T) {
 	d := p.dialog()
 	d.fill("User name", "x")
 	d.fill("Email", "ann@example")
-	p.everyLook()
+	p.audit()
 	p.expect(422, "/admin/list")
 	d.click("button", "Create")
 	d.see("must have at least 3 characters")
@@ -178,7 +137,7 @@ func TestConsoleUserIsEdited(t *testing.T) {
 	p.expect(409, "/admin/list/")
 	d.click("button", "Save")
 	d.see("Somebody else has changed this meanwhile.")
-	p.everyLook()
+	p.audit()
 	d.click("button", "Load again")
 	d.gone("Somebody else")
 	if mobile, nickname := d.value("Mobile"), d.value("Nickname"); mobile != "+1 2" || nickname != "Ann Lee" {
@@ -225,10 +184,10 @@ func TestConsoleUserPasswordIsReset(t *testing.T) {
 	p.press("Escape")
 	p.more("ann", "Reset password")
 	p.dialog().see("is signed out everywhere at once")
-	p.everyLook()
+	p.audit()
 	p.dialog().click("button", "Reset")
 	p.find("button", "I have noted it")
-	p.everyLook()
+	p.audit()
 	secret := p.noted("ann")
 	ann.want(401, "GET", "/admin/info", "")
 	newClient(t, server).want(200, "POST", "/admin/login", object("username", "ann", "password", secret))
@@ -259,7 +218,7 @@ func TestConsoleUserSessions(t *testing.T) {
 	d.gone("Firefox")
 	second.want(401, "GET", "/admin/info", "")
 	first.want(200, "GET", "/admin/info", "")
-	p.everyLook()
+	p.audit()
 	d.click("button", "Force out everywhere")
 	p.confirm("Force out everywhere")
 	d.see("Not signed in anywhere.")
@@ -280,7 +239,7 @@ func TestConsoleUsersInABatch(t *testing.T) {
 	p.see("3 selected")
 	p.audit()
 	p.click("button", "Disable")
-	p.everyLook()
+	p.audit()
 	p.confirm("Disable")
 	p.see("3 users are disabled and signed out.")
 	if left := c.usernames("/admin/list?status=1&keywordSearch=temp"); left != "" {
@@ -298,7 +257,7 @@ func TestConsoleUsersInABatch(t *testing.T) {
 	p.confirm("Disable")
 	p.see("2 of 3 done")
 	p.dialog().see("temp1")
-	p.everyLook()
+	p.audit()
 	p.confirm("Close")
 	p.row("temp2").find("switch", "temp2 is disabled")
 	p.click("button", "Delete")
@@ -319,7 +278,7 @@ func TestConsoleUserIsDeleted(t *testing.T) {
 	p := signedInAt(t, server, c, "/admin/list")
 	p.more("ann", "Delete")
 	p.dialog().see("Files and logs keep the name.")
-	p.everyLook()
+	p.audit()
 	p.confirm("Delete")
 	p.see("is deleted.")
 	p.gone("Ann Lee")
@@ -372,7 +331,7 @@ func TestConsoleUsersAreFiltered(t *testing.T) {
 	p.in("[aria-label=Created][date-range=start]").tap()
 	p.see("Last 7 days")
 	p.in(".ant-picker-presets").row("Today").tap()
-	p.everyLook()
+	p.audit()
 	p.press("Escape")
 	p.find("button", "More filters, 2 in use")
 	p.see("bea")
@@ -392,11 +351,12 @@ func TestConsoleUsersAreSorted(t *testing.T) {
 	p.settle()
 	p.click("columnheader", "User")
 	p.at("/admin/list?sorter=" + "%7B%22username%22%3A%22descend%22%7D")
-	p.settle()
-	text := p.text()
-	if strings.Index(text, "cay") > strings.Index(text, "ann@") {
-		t.Errorf("cay stands below ann: %s", text)
-	}
+	p.until("have cay above ann", func() error {
+		if text := p.text(); strings.Index(text, "cay") > strings.Index(text, "ann@") {
+			return errors.New("it is not")
+		}
+		return nil
+	})
 }
 
 func TestConsoleUsersOnAPhone(t *testing.T) {
@@ -435,7 +395,7 @@ func TestConsoleUsersAreImported(t *testing.T) {
 	p.click("menuitem", "Import")
 	d := p.in(".ant-drawer-content-wrapper")
 	d.see("Columns of the file")
-	p.everyLook()
+	p.audit()
 	name, content := p.download(func() { d.click("button", "Download a template") })
 	if name != "users.csv" || string(content) != "\ufeffusername,nickname,email,mobile,sex,department,roles,status\r\n" {
 		t.Errorf("%s: %q", name, content)
@@ -447,7 +407,7 @@ func TestConsoleUsersAreImported(t *testing.T) {
 	d.see("1 of 2 rows cannot be imported.")
 	d.see("there is no department \"Nowhere\"")
 	d.missing("button", "Import 2 users")
-	p.everyLook()
+	p.audit()
 	d.gone("fay")
 	d.toggle("Only rows with faults", false)
 	d.see("fay")
@@ -495,9 +455,9 @@ func TestConsoleUserRightsAreExplained(t *testing.T) {
 	}
 	ask("admin.list.query", "List users", "has it by the roles below.")
 	d.see("Clerk")
-	p.everyLook()
+	p.audit()
 	ask("delete a user", "Delete a user", "None of the roles of")
-	p.everyLook()
+	p.audit()
 	c.want(200, "PUT", "/admin/role/2", object("status", 0))
 	ask("admin.list.q", "List users", "Only disabled roles would give it.")
 	p.settle()

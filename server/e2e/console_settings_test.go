@@ -6,51 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
 
 const settingGroups = "nav[aria-label='Groups of settings']"
 
-// settingsStored waits until a setting holds a value.
-func (c *client) settingsStored(group, key, value string) {
+// settingIs waits until a setting holds a value.
+func (c *client) settingIs(group, key, value string) {
 	c.t.Helper()
 	eventually(c.t, fmt.Sprintf("%s holds %q", key, value), func() bool { return c.settings(group)[key].Values == value })
-}
-
-// clerk is a user who holds these permissions and no others.
-func clerk(t *testing.T, server *process, owner *client, keys ...string) *client {
-	t.Helper()
-	type node struct {
-		ID       int64
-		Key      string
-		Children []node
-	}
-	ids := []int64{}
-	var look func([]node)
-	look = func(nodes []node) {
-		for _, n := range nodes {
-			if slices.Contains(keys, n.Key) {
-				ids = append(ids, n.ID)
-			}
-			look(n.Children)
-		}
-	}
-	look(into[struct{ Data []node }](t, owner.want(200, "GET", "/admin/rule", "")).Data)
-	if len(ids) != len(keys) {
-		t.Fatalf("of %q there are %d", keys, len(ids))
-	}
-	role := into[struct{ ID int64 }](t, owner.want(200, "POST", "/admin/role", object("name", "clerk")))
-	owner.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role.ID), object("rule_ids", ids))
-	owner.want(200, "POST", "/admin/list", object("username", "clerk", "password", password, "role_ids", []int64{role.ID}))
-	c := newClient(t, server)
-	g := into[grant](t, c.want(200, "POST", "/admin/login", object("username", "clerk", "password", password)))
-	c.token = g.Token
-	if g.MustChangePassword == 1 {
-		c.want(200, "PUT", "/admin/password", object("old_password", password, "new_password", password+" anew"))
-	}
-	return c
 }
 
 // shows waits until the field of a label holds a text.
@@ -64,16 +29,8 @@ func (p *page) shows(label, text string) {
 	})
 }
 
-// everyLook audits what is open, light and dark.
-func (p *page) everyLook() {
-	p.t.Helper()
-	for _, dark := range []bool{true, false} {
-		p.dark(dark)
-		p.audit()
-	}
-}
-
 func TestConsoleSettingsAreSavedTogether(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/system/setting")
@@ -94,22 +51,23 @@ func TestConsoleSettingsAreSavedTogether(t *testing.T) {
 	p.find("heading", "Sessions")
 	p.click("menuitem", "Settings")
 	p.see("Unsaved changes: 2 in 2 groups")
-	p.everyLook()
+	p.audit()
 	if title := c.title(); title != "Reeve" {
 		t.Errorf("the title is %q before it is saved", title)
 	}
 	p.press("Ctrl+S")
 	p.see("Saved: 2.")
 	p.gone("Unsaved changes")
-	c.settingsStored("1", "title", "My place")
-	c.settingsStored("2", "login_tries", "7")
+	c.settingIs("1", "title", "My place")
+	c.settingIs("2", "login_tries", "7")
 	p.click("button", "Undo")
-	c.settingsStored("1", "title", "Reeve")
-	c.settingsStored("2", "login_tries", "5")
+	c.settingIs("1", "title", "Reeve")
+	c.settingIs("2", "login_tries", "5")
 	p.shows("Title", "Reeve")
 }
 
 func TestConsoleSettingsLeadToWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/system/setting/security")
@@ -122,7 +80,7 @@ func TestConsoleSettingsLeadToWhatIsWrong(t *testing.T) {
 	p.see("Nothing is saved yet. To be mended: 1.")
 	p.at("/system/setting/security")
 	p.see("To be mended: 1")
-	p.everyLook()
+	p.audit()
 	if c.title() != "Reeve" {
 		t.Error("a part of it is saved")
 	}
@@ -144,6 +102,7 @@ func TestConsoleSettingsLeadToWhatIsWrong(t *testing.T) {
 }
 
 func TestConsoleSettingsOfEachType(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	g := c.group("g")
@@ -182,7 +141,7 @@ func TestConsoleSettingsOfEachType(t *testing.T) {
 	p.fill("The secret", "hunter2")
 	p.width(320)
 	p.noSidewaysScroll()
-	p.everyLook()
+	p.audit()
 	image := p.value("The image")
 	p.click("button", "Save")
 	p.see("Saved: 13.")
@@ -199,10 +158,11 @@ func TestConsoleSettingsOfEachType(t *testing.T) {
 	p.click("button", "Remove the secret")
 	p.see("It is removed when you save.")
 	p.click("button", "Save")
-	c.settingsStored(g, "secret", "")
+	c.settingIs(g, "secret", "")
 }
 
 func TestConsoleSettingsKeepWhatOthersChange(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/system/setting/site")
@@ -211,14 +171,14 @@ func TestConsoleSettingsKeepWhatOthersChange(t *testing.T) {
 	p.press("Ctrl+S")
 	p.see("Nothing is saved yet: somebody else has changed the same settings (1).")
 	p.see("Somebody has changed this meanwhile, to: Theirs")
-	p.everyLook()
+	p.audit()
 	if title := c.title(); title != "Theirs" {
 		t.Errorf("the title is %q", title)
 	}
 	p.click("button", "Keep mine")
 	p.press("Ctrl+S")
 	p.see("Saved: 1.")
-	c.settingsStored("1", "title", "Mine")
+	c.settingIs("1", "title", "Mine")
 	p.fill("Title", "Mine again")
 	c.want(200, "PUT", "/system/setting", values("site.title", "Theirs again"))
 	p.click("button", "Load again")
@@ -228,6 +188,7 @@ func TestConsoleSettingsKeepWhatOthersChange(t *testing.T) {
 }
 
 func TestConsoleSettingsAreFoundAndRebuilt(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/system/setting")
 	p.fill("Search", "security.session")
@@ -246,6 +207,7 @@ func TestConsoleSettingsAreFoundAndRebuilt(t *testing.T) {
 }
 
 func TestConsoleSettingsAreDefined(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/system/setting")
@@ -263,7 +225,7 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	p.click("button", "New group")
 	p.dialog().fill("Title", "Mail")
 	p.dialog().fill("Key", "Mail!")
-	p.everyLook()
+	p.audit()
 	p.expect(422, "/system/setting-group")
 	p.confirm("Save")
 	p.see("must be lower-case letters")
@@ -290,17 +252,17 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	p.dialog().fill("Name 1", "placeholder")
 	p.press("Tab")
 	p.write("Choose")
-	p.everyLook()
+	p.audit()
 	p.confirm("Save")
 	p.find("button", "Edit mail.how")
-	group := into[struct{ Data []struct{ ID int64 } }](t, c.want(200, "GET", "/system/setting-group?keywordSearch=mail", "")).Data[0].ID
+	group := list[struct{ ID int64 }](c, "/system/setting-group?keywordSearch=mail")[0].ID
 	type definition struct {
 		ID             int64
 		Options, Props []map[string]string
 		Describe, Type string
 	}
 	read := func() []definition {
-		return into[struct{ Data []definition }](t, c.want(200, "GET", fmt.Sprintf("/system/setting?group_id=%d", group), "")).Data
+		return list[definition](c, fmt.Sprintf("/system/setting?group_id=%d", group))
 	}
 	if d := read()[0]; fmt.Sprint(d.Type, d.Options, d.Props) != "select[map[label:Secure value:tls] map[label:Plain value:plain]] [map[name:placeholder value:Choose]]" {
 		t.Errorf("it is stored as %+v", d)
@@ -347,8 +309,9 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 }
 
 func TestConsoleSettingsForWhoMayReadThem(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
-	reader := clerk(t, server, signedIn(t, server), "system.setting.query", "system.setting.group.query")
+	reader := signedIn(t, server).holder(server, "clerk", "system.setting.query", "system.setting.group.query")
 	p := signedInAt(t, server, reader, "/system/setting?define=1")
 	p.see("Saving them needs the permission system.setting.save.")
 	for _, button := range []string{"Rebuild cache", "Edit definitions", "Done editing", "New group", "New setting", "Upload", "Edit site.title"} {
@@ -361,5 +324,5 @@ func TestConsoleSettingsForWhoMayReadThem(t *testing.T) {
 	if fields != 0 {
 		t.Errorf("%d fields can be changed", fields)
 	}
-	p.everyLook()
+	p.audit()
 }

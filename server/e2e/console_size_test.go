@@ -5,6 +5,7 @@ import "testing"
 // TestConsoleSizes holds what a browser loads of scripts until it shows something:
 // bytes as they are sent, compressed with brotli.
 func TestConsoleSizes(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	signIn := console(t, server)

@@ -10,55 +10,14 @@ import (
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
-// made is a user with a role that grants some permissions, and their client. The role
-// sees everybody.
-func made(t testing.TB, server *process, c *client, name string, keys ...string) (id int64, own *client) {
-	t.Helper()
-	type node struct {
-		ID       int64
-		Key      string
-		Children []node
-	}
-	ids := []int64{}
-	var walk func([]node)
-	walk = func(nodes []node) {
-		for _, n := range nodes {
-			for _, key := range keys {
-				if n.Key == key {
-					ids = append(ids, n.ID)
-				}
-			}
-			walk(n.Children)
-		}
-	}
-	walk(into[struct{ Data []node }](t, c.want(200, "GET", "/admin/rule", "")).Data)
-	if len(ids) != len(keys) {
-		t.Fatalf("found %d of the permissions %v", len(ids), keys)
-	}
-	type record struct{ ID int64 }
-	role := into[record](t, c.want(200, "POST", "/admin/role", object("name", name+"'s", "data_scope", "all")))
-	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role.ID), object("rule_ids", ids))
-	user := into[record](t, c.want(200, "POST", "/admin/list", object("username", name, "password", password, "role_ids", []int64{role.ID})))
-	own = newClient(t, server)
-	own.token = into[grant](t, own.want(200, "POST", "/admin/login", object("username", name, "password", password))).Token
-	return user.ID, own
-}
-
-// both audits a page light and dark.
-func (p *page) both() {
-	p.t.Helper()
-	p.audit()
-	p.dark(true)
-	p.audit()
-	p.dark(false)
-}
-
 func TestConsoleSessions(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c, other := signedIn(t, server), newClient(t, server)
 	other.extra["User-Agent"] = firefox
 	other.signIn(password)
-	id, clerk := made(t, server, c, "clerk", "system", "system.session", "system.session.query")
+	clerk := c.holder(server, "clerk", "system", "system.session", "system.session.query")
+	id := c.person("/admin/list", "clerk").ID
 	p := signedInAt(t, server, c, "/system/session")
 	p.row("this one").missing("button", "Force out")
 	p.choose("User", "clerk")
@@ -70,7 +29,7 @@ func TestConsoleSessions(t *testing.T) {
 	p.open("/system/session")
 	p.row("Firefox").click("button", "Force out")
 	p.see("Sign admin out at once?")
-	p.both()
+	p.audit()
 	p.confirm("Cancel")
 	p.gone("Sign admin out at once?")
 	other.want(200, "GET", "/admin/info", "")
@@ -91,6 +50,7 @@ func TestConsoleSessions(t *testing.T) {
 }
 
 func TestConsoleLoginLog(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	newClient(t, server).want(401, "POST", "/admin/login", object("username", "nobody", "password", password))
@@ -106,7 +66,7 @@ func TestConsoleLoginLog(t *testing.T) {
 	p.at("/system/loginlog?result=failed&user_id=1")
 	p.gone("nobody has that name")
 	p.row("wrong password")
-	p.both()
+	p.audit()
 	p.choose("Signed in to", "App")
 	p.see("Nothing matches.")
 	p.audit()
@@ -138,13 +98,14 @@ func TestConsoleLoginLog(t *testing.T) {
 }
 
 func TestConsoleSystemInfo(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/system/info")
 	p.row("Holds all records.").see("Well")
 	p.row("data.db").see("iB")
 	p.row("server.listen").see("127.0.0.1:0")
-	_, clerk := made(t, server, c, "clerk", "system", "system.info")
+	clerk := c.holder(server, "clerk", "system", "system.info")
 	p = signedInAt(t, server, clerk, "/system/info")
 	p.row("data.db")
 	p.missing("button", "Download a backup")
@@ -153,6 +114,7 @@ func TestConsoleSystemInfo(t *testing.T) {
 // TestConsoleBackup saves a backup as the browsers do that cannot write a file bit by
 // bit, and as those that can, into a file of the page's own.
 func TestConsoleBackup(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := console(t, server)

@@ -9,11 +9,12 @@ import (
 // users, dictionaries and files: these are there without what changes anything, and
 // every other page says which permission is missing.
 func TestConsoleWithThreePermissions(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	owner := signedInAt(t, server, c, "/")
 	every := owner.linked(c)
-	_, own := made(t, server, c, "looker", "admin", "admin.list", "admin.list.query", "system", "system.dict", "system.dict.query", "file", "file.list", "file.list.query")
+	own := c.holder(server, "looker", "admin", "admin.list", "admin.list.query", "system", "system.dict", "system.dict.query", "file", "file.list", "file.list.query")
 	p := signedInAt(t, server, own, "/")
 	p.settle()
 	p.audit()

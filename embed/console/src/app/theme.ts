@@ -4,7 +4,11 @@ import { theme, type ThemeConfig } from 'antd'
 // on what lies behind it (4.5 to 1): so in the dark they are light, and what stands
 // on them is dark.
 
-const shared = { borderRadius: 6, borderRadiusLG: 10, borderRadiusSM: 5, wireframe: false }
+// Whoever asks the system for less motion gets none. It is read once: to take motion
+// away from what is drawn would draw all of it anew, without what was typed.
+const motion = !matchMedia('(prefers-reduced-motion: reduce)').matches
+
+const shared = { borderRadius: 6, borderRadiusLG: 10, borderRadiusSM: 5, wireframe: false, motion }
 
 const shape: ThemeConfig['components'] = {
   Menu: { itemBorderRadius: 6, itemHeight: 36, itemMarginInline: 8, iconMarginInlineEnd: 10, activeBarBorderWidth: 0, itemBg: 'transparent', subMenuItemBg: 'transparent' },
@@ -44,6 +48,7 @@ export const dark: ThemeConfig = {
     Avatar: { colorTextPlaceholder: '#24395c', colorTextLightSolid: '#cfe0fb' },
     Button: { primaryColor: onColor, dangerColor: onColor },
     DatePicker: { colorTextLightSolid: onColor },
+    Select: { multipleItemColorDisabled: '#d0d2d6' },
     Badge: { colorTextLightSolid: onColor },
     Checkbox: { colorWhite: onColor },
     Menu: { ...shape.Menu, itemColor: '#c3c7ce', itemHoverBg: '#1d2025', itemSelectedBg: '#1d2a40', itemSelectedColor: '#a8cbfb', itemActiveBg: '#1d2a40' },
