@@ -12,6 +12,7 @@ import (
 // TestWitness holds that what a page must not do is seen: else every other test of
 // the console would pass whatever it did.
 func TestWitness(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	for _, c := range []struct{ name, script, fault string }{
 		{"an error in the console", `console.error('one', { two: 2 })`, "console.error: \"one\" Object"},
@@ -25,6 +26,7 @@ func TestWitness(t *testing.T) {
 		{"an answer that nobody expected", `void fetch('/admin/info').then((r) => r.text())`, "GET /admin/info: 401"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			p := console(t, server)
 			p.open("/")
 			p.settle()
@@ -49,6 +51,7 @@ func TestWitness(t *testing.T) {
 // TestExpected holds that what a test expects to fail is let through, that alone, and
 // has to come.
 func TestExpected(t *testing.T) {
+	t.Parallel()
 	p := console(t, start(t, t.TempDir()))
 	p.open("/")
 	p.settle()
@@ -67,6 +70,7 @@ func TestExpected(t *testing.T) {
 // TestPage holds what no page of the console may have at present: files that are
 // given, dropped and saved, switches, keys, and being offline.
 func TestPage(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	p := console(t, server)
 	p.open("/")

@@ -70,6 +70,31 @@ func TestConsoleFrame(t *testing.T) {
 	p.audit()
 }
 
+// TestConsoleMotion opens and closes a drawer, which comes and goes before the eye, or
+// is there and gone at once for those who ask for less motion.
+func TestConsoleMotion(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	for _, moves := range []bool{true, false} {
+		p := console(t, server)
+		p.motion(moves)
+		p.as(c.token)
+		p.before("addEventListener('transitionrun', (e) => { if (e.target.closest('.ant-drawer')) document.moved = true })")
+		p.open("/admin/list")
+		p.click("button", "Create user")
+		p.dialog().fill("User name", "somebody")
+		p.press("Escape")
+		p.confirm("Leave")
+		p.missing("textbox", "User name")
+		var moved bool
+		p.until("look back", func() error { return evaluate(p, "!!document.moved", &moved) })
+		if moved != moves {
+			t.Errorf("it moves: %v, though the system lets things move: %v", moved, moves)
+		}
+	}
+}
+
 func TestConsolePalette(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())

@@ -24,12 +24,12 @@ func TestEveryPage(t *testing.T) {
 			p := signedInAt(t, server, c, path)
 			for _, width := range []int64{1440, 768, 320} {
 				p.width(width)
-				for _, mode := range []string{"light", "dark"} {
+				p.noSidewaysScroll()
+				if width != 768 {
+					p.audit()
+				}
+				for _, mode := range []string{"dark", "light"} {
 					p.dark(mode == "dark")
-					p.noSidewaysScroll()
-					if width != 768 {
-						p.audit()
-					}
 					p.shoot(fmt.Sprintf("%s-%s-%d", name, mode, width))
 				}
 			}

@@ -1,15 +1,16 @@
 import { App, Button, Flex, Switch, Typography } from 'antd'
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { del, get } from '../../api/request'
 import type { DeptNode, RolePage } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
-import { below, childrenOf, placesOf } from '../../ui/tree/model'
+import { below, childrenOf } from '../../ui/tree/model'
 import { TreeEditor } from '../../ui/tree/TreeEditor'
 import { useTree } from '../../ui/tree/useTree'
 import { useAct } from '../../ui/useAct'
+import { useEdits } from './useEdits'
 import { few } from './words'
 
 const DeptDrawer = lazy(async () => ({ default: (await import('./DeptDrawer')).DeptDrawer }))
@@ -21,8 +22,7 @@ export function Departments() {
   const { modal } = App.useApp()
   const navigate = useNavigate()
   const { tree, set, reload, change } = useTree<DeptNode>('/admin/dept')
-  const [edits, setEdits] = useState<{ node?: DeptNode; parent?: DeptNode }>()
-  const [reveal, setReveal] = useState<number>()
+  const { edit, reveal, drawer } = useEdits(reload)
   const headcount = useMemo(() => totals(tree ?? []), [tree])
 
   async function enable(node: DeptNode, to: 0 | 1) {
@@ -72,24 +72,13 @@ export function Departments() {
           },
         ]}
         movable={update}
-        create={may('admin.dept.create') ? (parent) => setEdits({ parent }) : undefined}
-        edit={update ? (node) => setEdits({ node }) : undefined}
+        create={may('admin.dept.create') ? (parent) => edit({ parent }) : undefined}
+        edit={update ? (node) => edit({ node }) : undefined}
         remove={may('admin.dept.delete') ? (node) => void remove(node) : undefined}
       />
       <Suspense>
         {tree && (
-          <DeptDrawer
-            edits={edits} tree={tree} onClose={() => setEdits(undefined)}
-            again={async (old) => {
-              const node = placesOf(await reload()).get(old.id)?.node ?? old
-              setEdits({ node })
-              return node
-            }}
-            saved={async (id) => {
-              await reload()
-              setReveal(id)
-            }}
-          />
+          <DeptDrawer tree={tree} {...drawer} />
         )}
       </Suspense>
     </>

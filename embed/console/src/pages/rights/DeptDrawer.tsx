@@ -7,11 +7,12 @@ import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
 import { lastSort, ParentSelect } from './ParentSelect'
+import type { Edits } from './useEdits'
 
 type Values = Pick<Dept, 'parent_id' | 'name' | 'leader' | 'phone' | 'email'> & { status: boolean }
 
 type Props = {
-  edits?: { node?: DeptNode; parent?: DeptNode } // none while it is closed
+  edits?: Edits<DeptNode> // none while it is closed
   tree: DeptNode[]
   onClose: () => void
   again: (node: DeptNode) => Promise<DeptNode> // loads what was changed elsewhere, and edits that

@@ -7,12 +7,13 @@ import { FormDrawer } from '../../ui/FormDrawer'
 import { Icon, icons } from '../../ui/icons'
 import { useAct } from '../../ui/useAct'
 import { lastSort, ParentSelect } from './ParentSelect'
+import type { Edits } from './useEdits'
 import { permissionName } from './words'
 
 type Values = Pick<Permission, 'type' | 'parent_id' | 'name' | 'key' | 'path' | 'icon' | 'local'> & { show: boolean; status: boolean }
 
 type Props = {
-  edits?: { node?: PermissionNode; parent?: PermissionNode } // none while it is closed
+  edits?: Edits<PermissionNode> // none while it is closed
   tree: PermissionNode[]
   onClose: () => void
   again: (node: PermissionNode) => Promise<PermissionNode> // loads what was changed elsewhere, and edits that

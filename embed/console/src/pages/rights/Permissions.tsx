@@ -1,15 +1,16 @@
 import { App, Switch, Tag, Typography } from 'antd'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { del, get } from '../../api/request'
 import type { PermissionNode, RolePage } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { Icon } from '../../ui/icons'
-import { below, placesOf } from '../../ui/tree/model'
+import { below } from '../../ui/tree/model'
 import { Marked } from '../../ui/tree/search'
 import { TreeEditor } from '../../ui/tree/TreeEditor'
 import { useTree } from '../../ui/tree/useTree'
 import { useAct } from '../../ui/useAct'
+import { useEdits } from './useEdits'
 import { few, permissionName } from './words'
 
 const PermissionDrawer = lazy(async () => ({ default: (await import('./PermissionDrawer')).PermissionDrawer }))
@@ -22,8 +23,7 @@ export function Permissions() {
   const { sure, done } = useAct()
   const { modal } = App.useApp()
   const { tree, set, reload, change } = useTree<PermissionNode>('/admin/rule')
-  const [edits, setEdits] = useState<{ node?: PermissionNode; parent?: PermissionNode }>()
-  const [reveal, setReveal] = useState<number>()
+  const { edit, reveal, drawer } = useEdits(reload)
   const then = () => void reloadAccount().catch(() => {}) // the menus are made of this tree
 
   async function show(node: PermissionNode, to: 0 | 1) {
@@ -79,22 +79,16 @@ export function Permissions() {
           { key: 'status', title: t('enabled'), width: 72, render: (node, current) => flag(node, current, 'status', enable) },
         ]}
         holds={(node) => node.type !== action} movable={update}
-        create={may('admin.rule.create') ? (parent) => setEdits({ parent }) : undefined}
-        edit={update ? (node) => setEdits({ node }) : undefined}
+        create={may('admin.rule.create') ? (parent) => edit({ parent }) : undefined}
+        edit={update ? (node) => edit({ node }) : undefined}
         remove={may('admin.rule.delete') ? (node) => void remove(node) : undefined}
       />
       <Suspense>
         {tree && (
           <PermissionDrawer
-            edits={edits} tree={tree} onClose={() => setEdits(undefined)}
-            again={async (old) => {
-              const node = placesOf(await reload()).get(old.id)?.node ?? old
-              setEdits({ node })
-              return node
-            }}
+            tree={tree} {...drawer}
             saved={async (id) => {
-              await reload()
-              setReveal(id)
+              await drawer.saved(id)
               then()
             }}
           />
