@@ -76,6 +76,7 @@ async function place(e) {
 async function unsettled() {
   await frame()
   await frame()
+  if (![...document.querySelectorAll('h1')].some(shown)) return 'it has no title'
   const movers = moving()
   movers.filter((a) => a.playState === 'running').forEach((a) => a.finish())
   if (movers.length) return 'something moves'

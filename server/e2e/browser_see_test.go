@@ -142,10 +142,6 @@ func (p *page) within(format string, args ...any) *page {
 // settle waits until the page has its title and what it shows, and nothing moves.
 func (p *page) settle() {
 	p.t.Helper()
-	p.until("have a title", func() error {
-		_, err := element(p, "[...document.querySelectorAll('h1')].find(shown)")
-		return err
-	})
 	quiet := 0
 	p.until("settle", func() error {
 		var why string

@@ -5,12 +5,15 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +50,22 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	defer closeBrowser()
+	if err := atOnce(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
+}
+
+// atOnce lets four tests run at once on a machine with fewer cores: each waits most of
+// the time, for a process or for a page. What -parallel says otherwise stands.
+func atOnce() error {
+	flag.Parse()
+	cores := strconv.Itoa(runtime.GOMAXPROCS(0))
+	if parallel := flag.Lookup("test.parallel"); runtime.GOMAXPROCS(0) >= 4 || parallel.Value.String() != cores {
+		return nil
+	}
+	return flag.Set("test.parallel", "4")
 }
 
 // touchSources looks at every file that the program is built from. The go command

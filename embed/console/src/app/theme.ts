@@ -48,7 +48,7 @@ export const dark: ThemeConfig = {
     Avatar: { colorTextPlaceholder: '#24395c', colorTextLightSolid: '#cfe0fb' },
     Button: { primaryColor: onColor, dangerColor: onColor },
     DatePicker: { colorTextLightSolid: onColor },
-    Select: { multipleItemColorDisabled: '#d0d2d6' },
+    Select: { colorTextDisabled: 'rgba(255, 255, 255, 0.72)' },
     Badge: { colorTextLightSolid: onColor },
     Checkbox: { colorWhite: onColor },
     Menu: { ...shape.Menu, itemColor: '#c3c7ce', itemHoverBg: '#1d2025', itemSelectedBg: '#1d2a40', itemSelectedColor: '#a8cbfb', itemActiveBg: '#1d2a40' },
