@@ -6,8 +6,6 @@ import (
 	"image/color"
 	_ "image/jpeg"
 	"image/png"
-	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -71,15 +69,11 @@ func halves(t *testing.T) string {
 		}
 		img.SetRGBA(i%600, i/600, c)
 	}
-	path := filepath.Join(t.TempDir(), "halves.png")
 	var b bytes.Buffer
 	if err := png.Encode(&b, img); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return onDisk(t, "halves.png", b.String())
 }
 
 func TestConsoleAvatar(t *testing.T) {
@@ -90,11 +84,7 @@ func TestConsoleAvatar(t *testing.T) {
 	p.click("button", "Change picture")
 	p.dialog().see("Choose a picture, or drop one here")
 	p.audit()
-	text := filepath.Join(t.TempDir(), "text.png")
-	if err := os.WriteFile(text, []byte("no picture"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p.upload(text)
+	p.upload(onDisk(t, "text.png", "no picture"))
 	p.see("This file is no picture that can be read.")
 	p.in(".ant-modal button[data-drop]").drop(halves(t))
 	p.in("canvas").tap()

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -101,4 +103,14 @@ func signedInAs(t testing.TB, server *process, username string) *client {
 	c := newClient(t, server)
 	c.token = into[grant](t, c.want(200, "POST", "/admin/login", object("username", username, "password", password))).Token
 	return c
+}
+
+// onDisk writes a file to be uploaded by the browser.
+func onDisk(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -8,8 +8,6 @@ import (
 	"image/png"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,16 +49,6 @@ func (c *client) keepsText(name, text string) filed {
 func (c *client) fileGroup(name string) filed {
 	c.t.Helper()
 	return into[filed](c.t, c.want(200, "POST", "/file/group", object("name", name)))
-}
-
-// onDisk writes a file to be uploaded by the browser.
-func onDisk(t *testing.T, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // smallPicture is a small png.

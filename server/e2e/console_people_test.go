@@ -3,8 +3,6 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -208,7 +206,7 @@ func TestConsoleUserSessions(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	first, second, third := signedInAs(t, server, "ann"), newClient(t, server), signedInAs(t, server, "ann")
-	second.extra["User-Agent"] = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+	second.extra["User-Agent"] = firefox
 	second.token = into[grant](t, second.want(200, "POST", "/admin/login", object("username", "ann", "password", password))).Token
 	p := signedInAt(t, server, c, "/admin/list")
 	p.more("ann", "Sessions")
@@ -381,14 +379,6 @@ func TestConsoleUsersOnAPhone(t *testing.T) {
 func TestConsoleUsersAreImported(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
-	dir := t.TempDir()
-	file := func(name, content string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
 	p := signedInAt(t, server, c, "/admin/list")
 	p.settle()
 	p.click("button", "Import and export")
@@ -401,9 +391,9 @@ func TestConsoleUsersAreImported(t *testing.T) {
 		t.Errorf("%s: %q", name, content)
 	}
 	p.expect(422, "/admin/list-import")
-	d.upload(file("broken.csv", "name\nx\n"))
+	d.upload(onDisk(t, "broken.csv", "name\nx\n"))
 	d.see(`"name" is not a column`)
-	d.upload(file("bad.csv", "username,email,department,roles\nfay,fay@example.org,Head office/Sales,Clerk\nann,,Nowhere,Nobody\n"))
+	d.upload(onDisk(t, "bad.csv", "username,email,department,roles\nfay,fay@example.org,Head office/Sales,Clerk\nann,,Nowhere,Nobody\n"))
 	d.see("1 of 2 rows cannot be imported.")
 	d.see("there is no department \"Nowhere\"")
 	d.missing("button", "Import 2 users")
@@ -412,7 +402,7 @@ func TestConsoleUsersAreImported(t *testing.T) {
 	d.toggle("Only rows with faults", false)
 	d.see("fay")
 	d.click("button", "Choose another file")
-	d.upload(file("good.csv", "username,email,department,roles\nfay,fay@example.org,Head office/Sales,Clerk\ngia,,,\n"))
+	d.upload(onDisk(t, "good.csv", "username,email,department,roles\nfay,fay@example.org,Head office/Sales,Clerk\ngia,,,\n"))
 	d.see("2 rows can be imported.")
 	p.audit()
 	if there := c.usernames("/admin/list"); there != "admin ann bea cay" {

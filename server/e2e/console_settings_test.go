@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -125,11 +123,7 @@ func TestConsoleSettingsOfEachType(t *testing.T) {
 	p.fill("The time", "03:04:05")
 	p.press("Enter")
 	p.fill("The color", "#fa0")
-	logo := filepath.Join(t.TempDir(), "logo.png")
-	if err := os.WriteFile(logo, picture(1), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p.upload(logo)
+	p.upload(onDisk(t, "logo.png", string(picture(1))))
 	p.until("have an image", func() error {
 		if !strings.HasPrefix(p.value("The image"), "/media/") {
 			return errors.New("there is none")
