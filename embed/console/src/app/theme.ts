@@ -12,7 +12,7 @@ const shared = { borderRadius: 6, borderRadiusLG: 10, borderRadiusSM: 5, wirefra
 
 const shape: ThemeConfig['components'] = {
   Menu: { itemBorderRadius: 6, itemHeight: 36, itemMarginInline: 8, iconMarginInlineEnd: 10, activeBarBorderWidth: 0, itemBg: 'transparent', subMenuItemBg: 'transparent' },
-  Table: { headerBg: 'transparent', headerSplitColor: 'transparent', headerBorderRadius: 0 },
+  Table: { headerSplitColor: 'transparent', headerBorderRadius: 0 },
   Card: { headerFontSize: 15, headerHeight: 48, headerHeightSM: 40 },
 }
 
@@ -22,14 +22,14 @@ export const light: ThemeConfig = {
     ...shared,
     colorPrimary: '#0958d9', colorPrimaryHover: '#1a66e0', colorLink: '#0958d9', colorLinkHover: '#003eb3', colorInfo: '#0958d9', colorError: '#cf1322', colorErrorHover: '#d9363e',
     colorErrorBg: '#fff1f0', colorSuccess: '#247a0c', colorSuccessBg: '#f0faeb', colorSuccessBorder: '#b7e3a1', colorWarning: '#995a00', colorWarningBg: '#fff8e6', colorWarningBorder: '#f5d58a',
-    colorBgLayout: '#f7f8fa', colorBorderSecondary: '#ebedf0', colorTextBase: '#16181d',
+    colorPrimaryBg: '#e4ecfa', controlItemBgActive: '#e4ecfa', controlItemBgActiveHover: '#d6e3f9', colorBgLayout: '#f7f8fa', colorBorderSecondary: '#ebedf0', colorTextBase: '#16181d',
     colorTextTertiary: 'rgba(22, 24, 29, 0.64)', colorTextDescription: 'rgba(22, 24, 29, 0.64)', colorTextQuaternary: 'rgba(22, 24, 29, 0.62)', colorTextPlaceholder: 'rgba(22, 24, 29, 0.62)',
   },
   components: {
     ...shape,
     Avatar: { colorTextPlaceholder: '#d9e5fa', colorTextLightSolid: '#0747b3' },
     Menu: { ...shape.Menu, itemColor: '#40444d', itemHoverBg: '#eceef2', itemSelectedBg: '#e4ecfa', itemSelectedColor: '#0747b3', itemActiveBg: '#e4ecfa' },
-    Table: { ...shape.Table, headerColor: 'rgba(22, 24, 29, 0.66)', rowHoverBg: '#f7f8fa', borderColor: '#ebedf0' },
+    Table: { ...shape.Table, headerBg: '#fff', headerColor: 'rgba(22, 24, 29, 0.66)', rowHoverBg: '#f7f8fa', rowSelectedBg: '#eef3fc', rowSelectedHoverBg: '#e4ecfa', borderColor: '#ebedf0' },
   },
 }
 
@@ -52,6 +52,6 @@ export const dark: ThemeConfig = {
     Badge: { colorTextLightSolid: onColor },
     Checkbox: { colorWhite: onColor },
     Menu: { ...shape.Menu, itemColor: '#c3c7ce', itemHoverBg: '#1d2025', itemSelectedBg: '#1d2a40', itemSelectedColor: '#a8cbfb', itemActiveBg: '#1d2a40' },
-    Table: { ...shape.Table, headerColor: 'rgba(255, 255, 255, 0.64)', rowHoverBg: '#1b1e22', borderColor: '#2a2d33' },
+    Table: { ...shape.Table, headerBg: '#16181c', headerColor: 'rgba(255, 255, 255, 0.64)', rowHoverBg: '#1b1e22', rowSelectedBg: '#1a2231', rowSelectedHoverBg: '#1d2a40', borderColor: '#2a2d33' },
   },
 }

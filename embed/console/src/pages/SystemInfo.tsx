@@ -72,9 +72,9 @@ const colors: Record<string, string> = { ok: 'success', degraded: 'warning', fai
 function Parts({ health }: { health: SystemHealth }) {
   return (
     <Table
-      size="small" rowKey="name" pagination={false} {...wide} dataSource={health.parts}
+      size="small" rowKey="name" pagination={false} dataSource={health.parts}
       columns={[
-        { title: t('info.part'), dataIndex: 'name', render: (name: string) => <Typography.Text strong>{maybe(`info.part.${name}`) ?? name}</Typography.Text> },
+        { title: t('info.part'), dataIndex: 'name', render: (name: string) => <Typography.Text strong style={{ whiteSpace: 'nowrap' }}>{maybe(`info.part.${name}`) ?? name}</Typography.Text> },
         { title: t('info.state'), dataIndex: 'state', render: (state: string) => <Tag color={colors[state]}>{t(`info.state.${state}` as Key)}</Tag> },
         {
           title: t('info.text'), dataIndex: 'text',
@@ -92,7 +92,7 @@ function Program({ info }: { info: Info }) {
       column={{ xs: 1, md: 2, xl: 3 }} size="small"
       items={[
         { label: t('info.version'), children: info.version },
-        { label: t('info.revision'), children: build.revision ? <><Typography.Text code>{build.revision.slice(0, 12)}</Typography.Text>{build.modified && ` ${t('info.modified')}`}</> : '—' },
+        ...(build.revision ? [{ label: t('info.revision'), children: <><Typography.Text code>{build.revision.slice(0, 12)}</Typography.Text>{build.modified && ` ${t('info.modified')}`}</> }] : []),
         { label: t('info.started'), children: <Time at={info.started_at} /> },
         { label: t('info.platform'), children: `${build.platform}, ${build.go}` },
         { label: t('info.processors'), children: build.cpus },

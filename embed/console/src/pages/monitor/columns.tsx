@@ -47,11 +47,11 @@ function request(from: string): Columns<RequestEvent> {
 function auth(): Columns<AuthEvent> {
   const colors: Record<string, string> = { success: 'success', allowed: 'success', failed: 'error', denied: 'error' }
   return [
-    { title: t('monitor.filter.type'), dataIndex: 'type', width: 150, render: (type: string) => word('type', type) },
+    { title: t('monitor.filter.type'), dataIndex: 'type', width: 120, render: (type: string) => word('type', type) },
     { title: t('sign_in.username'), dataIndex: 'username', width: 140, ...cut, render: (name: string) => <bdi title={name}>{name || '—'}</bdi> },
-    { title: t('monitor.filter.result'), dataIndex: 'result', width: 190, ...cut, render: (result: string, row) => <><Tag color={colors[result]}>{word('result', result)}</Tag> {row.reason && <Typography.Text type="secondary" title={row.reason}>{row.reason}</Typography.Text>}</> },
-    { title: t('monitor.filter.ability'), dataIndex: 'ability', width: 220, ...cut, render: (text: string) => text && <Code>{text}</Code> },
-    { title: t('monitor.matched_by'), dataIndex: 'matched_by', width: 160, ...cut, render: (roles: string[]) => <bdi title={roles.join(', ')}>{roles.join(', ')}</bdi> },
+    { title: t('monitor.filter.result'), dataIndex: 'result', width: 170, ...cut, render: (result: string, row) => <><Tag color={colors[result]}>{word('result', result)}</Tag> {row.reason && row.reason !== row.result && <Typography.Text type="secondary" title={row.reason}>{row.reason}</Typography.Text>}</> },
+    { title: t('monitor.filter.ability'), dataIndex: 'ability', width: 190, ...cut, render: (text: string) => text && <Code>{text}</Code> },
+    { title: t('monitor.matched_by'), dataIndex: 'matched_by', width: 140, ...cut, render: (roles: string[]) => <bdi title={roles.join(', ')}>{roles.join(', ')}</bdi> },
     { title: t('address'), dataIndex: 'address', width: 140, ...cut },
     route(), story(),
   ]

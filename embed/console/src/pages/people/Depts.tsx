@@ -28,7 +28,7 @@ export function Depts({ depts, value, onChange }: Props) {
   return (
     <aside
       className="depts" aria-label={t('menu.admin.dept')}
-      style={{ flex: `0 0 ${deptsWidth()}px`, boxSizing: 'border-box', position: 'sticky', top: 24, padding: 8, borderRadius: token.borderRadiusLG, border: `1px solid ${token.colorBorderSecondary}`, background: token.colorBgContainer }}
+      style={{ flex: `0 0 ${deptsWidth()}px`, width: deptsWidth(), boxSizing: 'border-box', position: 'sticky', top: 68, padding: 8, borderRadius: token.borderRadiusLG, border: `1px solid ${token.colorBorderSecondary}`, background: token.colorBgContainer }}
     >
       <Flex gap={4} style={{ marginBottom: 8 }}>
         <Input allowClear prefix={<SearchOutlined />} placeholder={t('people.depts.search')} aria-label={t('people.depts.search')} value={text} onChange={(e) => setText(e.target.value)} />

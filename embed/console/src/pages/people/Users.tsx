@@ -52,7 +52,7 @@ export function Users() {
   const choose = (id?: string) => list.set({ dept_id: id })
 
   return (
-    <Flex gap={24} align="start">
+    <Flex gap={16} align="start">
       {xl && may('admin.dept.query') && (depts ? <Suspense fallback={<Room />}><Depts depts={depts} value={dept} onChange={choose} /></Suspense> : <Room />)}
       <div style={{ flex: 1, minWidth: 0 }}>
         <List<User>

@@ -18,7 +18,7 @@ export function Who({ user, own = false }: { user: Person; own?: boolean }) {
       <Avatar src={user.avatar_url || undefined} alt="" style={{ flex: 'none', background: token.colorFillSecondary, color: token.colorText }}>
         {Array.from(user.nickname || user.username)[0]?.toUpperCase()}
       </Avatar>
-      <div style={{ maxWidth: 170, minWidth: 0, lineHeight: 1.4 }}>
+      <div style={{ maxWidth: 150, minWidth: 0, lineHeight: 1.4 }}>
         <Flex gap={6} align="center">
           <div dir="auto" title={user.nickname || user.username} style={oneLine}>{user.nickname || user.username}</div>
           {own && <Tag style={{ margin: 0 }}>{t('people.you')}</Tag>}
@@ -34,7 +34,7 @@ export function Contact({ user }: { user: Person }) {
   if (!user.email && !user.mobile) return <>—</>
   return (
     <div style={{ lineHeight: 1.4 }}>
-      {user.email && <Cell width={180}>{user.email}</Cell>}
+      {user.email && <Cell width={140}>{user.email}</Cell>}
       {user.mobile && <Typography.Text type="secondary" style={{ fontSize: 12 }}><bdi>{user.mobile}</bdi></Typography.Text>}
     </div>
   )

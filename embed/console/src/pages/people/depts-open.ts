@@ -12,5 +12,5 @@ export function setDeptsOpen(open: boolean): void {
 
 // deptsWidth is how wide they are, in pixels.
 export function deptsWidth(): number {
-  return deptsOpen() ? 216 : 32
+  return deptsOpen() ? 204 : 32
 }

@@ -25,7 +25,7 @@ export function userColumns({ list, own, may, people, edit, explain }: Props): T
     { title: t('people.roles'), dataIndex: 'role_names', render: (_, user) => <Roles user={user} /> },
     { title: t('people.contact'), key: 'contact', render: (_, user) => <Contact user={user} /> },
     {
-      title: t('status'), dataIndex: 'status',
+      title: t('enabled'), dataIndex: 'status',
       render: (_, user) => <StatusSwitch user={user} path={backend.path} may={may('admin.list.status')} own={user.id === own} reload={list.reload} />,
     },
     { title: t('people.login_time'), ...list.order('login_time'), render: (at: string | null) => (at ? <Time at={at} /> : <Typography.Text type="secondary">{t('people.never')}</Typography.Text>) },
@@ -55,7 +55,7 @@ function Roles({ user }: { user: User }) {
   const more = user.role_names.slice(shown)
   if (user.role_names.length === 0) return <>—</>
   return (
-    <span style={{ display: 'inline-flex', gap: 4, flexWrap: 'wrap', maxWidth: 200 }}>
+    <span style={{ display: 'inline-flex', gap: 4, flexWrap: 'wrap', maxWidth: 180 }}>
       {user.role_names.slice(0, shown).map((name, i) => (
         <Tag key={user.role_ids[i]} title={name} style={{ margin: 0, maxWidth: 120, overflow: 'hidden', textOverflow: 'ellipsis' }}>{name}</Tag>
       ))}

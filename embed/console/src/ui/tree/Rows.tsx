@@ -98,7 +98,7 @@ export function Rows<T extends Branch>({ rows, label, describedBy, grid, active,
   }
 
   const colors = {
-    '--line': token.colorBorderSecondary, '--ground': token.colorBgContainer, '--head': token.colorFillAlter, '--hover': token.controlItemBgHover,
+    '--line': token.colorBorderSecondary, '--ground': token.colorBgContainer, '--head': token.colorBgContainer, '--hover': token.controlItemBgHover,
     '--focus': token.colorPrimary, '--quiet': token.colorTextSecondary, '--text': token.colorText,
   } as CSSProperties
   const shown = new Set<number>(rows.length ? [at] : [])
