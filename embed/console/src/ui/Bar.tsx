@@ -1,21 +1,27 @@
 import { ReloadOutlined, SearchOutlined } from '@ant-design/icons'
-import { Button, Flex, Input, Typography } from 'antd'
+import { Button, Flex, Grid, Input, Typography } from 'antd'
 import { type ReactNode, useEffect, useState } from 'react'
 import { t } from '../i18n'
 
 type List = { params: URLSearchParams; set: (values: Record<string, string | undefined>) => void; reload: () => Promise<void> }
 
+type Props = { title?: string; list: List; search?: boolean; filters?: ReactNode; actions?: ReactNode }
+
 // Bar stands above a list: its title, unless something above says that already, the
-// search, filters and actions.
-export function Bar({ title, list, search = true, children }: { title?: string; list: List; search?: boolean; children?: ReactNode }) {
-  return (
-    <Flex wrap gap={8} align="center" style={{ marginBottom: 16 }}>
-      {title === undefined ? <span style={{ flex: '1 1 auto' }} /> : <Typography.Title level={1} style={{ fontSize: 20, margin: 0, flex: '1 1 auto' }}>{title}</Typography.Title>}
-      {search && <Search list={list} />}
-      {children}
-      <Button icon={<ReloadOutlined />} aria-label={t('reload')} title={t('reload')} onClick={() => void list.reload()} />
-    </Flex>
-  )
+// search, filters and actions. A phone has the actions beside the title, and the
+// others below them.
+export function Bar({ title, list, search = true, filters, actions }: Props) {
+  const { md } = Grid.useBreakpoint()
+  const head = title === undefined ? <span style={{ flex: '1 1 auto' }} /> : <Typography.Title level={1} style={{ fontSize: 20, margin: 0, flex: '1 1 auto' }}>{title}</Typography.Title>
+  const reload = <Button icon={<ReloadOutlined />} aria-label={t('reload')} title={t('reload')} onClick={() => void list.reload()} />
+  return md
+    ? <Flex wrap gap={8} align="center" justify="end" style={{ marginBottom: 16 }}>{head}{search && <Search list={list} />}{filters}{actions}{reload}</Flex>
+    : (
+      <>
+        <Flex wrap gap={8} align="center" justify="end" style={{ marginBottom: 12 }}>{head}{actions}{reload}</Flex>
+        {(search || filters) && <div className="bar-filters">{search && <Search list={list} />}{filters}</div>}
+      </>
+    )
 }
 
 // Search asks once somebody stops typing.
@@ -30,7 +36,7 @@ function Search({ list }: { list: List }) {
   }, [text, asked, list])
   return (
     <Input
-      data-search allowClear prefix={<SearchOutlined />} style={{ width: 240, maxWidth: '100%' }} aria-label={t('search')} placeholder={t('search')}
+      data-search allowClear prefix={<SearchOutlined />} className="bar-search" aria-label={t('search')} placeholder={t('search')}
       value={text} onChange={(e) => setText(e.target.value)}
     />
   )

@@ -30,10 +30,7 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
     : <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={empty ?? t('none')} />
   return (
     <>
-      <Bar title={title} list={list} search={search}>
-        {filters}
-        {actions}
-      </Bar>
+      <Bar title={title} list={list} search={search} filters={filters} actions={actions} />
       {note && <Typography.Paragraph type="secondary">{note}</Typography.Paragraph>}
       {batch && chosen.length > 0 && (
         <Flex gap={8} wrap align="center" style={{ marginBottom: 16 }} role="toolbar" aria-label={t('selected', { n: chosen.length })}>

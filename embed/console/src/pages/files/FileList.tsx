@@ -55,19 +55,24 @@ export function FileList() {
   const View = view === 'grid' ? FileGrid : FileTable
   return (
     <>
-      <Bar title={t('menu.file.list')} list={{ ...list, reload: async () => void (await reload()) }}>
-        {groups.seen && !lg && <GroupSelect {...side} />}
-        <Filters list={list} order={view === 'grid'} />
-        <Segmented
-          aria-label={t('files.view')} value={view}
-          onChange={(to) => { localStorage.setItem(viewKey, to); list.set({ view: to, page: list.params.get('page') ?? undefined }) }}
-          options={[
-            { value: 'grid', icon: <AppstoreOutlined aria-label={t('files.view.grid')} />, title: t('files.view.grid') },
-            { value: 'list', icon: <UnorderedListOutlined aria-label={t('files.view.list')} />, title: t('files.view.list') },
-          ]}
-        />
-        {may('file.list.create') && <UploadButton onFiles={upload} />}
-      </Bar>
+      <Bar
+        title={t('menu.file.list')} list={{ ...list, reload: async () => void (await reload()) }}
+        filters={
+          <>
+            {groups.seen && !lg && <GroupSelect {...side} />}
+            <Filters list={list} order={view === 'grid'} />
+            <Segmented
+              aria-label={t('files.view')} value={view}
+              onChange={(to) => { localStorage.setItem(viewKey, to); list.set({ view: to, page: list.params.get('page') ?? undefined }) }}
+              options={[
+                { value: 'grid', icon: <AppstoreOutlined aria-label={t('files.view.grid')} />, title: t('files.view.grid') },
+                { value: 'list', icon: <UnorderedListOutlined aria-label={t('files.view.list')} />, title: t('files.view.list') },
+              ]}
+            />
+          </>
+        }
+        actions={may('file.list.create') && <UploadButton onFiles={upload} />}
+      />
       <div className="file-page">
         {groups.seen && lg && <GroupSide {...side} />}
         <section aria-label={t('menu.file.list')} aria-busy={Boolean(list.table.loading)}>

@@ -59,7 +59,7 @@ export function Departments() {
   return (
     <>
       <TreeEditor<DeptNode>
-        title={t('menu.admin.dept')} path="/admin/dept" tree={tree} set={set} reload={reload} reveal={reveal} name={(node) => node.name} texts={(node) => [node.leader]} empty={t('dept.empty')}
+        title={t('menu.admin.dept')} path="/admin/dept" tree={tree} set={set} reload={reload} reveal={reveal} name={(node) => node.name} texts={(node) => [node.leader]} empty={t('dept.empty')} createText={t('dept.create')}
         columns={[
           { key: 'leader', title: t('dept.leader'), width: 160, wide: true, render: (node) => <bdi title={node.leader}>{node.leader}</bdi> },
           { key: 'phone', title: t('dept.phone'), width: 144, wide: true, render: (node) => <span title={node.email || undefined}>{node.phone}</span> },

@@ -69,7 +69,7 @@ export function Permissions() {
   return (
     <>
       <TreeEditor<PermissionNode>
-        title={t('menu.admin.rule')} path="/admin/rule" tree={tree} set={set} reload={reload} reveal={reveal} name={permissionName} texts={(node) => [node.key, node.name]} then={then} empty={t('rule.empty')}
+        title={t('menu.admin.rule')} path="/admin/rule" tree={tree} set={set} reload={reload} reveal={reveal} name={permissionName} texts={(node) => [node.key, node.name]} then={then} empty={t('rule.empty')} createText={t('rule.create')}
         lead={(node) => (node.type === action ? null : <Icon name={node.icon} />)}
         tail={(node, search) => <Typography.Text type="secondary" className="tree-key" title={node.key}><Marked text={node.key} search={search} /></Typography.Text>}
         columns={[

@@ -73,11 +73,16 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
   const found = search ? match(groups, search) : here ? [{ group: here, settings: here.settings }] : []
   return (
     <>
-      <Bar title={t('menu.system.setting')} list={list}>
-        {may('system.setting.refresh') && <Button icon={<SyncOutlined />} title={t('settings.refresh.text')} onClick={() => void refresh()}>{t('settings.refresh')}</Button>}
-        {on && may('system.setting.group.create') && <Button onClick={define.createGroup}>{t('settings.group.create')}</Button>}
-        {defining.some(may) && <Button icon={<EditOutlined />} type={on ? 'primary' : 'default'} aria-pressed={on} onClick={() => set({ define: on ? undefined : '1' })}>{t(on ? 'settings.define.end' : 'settings.define')}</Button>}
-      </Bar>
+      <Bar
+        title={t('menu.system.setting')} list={list}
+        actions={
+          <>
+            {may('system.setting.refresh') && <Button icon={<SyncOutlined />} title={t('settings.refresh.text')} onClick={() => void refresh()}>{t('settings.refresh')}</Button>}
+            {on && may('system.setting.group.create') && <Button onClick={define.createGroup}>{t('settings.group.create')}</Button>}
+            {defining.some(may) && <Button icon={<EditOutlined />} type={on ? 'primary' : 'default'} aria-pressed={on} onClick={() => set({ define: on ? undefined : '1' })}>{t(on ? 'settings.define.end' : 'settings.define')}</Button>}
+          </>
+        }
+      />
       {!may('system.setting.save') && <Alert type="info" showIcon title={t('settings.read_only')} style={{ marginBottom: 16 }} />}
       {may('system.setting.save') && !may('system.setting.group.query') && <Alert type="info" showIcon title={t('settings.no_groups')} style={{ marginBottom: 16 }} />}
       <Flex gap={md ? 24 : 0} vertical={!md} align={md ? 'flex-start' : 'stretch'}>

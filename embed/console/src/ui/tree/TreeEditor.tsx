@@ -25,6 +25,7 @@ type Props<T extends Record> = {
   tail?: (node: T, search: string) => ReactNode // behind it
   columns: Column<T>[]
   holds?: (node: T) => boolean // whether anything can lie below it
+  createText: string
   create?: (parent?: T) => void // these are absent where they are not permitted
   edit?: (node: T) => void
   movable?: boolean
@@ -157,11 +158,16 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
   const set = ({ keywordSearch }: { [name: string]: string | undefined }) => setParams(keywordSearch ? { keywordSearch } : {}, { replace: true })
   return (
     <>
-      <Bar title={props.title} list={{ params, set, reload: async () => void (await props.reload()) }}>
-        <Button icon={<ColumnHeightOutlined />} aria-label={t('tree.all')} title={t('tree.all')} onClick={() => setOpen(new Set(places.keys()))} />
-        <Button icon={<VerticalAlignMiddleOutlined />} aria-label={t('tree.least')} title={t('tree.least')} onClick={() => setOpen(new Set())} />
-        {create && <Button type="primary" icon={<PlusOutlined />} onClick={() => create()}>{t('create')}</Button>}
-      </Bar>
+      <Bar
+        title={props.title} list={{ params, set, reload: async () => void (await props.reload()) }}
+        filters={
+          <>
+            <Button icon={<ColumnHeightOutlined />} aria-label={t('tree.all')} title={t('tree.all')} onClick={() => setOpen(new Set(places.keys()))} />
+            <Button icon={<VerticalAlignMiddleOutlined />} aria-label={t('tree.least')} title={t('tree.least')} onClick={() => setOpen(new Set())} />
+          </>
+        }
+        actions={create && <Button type="primary" icon={<PlusOutlined />} onClick={() => create()}>{props.createText}</Button>}
+      />
       {!tree && <Skeleton active title={false} paragraph={{ rows: 8 }} />}
       {tree && !rows.length && (
         <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={search ? t('empty.narrowed') : props.empty}>
