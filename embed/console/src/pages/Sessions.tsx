@@ -39,9 +39,9 @@ export function Sessions() {
       columns={[
         ...sessionColumns(),
         {
-          title: t('actions'), key: 'actions', align: 'end',
+          title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
           render: (_, session) => may('system.session.delete') && session.current !== 1 && (
-            <Button danger size="small" onClick={() => void end(session)}>{t('sessions.end')}</Button>
+            <Button size="small" onClick={() => void end(session)}>{t('sessions.end')}</Button>
           ),
         },
       ]}

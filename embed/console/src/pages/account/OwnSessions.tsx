@@ -35,7 +35,7 @@ export function OwnSessions() {
   return (
     <List
       list={list} search={false}
-      actions={list.total > 1 && <Button danger onClick={() => void endOthers()}>{t('account.end_others')}</Button>}
+      actions={list.total > 1 && <Button onClick={() => void endOthers()}>{t('account.end_others')}</Button>}
       columns={[
         ...sessionColumns().slice(1),
         {

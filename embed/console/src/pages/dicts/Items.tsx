@@ -52,7 +52,7 @@ export function Items({ dict, reload, onEdit, onDelete }: Props) {
         <span style={{ flex: 1 }} />
         <Button size="small" icon={<CodeOutlined />} onClick={() => setTold(true)}>{t('dicts.clients')}</Button>
         {may('system.dict.update') && <Button size="small" icon={<EditOutlined />} onClick={onEdit}>{t('edit')}</Button>}
-        {may('system.dict.delete') && <Button size="small" danger icon={<DeleteOutlined />} onClick={remove}>{t('delete')}</Button>}
+        {may('system.dict.delete') && <Button size="small" icon={<DeleteOutlined />} onClick={remove}>{t('delete')}</Button>}
       </Flex>
       <Typography.Text type="secondary" style={{ fontFamily: 'ui-monospace, monospace', fontSize: 12, overflowWrap: 'anywhere' }}>{dict.code}</Typography.Text>
       {dict.describe && <Typography.Paragraph type="secondary" dir="auto" style={{ whiteSpace: 'pre-line', overflowWrap: 'anywhere', margin: '4px 0 0' }}>{dict.describe}</Typography.Paragraph>}
@@ -123,7 +123,7 @@ function Listed({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems
       render: (_, i) => (
         <Flex justify="end">
           {change && <Button type="text" size="small" icon={<EditOutlined />} aria-label={t('dicts.item.edit', { name: i.label })} title={t('edit')} onClick={() => show(i)} />}
-          {may('system.dict.item.delete') && <Button type="text" danger size="small" icon={<DeleteOutlined />} aria-label={t('dicts.item.delete', { name: i.label })} title={t('delete')} onClick={() => void remove(i)} />}
+          {may('system.dict.item.delete') && <Button type="text" size="small" icon={<DeleteOutlined />} aria-label={t('dicts.item.delete', { name: i.label })} title={t('delete')} onClick={() => void remove(i)} />}
         </Flex>
       ),
     },

@@ -28,7 +28,7 @@ export function BatchBar({ chosen, actions }: { chosen: ReturnType<typeof useCho
         </Dropdown>
       )}
       {may('file.list.download') && <Button onClick={() => void actions.download(files)}>{t('files.download')}</Button>}
-      {may('file.list.delete') && <Button danger onClick={() => void actions.trash(files)}>{t('delete')}</Button>}
+      {may('file.list.delete') && <Button onClick={() => void actions.trash(files)}>{t('delete')}</Button>}
     </Flex>
   )
 }

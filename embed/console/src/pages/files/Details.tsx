@@ -41,7 +41,7 @@ export function Details({ actions, groups, rows, preview, changed }: Props) {
       title={t('files.details')} open={id > 0} onClose={close} size={md ? 480 : '100%'} destroyOnHidden
       footer={file && (
         <Flex gap={8} justify="end" wrap>
-          {may('file.list.delete') && <Button danger style={{ marginInlineEnd: 'auto' }} onClick={() => void trash()}>{t('delete')}</Button>}
+          {may('file.list.delete') && <Button style={{ marginInlineEnd: 'auto' }} onClick={() => void trash()}>{t('delete')}</Button>}
           {may('file.list.download') && <Button onClick={() => void actions.download([file])}>{t('files.download')}</Button>}
           {may('file.list.update') && <Button type="primary" onClick={() => setEditing(true)}>{t('edit')}</Button>}
         </Flex>

@@ -71,7 +71,7 @@ export function FileGroups() {
             render: (_, one) => (
               <Space>
                 {may('file.group.update') && <Button size="small" onClick={() => setEdited(one)}>{t('edit')}</Button>}
-                {may('file.group.delete') && <Button size="small" danger onClick={() => void remove(one)}>{t('delete')}</Button>}
+                {may('file.group.delete') && <Button size="small" onClick={() => void remove(one)}>{t('delete')}</Button>}
               </Space>
             ),
           },

@@ -48,7 +48,7 @@ export function Trash() {
       batch={mayRestore || mayRemove ? (chosen) => (
         <>
           {mayRestore && <Button onClick={() => void restore(chosen)}>{t('trash.restore')}</Button>}
-          {mayRemove && <Button danger onClick={() => void remove(chosen)}>{t('trash.remove')}</Button>}
+          {mayRemove && <Button onClick={() => void remove(chosen)}>{t('trash.remove')}</Button>}
         </>
       ) : undefined}
       columns={[
@@ -64,7 +64,7 @@ export function Trash() {
           render: (_, file) => (
             <Space>
               {mayRestore && <Button size="small" onClick={() => void restore([file])}>{t('trash.restore')}</Button>}
-              {mayRemove && <Button size="small" danger onClick={() => void remove([file])}>{t('trash.remove')}</Button>}
+              {mayRemove && <Button size="small" onClick={() => void remove([file])}>{t('trash.remove')}</Button>}
             </Space>
           ),
         },

@@ -23,7 +23,7 @@ export function UploadPanel() {
     <section className="uploads" aria-label={t('uploads')}>
       <header>
         <span role="status">{title}{failed > 0 && ` · ${t('uploads.failed', { n: count(failed) })}`}</span>
-        {left.length > 0 && <Button type="text" size="small" danger onClick={() => cancel(left.map((u) => u.id))}>{t('uploads.cancel')}</Button>}
+        {left.length > 0 && <Button type="text" size="small" onClick={() => cancel(left.map((u) => u.id))}>{t('uploads.cancel')}</Button>}
         <Button type="text" size="small" icon={open ? <DownOutlined /> : <UpOutlined />} aria-label={open ? t('uploads.fold') : t('uploads.unfold')} aria-expanded={open} onClick={() => setOpen(!open)} />
         {left.length === 0 && <Button type="text" size="small" icon={<CloseOutlined />} aria-label={t('close')} onClick={forget} />}
       </header>

@@ -43,7 +43,7 @@ export function Batch<T extends Person>({ chosen, path, people, switches, remove
     <>
       {switches && <Button disabled={none} onClick={() => switched(1)}>{t('people.enable')}</Button>}
       {switches && <Button disabled={none} onClick={() => void disable()}>{t('people.disable')}</Button>}
-      {remove && <Button danger disabled={none} onClick={() => void (remove === 'each' ? deleteEach() : remove(chosen))}>{t('delete')}</Button>}
+      {remove && <Button disabled={none} onClick={() => void (remove === 'each' ? deleteEach() : remove(chosen))}>{t('delete')}</Button>}
     </>
   )
 }

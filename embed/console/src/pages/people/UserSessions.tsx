@@ -44,7 +44,7 @@ function Sessions({ user, realm }: { user: Person; realm: Realm }) {
 
   return (
     <Flex vertical gap={16} ref={box} tabIndex={-1} style={{ outline: 'none' }}>
-      {may('system.session.delete') && others.length > 1 && <Button danger style={{ alignSelf: 'end' }} onClick={() => void end(others)}>{t('people.sessions.all')}</Button>}
+      {may('system.session.delete') && others.length > 1 && <Button style={{ alignSelf: 'end' }} onClick={() => void end(others)}>{t('people.sessions.all')}</Button>}
       <Table<Session>
         rowKey="id" size="middle" dataSource={data?.data} loading={loading && !data} {...wide} pagination={{ hideOnSinglePage: true, showSizeChanger: false }}
         locale={{ emptyText: data ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('people.sessions.none')} /> : ' ' }}
@@ -61,7 +61,7 @@ function Sessions({ user, realm }: { user: Person; realm: Realm }) {
           { title: t('sessions.used'), dataIndex: 'last_used', render: (at: string) => <Time at={at} /> },
           {
             title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
-            render: (_, s) => may('system.session.delete') && s.current !== 1 && <Button danger size="small" onClick={() => void end([s])}>{t('sessions.end')}</Button>,
+            render: (_, s) => may('system.session.delete') && s.current !== 1 && <Button size="small" onClick={() => void end([s])}>{t('sessions.end')}</Button>,
           },
         ]}
       />

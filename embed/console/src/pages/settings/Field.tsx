@@ -40,7 +40,7 @@ export function Field({ setting: s, name, draft, fault, readOnly, builtin, onWri
           <label id={`${id}-label`} htmlFor={id} dir="auto" style={{ fontWeight: 600 }}>{s.title}</label>
           {builtin && <Tag title={t('settings.builtin.text')}>{t('settings.builtin')}</Tag>}
           {onEdit && <Button type="text" size="small" icon={<EditOutlined />} aria-label={t('settings.edit', { name })} title={t('edit')} onClick={onEdit} />}
-          {onDelete && <Button type="text" danger size="small" icon={<DeleteOutlined />} aria-label={t('settings.delete', { name })} title={t('delete')} onClick={onDelete} />}
+          {onDelete && <Button type="text" size="small" icon={<DeleteOutlined />} aria-label={t('settings.delete', { name })} title={t('delete')} onClick={onDelete} />}
         </Flex>
         <Typography.Text type="secondary" style={{ fontFamily: 'ui-monospace, monospace', fontSize: 12 }}>{name}</Typography.Text>
         <div id={`${id}-text`} dir="auto" style={{ color: token.colorTextSecondary, whiteSpace: 'pre-line', marginTop: 4 }}>{s.describe}<Bounds setting={s} /></div>

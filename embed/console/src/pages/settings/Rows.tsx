@@ -24,7 +24,7 @@ export function Rows({ id, label, columns, value = [], onChange, disabled, add }
             <>
               <Button type="text" icon={<ArrowUpOutlined />} disabled={i === 0} aria-label={t('settings.rows.up', { n: i + 1 })} onClick={() => swap(i, i - 1)} />
               <Button type="text" icon={<ArrowDownOutlined />} disabled={i === value.length - 1} aria-label={t('settings.rows.down', { n: i + 1 })} onClick={() => swap(i, i + 1)} />
-              <Button type="text" danger icon={<DeleteOutlined />} aria-label={t('settings.rows.remove', { n: i + 1 })} onClick={() => onChange?.(value.filter((_, at) => at !== i))} />
+              <Button type="text" icon={<DeleteOutlined />} aria-label={t('settings.rows.remove', { n: i + 1 })} onClick={() => onChange?.(value.filter((_, at) => at !== i))} />
             </>
           )}
         </Flex>

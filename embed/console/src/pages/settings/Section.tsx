@@ -53,7 +53,7 @@ function Actions({ group, define }: { group: Group; define: Define }) {
     <>
       {may('system.setting.create') && <Button size="small" icon={<PlusOutlined />} onClick={() => define.create(group)}>{t('settings.create')}</Button>}
       {may('system.setting.group.update') && <Button size="small" icon={<EditOutlined />} onClick={() => define.editGroup(group)}>{t('settings.group.edit')}</Button>}
-      {may('system.setting.group.delete') && !define.builtin(group) && <Button size="small" danger icon={<DeleteOutlined />} onClick={() => define.removeGroup(group)}>{t('settings.group.delete')}</Button>}
+      {may('system.setting.group.delete') && !define.builtin(group) && <Button size="small" icon={<DeleteOutlined />} onClick={() => define.removeGroup(group)}>{t('settings.group.delete')}</Button>}
     </>
   )
 }
