@@ -40,10 +40,15 @@ export function setLanguage(to: Language): void {
 
 // t is a text in the user's language; {name} stands for a value.
 export function t(key: Key, values: Record<string, string | number> = {}): string {
-  return (words[key] ?? key).replace(/\{(\w+)\}/g, (all, name: string) => (name in values ? String(values[name]) : all))
+  return (maybe(key) ?? key).replace(/\{(\w+)\}/g, (all, name: string) => (Object.hasOwn(values, name) ? apart(String(values[name])) : all))
 }
 
-// maybe is the text of a key that may have none, like an error code of the server.
+// apart keeps a value that is written from right to left from turning the words around it.
+function apart(value: string): string {
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(value) ? `\u2068${value}\u2069` : value
+}
+
+// maybe is the text of a key that may have none, like one that somebody made up.
 export function maybe(key: string): string | undefined {
-  return words[key]
+  return Object.hasOwn(words, key) ? words[key] : undefined
 }

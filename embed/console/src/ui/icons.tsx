@@ -14,6 +14,6 @@ export const icons: Record<string, ComponentType> = {
 }
 
 export function Icon({ name }: { name: string }) {
-  const Known = icons[name] ?? AppstoreOutlined
+  const Known = Object.hasOwn(icons, name) ? icons[name]! : AppstoreOutlined
   return <Known />
 }
