@@ -101,7 +101,7 @@ function Option({ id, command, on, onPoint, onRun }: OptionProps) {
     >
       {command.icon}
       <span title={command.title}><bdi>{command.title}</bdi></span>
-      {command.hint && <span className="hint" style={{ color: token.colorTextSecondary }}><bdi>{command.hint}</bdi></span>}
+      {command.hint && <span className="hint" title={command.hint} style={{ color: token.colorTextSecondary }}><bdi>{command.hint}</bdi></span>}
     </div>
   )
 }

@@ -30,13 +30,14 @@ export function Control(all: ControlProps) {
   const length = { maxLength: limit, count: limit ? { show: true } : undefined }
   const options = of.options.map((o) => ({ value: o.value, label: o.label }))
   const width = { width: '100%' }
+  const wrapped = { maxWidth: '100%', overflowWrap: 'anywhere', overflow: 'clip', overflowClipMargin: 4 } as const // some texts cannot be wrapped
   switch (of.type) {
     case 'textarea':
       return <Input.TextArea {...rest} {...length} rows={Number(hint('rows')) || lines(value)} placeholder={hint('placeholder')} value={value} onChange={(e) => onChange?.(e.target.value)} />
     case 'number':
       return (
         <InputNumber
-          {...rest} stringMode style={{ ...width, maxWidth: 240 }} step={hint('step')} suffix={hint('unit')} placeholder={hint('placeholder')}
+          {...rest} stringMode style={{ ...width, maxWidth: 240 }} step={hint('step')} suffix={<Unit text={hint('unit')} />} placeholder={hint('placeholder')}
           value={value === '' ? null : value} onChange={(n) => onChange?.(n === null ? '' : String(n))}
         />
       )
@@ -45,11 +46,11 @@ export function Control(all: ControlProps) {
     case 'select':
       return <Select {...rest} allowClear showSearch={options.length > 10 ? { optionFilterProp: 'label' } : false} style={width} placeholder={hint('placeholder')} options={options} value={value || undefined} onChange={(v?: string) => onChange?.(v ?? '')} />
     case 'radio':
-      return <Radio.Group {...rest} options={options} value={value} onChange={(e) => onChange?.(String(e.target.value))} />
+      return <Radio.Group {...rest} style={wrapped} options={options} value={value} onChange={(e) => onChange?.(String(e.target.value))} />
     case 'checkbox':
       return options.length > 12
         ? <Select {...rest} mode="multiple" allowClear style={width} options={options} optionFilterProp="label" value={several(value)} onChange={(v: string[]) => onChange?.(JSON.stringify(v))} />
-        : <div role="group" aria-labelledby={rest['aria-labelledby']} aria-describedby={rest['aria-describedby']}><Checkbox.Group disabled={rest.disabled} options={options} value={several(value)} onChange={(v) => onChange?.(JSON.stringify(inOrder(v as string[], options)))} /></div>
+        : <div role="group" aria-labelledby={rest['aria-labelledby']} aria-describedby={rest['aria-describedby']}><Checkbox.Group style={wrapped} disabled={rest.disabled} options={options} value={several(value)} onChange={(v) => onChange?.(JSON.stringify(inOrder(v as string[], options)))} /></div>
     case 'date':
     case 'time':
       return <Suspense fallback={<Input disabled value={value} style={{ maxWidth: 240 }} />}><Moment {...all} /></Suspense>
@@ -62,8 +63,13 @@ export function Control(all: ControlProps) {
     case 'secret':
       return <Secret {...all} />
     default:
-      return <Input {...rest} {...length} placeholder={hint('placeholder')} suffix={hint('unit')} value={value} onChange={(e) => onChange?.(e.target.value)} />
+      return <Input {...rest} {...length} placeholder={hint('placeholder')} suffix={<Unit text={hint('unit')} />} value={value} onChange={(e) => onChange?.(e.target.value)} />
   }
+}
+
+// Unit is what a value is counted in.
+function Unit({ text }: { text?: string }) {
+  return <bdi title={text} style={{ maxWidth: 120, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}>{text}</bdi>
 }
 
 // lines is how many lines of a text are shown at once.
