@@ -1,0 +1,235 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/runtime"
+)
+
+// hostile are texts that somebody may call things by. Each is repeated or cut to
+// fill what a field takes.
+var hostile = []struct{ name, text string }{
+	{"markup", `<img src=x onerror=window.hit=1>`},
+	{"a script", `</script></style><script>window.hit=1</script>`},
+	{"an address that is a script", `javascript:window.hit=1`},
+	{"an attribute's end", `" onmouseover=window.hit=1 style="position:fixed;width:9999px" x='`},
+	{"placeholders", `{name} {{names}} ${n} $& $1 %s {request}`},
+	{"what every object has", `constructor`},
+	{"one long word", `W`},
+	{"right to left", `שלום (1) العالم [2] `},
+	{"combining marks", "Z" + strings.Repeat("\u0335\u0348\u036b\u0363", 15)},
+	{"pictures", "👩‍👩‍👧‍👦🏳️‍🌈👍🏽"},
+	{"what is not seen", "a\u200b\u00ad\ufeff\u2060b\u3164"},
+}
+
+// filling is a hostile text that fills a field of so many characters.
+func filling(text string, most int) string {
+	chars := []rune(strings.Repeat(text, max(1, most/len([]rune(text)))))
+	return strings.TrimSpace(string(chars[:min(len(chars), most)]))
+}
+
+// told is a hostile text that is told from the same in another record.
+func told(n, most int) string {
+	mark := fmt.Sprintf("%d ", n)
+	return mark + filling(hostile[n].text, most-len(mark))
+}
+
+// hostileWorld fills a server with every kind of record, each text of which is hostile.
+func hostileWorld(t *testing.T) (*process, *client) {
+	t.Helper()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	c.want(200, "PUT", "/admin/info", object("nickname", filling(hostile[0].text, 64), "email", strings.Repeat("{name}'&", 25)+"@x.example"))
+	c.want(200, "PUT", "/system/setting", values("site.title", filling(hostile[1].text, 60)))
+	var options []map[string]string
+	for n := range hostile {
+		options = append(options, map[string]string{"label": told(n, 200), "value": told(n, 48)})
+	}
+	for n, h := range hostile {
+		c.hostilePeople(n)
+		c.hostilePermissions(n)
+		c.hostileSettings(n, options)
+		path := fmt.Sprintf("/system/dict/%d", c.create("/system/dict", "code", strings.Repeat("c", 60)+fmt.Sprint(n), "name", told(n, 100), "type", []string{"default", "badge", "tag"}[n%3], "describe", filling(h.text, 1000)))
+		for i := range hostile {
+			c.want(200, "POST", path+"/item", object("label", told(i, 200), "value", told(i, 200), "status", "error"))
+		}
+		group := c.create("/file/group", "name", told(n, 100), "describe", filling(h.text, 1000))
+		name := strings.NewReplacer("/", "∕", `"`, "”", `\`, "").Replace(told(n, 250))
+		file := c.keepsText(name, "text")
+		c.want(200, "PUT", fmt.Sprintf("/file/list/%d", file.ID), object("group_id", group))
+		if n%3 == 0 {
+			c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", c.keepsText(name, h.text).ID), "")
+		}
+		c.hostileCalls(server, n)
+	}
+	return server, c
+}
+
+func (c *client) hostilePeople(n int) {
+	text := hostile[n].text
+	dept := c.create("/admin/dept", "name", told(n, 64), "leader", filling(text, 64), "parent_id", n)
+	roles := []int64{}
+	for i := range 3 {
+		roles = append(roles, c.create("/admin/role", "name", fmt.Sprintf("%d%s", i, told(n, 63)), "description", filling(text, 1000), "grant_role_ids", roles))
+	}
+	name := strings.Repeat("_-.W", 7) + fmt.Sprint(n)
+	c.create("/admin/list", "username", name, "nickname", told(n, 64), "email", fmt.Sprintf("%s%d@%s.example", strings.Repeat("{names}$&'", 20), n, strings.Repeat("x", 40)),
+		"mobile", "+4"+strings.Repeat("(", 28), "dept_id", dept, "role_ids", roles, "password", password)
+	c.create("/user/list", "username", name, "nickname", told(n, 64), "password", password)
+}
+
+func (c *client) hostilePermissions(n int) {
+	text := hostile[n].text
+	key := fmt.Sprintf("a%d.%s", n, strings.Repeat("k", 90))
+	parent := c.create("/admin/rule", "type", 0, "key", fmt.Sprintf("a%d", n), "name", told(n, 64), "icon", filling(text, 11), "local", filling(text, 11))
+	page := c.create("/admin/rule", "type", 1, "key", key, "name", told(n, 64), "path", "/system/info", "icon", text[:min(len(text), 30)], "local", filling(text, 100), "parent_id", parent)
+	c.create("/admin/rule", "type", 2, "key", key+".do", "name", told(n, 64), "parent_id", page)
+	c.want(422, "POST", "/admin/rule", object("type", 1, "key", "z", "name", "z", "path", "javascript:window.hit=1"))
+}
+
+func (c *client) hostileSettings(n int, options []map[string]string) {
+	text := hostile[n].text
+	group := c.create("/system/setting-group", "key", strings.Repeat("g", 60)+fmt.Sprint(n), "title", told(n, 100), "remark", filling(text, 1000))
+	props := []map[string]string{{"name": "placeholder", "value": filling(text, 1000)}, {"name": "unit", "value": filling(text, 1000)}}
+	for kind, value := range map[string]string{
+		"input": filling(text, 250), "textarea": filling(text, 1000), "number": strings.Repeat("9", 64), "radio": told(n, 48), "select": told(n, 48),
+		"checkbox": "[" + quote(told(n, 48)) + "]", "json": object("k", filling(text, 1000)), "secret": text, "date": "", "image": "",
+	} {
+		described := []any{"group_id", group, "key", kind + strings.Repeat("k", 55), "title", told(n, 100), "describe", filling(text, 1000), "type", kind, "values", value, "props", props}
+		if strings.Contains("radio select checkbox", kind) {
+			described = append(described, "options", options)
+		}
+		c.create("/system/setting", described...)
+	}
+}
+
+// hostileCalls leave traces in what is recorded: sign-ins that fail, browsers, paths.
+func (c *client) hostileCalls(server *process, n int) {
+	c.t.Helper()
+	other := newClient(c.t, server)
+	other.extra["User-Agent"] = strings.Map(func(r rune) rune { return min(r, 0x7e) }, filling(hostile[n].text, 2000))
+	other.want(401, "POST", "/admin/login", object("username", told(n, 64), "password", "wrong"))
+	if n < 8 { // an eleventh session would end the first
+		other.signIn(password)
+	}
+	other.call("GET", "/admin/"+url.PathEscape(filling(hostile[n].text, 2000)), "")
+}
+
+// harmless holds that what is open shows texts as they are and within bounds, at the
+// widths of a desk and a phone.
+func (p *page) harmless(what string) {
+	p.t.Helper()
+	for _, width := range []int64{1440, 320} {
+		p.width(width)
+		p.noSidewaysScroll()
+		var found []string
+		if err := evaluate(p, lookForHarm, &found); err != nil {
+			p.fatalf("look at %s: %v", what, err)
+		}
+		for _, harm := range found {
+			p.t.Errorf("%s, %d wide: %s", what, width, harm)
+		}
+		p.shoot(fmt.Sprintf("%s-%d", strings.NewReplacer(" ", "-", "/", "-", "?", "-", "=", "-").Replace(what), width))
+	}
+	p.width(1440)
+}
+
+// lookForHarm tells what hostile texts have done: run, become elements, pushed what is
+// above the page out of the window, or been cut where nobody can read them whole.
+const lookForHarm = `(() => {
+	const found = []
+	if (window.hit !== undefined) found.push('a text has run')
+	for (const e of document.querySelectorAll('img[src="x"], [onerror], [onmouseover], script:not([src]), iframe')) found.push('a text is an element: ' + e.outerHTML.slice(0, 200))
+	for (const e of document.querySelectorAll('.ant-drawer-body, .ant-modal-body, .ant-drawer-header, .overlay, .ant-popover, .frame-head')) {
+		if (!shown(e)) continue
+		const box = e.getBoundingClientRect()
+		if (e.scrollWidth > e.clientWidth + 1) found.push(e.className + ' is ' + e.scrollWidth + ' wide inside of ' + e.clientWidth)
+		if (box.left < -1 || box.right > innerWidth + 1) found.push(e.className + ' reaches from ' + box.left + ' to ' + box.right)
+	}
+	for (const e of document.querySelectorAll('body *')) {
+		if (e.scrollWidth <= e.clientWidth + 1 || e.clientWidth < 2 || !shown(e) || e.matches('input, textarea')) continue
+		const { textOverflow, overflowX } = getComputedStyle(e)
+		if (overflowX === 'visible' || textOverflow !== 'ellipsis' || !e.innerText?.trim() || e.closest('[aria-hidden=true]')) continue
+		const whole = e.closest('[title]') ?? e.querySelector('[title]')
+		if (!whole?.title.trim()) found.push('nobody can read the whole of ' + e.outerHTML.slice(0, 300))
+	}
+	return found
+})()`
+
+// panels are what opens on the pages, by what is done there one after the other: a
+// selector is clicked where it first is, =text by its text, and 'text is typed.
+var panels = map[string][][]string{
+	"/":                                 {{".frame-search", "'1"}, {".frame-own"}},
+	"/admin/list":                       {{"=Create user", "#dept_id"}, {"=Create user", "#role_ids"}, {"[aria-label^='Edit _']"}, {"[aria-label^='More for _']", "=Sessions"}, {"[aria-label^='More for _']", "=Explain rights", "[role=dialog] input"}, {"[aria-label='Select all']", "=Delete"}},
+	"/user/list":                        {{"[aria-label^='Edit _']"}, {"[aria-label^='More for _']", "=Delete"}},
+	"/admin/role":                       {{"tr[data-row-key='2'] .ant-btn"}, {"tr[data-row-key='7'] .ant-btn", "=Data scope"}, {"[aria-label^='More about 0']", "=Edit"}, {"[aria-label^='More about 0']", "=Delete"}},
+	"/admin/rule":                       {{"[aria-label='Open all']"}, {"[aria-label^='More about 1']", "=Edit", "#parent_id"}, {"[aria-label^='More about 1']", "=Delete"}},
+	"/admin/dept":                       {{"[aria-label='Open all']"}, {"[aria-label^='More about 0']", "=Edit", "#parent_id"}, {"[aria-label^='More about 0']", "=Delete"}},
+	"/system/dict":                      {},
+	"/system/dict/1":                    {{"=For clients"}, {"=Edit"}, {"[aria-label^='Edit 1']"}, {"[aria-label^='Delete 1']"}},
+	"/system/dict/3":                    {{"[aria-label^='Edit 5']"}},
+	"/system/setting":                   {},
+	"/system/setting?keywordSearch=g0.": {},
+	"/system/setting?keywordSearch=g7.": {},
+	"/system/setting?define=1&keywordSearch=g6.": {{"[aria-label^='Edit ggg'][aria-label*='.select']"}, {"[aria-label^='Delete ggg']"}, {"=Edit group"}, {".ant-select"}},
+	"/file/list?view=list":                       {{"[aria-label^='More about']", "=Details"}, {"[aria-label^='More about']", "=Move", "[role=dialog] input"}, {"[aria-label^='More about']", "=Delete"}, {".file-row"}},
+	"/file/group":                                {{"=Edit"}, {"=Delete"}},
+	"/file/trash":                                {{"=Delete for ever"}},
+	"/system/monitor/request":                    {{"tbody a"}},
+	"/system/monitor/trace":                      {},
+	"/system/monitor/auth":                       {},
+	"/system/session":                            {{"=Force out"}},
+	"/account/sessions":                          {},
+	"/account":                                   {},
+}
+
+// poke does what a panel is opened by.
+func (p *page) poke(steps []string) {
+	p.t.Helper()
+	for _, step := range steps {
+		switch step[0] {
+		case '\'':
+			p.write(step[1:])
+		case '=':
+			p.first("[...root.querySelectorAll('button, a, [role=menuitem], [role=tab]')].find((e) => shown(e) && e.innerText.trim() === " + quote(step[1:]) + ")")
+		default:
+			p.first("[...root.querySelectorAll(" + quote(step) + ")].find(shown)")
+		}
+	}
+}
+
+// first clicks what an expression finds.
+func (p *page) first(expression string) {
+	p.t.Helper()
+	p.hit("click "+expression, func() (runtime.RemoteObjectID, error) { return element(p, expression) })
+}
+
+// TestHostileTexts opens every page and the panels on it over a server all of whose
+// texts are hostile.
+func TestHostileTexts(t *testing.T) {
+	server, c := hostileWorld(t)
+	paths := slices.Sorted(maps.Keys(panels))
+	home := signedInAt(t, server, c, "/")
+	for _, path := range home.linked(c) {
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	for _, path := range slices.Compact(paths) {
+		t.Run(strings.ReplaceAll(path, "/", "-"), func(t *testing.T) {
+			t.Parallel()
+			p := signedInAt(t, server, c, path)
+			p.harmless(path)
+			for n, steps := range panels[path] {
+				p.open(path)
+				p.poke(steps)
+				p.harmless(fmt.Sprintf("%s panel %d", path, n))
+			}
+		})
+	}
+}
