@@ -1,9 +1,10 @@
-import { ApartmentOutlined, MenuFoldOutlined, SearchOutlined } from '@ant-design/icons'
-import { Button, Empty, Flex, Input, theme, Tree } from 'antd'
+import { ApartmentOutlined, MenuFoldOutlined } from '@ant-design/icons'
+import { Button, Empty, Flex, theme, Tree } from 'antd'
 import type { BasicDataNode } from 'antd/es/tree'
 import { type Key, useEffect, useMemo, useState } from 'react'
 import type { DeptNode } from '../../api/types'
 import { t } from '../../i18n'
+import { Find } from '../../ui/Find'
 import { deptsOpen, deptsWidth, setDeptsOpen } from './depts-open'
 import './people.css'
 
@@ -31,7 +32,7 @@ export function Depts({ depts, value, onChange }: Props) {
       style={{ flex: `0 0 ${deptsWidth()}px`, width: deptsWidth(), boxSizing: 'border-box', position: 'sticky', top: 68, padding: 8, borderRadius: token.borderRadiusLG, border: `1px solid ${token.colorBorderSecondary}`, background: token.colorBgContainer }}
     >
       <Flex gap={4} style={{ marginBottom: 8 }}>
-        <Input allowClear prefix={<SearchOutlined />} placeholder={t('people.depts.search')} aria-label={t('people.depts.search')} value={text} onChange={(e) => setText(e.target.value)} />
+        <Find label={t('people.depts.search')} value={text} onChange={setText} />
         <Button type="text" icon={<MenuFoldOutlined />} aria-label={t('people.depts.close')} title={t('people.depts.close')} onClick={() => turn(false)} />
       </Flex>
       <Button

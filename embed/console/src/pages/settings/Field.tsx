@@ -1,6 +1,6 @@
 import { DeleteOutlined, EditOutlined, UndoOutlined } from '@ant-design/icons'
 import { Badge, Button, Flex, Grid, Tag, theme, Typography } from 'antd'
-import type { ReactNode } from 'react'
+import { memo, type ReactNode } from 'react'
 import type { Setting } from '../../api/types'
 import { t } from '../../i18n'
 import { Control, warning } from './Control'
@@ -19,7 +19,8 @@ type Props = {
 }
 
 // Field is one setting: what it is for, its control, and what there is to say of it.
-export function Field({ setting: s, name, draft, fault, readOnly, builtin, onWrite, onEdit, onDelete }: Props) {
+// Groups may have hundreds, of which a key changes one.
+export const Field = memo(function Field({ setting: s, name, draft, fault, readOnly, builtin, onWrite, onEdit, onDelete }: Props) {
   const { token } = theme.useToken()
   const { lg } = Grid.useBreakpoint()
   const id = `setting-${s.id}`
@@ -57,7 +58,7 @@ export function Field({ setting: s, name, draft, fault, readOnly, builtin, onWri
       </div>
     </div>
   )
-}
+})
 
 function Note({ dot, text, children }: { dot: 'warning' | 'error'; text: ReactNode; children: ReactNode }) {
   return (

@@ -1,5 +1,5 @@
 import { App } from 'antd'
-import { useRef, useState } from 'react'
+import { useCallback, useRef, useState } from 'react'
 import { Failure, put } from '../../api/request'
 import type { Setting } from '../../api/types'
 import { t } from '../../i18n'
@@ -73,6 +73,9 @@ export function useSave({ groups, load, lead }: Props) {
   }
 
   // A fault is about what was sent, and not about what is typed after it.
-  const clear = (id: number) => setFaults(({ [id]: _, ...rest }) => rest)
+  const clear = useCallback((id: number) => setFaults((all) => {
+    const { [id]: fault, ...rest } = all
+    return fault === undefined ? all : rest
+  }), [])
   return { save, busy, faults, clear, forget: () => setFaults({}) }
 }

@@ -91,7 +91,7 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
   const line = (row: Row<T>, current: boolean) => {
     const mine = Boolean(onChange) && able.has(row.node.id)
     const box = (
-      <span aria-hidden>
+      <span aria-hidden onMouseDown={(e) => { e.preventDefault(); list.current?.focus(row.node.id) }}>
         <Checkbox
           tabIndex={-1} checked={checked.has(row.node.id)} indeterminate={partly(row.node)} disabled={!mine}
           onChange={() => toggle(row.node)}
