@@ -59,7 +59,7 @@ export function Users() {
           title={t('menu.admin.list')} list={list} empty={t('people.empty')}
           filters={
             <>
-              {!xl && may('admin.dept.query') && <Suspense fallback={<div style={{ width: 200, height: 32 }} />}><DeptSelect depts={depts} value={dept} onChange={choose} /></Suspense>}
+              {xl === false && may('admin.dept.query') && <Suspense fallback={<div style={{ width: 200, height: 32 }} />}><DeptSelect depts={depts} value={dept} onChange={choose} /></Suspense>}
               <Filters list={list} roles={may('admin.role.query') ? roles ?? [] : undefined} sex />
             </>
           }
