@@ -13,12 +13,12 @@ func TestConsoleAppUsers(t *testing.T) {
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/user/list")
 	p.see("There is no app user yet.")
-	p.click("button", "Create app user")
+	p.click("button", "New app user")
 	d := p.dialog()
 	p.audit()
 	d.fill("User name", "ivy")
 	d.fill("Email", "ivy@example.org")
-	d.click("button", "Create")
+	d.click("button", "Save")
 	first := p.noted("ivy")
 	login := func(password string) *client {
 		app := newClient(t, server)
@@ -40,8 +40,8 @@ func TestConsoleAppUsers(t *testing.T) {
 
 	p.more("ivy", "Sessions")
 	d = p.in(".ant-drawer-content-wrapper")
-	d.click("button", "Force out")
-	p.confirm("Force out")
+	d.click("button", "Sign out")
+	p.confirm("Sign out")
 	d.see("Not signed in anywhere.")
 	app.want(401, "GET", "/api/user", "")
 	p.settle()
@@ -105,7 +105,7 @@ func TestConsoleAppUsersWithoutPermissions(t *testing.T) {
 	p := signedInAt(t, server, signedInAs(t, server, "vic"), "/user/list")
 	p.row("ivy").see("Enabled")
 	p.settle()
-	for _, button := range []string{"Create app user", "Edit ivy", "More for ivy"} {
+	for _, button := range []string{"New app user", "Edit ivy", "More for ivy"} {
 		p.missing("button", button)
 	}
 	p.missing("switch", "ivy is enabled")

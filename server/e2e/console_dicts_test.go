@@ -76,7 +76,7 @@ func TestConsoleDictionaries(t *testing.T) {
 	p.expect(409, "/system/dict/1")
 	p.confirm("Save")
 	p.see("Somebody else has changed this meanwhile.")
-	p.confirm("Load again")
+	p.confirm("Reload")
 	p.shows("Description", "Where an order stands")
 	p.dialog().fill("Name", "Orders")
 	p.confirm("Save")
@@ -89,7 +89,7 @@ func TestConsoleDictionaries(t *testing.T) {
 		t.Error("it is still enabled")
 	}
 	c.dict("empty", "badge")
-	p.click("button", "Load again")
+	p.click("button", "Reload")
 	p.choose("Status", "Enabled")
 	p.at("/system/dict/1?status=1")
 	p.in("nav[aria-label=Dictionaries]").missing("link", "Orders")
@@ -239,7 +239,7 @@ func TestConsoleDictionaryForWhoMayReadIt(t *testing.T) {
 	reader := owner.holder(server, "clerk", "system.dict.query", "system.dict.item.query")
 	p := signedInAt(t, server, reader, path)
 	p.row("Paid").see("Yes")
-	for _, button := range []string{"Create", "New item", "Edit", "Delete", "Edit Paid", "Delete Paid", "Move Paid up"} {
+	for _, button := range []string{"New dictionary", "New item", "Edit", "Delete", "Edit Paid", "Delete Paid", "Move Paid up"} {
 		p.missing("button", button)
 	}
 	p.missing("switch", "state is enabled")

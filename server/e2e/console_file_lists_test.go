@@ -53,7 +53,7 @@ func TestConsoleFilesChosen(t *testing.T) {
 	p.see("Public addresses end now")
 	p.audit()
 	p.confirm("Move to the trash")
-	p.see("There is no file here.")
+	p.see("There are no files here.")
 	if got := c.filesAt("/file/trash"); len(got) != 4 {
 		t.Errorf("in the trash are %v", got)
 	}
@@ -180,7 +180,7 @@ func TestConsoleFileGroups(t *testing.T) {
 	// One with files is not deleted, but leads to them.
 	f := c.keepsText("notes.txt", "text")
 	c.want(200, "PUT", fmt.Sprintf("/file/list/%d", f.ID), object("group_id", group.ID))
-	p.click("button", "Load again")
+	p.click("button", "Reload")
 	p.find("link", "Show the 1 files of Contracts")
 	p.row("Contracts").click("button", "Delete")
 	p.see("The group is not empty")

@@ -83,7 +83,7 @@ func TestConsoleFilesUpload(t *testing.T) {
 	c.want(200, "PUT", "/system/setting", values("file.types", "text/*, image/*"))
 	group := c.fileGroup("Papers")
 	p := signedInAt(t, server, c, "/file/list")
-	p.see("There is no file here.")
+	p.see("There are no files here.")
 	p.click("button", "Papers 0")
 	p.at(fmt.Sprintf("/file/list?group_id=%d", group.ID))
 	p.appears(".file-groups [aria-current][title=Papers]") // the address is there before the page
@@ -121,7 +121,7 @@ func TestConsoleFilesPaste(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/file/list")
-	p.see("There is no file here.")
+	p.see("There are no files here.")
 	if err := evaluate(p, `(() => {
 		const clipboardData = new DataTransfer()
 		clipboardData.items.add(new File(['pasted'], 'pasted.txt'))
@@ -140,7 +140,7 @@ func TestConsoleFilesCancel(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/file/list")
-	p.see("There is no file here.")
+	p.see("There are no files here.")
 	slow := []*network.Conditions{{DownloadThroughput: -1, UploadThroughput: 100_000}}
 	send(p, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: slow})
 	var paths []string

@@ -141,8 +141,8 @@ func TestConsolePalette(t *testing.T) {
 	p.at("/system/setting?keywordSearch=session_hours")
 	p.see("security.session_hours")
 	p.press("Ctrl+K")
-	p.write("create a us")
-	p.in("[role=option][aria-selected=true]").see("Create a user")
+	p.write("new us")
+	p.in("[role=option][aria-selected=true]").see("New user")
 	p.press("Enter")
 	p.dialog().see("Generate one, to be changed at the first sign-in")
 	p.at("/admin/list")
@@ -152,7 +152,7 @@ func TestConsolePalette(t *testing.T) {
 	p.settle()
 	p.press("Ctrl+K")
 	p.see("Commands")
-	if text := p.in("dialog").text(); strings.Contains(text, "Create a user") || strings.Contains(text, "Login log") || !strings.Contains(text, "Sessions") {
+	if text := p.in("dialog").text(); strings.Contains(text, "New user") || strings.Contains(text, "Login log") || !strings.Contains(text, "Sessions") {
 		t.Errorf("it offers\n%s", text)
 	}
 	p.write("wilm") // nothing is asked that would be refused
@@ -233,7 +233,7 @@ func TestConsoleReloadsWhatItMissed(t *testing.T) {
 		p.expect(0, path)
 	}
 	server.stop()
-	p.click("button", "Load again")
+	p.click("button", "Reload")
 	p.see("The server does not answer.")
 	p.row("this one") // what was there stays
 	p.click("menuitem", "Login log")
@@ -273,7 +273,7 @@ func TestConsoleOfAnOlderServer(t *testing.T) {
 	p.offline(false)
 	p.see("The server was updated.")
 	p.audit()
-	p.click("button", "Load it again")
+	p.click("button", "Reload the page")
 	p.row("this one")
 	p.gone("The server was updated.")
 }

@@ -179,7 +179,7 @@ func TestConsoleMonitorTimes(t *testing.T) {
 	p.at("/system/monitor/request")
 	c.stored(c.want(404, "GET", "/nothing/paused", "").header.Get("X-Request-Id"))
 	p.gone("/nothing/paused")
-	p.click("button", "Load again")
+	p.click("button", "Reload")
 	p.row("/nothing/paused").see("404")
 }
 

@@ -46,7 +46,7 @@ func TestConsoleDepartments(t *testing.T) {
 	c.want(200, "POST", "/admin/list", object("username", "ann", "nickname", "Ann Archer", "password", password, "mobile", "+49 30 1"))
 	p := signedInAt(t, server, c, "/admin/dept")
 	p.see("There are no departments yet.")
-	p.click("button", "Create")
+	p.click("button", "New department")
 	p.fill("Name", "Sales")
 	p.fill("Leader", "arch")
 	p.hit("choose ann", func() (runtime.RemoteObjectID, error) { return element(p, `option("Ann Archer (ann)")`) })
@@ -64,11 +64,11 @@ func TestConsoleDepartments(t *testing.T) {
 	}
 	p.menu("South", "Edit")
 	p.fill("Name", "South-east")
-	p.fill("E-mail", "no address")
+	p.fill("Email", "no address")
 	p.expect(422, "/admin/dept/3")
 	p.click("button", "Save")
 	p.dialog().see("e-mail address")
-	p.fill("E-mail", "se@example.org")
+	p.fill("Email", "se@example.org")
 	p.click("button", "Save")
 	p.row("South-east").see("South-east")
 	shape := func(want string) {
@@ -115,10 +115,10 @@ func TestConsoleDepartments(t *testing.T) {
 	p.confirm("Delete")
 	shape("Sales(South-east)")
 	c.want(200, "PUT", "/admin/list/2", object("dept_id", 3))
-	p.click("button", "Load again")
+	p.click("button", "Reload")
 	p.row("South-east").find("link", "1 here, 1 with those below")
 	p.menu("South-east", "Delete")
-	p.see("1 people are in South-east")
+	p.see("1 person is in South-east")
 	p.confirm("Show them")
 	p.at("/admin/list?dept_id=3")
 }
@@ -128,7 +128,7 @@ func TestConsolePermissions(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/admin/rule")
-	p.click("button", "Create")
+	p.click("button", "New permission")
 	p.click("radio", "Menu")
 	p.fill("Name", "Shop")
 	p.fill("Key", "shop")
@@ -212,7 +212,7 @@ func TestConsolePermissionChangedMeanwhile(t *testing.T) {
 	p.expect(409, path)
 	p.click("button", "Save")
 	p.dialog().see("Somebody else has changed this meanwhile.")
-	p.dialog().click("button", "Load again")
+	p.dialog().click("button", "Reload")
 	p.shows("Name", "Theirs")
 	p.fill("Name", "Ours")
 	p.click("button", "Save")
@@ -241,7 +241,7 @@ func TestConsoleRoles(t *testing.T) {
 	read := func() role { return into[role](t, c.want(200, "GET", "/admin/role/3", "")) }
 	p := signedInAt(t, server, c, "/admin/role")
 	p.row("Owner").missing("button", "More about Owner")
-	p.click("button", "Create")
+	p.click("button", "New role")
 	p.fill("Name", "Editor")
 	p.expect(409, "/admin/role")
 	p.click("button", "Save")
@@ -284,7 +284,7 @@ func TestConsoleRoles(t *testing.T) {
 	}
 
 	c.want(200, "POST", "/admin/list", object("username", "ann", "password", password, "role_ids", []int64{3}))
-	p.click("button", "Load again")
+	p.click("button", "Reload")
 	p.row("Help desk").click("button", "Rights")
 	d.fill("Search in Permissions", "admin.dept.query")
 	d.row("admin.dept.query").tap()
@@ -336,7 +336,7 @@ func TestConsoleRightsOfThoseWhoLackThem(t *testing.T) {
 	p.row("Sales").see("Sales")
 	p.open("/admin/rule")
 	p.row("Roles").see("Roles")
-	for _, button := range []string{"Create", "More about Roles"} {
+	for _, button := range []string{"New permission", "More about Roles"} {
 		p.missing("button", button)
 	}
 	p.missing("switch", "Enabled: Roles")
@@ -348,7 +348,7 @@ func TestConsoleRightsOfThoseWhoLackThem(t *testing.T) {
 	p.in(".ant-drawer-footer").click("button", "Close")
 	p.at("/admin/role")
 	p.row("Role of reader").missing("button", "More about")
-	p.missing("button", "Create")
+	p.missing("button", "New role")
 
 	chief := owner.holder(server, "chief", "admin.role.query", "admin.role.rule", "admin.role.update", "admin.rule.query", "admin.list.query")
 	low := owner.create("/admin/role", "name", "Low")

@@ -30,6 +30,7 @@ export function App() {
     <ConfigProvider
       locale={language === 'zh' ? zhCN : enUS}
       csp={{ nonce }}
+      button={{ autoInsertSpace: false }}
       getPopupContainer={(trigger) => trigger?.closest<HTMLElement>('main, header, nav') ?? document.body} // what opens belongs to where it is opened
       theme={prefersDark ? dark : light}
     >

@@ -38,9 +38,14 @@ export function setLanguage(to: Language): void {
   location.reload()
 }
 
-// t is a text in the user's language; {name} stands for a value.
+// t is a text in the user's language; {name} stands for a value, and {name|one|more}
+// for the first of two words where the value is 1, else for the second.
 export function t(key: Key, values: Record<string, string | number> = {}): string {
-  return (maybe(key) ?? key).replace(/\{(\w+)\}/g, (all, name: string) => (Object.hasOwn(values, name) ? apart(String(values[name])) : all))
+  return (maybe(key) ?? key).replace(/\{(\w+)(?:\|(.*?)\|(.*?))?\}/g, (all, name: string, one?: string, more?: string) => {
+    if (!Object.hasOwn(values, name)) return all
+    const value = String(values[name])
+    return one === undefined ? apart(value) : value === '1' ? one : (more ?? '')
+  })
 }
 
 // apart keeps a value that is written from right to left from turning the words around it.

@@ -3,25 +3,27 @@ import { Failure, get, post, put } from '../api/request'
 import { back, begin, end, token } from '../api/session'
 import type { Home, Login } from '../api/types'
 import { language, maybe, setLanguage, t } from '../i18n'
+import { Mark } from '../ui/Mark'
 import './sign-in.css'
 
 // SignIn is the whole page of who is not signed in, and of who must first choose
 // another password. It is plain HTML: nothing of the component library is loaded.
 export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
-  const [title, setTitle] = useState('Reeve')
+  const [home, setHome] = useState<Pick<Home, 'title' | 'logo'>>({ title: 'Reeve', logo: '' })
   const [old, setOld] = useState<string>() // the password that must be changed
   useEffect(() => {
     get<Home>('/api/home', {}, { quiet: true }).then(
-      (home) => {
-        setTitle(home.title)
-        document.title = home.title
+      (answer) => {
+        setHome(answer)
+        document.title = answer.title
       },
       () => {}, // the name of the place is not worth an error
     )
   }, [])
   return (
     <main className="sign-in">
-      <h1>{title}</h1>
+      <Mark logo={home.logo} size={40} />
+      <h1>{home.title}</h1>
       {mustChange || old !== undefined ? <ChangePassword old={old} /> : <Credentials mustChange={setOld} />}
       <button type="button" className="language" onClick={() => setLanguage(language === 'en' ? 'zh' : 'en')}>
         {language === 'en' ? '中文' : 'English'}

@@ -11,7 +11,7 @@ type Props = { title?: string; list: List; search?: boolean; filters?: ReactNode
 // search, filters and actions. A phone has the actions beside the title, and the
 // others below them.
 export function Bar({ title, list, search = true, filters, actions }: Props) {
-  const { md } = Grid.useBreakpoint()
+  const { md = true } = Grid.useBreakpoint()
   const head = title === undefined ? <span style={{ flex: '1 1 auto' }} /> : <Typography.Title level={1} style={{ fontSize: 20, margin: 0, flex: '1 1 auto' }}>{title}</Typography.Title>
   const reload = <Button icon={<ReloadOutlined />} aria-label={t('reload')} title={t('reload')} onClick={() => void list.reload()} />
   return md

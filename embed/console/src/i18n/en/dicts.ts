@@ -23,7 +23,7 @@ export const dicts = {
   'dicts.clients.title': 'How clients read it',
   'dicts.clients.text': 'Whoever is signed in reads all enabled dictionaries with one request, by code. The answer has an ETag: asked again, it costs next to nothing while nothing has changed.',
   'dicts.clients.answer': 'Its part of the answer now',
-  'dicts.clients.more': '… and {n} more items.',
+  'dicts.clients.more': '… and {n} more {n|item|items}.',
   'dicts.item.find': 'Search items',
   'dicts.item.empty': 'This dictionary has no items yet.',
   'dicts.item.create': 'New item',

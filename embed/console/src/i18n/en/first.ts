@@ -6,7 +6,7 @@ export const first = {
   'sign_in.ended': 'Your session has ended. Sign in to go on where you were.',
   'sign_out': 'Sign out',
   'password.must_change': 'Choose a password of your own before you go on.',
-  'password.old': 'Present password',
+  'password.old': 'Current password',
   'password.new': 'New password',
   'password.again': 'New password, again',
   'password.change': 'Change the password',

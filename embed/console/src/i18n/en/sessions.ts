@@ -4,7 +4,7 @@ export const sessions = {
   'loginlog.failed': 'Failed',
   'loginlog.throttled': 'Throttled',
   'sessions.ended': '{name} is signed out.',
-  'sessions.end': 'Force out',
+  'sessions.end': 'Sign out',
   'sessions.end.sure': 'Sign {name} out at once? What they have not saved is lost.',
   'sessions.app': 'app',
   'sessions.current': 'this one',

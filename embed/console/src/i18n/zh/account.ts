@@ -7,7 +7,7 @@ export const account: Record<keyof typeof en, string> = {
   'account.email': '邮箱',
   'account.mobile': '手机号',
   'account.sex': '性别',
-  'account.sex.0': '保密',
+  'account.sex.0': '未填写',
   'account.sex.1': '男',
   'account.sex.2': '女',
   'account.end': '退出',

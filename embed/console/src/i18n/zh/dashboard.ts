@@ -2,7 +2,7 @@ import type { dashboard as en } from '../en/dashboard'
 
 export const dashboard: Record<keyof typeof en, string> = {
   'home.hello': '您好，{name}',
-  'home.account': '您的账户',
+  'home.account': '您的账号',
   'home.roles': '角色',
   'home.dept': '部门',
   'home.last': '最近登录',
@@ -19,7 +19,7 @@ export const dashboard: Record<keyof typeof en, string> = {
   'home.p50_p99': 'p50 {p50}，p99 {p99}',
   'home.dropped': '启动以来有 {n} 个请求因速度过快而未保留事件，但均已计入统计。',
   'home.routes': '耗时最多的路由',
-  'home.unwell': '未成功',
+  'home.unwell': '错误',
   'home.mean': '平均',
   'home.slowest': '最慢',
   'home.users': '请求最多的用户',

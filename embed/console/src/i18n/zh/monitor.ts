@@ -70,7 +70,7 @@ export const monitor: Record<keyof typeof en, string> = {
   'monitor.type.login_failed': '登录失败',
   'monitor.type.locked': '被限制',
   'monitor.type.logout': '退出登录',
-  'monitor.type.revoked': '强制退出',
+  'monitor.type.revoked': '强制下线',
   'monitor.type.password_changed': '修改密码',
   'monitor.type.permission': '鉴权',
   'monitor.type.hit': '命中',

@@ -37,7 +37,7 @@ export function DictList({ dicts, here, address, onCreate }: Props) {
           allowClear style={{ flex: 1, minWidth: 0 }} aria-label={t('status')} placeholder={t('status')} value={status || undefined} onChange={(to?: string) => set({ status: to })}
           options={[{ value: '1', label: t('enabled') }, { value: '0', label: t('disabled') }]}
         />
-        {onCreate && <Button type="primary" icon={<PlusOutlined />} onClick={onCreate}>{t('create')}</Button>}
+        {onCreate && dicts.length > 0 && <Button type="primary" icon={<PlusOutlined />} onClick={onCreate}>{t('dicts.create')}</Button>}
       </Flex>
       <nav aria-label={t('menu.system.dict')}>
         {found.slice((page - 1) * most, page * most).map((d) => <Entry key={d.id} dict={d} to={address(d)} here={d === here} />)}

@@ -34,7 +34,7 @@ export function AppUsers() {
         columns={[
           { title: t('people.user'), ...list.order('username'), render: (_, user) => <Who user={user} /> },
           { title: t('people.contact'), key: 'contact', render: (_, user) => <Contact user={user} /> },
-          { title: t('status'), dataIndex: 'status', render: (_, user) => <StatusSwitch user={user} path={app.path} may={may('user.list.status')} reload={list.reload} /> },
+          { title: t('enabled'), dataIndex: 'status', render: (_, user) => <StatusSwitch user={user} path={app.path} may={may('user.list.status')} reload={list.reload} /> },
           { title: t('people.login_time'), ...list.order('login_time'), render: (at: string | null) => (at ? <Time at={at} /> : <Typography.Text type="secondary">{t('people.never')}</Typography.Text>) },
           { title: t('created_at'), ...list.order('created_at'), render: (at: string) => <Time at={at} /> },
           {

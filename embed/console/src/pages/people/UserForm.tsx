@@ -59,7 +59,7 @@ export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved
 
   return (
     <FormDrawer<Values>
-      title={t(user ? 'people.edit' : 'people.create')} open={open} onClose={onClose} onClosed={closed} save={save} again={user && again} ok={user ? undefined : t('create')}
+      title={t(user ? 'people.edit' : 'people.create')} open={open} onClose={onClose} onClosed={closed} save={save} again={user && again}
       initial={user ? valuesOf(user) : { sex: '0', status: true, role_ids: [], dept_id: dept || undefined, generated: true }}
     >
       <PersonFields />

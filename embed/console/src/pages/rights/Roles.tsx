@@ -77,7 +77,7 @@ export function Roles() {
             onChange={(status?: string) => list.set({ status })} options={[{ value: '1', label: t('enabled') }, { value: '0', label: t('disabled') }]}
           />
         }
-        actions={may('admin.role.create') && <Button type="primary" icon={<PlusOutlined />} onClick={() => setEdits({})}>{t('create')}</Button>}
+        actions={may('admin.role.create') && <Button type="primary" icon={<PlusOutlined />} onClick={() => setEdits({})}>{t('role.create')}</Button>}
         columns={[
           { title: t('name'), ...list.order('name'), width: 280, render: (_, role) => <Name role={role} /> },
           {
@@ -94,7 +94,7 @@ export function Roles() {
           },
           { title: t('updated_at'), dataIndex: 'updated_at', render: (at: string) => <Time at={at} /> },
           {
-            title: t('actions'), key: 'actions', align: 'end',
+            title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
             render: (_, role) => (
               <Flex gap={4} justify="end">
                 <Button size="small" onClick={() => show(role.id)}>{t('role.rights')}</Button>
