@@ -85,7 +85,7 @@ function Own() {
   return (
     <Dropdown menu={{ items }} trigger={['click']} placement="bottomRight">
       <Button type="text" className="frame-own" title={t('account.of', { name })}>
-        <span aria-hidden><Avatar size={24} src={user.avatar_url || undefined} alt="">{[...name][0]}</Avatar></span>
+        <span aria-hidden><Avatar size={24} src={user.avatar_url || undefined} alt="">{[...name][0]?.toUpperCase()}</Avatar></span>
         <span className={md ? undefined : 'visually-hidden'}><bdi>{name}</bdi></span>
       </Button>
     </Dropdown>

@@ -5,6 +5,7 @@ export const dashboard = {
   'home.dept': 'Department',
   'home.last': 'Last sign-in',
   'home.open': 'What you may open',
+  'home.open.none': 'There is no page here that you may open yet. An administrator can give you a role.',
   'home.own_sign_ins': 'Your sign-ins',
   'home.span.1h': '1 h',
   'home.span.24h': '24 h',

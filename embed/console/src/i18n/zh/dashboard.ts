@@ -7,6 +7,7 @@ export const dashboard: Record<keyof typeof en, string> = {
   'home.dept': '部门',
   'home.last': '最近登录',
   'home.open': '您可访问的页面',
+  'home.open.none': '您还没有可访问的页面，请联系管理员为您分配角色。',
   'home.own_sign_ins': '您的登录记录',
   'home.span.1h': '1 小时',
   'home.span.24h': '24 小时',

@@ -1,4 +1,4 @@
-import { Card, Descriptions, Flex } from 'antd'
+import { Alert, Card, Descriptions, Flex } from 'antd'
 import { Link } from 'react-router'
 import type { PermissionNode } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -19,6 +19,7 @@ export function Own() {
   const open = leaves(info.menus)
   return (
     <>
+      {open.length === 0 && <Alert type="info" showIcon title={t('home.open.none')} />}
       {open.length > 0 && (
         <Card title={t('home.open')}>
           <Flex wrap gap={12}>
@@ -38,7 +39,7 @@ export function Own() {
               { label: t('sign_in.username'), children: <bdi>{user.username}</bdi> },
               { label: t('home.roles'), children: <bdi>{user.role_names.join(', ') || '—'}</bdi> },
               { label: t('home.dept'), children: <bdi>{user.dept_name || '—'}</bdi> },
-              { label: t('home.last'), children: <><Time at={user.login_time} />&nbsp;{user.login_ip}</> },
+              { label: t('home.last'), children: <><Time at={user.login_time} />, {user.login_ip}</> },
             ]}
           />
         </Card>
