@@ -12,7 +12,7 @@ func TestConsoleAppUsers(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/user/list")
-	p.see("There is no app user yet.")
+	p.see("There are no app users yet.")
 	p.click("button", "New app user")
 	d := p.dialog()
 	p.audit()
@@ -63,7 +63,7 @@ func TestConsoleAppUsers(t *testing.T) {
 	p.more("ivy", "Delete")
 	p.audit()
 	p.confirm("Delete")
-	p.see("There is no app user yet.")
+	p.see("There are no app users yet.")
 	if left := c.usernames("/user/list"); left != "" {
 		t.Errorf("left: %s", left)
 	}

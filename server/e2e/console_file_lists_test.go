@@ -150,7 +150,7 @@ func TestConsoleFileGroups(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/file/group")
-	p.see("There is no group yet.")
+	p.see("There are no groups yet.")
 	p.click("button", "New group")
 	p.see("Groups are listed by this")
 	p.audit()
@@ -181,7 +181,7 @@ func TestConsoleFileGroups(t *testing.T) {
 	f := c.keepsText("notes.txt", "text")
 	c.want(200, "PUT", fmt.Sprintf("/file/list/%d", f.ID), object("group_id", group.ID))
 	p.click("button", "Reload")
-	p.find("link", "Show the 1 files of Contracts")
+	p.find("link", "Show the 1 file of Contracts")
 	p.row("Contracts").click("button", "Delete")
 	p.see("The group is not empty")
 	p.audit()
@@ -195,7 +195,7 @@ func TestConsoleFileGroups(t *testing.T) {
 	p.see("No file is deleted.")
 	p.audit()
 	p.confirm("Delete")
-	p.see("There is no group yet.")
+	p.see("There are no groups yet.")
 	if got := c.filesAt("/file/group"); len(got) != 0 {
 		t.Errorf("there are %v", got)
 	}
