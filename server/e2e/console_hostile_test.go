@@ -183,7 +183,7 @@ var panels = map[string][][]string{
 	"/system/monitor/request":                    {{"tbody a"}},
 	"/system/monitor/trace":                      {},
 	"/system/monitor/auth":                       {},
-	"/system/session":                            {{"=Force out"}},
+	"/system/session":                            {{"=Sign out"}},
 	"/account/sessions":                          {},
 	"/account":                                   {},
 }

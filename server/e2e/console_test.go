@@ -51,7 +51,7 @@ func TestConsoleGoesOnAfterSignIn(t *testing.T) {
 	p.settle()
 	c.want(200, "POST", "/admin/logout", "")
 	p.expect(401, "/system/loginlog")
-	p.click("button", "Load again")
+	p.click("button", "Reload")
 	p.see("Your session has ended.")
 	p.signIn("admin", password)
 	p.at("/system/loginlog?result=success")
