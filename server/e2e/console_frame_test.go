@@ -82,7 +82,7 @@ func TestConsoleMotion(t *testing.T) {
 		p.as(c.token)
 		p.before("addEventListener('transitionrun', (e) => { if (e.target.closest('.ant-drawer')) document.moved = true })")
 		p.open("/admin/list")
-		p.click("button", "Create user")
+		p.click("button", "New user")
 		p.dialog().fill("User name", "somebody")
 		p.press("Escape")
 		p.confirm("Leave")

@@ -220,7 +220,7 @@ func TestHugeTrees(t *testing.T) {
 			p.in(".depts").see("Department" + last)
 		})
 		p.act("choose in a form", func() {
-			p.click("button", "Create user")
+			p.click("button", "New user")
 			p.click("combobox", "Department")
 			p.write("Department" + leaf)
 			p.in(".ant-select-tree").see("Department" + leaf)

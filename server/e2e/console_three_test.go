@@ -19,8 +19,8 @@ func TestConsoleWithThreePermissions(t *testing.T) {
 	p.settle()
 	p.audit()
 	mine := map[string][]string{ // and what there is to press beside the frame's own
-		"/admin/list":  {"Create user", "Import", "Export", "Edit", "Delete"},
-		"/system/dict": {"Create", "Edit", "Delete"},
+		"/admin/list":  {"New user", "Import", "Export", "Edit", "Delete"},
+		"/system/dict": {"New dictionary", "Edit", "Delete"},
 		"/file/list":   {"Upload", "Delete"},
 	}
 	if shown := p.linked(own); len(shown) != len(mine) {
