@@ -1,6 +1,6 @@
 import { ReloadOutlined, SearchOutlined } from '@ant-design/icons'
 import { Button, Flex, Grid, Input, Typography } from 'antd'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { t } from '../i18n'
 
 type List = { params: URLSearchParams; set: (values: Record<string, string | undefined>) => void; reload: () => Promise<void> }
@@ -28,10 +28,17 @@ export function Bar({ title, list, search = true, filters, actions }: Props) {
 function Search({ list }: { list: List }) {
   const asked = list.params.get('keywordSearch') ?? ''
   const [text, setText] = useState(asked)
-  useEffect(() => setText(asked), [asked])
+  const own = useRef(asked) // asked for by this field: more may have been typed since
+  useEffect(() => {
+    if (asked !== own.current) setText(asked)
+    own.current = asked
+  }, [asked])
   useEffect(() => {
     if (text === asked) return
-    const wait = setTimeout(() => list.set({ keywordSearch: text || undefined }), 250)
+    const wait = setTimeout(() => {
+      own.current = text
+      list.set({ keywordSearch: text || undefined })
+    }, 250)
     return () => clearTimeout(wait)
   }, [text, asked, list])
   return (
