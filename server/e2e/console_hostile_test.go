@@ -209,9 +209,9 @@ func (p *page) first(expression string) {
 	p.hit("click "+expression, func() (runtime.RemoteObjectID, error) { return element(p, expression) })
 }
 
-// TestHostileTexts opens every page and the panels on it over a server all of whose
+// TestConsoleOverHostileTexts opens every page and the panels on it over a server all of whose
 // texts are hostile.
-func TestHostileTexts(t *testing.T) {
+func TestConsoleOverHostileTexts(t *testing.T) {
 	server, c := hostileWorld(t)
 	paths := slices.Sorted(maps.Keys(panels))
 	home := signedInAt(t, server, c, "/")

@@ -142,9 +142,9 @@ func (p *page) focus() {
 	p.until("focus "+p.scope, func() error { return evaluate(p, "root.focus()", nil) })
 }
 
-// TestHugeTrees holds that what is drawn of a tree stays small however large it is,
+// TestConsoleOverHugeTrees holds that what is drawn of a tree stays small however large it is,
 // and that all of it can be reached.
-func TestHugeTrees(t *testing.T) {
+func TestConsoleOverHugeTrees(t *testing.T) {
 	all := size(1_000, 2_000, 10_000)
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -228,8 +228,8 @@ func TestHugeTrees(t *testing.T) {
 	})
 }
 
-// TestHugeLists does the same for long lists.
-func TestHugeLists(t *testing.T) {
+// TestConsoleOverHugeLists does the same for long lists.
+func TestConsoleOverHugeLists(t *testing.T) {
 	all := size(500, 5_000, 5_000)
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
