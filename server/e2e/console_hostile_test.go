@@ -165,7 +165,7 @@ const lookForHarm = `(() => {
 // selector is clicked where it first is, =text by its text, and 'text is typed.
 var panels = map[string][][]string{
 	"/":                                 {{".frame-search", "'1"}, {".frame-own"}},
-	"/admin/list":                       {{"=Create user", "#dept_id"}, {"=Create user", "#role_ids"}, {"[aria-label^='Edit _']"}, {"[aria-label^='More for _']", "=Sessions"}, {"[aria-label^='More for _']", "=Explain rights", "[role=dialog] input"}, {"[aria-label='Select all']", "=Delete"}},
+	"/admin/list":                       {{"=New user", "#dept_id"}, {"=New user", "#role_ids"}, {"[aria-label^='Edit _']"}, {"[aria-label^='More for _']", "=Sessions"}, {"[aria-label^='More for _']", "=Explain rights", "[role=dialog] input"}, {"[aria-label='Select all']", "=Delete"}},
 	"/user/list":                        {{"[aria-label^='Edit _']"}, {"[aria-label^='More for _']", "=Delete"}},
 	"/admin/role":                       {{"tr[data-row-key='2'] .ant-btn"}, {"tr[data-row-key='7'] .ant-btn", "=Data scope"}, {"[aria-label^='More about 0']", "=Edit"}, {"[aria-label^='More about 0']", "=Delete"}},
 	"/admin/rule":                       {{"[aria-label='Open all']"}, {"[aria-label^='More about 1']", "=Edit", "#parent_id"}, {"[aria-label^='More about 1']", "=Delete"}},
