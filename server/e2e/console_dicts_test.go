@@ -137,12 +137,12 @@ func TestConsoleDictionaryItems(t *testing.T) {
 	p.dialog().click("radio", "Success")
 	p.dialog().fill("Label", "Settled")
 	p.confirm("Save")
-	p.row("Settled").toggle("Settled can be chosen", false)
-	p.see("Settled is switched off.")
+	p.row("Settled").toggle("Settled is enabled", false)
+	p.see("Settled is disabled.")
 	if got := c.dictItems(path)[1]; got != (dictItem{2, "Settled", "paid", "success", 0, 0}) {
 		t.Errorf("it is stored as %+v", got)
 	}
-	p.choose("Can be chosen", "Switched off")
+	p.choose("Status of the items", "Disabled")
 	p.at(path + "?switch=0")
 	p.gone("<b>Late</b>")
 	p.missing("button", "Move Settled up")
@@ -186,7 +186,7 @@ func TestConsoleDictionaryOrder(t *testing.T) {
 	p.click("button", "Move B down")
 	c.labels(path, "E A C B D")
 	p.open(path + "?pageSize=10")
-	p.row("E").find("button", "Move E down")
+	p.find("button", "Move E down")
 	p.audit()
 }
 
@@ -243,6 +243,6 @@ func TestConsoleDictionaryForWhoMayReadIt(t *testing.T) {
 		p.missing("button", button)
 	}
 	p.missing("switch", "state is enabled")
-	p.missing("switch", "Paid can be chosen")
+	p.missing("switch", "Paid is enabled")
 	p.audit()
 }

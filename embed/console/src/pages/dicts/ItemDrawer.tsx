@@ -65,7 +65,7 @@ function Fields({ form, type }: { form: FormInstance<Values>; type: string }) {
         </Radio.Group>
       </Form.Item>
       <Form.Item name="sort" label={t('sort')} extra={t('dicts.item.sort.text')} rules={required}><InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} /></Form.Item>
-      <Form.Item name="switch" required label={t('dicts.item.switch')} extra={t('dicts.item.switch.text')} valuePropName="checked"><Switch /></Form.Item>
+      <Form.Item name="switch" required label={t('enabled')} extra={t('dicts.item.switch.text')} valuePropName="checked"><Switch /></Form.Item>
     </>
   )
 }

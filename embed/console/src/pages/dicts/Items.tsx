@@ -111,9 +111,9 @@ function Listed({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems
     ...(change && !narrowed && (rows?.length ?? 0) > 1 ? [{ title: t('sort'), key: 'order', width: 88, render: (_: unknown, item: DictItem) => arrows(item) }] : []),
     { title: t('dicts.item.shown'), key: 'shown', render: (_, i) => <div style={{ minWidth: 96, maxWidth: 320 }}><Shown type={dict.type} status={i.status} label={i.label} /></div> },
     { title: t('dicts.item.value'), dataIndex: 'value', render: (value: string) => <div style={{ minWidth: 64, maxWidth: 320, overflowWrap: 'anywhere' }}><bdi style={{ fontFamily: 'ui-monospace, monospace' }}>{value}</bdi></div> },
-    { title: t('dicts.item.sort'), dataIndex: 'sort', align: 'end', width: 96 },
+    { title: t('sort'), dataIndex: 'sort', align: 'end', width: 96 },
     {
-      title: t('dicts.item.switch'), dataIndex: 'switch', width: 120,
+      title: t('enabled'), dataIndex: 'switch', width: 120,
       render: (state: number, i) => change
         ? <Switch size="small" checked={state === 1} aria-label={t('dicts.item.switch.of', { name: i.label })} onChange={(to) => void turn(i, to)} />
         : t(state ? 'yes' : 'no'),
@@ -137,8 +137,8 @@ function Listed({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems
       <Flex gap={8} wrap style={{ margin: '16px 0' }}>
         <div style={{ width: 240, maxWidth: '100%' }}><Find label={t('dicts.item.find')} value={search} onChange={find} /></div>
         <Select
-          allowClear style={{ width: 160 }} aria-label={t('dicts.item.switch')} placeholder={t('dicts.item.switch')} value={on || undefined} onChange={(to?: string) => set({ switch: to, page: undefined })}
-          options={[{ value: '1', label: t('dicts.item.switch.on') }, { value: '0', label: t('dicts.item.switch.off') }]}
+          allowClear style={{ width: 160 }} aria-label={t('dicts.items.status')} placeholder={t('status')} value={on || undefined} onChange={(to?: string) => set({ switch: to, page: undefined })}
+          options={[{ value: '1', label: t('enabled') }, { value: '0', label: t('disabled') }]}
         />
         <span style={{ flex: 1 }} />
         {create}
