@@ -214,10 +214,13 @@ func TestConsoleOverHugeTrees(t *testing.T) {
 			p.in(".depts").see("Department 0.")
 		})
 		p.act("scroll to the end", func() {
-			p.until("scroll", func() error {
-				return evaluate(p, "void (css(root, '.depts .ant-tree-list-holder').scrollTop = 1e9)", nil)
+			p.until("scroll to Department"+last, func() error { // again, should the tree still have been filling
+				return evaluate(p, fmt.Sprintf(`(() => {
+					const list = css(root, '.depts .ant-tree-list-holder')
+					list.scrollTop = 1e9
+					if (!list.innerText.includes(%s)) throw new Error('it is not there')
+				})()`, quote("Department"+last)), nil)
 			})
-			p.in(".depts").see("Department" + last)
 		})
 		p.act("choose in a form", func() {
 			p.click("button", "New user")
