@@ -3,6 +3,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/chromedp/cdproto/emulation"
 	cdpage "github.com/chromedp/cdproto/page"
@@ -51,16 +52,20 @@ func (p *page) open(path string) {
 	}
 }
 
-// at waits until the page is at a path of the console, with its query.
+// at waits until the page is at a path of the console, with its query, and drawn: the
+// address changes before the page does.
 func (p *page) at(path string) {
 	p.t.Helper()
 	p.until("be at "+path, func() error {
-		var at string
-		if err := evaluate(p, "location.href", &at); err != nil {
+		var is struct{ At, Drawn string }
+		if err := evaluate(p, `({ At: location.href, Drawn: document.getElementById('main')?.dataset.at ?? '' })`, &is); err != nil {
 			return err
 		}
-		if at != p.base+"/console"+path {
+		if is.At != p.base+"/console"+path {
 			return errors.New("it is not there")
+		}
+		if is.Drawn != "" && is.Drawn != "/"+strings.TrimPrefix(path, "/") { // sign-in and the new password have no frame
+			return fmt.Errorf("%s is still drawn", is.Drawn)
 		}
 		return nil
 	})

@@ -49,7 +49,7 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
   const [over, setOver] = useState<'palette' | 'help'>()
   const { md } = Grid.useBreakpoint()
   const { token } = theme.useToken()
-  const path = useLocation().pathname
+  const { pathname: path, search } = useLocation()
   const navigate = useNavigate()
   const menus = useMemo(() => shown(account.info.menus), [account])
   const all = useMemo(() => places(menus), [menus])
@@ -89,7 +89,8 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
           <header className="frame-head" style={{ background: token.colorBgContainer, borderBottom: line }}>
             <Head narrow={narrow} onFold={fold} onSearch={() => setOver('palette')} onHelp={() => setOver('help')} />
           </header>
-          <main id="main" className="frame-main" tabIndex={-1}>{children}</main>
+          {/* data-at is the address that is drawn by now, for who drives the page from outside. */}
+          <main id="main" className="frame-main" tabIndex={-1} data-at={path + search}>{children}</main>
         </div>
       </div>
       {docked}

@@ -1,7 +1,8 @@
 import { ReloadOutlined, SearchOutlined } from '@ant-design/icons'
 import { Button, Flex, Grid, Input, Typography } from 'antd'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { ReactNode } from 'react'
 import { t } from '../i18n'
+import { useTyped } from './useTyped'
 
 type List = { params: URLSearchParams; set: (values: Record<string, string | undefined>) => void; reload: () => Promise<void> }
 
@@ -24,23 +25,8 @@ export function Bar({ title, list, search = true, filters, actions }: Props) {
     )
 }
 
-// Search asks once somebody stops typing.
 function Search({ list }: { list: List }) {
-  const asked = list.params.get('keywordSearch') ?? ''
-  const [text, setText] = useState(asked)
-  const own = useRef(asked) // asked for by this field: more may have been typed since
-  useEffect(() => {
-    if (asked !== own.current) setText(asked)
-    own.current = asked
-  }, [asked])
-  useEffect(() => {
-    if (text === asked) return
-    const wait = setTimeout(() => {
-      own.current = text
-      list.set({ keywordSearch: text || undefined })
-    }, 250)
-    return () => clearTimeout(wait)
-  }, [text, asked, list])
+  const [text, setText] = useTyped(list.params.get('keywordSearch') ?? '', (keywordSearch) => list.set({ keywordSearch }))
   return (
     <Input
       data-search allowClear prefix={<SearchOutlined />} className="bar-search" aria-label={t('search')} placeholder={t('search')}

@@ -1,10 +1,10 @@
 import type { TablePaginationConfig, TableProps } from 'antd'
-import { useCallback, useEffect, useRef, useState } from 'react'
-import { useSearchParams } from 'react-router'
+import { useCallback, useState } from 'react'
 import { get } from '../api/request'
 import { t } from '../i18n'
 import { count } from './format'
-import { useBack } from './useBack'
+import { useAsk } from './useAsk'
+import { useParts } from './useParts'
 import { wide } from './Wide'
 
 // A table over one of the interface's lists. What is shown (page, size, order,
@@ -22,62 +22,27 @@ type Options = {
 }
 
 export function useTable<T extends { id: number }>(path: string, fixed: Record<string, string> = {}, { own = [], size = 10 }: Options = {}) {
-  const [params, setParams] = useSearchParams()
+  const parts = useParts()
+  const { params } = parts
   const [answer, setAnswer] = useState<Page<T>>()
-  const [loading, setLoading] = useState(true)
-  const asked = useRef<AbortController>(undefined)
-  const search = params.toString()
+  const asked = new URLSearchParams(params)
+  for (const name of own) asked.delete(name)
+  const search = asked.toString()
   const always = JSON.stringify({ ...(size !== 10 && { pageSize: String(size) }), ...fixed })
-  const kept = own.join()
 
-  // set changes parts of the address; a value of undefined takes the part out. All
-  // but a change of the page lead to the first one.
-  const set = useCallback(
-    (values: Record<string, string | string[] | undefined>) => {
-      setParams(
-        (before) => {
-          const next = new URLSearchParams(before)
-          if (!('page' in values)) next.delete('page')
-          for (const [name, value] of Object.entries(values)) {
-            next.delete(name)
-            if (Array.isArray(value)) value.forEach((v) => next.append(name, v))
-            else if (value !== undefined && value !== '') next.set(name, value)
-          }
-          return next
-        },
-        { replace: true },
-      )
-    },
-    [setParams],
-  )
+  // set changes parts of the address. All but a change of the page lead to the first one.
+  const set = useCallback((values: Parameters<typeof parts.set>[0]) => parts.set({ page: undefined, ...values }), [parts.set])
 
-  const reload = useCallback(async () => {
-    asked.current?.abort() // the answer to an older question must not overtake
-    const question = new AbortController()
-    asked.current = question
-    setLoading(true)
-    try {
-      const query: Record<string, string | string[]> = { ...(JSON.parse(always) as Record<string, string>) }
-      const sent = new URLSearchParams(search)
-      for (const name of kept.split(',')) sent.delete(name)
-      for (const name of sent.keys()) query[name] = name.endsWith('[]') ? sent.getAll(name) : (sent.get(name) ?? '')
-      const page = await get<Page<T>>(path, query, { signal: question.signal })
-      const last = Math.ceil(page.total / page.pageSize)
-      if (page.data.length === 0 && last > 0 && page.current > last) set({ page: String(last) }) // the last of a page was deleted
-      else setAnswer(page)
-    } catch {
-      // it is shown, and what was there stays
-    } finally {
-      if (asked.current === question) setLoading(false)
-    }
-  }, [path, search, always, kept, set])
-
-  useEffect(() => {
-    void reload()
-    return () => asked.current?.abort()
-  }, [reload])
-
-  useBack(reload)
+  const question = useCallback(async (signal: AbortSignal) => {
+    const query: Record<string, string | string[]> = { ...(JSON.parse(always) as Record<string, string>) }
+    const sent = new URLSearchParams(search)
+    for (const name of sent.keys()) query[name] = name.endsWith('[]') ? sent.getAll(name) : (sent.get(name) ?? '')
+    const page = await get<Page<T>>(path, query, { signal })
+    const last = Math.ceil(page.total / page.pageSize)
+    if (page.data.length === 0 && last > 0 && page.current > last) set({ page: String(last) }) // the last of a page was deleted
+    else setAnswer(page)
+  }, [path, search, always, set])
+  const { loading, reload } = useAsk(question)
 
   const sorted: Sorted = (() => {
     try {
@@ -103,15 +68,15 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
     },
   }
 
-  const stays = (name: string) => ours.includes(name) || own.includes(name)
+  const narrowing = [...params.keys()].filter((name) => name === 'keywordSearch' || !(ours.includes(name) || own.includes(name)))
   return {
     table, reload, set, params, total: answer?.total ?? 0,
     // sorted is the order in words, as "name ascend"; empty for the list's own.
     sorted: sorted ? `${sorted.field} ${sorted.order}` : '',
     // clear takes the search and the filters away, and leaves the order.
-    clear: () => setParams((before) => new URLSearchParams([...before].filter(([name]) => stays(name) && name !== 'page' && name !== 'keywordSearch')), { replace: true }),
+    clear: () => set(Object.fromEntries(narrowing.map((name) => [name, undefined]))),
     // narrowed tells whether there is a search or a filter that hides records.
-    narrowed: [...params.keys()].some((name) => !stays(name) || name === 'keywordSearch'),
+    narrowed: narrowing.length > 0,
     // order is what a sortable column says of itself.
     order: (field: string) => ({ dataIndex: field, sorter: true, sortOrder: sorted?.field === field ? sorted.order : null }),
   }

@@ -1,12 +1,13 @@
 import { Alert, Card, Flex, Segmented, Table } from 'antd'
 import { useCallback } from 'react'
-import { Link, useNavigate, useSearchParams } from 'react-router'
+import { Link, useNavigate } from 'react-router'
 import type { Stats, StatsRoute, StatsUser } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { Chart } from '../../ui/Chart'
 import { count, duration, percent } from '../../ui/format'
 import { useLive } from '../../ui/useLive'
+import { useParts } from '../../ui/useParts'
 import { wide } from '../../ui/Wide'
 import { words } from '../../ui/words'
 import { inAddress } from '../monitor/span'
@@ -18,9 +19,9 @@ type Name = keyof typeof spans
 
 // useSpan is how far back the dashboard looks; it lies in the address.
 function useSpan(): [Name, (name: Name) => void] {
-  const [params, setParams] = useSearchParams()
+  const { params, set } = useParts()
   const name = params.get('span') ?? ''
-  return [name in spans ? (name as Name) : '24h', (to) => setParams({ span: to }, { replace: true })]
+  return [name in spans ? (name as Name) : '24h', (to) => set({ span: to })]
 }
 
 // Traffic is how many requests there were, what came of them, and how long they took.

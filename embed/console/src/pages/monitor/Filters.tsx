@@ -1,7 +1,8 @@
 import { FilterOutlined } from '@ant-design/icons'
 import { AutoComplete, Badge, Button, Checkbox, Flex, Grid, Input, InputNumber, Select } from 'antd'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { t } from '../../i18n'
+import { useTyped } from '../../ui/useTyped'
 import { filterName, word } from './words'
 import { type Filter, filters, type Kind } from './kinds'
 import { UserPick } from './UserPick'
@@ -74,21 +75,10 @@ function One({ filter, params, set, routes, fill }: OneProps) {
 
 type Field = { name: string; params: URLSearchParams; set: Props['set'] }
 
-// useTyped is a text that is asked for once somebody stops typing.
-function useTyped({ name, params, set }: Field) {
-  const asked = params.get(name) ?? ''
-  const [text, setText] = useState(asked)
-  useEffect(() => setText(asked), [asked])
-  useEffect(() => {
-    if (text === asked) return
-    const wait = setTimeout(() => set({ [name]: text || undefined }), 400)
-    return () => clearTimeout(wait)
-  }, [text, asked, set, name])
-  return [text, setText] as const
-}
+const useText = ({ name, params, set }: Field) => useTyped(params.get(name) ?? '', (text) => set({ [name]: text }), 400)
 
 function Text({ width, options, ...field }: Field & { width: number | string; options?: string[] }) {
-  const [text, setText] = useTyped(field)
+  const [text, setText] = useText(field)
   const label = filterName(field.name)
   if (options?.length) {
     return (
@@ -102,7 +92,7 @@ function Text({ width, options, ...field }: Field & { width: number | string; op
 }
 
 function Least({ width, ...field }: Field & { width: number | string }) {
-  const [text, setText] = useTyped(field)
+  const [text, setText] = useText(field)
   const label = filterName(field.name)
   return (
     <InputNumber

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { useSearchParams } from 'react-router'
 import { Failure, get, type Query } from '../../api/request'
 import { present } from '../../ui/presence'
+import { useParts } from '../../ui/useParts'
 import { asked, type Events, type Kind } from './kinds'
 import { spanOf, within } from './span'
 
@@ -54,7 +54,7 @@ const newest = (rows: { recorded_at: string }[]) => rows.reduce((at, row) => (ro
 
 export function useEvents<K extends Kind>(kind: K) {
   type Row = Events[K]
-  const [params, setParams] = useSearchParams()
+  const { params, set } = useParts()
   const [found, setFound] = useState<Found<Row>>(nothing)
   const [loading, setLoading] = useState(true)
   const [failure, setFailure] = useState<Failure>()
@@ -134,20 +134,6 @@ export function useEvents<K extends Kind>(kind: K) {
       clearInterval(again)
     }
   }, [live, ask, span.key])
-
-  // set changes parts of the address as it is now, which may be more than what is shown
-  // yet; undefined takes one out.
-  const set = useCallback(
-    (values: Record<string, string | undefined>) => setParams(() => {
-      const next = new URLSearchParams(location.search)
-      for (const [name, value] of Object.entries(values)) {
-        if (value) next.set(name, value)
-        else next.delete(name)
-      }
-      return next
-    }, { replace: true }),
-    [setParams],
-  )
 
   const narrowing = asked(kind).filter((name) => params.get(name))
   return {

@@ -3,6 +3,7 @@ import { every } from '../../api/every'
 import type { Setting, SettingGroup } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
+import { useBack } from '../../ui/useBack'
 import { settle } from './drafts'
 
 export type Group = Pick<SettingGroup, 'id' | 'key' | 'title' | 'remark' | 'public' | 'updated_at'> & { settings: Setting[] }
@@ -28,10 +29,12 @@ export function useSettings() {
     return settings
   }, [seen])
 
+  const look = useCallback(() => void load().catch(() => {}), [load]) // what fails is shown
   useEffect(() => {
-    load().catch(() => {}) // it is shown
+    look()
     return () => asked.current?.abort()
-  }, [load])
+  }, [look])
+  useBack(look)
 
   const groups = useMemo(() => answer && grouped(answer.settings, answer.groups), [answer])
   return { groups, load }

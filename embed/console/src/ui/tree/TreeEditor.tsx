@@ -1,9 +1,9 @@
 import { ColumnHeightOutlined, HolderOutlined, MoreOutlined, PlusOutlined, VerticalAlignMiddleOutlined } from '@ant-design/icons'
 import { Button, Dropdown, Empty, Flex, Grid, type MenuProps, Skeleton, Typography } from 'antd'
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react'
-import { useSearchParams } from 'react-router'
 import { t } from '../../i18n'
 import { Bar } from '../Bar'
+import { useParts } from '../useParts'
 import { childrenOf, placesOf, type Row } from './model'
 import { Fold, type Handle, indent, rowHeight, Rows } from './Rows'
 import { Marked, useRows } from './search'
@@ -38,7 +38,7 @@ type Props<T extends Record> = {
 // the menu of each row.
 export function TreeEditor<T extends Record>(props: Props<T>) {
   const { tree, name, columns, create, edit, remove, movable = false, holds = () => true } = props
-  const [params, setParams] = useSearchParams()
+  const { params, set } = useParts()
   const search = (params.get('keywordSearch') ?? '').toLowerCase().trim()
   const tops = useMemo(() => tree ?? [], [tree])
   const { md = true } = Grid.useBreakpoint()
@@ -155,7 +155,6 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
       )}
     </>
   )
-  const set = ({ keywordSearch }: { [name: string]: string | undefined }) => setParams(keywordSearch ? { keywordSearch } : {}, { replace: true })
   return (
     <>
       <Bar
@@ -171,7 +170,7 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
       {!tree && <Skeleton active title={false} paragraph={{ rows: 8 }} />}
       {tree && !rows.length && (
         <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={search ? t('empty.narrowed') : props.empty}>
-          {search && <Button onClick={() => set({})}>{t('empty.clear')}</Button>}
+          {search && <Button onClick={() => set({ keywordSearch: undefined })}>{t('empty.clear')}</Button>}
         </Empty>
       )}
       {rows.length > 0 && (
