@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/cdproto/network"
 )
 
 // title waits for what the window is called.
@@ -241,6 +243,38 @@ func TestConsoleReloadsWhatItMissed(t *testing.T) {
 	p.audit()
 	start(t, dir, "--listen", strings.TrimPrefix(server.url, "http://"))
 	p.row("Signed in")
+}
+
+// TestConsoleWithoutItsFiles is a console whose page came, and whose program does not.
+func TestConsoleWithoutItsFiles(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	p := console(t, server)
+	p.as(signedIn(t, server).token)
+	block := func(patterns ...*network.BlockPattern) {
+		send(p, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: patterns})
+	}
+	block(&network.BlockPattern{URLPattern: "*://*:*/console/assets/frame-*.js", Block: true})
+	p.expect(0, "/console/assets/")
+	p.open("/system/session")
+	p.see("The server does not answer.")
+	p.audit()
+	block()
+	p.click("button", "Reload the page")
+	p.row("this one")
+}
+
+// TestConsoleInTwoWindows signs out in a window beside the one that is looked at.
+func TestConsoleInTwoWindows(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	p := signedInAt(t, server, signedIn(t, server), "/system/session?page=1")
+	p.row("this one")
+	if err := evaluate(p, "document.body.appendChild(document.createElement('iframe')).contentWindow.localStorage.removeItem('reeve.token')", nil); err != nil {
+		t.Fatal(err)
+	}
+	p.at("/?back=%2Fconsole%2Fsystem%2Fsession%3Fpage%3D1")
+	p.see("Your session has ended.")
 }
 
 func TestConsoleOffline(t *testing.T) {

@@ -2,14 +2,19 @@
 // and nothing of the rest, which is many times as large.
 import { createRoot } from 'react-dom/client'
 import { token } from './api/session'
-import { language, learn } from './i18n'
+import { language, learn, t } from './i18n'
 import { SignIn } from './pages/SignIn'
 
 document.documentElement.lang = language
 const root = createRoot(document.getElementById('root')!)
 
 if (token()) {
-  void Promise.all([import('./app/App'), learn('frame')]).then(([{ App }]) => root.render(<App />))
+  Promise.all([import('./app/App'), learn('frame')]).then(([{ App }]) => root.render(<App />), () => root.render(<Unreachable />))
 } else {
   root.render(<SignIn />)
+}
+
+// Unreachable stands for the console while its files cannot be had.
+function Unreachable() {
+  return <main className="sign-in"><h1>Reeve</h1><p role="alert">{t('error.unreachable')}</p><p><button onClick={() => location.reload()}>{t('state.reload')}</button></p></main>
 }

@@ -18,6 +18,15 @@ export function end(back: boolean): void {
   location.replace(back && here !== '/console/' ? `/console/?back=${encodeURIComponent(here)}` : '/console/')
 }
 
+// follow goes along when another window of this browser signs out, or somebody else in.
+export function follow(): void {
+  addEventListener('storage', (e) => {
+    if (e.key !== key && e.key !== null) return // null: all is cleared
+    if (!token()) end(true)
+    else if (e.newValue !== e.oldValue) location.reload()
+  })
+}
+
 // back is where a sign-in leads to: a page of the console and nothing else.
 export function back(): string {
   const to = new URLSearchParams(location.search).get('back') ?? ''

@@ -6,6 +6,7 @@ import 'dayjs/locale/zh-cn'
 import dayjs from 'dayjs'
 import { useEffect } from 'react'
 import { Failure, hooks, show } from '../api/request'
+import { follow } from '../api/session'
 import { language } from '../i18n'
 import { words } from '../ui/words'
 import { usePrefersDark } from '../ui/dark'
@@ -16,6 +17,7 @@ import { dark, light } from './theme'
 
 dayjs.locale(language === 'zh' ? 'zh-cn' : 'en')
 watch()
+follow()
 
 // A failure has been shown by the time that it is thrown to a page, which needs to
 // do no more than to stop.

@@ -11,6 +11,7 @@ export const first = {
   'password.again': 'New password, again',
   'password.change': 'Change the password',
   'password.differ': 'The two new passwords differ.',
+  'state.reload': 'Reload the page',
   'error.offline': 'This device is offline.',
   'error.unreachable': 'The server does not answer. It may be restarting; try again in a moment.',
   'error.wrong_credentials': 'The user name or the password is wrong.',

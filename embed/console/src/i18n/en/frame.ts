@@ -41,7 +41,6 @@ export const frame = {
   'state.forbidden': 'You may not see this page.',
   'state.forbidden.missing': 'The permission {permission} is missing.',
   'state.problem': 'This page could not be shown. Perhaps the server was updated.',
-  'state.reload': 'Reload the page',
   'menu.admin': 'People and rights',
   'menu.admin.list': 'Users',
   'menu.admin.role': 'Roles',

@@ -13,6 +13,7 @@ export const first: Record<keyof typeof en, string> = {
   'password.again': '再次输入新密码',
   'password.change': '修改密码',
   'password.differ': '两次输入的新密码不一致。',
+  'state.reload': '重新加载页面',
   'error.offline': '此设备已离线。',
   'error.unreachable': '服务器没有响应，可能正在重启，请稍后重试。',
   'error.wrong_credentials': '用户名或密码错误。',

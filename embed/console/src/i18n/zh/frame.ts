@@ -43,7 +43,6 @@ export const frame: Record<keyof typeof en, string> = {
   'state.forbidden': '您无权查看此页面。',
   'state.forbidden.missing': '缺少权限 {permission}。',
   'state.problem': '页面无法显示，服务器可能已更新。',
-  'state.reload': '重新加载页面',
   'menu.admin': '人员与权限',
   'menu.admin.list': '用户',
   'menu.admin.role': '角色',

@@ -4,6 +4,7 @@ import { get, post, put } from '../../api/request'
 import type { AppUser, NewAppUser } from '../../api/types'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
+import { newest } from '../../ui/newest'
 import { type Chosen, FirstPassword, passwordOf } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { app } from './person'
@@ -25,7 +26,7 @@ export function AppUserForm({ open, user, onClose, onSaved, onMade }: Props) {
 
   async function save({ generated, password, ...body }: Values) {
     if (user) {
-      const { updated_at } = seen.current?.id === user.id && seen.current.updated_at > user.updated_at ? seen.current : user
+      const { updated_at } = newest(seen.current, user)
       await put(`${app.path}/${user.id}`, { ...body, updated_at }, { quiet: true })
     } else {
       made.current = await post<NewAppUser>(app.path, { ...body, password: passwordOf({ generated, password }) }, { quiet: true })

@@ -4,6 +4,7 @@ import { get, post, put } from '../../api/request'
 import type { DeptNode, NewUser, Role, User } from '../../api/types'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
+import { newest } from '../../ui/newest'
 import { type Chosen, FirstPassword, passwordOf } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { sexes } from './person'
@@ -39,7 +40,7 @@ export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved
   async function save({ generated, password, sex, dept_id, ...rest }: Values) {
     const body = { ...rest, sex: Number(sex), dept_id: dept_id ?? 0 }
     if (user) {
-      const { updated_at } = seen.current?.id === user.id && seen.current.updated_at > user.updated_at ? seen.current : user
+      const { updated_at } = newest(seen.current, user)
       await put(`/admin/list/${user.id}`, { ...body, updated_at }, { quiet: true })
     } else {
       made.current = await post<NewUser>('/admin/list', { ...body, password: passwordOf({ generated, password }) }, { quiet: true })

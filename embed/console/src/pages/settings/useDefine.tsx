@@ -1,11 +1,12 @@
 import { App } from 'antd'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { useNavigate } from 'react-router'
 import { del, post } from '../../api/request'
 import type { Setting } from '../../api/types'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
 import { useGet } from '../../ui/useGet'
+import { usePanel } from '../../ui/usePanel'
 import type { Group } from './useSettings'
 
 const SettingDrawer = lazy(async () => ({ default: (await import('./SettingDrawer')).SettingDrawer }))
@@ -22,13 +23,7 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
   const { message } = App.useApp()
   const navigate = useNavigate()
   const used = useGet<Record<string, string[]>>(on ? '/system/setting-builtin' : '').data
-  const [shown, setShown] = useState<Open>()
-  const [open, setOpen] = useState(false)
-
-  const show = (what: Open) => {
-    setShown(what)
-    setOpen(true)
-  }
+  const { of: shown, open, show, hide } = usePanel<Open>()
 
   async function remove(group: Group, s: Setting) {
     const name = `${group.key}.${s.key}`
@@ -69,7 +64,7 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
     removeGroup: (g: Group) => void removeGroup(g),
   }
   const of = groups.find((g) => shown?.what === 'setting' && g.id === shown.group)
-  const props = { open, groups, load, onClose: () => setOpen(false) }
+  const props = { open, groups, load, onClose: hide }
   const drawers: ReactNode = (
     <Suspense>
       {shown?.what === 'setting' && of && <SettingDrawer {...props} group={of} setting={shown.setting} builtin={!!shown.setting && define.builtin(of, shown.setting)} />}
