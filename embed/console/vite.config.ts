@@ -39,7 +39,6 @@ const unused: [importer: string, imported: string, instead: string][] = [
   ['input/index.js', './Group', 'export default undefined'],
   ['input/index.js', './OTP', 'export default undefined'],
   ['input/index.js', './Search', 'export default undefined'],
-  ['avatar/index.js', './AvatarGroup', 'export default undefined'],
   ['typography/Base/index.js', '../Editable', 'export default () => null'],
   ['typography/Base/index.js', './CopyBtn', 'export default () => null'],
   ['tree/index.js', './DirectoryTree', 'export default undefined'],

@@ -2,13 +2,14 @@ import {
   DesktopOutlined, LogoutOutlined, MenuFoldOutlined, MenuOutlined, MenuUnfoldOutlined, MoonOutlined, QuestionCircleOutlined, SearchOutlined, SunOutlined,
   TranslationOutlined, UserOutlined,
 } from '@ant-design/icons'
-import { Avatar, Button, Dropdown, Grid, type MenuProps } from 'antd'
+import { Button, Dropdown, Grid, type MenuProps } from 'antd'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { post } from '../api/request'
 import { end } from '../api/session'
 import { language, setLanguage, t } from '../i18n'
 import { mode, type Mode, setMode } from '../ui/dark'
+import { Face } from '../ui/Face'
 import { Key } from '../ui/Key'
 import { useAccount } from './account'
 
@@ -85,7 +86,7 @@ function Own() {
   return (
     <Dropdown menu={{ items }} trigger={['click']} placement="bottomRight">
       <Button type="text" className="frame-own" title={t('account.of', { name })}>
-        <span aria-hidden><Avatar size={24} src={user.avatar_url || undefined} alt="">{[...name][0]?.toUpperCase()}</Avatar></span>
+        <Face of={user} size={24} />
         <span className={md ? undefined : 'visually-hidden'}><bdi>{name}</bdi></span>
       </Button>
     </Dropdown>

@@ -27,7 +27,6 @@ export const light: ThemeConfig = {
   },
   components: {
     ...shape,
-    Avatar: { colorTextPlaceholder: '#d9e5fa', colorTextLightSolid: '#0747b3' },
     Menu: { ...shape.Menu, itemColor: '#40444d', itemHoverBg: '#eceef2', itemSelectedBg: '#e4ecfa', itemSelectedColor: '#0747b3', itemActiveBg: '#e4ecfa' },
     Table: { ...shape.Table, headerBg: '#fff', headerColor: 'rgba(22, 24, 29, 0.66)', rowHoverBg: '#f7f8fa', rowSelectedBg: '#eef3fc', rowSelectedHoverBg: '#e4ecfa', borderColor: '#ebedf0' },
   },
@@ -45,7 +44,6 @@ export const dark: ThemeConfig = {
   },
   components: {
     ...shape,
-    Avatar: { colorTextPlaceholder: '#24395c', colorTextLightSolid: '#cfe0fb' },
     Button: { primaryColor: onColor, dangerColor: onColor },
     DatePicker: { colorTextLightSolid: onColor },
     Select: { colorTextDisabled: 'rgba(255, 255, 255, 0.72)' },

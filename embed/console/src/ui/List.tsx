@@ -1,6 +1,6 @@
 import { Button, Empty, Flex, Table, type TableProps, Typography } from 'antd'
 import TableMeasureRowContext from 'antd/es/table/TableMeasureRowContext'
-import { type ReactNode, useContext, useEffect, useState } from 'react'
+import { type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
 import { t } from '../i18n'
 import { Bar } from './Bar'
 import type { useTable } from './useTable'
@@ -23,7 +23,10 @@ type Props<T extends { id: number }> = {
 export function List<T extends { id: number }>({ title, list, columns, search, filters, actions, batch, empty, note, table }: Props<T>) {
   const [chosen, setChosen] = useState<T[]>([])
   const rows = list.table.dataSource
-  useEffect(() => setChosen((before) => before.flatMap((old) => rows?.find((row) => row.id === old.id) ?? [])), [rows])
+  // Most often none are chosen, and then nothing is drawn again.
+  useEffect(() => setChosen((before) => (before.length ? before.flatMap((old) => rows?.find((row) => row.id === old.id) ?? []) : before)), [rows])
+
+  const keys = useMemo(() => chosen.map((row) => row.id), [chosen]) // another array would have the table draw all rows once more
 
   const nothing = list.narrowed
     ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty.narrowed')}><Button onClick={list.clear}>{t('empty.clear')}</Button></Empty>
@@ -42,7 +45,7 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
         {...list.table}
         columns={columns}
         locale={{ emptyText: list.table.loading ? ' ' : nothing }}
-        rowSelection={batch && { columnTitle: (all) => <InHead>{all}</InHead>, selectedRowKeys: chosen.map((row) => row.id), onChange: (_, rows) => setChosen(rows) }}
+        rowSelection={batch && { columnTitle: (all) => <InHead>{all}</InHead>, selectedRowKeys: keys, onChange: (_, rows) => setChosen(rows) }}
         {...table}
       />
     </>

@@ -1,7 +1,8 @@
-import { Avatar, Button, Flex } from 'antd'
+import { Button, Flex } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import type { User } from '../../api/types'
 import { t } from '../../i18n'
+import { Face } from '../../ui/Face'
 
 const Crop = lazy(async () => ({ default: (await import('./Crop')).Crop }))
 
@@ -10,8 +11,8 @@ export function Picture({ user, onChange }: { user: User; onChange: () => Promis
   const [open, setOpen] = useState(false)
   const [asked, setAsked] = useState(false)
   return (
-    <Flex vertical gap={12} align="center" style={{ minWidth: 160 }}>
-      <Avatar size={128} src={user.avatar_url || undefined} alt="" style={{ fontSize: 48 }}>{[...(user.nickname || user.username)][0]}</Avatar>
+    <Flex vertical gap={12} align="center" className="own-picture" style={{ minWidth: 160 }}>
+      <Face of={user} size={128} />
       <Button onClick={() => { setAsked(true); setOpen(true) }}>{t('picture.change')}</Button>
       <Suspense>{asked && <Crop open={open} onClose={() => setOpen(false)} onChange={onChange} />}</Suspense>
     </Flex>

@@ -1,5 +1,6 @@
-import { Avatar, Flex, Tag, theme, Typography } from 'antd'
+import { Flex, Tag } from 'antd'
 import { t } from '../../i18n'
+import { Face } from '../../ui/Face'
 import type { Person } from './person'
 
 const oneLine = { overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' } as const
@@ -12,18 +13,15 @@ export function Cell({ children, width = 160 }: { children: string; width?: numb
 
 // Who is a person by face and names.
 export function Who({ user, own = false }: { user: Person; own?: boolean }) {
-  const { token } = theme.useToken()
   return (
     <Flex gap={12} align="center">
-      <Avatar src={user.avatar_url || undefined} alt="" style={{ flex: 'none', background: token.colorFillSecondary, color: token.colorText }}>
-        {Array.from(user.nickname || user.username)[0]?.toUpperCase()}
-      </Avatar>
+      <Face of={user} />
       <div style={{ maxWidth: 150, minWidth: 0, lineHeight: 1.4 }}>
         <Flex gap={6} align="center">
           <div dir="auto" title={user.nickname || user.username} style={oneLine}>{user.nickname || user.username}</div>
           {own && <Tag style={{ margin: 0 }}>{t('people.you')}</Tag>}
         </Flex>
-        {user.nickname && <Typography.Text type="secondary" title={user.username} style={{ ...oneLine, display: 'block', fontSize: 12 }}>{user.username}</Typography.Text>}
+        {user.nickname && <div className="second" title={user.username} style={oneLine}>{user.username}</div>}
       </div>
     </Flex>
   )
@@ -35,7 +33,7 @@ export function Contact({ user }: { user: Person }) {
   return (
     <div style={{ lineHeight: 1.4 }}>
       {user.email && <Cell width={140}>{user.email}</Cell>}
-      {user.mobile && <Typography.Text type="secondary" style={{ fontSize: 12 }}><bdi>{user.mobile}</bdi></Typography.Text>}
+      {user.mobile && <bdi className="second">{user.mobile}</bdi>}
     </div>
   )
 }

@@ -1,7 +1,8 @@
-import { Avatar, Empty, Flex, Skeleton, Tag, Typography } from 'antd'
+import { Empty, Flex, Skeleton, Tag, Typography } from 'antd'
 import { Link } from 'react-router'
 import type { Role, UserPage } from '../../api/types'
 import { t } from '../../i18n'
+import { Face } from '../../ui/Face'
 import { useGet } from '../../ui/useGet'
 
 // Holders are the people who hold a role, as far as one sees them.
@@ -14,7 +15,7 @@ export function Holders({ role }: { role: Role }) {
       {data.total < role.user_count && <Typography.Text type="secondary">{t('role.holders.scope', { n: role.user_count, seen: data.total })}</Typography.Text>}
       {data.data.map((user) => (
         <Flex key={user.id} gap={12} align="center" style={{ maxWidth: '100%' }}>
-          <Avatar size="small" src={user.avatar_url || undefined} alt="">{(user.nickname || user.username).slice(0, 1)}</Avatar>
+          <Face of={user} size={24} />
           <Typography.Text ellipsis title={user.nickname || user.username}><Link to={`/admin/list?keywordSearch=${encodeURIComponent(user.username)}`}><bdi>{user.nickname || user.username}</bdi></Link></Typography.Text>
           {user.nickname && <Typography.Text type="secondary">{user.username}</Typography.Text>}
           {user.dept_name && <Typography.Text type="secondary" ellipsis title={user.dept_name}><bdi>{user.dept_name}</bdi></Typography.Text>}
