@@ -2,8 +2,8 @@ import { useRef, useState } from 'react'
 import { Failure, put } from '../../api/request'
 import type { DictItem } from '../../api/types'
 import { t } from '../../i18n'
+import { between } from '../../ui/order'
 import { useEvery } from '../../ui/useEvery'
-import { move } from './order'
 
 const inOrder = (a: DictItem, b: DictItem) => a.sort - b.sort || a.id - b.id
 
@@ -29,7 +29,8 @@ export function useItems(path: string) {
     if (moving.current || to < 0 || to >= rows.length) return
     moving.current = true
     const byID = new Map(rows.map((row) => [row.id, row]))
-    const sorts = new Map(move(rows, rows.indexOf(item), to).map(({ id, sort }) => [id, sort]))
+    const others = rows.filter((row) => row.id !== item.id)
+    const sorts = new Map(between(others.slice(0, to), item, others.slice(to)).map(({ id, sort }) => [id, sort]))
     list.set((rows) => rows.map((row) => ({ ...row, sort: sorts.get(row.id) ?? row.sort })).sort(inOrder))
     setSaid(t('dicts.moved', { name: item.label, n: to + 1, of: rows.length }))
     try {
