@@ -2,10 +2,11 @@ import { MoreOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button, Dropdown, Flex, Grid } from 'antd'
 import { lazy, Suspense, useEffect, useRef } from 'react'
 import { download, save } from '../../api/request'
-import type { DeptTree, RolePage, User } from '../../api/types'
+import type { DeptTree, Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { List } from '../../ui/List'
+import { useEvery } from '../../ui/useEvery'
 import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
@@ -29,7 +30,7 @@ export function Users() {
   const { xl } = Grid.useBreakpoint()
   const list = useTable<User>('/admin/list', {}, { own: ['new'] })
   const depts = useGet<DeptTree>(may('admin.dept.query') ? '/admin/dept' : '').data?.data
-  const roles = useGet<RolePage>(may('admin.role.query') ? '/admin/role' : '', { pageSize: 1000 }).data?.data
+  const roles = useEvery<Role>(may('admin.role.query') ? '/admin/role' : '').rows
   const people = usePeople<User>(backend, list.reload)
   const form = usePanel<{ user?: User }>()
   const explained = usePanel<User>()

@@ -1,8 +1,9 @@
 import { App, Button, Flex, Switch, Typography } from 'antd'
 import { lazy, Suspense, useMemo } from 'react'
 import { Link, useNavigate } from 'react-router'
-import { del, get } from '../../api/request'
-import type { DeptNode, RolePage } from '../../api/types'
+import { every } from '../../api/every'
+import { del } from '../../api/request'
+import type { DeptNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
@@ -51,7 +52,7 @@ export function Departments() {
 
   // losers are, in words, the roles whose data scope names a department.
   async function losers(node: DeptNode): Promise<string> {
-    const roles = may('admin.role.query') ? (await get<RolePage>('/admin/role', { pageSize: 1000 })).data.filter((role) => role.dept_ids.includes(node.id)) : []
+    const roles = may('admin.role.query') ? (await every<Role>('/admin/role')).filter((role) => role.dept_ids.includes(node.id)) : []
     return roles.length ? t('dept.delete.roles', { names: few(roles.map((role) => role.name)) }) : t('dept.delete.none')
   }
 

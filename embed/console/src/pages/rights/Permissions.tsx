@@ -1,7 +1,8 @@
 import { App, Switch, Tag, Typography } from 'antd'
 import { lazy, Suspense } from 'react'
-import { del, get } from '../../api/request'
-import type { PermissionNode, RolePage } from '../../api/types'
+import { every } from '../../api/every'
+import { del } from '../../api/request'
+import type { PermissionNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { Icon } from '../../ui/icons'
@@ -56,7 +57,7 @@ export function Permissions() {
   // losers are, in words, the roles that lose a permission when it is deleted.
   async function losers(node: PermissionNode): Promise<string> {
     if (!may('admin.role.query')) return t('rule.delete.unknown')
-    const roles = (await get<RolePage>('/admin/role', { pageSize: 1000 })).data.filter((role) => role.rule_ids.includes(node.id))
+    const roles = (await every<Role>('/admin/role')).filter((role) => role.rule_ids.includes(node.id))
     return roles.length ? t('rule.delete.roles', { names: few(roles.map((role) => role.name)) }) : t('rule.delete.none')
   }
 

@@ -2,13 +2,14 @@ import { EyeInvisibleOutlined } from '@ant-design/icons'
 import { Alert, Button, Drawer, Empty, Flex, Grid, Skeleton, Tabs, Tag, Tooltip, Typography } from 'antd'
 import { useEffect, useMemo, useState } from 'react'
 import { Failure, put } from '../../api/request'
-import type { DeptTree, PermissionNode, PermissionTree, Role, RolePage } from '../../api/types'
+import type { DeptTree, PermissionNode, PermissionTree, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { CheckTree } from '../../ui/tree/CheckTree'
 import { placesOf } from '../../ui/tree/model'
 import { Marked } from '../../ui/tree/search'
 import { useAct } from '../../ui/useAct'
+import { useEvery } from '../../ui/useEvery'
 import { useGet } from '../../ui/useGet'
 import { words } from '../../ui/words'
 import { changesOf, details, type Draft, draftOf, hiddenPages } from './draft'
@@ -34,7 +35,7 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
   const { md } = Grid.useBreakpoint()
   const { data: role, loading, set: setRole, reload } = useGet<Role>(`/admin/role/${id}`)
   const { data: tree } = useGet<PermissionTree>(may('admin.rule.query') ? '/admin/rule' : '')
-  const { data: roles } = useGet<RolePage>('/admin/role', { pageSize: 1000 })
+  const { rows: roles = [] } = useEvery<Role>('/admin/role')
   const { data: depts } = useGet<DeptTree>(may('admin.dept.query') ? '/admin/dept' : '')
   const [draft, setDraft] = useState<Draft>()
   const [review, setReview] = useState(false)
@@ -129,13 +130,13 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
                 ),
             }, {
               key: 'scope', label: t('role.scope'),
-              children: <ScopeTab role={role} draft={draft} onChange={setsDetails ? setDraft : undefined} depts={depts?.data} roles={roles?.data ?? []} ceiling={ceiling} missing={missing} />,
+              children: <ScopeTab role={role} draft={draft} onChange={setsDetails ? setDraft : undefined} depts={depts?.data} roles={roles} ceiling={ceiling} missing={missing} />,
             }]),
             { key: 'people', label: counted(t('role.holders'), role.user_count), children: may('admin.list.query') ? <Holders role={role} /> : missing('admin.list.query') },
           ]}
         />
       )}
-      {role && draft && changes && <Review open={review} busy={busy} role={role} draft={draft} changes={changes} places={places} depts={depts?.data ?? []} roles={roles?.data ?? []} onCancel={() => setReview(false)} onSave={() => void save()} />}
+      {role && draft && changes && <Review open={review} busy={busy} role={role} draft={draft} changes={changes} places={places} depts={depts?.data ?? []} roles={roles} onCancel={() => setReview(false)} onSave={() => void save()} />}
     </Drawer>
   )
 }
