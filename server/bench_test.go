@@ -1,8 +1,11 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
+
+	"reeve/store"
 )
 
 // discard is as little of a ResponseWriter as there can be.
@@ -40,3 +43,48 @@ func benchmark(b *testing.B, url, permission string) {
 func BenchmarkParentTree(b *testing.B) { benchmark(b, "/admin/rule/parent", "admin.rule.query") }
 
 func BenchmarkSettingList(b *testing.B) { benchmark(b, "/system/setting", "system.setting.query") }
+
+// BenchmarkCreate creates departments and permissions, one request after another,
+// where there are few and where there are many: both should cost their commit.
+func BenchmarkCreate(b *testing.B) {
+	for _, there := range []int{100, 10_000} {
+		for what, url := range map[string]string{"dept": "/admin/dept", "permission": "/admin/rule"} {
+			for _, who := range []string{"owner", "clerk"} {
+				b.Run(fmt.Sprintf("%s by %s beside %d", what, who, there), func(b *testing.B) {
+					in := start(b)
+					in.clerk("clerk", "admin.dept.create", "admin.rule.create")
+					in.update(func(tx *store.Tx) error { return crowd(tx, there) })
+					handler, w, n := in.server.Handler(), &discard{header: http.Header{}}, 0
+					for b.Loop() {
+						n++
+						body := fmt.Sprintf(`{"name":"One more","parent_id":1%s}`, map[string]string{"permission": fmt.Sprintf(`,"type":1,"key":"more.p%d"`, n)}[what])
+						clear(w.header)
+						handler.ServeHTTP(w, in.request("POST", url, body, who))
+					}
+					if w.code != http.StatusOK {
+						b.Fatal(w.code)
+					}
+				})
+			}
+		}
+	}
+}
+
+// crowd creates so many departments and so many permissions, a thousand below one.
+func crowd(tx *store.Tx, n int) error {
+	dept, rule := store.ID(0), store.ID(0)
+	for i := range n {
+		d := &store.Dept{Name: fmt.Sprint("Department ", i), ParentID: dept, Status: true}
+		if err := store.Depts.Create(tx, d); err != nil {
+			return err
+		}
+		p := &store.Permission{Key: fmt.Sprint("many.p", i), Name: fmt.Sprint("Permission ", i), Type: store.PagePermission, ParentID: rule, Status: true}
+		if err := store.Permissions.Create(tx, p); err != nil {
+			return err
+		}
+		if i%1000 == 0 {
+			dept, rule = d.ID, p.ID
+		}
+	}
+	return nil
+}

@@ -32,11 +32,13 @@ type parentNode struct {
 }
 
 func permissionTree(tx *store.Tx, _ *Request, _ *none) (Encoded[tree[store.Permission]], error) {
-	return Encoded[tree[store.Permission]]{JSON: store.PermissionTree.Get(tx).All}, nil
+	all, err := store.PermissionTree.Get(tx).All()
+	return Encoded[tree[store.Permission]]{JSON: all}, err
 }
 
 func parentTree(tx *store.Tx, _ *Request, _ *none) (Encoded[tree[parentNode]], error) {
-	return Encoded[tree[parentNode]]{JSON: store.PermissionTree.Get(tx).Parents}, nil
+	parents, err := store.PermissionTree.Get(tx).Parents()
+	return Encoded[tree[parentNode]]{JSON: parents}, err
 }
 
 type permissionIn struct {

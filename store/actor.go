@@ -81,102 +81,25 @@ func (a *Actor) Scope(tx *Tx) *Scope {
 
 func (a *Actor) compiled(tx *Tx) *rights {
 	rules := RuleBook.Get(tx)
-	if r := a.rights.Load(); r != nil && r.rules == rules {
-		return r
+	had := a.rights.Load()
+	if had != nil && had.rules == rules {
+		return had
 	}
-	r := &rights{rules: rules, keys: rules.keysOf(a), scope: rules.scopeOf(a.ID, a.RoleIDs, a.DeptID)}
-	if a.App {
+	r := &rights{rules: rules}
+	sameRoles := had != nil && had.rules.roles == rules.roles
+	if sameRoles && had.rules.permissions == rules.permissions {
+		r.keys = had.keys
+	} else {
+		r.keys = rules.keysOf(a)
+	}
+	switch {
+	case a.App:
 		r.scope = &Scope{} // an app user's id is another realm's
+	case sameRoles && had.rules.below == rules.below:
+		r.scope = had.scope
+	default:
+		r.scope = rules.scopeOf(a.ID, a.RoleIDs, a.DeptID)
 	}
 	a.rights.Store(r)
 	return r
 }
-
-// Rules are what rights follow from: roles, the permission tree, departments.
-type Rules struct {
-	roles       map[ID]*Role
-	permissions map[ID]*Permission
-	depts       map[ID]*Dept
-	children    map[ID][]ID // of departments
-}
-
-// RuleBook keeps the Rules in memory.
-var RuleBook = NewCache("rules", func(tx *Tx) (*Rules, error) {
-	rules := &Rules{map[ID]*Role{}, map[ID]*Permission{}, map[ID]*Dept{}, map[ID][]ID{}}
-	for r, err := range Roles.All(tx) {
-		if err != nil {
-			return nil, err
-		}
-		rules.roles[r.ID] = r
-	}
-	for p, err := range Permissions.All(tx) {
-		if err != nil {
-			return nil, err
-		}
-		rules.permissions[p.ID] = p
-	}
-	for d, err := range Depts.All(tx) {
-		if err != nil {
-			return nil, err
-		}
-		rules.depts[d.ID] = d
-		rules.children[d.ParentID] = append(rules.children[d.ParentID], d.ID)
-	}
-	return rules, nil
-}, Roles, Permissions, Depts)
-
-// enabled tells whether a permission and everything above it is enabled.
-func (r *Rules) enabled(id ID) bool {
-	for steps := 0; id != 0 && steps <= MaxDepth; steps++ {
-		p := r.permissions[id]
-		if p == nil || !bool(p.Status) {
-			return false
-		}
-		id = p.ParentID
-	}
-	return id == 0
-}
-
-// keysOf is the union over an actor's enabled roles of their enabled
-// permissions; with the owner role it is all there are, disabled ones too.
-func (r *Rules) keysOf(a *Actor) map[string]bool {
-	keys := map[string]bool{}
-	if a.App {
-		return keys
-	}
-	for _, id := range a.RoleIDs {
-		role := r.roles[id]
-		switch {
-		case id == OwnerRole:
-			for _, p := range r.permissions {
-				keys[p.Key] = true
-			}
-		case role != nil && bool(role.Status):
-			for _, id := range role.RuleIDs {
-				if r.enabled(id) {
-					keys[r.permissions[id].Key] = true
-				}
-			}
-		}
-	}
-	return keys
-}
-
-// RoleName returns a role's name, "" when there is no such role.
-func (r *Rules) RoleName(id ID) string {
-	if role := r.roles[id]; role != nil {
-		return role.Name
-	}
-	return ""
-}
-
-// DeptName returns a department's name, "" when there is none.
-func (r *Rules) DeptName(id ID) string {
-	if dept := r.depts[id]; dept != nil {
-		return dept.Name
-	}
-	return ""
-}
-
-// Len is how many roles, permissions and departments there are.
-func (r *Rules) Len() int { return len(r.roles) + len(r.permissions) + len(r.depts) }

@@ -13,13 +13,22 @@ type Cache[V any] struct {
 	name   string
 	number CacheNumber
 	build  func(tx *Tx) (*V, error)
+	amend  func(tx *Tx, old *V) (*V, error) // nil to build again
 	from   []table
 }
 
-// NewCache describes a cache. build reads nothing but the named collections and
-// what it returns is never changed.
+// NewCache describes a cache. build reads nothing but the named collections, or a
+// cache of them, and what it returns is never changed.
 func NewCache[V any](name string, build func(tx *Tx) (*V, error), from ...table) *Cache[V] {
-	return &Cache[V]{name, NumberCache(name), build, from}
+	return &Cache[V]{name: name, number: NumberCache(name), build: build, from: from}
+}
+
+// Amend adds how the value follows a commit without all being read again: amend
+// makes the next one of the last and of the records that tx has changed. The
+// result is the cache, so that this can stand in a declaration.
+func (c *Cache[V]) Amend(amend func(tx *Tx, old *V) (*V, error)) *Cache[V] {
+	c.amend = amend
+	return c
 }
 
 // anyCache is a Cache without its type.
@@ -30,7 +39,7 @@ type anyCache interface {
 }
 
 func (c *Cache[V]) cacheName() string           { return c.name }
-func (c *Cache[V]) compute(tx *Tx) (any, error) { return c.build(tx) }
+func (c *Cache[V]) compute(tx *Tx) (any, error) { return c.next(tx) }
 func (c *Cache[V]) reads(t table) bool          { return slices.Contains(c.from, t) }
 
 // cached is one generation of a cache's value.
@@ -49,7 +58,7 @@ func (c *Cache[V]) Get(tx *Tx) *V {
 		value, ok := tx.changes.caches[c]
 		if !ok {
 			var err error
-			if value, err = c.build(tx); err != nil {
+			if value, err = c.next(tx); err != nil {
 				panic(fault{err})
 			}
 			tx.changes.caches[c] = value
@@ -67,6 +76,17 @@ func (c *Cache[V]) Get(tx *Tx) *V {
 		panic(fault{err})
 	}
 	return v
+}
+
+// next is the value as a commit leaves it. What the last commit left is in place:
+// only the writer replaces it, and only the writer comes here.
+func (c *Cache[V]) next(tx *Tx) (*V, error) {
+	if slot := tx.db.caches[c]; c.amend != nil && slot != nil {
+		if last := slot.Load(); last != nil {
+			return c.amend(tx, last.value.(*V))
+		}
+	}
+	return c.build(tx)
 }
 
 // Generation counts how often the value was computed since the start.

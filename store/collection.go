@@ -214,13 +214,13 @@ func (c *Collection[T]) remove(tx *Tx, id ID) error {
 		return err
 	}
 	sum := -uint64(frameSum(tx.bucket(c.name).Get(idKey(id))))
+	tx.touch(c, id)
 	if err := c.follow(tx, id, old, nil, &sum); err != nil {
 		return err
 	}
 	if err := tx.delete(c.name, idKey(id)); err != nil {
 		return err
 	}
-	tx.changes.touch(c, id)
 	return addTally(tx, c.name, -1, sum)
 }
 
@@ -236,13 +236,13 @@ func (c *Collection[T]) store(tx *Tx, id ID, old *T, oldValue []byte, v *T) erro
 	if old != nil {
 		added, sum = 0, sum-uint64(frameSum(oldValue))
 	}
+	tx.touch(c, id)
 	if err := tx.put(c.name, idKey(id), value); err != nil {
 		return err
 	}
 	if err := c.follow(tx, id, old, v, &sum); err != nil {
 		return err
 	}
-	tx.changes.touch(c, id)
 	return addTally(tx, c.name, added, sum)
 }
 

@@ -227,6 +227,7 @@ func (db *DB) compute(tx *Tx) (map[anyCache]computed, error) {
 				if value, err = c.compute(tx); err != nil {
 					return nil, fmt.Errorf("%w %s: %w", errUncomputable, c.cacheName(), err)
 				}
+				tx.changes.caches[c] = value // another may be computed from it
 			}
 			fresh[c] = computed{value, time.Since(began)}
 			break

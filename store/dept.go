@@ -61,7 +61,7 @@ func deptRule(tx *Tx, old, new *Dept) error {
 // DeptTree arranges the departments in a scope; the highest of them become tops.
 func (r *Rules) DeptTree(scope *Scope) []*Node[Dept] {
 	var in []*Dept
-	for id, d := range r.depts {
+	for id, d := range r.depts.all() {
 		if scope.HasDept(id) {
 			in = append(in, d)
 		}
@@ -76,7 +76,7 @@ var pathEscape = strings.NewReplacer(`\`, `\\`, `/`, `\/`)
 // joined by slashes; a slash or backslash in a name has a backslash before it.
 func (r *Rules) DeptPath(id ID) string {
 	path := ""
-	for d, steps := r.depts[id], 0; d != nil && steps <= MaxDepth; d, steps = r.depts[d.ParentID], steps+1 {
+	for d, steps := r.depts.get(id), 0; d != nil && steps <= MaxDepth; d, steps = r.depts.get(d.ParentID), steps+1 {
 		path = "/" + pathEscape.Replace(d.Name) + path
 	}
 	return strings.TrimPrefix(path, "/")
@@ -85,7 +85,7 @@ func (r *Rules) DeptPath(id ID) string {
 // DeptPaths is every department in a scope by its folded path; several can share one.
 func (r *Rules) DeptPaths(scope *Scope) map[string][]ID {
 	paths := map[string][]ID{}
-	for id := range r.depts {
+	for id := range r.depts.all() {
 		if !scope.HasDept(id) {
 			continue
 		}

@@ -29,7 +29,7 @@ func Explain(tx *Tx, u *User, key string) *Explanation {
 	e := &Explanation{Roles: []RoleID{}, Path: []Step{}}
 	rules := RuleBook.Get(tx)
 	var p *Permission // from memory, like the rest: a view of the file may be older
-	for _, known := range rules.permissions {
+	for _, known := range rules.permissions.all() {
 		if known.Key == key {
 			p = known
 		}
@@ -38,14 +38,14 @@ func Explain(tx *Tx, u *User, key string) *Explanation {
 		e.Reason = "unknown_permission"
 		return e
 	}
-	for id := p.ID; id != 0 && len(e.Path) <= MaxDepth; id = rules.permissions[id].ParentID {
-		at := rules.permissions[id]
+	for id := p.ID; id != 0 && len(e.Path) <= MaxDepth; id = rules.permissions.get(id).ParentID {
+		at := rules.permissions.get(id)
 		e.Path = append([]Step{{at.ID, at.Key, at.Name, at.Status}}, e.Path...)
 	}
 	var enabled, disabled []RoleID
 	owner := false
 	for _, id := range u.RoleIDs {
-		role := rules.roles[id]
+		role := rules.roles.get(id)
 		if role == nil || id != OwnerRole && !slices.Contains(role.RuleIDs, p.ID) {
 			continue
 		}
@@ -87,7 +87,7 @@ func GrantingRoles(tx *Tx, a *Actor, key string) []string {
 	}
 	rules := RuleBook.Get(tx)
 	for _, id := range a.RoleIDs {
-		role := rules.roles[id]
+		role := rules.roles.get(id)
 		if role == nil || id != OwnerRole && !(bool(role.Status) && rules.grants(role, key)) {
 			continue
 		}
@@ -99,7 +99,7 @@ func GrantingRoles(tx *Tx, a *Actor, key string) []string {
 // grants tells whether a role has an enabled permission.
 func (r *Rules) grants(role *Role, key string) bool {
 	return slices.ContainsFunc(role.RuleIDs, func(id ID) bool {
-		p := r.permissions[id]
+		p := r.permissions.get(id)
 		return p != nil && p.Key == key && r.enabled(id)
 	})
 }

@@ -38,14 +38,14 @@ func reasonOf(tx *Tx, u *User, key string) string {
 	}
 	var named, enabled bool
 	for _, id := range u.RoleIDs {
-		role := rules.roles[id]
+		role := rules.roles.get(id)
 		if id == OwnerRole || slices.Contains(role.RuleIDs, p.ID) {
 			named, enabled = true, enabled || bool(role.Status)
 		}
 	}
 	above := true
-	for id := p.ParentID; id != 0; id = rules.permissions[id].ParentID {
-		above = above && bool(rules.permissions[id].Status)
+	for id := p.ParentID; id != 0; id = rules.permissions.get(id).ParentID {
+		above = above && bool(rules.permissions.get(id).Status)
 	}
 	switch {
 	case !bool(u.Status):

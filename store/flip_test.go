@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -159,7 +160,9 @@ func readAll(db *DB) *reading {
 	}
 	r.ask(db, "caches", func(tx *Tx) ([]string, error) {
 		trees, settings := PermissionTree.Get(tx), SettingSet.Get(tx)
-		return []string{string(trees.All), string(trees.Parents), string(settings.Effective), SiteTitle.Get(tx), string(DictSet.Get(tx).Open)}, nil
+		all, err1 := trees.All()
+		parents, err2 := trees.Parents()
+		return []string{string(all), string(parents), string(settings.Effective), SiteTitle.Get(tx), string(DictSet.Get(tx).Open)}, errors.Join(err1, err2)
 	})
 	return r
 }

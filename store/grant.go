@@ -34,7 +34,7 @@ func (r *Rules) ceilingOf(self ID, roles []ID, dept ID, may bool) *ceiling {
 		r.addScope(c.scope, role, dept)
 	}
 	for _, id := range roles {
-		role := r.roles[id]
+		role := r.roles.get(id)
 		if role == nil {
 			continue
 		}
@@ -43,7 +43,7 @@ func (r *Rules) ceilingOf(self ID, roles []ID, dept ID, may bool) *ceiling {
 			continue
 		}
 		for _, id := range role.GrantRoleIDs {
-			if given := r.roles[id]; given != nil {
+			if given := r.roles.get(id); given != nil {
 				add(given)
 			}
 		}
@@ -54,7 +54,7 @@ func (r *Rules) ceilingOf(self ID, roles []ID, dept ID, may bool) *ceiling {
 // enabledRoles are an actor's.
 func (r *Rules) enabledRoles(ids []ID) []ID {
 	return slices.DeleteFunc(slices.Clone(ids), func(id ID) bool {
-		role := r.roles[id]
+		role := r.roles.get(id)
 		return role == nil || !bool(role.Status)
 	})
 }
@@ -69,7 +69,7 @@ func (c *ceiling) lacks(limit *ceiling, rules *Rules) string {
 	}
 	var missing []string
 	for id := range c.grants {
-		if p := rules.permissions[id]; p != nil && !limit.grants[id] {
+		if p := rules.permissions.get(id); p != nil && !limit.grants[id] {
 			missing = append(missing, p.Key)
 		}
 	}
@@ -146,8 +146,8 @@ func (tx *Tx) mayShape(role *Role) error {
 func (r *Rules) hasScope(a *Actor, scope string) bool {
 	wide := map[string]int{ScopeDept: 1, ScopeTree: 2, ScopeAll: 3}
 	for _, id := range r.enabledRoles(a.RoleIDs) {
-		for _, of := range append([]ID{id}, r.roles[id].GrantRoleIDs...) {
-			if role := r.roles[of]; role != nil && wide[role.DataScope] >= wide[scope] {
+		for _, of := range append([]ID{id}, r.roles.get(id).GrantRoleIDs...) {
+			if role := r.roles.get(of); role != nil && wide[role.DataScope] >= wide[scope] {
 				return true
 			}
 		}
@@ -164,7 +164,7 @@ func (tx *Tx) mayName(ids []ID) error {
 	a, rules := tx.actor, RuleBook.Get(tx)
 	own := rules.ceilingOf(a.ID, rules.enabledRoles(a.RoleIDs), a.DeptID, false)
 	for _, id := range ids {
-		role := rules.roles[id]
+		role := rules.roles.get(id)
 		if role == nil {
 			continue // the reference says so
 		}

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"reeve/store/errs"
 )
@@ -79,47 +80,53 @@ func errOr(err error, otherwise error) error {
 	return otherwise
 }
 
-// PermissionTrees are the answers of the two tree routes, ready to send.
+// PermissionTrees are the answers of the two tree routes, each made when it is
+// first asked for: a permission is created in less time than it takes to write
+// all of them.
 type PermissionTrees struct {
-	All     json.RawMessage // {"data":[…]}, whole records
-	Parents json.RawMessage // {"data":[…]}, id, name and parent_id of what can be a parent
-	tops    []*Node[Permission]
+	All     func() (json.RawMessage, error) // {"data":[…]}, whole records
+	Parents func() (json.RawMessage, error) // {"data":[…]}, id, name and parent_id of what can be a parent
+	tops    func() []*Node[Permission]
 }
 
 // PermissionTree keeps the permission tree in memory.
 var PermissionTree = NewCache("permissions", func(tx *Tx) (*PermissionTrees, error) {
-	var all, parents []*Permission
-	for p, err := range Permissions.All(tx) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, p)
-		if p.Type != ActionPermission {
-			parents = append(parents, p)
-		}
-	}
-	id := func(p *Permission) ID { return p.ID }
-	sort := func(p *Permission) int64 { return p.Sort }
-	trees := &PermissionTrees{tops: Tree(all, id, permissionParent, sort)}
-	var err error
-	if trees.All, err = TreeData(trees.tops, func(p *Permission) any { return p }); err != nil {
-		return nil, err
-	}
-	trees.Parents, err = TreeData(Tree(parents, id, permissionParent, sort), func(p *Permission) any {
-		return struct {
-			ID       ID     `json:"id"`
-			Name     string `json:"name"`
-			ParentID ID     `json:"parent_id"`
-		}{p.ID, p.Name, p.ParentID}
+	permissions := RuleBook.Get(tx).permissions
+	trees := &PermissionTrees{tops: sync.OnceValue(func() []*Node[Permission] {
+		return permissionTree(permissions, func(*Permission) bool { return true })
+	})}
+	trees.All = sync.OnceValues(func() (json.RawMessage, error) {
+		return TreeData(trees.tops(), func(p *Permission) any { return p })
 	})
-	return trees, err
+	trees.Parents = sync.OnceValues(func() (json.RawMessage, error) {
+		parents := permissionTree(permissions, func(p *Permission) bool { return p.Type != ActionPermission })
+		return TreeData(parents, func(p *Permission) any {
+			return struct {
+				ID       ID     `json:"id"`
+				Name     string `json:"name"`
+				ParentID ID     `json:"parent_id"`
+			}{p.ID, p.Name, p.ParentID}
+		})
+	})
+	return trees, nil
 }, Permissions)
+
+// permissionTree arranges some of the permissions.
+func permissionTree(permissions *recordMap[Permission], in func(*Permission) bool) []*Node[Permission] {
+	var some []*Permission
+	for _, p := range permissions.all() {
+		if in(p) {
+			some = append(some, p)
+		}
+	}
+	return Tree(some, func(p *Permission) ID { return p.ID }, permissionParent, func(p *Permission) int64 { return p.Sort })
+}
 
 // Menus is the part of the permission tree that an actor sees as a menu: the
 // shown and enabled pages that the actor holds, below the menus and pages in which
 // they lie.
 func Menus(tx *Tx, a *Actor) []*Node[Permission] {
-	return menus(tx, a, PermissionTree.Get(tx).tops)
+	return menus(tx, a, PermissionTree.Get(tx).tops())
 }
 
 func menus(tx *Tx, a *Actor, nodes []*Node[Permission]) []*Node[Permission] {

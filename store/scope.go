@@ -89,7 +89,7 @@ func (r *Rules) addScope(s *Scope, role *Role, dept ID) {
 func (r *Rules) Below(dept ID) []ID {
 	ids := []ID{dept}
 	for i := 0; i < len(ids); i++ {
-		ids = append(ids, r.children[ids[i]]...)
+		ids = append(ids, r.directlyBelow(ids[i])...)
 	}
 	return ids
 }
@@ -98,7 +98,7 @@ func (r *Rules) Below(dept ID) []ID {
 func (r *Rules) scopeOf(self ID, roles []ID, dept ID) *Scope {
 	s := &Scope{Self: self, Depts: map[ID]bool{}}
 	for _, id := range roles {
-		if role := r.roles[id]; role != nil && bool(role.Status) {
+		if role := r.roles.get(id); role != nil && bool(role.Status) {
 			r.addScope(s, role, dept)
 		}
 	}

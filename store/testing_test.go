@@ -105,7 +105,10 @@ func mustVerify(t testing.TB, db *DB) {
 		if report := tx.Verify(); len(report.Faults) > 0 {
 			t.Errorf("verify: %s", strings.Join(report.Faults, "\n"))
 		}
-		return nil
+		if db.caches[RuleBook] == nil {
+			return nil
+		}
+		return rulesHold(tx)
 	})
 	if _, err := db.FilesOpened(); db.files == nil || err != nil {
 		return

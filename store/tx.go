@@ -86,6 +86,13 @@ func (tx *Tx) mustWrite() {
 	tx.wrote = true
 }
 
+// touch notes that a record changes. It comes before the writing, so that caches
+// look at the record again whatever becomes of the rest.
+func (tx *Tx) touch(t table, id ID) {
+	tx.mustWrite()
+	tx.changes.touch(t, id)
+}
+
 // changes is what one commit changes: the records by table, the caches that a
 // write function needed in between, and the blobs that may have lost a reference.
 type changes struct {

@@ -84,12 +84,12 @@ func reachOf(tx *Tx) (*reach, error) {
 		rc.actors = append(rc.actors, &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID})
 		// Worked out here once more, not asked of the code in question.
 		for _, id := range u.RoleIDs {
-			held := rules.roles[id]
+			held := rules.roles.get(id)
 			if held == nil || !bool(held.Status) {
 				continue
 			}
 			for _, id := range append([]ID{id}, held.GrantRoleIDs...) {
-				role := rules.roles[id]
+				role := rules.roles.get(id)
 				if role == nil {
 					continue
 				}
@@ -224,7 +224,7 @@ func TestNobodyGainsRights(t *testing.T) {
 					}
 				}
 				tx.wrote = wrote
-				return nil
+				return rulesHold(tx)
 			})
 			if err != nil && !errors.Is(err, errRefusedHalfway) {
 				t.Fatal(err)
