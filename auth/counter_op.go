@@ -17,6 +17,7 @@ type CounterOp struct {
 	Key   string
 	Value int64         // what the counter is after it; 0 for none
 	TTL   time.Duration // of INCR: until the counter ends; else 0
+	Began time.Time
 	Took  time.Duration
 }
 
@@ -46,7 +47,7 @@ func (w watched) add(key string, d int, window time.Duration) (n int, left time.
 	}
 	began := time.Now()
 	n, left = w.counters.add(key, d, window)
-	op := CounterOp{Command: "INCR", Key: shownKey(key), Value: int64(n), TTL: left, Took: time.Since(began)}
+	op := CounterOp{Command: "INCR", Key: shownKey(key), Value: int64(n), TTL: left, Began: began, Took: time.Since(began)}
 	if d < 0 {
 		op.Command, op.TTL = "DECR", 0
 	}
@@ -60,7 +61,7 @@ func (w watched) get(key string) int {
 	}
 	began := time.Now()
 	n := w.counters.get(key)
-	w.tell(CounterOp{Command: "GET", Key: shownKey(key), Value: int64(n), Took: time.Since(began)})
+	w.tell(CounterOp{Command: "GET", Key: shownKey(key), Value: int64(n), Began: began, Took: time.Since(began)})
 	return n
 }
 
@@ -71,7 +72,7 @@ func (w watched) drop(key string) {
 	}
 	began := time.Now()
 	w.counters.drop(key)
-	w.tell(CounterOp{Command: "DEL", Key: shownKey(key), Took: time.Since(began)})
+	w.tell(CounterOp{Command: "DEL", Key: shownKey(key), Began: began, Took: time.Since(began)})
 }
 
 // shownKey makes what is told of a counter's own key: a kind, then a realm, an

@@ -62,7 +62,7 @@ func (req *Request) counted(op auth.CounterOp) {
 		return
 	}
 	req.mon.redis = append(req.mon.redis, redisEvent{
-		Connection: "embedded", Type: redisCommandType, Command: op.String(), Key: op.Key, Calls: 1, DurationMS: ms(op.Took),
+		Connection: "embedded", Type: redisCommandType, Command: op.String(), Key: op.Key, Calls: 1, DurationMS: ms(op.Took), at: store.TimeOf(op.Began),
 	})
 }
 

@@ -20,7 +20,7 @@ var monitorRoutes = []Route{
 	monitorList[cacheEvent](cacheKind, "List what happened to the caches", "cache", "type", "route"),
 	monitorList[redisRecord](redisKind, "List what happened at Redis servers, and in the memory that stands for one", "connection", "type", "command"),
 	unmonitored(free("GET", "/system/monitor/stats", "system.monitor.stats", "Read counts and times of requests", monitorStats)),
-	unmonitored(read("/system/monitor/trace", "system.monitor.trace", "List the traces that are running", listTraces)),
+	unmonitored(read("/system/monitor/trace", "system.monitor.trace", "List traces", listTraces)),
 	unmonitored(free("POST", "/system/monitor/trace", "system.monitor.trace", "Start a trace", startTrace)),
 	unmonitored(free("DELETE", "/system/monitor/trace/:id", "system.monitor.trace", "Stop a trace", stopTrace)),
 }

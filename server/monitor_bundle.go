@@ -67,7 +67,8 @@ func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration,
 	}
 	m.decision(rt, req, b)
 	for i := range b.auth {
-		b.auth[i].eventHead, b.auth[i].Address, b.auth[i].Route = r.eventHead, r.Address, r.Route
+		a := &b.auth[i]
+		a.eventHead, a.Address, a.Route = b.head(a.RecordedAt), r.Address, r.Route
 	}
 	r.Events = int64(len(b.auth) + len(b.ops) + len(b.cached) + len(b.redis))
 	b.marks = marks{at: r.RecordedAt, user: req.Actor.ID, app: req.Actor.App, duration: took, status: uint16(req.w.status), slow: bool(r.Slow), failed: req.w.status >= 400 || req.mon.broken}
@@ -81,6 +82,7 @@ func (m *monitor) decision(rt *Route, req *Request, b *bundle) {
 		return
 	}
 	e := authEvent{Type: "permission", Username: req.Actor.Username, Ability: rt.Access, Result: "allowed", MatchedBy: []string{}}
+	e.RecordedAt = req.mon.asked
 	if !req.mon.decided {
 		if req.w.status != 401 && req.w.status != 403 {
 			return // it never came to that
@@ -96,6 +98,15 @@ func (m *monitor) decision(rt *Route, req *Request, b *bundle) {
 	b.auth = append(b.auth, e)
 }
 
+// head is the head of an event of the request; at is 0 for when the request began.
+func (b *bundle) head(at store.Time) eventHead {
+	head := b.request.eventHead
+	if at != 0 {
+		head.RecordedAt = at
+	}
+	return head
+}
+
 // redactor is made for one request.
 func (m *monitor) redactor() *redactor {
 	return &redactor{secretSetting: func(name string) (secret bool) {
@@ -108,7 +119,9 @@ func (m *monitor) redactor() *redactor {
 	}}
 }
 
-// encode makes the journal's events of a bundle.
+// encode makes the journal's events of a bundle. Those that fall into one
+// microsecond stay in this order: an operation of the store comes after what it
+// was done for.
 func (b *bundle) encode(m *monitor) (store.EventGroup, error) {
 	group := store.EventGroup{Name: b.request.RequestID}
 	add := func(kind string, k marks, event any) error {
@@ -123,8 +136,25 @@ func (b *bundle) encode(m *monitor) (store.EventGroup, error) {
 	}
 	for i := range b.auth {
 		k := b.marks
-		k.failed = b.auth[i].Result == "denied" || b.auth[i].Result == "failed"
+		k.at, k.failed = b.auth[i].RecordedAt, b.auth[i].Result == "denied" || b.auth[i].Result == "failed"
 		if err := add(authKind, k, &b.auth[i]); err != nil {
+			return group, err
+		}
+	}
+	for _, c := range b.cached {
+		e := cacheEvent{eventHead: b.head(store.TimeOf(c.Began)), Cache: c.Cache, Type: c.Op, Key: c.Key, Generation: int64(c.Generation),
+			Size: int64(c.Size), DurationMS: ms(c.Took), Count: 1, Route: b.request.Route}
+		k := b.marks
+		k.at = e.RecordedAt
+		if err := add(cacheKind, k, &e); err != nil {
+			return group, err
+		}
+	}
+	for i := range b.redis {
+		e := redisRecord{b.head(b.redis[i].at), b.redis[i]}
+		k := b.marks
+		k.at = e.RecordedAt
+		if err := add(redisKind, k, &e); err != nil {
 			return group, err
 		}
 	}
@@ -140,19 +170,6 @@ func (b *bundle) encode(m *monitor) (store.EventGroup, error) {
 			return group, err
 		}
 	}
-	for _, c := range b.cached {
-		e := cacheEvent{eventHead: b.request.eventHead, Cache: c.Cache, Type: c.Op, Key: c.Key, Generation: int64(c.Generation),
-			Size: int64(c.Size), DurationMS: ms(c.Took), Count: 1, Route: b.request.Route}
-		if err := add(cacheKind, b.marks, &e); err != nil {
-			return group, err
-		}
-	}
-	for i := range b.redis {
-		e := redisRecord{b.request.eventHead, b.redis[i]}
-		if err := add(redisKind, b.marks, &e); err != nil {
-			return group, err
-		}
-	}
 	return group, nil
 }
 
@@ -160,13 +177,11 @@ func (b *bundle) encode(m *monitor) (store.EventGroup, error) {
 const repeats = 5
 
 func (b *bundle) query(o *store.Op, repeated int, slow time.Duration) *queryEvent {
-	e := &queryEvent{
-		eventHead: b.request.eventHead, Connection: o.Connection, Statement: o.Statement, Mode: o.Mode, Plan: o.Plan,
+	return &queryEvent{
+		eventHead: b.head(store.TimeOf(o.Began)), Connection: o.Connection, Statement: o.Statement, Mode: o.Mode, Plan: o.Plan,
 		Examined: int64(o.Examined), Returned: int64(o.Returned), Bytes: o.Bytes, DurationMS: ms(o.Took), WaitMS: ms(o.Wait), CommitMS: ms(o.Commit),
 		Slow: store.Flag(o.Took >= slow), Caller: o.Caller(), NPlusOne: store.Flag(repeated >= repeats), Route: b.request.Route,
 	}
-	e.RecordedAt = store.TimeOf(o.Began)
-	return e
 }
 
 // handlerName is the name of a handler's function, without its package.

@@ -21,7 +21,7 @@ const (
 // eventHead is what every event begins with.
 type eventHead struct {
 	ID         uint64     `json:"id" doc:"grows with every event that is kept"`
-	RecordedAt store.Time `json:"recorded_at"`
+	RecordedAt store.Time `json:"recorded_at" doc:"when it happened, or began if it took time"`
 	RequestID  string     `json:"request_id" doc:"of the request that it belongs to; empty for none"`
 	User       *eventUser `json:"user" null:"true" doc:"who was signed in; null for nobody"`
 	HostName   string     `json:"host_name" doc:"of the machine that the server runs on"`

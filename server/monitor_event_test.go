@@ -1,10 +1,15 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"reeve/store"
 )
 
 // told writes a request's events, a line each, with what matters of them.
@@ -48,7 +53,60 @@ func (in *instance) told(a *reply) string {
 	if int(r.Events) != len(out.Events) {
 		in.t.Errorf("%s: it says that it has %d events, and has %d", a.sent, r.Events, len(out.Events))
 	}
+	slices.SortStableFunc(lines[1:], func(a, b string) int { return cmp.Compare(kindRank(a), kindRank(b)) }) // two can fall into one microsecond
 	return strings.Join(lines, "\n")
+}
+
+// kindRank orders the kinds as the tests list them.
+func kindRank(line string) int {
+	kind, _, _ := strings.Cut(line, " ")
+	return slices.Index([]string{authKind, cacheKind, redisKind, queryKind}, kind)
+}
+
+// TestEventsSayWhenTheyHappened within their request, and so in which order.
+func TestEventsSayWhenTheyHappened(t *testing.T) {
+	in := start(t)
+	in.clerk("clerk", "admin.dept.create")
+	in.ok("GET", "/admin/info", "", "clerk") // so that the session is in memory, and signing in drops it
+	for _, c := range []struct {
+		url, body, as string
+		later         []string // what happens after the first operation of the store began
+	}{
+		{"/admin/login", `{"username":"clerk","password":"` + ownerPassword + `"}`, "nobody", []string{"auth login", "cache forget"}},
+		{"/admin/dept", `{"name":"New"}`, "clerk", []string{"cache set"}},
+	} {
+		a := in.ok("POST", c.url, c.body, c.as)
+		in.flush()
+		var story struct {
+			Request requestEvent
+			Events  []struct {
+				Kind  string
+				Event struct {
+					RecordedAt store.Time `json:"recorded_at"`
+					Type       string
+				}
+			}
+		}
+		in.ok("GET", "/system/monitor/request/"+a.Header.Get("X-Request-Id"), "", "owner").data(&story)
+		begun := story.Request.RecordedAt
+		ended, last, first := begun.Add(time.Duration(story.Request.DurationMS*float64(time.Millisecond))+time.Millisecond), begun, store.Time(0)
+		later := slices.Clone(c.later)
+		for _, part := range story.Events {
+			at, what := part.Event.RecordedAt, part.Kind+" "+part.Event.Type
+			if at < last || at > ended {
+				t.Errorf("%s: %s at %s, after one at %s, in a request from %s to %s", c.url, what, at, last, begun, ended)
+			}
+			if last = at; part.Kind == queryKind && first == 0 {
+				first = at
+			}
+			if first != 0 && at >= first {
+				later = slices.DeleteFunc(later, func(l string) bool { return l == what })
+			}
+		}
+		if first == 0 || len(later) > 0 {
+			t.Errorf("%s: not after the first operation: %q", c.url, later)
+		}
+	}
 }
 
 // TestEventsOfRequests holds everything that is told of some requests.

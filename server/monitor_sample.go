@@ -44,9 +44,10 @@ type monitored struct {
 	watch   store.Watch
 	auth    []authEvent
 	redis   []redisEvent
-	decided bool   // about a permission
-	broken  bool   // the answer was broken off after it had begun
-	body    []byte // as it was sent, if it is JSON
+	asked   store.Time // for a permission, first; 0 for never
+	decided bool       // about it
+	broken  bool       // the answer was broken off after it had begun
+	body    []byte     // as it was sent, if it is JSON
 }
 
 // done judges a request that was answered, and counts it. rt is nil for an address

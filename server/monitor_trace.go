@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"sync"
@@ -12,11 +13,12 @@ import (
 )
 
 // A trace keeps everything of the requests that match, however much traffic there
-// is, for some minutes. Traces live in memory: a restart ends them.
+// is, for some minutes. Traces live in memory: a restart ends and forgets them.
 
 const (
 	maxTraces     = 20
 	maxTraceTime  = 15   // minutes
+	tracesKept    = 20   // of those that are over
 	tracedOps     = 1000 // of the store that are kept of one request; of others it is store.Watch's own bound
 	traceDefault  = 5
 	traceNotFound = "there is no trace %d, or it is over"
@@ -26,18 +28,21 @@ const (
 type trace struct {
 	store.Ident
 	UserID    store.ID   `json:"user_id" doc:"0 for anybody"`
+	Username  string     `json:"username" doc:"of user_id; empty for anybody, for a user who is gone, and out of the data scope"`
 	IP        string     `json:"ip" doc:"empty for any"`
 	Route     string     `json:"route" doc:"empty for any"`
 	CreatedBy string     `json:"created_by"`
 	StartedAt store.Time `json:"started_at"`
-	EndsAt    store.Time `json:"ends_at"`
+	EndsAt    store.Time `json:"ends_at" doc:"at the latest"`
+	EndedAt   store.Time `json:"ended_at" null:"true" doc:"null while it runs"`
 	Matched   int64      `json:"matched" doc:"requests so far"`
 }
 
 type traces struct {
-	mu   sync.Mutex
+	mu   sync.Mutex // what is below but live, which requests read
 	last store.ID
 	live atomic.Pointer[[]*liveTrace]
+	over []*liveTrace // the last that have ended
 }
 
 type liveTrace struct {
@@ -86,6 +91,30 @@ func (l *liveTrace) matches(rt *Route, req *Request) bool {
 		(l.Route == "" || rt != nil && (l.Route == rt.Path || l.Route == rt.name()))
 }
 
+// settle moves the traces whose time is up to those that are over, and returns
+// those that run; mu is held.
+func (t *traces) settle(now store.Time) (live []*liveTrace) {
+	all := t.live.Load()
+	if all == nil {
+		return nil
+	}
+	for _, l := range *all {
+		if l.EndsAt > now {
+			live = append(live, l)
+		} else {
+			t.end(l, l.EndsAt)
+		}
+	}
+	t.set(live)
+	return live
+}
+
+func (t *traces) end(l *liveTrace, at store.Time) {
+	l.EndedAt = at
+	t.over = append(t.over, l)
+	t.over = t.over[max(0, len(t.over)-tracesKept):]
+}
+
 func (t *traces) set(live []*liveTrace) { t.live.Store(&live) }
 
 type traceIn struct {
@@ -129,14 +158,15 @@ func startTrace(req *Request, in *traceIn) (*trace, error) {
 	l.EndsAt = l.StartedAt.Add(minutes * time.Minute)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	live := t.running()
+	live := t.settle(l.StartedAt)
 	if len(live) >= maxTraces {
 		return nil, errs.New(errs.Conflict, "%d traces are running; stop one first", maxTraces)
 	}
 	t.last++
 	l.ID = t.last
 	t.set(append(live, l))
-	return &l.trace, nil
+	out := l.trace // which ends
+	return &out, nil
 }
 
 // follows sees that there is a user to follow, in the caller's data scope.
@@ -144,26 +174,48 @@ func (l *liveTrace) follows(tx *store.Tx, faults errs.Faults) error {
 	if l.UserID == 0 {
 		return nil
 	}
-	u, err := store.Users.Get(tx, l.UserID)
-	if errs.Is(err, errs.NotFound) || err == nil && !tx.Actor().Scope(tx).HasUser(u) {
+	name, err := l.followed(tx)
+	if l.Username = name; err == nil && name == "" {
 		faults.Add("user_id", "there is no user %d", l.UserID)
-		return nil
 	}
 	return err
 }
 
-// traceList is an answer with the running traces.
+// followed is the name of the user that is followed, "" for nobody whom the caller
+// may know of.
+func (l *liveTrace) followed(tx *store.Tx) (username string, err error) {
+	u, err := store.Users.Get(tx, l.UserID)
+	if errs.Is(err, errs.NotFound) || err == nil && !tx.Actor().Scope(tx).HasUser(u) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return u.Username, nil
+}
+
+// traceList is an answer with the traces that run and the last that are over.
 type traceList struct {
 	Data []trace `json:"data"`
 }
 
-func listTraces(_ *store.Tx, req *Request, _ *none) (*traceList, error) {
+func listTraces(tx *store.Tx, req *Request, _ *none) (*traceList, error) {
+	t := &req.s.monitor.traces
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	out := &traceList{Data: []trace{}}
-	for _, l := range req.s.monitor.traces.running() {
+	for _, l := range slices.Concat(t.settle(store.TimeOf(time.Now())), t.over) {
 		shown := l.trace
 		shown.Matched = l.matched.Load()
+		if shown.UserID != 0 {
+			var err error
+			if shown.Username, err = l.followed(tx); err != nil {
+				return nil, err
+			}
+		}
 		out.Data = append(out.Data, shown)
 	}
+	slices.SortFunc(out.Data, func(a, b trace) int { return cmp.Compare(b.ID, a.ID) })
 	return out, nil
 }
 
@@ -171,11 +223,13 @@ func stopTrace(req *Request, in *byID) (nothing, error) {
 	t := &req.s.monitor.traces
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	live := t.running()
-	rest := slices.DeleteFunc(slices.Clone(live), func(l *liveTrace) bool { return l.ID == in.ID })
-	if len(rest) == len(live) {
+	now := store.TimeOf(time.Now())
+	live := t.settle(now)
+	i := slices.IndexFunc(live, func(l *liveTrace) bool { return l.ID == in.ID })
+	if i < 0 {
 		return nothing{}, errs.New(errs.NotFound, traceNotFound, in.ID)
 	}
-	t.set(rest)
+	t.end(live[i], now)
+	t.set(slices.Concat(live[:i], live[i+1:]))
 	return nothing{}, nil
 }

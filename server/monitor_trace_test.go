@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,9 +32,57 @@ func (in *instance) matchedBy() string {
 	in.ok("GET", "/system/monitor/trace", "", "owner").data(&out)
 	all := ""
 	for _, l := range out.Data {
-		all += fmt.Sprintf("%d:%d ", l.ID, l.Matched)
+		if l.EndedAt == 0 {
+			all += fmt.Sprintf("%d:%d ", l.ID, l.Matched)
+		}
 	}
 	return all
+}
+
+// TestTracesThatAreOverStayInTheList, the last of them, with when they ended.
+func TestTracesThatAreOverStayInTheList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := start(t)
+		clerk := in.clerk("clerk")
+		shown := func() (all []string) {
+			var out traceList
+			in.ok("GET", "/system/monitor/trace", "", "owner").data(&out)
+			for _, l := range out.Data {
+				ran := "runs"
+				if l.EndedAt != 0 {
+					ran = l.EndedAt.Std().Sub(l.StartedAt.Std()).String()
+				}
+				all = append(all, fmt.Sprint(l.ID, " ", l.UserID, l.Username, " ", l.Matched, " ", ran))
+			}
+			return all
+		}
+		expect := func(want ...string) {
+			t.Helper()
+			if got := shown(); !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		}
+		expect()
+		in.ok("POST", "/system/monitor/trace", fmt.Sprintf(`{"user_id":%d,"minutes":2}`, clerk.ID), "owner")
+		in.ok("POST", "/system/monitor/trace", `{"route":"/admin/info","minutes":5}`, "owner")
+		in.ok("GET", "/admin/info", "", "clerk")
+		expect("2 0 1 runs", "1 2clerk 1 runs")
+		time.Sleep(3 * time.Minute)
+		expect("2 0 1 runs", "1 2clerk 1 2m0s")
+		in.ok("DELETE", "/system/monitor/trace/2", "", "owner")
+		in.call("DELETE", "/system/monitor/trace/1", "", "owner").brief(404, "it is over")
+		in.ok("GET", "/admin/info", "", "clerk")
+		expect("2 0 1 3m0s", "1 2clerk 1 2m0s")
+		in.update(func(tx *store.Tx) error { return store.Users.Delete(tx, clerk.ID) })
+		expect("2 0 1 3m0s", "1 2 1 2m0s")
+		for range tracesKept {
+			in.ok("POST", "/system/monitor/trace", `{"route":"/admin/info"}`, "owner")
+		}
+		time.Sleep(6 * time.Minute)
+		if got := shown(); len(got) != tracesKept || got[0] != "22 0 0 5m0s" || got[tracesKept-1] != "3 0 0 5m0s" {
+			t.Errorf("kept: %q", got)
+		}
+	})
 }
 
 func TestTracesKeepEverything(t *testing.T) {

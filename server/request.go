@@ -52,7 +52,7 @@ func (req *Request) note(e authEvent) {
 			return // a write that runs again says it again
 		}
 	}
-	e.MatchedBy = []string{}
+	e.MatchedBy, e.RecordedAt = []string{}, store.TimeOf(time.Now())
 	req.mon.auth = append(req.mon.auth, e)
 }
 
@@ -120,6 +120,9 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	if rt.Access == public {
 		return nil
+	}
+	if req.mon.asked == 0 {
+		req.mon.asked = tx.Now()
 	}
 	var header string
 	if values := req.http.Header["Authorization"]; len(values) > 0 {

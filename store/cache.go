@@ -103,7 +103,7 @@ func (c *Cache[V]) Rebuild(tx *Tx) (*V, error) {
 	}
 	if !c.changed(tx) {
 		generation := tx.db.swap(c, v)
-		tx.Noted(CacheEvent{Cache: c.name, Op: "rebuild", Generation: generation, Size: entriesOf(v), Took: time.Since(began)})
+		tx.Noted(CacheEvent{Cache: c.name, Op: "rebuild", Generation: generation, Size: entriesOf(v), Began: began, Took: time.Since(began)})
 	}
 	return v, nil
 }

@@ -183,7 +183,7 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 	committed = true
 	for c, f := range fresh {
 		generation := db.swap(c, f.value)
-		noted(batch, CacheEvent{Cache: c.cacheName(), Op: "set", Generation: generation, Size: entriesOf(f.value), Took: f.took})
+		noted(batch, CacheEvent{Cache: c.cacheName(), Op: "set", Generation: generation, Size: entriesOf(f.value), Began: f.began, Took: f.took})
 	}
 	for _, hook := range db.hooks {
 		hook(Changes{changes, batch})
@@ -197,6 +197,7 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 // computed is a cache's next value and what it took to compute.
 type computed struct {
 	value any
+	began time.Time
 	took  time.Duration
 }
 
@@ -229,7 +230,7 @@ func (db *DB) compute(tx *Tx) (map[anyCache]computed, error) {
 				}
 				tx.changes.caches[c] = value // another may be computed from it
 			}
-			fresh[c] = computed{value, time.Since(began)}
+			fresh[c] = computed{value, began, time.Since(began)}
 			break
 		}
 	}

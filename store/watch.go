@@ -81,7 +81,8 @@ type CacheEvent struct {
 	Op         string // miss, set, forget or rebuild
 	Key        string // of the entry, for a cache that has several
 	Generation uint64
-	Size       int // entries; 0 where they are not counted
+	Size       int       // entries; 0 where they are not counted
+	Began      time.Time // when it is noted, if nobody says
 	Took       time.Duration
 }
 
@@ -207,9 +208,13 @@ func (tx *Tx) Noted(e CacheEvent) {
 const maxCached = 100
 
 func (w *Watch) cached(e CacheEvent) {
-	if len(w.Cached) < maxCached {
-		w.Cached = append(w.Cached, e)
+	if len(w.Cached) >= maxCached {
+		return
 	}
+	if e.Began.IsZero() {
+		e.Began = time.Now()
+	}
+	w.Cached = append(w.Cached, e)
 }
 
 // CacheNumber stands for a cache's name where hits are counted.

@@ -266,8 +266,13 @@ func TestConsoleMonitorTraces(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	running := func() (routes []string) {
-		for _, trace := range list[struct{ Route string }](c, "/system/monitor/trace") {
-			routes = append(routes, trace.Route)
+		for _, trace := range list[struct {
+			Route   string
+			EndedAt *string `json:"ended_at"`
+		}](c, "/system/monitor/trace") {
+			if trace.EndedAt == nil {
+				routes = append(routes, trace.Route)
+			}
 		}
 		return routes
 	}
@@ -300,6 +305,11 @@ func TestConsoleMonitorTraces(t *testing.T) {
 	if got := running(); len(got) != 0 {
 		t.Fatalf("still running: %v", got)
 	}
+	traced := c.create("/admin/list", "username", "traced", "password", password)
+	c.want(200, "POST", "/system/monitor/trace", object("user_id", traced))
+	p.open("/system/monitor/trace")
+	p.row("traced").find("button", "Stop")
+	p.row("GET /admin/role").see("over")
 	p.row("GET /admin/role").click("link", "See its requests")
 	p.see("3, which is all.")
 }

@@ -38,6 +38,7 @@ export type AuthEvent = {
   matched_by: string[]
   /** of a refusal: its errorCode */
   reason: string
+  /** when it happened, or began if it took time */
   recorded_at: string
   /** of the request that it belongs to; empty for none */
   request_id: string
@@ -94,6 +95,7 @@ export type CacheEvent = {
   id: number
   /** of the entry, in a cache that has several */
   key: string
+  /** when it happened, or began if it took time */
   recorded_at: string
   /** of the request that it belongs to; empty for none */
   request_id: string
@@ -566,6 +568,7 @@ export type QueryEvent = {
   n_plus_one: 0 | 1
   /** get, index or scan; put or delete */
   plan: string
+  /** when it happened, or began if it took time */
   recorded_at: string
   /** of the request that it belongs to; empty for none */
   request_id: string
@@ -641,6 +644,7 @@ export type RedisRecord = {
   info?: RedisInfo
   /** of slowlog: the first key, cut; other arguments are never read out */
   key?: string
+  /** when it happened, or began if it took time */
   recorded_at: string
   /** of the request that it belongs to; empty for none */
   request_id: string
@@ -700,6 +704,7 @@ export type RequestEvent = {
   method: string
   /** the JSON body up to 4 KiB, secrets hidden */
   payload: string
+  /** when it happened, or began if it took time */
   recorded_at: string
   /** of the request that it belongs to; empty for none */
   request_id: string
@@ -945,6 +950,9 @@ export type SystemInfo = {
 
 export type Trace = {
   created_by: string
+  /** null while it runs */
+  ended_at: string | null
+  /** at the latest */
   ends_at: string
   id: number
   /** empty for any */
@@ -956,6 +964,8 @@ export type Trace = {
   started_at: string
   /** 0 for anybody */
   user_id: number
+  /** of user_id; empty for anybody, for a user who is gone, and out of the data scope */
+  username: string
 }
 
 export type TraceList = {

@@ -125,7 +125,7 @@ export const monitor: Record<keyof typeof en, string> = {
   'story.what': '内容',
   'story.offset': '偏移',
   'story.doing': '执行',
-  'trace.text': '高负载时只保留部分普通请求。追踪会在几分钟内完整保留符合条件的每个请求及其执行过程。重启后追踪结束。',
+  'trace.text': '高负载时只保留部分普通请求。追踪会在几分钟内完整保留符合条件的每个请求及其执行过程。重启后追踪结束且不再列出。',
   'trace.start': '开始追踪',
   'trace.start.ok': '开始',
   'trace.start.text': '用户、地址和路由至少填写一项；请求须符合所有已填条件。',

@@ -18,7 +18,7 @@ const TraceDrawer = lazy(async () => ({ default: (await import('./TraceDrawer'))
 
 // caught is the address of the requests that a trace has seen.
 function caught(trace: Trace): string {
-  const query = new URLSearchParams({ from: trace.started_at, to: trace.ends_at })
+  const query = new URLSearchParams({ from: trace.started_at, to: trace.ended_at ?? trace.ends_at })
   const [method, path] = trace.route.includes(' ') ? trace.route.split(' ') : ['', trace.route]
   if (method) query.set('method', method)
   if (path) query.set('route', path)
@@ -37,21 +37,12 @@ function useNow(): number {
   return now
 }
 
-// useTraces are those that run, and those that ran since the page was opened.
-function useTraces() {
-  const { data, failure, reload } = useLive<TraceList>('/system/monitor/trace', 3)
-  const [seen, setSeen] = useState<Trace[]>([])
-  useEffect(() => {
-    if (data) setSeen((old) => [...data.data, ...old.filter((trace) => !data.data.some((running) => running.id === trace.id))].sort((a, b) => b.id - a.id))
-  }, [data])
-  return { traces: data && seen, running: new Set(data?.data.map((trace) => trace.id)), failure, reload }
-}
-
 // Traces have everything kept of the requests that they look for, for some minutes.
 export function Traces() {
   const { may } = useAccount()
   const { done } = useAct()
-  const { traces, running, failure, reload } = useTraces()
+  const { data, failure, reload } = useLive<TraceList>('/system/monitor/trace', 3)
+  const traces = data?.data
   const [open, setOpen] = useState<boolean>() // undefined until it was once
   const now = useNow()
 
@@ -81,7 +72,7 @@ export function Traces() {
           { title: t('trace.started'), dataIndex: 'started_at', render: (at: string) => <Time at={at} /> },
           {
             title: t('trace.left'), key: 'left', align: 'end',
-            render: (_, trace) => (running.has(trace.id) ? <span style={{ fontVariantNumeric: 'tabular-nums' }}>{left(trace)}</span> : <Tag>{t('trace.over')}</Tag>),
+            render: (_, trace) => (trace.ended_at ? <Tag>{t('trace.over')}</Tag> : <span style={{ fontVariantNumeric: 'tabular-nums' }}>{left(trace)}</span>),
           },
           { title: t('trace.matched'), dataIndex: 'matched', align: 'end', render: count },
           {
@@ -89,7 +80,7 @@ export function Traces() {
             render: (_, trace) => (
               <Flex gap={12} justify="end" align="center">
                 {may('system.monitor.request') && <Link to={caught(trace)}>{t('trace.caught')}</Link>}
-                {running.has(trace.id) && <Button size="small" onClick={() => void stop(trace)}>{t('trace.stop')}</Button>}
+                {!trace.ended_at && <Button size="small" onClick={() => void stop(trace)}>{t('trace.stop')}</Button>}
               </Flex>
             ),
           },
@@ -103,7 +94,7 @@ export function Traces() {
 function What({ trace }: { trace: Trace }) {
   return (
     <Flex wrap gap={8}>
-      {trace.user_id > 0 && <span>{t('trace.user', { id: trace.user_id })}</span>}
+      {trace.user_id > 0 && (trace.username ? <bdi>{trace.username}</bdi> : <span>{t('trace.user', { id: trace.user_id })}</span>)}
       {trace.ip && <Code>{trace.ip}</Code>}
       {trace.route && <Code>{trace.route}</Code>}
     </Flex>

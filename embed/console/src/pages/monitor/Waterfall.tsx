@@ -40,8 +40,8 @@ export function Waterfall({ request, events }: { request: RequestEvent; events: 
         columns={[
           { title: t('monitor.kind'), dataIndex: 'kind', width: 96, render: (name: Laid['kind']) => <Tag>{word('part', name)}</Tag> },
           { title: t('story.what'), key: 'what', ellipsis: { showTitle: false }, render: (_, part) => <What part={part} /> },
-          { title: t('story.offset'), dataIndex: 'at', width: 96, align: 'end', render: (at: number | null) => (at === null ? '—' : duration(Math.max(0, at))) },
-          { title: t('monitor.duration'), key: 'took', width: 96, align: 'end', render: (_, part) => (part.at === null && !part.took ? '—' : duration(part.took)) },
+          { title: t('story.offset'), dataIndex: 'at', width: 96, align: 'end', render: (at: number) => duration(Math.max(0, at)) },
+          { title: t('monitor.duration'), key: 'took', width: 96, align: 'end', render: (_, part) => (part.took || part.kind === 'query' ? duration(part.took) : '—') },
           { title: <>0 – {duration(whole)}</>, key: 'bar', width: 280, render: (_, part) => <Bar part={part} whole={whole} /> },
         ]}
       />
@@ -80,7 +80,6 @@ function usePaints() {
 // Bar shows when something was done: waiting for its turn, the doing, and the disk.
 function Bar({ part, whole }: { part: Laid; whole: number }) {
   const paints = usePaints()
-  if (part.at === null) return null
   const place = (from: number, long: number) => ({ left: `min(${(Math.max(0, from) / whole) * 100}%, 100% - 2px)`, width: `max(2px, ${(Math.min(long, whole) / whole) * 100}%)` })
   const piece = (from: number, long: number, background: string) => <span style={{ position: 'absolute', top: 3, height: 8, borderRadius: 2, background, ...place(from, long) }} />
   return (

@@ -10,21 +10,17 @@ export type Part = { id: number } & (
 )
 
 // Laid is a part with its bar, in milliseconds from the beginning of the request.
-// Only operations of the store know when they began; of the rest the order alone is
-// known.
-export type Laid = Part & { at: number | null; wait: number; took: number; commit: number }
+export type Laid = Part & { at: number; wait: number; took: number; commit: number }
 
 export function lay(request: RequestEvent, events: RequestPart[]): { parts: Laid[]; whole: number } {
   const begun = micros(request.recorded_at)
   const parts = events.map(({ kind, event }): Laid => {
     const part = { kind, event, id: (event as { id: number }).id } as Part
-    if (part.kind === 'query') {
-      const { duration_ms, wait_ms, commit_ms, recorded_at } = part.event
-      return { ...part, at: (micros(recorded_at) - begun) / 1000, wait: wait_ms, took: duration_ms, commit: commit_ms }
-    }
-    return { ...part, at: null, wait: 0, took: part.kind === 'auth' ? 0 : (part.event.duration_ms ?? 0), commit: 0 }
+    const at = (micros(part.event.recorded_at) - begun) / 1000
+    if (part.kind === 'query') return { ...part, at, wait: part.event.wait_ms, took: part.event.duration_ms, commit: part.event.commit_ms }
+    return { ...part, at, wait: 0, took: part.kind === 'auth' ? 0 : (part.event.duration_ms ?? 0), commit: 0 }
   })
-  const ends = parts.map((p) => (p.at === null ? 0 : p.at + p.took + p.commit))
+  const ends = parts.map((p) => p.at + p.took + p.commit)
   return { parts, whole: Math.max(request.duration_ms, ...ends, 0.001) }
 }
 
