@@ -1,5 +1,5 @@
 import { Button, Flex, Spin, Typography } from 'antd'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { Failure } from '../../api/request'
 import type { File } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -92,33 +92,38 @@ function Text({ file, text }: { file: File; text: string }) {
 }
 
 // Player plays by a link, so that of a long film only what is watched is loaded. A
-// link dies after minutes: playing goes on with another one.
+// link dies after minutes: playing goes on with another one, from where it was.
 function Player({ file, shape }: { file: File; shape: 'audio' | 'video' }) {
   const [src, setSrc] = useState('')
-  const [problem, setProblem] = useState('')
-  const from = useRef(0)
-  const fresh = useRef(false) // nothing has been played by this link
-  useEffect(() => {
-    linkTo(file).then((url) => { fresh.current = true; setSrc(url) }, () => setProblem(t('files.broken')))
+  const [problem, setProblem] = useState<'unplayable' | 'unreachable'>()
+  const stopped = useRef({ at: 0, playing: false })
+  const begin = useCallback(() => {
+    setProblem(undefined)
+    linkTo(file).then(setSrc, () => setProblem('unreachable'))
   }, [file])
+  useEffect(begin, [begin])
 
-  const props = {
-    src, controls: true, 'aria-label': file.name,
-    onLoadedMetadata: (e: { currentTarget: HTMLMediaElement }) => {
-      if (from.current > 0) {
-        e.currentTarget.currentTime = from.current
-        void e.currentTarget.play()
-      }
-    },
-    onTimeUpdate: (e: { currentTarget: HTMLMediaElement }) => {
-      fresh.current = false
-      from.current = e.currentTarget.currentTime
-    },
-    onError: () => {
-      if (fresh.current || file.public) setProblem(t('files.no_player'))
-      else linkTo(file).then((url) => { fresh.current = true; setSrc(url) }, () => setProblem(t('files.broken')))
-    },
+  // The player does not say what went wrong, but the link does.
+  async function failed(media: HTMLMediaElement) {
+    stopped.current = { at: media.currentTime, playing: !media.paused }
+    const answer = await fetch(src, { method: 'HEAD' }).catch(() => undefined)
+    if (answer?.ok) setProblem('unplayable')
+    else if (answer && !file.public) begin()
+    else setProblem('unreachable')
   }
-  if (problem) return <Instead file={file}>{problem}</Instead>
-  return <div className="preview-stage">{src && (shape === 'video' ? <video {...props} /> : <audio {...props} />)}</div>
+
+  function goOn(media: HTMLMediaElement) {
+    const { at, playing } = stopped.current
+    if (at > 0) media.currentTime = at
+    if (playing) media.play().catch(() => {}) // its button is there
+  }
+
+  if (problem === 'unplayable') return <Instead file={file}>{t('files.no_player')}</Instead>
+  if (problem) return <Instead file={file}>{t('files.unreachable')}<Button onClick={begin}>{t('uploads.again')}</Button></Instead>
+  const Media = shape
+  return (
+    <div className="preview-stage">
+      {src && <Media src={src} controls aria-label={file.name} onLoadedMetadata={(e) => goOn(e.currentTarget)} onError={(e) => void failed(e.currentTarget)} />}
+    </div>
+  )
 }

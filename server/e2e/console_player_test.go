@@ -1,0 +1,148 @@
+package e2e
+
+import (
+	encoding "encoding/binary"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// silence is an hour of it, as a WAV of 29 MB: more than a player loads ahead.
+func silence() string {
+	const rate, seconds = 8000, 3600
+	b := []byte("RIFF....WAVEfmt ")
+	encoding.LittleEndian.PutUint32(b[4:], 36+rate*seconds)
+	for _, field := range []any{uint32(16), uint16(1), uint16(1), uint32(rate), uint32(rate), uint16(1), uint16(8)} {
+		b, _ = encoding.Append(b, encoding.LittleEndian, field)
+	}
+	b = encoding.LittleEndian.AppendUint32(append(b, "data"...), rate*seconds)
+	return string(b) + strings.Repeat("\x80", rate*seconds)
+}
+
+// briefLinks lets the first link that a page asks for live as briefly as a link can.
+const briefLinks = `{
+	const real = fetch
+	window.links = 0
+	fetch = (address, options) => String(address).endsWith('/link') && links++ === 0 ? real(address, { ...options, body: '{"seconds":1}' }) : real(address, options)
+}`
+
+// media is an expression for what plays.
+const media = "css(document, '.preview-stage audio, .preview-stage video')"
+
+// plays waits until the player has the bytes at a second, and gives its address.
+func (p *page) plays(second int) (address string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("have loaded second %d", second), func() error {
+		return evaluate(p, fmt.Sprintf(`(() => {
+			const m = %s
+			if (m.readyState < 2 || m.seeking || Math.floor(m.currentTime) !== %d) throw new Error([m.readyState, m.seeking, m.currentTime, m.error?.message].join())
+			return m.currentSrc
+		})()`, media, second), &address)
+	})
+	return address
+}
+
+// wind leads the player to a second, as its slider does.
+func (p *page) wind(second int) {
+	p.t.Helper()
+	if err := evaluate(p, fmt.Sprintf("void (%s.currentTime = %d)", media, second), nil); err != nil {
+		p.fatalf("wind to %d: %v", second, err)
+	}
+}
+
+// TestConsolePlayer leaves a player open for longer than its link lives, and opens one
+// while there is no server.
+func TestConsolePlayer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	server := start(t, dir)
+	c := signedIn(t, server)
+	c.keepsText("hour.wav", silence())
+	c.keepsText("broken.wav", silence()[:12]+strings.Repeat("nothing that plays", 100))
+	p := console(t, server)
+	p.before(briefLinks)
+	p.as(c.token)
+	p.open("/file/list")
+	p.click("button", "hour.wav")
+	first := p.plays(0)
+	p.audit()
+	eventually(t, "the link is dead", func() bool {
+		resp, err := http.Head(first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.Body.Close() == nil && resp.StatusCode == 404
+	})
+	p.expect(404, "/file/signed/") // before anything has been played
+	p.wind(3000)
+	if second := p.plays(3000); second == first {
+		t.Error("it plays by a link that is dead")
+	}
+
+	p.press("Escape")
+	p.missing("button", "Previous file")
+	server.stop()
+	p.expect(0, "/file/list/")
+	p.expect(0, "/health")
+	p.click("button", "hour.wav")
+	p.dialog().see("The file could not be loaded.")
+	p.audit()
+	start(t, dir, "--listen", strings.TrimPrefix(server.url, "http://"))
+	p.see("The server is back.")
+	p.dialog().click("button", "Try again")
+	p.plays(0)
+
+	p.press("Escape")
+	p.click("button", "broken.wav")
+	p.see("This browser cannot play the file. It can be downloaded.")
+}
+
+// TestConsoleLargeFile looks at a picture that is not loaded unasked.
+func TestConsoleLargeFile(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	c.want(200, "PUT", "/system/setting", values("file.image_megabytes", 60))
+	large := smallPicture(t) + strings.Repeat("\x00", 50<<20)
+	c.keepsText("large.png", large)
+	p := signedInAt(t, server, c, "/file/list")
+	p.click("button", "large.png")
+	p.dialog().see("This file has 50 MiB, too much to be loaded unasked. It can also be downloaded.")
+	p.audit()
+	if err := evaluate(p, "css(document, '.preview-stage img')", nil); err == nil {
+		t.Error("it is loaded")
+	}
+	if name, content := p.download(func() { p.dialog().click("button", "Download") }); name != "large.png" || string(content) != large {
+		t.Errorf("%s was saved with %d bytes", name, len(content))
+	}
+	p.dialog().click("button", "Load it all the same")
+	p.appears(`.preview-stage img[src^="blob:"]`)
+}
+
+// TestConsoleFolder drops a folder with files in it, and a file.
+func TestConsoleFolder(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	folder := filepath.Join(t.TempDir(), "papers")
+	if err := errors.Join(os.MkdirAll(filepath.Join(folder, "inner"), 0o755),
+		os.WriteFile(filepath.Join(folder, "one.txt"), []byte("one"), 0o644),
+		os.WriteFile(filepath.Join(folder, "inner", "two.txt"), []byte("two"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	p := signedInAt(t, server, c, "/file/list")
+	p.see("There are no files here.")
+	p.in("main").drop(folder, onDisk(t, "beside.txt", "beside"))
+	p.dialog().see("Folders cannot be uploaded")
+	p.dialog().see("Open the folder and drop the files that are in it.")
+	p.audit()
+	p.confirm("Close")
+	p.in(".file-grid").see("beside.txt")
+	if got := c.filesAt("/file/list"); len(got) != 1 {
+		t.Errorf("there are %v", got)
+	}
+}
