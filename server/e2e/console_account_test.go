@@ -2,11 +2,15 @@ package e2e
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	_ "image/jpeg"
 	"image/png"
 	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
 )
 
 type account struct {
@@ -112,6 +116,63 @@ func TestConsoleAvatar(t *testing.T) {
 	p.until("show it", func() error {
 		return evaluate(p, "(() => { if (document.querySelectorAll('.ant-avatar img[src="+`"`+address+`"`+"]').length !== 2) throw new Error('it is not there') })()", nil)
 	})
+}
+
+// TestConsoleAvatarFingers zooms with two fingers, and moves the picture with one.
+func TestConsoleAvatarFingers(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/account")
+	p.width(320)
+	p.click("button", "Change picture")
+	p.upload(halves(t))
+	var middle point
+	p.until("find the picture", func() (err error) {
+		middle, err = p.place(func() (runtime.RemoteObjectID, error) { return element(p, "css(root, 'canvas')") })
+		return err
+	})
+	touch := func(does input.DispatchTouchEventType, fingers ...float64) { // beside the middle
+		t.Helper()
+		points := []*input.TouchPoint{}
+		for id, x := range fingers {
+			points = append(points, &input.TouchPoint{X: middle.X + x, Y: middle.Y, ID: new(float64(id))})
+		}
+		send(p, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: does, TouchPoints: points})
+	}
+	zoom := func(want string) {
+		t.Helper()
+		p.until("have the zoom "+want, func() error {
+			return evaluate(p, fmt.Sprintf(`((is) => { if (is !== %s) throw new Error('it is ' + is) })(css(root, '[role=slider]').ariaValueNow)`, quote(want)), nil)
+		})
+	}
+	zoom("1")
+	touch(input.DispatchTouchEventTypeTouchStart, -20, 20)
+	touch(input.DispatchTouchEventTypeTouchMove, -30, 30)
+	touch(input.DispatchTouchEventTypeTouchMove, -40, 40)
+	zoom("2")
+	touch(input.DispatchTouchEventTypeTouchMove, -20, 20)
+	zoom("1")
+	touch(input.DispatchTouchEventTypeTouchMove, -60, 60)
+	zoom("3")
+	touch(input.DispatchTouchEventTypeTouchEnd)
+
+	// Close to the middle there is red and blue; some way to its right all is blue.
+	touch(input.DispatchTouchEventTypeTouchStart, 100)
+	touch(input.DispatchTouchEventTypeTouchMove, 0)
+	touch(input.DispatchTouchEventTypeTouchMove, -100)
+	touch(input.DispatchTouchEventTypeTouchEnd)
+	zoom("3")
+	p.confirm("Save")
+	p.see("Saved.")
+	address := into[account](t, c.want(200, "GET", "/admin/info", "")).Info.AvatarURL
+	picture, _, err := image.Decode(bytes.NewReader(c.want(200, "GET", address, "").raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, _, b, _ := picture.At(10, 128).RGBA(); r > 0x1000 || b < 0xf000 {
+		t.Errorf("at its left it is %v", picture.At(10, 128))
+	}
 }
 
 func TestConsoleOwnPassword(t *testing.T) {

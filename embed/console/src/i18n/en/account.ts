@@ -22,7 +22,7 @@ export const account = {
   'picture.kinds': 'PNG, JPEG, GIF or WebP',
   'picture.another': 'Choose another picture',
   'picture.unreadable': 'This file is not a picture that can be read.',
-  'picture.how': 'Drag to move it, or use the arrow keys; the wheel, + and − zoom.',
+  'picture.how': 'Drag to move it, or use the arrow keys; the wheel, two fingers, + and − zoom.',
   'picture.stage': 'The part that is shown: arrow keys move the picture, + and − zoom',
   'picture.zoom': 'Zoom',
 } as const

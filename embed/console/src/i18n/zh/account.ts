@@ -24,7 +24,7 @@ export const account: Record<keyof typeof en, string> = {
   'picture.kinds': 'PNG、JPEG、GIF 或 WebP',
   'picture.another': '选择其他图片',
   'picture.unreadable': '无法读取此文件，它可能不是图片。',
-  'picture.how': '拖动或用方向键移动；滚轮、+ 和 − 缩放。',
+  'picture.how': '拖动或用方向键移动；滚轮、双指、+ 和 − 缩放。',
   'picture.stage': '显示的部分：方向键移动图片，+ 和 − 缩放',
   'picture.zoom': '缩放',
 }

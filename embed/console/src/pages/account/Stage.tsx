@@ -12,11 +12,15 @@ type Props = {
 
 const size = 280
 
+type Point = { x: number; y: number }
+
+const apart = (a: Point, b: Point) => Math.max(1, Math.hypot(a.x - b.x, a.y - b.y))
+
 // Stage shows the chosen square of a picture, and takes the hand, the wheel and the
 // keys that choose another.
 export function Stage({ image, part, onMove, onZoom }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null)
-  const held = useRef<{ x: number; y: number }>(undefined)
+  const held = useRef(new Map<number, Point>()) // by the finger, or the mouse
   const { token } = theme.useToken()
   useEffect(() => draw(canvas.current!, image, part), [image, part])
 
@@ -33,11 +37,19 @@ export function Stage({ image, part, onMove, onZoom }: Props) {
     return () => at.removeEventListener('wheel', turned)
   }, [])
 
+  // Two fingers move it half as far each, and zoom by how far they are apart.
   function dragged(e: PointerEvent) {
-    if (!held.current) return
-    onMove((e.clientX - held.current.x) / size, (e.clientY - held.current.y) / size)
-    held.current = { x: e.clientX, y: e.clientY }
+    const before = held.current.get(e.pointerId)
+    if (!before) return
+    const now = { x: e.clientX, y: e.clientY }
+    held.current.set(e.pointerId, now)
+    const [other] = [...held.current].filter(([id]) => id !== e.pointerId).map(([, at]) => at)
+    const share = e.currentTarget.clientWidth * (other ? 2 : 1)
+    onMove((now.x - before.x) / share, (now.y - before.y) / share)
+    if (other) onZoom(apart(now, other) / apart(before, other))
   }
+
+  const left = (e: PointerEvent) => void held.current.delete(e.pointerId)
 
   function pressed(e: KeyboardEvent) {
     const step = e.shiftKey ? 0.01 : 0.05
@@ -54,8 +66,8 @@ export function Stage({ image, part, onMove, onZoom }: Props) {
       <canvas
         ref={canvas} width={size * 2} height={size * 2} tabIndex={0} role="application" aria-label={t('picture.stage')}
         style={{ width: '100%', height: '100%', borderRadius: token.borderRadiusLG, background: token.colorFillTertiary, cursor: 'grab', touchAction: 'none' }}
-        onPointerDown={(e) => { e.currentTarget.setPointerCapture(e.pointerId); held.current = { x: e.clientX, y: e.clientY } }}
-        onPointerMove={dragged} onPointerUp={() => { held.current = undefined }} onPointerCancel={() => { held.current = undefined }} onKeyDown={pressed}
+        onPointerDown={(e) => { e.currentTarget.setPointerCapture(e.pointerId); held.current.set(e.pointerId, { x: e.clientX, y: e.clientY }) }}
+        onPointerMove={dragged} onPointerUp={left} onPointerCancel={left} onKeyDown={pressed}
       />
       <div aria-hidden style={{ position: 'absolute', inset: 0, borderRadius: '50%', boxShadow: '0 0 0 200px rgb(0 0 0 / .42)', clipPath: `inset(0 round ${token.borderRadiusLG}px)`, pointerEvents: 'none' }} />
     </div>
