@@ -86,8 +86,23 @@ func (p *page) fill(label, text string) {
 // write types a text where the focus is, key by key.
 func (p *page) write(text string) {
 	p.t.Helper()
-	if err := chromedp.Do(p.ctx, chromedp.KeyEvent(text)); err != nil {
-		p.fatalf("write %q: %v", text, err)
+	p.strike(text, 0)
+}
+
+// strike presses keys one after the other. What a key writes comes along as it goes
+// down, as from a keyboard: it is not written where the page has taken the key.
+func (p *page) strike(text string, held chromedp.Modifier) {
+	p.t.Helper()
+	for _, r := range text {
+		events := kb.Encode(r)
+		down, up := *events[0], *events[len(events)-1]
+		if char := events[1]; char.Type == kb.KeyChar && held&^chromedp.ModifierShift == 0 {
+			down.Type, down.Text, down.UnmodifiedText = input.DispatchKeyEventTypeKeyDown, char.Text, char.UnmodifiedText
+		}
+		for _, event := range []input.DispatchKeyEventParams{down, up} {
+			event.Modifiers |= int64(held)
+			send(p, input.DispatchKeyEvent, event)
+		}
 	}
 }
 
@@ -122,13 +137,11 @@ func (p *page) press(key string) {
 	if !named {
 		text = strings.ToLower(last)
 	}
-	var held []chromedp.Modifier
+	var held chromedp.Modifier
 	for _, name := range parts[:len(parts)-1] {
-		held = append(held, modifiers[name])
+		held |= modifiers[name]
 	}
-	if err := chromedp.Do(p.ctx, chromedp.KeyEvent(text, chromedp.KeyModifiers(held...))); err != nil {
-		p.fatalf("press %s: %v", key, err)
-	}
+	p.strike(text, held)
 }
 
 // choose opens the select of a label and clicks options of its list or tree. With

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 )
 
@@ -176,6 +177,9 @@ func TestConsoleKeys(t *testing.T) {
 	p.find("heading", "Login log")
 	p.write("/")
 	p.focused("e.getAttribute('aria-label') === 'Search'")
+	if got := p.value("Search"); got != "" {
+		t.Errorf("the key that leads to the search is written there: %q", got)
+	}
 	p.fill("Search", "gh?") // is text there
 	p.at("/system/loginlog?keywordSearch=gh%3F")
 	p.open("/system/loginlog")
@@ -188,6 +192,38 @@ func TestConsoleKeys(t *testing.T) {
 	p.press("Ctrl+K")
 	p.see("Commands")
 	p.at("/system/loginlog")
+}
+
+// TestConsoleHeldKey holds the key that leads into the search: it is not to write there
+// until it is pressed anew.
+func TestConsoleHeldKey(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	p := signedInAt(t, server, signedIn(t, server), "/system/loginlog")
+	p.settle()
+	key := func(does input.DispatchKeyEventType, repeat bool) {
+		p.t.Helper()
+		params := input.DispatchKeyEventParams{Type: does, Key: "/", Code: "Slash", WindowsVirtualKeyCode: 191, AutoRepeat: &repeat}
+		if does == input.DispatchKeyEventTypeKeyDown {
+			params.Text = "/"
+		}
+		send(p, input.DispatchKeyEvent, params)
+	}
+	key(input.DispatchKeyEventTypeKeyDown, false)
+	p.focused("e.getAttribute('aria-label') === 'Search'")
+	for range 3 {
+		key(input.DispatchKeyEventTypeKeyDown, true)
+	}
+	key(input.DispatchKeyEventTypeKeyUp, false)
+	if got := p.value("Search"); got != "" {
+		t.Errorf("the field has %q", got)
+	}
+	key(input.DispatchKeyEventTypeKeyDown, false)
+	key(input.DispatchKeyEventTypeKeyDown, true)
+	key(input.DispatchKeyEventTypeKeyUp, false)
+	if got := p.value("Search"); got != "//" {
+		t.Errorf("the field has %q", got)
+	}
 }
 
 // TestConsoleRestart stops the server under a form that is being filled in.

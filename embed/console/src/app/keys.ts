@@ -34,8 +34,11 @@ export function useKeys(acts: Acts): void {
   now.current = acts
   useEffect(() => {
     let prefix = 0 // when g was pressed
+    let taken = '' // the key that led into a field and is still held, which would write there
     function pressed(e: KeyboardEvent) {
       if (e.isComposing || e.defaultPrevented) return
+      if (e.repeat && e.key === taken) return e.preventDefault()
+      taken = ''
       const { palette, help, go, places } = now.current
       if ((e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey && e.key.toLowerCase() === 'k') {
         e.preventDefault() // also in a dialog: the browser's own search is not what is meant
@@ -57,6 +60,7 @@ export function useKeys(acts: Acts): void {
         const search = document.querySelector<HTMLInputElement>('main [data-search]')
         if (search) {
           e.preventDefault()
+          taken = e.key
           search.focus()
           search.select()
         }
