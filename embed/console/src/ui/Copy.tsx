@@ -1,5 +1,5 @@
 import { CheckOutlined, CopyOutlined } from '@ant-design/icons'
-import { Button } from 'antd'
+import { App, Button } from 'antd'
 import { useState } from 'react'
 import { t } from '../i18n'
 
@@ -28,14 +28,17 @@ async function copy(text: string): Promise<boolean> {
   return done
 }
 
-// Copy is a button that copies a text and says so; its label can say what.
+// Copy is a button that copies a text and says so, or that it could not; its label can
+// say what.
 export function Copy({ text, label = t('copy') }: { text: string; label?: string }) {
   const [done, setDone] = useState(false)
+  const { message } = App.useApp()
   return (
     <Button
       icon={done ? <CheckOutlined /> : <CopyOutlined />}
       onClick={() => void copy(text).then((worked) => {
-        setDone(worked)
+        if (!worked) return void message.warning(t('not_copied'))
+        setDone(true)
         setTimeout(() => setDone(false), 2000)
       })}
     >

@@ -73,6 +73,7 @@ export const frame = {
   'undo': 'Undo',
   'copy': 'Copy',
   'copied': 'Copied',
+  'not_copied': 'The browser does not let the console copy. Select the text and copy it yourself.',
   'more': 'More',
   'saved': 'Saved.',
   'deleted': '{name} is deleted.',

@@ -75,6 +75,7 @@ export const frame: Record<keyof typeof en, string> = {
   'undo': '撤销',
   'copy': '复制',
   'copied': '已复制',
+  'not_copied': '浏览器不允许复制，请选中文本后手动复制。',
   'more': '更多',
   'saved': '已保存。',
   'deleted': '已删除 {name}。',
