@@ -1,5 +1,5 @@
 import { Alert, Button, Drawer, Flex, Form, type FormInstance, Grid } from 'antd'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Failure } from '../api/request'
 import { t } from '../i18n'
 import { faults } from './faults'
@@ -27,6 +27,7 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
   const [problem, setProblem] = useState('')
   const [stale, setStale] = useState(false)
   const [busy, setBusy] = useState(false)
+  const typed = useRef(false) // the form itself takes what it is filled with for typed, too
   const { sure } = useAct()
   const { md } = Grid.useBreakpoint()
 
@@ -35,6 +36,7 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
     form.setFieldsValue(values as Parameters<typeof form.setFieldsValue>[0])
     setProblem('')
     setStale(false)
+    typed.current = false
   }
 
   useEffect(() => {
@@ -63,12 +65,13 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
 
   // What the server said of a field is of the value that it had.
   function changed(some: Partial<V>, all: V) {
+    typed.current = true
     form.setFields(Object.keys(some).map((name) => ({ name: name as never, errors: [] })))
     onChange?.(some, all)
   }
 
   async function close() {
-    if (!form.isFieldsTouched() || (await sure({ title: t('form.lose'), text: t('form.lose.text'), ok: t('form.lose.ok') }))) onClose()
+    if (!typed.current || (await sure({ title: t('form.lose'), text: t('form.lose.text'), ok: t('form.lose.ok') }))) onClose()
   }
 
   return (
