@@ -6,6 +6,7 @@ import { count } from './format'
 import { useAsk } from './useAsk'
 import { useParts } from './useParts'
 import { wide } from './Wide'
+import { turns } from './turns'
 
 // A table over one of the interface's lists. What is shown (page, size, order,
 // search, filters) lies in the address, so that a view can be kept and shared.
@@ -55,7 +56,7 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
 
   const pagination: TablePaginationConfig = {
     current: Number(params.get('page') ?? 1), pageSize: Number(params.get('pageSize') ?? size), total: answer?.total ?? 0,
-    showSizeChanger: true, pageSizeOptions: [10, 20, 50, 100], responsive: true, showTotal: (n) => t('total', { n: count(n) }),
+    itemRender: turns, showSizeChanger: true, pageSizeOptions: [10, 20, 50, 100], responsive: true, showTotal: (n) => t('total', { n: count(n) }),
   }
 
   const table: TableProps<T> = {

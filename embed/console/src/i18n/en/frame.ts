@@ -72,6 +72,8 @@ export const frame = {
   'close': 'Close',
   'undo': 'Undo',
   'copy': 'Copy',
+  'page.prev': 'Previous page',
+  'page.next': 'Next page',
   'copied': 'Copied',
   'not_copied': 'The browser does not let the console copy. Select the text and copy it yourself.',
   'more': 'More',

@@ -74,6 +74,8 @@ export const frame: Record<keyof typeof en, string> = {
   'close': '关闭',
   'undo': '撤销',
   'copy': '复制',
+  'page.prev': '上一页',
+  'page.next': '下一页',
   'copied': '已复制',
   'not_copied': '浏览器不允许复制，请选中文本后手动复制。',
   'more': '更多',

@@ -12,6 +12,7 @@ import { useParts } from '../../ui/useParts'
 import { wide } from '../../ui/Wide'
 import { Shown } from './Shown'
 import { useItems } from './useItems'
+import { turns } from '../../ui/turns'
 
 const ItemDrawer = lazy(async () => ({ default: (await import('./ItemDrawer')).ItemDrawer }))
 const Clients = lazy(async () => ({ default: (await import('./Clients')).Clients }))
@@ -148,6 +149,7 @@ function Listed({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems
         rowKey="id" size="middle" columns={columns} dataSource={found} loading={items.loading && { delay: 200 }} {...wide}
         locale={{ emptyText: found ? nothing : ' ' }}
         pagination={{
+          itemRender: turns,
           current: page, pageSize: size, showSizeChanger: true, pageSizeOptions: [10, 20, 50, 100], responsive: true, hideOnSinglePage: (found?.length ?? 0) <= 10, showTotal: (n) => t('total', { n: count(n) }),
           onChange: (to, of) => set({ page: to > 1 ? String(to) : undefined, pageSize: of === 20 ? undefined : String(of) }),
         }}

@@ -13,6 +13,7 @@ import { words } from '../../ui/words'
 import { inAddress } from '../monitor/span'
 import { statsQuery, useTraffic } from '../monitor/traffic'
 import { type Tile, Tiles } from './Tiles'
+import { turns } from '../../ui/turns'
 
 const spans = { '1h': 1, '24h': 24, '7d': 7 * 24, '90d': 90 * 24 } as const
 type Name = keyof typeof spans
@@ -91,7 +92,7 @@ function RoutesCard({ routes, since, failed }: { routes: StatsRoute[] | undefine
   return (
     <Card title={t('home.routes')} style={{ flex: '2 1 480px', minWidth: 0 }} loading={!routes && !failed}>
       <Table<StatsRoute>
-        size="small" rowKey="route" pagination={{ pageSize: rows, hideOnSinglePage: true, size: 'small', showSizeChanger: false }} dataSource={routes} {...wide} style={numbers} locale={{ emptyText: routes ? t('chart.empty') : ' ' }}
+        size="small" rowKey="route" pagination={{ pageSize: rows, hideOnSinglePage: true, itemRender: turns, size: 'small', showSizeChanger: false }} dataSource={routes} {...wide} style={numbers} locale={{ emptyText: routes ? t('chart.empty') : ' ' }}
         columns={[
           { title: t('monitor.filter.route'), dataIndex: 'route', render: (name: string) => (since && name.includes(' /') ? <Link to={address(name)}>{name}</Link> : name) },
           { title: t('traffic.requests'), ...by('requests'), render: count },
@@ -108,7 +109,7 @@ function UsersCard({ users, failed }: { users: StatsUser[] | undefined; failed: 
   return (
     <Card title={t('home.users')} style={{ flex: '1 1 280px', minWidth: 0 }} loading={!users && !failed}>
       <Table<StatsUser>
-        size="small" rowKey={(u) => `${u.realm} ${u.username}`} pagination={{ pageSize: rows, hideOnSinglePage: true, size: 'small', showSizeChanger: false }} dataSource={users} style={numbers} tableLayout="fixed"
+        size="small" rowKey={(u) => `${u.realm} ${u.username}`} pagination={{ pageSize: rows, hideOnSinglePage: true, itemRender: turns, size: 'small', showSizeChanger: false }} dataSource={users} style={numbers} tableLayout="fixed"
         locale={{ emptyText: users ? t('chart.empty') : ' ' }}
         columns={[
           { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (name: string, u) => <bdi title={name}>{name}{u.realm === 'app' && ` (${t('sessions.app')})`}</bdi> },

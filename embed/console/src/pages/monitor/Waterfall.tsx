@@ -8,6 +8,7 @@ import { Code, Marks } from './parts'
 import { redisSays } from './redis'
 import { type Laid, lay } from './story'
 import { word } from './words'
+import { turns } from '../../ui/turns'
 
 const remarkable = (part: Laid) =>
   part.kind === 'query' ? part.event.slow === 1 || part.event.n_plus_one === 1 : part.kind === 'auth' && ['denied', 'failed'].includes(part.event.result)
@@ -34,7 +35,7 @@ export function Waterfall({ request, events }: { request: RequestEvent; events: 
       </Flex>
       <Table<Laid>
         rowKey="id" components={wide.components} size="small" dataSource={shown} tableLayout="fixed" scroll={{ x: 860 }}
-        pagination={{ defaultPageSize: 100, pageSizeOptions: [100, 500], hideOnSinglePage: true }}
+        pagination={{ defaultPageSize: 100, pageSizeOptions: [100, 500], hideOnSinglePage: true, itemRender: turns }}
         locale={{ emptyText: <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={parts.length ? t('empty.narrowed') : t('story.empty')} /> }}
         expandable={{ expandRowByClick: true, expandedRowRender: (part) => <Details part={part} />, columnWidth: 40, columnTitle: <Unseen>{t('more')}</Unseen> }}
         columns={[

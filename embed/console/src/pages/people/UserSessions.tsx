@@ -9,6 +9,7 @@ import { wide } from '../../ui/Wide'
 import { useAct } from '../../ui/useAct'
 import { useGet } from '../../ui/useGet'
 import { names, type Person, type Realm } from './person'
+import { turns } from '../../ui/turns'
 
 type Props = { open: boolean; user: Person; realm: Realm; onClose: () => void }
 
@@ -46,7 +47,7 @@ function Sessions({ user, realm }: { user: Person; realm: Realm }) {
     <Flex vertical gap={16} ref={box} tabIndex={-1} style={{ outline: 'none' }}>
       {may('system.session.delete') && others.length > 1 && <Button style={{ alignSelf: 'end' }} onClick={() => void end(others)}>{t('people.sessions.all')}</Button>}
       <Table<Session>
-        rowKey="id" size="middle" dataSource={data?.data} loading={loading && !data} {...wide} pagination={{ hideOnSinglePage: true, showSizeChanger: false }}
+        rowKey="id" size="middle" dataSource={data?.data} loading={loading && !data} {...wide} pagination={{ hideOnSinglePage: true, itemRender: turns, showSizeChanger: false }}
         locale={{ emptyText: data ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('people.sessions.none')} /> : ' ' }}
         columns={[
           {

@@ -1,0 +1,170 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/runtime"
+)
+
+// focusSeen notes what the focus has been at, and whether it has come round.
+const focusSeen = `{
+	window.visited = new Set()
+	window.round = false
+	addEventListener('focusin', (e) => {
+		round ||= visited.size > 1 && e.target === [...visited][0]
+		visited.add(e.target)
+	}, true)
+}`
+
+// unreached is what reacts to clicks, by itself or by a listener of React's, and was
+// neither visited nor has a part that was, of what was there before the walk. Within a
+// menu, tabs and their like, the arrow keys lead on from what was visited.
+const unreached = `(() => {
+	const own = 'a[href], button, input, select, textarea, summary, audio, video, [role=button], [role=link], [role=menuitem], [role=tab], [role=switch], [role=checkbox], [role=radio], [role=treeitem], [role=slider]'
+	const props = (e) => e[Object.keys(e).find((key) => key.startsWith('__reactProps'))] ?? {}
+	const points = (e) => getComputedStyle(e).cursor === 'pointer'
+	const reacts = (e) => e.matches(own) || props(e).onClick && points(e) && !points(e.parentElement)
+	const usable = (e) => shown(e) && !e.disabled && !e.closest('[aria-disabled=true], [inert], [aria-hidden=true], .ant-table-measure-row')
+	const reached = [...visited]
+	const composite = '[role=menu], [role=tablist], [role=radiogroup], [role=tree], [role=treegrid], [role=listbox]'
+	return [...there]
+		.filter((e) => e.isConnected && reacts(e) && usable(e) && !reached.some((v) => e.contains(v) || reacts(v) && v.contains(e)))
+		.filter((e) => !e.closest('label') || !reached.some((v) => e.closest('label').contains(v)))
+		.filter((e) => ![...document.querySelectorAll(composite)].some((c) => c.contains(e) && reached.some((v) => c.contains(v))))
+		.map((e) => e.outerHTML.slice(0, 200))
+})()`
+
+// walk goes through the page by Tab until it comes round.
+func (p *page) walk() {
+	p.t.Helper()
+	if err := evaluate(p, "void (window.there = document.querySelectorAll('body *'))", nil); err != nil {
+		p.fatalf("look at the page: %v", err)
+	}
+	for range 120 {
+		for range 10 {
+			p.press("Tab")
+		}
+		var round bool
+		if err := evaluate(p, "round", &round); err != nil {
+			p.fatalf("walk: %v", err)
+		}
+		if round {
+			return
+		}
+	}
+	p.fatalf("the focus does not come round")
+}
+
+// astray is an expression for where the focus is when it is not in the dialog: after
+// the last of all it goes to the browser itself, and then comes back.
+const astray = `((d, e) => d.contains(e) ? '' : e === document.body ? 'in the browser' : 'at ' + e.outerHTML.slice(0, 200))(dialog().closest('.ant-drawer, .ant-modal-wrap, .ant-popover'), document.activeElement)`
+
+// keepsFocus opens a dialog by a button and the key Enter: the focus goes into it, stays
+// in it, and returns to the button when Escape closes it.
+func (p *page) keepsFocus(opener string) {
+	p.t.Helper()
+	var button runtime.RemoteObjectID
+	p.until("find "+opener, func() (err error) {
+		button, err = locate(p, opener, "button")
+		return err
+	})
+	if err := on(p, button, "function () { this.focus() }", nil); err != nil {
+		p.fatalf("focus %s: %v", opener, err)
+	}
+	p.press("Enter")
+	inside := func() error {
+		var where string
+		err := evaluate(p, astray, &where)
+		if err == nil && where != "" {
+			err = fmt.Errorf("the focus is %s", where)
+		}
+		return err
+	}
+	p.until("have the focus in what "+opener+" opens", inside)
+	p.settle()
+	var stops int
+	if err := evaluate(p, "dialog().querySelectorAll('a[href], button, input, textarea, [tabindex]').length", &stops); err != nil {
+		p.fatalf("count: %v", err)
+	}
+	for _, key := range []string{"Tab", "Shift+Tab"} {
+		for range stops + 2 {
+			p.press(key)
+			if err := inside(); err != nil && !strings.HasSuffix(err.Error(), "in the browser") {
+				p.t.Errorf("%s in what %s opens: %v", key, opener, err)
+			}
+		}
+	}
+	p.until("come back into what "+opener+" opened", func() error {
+		err := inside()
+		if err != nil {
+			p.press("Tab")
+		}
+		return err
+	})
+	p.press("Escape")
+	p.until("have the focus at "+opener+" again", func() error {
+		return on(p, button, "function () { if (uppermost()) throw new Error('it is still open'); if (document.activeElement !== this) throw new Error('it is at ' + document.activeElement.outerHTML.slice(0, 200)) }", nil)
+	})
+}
+
+// named holds that all that can be used has a name, in words and not in those of an icon.
+func (p *page) named() {
+	p.t.Helper()
+	tree := send(p, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	uses := append([]string{"button", "link", "menuitem", "tab", "switch", "checkbox", "radio", "slider"}, fields...)
+	for _, node := range tree.Nodes {
+		if !node.Ignored && slices.Contains(uses, said(node.Role)) && said(node.Name) == "" {
+			p.t.Errorf("a %s has no name", said(node.Role))
+		}
+	}
+	var icons []string
+	if err := evaluate(p, `[...document.querySelectorAll('.anticon[role=img]')].filter((e) => e.classList.contains('anticon-' + e.ariaLabel)).map((e) => e.parentElement.outerHTML.slice(0, 200))`, &icons); err != nil {
+		p.fatalf("look at the icons: %v", err)
+	}
+	if len(icons) > 0 {
+		p.t.Errorf("icons say their names:\n%s", strings.Join(icons, "\n"))
+	}
+}
+
+// TestConsoleKeyboard goes through every page by keys alone.
+func TestConsoleKeyboard(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	c.fileGroup("Papers")
+	c.keepsText("notes.txt", "some notes")
+	kept := c.keepsText("old.txt", "some notes")
+	c.want(200, "DELETE", fmt.Sprintf("/file/list?ids=%d", kept.ID), "")
+	c.dict("colours", "tag")
+	openers := map[string]string{
+		"/admin/list": "New user", "/user/list": "New app user", "/admin/role": "New role", "/admin/rule": "New permission", "/admin/dept": "New department",
+		"/file/list": "notes.txt", "/file/group": "New group", "/file/trash": "", "/system/dict": "New dictionary",
+		"/system/setting?define=1": "New group", "/system/monitor/trace": "Start a trace", "/account": "Change picture",
+		"/": "", "/system/session": "", "/system/loginlog": "", "/system/info": "", "/system/monitor/request": "", "/account/password": "",
+	}
+	for at, opener := range openers {
+		t.Run(strings.ReplaceAll(at[1:], "/", "-"), func(t *testing.T) {
+			t.Parallel()
+			p := console(t, server)
+			p.before(focusSeen)
+			p.as(c.token)
+			p.open(at)
+			p.settle()
+			p.named()
+			p.walk()
+			var missed []string
+			if err := evaluate(p, unreached, &missed); err != nil {
+				t.Fatal(err)
+			}
+			if len(missed) > 0 {
+				t.Errorf("no key leads to\n%s", strings.Join(missed, "\n"))
+			}
+			if opener != "" {
+				p.keepsFocus(opener)
+			}
+		})
+	}
+}
