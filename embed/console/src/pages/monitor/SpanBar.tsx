@@ -16,6 +16,7 @@ export function SpanBar({ span, set, live, reload, loading }: Props) {
         options={Object.keys(quick).map((name) => ({ value: name, label: word('span', name) }))}
       />
       <DatePicker.RangePicker
+        allowEmpty={[true, true]} // else Tab does not lead out of it while it is empty
         showTime={{ format: 'HH:mm:ss' }} format="YYYY-MM-DD HH:mm:ss" aria-label={t('monitor.span')} style={{ maxWidth: '100%' }} placeholder={[t('monitor.from'), t('monitor.to')]}
         value={span.to ? [dayjs(span.from()), dayjs(span.to)] : null}
         onChange={(range) => set(range?.[0] && range[1] ? { ...inAddress(range[0].valueOf(), range[1].valueOf()), live: undefined } : { from: undefined, to: undefined })}
