@@ -163,7 +163,7 @@ func TestConsoleDictionaryItems(t *testing.T) {
 	p.click("button", "Undo")
 	p.row("Settled")
 	c.labels(path, "New Sent Settled <b>Late</b>")
-	p.click("button", "delete Delete") // the icon's name, then its own
+	p.click("button", "Delete")
 	p.see("Delete its items first: 4.")
 }
 
