@@ -73,7 +73,7 @@ func consoleWords(t *testing.T, language string) map[string]map[string]string {
 	areas := map[string]map[string]string{}
 	for _, path := range paths {
 		area := strings.TrimSuffix(filepath.Base(path), ".ts")
-		if area == "index" {
+		if area == "index" || givenTexts[area] != nil {
 			continue
 		}
 		source, err := os.ReadFile(path)
@@ -233,10 +233,8 @@ func goSources(t *testing.T) (paths []string) {
 // menuWords are the keys of translated names in the seed.
 func menuWords(t *testing.T) (keys []string) {
 	t.Helper()
-	data, err := os.ReadFile("../embed/seed/permissions.json")
-	must(t, err)
 	var nodes []struct{ Local string }
-	must(t, json.Unmarshal(data, &nodes))
+	seedFile(t, "permissions.json", &nodes)
 	for _, node := range nodes {
 		if node.Local != "" {
 			keys = append(keys, node.Local)
@@ -254,6 +252,72 @@ func TestEveryMenuHasWords(t *testing.T) {
 	for _, key := range keys {
 		if _, ok := words[key]; !ok {
 			t.Errorf("the console has no words for %s", key)
+		}
+	}
+}
+
+// givenTexts are, by the file that has their Chinese words, the texts of records that
+// the program makes. In English they are what is stored.
+var givenTexts = map[string]func(*testing.T) map[string]bool{"actions": actionNames, "builtins": builtinTexts}
+
+// actionNames are those of the permissions that routes make.
+func actionNames(t *testing.T) map[string]bool {
+	t.Helper()
+	var places []menuPlace
+	seedFile(t, "permissions.json", &places)
+	known, texts := map[string]bool{}, map[string]bool{}
+	for _, place := range places {
+		known[place.Key] = true
+	}
+	for _, rt := range routes() {
+		if !rt.open() && !known[rt.Access] {
+			known[rt.Access], texts[rt.Title] = true, true
+		}
+	}
+	return texts
+}
+
+// builtinTexts are those of the settings that every installation has.
+func builtinTexts(t *testing.T) map[string]bool {
+	t.Helper()
+	var words names
+	seedFile(t, "names.json", &words)
+	texts := map[string]bool{}
+	for _, group := range words.Groups {
+		texts[group.Title], texts[group.Remark] = true, true
+	}
+	for _, setting := range words.Settings {
+		texts[setting.Title], texts[setting.Describe] = true, true
+	}
+	return texts
+}
+
+func seedFile(t *testing.T, name string, into any) {
+	t.Helper()
+	data, err := os.ReadFile("../embed/seed/" + name)
+	must(t, err)
+	must(t, json.Unmarshal(data, into))
+}
+
+func TestEveryGivenTextHasChineseWords(t *testing.T) {
+	for area, texts := range givenTexts {
+		source, err := os.ReadFile(filepath.Join(consoleSource, "i18n", "zh", area+".ts"))
+		must(t, err)
+		words, err := wordsOf(string(source))
+		must(t, err)
+		wanted := texts(t)
+		if len(wanted) == 0 {
+			t.Errorf("%s: the seed has no such texts", area)
+		}
+		for text := range wanted {
+			if words["given."+text] == "" {
+				t.Errorf("zh/%s.ts has no words for %q", area, text)
+			}
+		}
+		for key := range words {
+			if text, ok := strings.CutPrefix(key, "given."); !ok || !wanted[text] {
+				t.Errorf("zh/%s.ts has words for %q, which is not seeded", area, text)
+			}
 		}
 	}
 }

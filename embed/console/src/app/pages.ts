@@ -24,10 +24,10 @@ const page = (access: Access | Access[], load: () => Promise<ComponentType>, ...
 export const pages: Record<string, Page> = {
   '/admin/list': page('admin.list.query', async () => (await import('../pages/people/Users')).Users, 'people'),
   '/user/list': page('user.list.query', async () => (await import('../pages/people/AppUsers')).AppUsers, 'people'),
-  '/system/setting': page('system.setting.query', async () => (await import('../pages/settings/Settings')).Settings, 'settings'),
+  '/system/setting': page('system.setting.query', async () => (await import('../pages/settings/Settings')).Settings, 'settings', 'builtins'),
   '/system/dict': page('system.dict.query', async () => (await import('../pages/dicts/Dicts')).Dicts, 'dicts'),
-  '/admin/role': page('admin.role.query', async () => (await import('../pages/rights/Roles')).Roles, 'rights'),
-  '/admin/rule': page('admin.rule.query', async () => (await import('../pages/rights/Permissions')).Permissions, 'rights'),
+  '/admin/role': page('admin.role.query', async () => (await import('../pages/rights/Roles')).Roles, 'rights', 'actions'),
+  '/admin/rule': page('admin.rule.query', async () => (await import('../pages/rights/Permissions')).Permissions, 'rights', 'actions'),
   '/admin/dept': page('admin.dept.query', async () => (await import('../pages/rights/Departments')).Departments, 'rights'),
   '/system/session': page('system.session.query', async () => (await import('../pages/Sessions')).Sessions),
   '/system/loginlog': page('system.loginlog.query', async () => (await import('../pages/LoginLog')).LoginLog),

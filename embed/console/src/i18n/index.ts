@@ -16,7 +16,9 @@ const areas = {
   frame: { en: () => import('./en'), zh: () => import('./zh') },
   people: { en: () => import('./en/people'), zh: () => import('./zh/people') },
   rights: { en: () => import('./en/rights'), zh: () => import('./zh/rights') },
+  actions: { en: async () => ({}), zh: () => import('./zh/actions') },
   settings: { en: () => import('./en/settings'), zh: () => import('./zh/settings') },
+  builtins: { en: async () => ({}), zh: () => import('./zh/builtins') },
   dicts: { en: () => import('./en/dicts'), zh: () => import('./zh/dicts') },
   files: { en: () => import('./en/files'), zh: () => import('./zh/files') },
   monitor: { en: () => import('./en/monitor'), zh: () => import('./zh/monitor') },
@@ -57,3 +59,7 @@ function apart(value: string): string {
 export function maybe(key: string): string | undefined {
   return Object.hasOwn(words, key) ? words[key] : undefined
 }
+
+// given is a text of a record that the program has made, in the user's language: what
+// somebody has written there instead stands as it is.
+export const given = (text: string): string => maybe(`given.${text}`) ?? text

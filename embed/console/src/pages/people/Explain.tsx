@@ -2,7 +2,7 @@ import { CheckCircleFilled, CloseCircleFilled } from '@ant-design/icons'
 import { Breadcrumb, Card, Drawer, Flex, Form, Grid, Tag, theme, TreeSelect, Typography } from 'antd'
 import { type ReactNode, useMemo, useState } from 'react'
 import type { Explanation, PermissionNode, PermissionTree, User } from '../../api/types'
-import { type Key, maybe, t } from '../../i18n'
+import { given, type Key, maybe, t } from '../../i18n'
 import { useGet } from '../../ui/useGet'
 import { names } from './person'
 
@@ -45,7 +45,7 @@ function Question({ user }: { user: User }) {
 function Answer({ user, of, nodes }: { user: User; of: Explanation; nodes: Node[] }) {
   const { token } = theme.useToken()
   const labels = useMemo(() => labelsOf(nodes), [nodes])
-  const label = (step: { key: string; name: string }) => labels.get(step.key) ?? step.name
+  const label = (step: { key: string; name: string }) => labels.get(step.key) ?? given(step.name)
   const off = of.path.find((step) => step.status === 0)
   const why = t(`people.explain.${of.reason}` as Key, { name: names([user]), above: off ? label(off) : '' })
   return (
@@ -82,7 +82,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
 // nodeOf is a permission in the tree that is picked from; it is found by its name
 // and by its key.
 function nodeOf(p: PermissionNode): Node {
-  const label = maybe(p.local) ?? p.name
+  const label = maybe(p.local) ?? given(p.name)
   return { value: p.key, label, text: `${label} ${p.name} ${p.key}`, children: p.children?.map(nodeOf) }
 }
 

@@ -4,7 +4,7 @@ import { lazy, Suspense, useEffect, useRef } from 'react'
 import { download, save } from '../../api/request'
 import type { DeptTree, Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { t } from '../../i18n'
+import { learn, t } from '../../i18n'
 import { List } from '../../ui/List'
 import { useEvery } from '../../ui/useEvery'
 import { useGet } from '../../ui/useGet'
@@ -21,7 +21,7 @@ const Depts = lazy(async () => ({ default: (await import('./Depts')).Depts }))
 const DeptSelect = lazy(async () => ({ default: (await import('./DeptSelect')).DeptSelect }))
 const UserForm = lazy(async () => ({ default: (await import('./UserForm')).UserForm }))
 const Import = lazy(async () => ({ default: (await import('./Import')).Import }))
-const Explain = lazy(async () => ({ default: (await import('./Explain')).Explain }))
+const Explain = lazy(async () => ({ default: (await Promise.all([import('./Explain'), learn('actions')]))[0].Explain }))
 
 // Users are the people who sign in to the backend, beside the departments that they
 // belong to.

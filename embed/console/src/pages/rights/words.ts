@@ -1,8 +1,8 @@
 import type { PermissionNode } from '../../api/types'
-import { maybe, t } from '../../i18n'
+import { given, maybe, t } from '../../i18n'
 
 // permissionName is what a permission is called in the menus and everywhere else.
-export const permissionName = (p: Pick<PermissionNode, 'local' | 'name'>): string => maybe(p.local) ?? p.name
+export const permissionName = (p: Pick<PermissionNode, 'local' | 'name'>): string => maybe(p.local) ?? given(p.name)
 
 // people is a number of them in words.
 export const people = (n: number): string => (n === 0 ? t('role.nobody') : n === 1 ? t('role.person') : t('role.people', { n }))

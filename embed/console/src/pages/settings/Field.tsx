@@ -2,7 +2,7 @@ import { DeleteOutlined, EditOutlined, UndoOutlined } from '@ant-design/icons'
 import { Badge, Button, Flex, Grid, Tag, theme, Typography } from 'antd'
 import { memo, type ReactNode } from 'react'
 import type { Setting } from '../../api/types'
-import { t } from '../../i18n'
+import { given, t } from '../../i18n'
 import { Control, warning } from './Control'
 import { type Draft, keep, stamp, write } from './drafts'
 
@@ -38,13 +38,13 @@ export const Field = memo(function Field({ setting: s, name, draft, fault, readO
     >
       <div style={{ minWidth: 0, overflowWrap: 'anywhere' }}>
         <Flex gap={8} align="center" wrap>
-          <label id={`${id}-label`} htmlFor={id} dir="auto" style={{ fontWeight: 600 }}>{s.title}</label>
+          <label id={`${id}-label`} htmlFor={id} dir="auto" style={{ fontWeight: 600 }}>{given(s.title)}</label>
           {builtin && <Tag title={t('settings.builtin.text')}>{t('settings.builtin')}</Tag>}
           {onEdit && <Button type="text" size="small" icon={<EditOutlined />} aria-label={t('settings.edit', { name })} title={t('edit')} onClick={onEdit} />}
           {onDelete && <Button type="text" size="small" icon={<DeleteOutlined />} aria-label={t('settings.delete', { name })} title={t('delete')} onClick={onDelete} />}
         </Flex>
         <Typography.Text type="secondary" style={{ fontFamily: 'ui-monospace, monospace', fontSize: 12 }}>{name}</Typography.Text>
-        <div id={`${id}-text`} dir="auto" style={{ color: token.colorTextSecondary, whiteSpace: 'pre-line', marginTop: 4 }}>{s.describe}<Bounds setting={s} /></div>
+        <div id={`${id}-text`} dir="auto" style={{ color: token.colorTextSecondary, whiteSpace: 'pre-line', marginTop: 4 }}>{given(s.describe)}<Bounds setting={s} /></div>
       </div>
       <div style={{ minWidth: 0 }}>
         <Control

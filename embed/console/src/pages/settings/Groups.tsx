@@ -1,6 +1,6 @@
 import { Flex, Grid, Menu, Select, theme } from 'antd'
 import { useNavigate } from 'react-router'
-import { t } from '../../i18n'
+import { given, t } from '../../i18n'
 import { type Drafts } from './drafts'
 import { type Group, pathOf } from './useSettings'
 
@@ -19,7 +19,7 @@ export function Groups({ groups, here, drafts, search }: Props) {
     return (
       <Select
         aria-label={t('settings.groups')} style={{ width: '100%', marginBottom: 16 }} value={here?.id} placeholder={t('settings.groups')} onChange={go}
-        options={groups.map((g) => ({ value: g.id, label: <Label title={g.title} changes={changes(g)} /> }))}
+        options={groups.map((g) => ({ value: g.id, label: <Label title={given(g.title)} changes={changes(g)} /> }))}
       />
     )
   }
@@ -27,7 +27,7 @@ export function Groups({ groups, here, drafts, search }: Props) {
     <nav aria-label={t('settings.groups')} style={{ width: 220, flex: 'none', position: 'sticky', top: 68, maxHeight: 'calc(100vh - 84px)', overflowY: 'auto' }}>
       <Menu
         style={{ borderInlineEnd: 0, background: 'none' }} selectedKeys={here ? [String(here.id)] : []} onClick={({ key }) => go(Number(key))}
-        items={groups.map((g) => ({ key: String(g.id), title: g.title, label: <Label title={g.title} changes={changes(g)} /> }))}
+        items={groups.map((g) => ({ key: String(g.id), title: given(g.title), label: <Label title={given(g.title)} changes={changes(g)} /> }))}
       />
     </nav>
   )

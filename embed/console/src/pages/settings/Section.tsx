@@ -2,7 +2,7 @@ import { DeleteOutlined, EditOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button, Empty, Flex, Tag, theme, Typography } from 'antd'
 import type { Setting } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { t } from '../../i18n'
+import { given, t } from '../../i18n'
 import type { Drafts } from './drafts'
 import { Field } from './Field'
 import type { Define } from './useDefine'
@@ -28,12 +28,12 @@ export function Section({ group, settings, drafts, faults, onWrite, define }: Pr
       style={{ background: token.colorBgContainer, borderRadius: token.borderRadiusLG, border: `1px solid ${token.colorBorderSecondary}`, padding: '16px 24px 4px', marginBottom: 16 }}
     >
       <Flex gap={8} align="center" wrap style={{ marginBottom: 12 }}>
-        <Typography.Title level={2} id={`group-${group.id}`} dir="auto" style={{ fontSize: 16, margin: 0, overflowWrap: 'anywhere', minWidth: 0 }}>{group.title}</Typography.Title>
+        <Typography.Title level={2} id={`group-${group.id}`} dir="auto" style={{ fontSize: 16, margin: 0, overflowWrap: 'anywhere', minWidth: 0 }}>{given(group.title)}</Typography.Title>
         {group.public === 1 && <Tag title={t('settings.public.text')}>{t('settings.public')}</Tag>}
         <span style={{ flex: 1 }} />
         {define && group.key && <Actions group={group} define={define} />}
       </Flex>
-      {group.remark && <Typography.Paragraph type="secondary" dir="auto" style={{ whiteSpace: 'pre-line', overflowWrap: 'anywhere', marginTop: -8 }}>{group.remark}</Typography.Paragraph>}
+      {group.remark && <Typography.Paragraph type="secondary" dir="auto" style={{ whiteSpace: 'pre-line', overflowWrap: 'anywhere', marginTop: -8 }}>{given(group.remark)}</Typography.Paragraph>}
       {settings.map((s) => (
         <Field
           key={s.id} setting={s} name={`${group.key || group.id}.${s.key}`} draft={drafts.get(s.id)} fault={faults[s.id]} readOnly={readOnly} onWrite={onWrite}

@@ -2,7 +2,7 @@ import { Alert, Form, type FormInstance, Input, InputNumber, Select } from 'antd
 import { useState } from 'react'
 import { Failure, get, post, put } from '../../api/request'
 import type { Option, Prop, Setting } from '../../api/types'
-import { type Key, t } from '../../i18n'
+import { given, type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
 import { newest } from '../../ui/newest'
@@ -90,7 +90,7 @@ function Fields({ form, groups, stored, builtin }: { form: FormInstance<Values>;
       <Form.Item name="key" label={t('settings.key')} extra={t('settings.key.text')} rules={required}><Input maxLength={64} disabled={builtin} spellCheck={false} /></Form.Item>
       <Form.Item name="describe" label={t('describe')} extra={t('settings.describe.text')}><Input.TextArea maxLength={1000} rows={3} /></Form.Item>
       <Form.Item name="group_id" label={t('settings.group')} rules={required}>
-        <Select disabled={builtin} options={groups.map((g) => ({ value: g.id, label: g.title }))} showSearch={{ optionFilterProp: 'label' }} />
+        <Select disabled={builtin} options={groups.map((g) => ({ value: g.id, label: given(g.title) }))} showSearch={{ optionFilterProp: 'label' }} />
       </Form.Item>
       <Form.Item name="type" label={t('settings.type')} rules={required} extra={type === 'secret' ? t('settings.type.secret.text') : undefined}>
         <Select

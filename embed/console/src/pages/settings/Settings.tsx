@@ -5,7 +5,7 @@ import { useNavigate, useParams } from 'react-router'
 import { post } from '../../api/request'
 import { type Access } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { t } from '../../i18n'
+import { given, t } from '../../i18n'
 import { Bar } from '../../ui/Bar'
 import { count } from '../../ui/format'
 import { useAct } from '../../ui/useAct'
@@ -109,7 +109,7 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
 function match(groups: Group[], search: string) {
   const text = search.toLowerCase()
   return groups
-    .map((group) => ({ group, settings: group.settings.filter((s) => [s.title, s.describe, `${group.key}.${s.key}`].some((t) => t.toLowerCase().includes(text))) }))
+    .map((group) => ({ group, settings: group.settings.filter((s) => [s.title, given(s.title), s.describe, given(s.describe), `${group.key}.${s.key}`].some((t) => t.toLowerCase().includes(text))) }))
     .filter(({ settings }) => settings.length > 0)
 }
 
