@@ -154,7 +154,8 @@ func TestConsoleDictionaryItems(t *testing.T) {
 	p.see("Nothing matches.")
 	p.click("button", "Clear the search and filters")
 
-	p.row("Settled").click("button", "Delete Settled")
+	p.row("Settled").click("button", "More for Settled")
+	p.click("menuitem", "Delete")
 	p.see("Records that hold the value paid keep it")
 	p.audit()
 	p.confirm("Delete")
@@ -239,7 +240,7 @@ func TestConsoleDictionaryForWhoMayReadIt(t *testing.T) {
 	reader := owner.holder(server, "clerk", "system.dict.query", "system.dict.item.query")
 	p := signedInAt(t, server, reader, path)
 	p.row("Paid").see("Yes")
-	for _, button := range []string{"New dictionary", "New item", "Edit", "Delete", "Edit Paid", "Delete Paid", "Move Paid up"} {
+	for _, button := range []string{"New dictionary", "New item", "Edit", "Delete", "Edit Paid", "More for Paid", "Move Paid up"} {
 		p.missing("button", button)
 	}
 	p.missing("switch", "state is enabled")

@@ -27,6 +27,8 @@ export const light: ThemeConfig = {
   },
   components: {
     ...shape,
+    Checkbox: { colorBorder: '#8c929c' },
+    Radio: { colorBorder: '#8c929c' },
     Menu: { ...shape.Menu, itemColor: '#40444d', itemHoverBg: '#eceef2', itemSelectedBg: '#e4ecfa', itemSelectedColor: '#0747b3', itemActiveBg: '#e4ecfa' },
     Table: { ...shape.Table, headerBg: '#fff', headerColor: 'rgba(22, 24, 29, 0.66)', rowHoverBg: '#f7f8fa', rowSelectedBg: '#eef3fc', rowSelectedHoverBg: '#e4ecfa', borderColor: '#ebedf0' },
   },
@@ -48,7 +50,8 @@ export const dark: ThemeConfig = {
     DatePicker: { colorTextLightSolid: onColor },
     Select: { colorTextDisabled: 'rgba(255, 255, 255, 0.72)' },
     Badge: { colorTextLightSolid: onColor },
-    Checkbox: { colorWhite: onColor },
+    Checkbox: { colorWhite: onColor, colorBorder: '#7a818c' },
+    Radio: { colorBorder: '#7a818c' },
     Menu: { ...shape.Menu, itemColor: '#c3c7ce', itemHoverBg: '#1d2025', itemSelectedBg: '#1d2a40', itemSelectedColor: '#a8cbfb', itemActiveBg: '#1d2a40' },
     Table: { ...shape.Table, headerBg: '#16181c', headerColor: 'rgba(255, 255, 255, 0.64)', rowHoverBg: '#1b1e22', rowSelectedBg: '#1a2231', rowSelectedHoverBg: '#1d2a40', borderColor: '#2a2d33' },
   },

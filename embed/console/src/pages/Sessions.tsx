@@ -1,8 +1,8 @@
-import { Button } from 'antd'
 import { del } from '../api/request'
 import type { Session } from '../api/types'
 import { useAccount } from '../app/account'
 import { t } from '../i18n'
+import { Actions } from '../ui/Actions'
 import { Finder } from '../ui/Finder'
 import { List } from '../ui/List'
 import { useAct } from '../ui/useAct'
@@ -40,9 +40,7 @@ export function Sessions() {
         ...sessionColumns(),
         {
           title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
-          render: (_, session) => may('system.session.delete') && session.current !== 1 && (
-            <Button size="small" onClick={() => void end(session)}>{t('sessions.end')}</Button>
-          ),
+          render: (_, session) => <Actions first={may('system.session.delete') && session.current !== 1 && { label: t('sessions.end'), onClick: () => void end(session) }} />,
         },
       ]}
     />

@@ -31,6 +31,10 @@ function columnsOf({ kind, times, step, series }: Pick<Props, 'kind' | 'times' |
   return [xs, ...values]
 }
 
+// alone are the places of values that have none beside them: no line leads to one.
+const alone = (values: ArrayLike<number | null | undefined>): number[] =>
+  Array.from(values).flatMap((value, i) => (value == null || values[i - 1] != null || values[i + 1] != null ? [] : i))
+
 // Plot draws a chart on a canvas. What it says has to be said in text beside it.
 export default function Plot({ kind, times, step, series, format, onRange, height, onHover }: Props) {
   const { token } = theme.useToken()
@@ -56,7 +60,7 @@ export default function Plot({ kind, times, step, series, format, onRange, heigh
         { ...axis, size: 64, space: 36, grid: { stroke: token.colorBorderSecondary, width: 1 }, values: (_, splits) => splits.map((n) => now.current.format(n)) },
       ],
       series: [{}, ...series.map((s) => kind === 'lines'
-        ? { stroke: s.color, width: 1.75, dash: s.dash, points: { size: 4, fill: s.color } }
+        ? { stroke: s.color, width: 1.75, dash: s.dash, points: { size: 4, fill: s.color, filter: (u: uPlot, at: number, shown: boolean) => (shown ? null : alone(u.data[at]!)) } }
         : { fill: s.color, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [0.8, 28] }) })],
       hooks: {
         setCursor: [(u) => now.current.onHover(u.cursor.idx ?? null)],

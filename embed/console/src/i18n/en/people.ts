@@ -1,6 +1,6 @@
 export const people = {
   'people.empty': 'There are no users yet. Create one, or import a file.',
-  'people.app.empty': 'There are no app users yet.',
+  'people.app.empty': 'There are no app users yet. Create one, or let people register themselves: see Settings, App.',
   'people.user': 'User',
   'people.you': 'you',
   'people.own': 'This is you. Somebody else has to do it.',

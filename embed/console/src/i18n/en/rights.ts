@@ -133,7 +133,7 @@ export const rights = {
   'role.review.hidden': 'These pages are not granted and do not appear in the menu: {names}.',
   'role.rights.saved': 'The rights of {name} are saved.',
   'role.holders.all': 'Show all in the list of users',
-  'role.holders.none': 'Nobody holds this role.',
+  'role.holders.none': 'Nobody holds this role. Give it to people on the page of users.',
   'role.holders.scope': '{n} {n|person holds|people hold} this role; you see {seen} of them.',
   'role.disable': 'Disable the role {name}?',
   'role.disable.text': 'It gives nothing from this moment. It is held by: {people}.',

@@ -2,7 +2,7 @@ import type { people as en } from '../en/people'
 
 export const people: Record<keyof typeof en, string> = {
   'people.empty': '还没有用户，请新建或导入。',
-  'people.app.empty': '还没有应用用户。',
+  'people.app.empty': '还没有应用用户。请新建，或在“设置 - 应用”中开放注册。',
   'people.user': '用户',
   'people.you': '我',
   'people.own': '这是您自己的账号，须由其他人操作。',

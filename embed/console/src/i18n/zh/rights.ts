@@ -135,7 +135,7 @@ export const rights: Record<keyof typeof en, string> = {
   'role.review.hidden': '以下页面未授予，菜单中不会显示：{names}。',
   'role.rights.saved': '已保存 {name} 的权限。',
   'role.holders.all': '在用户列表中查看全部',
-  'role.holders.none': '没有人持有此角色。',
+  'role.holders.none': '还没有人持有此角色。请在用户页面授予。',
   'role.holders.scope': '共 {n} 人持有此角色，您可见其中 {seen} 人。',
   'role.disable': '停用角色 {name}？',
   'role.disable.text': '停用后该角色立即失效。持有人：{people}。',

@@ -2,6 +2,7 @@ import { Button } from 'antd'
 import { del, get } from '../../api/request'
 import type { Session, SessionPage } from '../../api/types'
 import { t } from '../../i18n'
+import { Actions } from '../../ui/Actions'
 import { List } from '../../ui/List'
 import { useAct } from '../../ui/useAct'
 import { useTable } from '../../ui/useTable'
@@ -39,8 +40,8 @@ export function OwnSessions() {
       columns={[
         ...sessionColumns().slice(1),
         {
-          title: t('actions'), key: 'actions', align: 'end',
-          render: (_, session) => session.current !== 1 && <Button size="small" onClick={() => void end(session)}>{t('account.end')}</Button>,
+          title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
+          render: (_, session) => <Actions first={session.current !== 1 && { label: t('account.end'), onClick: () => void end(session) }} />,
         },
       ]}
     />

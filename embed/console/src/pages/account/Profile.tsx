@@ -1,4 +1,4 @@
-import { Alert, Button, Flex, Form, Input, Radio, Typography } from 'antd'
+import { Alert, Button, Flex, Form, Grid, Input, Radio, Typography } from 'antd'
 import { useEffect, useState } from 'react'
 import { Failure, put } from '../../api/request'
 import type { User } from '../../api/types'
@@ -16,6 +16,7 @@ const valuesOf = ({ nickname, email, mobile, sex }: User): Values => ({ nickname
 export function Profile() {
   const { info: { info: user }, reload } = useAccount()
   const { done } = useAct()
+  const { md } = Grid.useBreakpoint()
   const [form] = Form.useForm<Values>()
   const [loaded, setLoaded] = useState(user) // what the form was filled with
   const [problem, setProblem] = useState('')
@@ -58,8 +59,9 @@ export function Profile() {
   }
 
   return (
-    <Flex gap={40} wrap align="start" style={{ paddingTop: 8 }}>
-      <Form<Values> form={form} layout="vertical" requiredMark={false} initialValues={valuesOf(user)} onFinish={(values) => void save(values)} style={{ flex: '1 1 280px', maxWidth: 480 }}>
+    <Flex gap={md ? 40 : 24} vertical={!md} align={md ? 'start' : 'stretch'} style={{ paddingTop: 8 }}>
+      {!md && <Picture user={user} onChange={reload} />}
+      <Form<Values> form={form} layout="vertical" requiredMark={false} initialValues={valuesOf(user)} onFinish={(values) => void save(values)} style={{ flex: '0 1 480px', minWidth: 0 }}>
         {problem && (
           <Alert
             type="error" showIcon style={{ marginBottom: 16 }} title={<span style={{ whiteSpace: 'pre-line' }}>{problem}</span>}
@@ -77,7 +79,7 @@ export function Profile() {
         </Form.Item>
         <Button type="primary" htmlType="submit" loading={busy}>{t('save')}</Button>
       </Form>
-      <Picture user={user} onChange={reload} />
+      {md && <Picture user={user} onChange={reload} />}
     </Flex>
   )
 }

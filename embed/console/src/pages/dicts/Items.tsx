@@ -5,6 +5,7 @@ import { del, post, put } from '../../api/request'
 import type { Dict, DictItem } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
+import { Actions } from '../../ui/Actions'
 import { Find } from '../../ui/Find'
 import { count } from '../../ui/format'
 import { useAct } from '../../ui/useAct'
@@ -109,10 +110,9 @@ function Listed({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems
 
   const { arrows, refs } = useArrows(items, (at) => set({ page: String(Math.floor(at / size) + 1) }))
   const columns: TableProps<DictItem>['columns'] = [
-    ...(change && !narrowed && (rows?.length ?? 0) > 1 ? [{ title: t('sort'), key: 'order', width: 88, render: (_: unknown, item: DictItem) => arrows(item) }] : []),
+    { title: t('sort'), dataIndex: 'sort', width: 128, render: (sort: number, item) => (change && !narrowed && (rows?.length ?? 0) > 1 ? <Flex align="center" gap={8}>{arrows(item)} {sort}</Flex> : sort) },
     { title: t('dicts.item.shown'), key: 'shown', render: (_, i) => <div style={{ minWidth: 96, maxWidth: 320 }}><Shown type={dict.type} status={i.status} label={i.label} /></div> },
     { title: t('dicts.item.value'), dataIndex: 'value', render: (value: string) => <div style={{ minWidth: 64, maxWidth: 320, overflowWrap: 'anywhere' }}><bdi style={{ fontFamily: 'ui-monospace, monospace' }}>{value}</bdi></div> },
-    { title: t('sort'), dataIndex: 'sort', align: 'end', width: 96 },
     {
       title: t('enabled'), dataIndex: 'switch', width: 120,
       render: (state: number, i) => change
@@ -120,12 +120,12 @@ function Listed({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems
         : t(state ? 'yes' : 'no'),
     },
     {
-      title: t('actions'), key: 'actions', align: 'end', width: 96,
+      title: t('actions'), key: 'actions', align: 'end', fixed: 'end', width: 112,
       render: (_, i) => (
-        <Flex justify="end">
-          {change && <Button type="text" size="small" icon={<EditOutlined />} aria-label={t('dicts.item.edit', { name: i.label })} title={t('edit')} onClick={() => show(i)} />}
-          {may('system.dict.item.delete') && <Button type="text" size="small" icon={<DeleteOutlined />} aria-label={t('dicts.item.delete', { name: i.label })} title={t('delete')} onClick={() => void remove(i)} />}
-        </Flex>
+        <Actions
+          first={change && { label: t('edit'), onClick: () => show(i) }} called={t('dicts.item.edit', { name: i.label })} label={t('dicts.item.more', { name: i.label })}
+          more={[may('system.dict.item.delete') && { label: t('delete'), danger: true, onClick: () => void remove(i) }]}
+        />
       ),
     },
   ]

@@ -1,11 +1,12 @@
 import { PlusOutlined } from '@ant-design/icons'
-import { Button, Form, Input, InputNumber, Space } from 'antd'
+import { Button, Form, Input, InputNumber } from 'antd'
 import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { del, get, post, put } from '../../api/request'
 import type { FileGroup } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
+import { Actions } from '../../ui/Actions'
 import { count } from '../../ui/format'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { List } from '../../ui/List'
@@ -67,12 +68,12 @@ export function FileGroups() {
           { title: t('describe'), dataIndex: 'describe', render: (text: string) => <div style={{ maxWidth: 360, minWidth: 120, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }} title={text}><bdi>{text || '—'}</bdi></div> },
           { title: t('updated_at'), dataIndex: 'updated_at', render: (at: string) => <Time at={at} /> },
           {
-            title: t('actions'), key: 'actions', align: 'end',
+            title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
             render: (_, one) => (
-              <Space>
-                {may('file.group.update') && <Button size="small" onClick={() => setEdited(one)}>{t('edit')}</Button>}
-                {may('file.group.delete') && <Button size="small" onClick={() => void remove(one)}>{t('delete')}</Button>}
-              </Space>
+              <Actions
+                first={may('file.group.update') && { label: t('edit'), onClick: () => setEdited(one) }} label={t('files.more', { name: one.name })}
+                more={[may('file.group.delete') && { label: t('delete'), danger: true, onClick: () => void remove(one) }]}
+              />
             ),
           },
         ]}

@@ -1,8 +1,9 @@
-import { Button, Space } from 'antd'
+import { Button } from 'antd'
 import { del, put } from '../../api/request'
 import type { TrashedFile } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
+import { Actions } from '../../ui/Actions'
 import { bytes } from '../../ui/format'
 import { List } from '../../ui/List'
 import { Time } from '../../ui/Time'
@@ -60,12 +61,12 @@ export function Trash() {
         { title: t('files.uploader'), dataIndex: 'uploader_name', render: (name: string) => <bdi>{name || '—'}</bdi> },
         { title: t('trash.deleted'), ...list.order('trashed_at'), render: (at: string) => <Time at={at} /> },
         {
-          title: t('actions'), key: 'actions', align: 'end',
+          title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
           render: (_, file) => (
-            <Space>
-              {mayRestore && <Button size="small" onClick={() => void restore([file])}>{t('trash.restore')}</Button>}
-              {mayRemove && <Button size="small" onClick={() => void remove([file])}>{t('trash.remove')}</Button>}
-            </Space>
+            <Actions
+              first={mayRestore && { label: t('trash.restore'), onClick: () => void restore([file]) }} label={t('files.more', { name: file.name })}
+              more={[mayRemove && { label: t('trash.remove'), danger: true, onClick: () => void remove([file]) }]}
+            />
           ),
         },
       ]}

@@ -24,13 +24,13 @@ export function EventList({ kind }: { kind: Kind }) {
   const { may } = useAccount()
   const navigate = useNavigate()
   const here = useLocation()
-  const { md } = Grid.useBreakpoint()
+  const screen = Grid.useBreakpoint()
   const list = useEvents(kind)
   const { span, set } = list
   const { data: stats, reload: recount } = useLive<Stats>(may('system.monitor.stats') ? '/system/monitor/stats' : '', 15, () => statsQuery(span.from(), span.to), span.key)
   const routes = useMemo(() => [...new Set(stats?.routes.map((r) => r.route.slice(r.route.indexOf(' ') + 1)).filter((r) => r.startsWith('/')) ?? [])].sort(), [stats])
   const from = here.pathname + here.search
-  const columns = columnsOf(kind, list.fresh, from, md === true)
+  const columns = columnsOf(kind, list.fresh, from, screen)
   const reload = async () => void (await Promise.all([list.reload(), recount()]))
 
   return (

@@ -49,7 +49,7 @@ export function TraceDrawer({ open, onClose, onStarted }: { open: boolean; onClo
       <Form.Item name="route" label={t('monitor.filter.route')}>
         <AutoComplete allowClear placeholder="GET /admin/list" showSearch={{ filterOption: (typed, option) => String(option?.value).toLowerCase().includes(typed.toLowerCase()) }} options={routes.map((value) => ({ value }))} />
       </Form.Item>
-      <Form.Item name="minutes" label={t('trace.minutes')}><Slider min={1} max={15} marks={{ 1: '1', 5: '5', 10: '10', 15: '15' }} ariaLabelForHandle={t('trace.minutes')} /></Form.Item>
+      <Form.Item name="minutes" label={t('trace.minutes')} required><Slider min={1} max={15} marks={{ 1: '1', 5: '5', 10: '10', 15: '15' }} ariaLabelForHandle={t('trace.minutes')} /></Form.Item>
     </FormDrawer>
   )
 }

@@ -4,11 +4,11 @@ import { lazy, Suspense } from 'react'
 import type { AppUser } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
+import { Actions } from '../../ui/Actions'
 import { List } from '../../ui/List'
 import { Time } from '../../ui/Time'
 import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
-import { Actions } from './Actions'
 import { Contact, Who } from './cells'
 import { Filters } from './Filters'
 import { app } from './person'
@@ -41,7 +41,8 @@ export function AppUsers() {
             title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
             render: (_, user) => (
               <Actions
-                name={user.username} edit={may('user.list.update') ? () => form.show({ user }) : undefined}
+                first={may('user.list.update') && { label: t('edit'), onClick: () => form.show({ user }) }}
+                called={t('people.edit_name', { name: user.username })} label={t('people.more_name', { name: user.username })}
                 more={[
                   may('user.list.password') && { label: t('people.reset'), onClick: () => people.reset(user) },
                   may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },

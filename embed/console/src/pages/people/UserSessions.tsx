@@ -4,6 +4,7 @@ import { del } from '../../api/request'
 import type { Session, SessionPage } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
+import { Actions } from '../../ui/Actions'
 import { Time } from '../../ui/Time'
 import { wide } from '../../ui/Wide'
 import { useAct } from '../../ui/useAct'
@@ -62,7 +63,7 @@ function Sessions({ user, realm }: { user: Person; realm: Realm }) {
           { title: t('sessions.used'), dataIndex: 'last_used', render: (at: string) => <Time at={at} /> },
           {
             title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
-            render: (_, s) => may('system.session.delete') && s.current !== 1 && <Button size="small" onClick={() => void end([s])}>{t('sessions.end')}</Button>,
+            render: (_, s) => <Actions first={may('system.session.delete') && s.current !== 1 && { label: t('sessions.end'), onClick: () => void end([s]) }} />,
           },
         ]}
       />

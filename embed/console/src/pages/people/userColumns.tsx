@@ -1,9 +1,9 @@
 import { type TableProps, Tag, Typography } from 'antd'
 import type { Access, User } from '../../api/types'
 import { t } from '../../i18n'
+import { Actions } from '../../ui/Actions'
 import { Time } from '../../ui/Time'
 import type { useTable } from '../../ui/useTable'
-import { Actions } from './Actions'
 import { backend } from './person'
 import { Cell, Contact, Who } from './cells'
 import { StatusSwitch } from './StatusSwitch'
@@ -34,8 +34,8 @@ export function userColumns({ list, own, may, people, edit, explain }: Props): T
       title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
       render: (_, user) => (
         <Actions
-          name={user.username}
-          edit={may('admin.list.update') ? () => edit(user) : undefined}
+          first={may('admin.list.update') && { label: t('edit'), onClick: () => edit(user) }}
+          called={t('people.edit_name', { name: user.username })} label={t('people.more_name', { name: user.username })}
           more={[
             may('admin.list.password') && user.id !== own && { label: t('people.reset'), onClick: () => people.reset(user) },
             may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },

@@ -1,11 +1,12 @@
-import { MoreOutlined, PlusOutlined } from '@ant-design/icons'
-import { App, Button, Dropdown, Flex, type MenuProps, Select, Switch, Tag, Typography } from 'antd'
+import { PlusOutlined } from '@ant-design/icons'
+import { App, Button, Flex, Select, Switch, Tag, Typography } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { del, Failure, post, put } from '../../api/request'
 import type { Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
+import { Actions } from '../../ui/Actions'
 import { List } from '../../ui/List'
 import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
@@ -60,13 +61,6 @@ export function Roles() {
     await list.reload()
   }
 
-  function more(role: Role): MenuProps['items'] {
-    return [
-      ...(may('admin.role.update') ? [{ key: 'edit', label: t('edit'), onClick: () => setEdits({ role }) }] : []),
-      ...(may('admin.role.delete') ? [{ key: 'delete', danger: true, label: t('delete'), onClick: () => void remove(role) }] : []),
-    ]
-  }
-
   return (
     <>
       <List<Role>
@@ -96,14 +90,13 @@ export function Roles() {
           {
             title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
             render: (_, role) => (
-              <Flex gap={4} justify="end">
-                <Button size="small" onClick={() => show(role.id)}>{t('role.rights')}</Button>
-                {!fixed(role) && more(role)!.length > 0 && (
-                  <Dropdown trigger={['click']} menu={{ items: more(role) }} placement="bottomRight">
-                    <Button size="small" type="text" icon={<MoreOutlined />} aria-label={t('tree.more', { name: role.name })} />
-                  </Dropdown>
-                )}
-              </Flex>
+              <Actions
+                first={{ label: t('role.rights'), onClick: () => show(role.id) }} label={t('tree.more', { name: role.name })}
+                more={fixed(role) ? [] : [
+                  may('admin.role.update') && { label: t('edit'), onClick: () => setEdits({ role }) },
+                  may('admin.role.delete') && { label: t('delete'), danger: true, onClick: () => void remove(role) },
+                ]}
+              />
             ),
           },
         ]}

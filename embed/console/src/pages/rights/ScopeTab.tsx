@@ -30,7 +30,7 @@ export function ScopeTab({ role, draft, onChange, depts, roles, ceiling, missing
         <Radio.Group aria-labelledby={scopeName} value={draft.scope} disabled={!onChange} onChange={(e) => onChange?.({ ...draft, scope: String(e.target.value) })}>
           <Flex vertical gap={8}>
             {scopes.map((scope) => (
-              <Radio key={scope} value={scope} style={{ alignItems: 'flex-start' }} disabled={!onChange || (!may(scope) && scope !== role.data_scope)}>
+              <Radio key={scope} value={scope} styles={{ icon: { alignSelf: 'flex-start', marginTop: 3 } }} disabled={!onChange || (!may(scope) && scope !== role.data_scope)}>
                 {t(`role.scope.${scope}` as Key)}
                 <br />
                 <Typography.Text type="secondary" style={{ fontSize: 12 }}>{t(may(scope) ? `role.scope.help.${scope}` as Key : 'role.scope.beyond')}</Typography.Text>
