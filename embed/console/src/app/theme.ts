@@ -47,6 +47,8 @@ export const dark: ThemeConfig = {
   components: {
     ...shape,
     Button: { primaryColor: onColor, dangerColor: onColor },
+    Drawer: { colorBgElevated: '#16181c' },
+    Slider: { trackBg: '#8cbcff', trackHoverBg: '#8cbcff' },
     DatePicker: { colorTextLightSolid: onColor },
     Select: { colorTextDisabled: 'rgba(255, 255, 255, 0.72)' },
     Badge: { colorTextLightSolid: onColor },

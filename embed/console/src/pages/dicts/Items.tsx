@@ -52,9 +52,11 @@ export function Items({ dict, reload, onEdit, onDelete }: Props) {
           ? <Switch size="small" aria-label={t('dicts.enabled', { name: dict.code })} title={t(dict.status ? 'enabled' : 'disabled')} checked={dict.status === 1} onChange={(on) => void turn(on)} />
           : dict.status === 0 && <Tag>{t('disabled')}</Tag>}
         <span style={{ flex: 1 }} />
-        <Button size="small" icon={<CodeOutlined />} onClick={() => setTold(true)}>{t('dicts.clients')}</Button>
-        {may('system.dict.update') && <Button size="small" icon={<EditOutlined />} onClick={onEdit}>{t('edit')}</Button>}
-        {may('system.dict.delete') && <Button size="small" icon={<DeleteOutlined />} onClick={remove}>{t('delete')}</Button>}
+        <Flex gap={8} wrap>
+          <Button size="small" icon={<CodeOutlined />} onClick={() => setTold(true)}>{t('dicts.clients')}</Button>
+          {may('system.dict.update') && <Button size="small" icon={<EditOutlined />} onClick={onEdit}>{t('edit')}</Button>}
+          {may('system.dict.delete') && <Button size="small" icon={<DeleteOutlined />} onClick={remove}>{t('delete')}</Button>}
+        </Flex>
       </Flex>
       <Typography.Text type="secondary" style={{ fontFamily: 'ui-monospace, monospace', fontSize: 12, overflowWrap: 'anywhere' }}>{dict.code}</Typography.Text>
       {dict.describe && <Typography.Paragraph type="secondary" dir="auto" style={{ whiteSpace: 'pre-line', overflowWrap: 'anywhere', margin: '4px 0 0' }}>{dict.describe}</Typography.Paragraph>}

@@ -22,13 +22,13 @@ export function Own() {
       {open.length === 0 && <Alert type="info" showIcon title={t('home.open.none')} />}
       {open.length > 0 && (
         <Card title={t('home.open')}>
-          <Flex wrap gap={12}>
+          <div style={{ display: 'grid', gap: 12, gridTemplateColumns: 'repeat(auto-fill, minmax(200px, 1fr))' }}>
             {open.map((node) => (
-              <Link key={node.id} to={node.path} style={{ flex: '0 1 200px' }}>
+              <Link key={node.id} to={node.path}>
                 <Card size="small" hoverable><Flex gap={8} align="center"><Icon name={node.icon} />{maybe(node.local) ?? node.name}</Flex></Card>
               </Link>
             ))}
-          </Flex>
+          </div>
         </Card>
       )}
       <Flex wrap gap={16}>
