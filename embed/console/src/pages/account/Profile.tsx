@@ -59,8 +59,8 @@ export function Profile() {
   }
 
   return (
-    <Flex gap={md ? 40 : 24} vertical={!md} align={md ? 'start' : 'stretch'} style={{ paddingTop: 8 }}>
-      {!md && <Picture user={user} onChange={reload} />}
+    <Flex gap={md ? 40 : 24} align={md ? 'start' : 'stretch'} justify={md ? 'end' : undefined} style={{ flexDirection: md ? 'row-reverse' : 'column', paddingTop: 8 }}>
+      <Picture user={user} onChange={reload} />
       <Form<Values> form={form} layout="vertical" requiredMark={false} initialValues={valuesOf(user)} onFinish={(values) => void save(values)} style={{ flex: '0 1 480px', minWidth: 0 }}>
         {problem && (
           <Alert
@@ -79,7 +79,6 @@ export function Profile() {
         </Form.Item>
         <Button type="primary" htmlType="submit" loading={busy}>{t('save')}</Button>
       </Form>
-      {md && <Picture user={user} onChange={reload} />}
     </Flex>
   )
 }
