@@ -35,7 +35,7 @@ const spent = <T,>(name: string, title: string): Columns<T>[number] => ({ title,
 function request(from: string): Columns<RequestEvent> {
   return [
     { title: t('monitor.filter.method'), dataIndex: 'method', width: 76 },
-    { title: t('monitor.uri'), dataIndex: 'uri', width: 240, ...cut, render: (uri: string, row) => <Link to={`/system/monitor/request/${row.id}`} state={{ from }}><Code>{uri}</Code></Link> },
+    { title: t('monitor.uri'), dataIndex: 'uri', width: 232, ...cut, render: (uri: string, row) => <Link to={`/system/monitor/request/${row.id}`} state={{ from }}><Code>{uri}</Code></Link> },
     { title: t('status'), dataIndex: 'status', width: 144, ...cut, render: (status: number, row) => <><Status status={status} /> {row.error && <Typography.Text type="secondary" title={row.message}>{row.error}</Typography.Text>}</> },
     { ...took<RequestEvent>(), width: 112, render: (ms: number, row) => <><Marks slow={row.slow} /> {duration(ms)}</> },
     spent('store_ms', t('monitor.store')),
@@ -52,7 +52,7 @@ function auth(): Columns<AuthEvent> {
     { title: t('monitor.filter.type'), dataIndex: 'type', width: 108, render: (type: string) => word('type', type) },
     { title: t('sign_in.username'), dataIndex: 'username', width: 112, ...cut, render: (name: string) => <bdi title={name}>{name || '—'}</bdi> },
     { title: t('monitor.filter.result'), dataIndex: 'result', width: 152, ...cut, render: (result: string, row) => <><Tag color={colors[result]}>{word('result', result)}</Tag> {row.reason && row.reason !== row.result && <Typography.Text type="secondary" title={row.reason}>{row.reason}</Typography.Text>}</> },
-    { title: t('monitor.filter.ability'), dataIndex: 'ability', width: 180, ...cut, render: (text: string) => text && <Code>{text}</Code> },
+    { title: t('monitor.filter.ability'), dataIndex: 'ability', width: 172, ...cut, render: (text: string) => text && <Code>{text}</Code> },
     { title: t('monitor.matched_by'), dataIndex: 'matched_by', width: 112, ...cut, render: (roles: string[]) => <bdi title={roles.join(', ')}>{roles.join(', ')}</bdi> },
     { title: t('address'), dataIndex: 'address', width: 108, ...cut },
     route(), story(),
