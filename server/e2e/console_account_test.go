@@ -114,7 +114,7 @@ func TestConsoleAvatar(t *testing.T) {
 		}
 	}
 	p.until("show it", func() error {
-		return evaluate(p, "(() => { if (document.querySelectorAll('.ant-avatar img[src="+`"`+address+`"`+"]').length !== 2) throw new Error('it is not there') })()", nil)
+		return evaluate(p, "(() => { if (document.querySelectorAll('.face img[src="+`"`+address+`"`+"]').length !== 2) throw new Error('it is not there') })()", nil)
 	})
 }
 
