@@ -339,7 +339,7 @@ func TestConsoleHome(t *testing.T) {
 	p.see("All is well")
 	p.row("POST /admin/list").find("cell", "6")
 	p.row("data.db").see("iB")
-	p.row("takes writes").see("ok")
+	p.row("Database").see("OK")
 	p.row("nobody").see("Failed")
 	p.find("image", "Requests")
 	p.find("image", "How long they took")

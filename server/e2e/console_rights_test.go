@@ -184,6 +184,7 @@ func TestConsolePermissions(t *testing.T) {
 
 	c.holder(server, "clerk", "shop.order.refund")
 	p.fill("Search", "refund")
+	p.at("/admin/rule?keywordSearch=refund")
 	p.row("Shop").see("Shop")
 	p.menu("Refund", "Delete")
 	p.see("These roles lose it: Role of clerk.")

@@ -2,7 +2,7 @@ import {
   DesktopOutlined, LogoutOutlined, MenuFoldOutlined, MenuOutlined, MenuUnfoldOutlined, MoonOutlined, QuestionCircleOutlined, SearchOutlined, SunOutlined,
   TranslationOutlined, UserOutlined,
 } from '@ant-design/icons'
-import { Button, Dropdown, Grid, type MenuProps } from 'antd'
+import { Button, Dropdown, type MenuProps } from 'antd'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { post } from '../api/request'
@@ -11,13 +11,14 @@ import { language, setLanguage, t } from '../i18n'
 import { mode, type Mode, setMode } from '../ui/dark'
 import { Face } from '../ui/Face'
 import { Key } from '../ui/Key'
+import { useWider } from '../ui/useWider'
 import { useAccount } from './account'
 
 type Props = { narrow: boolean; onFold: () => void; onSearch: () => void; onHelp: () => void }
 
 // Head is what stands above every page.
 export function Head({ narrow, onFold, onSearch, onHelp }: Props) {
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   const fold = !md ? t('menu') : t(narrow ? 'menu.unfold' : 'menu.fold')
   return (
     <>
@@ -75,7 +76,7 @@ export function signOut(): void {
 
 function Own() {
   const { info: user } = useAccount().info
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   const navigate = useNavigate()
   const name = user.nickname || user.username
   const items: MenuProps['items'] = [

@@ -1,12 +1,13 @@
-import { Drawer, Grid, Spin, theme } from 'antd'
+import { Drawer, Spin, theme } from 'antd'
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { get } from '../api/request'
 import type { Home, Info } from '../api/types'
-import { t } from '../i18n'
+import { learn, t } from '../i18n'
 import { useDocked } from '../ui/dock'
 import { Mark } from '../ui/Mark'
 import { useBack } from '../ui/useBack'
+import { useWider } from '../ui/useWider'
 import { type Account, AccountContext } from './account'
 import './frame.css'
 import { Head } from './Head'
@@ -15,7 +16,7 @@ import { late } from './late'
 import { places, shown, titleOf } from './menu'
 import { Menus } from './Menus'
 
-const Palette = late(async () => (await import('./Palette')).Palette)
+const Palette = late(async () => (await Promise.all([import('./Palette'), learn('builtins')]))[0].Palette)
 const Help = late(async () => (await import('./Help')).Help)
 
 const folded = 'reeve.folded'
@@ -47,7 +48,7 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
   const [drawer, setDrawer] = useState(false)
   const [narrow, setNarrow] = useState(localStorage.getItem(folded) === '1')
   const [over, setOver] = useState<'palette' | 'help'>()
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   const { token } = theme.useToken()
   const { pathname: path, search } = useLocation()
   const navigate = useNavigate()

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { type NavigateFunction, useNavigate } from 'react-router'
 import { get } from '../api/request'
 import type { SettingPage, UserPage } from '../api/types'
-import { language, setLanguage, t } from '../i18n'
+import { given, language, setLanguage, t } from '../i18n'
 import { mode, type Mode, setMode } from '../ui/dark'
 import { Icon } from '../ui/icons'
 import { type Account, useAccount } from './account'
@@ -88,7 +88,7 @@ export function useFound(typed: string): { found: Command[]; asking: boolean } {
         }
         for (const setting of values.status === 'fulfilled' ? values.value : []) {
           found.push({
-            id: `setting-${setting.id}`, group: 'settings', title: setting.title, hint: setting.key, icon: <SettingOutlined />,
+            id: `setting-${setting.id}`, group: 'settings', title: given(setting.title), hint: setting.key, icon: <SettingOutlined />,
             run: () => void navigate(`/system/setting?keywordSearch=${encodeURIComponent(setting.key)}`),
           })
         }

@@ -1,7 +1,7 @@
 import { Badge, Flex, Typography } from 'antd'
 import type { SessionPage, SystemHealth } from '../api/types'
 import { useAccount } from '../app/account'
-import { t } from '../i18n'
+import { maybe, t } from '../i18n'
 import { count } from '../ui/format'
 import { Time } from '../ui/Time'
 import { useLive } from '../ui/useLive'
@@ -43,7 +43,7 @@ export function HomePage() {
 function useNow(health: SystemHealth | undefined): Tile[] {
   const { may } = useAccount()
   const { data: sessions } = useLive<SessionPage>(may('system.session.query') ? '/system/session' : '', 60, () => ({ pageSize: 1 }))
-  const unwell = health?.parts.filter((p) => p.state !== 'ok').map((p) => p.name)
+  const unwell = health?.parts.filter((p) => p.state !== 'ok').map((p) => maybe(`info.part.${p.name}`) ?? p.name)
   return [
     ...(may('system.session.query') ? [{ label: t('home.sessions'), value: sessions && count(sessions.total), to: '/system/session' }] : []),
     ...(may('system.info') ? [{

@@ -1,6 +1,6 @@
 import { MoreOutlined } from '@ant-design/icons'
 import { Button, Dropdown, Flex } from 'antd'
-import { useRef } from 'react'
+import { useLayoutEffect, useRef, useState } from 'react'
 import { t } from '../i18n'
 
 type Action = { label: string; danger?: boolean; onClick: () => void }
@@ -13,21 +13,28 @@ type Props = {
 }
 
 // Actions are what can be done with one record of a list: the first as a button, the
-// others in a menu. What opens from the menu gives the focus back to its button, for
-// the menu is gone by then.
+// others in a menu.
 export function Actions({ first, called, more = [], label }: Props) {
-  const button = useRef<HTMLButtonElement>(null)
-  const items = more.filter((action) => action !== false).map(({ onClick, ...action }, key) => ({
-    ...action, key, onClick: () => { button.current?.focus(); onClick() },
-  }))
+  const others = more.filter((action) => action !== false)
   return (
     <Flex gap={4} justify="end">
       {first && <Button size="small" aria-label={called} onClick={first.onClick}>{first.label}</Button>}
-      {items.length > 0 && (
-        <Dropdown menu={{ items }} trigger={['click']} placement="bottomRight">
-          <Button ref={button} type="text" size="small" icon={<MoreOutlined />} aria-label={label} title={t('more')} />
-        </Dropdown>
-      )}
+      {others.length > 0 && <More actions={others} label={label} />}
     </Flex>
   )
+}
+
+// More is the button of a menu, and the menu from the first press on: of a hundred rows
+// most are never asked. What opens from the menu gives the focus back to the button, for
+// the menu is gone by then.
+function More({ actions, label }: { actions: Action[]; label?: string }) {
+  const [open, setOpen] = useState<boolean>()
+  const button = useRef<HTMLButtonElement>(null)
+  const pressed = open !== undefined
+  useLayoutEffect(() => { if (pressed) button.current?.focus() }, [pressed]) // it is another one now
+
+  const shown = <Button ref={button} type="text" size="small" icon={<MoreOutlined />} aria-label={label} title={t('more')} onClick={pressed ? undefined : () => setOpen(true)} />
+  if (!pressed) return shown
+  const items = actions.map(({ onClick, ...action }, key) => ({ ...action, key, onClick: () => { button.current?.focus(); onClick() } }))
+  return <Dropdown open={open} onOpenChange={setOpen} menu={{ items }} trigger={['click']} placement="bottomRight">{shown}</Dropdown>
 }

@@ -1,8 +1,10 @@
 import { ReloadOutlined, SearchOutlined } from '@ant-design/icons'
-import { Button, Flex, Grid, Input, Typography } from 'antd'
+import { Button, Flex, Input, Typography } from 'antd'
 import type { ReactNode } from 'react'
 import { t } from '../i18n'
+import { clear } from './clear'
 import { useTyped } from './useTyped'
+import { useWider } from './useWider'
 
 type List = { params: URLSearchParams; set: (values: Record<string, string | undefined>) => void; reload: () => Promise<void> }
 
@@ -12,7 +14,7 @@ type Props = { title?: string; list: List; search?: boolean; filters?: ReactNode
 // search, filters and actions. A phone has the actions beside the title, and the
 // others below them.
 export function Bar({ title, list, search = true, filters, actions }: Props) {
-  const { md = true } = Grid.useBreakpoint()
+  const md = useWider('md')
   const head = title === undefined ? <span style={{ flex: '1 1 auto' }} /> : <Typography.Title level={1} style={{ fontSize: 20, margin: 0, flex: '1 1 auto' }}>{title}</Typography.Title>
   const reload = <Button icon={<ReloadOutlined />} aria-label={t('reload')} title={t('reload')} onClick={() => void list.reload()} />
   return md
@@ -29,7 +31,7 @@ function Search({ list }: { list: List }) {
   const [text, setText] = useTyped(list.params.get('keywordSearch') ?? '', (keywordSearch) => list.set({ keywordSearch }))
   return (
     <Input
-      data-search allowClear prefix={<SearchOutlined />} className="bar-search" aria-label={t('search')} placeholder={t('search')}
+      data-search allowClear={clear()} prefix={<SearchOutlined />} className="bar-search" aria-label={t('search')} placeholder={t('search')}
       value={text} onChange={(e) => setText(e.target.value)}
     />
   )

@@ -1,11 +1,17 @@
 import { SearchOutlined } from '@ant-design/icons'
 import { Input } from 'antd'
+import { clear } from './clear'
 import { useTyped } from './useTyped'
 
-type Props = { label: string; value: string; onChange: (text: string) => void }
+type Props = {
+  label: string
+  hint?: string // stands in the field, where there is no room for the label
+  value: string
+  onChange: (text: string) => void
+}
 
 // Find is a search that tells once somebody stops typing.
-export function Find({ label, value, onChange }: Props) {
+export function Find({ label, hint = label, value, onChange }: Props) {
   const [text, setText] = useTyped(value, onChange, 150)
-  return <Input allowClear prefix={<SearchOutlined />} aria-label={label} placeholder={label} value={text} onChange={(e) => setText(e.target.value)} />
+  return <Input allowClear={clear()} prefix={<SearchOutlined />} aria-label={label} placeholder={hint} value={text} onChange={(e) => setText(e.target.value)} />
 }

@@ -1,9 +1,10 @@
-import { Alert, Button, Drawer, Flex, Form, type FormInstance, Grid } from 'antd'
+import { Alert, Button, Drawer, Flex, Form, type FormInstance } from 'antd'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Failure } from '../api/request'
 import { t } from '../i18n'
 import { faults } from './faults'
 import { useAct } from './useAct'
+import { useWider } from './useWider'
 
 type Props<V extends object> = {
   title: string
@@ -29,7 +30,7 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
   const [busy, setBusy] = useState(false)
   const typed = useRef(false) // the form itself takes what it is filled with for typed, too
   const { sure } = useAct()
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
 
   function fill(values: Partial<V>) {
     form.resetFields()

@@ -1,15 +1,13 @@
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 
 // usePanel is a drawer or dialog and what it is about, which stays while it closes.
 export function usePanel<T>() {
   const [of, setOf] = useState<T>()
   const [open, setOpen] = useState(false)
-  return {
-    of, open,
-    show: (what: T): void => {
-      setOf(what)
-      setOpen(true)
-    },
-    hide: (): void => setOpen(false),
-  }
+  const show = useCallback((what: T): void => {
+    setOf(() => what)
+    setOpen(true)
+  }, [])
+  const hide = useCallback((): void => setOpen(false), [])
+  return { of, open, show, hide }
 }

@@ -3,10 +3,10 @@ import { useCallback, useState } from 'react'
 import { get } from '../api/request'
 import { t } from '../i18n'
 import { count } from './format'
+import { turns } from './turns'
 import { useAsk } from './useAsk'
 import { useParts } from './useParts'
 import { wide } from './Wide'
-import { turns } from './turns'
 
 // A table over one of the interface's lists. What is shown (page, size, order,
 // search, filters) lies in the address, so that a view can be kept and shared.

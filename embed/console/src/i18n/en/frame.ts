@@ -69,6 +69,7 @@ export const frame = {
   'create': 'Create',
   'edit': 'Edit',
   'delete': 'Delete',
+  'clear': 'Clear',
   'close': 'Close',
   'undo': 'Undo',
   'copy': 'Copy',

@@ -71,6 +71,7 @@ export const frame: Record<keyof typeof en, string> = {
   'create': '新建',
   'edit': '编辑',
   'delete': '删除',
+  'clear': '清除',
   'close': '关闭',
   'undo': '撤销',
   'copy': '复制',

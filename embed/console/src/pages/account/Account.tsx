@@ -1,6 +1,7 @@
-import { Grid, Tabs, Typography } from 'antd'
+import { Tabs, Typography } from 'antd'
 import { useLocation, useNavigate } from 'react-router'
 import { t } from '../../i18n'
+import { useWider } from '../../ui/useWider'
 import { LoginLog } from '../LoginLog'
 import { OwnSessions } from './OwnSessions'
 import { PasswordForm } from './PasswordForm'
@@ -9,7 +10,7 @@ import { Profile } from './Profile'
 // AccountPage is one's own account. Which of its parts is open lies in the address.
 export function AccountPage() {
   const navigate = useNavigate()
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   const part = useLocation().pathname.split('/')[2] ?? ''
   const items = [
     { key: 'profile', label: t('account.profile'), children: <Profile /> },

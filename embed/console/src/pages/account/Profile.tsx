@@ -1,4 +1,4 @@
-import { Alert, Button, Flex, Form, Grid, Input, Radio, Typography } from 'antd'
+import { Alert, Button, Flex, Form, Input, Radio, Typography } from 'antd'
 import { useEffect, useState } from 'react'
 import { Failure, put } from '../../api/request'
 import type { User } from '../../api/types'
@@ -6,6 +6,7 @@ import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { faults } from '../../ui/faults'
 import { useAct } from '../../ui/useAct'
+import { useWider } from '../../ui/useWider'
 import { Picture } from './Picture'
 
 type Values = Pick<User, 'nickname' | 'email' | 'mobile' | 'sex'>
@@ -16,7 +17,7 @@ const valuesOf = ({ nickname, email, mobile, sex }: User): Values => ({ nickname
 export function Profile() {
   const { info: { info: user }, reload } = useAccount()
   const { done } = useAct()
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   const [form] = Form.useForm<Values>()
   const [loaded, setLoaded] = useState(user) // what the form was filled with
   const [problem, setProblem] = useState('')

@@ -1,15 +1,16 @@
-import { Drawer, Flex, Grid, theme, Typography } from 'antd'
+import { Drawer, Flex, theme, Typography } from 'antd'
 import { type ReactNode, useEffect, useState } from 'react'
 import { get } from '../../api/request'
 import type { Dict, OpenDict } from '../../api/types'
 import { t } from '../../i18n'
 import { Copy } from '../../ui/Copy'
+import { useWider } from '../../ui/useWider'
 
 const shown = 20 // items of the example
 
 // Clients tells how other programs read a dictionary.
 export function Clients({ dict, onClose }: { dict: Dict; onClose: () => void }) {
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   const [open, setOpen] = useState(true)
   const [answer, setAnswer] = useState<OpenDict | null>()
   useEffect(() => {

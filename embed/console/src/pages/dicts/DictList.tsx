@@ -1,18 +1,19 @@
 import { PlusOutlined } from '@ant-design/icons'
-import { Button, Empty, Flex, Grid, Pagination, Select, Tag, theme } from 'antd'
+import { Button, Empty, Flex, Pagination, Select, Tag, theme } from 'antd'
 import { useCallback, useMemo, useState } from 'react'
 import { Link } from 'react-router'
 import type { Dict } from '../../api/types'
 import { t } from '../../i18n'
 import { Find } from '../../ui/Find'
 import { useParts } from '../../ui/useParts'
+import { useWider } from '../../ui/useWider'
 
 const most = 50 // on one page of the list
 
 type Props = { dicts: Dict[]; here: Dict | undefined; address: (d: Dict) => string; onCreate?: () => void }
 
 export function DictList({ dicts, here, address, onCreate }: Props) {
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   const { params, set } = useParts()
   const search = params.get('dict') ?? ''
   const status = params.get('status') ?? ''

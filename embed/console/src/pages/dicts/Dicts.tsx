@@ -1,5 +1,5 @@
 import { ArrowLeftOutlined } from '@ant-design/icons'
-import { Button, Empty, Flex, Grid } from 'antd'
+import { Button, Empty, Flex } from 'antd'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { del, post } from '../../api/request'
@@ -10,6 +10,7 @@ import { Bar } from '../../ui/Bar'
 import { useAct } from '../../ui/useAct'
 import { useEvery } from '../../ui/useEvery'
 import { useParts } from '../../ui/useParts'
+import { useWider } from '../../ui/useWider'
 import { DictList } from './DictList'
 import { Items } from './Items'
 
@@ -20,7 +21,7 @@ const DictDrawer = lazy(async () => ({ default: (await import('./DictDrawer')).D
 export function Dicts() {
   const { may } = useAccount()
   const { sure, done } = useAct()
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   const { params, set } = useParts()
   const navigate = useNavigate()
   const { rows, reload } = useEvery<Dict>('/system/dict')

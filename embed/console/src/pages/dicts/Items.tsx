@@ -8,12 +8,12 @@ import { type Key, t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { Find } from '../../ui/Find'
 import { count } from '../../ui/format'
+import { turns } from '../../ui/turns'
 import { useAct } from '../../ui/useAct'
 import { useParts } from '../../ui/useParts'
 import { wide } from '../../ui/Wide'
 import { Shown } from './Shown'
 import { useItems } from './useItems'
-import { turns } from '../../ui/turns'
 
 const ItemDrawer = lazy(async () => ({ default: (await import('./ItemDrawer')).ItemDrawer }))
 const Clients = lazy(async () => ({ default: (await import('./Clients')).Clients }))

@@ -1,4 +1,4 @@
-import { Button, Descriptions, Drawer, Flex, Grid, Spin, Typography } from 'antd'
+import { Button, Descriptions, Drawer, Flex, Spin, Typography } from 'antd'
 import { useEffect, useState } from 'react'
 import { useNavigate, useParams, useSearchParams } from 'react-router'
 import type { File } from '../../api/types'
@@ -8,6 +8,7 @@ import { Copy } from '../../ui/Copy'
 import { bytes, count } from '../../ui/format'
 import { Time } from '../../ui/Time'
 import { useGet } from '../../ui/useGet'
+import { useWider } from '../../ui/useWider'
 import { EditFile } from './EditFile'
 import { SignedLink } from './SignedLink'
 import { Thumb } from './Thumb'
@@ -19,7 +20,7 @@ type Props = { actions: Actions; groups: Groups; rows: readonly File[]; preview:
 // Details is everything about the file whose id ends the address.
 export function Details({ actions, groups, rows, preview, changed }: Props) {
   const { may } = useAccount()
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   const navigate = useNavigate()
   const [params] = useSearchParams()
   const id = Number(useParams()['*'])

@@ -1,5 +1,5 @@
 import { AppstoreOutlined, UnorderedListOutlined, UploadOutlined } from '@ant-design/icons'
-import { Button, Empty, Grid, Pagination, Segmented, Select } from 'antd'
+import { Button, Empty, Pagination, Segmented, Select } from 'antd'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { File as Stored } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -7,6 +7,7 @@ import { type Key, t } from '../../i18n'
 import { Bar } from '../../ui/Bar'
 import { dock } from '../../ui/dock'
 import { useTable } from '../../ui/useTable'
+import { useWider } from '../../ui/useWider'
 import { BatchBar } from './BatchBar'
 import { Details } from './Details'
 import { DropZone } from './DropZone'
@@ -30,7 +31,7 @@ const none: Stored[] = []
 // FileList is the files, by group, as pictures or as a table.
 export function FileList() {
   const { may } = useAccount()
-  const { lg } = Grid.useBreakpoint()
+  const lg = useWider('lg')
   const list = useTable<Stored>('/file/list', {}, { own: ['view'], size: 50 })
   const rows = list.table.dataSource ?? none
   const groups = useGroups()
@@ -98,7 +99,7 @@ export function FileList() {
 type List = ReturnType<typeof useTable<Stored>>
 
 function Filters({ list, order }: { list: List; order: boolean }) {
-  const { lg } = Grid.useBreakpoint()
+  const lg = useWider('lg')
   const width = lg ? 136 : 'calc(50% - 4px)'
   const { params, set } = list
   return (

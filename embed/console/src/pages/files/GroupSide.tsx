@@ -3,6 +3,7 @@ import { Input, Select, Typography } from 'antd'
 import { type ReactNode, useState } from 'react'
 import type { FileGroup } from '../../api/types'
 import { t } from '../../i18n'
+import { clear } from '../../ui/clear'
 import { count } from '../../ui/format'
 
 type Props = {
@@ -26,7 +27,7 @@ export function GroupSide({ groups, value, onChange }: Props) {
   )
   return (
     <nav className="file-groups" aria-label={t('files.groups')}>
-      {groups.length > 20 && <Input allowClear size="small" value={text} onChange={(e) => setText(e.target.value)} placeholder={t('files.group.find')} aria-label={t('files.group.find')} />}
+      {groups.length > 20 && <Input allowClear={clear()} size="small" value={text} onChange={(e) => setText(e.target.value)} placeholder={t('files.group.find')} aria-label={t('files.group.find')} />}
       <ul>
         {!text && entry(undefined, <FileOutlined />, t('files.all'))}
         {!text && entry('0', <InboxOutlined />, t('files.ungrouped'))}

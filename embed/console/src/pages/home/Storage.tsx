@@ -1,7 +1,7 @@
 import { Badge, Flex, Progress, Table } from 'antd'
 import type { Failure } from '../../api/request'
 import type { Part, StoredFile, SystemHealth, SystemInfo } from '../../api/types'
-import { t } from '../../i18n'
+import { type Key, maybe, t } from '../../i18n'
 import { bytes } from '../../ui/format'
 import { useLive } from '../../ui/useLive'
 import { wide } from '../../ui/Wide'
@@ -44,9 +44,9 @@ export function Health({ health, failure }: { health: SystemHealth | undefined; 
       <Table<Part>
         size="small" rowKey="name" pagination={false} showHeader={false} dataSource={health?.parts} {...wide}
         columns={[
-          { title: t('info.part'), dataIndex: 'name' },
-          { title: t('info.state'), dataIndex: 'state', render: (state: string) => <Badge status={states[state] ?? 'error'} text={state} /> },
-          { title: '', dataIndex: 'text', render: (text: string) => <span style={{ overflowWrap: 'anywhere' }}>{text}</span> },
+          { title: t('info.part'), dataIndex: 'name', render: (name: string) => maybe(`info.part.${name}`) ?? name },
+          { title: t('info.state'), dataIndex: 'state', render: (state: string) => <Badge status={states[state] ?? 'error'} text={t(`info.state.${state}` as Key)} /> },
+          { title: t('info.text'), dataIndex: 'text', render: (text: string, part) => part.state !== 'ok' && <span style={{ overflowWrap: 'anywhere' }}>{text}</span> },
         ]}
       />
     </Half>

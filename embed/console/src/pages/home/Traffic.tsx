@@ -6,6 +6,7 @@ import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { Chart } from '../../ui/Chart'
 import { count, duration, percent } from '../../ui/format'
+import { turns } from '../../ui/turns'
 import { useLive } from '../../ui/useLive'
 import { useParts } from '../../ui/useParts'
 import { wide } from '../../ui/Wide'
@@ -13,7 +14,6 @@ import { words } from '../../ui/words'
 import { inAddress } from '../monitor/span'
 import { statsQuery, useTraffic } from '../monitor/traffic'
 import { type Tile, Tiles } from './Tiles'
-import { turns } from '../../ui/turns'
 
 const spans = { '1h': 1, '24h': 24, '7d': 7 * 24, '90d': 90 * 24 } as const
 type Name = keyof typeof spans

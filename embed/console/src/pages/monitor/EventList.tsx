@@ -1,4 +1,4 @@
-import { Alert, Button, Card, Empty, Flex, Grid, Table, Typography } from 'antd'
+import { Alert, Button, Card, Empty, Flex, Table, Typography } from 'antd'
 import { useMemo } from 'react'
 import { useLocation, useNavigate } from 'react-router'
 import type { RequestEvent, Stats } from '../../api/types'
@@ -7,6 +7,7 @@ import { t } from '../../i18n'
 import { Chart } from '../../ui/Chart'
 import { count } from '../../ui/format'
 import { useLive } from '../../ui/useLive'
+import { useWider } from '../../ui/useWider'
 import { wide } from '../../ui/Wide'
 import { words } from '../../ui/words'
 import { columnsOf } from './columns'
@@ -24,13 +25,13 @@ export function EventList({ kind }: { kind: Kind }) {
   const { may } = useAccount()
   const navigate = useNavigate()
   const here = useLocation()
-  const screen = Grid.useBreakpoint()
+  const room = { md: useWider('md'), xxl: useWider('xxl') }
   const list = useEvents(kind)
   const { span, set } = list
   const { data: stats, reload: recount } = useLive<Stats>(may('system.monitor.stats') ? '/system/monitor/stats' : '', 15, () => statsQuery(span.from(), span.to), span.key)
   const routes = useMemo(() => [...new Set(stats?.routes.map((r) => r.route.slice(r.route.indexOf(' ') + 1)).filter((r) => r.startsWith('/')) ?? [])].sort(), [stats])
   const from = here.pathname + here.search
-  const columns = columnsOf(kind, list.fresh, from, screen)
+  const columns = columnsOf(kind, list.fresh, from, room)
   const reload = async () => void (await Promise.all([list.reload(), recount()]))
 
   return (

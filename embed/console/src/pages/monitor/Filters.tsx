@@ -1,8 +1,10 @@
 import { FilterOutlined } from '@ant-design/icons'
-import { AutoComplete, Badge, Button, Checkbox, Flex, Grid, Input, InputNumber, Select } from 'antd'
+import { AutoComplete, Badge, Button, Checkbox, Flex, Input, InputNumber, Select } from 'antd'
 import { useState } from 'react'
 import { t } from '../../i18n'
+import { clear } from '../../ui/clear'
 import { useTyped } from '../../ui/useTyped'
+import { useWider } from '../../ui/useWider'
 import { filterName, word } from './words'
 import { type Filter, filters, type Kind } from './kinds'
 import { UserPick } from './UserPick'
@@ -11,7 +13,7 @@ type Props = { kind: Kind; params: URLSearchParams; set: (values: Record<string,
 
 // Filters are all that a list can be asked for. On a phone they wait behind a button.
 export function Filters({ kind, params, set, narrowed, clear, routes }: Props) {
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   const [open, setOpen] = useState(false)
   const clearing = narrowed > 0 && <Button type="link" onClick={clear}>{t('empty.clear')}</Button>
   return (
@@ -88,7 +90,7 @@ function Text({ width, options, ...field }: Field & { width: number | string; op
       />
     )
   }
-  return <Input allowClear style={{ width }} placeholder={label} aria-label={label} value={text} onChange={(e) => setText(e.target.value)} />
+  return <Input allowClear={clear()} style={{ width }} placeholder={label} aria-label={label} value={text} onChange={(e) => setText(e.target.value)} />
 }
 
 function Least({ width, ...field }: Field & { width: number | string }) {

@@ -1,8 +1,9 @@
-import { Grid, Select, Tabs, Typography } from 'antd'
+import { Select, Tabs, Typography } from 'antd'
 import { Navigate, Route, Routes, useNavigate } from 'react-router'
 import { useAccount } from '../../app/account'
 import { Forbidden, NotFound } from '../../app/States'
 import { t } from '../../i18n'
+import { useWider } from '../../ui/useWider'
 import { EventList } from './EventList'
 import { accessOf, type Kind, kinds } from './kinds'
 import { Request } from './Request'
@@ -28,7 +29,7 @@ export function Monitor() {
 
 function Tab({ kind, open }: { kind: Kind | 'trace'; open: (Kind | 'trace')[] }) {
   const navigate = useNavigate()
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
 
   // The time stays when another list is opened; conditions are each list's own.
   function go(to: string) {

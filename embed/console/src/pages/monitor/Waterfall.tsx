@@ -3,12 +3,12 @@ import { useMemo, useState } from 'react'
 import type { RequestEvent, RequestPart } from '../../api/types'
 import { t } from '../../i18n'
 import { bytes, count, duration } from '../../ui/format'
+import { turns } from '../../ui/turns'
 import { wide } from '../../ui/Wide'
 import { Code, Marks } from './parts'
 import { redisSays } from './redis'
 import { type Laid, lay } from './story'
 import { word } from './words'
-import { turns } from '../../ui/turns'
 
 const remarkable = (part: Laid) =>
   part.kind === 'query' ? part.event.slow === 1 || part.event.n_plus_one === 1 : part.kind === 'auth' && ['denied', 'failed'].includes(part.event.result)

@@ -102,7 +102,7 @@ const own = { request, auth, query, cache, redis }
 // columnsOf are the columns of a list for a screen; from is the address that leads back to
 // the list. Where there is room, the time and the way to the request stay when the rest is
 // moved.
-export function columnsOf<K extends Kind>(kind: K, fresh: ReadonlySet<number>, from: string, { md, xxl }: { md?: boolean; xxl?: boolean }): Columns<Events[K]> {
+export function columnsOf<K extends Kind>(kind: K, fresh: ReadonlySet<number>, from: string, { md, xxl }: { md: boolean; xxl: boolean }): Columns<Events[K]> {
   const columns = [...first<Events[K]>(fresh), ...(own[kind](from) as Columns<Events[K]>)].filter((c) => xxl || !c.responsive)
   if (!md) return columns
   return columns.map((c, i) => (i === 0 ? { ...c, fixed: 'start' } : c.key === 'story' ? { ...c, fixed: 'end' } : c))

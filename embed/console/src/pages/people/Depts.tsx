@@ -32,7 +32,7 @@ export function Depts({ depts, value, onChange }: Props) {
       style={{ flex: `0 0 ${deptsWidth()}px`, width: deptsWidth(), boxSizing: 'border-box', position: 'sticky', top: 68, padding: 8, borderRadius: token.borderRadiusLG, border: `1px solid ${token.colorBorderSecondary}`, background: token.colorBgContainer }}
     >
       <Flex gap={4} style={{ marginBottom: 8 }}>
-        <Find label={t('people.depts.search')} value={text} onChange={setText} />
+        <Find label={t('people.depts.search')} hint={t('search')} value={text} onChange={setText} />
         <Button type="text" icon={<MenuFoldOutlined />} aria-label={t('people.depts.close')} title={t('people.depts.close')} onClick={() => turn(false)} />
       </Flex>
       <Button

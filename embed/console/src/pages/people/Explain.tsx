@@ -1,9 +1,10 @@
 import { CheckCircleFilled, CloseCircleFilled } from '@ant-design/icons'
-import { Breadcrumb, Card, Drawer, Flex, Form, Grid, Tag, theme, TreeSelect, Typography } from 'antd'
+import { Breadcrumb, Card, Drawer, Flex, Form, Tag, theme, TreeSelect, Typography } from 'antd'
 import { type ReactNode, useMemo, useState } from 'react'
 import type { Explanation, PermissionNode, PermissionTree, User } from '../../api/types'
 import { given, type Key, maybe, t } from '../../i18n'
 import { useGet } from '../../ui/useGet'
+import { useWider } from '../../ui/useWider'
 import { names } from './person'
 
 type Props = { open: boolean; user: User; onClose: () => void }
@@ -12,7 +13,7 @@ type Node = { value: string; label: string; text: string; children?: Node[] }
 
 // Explain tells whether a user may do something, and why or why not.
 export function Explain({ open, user, onClose }: Props) {
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   return (
     <Drawer title={t('people.explain.title', { name: names([user]) })} open={open} onClose={onClose} size={md ? 520 : '100%'} destroyOnHidden>
       <Question user={user} />

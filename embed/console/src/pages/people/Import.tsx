@@ -1,11 +1,12 @@
 import { DownloadOutlined, InboxOutlined } from '@ant-design/icons'
-import { Alert, Button, Drawer, Flex, Grid, Spin, Table, Typography, Upload } from 'antd'
+import { Alert, Button, Drawer, Flex, Spin, Table, Typography, Upload } from 'antd'
 import { useEffect, useState } from 'react'
 import { Failure, request, save } from '../../api/request'
 import type { Import as Answer } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { count } from '../../ui/format'
 import { useAct } from '../../ui/useAct'
+import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
 import { Verdicts } from './Verdicts'
 
@@ -21,7 +22,7 @@ export function Import({ open, onClose, onDone }: Props) {
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
   const { done } = useAct()
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   useEffect(() => {
     if (open) begin(undefined)
   }, [open])

@@ -1,4 +1,4 @@
-import { Button, Drawer, Empty, Flex, Grid, Table, Tag, Typography } from 'antd'
+import { Button, Drawer, Empty, Flex, Table, Tag, Typography } from 'antd'
 import { useRef } from 'react'
 import { del } from '../../api/request'
 import type { Session, SessionPage } from '../../api/types'
@@ -6,17 +6,18 @@ import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { Time } from '../../ui/Time'
+import { turns } from '../../ui/turns'
+import { useWider } from '../../ui/useWider'
 import { wide } from '../../ui/Wide'
 import { useAct } from '../../ui/useAct'
 import { useGet } from '../../ui/useGet'
 import { names, type Person, type Realm } from './person'
-import { turns } from '../../ui/turns'
 
 type Props = { open: boolean; user: Person; realm: Realm; onClose: () => void }
 
 // UserSessions is where a user is signed in.
 export function UserSessions({ open, user, realm, onClose }: Props) {
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   return (
     <Drawer title={t('people.sessions.of', { name: names([user]) })} open={open} onClose={onClose} size={md ? 640 : '100%'} destroyOnHidden>
       <Sessions user={user} realm={realm} />

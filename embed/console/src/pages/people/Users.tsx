@@ -1,5 +1,5 @@
 import { MoreOutlined, PlusOutlined } from '@ant-design/icons'
-import { Button, Dropdown, Flex, Grid } from 'antd'
+import { Button, Dropdown, Flex } from 'antd'
 import { lazy, Suspense, useEffect, useRef } from 'react'
 import { download, save } from '../../api/request'
 import type { DeptTree, Role, User } from '../../api/types'
@@ -10,6 +10,7 @@ import { useEvery } from '../../ui/useEvery'
 import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
+import { useWider } from '../../ui/useWider'
 import { backend } from './person'
 import { deptsWidth } from './depts-open'
 import { Filters } from './Filters'
@@ -27,7 +28,7 @@ const Explain = lazy(async () => ({ default: (await Promise.all([import('./Expla
 // belong to.
 export function Users() {
   const { info, may } = useAccount()
-  const { xl } = Grid.useBreakpoint()
+  const xl = useWider('xl')
   const list = useTable<User>('/admin/list', {}, { own: ['new'] })
   const depts = useGet<DeptTree>(may('admin.dept.query') ? '/admin/dept' : '').data?.data
   const roles = useEvery<Role>(may('admin.role.query') ? '/admin/role' : '').rows
@@ -60,7 +61,7 @@ export function Users() {
           title={t('menu.admin.list')} list={list} empty={t('people.empty')}
           filters={
             <>
-              {xl === false && may('admin.dept.query') && <Suspense fallback={<div style={{ width: 200, height: 32 }} />}><DeptSelect depts={depts} value={dept} onChange={choose} /></Suspense>}
+              {!xl && may('admin.dept.query') && <Suspense fallback={<div style={{ width: 200, height: 32 }} />}><DeptSelect depts={depts} value={dept} onChange={choose} /></Suspense>}
               <Filters list={list} roles={may('admin.role.query') ? roles ?? [] : undefined} sex />
             </>
           }

@@ -1,5 +1,5 @@
 import { EyeInvisibleOutlined } from '@ant-design/icons'
-import { Alert, Button, Drawer, Empty, Flex, Grid, Skeleton, Tabs, Tag, Tooltip, Typography } from 'antd'
+import { Alert, Button, Drawer, Empty, Flex, Skeleton, Tabs, Tag, Tooltip, Typography } from 'antd'
 import { useEffect, useMemo, useState } from 'react'
 import { Failure, put } from '../../api/request'
 import type { DeptTree, PermissionNode, PermissionTree, Role } from '../../api/types'
@@ -11,6 +11,7 @@ import { Marked } from '../../ui/tree/search'
 import { useAct } from '../../ui/useAct'
 import { useEvery } from '../../ui/useEvery'
 import { useGet } from '../../ui/useGet'
+import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
 import { changesOf, details, type Draft, draftOf, hiddenPages } from './draft'
 import { Holders } from './Holders'
@@ -32,7 +33,7 @@ export function RightsDrawer({ id, ...props }: Props) {
 function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: number; open: boolean; closed: () => void }) {
   const { may, info, reload: reloadAccount } = useAccount()
   const { sure, done } = useAct()
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   const { data: role, loading, set: setRole, reload } = useGet<Role>(`/admin/role/${id}`)
   const { data: tree } = useGet<PermissionTree>(may('admin.rule.query') ? '/admin/rule' : '')
   const { rows: roles = [] } = useEvery<Role>('/admin/role')

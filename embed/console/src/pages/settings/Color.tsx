@@ -1,5 +1,6 @@
 import { Input, theme } from 'antd'
 import { t } from '../../i18n'
+import { clear } from '../../ui/clear'
 import type { ControlProps } from './Control'
 
 // Color is a colour as text, with the browser's own palette beside it.
@@ -7,7 +8,7 @@ export function Color({ of: _, value = '', onChange, ...rest }: ControlProps) {
   const { token } = theme.useToken()
   return (
     <Input
-      {...rest} style={{ maxWidth: 240 }} allowClear={!rest.disabled} placeholder="#1677ff" value={value} onChange={(e) => onChange?.(e.target.value.trim())}
+      {...rest} style={{ maxWidth: 240 }} allowClear={!rest.disabled && clear()} placeholder="#1677ff" value={value} onChange={(e) => onChange?.(e.target.value.trim())}
       prefix={
         <input
           type="color" aria-label={t('settings.color.choose')} disabled={rest.disabled} value={solid(value)} onChange={(e) => onChange?.(e.target.value)}

@@ -1,29 +1,34 @@
 import { DeleteOutlined, EditOutlined, UndoOutlined } from '@ant-design/icons'
-import { Badge, Button, Flex, Grid, Tag, theme, Typography } from 'antd'
+import { Badge, Button, Flex, Tag, theme, Typography } from 'antd'
 import { memo, type ReactNode } from 'react'
 import type { Setting } from '../../api/types'
+import { useAccount } from '../../app/account'
 import { given, t } from '../../i18n'
+import { useWider } from '../../ui/useWider'
 import { Control, warning } from './Control'
 import { type Draft, keep, stamp, write } from './drafts'
+import type { Define } from './useDefine'
+import type { Group } from './useSettings'
 
 type Props = {
   setting: Setting
-  name: string // "group.key"
+  group: Group
   draft: Draft | undefined
   fault: string | undefined
   readOnly: boolean
-  builtin?: boolean
   onWrite: (id: number) => void
-  onEdit?: () => void
-  onDelete?: () => void
+  define?: Define // while settings are defined, and not only set
 }
 
 // Field is one setting: what it is for, its control, and what there is to say of it.
 // Groups may have hundreds, of which a key changes one.
-export const Field = memo(function Field({ setting: s, name, draft, fault, readOnly, builtin, onWrite, onEdit, onDelete }: Props) {
+export const Field = memo(function Field({ setting: s, group, draft, fault, readOnly, onWrite, define }: Props) {
+  const { may } = useAccount()
   const { token } = theme.useToken()
-  const { lg } = Grid.useBreakpoint()
+  const lg = useWider('lg')
   const id = `setting-${s.id}`
+  const name = `${group.key || group.id}.${s.key}`
+  const builtin = define?.builtin(group, s)
   const secret = s.type === 'secret'
   const value = draft ? draft.value : secret ? undefined : s.values
   const wrong = (draft && warning(s, draft.value)) ?? fault
@@ -40,8 +45,8 @@ export const Field = memo(function Field({ setting: s, name, draft, fault, readO
         <Flex gap={8} align="center" wrap>
           <label id={`${id}-label`} htmlFor={id} dir="auto" style={{ fontWeight: 600 }}>{given(s.title)}</label>
           {builtin && <Tag title={t('settings.builtin.text')}>{t('settings.builtin')}</Tag>}
-          {onEdit && <Button type="text" size="small" icon={<EditOutlined />} aria-label={t('settings.edit', { name })} title={t('edit')} onClick={onEdit} />}
-          {onDelete && <Button type="text" size="small" icon={<DeleteOutlined />} aria-label={t('settings.delete', { name })} title={t('delete')} onClick={onDelete} />}
+          {define && may('system.setting.update') && <Button type="text" size="small" icon={<EditOutlined />} aria-label={t('settings.edit', { name })} title={t('edit')} onClick={() => define.edit(s)} />}
+          {define && !builtin && may('system.setting.delete') && <Button type="text" size="small" icon={<DeleteOutlined />} aria-label={t('settings.delete', { name })} title={t('delete')} onClick={() => define.remove(group, s)} />}
         </Flex>
         <Typography.Text type="secondary" style={{ fontFamily: 'ui-monospace, monospace', fontSize: 12 }}>{name}</Typography.Text>
         <div id={`${id}-text`} dir="auto" style={{ color: token.colorTextSecondary, whiteSpace: 'pre-line', marginTop: 4 }}>{given(s.describe)}<Bounds setting={s} /></div>

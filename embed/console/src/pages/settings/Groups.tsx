@@ -1,6 +1,7 @@
-import { Flex, Grid, Menu, Select, theme } from 'antd'
+import { Flex, Menu, Select, theme } from 'antd'
 import { useNavigate } from 'react-router'
 import { given, t } from '../../i18n'
+import { useWider } from '../../ui/useWider'
 import { type Drafts } from './drafts'
 import { type Group, pathOf } from './useSettings'
 
@@ -9,7 +10,7 @@ type Props = { groups: Group[]; here: Group | undefined; drafts: Drafts; search:
 // Groups leads to the groups, and tells in which of them something is not saved.
 export function Groups({ groups, here, drafts, search }: Props) {
   const navigate = useNavigate()
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   const go = (id: number) => {
     const group = groups.find((g) => g.id === id)
     if (group) void navigate(pathOf(group) + search)

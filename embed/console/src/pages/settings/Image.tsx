@@ -5,6 +5,7 @@ import { request } from '../../api/request'
 import type { File as Uploaded } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
+import { clear } from '../../ui/clear'
 import type { ControlProps } from './Control'
 
 // Image is the address of a public file. One can be uploaded here by who may; it stays
@@ -34,7 +35,7 @@ export function Image({ of: _, value = '', onChange, ...rest }: ControlProps) {
         <img src={value} alt={t('settings.image.preview')} style={{ maxWidth: '100%', maxHeight: 96, borderRadius: token.borderRadius, border: `1px solid ${token.colorBorderSecondary}`, background: token.colorFillTertiary }} />
       )}
       <Flex gap={8} style={{ width: '100%' }}>
-        <Input {...rest} allowClear={!rest.disabled} placeholder="/media/…" value={value} onChange={(e) => onChange?.(e.target.value.trim())} />
+        <Input {...rest} allowClear={!rest.disabled && clear()} placeholder="/media/…" value={value} onChange={(e) => onChange?.(e.target.value.trim())} />
         {may('file.list.create') && !rest.disabled && (
           <>
             <Button icon={<UploadOutlined />} loading={busy} onClick={() => chooser.current?.click()}>{t('settings.image.upload')}</Button>

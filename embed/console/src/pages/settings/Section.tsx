@@ -35,12 +35,7 @@ export function Section({ group, settings, drafts, faults, onWrite, define }: Pr
       </Flex>
       {group.remark && <Typography.Paragraph type="secondary" dir="auto" style={{ whiteSpace: 'pre-line', overflowWrap: 'anywhere', marginTop: -8 }}>{given(group.remark)}</Typography.Paragraph>}
       {settings.map((s) => (
-        <Field
-          key={s.id} setting={s} name={`${group.key || group.id}.${s.key}`} draft={drafts.get(s.id)} fault={faults[s.id]} readOnly={readOnly} onWrite={onWrite}
-          builtin={define?.builtin(group, s)}
-          onEdit={define && may('system.setting.update') ? () => define.edit(s) : undefined}
-          onDelete={define && may('system.setting.delete') && !define.builtin(group, s) ? () => define.remove(group, s) : undefined}
-        />
+        <Field key={s.id} setting={s} group={group} draft={drafts.get(s.id)} fault={faults[s.id]} readOnly={readOnly} onWrite={onWrite} define={define} />
       ))}
       {settings.length === 0 && <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t(define ? 'settings.group.empty.define' : 'settings.group.empty')} />}
     </section>

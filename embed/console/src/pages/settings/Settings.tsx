@@ -1,5 +1,5 @@
 import { EditOutlined, SyncOutlined } from '@ant-design/icons'
-import { Alert, Button, Empty, Flex, Grid, Spin } from 'antd'
+import { Alert, Button, Empty, Flex, Spin } from 'antd'
 import { useEffect, useMemo, useRef } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { post } from '../../api/request'
@@ -10,6 +10,7 @@ import { Bar } from '../../ui/Bar'
 import { count } from '../../ui/format'
 import { useAct } from '../../ui/useAct'
 import { useParts } from '../../ui/useParts'
+import { useWider } from '../../ui/useWider'
 import { drop, stamp, useDrafts } from './drafts'
 import { Groups } from './Groups'
 import { SaveBar } from './SaveBar'
@@ -32,7 +33,7 @@ export function Settings() {
 function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSettings>['load'] }) {
   const { may } = useAccount()
   const { sure, done } = useAct()
-  const { md } = Grid.useBreakpoint()
+  const md = useWider('md')
   const { params, set } = useParts()
   const navigate = useNavigate()
   const drafts = useDrafts()

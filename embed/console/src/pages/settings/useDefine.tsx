@@ -1,5 +1,5 @@
 import { App } from 'antd'
-import { lazy, type ReactNode, Suspense } from 'react'
+import { lazy, type ReactNode, Suspense, useMemo, useRef } from 'react'
 import { useNavigate } from 'react-router'
 import { del, post } from '../../api/request'
 import type { Setting } from '../../api/types'
@@ -53,16 +53,19 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
     void navigate('/system/setting?define=1')
   }
 
-  const define = {
+  const latest = useRef({ remove, removeGroup })
+  latest.current = { remove, removeGroup }
+  // The same for as long as it can be: all fields that are shown have it.
+  const define = useMemo(() => ({
     // builtin tells whether the program uses a group or a setting; until that is known they are taken for its.
     builtin: (g: Group, s?: Setting) => !used || (s ? (used[g.key]?.includes(s.key) ?? false) : g.key in used),
     create: (g: Group) => show({ what: 'setting', group: g.id }),
     edit: (setting: Setting) => show({ what: 'setting', group: setting.group_id, setting }),
-    remove: (g: Group, s: Setting) => void remove(g, s),
+    remove: (g: Group, s: Setting) => void latest.current.remove(g, s),
     createGroup: () => show({ what: 'group' }),
     editGroup: (group: Group) => show({ what: 'group', group }),
-    removeGroup: (g: Group) => void removeGroup(g),
-  }
+    removeGroup: (g: Group) => void latest.current.removeGroup(g),
+  }), [used, show])
   const of = groups.find((g) => shown?.what === 'setting' && g.id === shown.group)
   const props = { open, groups, load, onClose: hide }
   const drawers: ReactNode = (

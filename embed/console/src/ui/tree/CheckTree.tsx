@@ -2,6 +2,7 @@ import { CheckSquareOutlined, SearchOutlined } from '@ant-design/icons'
 import { Button, Checkbox, Empty, Flex, Input, Tooltip, Typography } from 'antd'
 import { type KeyboardEvent, type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import { t } from '../../i18n'
+import { clear } from '../clear'
 import { below, type Branch, childrenOf, type Row } from './model'
 import { Fold, type Handle, indent, Rows } from './Rows'
 import { Marked, useRows } from './search'
@@ -91,7 +92,7 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
   const line = (row: Row<T>, current: boolean) => {
     const mine = Boolean(onChange) && able.has(row.node.id)
     const box = (
-      <span aria-hidden onMouseDown={(e) => { e.preventDefault(); list.current?.focus(row.node.id) }}>
+      <span aria-hidden style={{ marginInlineEnd: 2 }} onMouseDown={(e) => { e.preventDefault(); list.current?.focus(row.node.id) }}>
         <Checkbox
           tabIndex={-1} checked={checked.has(row.node.id)} indeterminate={partly(row.node)} disabled={!mine}
           onChange={() => toggle(row.node)}
@@ -118,7 +119,7 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
   return (
     <>
       <Flex gap={8} wrap align="center" style={{ marginBottom: 8 }}>
-        <Input allowClear prefix={<SearchOutlined />} style={{ width: 240, maxWidth: '100%' }} aria-label={t('tree.search', { of: label })} placeholder={t('search')} value={search} onChange={(e) => setSearch(e.target.value)} />
+        <Input allowClear={clear()} prefix={<SearchOutlined />} style={{ width: 240, maxWidth: '100%' }} aria-label={t('tree.search', { of: label })} placeholder={t('search')} value={search} onChange={(e) => setSearch(e.target.value)} />
         <Typography.Text type="secondary">{t('selected', { n: checked.size })}{hits && `, ${t('tree.hits', { n: hits.size })}`}</Typography.Text>
       </Flex>
       {rows.length

@@ -1,9 +1,10 @@
 import { ColumnHeightOutlined, HolderOutlined, MoreOutlined, PlusOutlined, VerticalAlignMiddleOutlined } from '@ant-design/icons'
-import { Button, Dropdown, Empty, Flex, Grid, type MenuProps, Skeleton, Typography } from 'antd'
+import { Button, Dropdown, Empty, Flex, type MenuProps, Skeleton, Typography } from 'antd'
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { t } from '../../i18n'
 import { Bar } from '../Bar'
 import { useParts } from '../useParts'
+import { useWider } from '../useWider'
 import { childrenOf, placesOf, type Row } from './model'
 import { Fold, type Handle, indent, rowHeight, Rows } from './Rows'
 import { Marked, useRows } from './search'
@@ -41,7 +42,7 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
   const { params, set } = useParts()
   const search = (params.get('keywordSearch') ?? '').toLowerCase().trim()
   const tops = useMemo(() => tree ?? [], [tree])
-  const { md = true } = Grid.useBreakpoint()
+  const md = useWider('md')
   const [chosen, setOpen] = useState<Set<number>>()
   const open = useMemo(() => chosen ?? new Set(tops.map((node) => node.id)), [chosen, tops])
   const [active, setActive] = useState<number>()
