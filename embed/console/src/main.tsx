@@ -1,6 +1,7 @@
 // The first page that a browser loads. Who is not signed in gets the sign-in page
 // and nothing of the rest, which is many times as large.
 import { createRoot } from 'react-dom/client'
+import { askEarly } from './api/early'
 import { token } from './api/session'
 import { language, learn, t } from './i18n'
 import { SignIn } from './pages/SignIn'
@@ -9,9 +10,16 @@ document.documentElement.lang = language
 const root = createRoot(document.getElementById('root')!)
 
 if (token()) {
+  askEarly()
+  root.render(<Waiting />)
   Promise.all([import('./app/App'), learn('frame')]).then(([{ App }]) => root.render(<App />), () => root.render(<Unreachable />))
 } else {
   root.render(<SignIn />)
+}
+
+// Waiting is seen at once, however slow the line is.
+function Waiting() {
+  return <main className="console-coming"><svg viewBox="0 0 24 24"><circle cx="12" cy="12" r="10" /></svg></main>
 }
 
 // Unreachable stands for the console while its files cannot be had.

@@ -1,6 +1,7 @@
 import { Drawer, Spin, theme } from 'antd'
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
+import { early } from '../api/early'
 import { get } from '../api/request'
 import type { Home, Info } from '../api/types'
 import { learn, t } from '../i18n'
@@ -26,7 +27,7 @@ const folded = 'reeve.folded'
 export function Layout({ children }: { children: ReactNode }) {
   const [info, setInfo] = useState<Info>()
   const [home, setHome] = useState<Home>()
-  const reload = useCallback(async () => setInfo(await get<Info>('/admin/info')), [])
+  const reload = useCallback(async () => setInfo(await (early()?.catch(() => undefined)) ?? await get<Info>('/admin/info')), [])
   const begin = useCallback(() => {
     reload().catch(() => {}) // it is shown, and the page stays empty
     get<Home>('/api/home', {}, { quiet: true }).then(setHome, () => {}) // the name of the place is not worth an error

@@ -3,7 +3,7 @@ import { Component, type ReactNode, Suspense } from 'react'
 import { BrowserRouter, Outlet, Route, Routes, useLocation } from 'react-router'
 import { useAccount } from './account'
 import { Layout } from './Layout'
-import { account as Account, home as Home, pages, password as Password } from './pages'
+import { account, home, pages, password } from './pages'
 import { Forbidden, NotFound, Problem } from './States'
 
 // Routing leads from the address to a page. What follows a page's path in the
@@ -12,10 +12,10 @@ export function Routing() {
   return (
     <BrowserRouter basename="/console">
       <Routes>
-        <Route path="password" element={<Suspense><Password /></Suspense>} />
+        <Route path="password" element={<Suspense><password.Component /></Suspense>} />
         <Route element={<Layout><Guarded><Outlet /></Guarded></Layout>}>
-          <Route index element={<Home />} />
-          <Route path="account/*" element={<Account />} />
+          <Route index element={<home.Component />} />
+          <Route path="account/*" element={<account.Component />} />
           {Object.entries(pages).map(([path, page]) => <Route key={path} path={`${path}/*`} element={<Permitted page={page} />} />)}
           <Route path="*" element={<NotFound />} />
         </Route>

@@ -3,19 +3,24 @@ import type { Access } from '../api/types'
 import { type Area, learn } from '../i18n'
 import { Problem } from './States'
 
-type Page = {
-  access: Access[] // any of them opens the page
-  Component: LazyExoticComponent<ComponentType>
+type Own = {
+  Component: LazyExoticComponent<ComponentType> // loaded when it is first drawn
+  begin: () => void // to load it
 }
+
+type Page = Own & { access: Access[] } // any of them opens the page
 
 // own is a page in a file of its own, and the areas whose words it uses. Where it
 // cannot be loaded, the page says so.
-const own = (load: () => Promise<ComponentType>, ...areas: Area[]) =>
-  lazy(async () => ({ default: await Promise.all([load(), learn(...areas)]).then(([Loaded]) => Loaded, () => Problem) }))
+function own(load: () => Promise<ComponentType>, ...areas: Area[]): Own {
+  let begun: Promise<{ default: ComponentType }> | undefined
+  const begin = () => (begun ??= Promise.all([load(), learn(...areas)]).then(([Loaded]) => ({ default: Loaded }), () => ({ default: Problem })))
+  return { Component: lazy(begin), begin: () => void begin() }
+}
 
-// page is one that a permission opens, loaded when it is first opened.
+// page is one that a permission opens.
 const page = (access: Access | Access[], load: () => Promise<ComponentType>, ...areas: Area[]): Page => ({
-  access: [access].flat(), Component: own(load, ...areas),
+  access: [access].flat(), ...own(load, ...areas),
 })
 
 // The pages of the console, by the path that their permission has in the menus of
@@ -44,3 +49,7 @@ export const pages: Record<string, Page> = {
 export const home = own(async () => (await import('../pages/Home')).HomePage, 'monitor')
 export const password = own(async () => (await import('../pages/Password')).Password)
 export const account = own(async () => (await import('../pages/account/Account')).AccountPage)
+
+// The page of the address is loaded beside what the frame asks first.
+const here = `/${location.pathname.split('/').slice(2, 4).join('/')}`
+;(here === '/' ? home : pages[here])?.begin()
