@@ -1,6 +1,6 @@
 import { Alert, Card, Descriptions, Flex, Table, Tag, theme, Typography } from 'antd'
 import { useEffect } from 'react'
-import type { SystemHealth, SystemInfo as Info } from '../api/types'
+import type { Part, SystemHealth, SystemInfo as Info } from '../api/types'
 import { useAccount } from '../app/account'
 import { type Key, maybe, t } from '../i18n'
 import { bytes, count } from '../ui/format'
@@ -69,6 +69,13 @@ export function SystemInfo() {
 
 const colors: Record<string, string> = { ok: 'success', degraded: 'warning', failed: 'error' }
 
+// said is the server's sentence of a part that is not well. Of others the state says
+// enough; how much is free may yet be of interest.
+function said({ name, state, text, figures }: Part): string {
+  if (state !== 'ok') return text
+  return name === 'disk' && figures.free_bytes !== undefined ? `${t('home.disk')}: ${bytes(figures.free_bytes)}` : ''
+}
+
 function Parts({ health }: { health: SystemHealth }) {
   return (
     <Table
@@ -78,7 +85,7 @@ function Parts({ health }: { health: SystemHealth }) {
         { title: t('info.state'), dataIndex: 'state', render: (state: string) => <Tag color={colors[state]}>{t(`info.state.${state}` as Key)}</Tag> },
         {
           title: t('info.text'), dataIndex: 'text',
-          render: (text: string, part) => <>{text}{part.since && <> (<Time at={part.since} />)</>}<div><Typography.Text type="secondary">{maybe(`info.part.${part.name}.what`)}</Typography.Text></div></>,
+          render: (_, part) => <>{said(part)}{part.since && <> (<Time at={part.since} />)</>}<div><Typography.Text type="secondary">{maybe(`info.part.${part.name}.what`)}</Typography.Text></div></>,
         },
       ]}
     />

@@ -60,7 +60,7 @@ export function Profile() {
   }
 
   return (
-    <Flex gap={md ? 40 : 24} align={md ? 'start' : 'stretch'} justify={md ? 'end' : undefined} style={{ flexDirection: md ? 'row-reverse' : 'column', paddingTop: 8 }}>
+    <Flex gap={md ? 40 : 24} align={md ? 'start' : 'stretch'} justify={md ? 'flex-end' : undefined} style={{ flexDirection: md ? 'row-reverse' : 'column', paddingTop: 8 }}>
       <Picture user={user} onChange={reload} />
       <Form<Values> form={form} layout="vertical" requiredMark={false} initialValues={valuesOf(user)} onFinish={(values) => void save(values)} style={{ flex: '0 1 480px', minWidth: 0 }}>
         {problem && (
