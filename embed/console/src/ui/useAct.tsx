@@ -20,7 +20,7 @@ export function useAct() {
     done: (text: string, undo?: () => Promise<void>): void => {
       const key = `done-${text}`
       void message.open({
-        key, type: 'success', duration: undo ? 8 : 3,
+        key, type: 'success', duration: undo ? 10 : 3,
         content: undo ? <>{text} <Button type="link" size="small" onClick={() => { message.destroy(key); void undo() }}>{t('undo')}</Button></> : text,
       })
     },
