@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -87,10 +88,21 @@ type page struct {
 	looks *looks
 }
 
+// always are the tests in the browser that the small size runs too: of each area one,
+// and those of the browser's own tools.
+var always = []string{
+	"TestPage", "TestWitness", "TestExpected", "TestConsoleSignIn", "TestConsoleFrame", "TestConsoleSizes", "TestConsoleWithThreePermissions", "TestConsoleHome",
+	"TestConsoleUserIsCreated", "TestConsoleRoles", "TestConsolePermissions", "TestConsoleDictionaries", "TestConsoleSettingsAreSavedTogether",
+	"TestConsoleFilesUpload", "TestConsoleMonitorRequest",
+}
+
 // console opens an empty page for the console of a server, 1440 wide, light and
 // without motion, with nobody signed in. All that it does is watched until the test ends, see witness.
 func console(t *testing.T, server *process) *page {
 	t.Helper()
+	if name, _, _ := strings.Cut(t.Name(), "/"); size(0, 1, 1) == 0 && !slices.Contains(always, name) {
+		t.Skip("the small size leaves this out; CI=true runs it")
+	}
 	parent := chromium(t)
 	p := &page{t: t, base: server.url, scope: "document.documentElement", watch: newWitness(server.url), looks: &looks{}}
 	var cancel context.CancelFunc
