@@ -99,17 +99,17 @@ func (b *blobs) sweepOnce() {
 		if b.stopped() {
 			return
 		}
+		// No suspect from here on, so that what becomes of it while it is judged makes
+		// it one again.
+		b.setSuspect(d, false)
 		place, err := b.judge(d)
-		if errs.Is(err, errs.Busy) {
-			return
-		}
 		if err != nil {
-			continue
+			b.setSuspect(d, true)
 		}
-		b.mu.Lock()
-		delete(b.suspects, d)
-		b.mu.Unlock()
-		if place != 0 {
+		switch {
+		case errs.Is(err, errs.Busy):
+			return
+		case err == nil && place != 0:
 			places = append(places, place)
 			b.leave(place)
 		}
@@ -121,6 +121,17 @@ func (b *blobs) sweepOnce() {
 		b.mu.Lock()
 		b.places = slices.DeleteFunc(b.places, func(p uint64) bool { return p == place })
 		b.mu.Unlock()
+	}
+}
+
+// setSuspect notes whether a blob has yet to be looked at, and wakes nobody.
+func (b *blobs) setSuspect(d Digest, is bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if is {
+		b.suspects[d] = true
+	} else {
+		delete(b.suspects, d)
 	}
 }
 
