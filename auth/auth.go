@@ -40,11 +40,11 @@ type Auth struct {
 	stats     *stats
 }
 
-// Watched returns the same Auth with a watch over what it asks of the store.
-func (a *Auth) Watched(w *store.Watch) *Auth {
-	watched := *a
-	watched.db = a.db.DB.Watched(w)
-	return &watched
+// On returns the same Auth that reaches the store through another handle.
+func (a *Auth) On(db store.Watched) *Auth {
+	other := *a
+	other.db = db
+	return &other
 }
 
 // New prepares auth for a database that nobody uses yet.

@@ -195,6 +195,16 @@ func (a *Auth) Authenticate(tx *store.Tx, token string) (*Session, error) {
 	return s, nil
 }
 
+// Confirm reports, inside a write transaction, that a session which was open when
+// the request began still is. It sees writes of the same commit, which the cached
+// sessions do not show yet.
+func (s *Session) Confirm(tx *store.Tx) error {
+	if !store.Sessions.Exists(tx, s.ID) || tx.Now() >= s.ExpiresAt {
+		return store.ErrSessionEnded
+	}
+	return nil
+}
+
 // Opened returns a session by its id, as of this moment and without using it: for
 // what a session has allowed in advance, like a signed link.
 func (a *Auth) Opened(tx *store.Tx, id store.ID) (*Session, error) {

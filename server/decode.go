@@ -55,6 +55,11 @@ func (req *Request) decode(d *input, in any) error {
 	}
 	if !d.upload {
 		body, err := req.readBody()
+		if req.http.ContentLength != 0 {
+			if err := req.admitAgain(); err != nil { // the body may have taken its time to arrive
+				return err
+			}
+		}
 		if err != nil {
 			return err
 		}

@@ -24,6 +24,7 @@ var metricRoutes = []Route{
 type metrics struct {
 	requests []*requestStats // by route, in the order of the table
 	gauges   []family
+	slow     slowWrites
 }
 
 // family is one metric with all its labels.
@@ -50,12 +51,13 @@ type collected struct {
 	stored, coming int64
 	free           int64 // bytes of the disk; -1 where the system does not tell
 	writable       bool
+	slow           map[string]uint64 // slow writes by operation
 }
 
 func (s *Server) collect() (*collected, error) {
 	c := &collected{
 		version: s.config.Version, requests: s.metrics.requests, store: s.db.Stats(), auth: s.auth.Stats(),
-		free: -1, writable: s.db.Healthy() == nil,
+		free: -1, writable: s.db.Healthy() == nil, slow: s.metrics.slow.counts(),
 	}
 	c.stored, c.coming = s.db.FileBytes()
 	free, known, err := s.db.DiskFree()

@@ -60,6 +60,15 @@ var families = []family{
 		out.histogram("", c.store.Wait, seconds)
 	}},
 	{"reeve_store_batch_size", "histogram", "Write functions that share a commit.", func(c *collected, out *samples) { out.histogram("", c.store.Batch, 1) }},
+	{"reeve_store_queue_length", "gauge", "Write functions that wait for the writer.", func(c *collected, out *samples) { out.gauge("", float64(c.store.Queued)) }},
+	{"reeve_store_largest_write_records", "gauge", "Records changed by the write function that changed the most since the start.", func(c *collected, out *samples) {
+		out.gauge("", float64(c.store.Largest))
+	}},
+	{"reeve_store_slow_writes_total", "counter", "Batches of writes that held the writer for more than 100 ms, by the operation that took the longest.", func(c *collected, out *samples) {
+		for _, operation := range slices.Sorted(maps.Keys(c.slow)) {
+			out.counter(labels("operation", operation), c.slow[operation])
+		}
+	}},
 	{"reeve_store_open_reads", "gauge", "Open read transactions on data.db.", func(c *collected, out *samples) { out.gauge("", float64(c.store.Reading)) }},
 	{"reeve_store_oldest_read_seconds", "gauge", "Age of the oldest open read transaction on data.db; what is deleted meanwhile is not used again.", func(c *collected, out *samples) {
 		out.gauge("", c.store.OldestRead.Seconds())

@@ -36,7 +36,7 @@ func setAvatar(req *Request, _ *none, file io.Reader) (*avatarOut, error) {
 	if len(data) > maxAvatarBytes {
 		return nil, errs.Field(errs.TooLarge, "file", "has more than %d MiB", maxAvatarBytes>>20)
 	}
-	if err := req.s.db.View(store.Nobody, req.admitAgain); err != nil { // the file may have taken its time to arrive
+	if err := req.admitAgain(); err != nil { // before the work of decoding
 		return nil, err
 	}
 	small, media, err := req.s.images.shrink(req.http.Context(), bytes.NewReader(data), avatarSide, avatarSide)

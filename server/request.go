@@ -37,13 +37,8 @@ type Request struct {
 	mon       monitored
 }
 
-// auth is the sign-in, whose questions to the store are seen in monitoring too.
-func (req *Request) auth() *auth.Auth {
-	if req.s.config.Monitor.Off {
-		return req.s.auth
-	}
-	return req.s.auth.Watched(&req.mon.watch)
-}
+// auth is the sign-in, which reaches the store as the request does.
+func (req *Request) auth() *auth.Auth { return req.s.auth.On(req.db) }
 
 // note adds an event of its own to what monitoring knows of a request.
 func (req *Request) note(e authEvent) {
@@ -69,10 +64,13 @@ func (s *Server) newRequest(w http.ResponseWriter, r *http.Request) *Request {
 // serve makes the handler of one route: who asks, may they, what do they say,
 // run it, answer.
 func (s *Server) serve(rt *Route) httprouter.Handle {
-	stats := s.metrics.of(rt)
+	stats, operation := s.metrics.of(rt), rt.name()
 	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
 		req := s.newRequest(w, r)
 		req.route, req.params = rt, params
+		if rt.Method != http.MethodGet { // what only reads does not pay for it
+			req.db = req.db.For(operation, req.authorizeWrite)
+		}
 		err := s.run(rt, req)
 		defer func() { // also of an answer that is broken off
 			stats.count(req) // first: what follows sends the answer
@@ -145,14 +143,35 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	}
 	req.Session, req.Actor = session, session.Actor
 	tx.ActAs(req.Actor)
-	if req.Actor.MustChange && !rt.before {
-		return errs.New(errs.Denied, "the password must be changed first").Coded("password_change_required")
-	}
-	if !rt.open() && !req.Actor.May(tx, rt.Access) {
-		return errs.New(errs.Denied, "the permission %s is missing", rt.Access)
+	if err := rt.permit(tx, req.Actor); err != nil {
+		return err
 	}
 	req.mon.decided = true
 	return nil
+}
+
+// permit refuses an actor who may not use the route.
+func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
+	if actor.MustChange && !rt.before {
+		return errs.New(errs.Denied, "the password must be changed first").Coded("password_change_required")
+	}
+	if !rt.open() && !actor.May(tx, rt.Access) {
+		return errs.New(errs.Denied, "the permission %s is missing", rt.Access)
+	}
+	return nil
+}
+
+// authorizeWrite runs first in every write transaction of a request. The caller was
+// authorized when the request began; a body can take half a minute to arrive and a
+// password a second to hash, and the session or the permission may be gone by now.
+func (req *Request) authorizeWrite(tx *store.Tx) error {
+	if req.Session == nil {
+		return nil // a public route
+	}
+	if err := req.Session.Confirm(tx); err != nil {
+		return err
+	}
+	return req.route.permit(tx, tx.Actor())
 }
 
 // admitMetrics compares what reads the metrics, which is a program and nobody's
@@ -165,9 +184,16 @@ func (s *Server) admitMetrics(token string) error {
 	return nil
 }
 
-// admitAgain asks once more who asks and whether they may, of an answer that takes
-// longer than a moment: rights that are taken away act on what is yet to be sent.
-func (req *Request) admitAgain(tx *store.Tx) error { return req.s.admit(tx, req.route, req) }
+// admitAgain re-authorizes a request that takes a while, so that revoked rights take
+// effect before its body is used and while its response is being sent.
+func (req *Request) admitAgain() error {
+	if req.Session == nil {
+		return nil // a public route
+	}
+	return req.s.db.View(store.Nobody, req.admit)
+}
+
+func (req *Request) admit(tx *store.Tx) error { return req.s.admit(tx, req.route, req) }
 
 // failure is the envelope of an error.
 type failure struct {

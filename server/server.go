@@ -89,6 +89,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	}
 	s.routes, s.monitor = all, newMonitor(config.Monitor, config.RedisTargets, db, log, all)
 	s.monitor.gauges(&s.metrics)
+	db.OnSlowWrite(s.slowWrite)
 	s.parts = []func() part{s.databaseHealth, s.diskHealth, s.filesHealth, s.cacheHealth, s.clockHealth, s.monitorHealth}
 	s.handler = s.cors(s.router(all))
 	return s, nil

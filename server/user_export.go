@@ -69,7 +69,7 @@ func writeUsers(req *Request, w http.ResponseWriter, ids []store.ID) error {
 // readUsers reads the rows of those users whom the caller may see at this moment.
 func (req *Request) readUsers(ids []store.ID) (rows [][]string, err error) {
 	err = req.db.View(store.Nobody, func(tx *store.Tx) error {
-		if err := req.admitAgain(tx); err != nil {
+		if err := req.admit(tx); err != nil {
 			return err
 		}
 		scope := req.Actor.Scope(tx)

@@ -28,23 +28,44 @@ var System = &Actor{Username: "system", system: true}
 // Nobody acts where no one is signed in: it may do nothing.
 var Nobody = &Actor{}
 
-// currentActor holds who acts in a write against the stored user: between the
-// request and its turn to write, rights may have been taken away.
+// currentActor returns the acting user as stored when the write has its turn: since
+// the request began, roles may have changed, or the user may have been disabled.
 func currentActor(tx *Tx, a *Actor) (*Actor, error) {
-	if a.system || a.App || a.ID == 0 {
+	if a.system || a.ID == 0 {
 		return a, nil
+	}
+	if a.App {
+		u, err := AppUsers.Get(tx, a.ID)
+		if err == nil && !bool(u.Status) {
+			err = ErrSessionEnded
+		}
+		if err != nil || bool(u.MustChangePassword) == a.MustChange {
+			return a, endedIfNone(err)
+		}
+		return &Actor{ID: u.ID, Username: u.Username, App: true, MustChange: !a.MustChange}, nil
 	}
 	u, err := Users.Get(tx, a.ID)
-	if errs.Is(err, errs.NotFound) || err == nil && !bool(u.Status) {
-		return nil, errs.New(errs.Unauthenticated, "the session has ended; sign in again")
+	if err == nil && !bool(u.Status) {
+		err = ErrSessionEnded
 	}
 	if err != nil {
-		return nil, err
+		return nil, endedIfNone(err)
 	}
-	if u.DeptID == a.DeptID && slices.Equal(u.RoleIDs, a.RoleIDs) {
+	if u.DeptID == a.DeptID && slices.Equal(u.RoleIDs, a.RoleIDs) && bool(u.MustChangePassword) == a.MustChange {
 		return a, nil
 	}
-	return &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, MustChange: a.MustChange}, nil
+	return &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, MustChange: bool(u.MustChangePassword)}, nil
+}
+
+// ErrSessionEnded refuses a request whose session ended, or whose user was disabled
+// or deleted, before it was executed.
+var ErrSessionEnded = errs.New(errs.Unauthenticated, "the session has ended; sign in again")
+
+func endedIfNone(err error) error {
+	if errs.Is(err, errs.NotFound) {
+		return ErrSessionEnded
+	}
+	return err
 }
 
 // rights are an actor's, compiled from one generation of the rules.

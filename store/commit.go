@@ -23,35 +23,55 @@ import (
 const maxBatch = 128
 
 type job struct {
-	actor *Actor
-	fn    func(*Tx) error
+	actor     *Actor
+	fn        func(*Tx) error
+	watch     *Watch          // nil for none
+	operation string          // see Watched.For
+	authorize func(*Tx) error // nil for no check
+
 	err   error
 	since time.Time // it waits
 	done  chan struct{}
-	watch *Watch // nil for none
 	times jobTimes
 }
 
-func newJob(actor *Actor, fn func(*Tx) error, watch *Watch) *job {
-	j := &job{actor: actor, fn: fn, since: time.Now(), done: make(chan struct{}), watch: watch}
-	if watch != nil {
-		j.times.mark, j.times.more = len(watch.Ops), watch.More
+// prepare makes a job ready to be queued.
+func (j *job) prepare() {
+	j.since, j.done = time.Now(), make(chan struct{})
+	if j.watch != nil {
+		j.times.mark, j.times.more = len(j.watch.Ops), j.watch.More
 	}
-	return j
+}
+
+// run calls the write function for its actor as the data has it now.
+func (j *job) run(tx *Tx) error {
+	if tx.db.schema.current != nil {
+		actor, err := tx.db.schema.current(tx, j.actor)
+		if err != nil {
+			return err
+		}
+		tx.actor = actor
+	}
+	if j.authorize != nil {
+		if err := j.authorize(tx); err != nil {
+			return err
+		}
+	}
+	return j.fn(tx)
 }
 
 // Update runs fn in the next commit and returns when it is on the disk and the
 // caches show it. fn may run more than once: it reads only its tx, checks before
 // it writes, changes nothing it has captured but its results, and does nothing
 // slow. An error from fn undoes what fn did and nothing else.
-func (db *DB) Update(actor *Actor, fn func(*Tx) error) error { return db.update(nil, actor, fn) }
+func (db *DB) Update(actor *Actor, fn func(*Tx) error) error {
+	return db.update(&job{actor: actor, fn: fn})
+}
 
-func (db *DB) update(watch *Watch, actor *Actor, fn func(*Tx) error) error {
+func (db *DB) update(j *job) error {
 	db.stats.updates.Add(1)
-	j := newJob(actor, fn, watch)
-	if watch != nil {
-		defer j.settle()
-	}
+	j.prepare()
+	defer j.settle()
 	db.gate.RLock()
 	if db.closed {
 		db.gate.RUnlock()
@@ -145,19 +165,14 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 		}
 	}()
 	changes, now, wrote := newChanges(), db.clock(), false
+	hold := writeHold{begin: since, last: since}
+	defer func() { hold.report(db.slowWrite) }()
 	for i, j := range batch {
 		tx := &Tx{db: db, actor: j.actor, now: now, bolt: btx, changes: changes, watch: j.watch}
 		j.begin()
-		j.err = guard(db.path, func() error {
-			if db.schema.current != nil {
-				actor, err := db.schema.current(tx, j.actor)
-				if err != nil {
-					return err
-				}
-				tx.actor = actor
-			}
-			return j.fn(tx)
-		})
+		j.err = guard(db.path, func() error { return j.run(tx) })
+		hold.ran(j.operation)
+		db.stats.changed(tx.touched)
 		if j.err != nil && tx.wrote {
 			return i, nil
 		}
@@ -171,6 +186,7 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 		return -1, err
 	}
 	began := time.Now()
+	hold.last = began
 	err = guard(db.path, btx.Commit)
 	db.stats.committed(len(batch), since, err)
 	took := time.Since(began)
@@ -192,6 +208,43 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 		db.files.released(changes.released)
 	}
 	return -1, nil
+}
+
+// slowWriteLimit is how long write functions may hold the writer, without the
+// commit itself, before that is reported: everybody else's writes wait meanwhile.
+const slowWriteLimit = 100 * time.Millisecond
+
+// SlowWrite is a batch of write functions that held the writer for longer than
+// 100 ms before its commit.
+type SlowWrite struct {
+	Operation string        // of the function that took the longest, see Watched.For; "" if it has no name
+	Took      time.Duration // by all functions and the caches computed after them
+}
+
+// OnSlowWrite sets the function that is told of slow writes. The writer calls it,
+// so it must be quick; it is set before the first write.
+func (db *DB) OnSlowWrite(report func(SlowWrite)) { db.slowWrite = report }
+
+// writeHold measures how long a batch holds the writer.
+type writeHold struct {
+	begin, last time.Time // of the batch; of what was measured last
+	longest     time.Duration
+	operation   string
+}
+
+// ran notes that an operation's function has just ended.
+func (h *writeHold) ran(operation string) {
+	now := time.Now()
+	if took := now.Sub(h.last); took > h.longest {
+		h.longest, h.operation = took, operation
+	}
+	h.last = now
+}
+
+func (h *writeHold) report(to func(SlowWrite)) {
+	if took := h.last.Sub(h.begin); took > slowWriteLimit && to != nil {
+		to(SlowWrite{h.operation, took})
+	}
 }
 
 // computed is a cache's next value and what it took to compute.

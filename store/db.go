@@ -40,21 +40,22 @@ func (o *Options) schemaOr() *schema {
 
 // DB is an open database. Its methods may be used by any number of goroutines.
 type DB struct {
-	path     string
-	dir      string
-	instance string
-	created  bool // just now
-	schema   *schema
-	options  Options
-	bolt     *bbolt.DB
-	lock     *flock.Flock
-	secrets  cipher.AEAD
-	signKey  []byte
-	clock    func() Time
-	caches   map[anyCache]*atomic.Pointer[cached] // filled at open, then only the pointers change
-	hooks    []func(Changes)
-	warnings []string
-	files    *files // nil for a schema that has none
+	path      string
+	dir       string
+	instance  string
+	created   bool // just now
+	schema    *schema
+	options   Options
+	bolt      *bbolt.DB
+	lock      *flock.Flock
+	secrets   cipher.AEAD
+	signKey   []byte
+	clock     func() Time
+	caches    map[anyCache]*atomic.Pointer[cached] // filled at open, then only the pointers change
+	hooks     []func(Changes)
+	slowWrite func(SlowWrite) // nil for nobody
+	warnings  []string
+	files     *files // nil for a schema that has none
 
 	jobs    chan *job
 	gate    sync.RWMutex // held for reading while a job is handed over

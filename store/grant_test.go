@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -143,7 +144,19 @@ func TestCeilingFollowsTheRulesInACommit(t *testing.T) {
 // An app user has an id of its own realm, which says nothing in this one.
 func TestAppUserIsNoUser(t *testing.T) {
 	db := office(t)
-	app := &Actor{ID: 3, App: true}
+	app := &Actor{App: true}
+	if err := db.Update(System, func(tx *Tx) error {
+		for app.ID < 3 {
+			u := &AppUser{Username: fmt.Sprintf("app%d", app.ID), Status: true}
+			if err := AppUsers.Create(tx, u); err != nil {
+				return err
+			}
+			app.ID = u.ID
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 	equal(t, "the nickname of the user with the same id", attempt(t, db, app, editUser(3, rename)), unseen)
 	equal(t, "the hash of the user with the same id", attempt(t, db, app, func(tx *Tx) error {
 		return SetHash(tx, Account{ID: 3}, "new", false, 0)

@@ -15,7 +15,7 @@ import (
 // stats counts what a database does. Whatever stands on the way of every request
 // costs one atomic addition; the rest happens where a file is read or written.
 type stats struct {
-	views, updates, commits, failures atomic.Uint64
+	views, updates, commits, failures, largest atomic.Uint64
 
 	commit, wait, batch *Histogram
 
@@ -61,6 +61,13 @@ func (s *stats) took(batch []*job) {
 	}
 }
 
+// changed notes how many records a write function changed. Only the writer calls it.
+func (s *stats) changed(records int) {
+	if n := uint64(records); n > s.largest.Load() {
+		s.largest.Store(n)
+	}
+}
+
 // committed notes a commit of so many write functions that began at a moment.
 func (s *stats) committed(functions int, since time.Time, err error) {
 	if err != nil {
@@ -79,11 +86,13 @@ type Stats struct {
 	Updates  uint64 // write functions that were asked for
 	Commits  uint64
 	Failures uint64 // commits that the disk refused
+	Largest  uint64 // records changed by the write function that changed the most
 
 	Commit Distribution // nanoseconds of a commit, its write functions included
 	Wait   Distribution // nanoseconds a write function has waited for the writer
 	Batch  Distribution // write functions of a commit
 
+	Queued     int           // write functions that wait for the writer
 	Reading    int           // open read transactions
 	OldestRead time.Duration // how long the oldest of them has been open
 }
@@ -92,8 +101,8 @@ type Stats struct {
 func (db *DB) Stats() Stats {
 	s := &db.stats
 	all := Stats{
-		Views: s.views.Load(), Updates: s.updates.Load(), Commits: s.commits.Load(), Failures: s.failures.Load(),
-		Commit: s.commit.Read(), Wait: s.wait.Read(), Batch: s.batch.Read(),
+		Views: s.views.Load(), Updates: s.updates.Load(), Commits: s.commits.Load(), Failures: s.failures.Load(), Largest: s.largest.Load(),
+		Commit: s.commit.Read(), Wait: s.wait.Read(), Batch: s.batch.Read(), Queued: len(db.jobs),
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

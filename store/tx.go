@@ -22,6 +22,7 @@ type Tx struct {
 	bolt    *bbolt.Tx // nil in a view until something is read from the file
 	changes *changes  // nil in a view
 	wrote   bool      // this function has changed something
+	touched int       // how many times it has changed a record
 
 	watch          *Watch // nil for none
 	depth          int    // of operations in operations
@@ -90,6 +91,7 @@ func (tx *Tx) mustWrite() {
 // look at the record again whatever becomes of the rest.
 func (tx *Tx) touch(t table, id ID) {
 	tx.mustWrite()
+	tx.touched++
 	tx.changes.touch(t, id)
 }
 

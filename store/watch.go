@@ -86,14 +86,25 @@ type CacheEvent struct {
 	Took       time.Duration
 }
 
-// Watched is a database whose operations are noted in a Watch.
+// Watched is a database as one caller uses it: what the caller reads and writes is
+// noted in a Watch, and each write names its operation and is authorized first.
 type Watched struct {
 	*DB
-	watch *Watch // nil for none
+	watch     *Watch          // nil for none
+	operation string          // see For
+	authorize func(*Tx) error // nil for no check
 }
 
 // Watched returns the database with a watch over it, which may be nil.
-func (db *DB) Watched(w *Watch) Watched { return Watched{db, w} }
+func (db *DB) Watched(w *Watch) Watched { return Watched{DB: db, watch: w} }
+
+// For returns the database for one operation, such as "POST /admin/list": the name
+// that a report of a slow write gives. authorize, unless nil, runs at the start of
+// every write transaction and sees all writes before it; its error refuses the write.
+func (db Watched) For(operation string, authorize func(*Tx) error) Watched {
+	db.operation, db.authorize = operation, authorize
+	return db
+}
 
 // View is DB.View.
 func (db Watched) View(actor *Actor, fn func(*Tx) error) error {
@@ -102,7 +113,7 @@ func (db Watched) View(actor *Actor, fn func(*Tx) error) error {
 
 // Update is DB.Update.
 func (db Watched) Update(actor *Actor, fn func(*Tx) error) error {
-	return db.DB.update(db.watch, actor, fn)
+	return db.DB.update(&job{actor: actor, fn: fn, watch: db.watch, operation: db.operation, authorize: db.authorize})
 }
 
 // NewUpload is DB.NewUpload.

@@ -19,7 +19,8 @@ func TestAWatchIsBounded(t *testing.T) {
 // A write that was never begun has no times, and takes none from those before it.
 func TestAWriteThatIsRefusedLeavesTheOthersTheirTimes(t *testing.T) {
 	w := &Watch{Ops: []Op{{Mode: "write", Wait: 1, Commit: 2}}}
-	j := newJob(System, func(*Tx) error { return nil }, w)
+	j := &job{actor: System, fn: func(*Tx) error { return nil }, watch: w}
+	j.prepare()
 	j.settle()
 	if w.Ops[0].Wait != 1 || w.Ops[0].Commit != 2 {
 		t.Errorf("%+v", w.Ops[0])

@@ -1,0 +1,223 @@
+package server
+
+import (
+	"fmt"
+	"image"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reeve/store"
+)
+
+// A request is authorized when its header has arrived and executed when its body
+// has. What is revoked in between must not be used.
+
+// caller is who makes the request of a test, with a role that holds everything.
+type caller struct {
+	account store.Account
+	role    store.ID // 0 in the app's realm
+	session store.ID
+}
+
+// revocations are the ways to take away what a request needs, by name.
+var revocations = map[string]struct {
+	run       func(tx *store.Tx, c caller, permission store.ID) error
+	adminOnly bool // app users have no roles
+}{
+	"sign-out":            {run: func(tx *store.Tx, c caller, _ store.ID) error { return store.Sessions.Delete(tx, c.session) }},
+	"ending all sessions": {run: func(tx *store.Tx, c caller, _ store.ID) error { return store.EndSessions(tx, c.account, 0) }},
+	"password reset": {run: func(tx *store.Tx, c caller, _ store.ID) error {
+		h, err := store.HashOf(tx, c.account)
+		if err != nil {
+			return err
+		}
+		return store.SetHash(tx, c.account, h.Hash, true, 0)
+	}},
+	"disabling the user": {run: func(tx *store.Tx, c caller, _ store.ID) error { // the session is left to be found out
+		if c.account.App {
+			_, err := store.AppUsers.Update(tx, c.account.ID, func(u *store.AppUser) error { u.Status = false; return nil })
+			return err
+		}
+		_, err := store.Users.Update(tx, c.account.ID, func(u *store.User) error { u.Status = false; return nil })
+		return err
+	}},
+	"deleting the user": {run: func(tx *store.Tx, c caller, _ store.ID) error {
+		if c.account.App {
+			return store.AppUsers.Delete(tx, c.account.ID)
+		}
+		return store.Users.Delete(tx, c.account.ID)
+	}},
+	"removing the permission from the role": {adminOnly: true, run: func(tx *store.Tx, c caller, permission store.ID) error {
+		_, err := store.Roles.Update(tx, c.role, func(r *store.Role) error {
+			r.RuleIDs = slices.DeleteFunc(r.RuleIDs, func(id store.ID) bool { return id == permission })
+			return nil
+		})
+		return err
+	}},
+	"removing the role from the user": {adminOnly: true, run: func(tx *store.Tx, c caller, _ store.ID) error {
+		_, err := store.Users.Update(tx, c.account.ID, func(u *store.User) error { u.RoleIDs = nil; return nil })
+		return err
+	}},
+	"disabling the role": {adminOnly: true, run: func(tx *store.Tx, c caller, _ store.ID) error {
+		_, err := store.Roles.Update(tx, c.role, func(r *store.Role) error { r.Status = false; return nil })
+		return err
+	}},
+}
+
+// slowCaller makes a fresh caller for a route and signs them in as "slow".
+func (in *instance) slowCaller(rt *Route) caller {
+	in.t.Helper()
+	var c caller
+	name := fmt.Sprintf("slow%d", in.last.Add(1))
+	if rt.Access == appOnly {
+		c.account = store.Account{App: true, ID: in.appUser(name).ID}
+	} else {
+		u := in.clerk(name, slices.Sorted(maps.Keys(Keys()))...)
+		c.account, c.role = store.Account{ID: u.ID}, u.RoleIDs[0]
+	}
+	in.tokens["slow"] = in.tokens[name]
+	in.view(func(tx *store.Tx) error {
+		ids, err := store.SessionsOf(tx, c.account)
+		c.session = ids[0]
+		return err
+	})
+	return c
+}
+
+// permissionOf is the permission that a route needs, 0 for none.
+func (in *instance) permissionOf(rt *Route) store.ID {
+	if rt.open() {
+		return 0
+	}
+	return in.permission(rt.Access)
+}
+
+// revocable are the routes that change something for a caller who is signed in.
+func revocable() []Route {
+	return slices.DeleteFunc(routes(), func(rt Route) bool { return rt.Method == "GET" || rt.Access == public })
+}
+
+// slowBody is a body that is not sent before it may be.
+type slowBody struct {
+	io.Reader
+	asked, send chan struct{}
+	once        sync.Once
+}
+
+func newSlowBody(text string) *slowBody {
+	return &slowBody{Reader: strings.NewReader(text), asked: make(chan struct{}), send: make(chan struct{})}
+}
+
+func (b *slowBody) Read(p []byte) (int, error) {
+	b.once.Do(func() { close(b.asked) })
+	<-b.send
+	return b.Reader.Read(p)
+}
+
+// changing builds a request that a route accepts.
+func (in *instance) changing(rt *Route, wrap func(string) io.Reader) *http.Request {
+	url, body, media := urlOf(rt), "{}", "application/json"
+	if good, ok := goodBodies[rt.name()]; ok {
+		url, body = good.url, good.body
+	} else if rt.in.has("query", "ids") {
+		url += "?ids=999999"
+	}
+	if rt.in.upload {
+		body, media = multipartBody(filePart("people.csv", "username\nfresh\n")), "multipart/form-data; boundary=edge"
+		if strings.HasSuffix(rt.Path, "avatar") {
+			body = multipartBody(filePart("a.png", string(asPNG(in.t, image.NewNRGBA(image.Rect(0, 0, 4, 4))))))
+		}
+	}
+	r := httptest.NewRequest(rt.Method, url, wrap(body))
+	r.ContentLength = int64(len(body))
+	r.Header.Set("Content-Type", media)
+	r.Header.Set("Authorization", "Bearer "+in.tokens["slow"])
+	return r
+}
+
+func refusedAsRevoked(a *reply) bool {
+	return a.Code == http.StatusUnauthorized || a.Code == http.StatusForbidden
+}
+
+// eachRevocation runs a test for routes and ways; the smaller sizes take some ways for
+// each route, others for every next one.
+func eachRevocation(t *testing.T, test func(in *instance, rt *Route, revoke func(*store.Tx) error)) {
+	in := withGoodBodies(t)
+	ways := slices.Sorted(maps.Keys(revocations))
+	for i, rt := range revocable() {
+		for j := range size(1, 3, len(ways)) {
+			name := ways[(i+j)%len(ways)]
+			way := revocations[name]
+			if way.adminOnly && rt.open() {
+				continue
+			}
+			c, permission := in.slowCaller(&rt), in.permissionOf(&rt)
+			t.Run(rt.name()+" after "+name, func(t *testing.T) {
+				test(in.in(t), &rt, func(tx *store.Tx) error { return way.run(tx, c, permission) })
+			})
+		}
+	}
+}
+
+func TestASlowRequestIsRefusedAfterItsRightsWereRevoked(t *testing.T) {
+	eachRevocation(t, func(in *instance, rt *Route, revoke func(*store.Tx) error) {
+		var body *slowBody
+		r := in.changing(rt, func(text string) io.Reader { body = newSlowBody(text); return body })
+		answered := make(chan *reply)
+		go func() { answered <- in.send(r) }()
+		<-body.asked // the caller was authorized
+		in.update(revoke)
+		before := in.db.Stats().Commits
+		close(body.send)
+		if a := <-answered; !refusedAsRevoked(a) {
+			in.t.Errorf("%d %s", a.Code, a.Body)
+		}
+		if commits := in.db.Stats().Commits - before; commits != 0 {
+			in.t.Errorf("%d commits were made", commits)
+		}
+	})
+}
+
+// A write that waits for the writer behind a revocation sees it, in the same commit too.
+func TestAWriteIsRefusedBehindARevocationInTheSameCommit(t *testing.T) {
+	eachRevocation(t, func(in *instance, rt *Route, revoke func(*store.Tx) error) {
+		if rt.unmonitored { // a trace is not in the database
+			return
+		}
+		release, held := make(chan struct{}), make(chan struct{})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			in.update(func(*store.Tx) error { close(held); <-release; return nil })
+		})
+		<-held
+		wg.Go(func() { in.update(revoke) })
+		in.waitQueued(1)
+		var a *reply
+		wg.Go(func() {
+			a = in.send(in.changing(rt, func(text string) io.Reader { return strings.NewReader(text) }))
+		})
+		in.waitQueued(2)
+		close(release)
+		wg.Wait()
+		if !refusedAsRevoked(a) {
+			in.t.Errorf("%d %s", a.Code, a.Body)
+		}
+	})
+}
+
+// waitQueued waits until so many write functions wait for the writer.
+func (in *instance) waitQueued(n int) {
+	in.t.Helper()
+	for end := time.Now().Add(20 * time.Second); in.db.Stats().Queued < n; time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(end) {
+			in.t.Fatalf("%d write functions are queued, not %d", in.db.Stats().Queued, n)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package server
+
+import (
+	"maps"
+	"sync"
+
+	"reeve/store"
+)
+
+// slowWrites counts slow writes by operation: a route, or the name of a background
+// task, so that there are no more than the program has of both.
+type slowWrites struct {
+	mu    sync.Mutex
+	count map[string]uint64
+}
+
+func (s *slowWrites) add(operation string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.count == nil {
+		s.count = map[string]uint64{}
+	}
+	s.count[operation]++
+}
+
+// background is the operation of writes that no request asked for.
+const background = "background"
+
+func (s *slowWrites) counts() map[string]uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	counts := map[string]uint64{background: 0} // so that there is a sample before the first
+	maps.Copy(counts, s.count)
+	return counts
+}
+
+// slowWrite reports a batch that held the writer, for which every other write waited.
+func (s *Server) slowWrite(w store.SlowWrite) {
+	if w.Operation == "" {
+		w.Operation = background
+	}
+	s.metrics.slow.add(w.Operation)
+	s.log.Warn().Str("operation", w.Operation).Int64("ms", w.Took.Milliseconds()).Msg("a write held the database writer for more than 100 ms")
+}
