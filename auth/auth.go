@@ -8,8 +8,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"net/netip"
 	"os"
+	"slices"
 	"time"
 
 	"reeve/store"
@@ -49,7 +51,7 @@ func (a *Auth) On(db store.Watched) *Auth {
 
 // New prepares auth for a database that nobody uses yet.
 func New(db *store.DB, options Options) (*Auth, error) {
-	a := &Auth{db: db.Watched(nil), options: options, sessions: newSessions(), counters: newCounters(time.Now), throttled: &throttled{}, stats: newStats()}
+	a := &Auth{db: db.Watched(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), counters: newCounters(time.Now), throttled: &throttled{}, stats: newStats()}
 	err := db.View(store.System, func(tx *store.Tx) error {
 		install, err := store.Installs.Get(tx, 1)
 		if err == nil {
@@ -84,29 +86,60 @@ func (a *Auth) Run(ctx context.Context, fail func(error)) {
 func (a *Auth) tidy() error {
 	a.counters.sweep()
 	rows := a.throttled.take()
-	due := a.sessions.unsaved(store.TimeOf(time.Now()))
-	return a.db.Update(store.System, func(tx *store.Tx) error {
-		for id, used := range due {
-			_, err := store.Sessions.Touch(tx, id, func(s *store.Session) error {
-				s.LastUsed = max(s.LastUsed, used)
-				return nil
-			})
-			if err != nil && !errs.Is(err, errs.NotFound) {
-				return err
-			}
-		}
+	if err := a.saveUse(a.sessions.unsaved(store.TimeOf(time.Now()))); err != nil {
+		return err
+	}
+	err := a.db.Update(store.System, func(tx *store.Tx) error {
 		for _, row := range rows {
 			copied := *row // the function may run again
 			if err := store.LoginLogs.Create(tx, &copied); err != nil {
 				return err
 			}
 		}
-		before := tx.Now().Add(-time.Duration(store.LoginLogDays.Get(tx)) * 24 * time.Hour)
-		if err := store.TrimLoginLog(tx, before, store.LoginLogRows.Get(tx), 1000); err != nil {
+		return nil
+	})
+	return errors.Join(err, a.trim())
+}
+
+// saveUse stores when sessions were last used.
+func (a *Auth) saveUse(due map[store.ID]store.Time) error {
+	for ids := range slices.Chunk(slices.Collect(maps.Keys(due)), store.MaxRecords) {
+		err := a.db.Update(store.System, func(tx *store.Tx) error {
+			for _, id := range ids {
+				_, err := store.Sessions.Touch(tx, id, func(s *store.Session) error {
+					s.LastUsed = max(s.LastUsed, due[id])
+					return nil
+				})
+				if err != nil && !errs.Is(err, errs.NotFound) {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
-		return store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)), tx.Now().Add(-idleLimit(tx, true)), 1000)
-	})
+	}
+	return nil
+}
+
+// trim deletes old rows of the login log and expired sessions with their tokens, in
+// steps: a third of the step's records each for those expired, idle and idle in the app.
+func (a *Auth) trim() error {
+	for more := true; more; {
+		err := a.db.Update(store.System, func(tx *store.Tx) (err error) {
+			before := tx.Now().Add(-time.Duration(store.LoginLogDays.Get(tx)) * 24 * time.Hour)
+			if more, err = store.TrimLoginLog(tx, before, store.LoginLogRows.Get(tx), store.MaxRecords); err != nil || more {
+				return err
+			}
+			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)), tx.Now().Add(-idleLimit(tx, true)), store.MaxRecords/6)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ChangePassword replaces the signed-in user's password and ends the user's

@@ -132,7 +132,7 @@ func parseID(text string) (store.ID, error) {
 }
 
 // maxIDs is how many records one request can name.
-const maxIDs = 1000
+const maxIDs = store.MaxRecords
 
 func parseIDs(text string) ([]store.ID, error) {
 	var ids []store.ID

@@ -226,7 +226,7 @@ func routes() []Route {
 	for _, resource := range [][]Route{
 		accountRoutes, avatarRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
 		appUserRoutes, appRoutes, settingRoutes, settingGroupRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
-		dictRoutes, dictItemRoutes, healthRoutes, infoRoutes, metricRoutes,
+		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, metricRoutes,
 	} {
 		all = append(all, resource...)
 	}

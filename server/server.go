@@ -64,6 +64,7 @@ type Server struct {
 	openapi document
 	backup  sync.Mutex // one at a time
 	images  *pictures
+	jobs    *jobs
 	monitor *monitor
 	routes  []Route
 	metrics metrics
@@ -88,6 +89,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 		return nil, err
 	}
 	s.routes, s.monitor = all, newMonitor(config.Monitor, config.RedisTargets, db, log, all)
+	s.jobs = newJobs(s)
 	s.monitor.gauges(&s.metrics)
 	db.OnSlowWrite(s.slowWrite)
 	s.parts = []func() part{s.databaseHealth, s.diskHealth, s.filesHealth, s.cacheHealth, s.clockHealth, s.monitorHealth}
@@ -211,6 +213,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	})
 	wg.Go(func() { timed.watch(tidy) })
 	wg.Go(func() { s.keepFiles(tidy) })
+	wg.Go(func() { s.jobs.keep(tidy) })
 	wg.Go(func() { s.monitor.run(tidy) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- srv.Serve(listener) })

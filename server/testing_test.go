@@ -258,6 +258,7 @@ func (in *instance) dump() map[string]string {
 			walk(in, tx, "secret", store.SettingSecrets), walk(in, tx, "install", store.Installs),
 			walk(in, tx, "dept", store.Depts), walk(in, tx, "app_user", store.AppUsers), walk(in, tx, "login_log", store.LoginLogs),
 			walk(in, tx, "dict", store.Dicts), walk(in, tx, "dict_item", store.DictItems),
+			walk(in, tx, "job", store.Jobs), walk(in, tx, "job_step", store.JobSteps),
 			walk(in, tx, "file", store.Files), walk(in, tx, "file_group", store.FileGroups), walk(in, tx, "avatar", store.Avatars),
 		} {
 			maps.Copy(all, part)

@@ -57,22 +57,22 @@ func oldestLogins(tx *Tx, keep, limit int) ([]ID, error) {
 }
 
 // TrimLoginLog deletes up to limit of the oldest rows that are older than before,
-// or too many beyond keep.
-func TrimLoginLog(tx *Tx, before Time, keep, limit int) error {
+// or too many beyond keep, and reports whether there may be more.
+func TrimLoginLog(tx *Tx, before Time, keep, limit int) (more bool, err error) {
 	ids, err := LoginLogByCreated.Below(tx, before, limit)
 	total, err2 := LoginLogs.Count(tx)
 	if err := errors.Join(err, err2); err != nil {
-		return err
+		return false, err
 	}
 	if over := min(total-keep, limit); over > len(ids) {
 		if ids, err = oldestLogins(tx, keep, over); err != nil {
-			return err
+			return false, err
 		}
 	}
 	for _, id := range ids {
 		if err := LoginLogs.Delete(tx, id); err != nil && !errs.Is(err, errs.NotFound) {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return len(ids) == limit, nil
 }

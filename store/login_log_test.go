@@ -47,7 +47,7 @@ func TestLoginLogIsBounded(t *testing.T) {
 				}
 			}
 			for range test.runs {
-				update(t, db, func(tx *Tx) error { return TrimLoginLog(tx, test.before, test.keep, test.limit) })
+				update(t, db, func(tx *Tx) error { _, err := TrimLoginLog(tx, test.before, test.keep, test.limit); return err })
 			}
 			view(t, db, func(tx *Tx) error {
 				equal(t, "rows by result", count(tx), test.want)

@@ -150,7 +150,7 @@ func TestEndExpiredSessions(t *testing.T) {
 		idle, appIdle Time
 		left          int
 	}{{0, 0, 9}, {0, 0, 8}, {0, 0, 8}, {21, 0, 6}, {21, 11, 5}, {1000, 11, 4}, {1000, 1000, 2}} {
-		update(t, db, func(tx *Tx) error { return EndExpiredSessions(tx, c.idle, c.appIdle, 3) })
+		update(t, db, func(tx *Tx) error { _, err := EndExpiredSessions(tx, c.idle, c.appIdle, 3); return err })
 		equal(t, "sessions left", len(allOf(t, db, Sessions)), c.left)
 		equal(t, "tokens left", len(allOf(t, db, SessionTokens)), c.left)
 	}

@@ -36,6 +36,10 @@ func (c *Collection[T]) guarded(tx *Tx, id ID) (*T, error) {
 	return v, err
 }
 
+// Allowed reports whether Create would accept a record, as an error that says why
+// not. It writes nothing, so that much can be validated outside the writer.
+func (c *Collection[T]) Allowed(tx *Tx, v *T) error { return c.allow(tx, nil, v) }
+
 // allow asks everything that can refuse a record before anything is written, and
 // names all the fields that are at fault together. That the actor may not comes
 // before all else, which would tell what there is.

@@ -42,6 +42,7 @@ var reeve = schema{
 		SettingGroups, Settings, SettingSecrets,
 		Dicts, DictItems,
 		FileGroups, Files, Avatars,
+		Jobs, JobSteps,
 	},
 	caches:  []anyCache{RuleBook, PermissionTree, SettingSet, DictSet},
 	current: currentActor,
@@ -52,6 +53,7 @@ var reeve = schema{
 		{"dictionaries", func(*Tx) error { return nil }},
 		{"files and avatars", func(*Tx) error { return nil }}, // new collections need their buckets alone
 		{"files in no group are found", Files.reindex},
+		{"jobs", func(*Tx) error { return nil }},
 	},
 }
 

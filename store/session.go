@@ -75,20 +75,21 @@ func useOf(s *Session, app bool) []Time {
 }
 
 // EndExpiredSessions deletes up to limit sessions whose time is over, and as many
-// each that users and app users have not used since idle and appIdle.
-func EndExpiredSessions(tx *Tx, idle, appIdle Time, limit int) error {
+// each that users and app users have not used since idle and appIdle. It reports
+// whether there may be more.
+func EndExpiredSessions(tx *Tx, idle, appIdle Time, limit int) (more bool, err error) {
 	over, err := SessionByExpiry.Below(tx, tx.Now(), limit)
 	unused, err2 := SessionByUse.Below(tx, idle, limit)
 	appUnused, err3 := AppSessionByUse.Below(tx, appIdle, limit)
 	if err := errors.Join(err, err2, err3); err != nil {
-		return err
+		return false, err
 	}
 	for _, id := range distinct(slices.Concat(over, unused, appUnused)) {
 		if err := Sessions.Delete(tx, id); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return max(len(over), len(unused), len(appUnused)) == limit, nil
 }
 
 func endAllSessions(tx *Tx) error {

@@ -66,6 +66,7 @@ export const actions: Record<string, string> = {
   'given.Read counts and times of requests': '查看请求统计',
   'given.List traces': '查看追踪',
   'given.List who is signed in': '查看会话',
+  'given.List jobs': '查看任务',
   'given.Force a session out': '强制下线',
   "given.List everyone's sign-ins": '查看登录日志',
   'given.Download a backup': '下载备份',

@@ -10,6 +10,7 @@ export const errors: Record<keyof typeof en, string> = {
   'error.registration_closed': '注册已关闭。',
   'error.not_found': '该记录不存在或已被删除。',
   'error.link_expired': '链接已失效。',
+  'error.job_failed': '任务失败，未做任何更改。',
   'error.method_not_allowed': '服务器不支持此操作。',
   'error.conflict': '与已有数据冲突。',
   'error.duplicate': '已存在相同的记录。',

@@ -1,0 +1,288 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reeve/store"
+)
+
+// people is a file of so many users to import.
+func people(n int) string {
+	var file strings.Builder
+	file.WriteString("username,email,roles\n")
+	for i := range n {
+		fmt.Fprintf(&file, "person%05d,person%05d@example.org,Plain\n", i, i)
+	}
+	return file.String()
+}
+
+// jobs lists the jobs, the newest first.
+func (in *instance) jobs(as string) []store.Job {
+	in.t.Helper()
+	var page struct{ Data []store.Job }
+	in.ok("GET", "/system/job", "", as).data(&page)
+	return page.Data
+}
+
+func (in *instance) userCount() (n int) {
+	in.view(func(tx *store.Tx) (err error) {
+		n, err = store.Users.Count(tx)
+		return err
+	})
+	return n
+}
+
+func TestAnImportIsAppliedInBoundedSteps(t *testing.T) {
+	in := withOffice(t, nil)
+	commits := in.db.Stats().Commits
+	n := size(450, 2000, 10_000)
+	a := in.upload("/admin/list-import", people(n), "owner")
+	var out importOut
+	a.brief(200)
+	a.data(&out)
+	if out.Created != n || out.Job.State != store.JobDone || out.Job.Total != int64(n) || out.Job.EndedAt == 0 {
+		t.Errorf("%d created, %+v", out.Created, out.Job)
+	}
+	stats := in.db.Stats()
+	if stats.Largest > store.MaxRecords {
+		t.Errorf("a write changed %d records", stats.Largest)
+	}
+	if got, least := int(stats.Commits-commits), n/jobStepRecords; got < least {
+		t.Errorf("%d commits, want at least %d", got, least)
+	}
+	if jobs := in.jobs("owner"); len(jobs) != 1 || jobs[0].Username != "admin" || jobs[0].Done != int64(n) {
+		t.Errorf("%+v", jobs)
+	}
+	in.view(func(tx *store.Tx) error {
+		steps, err := store.JobSteps.Count(tx)
+		if steps != 0 {
+			t.Errorf("%d steps are left", steps)
+		}
+		return err
+	})
+}
+
+// Validating happens outside the writer: a file that is only checked writes nothing,
+// and others write meanwhile.
+func TestCheckingAnImportLeavesTheWriterFree(t *testing.T) {
+	in := withOffice(t, nil)
+	before := in.db.Stats()
+	in.imported(people(size(1000, 5000, 10_000)))
+	if after := in.db.Stats(); after.Updates != before.Updates {
+		t.Errorf("%d writes", after.Updates-before.Updates)
+	}
+}
+
+func TestCellsOfAnImportAreBounded(t *testing.T) {
+	in := withOffice(t, nil)
+	for name, c := range map[string]struct{ file, field string }{
+		"four million role names": {"username,roles\nnew," + strings.Repeat("a;", 4_000_000-1000) + "\n", "file"},
+		"a long cell":             {"username,nickname\nnew," + strings.Repeat("x", maxCellBytes+1) + "\n", "file"},
+		"a long row":              {"username,nickname,roles\nnew," + strings.Repeat("x", maxCellBytes) + "," + strings.Repeat("y", maxCellBytes) + "\n", "file"},
+	} {
+		if a := in.upload("/admin/list-import?dry_run=1", c.file, "owner"); a.Code != 422 || !strings.Contains(a.envelope().Errors[c.field], "line 2") || len(a.Body) > 2000 {
+			t.Errorf("%s: %d %.300s", name, a.Code, a.Body)
+		}
+	}
+	_, _, rows := in.imported("username,roles\nnew," + strings.Repeat("a;", maxCellNames+1) + "\n")
+	if !strings.Contains(rows[0].Errors["roles"], "at most 100 roles") {
+		t.Errorf("%+v", rows)
+	}
+	_, _, rows = in.imported("username,roles\nnew," + strings.Repeat("a", maxCellBytes-100) + "\n")
+	if n := len(rows[0].Errors["roles"]); n == 0 || n > 2*maxEcho {
+		t.Errorf("an error of %d bytes", n)
+	}
+}
+
+func TestADuplicateWithinTheFileIsReportedAsSuch(t *testing.T) {
+	in := withOffice(t, nil)
+	_, failed, rows := in.imported("username,email\nann,a@example.org\nANN,b@example.org\nbob,A@example.org\n")
+	if failed != 2 || rows[1].Errors["username"] != "is the same as in line 2" || rows[2].Errors["email"] != "is the same as in line 2" {
+		t.Errorf("%+v", rows)
+	}
+}
+
+// heldImport uploads an import and calls then when its job is stored and not yet run.
+func (in *instance) heldImport(n int, as string, then func()) *reply {
+	in.t.Helper()
+	in.server.jobs.turn <- struct{}{} // another job is running
+	var answer *reply
+	var wg sync.WaitGroup
+	wg.Go(func() { answer = in.upload("/admin/list-import", people(n), as) })
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		if jobs := in.jobs("owner"); len(jobs) > 0 && jobs[0].State == store.JobRunning {
+			break
+		}
+		if time.Now().After(end) {
+			in.t.Fatal("the job was not stored")
+		}
+	}
+	then()
+	<-in.server.jobs.turn
+	wg.Wait()
+	return answer
+}
+
+// What fails on the way leaves nothing behind.
+func TestAFailedImportIsUndone(t *testing.T) {
+	const n = 2*jobStepRecords + 50
+	for name, c := range map[string]struct {
+		then func(in *instance, clerk *store.User)
+		says string
+	}{
+		"a name is taken meanwhile": {func(in *instance, _ *store.User) {
+			in.create("/admin/list", `{"username":"person00249"}`)
+		}, "line 251 username"},
+		"the role is deleted meanwhile": {func(in *instance, _ *store.User) {
+			in.ok("DELETE", fmt.Sprintf("/admin/role/%d", in.roleNamed("Plain")), "", "owner")
+		}, "line 2 roles"},
+		"the permission is revoked": {func(in *instance, clerk *store.User) {
+			in.ok("PUT", fmt.Sprintf("/admin/role/%d/rule", clerk.RoleIDs[0]), `{"rule_ids":[]}`, "owner")
+		}, "admin.list.import"},
+		"the user is disabled": {func(in *instance, clerk *store.User) {
+			in.update(func(tx *store.Tx) error {
+				_, err := store.Users.Update(tx, clerk.ID, func(u *store.User) error { u.Status = false; return nil })
+				return err
+			})
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := withOffice(t, nil)
+			clerk := in.clerk("clerk", "admin.list.import")
+			users := 0
+			a := in.heldImport(n, "clerk", func() { c.then(in, clerk); users = in.userCount() })
+			if a.Code == 200 || !strings.Contains(a.Body, c.says) {
+				t.Errorf("%d %s", a.Code, a.Body)
+			}
+			if got := in.userCount(); got != users {
+				t.Errorf("%d users, want %d", got, users)
+			}
+			if j := in.jobs("owner")[0]; j.State != store.JobFailed || j.Done != 0 || j.Msg == "" {
+				t.Errorf("%+v", j)
+			}
+			if largest := in.db.Stats().Largest; largest > store.MaxRecords {
+				t.Errorf("a write changed %d records", largest)
+			}
+		})
+	}
+}
+
+func (in *instance) roleNamed(name string) (id store.ID) {
+	in.view(func(tx *store.Tx) error {
+		r, err := store.RoleByName.Get(tx, store.Fold(name))
+		if err == nil {
+			id = r.ID
+		}
+		return err
+	})
+	return id
+}
+
+// A job that was cut off after any of its commits is completed, or removed, by the
+// next start. What a crash leaves is the data directory as it is after a commit.
+func TestAJobIsContinuedAfterACrash(t *testing.T) {
+	const n = jobStepRecords + 20
+	for name, taken := range map[string]bool{"done": false, "undone": true} {
+		t.Run(name, func(t *testing.T) {
+			in := withOffice(t, nil)
+			users := in.userCount()
+			if taken {
+				users++
+			}
+			var images []string
+			record := false
+			in.db.OnCommit(func(store.Changes) { // in the writer, so nothing changes meanwhile
+				if record {
+					images = append(images, copyData(t, in.dir))
+				}
+			})
+			a := in.heldImport(n, "owner", func() {
+				if taken {
+					in.create("/admin/list", fmt.Sprintf(`{"username":"person%05d"}`, n-1))
+				}
+				in.update(func(*store.Tx) error { record = true; return nil })
+			})
+			in.update(func(*store.Tx) error { record = false; return nil })
+			if (a.Code == 200) == taken || len(images) < 4 {
+				t.Fatalf("%d %s, %d commits", a.Code, a.Body, len(images))
+			}
+			for i, dir := range images {
+				other := open(t, dir)
+				must(t, other.server.jobs.resume([]string{store.JobPreparing, store.JobRunning, store.JobUndoing}))
+				other.server.jobs.running.Wait()
+				other.tokens["owner"] = other.signIn(1)
+				want, state := users+n, store.JobDone
+				if taken {
+					want, state = users, store.JobFailed
+				}
+				if got, j := other.userCount(), other.jobs("owner")[0]; got != want || j.State != state {
+					t.Errorf("after commit %d of %d: %d users, want %d; %+v", i+1, len(images), got, want, j)
+				}
+				other.close()
+			}
+		})
+	}
+}
+
+// A job whose steps were not all stored when the program ended is given up.
+func TestAJobThatWasNotPreparedIsGivenUp(t *testing.T) {
+	in := start(t)
+	in.update(func(tx *store.Tx) error {
+		j := &store.Job{Kind: userImport, State: store.JobPreparing, UserID: 1, Username: "admin", Total: 200}
+		if err := store.Jobs.Create(tx, j); err != nil {
+			return err
+		}
+		return store.JobSteps.Create(tx, &store.JobStep{JobID: j.ID, Input: []byte("[]"), Count: 100})
+	})
+	must(t, in.server.jobs.resume([]string{store.JobPreparing}))
+	in.server.jobs.running.Wait()
+	if j := in.jobs("owner")[0]; j.State != store.JobFailed || j.Done != 0 {
+		t.Errorf("%+v", j)
+	}
+}
+
+func TestTooManyJobsAreRefused(t *testing.T) {
+	in := withOffice(t, nil)
+	in.update(func(tx *store.Tx) error {
+		for range maxJobs {
+			if err := store.Jobs.Create(tx, &store.Job{Kind: userImport, State: store.JobRunning, UserID: 1}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	in.upload("/admin/list-import", people(1), "owner").brief(503, "try again")
+}
+
+// Users see their own jobs, and others' with the permission and in their data scope.
+func TestWhoSeesWhichJob(t *testing.T) {
+	in := withOffice(t, nil)
+	in.clerk("clerk", "admin.list.import")
+	in.clerk("other")
+	in.clerk("auditor", "system.job.query")
+	in.upload("/admin/list-import", people(1), "clerk").brief(200)
+	in.lists("/admin/job", "username", "clerk", "clerk")
+	in.lists("/admin/job", "username", "other")
+	in.ok("GET", "/admin/job/1", "", "clerk").brief(200, `"state":"done"`)
+	in.call("GET", "/admin/job/1", "", "other").brief(404)
+	in.lists("/system/job", "username", "auditor", "clerk")
+	in.ok("GET", "/system/job/1", "", "auditor")
+	in.call("GET", "/system/job", "", "clerk").brief(403, "system.job.query")
+}
+
+// copyData copies the files that a crash leaves; the lock is not one of them.
+func copyData(t testing.TB, from string) string {
+	to := t.TempDir()
+	for _, name := range []string{"data.db", "files.db", "secret.key", "instance"} {
+		data, err := os.ReadFile(filepath.Join(from, name))
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(to, name), data, 0o600))
+	}
+	return to
+}
