@@ -88,11 +88,17 @@ func TestTheLoginLogIsBounded(t *testing.T) {
 	if rows := in.logged(store.LoginFailed); len(rows) != 1000 || rows[0].Username != "name10" || rows[999].Username != "name1009" {
 		t.Errorf("%d rows, the first of %s", len(rows), rows[0].Username)
 	}
-	in.update(func(tx *store.Tx) error { _, err := store.TrimLoginLog(tx, tx.Now().Add(-24*time.Hour), 1000, 1000); return err })
+	in.update(func(tx *store.Tx) error {
+		_, err := store.TrimLoginLog(tx, tx.Now().Add(-24*time.Hour), 1000, 1000)
+		return err
+	})
 	if n := len(in.logged(store.LoginFailed)); n != 1000 {
 		t.Errorf("%d rows that are not a day old", n)
 	}
-	in.update(func(tx *store.Tx) error { _, err := store.TrimLoginLog(tx, tx.Now().Add(time.Second), 1000, 300); return err })
+	in.update(func(tx *store.Tx) error {
+		_, err := store.TrimLoginLog(tx, tx.Now().Add(time.Second), 1000, 300)
+		return err
+	})
 	if n := len(in.logged(store.LoginFailed)); n != 700 {
 		t.Errorf("%d rows after 300 old ones were deleted", n)
 	}

@@ -152,6 +152,9 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"trace_list", "GET", "/system/monitor/trace", ""},
 	{"system_info", "GET", "/system/info", ""},
 	{"system_health", "GET", "/system/health", ""},
+	{"import_run", "POST", "/admin/list-import", "username,nickname\nbob,Bob\n"},
+	{"job", "GET", "/system/job/1", ""},
+	{"job_list", "GET", "/system/job", ""},
 	{"failure", "POST", "/admin/rule", `{"type":7,"key":"Shop","name":""}`},
 	{"failure_unsigned", "GET", "/system/backup", ""},
 }
@@ -173,7 +176,7 @@ func TestGoldenAnswers(t *testing.T) {
 			in.flush()
 			g.url = strings.ReplaceAll(g.url, "{refresh}", refresh)
 		}
-		if slices.Contains([]string{"import", "file_upload", "avatar"}, g.file) {
+		if slices.Contains([]string{"import", "import_run", "file_upload", "avatar"}, g.file) {
 			a = in.upload(g.url, g.body, as)
 		} else {
 			a = in.call(g.method, g.url, g.body, as)
