@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rs/zerolog"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -39,12 +40,14 @@ func health(req *Request, _ *none) (*healthOut, error) {
 	return &healthOut{"ok"}, nil
 }
 
-// alive is an error when writing has ended, which a start can mend. A full disk is
-// none: reading goes on, and no start makes room. It has no cause, which would be
-// logged with every question.
+// alive is an error once writing to data.db or files.db has stopped, which a restart
+// can mend. A full disk is not one: reads go on, and a restart makes no room. The
+// error has no cause, which would be logged with every request.
 func (s *Server) alive() error {
-	if p := s.databaseHealth(); p.State == failed {
-		return errs.New(errs.Busy, "%s", p.Text).Coded("not_healthy")
+	for _, err := range []error{s.db.Healthy(), s.db.FilesHealthy()} {
+		if err != nil {
+			return errs.New(errs.Busy, "%s", errs.Of(err).Msg).Coded("not_healthy")
+		}
 	}
 	return nil
 }
@@ -85,7 +88,9 @@ func systemHealth(req *Request, _ *none) (*systemHealthOut, error) {
 // unknownPart is a part that could not be looked at. The cause is logged, as it is
 // of any other answer.
 func (s *Server) unknownPart(name string, err error) part {
-	s.log.Error().Err(err).Str("part", name).Msg("a part could not be looked at")
+	s.failures.log(s.log, "part "+name, err, func(line *zerolog.Event) {
+		line.Str("part", name).Msg("a part could not be looked at")
+	})
 	return part{Name: name, State: failed, Text: errs.Of(err).Msg, Figures: map[string]int64{}}
 }
 
@@ -148,6 +153,9 @@ func (s *Server) filesHealth() part {
 	}
 	if err := s.db.FilesHealthy(); err != nil {
 		p.State, p.Text = failed, errs.Of(err).Msg
+		if since := s.db.FilesFailedSince(); !since.IsZero() {
+			p.Since = store.TimeOf(since)
+		}
 	}
 	return p
 }

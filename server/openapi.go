@@ -276,7 +276,7 @@ var failureTexts = map[errs.Kind]string{
 	errs.Invalid:         "Understood and not acceptable; errors says which fields",
 	errs.TooMany:         "Too many attempts; Retry-After says how long to wait",
 	errs.Internal:        "Our fault; the log has it under requestId",
-	errs.Busy:            "Not now: too much at once, shutting down, or writing has stopped",
+	errs.Busy:            "Not now: too much at once, shutting down, or writing has stopped; after write_outcome_unknown the change may have been made or not",
 	errs.Full:            "The disk or a quota is full; nothing was changed",
 	errs.BadRange:        "The file has no such part",
 }

@@ -206,14 +206,20 @@ type failure struct {
 	Errors    map[string]string `json:"errors,omitempty"`
 }
 
-// fail answers an error. What is not an errs.Error is ours: it is logged here,
-// once, and its text stays here.
+// fail answers an error. What is not an errs.Error is ours: it is logged here, once
+// a minute while it repeats, and its text stays here.
 func (s *Server) fail(req *Request, err error) {
 	e := errs.Of(err)
 	st := status[e.Kind]
 	if e.Kind == errs.Internal || e.Unwrap() != nil && st.code >= 500 { // but not the Busy of a flood, which would fill the log
-		s.log.Error().Err(err).Str("request", req.ID).Str("method", req.http.Method).Str("path", req.loggedPath()).
-			Int("status", st.code).Msg("request failed")
+		id, method, path := req.ID, req.http.Method, req.loggedPath()
+		kind := e.Code
+		if e.Kind == errs.Internal {
+			kind += " " + req.loggedRoute()
+		}
+		s.failures.log(s.log, kind, err, func(line *zerolog.Event) {
+			line.Str("request", id).Str("method", method).Str("path", path).Int("status", st.code).Msg("request failed")
+		})
 	}
 	if req.w.status != 0 {
 		panic(http.ErrAbortHandler) // a raw answer had begun: the client must not take it for whole
@@ -240,11 +246,15 @@ func (s *Server) fail(req *Request, err error) {
 
 // loggedPath is the path without the keys that open something by themselves.
 func (req *Request) loggedPath() string {
-	route := ""
-	if req.route != nil {
-		route = req.route.name()
+	return (&redactor{}).path(req.loggedRoute(), req.http.URL.Path)
+}
+
+// loggedRoute is the name of the route; "" for none.
+func (req *Request) loggedRoute() string {
+	if req.route == nil {
+		return ""
 	}
-	return (&redactor{}).path(route, req.http.URL.Path)
+	return req.route.name()
 }
 
 // logRequest writes the one line of a request, at debug. The query is left out:

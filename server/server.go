@@ -56,23 +56,24 @@ const (
 
 // Server answers requests from one database.
 type Server struct {
-	config  Config
-	db      *store.DB
-	auth    *auth.Auth
-	log     zerolog.Logger
-	handler http.Handler
-	openapi document
-	backup  sync.Mutex // one at a time
-	images  *pictures
-	jobs    *jobs
-	monitor *monitor
-	routes  []Route
-	metrics metrics
-	parts   []func() part // of /system/health
-	pulse   atomic.Pointer[pulse]
-	started time.Time
-	idHead  string // random, the first half of every request id
-	idTail  atomic.Uint64
+	config   Config
+	db       *store.DB
+	auth     *auth.Auth
+	log      zerolog.Logger
+	handler  http.Handler
+	openapi  document
+	backup   sync.Mutex // one at a time
+	images   *pictures
+	jobs     *jobs
+	monitor  *monitor
+	routes   []Route
+	metrics  metrics
+	parts    []func() part // of /system/health
+	pulse    atomic.Pointer[pulse]
+	failures failureLog
+	started  time.Time
+	idHead   string // random, the first half of every request id
+	idTail   atomic.Uint64
 }
 
 // New builds the server; it does not listen yet.
@@ -215,6 +216,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	wg.Go(func() { s.keepFiles(tidy) })
 	wg.Go(func() { s.jobs.keep(tidy) })
 	wg.Go(func() { s.monitor.run(tidy) })
+	wg.Go(func() { s.failures.run(tidy, s.log) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- srv.Serve(listener) })
 	ready(listener.Addr())

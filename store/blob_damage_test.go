@@ -62,7 +62,7 @@ func TestASweepEndsWithTheDatabase(t *testing.T) {
 func TestNothingIsDeletedOnceRecordsCannotBeTrusted(t *testing.T) {
 	db := open(t, t.TempDir(), Options{})
 	f := mustPut(t, db, "x", []byte("x"))
-	stopUnlessFull(&db.failed, errors.New("the disk gave up"))
+	stopUnlessFull(&db.failed, dataName, errors.New("the disk gave up"))
 	if used, err := db.references(f.Digest); !errs.Is(err, errs.Busy) {
 		t.Errorf("%v, %v", used, err)
 	}

@@ -102,7 +102,7 @@ func (b *blobs) attempt(batch []*blobJob) error {
 			}
 		}
 		if err := guard(b.path, btx.Commit); err != nil {
-			return stopUnlessFull(&b.failed, err)
+			return stopUnlessFull(&b.failed, blobsName, err)
 		}
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -194,7 +195,7 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 		j.times.commit = took
 	}
 	if err != nil {
-		return -1, stopUnlessFull(&db.failed, err) // if it panicked, the deferred rollback frees the writer's lock
+		return -1, outcome(stopUnlessFull(&db.failed, dataName, err), err) // if it panicked, the deferred rollback frees the writer's lock
 	}
 	committed = true
 	for c, f := range fresh {
@@ -293,15 +294,40 @@ func (db *DB) compute(tx *Tx) (map[anyCache]computed, error) {
 // stopUnlessFull tells a disk that was too full for the pages, after which writing
 // may go on, from everything else (a failed fsync above all), after which nobody
 // knows what the disk holds and writing to the file ends.
-func stopUnlessFull(failed *stopReason, cause error) error {
-	var write *fs.PathError
-	if errors.As(cause, &write) && write.Op == "write" && diskFull(cause) {
+func stopUnlessFull(failed *stopReason, file string, cause error) error {
+	if fullBeforeCommit(cause) {
 		return errFull(cause)
 	}
-	stopped := errs.New(errs.Busy, "writing has stopped after a disk error; restart the server once the disk is sound").
+	stopped := errs.New(errs.Busy, "writing to %s has stopped after a disk error; restart the server once the disk is sound", file).
 		Coded("writing_stopped").Because(cause)
 	failed.CompareAndSwap(nil, &stop{stopped, time.Now()})
 	return stopped
+}
+
+// resizeFailed begins the error of a commit for which bbolt could not enlarge the
+// file. Nothing is written before that.
+const resizeFailed = "file resize error: "
+
+// fullBeforeCommit reports whether the disk was too full for the pages of a commit,
+// or for a file that is large enough for them. bbolt keeps only the text of the
+// second error's cause.
+func fullBeforeCommit(cause error) bool {
+	var write *fs.PathError
+	if errors.As(cause, &write) {
+		return write.Op == "write" && diskFull(cause)
+	}
+	text, resize := strings.CutPrefix(cause.Error(), resizeFailed)
+	return resize && (strings.HasSuffix(text, syscall.ENOSPC.Error()) || strings.HasSuffix(text, syscall.EDQUOT.Error()))
+}
+
+// outcome returns the error for the writes of a commit that failed: stopped, unless
+// the failure leaves open whether the commit is on the disk.
+func outcome(stopped, cause error) error {
+	if !errs.Is(stopped, errs.Busy) || strings.HasPrefix(cause.Error(), resizeFailed) {
+		return stopped
+	}
+	return errs.New(errs.Busy, "the disk failed while this change was written: it may have been made or not; "+
+		"look before you repeat it, once the disk is sound and the server was restarted").Coded("write_outcome_unknown").Because(cause)
 }
 
 func diskFull(err error) bool {

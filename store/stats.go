@@ -199,6 +199,16 @@ func (db *DB) FilesHealthy() error {
 	return err
 }
 
+// FilesFailedSince is when a disk error ended writing to files.db; zero if none has.
+func (db *DB) FilesFailedSince() time.Time {
+	b := db.openedFiles()
+	if b == nil {
+		return time.Time{}
+	}
+	at, _ := b.failed.since()
+	return at
+}
+
 // DiskFree is how many bytes may still be written below the data directory; known
 // is false on a system that does not tell.
 func (db *DB) DiskFree() (free int64, known bool, err error) {

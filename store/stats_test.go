@@ -118,7 +118,7 @@ func TestHealthySaysWhyNot(t *testing.T) {
 	noErr(t, db.Close())
 	equal(t, "closed", refusalOf(t, db.Healthy()), refusal{errs.Busy, "busy", ""})
 	stopped := zooWith(t)
-	err := stopUnlessFull(&stopped.failed, errors.New("the disk gave up"))
+	err := stopUnlessFull(&stopped.failed, dataName, errors.New("the disk gave up"))
 	equal(t, "stopped", stopped.Healthy(), err)
 	if stopped.FailedSince().IsZero() {
 		t.Error("it does not say since when")

@@ -164,10 +164,13 @@ func TestAFailedSyncOfFilesEndsUploadsAndNothingElse(t *testing.T) {
 	if n, err := c.fetch(small, io.Discard); err != nil || n == 0 {
 		t.Errorf("a small picture that cannot be kept: %d bytes, %v", n, err)
 	}
-	c.goesOn("goes on", []fileRecord{before})
+	c.works("goes on", []fileRecord{before})
 	takeBack()
 	stopped() // nobody knows what the disk holds now
-	c.goesOn("still", []fileRecord{before})
+	if a := c.want(503, "GET", "/health", ""); a.ErrorCode != "not_healthy" || !strings.Contains(a.Msg, "files.db") {
+		t.Errorf("/health of a files.db that has stopped: %s %s", a.ErrorCode, a.Msg)
+	}
+	c.works("still", []fileRecord{before})
 	c.discard(before.ID)
 	kept := len(c.listed("/file/list"))
 	p.kill()

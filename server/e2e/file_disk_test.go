@@ -69,13 +69,19 @@ func (c *client) fill(code string, seed uint64, size int64) (stored []fileRecord
 	return nil
 }
 
-// goesOn sees that everything but uploads works.
+// goesOn holds that everything but uploads works, and that the server is healthy.
 func (c *client) goesOn(title string, files []fileRecord) {
+	c.t.Helper()
+	c.works(title, files)
+	c.want(200, "GET", "/health", "")
+}
+
+// works holds that everything but uploads works.
+func (c *client) works(title string, files []fileRecord) {
 	c.t.Helper()
 	again := &client{t: c.t, base: c.base, http: c.http}
 	again.signIn(password)
 	again.want(200, "PUT", "/system/setting", values("site.title", title))
-	again.want(200, "GET", "/health", "")
 	for _, f := range files {
 		c.mustHold(f)
 	}
@@ -159,4 +165,26 @@ func TestADiskThatFillsDuringAnUpload(t *testing.T) {
 	if differs := storedIn(t, dir).onlyThose(digests); differs != "" {
 		t.Error(differs)
 	}
+}
+
+// A files.db that cannot be enlarged refuses the upload and takes the next one once
+// there is room.
+func TestAFilesDatabaseThatCannotGrowIsAFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	p := start(t, dir)
+	c := signedIn(t, p)
+	files := []fileRecord{c.put("before", payload{1, 1 << 20})}
+	for _, errno := range []string{"ENOSPC", "EDQUOT"} {
+		takeBack := inject(t, p, "ftruncate:error="+errno, filepath.Join(dir, "files.db"))
+		a, err := c.send("refused", 40<<20, payload{2, 40 << 20}.reader())
+		if err != nil || a.status != 507 || a.ErrorCode != "disk_full" {
+			t.Errorf("%s: %v %+v", errno, err, a)
+		}
+		c.goesOn("full", files)
+		takeBack()
+		files = append(files, c.put("after "+errno, payload{3, 40 << 20}))
+		c.goesOn("room", files)
+	}
+	p.stop()
+	sound(t, dir)
 }

@@ -27,6 +27,7 @@ export const errors = {
   'error.disk_low': 'The disk of the server is almost full.',
   'error.quota_used_up': 'The room for files is used up.',
   'error.files_unavailable': 'The file store cannot be read at present.',
+  'error.write_outcome_unknown': 'The disk failed. The change may or may not have been saved: check before you repeat it.',
   'error.writing_stopped': 'The server cannot write any more. It must be looked after.',
   'error.not_healthy': 'Not everything is well with the server.',
 } as const

@@ -27,6 +27,7 @@ export const errors: Record<keyof typeof en, string> = {
   'error.disk_low': '服务器磁盘空间不足。',
   'error.quota_used_up': '文件配额已用完。',
   'error.files_unavailable': '文件存储当前不可用。',
+  'error.write_outcome_unknown': '磁盘出错。更改可能已保存，也可能未保存：重试前请先检查。',
   'error.writing_stopped': '服务器已停止写入，需要维护。',
   'error.not_healthy': '服务器状态异常。',
 }

@@ -1,0 +1,103 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// failureLog keeps a failure that repeats with every request from filling the log:
+// it is logged when it first occurs, and then once a minute with the number of times
+// since. The zero value is ready.
+type failureLog struct {
+	mu       sync.Mutex
+	repeated map[string]*repeated
+}
+
+// repeated is a failure that was logged within the last minute.
+type repeated struct {
+	at    time.Time // of the last line
+	count int       // of failures since that line
+	err   error     // the last one
+	write func(*zerolog.Event)
+}
+
+const (
+	failureEvery = time.Minute
+	failureCheck = 10 * time.Second
+
+	// maxFailures bounds the failures that are told apart. Those beyond are counted
+	// together.
+	maxFailures = 1000
+)
+
+// log logs err, or counts it if the same failure was logged within the last minute.
+// Failures are the same if the kind and the first line of the error are. write adds
+// the fields to the line and sends it.
+func (f *failureLog) log(log zerolog.Logger, kind string, err error, write func(*zerolog.Event)) {
+	f.note(log, time.Now(), kind, err, write)
+}
+
+func (f *failureLog) note(log zerolog.Logger, now time.Time, kind string, err error, write func(*zerolog.Event)) {
+	text, _, _ := strings.Cut(err.Error(), "\n") // the stack of a panic differs each time
+	key := kind + " " + text
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.repeated[key]
+	if r == nil && len(f.repeated) >= maxFailures {
+		key = ""
+		r = f.repeated[key]
+	}
+	if r == nil {
+		if f.repeated == nil {
+			f.repeated = map[string]*repeated{}
+		}
+		f.repeated[key] = &repeated{at: now}
+		write(log.Error().Err(err))
+		return
+	}
+	r.count, r.err, r.write = r.count+1, err, write
+	if now.Sub(r.at) >= failureEvery {
+		r.flush(log, now)
+	}
+}
+
+// flush writes the line of the failures since the last one.
+func (r *repeated) flush(log zerolog.Logger, now time.Time) {
+	r.write(log.Error().Err(r.err).Int("repeated", r.count))
+	r.at, r.count, r.err, r.write = now, 0, nil, nil
+}
+
+// flush writes the lines that are due, or all of them, and forgets the failures that
+// have not occurred again.
+func (f *failureLog) flush(log zerolog.Logger, now time.Time, all bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for key, r := range f.repeated {
+		switch {
+		case !all && now.Sub(r.at) < failureEvery:
+		case r.count > 0:
+			r.flush(log, now)
+		default:
+			delete(f.repeated, key)
+		}
+	}
+}
+
+// run writes the lines that are due until ctx ends, and then those that are left.
+func (f *failureLog) run(ctx context.Context, log zerolog.Logger) {
+	tick := time.NewTicker(failureCheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			f.flush(log, time.Now(), true)
+			return
+		case now := <-tick.C:
+			f.flush(log, now, false)
+		}
+	}
+}
