@@ -212,6 +212,9 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 		p.log.Warn().Msg(w)
 	}
 	a, err := auth.New(db, p.authOptions())
+	if err == nil && !seed.MustChange { // else the file was written just now
+		err = a.RemoveStaleInitial()
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
@@ -236,12 +239,7 @@ func (p *program) firstPassword(seed *server.Seed) error {
 	}
 	seed.Password, seed.MustChange = auth.RandomPassword(), true
 	path := p.authOptions().InitialFile
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString("username: admin\npassword: " + seed.Password + "\n")
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil { // on the disk before the database is
+	if err := auth.WriteInitial(path, "admin", seed.Password); err != nil { // on the disk before the database is
 		return err
 	}
 	if isTerminal(p.err) {

@@ -7,10 +7,8 @@ package auth
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"maps"
 	"net/netip"
-	"os"
 	"slices"
 	"time"
 
@@ -193,21 +191,10 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 		}
 		return store.SetHash(tx, s.account, fresh, false, s.ID)
 	})
-	if err == nil && s.account == (store.Account{ID: FirstUser}) {
-		err = a.forgetInitial()
+	if err == nil {
+		err = a.ForgetInitial(s.account)
 	}
 	return err
-}
-
-// forgetInitial removes the file with the first password, which no longer works.
-func (a *Auth) forgetInitial() error {
-	if a.options.InitialFile == "" {
-		return nil
-	}
-	if err := os.Remove(a.options.InitialFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // HashPassword hashes a password for a database that is only being made and has
@@ -242,7 +229,7 @@ func (a *Auth) Recover(password string) (username string, err error) {
 		return errs.New(errs.NotFound, "there is no enabled user with the owner role")
 	})
 	if err == nil {
-		err = a.forgetInitial()
+		err = a.removeInitial()
 	}
 	return username, err
 }

@@ -209,6 +209,9 @@ func (req *Request) reset(username string, account store.Account, given *string)
 	err = req.db.Update(req.Actor, func(tx *store.Tx) error {
 		return store.SetHash(tx, account, secret.Hash, true, 0)
 	})
+	if err == nil {
+		err = req.s.auth.ForgetInitial(account)
+	}
 	req.note(authEvent{Type: "password_changed", Username: username, Result: resultOf(err), Reason: reasonOf(err)})
 	return &resetOut{secret.Generated}, err
 }

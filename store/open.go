@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -51,7 +52,7 @@ func Open(dir string, options Options) (*DB, error) {
 	for _, c := range db.schema.caches {
 		db.caches[c] = &atomic.Pointer[cached]{}
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeDir(dir); err != nil {
 		return nil, err
 	}
 	lock, warnings, err := takeDir(dir)
@@ -311,8 +312,47 @@ func moveFile(from, to string) error {
 	return syncDir(filepath.Dir(to))
 }
 
-// syncDir makes renames and new names in a directory durable.
+// RemoveFile removes a file for good, if it is there: a power cut does not bring it
+// back.
+func RemoveFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// makeDir creates a data directory and the parents that are missing, durably. The
+// parent is synced, too, if an earlier start may have ended before it did so.
+func makeDir(dir string) error {
+	made := []string{}
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if there, err := exists(at); err != nil {
+			return err
+		} else if there {
+			break
+		}
+		made = append(made, at)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if len(made) == 0 && !HasDatabase(dir) {
+		made = append(made, filepath.Clean(dir))
+	}
+	for _, at := range made {
+		if err := syncDir(filepath.Dir(at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncDir makes renames and new names in a directory durable. Windows has no way to
+// do that, and needs none.
 func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	f, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ import (
 // which is returned ("" if there was nothing). The next start signs everybody out:
 // the backup may hold sessions that were ended after it was taken.
 func Restore(dir, backup string, options Options) (kept string, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeDir(dir); err != nil {
 		return "", err
 	}
 	lock, _, err := takeDir(dir)

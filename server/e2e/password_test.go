@@ -210,3 +210,29 @@ func TestRecoverMakesNoDatabase(t *testing.T) {
 		})
 	}
 }
+
+// The removal of the first password is synced: a power cut does not bring it back.
+func TestTheFirstPasswordIsRemovedForGood(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	p := start(t, dir, "REEVE_ADMIN_PASSWORD=")
+	generated := initialPassword(t, dir)
+	c := newClient(t, p)
+	c.signIn(generated)
+	takeBack := inject(t, p, "fsync:error=EIO", dir)
+	c.want(500, "PUT", "/admin/password", object("old_password", generated, "new_password", password))
+	takeBack()
+	p.stop()
+	// What a power cut could leave without that sync: the file is there again.
+	path := filepath.Join(dir, "initial-password")
+	for _, content := range []string{"username: admin\npassword: " + generated + "\n", "", "username"} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p = start(t, dir)
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a file with a password that no longer works is still there: %v", err)
+		}
+		p.stop()
+	}
+}

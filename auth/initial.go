@@ -1,0 +1,83 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// passwordLine begins the line of the initial file that has the password.
+const passwordLine = "password: "
+
+// WriteInitial writes the file with the first user's generated password. It is on
+// the disk when WriteInitial returns.
+func WriteInitial(path, username, password string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "username: %s\n%s%s\n", username, passwordLine, password)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// ForgetInitial removes the file with the first user's generated password, if that
+// user's password has been replaced.
+func (a *Auth) ForgetInitial(replaced store.Account) error {
+	if replaced != (store.Account{ID: FirstUser}) {
+		return nil
+	}
+	return a.removeInitial()
+}
+
+func (a *Auth) removeInitial() error {
+	if a.options.InitialFile == "" {
+		return nil
+	}
+	return store.RemoveFile(a.options.InitialFile)
+}
+
+// RemoveStaleInitial removes the file with the first user's generated password if
+// that user need not change it any more, or has another password: the program was
+// stopped before it could remove the file, or another database was restored. It takes
+// one hash while the password waits to be changed, and none otherwise.
+func (a *Auth) RemoveStaleInitial() error {
+	if a.options.InitialFile == "" {
+		return nil
+	}
+	text, err := os.ReadFile(a.options.InitialFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	hash := ""
+	err = a.db.View(store.System, func(tx *store.Tx) error {
+		user, err := store.Users.Get(tx, FirstUser)
+		if err != nil || !bool(user.MustChangePassword) {
+			return err
+		}
+		h, err := store.HashOf(tx, store.Account{ID: FirstUser})
+		if err == nil {
+			hash = h.Hash
+		}
+		return err
+	})
+	if err != nil && !errs.Is(err, errs.NotFound) {
+		return err
+	}
+	_, password, found := strings.Cut(string(text), passwordLine)
+	if found && hash != "" {
+		password, _, _ = strings.Cut(password, "\n")
+		same, err := a.hasher.compare(hash, password)
+		if err != nil || same {
+			return err
+		}
+	}
+	return a.removeInitial()
+}
