@@ -39,8 +39,8 @@ import (
 	"reeve/store"
 )
 
-// version is raised with every release.
-const version = "0.1.0"
+// version is raised with every release, and with every change of the schema.
+const version = "0.2.0"
 
 // initialName is the file in the data directory with the first user's generated
 // password; it goes when the password is changed.

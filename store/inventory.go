@@ -102,8 +102,10 @@ type KeptCopy struct {
 }
 
 // KeptCopies returns the copies beside the database, the oldest schema first.
-func (db *DB) KeptCopies() ([]KeptCopy, error) {
-	names, err := filepath.Glob(filepath.Join(db.dir, keptHead+"*"))
+func (db *DB) KeptCopies() ([]KeptCopy, error) { return keptCopies(db.dir) }
+
+func keptCopies(dir string) ([]KeptCopy, error) {
+	names, err := filepath.Glob(filepath.Join(dir, keptHead+"*"))
 	if err != nil {
 		return nil, err
 	}

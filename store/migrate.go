@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
 
 	"go.etcd.io/bbolt"
 )
@@ -66,16 +69,44 @@ func (db *DB) migrate(keep bool) error {
 	return nil
 }
 
-// knows refuses a file that a newer program has written.
+// knows refuses a file that a newer program has written, and names the copy from
+// before the migration that this program can use, if there is one.
 func (s *schema) knows(meta fileMeta, path, version string) error {
 	if meta.Schema > s.version() {
-		return fmt.Errorf("%s was written by reeve %s (schema %d); this is reeve %s, which knows schema %d: use that version or a newer one",
-			path, meta.Version, meta.Schema, version, s.version())
+		dir := filepath.Dir(path)
+		copies, err := keptCopies(dir)
+		if err != nil {
+			return err
+		}
+		back := "restore a backup that this version has made with `" + restoreCommand(dir, "FILE") + "`"
+		for _, kept := range copies { // the newest that it knows stays
+			if kept.Schema <= s.version() {
+				back = fmt.Sprintf("go back to %s, the data as it was before the migration of %s, with `%s`",
+					kept.Name, kept.At.UTC().Format(time.DateTime), restoreCommand(dir, filepath.Join(dir, kept.Name)))
+			}
+		}
+		return fmt.Errorf("%s was written by reeve %s (schema %d); this is reeve %s, which knows schema %d: use that version or a newer one, or %s",
+			path, meta.Version, meta.Schema, version, s.version(), back)
 	}
 	if meta.Schema < 1 {
 		return fmt.Errorf("%s has schema %d, which never was", path, meta.Schema)
 	}
 	return nil
+}
+
+// restoreCommand is the command line that restores a backup to a data directory.
+func restoreCommand(dir, backup string) string {
+	return "reeve restore --data " + shellWord(dir) + " " + shellWord(backup)
+}
+
+// shellWord quotes a path for a shell where that is needed.
+func shellWord(path string) string {
+	if !strings.ContainsFunc(path, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(`/\:._-+=@`, r)
+	}) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 func readMeta(tx *Tx) (fileMeta, error) {

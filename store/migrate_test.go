@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -139,6 +140,49 @@ func TestOlderProgramRefusesNewerFile(t *testing.T) {
 		}
 	}
 	sameFiles(t, snapshot(t, dir), before)
+}
+
+// The command that the refusal names takes the data back to before the migration,
+// with its files.
+func TestADowngradeNamesTheCommandThatWorks(t *testing.T) {
+	old := reeve
+	old.migrations = reeve.migrations[:len(reeve.migrations)-1]
+	recent := reeve
+	dir := filepath.Join(t.TempDir(), "my data's")
+	before := Options{schema: &old, Version: "1.0"}
+	db := open(t, dir, before)
+	f := mustPut(t, db, "kept", []byte("its bytes"))
+	shut(t, db)
+	db = open(t, dir, Options{schema: &recent, Version: "2.0"})
+	shut(t, db)
+	_, err := Open(dir, before)
+	oneLine(t, err)
+	_, command, found := strings.Cut(fmt.Sprint(err), "`reeve restore --data ")
+	command, _, closed := strings.Cut(command, "`")
+	if !found || !closed || !strings.Contains(err.Error(), fmt.Sprint("data.db.schema-", old.version())) {
+		t.Fatalf("%v", err)
+	}
+	words, err := exec.Command("sh", "-c", "printf '%s\n' "+command).Output() // as a shell takes it
+	noErr(t, err)
+	args := strings.Split(strings.TrimSpace(string(words)), "\n")
+	equal(t, "arguments", args, []string{dir, filepath.Join(dir, fmt.Sprint("data.db.schema-", old.version()))})
+	kept, err := Restore(args[0], args[1], before)
+	noErr(t, err)
+	if kept == "" {
+		t.Error("nothing is kept")
+	}
+	db = open(t, dir, before)
+	if data, err := readBlob(db, f.Digest); err != nil || string(data) != "its bytes" {
+		t.Errorf("%q, %v", data, err)
+	}
+	shut(t, db)
+	noErr(t, os.Remove(args[1]))
+	shut(t, open(t, dir, Options{schema: &recent, Version: "2.0"}))
+	noErr(t, os.Remove(args[1])) // made again
+	_, err = Open(dir, before)
+	if oneLine(t, err); err == nil || !strings.Contains(err.Error(), "FILE`") {
+		t.Errorf("without a copy: %v", err)
+	}
 }
 
 func TestVerifyOfAnOlderFileAsksForAStart(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"go.etcd.io/bbolt"
 )
@@ -73,7 +74,33 @@ func (in *staging) stage(backup string) error {
 	if isArchive(f) {
 		return in.stageArchive(f, info.Size())
 	}
-	return in.stageFiles(map[string]string{dataName: backup})
+	from := map[string]string{dataName: backup}
+	if err := in.addFiles(backup, from); err != nil {
+		return err
+	}
+	return in.stageFiles(from)
+}
+
+// addFiles adds the data directory's own files.db to a copy of data.db that a
+// migration has kept beside it: the copy's files are in it.
+func (in *staging) addFiles(backup string, from map[string]string) error {
+	dir := filepath.Dir(in.dir)
+	if !strings.HasPrefix(filepath.Base(backup), keptHead) {
+		return nil
+	}
+	there, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if beside, err := os.Stat(filepath.Dir(backup)); err != nil || !os.SameFile(there, beside) {
+		return err
+	}
+	path := filepath.Join(dir, blobsName)
+	if there, err := exists(path); err != nil || !there {
+		return err
+	}
+	from[blobsName] = path
+	return nil
 }
 
 // stageDir takes what there is of a data directory's files.

@@ -1,0 +1,74 @@
+package store
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var updateSchema = flag.Bool("update", false, "write testdata/schema.txt again")
+
+// schemaText describes what a file of this schema holds: buckets, and the fields of
+// records. The first line has the numbers that change with the rest.
+func schemaText(s *schema, program string) string {
+	text := fmt.Sprintf("schema %d, files.db format %d, since reeve %s\n", s.version(), blobFormat, program)
+	for _, t := range s.tables {
+		text += "\n" + strings.Join(t.buckets(), " ") + "\n"
+		rec, _ := reflect.TypeOf(t).Elem().FieldByName("rec") // func(*T) record
+		text += fieldsText("", rec.Type.In(0).Elem())
+	}
+	for _, v := range []any{fileMeta{}, blobMeta{}, blobEntry{}} {
+		text += fmt.Sprintf("\n%T\n%s", v, fieldsText("", reflect.TypeOf(v)))
+	}
+	return text
+}
+
+func fieldsText(prefix string, t reflect.Type) (text string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name := prefix + f.Tag.Get("json")
+		switch of := f.Type; {
+		case f.Anonymous:
+			text += fieldsText(prefix, of)
+			continue
+		case of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Struct:
+			text += fieldsText(name+"[].", of.Elem())
+			continue
+		}
+		text += fmt.Sprintf("  %s %s\n", name, f.Type)
+	}
+	return text
+}
+
+// A change of the schema needs a number, a migration and a version of the program, so
+// that an older program refuses the file and can say which one to use.
+func TestASchemaChangeHasAVersion(t *testing.T) {
+	const path = "testdata/schema.txt"
+	source := string(readFile(t, "../main.go"))
+	found := regexp.MustCompile(`const version = "([^"]+)"`).FindStringSubmatch(source)
+	if found == nil {
+		t.Fatal("main.go has no version")
+	}
+	kept := string(readFile(t, path))
+	head, rest, _ := strings.Cut(kept, "\n")
+	now := schemaText(&reeve, found[1])
+	nowHead, nowRest, _ := strings.Cut(now, "\n")
+	numbers := func(head string) string { before, _, _ := strings.Cut(head, ", since"); return before }
+	if rest == nowRest && numbers(head) == numbers(nowHead) {
+		return
+	}
+	switch {
+	case numbers(head) == numbers(nowHead):
+		t.Error("the schema has changed: append a migration to schema.go (or raise blobFormat), raise version in main.go, then run go test -run SchemaChange -update")
+	case strings.HasSuffix(head, "since reeve "+found[1]):
+		t.Errorf("the schema has a new number: raise version in main.go, still %s, then run go test -run SchemaChange -update", found[1])
+	case *updateSchema:
+		noErr(t, os.WriteFile(path, []byte(now), 0o644))
+	default:
+		t.Error("the schema has a new number: run go test -run SchemaChange -update")
+	}
+}
