@@ -439,7 +439,11 @@ func loadFile(k *koanf.Koanf, sources map[string]string, path string) error {
 			continue // a heading with nothing below it
 		}
 		if i < 0 {
-			return fmt.Errorf("%s: the key %s is not known; the nearest is %s", path, name, nearest(name))
+			hint := "`reeve config` lists all keys"
+			if near := nearest(name); near != "" {
+				hint = "did you mean " + near + "?"
+			}
+			return fmt.Errorf("%s: unknown key %s; %s", path, name, hint)
 		}
 		got, want := reflect.TypeOf(f.Get(name)), reflect.TypeOf(keys[i].value)
 		if _, list := keys[i].value.([]string); got != want && (!list || got.Kind() != reflect.Slice) {
@@ -455,11 +459,22 @@ func isTable(name string) bool {
 	return slices.ContainsFunc(keys, func(k key) bool { return strings.HasPrefix(k.name, name+".") })
 }
 
-// nearest is the known key with the smallest edit distance (Levenshtein's).
+// nearest is the known key that was probably meant: the one whose last words the name
+// is, or with the smallest edit distance, at most a third of the name; "" for none.
 func nearest(name string) string {
-	return slices.MinFunc(keys, func(a, b key) int { return distance(name, a.name) - distance(name, b.name) }).name
+	for _, k := range keys {
+		if strings.HasSuffix(k.name, "."+name) {
+			return k.name
+		}
+	}
+	best := slices.MinFunc(keys, func(a, b key) int { return distance(name, a.name) - distance(name, b.name) }).name
+	if distance(name, best) > len(name)/3 {
+		return ""
+	}
+	return best
 }
 
+// distance is Levenshtein's edit distance.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

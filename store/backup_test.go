@@ -120,7 +120,7 @@ func TestRestoreRefusesAndTouchesNothing(t *testing.T) {
 		want string
 	}{
 		"an empty file":          {write(func([]byte) []byte { return nil }), "it is empty"},
-		"what is not a database": {write(func([]byte) []byte { return []byte(strings.Repeat("text ", 5000)) }), "not a database"},
+		"what is not a database": {write(func([]byte) []byte { return []byte(strings.Repeat("text ", 5000)) }), "it is not a backup"},
 		"a truncated file":       {write(func(b []byte) []byte { return b[:len(b)/2] }), "damaged"},
 		"a flipped bit in a record": {write(func(b []byte) []byte {
 			at := strings.Index(string(b), "note note note")

@@ -124,6 +124,18 @@ func readMetas(f *os.File, repair bool) (best pageMeta, warnings []string, err e
 	return best, warnings, nil
 }
 
+// isDatabase reports whether a file has a meta page of bbolt, perhaps with a flipped
+// bit.
+func isDatabase(f *os.File) bool {
+	for _, offset := range metaOffsets(f) {
+		b := make([]byte, metaSize)
+		if _, err := f.ReadAt(b, offset+pageHead); err == nil && (metaSound(b) || flippedBit(b) >= 0) {
+			return true
+		}
+	}
+	return false
+}
+
 // metaOffsets is where the two meta pages begin: the second's place is the page
 // size, which the first knows, or else is tried.
 func metaOffsets(f *os.File) [2]int64 {

@@ -66,13 +66,21 @@ func (in *staging) stage(backup string) error {
 	if info.IsDir() {
 		return in.stageDir(backup)
 	}
+	if err := mustBeFile(backup, info); err != nil {
+		return err
+	}
 	f, err := os.Open(backup)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // it was only read
-	if isArchive(f) {
+	switch {
+	case info.Size() == 0:
+		return errors.New("it is empty")
+	case isArchive(f):
 		return in.stageArchive(f, info.Size())
+	case !isDatabase(f):
+		return fmt.Errorf("it is not a backup: neither an archive that reeve has made nor a database like %s", dataName)
 	}
 	from := map[string]string{dataName: backup}
 	if err := in.addFiles(backup, from); err != nil {
@@ -100,6 +108,14 @@ func (in *staging) addFiles(backup string, from map[string]string) error {
 		return err
 	}
 	from[blobsName] = path
+	return nil
+}
+
+// mustBeFile refuses a device or a pipe, whose content may have no end.
+func mustBeFile(path string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is neither a file nor a directory", path)
+	}
 	return nil
 }
 
@@ -134,6 +150,9 @@ func (in *staging) stageFiles(from map[string]string) error {
 	need := int64(0)
 	for _, path := range from {
 		info, err := os.Stat(path)
+		if err == nil {
+			err = mustBeFile(path, info)
+		}
 		if err != nil {
 			return err
 		}
@@ -231,7 +250,19 @@ func (in *staging) checkBlobs() error {
 	}
 	report := &Report{}
 	err := inspectBlobs(in.path(blobsName), in.instance, in.refs, report)
-	return errors.Join(err, report.err("it"))
+	return errors.Join(in.blame(err), report.err("it"))
+}
+
+// blame makes damage of a staged file, which is about to be removed, damage of the
+// backup.
+func (in *staging) blame(err error) error {
+	if d := (*Damaged)(nil); errors.As(err, &d) {
+		d.Where = strings.Replace(d.Where, in.dir+string(filepath.Separator), "its ", 1)
+		if d.Do == "" {
+			d.Do = "restore another backup"
+		}
+	}
+	return err
 }
 
 // checkKey refuses what a start would refuse.
@@ -257,14 +288,14 @@ func (in *staging) accept() (err error) {
 	}
 	db := &DB{path: path, schema: in.options.schemaOr(), options: in.options, clock: clockNow}
 	if err := db.openFile(); err != nil {
-		return err
+		return in.blame(err)
 	}
 	defer func() { err = errors.Join(err, db.bolt.Close()) }()
 	if len(db.warnings) > 0 {
 		return fmt.Errorf("it is damaged: %s", db.warnings[0])
 	}
 	if err := db.migrate(false); err != nil {
-		return err
+		return in.blame(err)
 	}
 	var meta fileMeta
 	err = db.View(System, func(tx *Tx) error {
@@ -283,7 +314,7 @@ func (in *staging) accept() (err error) {
 		return err
 	})
 	if err != nil {
-		return err
+		return in.blame(err)
 	}
 	meta.Restored = true
 	return db.bolt.Update(func(btx *bbolt.Tx) error {
@@ -322,16 +353,21 @@ func writeExact(path string, e archiveEntry, r io.Reader) error {
 	return errors.Join(e.copyExact(f, r), f.Sync(), f.Close())
 }
 
+// copyFile copies a file, no further than it reaches when the copy begins.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close() // it was only read
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	_, err = io.CopyN(out, in, info.Size())
 	return errors.Join(err, out.Sync(), out.Close())
 }

@@ -3,8 +3,12 @@ package store
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -71,4 +75,50 @@ func manifestText(t *testing.T, a *archived) []byte {
 		t.Fatal(err)
 	}
 	return text
+}
+
+// Whatever is no backup is refused by name, before anything is copied.
+func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
+	dir, at := filepath.Join(t.TempDir(), "data"), t.TempDir()
+	shut(t, open(t, dir, Options{}))
+	before := snapshot(t, dir)
+	path := func(name string) string { return filepath.Join(at, name) }
+	writeFile(t, path("letter"), []byte("this is a letter"))
+	writeFile(t, path("zeros"), make([]byte, 1<<20))
+	writeFile(t, path("random"), randomData(t, 1<<20))
+	writeFile(t, path("empty"), nil)
+	noErr(t, syscall.Mkfifo(path("pipe"), 0o600))
+	noErr(t, os.Symlink("/dev/zero", path("link")))
+	sparse, err := os.Create(path("sparse"))
+	noErr(t, err)
+	noErr(t, errors.Join(sparse.Truncate(1<<40), sparse.Close()))
+	noErr(t, os.Mkdir(path("data.db"), 0o700))
+	for _, name := range []string{"zeros", "devices"} {
+		noErr(t, os.Mkdir(path("dir of "+name), 0o700))
+	}
+	noErr(t, os.Symlink("/dev/zero", filepath.Join(path("dir of devices"), dataName)))
+	writeFile(t, filepath.Join(path("dir of zeros"), dataName), make([]byte, 1<<16))
+	broken := readFile(t, filepath.Join(dir, dataName))
+	for i := 2 * os.Getpagesize(); i < len(broken); i++ {
+		broken[i] = 0
+	}
+	writeFile(t, path("broken"), broken)
+	const noBackup = "it is not a backup: neither an archive"
+	for name, want := range map[string]string{
+		path("letter"): noBackup, path("zeros"): noBackup, path("random"): noBackup, path("sparse"): noBackup,
+		path("empty"): "it is empty", path("pipe"): "neither a file nor a directory", path("link"): "neither a file nor a directory",
+		"/dev/zero": "neither a file nor a directory", path("dir of devices"): "neither a file nor a directory",
+		path("dir of zeros"): "its data.db is damaged: it is not a database", path("nowhere"): "no such file",
+		path("broken"): "its data.db is damaged",
+	} {
+		kept, err := Restore(dir, name, Options{})
+		oneLine(t, err)
+		if kept != "" || err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), name+" was not restored, nothing is changed") {
+			t.Errorf("%s: %q, %v", name, kept, err)
+		}
+		if text := fmt.Sprint(err); strings.Contains(text, "restore.tmp") || strings.Contains(text, "reeve verify") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	sameFiles(t, snapshot(t, dir), before)
 }

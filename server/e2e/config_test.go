@@ -101,6 +101,7 @@ func TestConfigurationThatIsRefused(t *testing.T) {
 		"unknown table":           {file: "[logs]\nlevel = \"info\"\n", says: []string{"logs.level", "log.level"}},
 		"key without its table":   {file: "bcrypt_cost = 12\n", says: []string{"bcrypt_cost", "auth.bcrypt_cost"}},
 		"key in another case":     {file: "[server]\nListen = \"x\"\n", says: []string{"server.Listen", "server.listen"}},
+		"a key like no other":     {file: "foo = 1\n", says: []string{"unknown key foo; `reeve config`"}},
 		"text for a number":       {file: "[auth]\nbcrypt_cost = \"12\"\n", says: []string{"auth.bcrypt_cost", "number"}},
 		"fraction for a number":   {file: "[auth]\nbcrypt_cost = 12.5\n", says: []string{"auth.bcrypt_cost", "number"}},
 		"number for a text":       {file: "[server]\nlisten = 8080\n", says: []string{"server.listen", "text"}},
