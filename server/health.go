@@ -12,6 +12,7 @@ import (
 var healthRoutes = []Route{
 	free("GET", "/health", public, "Tell whether the server is up", health),
 	free("GET", "/system/health", "system.info", "Show the state of each part", systemHealth),
+	free("POST", "/system/health/acknowledge", "system.info.acknowledge", "Acknowledge lost commits", acknowledgeLost),
 }
 
 type healthOut struct {
@@ -95,15 +96,32 @@ func (s *Server) unknownPart(name string, err error) part {
 }
 
 func (s *Server) databaseHealth() part {
-	err := s.db.Healthy()
-	if err == nil {
-		return part{Name: "database", State: healthy, Text: "takes writes", Figures: map[string]int64{"writable": 1}}
+	lost, lostAt := s.db.LostCommits()
+	p := part{Name: "database", State: healthy, Text: "takes writes", Figures: map[string]int64{"writable": 1, "lost_commits": int64(lost)}}
+	if err := s.db.Healthy(); err != nil {
+		p.State, p.Text, p.Figures["writable"] = failed, errs.Of(err).Msg, 0
+		if since := s.db.FailedSince(); !since.IsZero() {
+			p.Since = store.TimeOf(since)
+		}
+		return p
 	}
-	p := part{Name: "database", State: failed, Text: errs.Of(err).Msg, Figures: map[string]int64{"writable": 0}}
-	if since := s.db.FailedSince(); !since.IsZero() {
-		p.Since = store.TimeOf(since)
+	if err := s.db.MarkHealthy(); err != nil {
+		p.State, p.Text = degraded, errs.Of(err).Msg
+	}
+	if lost > 0 {
+		p.State, p.Since = degraded, lostAt
+		p.Text = fmt.Sprintf("the last changes before this start are missing (%d lost): data.db was damaged or replaced by an older file; "+
+			"repeat them or restore a backup, then acknowledge the loss", lost)
 	}
 	return p
+}
+
+// acknowledgeLost ends the warning about lost commits.
+func acknowledgeLost(req *Request, in *none) (*systemHealthOut, error) {
+	if err := req.s.db.AcknowledgeLost(); err != nil {
+		return nil, err
+	}
+	return systemHealth(req, in)
 }
 
 // leastFree is what the database needs to write at all.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"slices"
@@ -216,4 +217,49 @@ func TestSystemInfoTellsWhatRuns(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// A lost commit is shown until somebody who may do so acknowledges it.
+func TestLostCommitsAreShownUntilAcknowledged(t *testing.T) {
+	in := start(t)
+	if _, parts := in.healthParts(); parts["database"].State != healthy || parts["database"].Figures["lost_commits"] != 0 {
+		t.Fatalf("%+v", parts["database"])
+	}
+	in.close()
+	path := filepath.Join(in.dir, "data.db")
+	b, err := os.ReadFile(path)
+	must(t, err)
+	page := os.Getpagesize()
+	number := func(i int) uint64 { return binary.LittleEndian.Uint64(b[i*page+16+48:]) } // of bbolt's meta page
+	newest := 0
+	if number(1) > number(0) {
+		newest = 1
+	}
+	clear(b[newest*page:][:page])
+	must(t, os.WriteFile(path, b, 0o600))
+	for range 2 { // as long as nobody acknowledges it
+		in = open(t, in.dir)
+		in.tokens["owner"] = in.signIn(1)
+		state, parts := in.healthParts()
+		if d := parts["database"]; state != degraded || d.State != degraded || d.Figures["lost_commits"] != 1 || d.Since == 0 || !strings.Contains(d.Text, "1 lost") {
+			t.Fatalf("%s: %+v", state, d)
+		}
+		in.ok("GET", "/health", "", "nobody")
+		in.close()
+	}
+	in = open(t, in.dir)
+	in.clerk("viewer", "system.info")
+	in.clerk("keeper", "system.info", "system.info.acknowledge")
+	in.tokens["owner"] = in.signIn(1)
+	in.call("POST", "/system/health/acknowledge", "", "viewer").brief(403, "system.info.acknowledge")
+	in.ok("POST", "/system/health/acknowledge", "", "keeper")
+	if state, parts := in.healthParts(); state != healthy || parts["database"].Figures["lost_commits"] != 0 {
+		t.Errorf("%s: %+v", state, parts["database"])
+	}
+	in.close()
+	in = open(t, in.dir)
+	in.tokens["owner"] = in.signIn(1)
+	if state, parts := in.healthParts(); state != healthy {
+		t.Errorf("after another start: %s: %+v", state, parts["database"])
+	}
 }

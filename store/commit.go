@@ -186,7 +186,7 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 	if err != nil {
 		return -1, err
 	}
-	began := time.Now()
+	began, number := time.Now(), btx.ID()
 	hold.last = began
 	err = guard(db.path, btx.Commit)
 	db.stats.committed(len(batch), since, err)
@@ -198,6 +198,7 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 		return -1, outcome(stopUnlessFull(&db.failed, dataName, err), err) // if it panicked, the deferred rollback frees the writer's lock
 	}
 	committed = true
+	db.marker.committed(number)
 	for c, f := range fresh {
 		generation := db.swap(c, f.value)
 		noted(batch, CacheEvent{Cache: c.cacheName(), Op: "set", Generation: generation, Size: entriesOf(f.value), Began: f.began, Took: f.took})

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -137,6 +138,14 @@ func (c *compaction) copy(to string) (size int64, err error) {
 	if err = errors.Join(err, into.Close()); err != nil {
 		return 0, err
 	}
+	commit := 0
+	err = from.View(func(btx *bbolt.Tx) error {
+		commit = btx.ID()
+		return nil
+	})
+	if err = errors.Join(err, raiseCommits(to, uint64(commit))); err != nil {
+		return 0, err
+	}
 	if size, err = cutTail(to); err != nil {
 		return 0, err
 	}
@@ -155,6 +164,29 @@ func (c *compaction) open(path string, readOnly bool) (file *bbolt.DB, err error
 		return err
 	})
 	return file, err
+}
+
+// raiseCommits adds to the number of the last commit of a closed file, so that it is
+// not behind its mark. A meta page goes to the place that its number's parity names,
+// so the sum stays even. cutTail syncs the file.
+func raiseCommits(path string, by uint64) (err error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	for _, offset := range metaOffsets(f) {
+		b := make([]byte, metaSize)
+		if _, err := f.ReadAt(b, offset+pageHead); err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint64(b[48:], binary.LittleEndian.Uint64(b[48:])+by+by%2)
+		binary.LittleEndian.PutUint64(b[metaSize-8:], metaSum(b))
+		if _, err := f.WriteAt(b, offset+pageHead); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cutTail takes away what bbolt has let a file grow by beyond its last page, in

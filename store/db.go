@@ -56,6 +56,7 @@ type DB struct {
 	slowWrite func(SlowWrite) // nil for nobody
 	warnings  []string
 	files     *files // nil for a schema that has none
+	marker    *marker
 
 	jobs    chan *job
 	gate    sync.RWMutex // held for reading while a job is handed over
@@ -97,5 +98,6 @@ func (db *DB) Close() error {
 	close(db.jobs)
 	db.gate.Unlock()
 	<-db.written
+	db.marker.close()
 	return errors.Join(db.files.close(), db.bolt.Close(), db.lock.Unlock())
 }

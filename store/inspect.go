@@ -24,6 +24,9 @@ func VerifyDir(dir string, options Options) (report *Report, err error) {
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	report, refs, instance, err := inspect(path, options)
+	if err == nil {
+		err = verifyMark(dir, instance, report)
+	}
 	if err == nil && hasFiles(options.schemaOr()) {
 		err = inspectBlobs(filepath.Join(dir, blobsName), instance, refs, report)
 	}
@@ -62,8 +65,11 @@ func inspect(path string, options Options) (report *Report, refs []blobRef, inst
 		}
 		report = tx.Verify()
 		report.Faults = append(report.Faults, warnings...)
-		if install, err := Installs.Get(tx, 1); err == nil && hasFiles(db.schema) {
-			instance, refs = install.Name, blobRefs(tx)
+		if install, err := Installs.Get(tx, 1); err == nil {
+			instance = install.Name
+			if hasFiles(db.schema) {
+				refs = blobRefs(tx)
+			}
 		}
 		return nil
 	})

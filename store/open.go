@@ -207,6 +207,9 @@ func (db *DB) start() error {
 	if err := db.readInstance(); err != nil {
 		return err
 	}
+	if err := db.openMark(); err != nil {
+		return err
+	}
 	if err := db.migrate(true); err != nil {
 		return err
 	}

@@ -152,9 +152,14 @@ func metaOffsets(f *os.File) [2]int64 {
 }
 
 func metaSound(b []byte) bool {
+	return binary.LittleEndian.Uint32(b) == boltMagic && metaSum(b) == binary.LittleEndian.Uint64(b[metaSize-8:])
+}
+
+// metaSum is the checksum that a meta page should have.
+func metaSum(b []byte) uint64 {
 	sum := fnv.New64a()
 	sum.Write(b[:metaSize-8])
-	return binary.LittleEndian.Uint32(b) == boltMagic && sum.Sum64() == binary.LittleEndian.Uint64(b[metaSize-8:])
+	return sum.Sum64()
 }
 
 // flippedBit finds the one bit that makes an unsound meta sound; -1 for none.

@@ -146,7 +146,7 @@ func (in *staging) stageDir(backup string) error {
 // bytes belong to records that go, and the next start would delete them. The key
 // stays unless another one comes, as it may be the one that secrets need.
 func (in *staging) stageFiles(from map[string]string) error {
-	in.names = slices.Sorted(maps.Keys(from))
+	in.names = append(slices.Sorted(maps.Keys(from)), markName)
 	need := int64(0)
 	for _, path := range from {
 		info, err := os.Stat(path)
@@ -201,7 +201,7 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 	if m.Instance != in.instance {
 		return fmt.Errorf("its %s is of another installation than its %s", manifestName, dataName)
 	}
-	in.names = []string{dataName, keyName}
+	in.names = []string{dataName, keyName, markName}
 	if hasFiles(in.options.schemaOr()) {
 		if err := in.stageBlobs(m, r); err != nil {
 			return err
@@ -317,9 +317,15 @@ func (in *staging) accept() (err error) {
 		return in.blame(err)
 	}
 	meta.Restored = true
-	return db.bolt.Update(func(btx *bbolt.Tx) error {
+	mark := commitMark{Instance: in.instance}
+	err = db.bolt.Update(func(btx *bbolt.Tx) error {
+		mark.Commit = uint64(btx.ID())
 		return writeMeta(&Tx{db: db, bolt: btx, changes: newChanges()}, meta)
 	})
+	if err != nil {
+		return err
+	}
+	return writeMark(in.dir, mark) // the one that is there counts the commits of what goes
 }
 
 // endRestore ends the sessions of a backup that is started from for the first time.

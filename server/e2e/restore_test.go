@@ -79,7 +79,7 @@ func TestBackupUnderLoadAndRestore(t *testing.T) {
 	close(stop)
 	wg.Wait()
 	p.stop()
-	if got := names(t, dir); len(got) != 5 {
+	if got := names(t, dir); len(got) != 6 {
 		t.Errorf("after the backups there is %v", got)
 	}
 	for i, b := range backups {

@@ -70,4 +70,5 @@ export const actions: Record<string, string> = {
   'given.Force a session out': '强制下线',
   "given.List everyone's sign-ins": '查看登录日志',
   'given.Download a backup': '下载备份',
+  'given.Acknowledge lost commits': '确认丢失的提交',
 }

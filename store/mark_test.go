@@ -1,0 +1,200 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+func markOf(t testing.TB, dir string) commitMark {
+	t.Helper()
+	mark, err := readMark(dir)
+	noErr(t, err)
+	return mark
+}
+
+// commitOf is the number of the last commit of a file that is closed.
+func commitOf(t testing.TB, path string) uint64 {
+	t.Helper()
+	f, err := os.Open(path)
+	noErr(t, err)
+	defer f.Close()
+	meta, _, err := readMetas(f, false)
+	noErr(t, err)
+	return meta.txid
+}
+
+// losesMeta clears the newest meta page of a closed data.db.
+func losesMeta(t testing.TB, dir string) {
+	t.Helper()
+	path := filepath.Join(dir, dataName)
+	b := readFile(t, path)
+	clear(b[int(commitOf(t, path)%2)*os.Getpagesize()+pageHead:][:metaSize])
+	writeFile(t, path, b)
+}
+
+func lostIn(t testing.TB, db *DB) uint64 {
+	t.Helper()
+	n, at := db.LostCommits()
+	if (n > 0) != (at > 0) {
+		t.Errorf("%d commits are lost since %d", n, at)
+	}
+	return n
+}
+
+func TestLostCommitsAreNoticedUntilTheyAreAcknowledged(t *testing.T) {
+	dir, options := made(t), Options{schema: zoo()}
+	equal(t, "mark of a closed database", markOf(t, dir).Commit, commitOf(t, filepath.Join(dir, dataName)))
+	lost := uint64(0)
+	for range 2 { // the second loss is added to the first
+		losesMeta(t, dir)
+		lost++
+		report, err := VerifyDir(dir, options)
+		if err != nil || !strings.Contains(strings.Join(report.Faults, "\n"), markName+": "+quantity(int(lost), "commit")) {
+			t.Errorf("verify: %v, %v", report, err)
+		}
+		db, err := Open(dir, options)
+		noErr(t, err)
+		equal(t, "lost commits", lostIn(t, db), lost)
+		for i := range 5 { // commits beyond the lost ones
+			update(t, db, createBeast(fmt.Sprint("beast ", i, lost)))
+		}
+		noErr(t, db.Close())
+		db, err = Open(dir, options)
+		noErr(t, err)
+		equal(t, "lost commits after another start", lostIn(t, db), lost)
+		noErr(t, db.Close())
+		if report, err := VerifyDir(dir, options); err != nil || len(report.Faults) != 1 {
+			t.Errorf("verify: %v, %v", report, err)
+		}
+	}
+	db, err := Open(dir, options)
+	noErr(t, err)
+	noErr(t, db.AcknowledgeLost())
+	equal(t, "lost commits after they were acknowledged", lostIn(t, db), 0)
+	noErr(t, db.AcknowledgeLost())
+	noErr(t, db.Close())
+	shut(t, open(t, dir, options))
+	if report, err := VerifyDir(dir, options); err != nil || len(report.Faults) != 0 {
+		t.Errorf("verify: %v, %v", report, err)
+	}
+}
+
+// An older file put in the place of the newer is behind by all that it lacks.
+func TestAnOlderFileIsBehindItsMark(t *testing.T) {
+	dir, options := made(t), Options{schema: zoo()}
+	old := readFile(t, filepath.Join(dir, dataName))
+	db := open(t, dir, options)
+	for i := range 10 {
+		update(t, db, createBeast(fmt.Sprint(i)))
+	}
+	shut(t, db)
+	writeFile(t, filepath.Join(dir, dataName), old)
+	db, err := Open(dir, options)
+	noErr(t, err)
+	equal(t, "lost commits", lostIn(t, db), 10)
+	noErr(t, db.Close())
+}
+
+// The mark is never ahead of what is on the disk, and follows without a close.
+func TestTheMarkFollowsCommits(t *testing.T) {
+	dir := t.TempDir()
+	db := open(t, dir, Options{schema: zoo()})
+	for i := range size(300, 3000, 30000) {
+		update(t, db, createBeast(fmt.Sprint(i)))
+		if i%50 == 0 {
+			if mark, commit := markOf(t, dir).Commit, commitOf(t, filepath.Join(dir, dataName)); mark > commit {
+				t.Fatalf("the mark is %d, the last commit %d", mark, commit)
+			}
+		}
+	}
+	last := commitOf(t, filepath.Join(dir, dataName))
+	for markOf(t, dir).Commit < last { // at the latest after markEvery
+		runtime.Gosched()
+	}
+}
+
+func TestAMarkThatCannotBeUsedIsAWarning(t *testing.T) {
+	for name, harm := range map[string]func(t *testing.T, path string){
+		"missing": func(t *testing.T, path string) { noErr(t, os.Remove(path)) },
+		"empty":   func(t *testing.T, path string) { writeFile(t, path, nil) },
+		"flipped": func(t *testing.T, path string) {
+			b := readFile(t, path)
+			b[len(b)/2] ^= 1
+			writeFile(t, path, b)
+		},
+		"too long": func(t *testing.T, path string) { writeFile(t, path, make([]byte, 1<<20)) },
+		"of another database": func(t *testing.T, path string) {
+			writeFile(t, path, readFile(t, filepath.Join(made(t), markName)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := made(t)
+			harm(t, filepath.Join(dir, markName))
+			if report, err := VerifyDir(dir, Options{schema: zoo()}); err != nil || len(report.Faults) > 0 {
+				t.Errorf("verify: %v, %v", report, err)
+			}
+			db := open(t, dir, Options{schema: zoo()})
+			if w := db.Warnings(); len(w) != 1 || !strings.Contains(w[0], markName) {
+				t.Errorf("warnings: %q", w)
+			}
+			shut(t, db)
+			equal(t, "warnings at the next start", open(t, dir, Options{schema: zoo()}).Warnings(), nil)
+		})
+	}
+}
+
+// What replaces data.db on purpose loses nothing.
+func TestRestoreAndCompactLeaveAMarkThatFits(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	db := open(t, dir, Options{})
+	backup := archiveOf(t, db)
+	for i := range 50 {
+		update(t, db, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: fmt.Sprint(i)}) })
+	}
+	shut(t, db)
+	before := commitOf(t, filepath.Join(dir, dataName))
+	for range 3 {
+		_, err := Compact(dir, Options{})
+		noErr(t, err)
+		if after := commitOf(t, filepath.Join(dir, dataName)); after < before {
+			t.Errorf("after compacting the last commit is %d, before %d", after, before)
+		}
+		shut(t, open(t, dir, Options{})) // open sees that nothing is lost
+	}
+	first := ""
+	for _, from := range []func() string{func() string { return backup }, func() string { return first }} {
+		kept, err := Restore(dir, from(), Options{})
+		noErr(t, err)
+		first = kept
+		mark := markOf(t, dir)
+		equal(t, "mark after a restore", mark.Commit, commitOf(t, filepath.Join(dir, dataName)))
+		db := open(t, dir, Options{})
+		equal(t, "instance", mark.Instance, db.instance)
+		equal(t, "warnings", db.Warnings(), nil)
+		shut(t, db)
+	}
+}
+
+// A meta page goes to the place that the parity of its number names.
+func TestRaisedCommitsGoOn(t *testing.T) {
+	for by := range uint64(4) {
+		dir := made(t)
+		path := filepath.Join(dir, dataName)
+		before := commitOf(t, path)
+		noErr(t, raiseCommits(path, by))
+		equal(t, "number", commitOf(t, path), before+by+by%2)
+		file, err := bbolt.Open(path, 0o600, boltOptions(false))
+		noErr(t, err)
+		for range 3 {
+			noErr(t, file.Update(func(btx *bbolt.Tx) error { return btx.Bucket([]byte(metaBucket)).Put([]byte("x"), []byte("y")) }))
+		}
+		noErr(t, file.Close())
+		equal(t, "number after commits", commitOf(t, path), before+by+by%2+3)
+	}
+}
