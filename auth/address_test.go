@@ -55,7 +55,7 @@ func TestWhatCountsAsOneAddress(t *testing.T) {
 		"203.0.113.1": "203.0.113.1", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::": "2001:db8:1:2::/64",
 		"fe80::1%eth0": "fe80::/64", "::1": "::/64",
 	} {
-		if got := network(netip.MustParseAddr(addr)); got != want {
+		if got := Network(netip.MustParseAddr(addr)); got != want {
 			t.Errorf("%s: %s, want %s", addr, got, want)
 		}
 	}

@@ -262,7 +262,7 @@ func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 			return errs.New(errs.Denied, "registration is closed").Coded("registration_closed")
 		}
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		n, left := watched{a.counters, in.Observe}.add("register "+network(in.Addr), 1, window)
+		n, left := watched{a.counters, in.Observe}.add("register "+Network(in.Addr), 1, window)
 		if n > store.LoginTries.Get(tx)*triesPerAddress {
 			wait = left
 		}

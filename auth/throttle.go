@@ -114,7 +114,7 @@ type attempt struct {
 
 // newAttempt makes one; realm has no blanks.
 func newAttempt(c watched, realm, name string, addr netip.Addr, window time.Duration) *attempt {
-	where := network(addr)
+	where := Network(addr)
 	return &attempt{
 		c: c, window: window,
 		pair: "pair " + realm + " " + where + " " + name, name: "name " + realm + " " + name,
@@ -166,9 +166,9 @@ func (a *attempt) withdraw() {
 	}
 }
 
-// network is what counts as one address: an IPv4 address, or the /64 that one
+// Network returns what counts as one address: an IPv4 address, or the /64 that one
 // IPv6 subscriber has.
-func network(addr netip.Addr) string {
+func Network(addr netip.Addr) string {
 	if addr.Is6() {
 		if p, err := addr.WithZone("").Prefix(64); err == nil {
 			return p.String()

@@ -7,11 +7,11 @@ import (
 )
 
 var accountRoutes = []Route{
-	throttled(free("POST", "/admin/login", public, "Sign in", login)),
+	small(throttled(free("POST", "/admin/login", public, "Sign in", login))),
 	beforePasswordChange(free("POST", "/admin/logout", signedIn, "Sign out", logout)),
 	beforePasswordChange(read("/admin/info", signedIn, "Read one's own account, menu and rights", readInfo)),
 	write("PUT", "/admin/info", signedIn, "Change one's own account", changeInfo),
-	throttled(beforePasswordChange(free("PUT", "/admin/password", signedIn, "Change one's own password", changePassword))),
+	small(throttled(beforePasswordChange(free("PUT", "/admin/password", signedIn, "Change one's own password", changePassword)))),
 }
 
 // user is a user as it is answered: with the names of what it refers to.

@@ -9,12 +9,12 @@ import (
 // appRoutes are what the users of the product behind the backend use.
 var appRoutes = []Route{
 	read("/api/home", public, "Read what everybody may know", home),
-	closable(throttled(free("POST", "/api/register", public, "Register as an app user", register))),
-	throttled(free("POST", "/api/login", public, "Sign in as an app user", appLogin)),
+	small(closable(throttled(free("POST", "/api/register", public, "Register as an app user", register)))),
+	small(throttled(free("POST", "/api/login", public, "Sign in as an app user", appLogin))),
 	beforePasswordChange(free("POST", "/api/logout", appOnly, "Sign out as an app user", logout)),
 	beforePasswordChange(read("/api/user", appOnly, "Read one's own app user", ownAppUser)),
 	write("PUT", "/api/user", appOnly, "Change one's own app user", changeOwnAppUser),
-	throttled(beforePasswordChange(free("PUT", "/api/user/password", appOnly, "Change one's own app password", changePassword))),
+	small(throttled(beforePasswordChange(free("PUT", "/api/user/password", appOnly, "Change one's own app password", changePassword)))),
 }
 
 type homeOut struct {

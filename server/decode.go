@@ -1,27 +1,16 @@
 package server
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"mime"
-	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"reeve/store"
 	"reeve/store/errs"
-)
-
-const (
-	maxBody     = 1 << 20          // bytes of a JSON body
-	bodyTimeout = 30 * time.Second // for a body to arrive, after the header
 )
 
 // decode fills an input struct from the path, the query and the body, and says
@@ -147,41 +136,4 @@ func parseIDs(text string) ([]store.ID, error) {
 		ids = append(ids, id)
 	}
 	return ids, nil
-}
-
-// readBody reads a JSON object; nil when there is no body.
-func (req *Request) readBody() (map[string]any, error) {
-	r := req.http
-	if r.ContentLength == 0 {
-		return nil, nil
-	}
-	if r.Method == http.MethodGet {
-		return nil, errs.New(errs.Malformed, "a GET takes no body")
-	}
-	if r.ContentLength > maxBody {
-		return nil, errs.New(errs.TooLarge, "the body has %d bytes, at most %d are accepted", r.ContentLength, maxBody)
-	}
-	b, err := io.ReadAll(http.MaxBytesReader(&req.w, r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, errs.New(errs.TooLarge, "the body has more than %d bytes", maxBody)
-	case err != nil:
-		return nil, errs.New(errs.Malformed, "the body could not be read to its end").Because(err)
-	case len(bytes.TrimSpace(b)) == 0:
-		return nil, nil
-	}
-	req.mon.body = b
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return nil, errs.New(errs.BadMedia, "the body must be sent with `Content-Type: application/json`")
-	}
-	value, err := parseJSON(b)
-	if err != nil {
-		return nil, err
-	}
-	object, ok := value.(map[string]any)
-	if !ok {
-		return nil, errs.New(errs.Malformed, "the body must be a JSON object")
-	}
-	return object, nil
 }

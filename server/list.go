@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -149,9 +150,9 @@ func (l *listInfo) ask(req *Request) (*question, error) {
 		case "keywordSearch":
 			q.search = store.Fold(value)
 		case "sorter":
-			l.sorter(q, value, faults)
+			l.sorter(req.http.Context(), q, value, faults)
 		case "filter":
-			l.filter(q, value, faults)
+			l.filter(req.http.Context(), q, value, faults)
 		default:
 			l.field(q, name, values, query, faults)
 		}
@@ -185,8 +186,8 @@ func parseCount(name, text string, faults errs.Faults) int {
 }
 
 // sorter reads {"field":"ascend"} or descend; {} is no order.
-func (l *listInfo) sorter(q *question, text string, faults errs.Faults) {
-	value, err := parseJSON([]byte(text))
+func (l *listInfo) sorter(ctx context.Context, q *question, text string, faults errs.Faults) {
+	value, err := parseJSON(ctx, []byte(text), maxValues)
 	object, ok := value.(map[string]any)
 	if err != nil || !ok || len(object) > 1 {
 		faults.Add("sorter", `must be like {"sort":"ascend"}, with one field`)
@@ -209,8 +210,8 @@ func (l *listInfo) sorter(q *question, text string, faults errs.Faults) {
 }
 
 // filter reads {"field":["1","2"]}, any of; null and [] are ignored.
-func (l *listInfo) filter(q *question, text string, faults errs.Faults) {
-	value, err := parseJSON([]byte(text))
+func (l *listInfo) filter(ctx context.Context, q *question, text string, faults errs.Faults) {
+	value, err := parseJSON(ctx, []byte(text), maxValues)
 	object, ok := value.(map[string]any)
 	if err != nil || !ok {
 		faults.Add("filter", `must be like {"status":["1"]}`)

@@ -44,8 +44,10 @@ func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration,
 	r.URI = hide.uri(route, req.http.URL.Path, req.http.URL.RawQuery)
 	r.Headers = hide.header(req.http.Header)
 	r.UserAgent = r.Headers["User-Agent"]
-	if req.mon.body != nil {
-		r.Payload = hide.body(route, req.http.Header.Get("Content-Type"), req.mon.body, true)
+	if body := req.mon.body; body != nil {
+		done := req.s.bodies.decodeTurn(len(body))
+		r.Payload = hide.body(route, req.http.Header.Get("Content-Type"), body, true)
+		done()
 	}
 	r.Status, r.DurationMS, r.BytesIn, r.BytesOut = int64(req.w.status), ms(took), max(req.http.ContentLength, int64(len(req.mon.body))), req.w.bytes
 	spent := w.Commit

@@ -124,8 +124,10 @@ func operation(rt *Route, types *schemas) object {
 	}
 	if rt.in != nil && rt.in.body {
 		op["requestBody"] = object{
-			"required": slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "json" && f.required }),
-			"content":  object{"application/json": object{"schema": inputSchema(rt.in.fields, rt.in.readOnly == nil)}},
+			"required":    slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "json" && f.required }),
+			"description": fmt.Sprintf("At most %d bytes and %d values", rt.maxBody, maxValues),
+			"x-max-bytes": rt.maxBody,
+			"content":     object{"application/json": object{"schema": inputSchema(rt.in.fields, rt.in.readOnly == nil)}},
 		}
 	}
 	if rt.in != nil && rt.in.upload {
@@ -254,13 +256,13 @@ func failuresOf(rt *Route) []errs.Kind {
 		kinds = append(kinds, errs.NotFound)
 	}
 	if rt.Method != "GET" {
-		kinds = append(kinds, errs.Conflict, errs.Full)
+		kinds = append(kinds, errs.Conflict, errs.Full, errs.TooLarge, errs.BadMedia, errs.TooMany) // a body can be too large even where none is needed
 	}
 	if rt.head {
 		kinds = append(kinds, errs.BadRange, errs.Invalid)
 	}
 	if rt.in != nil && (rt.in.body || rt.in.upload) {
-		kinds = append(kinds, errs.Invalid, errs.TooLarge, errs.BadMedia)
+		kinds = append(kinds, errs.Invalid)
 	}
 	return kinds
 }
@@ -271,10 +273,10 @@ var failureTexts = map[errs.Kind]string{
 	errs.Denied:          "Signed in and not permitted; msg names the missing permission",
 	errs.NotFound:        "No such record",
 	errs.Conflict:        "Does not fit what is stored: a duplicate, still in use, changed in between",
-	errs.TooLarge:        "The body is larger than 1 MiB, or a file than its limit",
+	errs.TooLarge:        "The body is larger than its limit (x-max-bytes), or a file than its own",
 	errs.BadMedia:        "The body is not of the media type that is taken, or a file not of a type that is allowed",
 	errs.Invalid:         "Understood and not acceptable; errors says which fields",
-	errs.TooMany:         "Too many attempts; Retry-After says how long to wait",
+	errs.TooMany:         "Too many attempts, or too much at once from one client; Retry-After says how long to wait",
 	errs.Internal:        "Our fault; the log has it under requestId",
 	errs.Busy:            "Not now: too much at once, shutting down, or writing has stopped; after write_outcome_unknown the change may have been made or not",
 	errs.Full:            "The disk or a quota is full; nothing was changed",

@@ -35,6 +35,7 @@ type Request struct {
 	begun     time.Time
 	db        store.Watched // what handlers ask, so that it is seen in monitoring
 	mon       monitored
+	held      int64 // bytes of the memory for bodies
 }
 
 // auth is the sign-in, which reaches the store as the request does.
@@ -75,6 +76,7 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 		defer func() { // also of an answer that is broken off
 			stats.count(req) // first: what follows sends the answer
 			s.monitor.done(rt, req, err)
+			req.freeMemory() // last: monitoring reads the body
 		}()
 		if err != nil {
 			s.fail(req, err)

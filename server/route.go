@@ -37,6 +37,7 @@ type Route struct {
 	closable    bool         // a setting can close it
 	tagged      bool         // answers with an ETag, or 304
 	binary      string       // the media type of a raw answer
+	maxBody     int64        // bytes of a JSON body
 	head        bool         // answers HEAD too
 	handler     string       // the name of the handler, for monitoring
 	unmonitored bool         // monitoring does not watch itself
@@ -202,6 +203,13 @@ func throttled(rt Route) Route {
 	return rt
 }
 
+// small limits the body to maxSmall: that of a route which strangers may use, or
+// where every byte costs a hash, needs no more.
+func small(rt Route) Route {
+	rt.maxBody = maxSmall
+	return rt
+}
+
 // closable tells the document that a setting can close a public route.
 func closable(rt Route) Route {
 	rt.closable = true
@@ -217,6 +225,9 @@ func withETag(rt Route) Route {
 func newRoute[In, Out any](method, path, access, title string) Route {
 	rt := Route{Method: method, Path: path, Access: access, Title: title, out: reflect.TypeFor[Out]()}
 	rt.in = describe(reflect.TypeFor[In](), method, rt.out)
+	if rt.maxBody = maxSmall; rt.in.body {
+		rt.maxBody = maxBody
+	}
 	return rt
 }
 

@@ -308,3 +308,34 @@ func TestUnknownAddresses(t *testing.T) {
 		}
 	}
 }
+
+// The limit of a route's body is what the document says, to the byte.
+func TestEveryRouteLimitsItsBody(t *testing.T) {
+	in := everyone(t)
+	small := map[string]bool{
+		"POST /admin/login": true, "PUT /admin/password": true, "PUT /admin/list/:id/password": true, "PUT /user/list/:id/password": true,
+		"POST /api/login": true, "POST /api/register": true, "PUT /api/user/password": true,
+	}
+	eachRoute(t, in, func(rt *Route) bool { return rt.Method != "GET" && !rt.in.upload }, func(in *instance, rt *Route) {
+		want := int64(1 << 20)
+		if small[rt.name()] || !rt.in.body {
+			want = 4 << 10
+		}
+		if _, op := findOperation(rt.Method, urlOf(rt)); rt.in.body {
+			if got := op["requestBody"].(object)["x-max-bytes"]; fmt.Sprint(got) != fmt.Sprint(want) {
+				in.t.Errorf("the document says %v, want %d", got, want)
+			}
+		}
+		for extra, fits := range map[int64]bool{0: true, 1: false} {
+			for _, chunked := range []bool{false, true} {
+				r := in.request(rt.Method, urlOf(rt), `{"no":1}`+strings.Repeat(" ", int(want+extra)-8), holder(rt))
+				if chunked {
+					r.ContentLength = -1
+				}
+				if a := in.send(r); (a.Code != 413) != fits || fits && a.Code != 400 {
+					in.t.Errorf("a body of %d bytes, chunked %t: %d %s", want+extra, chunked, a.Code, a.Body)
+				}
+			}
+		}
+	})
+}

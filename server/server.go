@@ -65,12 +65,13 @@ type Server struct {
 	backup   sync.Mutex // one at a time
 	images   *pictures
 	jobs     *jobs
+	failures failureLog
+	bodies   *bodies
 	monitor  *monitor
 	routes   []Route
 	metrics  metrics
 	parts    []func() part // of /system/health
 	pulse    atomic.Pointer[pulse]
-	failures failureLog
 	started  time.Time
 	idHead   string // random, the first half of every request id
 	idTail   atomic.Uint64
@@ -80,7 +81,7 @@ type Server struct {
 func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server, error) {
 	var head [6]byte
 	rand.Read(head[:]) // never fails: crypto/rand ends the program instead
-	s := &Server{config: config, db: db, auth: a, log: log, images: newPictures(), started: time.Now(), idHead: hex.EncodeToString(head[:])}
+	s := &Server{config: config, db: db, auth: a, log: log, images: newPictures(), bodies: newBodies(), started: time.Now(), idHead: hex.EncodeToString(head[:])}
 	all := routes()
 	if err := checkRoutes(all); err != nil {
 		return nil, err

@@ -15,9 +15,10 @@ import (
 // What a multipart body may hold.
 const (
 	maxFiles     = 100
-	maxFormField = 4 << 10 // bytes
-	formOverhead = 4 << 10 // bytes around a lone file, at most: boundaries and headers
-	maxEpilogue  = 4 << 10 // bytes behind the form, which mean nothing
+	maxFormField = 4 << 10  // bytes
+	formOverhead = 4 << 10  // bytes around a lone file, at most: boundaries and headers
+	maxEpilogue  = 4 << 10  // bytes behind the form, which mean nothing
+	maxPartHead  = 64 << 10 // bytes of a part's header; package multipart would keep ten MiB
 
 	formBuffer = 64 << 10 // bytes taken from the connection at once; multipart alone takes four KiB
 )
@@ -25,8 +26,10 @@ const (
 // form is a multipart body as it arrives.
 type form struct {
 	parts    *multipart.Reader
+	part     *multipart.Part // the current one
 	body     *patientBody
 	buffered *bufio.Reader // of body
+	head     *partHead     // of buffered; what parts reads
 	in       *input
 	value    reflect.Value // of the input, whose form fields are set
 	sent     map[string]bool
@@ -37,22 +40,23 @@ type form struct {
 func (req *Request) form(d *input, in any) (*form, error) {
 	body := &patientBody{ReadCloser: req.http.Body, control: http.NewResponseController(&req.w)}
 	buffered := bufio.NewReaderSize(body, formBuffer)
+	head := &partHead{Reader: buffered}
 	req.http.Body = struct {
 		io.Reader
 		io.Closer
-	}{buffered, body}
+	}{head, body}
 	parts, err := req.http.MultipartReader()
 	if err != nil {
 		return nil, errs.New(errs.BadMedia, "the body must be multipart/form-data with a field file")
 	}
-	return &form{parts: parts, body: body, buffered: buffered, in: d, value: reflect.ValueOf(in).Elem(), sent: map[string]bool{}}, nil
+	return &form{parts: parts, body: body, buffered: buffered, head: head, in: d, value: reflect.ValueOf(in).Elem(), sent: map[string]bool{}}, nil
 }
 
 // next returns the next file, by its name as sent; nil when the form has ended.
 // Fields on the way there are set.
 func (f *form) next() (name string, content io.Reader, err error) {
 	for {
-		part, err := f.parts.NextRawPart()
+		part, err := f.nextPart()
 		if err == io.EOF {
 			return "", nil, f.ended()
 		}
@@ -73,6 +77,38 @@ func (f *form) next() (name string, content io.Reader, err error) {
 		}
 		return part.FileName(), uploadReader{part}, nil
 	}
+}
+
+// nextPart skips what is left of the current part and reads the header of the next.
+func (f *form) nextPart() (*multipart.Part, error) {
+	if f.part != nil {
+		if _, err := io.Copy(io.Discard, f.part); err != nil {
+			return nil, err
+		}
+	}
+	f.head.limited, f.head.left = true, maxPartHead
+	part, err := f.parts.NextRawPart()
+	f.head.limited, f.part = false, part
+	return part, err
+}
+
+// partHead passes a limited number of bytes while a part's header is read.
+type partHead struct {
+	io.Reader
+	limited bool
+	left    int
+}
+
+func (h *partHead) Read(p []byte) (int, error) {
+	if !h.limited {
+		return h.Reader.Read(p)
+	}
+	if h.left <= 0 {
+		return 0, errs.New(errs.TooLarge, "a part of the form has a header of more than %d KiB", maxPartHead>>10)
+	}
+	n, err := h.Reader.Read(p[:min(len(p), h.left)])
+	h.left -= n
+	return n, err
 }
 
 // ended is the end of the form, which has to be that of the body: one that was cut
@@ -122,7 +158,7 @@ func (f *form) set(part *multipart.Part) error {
 // body has at most maxBytes.
 func (f *form) only(maxBytes int64) (io.Reader, error) {
 	f.body.ReadCloser = http.MaxBytesReader(nil, f.body.ReadCloser, maxBytes)
-	part, err := f.parts.NextPart()
+	part, err := f.nextPart()
 	if err == io.EOF {
 		return nil, f.ended()
 	}

@@ -54,7 +54,7 @@ func TestUploads(t *testing.T) {
 		"a part without a header":           {[]formPart{a, {"X-Nothing: 1", "x"}}, 400, "", nil},
 		"a part that is no form's":          {[]formPart{a, {`Content-Disposition: attachment; name="file"; filename="x"`, "x"}}, 400, "", nil},
 		"a header that is none":             {[]formPart{a, {"no colon", "x"}}, 400, "", nil},
-		"a header of 11 MiB":                {[]formPart{a, {`Content-Disposition: form-data; name="file"; filename="x"; y="` + strings.Repeat("y", 11<<20) + `"`, "x"}}, 400, "", nil},
+		"a header of 11 MiB":                {[]formPart{a, {`Content-Disposition: form-data; name="file"; filename="x"; y="` + strings.Repeat("y", 11<<20) + `"`, "x"}}, 413, "", nil},
 		"a header of 20,000 lines":          {[]formPart{a, {strings.Repeat("X-Many: 1\r\n", 20_000) + "X-Last: 1", "x"}}, 400, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ var userRoutes = []Route{
 	write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser),
 	write("DELETE", "/admin/list/:id", "admin.list.delete", "Delete a user", deleteUser),
 	write("DELETE", "/admin/list", "admin.list.delete", "Delete users", deleteUsers),
-	free("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword),
+	small(free("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword)),
 	write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser),
 	exportUsers("/admin/list-export", "admin.list.export", "Export users"),
 	upload("/admin/list-import", "admin.list.import", "Import users", maxImportBytes, importUsers),

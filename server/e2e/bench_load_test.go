@@ -46,8 +46,12 @@ func dial(p *process) (*wire, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newWire(conn), nil
+}
+
+func newWire(conn net.Conn) *wire {
 	conn.SetDeadline(time.Now().Add(2 * patience))
-	return &wire{conn, bufio.NewReaderSize(conn, 64<<10)}, nil
+	return &wire{conn, bufio.NewReaderSize(conn, 64<<10)}
 }
 
 var contentLength = []byte("Content-Length: ")

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // Kind says what sort of failure an Error is.
@@ -50,14 +51,34 @@ type Error struct {
 	cause      error             // for the log only
 }
 
-// New makes an Error of a kind with that kind's own code.
+// Bounds of an error, which may quote what a client has sent.
+const (
+	maxText   = 1 << 10 // bytes of a message, or of what is wrong with one field
+	maxName   = 128     // bytes of a field's name
+	maxFaults = 100     // fields with faults
+)
+
+// New makes an Error of a kind with that kind's own code. A long message is
+// truncated.
 func New(kind Kind, format string, args ...any) *Error {
-	return &Error{Kind: kind, Code: codes[kind], Msg: fmt.Sprintf(format, args...)}
+	return &Error{Kind: kind, Code: codes[kind], Msg: truncate(fmt.Sprintf(format, args...), maxText)}
+}
+
+// truncate shortens a text to about n bytes, at the end of a character.
+func truncate(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + "…"
 }
 
 // Field makes an Error about one field.
 func Field(kind Kind, field, format string, args ...any) *Error {
 	e := New(kind, format, args...)
+	field = truncate(field, maxName)
 	e.Fields = map[string]string{field: e.Msg}
 	e.Msg = field + ": " + e.Msg
 	return e
@@ -98,13 +119,18 @@ func Is(err error, kind Kind) bool {
 }
 
 // Faults gathers what is wrong with the fields of an input, so that all of it
-// can be answered at once. The first fault of a field stays.
+// can be answered at once. The first fault of a field stays. Names and texts are
+// truncated, and faults after the first maxFaults dropped.
 type Faults map[string]string
 
 // Add notes what is wrong with a field.
 func (f Faults) Add(field, format string, args ...any) {
+	if len(f) == maxFaults {
+		return
+	}
+	field = truncate(field, maxName)
 	if _, ok := f[field]; !ok {
-		f[field] = fmt.Sprintf(format, args...)
+		f[field] = truncate(fmt.Sprintf(format, args...), maxText)
 	}
 }
 
@@ -131,6 +157,9 @@ func (f Faults) Err(kind Kind) error {
 		return Field(kind, field, "%s", f[field])
 	}
 	e := New(kind, "%d fields are not acceptable", len(f))
+	if len(f) == maxFaults {
+		e.Msg = fmt.Sprintf("%d fields or more are not acceptable; only these are named", maxFaults)
+	}
 	e.Fields = f
 	return e
 }

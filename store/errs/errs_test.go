@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestFaultsBecomeOneError(t *testing.T) {
@@ -72,5 +74,33 @@ func TestEveryKindHasItsOwnCode(t *testing.T) {
 			t.Errorf("kind %d has the code %q, as %d has", kind, code, other)
 		}
 		seen[code] = kind
+	}
+}
+
+// What a client has sent comes back shortened, and faults do not pile up.
+func TestErrorsAreBounded(t *testing.T) {
+	long := strings.Repeat("é", 100_000)
+	faults := Faults{}
+	for i := range 1000 {
+		faults.Add(fmt.Sprint(i, long), "%q is bad", long)
+	}
+	for name, err := range map[string]error{
+		"a message": New(Malformed, "%s is bad", long), "a field": Field(Malformed, long, "%s is bad", long),
+		"one fault": Faults{"a": "b"}.Err(Malformed), "many faults": faults.Err(Malformed),
+	} {
+		e := Of(err)
+		size := len(e.Msg)
+		for field, text := range e.Fields {
+			size += len(field) + len(text)
+			if !utf8.ValidString(field) || !utf8.ValidString(text) {
+				t.Errorf("%s: a character was cut in half", name)
+			}
+		}
+		if limit := 2*maxText + maxFaults*(maxName+maxText); size > limit || len(e.Fields) > maxFaults {
+			t.Errorf("%s has %d bytes in %d fields, at most %d in %d are wanted", name, size, len(e.Fields), limit, maxFaults)
+		}
+	}
+	if e := Of(faults.Err(Malformed)); e.Msg != "100 fields or more are not acceptable; only these are named" {
+		t.Errorf("got %q", e.Msg)
 	}
 }

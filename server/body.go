@@ -1,0 +1,141 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"runtime"
+	"time"
+
+	"reeve/store/errs"
+)
+
+// What a JSON body may cost. A body takes memory as it arrives, and from the budget
+// only what has arrived, so that slow senders cannot use it up. Small bodies take
+// nothing from it: the limit on connections bounds those.
+const (
+	maxBody     = 1 << 20          // bytes, unless the route has a lower limit
+	maxSmall    = 4 << 10          // bytes, for routes whose body is short
+	bodyTimeout = 30 * time.Second // for a body to arrive, after the header
+
+	freeBody    = 16 << 10       // bytes of a body that are not counted
+	bodyMemory  = 32 << 20       // for all bodies that are larger
+	bodyShare   = bodyMemory / 2 // for those of one client
+	bodyCost    = 4              // bytes of memory per byte of a body: it grows by doubling, and monitoring copies it
+	valueCost   = 160            // bytes of memory per value, at most about: an entry of a small map
+	largeDecode = 64 << 10       // bytes from which bodies are decoded a few at a time
+)
+
+// bodies is what bodies that are being read and decoded may take together.
+type bodies struct {
+	memory   *limit
+	decoding chan struct{} // one core stays free of large bodies, where there are two
+}
+
+func newBodies() *bodies {
+	return &bodies{
+		memory:   newLimit("body_memory", bodyMemory, "too many large requests at once"),
+		decoding: make(chan struct{}, max(1, runtime.NumCPU()-1)),
+	}
+}
+
+// readBody reads a JSON object; nil when there is no body.
+func (req *Request) readBody() (map[string]any, error) {
+	r := req.http
+	if r.ContentLength == 0 {
+		return nil, nil
+	}
+	if r.Method == http.MethodGet {
+		return nil, errs.New(errs.Malformed, "a GET takes no body")
+	}
+	b, err := req.readBytes(req.route.maxBody)
+	if err != nil || len(bytes.TrimSpace(b)) == 0 {
+		return nil, err
+	}
+	req.mon.body = b
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		return nil, errs.New(errs.BadMedia, "the body must be sent with `Content-Type: application/json`")
+	}
+	value, err := req.decodeBody(b)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, errs.New(errs.Malformed, "the body must be a JSON object")
+	}
+	return object, nil
+}
+
+// readBytes reads a body of at most most bytes.
+func (req *Request) readBytes(most int64) ([]byte, error) {
+	declared := req.http.ContentLength
+	if declared > most {
+		return nil, errs.New(errs.TooLarge, "the body has %d bytes, at most %d are accepted", declared, most)
+	}
+	if declared < 0 {
+		declared = most
+	}
+	body := http.MaxBytesReader(&req.w, req.http.Body, most)
+	b := make([]byte, 0, min(declared+1, 512)) // one more, to see the end
+	for {
+		n, err := body.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		var tooLarge *http.MaxBytesError
+		switch {
+		case err == io.EOF:
+			return b, nil
+		case errors.As(err, &tooLarge):
+			return nil, errs.New(errs.TooLarge, "the body has more than %d bytes", most)
+		case err != nil:
+			return nil, errs.New(errs.Malformed, "the body could not be read to its end").Because(err)
+		}
+		if len(b) == cap(b) {
+			size := min(int64(2*cap(b)), most+1)
+			if err := req.holdMemory(bodyCost * max(0, size-max(freeBody, int64(cap(b))))); err != nil {
+				return nil, err
+			}
+			b = append(make([]byte, 0, size), b...)
+		}
+	}
+}
+
+// decodeBody decodes a body within the budget of memory.
+func (req *Request) decodeBody(b []byte) (any, error) {
+	if len(b) > freeBody {
+		values := 1 + bytes.Count(b, []byte(",")) + bytes.Count(b, []byte("[")) + bytes.Count(b, []byte("{")) // or fewer
+		if err := req.holdMemory(int64(len(b) + valueCost*min(values, maxValues))); err != nil {
+			return nil, err
+		}
+	}
+	defer req.s.bodies.decodeTurn(len(b))()
+	return parseJSON(req.http.Context(), b, maxValues)
+}
+
+// decodeTurn waits until a body of n bytes may be looked at; done ends that.
+func (b *bodies) decodeTurn(n int) (done func()) {
+	if n <= largeDecode {
+		return func() {}
+	}
+	b.decoding <- struct{}{}
+	return func() { <-b.decoding }
+}
+
+// holdMemory takes n bytes from the budget until the request has ended.
+func (req *Request) holdMemory(n int64) error {
+	if err := req.s.bodies.memory.take(n, share{clientKey(req.Addr), bodyShare}); err != nil {
+		return err
+	}
+	req.held += n
+	return nil
+}
+
+// freeMemory gives back what the request took from the budget.
+func (req *Request) freeMemory() {
+	if req.held > 0 {
+		req.s.bodies.memory.give(req.held, share{clientKey(req.Addr), bodyShare})
+		req.held = 0
+	}
+}

@@ -1,0 +1,321 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime/multipart"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"reeve/store/errs"
+)
+
+// jsonShapes make bodies of about n bytes that cost a careless parser more than
+// ordinary ones.
+var jsonShapes = map[string]func(n int) string{
+	"a long key over many elements": func(n int) string { return longKey(n/8, n*7/8) },
+	"long keys inside each other":   func(n int) string { return longKeys(n) },
+	"many short keys":               func(n int) string { return objectOf(n, func(i int) string { return fmt.Sprintf(`"%d":0`, i) }) },
+	"many unknown objects":          func(n int) string { return objectOf(n, func(i int) string { return fmt.Sprintf(`"%d":{}`, i) }) },
+	"elements of one byte":          func(n int) string { return `{"a":[` + strings.Repeat("1,", n/2) + `1]}` },
+	"empty arrays":                  func(n int) string { return `{"a":[` + strings.Repeat("[],", n/3) + `[]]}` },
+	"a long string":                 func(n int) string { return `{"a":"` + strings.Repeat("x", n) + `"}` },
+	"a string of escapes":           func(n int) string { return `{"a":"` + strings.Repeat(`\u00e9`, n/6) + `"}` },
+	"a long number":                 func(n int) string { return `{"a":` + strings.Repeat("9", n) + `}` },
+	"spaces":                        func(n int) string { return strings.Repeat(" ", n) + `{"a":1}` },
+	"lines and then a mistake":      func(n int) string { return `{"a":1` + strings.Repeat("\n", n) + `]` },
+	"the last key twice":            func(n int) string { return twice(n) },
+	"secrets that monitoring hides": func(n int) string { return `{"password":["` + strings.Repeat(`secret","`, n/9) + `x"]}` },
+	"different secrets": func(n int) string {
+		return `{"password":` + objectOf(n, func(i int) string { return fmt.Sprintf(`"%d":"s%07d"`, i, i) }) + `}`
+	},
+	"a string with JSON in it":        func(n int) string { return `{"a":"[` + strings.Repeat(`\"x\",`, n/6) + `1]"}` },
+	"a level too many, far inside":    func(n int) string { return `{"a":[` + strings.Repeat("1,", n/2) + nested(40) + `]}` },
+	"brackets that are never closed":  func(n int) string { return strings.Repeat("[", n) },
+	"a value that is not one, at end": func(n int) string { return `{"a":"` + strings.Repeat("x", n) + `",}` },
+}
+
+// ordinaryBody is what a client sends: some fields with short texts.
+func ordinaryBody(n int) string {
+	return objectOf(n, func(i int) string {
+		return fmt.Sprintf(`"field_%d":{"name":"A name of ordinary length","note":"a text of a sentence or two, as people write them","sort":%d}`, i, i)
+	})
+}
+
+func objectOf(n int, member func(i int) string) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := 0; b.Len() < n; i++ {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(member(i))
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+func longKey(key, elements int) string {
+	return `{"` + strings.Repeat("k", key) + `":[` + strings.Repeat("0,", elements/2) + `0]}`
+}
+
+func longKeys(n int) string {
+	key := `{"` + strings.Repeat("k", n/60) + `":`
+	return strings.Repeat(key, 30) + `[` + strings.Repeat("0,", n/4) + `0]` + strings.Repeat("}", 30)
+}
+
+func twice(n int) string {
+	s := objectOf(n, func(i int) string { return fmt.Sprintf(`"%d":0`, i) })
+	return s[:len(s)-1] + `,"0":1}`
+}
+
+// perByte is the least of some times that fn takes, by the bytes of a body.
+func perByte(body string, fn func(body []byte)) float64 {
+	least := math.Inf(1)
+	for range 5 {
+		b := []byte(body)
+		from := time.Now()
+		fn(b)
+		least = min(least, float64(time.Since(from))/float64(len(b)))
+	}
+	return least
+}
+
+// No shape of a body costs more per byte when it is longer, or out of proportion to
+// what ordinary bodies cost. The number of values is not limited here: what a limit
+// hides would come back with a larger one.
+func TestDecodingIsLinear(t *testing.T) {
+	small, large := 32<<10, size(256<<10, 1<<20, 1<<20)
+	parse := func(b []byte) { parseJSON(context.Background(), b, math.MaxInt) } // whether it is good does not matter
+	redact := func(b []byte) { (&redactor{}).body("POST /admin/login", "application/json", b, true) }
+	for work, fn := range map[string]func([]byte){"parse": parse, "redact": redact} {
+		ordinary := perByte(ordinaryBody(large), fn)
+		for name, shape := range jsonShapes {
+			short, long := perByte(shape(small), fn), perByte(shape(large), fn)
+			t.Logf("%s %s: %.1f ns per byte of %d KiB, %.1f of %d KiB; an ordinary body %.1f", work, name, short, small>>10, long, large>>10, ordinary)
+			if long > 4*max(short, ordinary/4) || long > 40*ordinary {
+				t.Errorf("%s %s: %.1f ns per byte of %d KiB, %.1f of %d KiB; an ordinary body %.1f", work, name, short, small>>10, long, large>>10, ordinary)
+			}
+		}
+	}
+}
+
+// BenchmarkDecoding shows the time per byte of every shape, which does not depend on
+// the size.
+func BenchmarkDecoding(b *testing.B) {
+	shapes := map[string]func(int) string{"ordinary": ordinaryBody}
+	for name, shape := range jsonShapes {
+		shapes[name] = shape
+	}
+	for name, shape := range shapes {
+		for _, n := range []int{16 << 10, 128 << 10, 1 << 20} {
+			b.Run(fmt.Sprintf("%s/%dKiB", strings.ReplaceAll(name, " ", "_"), n>>10), func(b *testing.B) {
+				body := []byte(shape(n))
+				b.ReportAllocs()
+				for b.Loop() {
+					parseJSON(context.Background(), body, math.MaxInt)
+				}
+				b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(len(body)), "ns/byte")
+			})
+		}
+	}
+}
+
+// FuzzParseJSON holds the parser against encoding/json: it takes nothing that is not
+// JSON, and gives the same value where it takes something.
+func FuzzParseJSON(f *testing.F) {
+	for _, shape := range jsonShapes {
+		f.Add([]byte(shape(600)))
+	}
+	f.Add([]byte(ordinaryBody(200)))
+	f.Add([]byte(`{"a":[{"b":1,"b":2}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := parseJSON(context.Background(), b, maxValues)
+		if err != nil {
+			if e := (*errs.Error)(nil); !errors.As(err, &e) || e.Kind != errs.Malformed || len(e.Msg) > 2<<10 {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+		var want any
+		decoder := json.NewDecoder(strings.NewReader(string(b)))
+		decoder.UseNumber()
+		if err := decoder.Decode(&want); err != nil {
+			t.Fatalf("%q was taken: %v", b, err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q: got %v, want %v", b, got, want)
+		}
+	})
+}
+
+func TestWhatAParserRefusesIsNamedByItsPath(t *testing.T) {
+	long := strings.Repeat("k", 100_000)
+	for body, want := range map[string]string{
+		`{"a":{"b":[0,{"c":1,"c":2}]}}`:     "a.b[1].c",
+		`{"a":[[],[[0],{"c":1,"c":2}]]}`:    "a[1][1].c",
+		`{"x":1,"y":{"z":2},"x":3}`:         "x",
+		`{"` + long + `":{"a":1,"a":2}}`:    strings.Repeat("k", 128) + "…",
+		`{"a":{"":{"b":0,"b":0}},"c":"\""}`: "a..b",
+	} {
+		_, err := parseJSON(context.Background(), []byte(body), maxValues)
+		if e := errs.Of(err); len(e.Fields) != 1 || e.Fields[want] != "is given twice" {
+			t.Errorf("%.60s: %.300v", body, err)
+		}
+	}
+}
+
+func TestTheNumberOfValuesIsLimited(t *testing.T) {
+	in := start(t)
+	array := func(n int) string { return `{"rule_ids":[` + strings.TrimSuffix(strings.Repeat("1,", n), ",") + `]}` }
+	in.call("PUT", "/admin/role/2/rule", array(maxValues), "owner").brief(400, `"errorCode":"malformed"`, "more than 10000 values")
+	in.call("PUT", "/admin/role/999999/rule", array(maxValues-1), "owner").brief(404) // the array is a value too
+	in.call("PUT", "/admin/info", objectOf(150_000, func(i int) string { return fmt.Sprintf(`"%d":[]`, i) }), "owner").brief(400, "more than 10000 values")
+}
+
+// What a client sent comes back bounded, wherever it was wrong.
+func TestEchoesAreBounded(t *testing.T) {
+	in := start(t)
+	long := strings.Repeat("k", 40_000)
+	many := objectOf(100_000, func(i int) string { return fmt.Sprintf(`"%d":0`, i) })[:100_000]
+	many = many[:strings.LastIndex(many, ",")] + "}"
+	var query strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&query, "&q%d=%s", i, long[:10])
+	}
+	for name, a := range map[string]*reply{
+		"a long key":              in.call("PUT", "/admin/info", `{"`+long+`":1}`, "owner"),
+		"a long value":            in.call("PUT", "/admin/info", `{"email":"`+long+`"}`, "owner"),
+		"a long setting":          in.call("PUT", "/system/setting", `{"values":{"`+long+`":1}}`, "owner"),
+		"a long parameter":        in.call("GET", "/system/setting?"+long+"=1", "", "owner"),
+		"a long parameter twice":  in.call("GET", "/system/setting?"+long+"=1&"+long+"=2", "", "owner"),
+		"a long filter":           in.call("GET", `/system/setting?filter={"`+long+`":["1"]}`, "", "owner"),
+		"a long sorter":           in.call("GET", `/system/setting?sorter={"`+long+`":"ascend"}`, "", "owner"),
+		"a long direction":        in.call("GET", `/system/setting?sorter={"id":"`+long+`"}`, "", "owner"),
+		"many parameters":         in.call("GET", "/system/setting?"+query.String()[1:], "", "owner"),
+		"many keys":               in.call("PUT", "/admin/info", many[:min(len(many), 60_000)][:strings.LastIndex(many[:60_000], ",")]+"}", "owner"),
+		"many settings":           in.call("PUT", "/system/setting", `{"values":`+many[:strings.LastIndex(many[:60_000], ",")]+"}}", "owner"),
+		"a long id":               in.call("GET", "/system/setting/"+long, "", "owner"),
+		"a long address":          in.call("GET", "/"+long, "", "owner"),
+		"a column that is none":   in.upload("/admin/list-import", long+"\nx\n", "owner"),
+		"a long department":       in.upload("/admin/list-import", "username,department\nnew,"+long+"\n", "owner"),
+		"long roles":              in.upload("/admin/list-import", "username,roles\nnew,"+long+";"+long+"x\n", "owner"),
+		"a row with many faults":  in.upload("/admin/list-import", "username\n"+strings.Repeat("? ?\n", 5000), "owner"),
+		"a long name of a field":  in.send(formField(in, "f"+long, "1")),
+		"a long value of a field": in.send(formField(in, "group_id", long)),
+		"a long media type":       withMedia(in, long),
+	} {
+		if a.Code < 400 || a.Code >= 500 || len(a.Body) > 130<<10 {
+			t.Errorf("%s: %d with %d bytes", name, a.Code, len(a.Body))
+		}
+		if n := len(a.envelope().Errors); n > 100 {
+			t.Errorf("%s: %d faults", name, n)
+		}
+		for field, text := range a.envelope().Errors {
+			if len(field)+len(text) > 1300 {
+				t.Errorf("%s: %d bytes about a field", name, len(field)+len(text))
+			}
+		}
+	}
+}
+
+func withMedia(in *instance, media string) *reply {
+	r := in.request("PUT", "/admin/info", `{"sex":1}`, "owner")
+	r.Header.Set("Content-Type", media)
+	return in.send(r)
+}
+
+// A client that has gone is worked for no more.
+func TestDecodingEndsWithTheClient(t *testing.T) {
+	ctx, leave := context.WithCancelCause(context.Background())
+	leave(io.ErrClosedPipe)
+	if _, err := parseJSON(ctx, []byte(jsonShapes["elements of one byte"](100_000)), math.MaxInt); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("got %v", err)
+	}
+	in := start(t)
+	r := in.request("PUT", "/admin/info", ordinaryBody(largeDecode), "owner").WithContext(ctx)
+	in.send(r).brief(400, "connection was closed")
+	if n := in.server.bodies.memory.now(); n != 0 {
+		t.Errorf("%d bytes are still held", n)
+	}
+}
+
+func TestMemoryForBodiesIsBounded(t *testing.T) {
+	in := start(t)
+	body := `{"nickname":"` + strings.Repeat("x", 100_000) + `"}`
+	memory := in.server.bodies.memory
+	in.call("PUT", "/admin/info", body, "owner").brief(422)
+	must(t, memory.take(bodyShare, share{"192.0.2.1", bodyShare})) // the address of a test's requests
+	in.call("PUT", "/admin/info", body, "owner").brief(429, `"errorCode":"too_many_requests"`)
+	in.call("PUT", "/admin/info", `{"nickname":"short"}`, "owner").brief(200)
+	memory.give(bodyShare, share{"192.0.2.1", bodyShare})
+	must(t, memory.take(bodyMemory, share{"203.0.113.1", bodyMemory}))
+	if a := in.call("PUT", "/admin/info", body, "owner"); a.Code != 503 || a.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	in.call("PUT", "/admin/info", `{"nickname":"short"}`, "owner").brief(200)
+	memory.give(bodyMemory, share{"203.0.113.1", bodyMemory})
+	in.call("PUT", "/admin/info", body, "owner").brief(422)
+	if memory.now() != 0 || len(memory.byClient) != 0 {
+		t.Errorf("%d bytes are still held, by %v", memory.now(), memory.byClient)
+	}
+}
+
+// formField builds an upload with a form field before the file.
+func formField(in *instance, name, value string) *http.Request {
+	r := in.form("/file/list", "a file", "owner")
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	must(in.t, form.WriteField(name, value))
+	part, err := form.CreateFormFile("file", "a.txt")
+	must(in.t, err)
+	_, err = part.Write([]byte("a file"))
+	must(in.t, err)
+	must(in.t, form.Close())
+	r.Body, r.ContentLength = io.NopCloser(&body), int64(body.Len())
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	return r
+}
+
+// The headers of a part are bounded like those of a request, wherever it is.
+func TestThePartsOfAFormHaveShortHeaders(t *testing.T) {
+	in := start(t)
+	const before = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\na file\r\n"
+	for name, body := range map[string]string{
+		"the first part": "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\n\r\na file\r\n--b--\r\n",
+		"a later part":   before + "--b\r\nX-Long: %s\r\nContent-Disposition: form-data; name=\"public\"\r\n\r\n1\r\n--b--\r\n",
+	} {
+		for length, code := range map[int]int{1000: 200, 1 << 20: 413} {
+			text := fmt.Sprintf(body, strings.Repeat("x", length))
+			read := &countedReader{Reader: strings.NewReader(text)}
+			r := in.form("/file/list", "", "owner")
+			r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
+			r.Body, r.ContentLength = io.NopCloser(read), int64(len(text))
+			if a := in.send(r); a.Code != code {
+				t.Errorf("%s, %d bytes: %d %s", name, length, a.Code, a.Body)
+			}
+			if code == 413 && read.n > 256<<10 {
+				t.Errorf("%s: %d bytes were read", name, read.n)
+			}
+		}
+	}
+}
+
+type countedReader struct {
+	io.Reader
+	n int
+}
+
+func (c *countedReader) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += n
+	return n, err
+}
