@@ -82,7 +82,11 @@ func cut(text string, n int) string {
 
 func logout(req *Request, _ *none) (nothing, error) {
 	req.note(authEvent{Type: "logout", Username: req.Actor.Username, Result: "success"})
-	return nothing{}, req.auth().Logout(req.Session)
+	if err := req.auth().Logout(req.Session); err != nil {
+		return nothing{}, err
+	}
+	req.w.Header()["Clear-Site-Data"] = clearCache
+	return nothing{}, nil
 }
 
 type infoOut struct {

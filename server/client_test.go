@@ -53,10 +53,16 @@ func (in *instance) ok(method, url, body, as string) *reply {
 
 func (in *instance) send(r *http.Request) *reply {
 	in.t.Helper()
-	return in.sendTo(in.server.Handler(), r)
+	return in.answerOf(in.server.Handler(), r)
 }
 
-func (in *instance) sendTo(handler http.Handler, r *http.Request) *reply {
+// sendTo is send to other routes than those of the table.
+func (in *instance) sendTo(router http.Handler, r *http.Request) *reply {
+	in.t.Helper()
+	return in.answerOf(in.server.headers(router), r)
+}
+
+func (in *instance) answerOf(handler http.Handler, r *http.Request) *reply {
 	in.t.Helper()
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
@@ -73,6 +79,7 @@ func (in *instance) sendTo(handler http.Handler, r *http.Request) *reply {
 func (a *reply) check(r *http.Request) {
 	a.t.Helper()
 	id := a.Header.Get("X-Request-Id")
+	a.checkHeaders(r)
 	if r.Method == http.MethodOptions && a.Code == http.StatusNoContent {
 		return // a preflight, which is CORS's and not ours
 	}

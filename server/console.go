@@ -94,7 +94,6 @@ func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request, name string) 
 
 // sendWhole sends a body that is all there, after the headers that say what it is.
 func sendWhole(w http.ResponseWriter, body []byte) {
-	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.Write(body) // an error here means that the client has gone
 }

@@ -80,7 +80,6 @@ func matches(header, etag string) bool {
 
 var (
 	jsonType = []string{"application/json"}
-	noSniff  = []string{"nosniff"}
 	noStore  = []string{"no-store"}
 )
 
@@ -92,7 +91,7 @@ func (req *Request) writeJSON(code int, body []byte) {
 	defer release()
 	values := [2]string{strconv.Itoa(len(body)), req.ID}
 	h["Content-Length"], h["X-Request-Id"] = values[:1:1], values[1:]
-	h["Content-Type"], h["X-Content-Type-Options"] = jsonType, noSniff
+	h["Content-Type"] = jsonType
 	if h["Cache-Control"] == nil {
 		h["Cache-Control"] = noStore
 	}

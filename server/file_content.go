@@ -19,7 +19,7 @@ var fileContentRoutes = []Route{
 	withHead(raw("/file/list/:id/content", "file.list.download", "Download a file", anyMedia, downloadFile)),
 	write("POST", "/file/list/:id/link", "file.list.download", "Make a link to a file that needs no token", linkFile),
 	withHead(raw("/file/signed/:id", public, "Download a file by a signed link", anyMedia, downloadSigned)),
-	withHead(raw("/media/:key", public, "Download a public file or an avatar", anyMedia, downloadPublic)),
+	shared(withHead(raw("/media/:key", public, "Download a public file or an avatar", anyMedia, downloadPublic))),
 }
 
 // thumbIn is the input of what can answer a picture made smaller.
@@ -206,15 +206,12 @@ func (req *Request) send(w http.ResponseWriter, c *content) error {
 	h := w.Header()
 	h.Set("Content-Type", c.media)
 	h.Set("Content-Disposition", disposition(c.inline, c.name))
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h["Content-Security-Policy"] = fileSafe
 	h.Set("Etag", etag(c.etag))
 	h.Set("Cache-Control", "private, no-cache")
 	h.Set("X-Request-Id", req.ID)
 	if c.public {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
-		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	}
 	if strings.Count(req.http.Header.Get("Range"), ",") >= maxRanges {
 		req.http.Header.Del("Range") // which a server may ignore

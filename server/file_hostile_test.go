@@ -14,7 +14,7 @@ func (a *reply) safe(inline bool) {
 	a.t.Helper()
 	h := a.Header
 	kind, _, _ := strings.Cut(h.Get("Content-Disposition"), ";")
-	if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Security-Policy") != "default-src 'none'; sandbox" || inline != (kind == "inline") || !inline && kind != "attachment" {
+	if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Security-Policy") != "default-src 'none'; frame-ancestors 'none'; sandbox" || inline != (kind == "inline") || !inline && kind != "attachment" {
 		a.t.Errorf("%s: %v", a.sent, h)
 	}
 	if media := h.Get("Content-Type"); inline && media != pngMediaType && media != jpegMediaType {

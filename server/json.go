@@ -15,7 +15,7 @@ import (
 
 const (
 	maxNesting = 32     // levels of a JSON body
-	maxValues  = 10_000 // members and elements of a JSON body, all levels together
+	maxValues  = 20_000 // members and elements of a JSON body, all levels together
 
 	checkEvery = 1 << 10 // values after which parsing looks whether the client is still there
 )

@@ -95,7 +95,6 @@ func readMetrics(req *Request, _ *none, w http.ResponseWriter) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(out.text.Len()))
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Request-Id", req.ID)
 	_, err = w.Write(out.text.Bytes())

@@ -72,6 +72,9 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 		if rt.Method != http.MethodGet { // what only reads does not pay for it
 			req.db = req.db.For(operation, req.authorizeWrite)
 		}
+		if rt.shared {
+			w.Header()["Cross-Origin-Resource-Policy"] = anyOrigin
+		}
 		err := s.run(rt, req)
 		defer func() { // also of an answer that is broken off
 			stats.count(req) // first: what follows sends the answer
@@ -230,6 +233,7 @@ func (s *Server) fail(req *Request, err error) {
 	h.Del("Etag")
 	h.Del("Cache-Control")
 	h.Del("Content-Disposition")
+	h["Content-Security-Policy"] = noContent
 	if e.Kind == errs.Unauthenticated {
 		h.Set("WWW-Authenticate", "Bearer")
 	}

@@ -39,6 +39,7 @@ type Route struct {
 	binary      string       // the media type of a raw answer
 	maxBody     int64        // bytes of a JSON body
 	head        bool         // answers HEAD too
+	shared      bool         // pages of any origin may embed it
 	handler     string       // the name of the handler, for monitoring
 	unmonitored bool         // monitoring does not watch itself
 
@@ -188,6 +189,12 @@ func unmonitored(rt Route) Route {
 // withHead lets a raw route be asked for its header alone.
 func withHead(rt Route) Route {
 	rt.head = true
+	return rt
+}
+
+// shared lets pages of any origin embed what a route sends.
+func shared(rt Route) Route {
+	rt.shared = true
 	return rt
 }
 

@@ -95,7 +95,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s.monitor.gauges(&s.metrics)
 	db.OnSlowWrite(s.slowWrite)
 	s.parts = []func() part{s.databaseHealth, s.diskHealth, s.filesHealth, s.cacheHealth, s.clockHealth, s.monitorHealth}
-	s.handler = s.cors(s.router(all))
+	s.handler = s.headers(s.cors(s.router(all)))
 	return s, nil
 }
 
@@ -155,6 +155,7 @@ func (s *Server) cors(next http.Handler) http.Handler {
 			return
 		}
 		h.Set("Access-Control-Allow-Origin", origin)
+		h["Cross-Origin-Resource-Policy"] = anyOrigin
 		h.Set("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id, Content-Disposition")
 		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 			h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")

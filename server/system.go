@@ -49,7 +49,6 @@ func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
 	h.Set("Content-Type", "application/x-tar")
 	h.Set("Content-Length", strconv.FormatInt(b.Size(), 10))
 	h.Set("Content-Disposition", `attachment; filename="reeve-`+time.Now().UTC().Format("20060102-150405")+`.tar"`)
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Request-Id", req.ID)
 	w.WriteHeader(http.StatusOK)

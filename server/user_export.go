@@ -36,7 +36,6 @@ func exportUsers(path, access, title string) Route {
 			h := w.Header()
 			h.Set("Content-Type", "text/csv; charset=utf-8")
 			h.Set("Content-Disposition", `attachment; filename="users-`+time.Now().UTC().Format("20060102-150405")+`.csv"`)
-			h.Set("X-Content-Type-Options", "nosniff")
 			h.Set("Cache-Control", "no-store")
 			h.Set("X-Request-Id", req.ID)
 			return writeUsers(req, w, ids)

@@ -1,0 +1,160 @@
+package server
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// checkHeaders holds the headers of an answer to what every answer has. It is part
+// of every request that a test sends.
+func (a *reply) checkHeaders(r *http.Request) {
+	a.t.Helper()
+	want := map[string]string{
+		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "Referrer-Policy": "no-referrer",
+		"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+		"X-Content-Type-Options": "nosniff", "Strict-Transport-Security": "", "Clear-Site-Data": "", "Set-Cookie": "",
+	}
+	isFile := strings.HasPrefix(r.URL.Path, "/media/") || strings.HasPrefix(r.URL.Path, "/file/")
+	if isFile && a.Header.Get("Content-Disposition") != "" {
+		want["Content-Security-Policy"] += "; sandbox"
+	}
+	if strings.HasPrefix(r.URL.Path, "/media/") && (r.Method == "GET" || r.Method == "HEAD") || a.Header.Get("Access-Control-Allow-Origin") != "" {
+		want["Cross-Origin-Resource-Policy"] = "cross-origin"
+	}
+	if r.TLS != nil {
+		want["Strict-Transport-Security"] = "max-age=31536000"
+	}
+	if strings.HasSuffix(r.URL.Path, "/logout") && a.Code == http.StatusOK {
+		want["Clear-Site-Data"] = `"cache"`
+	}
+	for name, value := range want {
+		if got := strings.Join(a.Header.Values(name), ", "); got != value {
+			a.t.Errorf("%s: %d with %s %q, want %q", a.sent, a.Code, name, got, value)
+		}
+	}
+}
+
+// The headers are the same for every route and class of status; call and send look
+// at them. What every other test asks is looked at too.
+func TestEveryRouteSendsTheHeaders(t *testing.T) {
+	in := everyone(t)
+	eachRoute(t, in, nil, func(in *instance, rt *Route) {
+		logout := strings.HasSuffix(rt.Path, "/logout")
+		for _, who := range []string{"nobody", holder(rt)} { // 401, and then 200, 404 or a fault of the input
+			if !logout || who == "nobody" {
+				in.call(rt.Method, urlOf(rt), "", who)
+			}
+		}
+		in.call(rt.Method, urlOf(rt)+"?no=1", "", holder(rt)) // 400
+		r := in.request(rt.Method, urlOf(rt), "", "nobody")
+		r.TLS = &tls.ConnectionState{}
+		in.send(r)
+		in.call("PATCH", urlOf(rt), "", "nobody") // 405
+		in.call("OPTIONS", urlOf(rt), "", "nobody")
+		if rt.head {
+			in.call("HEAD", urlOf(rt), "", holder(rt))
+		}
+	})
+}
+
+func TestEveryClassOfStatusSendsTheHeaders(t *testing.T) {
+	in := withConsole(t)
+	codes := map[int]bool{}
+	call := func(method, url, body string, headers ...string) {
+		r := in.request(method, url, body, "owner")
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		codes[in.send(r).Code] = true
+	}
+	in.upload("/file/list", "a text", "owner")
+	in.ok("PUT", "/file/list/1", `{"public":1}`, "owner")
+	call("GET", "/system/setting-value", "")
+	call("GET", "/system/setting-value", "", "If-None-Match", "*")
+	call("GET", "/file/list/1/content", "")
+	call("GET", "/file/list/1/content", "", "Range", "bytes=1-2")
+	call("GET", "/file/list/1/content", "", "Range", "bytes=100-")
+	call("GET", "/system/backup", "")
+	call("GET", "/admin/list-export", "")
+	call("GET", "/nowhere", "")
+	call("DELETE", "/health", "")
+	call("PUT", "/admin/info", "{")
+	call("PUT", "/admin/info", `{"sex":7}`)
+	call("PUT", "/admin/info", `{"sex":1}`, "Content-Type", "text/plain")
+	call("POST", "/admin/login", strings.Repeat(" ", 5000))
+	for i := range 7 {
+		call("POST", "/admin/login", fmt.Sprintf(`{"username":"none","password":"%d"}`, i))
+	}
+	in.server.bodies.memory.total = 0
+	call("PUT", "/admin/info", `{"nickname":"`+strings.Repeat("x", 50_000)+`"}`)
+	for _, code := range []int{200, 206, 304, 400, 401, 404, 405, 413, 415, 416, 422, 429, 503} {
+		if !codes[code] {
+			t.Errorf("no answer was %d", code)
+		}
+	}
+	for _, url := range []string{in.publicURL(1), "/media/none"} {
+		in.call("GET", url, "", "nobody")
+	}
+	in.call("POST", "/admin/logout", "", "owner").brief(200)
+	in.call("POST", "/admin/logout", "", "owner").brief(401)
+}
+
+// The console has its own policy, and the rest of the headers.
+func TestTheConsoleSendsTheHeaders(t *testing.T) {
+	in := withConsole(t)
+	for url, policy := range map[string]string{
+		"/": "default-src 'none'; frame-ancestors 'none'", "/console?x=1": "default-src 'none'; frame-ancestors 'none'",
+		"/console/": "script-src 'self'", "/console/assets/none.js": "default-src 'none'; frame-ancestors 'none'",
+	} {
+		for _, method := range []string{"GET", "HEAD"} {
+			w := in.ask(method, url, "br")
+			h := w.Header()
+			if got := h.Get("Content-Security-Policy"); !strings.Contains(got, policy) || !strings.Contains(got, "frame-ancestors 'none'") {
+				t.Errorf("%s %s: %d with the policy %q", method, url, w.Code, got)
+			}
+			referrer := "no-referrer"
+			if url == "/console/" {
+				referrer = "same-origin"
+			}
+			if h.Get("Referrer-Policy") != referrer || h.Get("Cross-Origin-Opener-Policy") != "same-origin" ||
+				h.Get("Cross-Origin-Resource-Policy") != "same-origin" || h.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s %s: %v", method, url, h)
+			}
+		}
+	}
+}
+
+// A panic and a broken answer are answers too.
+func TestAnErrorSendsTheHeaders(t *testing.T) {
+	in := start(t)
+	handler := in.server.headers(in.server.cors(in.server.router(failingRoutes())))
+	for _, rt := range failingRoutes() {
+		w := httptest.NewRecorder()
+		func() {
+			defer func() { recover() }() // of an answer that is broken off
+			handler.ServeHTTP(w, in.request(rt.Method, rt.Path, "", "nobody"))
+		}()
+		a := &reply{t, w.Code, w.Header(), "", rt.name()}
+		a.checkHeaders(in.request(rt.Method, rt.Path, "", "nobody"))
+	}
+}
+
+// Under TLS the real server says so, and only there.
+func TestTransportSecurityIsForTLS(t *testing.T) {
+	in := start(t)
+	for tlsOn, srv := range map[bool]*httptest.Server{false: httptest.NewServer(in.server.Handler()), true: httptest.NewTLSServer(in.server.Handler())} {
+		defer srv.Close()
+		resp, err := srv.Client().Get(srv.URL + "/health")
+		must(t, err)
+		io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		if got := resp.Header.Get("Strict-Transport-Security"); (got != "") != tlsOn {
+			t.Errorf("TLS %t: %q", tlsOn, got)
+		}
+	}
+}
