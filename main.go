@@ -25,6 +25,7 @@ import (
 	"syscall"
 	"time"
 
+	"filippo.io/age"
 	"github.com/knadh/koanf/parsers/toml/v2"
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/providers/env/v2"
@@ -40,7 +41,7 @@ import (
 )
 
 // version is raised with every release, and with every change of the schema.
-const version = "0.2.0"
+const version = "0.3.0"
 
 // initialName is the file in the data directory with the first user's generated
 // password; it goes when the password is changed.
@@ -57,7 +58,9 @@ var commands = []command{
 	{"serve", "", "serve until SIGTERM or SIGINT (what happens without a command)", (*program).serve, false},
 	{"version", "", "print the version", (*program).version, true},
 	{"verify", "", "check every record of the database; the server must be stopped", (*program).verify, false},
-	{"restore", "FILE", "put a backup in the place of the data; the server must be stopped", (*program).restore, false},
+	{"restore", "FILE", "put a backup in the place of the data, decrypted with --identity; the server must be stopped", (*program).restore, false},
+	{"key rotate", "", "replace secret.key and seal every secret value again; the server must be stopped", (*program).rotateKey, false},
+	{"key identity", "", "print a new identity and recipient for encrypted backups", (*program).newIdentity, true},
 	{"compact", "", "give the room of what was deleted back to the disk; the server must be stopped", (*program).compact, false},
 	{"admin recover", "", "give an owner a new password; the server must be stopped", (*program).recover, false},
 	{"config", "", "print config.example.toml", (*program).example, true},
@@ -66,6 +69,7 @@ var commands = []command{
 // program is one run of reeve.
 type program struct {
 	args     []string // what is left after command and flags
+	identity string   // the file of --identity
 	out, err io.Writer
 	config   *koanf.Koanf
 	sources  map[string]string // where a key comes from, unless it is its default
@@ -90,6 +94,7 @@ func run(args []string, out, errOut io.Writer) error {
 	configFile := flags.String("config", "", "read this `file` instead of config.toml")
 	flags.String("data", "", "keep the data in this `directory` (data.dir)")
 	flags.String("listen", "", "listen on this `address` (server.listen)")
+	flags.StringVar(&p.identity, "identity", "", "restore: decrypt the backup with the age identities in this `file`")
 	for rest := args; ; { // flags may stand before and after other arguments
 		if err := flags.Parse(rest); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
@@ -285,8 +290,8 @@ func (p *program) verify() error {
 	if err != nil {
 		return err
 	}
-	for _, fault := range report.Faults {
-		fmt.Fprintln(p.out, fault)
+	for _, line := range slices.Concat(report.Notes, report.Faults) {
+		fmt.Fprintln(p.out, line)
 	}
 	if n := len(report.Faults) + report.More; n > 0 {
 		return fmt.Errorf("the database has %d faults (%d records read); restore a backup with `reeve restore FILE`", n, report.Records)
@@ -296,14 +301,63 @@ func (p *program) verify() error {
 }
 
 func (p *program) restore() error {
-	kept, err := store.Restore(p.config.String("data.dir"), p.args[0], p.storeOptions())
+	identities, err := p.identities()
 	if err != nil {
 		return err
 	}
-	if kept != "" {
-		fmt.Fprintln(p.out, "what was there is kept in", kept)
+	done, err := store.Restore(p.config.String("data.dir"), p.args[0], identities, p.storeOptions())
+	if err != nil {
+		return err
+	}
+	if done.Kept != "" {
+		fmt.Fprintln(p.out, "what was there is kept in", done.Kept)
+	}
+	if done.WrongKey {
+		fmt.Fprintln(p.out, "the secret.key of the backup is not the key of its data.db and was left out")
+	}
+	if len(done.Unopened) > 0 {
+		fmt.Fprintln(p.out, "these secret values must be entered again, since their key is not there:")
+		for _, title := range done.Unopened {
+			fmt.Fprintln(p.out, " ", title)
+		}
 	}
 	_, err = fmt.Fprintln(p.out, "restored; everybody has to sign in again")
+	return err
+}
+
+// identities reads the file of --identity; none without the flag.
+func (p *program) identities() ([]age.Identity, error) {
+	if p.identity == "" {
+		return nil, nil
+	}
+	f, err := os.Open(p.identity)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // it was only read
+	all, err := age.ParseIdentities(io.LimitReader(f, 1<<20))
+	if err != nil { // its text may quote the file, which is secret
+		return nil, fmt.Errorf("%s must hold age identities, one AGE-SECRET-KEY-… per line", p.identity)
+	}
+	return all, nil
+}
+
+func (p *program) rotateKey() error {
+	n, err := store.RotateKey(p.config.String("data.dir"), p.storeOptions())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "secret.key has a new key; %d secret values are sealed with it\n", n)
+	return err
+}
+
+// newIdentity prints what the age-keygen of the age project would.
+func (p *program) newIdentity() error {
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "# Keep this file away from the server; only it decrypts the backups.\n# backup.recipients = [%q]\n%s\n", identity.Recipient(), identity)
 	return err
 }
 
@@ -350,6 +404,7 @@ var keys = []key{
 	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may use the interface from a browser.", nil},
 	{"data.dir", "./data", "The directory for the database and its keys.", nil},
 	{"auth.bcrypt_cost", int64(12), "The cost of a password hash, 10 to 15; each step doubles the time of a sign-in.", nil},
+	{"backup.recipients", []string{}, "Whom backups are encrypted to, as age recipients (age1…); without any, backups lack secret.key.", nil},
 	{"monitor.max_bytes", int64(256 << 20), "Bytes that monitoring may take on the disk, all its files together; 0 turns it off.", nil},
 	{"monitor.max_age", "168h", "How long monitoring keeps an event, like 168h or 30m.", nil},
 	{"monitor.redis.targets", []string{}, "Redis servers to watch, like cache=redis://user:password@host:6379/0; rediss:// with TLS.", maskTargets},
@@ -514,6 +569,13 @@ func serverConfig(k *koanf.Koanf) (server.Config, error) {
 		Listen: k.String("server.listen"), TLSCert: k.String("server.tls_cert"), TLSKey: k.String("server.tls_key"),
 		CORSOrigins: k.Strings("server.cors_origins"), RedisTargets: k.Strings("monitor.redis.targets"), Version: version,
 		MetricsToken: k.String("metrics.token"),
+	}
+	if list := k.Strings("backup.recipients"); len(list) > 0 {
+		recipients, err := age.ParseRecipients(strings.NewReader(strings.Join(list, "\n")))
+		if err != nil {
+			return c, fmt.Errorf("backup.recipients must be age recipients like age1…: %w", err)
+		}
+		c.BackupRecipients = recipients
 	}
 	if err := c.CheckRedis(); err != nil {
 		return c, fmt.Errorf("monitor.redis.targets: %w", err)

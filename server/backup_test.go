@@ -43,7 +43,7 @@ func TestABackupHasTheFiles(t *testing.T) {
 	}
 	path, dir := filepath.Join(t.TempDir(), "backup.tar"), t.TempDir()
 	must(t, os.WriteFile(path, archive, 0o600))
-	if _, err := store.Restore(dir, path, store.Options{Version: "test", Keys: Keys()}); err != nil {
+	if _, err := store.Restore(dir, path, nil, store.Options{Version: "test", Keys: Keys()}); err != nil {
 		t.Fatal(err)
 	}
 	other := open(t, dir)

@@ -69,7 +69,7 @@ func linkFile(tx *store.Tx, req *Request, in *linkIn) (*linkOut, error) {
 	expires := tx.Now().Add(life)
 	signed := signedLinkIn{}
 	signed.ID, signed.Session, signed.Expires = f.ID, req.Session.ID, strconv.FormatInt(int64(expires), 10)
-	signature := req.s.db.Sign("file", signed.texts(req.Actor.ID)...)
+	signature := req.s.links.sign(signed.texts(req.Actor.ID)...)
 	url := "/file/signed/" + f.ID.String() + "?expires=" + signed.Expires + "&session=" + signed.Session.String() + "&signature=" + signature
 	return &linkOut{url, expires}, nil
 }
@@ -83,7 +83,7 @@ type signedLinkIn struct {
 
 // texts are what a link's signature is over: which file, for whom, until when.
 func (in *signedLinkIn) texts(user store.ID) []string {
-	return []string{in.ID.String(), user.String(), in.Session.String(), in.Expires}
+	return []string{"file", in.ID.String(), user.String(), in.Session.String(), in.Expires}
 }
 
 // downloadSigned sends a file to who has a link, as long as the session that made
@@ -100,7 +100,8 @@ func downloadSigned(req *Request, in *signedLinkIn, w http.ResponseWriter) error
 			return err
 		}
 		expires, err := strconv.ParseInt(in.Expires, 10, 64)
-		if err != nil || !req.s.db.Signed(in.Signature, "file", in.texts(session.Actor.ID)...) || tx.Now() > store.Time(expires) ||
+		if err != nil || !req.s.links.signed(in.Signature, in.texts(session.Actor.ID)...) ||
+			tx.Now() > store.Time(expires) || tx.Now().Add(linkTime) < store.Time(expires) ||
 			session.Actor.App || session.Actor.MustChange || !session.Actor.May(tx, "file.list.download") {
 			return dead
 		}

@@ -1,10 +1,13 @@
 package server
 
 import (
+	"encoding/hex"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -187,23 +190,46 @@ func TestLinksEndInTime(t *testing.T) {
 	})
 }
 
-// TestAnotherKeyMakesOtherLinks: with secret.key goes what it has signed.
-func TestAnotherKeyMakesOtherLinks(t *testing.T) {
+// TestNothingStoredMakesALink: a backup has all records and, encrypted, secret.key.
+func TestNothingStoredMakesALink(t *testing.T) {
 	dir := t.TempDir()
 	in := open(t, dir)
 	in.tokens["owner"] = in.signIn(auth.FirstUser)
-	link := in.link(in.keep("owner", "x", "signed for").ID, "", "owner").URL
-	again := func(key []byte) *instance {
-		in.close()
-		must(t, os.WriteFile(filepath.Join(dir, "secret.key"), key, 0o600))
-		in = open(t, dir)
-		return in
-	}
+	file := in.keep("owner", "x", "signed for")
+	link := in.link(file.ID, "", "owner").URL
+	in.ok("GET", link, "", "nobody")
+
+	// Whoever has the key of before could sign what they like.
 	key, err := os.ReadFile(filepath.Join(dir, "secret.key"))
 	must(t, err)
-	again(key).ok("GET", link, "", "nobody")
-	other := append([]byte{}, key...)
-	other[0] = map[bool]byte{true: '1', false: '0'}[other[0] == '0']
-	again(other).dead("with another key", link)
-	again(key).ok("GET", link, "", "nobody")
+	raw, err := hex.DecodeString(strings.TrimSpace(string(key)))
+	must(t, err)
+	forger := &linkSigner{}
+	for name, secret := range map[string][]byte{"the key": raw, "its text": key[:32]} {
+		copy(forger.key[:], secret)
+		in.dead(name, in.forged(forger, file.ID, time.Minute))
+	}
+
+	// A signature of the server itself does not make a link longer than it may be.
+	in.ok("GET", in.forged(in.server.links, file.ID, time.Minute), "", "nobody")
+	in.dead("ten years", in.forged(in.server.links, file.ID, 10*365*24*time.Hour))
+	in.dead("a little too long", in.forged(in.server.links, file.ID, linkTime+time.Minute))
+
+	in.close()
+	in = open(t, dir)
+	in.dead("after a restart", link)
+}
+
+// forged is a link that somebody signs for the owner's session.
+func (in *instance) forged(by *linkSigner, file store.ID, life time.Duration) string {
+	in.t.Helper()
+	var session store.ID
+	in.view(func(tx *store.Tx) error {
+		ids, err := store.SessionsOf(tx, store.Account{ID: auth.FirstUser})
+		session = ids[0]
+		return err
+	})
+	link := signedLinkIn{Session: session, Expires: strconv.FormatInt(int64(store.TimeOf(time.Now().Add(life))), 10)}
+	link.ID = file
+	return fmt.Sprintf("/file/signed/%s?expires=%s&session=%s&signature=%s", file, link.Expires, session, by.sign(link.texts(auth.FirstUser)...))
 }

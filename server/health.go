@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -112,6 +113,25 @@ func (s *Server) databaseHealth() part {
 		p.State, p.Since = degraded, lostAt
 		p.Text = fmt.Sprintf("the last changes before this start are missing (%d lost): data.db was damaged or replaced by an older file; "+
 			"repeat them or restore a backup, then acknowledge the loss", lost)
+	}
+	return p
+}
+
+// secretsHealth is whether secret.key opens the secret values.
+func (s *Server) secretsHealth() part {
+	secrets, err := s.db.Secrets()
+	if err != nil {
+		return s.unknownPart("secrets", err)
+	}
+	p := part{Name: "secrets", State: healthy, Text: "can be decrypted", Figures: map[string]int64{"unopened": int64(len(secrets.Unopened))}}
+	switch {
+	case secrets.WrongKey:
+		p.State, p.Text = degraded, "secret.key is not the key of this database: put the right file back and restart, or remove it, restart and enter the secret values again"
+	case len(secrets.Unopened) > 0:
+		few := secrets.Unopened[:min(len(secrets.Unopened), 5)]
+		p.State, p.Text = degraded, fmt.Sprintf("%d cannot be decrypted with secret.key and must be entered again: %s", len(secrets.Unopened), strings.Join(few, ", "))
+	case secrets.Rotating:
+		p.State, p.Text = degraded, "a key rotation was interrupted: stop the server and run `reeve key rotate`"
 	}
 	return p
 }

@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"filippo.io/age"
 	"github.com/julienschmidt/httprouter"
 	"github.com/rs/zerolog"
 	"reeve/auth"
@@ -41,8 +42,11 @@ type Config struct {
 	CORSOrigins    []string // exact origins, like https://admin.example.org; none by default
 	RedisTargets   []string // name=redis://user:password@host:port/db, so secret
 	Version        string
-	MetricsToken   string        // lets a program read the metrics; without one there are none
-	Effective      []ConfigValue // for people to look at, secrets masked
+	// BackupRecipients are whom backups are encrypted to; without any they are not
+	// encrypted, and lack secret.key.
+	BackupRecipients []age.Recipient
+	MetricsToken     string        // lets a program read the metrics; without one there are none
+	Effective        []ConfigValue // for people to look at, secrets masked
 }
 
 // How long a client may take.
@@ -65,6 +69,7 @@ type Server struct {
 	backup   sync.Mutex // one at a time
 	images   *pictures
 	jobs     *jobs
+	links    *linkSigner
 	failures failureLog
 	bodies   *bodies
 	monitor  *monitor
@@ -91,10 +96,10 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 		return nil, err
 	}
 	s.routes, s.monitor = all, newMonitor(config.Monitor, config.RedisTargets, db, log, all)
-	s.jobs = newJobs(s)
+	s.jobs, s.links = newJobs(s), newLinkSigner()
 	s.monitor.gauges(&s.metrics)
 	db.OnSlowWrite(s.slowWrite)
-	s.parts = []func() part{s.databaseHealth, s.diskHealth, s.filesHealth, s.cacheHealth, s.clockHealth, s.monitorHealth}
+	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.cacheHealth, s.clockHealth, s.monitorHealth}
 	s.handler = s.headers(s.cors(s.router(all)))
 	return s, nil
 }

@@ -12,7 +12,7 @@ import (
 
 var systemRoutes = []Route{
 	raw("/openapi.json", public, "Read this description", "application/json", openAPI),
-	raw("/system/backup", "system.backup", "Download a backup", "application/x-tar", backup),
+	raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup),
 }
 
 func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {
@@ -32,7 +32,8 @@ func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {
 	return nil
 }
 
-// backup sends an archive of everything. The records are copied and verified before
+// backup sends an archive of everything; without secret.key, or encrypted to the
+// recipients of the configuration: whoever may take a backup does not choose who reads it. The records are copied and verified before
 // the first byte leaves, and the bytes of files are kept from being deleted, so a
 // slow client holds no transaction open and the disk holds no second copy of them.
 func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
@@ -40,19 +41,31 @@ func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
 		return errs.New(errs.Busy, "another backup is being taken").After(10 * time.Second)
 	}
 	defer req.s.backup.Unlock()
-	b, err := req.s.db.Backup()
+	recipients := req.s.config.BackupRecipients
+	b, err := req.s.db.Backup(len(recipients) > 0)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
+	size, name := b.Size(), "reeve-"+time.Now().UTC().Format("20060102-150405")+".tar"
+	if len(recipients) > 0 {
+		name += ".age"
+		if size, err = b.EncryptedSize(recipients); err != nil {
+			return err
+		}
+	}
 	h := w.Header()
-	h.Set("Content-Type", "application/x-tar")
-	h.Set("Content-Length", strconv.FormatInt(b.Size(), 10))
-	h.Set("Content-Disposition", `attachment; filename="reeve-`+time.Now().UTC().Format("20060102-150405")+`.tar"`)
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Length", strconv.FormatInt(size, 10))
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Request-Id", req.ID)
 	w.WriteHeader(http.StatusOK)
-	_, err = b.WriteTo(&longAnswer{req: req, w: w})
+	out := &longAnswer{req: req, w: w}
+	if len(recipients) > 0 {
+		return b.Encrypt(out, recipients)
+	}
+	_, err = b.WriteTo(out)
 	return err
 }
 

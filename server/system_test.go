@@ -26,7 +26,7 @@ func TestABackupIsTheWholeDatabase(t *testing.T) {
 	in.create("/system/setting-group", `{"key":"later","title":"Later"}`)
 	file, dir := filepath.Join(t.TempDir(), "backup.tar"), t.TempDir()
 	must(t, os.WriteFile(file, []byte(a.Body), 0o600))
-	if _, err := store.Restore(dir, file, store.Options{Version: "test", Keys: Keys()}); err != nil {
+	if _, err := store.Restore(dir, file, nil, store.Options{Version: "test", Keys: Keys()}); err != nil {
 		t.Fatal(err)
 	}
 	other := open(t, dir)

@@ -16,12 +16,12 @@ import (
 //
 //	manifest.json  what follows; the comment of its header holds its own SHA-256
 //	data.db        the records
-//	secret.key     what encrypts secret settings
+//	secret.key     what encrypts secret values; only in an archive that is encrypted as a whole
 //	files/SHA-256  the bytes of a file, in the order of the digests
 const (
 	manifestName  = "manifest.json"
 	archiveFiles  = "files/"
-	archiveFormat = 1
+	archiveFormat = 2 // format 1 always had secret.key
 
 	tarBlock    = 512
 	maxManifest = 512 << 20 // some three million files; it is held in memory
@@ -130,30 +130,44 @@ func readManifest(r *tar.Reader, length int64) (*manifest, error) {
 // check holds a manifest against what one can say. Names are of fixed forms alone,
 // in a fixed order, so none can lead elsewhere or come twice.
 func (m *manifest) check(length int64) error {
-	if m.Format != archiveFormat {
+	if m.Format < 1 {
 		return fmt.Errorf("there is no format %d", m.Format)
 	}
-	if len(m.Entries) < 2 || m.Entries[0].Name != dataName || m.Entries[1].Name != keyName {
+	if len(m.Entries) == 0 || m.Entries[0].Name != dataName {
+		return fmt.Errorf("it must name %s first", dataName)
+	}
+	if m.Format == 1 && !m.hasKey() {
 		return fmt.Errorf("it must name %s and %s first", dataName, keyName)
 	}
 	for i, e := range m.Entries {
 		if e.Size < 0 || e.Size > length {
 			return fmt.Errorf("%q claims %d bytes, which cannot be", e.Name, e.Size)
 		}
-		if i >= 2 && e.Name != archiveFiles+e.SHA256.String() {
+		if i >= m.files() && e.Name != archiveFiles+e.SHA256.String() {
 			return fmt.Errorf("%q is not the name of a file with the SHA-256 %s", e.Name, e.SHA256)
 		}
 	}
-	files := m.Entries[2:]
+	files := m.Entries[m.files():]
 	for i := 1; i < len(files); i++ {
 		if files[i-1].Name >= files[i].Name {
 			return fmt.Errorf("%s comes twice or in the wrong place", files[i].Name)
 		}
 	}
-	if m.Entries[1].Size > maxKeyFile {
+	if m.hasKey() && m.Entries[1].Size > maxKeyFile {
 		return fmt.Errorf("%s claims %d bytes, which cannot be", keyName, m.Entries[1].Size)
 	}
 	return nil
+}
+
+// hasKey reports whether the second entry is secret.key.
+func (m *manifest) hasKey() bool { return len(m.Entries) > 1 && m.Entries[1].Name == keyName }
+
+// files is the index of the first entry that is a file's.
+func (m *manifest) files() int {
+	if m.hasKey() {
+		return 2
+	}
+	return 1
 }
 
 // next goes on to the entry that the manifest names, and to no other.

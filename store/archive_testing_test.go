@@ -13,7 +13,7 @@ import (
 
 // writeArchive takes a backup and writes it to a file. A goroutine may use it.
 func writeArchive(t testing.TB, db *DB) (path string, err error) {
-	b, err := db.Backup()
+	b, err := db.Backup(true)
 	if err != nil {
 		return "", err
 	}

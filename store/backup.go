@@ -25,7 +25,7 @@ type Backup struct {
 	manifest manifest
 	text     []byte   // of the manifest
 	data     *os.File // a copy of data.db that has no name any more
-	key      []byte
+	key      []byte   // of secret.key; nil if it is left out
 	blobs    *blobs
 	size     int64
 	release  func()
@@ -34,9 +34,12 @@ type Backup struct {
 // Backup makes a consistent copy of the records in the data directory, syncs and
 // verifies it, and holds the bytes of the files that it refers to. It runs while
 // others read and write. Close must be called in the end.
-func (db *DB) Backup() (*Backup, error) {
+//
+// The copy has secret.key only if withKey is true, which is for a backup that is
+// encrypted: with it, whoever reads the backup reads every secret value.
+func (db *DB) Backup(withKey bool) (*Backup, error) {
 	b := &Backup{release: func() {}}
-	err := b.prepare(db)
+	err := b.prepare(db, withKey)
 	if err == nil {
 		return b, nil
 	}
@@ -46,7 +49,7 @@ func (db *DB) Backup() (*Backup, error) {
 	return nil, errors.Join(err, b.Close())
 }
 
-func (b *Backup) prepare(db *DB) (err error) {
+func (b *Backup) prepare(db *DB, withKey bool) (err error) {
 	if db.files != nil {
 		if b.blobs, err = db.files.open(); err != nil {
 			return err
@@ -57,8 +60,10 @@ func (b *Backup) prepare(db *DB) (err error) {
 	if err != nil {
 		return err
 	}
-	if b.key, err = os.ReadFile(filepath.Join(db.dir, keyName)); err != nil {
-		return err
+	if withKey {
+		if b.key, err = os.ReadFile(filepath.Join(db.dir, keyName)); err != nil {
+			return err
+		}
 	}
 	b.manifest = manifest{Format: archiveFormat, Version: db.options.Version, Instance: db.instance, Time: db.clock()}
 	if err := b.list(refs); err != nil {
@@ -116,7 +121,10 @@ func (b *Backup) list(refs []blobRef) error {
 			return fmt.Errorf("%s %d: it says %d bytes, there are %d", r.noun, r.id, r.size, size)
 		}
 	}
-	b.manifest.Entries = []archiveEntry{{dataName, n, Digest(sum.Sum(nil))}, {keyName, int64(len(b.key)), sha256.Sum256(b.key)}}
+	b.manifest.Entries = []archiveEntry{{dataName, n, Digest(sum.Sum(nil))}}
+	if b.key != nil {
+		b.manifest.Entries = append(b.manifest.Entries, archiveEntry{keyName, int64(len(b.key)), sha256.Sum256(b.key)})
+	}
 	for _, d := range slices.SortedFunc(maps.Keys(sizes), func(x, y Digest) int { return bytes.Compare(x[:], y[:]) }) {
 		b.manifest.Entries = append(b.manifest.Entries, archiveEntry{archiveFiles + d.String(), sizes[d], d})
 	}

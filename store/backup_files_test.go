@@ -50,7 +50,7 @@ func TestBackupWhileFilesComeAndGo(t *testing.T) {
 	for i := range size(3, 15, 100) {
 		for from := made.Load(); made.Load() < from+20 && !t.Failed(); time.Sleep(time.Millisecond) { // so that there is something to do
 		}
-		b, err := db.Backup()
+		b, err := db.Backup(true)
 		if err != nil {
 			t.Error(err)
 			break
@@ -77,7 +77,7 @@ func TestBackupWhileFilesComeAndGo(t *testing.T) {
 		}
 		equal(t, "size", sizeOf(t, path), b.Size())
 		target := t.TempDir()
-		if _, err := Restore(target, path, Options{}); err != nil {
+		if _, err := Restore(target, path, nil, Options{}); err != nil {
 			t.Error(err)
 			break
 		}
@@ -110,7 +110,7 @@ func idsOf[T any](tx *Tx, c *Collection[T]) (ids []ID) {
 func TestABackupHoldsItsFiles(t *testing.T) {
 	db := open(t, t.TempDir(), Options{})
 	f := mustPut(t, db, "some", []byte("some bytes"))
-	b, err := db.Backup()
+	b, err := db.Backup(true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestABackupOfDamagedBytesIsCutOff(t *testing.T) {
 	db := open(t, dir, Options{})
 	data := randomData(t, 3*chunkSize)
 	f := mustPut(t, db, "some", data)
-	b, err := db.Backup()
+	b, err := db.Backup(true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func backUpAndRestore(dir, mebibytes string) error {
 		}
 		u.Release()
 	}
-	b, err := db.Backup()
+	b, err := db.Backup(true)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func backUpAndRestore(dir, mebibytes string) error {
 	for _, step := range []func() error{
 		func() error { _, err := b.WriteTo(f); return err },
 		f.Close, b.Close, db.Close,
-		func() error { _, err := Restore(target, archive, Options{}); return err },
+		func() error { _, err := Restore(target, archive, nil, Options{}); return err },
 		func() error { _, err := Compact(target, Options{}); return err },
 	} {
 		if err := step(); err != nil {

@@ -64,7 +64,7 @@ func TestBackupWhileWriting(t *testing.T) {
 			break
 		}
 		target := t.TempDir()
-		if _, err := Restore(target, path, Options{}); err != nil {
+		if _, err := Restore(target, path, nil, Options{}); err != nil {
 			t.Error(err)
 			break
 		}
@@ -149,7 +149,8 @@ func TestRestoreRefusesAndTouchesNothing(t *testing.T) {
 			dir, backup := made(t), backupOf(t, zoo(), "1.0")
 			test.harm(t, backup)
 			before := snapshot(t, dir)
-			kept, err := Restore(dir, backup, Options{schema: zoo(), Version: "1.0"})
+			done, err := Restore(dir, backup, nil, Options{schema: zoo(), Version: "1.0"})
+			kept := done.Kept
 			oneLine(t, err)
 			if err == nil || kept != "" || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %q, %v, want %s", kept, err, test.want)
@@ -160,7 +161,7 @@ func TestRestoreRefusesAndTouchesNothing(t *testing.T) {
 	t.Run("a newer backup, naming both versions", func(t *testing.T) {
 		dir, backup := made(t), backupOf(t, newer("first"), "9.0")
 		before := snapshot(t, dir)
-		_, err := Restore(dir, backup, Options{schema: zoo(), Version: "1.0"})
+		_, err := Restore(dir, backup, nil, Options{schema: zoo(), Version: "1.0"})
 		oneLine(t, err)
 		for _, part := range []string{"reeve 9.0 (schema 2)", "reeve 1.0", "schema 1"} {
 			if err == nil || !strings.Contains(err.Error(), part) {
@@ -175,7 +176,7 @@ func TestRestoreRefusesAndTouchesNothing(t *testing.T) {
 func TestRestoreAfterInterruptedRestore(t *testing.T) {
 	backup, dir := backupOf(t, zoo(), "1.0"), made(t)
 	writeFile(t, filepath.Join(dir, "restore.tmp"), []byte("half"))
-	if _, err := Restore(dir, backup, Options{schema: zoo(), Version: "1.0"}); err != nil {
+	if _, err := Restore(dir, backup, nil, Options{schema: zoo(), Version: "1.0"}); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "restore.tmp")); err == nil {
@@ -196,7 +197,7 @@ func TestBackupRefusesADamagedDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := snapshot(t, dir)
-	_, err = db.Backup()
+	_, err = db.Backup(true)
 	oneLine(t, err)
 	if err == nil || !strings.Contains(err.Error(), "the database is damaged") {
 		t.Errorf("got %v", err)

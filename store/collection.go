@@ -22,6 +22,7 @@ type Collection[T any] struct {
 	guards   []func(tx *Tx, old *T) error
 	rules    []func(tx *Tx, old, new *T) error
 	checks   []func(tx *Tx, report *Report)
+	sealed   []sealedField[T]
 	incoming []incoming
 }
 

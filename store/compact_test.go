@@ -178,7 +178,7 @@ func TestCompactAndRestoreOnFullDisk(t *testing.T) {
 	}
 	for name, run := range map[string]func() error{
 		"compact": func() error { _, err := Compact(dir, Options{}); return err },
-		"restore": func() error { _, err := Restore(dir, archive, Options{}); return err },
+		"restore": func() error { _, err := Restore(dir, archive, nil, Options{}); return err },
 	} {
 		before, refused := contents(t, dir), 0
 		for room := 0; ; room += 16 {

@@ -6,7 +6,6 @@
 package store
 
 import (
-	"crypto/cipher"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -48,8 +47,7 @@ type DB struct {
 	options   Options
 	bolt      *bbolt.DB
 	lock      *flock.Flock
-	secrets   cipher.AEAD
-	signKey   []byte
+	keys      *keyring
 	clock     func() Time
 	caches    map[anyCache]*atomic.Pointer[cached] // filled at open, then only the pointers change
 	hooks     []func(Changes)

@@ -84,7 +84,7 @@ func TestBackupOnFullDisk(t *testing.T) {
 	update(t, db, createLarge(1))
 	removed := ballast(t, at, 1<<20)
 	before := snapshot(t, dir)
-	_, err := db.Backup()
+	_, err := db.Backup(true)
 	equal(t, "backup", refusalOf(t, err), refusal{errs.Full, "disk_full", ""})
 	sameFiles(t, snapshot(t, dir), before)
 	removed()

@@ -27,6 +27,9 @@ func VerifyDir(dir string, options Options) (report *Report, err error) {
 	if err == nil {
 		err = verifyMark(dir, instance, report)
 	}
+	if err == nil {
+		err = verifySecrets(dir, instance, options, report)
+	}
 	if err == nil && hasFiles(options.schemaOr()) {
 		err = inspectBlobs(filepath.Join(dir, blobsName), instance, refs, report)
 	}
@@ -44,15 +47,8 @@ func inspect(path string, options Options) (report *Report, refs []blobRef, inst
 	if err != nil {
 		return report, nil, "", err
 	}
-	db := &DB{path: path, schema: options.schemaOr(), options: options, clock: clockNow}
-	err = guard(path, func() (err error) {
-		db.bolt, err = bbolt.Open(path, 0o600, boltOptions(true))
-		return err
-	})
-	if err != nil {
-		return report, nil, "", err
-	}
-	err = db.View(System, func(tx *Tx) error {
+	err = readOnly(path, options, func(tx *Tx) error {
+		db := tx.db
 		meta, err := readMeta(tx)
 		if err != nil {
 			return err
@@ -73,7 +69,20 @@ func inspect(path string, options Options) (report *Report, refs []blobRef, inst
 		}
 		return nil
 	})
-	return report, refs, instance, errors.Join(err, db.bolt.Close())
+	return report, refs, instance, err
+}
+
+// readOnly runs fn on a database file that nobody writes.
+func readOnly(path string, options Options, fn func(*Tx) error) error {
+	db := &DB{path: path, schema: options.schemaOr(), options: options, clock: clockNow}
+	err := guard(path, func() (err error) {
+		db.bolt, err = bbolt.Open(path, 0o600, boltOptions(true))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.View(System, fn), db.bolt.Close())
 }
 
 // hasFiles tells whether a schema is the real one, or a test's without files.

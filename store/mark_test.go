@@ -169,7 +169,8 @@ func TestRestoreAndCompactLeaveAMarkThatFits(t *testing.T) {
 	}
 	first := ""
 	for _, from := range []func() string{func() string { return backup }, func() string { return first }} {
-		kept, err := Restore(dir, from(), Options{})
+		done, err := Restore(dir, from(), nil, Options{})
+		kept := done.Kept
 		noErr(t, err)
 		first = kept
 		mark := markOf(t, dir)

@@ -166,7 +166,8 @@ func TestADowngradeNamesTheCommandThatWorks(t *testing.T) {
 	noErr(t, err)
 	args := strings.Split(strings.TrimSpace(string(words)), "\n")
 	equal(t, "arguments", args, []string{dir, filepath.Join(dir, fmt.Sprint("data.db.schema-", old.version()))})
-	kept, err := Restore(args[0], args[1], before)
+	done, err := Restore(args[0], args[1], nil, before)
+	kept := done.Kept
 	noErr(t, err)
 	if kept == "" {
 		t.Error("nothing is kept")
@@ -206,8 +207,8 @@ func TestRestoreMigratesAnOlderBackup(t *testing.T) {
 	update(t, db, createBeast("Leo"))
 	backup := archiveOf(t, db)
 	options := Options{schema: real(zoo().tables[1:], newer("first", "second").migrations...), Version: "2.0"}
-	if kept, err := Restore(dir, backup, options); err != nil || kept != "" {
-		t.Fatalf("restore: %q, %v", kept, err)
+	if done, err := Restore(dir, backup, nil, options); err != nil || done.Kept != "" {
+		t.Fatalf("restore: %q, %v", done.Kept, err)
 	}
 	restored := open(t, dir, options)
 	equal(t, "names", namesOf(t, restored), []string{"Leo", "first", "second"})
@@ -219,7 +220,7 @@ func TestRestoreMigratesAnOlderBackup(t *testing.T) {
 func TestRestoreRefusesABackupThatCannotBeMigrated(t *testing.T) {
 	dir, backup := made(t), filepath.Join(madeOlder(t), dataName)
 	before := snapshot(t, dir)
-	_, err := Restore(dir, backup, Options{schema: newer("first", "broken second")})
+	_, err := Restore(dir, backup, nil, Options{schema: newer("first", "broken second")})
 	oneLine(t, err)
 	if err == nil || !strings.Contains(err.Error(), "broken second") {
 		t.Errorf("got %v", err)

@@ -21,7 +21,7 @@ const (
 	dataName   = "data.db"    // records
 	markerName = "instance"   // says that a database was made here, so an empty place is a loss and not a beginning
 	lockName   = "reeve.pid"  // locked by whom it names
-	keyName    = "secret.key" // encrypts secret settings and signs links
+	keyName    = "secret.key" // encrypts secret values
 )
 
 const metaBucket = "_meta"
@@ -95,13 +95,22 @@ func (db *DB) prepare() error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if err := db.loadSecretKey(); err != nil {
+	if db.keys, err = readKeyring(db.dir); err != nil {
 		return err
+	}
+	if info == nil {
+		for _, name := range []string{keyName, blobsName} {
+			if there, err := exists(filepath.Join(db.dir, name)); err != nil || there {
+				return errors.Join(err, fmt.Errorf("%s and %s are missing though %s is there: a database was here; restore a backup with `reeve restore FILE`, or remove %[3]s to start with an empty one",
+					db.path, markerName, filepath.Join(db.dir, name)))
+			}
+		}
 	}
 	if err := sweepDir(db.dir); err != nil {
 		return err
 	}
 	if info == nil {
+		db.keys = newKeyring() // written when the database is there: alone it would say that one was lost
 		return db.create()
 	}
 	return nil
@@ -136,7 +145,7 @@ func (db *DB) fill(tx *Tx) error {
 		return err
 	}
 	db.instance = rand.Text()
-	if err := Installs.Create(tx, &Install{Name: db.instance, PasswordKey: randomBytes(48)}); err != nil {
+	if err := Installs.Create(tx, &Install{Name: db.instance, PasswordKey: randomBytes(48), SecretKeyID: db.keys.current.id}); err != nil {
 		return err
 	}
 	if db.options.Seed != nil {
@@ -239,6 +248,9 @@ func (db *DB) start() error {
 		if err := db.Update(System, db.options.Upgrade); err != nil {
 			return fmt.Errorf("upgrade %s: %w", db.path, err)
 		}
+	}
+	if err := db.settleKey(); err != nil {
+		return err
 	}
 	if err := db.openFiles(); err != nil {
 		return err

@@ -203,7 +203,7 @@ func TestLostSecretKeyIsMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := open(t, dir, Options{schema: zoo()})
-	equal(t, "warnings", db.Warnings(), []string{path + " was missing and is made anew: secret settings must be entered again"})
+	equal(t, "warnings", db.Warnings(), []string{path + " was missing and is replaced by a new key: 0 secret values must be entered again"})
 	if fresh := readFile(t, path); len(fresh) != 65 || string(fresh) == string(old) {
 		t.Errorf("the new key is %q", fresh)
 	}

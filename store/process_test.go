@@ -52,7 +52,7 @@ func TestSecondOpenerIsRefused(t *testing.T) {
 	for name, try := range map[string]func() error{
 		"in this process": func() error { _, err := Open(dir, Options{schema: zoo()}); return err },
 		"to verify":       func() error { _, err := VerifyDir(dir, Options{schema: zoo()}); return err },
-		"to restore":      func() error { _, err := Restore(dir, dir, Options{schema: zoo()}); return err },
+		"to restore":      func() error { _, err := Restore(dir, dir, nil, Options{schema: zoo()}); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := try()

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"filippo.io/age"
 	"go.etcd.io/bbolt"
 )
 
@@ -19,37 +20,51 @@ import (
 // server may hold. The backup is an archive, a directory that a restore has kept,
 // or a data.db alone. It is migrated and verified first, and a damaged or newer one
 // is refused before anything is touched. What was there is kept in a directory,
-// which is returned ("" if there was nothing). The next start signs everybody out:
-// the backup may hold sessions that were ended after it was taken.
-func Restore(dir, backup string, options Options) (kept string, err error) {
+// which is named in the result. The next start signs everybody out: the backup may
+// hold sessions that were ended after it was taken. identities decrypt an archive that
+// is encrypted, see Encrypt.
+func Restore(dir, backup string, identities []age.Identity, options Options) (done Restored, err error) {
 	if err := makeDir(dir); err != nil {
-		return "", err
+		return done, err
 	}
 	lock, _, err := takeDir(dir)
 	if err != nil {
-		return "", err
+		return done, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	in := &staging{dir: filepath.Join(dir, stagingName), options: options}
+	in := &staging{dir: filepath.Join(dir, stagingName), options: options, identities: identities}
 	err = in.stage(backup)
 	if err == nil {
 		err = in.ready(dir)
 	}
 	if err != nil {
-		return "", errors.Join(fmt.Errorf("%s was not restored, nothing is changed: %w", backup, err), os.RemoveAll(in.dir))
+		return done, errors.Join(fmt.Errorf("%s was not restored, nothing is changed: %w", backup, err), os.RemoveAll(in.dir))
 	}
-	return finishRestore(dir)
+	done.Unopened, done.WrongKey = in.unopened, in.wrongKey
+	done.Kept, err = finishRestore(dir)
+	return done, err
+}
+
+// Restored is what a restore has done.
+type Restored struct {
+	Kept     string   // the directory with what was there before; "" if there was nothing
+	WrongKey bool     // the secret.key of the backup is not the key of its data.db, and was left out
+	Unopened []string // the secret values that must be entered again, since their key is not there
 }
 
 // staging is a backup on its way in: a directory that nobody looks at until it is
 // complete.
 type staging struct {
-	dir      string
-	options  Options
-	names    []string // of the files that come in
-	aside    []string // of those that go, if they are there
-	instance string
-	refs     []blobRef
+	dir        string
+	options    Options
+	identities []age.Identity
+	names      []string // of the files that come in
+	aside      []string // of those that go, if they are there
+	instance   string
+	refs       []blobRef
+	wrongKey   bool
+	keepKey    bool     // the secret.key that is there has the key of the backup
+	unopened   []string // see Restored
 }
 
 func (in *staging) path(name string) string { return filepath.Join(in.dir, name) }
@@ -77,6 +92,12 @@ func (in *staging) stage(backup string) error {
 	switch {
 	case info.Size() == 0:
 		return errors.New("it is empty")
+	case isEncrypted(f):
+		plain, size, err := decrypt(f, info.Size(), in.identities)
+		if err != nil {
+			return err
+		}
+		return in.stageArchive(plain, size)
 	case isArchive(f):
 		return in.stageArchive(f, info.Size())
 	case !isDatabase(f):
@@ -166,10 +187,13 @@ func (in *staging) stageFiles(from map[string]string) error {
 			return err
 		}
 	}
-	if err := errors.Join(in.checkKey(), in.accept()); err != nil {
+	if err := in.accept(); err != nil {
 		return err
 	}
 	in.aside = slices.Compact(slices.Sorted(slices.Values(append([]string{blobsName}, in.names...))))
+	if err := in.settleKey(); err != nil {
+		return err
+	}
 	if from[blobsName] != "" || len(in.refs) == 0 {
 		return in.checkBlobs()
 	}
@@ -187,28 +211,32 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 	if err := needRoom(in.dir, length); err != nil {
 		return err
 	}
-	for i, name := range []string{dataName, keyName} {
+	for i, e := range m.Entries[:m.files()] {
 		if err := m.next(r, i); err != nil {
 			return err
 		}
-		if err := writeExact(in.path(name), m.Entries[i], r); err != nil {
+		if err := writeExact(in.path(e.Name), e, r); err != nil {
 			return err
 		}
+		in.names = append(in.names, e.Name)
 	}
-	if err := errors.Join(in.checkKey(), in.accept()); err != nil {
+	if err := in.accept(); err != nil {
 		return err
 	}
 	if m.Instance != in.instance {
 		return fmt.Errorf("its %s is of another installation than its %s", manifestName, dataName)
 	}
-	in.names = []string{dataName, keyName, markName}
+	in.names = append(in.names, markName)
 	if hasFiles(in.options.schemaOr()) {
 		if err := in.stageBlobs(m, r); err != nil {
 			return err
 		}
 		in.names = append(in.names, blobsName)
 	}
-	in.aside = in.names
+	in.aside = slices.Clone(in.names)
+	if err := in.settleKey(); err != nil {
+		return err
+	}
 	return errors.Join(m.next(r, len(m.Entries)), in.checkBlobs())
 }
 
@@ -222,7 +250,7 @@ func (in *staging) stageBlobs(m *manifest, r *tar.Reader) error {
 	}
 	b.bolt.NoSync = true
 	b.done.Go(b.write)
-	for i := 2; i < len(m.Entries) && err == nil; i++ {
+	for i := m.files(); i < len(m.Entries) && err == nil; i++ {
 		if err = m.next(r, i); err == nil {
 			err = stageBlob(b, m.Entries[i], r)
 		}
@@ -265,19 +293,47 @@ func (in *staging) blame(err error) error {
 	return err
 }
 
-// checkKey refuses what a start would refuse.
-func (in *staging) checkKey() error {
-	text, err := os.ReadFile(in.path(keyName))
-	if errors.Is(err, fs.ErrNotExist) {
+// lookAtSecrets finds the key of the backup, in it or in the data directory, and the
+// secret values that have to be entered again.
+func (in *staging) lookAtSecrets(tx *Tx) error {
+	ring, err := readKeyring(in.dir)
+	if err != nil {
+		return fmt.Errorf("its %s does not hold 64 hexadecimal digits", keyName)
+	}
+	key, err := tx.choose(ring)
+	if err != nil {
+		return err
+	}
+	if in.wrongKey = ring != nil && key == nil; key == nil {
+		ring, err = readKeyring(filepath.Dir(in.dir))
+		if err != nil { // a damaged file is put aside, like one of another database
+			ring = nil
+		}
+		if key, err = tx.choose(ring); err != nil {
+			return err
+		}
+		in.keepKey = key != nil
+	}
+	if key == nil {
+		ring = nil
+	}
+	in.unopened, _, err = tx.unopened(ring)
+	return err
+}
+
+// settleKey leaves out a key that is not the backup's, and puts aside one that is there
+// and is not the backup's either. Then the next start makes a new one.
+func (in *staging) settleKey() error {
+	isKey := func(name string) bool { return name == keyName }
+	in.aside = slices.DeleteFunc(in.aside, isKey)
+	if !in.keepKey {
+		in.aside = append(in.aside, keyName)
+	}
+	if !in.wrongKey {
 		return nil
 	}
-	if err == nil {
-		_, err = parseSecretKey(text)
-	}
-	if err != nil {
-		return fmt.Errorf("its %s %w", keyName, err)
-	}
-	return nil
+	in.names = slices.DeleteFunc(in.names, isKey)
+	return os.Remove(in.path(keyName))
 }
 
 // accept makes a backup's data.db fit to be started from, or says why not.
@@ -306,7 +362,10 @@ func (in *staging) accept() (err error) {
 		if err != nil {
 			return err
 		}
-		in.instance = install.Name
+		in.instance, db.instance = install.Name, install.Name
+		if err := in.lookAtSecrets(tx); err != nil {
+			return err
+		}
 		if hasFiles(db.schema) {
 			in.refs = blobRefs(tx)
 		}

@@ -21,7 +21,7 @@ func restorerChild() int {
 	runtime.LockOSThread()
 	var err error
 	if backup := os.Getenv(backupVar); backup != "" {
-		_, err = Restore(dirOf(), backup, Options{})
+		_, err = Restore(dirOf(), backup, nil, Options{})
 	} else {
 		_, err = Compact(dirOf(), Options{})
 	}

@@ -17,7 +17,8 @@ func refused(t *testing.T, dir string, archive []byte, want string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bad.tar")
 	writeFile(t, path, archive)
-	kept, err := Restore(dir, path, Options{})
+	done, err := Restore(dir, path, nil, Options{})
+	kept := done.Kept
 	oneLine(t, err)
 	if err == nil || kept != "" || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path+" was not restored, nothing is changed") {
 		t.Errorf("got %q, %v, want %q", kept, err, want)
@@ -111,7 +112,8 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 		path("dir of zeros"): "its data.db is damaged: it is not a database", path("nowhere"): "no such file",
 		path("broken"): "its data.db is damaged",
 	} {
-		kept, err := Restore(dir, name, Options{})
+		done, err := Restore(dir, name, nil, Options{})
+		kept := done.Kept
 		oneLine(t, err)
 		if kept != "" || err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), name+" was not restored, nothing is changed") {
 			t.Errorf("%s: %q, %v", name, kept, err)

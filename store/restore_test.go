@@ -45,7 +45,8 @@ func TestRestoreBringsEverythingBack(t *testing.T) {
 			if name == "over another" {
 				before = snapshot(t, dir)
 			}
-			kept, err := Restore(dir, archive, Options{})
+			done, err := Restore(dir, archive, nil, Options{})
+			kept := done.Kept
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,14 +70,15 @@ func TestARestoreIsUndoneByRestoringWhatWasKept(t *testing.T) {
 	db, want := withFiles(t, dir)
 	shut(t, db)
 	other := open(t, filepath.Join(t.TempDir(), "other"), Options{})
-	kept, err := Restore(dir, archiveOf(t, other), Options{})
+	done, err := Restore(dir, archiveOf(t, other), nil, Options{})
+	kept := done.Kept
 	if err != nil {
 		t.Fatal(err)
 	}
 	restored := open(t, dir, Options{})
 	equal(t, "files", len(allOf(t, restored, Files)), 0)
 	shut(t, restored)
-	if _, err := Restore(dir, kept, Options{}); err != nil {
+	if _, err := Restore(dir, kept, nil, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	sameData(t, open(t, dir, Options{}), want)
@@ -86,7 +88,7 @@ func TestADirectoryInUseIsNotABackup(t *testing.T) {
 	db, _ := withFiles(t, filepath.Join(t.TempDir(), "source"))
 	dir := made(t)
 	before := snapshot(t, dir)
-	_, err := Restore(dir, db.dir, Options{})
+	_, err := Restore(dir, db.dir, nil, Options{})
 	var used *InUse
 	if !errors.As(err, &used) {
 		t.Errorf("got %v", err)
@@ -104,13 +106,14 @@ func TestRestoreOfRecordsAlone(t *testing.T) {
 	mustPut(t, db, "later", []byte("some bytes"))
 	shut(t, db)
 	before := snapshot(t, dir)
-	kept, err := Restore(dir, bare, Options{})
+	done, err := Restore(dir, bare, nil, Options{})
+	kept := done.Kept
 	if err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "what stays", string(readFile(t, filepath.Join(dir, keyName))), strings.TrimPrefix(before[keyName], "-rw------- "))
 	shut(t, open(t, dir, Options{}))
-	if _, err := Restore(dir, kept, Options{}); err != nil {
+	if _, err := Restore(dir, kept, nil, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	restored := open(t, dir, Options{})
@@ -119,7 +122,7 @@ func TestRestoreOfRecordsAlone(t *testing.T) {
 
 	writeFile(t, bare, readFile(t, filepath.Join(kept, dataName)))
 	before = snapshot(t, dir)
-	_, err = Restore(dir, bare, Options{})
+	_, err = Restore(dir, bare, nil, Options{})
 	oneLine(t, err)
 	if err == nil || !strings.Contains(err.Error(), "1 file") || !strings.Contains(err.Error(), "nothing is changed") {
 		t.Errorf("records alone that have files: %v", err)
@@ -184,7 +187,7 @@ func TestTamperedArchivesAreRefused(t *testing.T) {
 		"a manifest that is no JSON":             {func(a *archived) { a.text = []byte("no") }, "is damaged"},
 		"a manifest that was changed":            {func(a *archived) { a.comment = manifestSum([]byte("before")) }, "its SHA-256 is not"},
 		"a manifest of another installation":     {func(a *archived) { a.manifest.Instance = strings.Repeat("A", len(a.manifest.Instance)) }, "another installation"},
-		"a newer format":                         {func(a *archived) { a.manifest.Format, a.manifest.Version = 2, "9.0" }, "reeve 9.0"},
+		"a newer format":                         {func(a *archived) { a.manifest.Format, a.manifest.Version = archiveFormat+1, "9.0" }, "reeve 9.0"},
 		"a file without which there is a record": {func(a *archived) { dropFile(a) }, "are missing in files.db"},
 		"a key that is none":                     {func(a *archived) { replace(a, 1, []byte(strings.Repeat("xy", 32)+"\n")) }, "64 hexadecimal digits"},
 		"a data.db that is none":                 {func(a *archived) { replace(a, 0, []byte("text")) }, "not a database"},

@@ -11,6 +11,8 @@ type table interface {
 	Exists(tx *Tx, id ID) bool
 	verify(tx *Tx, report *Report)
 	newest(tx *Tx) (Time, error)
+	visitSealed(tx *Tx, after ID, limit int, visit func(sealedValue) error) (last ID, err error)
+	undeclaredSealed() []string
 }
 
 func (c *Collection[T]) tableName() string { return c.name }
@@ -54,6 +56,7 @@ var reeve = schema{
 		{"files and avatars", func(*Tx) error { return nil }}, // new collections need their buckets alone
 		{"files in no group are found", Files.reindex},
 		{"jobs", func(*Tx) error { return nil }},
+		{"sealed values name their key", func(*Tx) error { return nil }}, // when the database is opened, the key is known
 	},
 }
 

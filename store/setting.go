@@ -50,7 +50,7 @@ type Prop struct {
 type SettingSecret struct {
 	Ident
 	SettingID ID     `json:"setting_id"`
-	Sealed    []byte `json:"sealed"` // AES-256-GCM, nonce first
+	Sealed    Sealed `json:"sealed"`
 	Stamps
 }
 
@@ -69,6 +69,8 @@ var (
 	SettingSecrets  = NewCollection[SettingSecret]("setting_secret")
 	SecretBySetting = NewRef(SettingSecrets, "setting_id", Settings, func(s *SettingSecret) ID { return s.SettingID }, Owned)
 
+	_ = SettingSecrets.Sealed(func(s *SettingSecret) *Sealed { return &s.Sealed },
+		func(s *SettingSecret) string { return secretPlace(s.SettingID) }, secretTitle)
 	_ = Settings.Rule(settingRule)
 	_ = SettingGroups.Rule(settingGroupRule)
 )
@@ -233,7 +235,27 @@ func storeSecret(tx *Tx, setting ID, plain string) error {
 	if plain == "" {
 		return nil
 	}
-	return SettingSecrets.Create(tx, &SettingSecret{SettingID: setting, Sealed: tx.seal("setting "+setting.String(), plain)})
+	sealed, err := tx.seal(secretPlace(setting), plain)
+	if err != nil {
+		return err
+	}
+	return SettingSecrets.Create(tx, &SettingSecret{SettingID: setting, Sealed: sealed})
+}
+
+// secretPlace is what the value of a secret setting is bound to.
+func secretPlace(setting ID) string { return "setting " + setting.String() }
+
+// secretTitle is the name of a secret setting with its group, such as mail.password.
+func secretTitle(tx *Tx, s *SettingSecret) (string, error) {
+	setting, err := Settings.Get(tx, s.SettingID)
+	if err != nil {
+		return "", err
+	}
+	group, err := SettingGroups.Get(tx, setting.GroupID)
+	if err != nil {
+		return "", err
+	}
+	return "setting " + group.Key + "." + setting.Key, nil
 }
 
 // SettingSecretText decrypts a secret setting; "" when it has no value.
@@ -242,7 +264,7 @@ func SettingSecretText(tx *Tx, setting ID) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return tx.unseal("setting "+setting.String(), secret.Sealed)
+		return tx.unseal(secretPlace(setting), secret.Sealed)
 	}
 	return "", nil
 }

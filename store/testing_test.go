@@ -179,7 +179,7 @@ func snapshot(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || e.Name() == markName { // which is written whenever its turn comes
+		if err != nil || e.IsDir() || strings.HasPrefix(e.Name(), markName) { // which is written whenever its turn comes
 			return err
 		}
 		info, err := e.Info()

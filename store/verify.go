@@ -11,6 +11,7 @@ import (
 type Report struct {
 	Records int      // records looked at
 	Blobs   int      // files looked at, the same bytes once
+	Notes   []string // what is not damage and should be known
 	Faults  []string // each names a bucket and a key
 	More    int      // faults beyond maxFaults
 }

@@ -11,6 +11,7 @@ export const errors = {
   'error.not_found': 'This does not exist, or no longer.',
   'error.link_expired': 'This link has ended.',
   'error.job_failed': 'The job failed. Nothing was changed.',
+  'error.wrong_secret_key': 'secret.key is not the key of this database. Put the right file back.',
   'error.method_not_allowed': 'The server does not know this operation.',
   'error.conflict': 'This does not fit what is stored.',
   'error.duplicate': 'There is one like this already.',

@@ -22,6 +22,8 @@ export const info = {
   'info.state.failed': 'Failed',
   'info.part.database': 'Database',
   'info.part.database.what': 'Holds all records. When it has failed, everything can be read and nothing written; starting the server again can mend it.',
+  'info.part.secrets': 'Secrets',
+  'info.part.secrets.what': 'Decrypts secret settings with secret.key.',
   'info.part.disk': 'Disk',
   'info.part.disk.what': 'Where the data lies. Uploads stop before it is full, so that records can still be written.',
   'info.part.files': 'Files',

@@ -11,6 +11,7 @@ export const errors: Record<keyof typeof en, string> = {
   'error.not_found': '该记录不存在或已被删除。',
   'error.link_expired': '链接已失效。',
   'error.job_failed': '任务失败，未做任何更改。',
+  'error.wrong_secret_key': 'secret.key 不是此数据库的密钥，请放回正确的文件。',
   'error.method_not_allowed': '服务器不支持此操作。',
   'error.conflict': '与已有数据冲突。',
   'error.duplicate': '已存在相同的记录。',

@@ -24,6 +24,8 @@ export const info: Record<keyof typeof en, string> = {
   'info.state.failed': '故障',
   'info.part.database': '数据库',
   'info.part.database.what': '保存所有记录。故障时只能读取，不能写入；重启服务器可能恢复。',
+  'info.part.secrets': '密钥',
+  'info.part.secrets.what': '用 secret.key 解密保密设置。',
   'info.part.disk': '磁盘',
   'info.part.disk.what': '存放数据的位置。磁盘将满时先停止上传，以便仍可写入记录。',
   'info.part.files': '文件',

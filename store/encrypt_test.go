@@ -1,0 +1,171 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"filippo.io/age"
+)
+
+// archiveWith writes an archive, encrypted if there are recipients.
+func archiveWith(t *testing.T, db *DB, withKey bool, recipients ...age.Recipient) (path string) {
+	t.Helper()
+	b, err := db.Backup(withKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	size := b.Size()
+	if len(recipients) > 0 {
+		if size, err = b.EncryptedSize(recipients); err == nil {
+			err = b.Encrypt(&out, recipients)
+		}
+	} else {
+		_, err = b.WriteTo(&out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "size", int64(out.Len()), size)
+	path = filepath.Join(t.TempDir(), "backup")
+	writeFile(t, path, out.Bytes())
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func newIdentity(t *testing.T) *age.X25519Identity {
+	t.Helper()
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return identity
+}
+
+// An encrypted backup has the key and is restored with an identity, anywhere.
+func TestAnEncryptedBackupIsRestored(t *testing.T) {
+	dir, want := withSecrets(t, 2)
+	db := open(t, dir, Options{})
+	mustPut(t, db, "file.txt", bytes.Repeat([]byte("bytes of a file "), 10_000))
+	right, other := newIdentity(t), newIdentity(t)
+	path := archiveWith(t, db, true, right.Recipient(), newIdentity(t).Recipient())
+	sealed := readFile(t, path)
+	for _, secret := range []string{strings.TrimSpace(string(readFile(t, filepath.Join(dir, keyName)))), "manifest.json", "bytes of a file"} {
+		if bytes.Contains(sealed, []byte(secret)) {
+			t.Errorf("%q can be read in it", secret)
+		}
+	}
+	target := t.TempDir()
+	for says, identities := range map[string][]age.Identity{"--identity": nil, "not to the identity": {other}} {
+		if _, err := Restore(target, path, identities, Options{}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("want %q, got %v", says, err)
+		}
+	}
+	done, err := Restore(target, path, []age.Identity{other, right}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "result", done, Restored{})
+	equal(t, "secrets", secretTexts(t, open(t, target, Options{})), want)
+	for name, damage := range map[string]func([]byte) []byte{
+		"cut off":     func(b []byte) []byte { return b[:len(b)-20] },
+		"a chunk off": func(b []byte) []byte { return b[:len(b)-64<<10-16] },
+		"a bit":       func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+		"prolonged":   func(b []byte) []byte { return append(b, "more"...) },
+	} {
+		bad, fresh := filepath.Join(t.TempDir(), "bad"), t.TempDir()
+		writeFile(t, bad, damage(bytes.Clone(sealed)))
+		if _, err := Restore(fresh, bad, []age.Identity{right}, Options{}); err == nil {
+			t.Errorf("%s: it was restored", name)
+		}
+		if _, err := os.Stat(filepath.Join(fresh, dataName)); err == nil {
+			t.Errorf("%s: something of it was kept", name)
+		}
+	}
+}
+
+// A backup without the key can be restored where the key is; elsewhere the values that
+// must be entered again are named.
+func TestABackupWithoutTheKey(t *testing.T) {
+	dir, want := withSecrets(t, 2)
+	db := open(t, dir, Options{})
+	key := readFile(t, filepath.Join(dir, keyName))
+	path := archiveWith(t, db, false)
+	if bytes.Contains(readFile(t, path), key[:64]) {
+		t.Error("it has the key")
+	}
+	closed(t, db)
+	names := []string{"setting mail.password0", "setting mail.password1"}
+
+	done, err := Restore(dir, path, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "what is missing where the key is", done.Unopened, []string(nil))
+	db = open(t, dir, Options{})
+	equal(t, "secrets where the key is", secretTexts(t, db), want)
+	closed(t, db)
+
+	for name, prepare := range map[string]func(dir string){
+		"an empty directory": func(string) {},
+		"another database":   func(dir string) { closed(t, open(t, dir, Options{})) },
+		"a damaged key there": func(dir string) {
+			closed(t, open(t, dir, Options{}))
+			writeFile(t, filepath.Join(dir, keyName), []byte("x"))
+		},
+	} {
+		target := t.TempDir()
+		prepare(target)
+		done, err := Restore(target, path, nil, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		equal(t, name, done.Unopened, names)
+		db := open(t, target, Options{})
+		for _, text := range secretTexts(t, db) {
+			if !strings.Contains(text, "enter it again") {
+				t.Errorf("%s: %q", name, text)
+			}
+		}
+		state, err := db.Secrets()
+		equal(t, name+": state", state, SecretState{Unopened: names})
+		if err != nil {
+			t.Error(err)
+		}
+		update(t, db, func(tx *Tx) error { // what is entered again is sealed with the new key
+			_, err := SaveSetting(tx, 1, func(s *Setting) error { s.Values = "again"; return nil })
+			return err
+		})
+		equal(t, name+": again", secretTexts(t, db)[0], "again")
+		closed(t, db)
+	}
+}
+
+// A key that is not the database's is left out, and the one that fits stays.
+func TestABackupWithAWrongKey(t *testing.T) {
+	dir, want := withSecrets(t, 1)
+	db := open(t, dir, Options{})
+	a := takeApart(t, readFile(t, archiveOf(t, db)))
+	wrong := []byte(newSecretKey().text + "\n")
+	a.entries[1].data, a.manifest.Entries[1].SHA256 = wrong, sha256.Sum256(wrong)
+	closed(t, db)
+	path := filepath.Join(t.TempDir(), "backup")
+	writeFile(t, path, a.together(t))
+	target := t.TempDir()
+	done, err := Restore(target, path, nil, Options{})
+	if err != nil || !done.WrongKey || len(done.Unopened) != 1 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	done, err = Restore(dir, path, nil, Options{})
+	if err != nil || !done.WrongKey || len(done.Unopened) != 0 {
+		t.Errorf("where the right one is: %+v, %v", done, err)
+	}
+	equal(t, "secrets", secretTexts(t, open(t, dir, Options{})), want)
+}
