@@ -401,6 +401,7 @@ var keys = []key{
 	{"server.tls_cert", "", "A PEM certificate and its key; both together turn on HTTPS.", nil},
 	{"server.tls_key", "", "The key that belongs to server.tls_cert.", nil},
 	{"server.trusted_proxies", []string{}, "Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed.", nil},
+	{"server.max_connections", int64(0), "Connections at once, half of them from one address; 0 for as many as the limit of open files allows.", nil},
 	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may use the interface from a browser.", nil},
 	{"data.dir", "./data", "The directory for the database and its keys.", nil},
 	{"auth.bcrypt_cost", int64(12), "The cost of a password hash, 10 to 15; each step doubles the time of a sign-in.", nil},
@@ -568,7 +569,7 @@ func serverConfig(k *koanf.Koanf) (server.Config, error) {
 	c := server.Config{
 		Listen: k.String("server.listen"), TLSCert: k.String("server.tls_cert"), TLSKey: k.String("server.tls_key"),
 		CORSOrigins: k.Strings("server.cors_origins"), RedisTargets: k.Strings("monitor.redis.targets"), Version: version,
-		MetricsToken: k.String("metrics.token"),
+		MetricsToken: k.String("metrics.token"), MaxConnections: k.Int("server.max_connections"),
 	}
 	if list := k.Strings("backup.recipients"); len(list) > 0 {
 		recipients, err := age.ParseRecipients(strings.NewReader(strings.Join(list, "\n")))
@@ -582,6 +583,9 @@ func serverConfig(k *koanf.Koanf) (server.Config, error) {
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return c, fmt.Errorf("server.tls_cert and server.tls_key belong together: set both or neither")
+	}
+	if n := c.MaxConnections; n != 0 && (n < 16 || n > 1_000_000) {
+		return c, fmt.Errorf("server.max_connections must be 0 or a number from 16 to 1000000")
 	}
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return c, fmt.Errorf("server.listen must be like 127.0.0.1:8080: %w", err)

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,26 +94,29 @@ func TestABackupThatFailsIsCutOff(t *testing.T) {
 	}
 }
 
-// patient is a client that takes its time: it has a deadline for every step.
+// patient is a client that takes its time. It notes when its deadline is moved.
 type patient struct {
 	*httptest.ResponseRecorder
 	deadline time.Time
+	moved    []int // the bytes that had come by then
 	late     []string
 }
 
 func (p *patient) SetWriteDeadline(t time.Time) error {
 	p.deadline = t
+	p.moved = append(p.moved, p.Body.Len())
 	return nil
 }
 
 func (p *patient) Write(b []byte) (int, error) {
-	if left := time.Until(p.deadline); left < writeTimeout/2 || len(b) > 1<<20 {
+	if left := time.Until(p.deadline); left <= 0 || len(b) > paceBytes {
 		p.late = append(p.late, fmt.Sprintf("%d bytes with %s left", len(b), left))
 	}
-	p.deadline = time.Time{}
 	return p.ResponseRecorder.Write(b)
 }
 
+// A backup may take any time, at the least rate: its deadline moves with every quota
+// of bytes, and with no less.
 func TestABackupHasTimeAsLongAsItGoesOn(t *testing.T) {
 	in, data := withFile(t)
 	w := &patient{ResponseRecorder: httptest.NewRecorder()}
@@ -118,4 +124,50 @@ func TestABackupHasTimeAsLongAsItGoesOn(t *testing.T) {
 	if w.Code != 200 || w.Body.Len() < len(data) || len(w.late) > 0 {
 		t.Errorf("%d, %d bytes, late: %.3q", w.Code, w.Body.Len(), w.late)
 	}
+	for i := 1; i < len(w.moved); i++ {
+		if n := w.moved[i] - w.moved[i-1]; n < paceBytes || n > 2*paceBytes {
+			t.Errorf("the deadline was moved after %d bytes", n)
+		}
+	}
+	if len(w.moved) < w.Body.Len()/(2*paceBytes) {
+		t.Errorf("the deadline was moved %d times over %d bytes", len(w.moved), w.Body.Len())
+	}
+}
+
+// A reader who does not read is cut off, and what its backup held is free again; a
+// second one is refused to the same user meanwhile, and not to another.
+func TestAnUnreadBackupIsCutOff(t *testing.T) {
+	in, _ := withFile(t)
+	in.keep("owner", "large.bin", strings.Repeat("0123456789abcdef", 1<<20)) // more than fits between the two ends
+	in.server.grace = 300 * time.Millisecond
+	srv := httptest.NewUnstartedServer(in.server.Handler())
+	srv.Config.ConnState = func(conn net.Conn, state http.ConnState) {
+		if tcp, ok := conn.(*net.TCPConn); ok && state == http.StateNew {
+			tcp.SetWriteBuffer(64 << 10)
+		}
+	}
+	srv.Start()
+	defer srv.Close()
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+	must(t, err)
+	defer conn.Close()
+	must(t, conn.(*net.TCPConn).SetReadBuffer(64<<10))
+	backups := in.server.limits.backups
+	fmt.Fprintf(conn, "GET /system/backup HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", in.tokens["clerk"])
+	_, err = io.ReadFull(conn, make([]byte, 1000)) // it has begun
+	must(t, err)
+	a := in.call("GET", "/system/backup", "", "clerk")
+	a.brief(429, "too many backups")
+	if a.Header.Get("Retry-After") != "10" {
+		t.Errorf("%v", a.Header)
+	}
+	in.ok("GET", "/system/backup", "", "owner")
+	until(t, "the backup is given up", func() bool { return backups.now() == 0 })
+	if in.server.limits.rate.rejected.Load() != 1 {
+		t.Errorf("%d transfers were counted as too slow", in.server.limits.rate.rejected.Load())
+	}
+	if p := in.server.limitHealth(); p.State != degraded || !strings.Contains(p.Text, "too slow") || p.Since == 0 {
+		t.Errorf("%+v", p)
+	}
+	in.ok("GET", "/system/backup", "", "clerk")
 }

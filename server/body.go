@@ -6,7 +6,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"runtime"
 	"time"
 
 	"reeve/store/errs"
@@ -18,7 +17,8 @@ import (
 const (
 	maxBody     = 1 << 20          // bytes, unless the route has a lower limit
 	maxSmall    = 4 << 10          // bytes, for routes whose body is short
-	bodyTimeout = 30 * time.Second // for a body to arrive, after the header
+	bodyTimeout = 30 * time.Second // for any body to arrive, after the header
+	bodyGrace   = 5 * time.Second  // beside the time that the body takes at the least rate
 
 	freeBody    = 16 << 10       // bytes of a body that are not counted
 	bodyMemory  = 32 << 20       // for all bodies that are larger
@@ -27,19 +27,6 @@ const (
 	valueCost   = 160            // bytes of memory per value, at most about: an entry of a small map
 	largeDecode = 64 << 10       // bytes from which bodies are decoded a few at a time
 )
-
-// bodies is what bodies that are being read and decoded may take together.
-type bodies struct {
-	memory   *limit
-	decoding chan struct{} // one core stays free of large bodies, where there are two
-}
-
-func newBodies() *bodies {
-	return &bodies{
-		memory:   newLimit("body_memory", bodyMemory, "too many large requests at once"),
-		decoding: make(chan struct{}, max(1, runtime.NumCPU()-1)),
-	}
-}
 
 // readBody reads a JSON object; nil when there is no body.
 func (req *Request) readBody() (map[string]any, error) {
@@ -78,6 +65,14 @@ func (req *Request) readBytes(most int64) ([]byte, error) {
 	if declared < 0 {
 		declared = most
 	}
+	arriving, shares := req.s.limits.bodies, req.shares(maxBodiesPerAddress, maxBodiesPerUser)
+	if err := arriving.take(1, shares...); err != nil {
+		return nil, err
+	}
+	defer arriving.give(1, shares...)
+	control := http.NewResponseController(&req.w)
+	control.SetReadDeadline(time.Now().Add(bodyTime(declared))) // these fail only where there is no connection, in a test
+	defer control.SetReadDeadline(time.Time{})
 	body := http.MaxBytesReader(&req.w, req.http.Body, most)
 	b := make([]byte, 0, min(declared+1, 512)) // one more, to see the end
 	for {
@@ -90,7 +85,7 @@ func (req *Request) readBytes(most int64) ([]byte, error) {
 		case errors.As(err, &tooLarge):
 			return nil, errs.New(errs.TooLarge, "the body has more than %d bytes", most)
 		case err != nil:
-			return nil, errs.New(errs.Malformed, "the body could not be read to its end").Because(err)
+			return nil, req.bodyFault(err)
 		}
 		if len(b) == cap(b) {
 			size := min(int64(2*cap(b)), most+1)
@@ -102,6 +97,20 @@ func (req *Request) readBytes(most int64) ([]byte, error) {
 	}
 }
 
+// bodyTime is how long a body of n bytes may take to arrive.
+func bodyTime(n int64) time.Duration {
+	return min(bodyTimeout, bodyGrace+time.Duration(n)*(paceTime/paceBytes))
+}
+
+// bodyFault is the answer to a body that could not be read.
+func (req *Request) bodyFault(err error) error {
+	if tooSlow(err) {
+		req.s.limits.rate.count()
+		return errs.New(errs.Malformed, "the body arrives too slowly").Because(err)
+	}
+	return errs.New(errs.Malformed, "the body could not be read to its end").Because(err)
+}
+
 // decodeBody decodes a body within the budget of memory.
 func (req *Request) decodeBody(b []byte) (any, error) {
 	if len(b) > freeBody {
@@ -110,32 +119,23 @@ func (req *Request) decodeBody(b []byte) (any, error) {
 			return nil, err
 		}
 	}
-	defer req.s.bodies.decodeTurn(len(b))()
+	defer req.s.decodeTurn(len(b))()
 	return parseJSON(req.http.Context(), b, maxValues)
 }
 
 // decodeTurn waits until a body of n bytes may be looked at; done ends that.
-func (b *bodies) decodeTurn(n int) (done func()) {
+func (s *Server) decodeTurn(n int) (done func()) {
 	if n <= largeDecode {
 		return func() {}
 	}
-	b.decoding <- struct{}{}
-	return func() { <-b.decoding }
+	s.decoding <- struct{}{}
+	return func() { <-s.decoding }
 }
 
 // holdMemory takes n bytes from the budget until the request has ended.
 func (req *Request) holdMemory(n int64) error {
-	if err := req.s.bodies.memory.take(n, share{clientKey(req.Addr), bodyShare}); err != nil {
-		return err
+	if n == 0 {
+		return nil
 	}
-	req.held += n
-	return nil
-}
-
-// freeMemory gives back what the request took from the budget.
-func (req *Request) freeMemory() {
-	if req.held > 0 {
-		req.s.bodies.memory.give(req.held, share{clientKey(req.Addr), bodyShare})
-		req.held = 0
-	}
+	return req.hold(req.s.limits.bodyMemory, n, share{clientKey(req.Addr), bodyShare})
 }

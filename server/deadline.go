@@ -18,13 +18,14 @@ const deadlineTick = time.Second
 // deadlines are the connections of one listener.
 type deadlines struct {
 	net.Listener
+	gate  *gate
 	mu    sync.Mutex
 	conns map[*timedConn]struct{}
 	now   atomic.Int64 // Unix nanoseconds, at the last look
 }
 
-func newDeadlines(l net.Listener) *deadlines {
-	d := &deadlines{Listener: l, conns: map[*timedConn]struct{}{}}
+func newDeadlines(l net.Listener, g *gate) *deadlines {
+	d := &deadlines{Listener: l, gate: g, conns: map[*timedConn]struct{}{}}
 	d.now.Store(time.Now().UnixNano())
 	return d
 }
@@ -53,31 +54,48 @@ func (d *deadlines) look(now time.Time) {
 	}
 }
 
+// Accept waits for a connection that the gate admits.
 func (d *deadlines) Accept() (net.Conn, error) {
-	conn, err := d.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for {
+		conn, err := d.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		leave, err := d.gate.admit(conn)
+		if err == nil {
+			return d.timed(conn, leave), nil
+		}
+		d.gate.reject(conn, err)
 	}
-	c := &timedConn{Conn: conn, owner: d}
+}
+
+func (d *deadlines) timed(conn net.Conn, leave func()) net.Conn {
+	c := &timedConn{Conn: conn, owner: d, leave: leave}
 	c.read.set, c.write.set = conn.SetReadDeadline, conn.SetWriteDeadline
 	d.mu.Lock()
 	d.conns[c] = struct{}{}
 	d.mu.Unlock()
-	return c, nil
+	return c
 }
 
 // timedConn is a connection whose deadlines are looked after by its listener.
 type timedConn struct {
 	net.Conn
 	owner       *deadlines
+	leave       func() // the gate
 	read, write deadline
 }
 
 func (c *timedConn) Close() error {
 	c.owner.mu.Lock()
+	_, open := c.owner.conns[c]
 	delete(c.owner.conns, c)
 	c.owner.mu.Unlock()
-	return c.Conn.Close()
+	err := c.Conn.Close()
+	if open { // net/http may close a connection twice
+		c.leave()
+	}
+	return err
 }
 
 func (c *timedConn) SetReadDeadline(t time.Time) error  { return c.read.move(t, c.owner.now.Load()) }

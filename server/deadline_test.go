@@ -23,7 +23,7 @@ func (l pipeListener) Accept() (net.Conn, error) { return <-l.conns, nil }
 func dial(t *testing.T) (server, client net.Conn) {
 	t.Helper()
 	l := pipeListener{conns: make(chan net.Conn, 1)}
-	d := newDeadlines(l)
+	d := newDeadlines(l, newGate(newLimit("connections", 100, connectionText), nil, true))
 	near, far := net.Pipe()
 	l.conns <- near
 	conn, err := d.Accept()

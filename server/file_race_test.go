@@ -28,7 +28,7 @@ func TestTheSameBytesFromManyAtOnce(t *testing.T) {
 	words := pattern(chunk + 5000)
 	body := multipartBody(filePart("same.txt", words))
 	var wg sync.WaitGroup
-	for range 64 {
+	for range maxUploadsPerUser {
 		wg.Go(func() {
 			if w := in.quietly("POST", "/file/list", body); w.Code != 200 {
 				t.Errorf("%d %s", w.Code, w.Body)
@@ -36,17 +36,17 @@ func TestTheSameBytesFromManyAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	in.ok("GET", "/file/list?pageSize=1", "", "owner").brief(200, `"total":64,`)
+	in.ok("GET", "/file/list?pageSize=1", "", "owner").brief(200, fmt.Sprintf(`"total":%d,`, maxUploadsPerUser))
 	in.swept(1)
-	for id := store.ID(1); id <= 63; id++ {
+	for id := store.ID(1); id < maxUploadsPerUser; id++ {
 		in.ok("DELETE", fmt.Sprint("/file/list/", id), "", "owner")
 		in.ok("DELETE", fmt.Sprint("/file/trash/", id), "", "owner")
 	}
-	if a := in.ok("GET", contentURL(64), "", "owner"); a.Body != words {
+	if a := in.ok("GET", contentURL(maxUploadsPerUser), "", "owner"); a.Body != words {
 		t.Errorf("the last of them has %d bytes", len(a.Body))
 	}
-	in.ok("DELETE", "/file/list/64", "", "owner")
-	in.ok("DELETE", "/file/trash/64", "", "owner")
+	in.ok("DELETE", fmt.Sprint("/file/list/", maxUploadsPerUser), "", "owner")
+	in.ok("DELETE", fmt.Sprint("/file/trash/", maxUploadsPerUser), "", "owner")
 	in.swept(0)
 }
 

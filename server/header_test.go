@@ -90,7 +90,7 @@ func TestEveryClassOfStatusSendsTheHeaders(t *testing.T) {
 	for i := range 7 {
 		call("POST", "/admin/login", fmt.Sprintf(`{"username":"none","password":"%d"}`, i))
 	}
-	in.server.bodies.memory.total = 0
+	in.server.limits.bodyMemory.total = 0
 	call("PUT", "/admin/info", `{"nickname":"`+strings.Repeat("x", 50_000)+`"}`)
 	for _, code := range []int{200, 206, 304, 400, 401, 404, 405, 413, 415, 416, 422, 429, 503} {
 		if !codes[code] {

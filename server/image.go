@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"reeve/store/errs"
 )
 
@@ -21,9 +22,8 @@ const (
 	maxPictureBytes  = 64 << 20
 	maxPictureSide   = 1 << 16 // a png may have one row of 40 million pixels, and its decoder keeps three rows
 	maxPixels        = 40_000_000
-	maxProgressive   = 20_000_000 // a progressive jpeg is kept as 32-bit coefficients, five times a plain one
-	maxShrunk        = 1024       // the side of a result; scaling keeps 128 bytes and more per pixel of it
-	largePicture     = 128 << 20  // bytes of memory above which pictures are decoded one by one
+	maxShrunk        = 1024      // the side of a result; scaling keeps 128 bytes and more per pixel of it
+	pictureMemory    = 128 << 20 // bytes that all pictures in work may take together
 	picturePatience  = 20 * time.Second
 	maxPictureChunks = 1 << 14 // that are looked through for what a decoder does not tell; a large png has 8,192
 	pictureQuality   = 85      // of a jpeg: larger shows no difference at these sizes
@@ -34,15 +34,16 @@ const (
 
 // pictures decodes pictures that anybody may have made and encodes them anew, so
 // that nothing of the input is left but how it looks. At most one per core is in
-// work, and of those that need much memory one in all.
+// work, and all of them together within one budget of memory.
 type pictures struct {
+	limit    *limit // of those in work and those that wait
 	cores    chan struct{}
-	large    chan struct{}
-	patience time.Duration // for one picture; a progressive jpeg of two megabytes can ask for minutes
+	memory   *semaphore.Weighted // bytes
+	patience time.Duration       // for one picture; a progressive jpeg of two megabytes can ask for minutes
 }
 
-func newPictures() *pictures {
-	return &pictures{cores: make(chan struct{}, runtime.NumCPU()), large: make(chan struct{}, 1), patience: picturePatience}
+func newPictures(l *limit) *pictures {
+	return &pictures{limit: l, cores: make(chan struct{}, runtime.NumCPU()), memory: semaphore.NewWeighted(pictureMemory), patience: picturePatience}
 }
 
 // shrink reads a png, jpeg, gif (its first frame) or webp from the beginning of
@@ -65,10 +66,10 @@ func (p *pictures) shrink(ctx context.Context, src io.ReadSeeker, width, height 
 	if err != nil {
 		return nil, "", err
 	}
-	if err := pic.affordable(); err != nil {
+	if err := pic.affordable(width, height); err != nil {
 		return nil, "", err
 	}
-	release, err := p.admit(ctx, pic.memory(width, height) > largePicture)
+	release, err := p.admit(ctx, int64(pic.memory(width, height)))
 	if err != nil {
 		return nil, "", err
 	}
@@ -95,29 +96,27 @@ func (p *pictures) patiently(ctx context.Context, in *pictureSource, read func()
 	return nil
 }
 
-// admit waits until a picture may be decoded. Whoever waits behind a large one
-// holds no core meanwhile.
-func (p *pictures) admit(ctx context.Context, large bool) (release func(), err error) {
-	lanes := []chan struct{}{p.cores}
-	if large {
-		lanes = []chan struct{}{p.large, p.cores}
+// admit waits until a picture that takes so many bytes may be decoded. One that
+// waits for memory holds no core meanwhile.
+func (p *pictures) admit(ctx context.Context, bytes int64) (release func(), err error) {
+	if err := p.limit.take(1); err != nil {
+		return nil, err
 	}
-	held := 0
-	release = func() {
-		for _, lane := range lanes[:held] {
-			<-lane
-		}
+	if err := p.memory.Acquire(ctx, bytes); err != nil {
+		p.limit.give(1)
+		return nil, pictureBusy(ctx)
 	}
-	for _, lane := range lanes {
-		select {
-		case lane <- struct{}{}:
-			held++
-		case <-ctx.Done():
-			release()
-			return nil, pictureBusy(ctx)
-		}
+	giveBack := func() {
+		p.memory.Release(bytes)
+		p.limit.give(1)
 	}
-	return release, nil
+	select {
+	case p.cores <- struct{}{}:
+		return func() { <-p.cores; giveBack() }, nil
+	case <-ctx.Done():
+		giveBack()
+		return nil, pictureBusy(ctx)
+	}
 }
 
 func pictureBusy(ctx context.Context) error {

@@ -17,13 +17,13 @@ import (
 
 func TestPicturesAreDecodedOnePerCore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPictures()
+		p := newPictures(newLimit("pictures", maxPictures, ""))
 		ctx, cancel := context.WithCancel(t.Context())
 		got := make(chan func(), cap(p.cores)+2)
 		refused := make(chan error, 2)
 		for range cap(p.cores) + 2 {
 			go func() {
-				release, err := p.admit(ctx, false)
+				release, err := p.admit(ctx, 1<<20)
 				if err != nil {
 					refused <- err
 					return
@@ -54,52 +54,88 @@ func TestPicturesAreDecodedOnePerCore(t *testing.T) {
 	})
 }
 
-func TestLargePicturesAreDecodedOneByOneBesideSmallOnes(t *testing.T) {
+// All pictures in work share one budget of memory, however many cores there are; who
+// waits for memory holds no core.
+func TestPicturesShareTheirMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pictures{cores: make(chan struct{}, 2), large: make(chan struct{}, 1)}
+		p := newPictures(newLimit("pictures", maxPictures, ""))
+		p.cores = make(chan struct{}, 4)
 		ctx, cancel := context.WithCancel(t.Context())
-		first, err := p.admit(ctx, true)
+		first, err := p.admit(ctx, pictureMemory*3/4)
 		must(t, err)
 		done := make(chan error)
 		go func() {
-			_, err := p.admit(ctx, true)
+			_, err := p.admit(ctx, pictureMemory/2)
 			done <- err
 		}()
 		synctest.Wait()
-		small, err := p.admit(ctx, false)
-		must(t, err)
+		if len(p.cores) != 1 {
+			t.Errorf("%d cores are held", len(p.cores))
+		}
 		cancel()
 		if err := <-done; !errs.Is(err, errs.Busy) {
-			t.Errorf("the second large one: %v", err)
+			t.Errorf("the second one: %v", err)
 		}
-		small()
 		first()
-		if len(p.cores) != 0 || len(p.large) != 0 {
-			t.Errorf("%d cores, %d large: never given back", len(p.cores), len(p.large))
+		again, err := p.admit(t.Context(), pictureMemory)
+		must(t, err)
+		again()
+		if len(p.cores) != 0 || p.limit.now() != 0 {
+			t.Errorf("%d cores and %d places are never given back", len(p.cores), p.limit.now())
 		}
 	})
 }
 
-func TestWhichPicturesAreLarge(t *testing.T) {
+func TestPicturesDoNotQueueForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPictures(newLimit("pictures", maxPictures, "too many pictures"))
+		for range cap(p.cores) {
+			_, err := p.admit(t.Context(), 1)
+			must(t, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		for range maxPictures - cap(p.cores) {
+			go p.admit(ctx, 1)
+		}
+		synctest.Wait()
+		if _, err := p.admit(t.Context(), 1); !errs.Is(err, errs.Busy) || errs.Of(err).RetryAfter == 0 {
+			t.Errorf("one too many: %v", err)
+		}
+		cancel()
+		synctest.Wait()
+		if got := p.limit.now(); got != int64(cap(p.cores)) {
+			t.Errorf("%d places are held", got)
+		}
+	})
+}
+
+// What a picture takes depends on its format, its depth and how it is encoded.
+func TestWhichPicturesAreAffordable(t *testing.T) {
 	photo := quarters(64, 32, red, lime, blue, white)
 	for name, test := range map[string]struct {
 		data []byte
 		want bool
 	}{
-		"jpeg of 12 million":             {jpegSized(t, asJPEG(t, photo), 4000, 3000), false},
-		"jpeg of 40 million":             {jpegSized(t, asJPEG(t, photo), 8000, 5000), true},
-		"progressive jpeg of 2 million":  {jpegSized(t, fixture(t, progressiveJPEG), 1920, 1080), false},
-		"progressive jpeg of 12 million": {jpegSized(t, fixture(t, progressiveJPEG), 4000, 3000), true},
-		"unclear jpeg of 12 million":     {inJPEG(jpegSized(t, asJPEG(t, photo), 4000, 3000), jpegSegment(0xE0, []byte("x")), []byte{0, 0}), true},
-		"png of 12 million":              {pngHeader(4000, 3000, 8, 6, 0), false},
-		"png of 12 million, 16 bits":     {pngHeader(4000, 3000, 16, 6, 0), true},
-		"gif of 12 million":              {gifHeader(4000, 3000), false},
-		"webp of 64 × 32":                {fixture(t, losslessWebP), false},
+		"jpeg of 12 million":              {jpegSized(t, asJPEG(t, photo), 4000, 3000), true},
+		"jpeg of 40 million":              {jpegSized(t, asJPEG(t, photo), 8000, 5000), true},
+		"progressive jpeg of 12 million":  {jpegSized(t, fixture(t, progressiveJPEG), 4000, 3000), true},
+		"progressive jpeg of 40 million":  {jpegSized(t, fixture(t, progressiveJPEG), 8000, 5000), false},
+		"unclear jpeg of 12 million":      {inJPEG(jpegSized(t, asJPEG(t, photo), 4000, 3000), jpegSegment(0xE0, []byte("x")), []byte{0, 0}), false},
+		"png of 12 million":               {pngHeader(4000, 3000, 8, 6, 0), true},
+		"png of 12 million, 16 bits":      {pngHeader(4000, 3000, 16, 6, 0), true},
+		"the same, interlaced":            {pngHeader(4000, 3000, 16, 6, 1), false},
+		"png of 6300 × 6300, 16 bits":     {pngHeader(6300, 6300, 16, 6, 0), false},
+		"png of 6300 × 6300, 16 bit gray": {pngHeader(6300, 6300, 16, 0, 0), true},
+		"the same, made transparent":      {joined(pngHeader(6300, 6300, 16, 0, 0), pngChunk("tRNS", []byte{0, 0})), false},
+		"png of 6300 × 6300, 8 bits":      {pngHeader(6300, 6300, 8, 6, 0), false},
+		"png of 6300 × 6300, gray":        {pngHeader(6300, 6300, 8, 0, 0), true},
+		"gif of 12 million":               {gifHeader(4000, 3000), true},
+		"webp of 64 × 32":                 {fixture(t, losslessWebP), true},
 	} {
 		pic, err := inspectPicture(&pictureSource{ctx: t.Context(), src: bytes.NewReader(test.data)})
 		must(t, err)
-		if got := pic.memory(256, 256); got > largePicture != test.want {
-			t.Errorf("%s: %d MiB", name, got>>20)
+		if err := pic.affordable(256, 256); (err == nil) != test.want {
+			t.Errorf("%s: %d MiB, %v", name, pic.memory(256, 256)>>20, err)
 		}
 	}
 }
@@ -123,12 +159,12 @@ func TestShrinkGivesUp(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPictures()
+			p := newPictures(newLimit("pictures", maxPictures, ""))
 			p.patience = test.patience
 			if _, _, err := p.shrink(test.ctx, test.src, 8, 8); !test.check(err) {
 				t.Errorf("got %v", err)
 			}
-			if len(p.cores)+len(p.large) != 0 {
+			if len(p.cores) != 0 || p.limit.now() != 0 {
 				t.Error("a core is never given back")
 			}
 		})
@@ -162,7 +198,7 @@ func TestShrinkEndsWithinItsPatience(t *testing.T) {
 	}
 	scan := joined(jpegSegment(0xDA, []byte{1, 1, 0, 1, 1, 0}), run.Lsh(run, 2).FillBytes(make([]byte, 19)))
 	data := joined([]byte{0xFF, 0xD8}, jpegSegment(0xC2, append(size, 1, 1, 0x11, 0)), jpegSegment(0xC4, append(code, 0xE0)), bytes.Repeat(scan, 100_000), []byte{0xFF, 0xD9})
-	p := newPictures()
+	p := newPictures(newLimit("pictures", maxPictures, ""))
 	p.patience /= 40
 	var err error
 	used := allocating(func() { _, _, err = p.shrink(t.Context(), bytes.NewReader(data), 8, 8) })

@@ -56,9 +56,13 @@ type picture struct {
 	format        *pictureFormat
 	width, height int // of a gif, of its screen, which its frame cannot exceed
 	model         color.Model
-	orientation   int  // as in EXIF, 1 to 8
-	progressive   bool // of a jpeg
-	size          int  // in bytes
+	orientation   int     // as in EXIF, 1 to 8
+	progressive   bool    // of a jpeg
+	samples       float64 // of a jpeg, per pixel: less than one for each component that is subsampled
+	interlaced    bool    // of a png
+	transparent   bool    // of a png, by tRNS: the decoder adds alpha to it
+	opaqueLossy   bool    // of a webp
+	size          int     // in bytes
 }
 
 // inspectPicture reads the headers.
@@ -105,9 +109,9 @@ func (format *pictureFormat) inspect(in *pictureSource, size int64) (*picture, e
 	return pic, nil
 }
 
-// affordable refuses what nobody's photograph is and what a decoder would need
-// too much memory for.
-func (pic *picture) affordable() error {
+// affordable rejects a picture with implausible dimensions, or that takes more than
+// the whole budget of memory to become width × height.
+func (pic *picture) affordable(width, height int) error {
 	switch w, h := pic.width, pic.height; {
 	case w < 1 || h < 1:
 		return errs.Field(errs.Invalid, "file", "the picture has no pixels")
@@ -115,39 +119,88 @@ func (pic *picture) affordable() error {
 		return errs.Field(errs.Invalid, "file", "the picture is %d × %d pixels, at most %d are accepted on a side", w, h, maxPictureSide)
 	case w*h > maxPixels:
 		return errs.Field(errs.Invalid, "file", "the picture is %d × %d pixels, at most %d million in all are accepted", w, h, maxPixels/1_000_000)
-	case w*h > maxProgressive && pic.progressive:
-		return errs.Field(errs.Invalid, "file", "the picture is %d × %d pixels, at most %d million are accepted in a progressive jpeg", w, h, maxProgressive/1_000_000)
+	case pic.memory(width, height) > pictureMemory:
+		return errs.Field(errs.Invalid, "file", "the picture is %d × %d pixels and needs %d MiB of memory as it is encoded, at most %d are accepted: save it smaller, with 8 bits per channel, or not progressive",
+			w, h, pic.memory(width, height)>>20, pictureMemory>>20)
 	}
 	return nil
 }
 
 // memory is how many bytes decoding and scaling take at most, about.
 func (pic *picture) memory(width, height int) int {
-	pixels := pic.width * pic.height
-	scaling := 1<<20 + 16*pic.width + 4*32*width*height
-	switch {
-	case pic.format.name == "gif":
-		return scaling + 2*pixels // one more while lines are brought into their order
-	case pic.format.name == "webp":
-		// Without loss, 16 pixels can have Huffman trees of their own, up to 2,600
-		// times; a byte of the file makes at most 400 of them.
-		return scaling + 14*pixels + min(400*pic.size, 53_000*min(pixels/16+1, 2600))
-	case pic.format.name == "png" && (pic.model == color.RGBA64Model || pic.model == color.NRGBA64Model):
-		return scaling + 12*pixels // half of them twice when interlaced
-	case pic.format.name == "png":
-		return scaling + 6*pixels
-	case pic.progressive:
-		return scaling + 24*pixels // four planes, a 32-bit coefficient each, and their CMYK
-	}
-	return scaling + 8*pixels
+	const mib, lineBytes, perResult = 1 << 20, 16, 4 * 32 // scalePicture says what it keeps
+	scaling := mib + lineBytes*pic.width + perResult*min(width*height, pic.width*pic.height)
+	return scaling + int(pic.perPixel()*float64(pic.width*pic.height)) + pic.tables()
 }
 
-// lookAtPNG walks over the chunks (PNG, third edition, 5.3) to eXIf.
+// perPixel is how many bytes the decoder keeps for a pixel.
+func (pic *picture) perPixel() float64 {
+	switch pic.format.name {
+	case "gif":
+		return 2 // one more while lines are brought into their order
+	case "webp":
+		if pic.opaqueLossy {
+			return 2
+		}
+		return 14
+	case "png":
+		bytes := pic.pngBytes()
+		if pic.interlaced {
+			bytes *= 1.5 // the largest of the passes beside the whole
+		}
+		return bytes
+	}
+	bytes := pic.samples
+	if pic.progressive {
+		bytes *= 5 // the samples, and a 32-bit coefficient for each
+	}
+	if pic.model != color.YCbCrModel && pic.model != color.GrayModel {
+		bytes += 4 // RGB and CMYK are converted
+	}
+	return bytes
+}
+
+// pngBytes is the size of a pixel in memory, by the depth of its channels.
+func (pic *picture) pngBytes() float64 {
+	switch pic.model {
+	case color.RGBA64Model, color.NRGBA64Model:
+		return 8
+	case color.Gray16Model:
+		if pic.transparent {
+			return 8
+		}
+		return 2
+	case color.RGBAModel, color.NRGBAModel:
+		return 4
+	case color.GrayModel:
+		if pic.transparent {
+			return 4
+		}
+	}
+	return 1 // also with a palette
+}
+
+// tables are bytes that do not depend on the pixels alone. In a webp without loss,
+// 16 pixels can have Huffman trees of their own, up to 2,600 times; a byte of the
+// file makes at most 400 of them.
+func (pic *picture) tables() int {
+	if pic.format.name != "webp" || pic.opaqueLossy {
+		return 0
+	}
+	return min(400*pic.size, 53_000*min(pic.width*pic.height/16+1, 2600))
+}
+
+// lookAtPNG walks over the chunks (PNG, third edition, 5.3) for what the header
+// leaves open.
 func lookAtPNG(pic *picture, in io.ReadSeeker, _ int64) error {
 	const header, checksum = 8, 4
 	chunk := make([]byte, header)
 	at := int64(len("\x89PNG\r\n\x1a\n"))
-	for range maxPictureChunks {
+	for chunks := 0; ; chunks++ {
+		if chunks == maxPictureChunks {
+			pic.transparent = true // it may come yet
+			return nil
+		}
 		if _, err := in.Seek(at, io.SeekStart); err != nil {
 			return err
 		}
@@ -158,13 +211,19 @@ func lookAtPNG(pic *picture, in io.ReadSeeker, _ int64) error {
 		switch string(chunk[4:]) {
 		case "eXIf":
 			pic.orientation = readOrientation(in, length)
-			return nil
+		case "tRNS":
+			pic.transparent = true
+		case "IHDR":
+			var header [13]byte // the last byte is the method of interlacing
+			if _, err := io.ReadFull(in, header[:]); err != nil {
+				return nil
+			}
+			pic.interlaced = pic.interlaced || header[12] != 0
 		case "IEND":
 			return nil
 		}
 		at += header + length + checksum
 	}
-	return nil
 }
 
 // lookAtWebP walks over the chunks of the RIFF container (RFC 9649, 2.3 to 2.7)
@@ -180,6 +239,7 @@ func lookAtWebP(pic *picture, in io.ReadSeeker, size int64) error {
 	if end > size {
 		return errs.Field(errs.Invalid, "file", pictureIsDamaged)
 	}
+	plain := true // so far
 	at := int64(pictureHead)
 	for range maxPictureChunks {
 		if at >= end {
@@ -193,6 +253,11 @@ func lookAtWebP(pic *picture, in io.ReadSeeker, size int64) error {
 		}
 		length := int64(binary.LittleEndian.Uint32(head[4:]))
 		switch string(head[:4]) {
+		case "VP8 ", "VP8L": // the first is the picture
+			pic.opaqueLossy = pic.opaqueLossy || plain && string(head[:4]) == "VP8 "
+			plain = false
+		case "ALPH":
+			plain, pic.opaqueLossy = false, false
 		case "VP8X":
 			if head[header]&animated != 0 {
 				return errs.Field(errs.BadMedia, "file", "an animated webp is not accepted")

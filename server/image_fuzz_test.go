@@ -65,7 +65,7 @@ func FuzzShrink(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		pic, err := inspectPicture(&pictureSource{ctx: context.Background(), src: bytes.NewReader(data)})
 		expected := 0
-		if err == nil && pic.affordable() == nil {
+		if err == nil && pic.affordable(8, 6) == nil {
 			expected = pic.memory(8, 6)
 		}
 		var out []byte

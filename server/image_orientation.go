@@ -21,7 +21,7 @@ func turnsSideways(orientation int) bool { return orientation >= 5 }
 // which forgives more, cannot be surprised by it.
 func lookAtJPEG(pic *picture, in io.ReadSeeker, _ int64) error {
 	const sof0, sof2, dht, jpg, dac, sos, app1 = 0xC0, 0xC2, 0xC4, 0xC8, 0xCC, 0xDA, 0xE1
-	pic.progressive = true
+	pic.progressive, pic.samples = true, jpegComponents
 	r := bufio.NewReader(in)
 	if _, err := r.Discard(2); err != nil {
 		return nil // the decoder says what is missing
@@ -43,11 +43,36 @@ func lookAtJPEG(pic *picture, in io.ReadSeeker, _ int64) error {
 			continue
 		case marker >= sof0 && marker <= 0xCF && marker != dht && marker != jpg && marker != dac && !framed:
 			pic.progressive, framed = marker == sof2, true
+			frame := make([]byte, length)
+			if _, err := io.ReadFull(r, frame); err != nil {
+				return nil
+			}
+			pic.samples = samplesOf(frame)
+			continue
 		}
 		if _, err := r.Discard(length); err != nil {
 			return nil
 		}
 	}
+}
+
+// jpegComponents is how many samples a pixel of a jpeg has at most: one for each of
+// its components.
+const jpegComponents = 4
+
+// samplesOf returns how many samples a pixel has, from a frame header (ITU T.81,
+// B.2.2): six bytes, and three per component with the factors in the second.
+func samplesOf(frame []byte) float64 {
+	const head, component = 6, 3
+	most, sum := 1, 0
+	for at := head; at+component <= len(frame); at += component {
+		across, down := int(frame[at+1]>>4), int(frame[at+1]&15)
+		most, sum = max(most, across*down), sum+across*down
+	}
+	if len(frame) < head+component || len(frame) > head+jpegComponents*component {
+		return jpegComponents // the decoder says what is wrong
+	}
+	return float64(sum) / float64(most)
 }
 
 // nextSegment reads a marker and the length of what follows it.

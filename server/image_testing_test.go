@@ -180,7 +180,7 @@ func exifOf(order binary.AppendByteOrder, orientation uint16, rest string) []byt
 
 func shrinkBytes(t testing.TB, data []byte, width, height int) ([]byte, string, error) {
 	t.Helper()
-	return newPictures().shrink(context.Background(), bytes.NewReader(data), width, height)
+	return newPictures(newLimit("pictures", maxPictures, "")).shrink(context.Background(), bytes.NewReader(data), width, height)
 }
 
 // shrunkTo is the result of what must succeed.

@@ -243,7 +243,7 @@ func TestDecodingEndsWithTheClient(t *testing.T) {
 	in := start(t)
 	r := in.request("PUT", "/admin/info", ordinaryBody(largeDecode), "owner").WithContext(ctx)
 	in.send(r).brief(400, "connection was closed")
-	if n := in.server.bodies.memory.now(); n != 0 {
+	if n := in.server.limits.bodyMemory.now(); n != 0 {
 		t.Errorf("%d bytes are still held", n)
 	}
 }
@@ -251,7 +251,7 @@ func TestDecodingEndsWithTheClient(t *testing.T) {
 func TestMemoryForBodiesIsBounded(t *testing.T) {
 	in := start(t)
 	body := `{"nickname":"` + strings.Repeat("x", 100_000) + `"}`
-	memory := in.server.bodies.memory
+	memory := in.server.limits.bodyMemory
 	in.call("PUT", "/admin/info", body, "owner").brief(422)
 	must(t, memory.take(bodyShare, share{"192.0.2.1", bodyShare})) // the address of a test's requests
 	in.call("PUT", "/admin/info", body, "owner").brief(429, `"errorCode":"too_many_requests"`)

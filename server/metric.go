@@ -43,6 +43,7 @@ func (m *metrics) gauge(name, help string, value func() float64) {
 type collected struct {
 	version        string
 	requests       []*requestStats
+	limits         []*limit
 	store          store.Stats
 	auth           auth.Stats
 	files          []store.FileStats
@@ -56,7 +57,7 @@ type collected struct {
 
 func (s *Server) collect() (*collected, error) {
 	c := &collected{
-		version: s.config.Version, requests: s.metrics.requests, store: s.db.Stats(), auth: s.auth.Stats(),
+		version: s.config.Version, requests: s.metrics.requests, limits: s.limits.all(), store: s.db.Stats(), auth: s.auth.Stats(),
 		free: -1, writable: s.db.Healthy() == nil, slow: s.metrics.slow.counts(),
 	}
 	c.stored, c.coming = s.db.FileBytes()

@@ -46,6 +46,25 @@ var families = []family{
 			out.counter(labels("what", what), c.auth.Throttled[what])
 		}
 	}},
+	{"reeve_limit_rejections_total", "counter", "Connections and requests rejected by a limit, and transfers cut off.", func(c *collected, out *samples) {
+		for _, l := range c.limits {
+			out.counter(labels("limit", l.name), l.rejected.Load())
+		}
+	}},
+	{"reeve_limit_in_use", "gauge", "How much of a limit is in use, in bytes for body_memory.", func(c *collected, out *samples) {
+		for _, l := range c.limits {
+			if l.total > 0 {
+				out.gauge(labels("limit", l.name), float64(l.now()))
+			}
+		}
+	}},
+	{"reeve_limit_max", "gauge", "The limit itself, in bytes for body_memory.", func(c *collected, out *samples) {
+		for _, l := range c.limits {
+			if l.total > 0 {
+				out.gauge(labels("limit", l.name), float64(l.total))
+			}
+		}
+	}},
 	{"reeve_store_views_total", "counter", "Views of the data, most of which are served from memory.", func(c *collected, out *samples) {
 		out.counter("", c.store.Views)
 	}},

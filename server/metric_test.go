@@ -91,11 +91,11 @@ func TestMetricsCountRequests(t *testing.T) {
 func TestMetricsCountAServerError(t *testing.T) {
 	in := start(t)
 	in.ok("GET", "/metrics", "", "metrics")
-	in.server.backup.Lock()
+	must(t, in.server.limits.backups.take(maxBackups))
 	in.moves("a refused backup", map[string]float64{requestsOf("GET", "/system/backup", "5xx"): 1}, func() {
 		in.call("GET", "/system/backup", "", "owner").brief(503)
 	})
-	in.server.backup.Unlock()
+	in.server.limits.backups.give(maxBackups)
 }
 
 func TestMetricsCountSignIns(t *testing.T) {

@@ -45,7 +45,7 @@ func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration,
 	r.Headers = hide.header(req.http.Header)
 	r.UserAgent = r.Headers["User-Agent"]
 	if body := req.mon.body; body != nil {
-		done := req.s.bodies.decodeTurn(len(body))
+		done := req.s.decodeTurn(len(body))
 		r.Payload = hide.body(route, req.http.Header.Get("Content-Type"), body, true)
 		done()
 	}

@@ -242,21 +242,18 @@ func responses(rt *Route, types *schemas) object {
 
 // failuresOf says how a route can fail.
 func failuresOf(rt *Route) []errs.Kind {
-	kinds := []errs.Kind{errs.Malformed, errs.Internal, errs.Busy}
+	kinds := []errs.Kind{errs.Malformed, errs.Internal, errs.Busy, errs.TooMany} // the last for connections, whatever they ask
 	if rt.Access != public || rt.attempts {
 		kinds = append(kinds, errs.Unauthenticated)
 	}
 	if rt.Access != public && rt.Access != metricsToken || rt.closable {
 		kinds = append(kinds, errs.Denied)
 	}
-	if rt.attempts {
-		kinds = append(kinds, errs.TooMany)
-	}
 	if strings.Contains(rt.Path, ":") || rt.Access == metricsToken || rt.in != nil && slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "query" && f.required }) {
 		kinds = append(kinds, errs.NotFound)
 	}
 	if rt.Method != "GET" {
-		kinds = append(kinds, errs.Conflict, errs.Full, errs.TooLarge, errs.BadMedia, errs.TooMany) // a body can be too large even where none is needed
+		kinds = append(kinds, errs.Conflict, errs.Full, errs.TooLarge, errs.BadMedia) // a body can be too large even where none is needed
 	}
 	if rt.head {
 		kinds = append(kinds, errs.BadRange, errs.Invalid)

@@ -35,7 +35,7 @@ type Request struct {
 	begun     time.Time
 	db        store.Watched // what handlers ask, so that it is seen in monitoring
 	mon       monitored
-	held      int64 // bytes of the memory for bodies
+	held      []func() // ends what the request holds of limits
 }
 
 // auth is the sign-in, which reaches the store as the request does.
@@ -79,7 +79,7 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 		defer func() { // also of an answer that is broken off
 			stats.count(req) // first: what follows sends the answer
 			s.monitor.done(rt, req, err)
-			req.freeMemory() // last: monitoring reads the body
+			req.letGo() // last: monitoring reads the body
 		}()
 		if err != nil {
 			s.fail(req, err)
@@ -240,8 +240,12 @@ func (s *Server) fail(req *Request, err error) {
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 	}
-	if e.Kind == errs.TooLarge {
-		h.Set("Connection", "close") // the rest of the body is not read
+	if req.http.ContentLength != 0 {
+		if e.Kind == errs.TooLarge || e.Kind == errs.TooMany || e.Kind == errs.Busy {
+			h.Set("Connection", "close") // the rest of the body is not read
+		}
+		// net/http reads some of it before the next request.
+		http.NewResponseController(&req.w).SetReadDeadline(time.Now().Add(bodyGrace)) // fails only where there is no connection, in a test
 	}
 	body, err := json.Marshal(failure{Msg: e.Msg, ShowType: st.show, ErrorCode: e.Code, RequestID: req.ID, Errors: e.Fields})
 	if err != nil {

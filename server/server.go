@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,7 @@ type Config struct {
 	TLSCert        string // PEM files; both or neither
 	TLSKey         string
 	TrustedProxies []netip.Prefix
+	MaxConnections int // 0 for as many as the limit of descriptors allows
 	Monitor        MonitorConfig
 	Console        fs.FS    // index.html and assets/, as the console is built; nil for no console
 	CORSOrigins    []string // exact origins, like https://admin.example.org; none by default
@@ -56,6 +58,8 @@ const (
 	writeTimeout    = 60 * time.Second // from the end of the header to the end of the answer; streams set their own
 	shutdownTimeout = 20 * time.Second // for requests in flight
 	maxHeaderBytes  = 64 << 10
+	maxStreams      = 100       // requests at once on a connection of HTTP/2
+	streamBuffer    = 256 << 10 // bytes that such a connection keeps for requests that do not read
 )
 
 // Server answers requests from one database.
@@ -66,12 +70,13 @@ type Server struct {
 	log      zerolog.Logger
 	handler  http.Handler
 	openapi  document
-	backup   sync.Mutex // one at a time
 	images   *pictures
 	jobs     *jobs
 	links    *linkSigner
 	failures failureLog
-	bodies   *bodies
+	limits   *limits
+	decoding chan struct{} // large bodies, a few at a time
+	grace    time.Duration // of slow transfers: paceTime, but for tests
 	monitor  *monitor
 	routes   []Route
 	metrics  metrics
@@ -86,12 +91,19 @@ type Server struct {
 func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server, error) {
 	var head [6]byte
 	rand.Read(head[:]) // never fails: crypto/rand ends the program instead
-	s := &Server{config: config, db: db, auth: a, log: log, images: newPictures(), bodies: newBodies(), started: time.Now(), idHead: hex.EncodeToString(head[:])}
+	connections, err := maxConnections(config.MaxConnections)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		config: config, db: db, auth: a, log: log, limits: newLimits(connections), grace: paceTime, started: time.Now(), idHead: hex.EncodeToString(head[:]),
+		decoding: make(chan struct{}, max(1, runtime.NumCPU()-1)), // one core stays free of them, where there are two
+	}
+	s.images = newPictures(s.limits.pictures)
 	all := routes()
 	if err := checkRoutes(all); err != nil {
 		return nil, err
 	}
-	var err error
 	if s.openapi, err = newDocument(all, config.Version); err != nil {
 		return nil, err
 	}
@@ -99,7 +111,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s.jobs, s.links = newJobs(s), newLinkSigner()
 	s.monitor.gauges(&s.metrics)
 	db.OnSlowWrite(s.slowWrite)
-	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.cacheHealth, s.clockHealth, s.monitorHealth}
+	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.limitHealth}
 	s.handler = s.headers(s.cors(s.router(all)))
 	return s, nil
 }
@@ -198,13 +210,14 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 		IdleTimeout:       idleTimeout,
 		WriteTimeout:      writeTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: streamBuffer, MaxReceiveBufferPerStream: streamBuffer},
 		ErrorLog:          httpLog(s.log),
 	}
 	tcp, err := net.Listen("tcp", s.config.Listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", s.config.Listen, err)
 	}
-	timed := newDeadlines(tcp)
+	timed := newDeadlines(tcp, newGate(s.limits.connections, s.config.TrustedProxies, s.config.TLSCert == ""))
 	listener := net.Listener(timed)
 	if s.config.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(s.config.TLSCert, s.config.TLSKey)

@@ -37,10 +37,9 @@ func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {
 // the first byte leaves, and the bytes of files are kept from being deleted, so a
 // slow client holds no transaction open and the disk holds no second copy of them.
 func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
-	if !req.s.backup.TryLock() {
-		return errs.New(errs.Busy, "another backup is being taken").After(10 * time.Second)
+	if err := req.hold(req.s.limits.backups, 1, share{userKey(req.Actor), maxBackupsPerUser}); err != nil {
+		return errs.Of(err).After(backupRetry)
 	}
-	defer req.s.backup.Unlock()
 	recipients := req.s.config.BackupRecipients
 	b, err := req.s.db.Backup(len(recipients) > 0)
 	if err != nil {
@@ -61,24 +60,39 @@ func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Request-Id", req.ID)
 	w.WriteHeader(http.StatusOK)
-	out := &longAnswer{req: req, w: w}
+	out := newLongAnswer(req, w)
 	if len(recipients) > 0 {
-		return b.Encrypt(out, recipients)
+		err = b.Encrypt(out, recipients)
+	} else {
+		_, err = b.WriteTo(out)
 	}
-	_, err = b.WriteTo(out)
+	if tooSlow(err) {
+		req.s.limits.rate.count()
+	}
 	return err
 }
+
+// backupRetry is when a client may ask again for a backup that it did not get.
+const backupRetry = 10 * time.Second
 
 // askEvery is how many bytes of a long answer are sent before it is asked again
 // whether the caller may have them.
 const askEvery = 1 << 20
 
-// longAnswer is an answer that may take hours, as long as its reader goes on taking
-// it: the deadline moves with every write. A caller who no longer may gets no more.
+// longAnswer is an answer that may take hours, as long as its reader keeps up the
+// rate. A caller who no longer may have it gets no more.
 type longAnswer struct {
 	req  *Request
 	w    http.ResponseWriter
+	pace *pace
 	sent int
+}
+
+func newLongAnswer(req *Request, w http.ResponseWriter) *longAnswer {
+	control := http.NewResponseController(w)
+	return &longAnswer{req: req, w: w, pace: newPace(req.s.grace, func(deadline time.Time) {
+		control.SetWriteDeadline(deadline) // fails only where there is no connection, in a test
+	})}
 }
 
 func (a *longAnswer) Write(p []byte) (int, error) {
@@ -88,7 +102,8 @@ func (a *longAnswer) Write(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	a.sent += len(p)
-	http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(writeTimeout)) // fails only where there is no connection, in a test
-	return a.w.Write(p)
+	n, err := a.w.Write(p)
+	a.sent += n
+	a.pace.passed(n)
+	return n, err
 }

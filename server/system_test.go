@@ -39,15 +39,15 @@ func TestABackupIsTheWholeDatabase(t *testing.T) {
 	}
 }
 
-func TestOneBackupAtATime(t *testing.T) {
+func TestBackupsAreLimited(t *testing.T) {
 	in := start(t)
-	in.server.backup.Lock()
+	must(t, in.server.limits.backups.take(maxBackups))
 	a := in.call("GET", "/system/backup", "", "owner")
 	a.brief(503, `"errorCode":"busy"`, `"showType":5`)
 	if a.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	in.server.backup.Unlock()
+	in.server.limits.backups.give(maxBackups)
 	for range 2 {
 		in.ok("GET", "/system/backup", "", "owner")
 	}

@@ -38,7 +38,10 @@ type form struct {
 
 // form begins to read a request's multipart body into the form fields of in.
 func (req *Request) form(d *input, in any) (*form, error) {
-	body := &patientBody{ReadCloser: req.http.Body, control: http.NewResponseController(&req.w)}
+	if err := req.hold(req.s.limits.uploads, 1, req.shares(maxUploadsPerAddress, maxUploadsPerUser)...); err != nil {
+		return nil, err
+	}
+	body := newPatientBody(req)
 	buffered := bufio.NewReaderSize(body, formBuffer)
 	head := &partHead{Reader: buffered}
 	req.http.Body = struct {
@@ -182,20 +185,29 @@ func (u uploadReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// patientBody is a body that may take any time as long as it goes on arriving.
+// patientBody is a body that may take any time as long as it keeps up the rate.
 type patientBody struct {
 	io.ReadCloser
-	control *http.ResponseController
-	next    time.Time // when the deadlines are moved again
+	req  *Request
+	pace *pace
+}
+
+func newPatientBody(req *Request) *patientBody {
+	control := http.NewResponseController(&req.w)
+	return &patientBody{req.http.Body, req, newPace(req.s.grace, func(deadline time.Time) {
+		control.SetReadDeadline(deadline) // these fail only where there is no connection, in a test
+		control.SetWriteDeadline(deadline.Add(writeTimeout))
+	})}
 }
 
 func (b *patientBody) Read(p []byte) (int, error) {
-	if now := time.Now(); now.After(b.next) {
-		b.next = now.Add(time.Second)
-		b.control.SetReadDeadline(now.Add(bodyTimeout)) // these fail only where there is no connection, in a test
-		b.control.SetWriteDeadline(now.Add(bodyTimeout + writeTimeout))
+	n, err := b.ReadCloser.Read(p)
+	b.pace.passed(n)
+	if tooSlow(err) {
+		b.req.s.limits.rate.count()
+		err = errs.New(errs.Malformed, "the upload is too slow: %d KiB must arrive within %d seconds", paceBytes>>10, int(b.pace.grace.Seconds())).Because(err)
 	}
-	return b.ReadCloser.Read(p)
+	return n, err
 }
 
 // uploadFault is the answer to a body that could not be read.

@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
+	"image"
+	"image/png"
 	"net"
 	"os/exec"
 	"slices"
@@ -17,8 +20,8 @@ const maxMemory = 256 << 20
 // besieged is a program with as few descriptors as a system gives by default, and
 // somebody at another address who reads from it during an attack.
 type besieged struct {
-	*process
 	*client
+	process *process
 	reader  *wire
 	request []byte
 	calm    time.Duration // the reader's 99th percentile when nobody else asks anything
@@ -35,7 +38,7 @@ func besiege(t *testing.T, words ...string) *besieged {
 	}
 	cmd.Path = shell
 	b := &besieged{process: begin(t, cmd)}
-	b.ready()
+	b.process.ready()
 	b.client = signedIn(t, b.process)
 	b.request = rawRequest(b.process, "/system/setting", b.token)
 	conn, err := dialFrom(b.process, "127.0.0.9")
@@ -79,8 +82,8 @@ func (b *besieged) endures(t *testing.T, attackers int, attack func(i int, stop 
 	var p99 time.Duration
 	var most int64
 	var wg sync.WaitGroup
-	before := b.anonymous()
-	grown := b.grown(func() {
+	before := b.process.anonymous()
+	grown := b.process.grown(func() {
 		for i := range attackers {
 			wg.Go(func() { attack(i, stop) })
 		}
@@ -152,4 +155,142 @@ func TestBodiesThatAreSlowToDecode(t *testing.T) {
 		}
 	})
 	t.Logf("answers by status: %v", answers)
+}
+
+// Thousands of connections that send the beginning of a body and no more, from one
+// address and with as many descriptors as a system gives by default.
+func TestSlowBodiesDoNotUseUpTheDescriptors(t *testing.T) {
+	b := besiege(t)
+	connections := size(700, 2000, 2000)
+	b.endures(t, 8, func(i int, stop <-chan struct{}) {
+		var open []net.Conn
+		defer func() {
+			for _, conn := range open {
+				conn.Close()
+			}
+		}()
+		for n := 0; n < connections/8 && !stopped(stop); n++ {
+			conn, err := dialFrom(b.process, "127.0.0.2")
+			if err != nil {
+				continue
+			}
+			open = append(open, conn)
+			fmt.Fprintf(conn, "POST /admin/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000\r\n\r\n{")
+		}
+		<-stop
+	})
+	// A stranger at another address is heard, over a new connection.
+	conn, err := dialFrom(b.process, "127.0.0.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWire(conn)
+	defer conn.Close()
+	if status, _, err := w.ask(rawRequest(b.process, "/health", "")); err != nil || status != 200 {
+		t.Errorf("health is answered %d, %v", status, err)
+	}
+	if b.limit("connections_rejected")+b.limit("bodies_rejected") == 0 {
+		t.Error("nothing was rejected: this was no attack")
+	}
+}
+
+// limit is a figure of the part of health that tells of limits.
+func (b *besieged) limit(figure string) int64 {
+	b.t.Helper()
+	out := into[struct {
+		Parts []struct {
+			Name    string
+			Figures map[string]int64
+		}
+	}](b.t, b.want(200, "GET", "/system/health", ""))
+	for _, part := range out.Parts {
+		if part.Name == "limits" {
+			return part.Figures[figure]
+		}
+	}
+	b.t.Fatal("health does not name the limits")
+	return 0
+}
+
+// Hundreds of uploads of one user that send a little and then wait.
+func TestSlowUploadsHoldLittleMemory(t *testing.T) {
+	b := besiege(t)
+	head := formPart("slow") + strings.Repeat("x", 100_000)
+	request := fmt.Appendf(nil, "POST /file/list HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: 10000000\r\n\r\n%s", b.token, boundary, head)
+	b.endures(t, size(200, 400, 400), func(i int, stop <-chan struct{}) {
+		conn, err := dialFrom(b.process, "127.0.0.2")
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		conn.Write(request) // one that is rejected may be closed before
+		<-stop
+	})
+	if b.limit("uploads_rejected") == 0 {
+		t.Error("no upload was rejected")
+	}
+}
+
+// A picture of 6300 × 6300 pixels with 16 bits per channel, which would take 311 MiB.
+func TestDeepPicturesAreNotDecoded(t *testing.T) {
+	b := besiege(t)
+	deep := deepPicture(t, 6300)
+	modest := deepPicture(t, 2000)
+	request := func(data []byte) []byte {
+		form := formPart("deep.png") + string(data) + "\r\n" + formEnd
+		return fmt.Appendf(nil, "POST /admin/avatar HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: %d\r\n\r\n%s",
+			b.token, boundary, len(form), form)
+	}
+	requests := [][]byte{request(deep), request(modest)}
+	var mu sync.Mutex
+	answers := map[int]int{}
+	b.endures(t, 8, func(i int, stop <-chan struct{}) {
+		for !stopped(stop) {
+			w, err := dial(b.process)
+			if err != nil {
+				return
+			}
+			status, _, err := w.ask(requests[i%2])
+			w.conn.Close()
+			if err != nil || i%2 == 0 && status != 422 && status != 429 || i%2 == 1 && status != 200 && status != 429 && status != 503 {
+				t.Errorf("the attack is answered %d, %v", status, err)
+				return
+			}
+			mu.Lock()
+			answers[status]++
+			mu.Unlock()
+			<-time.After(50 * time.Millisecond)
+		}
+	})
+	t.Logf("answers by status: %v", answers)
+}
+
+// deepPicture is a png of side × side black pixels with 16 bits per channel.
+func deepPicture(t *testing.T, side int) []byte {
+	var out bytes.Buffer
+	if err := png.Encode(&out, image.NewNRGBA64(image.Rect(0, 0, side, side))); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// Backups that nobody reads: their number is bounded and everybody else goes on.
+// That they are given up is a matter of half a minute, and tested with less of it.
+func TestUnreadBackups(t *testing.T) {
+	b := besiege(t)
+	b.want(200, "PUT", "/system/setting", largeLimits)
+	b.put("large", payload{1, 24 << 20})
+	request := rawRequest(b.process, "/system/backup", b.token)
+	b.endures(t, 20, func(i int, stop <-chan struct{}) {
+		conn, err := dialFrom(b.process, "127.0.0.2")
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		conn.Write(request) // and read nothing
+		<-stop
+	})
+	if b.limit("backups_rejected") == 0 {
+		t.Error("no backup was rejected")
+	}
 }

@@ -1,0 +1,178 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"reeve/store/errs"
+)
+
+func TestALimitIsSharedByClients(t *testing.T) {
+	l := newLimit("test", 10, "too much")
+	a, b := share{"a", 6}, share{"b", 6}
+	for i, step := range []struct {
+		n      int64
+		shares []share
+		kind   errs.Kind // Internal for none
+	}{
+		{6, []share{a}, errs.Internal}, {1, []share{a}, errs.TooMany}, {5, []share{b}, errs.Busy}, {4, []share{b}, errs.Internal},
+		{1, []share{b, a}, errs.TooMany}, {1, nil, errs.Busy},
+	} {
+		err := l.take(step.n, step.shares...)
+		if step.kind == errs.Internal && err != nil || step.kind != errs.Internal && (!errs.Is(err, step.kind) || errs.Of(err).RetryAfter == 0) {
+			t.Errorf("step %d: %v", i, err)
+		}
+	}
+	l.give(6, a)
+	l.give(4, b)
+	if l.now() != 0 || len(l.byClient) != 0 || l.rejected.Load() != 4 {
+		t.Errorf("%d are held by %v, %d were rejected", l.now(), l.byClient, l.rejected.Load())
+	}
+}
+
+func TestMaxConnectionsLeaveDescriptors(t *testing.T) {
+	files, known := descriptors()
+	if !known {
+		t.Skip("this system does not tell how many descriptors there are")
+	}
+	if n, err := maxConnections(0); err != nil || n > max(leastConns, files-reservedFiles) || n > mostConns {
+		t.Errorf("%d of %d, %v", n, files, err)
+	}
+	if n, err := maxConnections(20); err != nil || n != 20 {
+		t.Errorf("%d, %v", n, err)
+	}
+	if _, err := maxConnections(files); err == nil || !strings.Contains(err.Error(), "server.max_connections") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// gated is a server of so many connections, as Run makes it.
+func gated(t *testing.T, in *instance, most int, exempt ...netip.Prefix) *httptest.Server {
+	in.server.limits.connections.total = int64(most)
+	srv := httptest.NewUnstartedServer(in.server.Handler())
+	d := newDeadlines(srv.Listener, newGate(in.server.limits.connections, exempt, true))
+	srv.Listener = d
+	go d.watch(t.Context())
+	srv.Start()
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func TestConnectionsAreLimited(t *testing.T) {
+	for name, c := range map[string]struct {
+		exempt []netip.Prefix
+		fit    int
+		code   int
+	}{
+		"from one address":   {nil, 4, 429},
+		"from a proxy":       {[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, 8, 503},
+		"from another proxy": {[]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, 4, 429},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := start(t)
+			srv := gated(t, in, 8, c.exempt...)
+			var open []net.Conn
+			for range c.fit {
+				conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+				must(t, err)
+				defer conn.Close()
+				open = append(open, conn)
+			}
+			until(t, "they are all accepted", func() bool { return in.server.limits.connections.now() == int64(c.fit) })
+			a := in.over(srv)
+			if a.Code != c.code || a.Header.Get("Retry-After") == "" || a.envelope().Msg == "" {
+				t.Errorf("%d %v %s", a.Code, a.Header, a.Body)
+			}
+			a.checkHeaders(httptest.NewRequest("GET", "/health", nil))
+			if p := in.server.limitHealth(); p.State != degraded || p.Figures["connections_rejected"] != 1 {
+				t.Errorf("%+v", p)
+			}
+			open[0].Close()
+			until(t, "another one is accepted", func() bool { return in.over(srv).Code == 200 })
+		})
+	}
+}
+
+// over asks for health over a new connection.
+func (in *instance) over(srv *httptest.Server) *reply {
+	in.t.Helper()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Get(srv.URL + "/health")
+	must(in.t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	must(in.t, err)
+	return &reply{in.t, resp.StatusCode, resp.Header, string(body), "GET /health"}
+}
+
+// Uploads and bodies are limited by user and by address, and places come back.
+func TestUploadsAndBodiesAreLimited(t *testing.T) {
+	in := start(t)
+	in.clerk("clerk", "file.list.create")
+	address, owner := share{"192.0.2.1", 1 << 30}, share{"user 1", 1 << 30}
+	for name, c := range map[string]struct {
+		l       *limit
+		perUser int64
+		perAddr int64
+		call    func(as string) *reply
+	}{
+		"uploads": {in.server.limits.uploads, maxUploadsPerUser, maxUploadsPerAddress, func(as string) *reply { return in.upload("/file/list", "a text", as) }},
+		"bodies":  {in.server.limits.bodies, maxBodiesPerUser, maxBodiesPerAddress, func(as string) *reply { return in.call("PUT", "/admin/info", `{"sex":1}`, as) }},
+	} {
+		c.call("owner").brief(200)
+		must(t, c.l.take(c.perUser, owner))
+		a := c.call("owner")
+		a.brief(429, `"errorCode":"too_many_requests"`)
+		if a.Header.Get("Connection") != "close" || a.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: %v", name, a.Header)
+		}
+		c.call("clerk").brief(200)
+		c.l.give(c.perUser, owner)
+		must(t, c.l.take(c.perAddr, address))
+		c.call("clerk").brief(429)
+		c.l.give(c.perAddr, address)
+		must(t, c.l.take(c.l.total))
+		c.call("clerk").brief(503, `"errorCode":"busy"`)
+		c.l.give(c.l.total)
+		c.call("owner").brief(200)
+		if c.l.now() != 0 || len(c.l.byClient) != 0 {
+			t.Errorf("%s: %d are held by %v", name, c.l.now(), c.l.byClient)
+		}
+	}
+}
+
+// An upload that does not keep up the rate is cut off, even if it goes on.
+func TestASlowUploadIsCutOff(t *testing.T) {
+	in := start(t)
+	in.server.grace = 500 * time.Millisecond
+	srv := httptest.NewServer(in.server.Handler())
+	defer srv.Close()
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+	must(t, err)
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /file/list HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000000\r\n\r\n"+
+		"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n", in.tokens["owner"])
+	go func() {
+		for {
+			if _, err := conn.Write([]byte("x")); err != nil {
+				return
+			}
+			time.Sleep(10 * time.Millisecond) // never idle, and never fast
+		}
+	}()
+	answer, err := io.ReadAll(conn)
+	if !strings.Contains(string(answer), "400 Bad Request") || !strings.Contains(string(answer), "the upload is too slow") {
+		t.Errorf("%v %.500s", err, answer)
+	}
+	until(t, "its place is free", func() bool { return in.server.limits.uploads.now() == 0 })
+	if in.server.limits.rate.rejected.Load() != 1 {
+		t.Errorf("%d transfers were counted as too slow", in.server.limits.rate.rejected.Load())
+	}
+}
