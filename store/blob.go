@@ -241,6 +241,12 @@ func (b *blobs) survey() error {
 		last := uint64(0)
 		cursor = btx.Bucket([]byte(chunkBucket)).Cursor()
 		for key, _ := cursor.First(); key != nil; key, _ = cursor.Seek(placeKey(last + 1)) {
+			for ; key != nil && len(key) != chunkNameSize; key, _ = cursor.Next() {
+				unclear = true // it may be what is left of a chunk; verify reports it
+			}
+			if key == nil {
+				break
+			}
 			last = binary.BigEndian.Uint64(key)
 			if !taken[last] && !unclear { // else they may be the bytes of a damaged entry, which are all that is left of it
 				b.places = append(b.places, last)
@@ -254,6 +260,9 @@ func (b *blobs) survey() error {
 		return nil
 	})
 }
+
+// chunkNameSize is the length of a chunk's key: its place and its number.
+const chunkNameSize = 8 + 4
 
 func placeKey(place uint64) []byte { return binary.BigEndian.AppendUint64(nil, place) }
 
@@ -270,7 +279,7 @@ func decodeBlob(key, value []byte) (entry blobEntry, err error) {
 		err = errors.New("it makes no sense")
 	}
 	if err != nil {
-		err = &Damaged{Where: fmt.Sprintf("%s blob %x", blobsName, key), Err: err}
+		err = &Damaged{Where: fmt.Sprintf("%s: blob %x", blobsName, key), Err: err}
 	}
 	return entry, err
 }

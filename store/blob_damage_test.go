@@ -3,6 +3,10 @@ package store
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"go.etcd.io/bbolt"
@@ -65,5 +69,67 @@ func TestNothingIsDeletedOnceRecordsCannotBeTrusted(t *testing.T) {
 	stopUnlessFull(&db.failed, dataName, errors.New("the disk gave up"))
 	if used, err := db.references(f.Digest); !errs.Is(err, errs.Busy) {
 		t.Errorf("%v, %v", used, err)
+	}
+}
+
+// A key of the wrong length in files.db is reported and costs no file.
+func TestAShortKeyOfAChunk(t *testing.T) {
+	for _, key := range []string{"\x00", "\x00\x00\x00\x00\x00\x00\x00\x05", "\x00\x00\x00\x00\x00\x00\x00\x01\x00", "\xff\xff\xff"} {
+		dir := t.TempDir()
+		db := open(t, dir, Options{})
+		files := []*File{mustPut(t, db, "one", []byte("one")), mustPut(t, db, "large", randomData(t, 2*chunkSize))}
+		noErr(t, db.files.blobs.update(func(btx *bbolt.Tx) error {
+			_, err := btx.Bucket([]byte(chunkBucket)).CreateBucket([]byte(key))
+			return err
+		}))
+		shut(t, db)
+		report, err := VerifyDir(dir, Options{})
+		if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], fmt.Sprintf("files.db: chunk %x", key)) {
+			t.Errorf("verify of the key %x: %v, %v", key, report, err)
+		}
+		db = open(t, dir, Options{})
+		for _, f := range files {
+			if _, err := readBlob(db, f.Digest); err != nil {
+				t.Errorf("with the key %x: %v", key, err)
+			}
+		}
+		shut(t, db)
+	}
+}
+
+// Whatever is wrong with a meta page, verify says so in words.
+func TestVerifyOfDamagedMetaPagesDoesNotPanic(t *testing.T) {
+	dir := t.TempDir()
+	db := open(t, dir, Options{})
+	mustPut(t, db, "one", []byte("one"))
+	shut(t, db)
+	for name, pageSize := range map[string]int{dataName: os.Getpagesize(), blobsName: blobPageSize} {
+		path := filepath.Join(dir, name)
+		clean := readFile(t, path)
+		for page := range 2 {
+			for what, harm := range map[string]func(b []byte){
+				"zeroed":            func(b []byte) { clear(b) },
+				"its head zeroed":   func(b []byte) { clear(b[:pageHead]) },
+				"its number":        func(b []byte) { b[0] ^= 4 },
+				"its type":          func(b []byte) { b[8] ^= 1 },
+				"its content":       func(b []byte) { clear(b[pageHead:][:metaSize]) },
+				"filled with noise": func(b []byte) { copy(b, randomData(t, len(b))) },
+			} {
+				b := bytes.Clone(clean)
+				harm(b[page*pageSize:][:pageSize])
+				writeFile(t, path, b)
+				report, err := VerifyDir(dir, Options{})
+				if err != nil || len(report.Faults) == 0 {
+					t.Errorf("%s: meta page %d, %s: %v, %v", name, page, what, report, err)
+					continue
+				}
+				for _, fault := range report.Faults {
+					if strings.Contains(fault, "panic") || strings.Contains(fault, "goroutine") || strings.Contains(fault, "\n") || strings.Contains(fault, "reeve verify") {
+						t.Errorf("%s: meta page %d, %s: %s", name, page, what, fault)
+					}
+				}
+			}
+		}
+		writeFile(t, path, clean)
 	}
 }

@@ -38,7 +38,7 @@ func blobRefs(tx *Tx) (refs []blobRef) {
 // against its digest, and looks for the bytes of records. What nobody refers to is
 // no fault: the next start deletes it.
 func (b *blobs) verify(refs []blobRef, report *Report) error {
-	digests, err := b.digests()
+	digests, err := b.digests(report)
 	if err != nil {
 		return err
 	}
@@ -47,9 +47,12 @@ func (b *blobs) verify(refs []blobRef, report *Report) error {
 		report.Blobs++
 		size, err := b.check(d)
 		if err != nil {
-			report.fault("%s: blob %s: %v", blobsName, d, err)
+			report.fault("%s: blob %s: %s", blobsName, d, plain(err))
 		}
 		sizes[d] = size
+	}
+	if err := b.verifyChunks(report); err != nil {
+		return err
 	}
 	for _, r := range refs {
 		size, found := sizes[r.digest]
@@ -63,14 +66,29 @@ func (b *blobs) verify(refs []blobRef, report *Report) error {
 	return nil
 }
 
-// digests are those of all blobs.
-func (b *blobs) digests() (ds []Digest, err error) {
+// verifyChunks looks for chunks that no blob could have. One that belongs to no blob is
+// no fault: the next start deletes it.
+func (b *blobs) verifyChunks(report *Report) error {
+	return b.view(func(btx *bbolt.Tx) error {
+		cursor := btx.Bucket([]byte(chunkBucket)).Cursor()
+		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+			if len(key) != chunkNameSize || value != nil {
+				report.fault("%s: chunk %x: it has no place and number", blobsName, key)
+			}
+		}
+		return nil
+	})
+}
+
+// digests are those of all blobs; the keys that are none are faults.
+func (b *blobs) digests(report *Report) (ds []Digest, err error) {
 	err = b.view(func(btx *bbolt.Tx) error {
 		ds = nil
 		cursor := btx.Bucket([]byte(blobBucket)).Cursor()
 		for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
 			if len(key) != len(Digest{}) {
-				return &Damaged{Where: fmt.Sprintf("%s blob %x", b.path, key), Err: errors.New("it is not a digest")}
+				report.fault("%s: blob %x: it is not a digest", blobsName, key)
+				continue
 			}
 			ds = append(ds, Digest(bytes.Clone(key)))
 		}
@@ -132,7 +150,7 @@ func inspectBlobs(path, instance string, refs []blobRef, report *Report) error {
 	if err == nil {
 		err = b.view(func(btx *bbolt.Tx) error {
 			for err := range btx.Check() {
-				report.fault("%s: pages: %v", blobsName, err)
+				report.fault("%s: pages: %s", blobsName, plain(err))
 			}
 			return nil
 		})

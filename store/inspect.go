@@ -94,5 +94,5 @@ func reportDamage(err error) *Report {
 	if !errors.As(err, &d) {
 		return nil
 	}
-	return &Report{Faults: []string{fmt.Sprintf("%s: %v", d.Where, d.Err)}}
+	return &Report{Faults: []string{plain(err)}}
 }

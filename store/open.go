@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
+	"reeve/store/errs"
 )
 
 // The files of a data directory.
@@ -68,11 +70,19 @@ func Open(dir string, options Options) (*DB, error) {
 	}
 	go db.write()
 	if err := db.start(); err != nil {
-		db.Close()
-		return nil, err
+		return nil, errors.Join(forOperator{err}, db.Close())
 	}
 	return db, nil
 }
+
+// forOperator is an error without the words that a client is told instead of it.
+type forOperator struct{ error }
+
+func (e forOperator) Error() string {
+	return strings.ReplaceAll(e.error.Error(), errs.Of(errors.New("")).Msg+": ", "")
+}
+
+func (e forOperator) Unwrap() error { return e.error }
 
 // HasDatabase tells whether a database was ever made in dir.
 func HasDatabase(dir string) bool {

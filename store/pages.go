@@ -33,6 +33,7 @@ const (
 
 	branchPage  = 0x01
 	leafPage    = 0x02
+	metaPage    = 0x04
 	bucketEntry = 0x01
 	boltMagic   = 0xED0CDAED
 )
@@ -105,6 +106,9 @@ func readMetas(f *os.File, repair bool) (best pageMeta, warnings []string, err e
 				}
 			}
 		}
+		if !metaHead(f, offset, i) {
+			warnings = append(warnings, fmt.Sprintf("the head of meta page %d is damaged, which the next commits put right", i))
+		}
 		if !metaSound(b) {
 			warnings = append(warnings, fmt.Sprintf("meta page %d cannot be read: if it was the newer one, the last commit is lost", i))
 			continue
@@ -149,6 +153,14 @@ func metaOffsets(f *os.File) [2]int64 {
 		}
 	}
 	return [2]int64{0, int64(os.Getpagesize())}
+}
+
+// metaHead reports whether the head of a meta page, which bbolt looks at only to check
+// the file, is what it should be.
+func metaHead(f *os.File, offset int64, i int) bool {
+	head := make([]byte, pageHead)
+	_, err := f.ReadAt(head, offset)
+	return err == nil && binary.LittleEndian.Uint64(head) == uint64(i) && binary.LittleEndian.Uint16(head[8:]) == metaPage
 }
 
 func metaSound(b []byte) bool {

@@ -138,7 +138,7 @@ type Damaged struct {
 func (d *Damaged) Error() string {
 	do := d.Do
 	if do == "" {
-		do = "stop the server and run `reeve verify`"
+		do = "stop the server: `reeve verify` lists all damage, `reeve salvage NEWDIR` copies what is sound, `reeve restore FILE` puts a backup in its place"
 	}
 	return fmt.Sprintf("%s is damaged: %v; %s", d.Where, d.Err, do)
 }
@@ -146,7 +146,22 @@ func (d *Damaged) Error() string {
 func (d *Damaged) Unwrap() error { return d.Err }
 
 func damaged(bucket, key string, err error) error {
-	return errs.Of(&Damaged{Where: bucket + " " + key, Err: err})
+	file := dataName
+	if bucket == blobBucket || bucket == chunkBucket {
+		file = blobsName
+	}
+	return errs.Of(&Damaged{Where: file + ": " + bucket + " " + key, Err: err})
+}
+
+// plain is an error about damage as a list of damage shows it: on one line, and
+// without what can be done.
+func plain(err error) string {
+	text := err.Error()
+	if d := (*Damaged)(nil); errors.As(err, &d) {
+		text = fmt.Sprintf("%s is damaged: %v", d.Where, d.Err)
+	}
+	text, _, _ = strings.Cut(text, "\n") // the stack of a panic, which damage has led to
+	return strings.ReplaceAll(strings.ReplaceAll(text, "panic: ", ""), "assertion failed: ", "")
 }
 
 // guard runs fn and turns a panic into an error. bbolt panics on pages that make

@@ -45,12 +45,12 @@ func (tx *Tx) Verify() *Report {
 	if tx.db.jobs == nil || tx.changes != nil {
 		err := guard(tx.db.path, func() error {
 			for err := range tx.bolt.Check() {
-				report.fault("pages: %v", err)
+				report.fault("%s: pages: %s", dataName, plain(err))
 			}
 			return nil
 		})
 		if err != nil {
-			report.fault("pages: %v", err)
+			report.fault("%s: pages: %s", dataName, plain(err))
 		}
 	}
 	known := tx.db.schema.bucketNames()
@@ -62,7 +62,7 @@ func (tx *Tx) Verify() *Report {
 	}
 	for _, t := range tx.db.schema.tables {
 		if err := guard(tx.db.path, func() error { t.verify(tx, report); return nil }); err != nil {
-			report.fault("%v", err)
+			report.fault("%s", plain(err))
 		}
 	}
 	return report
@@ -70,13 +70,13 @@ func (tx *Tx) Verify() *Report {
 
 func (c *Collection[T]) verify(tx *Tx, report *Report) {
 	if _, err := c.checkTally(tx); err != nil {
-		report.fault("%v", err)
+		report.fault("%s", plain(err))
 	}
 	last := ID(0)
 	for v, err := range c.All(tx) {
 		report.Records++
 		if err != nil {
-			report.fault("%v", err)
+			report.fault("%s", plain(err))
 			continue
 		}
 		last = c.rec(v).ident().ID
@@ -135,7 +135,7 @@ func (x *index[T]) verifyEntries(tx *Tx, report *Report) {
 			if len(value) != 8 {
 				report.fault("%s %x: %d bytes, not an id", x.bucket, k, len(value))
 			} else if _, err := x.get(tx, k, ID(binary.BigEndian.Uint64(value))); err != nil {
-				report.fault("%v", err)
+				report.fault("%s", plain(err))
 			}
 			continue
 		}
@@ -143,7 +143,7 @@ func (x *index[T]) verifyEntries(tx *Tx, report *Report) {
 			close()
 			n, err := x.count(tx, k)
 			if err != nil {
-				report.fault("%v", err)
+				report.fault("%s", plain(err))
 			}
 			head, said = bytes.Clone(k), n
 			continue
@@ -154,7 +154,7 @@ func (x *index[T]) verifyEntries(tx *Tx, report *Report) {
 		}
 		counted++
 		if _, err := x.get(tx, head, ID(binary.BigEndian.Uint64(k[len(k)-8:]))); err != nil {
-			report.fault("%v", err)
+			report.fault("%s", plain(err))
 		}
 	}
 	close()

@@ -86,7 +86,7 @@ func TestVerifyFinds(t *testing.T) {
 		"a missing bucket":         {func(btx *bbolt.Tx) error { return btx.DeleteBucket([]byte("beast.born")) }, "bucket beast.born is missing"},
 		"a missing index":          {remade("beast.born"), "beast.born: beast 1 is missing"},
 		"a sequence that is low":   {bucket("beast", func(b *bbolt.Bucket) error { return b.SetSequence(2) }), "beast: the next id, 3, is already used"},
-		"no description of itself": {remove(metaBucket, metaKey), "_meta file: it is cut short"},
+		"no description of itself": {remove(metaBucket, metaKey), "_meta file is damaged: it is cut short"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
