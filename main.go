@@ -61,6 +61,7 @@ var commands = []command{
 	{"restore", "FILE", "put a backup in the place of the data, decrypted with --identity; the server must be stopped", (*program).restore, false},
 	{"key rotate", "", "replace secret.key and seal every secret value again; the server must be stopped", (*program).rotateKey, false},
 	{"key identity", "", "print a new identity and recipient for encrypted backups", (*program).newIdentity, true},
+	{"salvage", "NEWDIR", "copy what is sound of damaged data to a new directory; the server must be stopped", (*program).salvage, false},
 	{"compact", "", "give the room of what was deleted back to the disk; the server must be stopped", (*program).compact, false},
 	{"admin recover", "", "give an owner a new password; the server must be stopped", (*program).recover, false},
 	{"config", "", "print config.example.toml", (*program).example, true},
@@ -358,6 +359,27 @@ func (p *program) newIdentity() error {
 		return err
 	}
 	_, err = fmt.Fprintf(p.out, "# Keep this file away from the server; only it decrypts the backups.\n# backup.recipients = [%q]\n%s\n", identity.Recipient(), identity)
+	return err
+}
+
+func (p *program) salvage() error {
+	done, err := store.Salvage(p.config.String("data.dir"), p.args[0], p.storeOptions())
+	if done == nil {
+		return err
+	}
+	for _, list := range []struct {
+		head  string
+		lines []string
+	}{{"lost", done.Lost}, {"found outside of the tree, perhaps an older version or deleted", done.Outside}, {"changed", done.Changed}} {
+		for _, line := range list.lines {
+			fmt.Fprintf(p.out, "%s: %s\n", list.head, line)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "%d records and %d files are copied to %s, %d are lost, %d were found outside of the tree; start it with `reeve --data %[3]s`; everybody has to sign in again\n",
+		done.Records, done.Blobs, p.args[0], len(done.Lost), len(done.Outside))
 	return err
 }
 

@@ -22,6 +22,7 @@ type index[T any] struct {
 	keys   func(*T) [][]byte // encoded, in any order; the same key twice counts once
 	target table             // of a reference; nil otherwise
 	loose  bool              // a reference that may dangle
+	owned  bool              // a reference to the owner, with whom the record goes
 }
 
 func newIndex[T any](of *Collection[T], field string, keys func(*T) [][]byte) *index[T] {

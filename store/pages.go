@@ -114,7 +114,7 @@ func readMetas(f *os.File, repair bool) (best pageMeta, warnings []string, err e
 			continue
 		}
 		good++
-		m := pageMeta{uint64(binary.LittleEndian.Uint32(b[8:])), binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[40:]), binary.LittleEndian.Uint64(b[48:])}
+		m := decodeMeta(b)
 		if good == 1 || m.txid > best.txid {
 			best = m
 		}

@@ -43,7 +43,7 @@ func NewRef[T, U any](of *Collection[T], field string, to *Collection[U], value 
 // NewRefs declares that a field holds ids of records of another collection.
 func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], values func(*T) []ID, on OnDelete) *Ref[T] {
 	ref := &Ref[T]{NewMany(of, field, values), true}
-	ref.x.target, ref.x.loose = to, on == Loose
+	ref.x.target, ref.x.loose, ref.x.owned = to, on == Loose, on == Owned
 	to.incoming = append(to.incoming, incoming{
 		refuse: func(tx *Tx, target string, id ID) error {
 			if on != Refuse {

@@ -13,6 +13,8 @@ type table interface {
 	newest(tx *Tx) (Time, error)
 	visitSealed(tx *Tx, after ID, limit int, visit func(sealedValue) error) (last ID, err error)
 	undeclaredSealed() []string
+	mend(tx *Tx, s *salvage) (changed bool, err error)
+	reindex(tx *Tx) error
 }
 
 func (c *Collection[T]) tableName() string { return c.name }

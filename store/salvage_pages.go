@@ -1,0 +1,245 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+)
+
+// loosePages reads the pages of a bbolt file of which any may be damaged. Unlike
+// pageWalk, it goes on beside what it cannot read. What it finds proves nothing by
+// itself: callers check the values' own checksums.
+type loosePages struct {
+	f        *os.File
+	size     int64
+	pageSize int64
+	seen     map[int64]bool // pages of the tree, which are not searched again
+}
+
+// maxLooseValue bounds the values that are read into memory. Nothing stored is longer.
+const maxLooseValue = 64 << 20
+
+// leafItem is an element of a leaf page.
+type leafItem struct {
+	bucket bool
+	key    []byte
+	value  []byte // of a bucket: its head, and its page if that is inside
+	page   int64  // that it is on; 0 for one inside a value
+}
+
+// keyRange is a range of keys that could not be read; no high means to the end.
+type keyRange struct{ low, high []byte }
+
+func (r keyRange) has(key []byte) bool {
+	return bytes.Compare(key, r.low) >= 0 && (r.high == nil || bytes.Compare(key, r.high) < 0)
+}
+
+// openLoose opens a file whose pages have this size unless a meta page says
+// otherwise. roots are the root pages of its sound meta pages, the newest first.
+func openLoose(path string, pageSize int64) (p *loosePages, roots []pageMeta, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	p = &loosePages{f: f, size: info.Size(), pageSize: pageSize, seen: map[int64]bool{}}
+	for _, offset := range metaOffsets(f) {
+		b := make([]byte, metaSize)
+		if _, err := f.ReadAt(b, offset+pageHead); err != nil {
+			continue
+		}
+		if bit := flippedBit(b); bit >= 0 {
+			b[bit/8] ^= 1 << (bit % 8)
+		}
+		if m := decodeMeta(b); metaSound(b) && m.pageSize >= 512 && m.pageSize <= 1<<20 {
+			p.pageSize = int64(m.pageSize)
+			roots = append(roots, m)
+		}
+	}
+	slices.SortFunc(roots, func(a, b pageMeta) int { return int(int64(b.txid - a.txid)) })
+	return p, roots, nil
+}
+
+// page reads the first page of a possibly longer one.
+func (p *loosePages) page(id int64) ([]byte, error) {
+	if id < 2 || id >= p.size/p.pageSize {
+		return nil, fmt.Errorf("page %d lies outside the file", id)
+	}
+	b := make([]byte, p.pageSize)
+	_, err := p.f.ReadAt(b, id*p.pageSize)
+	return b, err
+}
+
+// head returns what the head of a page says of it.
+func head(page []byte) (id int64, flags, count int) {
+	return int64(binary.LittleEndian.Uint64(page)), int(binary.LittleEndian.Uint16(page[8:])), int(binary.LittleEndian.Uint16(page[10:]))
+}
+
+// leaf returns the elements of a leaf page that can be read. Those that lie beyond
+// the page itself are read from the file, at offset; -1 for a page inside a value.
+func (p *loosePages) leaf(page []byte, offset int64) (items []leafItem, whole bool) {
+	_, flags, count := head(page)
+	if flags != leafPage {
+		return nil, false
+	}
+	whole = true
+	for i := range count {
+		at := pageHead + i*leafElem
+		if at+leafElem > len(page) {
+			return items, false
+		}
+		e := page[at:]
+		kind := binary.LittleEndian.Uint32(e)
+		start := int64(at) + int64(binary.LittleEndian.Uint32(e[4:]))
+		ksize, vsize := int64(binary.LittleEndian.Uint32(e[8:])), int64(binary.LittleEndian.Uint32(e[12:]))
+		all, ok := p.bytes(page, offset, start, ksize+vsize)
+		if !ok || ksize == 0 || kind > bucketEntry {
+			whole = false
+			continue
+		}
+		items = append(items, leafItem{kind == bucketEntry, all[:ksize], all[ksize:], max(0, offset) / p.pageSize})
+	}
+	return items, whole
+}
+
+// bytes returns n bytes of a page from start on.
+func (p *loosePages) bytes(page []byte, offset, start, n int64) ([]byte, bool) {
+	if start+n <= int64(len(page)) {
+		return page[start : start+n], true
+	}
+	if offset < 0 || n > maxLooseValue || offset+start+n > p.size {
+		return nil, false
+	}
+	b := make([]byte, n)
+	_, err := io.ReadFull(io.NewSectionReader(p.f, offset+start, n), b)
+	return b, err == nil
+}
+
+// tree walks the pages below id, whose keys lie in r, calls found for every element of
+// a leaf, and hole for every range that could not be read.
+func (p *loosePages) tree(id int64, r keyRange, depth int, found func(leafItem), hole func(keyRange, error)) {
+	page, err := p.page(id)
+	if err == nil && (p.seen[id] || depth > maxPageDepth) {
+		err = fmt.Errorf("two places lead to page %d", id)
+	}
+	if err != nil {
+		hole(r, err)
+		return
+	}
+	p.seen[id] = true
+	got, flags, count := head(page)
+	if got != id || flags != leafPage && flags != branchPage {
+		delete(p.seen, id) // there may be something in it all the same
+		hole(r, fmt.Errorf("page %d is damaged", id))
+		return
+	}
+	if flags == leafPage {
+		items, whole := p.leaf(page, id*p.pageSize)
+		for _, item := range items {
+			if !r.has(item.key) {
+				whole = false
+				continue
+			}
+			found(item)
+		}
+		if !whole {
+			delete(p.seen, id)
+			hole(r, fmt.Errorf("page %d is damaged", id))
+		}
+		return
+	}
+	p.branch(page, id, count, r, depth, found, hole)
+}
+
+func (p *loosePages) branch(page []byte, id int64, count int, r keyRange, depth int, found func(leafItem), hole func(keyRange, error)) {
+	type child struct {
+		key []byte
+		id  int64
+	}
+	var children []child
+	whole := count > 0
+	for i := range count {
+		at := pageHead + i*branchElem
+		if at+branchElem > len(page) {
+			whole = false
+			break
+		}
+		e := page[at:]
+		key, ok := p.bytes(page, id*p.pageSize, int64(at)+int64(binary.LittleEndian.Uint32(e)), int64(binary.LittleEndian.Uint32(e[4:])))
+		if n := len(children); !ok || len(key) == 0 || n > 0 && bytes.Compare(children[n-1].key, key) >= 0 || !r.has(key) {
+			whole = false
+			continue
+		}
+		children = append(children, child{key, int64(binary.LittleEndian.Uint64(e[8:]))})
+	}
+	if !whole {
+		hole(r, fmt.Errorf("page %d is damaged", id))
+	}
+	for i, c := range children {
+		within := keyRange{c.key, r.high}
+		if i+1 < len(children) {
+			within.high = children[i+1].key
+		}
+		p.tree(c.id, within, depth+1, found, hole)
+	}
+}
+
+// bucket walks the bucket that an element is.
+func (p *loosePages) bucket(item leafItem, found func(leafItem), hole func(keyRange, error)) {
+	if len(item.value) < bucketHead {
+		hole(keyRange{}, errors.New("a bucket has no head"))
+		return
+	}
+	if root := int64(binary.LittleEndian.Uint64(item.value)); root != 0 {
+		p.tree(root, keyRange{}, 0, found, hole)
+		return
+	}
+	p.inline(item, found, hole)
+}
+
+// inline walks a bucket whose page is inside its value.
+func (p *loosePages) inline(item leafItem, found func(leafItem), hole func(keyRange, error)) {
+	if len(item.value) < bucketHead+pageHead || binary.LittleEndian.Uint64(item.value) != 0 {
+		return
+	}
+	items, whole := p.leaf(item.value[bucketHead:], -1)
+	for _, inner := range items {
+		found(inner)
+	}
+	if !whole {
+		hole(keyRange{}, fmt.Errorf("the page inside of bucket %q is damaged", item.key))
+	}
+}
+
+// others calls found for the elements of every leaf page that no walk of a tree has
+// read, of whatever age, with the number of the page.
+func (p *loosePages) others(found func(leafItem)) error {
+	for id := int64(2); id < p.size/p.pageSize; id++ {
+		if p.seen[id] {
+			continue
+		}
+		page, err := p.page(id)
+		if err != nil {
+			continue // it cannot be read from the disk
+		}
+		items, _ := p.leaf(page, id*p.pageSize)
+		for _, item := range items {
+			found(item)
+		}
+	}
+	return nil
+}
+
+// decodeMeta reads the content of a meta page.
+func decodeMeta(b []byte) pageMeta {
+	return pageMeta{
+		uint64(binary.LittleEndian.Uint32(b[8:])), binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[40:]), binary.LittleEndian.Uint64(b[48:]),
+	}
+}

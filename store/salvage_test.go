@@ -1,0 +1,299 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// salvageTruth is what a sound data directory holds, and where.
+type salvageTruth struct {
+	dir     string
+	records map[string][]byte  // stored values, by noun and id
+	pages   map[string][]int64 // of data.db that have the record
+	blobs   map[Digest][]int64 // pages of files.db that have its bytes
+	files   map[string]Digest  // of records, by noun and id
+}
+
+// pagesOf are all pages of a page that may have overflow.
+func (p *loosePages) pagesOf(t testing.TB, id int64) (ids []int64) {
+	t.Helper()
+	page, err := p.page(id)
+	noErr(t, err)
+	for i := range int64(binary.LittleEndian.Uint32(page[12:])) + 1 {
+		ids = append(ids, id+i)
+	}
+	return ids
+}
+
+// salvageFrom makes a data directory as use leaves it.
+func salvageFrom(t *testing.T) *salvageTruth {
+	t.Helper()
+	truth := &salvageTruth{dir: t.TempDir(), records: map[string][]byte{}, pages: map[string][]int64{}, blobs: map[Digest][]int64{}, files: map[string]Digest{}}
+	realistic(t, truth.dir)
+	db := open(t, truth.dir, Options{})
+	for i, n := range []int{1, 100, 5000, 30_000, chunkSize - 1, chunkSize, 2*chunkSize + 10, 0, 700} {
+		f := mustPut(t, db, fmt.Sprint("file ", i), randomData(t, n))
+		if i%4 == 3 {
+			update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
+		}
+	}
+	update(t, db, func(tx *Tx) error {
+		_, err := Users.Update(tx, 3, func(u *User) error { u.Status, u.RoleIDs, u.Nickname = true, []ID{OwnerRole}, "last"; return nil })
+		return err
+	})
+	for _, f := range allOf(t, db, Files) {
+		truth.files[fmt.Sprint("file ", f.ID)] = f.Digest
+	}
+	shut(t, db)
+	truth.read(t)
+	return truth
+}
+
+func (truth *salvageTruth) read(t *testing.T) {
+	t.Helper()
+	pages, buckets := looseTree(t, filepath.Join(truth.dir, dataName))
+	defer pages.f.Close()
+	sound := func(keyRange, error) { t.Error("the original has a hole") }
+	for _, table := range reeve.tables {
+		item := buckets[table.tableName()]
+		pages.bucket(item, func(e leafItem) {
+			name := fmt.Sprint(table.noun(), " ", binary.BigEndian.Uint64(e.key))
+			truth.records[name] = slices.Clone(e.value)
+			at := e.page
+			if binary.LittleEndian.Uint64(item.value) == 0 {
+				at = item.page
+			}
+			truth.pages[name] = pages.pagesOf(t, at)
+		}, sound)
+	}
+	files, buckets := looseTree(t, filepath.Join(truth.dir, blobsName))
+	defer files.f.Close()
+	places := map[uint64][]int64{}
+	files.bucket(buckets[chunkBucket], func(e leafItem) {
+		place, at := binary.BigEndian.Uint64(e.key), e.page
+		if root := binary.LittleEndian.Uint64(e.value); root != 0 {
+			at = int64(root)
+		}
+		places[place] = append(places[place], files.pagesOf(t, at)...)
+	}, sound)
+	files.bucket(buckets[blobBucket], func(e leafItem) {
+		entry, err := decodeBlob(e.key, e.value)
+		noErr(t, err)
+		truth.blobs[Digest(e.key)] = places[entry.Place]
+		if entry.Size == 0 { // nothing but the entry says that it is there
+			truth.blobs[Digest(e.key)] = []int64{max(e.page, buckets[blobBucket].page)}
+		}
+	}, sound)
+}
+
+func looseTree(t *testing.T, path string) (*loosePages, map[string]leafItem) {
+	t.Helper()
+	pages, roots, err := openLoose(path, 0)
+	noErr(t, err)
+	buckets := map[string]leafItem{}
+	pages.tree(int64(roots[0].root), keyRange{}, 0, func(e leafItem) { buckets[string(e.key)] = e }, func(keyRange, error) { t.Error("the root has a hole") })
+	return pages, buckets
+}
+
+// salvaged salvages a copy of the directory in which pages of one file were damaged,
+// and compares what came of it.
+func (truth *salvageTruth) salvaged(t *testing.T, what, file string, pageSize int, damaged []int64, harm func(b []byte)) *Salvaged {
+	t.Helper()
+	dir, to := t.TempDir(), filepath.Join(t.TempDir(), "new")
+	defer os.RemoveAll(dir)
+	defer os.RemoveAll(to)
+	for _, name := range []string{dataName, blobsName, keyName, markerName, markName} {
+		b := readFile(t, filepath.Join(truth.dir, name))
+		if name == file {
+			harm(b)
+		}
+		writeFile(t, filepath.Join(dir, name), b)
+	}
+	before := snapshot(t, dir)
+	report, err := Salvage(dir, to, Options{})
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	after := snapshot(t, dir)
+	delete(after, lockName)
+	sameFiles(t, after, before)
+	verified, err := VerifyDir(to, Options{})
+	if err != nil || len(verified.Faults) > 0 || verified.Records != report.Records {
+		t.Fatalf("%s: verify: %+v, %v", what, verified, err)
+	}
+	truth.compare(t, what, file, to, report, damaged)
+	return report
+}
+
+func (truth *salvageTruth) compare(t *testing.T, what, file, to string, report *Salvaged, damaged []int64) {
+	t.Helper()
+	hit := func(pages []int64) bool {
+		return slices.ContainsFunc(pages, func(p int64) bool { return slices.Contains(damaged, p) })
+	}
+	listed := func(list []string, name string) bool {
+		return slices.ContainsFunc(list, func(line string) bool {
+			return line == name || strings.HasPrefix(line, name+":") || strings.HasPrefix(line, name+" ")
+		})
+	}
+	pages, buckets := looseTree(t, filepath.Join(to, dataName))
+	defer pages.f.Close()
+	got := map[string][]byte{}
+	for _, table := range reeve.tables {
+		pages.bucket(buckets[table.tableName()], func(e leafItem) {
+			got[fmt.Sprint(table.noun(), " ", binary.BigEndian.Uint64(e.key))] = slices.Clone(e.value)
+		}, func(keyRange, error) { t.Errorf("%s: the copy has a hole", what) })
+	}
+	for name, value := range truth.records {
+		copied, there := got[name]
+		lostBytes := file == blobsName && hit(truth.blobs[truth.files[name]])
+		owned := slices.ContainsFunc(report.Lost, func(line string) bool {
+			return strings.HasPrefix(line, name+": its ") && strings.HasSuffix(line, "is lost")
+		})
+		switch {
+		case there && (bytes.Equal(copied, value) || listed(report.Outside, name) || listed(report.Changed, name)):
+		case there:
+			t.Errorf("%s: %s is another: %s, was %s", what, name, copied, value)
+		case file == dataName && hit(truth.pages[name]), lostBytes, owned:
+			if !listed(report.Lost, name) && !slices.ContainsFunc(report.Lost, func(l string) bool { return strings.Contains(l, "more") }) {
+				t.Errorf("%s: %s is lost and not listed: %q", what, name, report.Lost)
+			}
+		default:
+			t.Errorf("%s: %s, on the pages %v, is lost: %q", what, name, truth.pages[name], report.Lost)
+		}
+	}
+	for name := range got {
+		if _, was := truth.records[name]; !was && !listed(report.Outside, name) && !slices.ContainsFunc(report.Changed, func(line string) bool { return strings.Contains(line, "is made") }) {
+			t.Errorf("%s: %s is back", what, name)
+		}
+	}
+}
+
+func TestSalvageOfSoundDataCopiesAllOfItAndNothingElse(t *testing.T) {
+	truth := salvageFrom(t)
+	report := truth.salvaged(t, "nothing", "", 0, nil, nil)
+	if len(report.Lost)+len(report.Outside)+len(report.Changed) > 0 || report.Records != len(truth.records) || report.Blobs != len(truth.blobs) {
+		t.Errorf("%+v, want %d records, %d files", report, len(truth.records), len(truth.blobs))
+	}
+}
+
+// Any page may be damaged in any way: what is not on it is there.
+func TestSalvageOfDamagedPages(t *testing.T) {
+	truth, r := salvageFrom(t), random(t)
+	outcomes := map[string]int{}
+	for i := range size(40, 200, 3000) {
+		file, pageSize := dataName, os.Getpagesize()
+		if i%4 == 3 {
+			file, pageSize = blobsName, blobPageSize
+		}
+		n := len(readFile(t, filepath.Join(truth.dir, file)))
+		page := r.IntN(n / pageSize)
+		what, harm := randomHarm(r)
+		report := truth.salvaged(t, fmt.Sprintf("%s, page %d, %s", file, page, what), file, pageSize, []int64{int64(page)}, func(b []byte) {
+			harm(b[page*pageSize:][:pageSize])
+		})
+		switch {
+		case len(report.Lost) > 0:
+			outcomes["lost"]++
+		case len(report.Outside) > 0:
+			outcomes["found"]++
+		default:
+			outcomes["whole"]++
+		}
+	}
+	t.Logf("%v", outcomes)
+	if outcomes["lost"] == 0 || outcomes["whole"] == 0 {
+		t.Errorf("the damage hits nothing, or everything: %v", outcomes)
+	}
+}
+
+func randomHarm(r *rand.Rand) (what string, harm func(b []byte)) {
+	seed := r.Uint64()
+	noise := rand.New(rand.NewPCG(seed, 1))
+	switch r.IntN(4) {
+	case 0:
+		return "zeroed", func(b []byte) { clear(b) }
+	case 1:
+		return "noise", func(b []byte) {
+			for i := range b {
+				b[i] = byte(noise.Uint32())
+			}
+		}
+	case 2:
+		return "a byte of its first 64", func(b []byte) { b[noise.IntN(64)] ^= 1 << noise.IntN(8) }
+	}
+	return "a byte", func(b []byte) { b[noise.IntN(len(b))] ^= byte(1 + noise.IntN(255)) }
+}
+
+// A start of what was salvaged serves, and ends the sessions.
+func TestWhatWasSalvagedServes(t *testing.T) {
+	truth := salvageFrom(t)
+	for name, test := range map[string]struct {
+		file string
+		harm func(t *testing.T, b []byte)
+	}{
+		"both meta pages are lost": {dataName, func(_ *testing.T, b []byte) { clear(b[:2*os.Getpagesize()]) }},
+		"every second page is lost": {dataName, func(_ *testing.T, b []byte) {
+			for i := 2; i*os.Getpagesize() < len(b); i += 2 {
+				clear(b[i*os.Getpagesize():][:os.Getpagesize()])
+			}
+		}},
+		"nothing is left":             {dataName, func(_ *testing.T, b []byte) { clear(b) }},
+		"the file is cut in half":     {dataName, func(_ *testing.T, b []byte) { clear(b[len(b)/2:]) }},
+		"no files are left":           {blobsName, func(_ *testing.T, b []byte) { clear(b) }},
+		"files without their indexes": {blobsName, func(_ *testing.T, b []byte) { clear(b[:2*blobPageSize]) }},
+		"the key is broken":           {keyName, func(_ *testing.T, b []byte) { b[0] = 'x' }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, to := t.TempDir(), filepath.Join(t.TempDir(), "new")
+			for _, name := range []string{dataName, blobsName, keyName, markerName, markName} {
+				b := readFile(t, filepath.Join(truth.dir, name))
+				if name == test.file {
+					test.harm(t, b)
+				}
+				writeFile(t, filepath.Join(dir, name), b)
+			}
+			report, err := Salvage(dir, to, Options{})
+			noErr(t, err)
+			db := open(t, to, Options{})
+			view(t, db, func(tx *Tx) error {
+				owners, err := UserByRole.Count(tx, OwnerRole)
+				if owners == 0 {
+					t.Error("there is no owner")
+				}
+				return err
+			})
+			equal(t, "sessions", len(allOf(t, db, Sessions)), 0)
+			update(t, db, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: "new"}) })
+			mustPut(t, db, "new", randomData(t, 2*chunkSize))
+			var files Report
+			if err := db.VerifyFiles(&files); err != nil || len(files.Faults) > 0 {
+				t.Errorf("verify files: %v %q", err, files.Faults)
+			}
+			t.Logf("%d records, %d files, %d lost, %d outside, %d changed", report.Records, report.Blobs, len(report.Lost), len(report.Outside), len(report.Changed))
+		})
+	}
+}
+
+func TestSalvageRefuses(t *testing.T) {
+	dir := t.TempDir()
+	db := open(t, dir, Options{})
+	if _, err := Salvage(dir, t.TempDir(), Options{}); err == nil || !strings.Contains(err.Error(), "in use by process") {
+		t.Errorf("while it is served: %v", err)
+	}
+	shut(t, db)
+	before := snapshot(t, dir)
+	if _, err := Salvage(dir, dir, Options{}); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("into itself: %v", err)
+	}
+	if _, err := Salvage(t.TempDir(), t.TempDir(), Options{}); err == nil {
+		t.Error("of nothing")
+	}
+	sameFiles(t, snapshot(t, dir), before)
+}
