@@ -17,7 +17,7 @@ func TestABackupIsTheWholeDatabase(t *testing.T) {
 	if name := a.Header.Get("Content-Disposition"); !strings.HasPrefix(name, `attachment; filename="reeve-`) || !strings.HasSuffix(name, `.tar"`) {
 		t.Errorf("Content-Disposition %s", name)
 	}
-	if want := strconv.Itoa(len(a.Body)); a.Header.Get("Content-Length") != want || a.Header.Get("Content-Type") != "application/x-tar" {
+	if want := strconv.Itoa(len(a.Body)); a.Header.Get("Content-Length") != want || a.Header.Get("Content-Type") != "application/octet-stream" {
 		t.Errorf("Content-Length %s of %s bytes, %s", a.Header.Get("Content-Length"), want, a.Header.Get("Content-Type"))
 	}
 	if left, err := filepath.Glob(filepath.Join(in.dir, "backup-*")); err != nil || len(left) > 0 {
