@@ -43,6 +43,9 @@ import (
 // version is raised with every release, and with every change of the schema.
 const version = "0.3.0"
 
+// reserveBytes of disk space are kept for deletions and sign-ins on a full disk.
+const reserveBytes = 4 << 20
+
 // initialName is the file in the data directory with the first user's generated
 // password; it goes when the password is changed.
 const initialName = "initial-password"
@@ -257,7 +260,7 @@ func (p *program) firstPassword(seed *server.Seed) error {
 }
 
 func (p *program) storeOptions() store.Options {
-	return store.Options{Version: version, Keys: server.Keys()}
+	return store.Options{Version: version, Keys: server.Keys(), Reserve: reserveBytes}
 }
 
 func (p *program) authOptions() auth.Options {
@@ -429,6 +432,7 @@ var keys = []key{
 	{"auth.bcrypt_cost", int64(12), "The cost of a password hash, 10 to 15; each step doubles the time of a sign-in.", nil},
 	{"backup.recipients", []string{}, "Whom backups are encrypted to, as age recipients (age1…); without any, backups lack secret.key.", nil},
 	{"monitor.max_bytes", int64(256 << 20), "Bytes that monitoring may take on the disk, all its files together; 0 turns it off.", nil},
+	{"monitor.min_free", int64(64 << 20), "Bytes of the disk that monitoring leaves free: below that its oldest data is removed.", nil},
 	{"monitor.max_age", "168h", "How long monitoring keeps an event, like 168h or 30m.", nil},
 	{"monitor.redis.targets", []string{}, "Redis servers to watch, like cache=redis://user:password@host:6379/0; rediss:// with TLS.", maskTargets},
 	{"log.level", "info", "What to log: debug (a line per request), info, warn or error.", nil},
@@ -620,7 +624,11 @@ func serverConfig(k *koanf.Koanf) (server.Config, error) {
 	if bytes < 0 || bytes > 0 && bytes < 4<<20 {
 		return c, fmt.Errorf("monitor.max_bytes must be 0 or at least %d", 4<<20)
 	}
-	c.Monitor = server.MonitorConfig{Off: bytes == 0, MaxBytes: bytes, MaxAge: age}
+	minFree := k.Int64("monitor.min_free")
+	if minFree < 0 {
+		return c, fmt.Errorf("monitor.min_free must be 0 or more")
+	}
+	c.Monitor = server.MonitorConfig{Off: bytes == 0, MaxBytes: bytes, MinFree: minFree, MaxAge: age}
 	for _, text := range k.Strings("server.trusted_proxies") {
 		prefix, err := netip.ParsePrefix(text)
 		if addr, errAddr := netip.ParseAddr(text); err != nil && errAddr == nil {

@@ -163,7 +163,11 @@ func (s *Server) diskHealth() part {
 	if err != nil {
 		return s.unknownPart("disk", err)
 	}
-	return diskPart(free, floor)
+	p := diskPart(free, floor)
+	if s.db.DiskLow() {
+		p.State, p.Text = failed, "the disk is full: only signing in and deleting are possible; make room"
+	}
+	return p
 }
 
 func diskPart(free, floor int64) part {

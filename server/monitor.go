@@ -28,6 +28,7 @@ const (
 type MonitorConfig struct {
 	Off      bool
 	MaxBytes int64         // on the disk, in all
+	MinFree  int64         // of the disk, which stays free
 	MaxAge   time.Duration // of an event
 }
 
@@ -85,7 +86,7 @@ func (m *monitor) run(ctx context.Context) {
 	if m.config.Off {
 		return
 	}
-	journal := store.OpenJournal(m.db.Dir()+"/monitor", store.JournalOptions{MaxBytes: m.config.MaxBytes, MaxAge: m.config.MaxAge})
+	journal := store.OpenJournal(m.db.Dir()+"/monitor", store.JournalOptions{MaxBytes: m.config.MaxBytes, MinFree: m.config.MinFree, MaxAge: m.config.MaxAge})
 	m.tallies.load(journal)
 	m.journal.Store(journal)
 	m.logWarnings(journal)
@@ -121,6 +122,22 @@ func (m *monitor) run(ctx context.Context) {
 		waiting = waiting[:0]
 	}
 }
+
+// giveWay makes room for the database on a full disk.
+func (m *monitor) giveWay() bool {
+	journal := m.journal.Load()
+	if journal == nil {
+		return false
+	}
+	freed := journal.GiveWay(giveWayBytes)
+	if freed > 0 {
+		m.log.Warn().Int64("bytes", freed).Msg("the disk is full: the oldest monitoring data was removed")
+	}
+	return freed > 0
+}
+
+// giveWayBytes is how much monitoring gives back when a commit finds the disk full.
+const giveWayBytes = 4 << 20
 
 // flush writes what waits, and all that goes with it.
 func (m *monitor) flush(journal *store.Journal, waiting []*bundle) {

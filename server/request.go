@@ -71,6 +71,9 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 		req.route, req.params = rt, params
 		if rt.Method != http.MethodGet { // what only reads does not pay for it
 			req.db = req.db.For(operation, req.authorizeWrite)
+			if rt.Method == http.MethodDelete || rt.before {
+				req.db = req.db.Essential()
+			}
 		}
 		if rt.shared {
 			w.Header()["Cross-Origin-Resource-Policy"] = anyOrigin

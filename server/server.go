@@ -111,6 +111,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s.jobs, s.links = newJobs(s), newLinkSigner()
 	s.monitor.gauges(&s.metrics)
 	db.OnSlowWrite(s.slowWrite)
+	db.OnFull(s.monitor.giveWay)
 	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.limitHealth}
 	s.handler = s.headers(s.cors(s.router(all)))
 	return s, nil

@@ -28,6 +28,7 @@ type job struct {
 	fn        func(*Tx) error
 	watch     *Watch          // nil for none
 	operation string          // see Watched.For
+	essential bool            // see Watched.Essential
 	authorize func(*Tx) error // nil for no check
 
 	err   error
@@ -46,6 +47,9 @@ func (j *job) prepare() {
 
 // run calls the write function for its actor as the data has it now.
 func (j *job) run(tx *Tx) error {
+	if tx.db.reserve.low() && !j.essential && !j.actor.system {
+		return errLow
+	}
 	if tx.db.schema.current != nil {
 		actor, err := tx.db.schema.current(tx, j.actor)
 		if err != nil {
@@ -124,6 +128,9 @@ func (db *DB) commit(batch []*job) {
 			spoiler, err = db.attempt(batch)
 			return err
 		})
+		if errs.Is(err, errs.Full) && db.makeRoom() {
+			continue // nothing was changed; each time there is less that can make room
+		}
 		if errors.Is(err, errUncomputable) && len(batch) > 1 {
 			for _, j := range batch { // each for itself, to refuse only the cause
 				db.commit([]*job{j})

@@ -21,6 +21,9 @@ type Options struct {
 	// Keys are the permission keys that the program's routes need: they are not
 	// renamed or deleted.
 	Keys map[string]bool
+	// Reserve is how many bytes of disk space are kept for deletions and sign-ins on a
+	// full disk; 0 for none.
+	Reserve int64
 	// Seed fills a new database, in the transaction that makes it.
 	Seed func(tx *Tx) error
 	// Upgrade runs at every later start, before anybody else sees the database.
@@ -52,6 +55,8 @@ type DB struct {
 	caches    map[anyCache]*atomic.Pointer[cached] // filled at open, then only the pointers change
 	hooks     []func(Changes)
 	slowWrite func(SlowWrite) // nil for nobody
+	onFull    func() bool     // nil for nothing that gives way
+	reserve   *reserve        // nil for none
 	warnings  []string
 	files     *files // nil for a schema that has none
 	marker    *marker
@@ -96,6 +101,7 @@ func (db *DB) Close() error {
 	close(db.jobs)
 	db.gate.Unlock()
 	<-db.written
+	db.reserve.close()
 	db.marker.close()
 	return errors.Join(db.files.close(), db.bolt.Close(), db.lock.Unlock())
 }

@@ -46,6 +46,9 @@ type JournalOptions struct {
 	// MaxBytes is what all files in the directory may have together, at least
 	// 4 MiB. Files there that are not the journal's count, but are never removed.
 	MaxBytes int64
+	// MinFree is how many bytes of the disk stay free: below that the oldest segments
+	// are removed, and nothing is written when there are none.
+	MinFree int64
 	// MaxAge is how old the newest event of a segment may be; 0 for any age.
 	MaxAge time.Duration
 	Now    func() time.Time // nil for time.Now

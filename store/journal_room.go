@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -84,8 +85,14 @@ func totalOf(files []journalDirFile) (total int64) {
 }
 
 // makeRoom removes the oldest segments, and the damaged file when its turn comes,
-// until all files but keep, and need bytes, are within the limit.
+// until all files but keep, and need bytes, are within the limit, and so many bytes
+// of the disk are free as must be.
 func (j *Journal) makeRoom(need int64, keep string) error {
+	limit := j.options.MaxBytes
+	short, err := j.missing(need)
+	if err != nil {
+		return err
+	}
 	files, err := j.files()
 	if errors.Is(err, fs.ErrNotExist) { // somebody has removed the directory
 		err = os.MkdirAll(j.dir, 0o700)
@@ -95,6 +102,9 @@ func (j *Journal) makeRoom(need int64, keep string) error {
 	}
 	files = slices.DeleteFunc(files, func(f journalDirFile) bool { return f.name == keep })
 	total := totalOf(files)
+	if short > 0 {
+		limit = min(limit, total+need-short)
+	}
 	slices.SortFunc(files, func(a, b journalDirFile) int {
 		if a.age < b.age {
 			return -1
@@ -102,7 +112,7 @@ func (j *Journal) makeRoom(need int64, keep string) error {
 		return 1
 	})
 	for _, f := range files {
-		if total+need <= j.options.MaxBytes {
+		if total+need <= limit {
 			return nil
 		}
 		if f.is == segmentFile && !j.isCurrent(f.name) || f.is == asideFile || f.is == unfinishedFile {
@@ -112,10 +122,47 @@ func (j *Journal) makeRoom(need int64, keep string) error {
 			total -= f.size
 		}
 	}
-	if total+need > j.options.MaxBytes {
+	switch {
+	case total+need > j.options.MaxBytes:
 		return j.errRoom(need, total)
+	case total+need > limit:
+		return fmt.Errorf("the disk has less than %d MiB left, which are kept free", j.options.MinFree>>20)
 	}
 	return nil
+}
+
+// missing is how many bytes the disk lacks for need bytes more.
+func (j *Journal) missing(need int64) (int64, error) {
+	if j.options.MinFree == 0 {
+		return 0, nil
+	}
+	free, err := diskFree(filepath.Dir(j.dir)) // the directory itself may not be there yet
+	if errors.Is(err, errSpaceUnknown) {
+		return 0, nil
+	}
+	return j.options.MinFree + need - free, err
+}
+
+// GiveWay removes the oldest segments until so many bytes are free again, or none is
+// left, and returns how many bytes that made free.
+func (j *Journal) GiveWay(bytes int64) (freed int64) {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	for freed < bytes {
+		list := *j.segments.Load()
+		if len(list) == 0 {
+			break
+		}
+		size := list[0].size()
+		if err := j.removeFile(filepath.Base(list[0].path)); err != nil {
+			break
+		}
+		freed += size
+	}
+	if freed > 0 {
+		j.pause() // the room is not for new events
+	}
+	return freed
 }
 
 func (j *Journal) isCurrent(name string) bool {

@@ -259,6 +259,7 @@ func (db *DB) start() error {
 			return fmt.Errorf("upgrade %s: %w", db.path, err)
 		}
 	}
+	db.openReserve()
 	if err := db.settleKey(); err != nil {
 		return err
 	}

@@ -163,7 +163,7 @@ func exists(path string) (bool, error) {
 // sweepDir removes what a crash can leave behind: copies that were not finished.
 func sweepDir(dir string) error {
 	for _, pattern := range []string{
-		dataName + "*.new", blobsName + "*.new", markerName + ".new", markName + ".new", keyName + ".new",
+		dataName + "*.new", blobsName + "*.new", markerName + ".new", markName + ".new", reserveName + ".new", keyName + ".new",
 		backupPattern, backupPattern + ".new", stagingName,
 	} {
 		left, err := filepath.Glob(filepath.Join(dir, pattern))

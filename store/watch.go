@@ -93,6 +93,15 @@ type Watched struct {
 	watch     *Watch          // nil for none
 	operation string          // see For
 	authorize func(*Tx) error // nil for no check
+	essential bool            // see Essential
+}
+
+// Essential returns the database for an operation that must be possible on a full
+// disk, since it makes room or lets somebody in who can. What the system itself
+// writes always is.
+func (db Watched) Essential() Watched {
+	db.essential = true
+	return db
 }
 
 // Watched returns the database with a watch over it, which may be nil.
@@ -113,7 +122,7 @@ func (db Watched) View(actor *Actor, fn func(*Tx) error) error {
 
 // Update is DB.Update.
 func (db Watched) Update(actor *Actor, fn func(*Tx) error) error {
-	return db.DB.update(&job{actor: actor, fn: fn, watch: db.watch, operation: db.operation, authorize: db.authorize})
+	return db.DB.update(&job{actor: actor, fn: fn, watch: db.watch, operation: db.operation, authorize: db.authorize, essential: db.essential})
 }
 
 // NewUpload is DB.NewUpload.

@@ -112,7 +112,7 @@ func snapshot(t testing.TB, dir string) map[string]string {
 		if err == nil && e.IsDir() && e.Name() == "monitor" && path != dir {
 			return fs.SkipDir
 		}
-		if err != nil || e.IsDir() || e.Name() == "reeve.pid" {
+		if err != nil || e.IsDir() || e.Name() == "reeve.pid" || strings.HasPrefix(e.Name(), "reserve") {
 			return err
 		}
 		b, err := os.ReadFile(path)

@@ -115,7 +115,9 @@ func TestWritingGoesOnOnceTheDiskHasRoomAgain(t *testing.T) {
 		t.Errorf("a refused write is read: %s", now)
 	}
 	takeBack()
-	c.want(200, "PUT", "/system/setting", `{"values":{"site.title":"room"}}`)
+	eventually(t, "writing goes on", func() bool { // once the reserve is full again
+		return c.call("PUT", "/system/setting", `{"values":{"site.title":"room"}}`).status == 200
+	})
 	p.kill()
 	again := start(t, dir)
 	if now := signedIn(t, again).title(); now != "room" {

@@ -1,0 +1,110 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// On a disk without a byte left an administrator can sign in and delete, before and
+// after a restart, and everything else works again when there is room.
+func TestAFullDiskLetsAdministratorsInAndDelete(t *testing.T) {
+	t.Parallel()
+	at := smallDisk(t, 64)
+	dir := filepath.Join(at, "data")
+	p := start(t, dir)
+	c := signedIn(t, p)
+	reserve := filepath.Join(dir, "reserve")
+	eventually(t, "the reserve is there", func() bool { info, err := os.Stat(reserve); return err == nil && info.Size() == 4<<20 })
+	for i := range 40 {
+		c.want(200, "POST", "/admin/dept", fmt.Sprintf(`{"name":"Department %d"}`, i))
+	}
+	remove := ballast(t, at, 64<<20)
+
+	full := 0
+	for i := 0; full < 3 && i < 5000; i++ { // what was free inside of data.db is used first
+		switch a := c.call("POST", "/admin/dept", fmt.Sprintf(`{"name":"More %d"}`, i)); a.status {
+		case 200:
+		case 507:
+			full++
+		default:
+			t.Fatalf("%d %s", a.status, a.raw)
+		}
+	}
+	if full == 0 {
+		t.Fatal("the disk never was full")
+	}
+	inAndOut := func(title string, first int) {
+		t.Helper()
+		for i := range 5 {
+			c := signedIn(t, p) // a sign-in, its log and its session
+			c.want(200, "DELETE", fmt.Sprintf("/admin/dept/%d", first+i), "")
+			c.want(200, "POST", "/admin/logout", "")
+		}
+		if body := string(signedIn(t, p).want(200, "GET", "/system/health", "").raw); !strings.Contains(body, `"name":"disk","state":"failed"`) {
+			t.Errorf("%s: %s", title, body)
+		}
+	}
+	inAndOut("full", 1)
+	p.kill()
+	p = start(t, dir)
+	inAndOut("after a restart", 11)
+
+	remove()
+	c = signedIn(t, p)
+	eventually(t, "writing goes on", func() bool { return c.call("POST", "/admin/dept", `{"name":"Room"}`).status == 200 })
+	eventually(t, "the reserve is back", func() bool { info, err := os.Stat(reserve); return err == nil && info.Size() == 4<<20 })
+	p.stop()
+	sound(t, dir)
+}
+
+// Monitoring leaves free space alone under a flood of strangers, and gives its own back
+// when the database needs it.
+func TestMonitoringGivesWayToTheDatabase(t *testing.T) {
+	t.Parallel()
+	at := smallDisk(t, 48)
+	dir, config := filepath.Join(at, "data"), filepath.Join(t.TempDir(), "reeve.toml")
+	const minFree = 16 << 20
+	if err := os.WriteFile(config, fmt.Appendf(nil, "[monitor]\nmax_bytes = %d\nmin_free = %d\n", 40<<20, minFree), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, dir, "--config", config)
+	c := signedIn(t, p)
+	reserve := filepath.Join(dir, "reserve")
+	eventually(t, "the reserve is there", func() bool { _, err := os.Stat(reserve); return err == nil })
+	strangers := newClient(t, p)
+	for i := range size(2_000, 10_000, 42_000) {
+		strangers.call("POST", "/admin/dept", `{"name":"`+strings.Repeat("x", 900)+fmt.Sprint(i)+`"}`)
+		if i%500 == 0 {
+			if free := diskFree(t, at); free < minFree-(4<<20) { // a commit of events may be under way
+				t.Fatalf("after %d requests %d bytes are free", i, free)
+			}
+		}
+	}
+	monitoring := func() (total int64) {
+		files, err := os.ReadDir(filepath.Join(dir, "monitor"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if info, err := f.Info(); err == nil {
+				total += info.Size()
+			}
+		}
+		return total
+	}
+	eventually(t, "monitoring has written something", func() bool { return monitoring() > 1<<20 })
+	before := monitoring()
+	ballast(t, at, 48<<20)
+	for i := range 200 {
+		c.want(200, "POST", "/admin/dept", fmt.Sprintf(`{"name":"Department %d"}`, i))
+	}
+	if after := monitoring(); after >= before {
+		t.Errorf("monitoring has %d bytes, had %d", after, before)
+	}
+	signedIn(t, p)
+	p.stop()
+	sound(t, dir)
+}
