@@ -26,7 +26,7 @@ func exportUsers(path, access, title string) Route {
 			err := req.db.View(req.Actor, func(tx *store.Tx) error {
 				ask, err := info.ask(req)
 				if err == nil {
-					ids, err = store.Users.FindIDs(tx, users.query(tx, req, ask, 0, 1<<62))
+					ids, err = store.Users.FindIDs(tx, users.query(tx, req, ask, 0, store.NoLimit))
 				}
 				return err
 			})

@@ -303,7 +303,10 @@ func (db *DB) compute(tx *Tx) (map[anyCache]computed, error) {
 // may go on, from everything else (a failed fsync above all), after which nobody
 // knows what the disk holds and writing to the file ends.
 func stopUnlessFull(failed *stopReason, file string, cause error) error {
-	if fullBeforeCommit(cause) {
+	switch {
+	case errors.Is(cause, bolterrors.ErrMaxSizeReached):
+		return errs.New(errs.Full, "%s has reached the size that it may have on a system of 32 bits: nothing was changed; delete what is not needed, or move the data to a system of 64 bits", file).Because(cause)
+	case fullBeforeCommit(cause):
 		return errFull(cause)
 	}
 	stopped := errs.New(errs.Busy, "writing to %s has stopped after a disk error; restart the server once the disk is sound", file).

@@ -2,10 +2,13 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 	"testing"
 
+	"go.etcd.io/bbolt"
 	"reeve/store/errs"
 )
 
@@ -45,4 +48,37 @@ func TestFailedCommitsAreToldApart(t *testing.T) {
 			equal(t, "a later write", refusalOf(t, later), stopped)
 		})
 	}
+}
+
+// A file at its size limit, as on a system of 32 bits, refuses what it has no room for
+// and takes everything else.
+func TestAFileAtItsSizeLimit(t *testing.T) {
+	db := open(t, t.TempDir(), Options{})
+	if _, err := db.FilesOpened(); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []*bbolt.DB{db.bolt, db.files.blobs.bolt} {
+		file.MaxSize = 40 << 20
+	}
+	var refused error
+	for i := 0; refused == nil && i < 100; i++ {
+		refused = db.Update(System, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: strings.Repeat("x", 1<<20)}) })
+	}
+	equal(t, "the write", refusalOf(t, refused), refusal{errs.Full, "disk_full", ""})
+	if !strings.Contains(refused.Error(), "data.db has reached the size") {
+		t.Error(refused)
+	}
+	refused = nil
+	var kept []*File
+	for i := 0; refused == nil && i < 100; i++ {
+		var f *File
+		if f, refused = putFile(db, fmt.Sprint(i), randomData(t, chunkSize)); refused == nil {
+			kept = append(kept, f)
+		}
+	}
+	equal(t, "the upload", refusalOf(t, refused), refusal{errs.Full, "disk_full", ""})
+	noErr(t, errors.Join(db.Healthy(), db.FilesHealthy()))
+	update(t, db, func(tx *Tx) error { return Depts.Delete(tx, 1) })
+	update(t, db, func(tx *Tx) error { return Files.Delete(tx, kept[0].ID) })
+	update(t, db, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: "small"}) })
 }

@@ -37,7 +37,7 @@ func millionth(i int, r *rand.Rand) *User {
 		Sex: int64(r.IntN(3)), DeptID: ID(r.IntN(millionDepts) + 1), RoleIDs: []ID{ID(r.IntN(millionRoles) + 1)}, Status: r.IntN(10) > 0,
 	}
 	if r.IntN(4) > 0 {
-		u.LoginTime = frozen() + Time(r.IntN(1_000_000_000_000))
+		u.LoginTime = frozen() + Time(r.Int64N(1_000_000_000_000))
 	}
 	if r.IntN(5) == 0 {
 		u.RoleIDs = append(u.RoleIDs, ID(r.IntN(millionRoles)+1))

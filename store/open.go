@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -196,8 +197,17 @@ func writeMeta(tx *Tx, meta fileMeta) error {
 func boltOptions(readOnly bool) *bbolt.Options {
 	return &bbolt.Options{
 		Timeout: time.Second, FreelistType: bbolt.FreelistMapType,
-		NoFreelistSync: true, NoStatistics: true, ReadOnly: readOnly,
+		NoFreelistSync: true, NoStatistics: true, ReadOnly: readOnly, MaxSize: maxFileSize(),
 	}
+}
+
+// maxFileSize is how large a database file may grow; 0 for no limit. A process of 32
+// bits has at most 3 GiB of addresses, and bbolt maps 2 GiB for a file of more than 1.
+func maxFileSize() int {
+	if strconv.IntSize == 32 {
+		return 1 << 30
+	}
+	return 0
 }
 
 // openFile looks through the pages first, because bbolt trusts them, and then

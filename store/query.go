@@ -5,9 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 )
+
+// NoLimit is the Limit of a query for all records. An offset can be added to it.
+const NoLimit = math.MaxInt / 2
 
 // Query asks a collection for one page of what matches, in an order.
 type Query[T any] struct {

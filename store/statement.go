@@ -27,7 +27,7 @@ func (q Query[T]) statement(c *Collection[T]) string {
 	if q.Descending {
 		b.WriteString(" DESC")
 	}
-	if q.Limit < 1<<32 {
+	if q.Limit < NoLimit {
 		b.WriteString(" LIMIT " + strconv.Itoa(q.Limit))
 	}
 	if q.Offset > 0 {
