@@ -332,11 +332,13 @@ export type Home = {
 }
 
 export type Import = {
-  /** users that were made; 0 in a dry run */
+  /** Users created so far, 0 in a dry run; all of them once the job is done */
   created: number
   dry_run: 0 | 1
-  /** rows that cannot be imported */
+  /** Rows that cannot be imported */
   failed: number
+  /** The job that creates the users; null in a dry run. It is still running if it takes longer than half a minute */
+  job: Job | null
   rows: Verdict[]
 }
 
@@ -346,6 +348,39 @@ export type Info = {
   info: User
   /** the shown, enabled menus and pages that the user may open, as a tree */
   menus: PermissionNode[]
+}
+
+export type Job = {
+  created_at: string
+  /** Records changed so far; of a failed job none remain changed */
+  done: number
+  /** null until the job is done or failed */
+  ended_at: string | null
+  /** What is wrong, by field */
+  errors?: Record<string, string>
+  id: number
+  /** What the job does, such as user_import */
+  kind: string
+  /** Why the job failed; empty otherwise */
+  msg: string
+  /** preparing, running, undoing, done or failed */
+  state: string
+  /** Records to change */
+  total: number
+  updated_at: string
+  /** ID of the user who started it */
+  user_id: number
+  username: string
+}
+
+export type JobPage = {
+  /** the number of this page, from 1 */
+  current: number
+  /** the records of this page */
+  data: Job[]
+  pageSize: number
+  /** how many records match */
+  total: number
 }
 
 export type KeptCopy = {
@@ -1098,6 +1133,8 @@ export type Access =
   | 'system.dict.query'
   | 'system.dict.update'
   | 'system.info'
+  | 'system.info.acknowledge'
+  | 'system.job.query'
   | 'system.loginlog.query'
   | 'system.monitor.auth'
   | 'system.monitor.cache'

@@ -40,6 +40,7 @@ export const pages: Record<string, Page> = {
     ['system.monitor.request', 'system.monitor.auth', 'system.monitor.query', 'system.monitor.cache', 'system.monitor.redis', 'system.monitor.trace'],
     async () => (await import('../pages/monitor/Monitor')).Monitor, 'monitor',
   ),
+  '/system/job': page('system.job.query', async () => (await import('../pages/jobs/Jobs')).Jobs, 'jobs'),
   '/system/info': page('system.info', async () => (await import('../pages/SystemInfo')).SystemInfo),
   '/file/list': page('file.list.query', async () => (await import('../pages/files/FileList')).FileList, 'files'),
   '/file/group': page('file.group.query', async () => (await import('../pages/files/FileGroups')).FileGroups, 'files'),

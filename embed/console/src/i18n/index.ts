@@ -21,6 +21,7 @@ const areas = {
   builtins: { en: async () => ({}), zh: () => import('./zh/builtins') },
   dicts: { en: () => import('./en/dicts'), zh: () => import('./zh/dicts') },
   files: { en: () => import('./en/files'), zh: () => import('./zh/files') },
+  jobs: { en: () => import('./en/jobs'), zh: () => import('./zh/jobs') },
   monitor: { en: () => import('./en/monitor'), zh: () => import('./zh/monitor') },
 }
 

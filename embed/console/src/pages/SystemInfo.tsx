@@ -1,11 +1,13 @@
-import { Alert, Card, Descriptions, Flex, Table, Tag, theme, Typography } from 'antd'
+import { Alert, Button, Card, Descriptions, Flex, Table, Tag, theme, Typography } from 'antd'
 import { useEffect } from 'react'
+import { post } from '../api/request'
 import type { Part, SystemHealth, SystemInfo as Info } from '../api/types'
 import { useAccount } from '../app/account'
 import { type Key, maybe, t } from '../i18n'
 import { bytes, count } from '../ui/format'
 import { present } from '../ui/presence'
 import { Time } from '../ui/Time'
+import { useAct } from '../ui/useAct'
 import { useGet } from '../ui/useGet'
 import { wide } from '../ui/Wide'
 import { Backup } from './info/Backup'
@@ -30,7 +32,7 @@ export function SystemInfo() {
     <Flex vertical gap={16}>
       <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>{t('menu.system.info')}</Typography.Title>
       {health && health.state !== 'ok' && <Alert type={health.state === 'failed' ? 'error' : 'warning'} showIcon title={t('info.not_well')} />}
-      <Card styles={tight} title={t('info.parts')} loading={!health}>{health && <Parts health={health} />}</Card>
+      <Card styles={tight} title={t('info.parts')} loading={!health}>{health && <Parts health={health} reload={reload} />}</Card>
       <Card title={t('info.program')} loading={!info}>{info && <Program info={info} />}</Card>
       <Card styles={tight} title={t('info.files')} loading={!info}>{info && <Files info={info} />}</Card>
       {may('system.backup') && <Card title={t('backup')}><Backup /></Card>}
@@ -76,7 +78,20 @@ function said({ name, state, text, figures }: Part): string {
   return name === 'disk' && figures.free_bytes !== undefined ? `${t('home.disk')}: ${bytes(figures.free_bytes)}` : ''
 }
 
-function Parts({ health }: { health: SystemHealth }) {
+// Acknowledge ends the warning about lost commits.
+function Acknowledge({ reload }: { reload: () => Promise<unknown> }) {
+  const { sure, done } = useAct()
+  async function acknowledge() {
+    if (!(await sure({ title: t('info.lost.acknowledge'), text: t('info.lost.sure'), ok: t('info.lost.acknowledge') }))) return
+    await post('/system/health/acknowledge')
+    done(t('info.lost.acknowledged'))
+    await reload()
+  }
+  return <div><Button size="small" onClick={() => void acknowledge()}>{t('info.lost.acknowledge')}</Button></div>
+}
+
+function Parts({ health, reload }: { health: SystemHealth; reload: () => Promise<unknown> }) {
+  const { may } = useAccount()
   return (
     <Table
       size="small" rowKey="name" pagination={false} dataSource={health.parts}
@@ -85,7 +100,7 @@ function Parts({ health }: { health: SystemHealth }) {
         { title: t('info.state'), dataIndex: 'state', render: (state: string) => <Tag color={colors[state]}>{t(`info.state.${state}` as Key)}</Tag> },
         {
           title: t('info.text'), dataIndex: 'text',
-          render: (_, part) => <>{said(part)}{part.since && <> (<Time at={part.since} />)</>}<div><Typography.Text type="secondary">{maybe(`info.part.${part.name}.what`)}</Typography.Text></div></>,
+          render: (_, part) => <>{said(part)}{part.since && <> (<Time at={part.since} />)</>}<div><Typography.Text type="secondary">{maybe(`info.part.${part.name}.what`)}</Typography.Text></div>{(part.figures.lost_commits ?? 0) > 0 && may('system.info.acknowledge') && <Acknowledge reload={reload} />}</>,
         },
       ]}
     />

@@ -53,6 +53,7 @@ export const frame = {
   'menu.system.session': 'Sessions',
   'menu.system.loginlog': 'Login log',
   'menu.system.monitor': 'Monitoring',
+  'menu.system.job': 'Jobs',
   'menu.system.info': 'System info',
   'menu.file': 'Files',
   'menu.file.list': 'Files',

@@ -102,6 +102,7 @@ export const people = {
   'people.import.no_password': 'Who is imported has no password yet and cannot sign in until you reset it.',
   'people.import.good': '{n} {n|row|rows} can be imported.',
   'people.import.bad': '{n} of {of} rows cannot be imported. Nothing is imported until all can: mend the file and choose it again.',
+  'people.import.running': 'The import is still running. See System, Jobs.',
   'people.import.none': 'The file has no rows.',
   'people.import.only_bad': 'Only rows with faults',
   'people.import.other': 'Choose another file',

@@ -55,6 +55,7 @@ export const frame: Record<keyof typeof en, string> = {
   'menu.system.session': '会话',
   'menu.system.loginlog': '登录日志',
   'menu.system.monitor': '监控',
+  'menu.system.job': '任务',
   'menu.system.info': '系统信息',
   'menu.file': '文件',
   'menu.file.list': '文件',

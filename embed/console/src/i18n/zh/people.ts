@@ -104,6 +104,7 @@ export const people: Record<keyof typeof en, string> = {
   'people.import.no_password': '导入的用户尚无密码，重置密码后才能登录。',
   'people.import.good': '{n} 行可以导入。',
   'people.import.bad': '{of} 行中有 {n} 行无法导入。全部通过之前不会导入任何数据：请修改文件后重新选择。',
+  'people.import.running': '导入仍在进行，请查看“系统 → 任务”。',
   'people.import.none': '文件中没有数据行。',
   'people.import.only_bad': '仅显示有问题的行',
   'people.import.other': '选择其他文件',

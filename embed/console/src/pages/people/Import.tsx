@@ -60,7 +60,7 @@ export function Import({ open, onClose, onDone }: Props) {
     if (!file) return
     const made = await ask(file, false)
     if (!made) return setAnswer((await ask(file, true)) ?? answer) // something has changed since: say what
-    done(t('people.import.done', { n: count(made.created) }))
+    done(made.job?.state === 'done' ? t('people.import.done', { n: count(made.created) }) : t('people.import.running'))
     onDone()
     onClose()
   }

@@ -1,0 +1,16 @@
+export const jobs = {
+  'jobs.empty': 'No jobs yet. Large changes, such as an import of users, are listed here.',
+  'jobs.kind': 'Job',
+  'jobs.kind.user_import': 'Import users',
+  'jobs.user': 'Started by',
+  'jobs.state': 'State',
+  'jobs.state.preparing': 'Preparing',
+  'jobs.state.running': 'Running',
+  'jobs.state.undoing': 'Undoing',
+  'jobs.state.done': 'Done',
+  'jobs.state.failed': 'Failed',
+  'jobs.progress': 'Progress',
+  'jobs.of': '{done} of {total}',
+  'jobs.started': 'Started',
+  'jobs.ended': 'Ended',
+} as const

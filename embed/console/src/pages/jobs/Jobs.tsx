@@ -1,0 +1,53 @@
+import { Progress, Select, Tag, Typography } from 'antd'
+import type { Job } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { type Key, maybe, t } from '../../i18n'
+import { Finder } from '../../ui/Finder'
+import { count } from '../../ui/format'
+import { List } from '../../ui/List'
+import { Time } from '../../ui/Time'
+import { useTable } from '../../ui/useTable'
+
+const colors: Record<string, string> = { preparing: 'default', running: 'processing', undoing: 'warning', done: 'success', failed: 'error' }
+
+// Jobs lists changes that are too large for one transaction and are applied in steps.
+export function Jobs() {
+  const { may } = useAccount()
+  const list = useTable<Job>('/system/job')
+  return (
+    <List
+      title={t('menu.system.job')} list={list} search={false} empty={t('jobs.empty')}
+      filters={
+        <>
+          {may('admin.list.query') && (
+            <Finder
+              path="/admin/list" label={t('jobs.user')} value={Number(list.params.get('user_id')) || undefined}
+              onChange={(id) => list.set({ user_id: id ? String(id) : undefined })}
+            />
+          )}
+          <Select
+            allowClear style={{ width: 140 }} placeholder={t('jobs.state')} aria-label={t('jobs.state')} value={list.params.get('state') ?? undefined}
+            onChange={(state?: string) => list.set({ state })}
+            options={Object.keys(colors).map((value) => ({ value, label: t(`jobs.state.${value}` as Key) }))}
+          />
+        </>
+      }
+      columns={[
+        { title: t('jobs.kind'), dataIndex: 'kind', render: (kind: string) => maybe(`jobs.kind.${kind}`) ?? kind },
+        { title: t('jobs.user'), dataIndex: 'username', render: (name: string) => <bdi>{name}</bdi> },
+        { title: t('jobs.state'), dataIndex: 'state', render: (state: string) => <Tag color={colors[state]}>{t(`jobs.state.${state}` as Key)}</Tag> },
+        {
+          title: t('jobs.progress'), key: 'progress', width: 200,
+          render: (_, job) => (
+            <>
+              <Progress size="small" percent={job.total ? Math.floor((job.done / job.total) * 100) : 100} status={job.state === 'failed' ? 'exception' : 'normal'} aria-label={`${t('jobs.progress')}: ${job.id}`} />
+              <Typography.Text type="secondary">{job.msg || t('jobs.of', { done: count(job.done), total: count(job.total) })}</Typography.Text>
+            </>
+          ),
+        },
+        { title: t('jobs.started'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
+        { title: t('jobs.ended'), dataIndex: 'ended_at', render: (at: string | null) => (at ? <Time at={at} /> : '—') },
+      ]}
+    />
+  )
+}
