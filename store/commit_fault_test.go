@@ -61,8 +61,15 @@ func TestAFileAtItsSizeLimit(t *testing.T) {
 		file.MaxSize = 40 << 20
 	}
 	var refused error
-	for i := 0; refused == nil && i < 100; i++ {
-		refused = db.Update(System, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: strings.Repeat("x", 1<<20)}) })
+	for i := 0; refused == nil && i < 1000; i++ {
+		refused = db.Update(System, func(tx *Tx) error {
+			for range 500 {
+				if err := Depts.Create(tx, &Dept{Name: strings.Repeat("x", 1000)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	equal(t, "the write", refusalOf(t, refused), refusal{errs.Full, "disk_full", ""})
 	if !strings.Contains(refused.Error(), "data.db has reached the size") {
