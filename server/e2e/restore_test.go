@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -183,7 +184,7 @@ func TestABackupBringsFilesAndKey(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	if got := snapshot(t, kept); len(got) != 3 || got["secret.key"] != before["secret.key"] || got["data.db"] != before["data.db"] || got["files.db"] != before["files.db"] {
-		t.Errorf("kept are %d files, and not what was there", len(got))
+		t.Errorf("kept are %v, and not what was there", slices.Sorted(maps.Keys(got)))
 	}
 	if _, err := os.Stat(filepath.Join(dir, "secret.key")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the key of another database is still there: %v", err)
