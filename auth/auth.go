@@ -121,8 +121,9 @@ func (a *Auth) saveUse(due map[store.ID]store.Time) error {
 	return nil
 }
 
-// trim deletes old rows of the login log and expired sessions with their tokens, in
-// steps: a third of the step's records each for those expired, idle and idle in the app.
+// trim deletes old rows of the login log, expired devices, and expired sessions with
+// their tokens, in steps: a quarter of the step's records each for devices and for
+// sessions that are expired, idle and idle in the app.
 func (a *Auth) trim() error {
 	for more := true; more; {
 		err := a.db.Update(store.System, func(tx *store.Tx) (err error) {
@@ -130,7 +131,11 @@ func (a *Auth) trim() error {
 			if more, err = store.TrimLoginLog(tx, before, store.LoginLogRows.Get(tx), store.MaxRecords); err != nil || more {
 				return err
 			}
-			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)), tx.Now().Add(-idleLimit(tx, true)), store.MaxRecords/6)
+			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)), tx.Now().Add(-idleLimit(tx, true)), store.MaxRecords/8)
+			if err != nil || more {
+				return err
+			}
+			more, err = store.EndExpiredDevices(tx, store.MaxRecords/4)
 			return err
 		})
 		if err != nil {
@@ -156,6 +161,7 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		tries = store.LoginTries.Get(tx)
 		at = newAttempt(watched{counters: a.counters}, "password:"+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
+		at.addr = "" // strangers at this address do not keep a user with a session from it
 		h, err := store.HashOf(tx, s.account)
 		if err == nil {
 			hash = h.Hash
@@ -168,7 +174,7 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 	if wait := at.begin(tries, func() bool { return false }); wait > 0 {
 		return a.tooMany(throttledPassword, wait)
 	}
-	same, err := a.hasher.compare(hash, oldPassword)
+	same, err := a.hasher.compare(knownAs(s.account), hash, oldPassword)
 	if err != nil {
 		at.withdraw()
 		return err
@@ -177,7 +183,7 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 		return errs.Field(errs.Invalid, "old_password", "is not the present password")
 	}
 	at.succeeded()
-	fresh, err := a.hasher.hash(newPassword)
+	fresh, err := a.hasher.hash(knownAs(s.account), newPassword)
 	if err != nil {
 		return err
 	}
@@ -204,14 +210,14 @@ func HashPassword(tx *store.Tx, password string, cost int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return newHasher(install.PasswordKey, cost).hash(password)
+	return newHasher(install.PasswordKey, cost).hash(newPasswords, password)
 }
 
 // Recover gives the first enabled user with the owner role a new password that
 // must be changed, and ends that user's sessions. The last owner cannot be
 // disabled, so there is one.
 func (a *Auth) Recover(password string) (username string, err error) {
-	hash, err := a.hasher.hash(password)
+	hash, err := a.hasher.hash(newPasswords, password)
 	if err != nil {
 		return "", err
 	}

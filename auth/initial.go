@@ -74,7 +74,7 @@ func (a *Auth) RemoveStaleInitial() error {
 	_, password, found := strings.Cut(string(text), passwordLine)
 	if found && hash != "" {
 		password, _, _ = strings.Cut(password, "\n")
-		same, err := a.hasher.compare(hash, password)
+		same, err := a.hasher.compare(newPasswords, hash, password)
 		if err != nil || same {
 			return err
 		}

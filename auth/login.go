@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"errors"
 	"net/netip"
 	"time"
 
@@ -15,14 +16,18 @@ type Attempt struct {
 	Username, Password string
 	Addr               netip.Addr
 	UserAgent          string
+	Device             string // token of a device that the user has signed in from; "" for none
 	// Observe, if there is one, is told of what throttling counts for this attempt,
 	// before Login or Register returns.
 	Observe func(CounterOp)
+	// AddressFull, if there is one, is called when the address has used up its attempts.
+	AddressFull func()
 }
 
 // Grant is a successful sign-in.
 type Grant struct {
 	Token      string
+	Device     string // token to send along with the next attempt
 	ExpiresAt  store.Time
 	MustChange bool
 }
@@ -46,41 +51,49 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	var who *candidate
 	var tries int
 	var window time.Duration
+	device := a.useDevice(in.Device)
+	defer device.end()
 	err = a.db.View(store.Nobody, func(tx *store.Tx) (err error) {
 		tries = store.LoginTries.Get(tx)
 		window = time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		who, err = find(tx, in.App, in.Username)
+		if who, err = find(tx, in.App, in.Username); err == nil && who != nil {
+			err = device.find(tx, who.account)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	at := newAttempt(watched{a.counters, in.Observe}, realm(in.App), store.Fold(in.Username), in.Addr, window)
+	at.device, at.addressFull = device.valid(), in.AddressFull
 	wait := at.begin(tries, func() bool { return who != nil && who.loginIP == in.Addr.String() })
 	if wait > 0 {
 		a.throttled.note(in)
 		return nil, a.tooMany(throttledLogin, wait)
 	}
-	hash := ""
+	hash, p := "", strangerAt(in.Addr)
 	if who != nil {
 		hash = who.hash
 	}
-	same, err := a.hasher.compare(hash, in.Password)
+	if device.valid() {
+		p = knownAs(who.account)
+	}
+	same, err := a.hasher.compare(p, hash, in.Password)
 	if err != nil {
 		at.withdraw()
 		return nil, err
 	}
 	if !same || !who.enabled {
-		return nil, a.failed(in, who, same)
+		return nil, a.failed(in, who, same, device)
 	}
 	fresh := ""
 	if a.hasher.stale(hash) {
-		if fresh, err = a.hasher.hash(in.Password); err != nil {
+		if fresh, err = a.hasher.hash(p, in.Password); err != nil {
 			at.withdraw()
 			return nil, err
 		}
 	}
-	grant, err := a.grant(who.account, hash, fresh, in)
+	grant, err := a.grant(who.account, hash, fresh, in, device)
 	if err == nil {
 		at.succeeded()
 	}
@@ -130,7 +143,7 @@ func unlessNone(err error) error {
 }
 
 // failed logs a failed attempt and returns what its maker is told.
-func (a *Auth) failed(in Attempt, who *candidate, same bool) error {
+func (a *Auth) failed(in Attempt, who *candidate, same bool, device *deviceUse) error {
 	row := logRow(in, store.LoginFailed)
 	switch {
 	case who == nil:
@@ -143,7 +156,9 @@ func (a *Auth) failed(in Attempt, who *candidate, same bool) error {
 	if who != nil {
 		name(row, who.account)
 	}
-	err := a.db.Update(store.System, func(tx *store.Tx) error { return store.LoginLogs.Create(tx, row) })
+	err := a.db.Update(store.System, func(tx *store.Tx) error {
+		return errors.Join(store.LoginLogs.Create(tx, row), device.failed(tx))
+	})
 	if err != nil {
 		return err
 	}
@@ -176,7 +191,7 @@ func name(row *store.LoginLog, account store.Account) {
 }
 
 // grant opens the session, if nothing has changed since the password was compared.
-func (a *Auth) grant(account store.Account, hash, fresh string, in Attempt) (*Grant, error) {
+func (a *Auth) grant(account store.Account, hash, fresh string, in Attempt, device *deviceUse) (*Grant, error) {
 	var g *Grant
 	err := a.db.Update(store.System, func(tx *store.Tx) error {
 		stored, err := store.HashOf(tx, account)
@@ -196,7 +211,7 @@ func (a *Auth) grant(account store.Account, hash, fresh string, in Attempt) (*Gr
 				return err
 			}
 		}
-		g, err = open(tx, account, in)
+		g, err = open(tx, account, in, device)
 		if err == nil {
 			g.MustChange = mustChange
 		}
@@ -205,8 +220,8 @@ func (a *Auth) grant(account store.Account, hash, fresh string, in Attempt) (*Gr
 	return g, err
 }
 
-// open opens a session and logs the success.
-func open(tx *store.Tx, account store.Account, in Attempt) (*Grant, error) {
+// open opens a session, makes the device known and logs the success.
+func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse) (*Grant, error) {
 	row := logRow(in, store.LoginSucceeded)
 	session := &store.Session{IP: row.IP, Browser: row.Browser, OS: row.OS}
 	if account.App {
@@ -218,9 +233,13 @@ func open(tx *store.Tx, account store.Account, in Attempt) (*Grant, error) {
 	if err != nil {
 		return nil, err
 	}
+	known, err := device.succeeded(tx, account)
+	if err != nil {
+		return nil, err
+	}
 	row.SessionID = session.ID
 	name(row, account)
-	return &Grant{Token: token, ExpiresAt: session.ExpiresAt}, store.LoginLogs.Create(tx, row)
+	return &Grant{Token: token, Device: known, ExpiresAt: session.ExpiresAt}, store.LoginLogs.Create(tx, row)
 }
 
 // signedIn notes a sign-in on the user's record; the answer is errWrong when the
@@ -263,8 +282,12 @@ func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 		}
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		n, left := watched{a.counters, in.Observe}.add("register "+Network(in.Addr), 1, window)
-		if n > store.LoginTries.Get(tx)*triesPerAddress {
+		limit := store.LoginTries.Get(tx) * triesPerAddress
+		if n > limit {
 			wait = left
+		}
+		if n >= limit && in.AddressFull != nil {
+			in.AddressFull()
 		}
 		return nil
 	})
@@ -274,7 +297,7 @@ func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 	if wait > 0 {
 		return nil, a.tooMany(throttledRegistration, wait)
 	}
-	secret, err := a.NewSecret(u.Username, "password", &in.Password)
+	secret, err := a.newSecret(strangerAt(in.Addr), u.Username, "password", &in.Password)
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +312,7 @@ func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 		if err := store.SetHash(tx, account, secret.Hash, false, 0); err != nil {
 			return err
 		}
-		g, err = open(tx, account, in)
+		g, err = open(tx, account, in, &deviceUse{})
 		return err
 	})
 	return g, err

@@ -24,8 +24,8 @@ const (
 	maxPassword = 1024
 )
 
-// queuePerWorker bounds how many wait for a hash. Whoever comes then is told to
-// come back, after a pause that keeps a flood's connections from being used again
+// queuePerWorker bounds how many callers of one kind have or wait for a hashing slot.
+// Others get 503 after a pause that keeps a flood's connections from being used again
 // at once; when maxPausing do that already, without one.
 const (
 	queuePerWorker = 16
@@ -42,35 +42,29 @@ const (
 type hasher struct {
 	key     []byte
 	cost    int
-	workers chan struct{}
-	waiting atomic.Int64
+	queue   *queue
 	pausing atomic.Int64
 	// compared counts comparisons: what a test holds a login's cost against.
 	compared atomic.Int64
 }
 
 func newHasher(key []byte, cost int) *hasher {
-	return &hasher{key: key, cost: cost, workers: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))}
+	return &hasher{key: key, cost: cost, queue: newQueue(max(1, runtime.GOMAXPROCS(0)-1), queuePerWorker)}
 }
 
 // Workers is how many hashes run at once at most.
-func (a *Auth) Workers() int { return cap(a.hasher.workers) }
+func (a *Auth) Workers() int { return a.hasher.queue.slots }
 
-// turn runs fn when a worker is free, or answers Busy when too many wait.
-func (h *hasher) turn(fn func() error) error {
-	if h.waiting.Add(1) > int64(queuePerWorker*cap(h.workers)) {
-		h.waiting.Add(-1)
+// turn runs fn when a slot is free, or answers Busy when too many wait.
+func (h *hasher) turn(p place, fn func() error) error {
+	if !h.queue.take(p) {
 		if h.pausing.Add(1) <= maxPausing {
 			time.Sleep(pause)
 		}
 		h.pausing.Add(-1)
 		return errs.New(errs.Busy, "too many people are signing in at this moment; try again shortly").After(2 * time.Second)
 	}
-	h.workers <- struct{}{}
-	defer func() {
-		<-h.workers
-		h.waiting.Add(-1)
-	}()
+	defer h.queue.give()
 	done := make(chan error, 1)
 	go func() {
 		defer func() {
@@ -91,8 +85,8 @@ func (h *hasher) mix(password string) []byte {
 	return base64.StdEncoding.AppendEncode(nil, mac.Sum(nil)) // 64 bytes
 }
 
-func (h *hasher) hash(password string) (hash string, err error) {
-	err = h.turn(func() error {
+func (h *hasher) hash(p place, password string) (hash string, err error) {
+	err = h.turn(p, func() error {
 		b, err := bcrypt.GenerateFromPassword(h.mix(password), h.cost)
 		hash = string(b)
 		return err
@@ -102,11 +96,11 @@ func (h *hasher) hash(password string) (hash string, err error) {
 
 // compare tells whether a password is the one a hash was made of. Against no
 // hash ("") it does the same work and says no.
-func (h *hasher) compare(hash, password string) (same bool, err error) {
+func (h *hasher) compare(p place, hash, password string) (same bool, err error) {
 	if hash == "" {
 		hash = fmt.Sprintf("$2a$%02d$%s", h.cost, "....................../////////////////////////////////"[:53])
 	}
-	err = h.turn(func() error {
+	err = h.turn(p, func() error {
 		h.compared.Add(1)
 		err := bcrypt.CompareHashAndPassword([]byte(hash), h.mix(password))
 		same = err == nil
@@ -139,8 +133,12 @@ type Secret struct {
 }
 
 // NewSecret checks a password against the policy and hashes it, or makes one when
-// none is given. field is where its faults are told.
+// none is given, for a caller who has a session. field is where its faults are told.
 func (a *Auth) NewSecret(username, field string, given *string) (*Secret, error) {
+	return a.newSecret(newPasswords, username, field, given)
+}
+
+func (a *Auth) newSecret(p place, username, field string, given *string) (*Secret, error) {
 	s := &Secret{}
 	password := ""
 	if given != nil {
@@ -153,7 +151,7 @@ func (a *Auth) NewSecret(username, field string, given *string) (*Secret, error)
 		s.Generated = password
 	}
 	var err error
-	s.Hash, err = a.hasher.hash(password)
+	s.Hash, err = a.hasher.hash(p, password)
 	return s, err
 }
 

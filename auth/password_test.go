@@ -19,13 +19,13 @@ func TestPasswordsOfAnyBytesAreToldApart(t *testing.T) {
 		strings.Repeat("\x00", 8), strings.Repeat("\x00", 9),
 	}
 	for i, made := range passwords {
-		hash, err := h.hash(made)
+		hash, err := h.hash(newPasswords, made)
 		must(t, err)
 		if strings.Contains(hash, made) && made != "" {
 			t.Errorf("%q stands in its hash", made)
 		}
 		for j, given := range passwords {
-			if same, err := h.compare(hash, given); err != nil || same != (i == j) {
+			if same, err := h.compare(newPasswords, hash, given); err != nil || same != (i == j) {
 				t.Errorf("%.20q against %.20q: %t, %v", given, made, same, err)
 			}
 		}
@@ -33,9 +33,9 @@ func TestPasswordsOfAnyBytesAreToldApart(t *testing.T) {
 }
 
 func TestAHashOfAnotherInstallationLetsNobodyIn(t *testing.T) {
-	hash, err := newHasher([]byte("one"), testCost).hash(password)
+	hash, err := newHasher([]byte("one"), testCost).hash(newPasswords, password)
 	must(t, err)
-	if same, err := newHasher([]byte("two"), testCost).compare(hash, password); same || err != nil {
+	if same, err := newHasher([]byte("two"), testCost).compare(newPasswords, hash, password); same || err != nil {
 		t.Errorf("%t, %v", same, err)
 	}
 }
@@ -43,7 +43,7 @@ func TestAHashOfAnotherInstallationLetsNobodyIn(t *testing.T) {
 func TestNoHashIsComparedLikeOne(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	for _, given := range []string{"", password, "x"} {
-		if same, err := h.compare("", given); same || err != nil {
+		if same, err := h.compare(newPasswords, "", given); same || err != nil {
 			t.Errorf("%q: %t, %v", given, same, err)
 		}
 	}
@@ -55,7 +55,7 @@ func TestNoHashIsComparedLikeOne(t *testing.T) {
 func TestAHashThatIsNoneIsAnError(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	for _, hash := range []string{"x", "$2a$04$short", strings.Repeat("x", 60)} {
-		if same, err := h.compare(hash, password); same || err == nil {
+		if same, err := h.compare(newPasswords, hash, password); same || err == nil {
 			t.Errorf("%q: %t, %v", hash, same, err)
 		}
 	}
@@ -84,14 +84,14 @@ func TestAFullQueueAnswersBusyAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHasher([]byte("key"), testCost)
 		release := make(chan struct{})
-		queue := queuePerWorker * cap(h.workers)
+		queue := queuePerWorker * h.queue.slots
 		results := make([]error, queue)
 		var running, most int
 		var mu sync.Mutex
 		var wg sync.WaitGroup
 		for i := range queue {
 			wg.Go(func() {
-				results[i] = h.turn(func() error {
+				results[i] = h.turn(newPasswords, func() error {
 					mu.Lock()
 					running++
 					most = max(most, running)
@@ -105,11 +105,11 @@ func TestAFullQueueAnswersBusyAtOnce(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if running != cap(h.workers) {
-			t.Errorf("%d run at once, there are %d workers", running, cap(h.workers))
+		if running != h.queue.slots {
+			t.Errorf("%d run at once, there are %d workers", running, h.queue.slots)
 		}
 		for range 3 { // and refusing takes no place
-			err := h.turn(func() error { t.Error("it has run"); return nil })
+			err := h.turn(newPasswords, func() error { t.Error("it has run"); return nil })
 			if e := errs.Of(err); e.Kind != errs.Busy || e.RetryAfter <= 0 {
 				t.Errorf("%v", err)
 			}
@@ -121,10 +121,10 @@ func TestAFullQueueAnswersBusyAtOnce(t *testing.T) {
 				t.Errorf("%d: %v", i, err)
 			}
 		}
-		if most != cap(h.workers) || h.waiting.Load() != 0 {
-			t.Errorf("%d ran at once, %d still wait", most, h.waiting.Load())
+		if most != h.queue.slots || h.queue.known.n != 0 || h.queue.free != h.queue.slots {
+			t.Errorf("%d ran at once, %d still wait, %d slots are free", most, h.queue.known.n, h.queue.free)
 		}
-		if err := h.turn(func() error { return nil }); err != nil {
+		if err := h.turn(newPasswords, func() error { return nil }); err != nil {
 			t.Errorf("afterwards: %v", err)
 		}
 	})
@@ -134,12 +134,12 @@ func TestAFullQueueAnswersBusyAtOnce(t *testing.T) {
 // worker is free again.
 func TestAPanicInAHashIsThatRequestsAlone(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
-	for range cap(h.workers) + 1 {
-		if err := h.turn(func() error { panic("x") }); err == nil || errs.Of(err).Kind != errs.Internal {
+	for range h.queue.slots + 1 {
+		if err := h.turn(newPasswords, func() error { panic("x") }); err == nil || errs.Of(err).Kind != errs.Internal {
 			t.Errorf("%v", err)
 		}
 	}
-	if h.waiting.Load() != 0 || len(h.workers) != 0 {
-		t.Errorf("%d wait, %d work", h.waiting.Load(), len(h.workers))
+	if h.queue.known.n != 0 || h.queue.free != h.queue.slots {
+		t.Errorf("%d wait, %d slots are free", h.queue.known.n, h.queue.free)
 	}
 }

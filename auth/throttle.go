@@ -106,10 +106,13 @@ type attempt struct {
 	c      watched
 	pair   string
 	name   string
-	addr   string
+	addr   string // "" for no limit by address
 	known  string
 	window time.Duration
 	spared bool // the name's counter was not moved
+	device bool // from a known device: nothing is counted
+
+	addressFull func() // called when the address is at its limit
 }
 
 // newAttempt makes one; realm has no blanks.
@@ -126,9 +129,15 @@ func newAttempt(c watched, realm, name string, addr netip.Addr, window time.Dura
 // cannot slip through together; it returns how long to wait, 0 for go on. known
 // is asked only when the limit by name is reached.
 func (a *attempt) begin(tries int, known func() bool) time.Duration {
+	if a.device {
+		return 0
+	}
 	var wait time.Duration
 	check := func(key string, limit int) bool {
 		n, left := a.c.add(key, 1, a.window)
+		if key == a.addr && n >= limit && a.addressFull != nil {
+			a.addressFull()
+		}
 		if n > limit {
 			wait = max(wait, left)
 		}
@@ -136,7 +145,7 @@ func (a *attempt) begin(tries int, known func() bool) time.Duration {
 	}
 	// The address first: once it is refused, a flood of names from it adds no
 	// counters and so pushes nobody's out.
-	if check(a.addr, tries*triesPerAddress) || check(a.pair, tries) {
+	if a.addr != "" && check(a.addr, tries*triesPerAddress) || check(a.pair, tries) {
 		return wait
 	}
 	if a.c.get(a.known) > 0 {
@@ -159,8 +168,13 @@ func (a *attempt) succeeded() {
 
 // withdraw takes back an attempt that was not one, or was a success.
 func (a *attempt) withdraw() {
+	if a.device {
+		return
+	}
 	a.c.add(a.pair, -1, a.window)
-	a.c.add(a.addr, -1, a.window)
+	if a.addr != "" {
+		a.c.add(a.addr, -1, a.window)
+	}
 	if !a.spared {
 		a.c.add(a.name, -1, a.window)
 	}

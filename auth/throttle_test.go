@@ -139,13 +139,13 @@ func TestAnIPv6SubscriberIsOneAddress(t *testing.T) {
 
 func TestABusyHasherIsNoAttempt(t *testing.T) {
 	in := start(t)
-	in.hasher.waiting.Store(1 << 30)
+	release := in.hasher.queue.fill()
 	for range 20 {
 		if kind, compared, err := in.try("admin", password, "203.0.113.1"); kind != errs.Busy || compared != 0 {
 			t.Fatalf("%v after %d comparisons", err, compared)
 		}
 	}
-	in.hasher.waiting.Store(0)
+	release()
 	if kind, _, err := in.try("admin", password, "203.0.113.1"); kind != fine {
 		t.Error(err)
 	}

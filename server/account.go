@@ -59,17 +59,26 @@ func userOf(tx *store.Tx, u *store.User) *user {
 type loginIn struct {
 	Username string `json:"username" check:"required,max=64"`
 	Password string `json:"password" check:"required,raw,max=1024"`
+	Device   string `json:"device_token" check:"max=64" doc:"device_token of an earlier sign-in; browsers send it as a cookie. It keeps a known device from being rate-limited with strangers, and proves nothing"`
 }
 
 type loginOut struct {
 	Token              string     `json:"token" doc:"goes into the header Authorization: Bearer <token>"`
 	ExpiresAt          store.Time `json:"expires_at" doc:"at the latest; an idle session ends sooner"`
 	MustChangePassword store.Flag `json:"must_change_password"`
+	DeviceToken        string     `json:"device_token" doc:"send it with the next sign-in of this user from this device; also set as a cookie"`
 }
 
 func login(req *Request, in *loginIn) (*loginOut, error) {
-	grant, err := req.auth().Login(attempt(req, false, in.Username, in.Password))
-	return req.granted(in.Username, grant, err)
+	return signIn(req, false, in)
+}
+
+// signIn signs in to one of the realms.
+func signIn(req *Request, app bool, in *loginIn) (*loginOut, error) {
+	a := attempt(req, app, in.Username, in.Password)
+	a.Device = req.deviceToken(app, in.Device)
+	grant, err := req.auth().Login(a)
+	return req.granted(a, grant, err)
 }
 
 // cut bounds a text that a client chose, in bytes, and keeps it valid UTF-8.

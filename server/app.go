@@ -42,18 +42,21 @@ type registerIn struct {
 func register(req *Request, in *registerIn) (*loginOut, error) {
 	u := &store.AppUser{Username: in.Username, Status: true}
 	in.apply(u)
-	grant, err := req.auth().Register(u, attempt(req, true, in.Username, in.Password))
-	return req.granted(in.Username, grant, err)
+	a := attempt(req, true, in.Username, in.Password)
+	grant, err := req.auth().Register(u, a)
+	return req.granted(a, grant, err)
 }
 
 func appLogin(req *Request, in *loginIn) (*loginOut, error) {
-	grant, err := req.auth().Login(attempt(req, true, in.Username, in.Password))
-	return req.granted(in.Username, grant, err)
+	return signIn(req, true, in)
 }
 
 // attempt is what auth needs to know of somebody who signs in.
 func attempt(req *Request, app bool, username, password string) auth.Attempt {
-	return auth.Attempt{App: app, Username: username, Password: password, Addr: req.Addr, UserAgent: cut(req.http.UserAgent(), 512), Observe: req.counted}
+	return auth.Attempt{
+		App: app, Username: username, Password: password, Addr: req.Addr, UserAgent: cut(req.http.UserAgent(), 512),
+		Observe: req.counted, AddressFull: req.addressFull,
+	}
 }
 
 // counted notes what throttling counts, as the Redis command it stands for.
@@ -67,8 +70,8 @@ func (req *Request) counted(op auth.CounterOp) {
 }
 
 // granted answers an attempt to sign in, and notes it.
-func (req *Request) granted(username string, grant *auth.Grant, err error) (*loginOut, error) {
-	e := authEvent{Type: "login", Username: username, Result: resultOf(err), Reason: reasonOf(err)}
+func (req *Request) granted(a auth.Attempt, grant *auth.Grant, err error) (*loginOut, error) {
+	e := authEvent{Type: "login", Username: a.Username, Result: resultOf(err), Reason: reasonOf(err)}
 	switch {
 	case errs.Is(err, errs.TooMany):
 		e.Type = "locked"
@@ -79,7 +82,8 @@ func (req *Request) granted(username string, grant *auth.Grant, err error) (*log
 	if err != nil {
 		return nil, err
 	}
-	return &loginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange)}, nil
+	req.keepDevice(a.App, grant.Device)
+	return &loginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange), grant.Device}, nil
 }
 
 func ownAppUser(tx *store.Tx, req *Request, _ *none) (*appUser, error) {

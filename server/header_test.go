@@ -32,6 +32,12 @@ func (a *reply) checkHeaders(r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, "/logout") && a.Code == http.StatusOK {
 		want["Clear-Site-Data"] = `"cache"`
 	}
+	if entry := strings.HasSuffix(r.URL.Path, "/login") || strings.HasSuffix(r.URL.Path, "/register"); entry && a.Code == http.StatusOK {
+		want["Set-Cookie"] = a.cookieOf().String() // the device's, and no other
+		if name := a.cookieOf().Name; name != deviceCookie(strings.HasPrefix(r.URL.Path, "/api/")) {
+			a.t.Errorf("%s: the cookie is called %s", a.sent, name)
+		}
+	}
 	for name, value := range want {
 		if got := strings.Join(a.Header.Values(name), ", "); got != value {
 			a.t.Errorf("%s: %d with %s %q, want %q", a.sent, a.Code, name, got, value)

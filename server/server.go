@@ -75,6 +75,7 @@ type Server struct {
 	links    *linkSigner
 	failures failureLog
 	limits   *limits
+	suspects suspects
 	decoding chan struct{} // large bodies, a few at a time
 	grace    time.Duration // of slow transfers: paceTime, but for tests
 	monitor  *monitor
@@ -112,7 +113,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s.monitor.gauges(&s.metrics)
 	db.OnSlowWrite(s.slowWrite)
 	db.OnFull(s.monitor.giveWay)
-	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.limitHealth}
+	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.limitHealth, s.signInHealth}
 	s.handler = s.headers(s.cors(s.router(all)))
 	return s, nil
 }

@@ -42,7 +42,7 @@ type schema struct {
 // reeve lists every collection and cache. What is not here does not exist.
 var reeve = schema{
 	tables: []table{
-		Installs, Permissions, Roles, Depts, Users, AppUsers, PasswordHashes, Sessions, SessionTokens, LoginLogs,
+		Installs, Permissions, Roles, Depts, Users, AppUsers, PasswordHashes, Sessions, SessionTokens, Devices, LoginLogs,
 		SettingGroups, Settings, SettingSecrets,
 		Dicts, DictItems,
 		FileGroups, Files, Avatars,
@@ -59,6 +59,7 @@ var reeve = schema{
 		{"files in no group are found", Files.reindex},
 		{"jobs", func(*Tx) error { return nil }},
 		{"sealed values name their key", func(*Tx) error { return nil }}, // when the database is opened, the key is known
+		{"devices from which users have signed in", func(*Tx) error { return nil }},
 	},
 }
 

@@ -49,7 +49,8 @@ func SessionsOf(tx *Tx, a Account) ([]ID, error) {
 	return SessionByUser.IDs(tx, a.ID)
 }
 
-// EndSessions ends a user's sessions but one (0 for all).
+// EndSessions ends a user's sessions but one (0 for all), and all known devices: it
+// goes with a new password and with disabling.
 func EndSessions(tx *Tx, a Account, keep ID) error {
 	open, err := SessionsOf(tx, a)
 	if err != nil {
@@ -62,7 +63,7 @@ func EndSessions(tx *Tx, a Account, keep ID) error {
 			}
 		}
 	}
-	return nil
+	return endDevices(tx, a)
 }
 
 // useOf is when a session of one realm was last used; the realms differ in how
@@ -92,11 +93,21 @@ func EndExpiredSessions(tx *Tx, idle, appIdle Time, limit int) (more bool, err e
 	return max(len(over), len(unused), len(appUnused)) == limit, nil
 }
 
+// endAllSessions ends every session and every known device.
 func endAllSessions(tx *Tx) error {
 	for {
 		ids, err := SessionByExpiry.Below(tx, 1<<62, 1000)
-		if err != nil || len(ids) == 0 {
+		if err != nil {
 			return err
+		}
+		devices, err := DeviceByExpiry.Below(tx, 1<<62, 1000)
+		if err != nil || len(ids)+len(devices) == 0 {
+			return err
+		}
+		for _, id := range devices {
+			if err := Devices.Delete(tx, id); err != nil {
+				return err
+			}
 		}
 		for _, id := range ids {
 			if err := Sessions.Delete(tx, id); err != nil {

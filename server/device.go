@@ -1,0 +1,133 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"reeve/store"
+)
+
+// deviceCookie is the name of the cookie with the device token of a realm.
+func deviceCookie(app bool) string {
+	if app {
+		return "reeve_app_device"
+	}
+	return "reeve_device"
+}
+
+// deviceToken returns the device token that the client sent: in the body, or else in
+// the cookie.
+func (req *Request) deviceToken(app bool, sent string) string {
+	if sent != "" {
+		return sent
+	}
+	cookie, err := req.http.Cookie(deviceCookie(app))
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+// keepDevice gives a browser the device token, out of reach of scripts.
+func (req *Request) keepDevice(app bool, token string) {
+	http.SetCookie(&req.w, &http.Cookie{
+		Name: deviceCookie(app), Value: token, Path: "/", MaxAge: int(store.DeviceLife / time.Second),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: req.http.TLS != nil,
+	})
+}
+
+// forwardingHeaders are those that reverse proxies add.
+var forwardingHeaders = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"}
+
+// forwarded reports whether the client sends forwarding headers that are ignored,
+// since it is not a trusted proxy.
+func (req *Request) forwarded() bool {
+	peer, err := netip.ParseAddrPort(req.http.RemoteAddr)
+	if err != nil || peer.Addr().Unmap().WithZone("") != req.Addr {
+		return false
+	}
+	for _, name := range forwardingHeaders {
+		if len(req.http.Header[name]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	suspectFor  = time.Hour // between two log entries about an address, and how long health shows it
+	maxSuspects = 1000
+)
+
+// suspects are the addresses that are probably reverse proxies which the
+// configuration does not name: all who use one of them share its limits.
+type suspects struct {
+	mu     sync.Mutex
+	logged map[netip.Addr]time.Time
+	last   netip.Addr
+	seen   time.Time // of last; zero for never
+}
+
+// note records an address and reports whether to log it.
+func (s *suspects) note(addr netip.Addr, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.seen = addr, now
+	if at, ok := s.logged[addr]; ok && now.Sub(at) < suspectFor {
+		return false
+	}
+	if len(s.logged) >= maxSuspects {
+		for addr, at := range s.logged {
+			if now.Sub(at) >= suspectFor {
+				delete(s.logged, addr)
+			}
+		}
+		if len(s.logged) >= maxSuspects {
+			return false
+		}
+	}
+	if s.logged == nil {
+		s.logged = map[netip.Addr]time.Time{}
+	}
+	s.logged[addr] = now
+	return true
+}
+
+// recent returns the last address and when it was noted; a zero time for none within
+// suspectFor.
+func (s *suspects) recent(now time.Time) (addr netip.Addr, seen time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen.IsZero() || now.Sub(s.seen) >= suspectFor {
+		return addr, time.Time{}
+	}
+	return s.last, s.seen
+}
+
+// addressFull logs the likely cause when an address has used up its attempts.
+func (req *Request) addressFull() {
+	if !req.forwarded() || !req.s.suspects.note(req.Addr, time.Now()) {
+		return
+	}
+	req.s.log.Warn().Str("address", req.Addr.String()).Str("request", req.ID).Msg(suspectText(req.Addr))
+}
+
+func suspectText(addr netip.Addr) string {
+	return fmt.Sprintf("sign-in attempts from %s are limited as those of one client, but it sends forwarding headers: "+
+		"if it is your reverse proxy, add it to server.trusted_proxies; otherwise one client is guessing passwords", addr)
+}
+
+// signInHealth is degraded while strangers are limited behind what is probably a proxy.
+func (s *Server) signInHealth() part {
+	p := part{Name: "sign-in", State: healthy, Text: "no address is at its limit that looks like a reverse proxy", Figures: map[string]int64{}}
+	for what, n := range s.auth.Stats().Throttled {
+		p.Figures[what+"_throttled"] = int64(n)
+	}
+	if addr, seen := s.suspects.recent(time.Now()); !seen.IsZero() {
+		p.State, p.Text, p.Since = degraded, suspectText(addr), store.TimeOf(seen)
+	}
+	return p
+}

@@ -1,0 +1,181 @@
+package server
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"reeve/store"
+)
+
+// enter signs in from an address and returns the answer.
+func (in *instance) attempt(path, body, addr string, edit ...func(*http.Request)) *reply {
+	in.t.Helper()
+	r := in.request("POST", path, body, "nobody")
+	r.RemoteAddr = addr + ":1234"
+	for _, e := range edit {
+		e(r)
+	}
+	return in.send(r)
+}
+
+// behindProxy adds what a reverse proxy would.
+func behindProxy(r *http.Request) { r.Header.Set("X-Forwarded-For", "198.51.100.1") }
+
+// guesses fails to sign in 50 times, with other names.
+func (in *instance) guesses(addr string, edit ...func(*http.Request)) {
+	in.t.Helper()
+	for i := range 50 {
+		if r := in.attempt("/admin/login", fmt.Sprintf(`{"username":"u%d","password":"wrong wrong"}`, i), addr, edit...); r.Code != 401 {
+			in.t.Fatalf("guess %d: %d %s", i, r.Code, r.Body)
+		}
+	}
+}
+
+// cookieOf returns the one cookie that an answer sets.
+func (r *reply) cookieOf() *http.Cookie {
+	r.t.Helper()
+	all := (&http.Response{Header: r.Header}).Cookies()
+	if len(all) != 1 {
+		r.t.Fatalf("%s: %d cookies", r.sent, len(all))
+	}
+	return all[0]
+}
+
+func TestADeviceTokenIsSentInACookieAndInTheBody(t *testing.T) {
+	in := start(t)
+	body := fmt.Sprintf(`{"username":"admin","password":%q}`, ownerPassword)
+	for _, secure := range []bool{false, true} {
+		r := in.attempt("/admin/login", body, "192.0.2.1", func(r *http.Request) {
+			if secure {
+				r.TLS = &tls.ConnectionState{}
+			}
+		})
+		var out loginOut
+		r.data(&out)
+		c := r.cookieOf()
+		if c.Name != "reeve_device" || c.Value != out.DeviceToken || c.Value == "" || c.Value == out.Token || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Secure != secure || c.MaxAge != 90*24*3600 {
+			t.Errorf("TLS %t: %+v, %s", secure, c, r.Body)
+		}
+	}
+}
+
+// TestAnUnconfiguredProxyDoesNotLockOutKnownDevices: 50 failed sign-ins through a
+// proxy that the configuration does not name.
+func TestAnUnconfiguredProxyDoesNotLockOutKnownDevices(t *testing.T) {
+	var log bytes.Buffer
+	in := start(t, func(su *setup) { su.log = &log })
+	customer := in.appUser("customer")
+	body := fmt.Sprintf(`{"username":"admin","password":%q}`, ownerPassword)
+	appBody := fmt.Sprintf(`{"username":%q,"password":%q}`, customer.Username, ownerPassword)
+	const proxy = "203.0.113.1"
+	cookie, appCookie := in.attempt("/admin/login", body, proxy).cookieOf(), in.attempt("/api/login", appBody, proxy).cookieOf()
+	if appCookie.Name != "reeve_app_device" {
+		t.Errorf("the app's cookie is called %s", appCookie.Name)
+	}
+	in.guesses(proxy, behindProxy)
+	for _, tc := range []struct {
+		name, path, body string
+		cookie           *http.Cookie
+		want             int
+	}{
+		{"a stranger", "/admin/login", body, nil, 429},
+		{"the browser", "/admin/login", body, cookie, 200},
+		{"an API client", "/admin/login", strings.Replace(body, "{", fmt.Sprintf(`{"device_token":%q,`, cookie.Value), 1), nil, 200},
+		{"an API client with junk", "/admin/login", strings.Replace(body, "{", `{"device_token":"junk",`, 1), nil, 429},
+		{"a stranger to the app", "/api/login", appBody, nil, 429},
+		{"the app's browser", "/api/login", appBody, appCookie, 200},
+		{"a cookie of the other realm", "/api/login", appBody, &http.Cookie{Name: appCookie.Name, Value: cookie.Value}, 429},
+		{"a wrong password", "/admin/login", `{"username":"admin","password":"wrong wrong"}`, cookie, 401},
+	} {
+		r := in.attempt(tc.path, tc.body, proxy, behindProxy, func(r *http.Request) {
+			if tc.cookie != nil {
+				r.AddCookie(tc.cookie)
+			}
+		})
+		if r.Code != tc.want {
+			t.Errorf("%s: %d %s", tc.name, r.Code, r.Body)
+		}
+	}
+	if text := log.String(); strings.Count(text, "server.trusted_proxies") != 1 || !strings.Contains(text, `"address":"`+proxy+`"`) {
+		t.Errorf("the cause is not logged once: %s", text)
+	}
+	if strings.Contains(log.String(), cookie.Value) {
+		t.Error("a device token is in the log")
+	}
+	_, parts := in.healthParts()
+	if p := parts["sign-in"]; p.State != degraded || !strings.Contains(p.Text, "server.trusted_proxies") || !strings.Contains(p.Text, proxy) || p.Since == 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestWhoIsNotTakenForAProxy: nothing points to one.
+func TestWhoIsNotTakenForAProxy(t *testing.T) {
+	var log bytes.Buffer
+	in := start(t, func(su *setup) {
+		su.log = &log
+		su.config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("203.0.113.2/32")}
+	})
+	in.guesses("203.0.113.1")              // no header
+	in.guesses("203.0.113.2", behindProxy) // a proxy that the configuration names
+	if _, parts := in.healthParts(); parts["sign-in"].State != healthy || strings.Contains(log.String(), "trusted_proxies") {
+		t.Errorf("%+v, %s", parts["sign-in"], log.String())
+	}
+}
+
+func TestSuspectsAreBoundedAndForgotten(t *testing.T) {
+	var s suspects
+	now := time.Now()
+	addr := netip.MustParseAddr("10.0.0.0")
+	for range maxSuspects {
+		if !s.note(addr, now) || s.note(addr, now.Add(suspectFor-1)) {
+			t.Fatal("it is not logged once an hour")
+		}
+		addr = addr.Next()
+	}
+	if s.note(addr, now) || len(s.logged) != maxSuspects {
+		t.Errorf("%d addresses are kept", len(s.logged))
+	}
+	if got, _ := s.recent(now); got != addr {
+		t.Errorf("the last one is %s", got)
+	}
+	if _, seen := s.recent(now.Add(suspectFor)); !seen.IsZero() {
+		t.Error("it is shown for ever")
+	}
+	if !s.note(addr, now.Add(suspectFor)) || len(s.logged) != 1 {
+		t.Errorf("%d addresses are kept", len(s.logged))
+	}
+}
+
+// TestTheRoutesThatEndDevices: on every path.
+func TestTheRoutesThatEndDevices(t *testing.T) {
+	in := start(t)
+	for i, tc := range []struct {
+		name string
+		end  func(id store.ID)
+	}{
+		{"a password reset", func(id store.ID) { in.ok("PUT", fmt.Sprintf("/admin/list/%d/password", id), `{}`, "owner") }},
+		{"the status", func(id store.ID) { in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", id), `{"status":0}`, "owner") }},
+		{"a change of the record", func(id store.ID) { in.ok("PUT", fmt.Sprintf("/admin/list/%d", id), `{"status":0}`, "owner") }},
+		{"deletion", func(id store.ID) { in.ok("DELETE", fmt.Sprintf("/admin/list/%d", id), "", "owner") }},
+	} {
+		name := fmt.Sprintf("clerk%d", i)
+		u := in.clerk(name)
+		r := in.attempt("/admin/login", fmt.Sprintf(`{"username":%q,"password":%q}`, name, ownerPassword), "192.0.2.1")
+		if r.Code != 200 {
+			t.Fatalf("%d %s", r.Code, r.Body)
+		}
+		tc.end(u.ID)
+		in.view(func(tx *store.Tx) error {
+			for d, err := range store.DeviceByUser.All(tx, u.ID) {
+				t.Errorf("%s leaves device %+v, %v", tc.name, d, err)
+			}
+			return nil
+		})
+	}
+}
