@@ -37,6 +37,7 @@ type Auth struct {
 	sessions  *sessions
 	counters  *counters
 	throttled *throttled
+	held      *held
 	stats     *stats
 }
 
@@ -49,7 +50,7 @@ func (a *Auth) On(db store.Watched) *Auth {
 
 // New prepares auth for a database that nobody uses yet.
 func New(db *store.DB, options Options) (*Auth, error) {
-	a := &Auth{db: db.Watched(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), counters: newCounters(time.Now), throttled: &throttled{}, stats: newStats()}
+	a := &Auth{db: db.Watched(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), counters: newCounters(time.Now), throttled: &throttled{}, held: newHeld(), stats: newStats()}
 	err := db.View(store.System, func(tx *store.Tx) error {
 		install, err := store.Installs.Get(tx, 1)
 		if err == nil {
@@ -64,8 +65,9 @@ func New(db *store.DB, options Options) (*Auth, error) {
 // Run keeps the sessions tidy until ctx ends: last uses are written, expired
 // sessions deleted. fail is told what went wrong.
 func (a *Auth) Run(ctx context.Context, fail func(error)) {
-	tick := time.NewTicker(saveEvery)
+	tick, room := time.NewTicker(saveEvery), time.NewTicker(heldEvery)
 	defer tick.Stop()
+	defer room.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -77,26 +79,28 @@ func (a *Auth) Run(ctx context.Context, fail func(error)) {
 			if err := a.tidy(); err != nil {
 				fail(err)
 			}
+		case <-room.C:
+			if a.held.empty() {
+				continue
+			}
+			if err := a.storeHeld(); err != nil && !errs.Is(err, errs.Full) {
+				fail(err)
+			}
 		}
 	}
 }
 
 func (a *Auth) tidy() error {
 	a.counters.sweep()
-	rows := a.throttled.take()
-	if err := a.saveUse(a.sessions.unsaved(store.TimeOf(time.Now()))); err != nil {
-		return err
-	}
-	err := a.db.Update(store.System, func(tx *store.Tx) error {
-		for _, row := range rows {
-			copied := *row // the function may run again
-			if err := store.LoginLogs.Create(tx, &copied); err != nil {
-				return err
-			}
+	used := a.saveUse(a.sessions.unsaved(store.TimeOf(time.Now())))
+	all := slices.Collect(maps.Values(a.throttled.take()))
+	err := a.logRows(all)
+	if errs.Is(err, errs.Full) {
+		for _, row := range all {
+			a.held.note(row)
 		}
-		return nil
-	})
-	return errors.Join(err, a.trim())
+	}
+	return errors.Join(used, err, a.trim())
 }
 
 // saveUse stores when sessions were last used.

@@ -159,6 +159,10 @@ func (a *Auth) failed(in Attempt, who *candidate, same bool, device *deviceUse) 
 	err := a.db.Update(store.System, func(tx *store.Tx) error {
 		return errors.Join(store.LoginLogs.Create(tx, row), device.failed(tx))
 	})
+	if errs.Is(err, errs.Full) {
+		a.held.note(row)
+		err = nil
+	}
 	if err != nil {
 		return err
 	}
@@ -217,6 +221,9 @@ func (a *Auth) grant(account store.Account, hash, fresh string, in Attempt, devi
 		}
 		return err
 	})
+	if errs.Is(err, errs.Full) {
+		return a.hold(account, hash, in, err)
+	}
 	return g, err
 }
 

@@ -88,6 +88,13 @@ func (s *sessions) put(v *Session, epoch uint64) {
 	shard.Unlock()
 }
 
+// has reports whether a session is kept.
+func (s *sessions) has(v *Session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byID[v.ID] == v
+}
+
 // count is how many sessions are kept, by realm.
 func (s *sessions) count() map[string]int {
 	s.mu.Lock()
@@ -156,6 +163,7 @@ func (s *sessions) unsaved(now store.Time) map[store.ID]store.Time {
 	for id, v := range s.byID {
 		used := store.Time(v.lastUsed.Load())
 		switch {
+		case v.isHeld() && v.ExpiresAt > now: // nothing but memory has it
 		case used > store.Time(v.saved.Load()):
 			due[id] = used
 		case used.Add(time.Hour) < now || v.ExpiresAt < now:
@@ -199,7 +207,7 @@ func (a *Auth) Authenticate(tx *store.Tx, token string) (*Session, error) {
 // the request began still is. It sees writes of the same commit, which the cached
 // sessions do not show yet.
 func (s *Session) Confirm(tx *store.Tx) error {
-	if !store.Sessions.Exists(tx, s.ID) || tx.Now() >= s.ExpiresAt {
+	if !s.isHeld() && !store.Sessions.Exists(tx, s.ID) || tx.Now() >= s.ExpiresAt {
 		return store.ErrSessionEnded
 	}
 	return nil
@@ -330,6 +338,10 @@ func Open(tx *store.Tx, s *store.Session) (token string, err error) {
 
 // Logout ends a session.
 func (a *Auth) Logout(s *Session) error {
+	if s.isHeld() {
+		a.endHeld(s)
+		return nil
+	}
 	return a.db.Update(s.Actor, func(tx *store.Tx) error {
 		err := store.Sessions.Delete(tx, s.ID)
 		if errs.Is(err, errs.NotFound) {

@@ -17,17 +17,18 @@ const (
 // address in one minute.
 type LoginLog struct {
 	Ident
-	UserID    ID     `json:"user_id" doc:"0 when nobody has that name, or it is an app user's"`
-	AppUserID ID     `json:"app_user_id" doc:"0 unless an app user signed in"`
-	Username  string `json:"username" doc:"as typed, at most 64 characters"`
-	Realm     string `json:"realm" doc:"admin or app"`
-	Result    string `json:"result" doc:"success, failed or throttled"`
-	Reason    string `json:"reason" doc:"of a failure: unknown_user, wrong_password, disabled"`
-	IP        string `json:"ip"`
-	Browser   string `json:"browser"`
-	OS        string `json:"os"`
-	SessionID ID     `json:"session_id" doc:"0 when none was opened"`
-	Count     int64  `json:"count" doc:"attempts that this row stands for"`
+	UserID      ID     `json:"user_id" doc:"0 when nobody has that name, or it is an app user's"`
+	AppUserID   ID     `json:"app_user_id" doc:"0 unless an app user signed in"`
+	Username    string `json:"username" doc:"as typed, at most 64 characters"`
+	Realm       string `json:"realm" doc:"admin or app"`
+	Result      string `json:"result" doc:"success, failed or throttled"`
+	Reason      string `json:"reason" doc:"of a failure: unknown_user, wrong_password, disabled"`
+	IP          string `json:"ip"`
+	Browser     string `json:"browser"`
+	OS          string `json:"os"`
+	SessionID   ID     `json:"session_id" doc:"0 when none was opened"`
+	Count       int64  `json:"count" doc:"attempts that this row stands for"`
+	AttemptedAt Time   `json:"attempted_at" null:"true" doc:"Time of the attempt if the row was kept in memory while the disk was full and stored later; null otherwise"`
 	Stamps
 }
 

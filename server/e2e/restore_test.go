@@ -183,7 +183,7 @@ func TestABackupBringsFilesAndKey(t *testing.T) {
 	if r.code != 0 || kept == "" {
 		t.Fatalf("%+v", r)
 	}
-	if got := snapshot(t, kept); len(got) != 3 || got["secret.key"] != before["secret.key"] || got["data.db"] != before["data.db"] || got["files.db"] != before["files.db"] {
+	if got := snapshot(t, kept); len(got) != 4 || got["secret.key"] != before["secret.key"] || got["data.db"] != before["data.db"] || got["files.db"] != before["files.db"] || got["commit-mark"] == "" {
 		t.Errorf("kept are %v, and not what was there", slices.Sorted(maps.Keys(got)))
 	}
 	if _, err := os.Stat(filepath.Join(dir, "secret.key")); !errors.Is(err, fs.ErrNotExist) {

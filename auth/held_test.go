@@ -1,0 +1,137 @@
+package auth
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// onSmallDisk is start on a disk of its own, and a func that takes the room that is left.
+func onSmallDisk(t *testing.T) (in *instance, fill func() (free func())) {
+	t.Helper()
+	at := t.TempDir()
+	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size=8m,mode=0700"); err != nil {
+		t.Skipf("a full disk cannot be had here: mount: %v", err)
+	}
+	t.Cleanup(func() { must(t, syscall.Unmount(at, syscall.MNT_DETACH)) })
+	in = &instance{t: t, dir: filepath.Join(at, "data"), now: time.Now()}
+	in.open(testCost)
+	t.Cleanup(in.close)
+	return in, func() func() {
+		ballast := filepath.Join(at, "ballast")
+		if err := os.WriteFile(ballast, make([]byte, 8<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("the disk is not full: %v", err)
+		}
+		for { // what is free inside of data.db is used up
+			err := in.db.Update(store.System, func(tx *store.Tx) error {
+				return store.LoginLogs.Create(tx, &store.LoginLog{Username: "filler", Browser: string(make([]byte, 4000)), Result: store.LoginFailed, Realm: "admin", Count: 1})
+			})
+			if errs.Is(err, errs.Full) {
+				return func() { must(t, os.Remove(ballast)) }
+			}
+			must(t, err)
+		}
+	}
+}
+
+func TestSignInOnAFullDisk(t *testing.T) {
+	in, fill := onSmallDisk(t)
+	free := fill()
+	good := Attempt{Username: "admin", Password: password, Addr: home}
+	g, err := in.Login(good)
+	must(t, err)
+	in.view(func(tx *store.Tx) error {
+		s, err := in.Authenticate(tx, g.Token)
+		if err == nil && (!s.isHeld() || s.Actor.Username != "admin" || s.Confirm(tx) != nil) {
+			t.Errorf("%+v", s)
+		}
+		return err
+	})
+	bad := good
+	bad.Password = "wrong"
+	if _, err := in.Login(bad); !errs.Is(err, errs.Unauthenticated) {
+		t.Errorf("a wrong password: %v", err)
+	}
+
+	second, err := in.Login(good)
+	must(t, err)
+	in.view(func(tx *store.Tx) error {
+		s, err := in.Authenticate(tx, second.Token)
+		if err == nil {
+			err = in.Logout(s)
+		}
+		return err
+	})
+	in.view(func(tx *store.Tx) error {
+		if _, err := in.Authenticate(tx, second.Token); !errs.Is(err, errs.Unauthenticated) {
+			t.Errorf("after the sign-out: %v", err)
+		}
+		return nil
+	})
+
+	if err := in.storeHeld(); !errs.Is(err, errs.Full) {
+		t.Errorf("stored on a full disk: %v", err)
+	}
+	free()
+	must(t, in.storeHeld())
+	if !in.held.empty() {
+		t.Error("something is still held")
+	}
+	in.restart(testCost)
+	in.view(func(tx *store.Tx) error {
+		s, err := in.Authenticate(tx, g.Token)
+		if err == nil && s.isHeld() {
+			t.Error("the session is not stored")
+		}
+		deferred := map[string]int{}
+		for row, err := range store.LoginLogs.All(tx) {
+			if err != nil {
+				return err
+			}
+			if row.AttemptedAt != 0 {
+				deferred[row.Result]++
+			}
+		}
+		if deferred[store.LoginSucceeded] != 2 || deferred[store.LoginFailed] != 1 {
+			t.Errorf("rows that were stored later: %v", deferred)
+		}
+		return err
+	})
+}
+
+// What is held is bounded, and a change of the user ends it.
+func TestHeldSessionsAreBoundedAndRevoked(t *testing.T) {
+	in, fill := onSmallDisk(t)
+	fill()
+	good := Attempt{Username: "admin", Password: password, Addr: home}
+	account := store.Account{ID: FirstUser}
+	var hash string
+	in.view(func(tx *store.Tx) error {
+		h, err := store.HashOf(tx, account)
+		hash = h.Hash
+		return err
+	})
+	full := errs.New(errs.Full, "full")
+	for range maxHeldSessions {
+		_, err := in.hold(account, hash, good, full)
+		must(t, err)
+	}
+	if _, err := in.hold(account, hash, good, full); !errs.Is(err, errs.Full) {
+		t.Errorf("one more: %v", err)
+	}
+	if _, err := in.hold(account, "another hash", good, full); !errs.Is(err, errs.Unauthenticated) {
+		t.Errorf("after a new password: %v", err)
+	}
+	for range maxHeldRows {
+		in.held.note(&store.LoginLog{})
+	}
+	if n := len(in.held.rows); n != maxHeldRows {
+		t.Errorf("%d rows are held", n)
+	}
+}
