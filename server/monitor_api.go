@@ -37,10 +37,11 @@ type statsOut struct {
 	To      store.Time   `json:"to"`
 	Step    int64        `json:"step" doc:"seconds"`
 	Series  []statsPoint `json:"series" doc:"without points in which nothing happened"`
-	Total   statsPoint   `json:"total"`
+	Total   *statsPoint  `json:"total,omitempty"`
 	Routes  []statsRoute `json:"routes" doc:"the 20 that took most time in all"`
 	Users   []statsUser  `json:"users" doc:"the 20 with most requests, about"`
 	Dropped int64        `json:"dropped" doc:"requests since the start of which no events could be kept"`
+	Limited store.Flag   `json:"limited" doc:"1 when the caller's data scope is limited: users are only those in it, and what cannot be told apart by user (series, total, routes, dropped) is left out"`
 }
 
 // statsPoint is what happened in one step. Times are right to a fifth.
@@ -108,6 +109,10 @@ func monitorStats(req *Request, in *statsIn) (*statsOut, error) {
 	if err != nil {
 		return nil, err
 	}
+	viewer, err := req.audience()
+	if err != nil {
+		return nil, err
+	}
 	m := req.s.monitor
 	out := &statsOut{From: store.TimeOf(from), To: store.TimeOf(to), Series: []statsPoint{}, Routes: []statsRoute{}, Users: []statsUser{}, Dropped: int64(m.dropped.Load())}
 	table := minuteTable
@@ -131,18 +136,26 @@ func monitorStats(req *Request, in *statsIn) (*statsOut, error) {
 			all.add(t)
 		}
 	}
-	for at, t := range steps {
-		out.Series = append(out.Series, t.point(at))
-	}
-	slices.SortFunc(out.Series, func(a, b statsPoint) int { return cmp.Compare(a.Time, b.Time) })
-	out.Total = all.point(from)
-	for _, name := range top(all.Routes, 20, func(r *routeSum) int64 { return r.Micros }) {
-		r := all.Routes[name]
-		out.Routes = append(out.Routes, statsRoute{name, r.Requests, r.Failed, float64(r.Micros/max(1, r.Requests)) / 1000, float64(r.Slowest) / 1000})
+	if err := viewer.names(all.Users); err != nil {
+		return nil, err
 	}
 	for _, name := range top(all.Users, 20, func(n int64) int64 { return n }) {
 		realm, username, _ := strings.Cut(name, " ")
 		out.Users = append(out.Users, statsUser{realm, username, all.Users[name]})
+	}
+	if !viewer.scope.All {
+		out.Limited, out.Dropped = true, 0
+		return out, nil
+	}
+	for at, t := range steps {
+		out.Series = append(out.Series, t.point(at))
+	}
+	slices.SortFunc(out.Series, func(a, b statsPoint) int { return cmp.Compare(a.Time, b.Time) })
+	total := all.point(from)
+	out.Total = &total
+	for _, name := range top(all.Routes, 20, func(r *routeSum) int64 { return r.Micros }) {
+		r := all.Routes[name]
+		out.Routes = append(out.Routes, statsRoute{name, r.Requests, r.Failed, float64(r.Micros/max(1, r.Requests)) / 1000, float64(r.Slowest) / 1000})
 	}
 	return out, nil
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -55,28 +56,35 @@ func monitorList[T any](kind, title string, columns ...string) Route {
 		if err != nil {
 			return err
 		}
-		return req.s.monitor.list(kind, ask, out)
+		to, err := req.audience()
+		if err != nil {
+			return err
+		}
+		return req.s.monitor.list(kind, ask, to, out)
 	}
 	return rt
 }
 
-// list answers a question about events.
-func (m *monitor) list(kind string, ask *question, out *envelope) error {
+// list answers a question about events, with those that the caller may see.
+func (m *monitor) list(kind string, ask *question, to *audience, out *envelope) error {
 	low, high := store.TimeOf(time.Now().Add(-defaultRange)), store.Time(1<<62)
 	if len(ask.ranges) > 0 {
 		low, high = max(0, ask.ranges[0].low), min(high, ask.ranges[0].high)
 	}
-	found := &search{low: low, high: high, from: ask.offset(), to: ask.offset() + ask.size, budget: m.budget}
+	found := &search{low: low, high: high, from: ask.offset(), to: ask.offset() + ask.size, budget: m.budget, audience: to}
 	if err := found.where(ask); err != nil {
 		return err
 	}
-	if journal := m.journal.Load(); journal != nil {
+	if journal := m.journal.Load(); journal != nil && to.hears(kind) {
 		before := uint64(0)
 		if high < store.TimeOf(time.Now()) {
 			before = journal.IDAt(high.Add(longestRequest).Std())
 		}
 		found.first = journal.IDAt(low.Std())
 		journal.Newest(kind, before, found.take)
+	}
+	if to.err != nil {
+		return to.err
 	}
 	writePage(&out.bytes, found.rows, found.total, ask)
 	out.bytes.Truncate(out.bytes.Len() - 1)
@@ -91,6 +99,7 @@ type search struct {
 	first     uint64 // the least id that can be in the range
 	from, to  int    // of what matches
 	budget    time.Duration
+	audience  *audience
 	deadline  time.Time // counted from the first event that is not too new
 
 	users    []int64 // of the backend
@@ -216,6 +225,8 @@ func (s *search) matches(m marks, body []byte) bool {
 		return false
 	case s.statuses != nil && !slices.ContainsFunc(s.statuses, func(want string) bool { return statusIs(int(m.status), want) }):
 		return false
+	case !s.audience.sees(m):
+		return false
 	}
 	own := body // without the user, who has a name too
 	if i := bytes.Index(body, []byte(`,"host_name":`)); i >= 0 {
@@ -273,7 +284,7 @@ func withID(e store.Event) json.RawMessage {
 // requestStory is a request with everything that belongs to it.
 type requestStory struct {
 	Request Encoded[requestEvent] `json:"request"`
-	Events  []requestPart         `json:"events" doc:"in the order in which they happened"`
+	Events  []requestPart         `json:"events" doc:"in the order in which they happened; those of caches and Redis only with the data scope all"`
 }
 
 // requestPart is an event of any kind.
@@ -293,6 +304,10 @@ func joinRequest(req *Request, in *joinIn) (*requestStory, error) {
 	if journal == nil {
 		return nil, missing
 	}
+	to, err := req.audience()
+	if err != nil {
+		return nil, err
+	}
 	name := in.ID
 	if id, err := strconv.ParseUint(in.ID, 10, 64); err == nil {
 		event, found := journal.Get(requestKind, id)
@@ -306,7 +321,13 @@ func joinRequest(req *Request, in *joinIn) (*requestStory, error) {
 	var at []store.Time
 	for _, e := range journal.Group(name) {
 		m, _ := readMarks(e.Head)
+		if !to.hears(e.Kind) {
+			continue
+		}
 		if e.Kind == requestKind {
+			if !to.sees(m) {
+				return nil, cmp.Or(to.err, error(missing))
+			}
 			out = &requestStory{Request: Encoded[requestEvent]{JSON: withID(e)}, Events: []requestPart{}}
 			continue
 		}

@@ -201,7 +201,7 @@ func TestStats(t *testing.T) {
 		out := stats("")
 		type point struct{ at, requests, ok, refused int64 }
 		var got []point
-		for _, p := range append(out.Series, out.Total) {
+		for _, p := range append(out.Series, *out.Total) {
 			got = append(got, point{int64(p.Time.Std().Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) / time.Second), p.Requests, p.OK, p.Refused})
 			if p.Failed != 0 || p.P50MS != 0.05 || p.P99MS != 0.05 {
 				t.Errorf("%+v", p)

@@ -144,8 +144,14 @@ func startTrace(req *Request, in *traceIn) (*trace, error) {
 	if l.Route != "" && !slices.ContainsFunc(req.s.routes, func(rt Route) bool { return !rt.unmonitored && (l.Route == rt.Path || l.Route == rt.name()) }) {
 		faults.Add("route", "there is no such route that is monitored; it is written like /admin/list/:id")
 	}
-	if l.UserID == 0 && l.IP == "" && l.Route == "" && len(faults) == 0 {
-		faults.Add("user_id", "user_id, ip or route is required")
+	if l.UserID == 0 && len(faults) == 0 {
+		if to, err := req.audience(); err != nil {
+			return nil, err
+		} else if !to.scope.All {
+			faults.Add("user_id", "is required: your data scope is limited, so choose a user in it")
+		} else if l.IP == "" && l.Route == "" {
+			faults.Add("user_id", "user_id, ip or route is required")
+		}
 	}
 	if err := faults.Err(errs.Invalid); err != nil {
 		return nil, err
@@ -204,6 +210,7 @@ func listTraces(tx *store.Tx, req *Request, _ *none) (*traceList, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := &traceList{Data: []trace{}}
+	all := req.Actor.Scope(tx).All
 	for _, l := range slices.Concat(t.settle(store.TimeOf(time.Now())), t.over) {
 		shown := l.trace
 		shown.Matched = l.matched.Load()
@@ -213,6 +220,9 @@ func listTraces(tx *store.Tx, req *Request, _ *none) (*traceList, error) {
 				return nil, err
 			}
 		}
+		if shown.Username == "" && !all {
+			continue
+		}
 		out.Data = append(out.Data, shown)
 	}
 	slices.SortFunc(out.Data, func(a, b trace) int { return cmp.Compare(b.ID, a.ID) })
@@ -220,12 +230,19 @@ func listTraces(tx *store.Tx, req *Request, _ *none) (*traceList, error) {
 }
 
 func stopTrace(req *Request, in *byID) (nothing, error) {
+	to, err := req.audience()
+	if err != nil {
+		return nothing{}, err
+	}
 	t := &req.s.monitor.traces
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := store.TimeOf(time.Now())
 	live := t.settle(now)
-	i := slices.IndexFunc(live, func(l *liveTrace) bool { return l.ID == in.ID })
+	i := slices.IndexFunc(live, func(l *liveTrace) bool { return l.ID == in.ID && to.has(l.UserID) })
+	if to.err != nil {
+		return nothing{}, to.err
+	}
 	if i < 0 {
 		return nothing{}, errs.New(errs.NotFound, traceNotFound, in.ID)
 	}

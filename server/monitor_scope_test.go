@@ -1,0 +1,229 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"reeve/store"
+)
+
+// overheard makes an instance in which people in and out of department 10 were
+// monitored, a stranger and an app user too. The reader "clerk" is limited to the
+// department, "chief" is not. The requests of each are to be told by the address of
+// a page that nobody else reads.
+func overheard(t *testing.T) (in *instance, inside, outside store.ID) {
+	in = fourLevels(t)
+	keys := []string{"system.monitor.request", "system.monitor.auth", "system.monitor.query", "system.monitor.cache", "system.monitor.redis", "system.monitor.stats", "system.monitor.trace"}
+	role := in.role("Reader", func(r *store.Role) { r.DataScope = store.ScopeDept }, keys...)
+	in.member("clerk", 10, role)
+	in.member("chief", 10, in.role("Everything", func(r *store.Role) { r.DataScope = store.ScopeAll }, keys...))
+	in.appUser("customer")
+	in.server.monitor.budget = time.Hour
+	for i, who := range []string{"in.10", "in.11", "customer", "nobody"} {
+		for _, path := range []string{"/admin/info", "/api/user", "/admin/list"} {
+			in.call("PUT", path+"?canary=of-"+strings.ReplaceAll(who, ".", "-"), fmt.Sprintf(`{"nickname":"payload-%d"}`, i), who)
+		}
+		in.call("GET", "/admin/info", "", who)
+		in.call("PUT", "/admin/info", fmt.Sprintf(`{"nickname":"payload-%d"}`, i), who)
+	}
+	in.call("POST", "/admin/login", `{"username":"in.10","password":"wrong wrong"}`, "nobody")
+	in.flush()
+	in.view(func(tx *store.Tx) error {
+		for name, id := range map[string]*store.ID{"in.10": &inside, "in.11": &outside} {
+			u, err := store.UserByName.Get(tx, name)
+			must(t, err)
+			*id = u.ID
+		}
+		return nil
+	})
+	return in, inside, outside
+}
+
+// TestMonitoringFollowsTheDataScope asks every monitoring route as a reader who is
+// limited to one department, and as one who is not.
+func TestMonitoringFollowsTheDataScope(t *testing.T) {
+	in, inside, outside := overheard(t)
+	requestOf := func(user store.ID, app bool) (found eventHead) {
+		name := "user_id"
+		if app {
+			name = "app_user_id"
+		}
+		var out monitorPage[requestEvent]
+		in.ok("GET", fmt.Sprintf("/system/monitor/request?%s=%d", name, user), "", "chief").data(&out)
+		return out.Data[0].eventHead
+	}
+	strangers := eventHead{}
+	var all monitorPage[requestEvent]
+	in.ok("GET", "/system/monitor/request?pageSize=1000", "", "chief").data(&all)
+	for _, e := range all.Data {
+		if e.User == nil {
+			strangers = e.eventHead
+		}
+	}
+	list := func(kind string, clerk []string) func(t *testing.T) {
+		return func(t *testing.T) {
+			for who, want := range map[string][]string{"clerk": clerk, "chief": nil} {
+				var out monitorPage[struct{ eventHead }]
+				r := in.in(t).ok("GET", "/system/monitor/"+kind+"?pageSize=1000", "", who)
+				r.data(&out)
+				users := map[string]bool{}
+				for _, e := range out.Data {
+					name := "nobody"
+					if e.User != nil {
+						name = e.User.Realm + " " + e.User.Username
+					}
+					users[name] = true
+				}
+				if out.Total != len(out.Data) {
+					t.Errorf("%s: a total of %d for %d events", who, out.Total, len(out.Data))
+				}
+				got := []string{}
+				for name := range users {
+					got = append(got, name)
+				}
+				slices.Sort(got)
+				if who == "clerk" && !slices.Equal(got, want) {
+					t.Errorf("a limited reader sees events of %q, want %q", got, want)
+				}
+				if who == "chief" && (!users["nobody"] || len(got) < 2 && kind != redisKind) {
+					t.Errorf("a reader of everything sees events of %q alone", got)
+				}
+				for _, canary := range []string{"payload-1", "payload-2", "payload-3", "of-in-11", "of-customer", "of-nobody"} {
+					if who == "clerk" && strings.Contains(r.Body, canary) {
+						t.Errorf("a limited reader sees %s", canary)
+					}
+				}
+			}
+			for _, filter := range []string{fmt.Sprint("user_id=", outside), "app_user_id=1", "request_id=" + strangers.RequestID, "keywordSearch=payload-1"} {
+				var out monitorPage[json.RawMessage]
+				in.in(t).ok("GET", "/system/monitor/"+kind+"?"+filter, "", "clerk").data(&out)
+				if out.Total != 0 {
+					t.Errorf("%s: a limited reader finds %d events", filter, out.Total)
+				}
+			}
+		}
+	}
+	department := []string{"admin in.10"}
+	trace := func(t *testing.T, as, body string) *reply { return in.in(t).call("POST", "/system/monitor/trace", body, as) }
+	tests := map[string]func(t *testing.T){
+		"GET /system/monitor/request": list(requestKind, department),
+		"GET /system/monitor/auth":    list(authKind, department),
+		"GET /system/monitor/query":   list(queryKind, department),
+		"GET /system/monitor/cache":   list(cacheKind, []string{}),
+		"GET /system/monitor/redis":   list(redisKind, []string{}),
+		"GET /system/monitor/request/:id": func(t *testing.T) {
+			for name, head := range map[string]eventHead{"another department's": requestOf(outside, false), "an app user's": requestOf(1, true), "a stranger's": strangers} {
+				for _, id := range []string{fmt.Sprint(head.ID), head.RequestID} {
+					in.in(t).ok("GET", "/system/monitor/request/"+id, "", "chief")
+					a, b := in.in(t).call("GET", "/system/monitor/request/"+id, "", "clerk"), in.in(t).call("GET", "/system/monitor/request/77777", "", "clerk")
+					if a.Code != 404 || a.envelope().Msg != strings.ReplaceAll(b.envelope().Msg, "77777", id) {
+						t.Errorf("%s: %d %s", name, a.Code, a.Body)
+					}
+				}
+			}
+			own := requestOf(inside, false)
+			in.in(t).ok("GET", fmt.Sprint("/system/monitor/request/", own.ID), "", "clerk")
+			r := in.in(t).ok("GET", "/system/monitor/request/"+own.RequestID, "", "clerk")
+			var out struct {
+				Events []struct{ Kind string }
+			}
+			r.data(&out)
+			if len(out.Events) == 0 || slices.ContainsFunc(out.Events, func(e struct{ Kind string }) bool { return e.Kind == cacheKind || e.Kind == redisKind }) {
+				t.Errorf("%+v", out)
+			}
+		},
+		"GET /system/monitor/stats": func(t *testing.T) {
+			var limited, whole statsOut
+			in.in(t).ok("GET", "/system/monitor/stats", "", "clerk").data(&limited)
+			in.in(t).ok("GET", "/system/monitor/stats", "", "chief").data(&whole)
+			if len(limited.Users) != 1 || limited.Users[0].Username != "in.10" || limited.Users[0].Requests != 3 || !bool(limited.Limited) ||
+				limited.Total != nil || len(limited.Series)+len(limited.Routes)+int(limited.Dropped) != 0 {
+				t.Errorf("a limited reader: %+v", limited)
+			}
+			if len(whole.Users) != 3 || bool(whole.Limited) || whole.Total == nil || len(whole.Routes) == 0 || len(whole.Series) == 0 {
+				t.Errorf("a reader of everything: %+v", whole)
+			}
+		},
+		"POST /system/monitor/trace": func(t *testing.T) {
+			for _, body := range []string{`{"route":"/admin/info"}`, `{"ip":"192.0.2.1"}`, fmt.Sprintf(`{"user_id":%d}`, outside), `{"user_id":7777}`, `{}`, `{"user_id":0,"route":"/admin/info"}`} {
+				trace(t, "clerk", body).names(422, "user_id")
+			}
+			if r := trace(t, "clerk", fmt.Sprintf(`{"user_id":%d,"route":"/admin/info"}`, inside)); r.Code != 200 {
+				t.Errorf("%d %s", r.Code, r.Body)
+			}
+		},
+		"GET /system/monitor/trace": func(t *testing.T) {
+			seen := func(as string) int {
+				var out traceList
+				in.in(t).ok("GET", "/system/monitor/trace", "", as).data(&out)
+				return len(out.Data)
+			}
+			clerk, chief := seen("clerk"), seen("chief")
+			for _, body := range []string{`{"route":"/admin/info"}`, fmt.Sprintf(`{"user_id":%d}`, outside), fmt.Sprintf(`{"user_id":%d}`, inside)} {
+				trace(t, "chief", body)
+			}
+			if got := seen("clerk") - clerk; got != 1 || seen("chief")-chief != 3 {
+				t.Errorf("a limited reader sees %d of 3 traces", got)
+			}
+		},
+		"DELETE /system/monitor/trace/:id": func(t *testing.T) {
+			for body, want := range map[string]int{`{"route":"/admin/info"}`: 404, fmt.Sprintf(`{"user_id":%d}`, outside): 404, fmt.Sprintf(`{"user_id":%d}`, inside): 200} {
+				var l struct{ ID store.ID }
+				trace(t, "chief", body).data(&l)
+				if r := in.in(t).call("DELETE", fmt.Sprint("/system/monitor/trace/", l.ID), "", "clerk"); r.Code != want {
+					t.Errorf("the trace %s: %d %s", body, r.Code, r.Body)
+				}
+				if want == 404 {
+					in.in(t).ok("DELETE", fmt.Sprint("/system/monitor/trace/", l.ID), "", "chief")
+				}
+			}
+		},
+	}
+	for i := range monitorRoutes {
+		name := monitorRoutes[i].name()
+		test, ok := tests[name]
+		if !ok {
+			t.Errorf("%s is not tested", name)
+			continue
+		}
+		t.Run(name, test)
+	}
+}
+
+// TestMonitoringFollowsTheScopeOfThisMoment: a user who moves, or is deleted, takes
+// the events along.
+func TestMonitoringFollowsTheScopeOfThisMoment(t *testing.T) {
+	in, inside, outside := overheard(t)
+	sees := func() (names string) {
+		var out monitorPage[requestEvent]
+		in.ok("GET", "/system/monitor/request?pageSize=1000", "", "clerk").data(&out)
+		for _, name := range []string{"in.10", "in.11"} {
+			if slices.ContainsFunc(out.Data, func(e requestEvent) bool { return e.User != nil && e.User.Username == name }) {
+				names += name + " "
+			}
+		}
+		return names
+	}
+	move := func(id, dept store.ID) {
+		in.update(func(tx *store.Tx) error {
+			_, err := store.Users.Update(tx, id, func(u *store.User) error { u.DeptID = dept; return nil })
+			return err
+		})
+	}
+	move(outside, 10)
+	if got := sees(); got != "in.10 in.11 " {
+		t.Errorf("after moving in: %q", got)
+	}
+	move(inside, 11)
+	if got := sees(); got != "in.11 " {
+		t.Errorf("after moving out: %q", got)
+	}
+	in.update(func(tx *store.Tx) error { return store.Users.Delete(tx, outside) })
+	if got := sees(); got != "" {
+		t.Errorf("after deletion: %q", got)
+	}
+}
