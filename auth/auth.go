@@ -39,6 +39,8 @@ type Auth struct {
 	throttled *throttled
 	held      *held
 	stats     *stats
+
+	fingerprints []byte // the key of fingerprint
 }
 
 // On returns the same Auth that reaches the store through another handle.
@@ -55,6 +57,7 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		install, err := store.Installs.Get(tx, 1)
 		if err == nil {
 			a.hasher = newHasher(install.PasswordKey, options.Cost)
+			a.fingerprints = fingerprintKey(install.PasswordKey)
 		}
 		return err
 	})

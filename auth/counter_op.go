@@ -11,8 +11,8 @@ import (
 // command that another program would send for it.
 type CounterOp struct {
 	Command string // INCR, DECR, GET or DEL
-	// Key is like throttle:name+addr:alice|10.0.0.1, with the name as the login log
-	// has it, cut to 64 bytes. Of a realm but the admins', it is
+	// Key is like throttle:name+addr:alice|10.0.0.1, with the name cut to 64 bytes, or #
+	// and a fingerprint for a name that no user has. Of a realm but the admins', it is
 	// throttle:app:name+addr: and so on.
 	Key   string
 	Value int64         // what the counter is after it; 0 for none

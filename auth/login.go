@@ -22,6 +22,8 @@ type Attempt struct {
 	Observe func(CounterOp)
 	// AddressFull, if there is one, is called when the address has used up its attempts.
 	AddressFull func()
+
+	fingerprint string // of the name, which is then empty, if no user has it
 }
 
 // Grant is a successful sign-in.
@@ -64,7 +66,10 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	if err != nil {
 		return nil, err
 	}
-	at := newAttempt(watched{a.counters, in.Observe}, realm(in.App), store.Fold(in.Username), in.Addr, window)
+	if unnamed := a.unnamed(in); who == nil { // made for every name, so that it takes the same time
+		in = unnamed
+	}
+	at := newAttempt(watched{a.counters, in.Observe}, realm(in.App), in.key(), in.Addr, window)
 	at.device, at.addressFull = device.valid(), in.AddressFull
 	wait := at.begin(tries, func() bool { return who != nil && who.loginIP == in.Addr.String() })
 	if wait > 0 {
@@ -173,7 +178,7 @@ func (a *Auth) failed(in Attempt, who *candidate, same bool, device *deviceUse) 
 func logRow(in Attempt, result string) *store.LoginLog {
 	ua := useragent.Parse(in.UserAgent)
 	return &store.LoginLog{
-		Username: in.Username, Realm: realm(in.App), Result: result, IP: in.Addr.String(), Count: 1,
+		Username: in.Username, Fingerprint: in.fingerprint, Realm: realm(in.App), Result: result, IP: in.Addr.String(), Count: 1,
 		Browser: version(ua.Name, ua.Version), OS: version(ua.OS, ua.OSVersion),
 	}
 }

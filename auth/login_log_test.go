@@ -35,10 +35,10 @@ func TestThrottledAttemptsAreOneRow(t *testing.T) {
 		t.Errorf("%d rows before the minute is over", n)
 	}
 	must(t, in.tidy())
-	want := map[string]int64{"admin 203.0.113.1": 9, "nobody 203.0.113.2": 3}
+	want := map[string]int64{"admin  203.0.113.1": 9, " " + in.fingerprint("nobody") + " 203.0.113.2": 3}
 	rows := in.logged(store.LoginThrottled)
 	for _, r := range rows {
-		if key := r.Username + " " + r.IP; want[key] != r.Count || r.Realm != "admin" || r.SessionID != 0 || r.UserID != 0 {
+		if key := r.Username + " " + r.Fingerprint + " " + r.IP; want[key] != r.Count || r.Realm != "admin" || r.SessionID != 0 || r.UserID != 0 {
 			t.Errorf("%+v", r)
 		}
 	}

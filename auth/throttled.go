@@ -24,9 +24,9 @@ const maxThrottledRows = 100
 func (t *throttled) note(in Attempt) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := throttledKey{realm(in.App), store.Fold(in.Username), in.Addr.String()}
+	key := throttledKey{realm(in.App), in.key(), in.Addr.String()}
 	if t.rows[key] == nil && len(t.rows) >= maxThrottledRows {
-		in.Username, key = "", throttledKey{realm: key.realm}
+		in.Username, in.fingerprint, key = "", "", throttledKey{realm: key.realm}
 	}
 	if row := t.rows[key]; row != nil {
 		row.Count++

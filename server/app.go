@@ -71,7 +71,7 @@ func (req *Request) counted(op auth.CounterOp) {
 
 // granted answers an attempt to sign in, and notes it.
 func (req *Request) granted(a auth.Attempt, grant *auth.Grant, err error) (*loginOut, error) {
-	e := authEvent{Type: "login", Username: a.Username, Result: resultOf(err), Reason: reasonOf(err)}
+	e := authEvent{Type: "login", Username: req.s.auth.ShownName(a.App, a.Username), Result: resultOf(err), Reason: reasonOf(err)}
 	switch {
 	case errs.Is(err, errs.TooMany):
 		e.Type = "locked"

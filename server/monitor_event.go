@@ -62,7 +62,7 @@ type requestEvent struct {
 type authEvent struct {
 	eventHead
 	Type      string   `json:"type" doc:"login, login_failed, locked, logout, revoked, password_changed or permission"`
-	Username  string   `json:"username" doc:"as typed at a sign-in, else of the user that it is about"`
+	Username  string   `json:"username" doc:"of the user that it is about; of a sign-in with a name that no user has, # and the fingerprint of what was typed"`
 	Address   string   `json:"address"`
 	Ability   string   `json:"ability" doc:"the permission that was asked for"`
 	Result    string   `json:"result" doc:"success or failed; of a decision, allowed or denied"`

@@ -133,7 +133,7 @@ auth permission admin admin.role.query allowed [Owner]
 query SCAN role ORDER BY sort LIMIT 10 read index 4 2 0
 query COUNT user WHERE role_ids = ? read index 0 1 0
 query COUNT user WHERE role_ids = ? read index 0 1 0`},
-		{"POST", "/admin/login", `{"username":"clerk","password":"wrong password"}`, "nobody", `request POST /admin/login login 401 wrong_credentials {"username":"clerk","password":"******"}
+		{"POST", "/admin/login", `{"username":"clerk","password":"wrong password"}`, "nobody", `request POST /admin/login login 401 wrong_credentials {"username":"******","password":"******"}
 auth login_failed clerk failed wrong_credentials []
 redis embedded INCR throttle:addr:192.0.2.1 EX 900
 redis embedded INCR throttle:name+addr:clerk|192.0.2.1 EX 900
@@ -142,7 +142,7 @@ redis embedded INCR throttle:name:clerk EX 900
 query GET user WHERE username = ? read index 1 1 0
 query SCAN password_hash WHERE user_id = ? read index 1 1 0
 query PUT login_log write put 0 1 0`},
-		{"POST", "/admin/login", `{"username":"clerk","password":"` + ownerPassword + `"}`, "nobody", `request POST /admin/login login 200  {"username":"clerk","password":"******"}
+		{"POST", "/admin/login", `{"username":"clerk","password":"` + ownerPassword + `"}`, "nobody", `request POST /admin/login login 200  {"username":"******","password":"******"}
 auth login clerk success []
 cache sessions forget
 redis embedded INCR throttle:addr:192.0.2.1 EX 900

@@ -108,7 +108,9 @@ func TestMonitoringFollowsTheDataScope(t *testing.T) {
 		}
 	}
 	department := []string{"admin in.10"}
-	trace := func(t *testing.T, as, body string) *reply { return in.in(t).call("POST", "/system/monitor/trace", body, as) }
+	trace := func(t *testing.T, as, body string) *reply {
+		return in.in(t).call("POST", "/system/monitor/trace", body, as)
+	}
 	tests := map[string]func(t *testing.T){
 		"GET /system/monitor/request": list(requestKind, department),
 		"GET /system/monitor/auth":    list(authKind, department),

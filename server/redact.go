@@ -96,7 +96,11 @@ func (r *redactor) referer(value string) string {
 func (r *redactor) uri(route, path, rawQuery string) string {
 	s := r.path(route, path)
 	if rawQuery != "" {
-		s += "?" + r.query(rawQuery)
+		query := r.query(rawQuery)
+		if signsIn(route) {
+			query = hidden
+		}
+		s += "?" + query
 	}
 	return shorten(s, keptURI)
 }
@@ -191,6 +195,7 @@ func (r *redactor) body(route, contentType string, raw []byte, whole bool) strin
 	rules := jsonRules{
 		hideValues: route == "POST /system/setting" || route == "PUT /system/setting/:id",
 		settings:   route == "PUT /system/setting",
+		hideNames:  signsIn(route),
 	}
 	text, ok := r.json(strings.ToValidUTF8(string(raw), "\uFFFD"), rules, keptBody, 0)
 	if !ok {
@@ -201,6 +206,12 @@ func (r *redactor) body(route, contentType string, raw []byte, whole bool) strin
 	}
 	mark := fmt.Sprintf(" (cut, %d bytes)", len(raw))
 	return shorten(text, keptBody-len(mark)) + mark
+}
+
+// signsIn reports whether a user name is typed for a route. It may be a password by
+// mistake, so it is hidden here; the auth event has it if a user has that name.
+func signsIn(route string) bool {
+	return route == "POST /admin/login" || route == "POST /api/login" || route == "POST /api/register"
 }
 
 // secretValue tells whether the value of the setting "group.key" is a secret. Its

@@ -14,6 +14,7 @@ const maxInside = 3
 type jsonRules struct {
 	hideValues bool // a key values is one: the value of a setting that may be a secret
 	settings   bool // values is an object with the names of settings for keys
+	hideNames  bool // a key username is one: people type passwords there
 }
 
 // jsonWalk copies valid JSON without its spaces and its secrets. It keeps its own
@@ -106,7 +107,7 @@ func (w *jsonWalk) member() (opened bool) {
 		w.emit("{")
 		w.at++
 		return true
-	case values, w.secret(name):
+	case values, w.secret(name), w.hideNames && strings.EqualFold(name, "username"):
 		w.hideValue()
 	}
 	return false

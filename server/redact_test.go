@@ -120,7 +120,9 @@ func TestRedactBody(t *testing.T) {
 	tests := []struct{ name, route, body, want string }{
 		{"nothing", "", "", ""},
 		{"a plain object", "", ` { "a" : [ 1 , -2.50e+999 , true , null , "x" ] , "b" : { } } `, `{"a":[1,-2.50e+999,true,null,"x"],"b":{}}`},
-		{"a password", "POST /admin/login", `{"username":"me","password":"x"}`, `{"username":"me","password":"******"}`},
+		{"a password", "POST /admin/login", `{"username":"me","password":"x"}`, `{"username":"******","password":"******"}`},
+		{"a user name that is not one", "POST /api/login", `{"UserName":["x"]}`, `{"UserName":"******"}`},
+		{"a user name where it is one", "POST /admin/list", `{"username":"me"}`, `{"username":"me"}`},
 		{"any type", "", `{"pin":1,"key":null,"pass":[{"a":"]}"},"b"],"token":{"c":[]},"otp":true,"z":1}`, `{"pin":"******","key":"******","pass":"******","token":"******","otp":"******","z":1}`},
 		{"at any depth", "", `{"l":[[{"a":{"b":[{"key":"x","c":1}]}}]]}`, `{"l":[[{"a":{"b":[{"key":"******","c":1}]}}]]}`},
 		{"a key given twice", "", `{"key":"x","key":"y"}`, `{"key":"******","key":"******"}`},

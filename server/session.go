@@ -104,7 +104,7 @@ var loginLogColumns = []tableColumn[store.LoginLog]{
 }
 
 var loginLog = Table[store.LoginLog, *store.LoginLog]{
-	of: store.LoginLogs, keywords: []string{"username", "ip"}, order: "id, descending", descending: true,
+	of: store.LoginLogs, keywords: []string{"username", "ip", "fingerprint"}, order: "id, descending", descending: true,
 	columns: loginLogColumns, out: asItIs[store.LoginLog],
 	scope: func(tx *store.Tx, req *Request) (store.Condition, bool) {
 		return scopedTo(tx, req, store.LoginLogByUser)
@@ -112,7 +112,7 @@ var loginLog = Table[store.LoginLog, *store.LoginLog]{
 }
 
 var ownLoginLog = Table[store.LoginLog, *store.LoginLog]{
-	of: store.LoginLogs, keywords: []string{"username", "ip"}, order: "id, descending", descending: true,
+	of: store.LoginLogs, keywords: []string{"username", "ip", "fingerprint"}, order: "id, descending", descending: true,
 	columns: loginLogColumns[2:], out: asItIs[store.LoginLog],
 	scope: func(_ *store.Tx, req *Request) (store.Condition, bool) {
 		return store.LoginLogByUser.AnyOf(req.Actor.ID), true

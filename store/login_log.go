@@ -19,7 +19,8 @@ type LoginLog struct {
 	Ident
 	UserID      ID     `json:"user_id" doc:"0 when nobody has that name, or it is an app user's"`
 	AppUserID   ID     `json:"app_user_id" doc:"0 unless an app user signed in"`
-	Username    string `json:"username" doc:"as typed, at most 64 characters"`
+	Username    string `json:"username" doc:"as typed, if a user had this name; else empty"`
+	Fingerprint string `json:"fingerprint" doc:"of the name that was typed, if no user had it: the same for the same name; else empty"`
 	Realm       string `json:"realm" doc:"admin or app"`
 	Result      string `json:"result" doc:"success, failed or throttled"`
 	Reason      string `json:"reason" doc:"of a failure: unknown_user, wrong_password, disabled"`
@@ -39,8 +40,18 @@ var (
 	LoginLogByResult  = NewMany(LoginLogs, "result", func(l *LoginLog) []string { return []string{l.Result} })
 	LoginLogByRealm   = NewMany(LoginLogs, "realm", func(l *LoginLog) []string { return []string{l.Realm} })
 	LoginLogByCreated = NewMany(LoginLogs, "created_at", func(l *LoginLog) []Time { return []Time{l.CreatedAt} })
-	LoginLogSearch    = NewSearch(LoginLogs, func(l *LoginLog) []string { return []string{l.Username, l.IP} })
+	LoginLogSearch    = NewSearch(LoginLogs, loginTexts)
 )
+
+// loginTexts are searched. A row without a fingerprint has the same texts as one that
+// was stored before there were fingerprints.
+func loginTexts(l *LoginLog) []string {
+	texts := []string{l.Username, l.IP}
+	if l.Fingerprint != "" {
+		texts = append(texts, l.Fingerprint)
+	}
+	return texts
+}
 
 // oldestLogins picks rows to make room: refused attempts while they are more than
 // half of what is kept, so that a flood of them cannot push the others out.

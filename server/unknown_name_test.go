@@ -1,0 +1,71 @@
+package server
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// TestWhatIsTypedAsAnUnknownNameIsKeptNowhere: it may be a password. A fingerprint
+// tells repeated attempts apart instead.
+func TestWhatIsTypedAsAnUnknownNameIsKeptNowhere(t *testing.T) {
+	const typed = "Hunter2-is-my-password"
+	var log bytes.Buffer
+	in := start(t, func(s *setup) { s.log = &log })
+	for range 7 { // the sixth and seventh are throttled
+		in.call("POST", "/admin/login", `{"username":"`+typed+`","password":"wrong"}`, "nobody")
+	}
+	in.call("POST", "/api/login?username="+typed, `{"username":"`+typed+`","password":"wrong"}`, "nobody")
+	in.call("POST", "/api/login", `{"username":"`+typed+`","password":"wrong"}`, "nobody")
+	in.call("POST", "/api/register", `{"username":"`+typed+`","password":"long enough it is"}`, "nobody").brief(403, "registration_closed")
+	in.call("POST", "/admin/login", `{"username":"ADMIN","password":"wrong"}`, "nobody").brief(401)
+	in.flush()
+
+	shown := in.auth.ShownName(false, typed)
+	if len(shown) != 17 || shown != in.auth.ShownName(true, strings.ToUpper(typed)) {
+		t.Errorf("the fingerprint is %q", shown)
+	}
+	answers := map[string]string{}
+	for _, list := range []string{"request", "auth", "query", "cache", "redis"} {
+		answers[list] = in.ok("GET", "/system/monitor/"+list+"?pageSize=100", "", "owner").Body
+	}
+	in.view(func(tx *store.Tx) error {
+		for row, err := range store.LoginLogs.All(tx) {
+			must(t, err)
+			if row.Username == "" && row.Fingerprint != shown[1:] {
+				t.Errorf("%+v", row)
+			}
+		}
+		return nil
+	})
+	answers["traces"] = in.ok("GET", "/system/monitor/trace", "", "owner").Body
+	answers["login log"] = in.ok("GET", "/system/loginlog?keywordSearch="+shown[1:], "", "owner").Body
+	for name, want := range map[string]string{"auth": `"username":"` + shown + `"`, "redis": shown, "login log": `"fingerprint":"` + shown[1:] + `"`} {
+		if strings.Count(answers[name], want) < 6 {
+			t.Errorf("%s lacks %s: %s", name, want, answers[name])
+		}
+	}
+	if !strings.Contains(answers["auth"], `"username":"ADMIN"`) {
+		t.Errorf("the name of a user is not shown: %s", answers["auth"])
+	}
+	answers["log"] = log.String()
+	in.close()
+	must(t, filepath.WalkDir(in.dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			var b []byte
+			b, err = os.ReadFile(path)
+			answers[path] = string(b)
+		}
+		return err
+	}))
+	for name, text := range answers {
+		if strings.Contains(strings.ToLower(text), "hunter2") {
+			t.Errorf("%s has what was typed", name)
+		}
+	}
+}
