@@ -50,6 +50,13 @@ const reserveBytes = 4 << 20
 // password; it goes when the password is changed.
 const initialName = "initial-password"
 
+// firstUser is the name of the first user.
+const firstUser = "admin"
+
+// passwordVariable is the environment variable with the first user's password. With
+// _FILE at its end it has the path of a file with that password.
+const passwordVariable = "REEVE_ADMIN_PASSWORD"
+
 // command is one of the things that reeve can be told to do.
 type command struct {
 	name, args, help string
@@ -75,9 +82,12 @@ type program struct {
 	args     []string // what is left after command and flags
 	identity string   // the file of --identity
 	out, err io.Writer
-	config   *koanf.Koanf
-	sources  map[string]string // where a key comes from, unless it is its default
-	log      zerolog.Logger
+
+	first, firstFile string // the values of passwordVariable
+
+	config  *koanf.Koanf
+	sources map[string]string // where a key comes from, unless it is its default
+	log     zerolog.Logger
 }
 
 func main() {
@@ -93,6 +103,7 @@ func run(args []string, out, errOut io.Writer) error {
 		return err
 	}
 	p := &program{out: out, err: errOut}
+	p.first, p.firstFile = auth.TakeVariable(passwordVariable), auth.TakeVariable(passwordVariable+"_FILE")
 	flags := flag.NewFlagSet("reeve "+cmd.name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // main tells the error, once
 	configFile := flags.String("config", "", "read this `file` instead of config.toml")
@@ -234,21 +245,23 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 // one, shows it where nobody but a person at a terminal reads, and keeps it in a
 // file that only this user of the machine can read.
 func (p *program) firstPassword(seed *server.Seed) error {
-	seed.Password = os.Getenv("REEVE_ADMIN_PASSWORD")
-	if path := os.Getenv("REEVE_ADMIN_PASSWORD_FILE"); seed.Password == "" && path != "" {
-		b, err := os.ReadFile(path)
+	from := passwordVariable
+	if seed.Password = p.first; seed.Password == "" && p.firstFile != "" {
+		from = passwordVariable + "_FILE"
+		b, err := os.ReadFile(p.firstFile)
 		if err != nil {
-			return fmt.Errorf("REEVE_ADMIN_PASSWORD_FILE: %w", err)
+			return fmt.Errorf("%s: %w", from, err)
 		}
-		seed.Password = strings.TrimRight(string(b), "\r\n")
-		return auth.CheckPassword("REEVE_ADMIN_PASSWORD_FILE", seed.Password)
+		if seed.Password = strings.TrimRight(string(b), "\r\n"); seed.Password == "" {
+			return fmt.Errorf("%s: the file %s is empty", from, p.firstFile)
+		}
 	}
 	if seed.Password != "" {
-		return auth.CheckPassword("REEVE_ADMIN_PASSWORD", seed.Password)
+		return p.authOptions().CheckFirst(firstUser, from, seed.Password)
 	}
 	seed.Password, seed.MustChange = auth.RandomPassword(), true
 	path := p.authOptions().InitialFile
-	if err := auth.WriteInitial(path, "admin", seed.Password); err != nil { // on the disk before the database is
+	if err := auth.WriteInitial(path, firstUser, seed.Password); err != nil { // on the disk before the database is
 		return err
 	}
 	if isTerminal(p.err) {
@@ -485,7 +498,7 @@ func loadConfig(path string, flags *flag.FlagSet) (k *koanf.Koanf, sources map[s
 		at := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, "REEVE_")), "__", ".")
 		i := slices.IndexFunc(keys, func(k key) bool { return k.name == at })
 		switch {
-		case i < 0 && !strings.HasPrefix(name, "REEVE_TEST_") && name != "REEVE_ADMIN_PASSWORD" && name != "REEVE_ADMIN_PASSWORD_FILE":
+		case i < 0 && !strings.HasPrefix(name, "REEVE_TEST_"):
 			warnings = append(warnings, "the environment variable "+name+" is not known and is ignored")
 			return "", nil
 		case i < 0:

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -158,22 +159,42 @@ func (a *Auth) newSecret(p place, username, field string, given *string) (*Secre
 // checkPolicy holds a new password to the settings: its length, and, unless that
 // is switched off, that it is neither common nor the user's own name.
 func (a *Auth) checkPolicy(username, field, password string) error {
+	least := 0
+	err := a.db.View(store.Nobody, func(tx *store.Tx) error {
+		least = store.PasswordLength.Get(tx)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return a.options.check(username, field, password, least)
+}
+
+// CheckFirst checks the password of the first user, when there are no settings yet,
+// by their defaults.
+func (o Options) CheckFirst(username, field, password string) error {
+	least, err := strconv.Atoi(store.PasswordLength.Default)
+	if err != nil {
+		return err
+	}
+	return o.check(username, field, password, least)
+}
+
+// check reports what is wrong with a new password, which must have least characters.
+func (o Options) check(username, field, password string, least int) error {
 	if err := CheckPassword(field, password); err != nil {
 		return err
 	}
-	return a.db.View(store.Nobody, func(tx *store.Tx) error {
-		least := store.PasswordLength.Get(tx)
-		folded := store.Fold(password)
-		switch {
-		case utf8.RuneCountInString(password) < least:
-			return errs.Field(errs.Invalid, field, "must have at least %d characters", least)
-		case username != "" && folded == store.Fold(username):
-			return errs.Field(errs.Invalid, field, "must not be the user name")
-		case a.options.Common[folded]:
-			return errs.Field(errs.Invalid, field, "is one of the most common passwords")
-		}
-		return nil
-	})
+	folded := store.Fold(password)
+	switch {
+	case utf8.RuneCountInString(password) < least:
+		return errs.Field(errs.Invalid, field, "must have at least %d characters", least)
+	case username != "" && folded == store.Fold(username):
+		return errs.Field(errs.Invalid, field, "must not be the user name")
+	case o.Common[folded]:
+		return errs.Field(errs.Invalid, field, "is one of the most common passwords")
+	}
+	return nil
 }
 
 // RandomPassword makes a password of 130 random bits that can be typed.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -87,7 +88,7 @@ func TestFirstPasswordFromTheEnvironment(t *testing.T) {
 		password string
 	}{
 		"given":             {[]string{"REEVE_ADMIN_PASSWORD=given to it"}, "given to it"},
-		"exactly 8 bytes":   {[]string{"REEVE_ADMIN_PASSWORD=12345678"}, "12345678"},
+		"exactly 8 bytes":   {[]string{"REEVE_ADMIN_PASSWORD=1a7z:q-K"}, "1a7z:q-K"},
 		"1024 bytes":        {[]string{"REEVE_ADMIN_PASSWORD=" + strings.Repeat("x", 1024)}, strings.Repeat("x", 1024)},
 		"in a file":         {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + file}, "from a file äöü"},
 		"given and a file":  {[]string{"REEVE_ADMIN_PASSWORD=given to it", "REEVE_ADMIN_PASSWORD_FILE=" + file}, "given to it"},
@@ -112,7 +113,8 @@ func TestFirstPasswordFromTheEnvironment(t *testing.T) {
 func TestFirstPasswordThatCannotBe(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty")
-	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+	common := filepath.Join(t.TempDir(), "common")
+	if err := errors.Join(os.WriteFile(empty, []byte("\n"), 0o600), os.WriteFile(common, []byte("iloveyou\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
@@ -120,6 +122,8 @@ func TestFirstPasswordThatCannotBe(t *testing.T) {
 		says  string
 	}{
 		"too short":                   {[]string{"REEVE_ADMIN_PASSWORD=1234567"}, "REEVE_ADMIN_PASSWORD: must have between 8 and 1024 bytes"},
+		"common":                      {[]string{"REEVE_ADMIN_PASSWORD=Password1"}, "REEVE_ADMIN_PASSWORD: is one of the most common passwords"},
+		"common, in a file":           {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + common}, "REEVE_ADMIN_PASSWORD_FILE: is one of the most common passwords"},
 		"too long":                    {[]string{"REEVE_ADMIN_PASSWORD=" + strings.Repeat("x", 1025)}, "between 8 and 1024 bytes"},
 		"in a file that is not there": {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=/nowhere/password"}, "/nowhere/password"},
 		"in an empty file":            {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + empty}, "REEVE_ADMIN_PASSWORD_FILE"},
@@ -137,6 +141,34 @@ func TestFirstPasswordThatCannotBe(t *testing.T) {
 				}
 			}
 			start(t, dir).stop() // and nothing is in the way of a better one
+		})
+	}
+}
+
+// TestFirstPasswordLeavesTheEnvironment, as the system shows it, so that it is read
+// once and never by who looks at the process later.
+func TestFirstPasswordLeavesTheEnvironment(t *testing.T) {
+	t.Parallel()
+	const given, kept = "taken from the environment", "REEVE_LOG__LEVEL=debug"
+	file := filepath.Join(t.TempDir(), "a-path-of-a-file")
+	if err := os.WriteFile(file, []byte(given), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, words := range map[string][]string{
+		"the password": {"REEVE_ADMIN_PASSWORD=" + given, kept},
+		"the file":     {"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + file, kept},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, filepath.Join(t.TempDir(), "data"), words...)
+			newClient(t, p).signIn(given)
+			shown, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid()))
+			if errors.Is(err, fs.ErrNotExist) {
+				t.Skip("this system does not show the environment of a process")
+			}
+			if err != nil || !strings.Contains(string(shown), kept) || strings.Contains(string(shown), given) || strings.Contains(string(shown), file) {
+				t.Errorf("%q, %v", shown, err)
+			}
 		})
 	}
 }
