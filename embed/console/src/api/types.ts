@@ -51,7 +51,7 @@ export type AuthEvent = {
   type: string
   /** who was signed in; null for nobody */
   user: EventUser | null
-  /** as typed at a sign-in, else of the user that it is about */
+  /** of the user that it is about; of a sign-in with a name that no user has, # and the fingerprint of what was typed */
   username: string
 }
 
@@ -396,6 +396,8 @@ export type Link = {
 }
 
 export type Login = {
+  /** send it with the next sign-in of this user from this device; also set as a cookie */
+  device_token: string
   /** at the latest; an idle session ends sooner */
   expires_at: string
   must_change_password: 0 | 1
@@ -406,10 +408,14 @@ export type Login = {
 export type LoginLog = {
   /** 0 unless an app user signed in */
   app_user_id: number
+  /** Time of the attempt if the row was kept in memory while the disk was full and stored later; null otherwise */
+  attempted_at: string | null
   browser: string
   /** attempts that this row stands for */
   count: number
   created_at: string
+  /** of the name that was typed, if no user had it: the same for the same name; else empty */
+  fingerprint: string
   id: number
   ip: string
   os: string
@@ -424,7 +430,7 @@ export type LoginLog = {
   updated_at: string
   /** 0 when nobody has that name, or it is an app user's */
   user_id: number
-  /** as typed, at most 64 characters */
+  /** as typed, if a user had this name; else empty */
   username: string
 }
 
@@ -780,7 +786,7 @@ export type RequestPart = {
 }
 
 export type RequestStory = {
-  /** in the order in which they happened */
+  /** in the order in which they happened; those of caches and Redis only with the data scope all */
   events: RequestPart[]
   request: RequestEvent
 }
@@ -903,6 +909,8 @@ export type Stats = {
   /** requests since the start of which no events could be kept */
   dropped: number
   from: string
+  /** 1 when the caller's data scope is limited: users are only those in it, and what cannot be told apart by user (series, total, routes, dropped) is left out */
+  limited: 0 | 1
   /** the 20 that took most time in all */
   routes: StatsRoute[]
   /** without points in which nothing happened */
@@ -910,7 +918,7 @@ export type Stats = {
   /** seconds */
   step: number
   to: string
-  total: StatsPoint
+  total?: StatsPoint
   /** the 20 with most requests, about */
   users: StatsUser[]
 }
