@@ -9,9 +9,12 @@ import (
 )
 
 // asked is a search for what a question asks for.
+// everybody is the audience of a caller with the data scope all.
+var everybody = &audience{scope: &store.Scope{All: true}}
+
 func asked(t *testing.T, of anyOf) *search {
 	t.Helper()
-	s := &search{high: 1 << 62, to: 10}
+	s := &search{high: 1 << 62, to: 10, audience: everybody}
 	must(t, s.where(&question{anyOf: []anyOf{of}}))
 	return s
 }
@@ -59,7 +62,7 @@ func TestAColumnIsTheEventsOwn(t *testing.T) {
 // must not spend all its time there: who goes on from scanned_until would not
 // get anywhere.
 func TestASearchThatStopsEarlyHasCome(t *testing.T) {
-	s := &search{high: 1000, to: 10, budget: -time.Hour}
+	s := &search{high: 1000, to: 10, budget: -time.Hour, audience: everybody}
 	for id := uint64(5000); id > 0; id-- {
 		m := marks{at: store.Time(id)}
 		if !s.take(store.Event{ID: id, Head: m.encode(), Body: []byte("{}")}) {
