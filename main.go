@@ -279,7 +279,7 @@ func (p *program) storeOptions() store.Options {
 func (p *program) authOptions() auth.Options {
 	return auth.Options{
 		Cost: p.config.Int("auth.bcrypt_cost"), InitialFile: filepath.Join(p.config.String("data.dir"), initialName),
-		Common: embed.CommonPasswords(),
+		Common: embed.CommonPasswords(), LoginLogDays: p.config.Int("security.login_log_days"), LoginLogRows: p.config.Int("security.login_log_rows"),
 	}
 }
 
@@ -443,6 +443,8 @@ var keys = []key{
 	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may use the interface from a browser.", nil},
 	{"data.dir", "./data", "The directory for the database and its keys.", nil},
 	{"auth.bcrypt_cost", int64(12), "The cost of a password hash, 10 to 15; each step doubles the time of a sign-in.", nil},
+	{"security.login_log_days", int64(0), "Days that the login log is kept, 1 to 3650, in place of the setting, which can only be raised; 0 for the setting.", nil},
+	{"security.login_log_rows", int64(0), "Rows that the login log has at most, 1000 to 10000000, in place of the setting, which can only be raised; 0 for the setting.", nil},
 	{"backup.recipients", []string{}, "Whom backups are encrypted to, as age recipients (age1…); without any, backups lack secret.key.", nil},
 	{"monitor.max_bytes", int64(256 << 20), "Bytes that monitoring may take on the disk, all its files together; 0 turns it off.", nil},
 	{"monitor.min_free", int64(64 << 20), "Bytes of the disk that monitoring leaves free: below that its oldest data is removed.", nil},
@@ -594,6 +596,11 @@ func distance(a, b string) int {
 func checkConfig(k *koanf.Koanf) error {
 	if cost := k.Int("auth.bcrypt_cost"); cost < 10 || cost > 15 {
 		return fmt.Errorf("auth.bcrypt_cost must be a number from 10 to 15")
+	}
+	for name, bounds := range map[string][2]int{"security.login_log_days": {1, 3650}, "security.login_log_rows": {1000, 10_000_000}} {
+		if n := k.Int(name); n != 0 && (n < bounds[0] || n > bounds[1]) || n == 0 && k.String(name) != "0" {
+			return fmt.Errorf("%s must be 0 or a number from %d to %d", name, bounds[0], bounds[1])
+		}
 	}
 	if k.String("data.dir") == "" {
 		return fmt.Errorf("data.dir must not be empty")

@@ -5,6 +5,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -27,6 +28,9 @@ type Options struct {
 	InitialFile string
 	// Common are passwords that nobody may have, in lower case.
 	Common map[string]bool
+	// LoginLogDays and LoginLogRows take the place of the settings that say how much of
+	// the login log is kept; 0 leaves it to them.
+	LoginLogDays, LoginLogRows int
 }
 
 // Auth is ready after New and works on one database.
@@ -134,8 +138,10 @@ func (a *Auth) saveUse(due map[store.ID]store.Time) error {
 func (a *Auth) trim() error {
 	for more := true; more; {
 		err := a.db.Update(store.System, func(tx *store.Tx) (err error) {
-			before := tx.Now().Add(-time.Duration(store.LoginLogDays.Get(tx)) * 24 * time.Hour)
-			if more, err = store.TrimLoginLog(tx, before, store.LoginLogRows.Get(tx), store.MaxRecords); err != nil || more {
+			days := cmp.Or(a.options.LoginLogDays, store.LoginLogDays.Get(tx))
+			rows := cmp.Or(a.options.LoginLogRows, store.LoginLogRows.Get(tx))
+			before := tx.Now().Add(-time.Duration(days) * 24 * time.Hour)
+			if more, err = store.TrimLoginLog(tx, before, rows, store.MaxRecords); err != nil || more {
 				return err
 			}
 			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)), tx.Now().Add(-idleLimit(tx, true)), store.MaxRecords/8)

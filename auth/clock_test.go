@@ -99,8 +99,7 @@ func TestARequestKeepsASessionAliveWithoutTidying(t *testing.T) {
 func TestTheLoginLogForgetsByAgeAndByCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)
-		in.set("security.login_log_days", "2")
-		in.set("security.login_log_rows", "1000")
+		in.options.LoginLogDays, in.options.LoginLogRows = 2, 1000
 		stop := in.run()
 		defer stop()
 		log := func(name string, rows int) {
@@ -134,10 +133,10 @@ func TestTheLoginLogForgetsByAgeAndByCount(t *testing.T) {
 		log("third", 500) // a hundred too many: the oldest go, though not yet of age
 		time.Sleep(time.Minute)
 		holds(map[string]int{"second": 500, "third": 500})
-		in.set("security.login_log_days", "3") // acts on what comes of age from now on
+		in.options.LoginLogDays = 3 // acts on what comes of age from now on
 		time.Sleep(24 * time.Hour)
 		holds(map[string]int{"second": 500, "third": 500})
-		in.set("security.login_log_days", "1")
+		in.options.LoginLogDays = 1
 		time.Sleep(time.Minute)
 		holds(map[string]int{})
 		log("fourth", 1)

@@ -75,7 +75,7 @@ func TestAFloodOfNamesIsAFewRows(t *testing.T) {
 
 func TestTheLoginLogIsBounded(t *testing.T) {
 	in := start(t)
-	in.set("security.login_log_rows", "1000")
+	in.options.LoginLogRows = 1000
 	in.update(func(tx *store.Tx) error {
 		for i := range 1010 {
 			if err := store.LoginLogs.Create(tx, &store.LoginLog{Username: fmt.Sprint("name", i), Result: store.LoginFailed, Count: 1}); err != nil {

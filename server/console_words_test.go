@@ -274,6 +274,9 @@ func actionNames(t *testing.T) map[string]bool {
 			known[rt.Access], texts[rt.Title] = true, true
 		}
 	}
+	for _, p := range furtherPermissions {
+		texts[p.title] = true
+	}
 	return texts
 }
 

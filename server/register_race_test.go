@@ -39,7 +39,7 @@ func (in *instance) together(clients int, method, url, body string) map[int]int 
 
 func TestOneNameIsRegisteredOnce(t *testing.T) {
 	in := start(t)
-	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true,"security.login_tries":1000}}`, "owner")
+	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true,"security.login_tries":50}}`, "owner")
 	body := `{"username":"Same.Name","password":"long enough for all"}`
 	got := in.together(64, "POST", "/api/register", body)
 	if got[200] != 1 || got[409] != 63 {

@@ -36,6 +36,7 @@ type Request struct {
 	db        store.Watched // what handlers ask, so that it is seen in monitoring
 	mon       monitored
 	held      []func() // ends what the request holds of limits
+	committed []func() // what the handler of a write wants done after the commit
 }
 
 // auth is the sign-in, which reaches the store as the request does.

@@ -92,9 +92,15 @@ func read[In, Out any](path, access, title string, handler func(*store.Tx, *Requ
 func write[In, Out any](method, path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error)) Route {
 	rt := free(method, path, access, title, func(req *Request, in *In) (out Out, err error) {
 		err = req.db.Update(req.Actor, func(tx *store.Tx) error {
+			req.committed = nil // of a run that was not the last
 			out, err = handler(tx, req, in)
 			return err
 		})
+		if err == nil {
+			for _, fn := range req.committed {
+				fn()
+			}
+		}
 		return out, err
 	})
 	rt.handler = handlerName(handler)
@@ -288,7 +294,7 @@ func (rt *Route) open() bool {
 	return rt.Access == public || rt.Access == signedIn || rt.Access == appOnly || rt.Access == metricsToken
 }
 
-// Keys are the permission keys that routes ask for.
+// Keys are the permission keys that the program asks for.
 func Keys() map[string]bool {
 	keys := map[string]bool{}
 	for _, rt := range routes() {
@@ -296,5 +302,14 @@ func Keys() map[string]bool {
 			keys[rt.Access] = true
 		}
 	}
+	for _, p := range furtherPermissions {
+		keys[p.key] = true
+	}
 	return keys
+}
+
+// furtherPermissions are those that an operation asks for in addition to its route's,
+// depending on what it changes.
+var furtherPermissions = []struct{ key, title string }{
+	{store.SecurityPermission, "Change security settings"},
 }

@@ -119,6 +119,13 @@ func addPermissions(tx *store.Tx, seeded map[string]bool, places []menuPlace) er
 			return err
 		}
 	}
+	for _, p := range furtherPermissions {
+		sort++
+		action := store.Permission{Type: store.ActionPermission, Key: p.key, Name: p.title, Sort: sort * 10, Show: true, Status: true}
+		if err := addPermission(tx, seeded, action, pageOf(p.key, pages)); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -79,10 +79,31 @@ type settingChange struct {
 }
 
 func changeSetting(tx *store.Tx, req *Request, in *settingChange) (*store.Setting, error) {
-	return store.SaveSetting(tx, in.ID, func(s *store.Setting) error {
+	return req.saveSetting(tx, in.ID, func(s *store.Setting) error {
 		in.apply(s)
 		return req.fresh(s.Stamps)
 	})
+}
+
+// saveSetting changes a setting. A change of a security setting is logged once it is
+// stored.
+func (req *Request) saveSetting(tx *store.Tx, id store.ID, edit func(*store.Setting) error) (*store.Setting, error) {
+	old := ""
+	saved, err := store.SaveSetting(tx, id, func(s *store.Setting) error {
+		old = s.Values
+		return edit(s)
+	})
+	if err != nil || saved.Values == old {
+		return saved, err
+	}
+	name, err := store.SecuritySetting(tx, saved)
+	if name != "" {
+		now := saved.Values
+		req.committed = append(req.committed, func() {
+			req.s.log.Warn().Str("setting", name).Str("old", old).Str("new", now).Str("user", req.Actor.Username).Str("request", req.ID).Msg("a security setting was changed")
+		})
+	}
+	return saved, err
 }
 
 func deleteSetting(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
@@ -90,12 +111,12 @@ func deleteSetting(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
 }
 
 type valuesIn struct {
-	Values map[string]any `json:"values" check:"required" doc:"by group.key; a text, or the value by the setting's type"`
+	Values map[string]any `json:"values" check:"required" doc:"by group.key; a text, or the value by the setting's type. A security setting also needs the permission system.security.save"`
 }
 
 // saveSettings changes many values together. Every one is tried, so that all
 // that is wrong is named; as soon as one is, nothing is kept.
-func saveSettings(tx *store.Tx, _ *Request, in *valuesIn) (nothing, error) {
+func saveSettings(tx *store.Tx, req *Request, in *valuesIn) (nothing, error) {
 	faults := errs.Faults{}
 	ids := store.SettingSet.Get(tx)
 	for _, name := range slices.Sorted(maps.Keys(in.Values)) {
@@ -104,7 +125,7 @@ func saveSettings(tx *store.Tx, _ *Request, in *valuesIn) (nothing, error) {
 			faults.Add("values."+name, "there is no such setting")
 			continue
 		}
-		_, err := store.SaveSetting(tx, id, func(s *store.Setting) error {
+		_, err := req.saveSetting(tx, id, func(s *store.Setting) error {
 			text, err := settingText(s, in.Values[name])
 			s.Values = text
 			return err

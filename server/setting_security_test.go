@@ -1,0 +1,186 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// weaker are values that weaken security and are within the bounds, by setting.
+var weaker = map[string]string{
+	"security.session_idle_minutes": "10080", "security.session_hours": "720", "security.password_length": "9", "security.login_tries": "50",
+	"security.login_window_minutes": "5", "security.login_log_days": "365", "security.login_log_rows": "200000",
+	"app.registration": "1", "app.session_idle_hours": "2160", "app.session_days": "365", "file.free_megabytes": "64",
+}
+
+// value is what is stored of a setting.
+func (in *instance) value(name string) (text string) {
+	in.t.Helper()
+	in.view(func(tx *store.Tx) error {
+		s, err := store.Settings.Get(tx, store.SettingSet.Get(tx).ID(name))
+		if err == nil {
+			text = s.Values
+		}
+		return err
+	})
+	return text
+}
+
+// TestSecuritySettingsNeedTheirOwnPermission on every path that changes a value.
+func TestSecuritySettingsNeedTheirOwnPermission(t *testing.T) {
+	in := start(t)
+	in.view(func(tx *store.Tx) error {
+		var names []string
+		for s, err := range store.Settings.All(tx) {
+			must(t, err)
+			name, err := store.SecuritySetting(tx, s)
+			must(t, err)
+			if name != "" {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		if want := slices.Sorted(maps.Keys(weaker)); !slices.Equal(names, want) {
+			t.Errorf("security settings are %q, tested are %q", names, want)
+		}
+		return nil
+	})
+	all := []string{"system.setting.save", "system.setting.update", "system.setting.query"}
+	in.clerk("editor", all...)
+	in.clerk("guard", append(all, store.SecurityPermission)...)
+	in.clerk("alone", store.SecurityPermission)
+	for _, name := range slices.Sorted(maps.Keys(weaker)) {
+		old := in.value(name)
+		save := fmt.Sprintf(`{"values":{"site.title":"Changed","%s":%q}}`, name, weaker[name])
+		one := fmt.Sprintf("/system/setting/%d", in.setting(name))
+		in.call("PUT", "/system/setting", save, "editor").brief(403, store.SecurityPermission, name)
+		in.call("PUT", one, fmt.Sprintf(`{"values":%q}`, weaker[name]), "editor").brief(403, store.SecurityPermission)
+		in.call("PUT", "/system/setting", save, "alone").brief(403, "system.setting.save")
+		if got := in.value(name); got != old || in.value("site.title") == "Changed" {
+			t.Errorf("%s is %s after it was refused", name, got)
+		}
+		// What does not change the value needs the permission of the route alone.
+		in.ok("PUT", "/system/setting", fmt.Sprintf(`{"values":{"%s":%q}}`, name, old), "editor")
+		in.ok("PUT", one, `{"describe":"other words"}`, "editor")
+		in.ok("PUT", one, fmt.Sprintf(`{"values":%q}`, weaker[name]), "guard")
+		if got := in.value(name); got != weaker[name] {
+			t.Errorf("%s is %s, want %s", name, got, weaker[name])
+		}
+	}
+	in.ok("PUT", "/system/setting", `{"values":{"site.title":"Changed"}}`, "editor")
+}
+
+// TestTheSecurityPermissionIsCheckedAtTheMoment of the change, and is one like others.
+func TestTheSecurityPermissionIsCheckedAtTheMoment(t *testing.T) {
+	in := start(t)
+	in.clerk("guard", "system.setting.save", store.SecurityPermission)
+	in.ok("PUT", "/system/setting", `{"values":{"security.login_tries":6}}`, "guard")
+	url := fmt.Sprintf("/admin/rule/%d", in.permission(store.SecurityPermission))
+	in.call("DELETE", url, "", "owner").brief(409, `"errorCode":"in_use"`)
+	in.ok("PUT", url+"/status", `{"status":0}`, "owner")
+	in.call("PUT", "/system/setting", `{"values":{"security.login_tries":7}}`, "guard").brief(403, store.SecurityPermission)
+	in.ok("PUT", "/system/setting", `{"values":{"security.login_tries":7}}`, "owner")
+	in.ok("GET", "/admin/permission/explain?user_id=1&key="+store.SecurityPermission, "", "owner").brief(200, `"allowed":true`)
+}
+
+func TestChangesOfSecuritySettingsAreLogged(t *testing.T) {
+	var log bytes.Buffer
+	in := start(t, func(su *setup) { su.log = &log })
+	entries := func() (all []map[string]any) {
+		for line := range strings.Lines(log.String()) {
+			entry := map[string]any{}
+			must(t, json.Unmarshal([]byte(line), &entry))
+			if entry["level"] == "warn" && entry["setting"] != nil {
+				all = append(all, entry)
+			}
+		}
+		log.Reset()
+		return all
+	}
+	in.ok("PUT", "/system/setting", `{"values":{"security.login_tries":5,"site.title":"Mine"}}`, "owner")
+	in.call("PUT", "/system/setting", `{"values":{"security.login_tries":6,"security.session_hours":100000}}`, "owner").brief(422)
+	if got := entries(); len(got) != 0 {
+		t.Errorf("what changed nothing is logged: %v", got)
+	}
+	r := in.ok("PUT", "/system/setting", `{"values":{"security.login_tries":7,"app.registration":true}}`, "owner")
+	got := entries()
+	if len(got) != 2 {
+		t.Fatalf("%v", got)
+	}
+	for i, want := range []map[string]any{{"setting": "app.registration", "old": "0", "new": "1"}, {"setting": "security.login_tries", "old": "5", "new": "7"}} {
+		for name, value := range want {
+			if got[i][name] != value {
+				t.Errorf("%v, want %v", got[i], want)
+			}
+		}
+		if got[i]["user"] != "admin" || got[i]["request"] != r.Header.Get("X-Request-Id") {
+			t.Errorf("%v", got[i])
+		}
+	}
+	in.ok("PUT", fmt.Sprintf("/system/setting/%d", in.setting("security.session_hours")), `{"values":"24"}`, "owner")
+	if got := entries(); len(got) != 1 || got[0]["old"] != "12" || got[0]["new"] != "24" {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestRetentionIsOnlyRaised: a setting cannot shorten how long the login log is kept.
+func TestRetentionIsOnlyRaised(t *testing.T) {
+	in := start(t)
+	for name, steps := range map[string][]string{"security.login_log_days": {"30", "89"}, "security.login_log_rows": {"10000", "99999"}} {
+		for _, lower := range steps {
+			in.call("PUT", "/system/setting", fmt.Sprintf(`{"values":{"%s":%s}}`, name, lower), "owner").brief(422, `"values.`+name+`":`, "configuration file")
+			in.call("PUT", fmt.Sprintf("/system/setting/%d", in.setting(name)), fmt.Sprintf(`{"values":%q}`, lower), "owner").brief(422, `"values":`, "configuration file")
+		}
+		before := in.value(name)
+		raised := before + "1"
+		in.ok("PUT", "/system/setting", fmt.Sprintf(`{"values":{"%s":%s}}`, name, raised), "owner")
+		in.call("PUT", "/system/setting", fmt.Sprintf(`{"values":{"%s":%s}}`, name, before), "owner").brief(422, raised)
+	}
+}
+
+// TestSecuritySettingsHaveHardBounds, for the owner too.
+func TestSecuritySettingsHaveHardBounds(t *testing.T) {
+	in := start(t)
+	for name, beyond := range map[string][]int{
+		"security.session_idle_minutes": {4, 10081}, "security.session_hours": {0, 721}, "security.password_length": {7, 129}, "security.login_tries": {0, 51},
+		"security.login_window_minutes": {4, 1441}, "security.login_log_days": {29, 3651}, "security.login_log_rows": {9999, 10_000_001},
+		"app.session_idle_hours": {0, 2161}, "app.session_days": {0, 366}, "file.free_megabytes": {63},
+	} {
+		for _, n := range beyond {
+			in.call("PUT", "/system/setting", fmt.Sprintf(`{"values":{"%s":%d}}`, name, n), "owner").brief(422, `"values.`+name+`":`)
+		}
+	}
+}
+
+// TestAnUpgradeMovesValuesIntoTheBounds, to the nearest one.
+func TestAnUpgradeMovesValuesIntoTheBounds(t *testing.T) {
+	in := start(t)
+	for name, c := range map[string]struct{ old, want string }{
+		"security.login_log_days": {"1", "30"}, "security.login_tries": {"1000", "50"}, "security.session_hours": {"8760", "720"},
+		"app.session_days": {"3650", "365"}, "file.free_megabytes": {"0", "64"}, "security.login_window_minutes": {"1", "5"}, "security.password_length": {"x", "8"},
+	} {
+		in.update(func(tx *store.Tx) error {
+			_, err := store.Settings.Update(tx, store.SettingSet.Get(tx).ID(name), func(s *store.Setting) error {
+				s.Props, s.Values = []store.Prop{}, c.old // as an older version had it
+				if _, err := strconv.Atoi(c.old); err != nil {
+					s.Type = "input"
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			return store.AddBuiltins(tx, nil, nil)
+		})
+		if got := in.value(name); got != c.want {
+			t.Errorf("%s was %s and is %s, want %s", name, c.old, got, c.want)
+		}
+	}
+}
