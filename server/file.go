@@ -136,7 +136,9 @@ func uploadFiles(req *Request, in *fileForm, form *form) (*files, error) {
 		for _, r := range kept {
 			f := r.file
 			f.GroupID, f.UploaderID, f.UploaderName = in.GroupID, req.Actor.ID, req.Actor.Username
-			publish(&f, bool(in.Public))
+			if err := publish(&f, bool(in.Public)); err != nil {
+				return err
+			}
 			if err := store.Files.Create(tx, &f); err != nil {
 				return err
 			}
@@ -197,13 +199,15 @@ func (r *received) take(head []byte, rest io.Reader, limit int64, kind string) e
 }
 
 // publish gives a file a public address, or takes it away.
-func publish(f *store.File, public bool) {
+func publish(f *store.File, public bool) error {
 	switch {
 	case !public:
 		f.Key = ""
 	case !f.Public():
 		f.Key = rand.Text()
+		return publishable(f)
 	}
+	return nil
 }
 
 func mediaURL(key string) string { return "/media/" + key }
@@ -213,11 +217,12 @@ type fileIn struct {
 	Public  *store.Flag `json:"public" doc:"1 gives it an address for everybody, a new one each time"`
 }
 
-func (in *fileIn) apply(f *store.File) {
+func (in *fileIn) apply(f *store.File) error {
 	set(&f.GroupID, in.GroupID)
 	if in.Public != nil {
-		publish(f, bool(*in.Public))
+		return publish(f, bool(*in.Public))
 	}
+	return nil
 }
 
 type fileChange struct {
@@ -234,7 +239,9 @@ func changeFile(tx *store.Tx, req *Request, in *fileChange) (*file, error) {
 		return nil, errs.Field(errs.Invalid, "name", "must have at most %d bytes", maxName)
 	}
 	f, err := store.Files.Update(tx, in.ID, func(f *store.File) error {
-		in.apply(f)
+		if err := in.apply(f); err != nil {
+			return err
+		}
 		set(&f.Name, in.Name)
 		f.Ext = ext(f.Name)
 		return req.fresh(f.Stamps)
@@ -254,8 +261,7 @@ func changeFiles(tx *store.Tx, _ *Request, in *filesChange) (*files, error) {
 	out := &files{Data: []*file{}}
 	return out, eachFile(tx, in.IDs, false, func(id store.ID) error {
 		f, err := store.Files.Update(tx, id, func(f *store.File) error {
-			in.apply(f)
-			return nil
+			return in.apply(f)
 		})
 		if err == nil {
 			out.Data = append(out.Data, fileOf(f))

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"strconv"
@@ -120,8 +121,16 @@ type mediaIn struct {
 	Key string `path:"key" doc:"from the url of a public file or an avatar"`
 }
 
-// downloadPublic sends a public file or an avatar. A key never leads to other
-// bytes, so what was answered once may be kept.
+// The Cache-Control of what can be read without a token. A public file can be made
+// private, and a cache notices that within a minute; while it is public, revalidation
+// by ETag costs no transfer. An avatar may be kept forever: its address changes with
+// the picture, there is no other, and it is never made private.
+const (
+	publicCache = "public, max-age=60, must-revalidate"
+	avatarCache = "public, max-age=31536000, immutable"
+)
+
+// downloadPublic sends a public file or an avatar.
 func downloadPublic(req *Request, in *mediaIn, w http.ResponseWriter) error {
 	var f *store.File
 	var a *store.Avatar
@@ -148,24 +157,38 @@ func downloadPublic(req *Request, in *mediaIn, w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	return req.send(w, &content{src: blob, etag: a.Digest.String(), media: a.MIME, inline: true, public: true})
+	return req.send(w, &content{src: blob, etag: a.Digest.String(), media: a.MIME, inline: true, cache: avatarCache})
 }
 
 // sendFile sends a file, or a small picture of it.
 func (req *Request) sendFile(w http.ResponseWriter, f *store.File, thumb string, public bool) error {
-	if thumb != "" {
-		c, err := req.thumb(f, thumb)
-		if err != nil {
-			return err
-		}
-		c.public = public
-		return req.send(w, c)
-	}
-	blob, err := req.db.OpenBlob(f.Digest)
+	c, err := req.contentOf(f, thumb, public)
 	if err != nil {
 		return err
 	}
-	return req.send(w, &content{src: blob, etag: f.Digest.String(), media: f.MIME, name: f.Name, public: public})
+	if public {
+		c.cache = publicCache
+	}
+	return req.send(w, c)
+}
+
+func (req *Request) contentOf(f *store.File, thumb string, public bool) (*content, error) {
+	if public && publishable(f) != nil { // it was made public by an older version
+		return nil, errUncut
+	}
+	if thumb != "" {
+		return req.thumb(f, thumb)
+	}
+	blob, err := req.db.OpenBlob(f.Digest)
+	if err != nil {
+		return nil, err
+	}
+	c := &content{src: blob, etag: f.Digest.String(), media: f.MIME, name: f.Name}
+	if public && f.Kind == store.ImageFile && cleaners[bareMedia(f)] != nil {
+		c.src, err = req.cleaned(f, blob)
+		c.etag += "-public" // not the tag of the file as it was uploaded
+	}
+	return c, err
 }
 
 // content is bytes on their way to a client.
@@ -175,7 +198,7 @@ type content struct {
 	media  string
 	name   string // to save under; "" for none
 	inline bool   // of our own making, so a browser may show it
-	public bool
+	cache  string // the Cache-Control; "" for a private file
 
 	mu  sync.Mutex // several ranges are read by a goroutine of http.ServeContent, which may outlive it
 	err error      // of src
@@ -209,11 +232,8 @@ func (req *Request) send(w http.ResponseWriter, c *content) error {
 	h.Set("Content-Disposition", disposition(c.inline, c.name))
 	h["Content-Security-Policy"] = fileSafe
 	h.Set("Etag", etag(c.etag))
-	h.Set("Cache-Control", "private, no-cache")
+	h.Set("Cache-Control", cmp.Or(c.cache, "private, no-cache"))
 	h.Set("X-Request-Id", req.ID)
-	if c.public {
-		h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	}
 	if strings.Count(req.http.Header.Get("Range"), ",") >= maxRanges {
 		req.http.Header.Del("Range") // which a server may ignore
 	}

@@ -44,10 +44,12 @@ func TestPublicAddresses(t *testing.T) {
 		seen[at] = true
 		a := in.ok("GET", at, "", "nobody")
 		a.safe(false)
-		if a.Body != "for everybody" || a.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || a.Header.Get("Cross-Origin-Resource-Policy") != "cross-origin" {
+		if a.Body != "for everybody" || a.Header.Get("Cache-Control") != "public, max-age=60, must-revalidate" || a.Header.Get("Cross-Origin-Resource-Policy") != "cross-origin" {
 			t.Errorf("%q %v", a.Body, a.Header)
 		}
+		in.get("GET", at, "nobody", "If-None-Match", a.Header.Get("Etag")).brief(304)
 		end()
+		in.get("GET", at, "nobody", "If-None-Match", a.Header.Get("Etag")).brief(404) // a cache that asks again
 		for old := range seen {
 			in.call("GET", old, "", "nobody").brief(404, `"errorCode":"not_found"`)
 			in.call("HEAD", old, "", "owner").brief(404)
