@@ -167,35 +167,10 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 	if oldPassword == newPassword {
 		return errs.Field(errs.Invalid, "new_password", "must be another one")
 	}
-	var hash string
-	var at *attempt
-	var tries int
-	err := a.db.View(s.Actor, func(tx *store.Tx) error {
-		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		tries = store.LoginTries.Get(tx)
-		at = newAttempt(watched{counters: a.counters}, "password:"+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
-		at.addr = "" // strangers at this address do not keep a user with a session from it
-		h, err := store.HashOf(tx, s.account)
-		if err == nil {
-			hash = h.Hash
-		}
-		return err
-	})
+	hash, err := a.confirm(s, addr, "old_password", oldPassword)
 	if err != nil {
 		return err
 	}
-	if wait := at.begin(tries, func() bool { return false }); wait > 0 {
-		return a.tooMany(throttledPassword, wait)
-	}
-	same, err := a.hasher.compare(knownAs(s.account), hash, oldPassword)
-	if err != nil {
-		at.withdraw()
-		return err
-	}
-	if !same {
-		return errs.Field(errs.Invalid, "old_password", "is not the present password")
-	}
-	at.succeeded()
 	fresh, err := a.hasher.hash(knownAs(s.account), newPassword)
 	if err != nil {
 		return err
@@ -214,6 +189,47 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 		err = a.ForgetInitial(s.account)
 	}
 	return err
+}
+
+// Confirm checks the signed-in user's password again, before a change for which a
+// session is not enough. It is throttled together with ChangePassword.
+func (a *Auth) Confirm(s *Session, addr netip.Addr, password string) error {
+	_, err := a.confirm(s, addr, "password", password)
+	return err
+}
+
+// confirm compares the password of the signed-in user and returns its hash; field is
+// that of the input.
+func (a *Auth) confirm(s *Session, addr netip.Addr, field, password string) (hash string, err error) {
+	var at *attempt
+	var tries int
+	err = a.db.View(s.Actor, func(tx *store.Tx) error {
+		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
+		tries = store.LoginTries.Get(tx)
+		at = newAttempt(watched{counters: a.counters}, "password:"+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
+		at.addr = "" // strangers at this address do not keep a user with a session from it
+		h, err := store.HashOf(tx, s.account)
+		if err == nil {
+			hash = h.Hash
+		}
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	if wait := at.begin(tries, func() bool { return false }); wait > 0 {
+		return "", a.tooMany(throttledPassword, wait)
+	}
+	same, err := a.hasher.compare(knownAs(s.account), hash, password)
+	if err != nil {
+		at.withdraw()
+		return "", err
+	}
+	if !same {
+		return "", errs.Field(errs.Invalid, field, "is not the present password").Coded("wrong_password")
+	}
+	at.succeeded()
+	return hash, nil
 }
 
 // HashPassword hashes a password for a database that is only being made and has

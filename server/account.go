@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"reeve/store"
+	"reeve/store/errs"
 )
 
 var accountRoutes = []Route{
 	small(throttled(free("POST", "/admin/login", public, "Sign in", login))),
 	beforePasswordChange(free("POST", "/admin/logout", signedIn, "Sign out", logout)),
 	beforePasswordChange(read("/admin/info", signedIn, "Read one's own account, menu and rights", readInfo)),
-	write("PUT", "/admin/info", signedIn, "Change one's own account", changeInfo),
+	throttled(free("PUT", "/admin/info", signedIn, "Change one's own account", changeInfo)),
 	small(throttled(beforePasswordChange(free("PUT", "/admin/password", signedIn, "Change one's own password", changePassword)))),
 }
 
@@ -118,20 +119,71 @@ type infoIn struct {
 	Email    *string `json:"email" check:"max=254,email" doc:"unique when given"`
 	Mobile   *string `json:"mobile" check:"max=32,mobile"`
 	Sex      *int64  `json:"sex" check:"min=0,max=2" doc:"0 not said, 1 male, 2 female"`
+	confirmation
 }
 
-func changeInfo(tx *store.Tx, req *Request, in *infoIn) (*user, error) {
-	u, err := store.Users.Update(tx, req.Actor.ID, func(u *store.User) error {
-		set(&u.Nickname, in.Nickname)
-		set(&u.Email, in.Email)
-		set(&u.Mobile, in.Mobile)
-		set(&u.Sex, in.Sex)
-		return req.fresh(u.Stamps)
-	})
+// confirmation is the input of a change for which a session is not enough.
+type confirmation struct {
+	Password *string `json:"password" check:"raw,max=1024" doc:"the current password; needed to change email"`
+}
+
+func changeInfo(req *Request, in *infoIn) (out *user, err error) {
+	confirmed, err := req.confirmEmail(in.Email, in.Password)
 	if err != nil {
 		return nil, err
 	}
-	return userOf(tx, u), nil
+	return out, req.db.Update(req.Actor, func(tx *store.Tx) error {
+		u, err := store.Users.Update(tx, req.Actor.ID, func(u *store.User) error {
+			if err := needsPassword(in.Email, u.Email, confirmed); err != nil {
+				return err
+			}
+			set(&u.Nickname, in.Nickname)
+			set(&u.Email, in.Email)
+			set(&u.Mobile, in.Mobile)
+			set(&u.Sex, in.Sex)
+			return req.fresh(u.Stamps)
+		})
+		if err == nil {
+			out = userOf(tx, u)
+		}
+		return err
+	})
+}
+
+// confirmEmail checks the password of a caller who changes their own e-mail address,
+// which other systems may send passwords to. It reports whether there is such a
+// change; an address that is sent back as it is needs no password.
+func (req *Request) confirmEmail(email, password *string) (confirmed bool, err error) {
+	var now string
+	err = req.db.View(req.Actor, func(tx *store.Tx) error {
+		if req.Actor.App {
+			u, err := store.AppUsers.Get(tx, req.Actor.ID)
+			if err == nil {
+				now = u.Email
+			}
+			return err
+		}
+		u, err := store.Users.Get(tx, req.Actor.ID)
+		if err == nil {
+			now = u.Email
+		}
+		return err
+	})
+	if err != nil || email == nil || *email == now {
+		return false, err
+	}
+	if err := needsPassword(email, now, password != nil && *password != ""); err != nil {
+		return false, err
+	}
+	return true, req.auth().Confirm(req.Session, req.Addr, *password)
+}
+
+// needsPassword refuses another e-mail address without a password.
+func needsPassword(email *string, now string, confirmed bool) error {
+	if email == nil || *email == now || confirmed {
+		return nil
+	}
+	return errs.Field(errs.Invalid, "password", "is needed to change the e-mail address").Coded("password_required")
 }
 
 // set changes a field that was sent.

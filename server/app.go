@@ -13,7 +13,7 @@ var appRoutes = []Route{
 	small(throttled(free("POST", "/api/login", public, "Sign in as an app user", appLogin))),
 	beforePasswordChange(free("POST", "/api/logout", appOnly, "Sign out as an app user", logout)),
 	beforePasswordChange(read("/api/user", appOnly, "Read one's own app user", ownAppUser)),
-	write("PUT", "/api/user", appOnly, "Change one's own app user", changeOwnAppUser),
+	throttled(free("PUT", "/api/user", appOnly, "Change one's own app user", changeOwnAppUser)),
 	small(throttled(beforePasswordChange(free("PUT", "/api/user/password", appOnly, "Change one's own app password", changePassword)))),
 }
 
@@ -90,6 +90,24 @@ func ownAppUser(tx *store.Tx, req *Request, _ *none) (*appUser, error) {
 	return appUsers.get(tx, req, req.Actor.ID)
 }
 
-func changeOwnAppUser(tx *store.Tx, req *Request, in *profileIn) (*appUser, error) {
-	return editAppUser(tx, req, req.Actor.ID, in.apply)
+type ownAppUserIn struct {
+	profileIn
+	confirmation
+}
+
+func changeOwnAppUser(req *Request, in *ownAppUserIn) (out *appUser, err error) {
+	confirmed, err := req.confirmEmail(in.Email, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	return out, req.db.Update(req.Actor, func(tx *store.Tx) (err error) {
+		u, err := store.AppUsers.Get(tx, req.Actor.ID)
+		if err == nil {
+			err = needsPassword(in.Email, u.Email, confirmed)
+		}
+		if err == nil {
+			out, err = editAppUser(tx, req, req.Actor.ID, in.apply)
+		}
+		return err
+	})
 }

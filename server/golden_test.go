@@ -100,7 +100,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"health", "GET", "/health", ""},
 	{"login", "POST", "/admin/login", `{"username":"admin","password":"` + ownerPassword + `"}`},
 	{"info", "GET", "/admin/info", ""},
-	{"user", "PUT", "/admin/info", `{"nickname":"Boss","email":"boss@example.org","mobile":"+49 30 1234","sex":1}`},
+	{"user", "PUT", "/admin/info", `{"nickname":"Boss","email":"boss@example.org","mobile":"+49 30 1234","sex":1,"password":"` + ownerPassword + `"}`},
 	{"permission", "POST", "/admin/rule", `{"type":1,"key":"shop","name":"Shop","path":"/shop","icon":"ShopOutlined","local":"menu.shop","sort":5}`},
 	{"permission_tree", "GET", "/admin/rule", ""},
 	{"parent_tree", "GET", "/admin/rule/parent", ""},

@@ -3,6 +3,7 @@ export const account = {
   'account.profile': 'Profile',
   'account.nickname': 'Nickname',
   'account.email': 'Email',
+  'account.email_password': 'To change your email, enter your current password.',
   'account.mobile': 'Mobile',
   'account.sex': 'Sex',
   'account.sex.0': 'Not stated',

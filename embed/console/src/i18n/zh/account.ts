@@ -5,6 +5,7 @@ export const account: Record<keyof typeof en, string> = {
   'account.profile': '个人资料',
   'account.nickname': '昵称',
   'account.email': '邮箱',
+  'account.email_password': '修改邮箱需要输入当前密码。',
   'account.mobile': '手机号',
   'account.sex': '性别',
   'account.sex.0': '未填写',

@@ -9,9 +9,10 @@ import { useAct } from '../../ui/useAct'
 import { useWider } from '../../ui/useWider'
 import { Picture } from './Picture'
 
-type Values = Pick<User, 'nickname' | 'email' | 'mobile' | 'sex'>
+type Fields = Pick<User, 'nickname' | 'email' | 'mobile' | 'sex'>
+type Values = Fields & { password?: string } // asked for when the address changes
 
-const valuesOf = ({ nickname, email, mobile, sex }: User): Values => ({ nickname, email, mobile, sex })
+const valuesOf = ({ nickname, email, mobile, sex }: User): Fields => ({ nickname, email, mobile, sex })
 
 // Profile is what somebody may change of their own account.
 export function Profile() {
@@ -31,6 +32,9 @@ export function Profile() {
     if (!form.isFieldsTouched()) form.setFieldsValue(valuesOf(user))
     setLoaded(user)
   }, [user])
+
+  const typed = Form.useWatch('email', form)
+  const another = typed !== undefined && typed.trim() !== loaded.email
 
   async function save(values: Values) {
     setBusy(true)
@@ -74,6 +78,11 @@ export function Profile() {
         </Form.Item>
         <Form.Item name="nickname" label={t('account.nickname')}><Input autoComplete="nickname" /></Form.Item>
         <Form.Item name="email" label={t('account.email')}><Input inputMode="email" autoComplete="email" /></Form.Item>
+        {another && (
+          <Form.Item name="password" label={t('password.old')} extra={t('account.email_password')} rules={[{ required: true, message: t('form.required') }]}>
+            <Input.Password autoComplete="current-password" />
+          </Form.Item>
+        )}
         <Form.Item name="mobile" label={t('account.mobile')}><Input type="tel" autoComplete="tel" /></Form.Item>
         <Form.Item name="sex" label={t('account.sex')}>
           <Radio.Group options={[{ value: 0, label: t('account.sex.0') }, { value: 1, label: t('account.sex.1') }, { value: 2, label: t('account.sex.2') }]} />
