@@ -16,7 +16,7 @@ import (
 // it goes to. It is accepted as it stands, so that a refusal of it with one field
 // made wrong is about that field.
 var goodBodies = map[string]struct{ url, body string }{
-	"POST /admin/login":             {"/admin/login", `{"username":"admin","password":"` + ownerPassword + `"}`},
+	"POST /admin/login":             {"/admin/login", `{"username":"admin","password":"` + ownerPassword + `","device_token":"x"}`},
 	"PUT /admin/info":               {"/admin/info", `{"nickname":"N","email":"n@example.org","mobile":"123456","sex":1,"password":"` + ownerPassword + `"}`},
 	"PUT /admin/password":           {"/admin/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
 	"POST /admin/rule":              {"/admin/rule", `{"parent_id":0,"type":1,"key":"good","name":"Good","path":"/good","icon":"i","local":"l","sort":1,"show":1,"status":1}`},
@@ -41,8 +41,8 @@ var goodBodies = map[string]struct{ url, body string }{
 	"PUT /user/list/:id":            {"/user/list/1", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","status":1}`},
 	"PUT /user/list/:id/password":   {"/user/list/1/password", `{"password":"long enough it is"}`},
 	"PUT /user/list/:id/status":     {"/user/list/1/status", `{"status":0}`},
-	"POST /api/register":            {"/api/register", `{"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456","password":"` + ownerPassword + `"}`},
-	"POST /api/login":               {"/api/login", `{"username":"customer","password":"` + ownerPassword + `"}`},
+	"POST /api/register":            {"/api/register", `{"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456"}`},
+	"POST /api/login":               {"/api/login", `{"username":"customer","password":"` + ownerPassword + `","device_token":"x"}`},
 	"PUT /api/user":                 {"/api/user", `{"nickname":"N","email":"g@example.org","mobile":"123456","password":"` + ownerPassword + `"}`},
 	"PUT /api/user/password":        {"/api/user/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
 

@@ -22,6 +22,7 @@ func TestBackupWhileWriting(t *testing.T) {
 		err := Users.Create(tx, &User{Username: "x"})
 		err = errors.Join(err, Sessions.Create(tx, &Session{UserID: 1, ExpiresAt: farOff}))
 		err = errors.Join(err, SessionTokens.Create(tx, &SessionToken{SessionID: 1, Hash: "h"}))
+		err = errors.Join(err, AddDevice(tx, Account{ID: 1}, "d"))
 		for range 2 * writers {
 			err = errors.Join(err, Depts.Create(tx, &Dept{Name: strings.Repeat("name ", 30)}))
 		}
@@ -75,8 +76,8 @@ func TestBackupWhileWriting(t *testing.T) {
 				t.Errorf("writer %d: %d and %d in the backup, between %d and %d were written", w, a, b, low[w], high[w])
 			}
 		}
-		equal(t, "users, sessions and tokens of the restored",
-			[]int{len(allOf(t, restored, Users)), len(allOf(t, restored, Sessions)), len(allOf(t, restored, SessionTokens))}, []int{1, 0, 0})
+		equal(t, "users, sessions, tokens and devices of the restored",
+			[]int{len(allOf(t, restored, Users)), len(allOf(t, restored, Sessions)), len(allOf(t, restored, SessionTokens)), len(allOf(t, restored, Devices))}, []int{1, 0, 0, 0})
 		mustVerify(t, restored)
 		shut(t, restored)
 		if err := errors.Join(os.Remove(path), os.RemoveAll(target)); err != nil {
