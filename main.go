@@ -50,6 +50,9 @@ const reserveBytes = 4 << 20
 // password; it goes when the password is changed.
 const initialName = "initial-password"
 
+// defaultConfig is read if it is there and no other file is named.
+const defaultConfig = "config.toml"
+
 // firstUser is the name of the first user.
 const firstUser = "admin"
 
@@ -84,6 +87,7 @@ type program struct {
 	out, err io.Writer
 
 	first, firstFile string // the values of passwordVariable
+	configFile       string // the path of the configuration; "" without one
 
 	config  *koanf.Koanf
 	sources map[string]string // where a key comes from, unless it is its default
@@ -129,8 +133,13 @@ func run(args []string, out, errOut io.Writer) error {
 	if cmd.plain {
 		return cmd.run(p)
 	}
+	if p.configFile = *configFile; p.configFile == "" {
+		if _, err := os.Stat(defaultConfig); err == nil {
+			p.configFile = defaultConfig
+		}
+	}
 	var warnings []string
-	if p.config, p.sources, warnings, err = loadConfig(*configFile, flags); err != nil {
+	if p.config, p.sources, warnings, err = loadConfig(p.configFile, flags); err != nil {
 		return err
 	}
 	if p.log, err = newLog(errOut, p.config.String("log.level")); err != nil {
@@ -176,6 +185,13 @@ func (p *program) serve() (err error) {
 		return err
 	}
 	config.Effective = effective(p.config, p.sources)
+	container := server.InContainer()
+	config.Root = os.Geteuid() == 0 && !container
+	for _, path := range []string{p.configFile, config.TLSKey} {
+		if path != "" && !container {
+			config.PrivateFiles = append(config.PrivateFiles, path)
+		}
+	}
 	if config.PlainBeyondLoopback() {
 		p.log.Warn().Str("listen", config.Listen).Msg("passwords and tokens cross the network in the clear: set server.tls_cert and server.tls_key, or put a TLS proxy in front")
 	}
@@ -184,6 +200,9 @@ func (p *program) serve() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	for _, w := range config.InstallationWarnings(db.Dir()) {
+		p.log.Warn().Msg(w)
+	}
 	// Go's scheduler gives a hash one of its processors for long at a time. With
 	// one more for each that can run, those who wait in its queue need not; the
 	// system's own scheduler then lets requests go first.
@@ -485,11 +504,6 @@ func loadConfig(path string, flags *flag.FlagSet) (k *koanf.Koanf, sources map[s
 	}
 	if err := k.Load(confmap.Provider(defaults, "."), nil); err != nil {
 		return nil, nil, nil, err
-	}
-	if path == "" {
-		if _, err := os.Stat("config.toml"); err == nil {
-			path = "config.toml"
-		}
 	}
 	if path != "" {
 		if err := loadFile(k, sources, path); err != nil {

@@ -122,7 +122,7 @@ func TestThePartsAreThese(t *testing.T) {
 	for _, p := range out.Parts {
 		names = append(names, p.Name)
 	}
-	if want := []string{"database", "secrets", "disk", "files", "caches", "clock", "monitor", "limits", "sign-in"}; !slices.Equal(names, want) {
+	if want := []string{"database", "secrets", "disk", "files", "caches", "clock", "monitor", "limits", "sign-in", "permissions"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
 }

@@ -47,6 +47,8 @@ type Config struct {
 	// BackupRecipients are whom backups are encrypted to; without any they are not
 	// encrypted, and lack secret.key.
 	BackupRecipients []age.Recipient
+	Root             bool          // the program runs as root, and not in a container
+	PrivateFiles     []string      // of the configuration: no other user of the machine should read them
 	MetricsToken     string        // lets a program read the metrics; without one there are none
 	Effective        []ConfigValue // for people to look at, secrets masked
 }
@@ -113,7 +115,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s.monitor.gauges(&s.metrics)
 	db.OnSlowWrite(s.slowWrite)
 	db.OnFull(s.monitor.giveWay)
-	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.limitHealth, s.signInHealth}
+	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.limitHealth, s.signInHealth, s.permissionsHealth}
 	s.handler = s.headers(s.cors(s.router(all)))
 	return s, nil
 }

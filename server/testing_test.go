@@ -81,6 +81,7 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	t.Helper()
 	files, err := fs.Sub(embed.Seed, "seed")
 	must(t, err)
+	must(t, os.Chmod(dir, 0o700)) // as the program makes it; t.TempDir lets everybody read
 	su := setup{seed: files, cost: testCost, config: Config{Version: "test", MetricsToken: metricsSecret}}
 	for _, o := range options {
 		o(&su)

@@ -187,3 +187,27 @@ func TestEnvironmentNobodyKnows(t *testing.T) {
 		t.Errorf("the warnings are %q, want one for REEVE_PORT and one for REEVE_SERVER__LISEN", warnings)
 	}
 }
+
+// TestDataThatOthersCanReadIsWarnedOf at the start; the program's own files are private.
+func TestDataThatOthersCanReadIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	p := start(t, dir)
+	p.stop()
+	if warnings := p.log.messages(t, "warn"); len(warnings) != 0 {
+		t.Errorf("a new directory: %q", warnings)
+	}
+	cmd := program(t, "--listen", "127.0.0.1:0", "--data", dir)
+	if err := os.Chmod(filepath.Join(dir, "data.db"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p = begin(t, cmd)
+	p.ready()
+	if warnings := p.log.messages(t, "warn"); len(warnings) != 1 || !strings.Contains(warnings[0], filepath.Join(dir, "data.db")) {
+		t.Errorf("%q", warnings)
+	}
+	if _, parts, _ := signedIn(t, p).systemHealth(); parts["permissions"] != "degraded" {
+		t.Errorf("%v", parts)
+	}
+	p.stop()
+}

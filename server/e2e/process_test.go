@@ -27,11 +27,14 @@ func program(t testing.TB, words ...string) *exec.Cmd {
 	cmd := exec.Command(binary)
 	cmd.Dir = t.TempDir()
 	set := map[string]string{"REEVE_AUTH__BCRYPT_COST": "10", "REEVE_ADMIN_PASSWORD": password}
-	for _, word := range words {
+	for i, word := range words {
 		if name, value, ok := strings.Cut(word, "="); ok && strings.HasPrefix(name, "REEVE_") {
 			set[name] = value
 		} else {
 			cmd.Args = append(cmd.Args, word)
+		}
+		if i > 0 && words[i-1] == "--data" {
+			os.Chmod(word, 0o700) // if it exists: t.TempDir lets everybody read
 		}
 	}
 	for _, entry := range os.Environ() {
@@ -211,12 +214,13 @@ func (j *journal) entries(t testing.TB) []map[string]any {
 	return all
 }
 
-// messages are the messages of one level, in order.
+// messages are the messages of one level, in order, but for the one about who runs the
+// tests.
 func (j *journal) messages(t testing.TB, level string) []string {
 	t.Helper()
 	var found []string
 	for _, entry := range j.entries(t) {
-		if message, ok := entry["message"].(string); ok && entry["level"] == level {
+		if message, ok := entry["message"].(string); ok && entry["level"] == level && !strings.HasPrefix(message, "running as root") {
 			found = append(found, message)
 		}
 	}

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestFilesThatOthersCanReadAreTold, at the start and in /system/health, until they
+// are private.
+func TestFilesThatOthersCanReadAreTold(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no such permissions")
+	}
+	private := filepath.Join(t.TempDir(), "config.toml")
+	must(t, os.WriteFile(private, nil, 0o600))
+	config := Config{Version: "test", PrivateFiles: []string{private, filepath.Join(t.TempDir(), "missing")}}
+	in := start(t, func(s *setup) { s.config = config })
+	check := func(exposed ...string) {
+		t.Helper()
+		_, parts := in.healthParts()
+		p, warnings := parts["permissions"], config.InstallationWarnings(in.dir)
+		if (p.State == degraded) != (len(exposed) > 0) || p.Figures["exposed"] != int64(len(exposed)) || p.Figures["root"] != 0 || len(warnings) != min(1, len(exposed)) {
+			t.Errorf("%q: %+v, %q", exposed, p, warnings)
+		}
+		for _, path := range exposed {
+			if !strings.Contains(p.Text, path) || !strings.Contains(warnings[0], path) {
+				t.Errorf("%s: %+v, %q", path, p, warnings)
+			}
+		}
+	}
+	check()
+	for path, fine := range map[string]os.FileMode{in.dir: 0o700, filepath.Join(in.dir, "data.db"): 0o600, private: 0o600} {
+		for _, mode := range []os.FileMode{0o040, 0o004, 0o002, 0o010} {
+			must(t, os.Chmod(path, fine|mode))
+			check(path)
+		}
+		must(t, os.Chmod(path, fine))
+	}
+	check()
+}
+
+// TestTheProgramsOwnFilesArePrivate, whatever the umask.
+func TestTheProgramsOwnFilesArePrivate(t *testing.T) {
+	in := start(t)
+	in.keep("owner", "a.txt", "a")
+	in.flush()
+	if _, parts := in.healthParts(); parts["permissions"].State != healthy {
+		t.Errorf("%+v", parts["permissions"])
+	}
+}
+
+func TestRunningAsRootIsTold(t *testing.T) {
+	in := start(t, func(s *setup) { s.config.Root = true })
+	if state, parts := in.healthParts(); state != healthy || parts["permissions"].Figures["root"] != 1 || !strings.Contains(parts["permissions"].Text, "running as root") {
+		t.Errorf("%s: %+v", state, parts["permissions"])
+	}
+	if warnings := (&Config{Root: true}).InstallationWarnings(in.dir); len(warnings) != 1 || !strings.Contains(warnings[0], "running as root") {
+		t.Errorf("%q", warnings)
+	}
+}
+
+func TestContainersAreKnown(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, text, env string
+		want            bool
+	}{
+		"a machine":         {"proc/1/cgroup", "0::/init.scope\n", "", false},
+		"nothing":           {"proc/other", "", "", false},
+		"docker":            {".dockerenv", "", "", true},
+		"podman":            {"run/.containerenv", "", "", true},
+		"kubernetes":        {"proc/1/cgroup", "0::/\n", "KUBERNETES_SERVICE_HOST", true},
+		"groups of process": {"proc/1/cgroup", "1:cpu:/docker/0123\n", "", true},
+	} {
+		root := t.TempDir()
+		path := filepath.Join(root, c.file)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(c.text), 0o600))
+		env := func(name string) string { return map[string]string{c.env: "10.0.0.1"}[name] }
+		if got := inContainer(root, env); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// othersBits are the permissions of the group and of everybody else.
+const othersBits = 0o077
+
+// Exposed returns those of some files that other users of the machine may read or
+// change, by their permissions. Files that do not exist are not among them. On Windows,
+// whose files have no such permissions, it returns none.
+func Exposed(paths ...string) (exposed []string, err error) {
+	if runtime.GOOS == "windows" {
+		return nil, nil
+	}
+	for _, path := range paths {
+		info, statErr := os.Stat(path)
+		switch {
+		case errors.Is(statErr, fs.ErrNotExist):
+		case statErr != nil:
+			err = errors.Join(err, statErr)
+		case info.Mode().Perm()&othersBits != 0:
+			exposed = append(exposed, path)
+		}
+	}
+	return exposed, err
+}
+
+// ExposedData is Exposed of a data directory and what is in it.
+func ExposedData(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	paths := []string{dir}
+	for _, e := range entries {
+		if e.Type().IsRegular() || e.IsDir() {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return Exposed(paths...)
+}
