@@ -110,7 +110,7 @@ func withOffice(t testing.TB, more func(in *instance)) *instance {
 
 func TestWhatAnImportRefusesByRow(t *testing.T) {
 	in := withOffice(t, nil)
-	in.ok("PUT", "/admin/info", `{"email":"boss@example.org"}`, "owner")
+	in.ok("PUT", "/admin/info", `{"email":"boss@example.org","password":"`+ownerPassword+`"}`, "owner")
 	for name, c := range map[string]struct{ header, row, column string }{
 		"a short name":                {"username", "ab", "username"},
 		"no name":                     {"username,sex", ",1", "username"},

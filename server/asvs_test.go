@@ -1,0 +1,170 @@
+package server
+
+import (
+	"encoding/csv"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// asvsRequirements is how many requirements of levels 1 and 2 the OWASP ASVS 5.0.0 has.
+const asvsRequirements = 253
+
+// testPackages are where the tests are that the table names.
+var testPackages = map[string]string{"server": ".", "e2e": "e2e", "auth": "../auth", "store": "../store"}
+
+// TestEveryRequirementOfASVSIsShown by tests that exist, or does not apply, or is in the
+// README as one that is not met. A requirement or a whole chapter is a row of the table.
+func TestEveryRequirementOfASVSIsShown(t *testing.T) {
+	f, err := os.Open("testdata/asvs.csv")
+	must(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	must(t, err)
+	tests := map[string]bool{}
+	for name, dir := range testPackages {
+		for _, test := range testsIn(t, dir) {
+			tests[name+"."+test] = true
+		}
+	}
+	id, seen, total, unmet := regexp.MustCompile(`^V\d+(\.\d+){0,2}$`), map[string]bool{}, 0, []string{}
+	for _, row := range rows[1:] {
+		name, words, shown := row[0], row[2], row[3]
+		n, err := strconv.Atoi(row[1])
+		if err != nil || n < 1 || !id.MatchString(name) || seen[name] || words == "" || n > 1 && !strings.HasPrefix(shown, "not applicable: ") {
+			t.Errorf("a bad row: %q", row)
+		}
+		seen[name], total = true, total+n
+		if reason, ok := strings.CutPrefix(shown, "not applicable: "); ok {
+			if reason == "" {
+				t.Errorf("%s does not apply without a reason", name)
+			}
+			continue
+		}
+		if shown == "README" {
+			unmet = append(unmet, name)
+			continue
+		}
+		if shown == "" {
+			t.Errorf("%s (%s) is not shown by anything", name, words)
+		}
+		for test := range strings.FieldsSeq(shown) {
+			if !tests[test] {
+				t.Errorf("%s names the test %s, which does not exist", name, test)
+			}
+		}
+	}
+	if total != asvsRequirements {
+		t.Errorf("the table stands for %d requirements, want %d", total, asvsRequirements)
+	}
+	if told := unmetInReadme(t); !slices.Equal(slices.Sorted(slices.Values(unmet)), told) {
+		t.Errorf("not met are, by the table, %q, and by the README %q", unmet, told)
+	}
+}
+
+// testsIn are the names of the tests of a directory.
+func testsIn(t *testing.T, dir string) (names []string) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	must(t, err)
+	for _, path := range paths {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		must(t, err)
+		for _, decl := range file.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
+				names = append(names, fn.Name.Name)
+			}
+		}
+	}
+	return names
+}
+
+// unmetInReadme reads the first column of the table in the README's chapter.
+func unmetInReadme(t *testing.T) (ids []string) {
+	text, err := os.ReadFile("../README.md")
+	must(t, err)
+	_, chapter, found := strings.Cut(string(text), "\n## Requirements of ASVS 5.0 level 2 that are not met\n")
+	if !found {
+		t.Fatal("the README has no chapter of them")
+	}
+	chapter, _, _ = strings.Cut(chapter, "\n## ")
+	for line := range strings.Lines(chapter) {
+		if cells := strings.Split(line, "|"); len(cells) == 4 && strings.HasPrefix(cells[1], " V") {
+			for id := range strings.SplitSeq(cells[1], ",") {
+				ids = append(ids, strings.TrimSpace(id))
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// TestCryptographyIsOfKnownLibraries: the standard library, bcrypt and age, nothing that
+// is broken, and no random numbers that can be guessed.
+func TestCryptographyIsOfKnownLibraries(t *testing.T) {
+	known := []string{"crypto/aes", "crypto/cipher", "crypto/ecdsa", "crypto/elliptic", "crypto/hkdf", "crypto/hmac", "crypto/rand", "crypto/sha256", "crypto/sha512", "crypto/subtle", "crypto/tls", "crypto/x509", "golang.org/x/crypto/bcrypt"}
+	found := map[string]bool{}
+	must(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "node_modules":
+			return fs.SkipDir
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		must(t, err)
+		for _, spec := range file.Imports {
+			name := strings.Trim(spec.Path.Value, `"`)
+			if strings.Contains(name, "crypto/") || strings.HasPrefix(name, "math/rand") {
+				if found[name] = true; !slices.Contains(known, name) {
+					t.Errorf("%s imports %s", path, name)
+				}
+			}
+		}
+		return nil
+	}))
+	if !found["crypto/rand"] || !found["crypto/aes"] || !found["golang.org/x/crypto/bcrypt"] {
+		t.Errorf("only %v were found", found)
+	}
+}
+
+// TestThePasswordFieldsOfTheConsole are masked, filled by password managers, and can be
+// pasted into.
+func TestThePasswordFieldsOfTheConsole(t *testing.T) {
+	fields := 0
+	must(t, filepath.WalkDir("../embed/console/src", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".tsx") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		must(t, err)
+		before := ""
+		for line := range strings.Lines(string(text)) {
+			masked := strings.Contains(line, "<Input.Password") || strings.Contains(line, `type="password"`) || strings.Contains(before, "<Input.Password")
+			before = line
+			managed := strings.Contains(line, `autoComplete="current-password"`) || strings.Contains(line, `autoComplete="new-password"`)
+			if managed {
+				fields++
+			}
+			if managed && !masked {
+				t.Errorf("%s: a password that is shown: %s", path, line)
+			}
+			if masked && strings.Contains(line, "onPaste") {
+				t.Errorf("%s: pasting is taken: %s", path, line)
+			}
+		}
+		return nil
+	}))
+	if fields < 6 {
+		t.Errorf("%d password fields were found", fields)
+	}
+}
