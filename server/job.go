@@ -153,7 +153,7 @@ func (js *jobs) keep(ctx context.Context) {
 		if err := js.resume(states); err != nil {
 			js.s.log.Error().Err(err).Msg("continuing jobs failed")
 		}
-		states = states[1:3:3]
+		states = []string{store.JobRunning, store.JobUndoing}
 		select {
 		case <-ctx.Done():
 			js.stop.Store(true)

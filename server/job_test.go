@@ -1,12 +1,14 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"reeve/store"
@@ -285,4 +287,25 @@ func copyData(t testing.TB, from string) string {
 		must(t, os.WriteFile(filepath.Join(to, name), data, 0o600))
 	}
 	return to
+}
+
+// The loop that continues jobs goes on for as long as the program runs.
+func TestJobsAreContinuedEveryMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := start(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan struct{})
+		go func() { in.server.jobs.keep(ctx); close(ended) }()
+		time.Sleep(retryJobs + time.Second)
+		in.update(func(tx *store.Tx) error { // as an interruption would leave it
+			return store.Jobs.Create(tx, &store.Job{Kind: userImport, State: store.JobRunning, UserID: 1, Username: "admin"})
+		})
+		time.Sleep(3 * retryJobs)
+		if j := in.jobs("owner")[0]; j.State != store.JobDone {
+			t.Errorf("%+v", j)
+		}
+		cancel()
+		<-ended
+		in.close()
+	})
 }
