@@ -81,6 +81,7 @@ func (req *Request) readBytes(most int64) ([]byte, error) {
 		var tooLarge *http.MaxBytesError
 		switch {
 		case err == io.EOF:
+			req.bodyRead = true
 			return b, nil
 		case errors.As(err, &tooLarge):
 			return nil, errs.New(errs.TooLarge, "the body has more than %d bytes", most)

@@ -22,6 +22,7 @@ type reply struct {
 	Header http.Header
 	Body   string
 	sent   string // the request, for messages
+	bytes  int    // of the body as it was sent, which may be compressed
 }
 
 // parsed is what every JSON answer is.
@@ -66,11 +67,11 @@ func (in *instance) answerOf(handler http.Handler, r *http.Request) *reply {
 	in.t.Helper()
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
-	body := w.Body.String()
+	body, bytes := w.Body.String(), w.Body.Len()
 	if w.Header().Get("Content-Encoding") == "gzip" {
 		body = unzipped(in.t, w.Body)
 	}
-	a := &reply{in.t, w.Code, w.Header(), body, r.Method + " " + r.URL.String()}
+	a := &reply{in.t, w.Code, w.Header(), body, r.Method + " " + r.URL.String(), bytes}
 	a.check(r)
 	return a
 }

@@ -35,8 +35,10 @@ func compressed(r *http.Request, h http.Header, body []byte) (sent []byte, relea
 	if len(body) < minCompressed {
 		return body, func() {}
 	}
-	h.Add("Vary", "Accept-Encoding")
-	if !accepts(r.Header.Get("Accept-Encoding"), "gzip") {
+	if h.Get("Cache-Control") != noStore[0] { // else no cache has it
+		h.Add("Vary", "Accept-Encoding")
+	}
+	if accepted := r.Header["Accept-Encoding"]; len(accepted) == 0 || !accepts(accepted[0], "gzip") {
 		return body, func() {}
 	}
 	c := compressors.Get().(*compressor)

@@ -4,7 +4,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,8 +38,7 @@ func TestLargeAnswersAreCompressedForWhoAcceptsIt(t *testing.T) {
 			in := in.in(t)
 			plain := in.get("GET", c.url, "owner")
 			a := in.get("GET", c.url, "owner", "Accept-Encoding", c.accept)
-			sent, err := strconv.Atoi(a.Header.Get("Content-Length"))
-			must(t, err)
+			sent := a.bytes
 			tag := plain.Header.Get("Etag")
 			if c.encoding == "" && sent != len(plain.Body) || c.encoding != "" && sent > len(plain.Body)/4 {
 				t.Errorf("%d bytes are sent as %d", len(plain.Body), sent)

@@ -97,6 +97,9 @@ func (g *gate) reject(conn net.Conn, reason error) {
 				defer func() { <-g.lingering }()
 				defer conn.Close()
 				conn.SetDeadline(time.Now().Add(lingerTime)) // fails only on a closed connection
+				// Many clients take an answer that precedes their request for a fault.
+				conn.Read(make([]byte, 1))
+				conn.SetDeadline(time.Now().Add(lingerTime))
 				conn.Write(g.answers[errs.Of(reason).Kind])
 				if half, ok := conn.(interface{ CloseWrite() error }); ok {
 					half.CloseWrite()

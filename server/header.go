@@ -2,8 +2,8 @@ package server
 
 import "net/http"
 
-// Every response carries these headers, whichever handler makes it: a browser shall
-// neither guess, run nor frame it, and tell nobody where its user came from.
+// Every response carries these headers, whichever handler makes it: browsers must not
+// guess its type, run it, frame it, or send its address as a referrer.
 // Handlers replace what they have a better value for, as the console does. The
 // values are shared and never changed, so that setting them costs no memory.
 var (

@@ -145,7 +145,7 @@ func TestAnErrorSendsTheHeaders(t *testing.T) {
 			defer func() { recover() }() // of an answer that is broken off
 			handler.ServeHTTP(w, in.request(rt.Method, rt.Path, "", "nobody"))
 		}()
-		a := &reply{t, w.Code, w.Header(), "", rt.name()}
+		a := &reply{t, w.Code, w.Header(), "", rt.name(), 0}
 		a.checkHeaders(in.request(rt.Method, rt.Path, "", "nobody"))
 	}
 }

@@ -23,6 +23,7 @@ const (
 	jobStepRecords = 100 // records of one step; with those of the job itself below store.MaxRecords
 	undoRecords    = 10  // users deleted at once, each with a hash, sessions and tokens
 	maxJobs        = 10  // that have not ended; more are refused
+	maxJobsPerUser = 4
 	keptJobs       = 1000
 	retryJobs      = time.Minute // until a job is continued that the disk or a shutdown has stopped
 )
@@ -67,15 +68,11 @@ func (req *Request) startJob(kind string, steps []jobStep) (id store.ID, ended <
 		j.Total += int64(step.records)
 	}
 	err = req.db.Update(req.Actor, func(tx *store.Tx) error {
-		unfinished, err := store.JobsIn(tx, store.JobPreparing, store.JobRunning, store.JobUndoing)
-		if err == nil && len(unfinished) >= maxJobs {
-			err = errs.New(errs.Busy, "%d jobs are running or waiting; try again when one has ended", len(unfinished)).After(10 * time.Second)
-		}
-		if err != nil {
+		if err := roomForJob(tx, req.Actor.ID); err != nil {
 			return err
 		}
 		created := j // the function may run again
-		err = store.Jobs.Create(tx, &created)
+		err := store.Jobs.Create(tx, &created)
 		id = created.ID
 		return err
 	})
@@ -97,6 +94,31 @@ func (req *Request) startJob(kind string, steps []jobStep) (id store.ID, ended <
 		err = errors.Join(err, req.s.jobs.fail(kind, id, err))
 	}
 	return id, req.s.jobs.start(id), err
+}
+
+// roomForJob refuses another job of a user while too many have not ended.
+func roomForJob(tx *store.Tx, user store.ID) error {
+	unfinished, err := store.JobsIn(tx, store.JobPreparing, store.JobRunning, store.JobUndoing)
+	if err != nil {
+		return err
+	}
+	if len(unfinished) >= maxJobs {
+		return errs.New(errs.Busy, "%d jobs are running or waiting; try again when one has ended", len(unfinished)).After(10 * time.Second)
+	}
+	theirs := 0
+	for _, id := range unfinished {
+		j, err := store.Jobs.Get(tx, id)
+		if err != nil {
+			return err
+		}
+		if j.UserID == user {
+			theirs++
+		}
+	}
+	if theirs >= maxJobsPerUser {
+		return errs.New(errs.TooMany, "%d jobs of yours are running or waiting; try again when one has ended", theirs).After(10 * time.Second)
+	}
+	return nil
 }
 
 func (req *Request) storeSteps(job store.ID, steps []jobStep) error {
@@ -141,19 +163,32 @@ func (js *jobs) start(id store.ID) <-chan struct{} {
 	return ended
 }
 
+// abandoned returns the jobs that were still being prepared when the program ended.
+// It is called before requests, which prepare others, are accepted.
+func (js *jobs) abandoned() (ids []store.ID) {
+	err := js.s.db.View(store.System, func(tx *store.Tx) (err error) {
+		ids, err = store.JobsIn(tx, store.JobPreparing)
+		return err
+	})
+	if err != nil {
+		js.s.log.Error().Err(err).Msg("looking for abandoned jobs failed")
+	}
+	return ids
+}
+
 // keep continues the jobs that were interrupted, by a restart or a full disk, until
 // ctx ends, and then waits for the step that is being applied.
-func (js *jobs) keep(ctx context.Context) {
+func (js *jobs) keep(ctx context.Context, abandoned []store.ID) {
 	defer js.running.Wait()
 	tick := time.NewTicker(retryJobs)
 	defer tick.Stop()
-	// A job that is being prepared has a request that prepares it, but not at the start.
-	states := []string{store.JobPreparing, store.JobRunning, store.JobUndoing}
 	for {
-		if err := js.resume(states); err != nil {
+		for _, id := range abandoned { // again each time: failing one takes a write, which may have failed
+			js.start(id)
+		}
+		if err := js.resume(); err != nil {
 			js.s.log.Error().Err(err).Msg("continuing jobs failed")
 		}
-		states = []string{store.JobRunning, store.JobUndoing}
 		select {
 		case <-ctx.Done():
 			js.stop.Store(true)
@@ -163,12 +198,12 @@ func (js *jobs) keep(ctx context.Context) {
 	}
 }
 
-// resume continues every job in one of some states.
-func (js *jobs) resume(states []string) error {
+// resume continues every job that is not being prepared and has not ended.
+func (js *jobs) resume() error {
 	var ids []store.ID
 	err := js.update("trimming", func(tx *store.Tx) (err error) {
 		if err = store.TrimJobs(tx, keptJobs); err == nil {
-			ids, err = store.JobsIn(tx, states...)
+			ids, err = store.JobsIn(tx, store.JobRunning, store.JobUndoing)
 		}
 		return err
 	})
@@ -203,6 +238,8 @@ func (js *jobs) run(id store.ID) error {
 	}
 	kind, known := jobKinds[j.Kind]
 	switch {
+	case j.State == store.JobDone || j.State == store.JobFailed:
+		return nil // it has ended since it was found
 	case !known:
 		return fmt.Errorf("job %d is of the unknown kind %q", id, j.Kind)
 	case j.State == store.JobPreparing: // the request that was storing its steps is gone

@@ -216,8 +216,7 @@ func TestAJobIsContinuedAfterACrash(t *testing.T) {
 			}
 			for i, dir := range images {
 				other := open(t, dir)
-				must(t, other.server.jobs.resume([]string{store.JobPreparing, store.JobRunning, store.JobUndoing}))
-				other.server.jobs.running.Wait()
+				other.continueJobs()
 				other.tokens["owner"] = other.signIn(1)
 				want, state := users+n, store.JobDone
 				if taken {
@@ -242,24 +241,44 @@ func TestAJobThatWasNotPreparedIsGivenUp(t *testing.T) {
 		}
 		return store.JobSteps.Create(tx, &store.JobStep{JobID: j.ID, Input: []byte("[]"), Count: 100})
 	})
-	must(t, in.server.jobs.resume([]string{store.JobPreparing}))
-	in.server.jobs.running.Wait()
-	if j := in.jobs("owner")[0]; j.State != store.JobFailed || j.Done != 0 {
-		t.Errorf("%+v", j)
+	for range 2 { // to continue it once more changes nothing
+		in.continueJobs()
+		if j := in.jobs("owner")[0]; j.State != store.JobFailed || j.Done != 0 {
+			t.Errorf("%+v", j)
+		}
+		must(t, in.server.jobs.run(1))
 	}
+}
+
+// continueJobs does what the program does when it starts, and waits for the end.
+func (in *instance) continueJobs() {
+	in.t.Helper()
+	for _, id := range in.server.jobs.abandoned() {
+		in.server.jobs.start(id)
+	}
+	must(in.t, in.server.jobs.resume())
+	in.server.jobs.running.Wait()
 }
 
 func TestTooManyJobsAreRefused(t *testing.T) {
 	in := withOffice(t, nil)
-	in.update(func(tx *store.Tx) error {
-		for range maxJobs {
-			if err := store.Jobs.Create(tx, &store.Job{Kind: userImport, State: store.JobRunning, UserID: 1}); err != nil {
-				return err
+	add := func(n int, user store.ID) {
+		in.update(func(tx *store.Tx) error {
+			for range n {
+				if err := store.Jobs.Create(tx, &store.Job{Kind: userImport, State: store.JobRunning, UserID: user}); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
-	in.upload("/admin/list-import", people(1), "owner").brief(503, "try again")
+			return nil
+		})
+	}
+	in.clerk("clerk", "admin.list.import")
+	add(maxJobsPerUser, 1)
+	in.upload("/admin/list-import", people(1), "owner").brief(429, "of yours")
+	add(maxJobs-maxJobsPerUser, 1)
+	in.upload("/admin/list-import", people(1), "clerk").brief(503, "try again")
+	in.update(func(tx *store.Tx) error { return store.Jobs.Delete(tx, 1) })
+	in.upload("/admin/list-import", people(1), "clerk").brief(200)
 }
 
 // Users see their own jobs, and others' with the permission and in their data scope.
@@ -295,7 +314,7 @@ func TestJobsAreContinuedEveryMinute(t *testing.T) {
 		in := start(t)
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan struct{})
-		go func() { in.server.jobs.keep(ctx); close(ended) }()
+		go func() { in.server.jobs.keep(ctx, nil); close(ended) }()
 		time.Sleep(retryJobs + time.Second)
 		in.update(func(tx *store.Tx) error { // as an interruption would leave it
 			return store.Jobs.Create(tx, &store.Job{Kind: userImport, State: store.JobRunning, UserID: 1, Username: "admin"})

@@ -109,7 +109,7 @@ func (in *instance) over(srv *httptest.Server) *reply {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	must(in.t, err)
-	return &reply{in.t, resp.StatusCode, resp.Header, string(body), "GET /health"}
+	return &reply{in.t, resp.StatusCode, resp.Header, string(body), "GET /health", len(body)}
 }
 
 // Uploads and bodies are limited by user and by address, and places come back.

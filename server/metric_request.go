@@ -38,9 +38,9 @@ func (m *metrics) of(rt *Route) *requestStats {
 }
 
 // count is called once a request is answered.
-func (r *requestStats) count(req *Request) {
+func (r *requestStats) count(req *Request, took time.Duration) {
 	if class := req.w.status/100 - 1; class >= 0 && class < len(r.classes) {
 		r.classes[class].Add(1)
 	}
-	r.durations.Add(int64(time.Since(req.begun)))
+	r.durations.Add(int64(took))
 }

@@ -29,6 +29,7 @@ func TestAnAnswerThatBreaksOffIsAFailure(t *testing.T) {
 	m.sampler.every.Store(1 << 40) // nothing ordinary is kept
 	m.tallies.now = newTally()
 	in.brokenOff()
+	m.tallies.settle()
 	if p := m.tallies.now.point(m.tallies.minute); p.Failed != 1 || p.OK != 0 {
 		t.Errorf("counted as %+v", p)
 	}

@@ -52,12 +52,11 @@ type monitored struct {
 
 // done judges a request that was answered, and counts it. rt is nil for an address
 // that there is not.
-func (m *monitor) done(rt *Route, req *Request, err error) {
+func (m *monitor) done(rt *Route, req *Request, err error, took time.Duration) {
 	denied := req.w.status == http.StatusUnauthorized || req.w.status == http.StatusForbidden
 	if m.config.Off || rt != nil && rt.unmonitored && !denied {
 		return
 	}
-	took := time.Since(req.begun)
 	req.mon.broken = err != nil && req.w.status < 400
 	m.tallies.add(rt, req, took)
 	for n, hits := range req.mon.watch.Hits {
@@ -73,7 +72,9 @@ func (m *monitor) done(rt *Route, req *Request, err error) {
 			return
 		}
 	}
-	http.NewResponseController(&req.w).Flush() // the answer first; one that is broken off has nobody to care
+	if len(req.mon.body) > largeDecode { // hiding secrets in it takes a while: the answer first
+		http.NewResponseController(&req.w).Flush() // an answer that is broken off has nobody to care
+	}
 	m.put(m.bundle(rt, req, err, took, stands))
 }
 

@@ -28,11 +28,13 @@ const (
 	bucketStep = 1.2
 )
 
+var logStep = math.Log(bucketStep)
+
 func bucketOf(d time.Duration) int {
 	if d <= bucketBase {
 		return 0
 	}
-	return min(buckets-1, int(math.Ceil(math.Log(float64(d)/float64(bucketBase))/math.Log(bucketStep))))
+	return min(buckets-1, int(math.Ceil(math.Log(float64(d)/float64(bucketBase))/logStep)))
 }
 
 // bucketTop is the longest duration of a bucket.

@@ -16,14 +16,16 @@ type tallies struct {
 	mu     sync.Mutex
 	names  map[*Route]string
 	minute time.Time
-	now    *tally            // of the minute
-	dirty  bool              // it has what is not written
+	now    *tally            // of the minute, without recent
+	recent recent            // what settle adds to it
+	dirty  bool              // the minute has what is not written
 	past   map[string]*tally // minutes that are over and not written yet, by table and key
 	hour   map[string]*tally // hours, without what is not over of them; of load and save alone
 }
 
 func newTallies(routes []Route) *tallies {
-	t := &tallies{names: map[*Route]string{}, now: newTally(), past: map[string]*tally{}, hour: map[string]*tally{}}
+	t := &tallies{names: map[*Route]string{}, now: newTally(), recent: newRecent(), past: map[string]*tally{}, hour: map[string]*tally{}}
+	t.names[nil] = otherRoutes
 	for i := range routes {
 		t.names[&routes[i]] = routes[i].name()
 	}
@@ -33,12 +35,55 @@ func newTallies(routes []Route) *tallies {
 // otherRoutes stands for every address that there is not.
 const otherRoutes = "(unknown address)"
 
+// recent is what has been counted since the tally of the minute was last asked for. It
+// has no texts as keys, which would take longer than all the rest of counting.
+type recent struct {
+	requests  int64
+	classes   [6]int64
+	durations [buckets]int64
+	routes    map[*Route]*routeSum
+	users     map[tallyUser]*int64
+}
+
+type tallyUser struct {
+	name string
+	app  bool
+}
+
+func newRecent() recent {
+	return recent{routes: map[*Route]*routeSum{}, users: map[tallyUser]*int64{}}
+}
+
+// settle adds the recent counts to the tally of the minute; mu is held.
+func (t *tallies) settle() {
+	if t.recent.requests == 0 {
+		return
+	}
+	counted := newTally()
+	counted.Requests, counted.Classes = t.recent.requests, t.recent.classes
+	for bucket, n := range t.recent.durations {
+		if n > 0 {
+			counted.Durations[bucket] = n
+		}
+	}
+	for rt, sum := range t.recent.routes {
+		counted.Routes[t.names[rt]] = sum
+	}
+	for user, n := range t.recent.users {
+		key := "admin " + user.name
+		if user.app {
+			key = "app " + user.name
+		}
+		if _, known := t.now.Users[key]; known || len(t.now.Users) < maxTallyUsers {
+			t.now.Users[key] += *n
+		}
+	}
+	t.now.add(counted)
+	t.recent = newRecent()
+}
+
 // add counts a request.
 func (t *tallies) add(rt *Route, req *Request, took time.Duration) {
-	name := otherRoutes
-	if rt != nil {
-		name = t.names[rt]
-	}
 	bucket, class := bucketOf(took), min(max(req.w.status/100, 0), 5)
 	if req.mon.broken {
 		class = 0
@@ -47,13 +92,13 @@ func (t *tallies) add(rt *Route, req *Request, took time.Duration) {
 	defer t.mu.Unlock()
 	t.turn(req.begun)
 	t.dirty = true
-	t.now.Requests++
-	t.now.Classes[class]++
-	t.now.Durations[bucket]++
-	sum := t.now.Routes[name]
+	t.recent.requests++
+	t.recent.classes[class]++
+	t.recent.durations[bucket]++
+	sum := t.recent.routes[rt]
 	if sum == nil {
 		sum = &routeSum{}
-		t.now.Routes[name] = sum
+		t.recent.routes[rt] = sum
 	}
 	sum.Requests++
 	sum.Micros += took.Microseconds()
@@ -62,12 +107,14 @@ func (t *tallies) add(rt *Route, req *Request, took time.Duration) {
 		sum.Failed++
 	}
 	if req.Actor.ID != 0 {
-		user := "admin " + req.Actor.Username
-		if req.Actor.App {
-			user = "app " + req.Actor.Username
+		user := tallyUser{req.Actor.Username, req.Actor.App}
+		n := t.recent.users[user]
+		if n == nil && len(t.recent.users) < maxTallyUsers {
+			n = new(int64)
+			t.recent.users[user] = n
 		}
-		if _, known := t.now.Users[user]; known || len(t.now.Users) < maxTallyUsers {
-			t.now.Users[user]++
+		if n != nil {
+			*n++
 		}
 	}
 }
@@ -78,6 +125,7 @@ func (t *tallies) turn(now time.Time) {
 	if !minute.After(t.minute) {
 		return // also when the clock went back: the minute goes on
 	}
+	t.settle()
 	if t.now.Requests > 0 {
 		t.past[t.minute.Format(rowTime)] = t.now
 	}
@@ -90,6 +138,7 @@ func (t *tallies) load(journal *store.Journal) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.turn(time.Now())
+	t.settle()
 	resume := func(key string, minute *tally) {
 		had, hour := readTally(journal, minuteTable, key), t.hourOf(journal, key)
 		if hour.Requests >= had.Requests { // its row has the minute's too, unless it could not be written
@@ -129,6 +178,7 @@ func (t *tallies) hourOf(journal *store.Journal, minute string) *tally {
 func (t *tallies) save(journal *store.Journal) (tried bool, err error) {
 	t.mu.Lock()
 	t.turn(time.Now())
+	t.settle()
 	minutes := t.past
 	t.past = map[string]*tally{}
 	over := len(minutes) > 0

@@ -35,6 +35,7 @@ type Request struct {
 	begun     time.Time
 	db        store.Watched // what handlers ask, so that it is seen in monitoring
 	mon       monitored
+	bodyRead  bool     // to its end
 	held      []func() // ends what the request holds of limits
 	committed []func() // what the handler of a write wants done after the commit
 }
@@ -81,8 +82,7 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 		}
 		err := s.run(rt, req)
 		defer func() { // also of an answer that is broken off
-			stats.count(req) // first: what follows sends the answer
-			s.monitor.done(rt, req, err)
+			s.record(stats, req, err)
 			req.letGo() // last: monitoring reads the body
 		}()
 		if err != nil {
@@ -90,6 +90,13 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 		}
 		s.logRequest(rt.Path, req, err)
 	}
+}
+
+// record counts a request that has been answered and gives it to monitoring.
+func (s *Server) record(stats *requestStats, req *Request, err error) {
+	took := time.Since(req.begun)
+	stats.count(req, took) // first: what follows may send the answer
+	s.monitor.done(req.route, req, err, took)
 }
 
 // run takes a request through its route and writes a successful answer.
@@ -244,7 +251,7 @@ func (s *Server) fail(req *Request, err error) {
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 	}
-	if req.http.ContentLength != 0 {
+	if req.http.ContentLength != 0 && !req.bodyRead {
 		if e.Kind == errs.TooLarge || e.Kind == errs.TooMany || e.Kind == errs.Busy {
 			h.Set("Connection", "close") // the rest of the body is not read
 		}

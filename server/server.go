@@ -154,8 +154,7 @@ func (s *Server) refuse(err error) http.Handler {
 	stats := s.metrics.of(nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		req := s.newRequest(w, r)
-		defer s.monitor.done(nil, req, err)
-		defer stats.count(req)
+		defer s.record(stats, req, err)
 		s.fail(req, err)
 		s.logRequest("", req, err)
 	})
@@ -231,6 +230,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 		srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2", "http/1.1"}}
 		listener = tls.NewListener(listener, srv.TLSConfig)
 	}
+	abandoned := s.jobs.abandoned()
 	var wg sync.WaitGroup
 	tidy, stopTidying := context.WithCancel(context.Background())
 	wg.Go(func() {
@@ -238,7 +238,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	})
 	wg.Go(func() { timed.watch(tidy) })
 	wg.Go(func() { s.keepFiles(tidy) })
-	wg.Go(func() { s.jobs.keep(tidy) })
+	wg.Go(func() { s.jobs.keep(tidy, abandoned) })
 	wg.Go(func() { s.monitor.run(tidy) })
 	wg.Go(func() { s.failures.run(tidy, s.log) })
 	served := make(chan error, 1)

@@ -54,7 +54,7 @@ func newWire(conn net.Conn) *wire {
 	return &wire{conn, bufio.NewReaderSize(conn, 64<<10)}
 }
 
-var contentLength = []byte("Content-Length: ")
+var contentLength, transferEncoding = []byte("Content-Length: "), []byte("Transfer-Encoding: chunked")
 
 // ask sends a request and reads its answer.
 func (w *wire) ask(request []byte) (status, size int, err error) {
@@ -62,6 +62,7 @@ func (w *wire) ask(request []byte) (status, size int, err error) {
 		return 0, 0, err
 	}
 	size = -1
+	chunked := false
 	for first := true; ; first = false {
 		line, err := w.in.ReadSlice('\n')
 		if err != nil {
@@ -79,13 +80,37 @@ func (w *wire) ask(request []byte) (status, size int, err error) {
 			if size, err = strconv.Atoi(string(bytes.TrimSpace(line[len(contentLength):]))); err != nil {
 				return 0, 0, err
 			}
+		case bytes.HasPrefix(line, transferEncoding):
+			chunked = true
 		case len(line) <= 2:
+			if chunked {
+				size, err := w.chunks()
+				return status, size, err
+			}
 			if size < 0 {
 				return 0, 0, fmt.Errorf("an answer of %d without a length", status)
 			}
 			_, err = io.CopyN(io.Discard, w.in, int64(size))
 			return status, size, err
 		}
+	}
+}
+
+// chunks reads a body in chunks and returns how many bytes it has.
+func (w *wire) chunks() (size int, err error) {
+	for {
+		line, err := w.in.ReadSlice('\n')
+		if err != nil {
+			return 0, err
+		}
+		n, err := strconv.ParseUint(string(bytes.TrimSpace(line)), 16, 31)
+		if err != nil {
+			return 0, err
+		}
+		if _, err := w.in.Discard(int(n) + len("\r\n")); err != nil || n == 0 {
+			return size, err
+		}
+		size += int(n)
 	}
 }
 
