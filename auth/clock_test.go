@@ -102,6 +102,12 @@ func TestTheLoginLogForgetsByAgeAndByCount(t *testing.T) {
 		in.options.LoginLogDays, in.options.LoginLogRows = 2, 1000
 		stop := in.run()
 		defer stop()
+		keep := func(days int) { // in the goroutine that reads it
+			in.update(func(*store.Tx) error {
+				in.options.LoginLogDays = days
+				return nil
+			})
+		}
 		log := func(name string, rows int) {
 			in.update(func(tx *store.Tx) error {
 				for range rows {
@@ -133,10 +139,10 @@ func TestTheLoginLogForgetsByAgeAndByCount(t *testing.T) {
 		log("third", 500) // a hundred too many: the oldest go, though not yet of age
 		time.Sleep(time.Minute)
 		holds(map[string]int{"second": 500, "third": 500})
-		in.options.LoginLogDays = 3 // acts on what comes of age from now on
+		keep(3) // acts on what comes of age from now on
 		time.Sleep(24 * time.Hour)
 		holds(map[string]int{"second": 500, "third": 500})
-		in.options.LoginLogDays = 1
+		keep(1)
 		time.Sleep(time.Minute)
 		holds(map[string]int{})
 		log("fourth", 1)

@@ -32,10 +32,11 @@ func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {
 	return nil
 }
 
-// backup sends an archive of everything; without secret.key, or encrypted to the
-// recipients of the configuration: whoever may take a backup does not choose who reads it. The records are copied and verified before
-// the first byte leaves, and the bytes of files are kept from being deleted, so a
-// slow client holds no transaction open and the disk holds no second copy of them.
+// backup sends an archive of everything: without secret.key, or encrypted to the
+// recipients of the configuration, so that those who take backups do not choose who can
+// read them. The records are copied and verified before the first byte is sent, and the
+// bytes of files are kept from being deleted, so that a slow client holds no transaction
+// open and the disk holds no second copy of them.
 func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
 	if err := req.hold(req.s.limits.backups, 1, share{userKey(req.Actor), maxBackupsPerUser}); err != nil {
 		return errs.Of(err).After(backupRetry)

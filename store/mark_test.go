@@ -105,7 +105,7 @@ func TestAnOlderFileIsBehindItsMark(t *testing.T) {
 func TestTheMarkFollowsCommits(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{schema: zoo()})
-	for i := range size(300, 3000, 30000) {
+	for i := range size(300, 600, 5000) {
 		update(t, db, createBeast(fmt.Sprint(i)))
 		if i%50 == 0 {
 			if mark, commit := markOf(t, dir).Commit, commitOf(t, filepath.Join(dir, dataName)); mark > commit {

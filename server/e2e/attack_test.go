@@ -233,9 +233,9 @@ func TestSlowUploadsHoldLittleMemory(t *testing.T) {
 
 // A picture of 6300 × 6300 pixels with 16 bits per channel, which would take 311 MiB.
 func TestDeepPicturesAreNotDecoded(t *testing.T) {
-	b := besiege(t)
 	deep := deepPicture(t, 6300)
 	modest := deepPicture(t, 2000)
+	b := besiege(t)
 	request := func(data []byte) []byte {
 		form := formPart("deep.png") + string(data) + "\r\n" + formEnd
 		return fmt.Appendf(nil, "POST /admin/avatar HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: %d\r\n\r\n%s",

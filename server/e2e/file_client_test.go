@@ -95,12 +95,12 @@ func TestAStalledUploadIsCutOff(t *testing.T) {
 		from, to := io.Pipe()
 		go func() {
 			for range 40 { // longer than a body may be without progress
-				io.WriteString(to, strings.Repeat("x", 1000))
+				io.WriteString(to, strings.Repeat("x", 10_000))
 				time.Sleep(time.Second)
 			}
 			to.Close()
 		}()
-		a, err := c.send("slow", 40_000, from)
+		a, err := c.send("slow", 400_000, from)
 		if err == nil && a.status != 200 {
 			err = fmt.Errorf("%d %s", a.status, a.raw)
 		}
