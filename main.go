@@ -21,6 +21,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -41,7 +42,7 @@ import (
 )
 
 // version is raised with every release, and with every change of the schema.
-const version = "0.5.0"
+const version = "0.6.0"
 
 // reserveBytes of disk space are kept for deletions and sign-ins on a full disk.
 const reserveBytes = 4 << 20
@@ -460,6 +461,7 @@ var keys = []key{
 	{"server.trusted_proxies", []string{}, "Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed.", nil},
 	{"server.max_connections", int64(0), "Connections at once, half of them from one address; 0 for as many as the limit of open files allows.", nil},
 	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may use the interface from a browser.", nil},
+	{"server.ignored_fields", []string{"rePassword", "autoLogin"}, "Fields of forms that are ignored in a body although no record has them; any other unknown field is rejected.", nil},
 	{"data.dir", "./data", "The directory for the database and its keys.", nil},
 	{"auth.bcrypt_cost", int64(12), "The cost of a password hash, 10 to 15; each step doubles the time of a sign-in.", nil},
 	{"security.login_log_days", int64(0), "Days that the login log is kept, 1 to 3650, in place of the setting, which can only be raised; 0 for the setting.", nil},
@@ -485,8 +487,11 @@ func (p *program) example() error {
 			table = head
 		}
 		value := fmt.Sprintf("%v", k.value)
-		if s, ok := k.value.(string); ok {
-			value = fmt.Sprintf("%q", s)
+		switch v := k.value.(type) {
+		case string:
+			value = strconv.Quote(v)
+		case []string:
+			value = strings.ReplaceAll(fmt.Sprintf("%q", v), `" "`, `", "`)
 		}
 		text += fmt.Sprintf("# %s\n%s = %s\n", k.doc, name, value)
 	}
@@ -628,7 +633,7 @@ func checkConfig(k *koanf.Koanf) error {
 func serverConfig(k *koanf.Koanf) (server.Config, error) {
 	c := server.Config{
 		Listen: k.String("server.listen"), TLSCert: k.String("server.tls_cert"), TLSKey: k.String("server.tls_key"),
-		CORSOrigins: k.Strings("server.cors_origins"), RedisTargets: k.Strings("monitor.redis.targets"), Version: version,
+		IgnoredFields: k.Strings("server.ignored_fields"), CORSOrigins: k.Strings("server.cors_origins"), RedisTargets: k.Strings("monitor.redis.targets"), Version: version,
 		MetricsToken: k.String("metrics.token"), MaxConnections: k.Int("server.max_connections"),
 	}
 	if list := k.Strings("backup.recipients"); len(list) > 0 {

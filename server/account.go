@@ -33,7 +33,7 @@ type user struct {
 	LoginIP            string     `json:"login_ip"`
 	LoginTime          store.Time `json:"login_time" null:"true" doc:"of the last sign-in; null before the first"`
 	MustChangePassword store.Flag `json:"must_change_password"`
-	store.Stamps
+	store.Versioned
 }
 
 // userOf fills in the names of a user's department and roles.
@@ -41,7 +41,7 @@ func userOf(tx *store.Tx, u *store.User) *user {
 	out := &user{
 		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Sex: u.Sex, Email: u.Email, Mobile: u.Mobile,
 		AvatarID: u.AvatarID, DeptID: u.DeptID, RoleIDs: u.RoleIDs, RoleNames: []string{}, Status: u.Status,
-		LoginIP: u.LoginIP, LoginTime: u.LoginTime, MustChangePassword: u.MustChangePassword, Stamps: u.Stamps,
+		LoginIP: u.LoginIP, LoginTime: u.LoginTime, MustChangePassword: u.MustChangePassword, Versioned: u.Versioned,
 	}
 	if out.RoleIDs == nil {
 		out.RoleIDs = []store.ID{}
@@ -141,7 +141,7 @@ func changeInfo(req *Request, in *infoIn) (out *user, err error) {
 			set(&u.Email, in.Email)
 			set(&u.Mobile, in.Mobile)
 			set(&u.Sex, in.Sex)
-			return req.fresh(u.Stamps)
+			return req.fresh(u)
 		})
 		if err == nil {
 			out = userOf(tx, u)

@@ -23,13 +23,13 @@ type appUser struct {
 	Status    store.Flag `json:"status" doc:"1 may sign in, 0 may not"`
 	LoginIP   string     `json:"login_ip"`
 	LoginTime store.Time `json:"login_time" null:"true" doc:"of the last sign-in; null before the first"`
-	store.Stamps
+	store.Versioned
 }
 
 func appUserOf(_ *store.Tx, _ *Request, u *store.AppUser) (*appUser, error) {
 	return &appUser{
 		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Email: u.Email, Mobile: u.Mobile, AvatarURL: u.AvatarURL,
-		Status: u.Status, LoginIP: u.LoginIP, LoginTime: u.LoginTime, Stamps: u.Stamps,
+		Status: u.Status, LoginIP: u.LoginIP, LoginTime: u.LoginTime, Versioned: u.Versioned,
 	}, nil
 }
 
@@ -121,7 +121,7 @@ func changeAppUser(tx *store.Tx, req *Request, in *appUserChange) (*appUser, err
 func editAppUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.AppUser)) (*appUser, error) {
 	u, err := store.AppUsers.Update(tx, id, func(u *store.AppUser) error {
 		apply(u)
-		return req.fresh(u.Stamps)
+		return req.fresh(u)
 	})
 	if err == nil && !bool(u.Status) {
 		err = store.EndSessions(tx, store.Account{App: true, ID: id}, 0)

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"reeve/store"
-	"reeve/store/errs"
 )
 
 // place returns where a field is stored, with a pointer made where one is needed.
@@ -22,31 +22,26 @@ func place(v reflect.Value, f *field) reflect.Value {
 }
 
 // bindBody sets the fields that come from the body.
-func (req *Request) bindBody(d *input, v reflect.Value, body map[string]any, malformed, invalid errs.Faults) {
-	if sent, ok := body["updated_at"]; ok && d.updated && d.find("json", "updated_at") == nil {
-		text, isText := sent.(string)
-		at, err := store.ParseTime(text)
-		if !isText || err != nil {
-			invalid.Add("updated_at", "must be the time that was read")
-		}
-		req.updatedAt = &at
+func (req *Request) bindBody(d *input, v reflect.Value, body map[string]any, bad *inputFaults) {
+	if d.updated {
+		req.bindRead(d, body, bad.invalid)
 	}
 	for name := range body {
-		if d.readOnly[name] {
+		if d.readOnly[name] || !d.has("json", name) && slices.Contains(req.s.config.IgnoredFields, name) {
 			delete(body, name)
 		}
 	}
-	bindObject(d.fields, v, body, "", malformed, invalid)
+	bindObject(d.fields, v, body, "", bad)
 }
 
 // bindObject sets the json fields of a struct. What is not a field is malformed,
 // what does not fit one is invalid.
-func bindObject(fields []*field, v reflect.Value, object map[string]any, path string, malformed, invalid errs.Faults) {
+func bindObject(fields []*field, v reflect.Value, object map[string]any, path string, bad *inputFaults) {
 	for name := range object {
 		if findField(fields, "json", name) != nil {
 			continue
 		}
-		malformed.Add(join(path, name), "is not a field here%s", rightCase(fields, name))
+		bad.malformed.Add(join(path, name), "is not a field here%s", rightCase(fields, name))
 	}
 	for _, f := range fields {
 		if f.from != "json" {
@@ -56,11 +51,13 @@ func bindObject(fields []*field, v reflect.Value, object map[string]any, path st
 		value, sent := object[f.name]
 		switch {
 		case !sent && f.required:
-			invalid.Add(at, "is required")
+			bad.missing.Add(at, "is required")
+		case sent && value == nil && f.canBeEmpty():
+			place(v, f).SetZero()
 		case sent && value == nil:
-			invalid.Add(at, "must not be null")
+			bad.invalid.Add(at, "must not be null")
 		case sent:
-			bindValue(f, place(v, f), value, at, malformed, invalid)
+			bindValue(f, place(v, f), value, at, bad)
 		}
 	}
 }
@@ -76,22 +73,22 @@ func rightCase(fields []*field, name string) string {
 }
 
 // bindValue sets one value and checks it.
-func bindValue(f *field, target reflect.Value, value any, at string, malformed, invalid errs.Faults) {
-	wrong := func(want string) { invalid.Add(at, "must be %s", want) }
+func bindValue(f *field, target reflect.Value, value any, at string, bad *inputFaults) {
+	wrong := func(want string) { bad.invalid.Add(at, "must be %s", want) }
 	switch target.Interface().(type) {
 	case store.Flag:
 		switch value {
-		case true, json.Number("1"):
+		case true, json.Number("1"), "1":
 			target.SetBool(true)
-		case false, json.Number("0"):
+		case false, json.Number("0"), "0":
 		default:
 			wrong("1 or 0")
 		}
 		return
 	case store.ID:
-		id, err := parseID(fmt.Sprint(value))
-		number, ok := value.(json.Number)
-		if none := ok && number == "0" && !f.required; !none && (!ok || err != nil) {
+		number := numberIn(value)
+		id, err := parseID(string(number))
+		if err != nil && (number != "0" || f.required) {
 			wrong("a positive whole number")
 		}
 		target.SetUint(uint64(id))
@@ -104,16 +101,15 @@ func bindValue(f *field, target reflect.Value, value any, at string, malformed, 
 			wrong("a text")
 			return
 		}
-		target.SetString(checkText(f, text, at, invalid))
+		target.SetString(checkText(f, text, at, bad.invalid))
 	case reflect.Int64:
-		number, _ := value.(json.Number)
-		n, err := strconv.ParseInt(string(number), 10, 64)
+		n, err := strconv.ParseInt(string(numberIn(value)), 10, 64)
 		if err != nil {
 			wrong("a whole number")
 			return
 		}
 		target.SetInt(n)
-		checkRange(f, int(n), "", at, invalid)
+		checkRange(f, int(n), "", at, bad.invalid)
 	case reflect.Slice:
 		array, ok := value.([]any)
 		if !ok {
@@ -121,9 +117,9 @@ func bindValue(f *field, target reflect.Value, value any, at string, malformed, 
 			return
 		}
 		target.Set(reflect.MakeSlice(target.Type(), len(array), len(array)))
-		checkRange(f, len(array), " entries", at, invalid)
+		checkRange(f, len(array), " entries", at, bad.invalid)
 		for i, element := range array {
-			bindElement(f, target.Index(i), element, fmt.Sprintf("%s[%d]", at, i), malformed, invalid)
+			bindElement(f, target.Index(i), element, fmt.Sprintf("%s[%d]", at, i), bad)
 		}
 	case reflect.Map:
 		object, ok := value.(map[string]any)
@@ -137,17 +133,17 @@ func bindValue(f *field, target reflect.Value, value any, at string, malformed, 
 	}
 }
 
-func bindElement(f *field, target reflect.Value, element any, at string, malformed, invalid errs.Faults) {
+func bindElement(f *field, target reflect.Value, element any, at string, bad *inputFaults) {
 	if f.fields == nil {
 		of := *f
 		of.typ, of.min, of.max, of.required = f.typ.Elem(), nil, nil, true
-		bindValue(&of, target, element, at, malformed, invalid)
+		bindValue(&of, target, element, at, bad)
 		return
 	}
 	object, ok := element.(map[string]any)
 	if !ok {
-		invalid.Add(at, "must be an object")
+		bad.invalid.Add(at, "must be an object")
 		return
 	}
-	bindObject(f.fields, target, object, at, malformed, invalid)
+	bindObject(f.fields, target, object, at, bad)
 }

@@ -20,25 +20,25 @@ func (req *Request) decode(d *input, in any) error {
 		return nil
 	}
 	v := reflect.ValueOf(in).Elem()
-	malformed, invalid := errs.Faults{}, errs.Faults{}
+	bad := newInputFaults()
 	query, err := parseQuery(req.http.URL.RawQuery)
 	if err != nil {
 		return err
 	}
 	for name := range query {
 		if !d.has("query", name) {
-			malformed.Add(name, "is not a parameter here")
+			bad.malformed.Add(name, "is not a parameter here")
 		}
 	}
 	for _, f := range d.fields {
 		switch f.from {
 		case "path":
-			bindText(f, v, req.params.ByName(f.name), malformed)
+			bindText(f, v, req.params.ByName(f.name), bad.malformed)
 		case "query":
 			if values := query[f.name]; len(values) > 0 && values[0] != "" {
-				bindText(f, v, values[0], malformed)
+				bindText(f, v, values[0], bad.malformed)
 			} else if f.required {
-				malformed.Add(f.name, "is required")
+				bad.malformed.Add(f.name, "is required")
 			}
 		}
 	}
@@ -52,12 +52,38 @@ func (req *Request) decode(d *input, in any) error {
 		if err != nil {
 			return err
 		}
-		req.bindBody(d, v, body, malformed, invalid)
+		req.bindBody(d, v, body, bad)
 	}
-	if err := malformed.Err(errs.Malformed); err != nil {
-		return err
+	return bad.err(d)
+}
+
+// inputFaults is everything that is wrong with an input.
+type inputFaults struct {
+	malformed errs.Faults // unknown names, and texts of the path and the query that are none of their kind
+	missing   errs.Faults // fields of the body that are required
+	invalid   errs.Faults // values of the body
+}
+
+func newInputFaults() *inputFaults {
+	return &inputFaults{malformed: errs.Faults{}, missing: errs.Faults{}, invalid: errs.Faults{}}
+}
+
+// err is one error for all of them: Invalid when a value is, or nothing but values is missing.
+func (bad *inputFaults) err(d *input) error {
+	kind := errs.Invalid
+	if len(bad.malformed) > 0 && len(bad.invalid) == 0 {
+		kind = errs.Malformed
 	}
-	return invalid.Err(errs.Invalid)
+	all, order := errs.Faults{}, []string{}
+	for _, faults := range []errs.Faults{bad.invalid, bad.missing, bad.malformed} {
+		for name, text := range faults {
+			all.Add(name, "%s", text)
+		}
+	}
+	for _, f := range d.fields {
+		order = append(order, f.name)
+	}
+	return all.Err(kind, order...)
 }
 
 // parseQuery refuses what url.ParseQuery would drop, and parameters given twice

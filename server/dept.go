@@ -87,7 +87,7 @@ type deptChange struct {
 func changeDept(tx *store.Tx, req *Request, in *deptChange) (*dept, error) {
 	d, err := store.Depts.Update(tx, in.ID, func(d *store.Dept) error {
 		in.apply(d)
-		return req.fresh(d.Stamps)
+		return req.fresh(d)
 	})
 	if err != nil {
 		return nil, err

@@ -65,7 +65,7 @@ type dictChange struct {
 func changeDict(tx *store.Tx, req *Request, in *dictChange) (*store.Dict, error) {
 	return store.Dicts.Update(tx, in.ID, func(d *store.Dict) error {
 		in.apply(d)
-		return req.fresh(d.Stamps)
+		return req.fresh(d)
 	})
 }
 

@@ -84,7 +84,7 @@ func changeDictItem(tx *store.Tx, req *Request, in *dictItemChange) (*store.Dict
 			return err
 		}
 		in.apply(i)
-		return req.fresh(i.Stamps)
+		return req.fresh(i)
 	})
 }
 

@@ -30,7 +30,7 @@ func withDicts(t *testing.T) *instance {
 
 func TestADictionaryAsItIsAnswered(t *testing.T) {
 	in := start(t)
-	const stamps = `,"created_at":` + someMoment + `,"updated_at":` + someMoment + `}`
+	const stamps = `,"created_at":` + someMoment + `,"updated_at":` + someMoment + `,"version":1}`
 	for _, c := range []struct{ name, url, body, want string }{
 		{"the least", "/system/dict", `{"code":"a","name":"A"}`,
 			`{"id":1,"code":"a","name":"A","type":"default","describe":"","status":1`},

@@ -50,6 +50,14 @@ func (out *envelope) put(data any) error {
 	return err
 }
 
+// record is put, with the ETag of a record that can be changed.
+func (out *envelope) record(req *Request, data any) error {
+	if r, ok := data.(revised); ok {
+		req.w.Header()["Etag"] = []string{recordTag(r)}
+	}
+	return out.put(data)
+}
+
 // send answers the request: 304 when the client already has this data.
 func (out *envelope) send(req *Request) {
 	if out.etag != "" {

@@ -78,7 +78,7 @@ func withGoodBodies(t *testing.T, options ...func(*setup)) *instance {
 }
 
 // with is a good body with one field replaced; value is JSON.
-func with(t *testing.T, body, field, value string) string {
+func with(t testing.TB, body, field, value string) string {
 	t.Helper()
 	object := decodeObject(t, body)
 	object[field] = rawJSON(value)
@@ -124,10 +124,68 @@ func eachField(t *testing.T, test func(in *instance, rt *Route, f *field, body s
 	in.unchanged(before)
 }
 
-func TestNullIsRefusedForEveryField(t *testing.T) {
+// Null empties what can be empty, and is refused for every other field.
+func TestNullOfEveryField(t *testing.T) {
+	needed := []string{"POST /system/setting options", "PUT /system/setting/:id options"} // by the type of the good body's setting
 	eachField(t, func(in *instance, rt *Route, f *field, body, url string) {
-		in.call(rt.Method, url, with(t, body, f.name, "null"), holder(rt)).names(422, f.name)
+		body = with(in.t, body, f.name, "null")
+		if !f.canBeEmpty() || slices.Contains(needed, rt.name()+" "+f.name) {
+			in.call(rt.Method, url, body, holder(rt)).names(422, f.name)
+			return
+		}
+		var data map[string]any
+		withGoodBodies(in.t.(*testing.T)).ok(rt.Method, url, body, holder(rt)).data(&data)
+		if got, sent := data[f.name]; sent && f.name != "device_token" && got != "" && got != 0.0 && !reflect.DeepEqual(got, []any{}) {
+			in.t.Errorf("%v, want it to be empty", got)
+		}
 	})
+}
+
+// Numbers and flags may be numeric strings, in arrays too.
+func TestNumbersMayBeTexts(t *testing.T) {
+	for _, rt := range routes() {
+		if !takesBody(&rt) {
+			continue
+		}
+		good := goodBodies[rt.name()]
+		object, want := decodeObject(t, good.body), map[string]any{}
+		for _, f := range rt.in.fields {
+			sent := object[f.name]
+			switch v := sent.(type) {
+			case float64:
+				object[f.name] = fmt.Sprint(int64(v))
+			case bool:
+				sent = map[bool]float64{true: 1, false: 0}[v]
+				object[f.name] = fmt.Sprint(sent)
+			case []any:
+				texts := []any{}
+				for _, n := range v {
+					if n, ok := n.(float64); ok {
+						texts = append(texts, fmt.Sprint(int64(n)))
+					}
+				}
+				if len(texts) == 0 {
+					continue
+				}
+				object[f.name] = texts
+			default:
+				continue
+			}
+			want[f.name] = sent
+		}
+		if len(want) == 0 {
+			continue
+		}
+		t.Run(rt.name(), func(t *testing.T) {
+			var data map[string]any
+			withGoodBodies(t).ok(rt.Method, good.url, string(encodeJSON(t, object)), holder(&rt)).data(&data)
+			for name, value := range want {
+				if got, sent := data[name]; sent && !reflect.DeepEqual(got, value) {
+					t.Errorf("%s is %v, want %v", name, got, value)
+				}
+			}
+		})
+	}
 }
 
 func TestTheWrongTypeIsRefusedForEveryField(t *testing.T) {

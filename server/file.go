@@ -33,14 +33,14 @@ type file struct {
 	URL          string       `json:"url" doc:"of the bytes: for everybody if it is public, else with a token"`
 	UploaderID   store.ID     `json:"uploader_id"`
 	UploaderName string       `json:"uploader_name" doc:"as it was at the upload"`
-	store.Stamps
+	store.Versioned
 }
 
 func fileOf(f *store.File) *file {
 	out := &file{
 		Ident: f.Ident, GroupID: f.GroupID, Name: f.Name, Ext: f.Ext, Kind: f.Kind, MIME: f.MIME, Size: f.Size, SHA256: f.Digest,
 		Public: store.Flag(f.Public()), URL: "/file/list/" + f.ID.String() + "/content",
-		UploaderID: f.UploaderID, UploaderName: f.UploaderName, Stamps: f.Stamps,
+		UploaderID: f.UploaderID, UploaderName: f.UploaderName, Versioned: f.Versioned,
 	}
 	if f.Public() {
 		out.URL = mediaURL(f.Key)
@@ -244,7 +244,7 @@ func changeFile(tx *store.Tx, req *Request, in *fileChange) (*file, error) {
 		}
 		set(&f.Name, in.Name)
 		f.Ext = ext(f.Name)
-		return req.fresh(f.Stamps)
+		return req.fresh(f)
 	})
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ type fileGroupChange struct {
 func changeFileGroup(tx *store.Tx, req *Request, in *fileGroupChange) (*fileGroup, error) {
 	g, err := store.FileGroups.Update(tx, in.ID, func(g *store.FileGroup) error {
 		in.apply(g)
-		return req.fresh(g.Stamps)
+		return req.fresh(g)
 	})
 	if err != nil {
 		return nil, err

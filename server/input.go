@@ -20,11 +20,11 @@ import (
 //	check:"required,max=64"                 what it may hold, see newField
 //	doc:"what it is for"
 //
-// A pointer is nil when the field was not sent; null is never accepted.
+// A pointer is nil when the field was not sent. null empties a field that can be empty.
 type input struct {
 	fields   []*field
 	readOnly map[string]bool // fields of the record that are ignored when sent back
-	updated  bool            // updated_at is taken as the version that was read
+	updated  bool            // takes what says which state of the record was read
 	body     bool            // takes a JSON body
 	upload   bool            // takes a multipart body, which the handler reads
 	several  bool            // of several files
@@ -44,6 +44,7 @@ type field struct {
 	hint     string         // the pattern in words
 	text     bool           // line breaks and tabs are fine
 	raw      bool           // any characters are fine, as in a password
+	filled   bool           // the record always has a value, though a change may leave it out
 	fields   []*field       // of an object, or of the objects in an array
 }
 
@@ -74,7 +75,7 @@ func describe(in reflect.Type, method string, out reflect.Type) *input {
 		for _, name := range jsonNames(out) {
 			d.readOnly[name] = !d.has("json", name)
 		}
-		d.updated = method == "PUT"
+		d.updated = method == "PUT" && d.body
 	}
 	return d
 }
@@ -130,7 +131,7 @@ func newField(sf reflect.StructField, i int, method string) *field {
 		case "required":
 			f.required = true
 		case "create": // required when creating; a change may leave it out
-			f.required = method == "POST"
+			f.required, f.filled = method == "POST", true
 		case "min":
 			f.min = atoi(sf, value)
 		case "max":
@@ -160,6 +161,21 @@ func newField(sf reflect.StructField, i int, method string) *field {
 		f.fields = describeFields(t, "POST")
 	}
 	return f
+}
+
+// canBeEmpty reports whether null is a value of the field: the empty text, no record, or
+// no entries.
+func (f *field) canBeEmpty() bool {
+	if f.required || f.filled || f.raw || f.min != nil && *f.min > 0 {
+		return false
+	}
+	switch {
+	case f.typ == reflect.TypeFor[store.ID](), f.typ.Kind() == reflect.Slice:
+		return true
+	case f.typ.Kind() == reflect.String:
+		return (f.enum == nil || slices.Contains(f.enum, "")) && (f.pattern == nil || f.pattern.MatchString(""))
+	}
+	return false
 }
 
 func atoi(sf reflect.StructField, text string) *int {

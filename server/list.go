@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	_ "time/tzdata" // for systems that have no time zones
 
 	"reeve/store"
 	"reeve/store/errs"
@@ -153,6 +155,10 @@ func (l *listInfo) ask(req *Request) (*question, error) {
 			l.sorter(req.http.Context(), q, value, faults)
 		case "filter":
 			l.filter(req.http.Context(), q, value, faults)
+		case "tz": // of the ranges, see field
+			if _, err := zoneOf(value); err != nil {
+				faults.Add(name, "must be a time zone like Asia/Shanghai or +08:00")
+			}
 		default:
 			l.field(q, name, values, query, faults)
 		}
@@ -166,6 +172,8 @@ func (l *listInfo) knows(name string) bool {
 		return true
 	case "keywordSearch":
 		return l.keywords != nil
+	case "tz":
+		return l.names(ranged) != nil
 	}
 	plain, isRange := strings.CutSuffix(name, "[]")
 	return l.column(name, param) != nil || isRange && l.column(plain, ranged) != nil
@@ -273,25 +281,49 @@ func (l *listInfo) field(q *question, name string, values []string, query url.Va
 		faults.Add(name, "must be given twice: from and to")
 		return
 	}
-	low, errLow := bound(values[0], false)
-	high, errHigh := bound(values[1], true)
+	zone, err := zoneOf(query.Get("tz"))
+	if err != nil {
+		return // ask says so
+	}
+	low, errLow := bound(values[0], false, zone)
+	high, errHigh := bound(values[1], true, zone)
 	if errLow != nil || errHigh != nil {
-		faults.Add(name, "must be times like 2025-05-08T03:04:05Z or dates like 2025-05-08")
+		faults.Add(name, "must be times like 2025-05-08T03:04:05Z or 2025-05-08 03:04:05, or dates like 2025-05-08")
 		return
 	}
 	q.ranges = append(q.ranges, between{strings.TrimSuffix(name, "[]"), low, high})
 }
 
-// bound reads one end of a range; a date alone means its first or last moment,
-// and nothing means no bound.
-func bound(text string, end bool) (store.Time, error) {
+// zoneOf reads the parameter tz: the name of a zone, or what it is ahead of UTC.
+func zoneOf(text string) (*time.Location, error) {
+	if text == "" {
+		return time.UTC, nil
+	}
+	if at, err := time.Parse("-07:00", text); err == nil {
+		return at.Location(), nil
+	}
+	if len(text) > 64 || text == "Local" { // the server's own zone is no business of clients
+		return nil, errors.New("not a zone")
+	}
+	return time.LoadLocation(text)
+}
+
+// bound reads one end of a range: a time, a local time of the zone, or a date of the
+// zone, which means its first or last moment. Nothing means no bound.
+func bound(text string, end bool, zone *time.Location) (store.Time, error) {
 	switch {
 	case text == "" && end:
 		return 1<<63 - 1, nil
 	case text == "":
 		return -1 << 63, nil
 	}
-	if day, err := time.Parse(time.DateOnly, text); err == nil {
+	if at, err := time.ParseInLocation(time.DateTime, text, zone); err == nil {
+		if end { // to the end of the second
+			at = at.Add(time.Second - time.Microsecond)
+		}
+		return store.TimeOf(at), nil
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
 		if end {
 			day = day.AddDate(0, 0, 1).Add(-time.Microsecond)
 		}

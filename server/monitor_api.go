@@ -79,7 +79,7 @@ func (in *statsIn) read() (from, to time.Time, step time.Duration, err error) {
 		if text == "" {
 			return otherwise
 		}
-		t, err := bound(text, end)
+		t, err := bound(text, end, time.UTC)
 		if err != nil {
 			faults.Add(name, "must be a time like 2025-05-08T03:04:05Z or a date like 2025-05-08")
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,6 +19,13 @@ type document struct{ before, after []byte }
 
 // object is a JSON object under construction.
 type object = map[string]any
+
+// tolerance is what the interface accepts beyond the schemas.
+const tolerance = "Bodies may be written more loosely than the schemas say. Numbers and flags may be numeric strings; flags may be true and false. " +
+	"null empties a field that can be empty: a text, a reference to another record, or an array. " +
+	"A record that was read may be sent back whole: what cannot be written is ignored. Fields that it does not have are rejected with 400. " +
+	"To change a record only if nobody else has changed it since it was read, send its ETag as If-Match, its version, or its updated_at, in any precision; otherwise the answer is 409 stale. " +
+	"All faults of a request are answered together, with 422 if a value is invalid; msg has the first of them."
 
 // titleHere marks the place of the title; no other text holds it.
 const titleHere = "\u2020title\u2020"
@@ -38,7 +46,7 @@ func newDocument(all []Route, version string) (document, error) {
 		"openapi": "3.1.0",
 		"info": object{
 			"title": titleHere, "version": version,
-			"description": "An administration backend. Every JSON answer is an envelope: data, success, msg and showType; a failure adds errorCode, requestId and, for bad values, errors by field.",
+			"description": "An administration backend. Every JSON answer is an envelope: data, success, msg and showType; a failure adds errorCode, requestId and, for bad values, errors by field.\n\n" + tolerance,
 			"license":     object{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},
 		"servers": []any{object{"url": "/", "description": "this server"}},
@@ -123,11 +131,15 @@ func operation(rt *Route, types *schemas) object {
 		op["parameters"] = params
 	}
 	if rt.in != nil && rt.in.body {
+		schema := inputSchema(rt.in.fields, rt.in.readOnly == nil)
+		if rt.in.updated {
+			rt.in.describeRead(schema["properties"].(object))
+		}
 		op["requestBody"] = object{
 			"required":    slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "json" && f.required }),
 			"description": fmt.Sprintf("At most %d bytes and %d values", rt.maxBody, maxValues),
 			"x-max-bytes": rt.maxBody,
-			"content":     object{"application/json": object{"schema": inputSchema(rt.in.fields, rt.in.readOnly == nil)}},
+			"content":     object{"application/json": object{"schema": schema}},
 		}
 	}
 	if rt.in != nil && rt.in.upload {
@@ -177,6 +189,9 @@ func parameters(rt *Route) []any {
 		}
 		params = append(params, param)
 	}
+	if rt.in.updated {
+		params = append(params, object{"name": "If-Match", "in": "header", "description": "the ETag of the record as it was read; 409 stale if it has changed since", "schema": object{"type": "string"}})
+	}
 	return params
 }
 
@@ -207,8 +222,11 @@ func listParameters(l *listInfo) []any {
 		}
 		add(name, "only records with this "+name, schema)
 	}
+	if l.names(ranged) != nil {
+		add("tz", "the time zone, like Asia/Shanghai or +08:00, of dates and of times that name none; UTC without it", object{"type": "string"})
+	}
 	for _, name := range l.names(ranged) {
-		add(name+"[]", "given twice, from and to, inclusive; a time or a date, UTC", object{"type": "array", "items": object{"type": "string"}, "minItems": 2, "maxItems": 2})
+		add(name+"[]", "given twice, from and to, inclusive; a time or a date, in UTC or in the zone tz", object{"type": "array", "items": object{"type": "string"}, "minItems": 2, "maxItems": 2})
 	}
 	return params
 }
@@ -219,6 +237,9 @@ func responses(rt *Route, types *schemas) object {
 		all[fmt.Sprint(status[kind].code)] = object{"$ref": "#/components/responses/" + failureName(kind)}
 	}
 	ok := object{"description": "Success"}
+	if rt.out != nil && rt.out.Implements(reflect.TypeFor[revised]()) {
+		ok["headers"] = object{"ETag": object{"description": "The state of the record, for If-Match", "schema": object{"type": "string"}}}
+	}
 	if rt.binary != "" {
 		ok["content"] = object{rt.binary: object{"schema": object{}}}
 	} else {

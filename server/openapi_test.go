@@ -106,6 +106,14 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 					wantParams = append(wantParams, f.from+" "+f.name)
 				}
 			}
+			if rt.in.updated {
+				wantParams = append(wantParams, "header If-Match")
+				for _, name := range []string{"updated_at", "version"} {
+					if name == "updated_at" && !rt.in.has("json", name) || rt.in.readOnly[name] {
+						wantFields = append(wantFields, name)
+					}
+				}
+			}
 			slices.Sort(wantFields)
 			if diff := cmp.Diff(wantParams, params); diff != "" {
 				t.Errorf("%s: parameters:\n%s", rt.name(), diff)
@@ -120,7 +128,7 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 func TestEveryDocumentedListParameterIsAccepted(t *testing.T) {
 	in := start(t)
 	in.create("/system/dict", `{"code":"colour","name":"Colour"}`)
-	values := map[string]string{"filter": `{}`, "page": "1", "current": "1", "pageSize": "1", "keywordSearch": "x"}
+	values := map[string]string{"filter": `{}`, "page": "1", "current": "1", "pageSize": "1", "keywordSearch": "x", "tz": "Asia/Shanghai"}
 	for name, op := range operations(served(t, in)) {
 		list, _ := op["parameters"].([]any)
 		method, path, _ := strings.Cut(strings.ReplaceAll(name, "{id}", "1"), " ")

@@ -86,7 +86,7 @@ type byID struct {
 func changePermission(tx *store.Tx, req *Request, in *permissionChange) (*store.Permission, error) {
 	return store.Permissions.Update(tx, in.ID, func(p *store.Permission) error {
 		in.apply(p)
-		return req.fresh(p.Stamps)
+		return req.fresh(p)
 	})
 }
 
@@ -102,7 +102,7 @@ type showIn struct {
 func showPermission(tx *store.Tx, req *Request, in *showIn) (*store.Permission, error) {
 	return store.Permissions.Update(tx, in.ID, func(p *store.Permission) error {
 		p.Show = in.Show
-		return req.fresh(p.Stamps)
+		return req.fresh(p)
 	})
 }
 
@@ -114,6 +114,6 @@ type statusIn struct {
 func enablePermission(tx *store.Tx, req *Request, in *statusIn) (*store.Permission, error) {
 	return store.Permissions.Update(tx, in.ID, func(p *store.Permission) error {
 		p.Status = in.Status
-		return req.fresh(p.Stamps)
+		return req.fresh(p)
 	})
 }

@@ -41,7 +41,7 @@ func TestPermissionsThatAreRefused(t *testing.T) {
 		post("a path that is a script", `{"type":1,"key":"x","name":"x","path":"javascript:alert(1)"}`, 422, `"path":`),
 		post("a path with a backslash", `{"type":1,"key":"x","name":"x","path":"/\\evil.example"}`, 422, `"path":`),
 		post("a status of 2", `{"type":1,"key":"x","name":"x","status":2}`, 422, `"status":`),
-		post("a status as a text", `{"type":1,"key":"x","name":"x","status":"1"}`, 422, `"status":`),
+		post("a status as a word", `{"type":1,"key":"x","name":"x","status":"on"}`, 422, `"status":`),
 		post("a parent that is not there", `{"type":1,"key":"x","name":"x","parent_id":999}`, 422, `"errors":{"parent_id":`),
 		post("a parent that is an action", new(action), 422, `"errors":{"parent_id":`),
 		post("a 33rd level", new(above), 422, `"errors":{"parent_id":`, "32 levels"),

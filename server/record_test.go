@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"reeve/store"
 )
@@ -112,14 +113,17 @@ func TestReadOnlyFieldsAreIgnored(t *testing.T) {
 	}
 }
 
+// staleChanges is a change of each of wholeRecords.
+var staleChanges = map[string]string{
+	"/system/setting/1": `"sort":77`, ownSetting(1): `"sort":77`, ownSetting(2): `"sort":77`, ownSetting(3): `"sort":77`, "/system/setting-group/2": `"remark":"x"`,
+	"/admin/rule/1": `"sort":77`, "/admin/rule/1/show": `"show":0`, "/admin/rule/1/status": `"status":0`, "/admin/info": `"nickname":"x"`,
+	"/admin/list/2": `"nickname":"x"`, "/admin/list/2/status": `"status":0`, "/admin/role/3": `"sort":77`, "/admin/role/3/rule": `"rule_ids":[3]`, "/admin/dept/2": `"sort":77`,
+	"/system/dict/1": `"status":1`, "/system/dict/1/item/1": `"switch":1`,
+	"/user/list/1": `"nickname":"x"`, "/user/list/1/status": `"status":0`, "/api/user": `"nickname":"x"`,
+}
+
 func TestAStaleRecordIsNotWritten(t *testing.T) {
-	changes := map[string]string{
-		"/system/setting/1": `"sort":77`, ownSetting(1): `"sort":77`, ownSetting(2): `"sort":77`, ownSetting(3): `"sort":77`, "/system/setting-group/2": `"remark":"x"`,
-		"/admin/rule/1": `"sort":77`, "/admin/rule/1/show": `"show":0`, "/admin/rule/1/status": `"status":0`, "/admin/info": `"nickname":"x"`,
-		"/admin/list/2": `"nickname":"x"`, "/admin/list/2/status": `"status":0`, "/admin/role/3": `"sort":77`, "/admin/role/3/rule": `"rule_ids":[3]`, "/admin/dept/2": `"sort":77`,
-		"/system/dict/1": `"status":1`, "/system/dict/1/item/1": `"switch":1`,
-		"/user/list/1": `"nickname":"x"`, "/user/list/1/status": `"status":0`, "/api/user": `"nickname":"x"`,
-	}
+	changes := staleChanges
 	for _, r := range wholeRecords {
 		t.Run(r.name, func(t *testing.T) {
 			in := withRecords(t)
@@ -140,6 +144,53 @@ func TestAStaleRecordIsNotWritten(t *testing.T) {
 				in.call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%s}`, changes[r.url], bad), userOfURL(r.url)).names(422, "updated_at")
 			}
 			in.unchanged(before)
+		})
+	}
+}
+
+// Which state was read can be said by If-Match, by the version and by updated_at in the
+// precision of the client.
+func TestTheStateThatWasReadInEveryForm(t *testing.T) {
+	changes := staleChanges
+	for _, r := range wholeRecords {
+		t.Run(r.name, func(t *testing.T) {
+			in := withRecords(t)
+			put := func(more string, headers ...string) *reply {
+				r := in.request("PUT", r.url, "{"+changes[r.url]+more+"}", userOfURL(r.url))
+				for i := 0; i < len(headers); i += 2 {
+					r.Header.Set(headers[i], headers[i+1])
+				}
+				return in.send(r)
+			}
+			first := put("")
+			var was struct {
+				Version   int64
+				UpdatedAt string `json:"updated_at"`
+			}
+			first.data(&was)
+			tag := first.Header.Get("Etag")
+			at, err := time.Parse(time.RFC3339Nano, was.UpdatedAt)
+			must(t, err)
+			milliseconds, seconds := at.Truncate(time.Millisecond).Format("2006-01-02T15:04:05.000Z"), at.Truncate(time.Second).Format(time.RFC3339)
+			versioned := strings.Contains(first.Body, `"version":`)
+			if isSetting := strings.HasPrefix(r.url, "/system/setting/"); versioned == isSetting || tag == "" {
+				t.Fatalf("%v %s", first.Header, first.Body)
+			}
+			for _, same := range []string{milliseconds, seconds, was.UpdatedAt} { // the change is made already: nothing is written
+				put(fmt.Sprintf(`,"updated_at":%q`, same)).brief(200)
+			}
+			put("", "If-Match", tag).brief(200)
+			put("", "If-Match", `"x", W/`+tag).brief(200)
+			put("", "If-Match", "*").brief(200)
+			if versioned {
+				put(fmt.Sprintf(`,"version":%d`, was.Version)).brief(200)
+				put(fmt.Sprintf(`,"version":"%d"`, was.Version)).brief(200)
+				put(fmt.Sprintf(`,"version":%d`, was.Version-1)).brief(409, `"errorCode":"stale"`, `"version":`)
+				put(`,"version":"x"`).names(422, "version")
+			}
+			put("", "If-Match", `"x"`).brief(409, `"errorCode":"stale"`, `"If-Match":`)
+			earlier := at.Add(-time.Millisecond).Truncate(time.Millisecond).Format("2006-01-02T15:04:05.000Z")
+			put(fmt.Sprintf(`,"updated_at":%q`, earlier)).brief(409, `"errorCode":"stale"`)
 		})
 	}
 }

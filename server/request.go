@@ -31,7 +31,7 @@ type Request struct {
 	http      *http.Request
 	w         statusWriter
 	params    httprouter.Params
-	updatedAt *store.Time // sent along with a change
+	read      readState // which state of the record the client has read
 	begun     time.Time
 	db        store.Watched // what handlers ask, so that it is seen in monitoring
 	mon       monitored
@@ -318,12 +318,3 @@ func (w *statusWriter) Write(b []byte) (int, error) {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// fresh is a Conflict when the client has sent an updated_at along that is no
-// longer the record's: somebody else has changed it in between.
-func (req *Request) fresh(stamps store.Stamps) error {
-	if req.updatedAt != nil && *req.updatedAt != stamps.UpdatedAt {
-		return errs.Field(errs.Conflict, "updated_at", "the record was changed at %s; read it again", stamps.UpdatedAt).Coded("stale")
-	}
-	return nil
-}

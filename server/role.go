@@ -23,14 +23,14 @@ type role struct {
 	GrantRoleIDs []store.ID `json:"grant_role_ids" doc:"roles that a holder may give without holding them"`
 	RuleIDs      []store.ID `json:"rule_ids" doc:"the permissions granted; the owner role holds all without naming them"`
 	UserCount    int        `json:"user_count"`
-	store.Stamps
+	store.Versioned
 }
 
 func roleOf(tx *store.Tx, r *store.Role) (*role, error) {
 	n, err := store.UserByRole.Count(tx, r.ID)
 	return &role{
 		Ident: r.Ident, Name: r.Name, Description: r.Description, Sort: r.Sort, Status: r.Status, DataScope: r.DataScope,
-		DeptIDs: r.DeptIDs, GrantRoleIDs: r.GrantRoleIDs, RuleIDs: r.RuleIDs, UserCount: n, Stamps: r.Stamps,
+		DeptIDs: r.DeptIDs, GrantRoleIDs: r.GrantRoleIDs, RuleIDs: r.RuleIDs, UserCount: n, Versioned: r.Versioned,
 	}, err
 }
 
@@ -91,7 +91,7 @@ func changeRole(tx *store.Tx, req *Request, in *roleChange) (*role, error) {
 func editRole(tx *store.Tx, req *Request, id store.ID, apply func(*store.Role)) (*role, error) {
 	r, err := store.Roles.Update(tx, id, func(r *store.Role) error {
 		apply(r)
-		return req.fresh(r.Stamps)
+		return req.fresh(r)
 	})
 	if err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ func read[In, Out any](path, access, title string, handler func(*store.Tx, *Requ
 		if err != nil {
 			return err
 		}
-		return out.put(data)
+		return out.record(req, data)
 	}
 	return rt
 }
@@ -121,7 +121,7 @@ func free[In, Out any](method, path, access, title string, handler func(*Request
 		if err != nil {
 			return err
 		}
-		return out.put(data)
+		return out.record(req, data)
 	}
 	return rt
 }
@@ -174,7 +174,7 @@ func uploads[In, Out any](path, access, title string, handler func(*Request, *In
 		if err != nil {
 			return err
 		}
-		return out.put(data)
+		return out.record(req, data)
 	}
 	return rt
 }

@@ -41,6 +41,7 @@ type Config struct {
 	MaxConnections int // 0 for as many as the limit of descriptors allows
 	Monitor        MonitorConfig
 	Console        fs.FS    // index.html and assets/, as the console is built; nil for no console
+	IgnoredFields  []string // of forms: not part of any record, yet no mistake in a body
 	CORSOrigins    []string // exact origins, like https://admin.example.org; none by default
 	RedisTargets   []string // name=redis://user:password@host:port/db, so secret
 	Version        string

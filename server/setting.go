@@ -81,7 +81,7 @@ type settingChange struct {
 func changeSetting(tx *store.Tx, req *Request, in *settingChange) (*store.Setting, error) {
 	return req.saveSetting(tx, in.ID, func(s *store.Setting) error {
 		in.apply(s)
-		return req.fresh(s.Stamps)
+		return req.fresh(s)
 	})
 }
 

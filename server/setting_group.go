@@ -62,7 +62,7 @@ type settingGroupChange struct {
 func changeSettingGroup(tx *store.Tx, req *Request, in *settingGroupChange) (*store.SettingGroup, error) {
 	return store.SettingGroups.Update(tx, in.ID, func(g *store.SettingGroup) error {
 		in.apply(g)
-		return req.fresh(g.Stamps)
+		return req.fresh(g)
 	})
 }
 

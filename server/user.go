@@ -133,7 +133,7 @@ func changeUser(tx *store.Tx, req *Request, in *userChange) (*user, error) {
 func editUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.User)) (*user, error) {
 	u, err := store.Users.Update(tx, id, func(u *store.User) error {
 		apply(u)
-		return req.fresh(u.Stamps)
+		return req.fresh(u)
 	})
 	if err == nil && !bool(u.Status) {
 		req.note(authEvent{Type: "revoked", Username: u.Username, Result: "success"})

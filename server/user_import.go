@@ -152,7 +152,7 @@ func (c *importCheck) row(row csvRow) (store.User, verdict, error) {
 	v := verdict{Line: row.line, Username: row.cells["username"]}
 	faults := errs.Faults{}
 	in := new(userIn)
-	bindObject(userFields, reflect.ValueOf(in).Elem(), row.values(), "", faults, faults)
+	bindObject(userFields, reflect.ValueOf(in).Elem(), row.values(), "", &inputFaults{faults, faults, faults})
 	u := store.User{Status: true}
 	in.apply(&u)
 	u.DeptID = deptAt(row.cells["department"], c.depts, faults)

@@ -27,7 +27,7 @@ func TestUsersThatAreRefused(t *testing.T) {
 		post("an address that another has", `{"username":"new","email":"tAKEN@EXAMPLE.org"}`, 409, `"errorCode":"duplicate"`, `"errors":{"email":`),
 		post("a department that is not there", `{"username":"new","dept_id":7}`, 422, `"errors":{"dept_id":`),
 		post("a role that is not there", `{"username":"new","role_ids":[1,7]}`, 422, `"errors":{"role_ids":`),
-		post("a role that is a text", `{"username":"new","role_ids":["1"]}`, 422, `role_ids`),
+		post("a role by its name", `{"username":"new","role_ids":["Owner"]}`, 422, `role_ids`),
 		post("a sex of 3", `{"username":"new","sex":3}`, 422, `"sex":`),
 		post("a password of nine", `{"username":"new","password":"123456 89"}`, 422, `"errors":{"password":"must have at least 10 characters"}`),
 		post("a password of nine in many bytes", `{"username":"new","password":"ääääääääé"}`, 422, `"errors":{"password":`),

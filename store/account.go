@@ -15,7 +15,7 @@ type AppUser struct {
 	LoginIP            string `json:"login_ip"`
 	LoginTime          Time   `json:"login_time"`
 	MustChangePassword Flag   `json:"must_change_password"`
-	Stamps
+	Versioned
 }
 
 // AppUsers and their indexes.

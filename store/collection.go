@@ -118,6 +118,9 @@ func (c *Collection[T]) create(tx *Tx, v *T) error {
 	}
 	r.ident().ID = id
 	r.stamps().CreatedAt, r.stamps().UpdatedAt = tx.now, tx.now
+	if n := versionOf(r); n != nil {
+		*n = 1
+	}
 	return c.store(tx, id, nil, nil, v)
 }
 
@@ -170,7 +173,11 @@ func (c *Collection[T]) change(tx *Tx, id ID, m mode, edit func(*T) error) (*T, 
 	stamps := *c.rec(old).stamps()
 	c.rec(v).ident().ID = id
 	*c.rec(v).stamps() = stamps
-	if payload, err := json.Marshal(v); err != nil || m != renew && bytes.Equal(payload, value[frameHead:]) {
+	n := versionOf(c.rec(v))
+	if n != nil {
+		*n = *versionOf(c.rec(old))
+	}
+	if same, err := c.unchanged(old, v, value[frameHead:]); err != nil || same && m != renew {
 		return v, err
 	}
 	if err := c.allow(tx, old, v); err != nil {
@@ -178,8 +185,32 @@ func (c *Collection[T]) change(tx *Tx, id ID, m mode, edit func(*T) error) (*T, 
 	}
 	if m != quiet {
 		c.rec(v).stamps().UpdatedAt = max(tx.now, stamps.UpdatedAt+1)
+		if n != nil {
+			*n++
+		}
 	}
 	return v, c.store(tx, id, old, value, v)
+}
+
+// versionOf points at the version of a record, nil for one without.
+func versionOf(r record) *int64 {
+	if v, ok := r.(interface{ version() *int64 }); ok {
+		return v.version()
+	}
+	return nil
+}
+
+// unchanged reports whether v is what is stored as value, which is old.
+func (c *Collection[T]) unchanged(old, v *T, value []byte) (bool, error) {
+	payload, err := json.Marshal(v)
+	if err != nil || bytes.Equal(payload, value) {
+		return err == nil, err
+	}
+	if n := versionOf(c.rec(v)); n == nil || *n > 0 {
+		return false, nil
+	}
+	value, err = json.Marshal(old) // it was stored before there were versions
+	return bytes.Equal(payload, value), err
 }
 
 // Delete removes a record and what it owns. It is a Conflict while something

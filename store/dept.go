@@ -16,7 +16,7 @@ type Dept struct {
 	Email    string `json:"email"`
 	Sort     int64  `json:"sort"`
 	Status   Flag   `json:"status"`
-	Stamps
+	Versioned
 }
 
 // Depts, a tree.

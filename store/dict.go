@@ -9,7 +9,7 @@ type Dict struct {
 	Type     string `json:"type" doc:"how an item is shown: default, badge or tag"`
 	Describe string `json:"describe"`
 	Status   Flag   `json:"status"`
-	Stamps
+	Versioned
 }
 
 // Dictionaries.

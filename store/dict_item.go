@@ -11,7 +11,7 @@ type DictItem struct {
 	Sort   int64  `json:"sort"`
 	Switch Flag   `json:"switch" doc:"whether it can be chosen"`
 	Status string `json:"status" doc:"the colour: default, success, error, processing or warning"`
-	Stamps
+	Versioned
 }
 
 // The items of dictionaries.

@@ -26,7 +26,7 @@ type File struct {
 	UploaderID   ID     `json:"uploader_id"`
 	UploaderName string `json:"uploader_name"`
 	TrashedAt    Time   `json:"trashed_at"` // 0 while it is not in the trash
-	Stamps
+	Versioned
 }
 
 // Public tells whether everybody who knows the address may read the file.
@@ -41,7 +41,7 @@ type FileGroup struct {
 	Name     string `json:"name"`
 	Sort     int64  `json:"sort"`
 	Describe string `json:"describe"`
-	Stamps
+	Versioned
 }
 
 // Files and their indexes. What is in the trash is found by FileByState, digest,

@@ -28,7 +28,7 @@ type Permission struct {
 	Sort     int64  `json:"sort"`
 	Show     Flag   `json:"show"`
 	Status   Flag   `json:"status"`
-	Stamps
+	Versioned
 }
 
 // Permissions, a tree.

@@ -14,7 +14,7 @@ type Role struct {
 	DeptIDs      []ID   `json:"dept_ids"`
 	GrantRoleIDs []ID   `json:"grant_role_ids"`
 	RuleIDs      []ID   `json:"rule_ids"`
-	Stamps
+	Versioned
 }
 
 // Roles and their indexes.

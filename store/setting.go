@@ -14,7 +14,7 @@ type SettingGroup struct {
 	Title  string `json:"title"`
 	Remark string `json:"remark"`
 	Public Flag   `json:"public"` // its values are for everybody
-	Stamps
+	Versioned
 }
 
 // Setting is a named value that is changed while the program runs. What a secret

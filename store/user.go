@@ -18,7 +18,7 @@ type User struct {
 	LoginIP            string `json:"login_ip"`
 	LoginTime          Time   `json:"login_time"`
 	MustChangePassword Flag   `json:"must_change_password"`
-	Stamps
+	Versioned
 }
 
 // Users and their indexes. Names are unique without regard to case.

@@ -28,6 +28,22 @@ type Stamps struct {
 
 func (s *Stamps) stamps() *Stamps { return s }
 
+// Revision returns what tells one state of a record from every other: the time of the
+// last change and, where records have them, the version.
+func (s *Stamps) Revision() (updatedAt Time, version int64) { return s.UpdatedAt, 0 }
+
+// Versioned is the tail of a record that people edit: Stamps, and the number of the
+// version. A record that was last changed before versions were counted has 0.
+type Versioned struct {
+	Stamps
+	Version int64 `json:"version" doc:"grows with every change of the record"`
+}
+
+func (v *Versioned) version() *int64 { return &v.Version }
+
+// Revision is that of Stamps, with the version.
+func (v *Versioned) Revision() (updatedAt Time, version int64) { return v.UpdatedAt, v.Version }
+
 // record is what a struct becomes by embedding Ident and Stamps.
 type record interface {
 	ident() *Ident

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -148,18 +149,36 @@ func (f Faults) Merge(err error) error {
 }
 
 // Err is nil without faults, otherwise one error of the given kind that names them all.
-func (f Faults) Err(kind Kind) error {
-	switch len(f) {
-	case 0:
+// Its message has the first fault, since many clients show nothing else: by the order
+// of fields, and then by name.
+func (f Faults) Err(kind Kind, order ...string) error {
+	if len(f) == 0 {
 		return nil
-	case 1:
-		field := slices.Collect(maps.Keys(f))[0]
-		return Field(kind, field, "%s", f[field])
 	}
-	e := New(kind, "%d fields are not acceptable", len(f))
-	if len(f) == maxFaults {
-		e.Msg = fmt.Sprintf("%d fields or more are not acceptable; only these are named", maxFaults)
+	first := f.first(order)
+	e := Field(kind, first, "%s", f[first])
+	switch more := len(f) - 1; {
+	case len(f) == maxFaults:
+		e.Msg += fmt.Sprintf("; at least %d more fields are not acceptable, only %d are named", more, len(f))
+	case more > 1:
+		e.Msg += fmt.Sprintf("; %d more fields are not acceptable", more)
+	case more == 1:
+		e.Msg += "; 1 more field is not acceptable"
 	}
 	e.Fields = f
 	return e
+}
+
+// first returns the field that comes first in order, itself or a part of it, like
+// items[0].label, and otherwise by name.
+func (f Faults) first(order []string) string {
+	names := slices.Sorted(maps.Keys(f))
+	for _, field := range order {
+		for _, name := range names {
+			if rest, found := strings.CutPrefix(name, field); found && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+				return name
+			}
+		}
+	}
+	return names[0]
 }

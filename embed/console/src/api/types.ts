@@ -14,6 +14,8 @@ export type AppUser = {
   status: 0 | 1
   updated_at: string
   username: string
+  /** grows with every change of the record */
+  version: number
 }
 
 export type AppUserPage = {
@@ -157,6 +159,8 @@ export type Dept = {
   updated_at: string
   /** in the department itself, without those below it */
   user_count: number
+  /** grows with every change of the record */
+  version: number
 }
 
 export type DeptNode = {
@@ -173,6 +177,8 @@ export type DeptNode = {
   updated_at: string
   /** in the department itself, without those below it */
   user_count: number
+  /** grows with every change of the record */
+  version: number
 }
 
 export type DeptTree = {
@@ -189,6 +195,8 @@ export type Dict = {
   /** how an item is shown: default, badge or tag */
   type: string
   updated_at: string
+  /** grows with every change of the record */
+  version: number
 }
 
 export type DictItem = {
@@ -203,6 +211,8 @@ export type DictItem = {
   switch: 0 | 1
   updated_at: string
   value: string
+  /** grows with every change of the record */
+  version: number
 }
 
 export type DictItemPage = {
@@ -279,6 +289,8 @@ export type File = {
   uploader_name: string
   /** of the bytes: for everybody if it is public, else with a token */
   url: string
+  /** grows with every change of the record */
+  version: number
 }
 
 export type FileGroup = {
@@ -290,6 +302,8 @@ export type FileGroup = {
   name: string
   sort: number
   updated_at: string
+  /** grows with every change of the record */
+  version: number
 }
 
 export type FileGroupPage = {
@@ -467,6 +481,8 @@ export type NewAppUser = {
   status: 0 | 1
   updated_at: string
   username: string
+  /** grows with every change of the record */
+  version: number
 }
 
 export type NewUser = {
@@ -496,6 +512,8 @@ export type NewUser = {
   status: 0 | 1
   updated_at: string
   username: string
+  /** grows with every change of the record */
+  version: number
 }
 
 export type OpenDict = {
@@ -559,6 +577,8 @@ export type Permission = {
   status: 0 | 1
   type: number
   updated_at: string
+  /** grows with every change of the record */
+  version: number
 }
 
 export type PermissionNode = {
@@ -576,6 +596,8 @@ export type PermissionNode = {
   status: 0 | 1
   type: number
   updated_at: string
+  /** grows with every change of the record */
+  version: number
 }
 
 export type PermissionTree = {
@@ -813,6 +835,8 @@ export type Role = {
   status: 0 | 1
   updated_at: string
   user_count: number
+  /** grows with every change of the record */
+  version: number
 }
 
 export type RoleID = {
@@ -883,6 +907,8 @@ export type SettingGroup = {
   remark: string
   title: string
   updated_at: string
+  /** grows with every change of the record */
+  version: number
 }
 
 export type SettingGroupPage = {
@@ -1038,6 +1064,8 @@ export type TrashedFile = {
   uploader_name: string
   /** of the bytes: for everybody if it is public, else with a token */
   url: string
+  /** grows with every change of the record */
+  version: number
 }
 
 export type TrashedFilePage = {
@@ -1075,6 +1103,8 @@ export type User = {
   status: 0 | 1
   updated_at: string
   username: string
+  /** grows with every change of the record */
+  version: number
 }
 
 export type UserPage = {

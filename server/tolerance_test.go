@@ -1,0 +1,79 @@
+package server
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What clients may write in more than one form.
+
+func TestRangesInALocalTime(t *testing.T) {
+	in := start(t)
+	var made struct {
+		CreatedAt string `json:"created_at"`
+	}
+	in.ok("POST", "/system/dict", `{"code":"a","name":"A"}`, "owner").data(&made)
+	at, err := time.Parse(time.RFC3339Nano, made.CreatedAt)
+	must(t, err)
+	shanghai, err := time.LoadLocation("Asia/Shanghai")
+	must(t, err)
+	second := at.In(shanghai).Format(time.DateTime)
+	before := at.In(shanghai).Add(-time.Second).Format(time.DateTime)
+	day := at.In(shanghai).Format(time.DateOnly)
+	for _, c := range []struct {
+		from, to, tz string
+		found        bool
+	}{
+		{second, second, "Asia/Shanghai", true},
+		{second, second, "+08:00", true},
+		{second, second, "", false},
+		{second, second, "America/New_York", false},
+		{before, before, "Asia/Shanghai", false},
+		{"", second, "Asia/Shanghai", true},
+		{day, day, "Asia/Shanghai", true},
+		{at.Format(time.DateTime), at.Format(time.DateTime), "", true},
+		{made.CreatedAt, made.CreatedAt, "Asia/Shanghai", true}, // says its own zone
+	} {
+		query := url.Values{"created_at[]": {c.from, c.to}, "tz": {c.tz}}.Encode()
+		if a := in.ok("GET", "/system/dict?"+query, "", "owner"); strings.Contains(a.Body, `"total":1`) != c.found {
+			t.Errorf("%+v: %s", c, a.Body)
+		}
+	}
+	for _, tz := range []string{"Mars/Olympus", "Local", "../../etc/passwd", "8", strings.Repeat("x", 100)} {
+		in.call("GET", "/system/dict?tz="+url.QueryEscape(tz), "", "owner").names(400, "tz")
+	}
+}
+
+func TestFieldsOfFormsThatAreIgnored(t *testing.T) {
+	in := start(t, func(s *setup) { s.config.IgnoredFields = []string{"rePassword", "username"} })
+	in.ok("POST", "/admin/list", `{"username":"ann","password":"a long password","rePassword":"a long password"}`, "owner").brief(200, `"username":"ann"`)
+	in.call("POST", "/admin/list", `{"username":"bob","repassword":"x"}`, "owner").names(400, "repassword")
+	in.call("POST", "/system/setting", `{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":"a","value":"a","rePassword":"x"}]}`, "owner").names(400, "options[0].rePassword")
+}
+
+// All faults are answered together, with the first in the message.
+func TestAllFaultsAreAnsweredTogether(t *testing.T) {
+	in := start(t)
+	for _, c := range []struct {
+		body   string
+		code   int
+		fields []string
+		msg    string
+	}{
+		{`{"username":"x y","email":"no","sex":"x","nonsense":1}`, 422, []string{"username", "email", "sex", "nonsense"}, "username: must be letters, digits, . _ and - alone; 3 more fields are not acceptable"},
+		{`{"email":"no","nonsense":1}`, 422, []string{"username", "email", "nonsense"}, "username: is required; 2 more fields are not acceptable"},
+		{`{"username":"ann","nonsense":1,"other":2}`, 400, []string{"nonsense", "other"}, "nonsense: is not a field here; 1 more field is not acceptable"},
+		{`{"nonsense":1}`, 400, []string{"username", "nonsense"}, "username: is required; 1 more field is not acceptable"},
+		{`{}`, 422, []string{"username"}, "username: is required"},
+	} {
+		a := in.call("POST", "/admin/list", c.body, "owner")
+		a.names(c.code, c.fields...)
+		if msg := a.envelope().Msg; msg != c.msg {
+			t.Errorf("%s: %q", c.body, msg)
+		}
+	}
+	in.call("POST", "/system/setting", `{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":1,"value":"a"}],"sort":"x"}`, "owner").
+		brief(422, `"msg":"options[0].label: must be a text; 1 more field is not acceptable"`)
+}
