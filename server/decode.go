@@ -26,7 +26,7 @@ func (req *Request) decode(d *input, in any) error {
 		return err
 	}
 	for name := range query {
-		if !d.has("query", name) {
+		if !d.asks(name) {
 			malformed.Add(name, "is not a parameter here")
 		}
 	}
@@ -35,8 +35,8 @@ func (req *Request) decode(d *input, in any) error {
 		case "path":
 			bindText(f, v, req.params.ByName(f.name), malformed)
 		case "query":
-			if values := query[f.name]; len(values) > 0 && values[0] != "" {
-				bindText(f, v, values[0], malformed)
+			if text := f.queryText(query, malformed); text != "" {
+				bindText(f, v, text, malformed)
 			} else if f.required {
 				malformed.Add(f.name, "is required")
 			}
@@ -60,8 +60,31 @@ func (req *Request) decode(d *input, in any) error {
 	return invalid.Err(errs.Invalid)
 }
 
-// parseQuery refuses what url.ParseQuery would drop, and parameters given twice
-// unless their name ends in [].
+// asks reports whether a parameter of the query is known. A list may have brackets.
+func (d *input) asks(name string) bool {
+	plain, brackets := strings.CutSuffix(name, "[]")
+	f := d.find("query", plain)
+	return f != nil && (!brackets || f.list())
+}
+
+// list reports whether a parameter takes several values.
+func (f *field) list() bool { return f.typ.Kind() == reflect.Slice }
+
+// queryText returns the value of a field, "" for none. The values of a list, which may
+// be repeated keys or joined already, are joined by commas.
+func (f *field) queryText(query url.Values, faults errs.Faults) string {
+	values := query[f.name]
+	if f.list() {
+		values = slices.Concat(values, query[f.name+"[]"])
+		values = slices.DeleteFunc(values, func(v string) bool { return v == "" })
+	} else if len(values) > 1 {
+		faults.Add(f.name, "is given %d times", len(values))
+		values = values[:1]
+	}
+	return strings.Join(values, ",")
+}
+
+// parseQuery refuses what url.ParseQuery would drop.
 func parseQuery(raw string) (url.Values, error) {
 	if raw == "" {
 		return nil, nil
@@ -73,9 +96,6 @@ func parseQuery(raw string) (url.Values, error) {
 	for name, values := range query {
 		if !utf8.ValidString(name) || slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) }) {
 			return nil, errs.New(errs.Malformed, "the query string is not valid UTF-8")
-		}
-		if len(values) > 1 && !strings.HasSuffix(name, "[]") {
-			return nil, errs.Field(errs.Malformed, name, "is given %d times", len(values))
 		}
 	}
 	return query, nil

@@ -175,10 +175,17 @@ func parameters(rt *Route) []any {
 		} else if f.from == "path" {
 			param["description"] = "the record's id"
 		}
+		if f.list() {
+			explode(param)
+		}
 		params = append(params, param)
 	}
 	return params
 }
+
+// explode documents a parameter whose key is repeated for each value, which is what
+// most generated clients send, whatever a document says.
+func explode(param object) { param["style"], param["explode"] = "form", true }
 
 func listParameters(l *listInfo) []any {
 	var params []any
@@ -208,7 +215,8 @@ func listParameters(l *listInfo) []any {
 		add(name, "only records with this "+name, schema)
 	}
 	for _, name := range l.names(ranged) {
-		add(name+"[]", "given twice, from and to, inclusive; a time or a date, UTC", object{"type": "array", "items": object{"type": "string"}, "minItems": 2, "maxItems": 2})
+		add(name+"[]", "from and to, inclusive; a time or a date, UTC. The brackets may be left out, or the two joined by a comma", object{"type": "array", "items": object{"type": "string"}, "minItems": 2, "maxItems": 2})
+		explode(params[len(params)-1].(object))
 	}
 	return params
 }

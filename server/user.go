@@ -151,7 +151,7 @@ func deleteUser(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
 
 // byIDs is the input of what works on several records.
 type byIDs struct {
-	IDs []store.ID `query:"ids" check:"required" doc:"joined by commas; all or nothing"`
+	IDs []store.ID `query:"ids" check:"required" doc:"repeated keys, or joined by commas; all or nothing"`
 }
 
 func deleteUsers(tx *store.Tx, _ *Request, in *byIDs) (nothing, error) {
