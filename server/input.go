@@ -71,12 +71,21 @@ func describe(in reflect.Type, method string, out reflect.Type) *input {
 	}
 	if method != "GET" && isRecord(out) {
 		d.readOnly = map[string]bool{}
-		for _, name := range jsonNames(out) {
-			d.readOnly[name] = !d.has("json", name)
-		}
+		d.ignore(out)
 		d.updated = method == "PUT"
 	}
 	return d
+}
+
+// ignore makes the other fields of a record read-only, so that it can be sent back as
+// it was read. A record with a parent may be the node of a tree, with its children.
+func (d *input) ignore(record reflect.Type) {
+	for _, name := range jsonNames(record) {
+		d.readOnly[name] = !d.has("json", name)
+		if name == "parent_id" {
+			d.readOnly["children"] = true
+		}
+	}
 }
 
 func (d *input) has(from, name string) bool { return d.find(from, name) != nil }

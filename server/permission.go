@@ -5,6 +5,7 @@ import "reeve/store"
 var permissionRoutes = []Route{
 	read("/admin/rule", "admin.rule.query", "List permissions", permissionTree),
 	read("/admin/rule/parent", "admin.rule.query", "List what can be a parent", parentTree),
+	read("/admin/rule-node/:id", "admin.rule.query", "Get a permission", getPermission), // the router cannot have :id beside parent
 	write("POST", "/admin/rule", "admin.rule.create", "Create a permission", createPermission),
 	write("PUT", "/admin/rule/:id", "admin.rule.update", "Change a permission", changePermission),
 	write("DELETE", "/admin/rule/:id", "admin.rule.delete", "Delete a permission", deletePermission),
@@ -39,6 +40,10 @@ func permissionTree(tx *store.Tx, _ *Request, _ *none) (Encoded[tree[store.Permi
 func parentTree(tx *store.Tx, _ *Request, _ *none) (Encoded[tree[parentNode]], error) {
 	parents, err := store.PermissionTree.Get(tx).Parents()
 	return Encoded[tree[parentNode]]{JSON: parents}, err
+}
+
+func getPermission(tx *store.Tx, _ *Request, in *byID) (*store.Permission, error) {
+	return store.Permissions.Get(tx, in.ID)
 }
 
 type permissionIn struct {

@@ -185,6 +185,12 @@ func ofSeveral(rt Route) Route {
 	return rt
 }
 
+// sentBack lets a route also take records as another route answers them.
+func sentBack[T any](rt Route) Route {
+	rt.in.ignore(reflect.TypeFor[T]())
+	return rt
+}
+
 // unmonitored keeps a route out of monitoring, but for denials: who is refused there
 // is of interest like anywhere.
 func unmonitored(rt Route) Route {
