@@ -16,7 +16,7 @@ import (
 // decode fills an input struct from the path, the query and the body, and says
 // everything that is wrong with them at once.
 func (req *Request) decode(d *input, in any) error {
-	if len(d.fields) == 0 && req.http.URL.RawQuery == "" && req.http.ContentLength == 0 {
+	if d.idle && req.http.URL.RawQuery == "" && req.http.ContentLength == 0 {
 		return nil
 	}
 	v := reflect.ValueOf(in).Elem()
@@ -107,7 +107,7 @@ func bindText(f *field, v reflect.Value, text string, faults errs.Faults) {
 	switch target.Interface().(type) {
 	case store.ID:
 		id, err := parseID(text)
-		if err != nil {
+		if none := text == "0" && !f.required; err != nil && !none {
 			faults.Add(f.name, "%s", err)
 		}
 		target.SetUint(uint64(id))

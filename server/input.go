@@ -28,6 +28,7 @@ type input struct {
 	body     bool            // takes a JSON body
 	upload   bool            // takes a multipart body, which the handler reads
 	several  bool            // of several files
+	idle     bool            // nothing has to be decoded where there is neither a query nor a body
 }
 
 // field is one field of an input, or of an object inside one.
@@ -66,8 +67,10 @@ var patterns = map[string]struct {
 // its other fields may be sent back and are ignored.
 func describe(in reflect.Type, method string, out reflect.Type) *input {
 	d := &input{fields: describeFields(in, method)}
+	d.idle = true
 	for _, f := range d.fields {
 		d.body = d.body || f.from == "json"
+		d.idle = d.idle && f.from == "query" && !f.required
 	}
 	if method != "GET" && isRecord(out) {
 		d.readOnly = map[string]bool{}

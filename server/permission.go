@@ -19,6 +19,17 @@ type tree[T any] struct {
 	Data []node[T] `json:"data"`
 }
 
+// treeIn are the parameters of a list, which clients send to trees too, and to
+// the list of traces. Those are answered whole.
+type treeIn struct {
+	Page          string `query:"page" doc:"ignored, like the other parameters of lists: all is answered at once"`
+	Current       string `query:"current" doc:"ignored"`
+	PageSize      string `query:"pageSize" doc:"ignored"`
+	Sorter        string `query:"sorter" doc:"ignored"`
+	Filter        string `query:"filter" doc:"ignored"`
+	KeywordSearch string `query:"keywordSearch" doc:"ignored"`
+}
+
 // node is a record in a tree: its own fields and, where it has some, children.
 type node[T any] struct {
 	Record   T         `json:"-"`
@@ -32,12 +43,12 @@ type parentNode struct {
 	ParentID store.ID `json:"parent_id" doc:"0 at the top"`
 }
 
-func permissionTree(tx *store.Tx, _ *Request, _ *none) (Encoded[tree[store.Permission]], error) {
+func permissionTree(tx *store.Tx, _ *Request, _ *treeIn) (Encoded[tree[store.Permission]], error) {
 	all, err := store.PermissionTree.Get(tx).All()
 	return Encoded[tree[store.Permission]]{JSON: all}, err
 }
 
-func parentTree(tx *store.Tx, _ *Request, _ *none) (Encoded[tree[parentNode]], error) {
+func parentTree(tx *store.Tx, _ *Request, _ *treeIn) (Encoded[tree[parentNode]], error) {
 	parents, err := store.PermissionTree.Get(tx).Parents()
 	return Encoded[tree[parentNode]]{JSON: parents}, err
 }

@@ -1,6 +1,10 @@
 package server
 
-import "reeve/store"
+import (
+	"slices"
+
+	"reeve/store"
+)
 
 var userRoutes = []Route{
 	table("/admin/list", "admin.list.query", "List users", &users),
@@ -35,7 +39,8 @@ var users = Table[store.User, *user]{
 	},
 }
 
-// inDepts is the condition that a user is in one of some departments or below.
+// inDepts is the condition that a user is in one of some departments or below; 0
+// stands for no department.
 func inDepts(tx *store.Tx, values []int64) store.Condition {
 	var depts []store.ID
 	seen := map[store.ID]bool{} // with all below it
@@ -48,6 +53,9 @@ func inDepts(tx *store.Tx, values []int64) store.Condition {
 				}
 			}
 		}
+	}
+	if slices.Contains(values, 0) {
+		return store.UserByDept.NoneOr(tx, depts...)
 	}
 	return store.UserByDept.AnyOf(depts...)
 }
