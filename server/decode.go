@@ -123,10 +123,11 @@ func bindText(f *field, v reflect.Value, text string, faults errs.Faults) {
 		}
 		target.SetString(text)
 	case store.Flag:
-		if text != "1" && text != "0" {
+		on := text == "1" || text == "true"
+		if !on && text != "0" && text != "false" {
 			faults.Add(f.name, "must be 1 or 0")
 		}
-		target.SetBool(text == "1")
+		target.SetBool(on)
 	default:
 		panic("server: the input field " + f.name + " cannot come from a text")
 	}

@@ -148,7 +148,7 @@ func formSchema(in *input) object {
 			properties[f.name] = fieldSchema(f)
 		}
 	}
-	return object{"type": "object", "required": []any{"file"}, "properties": properties}
+	return object{"type": "object", "required": []any{"file"}, "properties": properties, "additionalProperties": false}
 }
 
 // operationID is the method and the words of the path: putAdminRuleIdShow.
