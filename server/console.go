@@ -84,7 +84,7 @@ func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request, name string) 
 		h := w.Header()
 		h.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 		h.Set("Content-Encoding", e.name)
-		h.Set("Vary", "Accept-Encoding")
+		h.Add("Vary", "Accept-Encoding")
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 		sendWhole(w, body)
 		return true

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -95,5 +97,100 @@ func TestAForeignPageReadsTheErrorsToo(t *testing.T) {
 	a.brief(401)
 	if a.Header.Get("Access-Control-Allow-Origin") != friend || !strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "X-Request-Id") {
 		t.Errorf("%v", a.Header)
+	}
+}
+
+// TestAPreflightAllowsTheHeadersThatClientsSend, in any case, and not those in which
+// proxies name their clients.
+func TestAPreflightAllowsTheHeadersThatClientsSend(t *testing.T) {
+	in := start(t, func(su *setup) { su.config.CORSOrigins = []string{friend} })
+	ask := func(headers ...string) []string {
+		r := in.request("PUT", "/system/setting/1", "", "nobody")
+		r.Method = http.MethodOptions
+		r.Header.Set("Origin", friend)
+		r.Header.Set("Access-Control-Request-Method", "PUT")
+		for _, line := range headers {
+			r.Header.Add("Access-Control-Request-Headers", line)
+		}
+		a := in.send(r)
+		if a.Code != http.StatusNoContent || !strings.Contains(strings.Join(a.Header.Values("Vary"), ", "), "Access-Control-Request-Headers") {
+			t.Errorf("%d %v", a.Code, a.Header)
+		}
+		return strings.Split(strings.ToLower(a.Header.Get("Access-Control-Allow-Headers")), ", ")
+	}
+	usual := []string{"x-requested-with", "content-type", "authorization", "if-none-match", "if-match", "if-range", "range", "cache-control", "accept-language"}
+	for _, name := range usual {
+		for _, got := range [][]string{ask(), ask(name), ask("X-Xsrf-Token," + name)} {
+			if !slices.Contains(got, name) {
+				t.Errorf("%s is not allowed: %q", name, got)
+			}
+		}
+	}
+	for _, lines := range [][]string{{"traceparent, x-xsrf-token"}, {"traceparent", "X-XSRF-TOKEN"}, {" ,,traceparent,x-xsrf-token,traceparent"}} {
+		if got := ask(lines...); !slices.Contains(got, "traceparent") || !slices.Contains(got, "x-xsrf-token") || slices.Contains(got, "") {
+			t.Errorf("%q: %q", lines, got)
+		}
+	}
+	plain := ask()
+	for _, name := range []string{"X-Forwarded-For", "x-forwarded-proto", "Forwarded", "X-Real-IP", "a b", "a:b", "ä", "*/*", strings.Repeat("x", maxLine+1)} {
+		if got := ask(name); !slices.Equal(got, plain) {
+			t.Errorf("%q: %q", name, got)
+		}
+	}
+	var many []string
+	for i := range 1000 {
+		many = append(many, fmt.Sprint("x-", i))
+	}
+	if got := ask(strings.Join(many, ",")); len(got) > 100 {
+		t.Errorf("%d headers", len(got))
+	}
+}
+
+// TestAForeignPageReadsEveryHeaderThatItNeeds: all that answers carry, except those
+// for the browser.
+func TestAForeignPageReadsEveryHeaderThatItNeeds(t *testing.T) {
+	in := start(t, func(su *setup) { su.config.CORSOrigins = []string{friend} })
+	in.keep("owner", "a.txt", "some text")
+	forBrowser := []string{ // and those that every page can read
+		"Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Vary", "Content-Security-Policy", "Cross-Origin-Resource-Policy",
+		"Cross-Origin-Opener-Policy", "Referrer-Policy", "X-Content-Type-Options", "Content-Encoding", "Connection", "Clear-Site-Data",
+		"Cache-Control", "Content-Language", "Content-Length", "Content-Type", "Expires", "Last-Modified", "Pragma",
+	}
+	seen := map[string]bool{}
+	look := func(method, url, as string, headers ...string) {
+		r := in.request(method, url, "", as)
+		r.Header.Set("Origin", friend)
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		a := in.send(r)
+		exposed := strings.Split(a.Header.Get("Access-Control-Expose-Headers"), ", ")
+		for name := range a.Header {
+			seen[name] = true
+			is := func(other string) bool { return strings.EqualFold(other, name) }
+			if !slices.ContainsFunc(exposed, is) && !slices.ContainsFunc(forBrowser, is) {
+				t.Errorf("%s: %s cannot be read", a.sent, name)
+			}
+		}
+	}
+	look("GET", "/file/list/1/content", "owner", "Range", "bytes=0-3")
+	look("GET", "/file/list/1/content", "owner", "Range", "bytes=100-")
+	look("GET", "/file/list/1/content", "nobody")
+	look("GET", "/system/setting-value", "owner")
+	look("GET", "/admin/list-export", "owner")
+	look("PUT", "/admin/list-export", "owner")
+	look("POST", "/admin/logout", "owner")
+	for range 10 {
+		r := in.request("POST", "/admin/login", `{"username":"x","password":"y"}`, "nobody")
+		r.Header.Set("Origin", friend)
+		a := in.send(r)
+		if a.Header.Get("Retry-After") != "" && strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "Retry-After") {
+			seen["Retry-After"] = true
+		}
+	}
+	for _, name := range []string{"Etag", "X-Request-Id", "Retry-After", "Content-Disposition", "Content-Range", "Accept-Ranges", "Allow", "Www-Authenticate"} {
+		if !seen[name] {
+			t.Errorf("no answer has %s", name)
+		}
 	}
 }

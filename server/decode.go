@@ -16,7 +16,7 @@ import (
 // decode fills an input struct from the path, the query and the body, and says
 // everything that is wrong with them at once.
 func (req *Request) decode(d *input, in any) error {
-	if len(d.fields) == 0 && req.http.URL.RawQuery == "" && req.http.ContentLength == 0 {
+	if d.idle && req.http.URL.RawQuery == "" && req.http.ContentLength == 0 {
 		return nil
 	}
 	v := reflect.ValueOf(in).Elem()
@@ -26,7 +26,7 @@ func (req *Request) decode(d *input, in any) error {
 		return err
 	}
 	for name := range query {
-		if !d.has("query", name) {
+		if !d.asks(name) {
 			bad.malformed.Add(name, "is not a parameter here")
 		}
 	}
@@ -35,8 +35,8 @@ func (req *Request) decode(d *input, in any) error {
 		case "path":
 			bindText(f, v, req.params.ByName(f.name), bad.malformed)
 		case "query":
-			if values := query[f.name]; len(values) > 0 && values[0] != "" {
-				bindText(f, v, values[0], bad.malformed)
+			if text := f.queryText(query, bad.malformed); text != "" {
+				bindText(f, v, text, bad.malformed)
 			} else if f.required {
 				bad.malformed.Add(f.name, "is required")
 			}
@@ -86,8 +86,31 @@ func (bad *inputFaults) err(d *input) error {
 	return all.Err(kind, order...)
 }
 
-// parseQuery refuses what url.ParseQuery would drop, and parameters given twice
-// unless their name ends in [].
+// asks reports whether a parameter of the query is known. A list may have brackets.
+func (d *input) asks(name string) bool {
+	plain, brackets := strings.CutSuffix(name, "[]")
+	f := d.find("query", plain)
+	return f != nil && (!brackets || f.list())
+}
+
+// list reports whether a parameter takes several values.
+func (f *field) list() bool { return f.typ.Kind() == reflect.Slice }
+
+// queryText returns the value of a field, "" for none. The values of a list, which may
+// be repeated keys or joined already, are joined by commas.
+func (f *field) queryText(query url.Values, faults errs.Faults) string {
+	values := query[f.name]
+	if f.list() {
+		values = slices.Concat(values, query[f.name+"[]"])
+		values = slices.DeleteFunc(values, func(v string) bool { return v == "" })
+	} else if len(values) > 1 {
+		faults.Add(f.name, "is given %d times", len(values))
+		values = values[:1]
+	}
+	return strings.Join(values, ",")
+}
+
+// parseQuery refuses what url.ParseQuery would drop.
 func parseQuery(raw string) (url.Values, error) {
 	if raw == "" {
 		return nil, nil
@@ -100,9 +123,6 @@ func parseQuery(raw string) (url.Values, error) {
 		if !utf8.ValidString(name) || slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) }) {
 			return nil, errs.New(errs.Malformed, "the query string is not valid UTF-8")
 		}
-		if len(values) > 1 && !strings.HasSuffix(name, "[]") {
-			return nil, errs.Field(errs.Malformed, name, "is given %d times", len(values))
-		}
 	}
 	return query, nil
 }
@@ -113,7 +133,7 @@ func bindText(f *field, v reflect.Value, text string, faults errs.Faults) {
 	switch target.Interface().(type) {
 	case store.ID:
 		id, err := parseID(text)
-		if err != nil {
+		if none := text == "0" && !f.required; err != nil && !none {
 			faults.Add(f.name, "%s", err)
 		}
 		target.SetUint(uint64(id))
@@ -129,10 +149,11 @@ func bindText(f *field, v reflect.Value, text string, faults errs.Faults) {
 		}
 		target.SetString(text)
 	case store.Flag:
-		if text != "1" && text != "0" {
+		on := text == "1" || text == "true"
+		if !on && text != "0" && text != "false" {
 			faults.Add(f.name, "must be 1 or 0")
 		}
-		target.SetBool(text == "1")
+		target.SetBool(on)
 	default:
 		panic("server: the input field " + f.name + " cannot come from a text")
 	}

@@ -22,7 +22,7 @@ func deptOf(tx *store.Tx, d *store.Dept) (*dept, error) {
 }
 
 // deptTree answers the departments in scope; the highest of them become tops.
-func deptTree(tx *store.Tx, req *Request, _ *none) (Encoded[tree[dept]], error) {
+func deptTree(tx *store.Tx, req *Request, _ *treeIn) (Encoded[tree[dept]], error) {
 	nodes := store.RuleBook.Get(tx).DeptTree(req.Actor.Scope(tx))
 	users, err := store.UserByDept.Counts(tx, nodeIDs(nodes, nil))
 	if err != nil {

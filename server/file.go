@@ -98,7 +98,7 @@ func getFile(tx *store.Tx, _ *Request, in *byID) (*file, error) {
 }
 
 type fileForm struct {
-	GroupID store.ID   `form:"group_id" doc:"absent for none"`
+	GroupID store.ID   `form:"group_id" doc:"absent or 0 for none"`
 	Public  store.Flag `form:"public" doc:"1 lets everybody read it who knows its address"`
 }
 

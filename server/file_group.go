@@ -1,6 +1,10 @@
 package server
 
-import "reeve/store"
+import (
+	"strings"
+
+	"reeve/store"
+)
 
 var fileGroupRoutes = []Route{
 	table("/file/group", "file.group.query", "List file groups", &fileGroups),
@@ -22,13 +26,27 @@ func fileGroupOf(tx *store.Tx, g *store.FileGroup) (*fileGroup, error) {
 }
 
 var fileGroups = Table[store.FileGroup, *fileGroup]{
-	of: store.FileGroups, order: "sort, then id, ascending", first: store.FileGroupBySort.Order(),
+	of: store.FileGroups, keywords: []string{"name"}, search: folderNamed, order: "sort, then id, ascending", first: store.FileGroupBySort.Order(),
 	out: func(tx *store.Tx, _ *Request, g *store.FileGroup) (*fileGroup, error) { return fileGroupOf(tx, g) },
 	columns: []tableColumn[store.FileGroup]{
 		{name: "id", uses: sorted},
-		{name: "name", uses: sorted, order: store.FileGroupByName.Order()},
+		{name: "name", uses: filtered | param | sorted, texts: foldersNamed, order: store.FileGroupByName.Order()},
 		{name: "sort", uses: sorted, order: store.FileGroupBySort.Order()},
 	},
+}
+
+// folderNamed is the condition that a group has a folded text in its name.
+func folderNamed(tx *store.Tx, part string) store.Condition {
+	return store.FileGroupByName.That(tx, "CONTAINS ?", func(name string) bool { return strings.Contains(name, part) })
+}
+
+// foldersNamed is the condition that a group has one of some names, in any case.
+func foldersNamed(tx *store.Tx, names []string) store.Condition {
+	folded := map[string]bool{}
+	for _, name := range names {
+		folded[store.Fold(name)] = true
+	}
+	return store.FileGroupByName.That(tx, "IN (?)", func(name string) bool { return folded[name] })
 }
 
 func getFileGroup(tx *store.Tx, req *Request, in *byID) (*fileGroup, error) {

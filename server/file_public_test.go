@@ -122,8 +122,8 @@ func TestPicturesThatAreNoAvatar(t *testing.T) {
 		field  string
 	}{
 		"nothing":              {nil, 400, "file"},
-		"a field first":        {[]formPart{fieldPart("public", "1"), filePart("x.png", picture)}, 400, "file"},
-		"another name":         {[]formPart{{`Content-Disposition: form-data; name="avatar"; filename="x.png"`, picture}}, 400, "file"},
+		"a field first":        {[]formPart{fieldPart("public", "1"), filePart("x.png", picture)}, 400, "public"},
+		"another name":         {[]formPart{{`Content-Disposition: form-data; name="avatar"; filename="x.png"`, picture}}, 400, "avatar"},
 		"an empty file":        {[]formPart{filePart("x.png", "")}, 415, "file"},
 		"a text":               {[]formPart{filePart("x.png", "words")}, 415, "file"},
 		"half a picture":       {[]formPart{filePart("x.png", picture[:50])}, 422, "file"},

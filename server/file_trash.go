@@ -4,7 +4,7 @@ import "reeve/store"
 
 var fileTrashRoutes = []Route{
 	table("/file/trash", "file.trash.query", "List the files in the trash", &fileTrash),
-	write("PUT", "/file/trash/:id", "file.trash.restore", "Take a file out of the trash", restoreFile),
+	sentBack[trashedFile](write("PUT", "/file/trash/:id", "file.trash.restore", "Take a file out of the trash", restoreFile)),
 	write("DELETE", "/file/trash/:id", "file.trash.delete", "Delete a file for ever", removeFile),
 	write("DELETE", "/file/trash", "file.trash.delete", "Delete files for ever", removeFiles),
 }
@@ -27,11 +27,15 @@ var fileTrash = Table[store.File, *trashedFile]{
 	}, fileColumns...),
 }
 
-func restoreFile(tx *store.Tx, _ *Request, in *byID) (*file, error) {
-	if _, err := seenFile(tx, in.ID, true); err != nil {
+func restoreFile(tx *store.Tx, req *Request, in *byID) (*file, error) {
+	f, err := seenFile(tx, in.ID, true)
+	if err == nil {
+		err = req.fresh(f)
+	}
+	if err != nil {
 		return nil, err
 	}
-	f, err := store.RestoreFile(tx, in.ID)
+	f, err = store.RestoreFile(tx, in.ID)
 	if err != nil {
 		return nil, err
 	}

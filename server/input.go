@@ -28,6 +28,7 @@ type input struct {
 	body     bool            // takes a JSON body
 	upload   bool            // takes a multipart body, which the handler reads
 	several  bool            // of several files
+	idle     bool            // nothing has to be decoded where there is neither a query nor a body
 }
 
 // field is one field of an input, or of an object inside one.
@@ -67,17 +68,28 @@ var patterns = map[string]struct {
 // its other fields may be sent back and are ignored.
 func describe(in reflect.Type, method string, out reflect.Type) *input {
 	d := &input{fields: describeFields(in, method)}
+	d.idle = true
 	for _, f := range d.fields {
 		d.body = d.body || f.from == "json"
+		d.idle = d.idle && f.from == "query" && !f.required
 	}
 	if method != "GET" && isRecord(out) {
 		d.readOnly = map[string]bool{}
-		for _, name := range jsonNames(out) {
-			d.readOnly[name] = !d.has("json", name)
-		}
-		d.updated = method == "PUT" && d.body
+		d.ignore(out)
+		d.updated = method == "PUT"
 	}
 	return d
+}
+
+// ignore makes the other fields of a record read-only, so that it can be sent back as
+// it was read. A record with a parent may be the node of a tree, with its children.
+func (d *input) ignore(record reflect.Type) {
+	for _, name := range jsonNames(record) {
+		d.readOnly[name] = !d.has("json", name)
+		if name == "parent_id" {
+			d.readOnly["children"] = true
+		}
+	}
 }
 
 func (d *input) has(from, name string) bool { return d.find(from, name) != nil }

@@ -10,12 +10,13 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"reeve/store"
 	"reeve/store/errs"
 )
 
 const (
-	maxNesting = 32     // levels of a JSON body
-	maxValues  = 20_000 // members and elements of a JSON body, all levels together
+	maxNesting = 2 * store.MaxDepth // levels of a JSON body; a node of a tree that is sent back has two for each of its own
+	maxValues  = 20_000             // members and elements of a JSON body, all levels together
 
 	checkEvery = 1 << 10 // values after which parsing looks whether the client is still there
 )

@@ -29,7 +29,7 @@ const (
 	filtered use = 1 << iota // filter={"name":["1"]}
 	sorted                   // sorter={"name":"ascend"}
 	param                    // name=1
-	ranged                   // name[]=from&name[]=to
+	ranged                   // name[]=from&name[]=to, with or without the brackets, or name=from,to
 )
 
 // columnInfo is a column without the way to its values.
@@ -141,6 +141,10 @@ func (l *listInfo) ask(req *Request) (*question, error) {
 		if !slices.ContainsFunc(values, func(v string) bool { return v != "" }) {
 			continue
 		}
+		if len(values) > 1 && l.column(strings.TrimSuffix(name, "[]"), ranged) == nil {
+			faults.Add(name, "is given %d times", len(values))
+			continue
+		}
 		switch value := values[0]; name {
 		case "page", "current":
 			if other := query.Get("page"); name == "current" && other != "" && other != value {
@@ -175,8 +179,7 @@ func (l *listInfo) knows(name string) bool {
 	case "tz":
 		return l.names(ranged) != nil
 	}
-	plain, isRange := strings.CutSuffix(name, "[]")
-	return l.column(name, param) != nil || isRange && l.column(plain, ranged) != nil
+	return l.column(name, param) != nil || l.column(strings.TrimSuffix(name, "[]"), ranged) != nil
 }
 
 // parseCount reads a positive number; one too large to be one is as good as the
@@ -277,6 +280,14 @@ func (l *listInfo) field(q *question, name string, values []string, query url.Va
 		q.oneOf(c, name, values, faults)
 		return
 	}
+	plain, brackets := strings.CutSuffix(name, "[]")
+	if brackets && slices.ContainsFunc(query[plain], func(v string) bool { return v != "" }) {
+		faults.Add(name, "is another name of %s, which is given too", plain)
+		return
+	}
+	if len(values) == 1 {
+		values = strings.SplitN(values[0], ",", 3)
+	}
 	if len(values) != 2 {
 		faults.Add(name, "must be given twice: from and to")
 		return
@@ -291,7 +302,7 @@ func (l *listInfo) field(q *question, name string, values []string, query url.Va
 		faults.Add(name, "must be times like 2025-05-08T03:04:05Z or 2025-05-08 03:04:05, or dates like 2025-05-08")
 		return
 	}
-	q.ranges = append(q.ranges, between{strings.TrimSuffix(name, "[]"), low, high})
+	q.ranges = append(q.ranges, between{plain, low, high})
 }
 
 // zoneOf reads the parameter tz: the name of a zone, or what it is ahead of UTC.

@@ -19,6 +19,8 @@ type Table[T, Out any] struct {
 	// only is what every record of the list meets, and so does whatever a filter
 	// finds; nil when the list has all records.
 	only func() store.Condition
+	// search is what keywordSearch asks of a collection without search texts.
+	search func(tx *store.Tx, part string) store.Condition
 	// scope narrows the list to what the caller may see; nil for everything.
 	scope func(tx *store.Tx, req *Request) (c store.Condition, narrow bool)
 	out   func(tx *store.Tx, req *Request, v *T) (Out, error)
@@ -98,6 +100,9 @@ func (t *Table[T, Out]) find(tx *store.Tx, req *Request, ask *question) ([]*T, i
 // query is what the collection is asked.
 func (t *Table[T, Out]) query(tx *store.Tx, req *Request, ask *question, offset, limit int) store.Query[T] {
 	q := store.Query[T]{Search: ask.search, Order: t.first, Descending: t.descending, Offset: offset, Limit: limit}
+	if t.search != nil && ask.search != "" {
+		q.Search, q.Where = "", append(q.Where, t.search(tx, ask.search))
+	}
 	if t.scope != nil {
 		if c, narrow := t.scope(tx, req); narrow {
 			q.Where = append(q.Where, c)

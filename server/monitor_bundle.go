@@ -73,7 +73,7 @@ func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration,
 		a.eventHead, a.Address, a.Route = b.head(a.RecordedAt), r.Address, r.Route
 	}
 	r.Events = int64(len(b.auth) + len(b.ops) + len(b.cached) + len(b.redis))
-	b.marks = marks{at: r.RecordedAt, user: req.Actor.ID, app: req.Actor.App, duration: took, status: uint16(req.w.status), slow: bool(r.Slow), failed: req.w.status >= 400 || req.mon.broken}
+	b.marks = marks{at: r.RecordedAt, user: req.Actor.ID, app: req.Actor.App, duration: took, status: uint16(req.w.status), slow: bool(r.Slow), failed: req.failed() || req.mon.broken}
 	b.size = 2048 + int64(len(r.Payload)+512*(len(b.ops)+len(b.auth)+len(b.cached)+len(b.redis)))
 	return b
 }

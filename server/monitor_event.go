@@ -46,7 +46,7 @@ type requestEvent struct {
 	UserAgent  string            `json:"user_agent"`
 	Headers    map[string]string `json:"headers" doc:"those that tell nothing secret"`
 	Payload    string            `json:"payload" doc:"the JSON body up to 4 KiB, secrets hidden"`
-	Status     int64             `json:"status"`
+	Status     int64             `json:"status" doc:"499 if the client closed the connection before the answer was complete"`
 	Error      string            `json:"error" doc:"the errorCode of a failure"`
 	Message    string            `json:"message" doc:"what a failure said, secrets hidden"`
 	DurationMS float64           `json:"duration_ms"`

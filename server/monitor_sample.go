@@ -78,10 +78,14 @@ func (m *monitor) done(rt *Route, req *Request, err error, took time.Duration) {
 	m.put(m.bundle(rt, req, err, took, stands))
 }
 
+// failed reports whether a request was refused or failed. One whose client has gone
+// did neither.
+func (req *Request) failed() bool { return req.w.status >= 400 && req.w.status != statusGone }
+
 // matters tells whether a request is kept whatever the traffic: failures, denials,
 // writes, and what was slow.
 func (m *monitor) matters(req *Request, took time.Duration) bool {
-	if req.w.status >= 400 || req.w.status == 0 || req.mon.broken || req.http.Method != "GET" && req.http.Method != "HEAD" || took >= time.Duration(m.slowRequest.Load()) {
+	if req.failed() || req.w.status == 0 || req.mon.broken || req.http.Method != "GET" && req.http.Method != "HEAD" || took >= time.Duration(m.slowRequest.Load()) {
 		return true
 	}
 	for i := range req.mon.watch.Ops {

@@ -103,7 +103,7 @@ func (t *tallies) add(rt *Route, req *Request, took time.Duration) {
 	sum.Requests++
 	sum.Micros += took.Microseconds()
 	sum.Slowest = max(sum.Slowest, took.Microseconds())
-	if req.w.status >= 400 || req.mon.broken {
+	if req.failed() || req.mon.broken {
 		sum.Failed++
 	}
 	if req.Actor.ID != 0 {

@@ -205,7 +205,7 @@ type traceList struct {
 	Data []trace `json:"data"`
 }
 
-func listTraces(tx *store.Tx, req *Request, _ *none) (*traceList, error) {
+func listTraces(tx *store.Tx, req *Request, _ *treeIn) (*traceList, error) {
 	t := &req.s.monitor.traces
 	t.mu.Lock()
 	defer t.mu.Unlock()

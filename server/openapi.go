@@ -160,7 +160,7 @@ func formSchema(in *input) object {
 			properties[f.name] = fieldSchema(f)
 		}
 	}
-	return object{"type": "object", "required": []any{"file"}, "properties": properties}
+	return object{"type": "object", "required": []any{"file"}, "properties": properties, "additionalProperties": false}
 }
 
 // operationID is the method and the words of the path: putAdminRuleIdShow.
@@ -187,6 +187,9 @@ func parameters(rt *Route) []any {
 		} else if f.from == "path" {
 			param["description"] = "the record's id"
 		}
+		if f.list() {
+			explode(param)
+		}
 		params = append(params, param)
 	}
 	if rt.in.updated {
@@ -194,6 +197,10 @@ func parameters(rt *Route) []any {
 	}
 	return params
 }
+
+// explode documents a parameter whose key is repeated for each value, which is what
+// most generated clients send, whatever a document says.
+func explode(param object) { param["style"], param["explode"] = "form", true }
 
 func listParameters(l *listInfo) []any {
 	var params []any
@@ -226,7 +233,8 @@ func listParameters(l *listInfo) []any {
 		add("tz", "the time zone, like Asia/Shanghai or +08:00, of dates and of times that name none; UTC without it", object{"type": "string"})
 	}
 	for _, name := range l.names(ranged) {
-		add(name+"[]", "given twice, from and to, inclusive; a time or a date, in UTC or in the zone tz", object{"type": "array", "items": object{"type": "string"}, "minItems": 2, "maxItems": 2})
+		add(name+"[]", "from and to, inclusive; a time or a date, in UTC or in the zone tz. The brackets may be left out, or the two joined by a comma", object{"type": "array", "items": object{"type": "string"}, "minItems": 2, "maxItems": 2})
+		explode(params[len(params)-1].(object))
 	}
 	return params
 }

@@ -5,6 +5,7 @@ import "reeve/store"
 var permissionRoutes = []Route{
 	read("/admin/rule", "admin.rule.query", "List permissions", permissionTree),
 	read("/admin/rule/parent", "admin.rule.query", "List what can be a parent", parentTree),
+	read("/admin/rule-node/:id", "admin.rule.query", "Get a permission", getPermission), // the router cannot have :id beside parent
 	write("POST", "/admin/rule", "admin.rule.create", "Create a permission", createPermission),
 	write("PUT", "/admin/rule/:id", "admin.rule.update", "Change a permission", changePermission),
 	write("DELETE", "/admin/rule/:id", "admin.rule.delete", "Delete a permission", deletePermission),
@@ -16,6 +17,18 @@ var permissionRoutes = []Route{
 // tree is what a tree answers; T is the record of a node.
 type tree[T any] struct {
 	Data []node[T] `json:"data"`
+}
+
+// treeIn are the parameters of a list, which clients send to trees too, and to
+// the list of traces. Those are answered whole.
+type treeIn struct {
+	Page          string `query:"page" doc:"ignored, like the other parameters of lists: all is answered at once"`
+	Current       string `query:"current" doc:"ignored"`
+	PageSize      string `query:"pageSize" doc:"ignored"`
+	TZ            string `query:"tz" doc:"ignored"`
+	Sorter        string `query:"sorter" doc:"ignored"`
+	Filter        string `query:"filter" doc:"ignored"`
+	KeywordSearch string `query:"keywordSearch" doc:"ignored"`
 }
 
 // node is a record in a tree: its own fields and, where it has some, children.
@@ -31,14 +44,18 @@ type parentNode struct {
 	ParentID store.ID `json:"parent_id" doc:"0 at the top"`
 }
 
-func permissionTree(tx *store.Tx, _ *Request, _ *none) (Encoded[tree[store.Permission]], error) {
+func permissionTree(tx *store.Tx, _ *Request, _ *treeIn) (Encoded[tree[store.Permission]], error) {
 	all, err := store.PermissionTree.Get(tx).All()
 	return Encoded[tree[store.Permission]]{JSON: all}, err
 }
 
-func parentTree(tx *store.Tx, _ *Request, _ *none) (Encoded[tree[parentNode]], error) {
+func parentTree(tx *store.Tx, _ *Request, _ *treeIn) (Encoded[tree[parentNode]], error) {
 	parents, err := store.PermissionTree.Get(tx).Parents()
 	return Encoded[tree[parentNode]]{JSON: parents}, err
+}
+
+func getPermission(tx *store.Tx, _ *Request, in *byID) (*store.Permission, error) {
+	return store.Permissions.Get(tx, in.ID)
 }
 
 type permissionIn struct {

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"reeve/store"
@@ -28,11 +27,7 @@ type avatarOut struct {
 
 // setAvatar makes the caller's picture small, stores it, and then lets the user
 // refer to it.
-func setAvatar(req *Request, _ *none, file io.Reader) (*avatarOut, error) {
-	data, err := io.ReadAll(io.LimitReader(file, maxAvatarBytes+1))
-	if err != nil {
-		return nil, err
-	}
+func setAvatar(req *Request, _ *none, data []byte) (*avatarOut, error) {
 	if len(data) > maxAvatarBytes {
 		return nil, errs.Field(errs.TooLarge, "file", "has more than %d MiB", maxAvatarBytes>>20)
 	}

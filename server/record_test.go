@@ -18,7 +18,8 @@ var wholeRecords = []struct{ name, read, url string }{
 	{"a secret without a value", ownSetting(2), ownSetting(2)},
 	{"a secret", ownSetting(3), ownSetting(3)},
 	{"a setting group", "/system/setting-group/2", "/system/setting-group/2"},
-	{"a permission", "/admin/rule", "/admin/rule/1"},
+	{"a permission", "/admin/rule-node/1", "/admin/rule/1"},
+	{"a permission with all below it", "/admin/rule", "/admin/rule/1"},
 	{"a permission to be shown", "/admin/rule", "/admin/rule/1/show"},
 	{"a permission to be enabled", "/admin/rule", "/admin/rule/1/status"},
 	{"one's own account", "/admin/info", "/admin/info"},
@@ -27,6 +28,9 @@ var wholeRecords = []struct{ name, read, url string }{
 	{"a role", "/admin/role/3", "/admin/role/3"},
 	{"a role to be granted", "/admin/role/3", "/admin/role/3/rule"},
 	{"a department", "/admin/dept/2", "/admin/dept/2"},
+	{"a department with all below it", "/admin/dept", "/admin/dept/1"},
+	{"a file", "/file/list/1", "/file/list/1"},
+	{"a file group", "/file/group/1", "/file/group/1"},
 	{"a dictionary", "/system/dict/1", "/system/dict/1"},
 	{"a dictionary item", "/system/dict/1/item", "/system/dict/1/item/1"},
 	{"an app user", "/user/list/1", "/user/list/1"},
@@ -60,6 +64,10 @@ func withRecords(t *testing.T) *instance {
 	in.appUser("customer")
 	in.create("/system/dict", `{"code":"colour","name":"Colour","type":"tag","describe":"one\ntwo","status":0}`)
 	in.create("/system/dict/1/item", `{"label":"Red","value":"red","sort":-3,"switch":0,"status":"error"}`)
+	in.create("/file/group", `{"name":"Papers","sort":2,"describe":"one\ntwo"}`)
+	in.keep("owner", "a.txt", "text", fieldPart("group_id", "1"), fieldPart("public", "1"))
+	in.keep("owner", "b.txt", "text")
+	in.ok("DELETE", "/file/list/2", "", "owner")
 	return in
 }
 
@@ -75,7 +83,6 @@ func (in *instance) read(url string) []byte {
 	case outer.Info != nil:
 		return outer.Info
 	case outer.Data != nil:
-		delete(outer.Data[0], "children")
 		return encodeJSON(in.t, outer.Data[0])
 	}
 	return data
@@ -90,12 +97,101 @@ func TestARecordSentBackWholeChangesNothing(t *testing.T) {
 			whole := in.read(r.read)
 			before := in.dump()
 			a := in.ok("PUT", r.url, string(whole), userOfURL(r.url))
-			if got := record(a); !sameJSON(t, string(got), string(whole)) {
+			want := decodeObject(t, string(whole))
+			delete(want, "children") // which are records of their own
+			if got := record(a); !sameJSON(t, string(got), string(encodeJSON(t, want))) {
 				t.Errorf("sent %s\ngot  %s", whole, got)
 			}
 			in.unchanged(before)
 		})
 	}
+}
+
+// TestEveryRecordRouteIsAmongTheseTests: what the table says can be sent a record.
+func TestEveryRecordRouteIsAmongTheseTests(t *testing.T) {
+	tested := map[string]bool{"/file/trash/{id}": true} // changes what is sent to it: see the next test
+	for _, r := range wholeRecords {
+		path, _ := findOperation("PUT", r.url)
+		tested[path] = true
+	}
+	for _, rt := range routes() {
+		if rt.Method == "PUT" && rt.in.readOnly != nil && !tested[documentPath(rt.Path)] {
+			t.Errorf("%s is not sent a whole record", rt.name())
+		}
+	}
+}
+
+// TestNodesOfOtherTreesAndTheTrashAreSentBack: what is read elsewhere than where it is
+// written.
+func TestNodesOfOtherTreesAndTheTrashAreSentBack(t *testing.T) {
+	in := withRecords(t)
+	before := in.dump()
+	var info struct{ Menus []json.RawMessage }
+	in.ok("GET", "/admin/info", "", "owner").data(&info)
+	in.ok("PUT", "/admin/rule/1", string(in.read("/admin/rule/parent")), "owner")
+	in.ok("PUT", "/admin/rule/"+ident(info.Menus[0]).String(), string(info.Menus[0]), "owner")
+	in.unchanged(before)
+	trashed := string(in.read("/file/trash"))
+	in.call("PUT", "/file/trash/2", strings.Replace(trashed, `"updated_at":"2`, `"updated_at":"1`, 1), "owner").brief(409, "stale")
+	in.unchanged(before)
+	in.ok("PUT", "/file/trash/2", trashed, "owner").brief(200, `"id":2,`)
+	in.ok("GET", "/file/list/2", "", "owner")
+	for _, url := range []string{ownSetting(1), "/system/dict/1", "/admin/role/3", "/admin/list/2"} {
+		in.call("PUT", url, `{"children":[]}`, "owner").names(400, "children")
+	}
+}
+
+// TestTheDeepestTreeIsSentBack, from its top.
+func TestTheDeepestTreeIsSentBack(t *testing.T) {
+	in := start(t)
+	for i := range store.MaxDepth {
+		in.dept(fmt.Sprint("level ", i), store.ID(i))
+	}
+	before := in.dump()
+	in.ok("PUT", "/admin/dept/1", string(in.read("/admin/dept")), "owner")
+	in.unchanged(before)
+}
+
+// TestARecordThatWasReadCanBeCreatedAgain, with its read-only fields and children.
+func TestARecordThatWasReadCanBeCreatedAgain(t *testing.T) {
+	for _, rt := range routes() {
+		if rt.Method != "POST" || rt.in.readOnly == nil || !rt.in.body || strings.HasPrefix(rt.Path, "/system/monitor") {
+			continue
+		}
+		t.Run(rt.Path, func(t *testing.T) {
+			in := withGoodBodies(t)
+			good := goodBodies[rt.name()]
+			whole := decodeObject(t, string(record(in.ok("POST", good.url, good.body, "owner"))))
+			in.ok("DELETE", fmt.Sprintf("%s/%v", good.url, whole["id"]), "", "owner")
+			if whole["parent_id"] != nil {
+				whole["children"] = []any{decodeObject(t, good.body)}
+			}
+			again := decodeObject(t, string(record(in.ok("POST", good.url, string(encodeJSON(t, whole)), "owner"))))
+			for _, name := range []string{"id", "created_at", "updated_at", "children", "password", "must_change_password"} {
+				delete(whole, name)
+				delete(again, name)
+			}
+			if !sameJSON(t, string(encodeJSON(t, again)), string(encodeJSON(t, whole))) {
+				t.Errorf("sent %v\ngot  %v", whole, again)
+			}
+		})
+	}
+}
+
+func TestGetAPermission(t *testing.T) {
+	in := start(t)
+	in.clerk("clerk", "admin.rule.update")
+	in.clerk("reader", "admin.rule.query")
+	a := in.ok("GET", "/admin/rule-node/1", "", "reader")
+	if whole := decodeObject(t, string(in.read("/admin/rule"))); !sameJSON(t, string(encodeJSON(t, func() any { delete(whole, "children"); return whole }())), string(record(a))) {
+		t.Errorf("%s", a.Body)
+	}
+	runCases(t, in, []apiCase{
+		{"an action", "GET", "/admin/rule-node/" + in.permission("admin.rule.query").String(), "", "owner", 200, []string{`"key":"admin.rule.query"`, `"type":2`}, []string{"children"}},
+		{"one that is not there", "GET", "/admin/rule-node/9999", "", "owner", 404, []string{`"errorCode":"not_found"`}, nil},
+		{"no id", "GET", "/admin/rule-node/x", "", "owner", 400, []string{`"id":`}, nil},
+		{"without the permission", "GET", "/admin/rule-node/1", "", "clerk", 403, []string{"admin.rule.query"}, nil},
+	})
 }
 
 func TestReadOnlyFieldsAreIgnored(t *testing.T) {
@@ -117,7 +213,8 @@ func TestReadOnlyFieldsAreIgnored(t *testing.T) {
 var staleChanges = map[string]string{
 	"/system/setting/1": `"sort":77`, ownSetting(1): `"sort":77`, ownSetting(2): `"sort":77`, ownSetting(3): `"sort":77`, "/system/setting-group/2": `"remark":"x"`,
 	"/admin/rule/1": `"sort":77`, "/admin/rule/1/show": `"show":0`, "/admin/rule/1/status": `"status":0`, "/admin/info": `"nickname":"x"`,
-	"/admin/list/2": `"nickname":"x"`, "/admin/list/2/status": `"status":0`, "/admin/role/3": `"sort":77`, "/admin/role/3/rule": `"rule_ids":[3]`, "/admin/dept/2": `"sort":77`,
+	"/admin/list/2": `"nickname":"x"`, "/admin/list/2/status": `"status":0`, "/admin/role/3": `"sort":77`, "/admin/role/3/rule": `"rule_ids":[3]`, "/admin/dept/2": `"sort":77`, "/admin/dept/1": `"sort":77`,
+	"/file/list/1": `"public":0`, "/file/group/1": `"sort":77`,
 	"/system/dict/1": `"status":1`, "/system/dict/1/item/1": `"switch":1`,
 	"/user/list/1": `"nickname":"x"`, "/user/list/1/status": `"status":0`, "/api/user": `"nickname":"x"`,
 }

@@ -81,14 +81,21 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 			w.Header()["Cross-Origin-Resource-Policy"] = anyOrigin
 		}
 		err := s.run(rt, req)
+		gone := req.abandoned(err)
+		if gone != nil {
+			err, req.w.status = gone, statusGone
+		}
 		defer func() { // also of an answer that is broken off
 			s.record(stats, req, err)
 			req.letGo() // last: monitoring reads the body
 		}()
-		if err != nil {
+		if err != nil && gone == nil {
 			s.fail(req, err)
 		}
 		s.logRequest(rt.Path, req, err)
+		if gone != nil {
+			panic(http.ErrAbortHandler) // what has been sent, if anything, must not be taken for the answer
+		}
 	}
 }
 
@@ -298,6 +305,7 @@ type statusWriter struct {
 	http.ResponseWriter
 	status int
 	bytes  int64 // of the body
+	err    error // of the connection
 }
 
 func (w *statusWriter) WriteHeader(code int) {
@@ -313,6 +321,9 @@ func (w *statusWriter) Write(b []byte) (int, error) {
 	}
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)
+	if err != nil {
+		w.err = err
+	}
 	return n, err
 }
 

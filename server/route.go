@@ -3,7 +3,6 @@ package server
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -142,8 +141,9 @@ func raw[In any](path, access, title, mediaType string, handler func(*Request, *
 }
 
 // upload makes a POST route that takes one file, as multipart/form-data with the
-// field file. The handler reads it as it arrives; nothing is kept elsewhere.
-func upload[In, Out any](path, access, title string, maxBytes int64, handler func(*Request, *In, io.Reader) (Out, error)) Route {
+// field file and form fields before or after it. The handler runs when the whole form
+// is known; maxBytes is all of it.
+func upload[In, Out any](path, access, title string, maxBytes int64, handler func(*Request, *In, []byte) (Out, error)) Route {
 	rt := uploads(path, access, title, func(req *Request, in *In, form *form) (out Out, err error) {
 		file, err := form.only(maxBytes)
 		if err != nil {
@@ -182,6 +182,12 @@ func uploads[In, Out any](path, access, title string, handler func(*Request, *In
 // ofSeveral tells the document that a route takes several files at once.
 func ofSeveral(rt Route) Route {
 	rt.in.several = true
+	return rt
+}
+
+// sentBack lets a route also take records as another route answers them.
+func sentBack[T any](rt Route) Route {
+	rt.in.ignore(reflect.TypeFor[T]())
 	return rt
 }
 

@@ -161,34 +161,6 @@ func (s *Server) refuse(err error) http.Handler {
 	})
 }
 
-// cors lets pages of the configured origins use the interface. Nothing is
-// allowed by default, and credentials never are: tokens travel in a header.
-func (s *Server) cors(next http.Handler) http.Handler {
-	if len(s.config.CORSOrigins) == 0 {
-		return next
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Add("Vary", "Origin")
-		origin := r.Header.Get("Origin")
-		if !slices.Contains(s.config.CORSOrigins, origin) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		h.Set("Access-Control-Allow-Origin", origin)
-		h["Cross-Origin-Resource-Policy"] = anyOrigin
-		h.Set("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id, Content-Disposition")
-		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
-			h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
-			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match")
-			h.Set("Access-Control-Max-Age", "600")
-			w.WriteHeader(http.StatusNoContent)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
 func (s *Server) nextID() string {
 	return s.idHead + "-" + strconv.FormatUint(s.idTail.Add(1), 36)
 }

@@ -157,21 +157,28 @@ func (f *form) set(part *multipart.Part) error {
 	return faults.Err(errs.Malformed)
 }
 
-// only returns the file of a form that has one and nothing before it; the whole
-// body has at most maxBytes.
-func (f *form) only(maxBytes int64) (io.Reader, error) {
+// only returns the file of a form that has exactly one, once the form has ended and
+// its fields are set; the whole body has at most maxBytes.
+func (f *form) only(maxBytes int64) ([]byte, error) {
 	f.body.ReadCloser = http.MaxBytesReader(nil, f.body.ReadCloser, maxBytes)
-	part, err := f.nextPart()
-	if err == io.EOF {
-		return nil, f.ended()
+	_, file, err := f.next()
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(file)
+	if errs.Is(err, errs.TooLarge) {
+		err = errs.Field(errs.TooLarge, "file", "is too large: the form may have %d bytes", maxBytes)
 	}
 	if err != nil {
-		return nil, uploadFault(err)
+		return nil, err
 	}
-	if part.FormName() != "file" {
-		return nil, errs.Field(errs.Malformed, "file", "must be the first field of the form")
+	switch _, more, err := f.next(); {
+	case err != nil:
+		return nil, err
+	case more != nil:
+		return nil, errs.Field(errs.Malformed, "file", "is sent more than once")
 	}
-	return uploadReader{part}, nil
+	return data, nil
 }
 
 // uploadReader tells what went wrong with the body in the words of an answer.

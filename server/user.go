@@ -1,6 +1,10 @@
 package server
 
-import "reeve/store"
+import (
+	"slices"
+
+	"reeve/store"
+)
 
 var userRoutes = []Route{
 	table("/admin/list", "admin.list.query", "List users", &users),
@@ -35,7 +39,8 @@ var users = Table[store.User, *user]{
 	},
 }
 
-// inDepts is the condition that a user is in one of some departments or below.
+// inDepts is the condition that a user is in one of some departments or below; 0
+// stands for no department.
 func inDepts(tx *store.Tx, values []int64) store.Condition {
 	var depts []store.ID
 	seen := map[store.ID]bool{} // with all below it
@@ -48,6 +53,9 @@ func inDepts(tx *store.Tx, values []int64) store.Condition {
 				}
 			}
 		}
+	}
+	if slices.Contains(values, 0) {
+		return store.UserByDept.NoneOr(tx, depts...)
 	}
 	return store.UserByDept.AnyOf(depts...)
 }
@@ -151,7 +159,7 @@ func deleteUser(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
 
 // byIDs is the input of what works on several records.
 type byIDs struct {
-	IDs []store.ID `query:"ids" check:"required" doc:"joined by commas; all or nothing"`
+	IDs []store.ID `query:"ids" check:"required" doc:"repeated keys, or joined by commas; all or nothing"`
 }
 
 func deleteUsers(tx *store.Tx, _ *Request, in *byIDs) (nothing, error) {

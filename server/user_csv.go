@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bufio"
 	"encoding/csv"
 	"errors"
 	"io"
@@ -51,12 +50,9 @@ type csvRow struct {
 }
 
 // readUserCSV reads the rows; the header says which columns there are, in any order.
-func readUserCSV(file io.Reader) ([]csvRow, error) {
-	buffered := bufio.NewReader(file)
-	if mark, err := buffered.Peek(3); err == nil && string(mark) == "\ufeff" {
-		buffered.Discard(3) // just peeked
-	}
-	reader := csv.NewReader(buffered)
+func readUserCSV(text string) ([]csvRow, error) {
+	reader := csv.NewReader(strings.NewReader(text))
+	reader.Comma = separator(text)
 	header, err := reader.Read()
 	if err != nil {
 		return nil, csvFault(err)
@@ -105,7 +101,17 @@ func csvFault(err error) error {
 	case errors.As(err, &parse):
 		return errs.Field(errs.Invalid, "file", "line %d: %s", parse.Line, parse.Err)
 	}
-	return uploadFault(err)
+	return err
+}
+
+// separator is what separates the cells of a table: the first comma, semicolon or tab
+// of the header, whose names have none of these.
+func separator(text string) rune {
+	header, _, _ := strings.Cut(text, "\n")
+	if at := strings.IndexAny(header, ",;\t"); at >= 0 {
+		return rune(header[at])
+	}
+	return ','
 }
 
 // splitRoles splits at semicolons that have no backslash before them.

@@ -1,9 +1,9 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 
@@ -11,8 +11,23 @@ import (
 	"reeve/store/errs"
 )
 
+// importIn takes its parameters in the query or as form fields.
 type importIn struct {
-	DryRun store.Flag `query:"dry_run" doc:"1 reports what would happen and changes nothing"`
+	DryRun      *store.Flag `query:"dry_run" doc:"1 reports what would happen and changes nothing; also a form field"`
+	Charset     *string     `query:"charset" doc:"utf-8, utf-16le, utf-16be, windows-1252 or gb18030; when absent, a byte order mark or the content decides. Also a form field"`
+	FormDryRun  *store.Flag `form:"dry_run" doc:"1 reports what would happen and changes nothing; also a parameter of the query"`
+	FormCharset *string     `form:"charset" doc:"utf-8, utf-16le, utf-16be, windows-1252 or gb18030; when absent, a byte order mark or the content decides. Also a parameter of the query"`
+}
+
+// either returns what is given in the query or in the form, the zero value for neither.
+func either[T comparable](name string, query, form *T) (value T, err error) {
+	if query != nil && form != nil && *query != *form {
+		return value, errs.Field(errs.Malformed, name, "is given in the query and in the form, which differ")
+	}
+	if query = cmp.Or(query, form); query != nil {
+		value = *query
+	}
+	return value, nil
 }
 
 // verdict is what becomes of one row of an import.
@@ -37,15 +52,27 @@ const userImport = "user_import"
 // importUsers creates users from a CSV file, all or none. They have no password yet: a
 // reset gives one. The whole file is validated before anything is written, and then
 // applied as a job.
-func importUsers(req *Request, in *importIn, file io.Reader) (*importOut, error) {
-	table, err := readUserCSV(file)
-	if err == nil {
-		err = req.admitAgain() // before the work of validating
-	}
+func importUsers(req *Request, in *importIn, file []byte) (*importOut, error) {
+	dryRun, err := either("dry_run", in.DryRun, in.FormDryRun)
 	if err != nil {
 		return nil, err
 	}
-	out := &importOut{DryRun: in.DryRun, Rows: make([]verdict, 0, len(table))}
+	charset, err := either("charset", in.Charset, in.FormCharset)
+	if err != nil {
+		return nil, err
+	}
+	if err := req.admitAgain(); err != nil { // before the work of decoding and validating
+		return nil, err
+	}
+	text, err := decodeCSV(file, charset)
+	if err != nil {
+		return nil, err
+	}
+	table, err := readUserCSV(text)
+	if err != nil {
+		return nil, err
+	}
+	out := &importOut{DryRun: dryRun, Rows: make([]verdict, 0, len(table))}
 	var valid []importedUser
 	err = req.db.View(req.Actor, func(tx *store.Tx) error {
 		check := newImportCheck(tx)
@@ -64,7 +91,7 @@ func importUsers(req *Request, in *importIn, file io.Reader) (*importOut, error)
 		}
 		return nil
 	})
-	if err != nil || bool(in.DryRun) {
+	if err != nil || bool(dryRun) {
 		return out, err
 	}
 	if out.Failed > 0 {

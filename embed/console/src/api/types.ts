@@ -776,6 +776,7 @@ export type RequestEvent = {
   /** how many like it this one stands for: more than 1 under load */
   sampled: number
   slow: 0 | 1
+  /** 499 if the client closed the connection before the answer was complete */
   status: number
   /** spent in the store, waiting left out */
   store_ms: number

@@ -11,6 +11,7 @@ export const errors = {
   'error.wrong_password': 'The current password is wrong.',
   'error.registration_closed': 'Registration is closed.',
   'error.not_found': 'This does not exist, or no longer.',
+  'error.client_closed': 'The client closed the connection before the response was complete.',
   'error.link_expired': 'This link has ended.',
   'error.not_cleanable': 'Metadata can’t be removed from this picture, so it can’t be public.',
   'error.job_failed': 'The job failed. Nothing was changed.',

@@ -11,6 +11,7 @@ export const errors: Record<keyof typeof en, string> = {
   'error.wrong_password': '当前密码不正确。',
   'error.registration_closed': '注册已关闭。',
   'error.not_found': '该记录不存在或已被删除。',
+  'error.client_closed': '客户端在响应完成前关闭了连接。',
   'error.link_expired': '链接已失效。',
   'error.not_cleanable': '无法清除此图片的元数据，因此不能公开。',
   'error.job_failed': '任务失败，未做任何更改。',

@@ -1,0 +1,72 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+const (
+	corsMethods = "GET, HEAD, POST, PUT, DELETE"
+
+	// corsHeaders are the request headers that clients usually send, and corsExposed
+	// the response headers that they may read, besides those that CORS always allows.
+	corsHeaders = "Accept, Accept-Language, Authorization, Cache-Control, Content-Type, If-Match, If-Modified-Since, " +
+		"If-None-Match, If-Range, If-Unmodified-Since, Range, X-Requested-With"
+	corsExposed = "Accept-Ranges, Allow, Content-Disposition, Content-Range, ETag, Retry-After, WWW-Authenticate, X-Request-Id"
+
+	maxCORSHeaders = 32 // of one preflight that are allowed besides corsHeaders
+)
+
+// cors lets pages of the configured origins use the interface. Nothing is
+// allowed by default, and credentials never are: tokens travel in a header.
+func (s *Server) cors(next http.Handler) http.Handler {
+	if len(s.config.CORSOrigins) == 0 {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Add("Vary", "Origin")
+		origin := r.Header.Get("Origin")
+		if !slices.Contains(s.config.CORSOrigins, origin) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		h.Set("Access-Control-Allow-Origin", origin)
+		h["Cross-Origin-Resource-Policy"] = anyOrigin
+		h.Set("Access-Control-Expose-Headers", corsExposed)
+		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+			h.Add("Vary", "Access-Control-Request-Headers")
+			h.Set("Access-Control-Allow-Methods", corsMethods)
+			h.Set("Access-Control-Allow-Headers", allowHeaders(r.Header.Values("Access-Control-Request-Headers")))
+			h.Set("Access-Control-Max-Age", "600")
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// allowHeaders returns the request headers that a preflight allows: corsHeaders and
+// those asked for, since libraries add their own (traceparent, X-XSRF-TOKEN). No header
+// grants anything, except those in which a proxy names its client.
+func allowHeaders(asked []string) string {
+	allowed := strings.Split(corsHeaders, ", ")
+	most := len(allowed) + maxCORSHeaders
+	for name := range strings.SplitSeq(strings.Join(asked, ","), ",") {
+		name = strings.TrimSpace(name)
+		known := func(other string) bool { return strings.EqualFold(other, name) }
+		forwarding := slices.ContainsFunc(forwardingHeaders, known) || len(name) > 11 && strings.EqualFold(name[:11], "X-Forwarded")
+		if isToken(name) && !forwarding && !slices.ContainsFunc(allowed, known) && len(allowed) < most {
+			allowed = append(allowed, name)
+		}
+	}
+	return strings.Join(allowed, ", ")
+}
+
+// isToken reports whether a text can be the name of a header (RFC 9110, 5.6.2).
+func isToken(name string) bool {
+	return name != "" && len(name) <= maxLine && strings.IndexFunc(name, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	}) < 0
+}

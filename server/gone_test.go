@@ -1,0 +1,148 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+)
+
+// tallied are the requests of the running minute, of which nothing was kept before.
+func (in *instance) tallied() *tally {
+	m := in.server.monitor.tallies
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.settle()
+	return m.now
+}
+
+// counts are the answers of a route by class.
+func (in *instance) counts(method, path string) (classes [len(statusClasses)]uint64) {
+	for _, rt := range in.server.routes {
+		if rt.Method == method && rt.Path == path {
+			for i := range classes {
+				classes[i] = in.server.metrics.of(&rt).classes[i].Load()
+			}
+		}
+	}
+	return classes
+}
+
+// TestAThumbnailThatNobodyWaitsForIsNoFailure: a page is left while its pictures are
+// being made.
+func TestAThumbnailThatNobodyWaitsForIsNoFailure(t *testing.T) {
+	var log bytes.Buffer
+	in := start(t, func(su *setup) { su.log = zerolog.SyncWriter(&log) })
+	in.server.monitor.sampler.every.Store(1 << 40) // nothing ordinary is kept
+	f := in.keep("owner", "a.png", string(asPNG(t, quarters(64, 32, red, lime, blue, white))))
+	before := in.tallied()
+	routeFailures := func() int64 {
+		if sum := in.tallied().Routes["GET /file/list/:id/content"]; sum != nil {
+			return sum.Failed
+		}
+		return 0
+	}
+	images := in.server.images
+	for range cap(images.cores) {
+		images.cores <- struct{}{} // others are in work
+	}
+	srv := httptest.NewServer(in.server.Handler())
+	ctx, leave := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, "GET", srv.URL+contentURL(f.ID)+"?thumb=64x64", nil)
+	must(t, err)
+	r.Header.Set("Authorization", "Bearer "+in.tokens["owner"])
+	asked := make(chan error)
+	go func() {
+		a, err := http.DefaultClient.Do(r)
+		if err == nil {
+			err = errors.Join(fmt.Errorf("it was answered with %s", a.Status), a.Body.Close())
+		}
+		asked <- err
+	}()
+	until(t, "the picture waits", func() bool { return images.limit.now() == 1 })
+	leave()
+	if err := <-asked; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	until(t, "the request is counted", func() bool { return in.counts("GET", "/file/list/:id/content")[3] == 1 })
+	srv.Close()
+	if got := in.counts("GET", "/file/list/:id/content"); got[4] != 0 {
+		t.Errorf("counted as %v", got)
+	}
+	after := in.tallied()
+	if after.Classes[5] != 0 || after.Classes[0] != before.Classes[0] || after.Classes[4] != 1 || routeFailures() != 0 {
+		t.Errorf("counted as %v, %d failures", after.Classes, routeFailures())
+	}
+	if strings.Contains(log.String(), `"level":"error"`) || !strings.Contains(log.String(), `"status":499`) {
+		t.Errorf("the log: %s", log.String())
+	}
+	if got := images.limit.now(); got != 0 {
+		t.Errorf("%d places are held", got)
+	}
+	for range cap(images.cores) {
+		<-images.cores
+	}
+	in.ok("GET", contentURL(f.ID)+"?thumb=64x64", "", "owner")
+}
+
+// deaf is a connection that breaks after so many bytes.
+type deaf struct {
+	*httptest.ResponseRecorder
+	left int
+}
+
+var errDeaf = errors.New("broken pipe")
+
+func (d *deaf) Write(p []byte) (int, error) {
+	if len(p) > d.left {
+		return 0, errDeaf
+	}
+	d.left -= len(p)
+	return d.ResponseRecorder.Write(p)
+}
+
+// TestADownloadThatIsBrokenOffByItsClientIsNoFailure, of each kind of raw answer.
+func TestADownloadThatIsBrokenOffByItsClientIsNoFailure(t *testing.T) {
+	for path, as := range map[string]string{"/admin/list-export": "owner", "/system/backup": "owner", "/metrics": "metrics"} {
+		for _, left := range []int{0, 1} {
+			t.Run(fmt.Sprint(path, " after ", left), func(t *testing.T) {
+				var log bytes.Buffer
+				in := start(t, func(su *setup) { su.log = zerolog.SyncWriter(&log) })
+				func() {
+					defer func() {
+						if p := recover(); p != http.ErrAbortHandler {
+							t.Errorf("the handler ended with %v", p)
+						}
+					}()
+					in.server.Handler().ServeHTTP(&deaf{httptest.NewRecorder(), left}, in.request("GET", path, "", as))
+				}()
+				if got := in.counts("GET", path); got[3] != 1 || got[4] != 0 || got[1] != 0 {
+					t.Errorf("counted as %v", got)
+				}
+				if strings.Contains(log.String(), `"level":"error"`) {
+					t.Errorf("the log: %s", log.String())
+				}
+			})
+		}
+	}
+}
+
+// TestAFailureIsOneThoughItsClientHasGone: only what comes of that is forgiven.
+func TestAFailureIsOneThoughItsClientHasGone(t *testing.T) {
+	var log bytes.Buffer
+	in := start(t, func(su *setup) { su.log = zerolog.SyncWriter(&log) })
+	rt := free("POST", "/t", public, "T", func(*Request, *none) (nothing, error) { return nothing{}, errors.New("disk gone") })
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	w := httptest.NewRecorder()
+	in.server.router([]Route{rt}).ServeHTTP(w, in.request("POST", "/t", "", "nobody").WithContext(ctx))
+	if w.Code != 500 || !strings.Contains(log.String(), "disk gone") {
+		t.Errorf("%d, the log: %s", w.Code, log.String())
+	}
+}

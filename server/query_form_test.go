@@ -1,0 +1,127 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestIDsCanBeRepeatedOrJoined: generated clients repeat the key, others join with
+// commas or add brackets.
+func TestIDsCanBeRepeatedOrJoined(t *testing.T) {
+	for _, rt := range routes() {
+		if rt.list != nil || rt.in.find("query", "ids") == nil {
+			continue
+		}
+		t.Run(rt.name(), func(t *testing.T) {
+			in := start(t)
+			for i := range 3 {
+				in.create("/admin/list", fmt.Sprintf(`{"username":"user%d"}`, i))
+				in.keep("owner", fmt.Sprint(i), "text")
+			}
+			left := func() string { return in.ok("GET", rt.Path, "", "owner").Body }
+			body, url := "", rt.Path
+			if rt.Method == "PUT" {
+				body = `{"public":1}`
+			}
+			if strings.HasSuffix(url, "/trash") {
+				in.ok("DELETE", "/file/list?ids=1&ids=2&ids=3", "", "owner")
+			}
+			for _, bad := range []string{"ids=&ids=", "ids", "ids=2&ids=x", "ids=2&ids=0", "ids=2&ids=3,", "ids[]=2&ids[]=-1", "ids=2&ids[1]=3"} {
+				before := in.dump()
+				in.call(rt.Method, url+"?"+bad, body, "owner").brief(400)
+				in.unchanged(before)
+			}
+			many := strings.Repeat("&ids=2", maxIDs+1)
+			in.call(rt.Method, url+"?"+many[1:], body, "owner").names(400, "ids")
+			before := left()
+			in.call(rt.Method, url+"?ids=2&ids=77", body, "owner").brief(404)
+			if left() != before {
+				t.Error("a part of it was done")
+			}
+			for _, good := range []string{"ids=2&ids=3", "ids=2,3", "ids[]=2&ids[]=3", "ids%5B%5D=2&ids=3", "ids=2&ids=&ids=2,3"} {
+				here := start(t)
+				for i := range 3 {
+					here.create("/admin/list", fmt.Sprintf(`{"username":"user%d"}`, i))
+					here.keep("owner", fmt.Sprint(i), "text")
+				}
+				if strings.HasSuffix(url, "/trash") {
+					here.ok("DELETE", "/file/list?ids=1,2,3", "", "owner")
+				}
+				here.ok(rt.Method, url+"?"+good, body, "owner")
+				rest, want := here.ok("GET", url, "", "owner").Body, `"total":1,`
+				switch {
+				case rt.Method == "PUT":
+					rest, want = here.ok("GET", url+"?public=1", "", "owner").Body, `"total":2,`
+				case strings.HasPrefix(url, "/admin"):
+					want = `"total":2,`
+				}
+				if !strings.Contains(rest, want) {
+					t.Errorf("%s: no %s in %s", good, want, rest)
+				}
+			}
+			in.documented(&rt, "ids")
+		})
+	}
+}
+
+// documented fails unless a parameter is documented as an array whose key repeats.
+func (in *instance) documented(rt *Route, name string) {
+	in.t.Helper()
+	_, op := findOperation(rt.Method, documentPath(rt.Path))
+	for _, p := range op["parameters"].([]any) {
+		if p := p.(object); p["name"] == name {
+			if p["style"] != "form" || p["explode"] != true || p["schema"].(object)["type"] != "array" {
+				in.t.Errorf("%s: %v", rt.name(), p)
+			}
+			return
+		}
+	}
+	in.t.Errorf("%s: %s is not documented", rt.name(), name)
+}
+
+// TestRangesCanBeRepeatedOrJoined, with brackets or without, on every list.
+func TestRangesCanBeRepeatedOrJoined(t *testing.T) {
+	in := start(t)
+	for _, rt := range routes() {
+		if rt.list == nil || rt.list.under {
+			continue
+		}
+		for _, name := range rt.list.names(ranged) {
+			for _, good := range []string{
+				"%[1]s[]=%[2]s&%[1]s[]=%[3]s", "%[1]s=%[2]s&%[1]s=%[3]s", "%[1]s=%[2]s,%[3]s", "%[1]s[]=%[2]s,%[3]s", "%[1]s[]=%[2]s&%[1]s[]=", "%[1]s=,%[3]s",
+			} {
+				in.ok("GET", rt.Path+"?"+fmt.Sprintf(good, name, "2001-01-01", "2002-01-01"), "", holder(&rt))
+			}
+			for bad, at := range map[string]string{
+				"%[1]s=%[2]s": "", "%[1]s=%[2]s,%[3]s,%[3]s": "", "%[1]s=%[2]s,%[3]s&%[1]s=%[3]s": "", "%[1]s=x,y": "",
+				"%[1]s[]=%[2]s&%[1]s[]=%[3]s&%[1]s=%[2]s,%[3]s": "[]",
+			} {
+				in.call("GET", rt.Path+"?"+fmt.Sprintf(bad, name, "2001-01-01", "2002-01-01"), "", holder(&rt)).names(400, name+at)
+			}
+			in.documented(&rt, name+"[]")
+		}
+	}
+	in.lists("/admin/list?created_at=2001-01-01&created_at=2002-01-01", "username", "owner")
+	in.lists("/admin/list?created_at=2001-01-01,2999-01-01", "username", "owner", "admin")
+}
+
+// TestWhatIsNoListIsGivenOnce, on every route.
+func TestWhatIsNoListIsGivenOnce(t *testing.T) {
+	in := start(t)
+	in.appUser("customer")
+	for _, rt := range routes() {
+		if rt.in == nil {
+			continue
+		}
+		for _, f := range rt.in.fields {
+			if f.from == "query" && f.name != "ids" {
+				url := strings.NewReplacer(":id", "1", ":key", "x").Replace(rt.Path)
+				a := in.call(rt.Method, url+"?"+f.name+"=1&"+f.name+"=1", "", holder(&rt))
+				if a.Code != 400 || a.envelope().Errors[f.name] != "is given 2 times" {
+					t.Errorf("%s %s: %d %s", rt.name(), f.name, a.Code, a.Body)
+				}
+			}
+		}
+	}
+}
