@@ -9,6 +9,7 @@ var dictRoutes = []Route{
 	write("POST", "/system/dict", "system.dict.create", "Create a dictionary", createDict),
 	write("PUT", "/system/dict/:id", "system.dict.update", "Change a dictionary", changeDict),
 	write("DELETE", "/system/dict/:id", "system.dict.delete", "Delete a dictionary", deleteDict),
+	deleteSeveral("/system/dict", "system.dict.delete", "Delete dictionaries", deleteDict),
 }
 
 var dicts = List[store.Dict]{

@@ -17,6 +17,7 @@ var settingRoutes = []Route{
 	write("POST", "/system/setting", "system.setting.create", "Define a setting", createSetting),
 	write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting", changeSetting),
 	write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting", deleteSetting),
+	deleteSeveral("/system/setting", "system.setting.delete", "Delete settings", deleteSetting),
 	write("PUT", "/system/setting", "system.setting.save", "Save the values of settings", saveSettings),
 	write("POST", "/system/setting/refresh", "system.setting.refresh", "Rebuild the settings cache", refreshSettings),
 	withETag(read("/system/setting-value", "system.setting.query", "Read the values in force", settingValues)),
