@@ -26,7 +26,7 @@ func (req *Request) decode(d *input, in any) error {
 		return err
 	}
 	for name := range query {
-		if !d.has("query", name) {
+		if !d.has("query", name) && (d.list == nil || !d.list.selects(name)) {
 			malformed.Add(name, "is not a parameter here")
 		}
 	}

@@ -28,6 +28,7 @@ type input struct {
 	body     bool            // takes a JSON body
 	upload   bool            // takes a multipart body, which the handler reads
 	several  bool            // of several files
+	list     *listInfo       // the list whose parameters select what is changed; nil for none
 }
 
 // field is one field of an input, or of an object inside one.

@@ -177,6 +177,13 @@ func parameters(rt *Route) []any {
 		}
 		params = append(params, param)
 	}
+	if rt.in.list != nil {
+		for _, param := range listParameters(rt.in.list) {
+			if rt.in.list.selects(param.(object)["name"].(string)) {
+				params = append(params, param)
+			}
+		}
+	}
 	return params
 }
 
@@ -249,7 +256,7 @@ func failuresOf(rt *Route) []errs.Kind {
 	if rt.Access != public && rt.Access != metricsToken || rt.closable {
 		kinds = append(kinds, errs.Denied)
 	}
-	if strings.Contains(rt.Path, ":") || rt.Access == metricsToken || rt.in != nil && slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "query" && f.required }) {
+	if strings.Contains(rt.Path, ":") || rt.Access == metricsToken || rt.in != nil && rt.in.list != nil || rt.in != nil && slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "query" && f.required }) {
 		kinds = append(kinds, errs.NotFound)
 	}
 	if rt.Method != "GET" {

@@ -106,6 +106,13 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 					wantParams = append(wantParams, f.from+" "+f.name)
 				}
 			}
+			if rt.in.list != nil {
+				for _, p := range listParameters(rt.in.list) {
+					if name := p.(object)["name"].(string); rt.in.list.selects(name) {
+						wantParams = append(wantParams, "query "+name)
+					}
+				}
+			}
 			slices.Sort(wantFields)
 			if diff := cmp.Diff(wantParams, params); diff != "" {
 				t.Errorf("%s: parameters:\n%s", rt.name(), diff)

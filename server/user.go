@@ -12,6 +12,7 @@ var userRoutes = []Route{
 	small(free("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword)),
 	write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser),
 	exportUsers("/admin/list-export", "admin.list.export", "Export users"),
+	onSelection(free("PUT", "/admin/list", signedIn, "Change users", changeUsers), users.info()),
 	upload("/admin/list-import", "admin.list.import", "Import users", maxImportBytes, importUsers),
 }
 

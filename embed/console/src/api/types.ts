@@ -359,7 +359,7 @@ export type Job = {
   /** What is wrong, by field */
   errors?: Record<string, string>
   id: number
-  /** What the job does, such as user_import */
+  /** What the job does: user_import or user_update */
   kind: string
   /** Why the job failed; empty otherwise */
   msg: string
@@ -1085,6 +1085,13 @@ export type UserPage = {
   pageSize: number
   /** how many records match */
   total: number
+}
+
+export type UsersChanged = {
+  /** Users changed, or in a dry run users that would be changed; those who are so already do not count */
+  count: number
+  /** The job that changes more than 100 users, or ends many sessions. It is still running if it takes longer than half a minute */
+  job?: Job
 }
 
 export type Verdict = {
