@@ -25,9 +25,13 @@ type homeOut struct {
 }
 
 func home(tx *store.Tx, _ *Request, _ *none) (*homeOut, error) {
+	values, err := store.SettingSet.Get(tx).Values()
+	if err != nil {
+		return nil, err
+	}
 	return &homeOut{
 		Title: store.SiteTitle.Get(tx), Logo: store.SiteLogo.Get(tx), Time: tx.Now(),
-		Settings: Encoded[map[string]map[string]any]{JSON: store.SettingSet.Get(tx).Public},
+		Settings: Encoded[map[string]map[string]any]{JSON: values.Public},
 	}, nil
 }
 

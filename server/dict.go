@@ -28,8 +28,11 @@ var dicts = List[store.Dict]{
 }
 
 func openDicts(tx *store.Tx, _ *Request, _ *none) (Encoded[map[string]store.OpenDict], error) {
-	cache := store.DictSet.Get(tx)
-	return Encoded[map[string]store.OpenDict]{JSON: cache.Open, ETag: cache.ETag}, nil
+	open, err := store.DictSet.Get(tx).Open()
+	if err != nil {
+		return Encoded[map[string]store.OpenDict]{}, err
+	}
+	return Encoded[map[string]store.OpenDict]{JSON: open.JSON, ETag: open.ETag}, nil
 }
 
 func getDict(tx *store.Tx, _ *Request, in *byID) (*store.Dict, error) {

@@ -192,8 +192,11 @@ func refreshSettings(tx *store.Tx, _ *Request, _ *none) (*refreshOut, error) {
 }
 
 func settingValues(tx *store.Tx, _ *Request, _ *none) (Encoded[map[string]map[string]any], error) {
-	cache := store.SettingSet.Get(tx)
-	return Encoded[map[string]map[string]any]{JSON: cache.Effective, ETag: cache.ETag}, nil
+	values, err := store.SettingSet.Get(tx).Values()
+	if err != nil {
+		return Encoded[map[string]map[string]any]{}, err
+	}
+	return Encoded[map[string]map[string]any]{JSON: values.Effective, ETag: values.ETag}, nil
 }
 
 // builtinSettings tells the keys of what is not deleted, renamed, moved or retyped,
