@@ -137,7 +137,9 @@ func TestSettingsFollowEveryChange(t *testing.T) {
 	}
 	follows(t, db, r, write, settingsHold, func(tx *Tx) func() string {
 		c := SettingSet.Get(tx)
-		return func() string { return rowsText(c.Settings) + rowsText(c.Groups) + fmt.Sprint(c.ids, c.numbers, c.records.n) }
+		return func() string {
+			return rowsText(c.Settings) + rowsText(c.Groups) + fmt.Sprint(c.ids, c.numbers, c.records.n)
+		}
 	})
 }
 
