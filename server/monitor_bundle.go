@@ -55,6 +55,7 @@ func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration,
 		spent += w.Ops[i].Took
 	}
 	r.StoreMS, r.WaitMS = ms(spent), ms(w.Wait)
+	r.HashMS, r.HashWaitMS, r.ImageMS = ms(req.mon.hashing.Took), ms(req.mon.hashing.Wait), ms(req.mon.imaging)
 	if err != nil {
 		e := errs.Of(err)
 		r.Error, r.Message = e.Code, hide.text(e.Msg)

@@ -67,6 +67,14 @@ func (e *requestEvent) appendJSON(b []byte) []byte {
 	b = appendInt(b, `,"events":`, e.Events)
 	b = appendFloat(b, `,"store_ms":`, e.StoreMS)
 	b = appendFloat(b, `,"wait_ms":`, e.WaitMS)
+	for _, part := range []struct {
+		name string
+		ms   float64
+	}{{`,"hash_ms":`, e.HashMS}, {`,"hash_wait_ms":`, e.HashWaitMS}, {`,"image_ms":`, e.ImageMS}} {
+		if part.ms != 0 {
+			b = appendFloat(b, part.name, part.ms)
+		}
+	}
 	return append(appendFlag(b, `,"slow":`, e.Slow), '}')
 }
 

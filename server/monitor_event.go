@@ -54,6 +54,9 @@ type requestEvent struct {
 	Events     int64             `json:"events" doc:"how many other events belong to it"`
 	StoreMS    float64           `json:"store_ms" doc:"spent in the store, waiting left out"`
 	WaitMS     float64           `json:"wait_ms" doc:"spent waiting for its turn to write"`
+	HashMS     float64           `json:"hash_ms,omitempty" doc:"Time spent hashing the password of a sign-in; absent for none"`
+	HashWaitMS float64           `json:"hash_wait_ms,omitempty" doc:"Time a sign-in waited to be hashed; absent for none"`
+	ImageMS    float64           `json:"image_ms,omitempty" doc:"Time spent decoding and scaling an image for a thumbnail, waiting included; absent for none"`
 	Slow       store.Flag        `json:"slow"`
 }
 

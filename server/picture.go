@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"reeve/store"
 	"reeve/store/errs"
@@ -94,7 +95,9 @@ func (req *Request) makeThumb(f *store.File, size string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	small, media, err := req.s.images.shrink(req.http.Context(), blob, width, height)
+	req.mon.imaging += time.Since(began)
 	if errs.Is(err, errs.BadMedia) {
 		return nil, errNoPicture
 	}

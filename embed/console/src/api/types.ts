@@ -734,12 +734,18 @@ export type RequestEvent = {
   /** how many other events belong to it */
   events: number
   handler: string
+  /** Time spent hashing the password of a sign-in; absent for none */
+  hash_ms?: number
+  /** Time a sign-in waited to be hashed; absent for none */
+  hash_wait_ms?: number
   /** those that tell nothing secret */
   headers: Record<string, string>
   /** of the machine that the server runs on */
   host_name: string
   /** grows with every event that is kept */
   id: number
+  /** Time spent decoding and scaling an image for a thumbnail, waiting included; absent for none */
+  image_ms?: number
   /** what a failure said, secrets hidden */
   message: string
   method: string
