@@ -20,6 +20,8 @@ type Attempt struct {
 	// Observe, if there is one, is told of what throttling counts for this attempt,
 	// before Login or Register returns.
 	Observe func(CounterOp)
+	// Hashing, if there is one, gets the time that hashing takes.
+	Hashing *HashTime
 	// AddressFull, if there is one, is called when the address has used up its attempts.
 	AddressFull func()
 
@@ -83,6 +85,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	if device.valid() {
 		p = knownAs(who.account)
 	}
+	p.spent = in.Hashing
 	same, err := a.hasher.compare(p, hash, in.Password)
 	if err != nil {
 		at.withdraw()
@@ -309,7 +312,9 @@ func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 	if wait > 0 {
 		return nil, a.tooMany(throttledRegistration, wait)
 	}
-	secret, err := a.newSecret(strangerAt(in.Addr), u.Username, "password", &in.Password)
+	p := strangerAt(in.Addr)
+	p.spent = in.Hashing
+	secret, err := a.newSecret(p, u.Username, "password", &in.Password)
 	if err != nil {
 		return nil, err
 	}

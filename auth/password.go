@@ -58,7 +58,12 @@ func (a *Auth) Workers() int { return a.hasher.queue.slots }
 
 // turn runs fn when a slot is free, or answers Busy when too many wait.
 func (h *hasher) turn(p place, fn func() error) error {
-	if !h.queue.take(p) {
+	began := time.Now()
+	free := h.queue.take(p)
+	if p.spent != nil {
+		p.spent.Wait += time.Since(began)
+	}
+	if !free {
 		if h.pausing.Add(1) <= maxPausing {
 			time.Sleep(pause)
 		}
@@ -66,6 +71,10 @@ func (h *hasher) turn(p place, fn func() error) error {
 		return errs.New(errs.Busy, "too many people are signing in at this moment; try again shortly").After(2 * time.Second)
 	}
 	defer h.queue.give()
+	if p.spent != nil {
+		began = time.Now()
+		defer func() { p.spent.Took += time.Since(began) }()
+	}
 	done := make(chan error, 1)
 	go func() {
 		defer func() {

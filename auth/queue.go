@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"time"
 
 	"reeve/store"
 )
@@ -14,6 +15,13 @@ import (
 type place struct {
 	known bool
 	key   string
+	spent *HashTime // nil if nobody wants to know
+}
+
+// HashTime adds up what the hashes of one attempt took.
+type HashTime struct {
+	Wait time.Duration // for a slot
+	Took time.Duration
 }
 
 // strangerAt is the place of a caller at an address; a /24 of IPv4 and a /48 of IPv6
@@ -29,10 +37,10 @@ func strangerAt(addr netip.Addr) place {
 	return place{key: addr.String()}
 }
 
-func knownAs(a store.Account) place { return place{true, realm(a.App) + " " + a.ID.String()} }
+func knownAs(a store.Account) place { return place{known: true, key: realm(a.App) + " " + a.ID.String()} }
 
 // newPasswords is the place of the hashes that administrators ask for.
-var newPasswords = place{true, "passwords"}
+var newPasswords = place{known: true, key: "passwords"}
 
 // queue hands out hashing slots. While callers wait in both lines, slots go to the
 // two in turn, so that each has half of them; within a line they go round the keys. A

@@ -25,9 +25,13 @@ type homeOut struct {
 }
 
 func home(tx *store.Tx, _ *Request, _ *none) (*homeOut, error) {
+	values, err := store.SettingSet.Get(tx).Values()
+	if err != nil {
+		return nil, err
+	}
 	return &homeOut{
 		Title: store.SiteTitle.Get(tx), Logo: store.SiteLogo.Get(tx), Time: tx.Now(),
-		Settings: Encoded[map[string]map[string]any]{JSON: store.SettingSet.Get(tx).Public},
+		Settings: Encoded[map[string]map[string]any]{JSON: values.Public},
 	}, nil
 }
 
@@ -55,7 +59,7 @@ func appLogin(req *Request, in *loginIn) (*loginOut, error) {
 func attempt(req *Request, app bool, username, password string) auth.Attempt {
 	return auth.Attempt{
 		App: app, Username: username, Password: password, Addr: req.Addr, UserAgent: cut(req.http.UserAgent(), 512),
-		Observe: req.counted, AddressFull: req.addressFull,
+		Observe: req.counted, AddressFull: req.addressFull, Hashing: &req.mon.hashing,
 	}
 }
 

@@ -8,6 +8,7 @@ var appUserRoutes = []Route{
 	free("POST", "/user/list", "user.list.create", "Create an app user", createAppUser),
 	write("PUT", "/user/list/:id", "user.list.update", "Change an app user", changeAppUser),
 	write("DELETE", "/user/list/:id", "user.list.delete", "Delete an app user", deleteAppUser),
+	deleteSeveral("/user/list", "user.list.delete", "Delete app users", deleteAppUser),
 	small(free("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword)),
 	write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser),
 }

@@ -88,3 +88,27 @@ func crowd(tx *store.Tx, n int) error {
 	}
 	return nil
 }
+
+// BenchmarkSave saves a setting and a dictionary item, which should cost the same.
+func BenchmarkSave(b *testing.B) {
+	for what, c := range map[string]struct{ url, body string }{
+		"setting":         {"/system/setting", `{"values":{"site.title":"%d"}}`},
+		"dictionary item": {"/system/dict/1/item/1", `{"label":"%d"}`},
+	} {
+		b.Run(what, func(b *testing.B) {
+			in := start(b)
+			in.create("/system/dict", `{"code":"d","name":"D"}`)
+			in.create("/system/dict/1/item", `{"label":"L","value":"v"}`)
+			handler, w, n := in.server.Handler(), &discard{header: http.Header{}}, 0
+			b.ReportAllocs()
+			for b.Loop() {
+				n++
+				clear(w.header)
+				handler.ServeHTTP(w, in.request("PUT", c.url, fmt.Sprintf(c.body, n), "owner"))
+			}
+			if w.code != http.StatusOK {
+				b.Fatal(w.code)
+			}
+		})
+	}
+}

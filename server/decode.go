@@ -26,7 +26,7 @@ func (req *Request) decode(d *input, in any) error {
 		return err
 	}
 	for name := range query {
-		if !d.asks(name) {
+		if !d.asks(name) && (d.list == nil || !d.list.selects(name)) {
 			bad.malformed.Add(name, "is not a parameter here")
 		}
 	}

@@ -8,6 +8,7 @@ var deptRoutes = []Route{
 	write("POST", "/admin/dept", "admin.dept.create", "Create a department", createDept),
 	write("PUT", "/admin/dept/:id", "admin.dept.update", "Change a department", changeDept),
 	write("DELETE", "/admin/dept/:id", "admin.dept.delete", "Delete a department", deleteDept),
+	deleteOrdered("/admin/dept", "admin.dept.delete", "Delete departments", deleteDept, store.DeptsUpwards),
 }
 
 // dept is a department as it is answered.

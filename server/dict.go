@@ -9,6 +9,7 @@ var dictRoutes = []Route{
 	write("POST", "/system/dict", "system.dict.create", "Create a dictionary", createDict),
 	write("PUT", "/system/dict/:id", "system.dict.update", "Change a dictionary", changeDict),
 	write("DELETE", "/system/dict/:id", "system.dict.delete", "Delete a dictionary", deleteDict),
+	deleteSeveral("/system/dict", "system.dict.delete", "Delete dictionaries", deleteDict),
 }
 
 var dicts = List[store.Dict]{
@@ -27,8 +28,11 @@ var dicts = List[store.Dict]{
 }
 
 func openDicts(tx *store.Tx, _ *Request, _ *none) (Encoded[map[string]store.OpenDict], error) {
-	cache := store.DictSet.Get(tx)
-	return Encoded[map[string]store.OpenDict]{JSON: cache.Open, ETag: cache.ETag}, nil
+	open, err := store.DictSet.Get(tx).Open()
+	if err != nil {
+		return Encoded[map[string]store.OpenDict]{}, err
+	}
+	return Encoded[map[string]store.OpenDict]{JSON: open.JSON, ETag: open.ETag}, nil
 }
 
 func getDict(tx *store.Tx, _ *Request, in *byID) (*store.Dict, error) {

@@ -10,6 +10,7 @@ var dictItemRoutes = []Route{
 	write("POST", "/system/dict/:id/item", "system.dict.item.create", "Create a dictionary item", createDictItem),
 	write("PUT", "/system/dict/:id/item/:item_id", "system.dict.item.update", "Change a dictionary item", changeDictItem),
 	write("DELETE", "/system/dict/:id/item/:item_id", "system.dict.item.delete", "Delete a dictionary item", deleteDictItem),
+	write("DELETE", "/system/dict/:id/item", "system.dict.item.delete", "Delete dictionary items", deleteDictItems),
 }
 
 var dictItems = List[store.DictItem]{
@@ -97,4 +98,16 @@ func deleteDictItem(tx *store.Tx, _ *Request, in *byItemID) (nothing, error) {
 		return nothing{}, err
 	}
 	return nothing{}, store.DictItems.Delete(tx, in.ItemID)
+}
+
+type byItemIDs struct {
+	byID
+	byIDs
+}
+
+func deleteDictItems(tx *store.Tx, req *Request, in *byItemIDs) (nothing, error) {
+	return nothing{}, each(tx, in.IDs, func(id store.ID) error {
+		_, err := deleteDictItem(tx, req, &byItemID{in.byID, id})
+		return err
+	})
 }

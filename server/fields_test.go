@@ -32,6 +32,7 @@ var goodBodies = map[string]struct{ url, body string }{
 	"PUT /admin/list/:id":           {"/admin/list/2", `{"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1}`},
 	"PUT /admin/list/:id/password":  {"/admin/list/2/password", `{"password":"long enough it is"}`},
 	"PUT /admin/list/:id/status":    {"/admin/list/2/status", `{"status":0}`},
+	"PUT /admin/list":               {"/admin/list?ids=2", `{"status":0,"dept_id":1,"role_ids":[2]}`},
 	"POST /admin/role":              {"/admin/role", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2]}`},
 	"PUT /admin/role/:id":           {"/admin/role/2", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2]}`},
 	"PUT /admin/role/:id/rule":      {"/admin/role/2/rule", `{"rule_ids":[1,2]}`},

@@ -16,7 +16,7 @@ var fileRoutes = []Route{
 	write("PUT", "/file/list/:id", "file.list.update", "Change a file's record", changeFile),
 	write("PUT", "/file/list", "file.list.update", "Change the records of files", changeFiles),
 	write("DELETE", "/file/list/:id", "file.list.delete", "Move a file to the trash", trashFile),
-	write("DELETE", "/file/list", "file.list.delete", "Move files to the trash", trashFiles),
+	deleteSeveral("/file/list", "file.list.delete", "Move files to the trash", trashFile),
 }
 
 // file is a file's record as it is answered.
@@ -259,7 +259,10 @@ type filesChange struct {
 
 func changeFiles(tx *store.Tx, _ *Request, in *filesChange) (*files, error) {
 	out := &files{Data: []*file{}}
-	return out, eachFile(tx, in.IDs, false, func(id store.ID) error {
+	return out, each(tx, in.IDs, func(id store.ID) error {
+		if _, err := seenFile(tx, id, false); err != nil {
+			return err
+		}
 		f, err := store.Files.Update(tx, id, func(f *store.File) error {
 			return in.apply(f)
 		})
@@ -270,30 +273,11 @@ func changeFiles(tx *store.Tx, _ *Request, in *filesChange) (*files, error) {
 	})
 }
 
-// eachFile runs fn for files that the caller may see, each once.
-func eachFile(tx *store.Tx, ids []store.ID, trashed bool, fn func(store.ID) error) error {
-	done := map[store.ID]bool{}
-	for _, id := range ids {
-		if done[id] {
-			continue
-		}
-		done[id] = true
-		if _, err := seenFile(tx, id, trashed); err != nil {
-			return err
-		}
-		if err := fn(id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func trashFile(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
-	return nothing{}, eachFile(tx, []store.ID{in.ID}, false, func(id store.ID) error { return store.TrashFile(tx, id) })
-}
-
-func trashFiles(tx *store.Tx, _ *Request, in *byIDs) (nothing, error) {
-	return nothing{}, eachFile(tx, in.IDs, false, func(id store.ID) error { return store.TrashFile(tx, id) })
+	if _, err := seenFile(tx, in.ID, false); err != nil {
+		return nothing{}, err
+	}
+	return nothing{}, store.TrashFile(tx, in.ID)
 }
 
 // etag is an entity tag in quotes.

@@ -12,6 +12,7 @@ var fileGroupRoutes = []Route{
 	write("POST", "/file/group", "file.group.create", "Create a file group", createFileGroup),
 	write("PUT", "/file/group/:id", "file.group.update", "Change a file group", changeFileGroup),
 	write("DELETE", "/file/group/:id", "file.group.delete", "Delete a file group", deleteFileGroup),
+	deleteSeveral("/file/group", "file.group.delete", "Delete file groups", deleteFileGroup),
 }
 
 // fileGroup is a file group with the number of its files.

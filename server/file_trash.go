@@ -6,7 +6,7 @@ var fileTrashRoutes = []Route{
 	table("/file/trash", "file.trash.query", "List the files in the trash", &fileTrash),
 	sentBack[trashedFile](write("PUT", "/file/trash/:id", "file.trash.restore", "Take a file out of the trash", restoreFile)),
 	write("DELETE", "/file/trash/:id", "file.trash.delete", "Delete a file for ever", removeFile),
-	write("DELETE", "/file/trash", "file.trash.delete", "Delete files for ever", removeFiles),
+	deleteSeveral("/file/trash", "file.trash.delete", "Delete files for ever", removeFile),
 }
 
 // trashedFile is a file in the trash.
@@ -43,9 +43,8 @@ func restoreFile(tx *store.Tx, req *Request, in *byID) (*file, error) {
 }
 
 func removeFile(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
-	return nothing{}, eachFile(tx, []store.ID{in.ID}, true, func(id store.ID) error { return store.Files.Delete(tx, id) })
-}
-
-func removeFiles(tx *store.Tx, _ *Request, in *byIDs) (nothing, error) {
-	return nothing{}, eachFile(tx, in.IDs, true, func(id store.ID) error { return store.Files.Delete(tx, id) })
+	if _, err := seenFile(tx, in.ID, true); err != nil {
+		return nothing{}, err
+	}
+	return nothing{}, store.Files.Delete(tx, in.ID)
 }

@@ -29,6 +29,7 @@ type input struct {
 	upload   bool            // takes a multipart body, which the handler reads
 	several  bool            // of several files
 	idle     bool            // nothing has to be decoded where there is neither a query nor a body
+	list     *listInfo       // the list whose parameters select what is changed; nil for none
 }
 
 // field is one field of an input, or of an object inside one.

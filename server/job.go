@@ -30,14 +30,16 @@ const (
 
 // jobKind is what a job does.
 type jobKind struct {
-	access string // the permission that the user needs at every step
-	// apply makes the changes of one step and returns what it created.
-	apply func(tx *store.Tx, input json.RawMessage) ([]store.ID, error)
-	undo  func(tx *store.Tx, id store.ID) error
+	access string // the permission that the user needs at every step; "" if apply checks
+	// apply makes the changes of one step and returns what it created or changed, and
+	// what undo needs to know of it: the input, or the input with the old values.
+	apply func(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error)
+	undo  func(tx *store.Tx, input json.RawMessage, id store.ID) error
 }
 
 var jobKinds = map[string]jobKind{
-	userImport: {"admin.list.import", applyUserImport, func(tx *store.Tx, id store.ID) error { return store.Users.Delete(tx, id) }},
+	userImport: {"admin.list.import", applyUserImport, func(tx *store.Tx, _ json.RawMessage, id store.ID) error { return store.Users.Delete(tx, id) }},
+	userUpdate: {"", applyUserUpdate, undoUserUpdate},
 }
 
 // jobs runs at most one job at a time.
@@ -257,7 +259,7 @@ func (js *jobs) run(id store.ID) error {
 // other error, such as a full disk, leaves it as it is.
 func (js *jobs) apply(j *store.Job, kind jobKind, steps []store.ID) error {
 	authorize := func(tx *store.Tx) error {
-		if !tx.Actor().May(tx, kind.access) {
+		if kind.access != "" && !tx.Actor().May(tx, kind.access) {
 			return errs.New(errs.Denied, "the permission %s is missing", kind.access)
 		}
 		return nil
@@ -285,11 +287,15 @@ func applyStep(tx *store.Tx, job, id store.ID, kind jobKind) error {
 	if err != nil || step.Made != nil {
 		return err
 	}
-	made, err := kind.apply(tx, step.Input)
+	made, undo, err := kind.apply(tx, step.Input)
 	if err != nil {
 		return err
 	}
-	if _, err := store.JobSteps.Touch(tx, id, func(s *store.JobStep) error { s.Made = append([]store.ID{}, made...); return nil }); err != nil {
+	_, err = store.JobSteps.Touch(tx, id, func(s *store.JobStep) error {
+		s.Made, s.Input = append([]store.ID{}, made...), undo
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	_, err = store.Jobs.Touch(tx, job, func(j *store.Job) error { j.Done += step.Count; return nil })
@@ -339,7 +345,7 @@ func (js *jobs) finish(j *store.Job, kind jobKind, steps []store.ID) error {
 	})
 }
 
-// undo removes what one step created, a few records at a time. What somebody has
+// undo takes back what one step made, a few records at a time. What somebody has
 // deleted in between is gone already.
 func (js *jobs) undo(j *store.Job, kind jobKind, id store.ID) error {
 	for left := 1; left > 0; {
@@ -354,7 +360,7 @@ func (js *jobs) undo(j *store.Job, kind jobKind, id store.ID) error {
 			}
 			few := step.Made[max(0, len(step.Made)-undoRecords):]
 			for _, made := range few {
-				if err := kind.undo(tx, made); err != nil && !errs.Is(err, errs.NotFound) {
+				if err := kind.undo(tx, step.Input, made); err != nil && !errs.Is(err, errs.NotFound) {
 					return err
 				}
 			}

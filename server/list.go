@@ -119,10 +119,16 @@ func (q *question) offset() int { return (q.page - 1) * q.size }
 
 // ask understands a list request's query string; empty parameters count as absent.
 func (l *listInfo) ask(req *Request) (*question, error) {
-	q := &question{page: 1, size: defaultPageSize}
 	if req.http.ContentLength != 0 {
 		return nil, errs.New(errs.Malformed, "a GET takes no body")
 	}
+	return l.question(req, nil)
+}
+
+// question reads the parameters of a list; those of own, of an operation on what a
+// list selects, are left to it.
+func (l *listInfo) question(req *Request, own *input) (*question, error) {
+	q := &question{page: 1, size: defaultPageSize}
 	query, err := parseQuery(req.http.URL.RawQuery)
 	if err != nil {
 		return nil, err
@@ -134,6 +140,9 @@ func (l *listInfo) ask(req *Request) (*question, error) {
 		}
 	}
 	for name, values := range query {
+		if own != nil && own.has("query", name) {
+			continue
+		}
 		if !l.knows(name) {
 			faults.Add(name, "is not a parameter here")
 			continue
@@ -181,6 +190,15 @@ func (l *listInfo) knows(name string) bool {
 	}
 	return l.column(name, param) != nil || l.column(strings.TrimSuffix(name, "[]"), ranged) != nil
 }
+
+// selects reports whether a parameter decides which records a list has, on whatever
+// page and in whatever order.
+func (l *listInfo) selects(name string) bool {
+	return l.knows(name) && !slices.Contains([]string{"page", "current", "pageSize", "sorter"}, name)
+}
+
+// narrowed reports whether a question asks for less than everything.
+func (q *question) narrowed() bool { return q.search != "" || len(q.anyOf)+len(q.ranges) > 0 }
 
 // parseCount reads a positive number; one too large to be one is as good as the
 // largest.

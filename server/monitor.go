@@ -49,6 +49,7 @@ type monitor struct {
 	hits    []atomic.Uint64 // of caches, by number, not yet written
 	budget  time.Duration   // how long a list looks
 
+	events   events   // of run alone
 	told     []string // the journal's warnings that are in the log; of run alone
 	noEvents trouble
 	noCounts trouble
@@ -158,12 +159,7 @@ func (m *monitor) write(journal *store.Journal, waiting []*bundle) {
 	groups := make([]store.EventGroup, 0, len(waiting)+1)
 	for _, b := range waiting {
 		m.bytes.Add(-b.size)
-		group, err := b.encode(m)
-		if err != nil {
-			m.dropped.Add(1)
-			continue
-		}
-		groups = append(groups, group)
+		groups = append(groups, b.encode(m))
 	}
 	if hits := m.takeHits(); len(hits.Events) > 0 {
 		groups = append(groups, hits)
@@ -171,6 +167,7 @@ func (m *monitor) write(journal *store.Journal, waiting []*bundle) {
 	if len(groups) > 0 {
 		m.noEvents.follow(m.log, "events", journal.Append(groups)) // what it drops it counts
 	}
+	m.events.reuse()
 }
 
 // tend does what is due once a second, however many batches are written meanwhile.
@@ -217,9 +214,7 @@ func (m *monitor) takeHits() (group store.EventGroup) {
 			continue
 		}
 		e := cacheEvent{eventHead: eventHead{RecordedAt: now, HostName: m.host, Sampled: 1}, Cache: name, Type: "hit", Count: int64(count)}
-		if event, err := journaled(cacheKind, marks{at: now}, &e); err == nil {
-			group.Events = append(group.Events, event)
-		}
+		group.Events = append(group.Events, m.events.journaled(cacheKind, marks{at: now}, &e))
 	}
 	return group
 }

@@ -23,6 +23,7 @@ var monitorRoutes = []Route{
 	unmonitored(read("/system/monitor/trace", "system.monitor.trace", "List traces", listTraces)),
 	unmonitored(free("POST", "/system/monitor/trace", "system.monitor.trace", "Start a trace", startTrace)),
 	unmonitored(free("DELETE", "/system/monitor/trace/:id", "system.monitor.trace", "Stop a trace", stopTrace)),
+	unmonitored(free("DELETE", "/system/monitor/trace", "system.monitor.trace", "Stop traces", stopTraces)),
 }
 
 type statsIn struct {

@@ -55,6 +55,7 @@ func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration,
 		spent += w.Ops[i].Took
 	}
 	r.StoreMS, r.WaitMS = ms(spent), ms(w.Wait)
+	r.HashMS, r.HashWaitMS, r.ImageMS = ms(req.mon.hashing.Took), ms(req.mon.hashing.Wait), ms(req.mon.imaging)
 	if err != nil {
 		e := errs.Of(err)
 		r.Error, r.Message = e.Code, hide.text(e.Msg)
@@ -124,43 +125,33 @@ func (m *monitor) redactor() *redactor {
 // encode makes the journal's events of a bundle. Those that fall into one
 // microsecond stay in this order: an operation of the store comes after what it
 // was done for.
-func (b *bundle) encode(m *monitor) (store.EventGroup, error) {
-	group := store.EventGroup{Name: b.request.RequestID}
-	add := func(kind string, k marks, event any) error {
-		e, err := journaled(kind, k, event)
-		group.Events = append(group.Events, e)
-		return err
+func (b *bundle) encode(m *monitor) store.EventGroup {
+	group := store.EventGroup{Name: b.request.RequestID, Events: make([]store.Event, 0, 1+len(b.auth)+len(b.cached)+len(b.redis)+len(b.ops))}
+	add := func(kind string, k marks, event appender) {
+		group.Events = append(group.Events, m.events.journaled(kind, k, event))
 	}
 	if !b.loose {
-		if err := add(requestKind, b.marks, &b.request); err != nil {
-			return group, err
-		}
+		add(requestKind, b.marks, &b.request)
 	}
 	for i := range b.auth {
 		k := b.marks
 		k.at, k.failed = b.auth[i].RecordedAt, b.auth[i].Result == "denied" || b.auth[i].Result == "failed"
-		if err := add(authKind, k, &b.auth[i]); err != nil {
-			return group, err
-		}
+		add(authKind, k, &b.auth[i])
 	}
 	for _, c := range b.cached {
 		e := cacheEvent{eventHead: b.head(store.TimeOf(c.Began)), Cache: c.Cache, Type: c.Op, Key: c.Key, Generation: int64(c.Generation),
 			Size: int64(c.Size), DurationMS: ms(c.Took), Count: 1, Route: b.request.Route}
 		k := b.marks
 		k.at = e.RecordedAt
-		if err := add(cacheKind, k, &e); err != nil {
-			return group, err
-		}
+		add(cacheKind, k, &e)
 	}
 	for i := range b.redis {
 		e := redisRecord{b.head(b.redis[i].at), b.redis[i]}
 		k := b.marks
 		k.at = e.RecordedAt
-		if err := add(redisKind, k, &e); err != nil {
-			return group, err
-		}
+		add(redisKind, k, &e)
 	}
-	repeated := map[string]int{}
+	repeated := make(map[string]int, len(b.ops))
 	for i := range b.ops {
 		repeated[b.ops[i].Statement]++
 	}
@@ -168,11 +159,9 @@ func (b *bundle) encode(m *monitor) (store.EventGroup, error) {
 		e := b.query(&b.ops[i], repeated[b.ops[i].Statement], time.Duration(m.slowStore.Load()))
 		k := b.marks
 		k.at, k.duration, k.slow = e.RecordedAt, b.ops[i].Took, bool(e.Slow)
-		if err := add(queryKind, k, e); err != nil {
-			return group, err
-		}
+		add(queryKind, k, e)
 	}
-	return group, nil
+	return group
 }
 
 // repeats is how often a request may ask the same before it is told of.

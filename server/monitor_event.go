@@ -2,7 +2,6 @@ package server
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"time"
 
 	"reeve/store"
@@ -55,6 +54,9 @@ type requestEvent struct {
 	Events     int64             `json:"events" doc:"how many other events belong to it"`
 	StoreMS    float64           `json:"store_ms" doc:"spent in the store, waiting left out"`
 	WaitMS     float64           `json:"wait_ms" doc:"spent waiting for its turn to write"`
+	HashMS     float64           `json:"hash_ms,omitempty" doc:"Time spent hashing the password of a sign-in; absent for none"`
+	HashWaitMS float64           `json:"hash_wait_ms,omitempty" doc:"Time a sign-in waited to be hashed; absent for none"`
+	ImageMS    float64           `json:"image_ms,omitempty" doc:"Time spent decoding and scaling an image for a thumbnail, waiting included; absent for none"`
 	Slow       store.Flag        `json:"slow"`
 }
 
@@ -125,8 +127,8 @@ type marks struct {
 
 const marksLen = 8 + 8 + 8 + 2 + 1
 
-func (m *marks) encode() []byte {
-	b := make([]byte, 0, marksLen)
+// append adds the fixed head to a buffer.
+func (m *marks) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(m.at))
 	b = binary.BigEndian.AppendUint64(b, uint64(m.user))
 	b = binary.BigEndian.AppendUint64(b, uint64(m.duration))
@@ -156,10 +158,30 @@ func readMarks(b []byte) (m marks, ok bool) {
 	}, true
 }
 
-// journaled makes an event ready for the journal. Its id is given there.
-func journaled(kind string, m marks, event any) (store.Event, error) {
-	body, err := json.Marshal(event)
-	return store.Event{Kind: kind, Head: m.encode(), Body: body}, err
+// events encodes events for the journal, which gives them their ids, into one buffer
+// after another. It is used again when the journal has them.
+type events struct{ buffer []byte }
+
+const eventBuffer = 256 << 10
+
+func (e *events) journaled(kind string, m marks, event appender) store.Event {
+	if cap(e.buffer)-len(e.buffer) < 4<<10 {
+		e.buffer = make([]byte, 0, eventBuffer) // the one before belongs to its events
+	}
+	from := len(e.buffer)
+	e.buffer = m.append(e.buffer)
+	body := len(e.buffer)
+	e.buffer = event.appendJSON(e.buffer)
+	end := len(e.buffer)
+	return store.Event{Kind: kind, Head: e.buffer[from:body:body], Body: e.buffer[body:end:end]}
+}
+
+// reuse makes room again; nobody may hold an event any more.
+func (e *events) reuse() {
+	if cap(e.buffer) > eventBuffer {
+		e.buffer = nil // an event was too large for it
+	}
+	e.buffer = e.buffer[:0]
 }
 
 // withoutID is how every stored event begins; the id takes the place of the zero.

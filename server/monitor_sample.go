@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"reeve/auth"
 	"reeve/store"
 )
 
@@ -47,7 +48,9 @@ type monitored struct {
 	asked   store.Time // for a permission, first; 0 for never
 	decided bool       // about it
 	broken  bool       // the answer was broken off after it had begun
-	body    []byte     // as it was sent, if it is JSON
+	hashing auth.HashTime
+	imaging time.Duration // of making a thumbnail
+	body    []byte        // as it was sent, if it is JSON
 }
 
 // done judges a request that was answered, and counts it. rt is nil for an address

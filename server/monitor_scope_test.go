@@ -24,7 +24,7 @@ func overheard(t *testing.T) (in *instance, inside, outside store.ID) {
 	in.appUser("customer")
 	in.server.monitor.budget = time.Hour
 	for i, who := range []string{"in.10", "in.11", "customer", "nobody"} {
-		for _, path := range []string{"/admin/info", "/api/user", "/admin/list"} {
+		for _, path := range []string{"/admin/info", "/api/user", "/admin/loginlog"} {
 			in.call("PUT", path+"?canary=of-"+strings.ReplaceAll(who, ".", "-"), fmt.Sprintf(`{"nickname":"payload-%d"}`, i), who)
 		}
 		in.call("GET", "/admin/info", "", who)
@@ -183,6 +183,16 @@ func TestMonitoringFollowsTheDataScope(t *testing.T) {
 					in.in(t).ok("DELETE", fmt.Sprint("/system/monitor/trace/", l.ID), "", "chief")
 				}
 			}
+		},
+		"DELETE /system/monitor/trace": func(t *testing.T) {
+			ids := []string{}
+			for _, user := range []store.ID{inside, outside} {
+				var l struct{ ID store.ID }
+				trace(t, "chief", fmt.Sprintf(`{"user_id":%d}`, user)).data(&l)
+				ids = append(ids, l.ID.String())
+			}
+			in.in(t).call("DELETE", "/system/monitor/trace?ids="+strings.Join(ids, ","), "", "clerk").brief(404, ids[1])
+			in.in(t).ok("DELETE", "/system/monitor/trace?ids="+strings.Join(ids, ","), "", "chief") // both still run
 		},
 	}
 	for i := range monitorRoutes {

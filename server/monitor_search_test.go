@@ -35,9 +35,7 @@ func TestALongestDurationFindsNothing(t *testing.T) {
 func authBody(t *testing.T, by, about string) []byte {
 	t.Helper()
 	e := authEvent{eventHead: eventHead{RequestID: "r-1", User: &eventUser{1, by, "admin"}}, Type: "revoked", Username: about}
-	event, err := journaled(authKind, marks{}, &e)
-	must(t, err)
-	return event.Body
+	return new(events).journaled(authKind, marks{}, &e).Body
 }
 
 func TestAColumnIsTheEventsOwn(t *testing.T) {
@@ -65,7 +63,7 @@ func TestASearchThatStopsEarlyHasCome(t *testing.T) {
 	s := &search{high: 1000, to: 10, budget: -time.Hour, audience: everybody}
 	for id := uint64(5000); id > 0; id-- {
 		m := marks{at: store.Time(id)}
-		if !s.take(store.Event{ID: id, Head: m.encode(), Body: []byte("{}")}) {
+		if !s.take(store.Event{ID: id, Head: m.append(nil), Body: []byte("{}")}) {
 			break
 		}
 	}

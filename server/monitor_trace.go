@@ -230,6 +230,10 @@ func listTraces(tx *store.Tx, req *Request, _ *treeIn) (*traceList, error) {
 }
 
 func stopTrace(req *Request, in *byID) (nothing, error) {
+	return stopTraces(req, &byIDs{[]store.ID{in.ID}})
+}
+
+func stopTraces(req *Request, in *byIDs) (nothing, error) {
 	to, err := req.audience()
 	if err != nil {
 		return nothing{}, err
@@ -238,15 +242,25 @@ func stopTrace(req *Request, in *byID) (nothing, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := store.TimeOf(time.Now())
-	live := t.settle(now)
-	i := slices.IndexFunc(live, func(l *liveTrace) bool { return l.ID == in.ID && to.has(l.UserID) })
+	var stop, live []*liveTrace
+	for _, l := range t.settle(now) {
+		if slices.Contains(in.IDs, l.ID) && to.has(l.UserID) {
+			stop = append(stop, l)
+		} else {
+			live = append(live, l)
+		}
+	}
 	if to.err != nil {
 		return nothing{}, to.err
 	}
-	if i < 0 {
-		return nothing{}, errs.New(errs.NotFound, traceNotFound, in.ID)
+	for _, id := range in.IDs {
+		if !slices.ContainsFunc(stop, func(l *liveTrace) bool { return l.ID == id }) {
+			return nothing{}, errs.New(errs.NotFound, traceNotFound, id)
+		}
 	}
-	t.end(live[i], now)
-	t.set(slices.Concat(live[:i], live[i+1:]))
+	for _, l := range stop {
+		t.end(l, now)
+	}
+	t.set(live)
 	return nothing{}, nil
 }

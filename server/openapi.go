@@ -195,6 +195,13 @@ func parameters(rt *Route) []any {
 	if rt.in.updated {
 		params = append(params, object{"name": "If-Match", "in": "header", "description": "the ETag of the record as it was read; 409 stale if it has changed since", "schema": object{"type": "string"}})
 	}
+	if rt.in.list != nil {
+		for _, param := range listParameters(rt.in.list) {
+			if rt.in.list.selects(param.(object)["name"].(string)) {
+				params = append(params, param)
+			}
+		}
+	}
 	return params
 }
 
@@ -278,7 +285,7 @@ func failuresOf(rt *Route) []errs.Kind {
 	if rt.Access != public && rt.Access != metricsToken || rt.closable {
 		kinds = append(kinds, errs.Denied)
 	}
-	if strings.Contains(rt.Path, ":") || rt.Access == metricsToken || rt.in != nil && slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "query" && f.required }) {
+	if strings.Contains(rt.Path, ":") || rt.Access == metricsToken || rt.in != nil && rt.in.list != nil || rt.in != nil && slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "query" && f.required }) {
 		kinds = append(kinds, errs.NotFound)
 	}
 	if rt.Method != "GET" {

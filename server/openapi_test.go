@@ -106,6 +106,13 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 					wantParams = append(wantParams, f.from+" "+f.name)
 				}
 			}
+			if rt.in.list != nil {
+				for _, p := range listParameters(rt.in.list) {
+					if name := p.(object)["name"].(string); rt.in.list.selects(name) {
+						wantParams = append(wantParams, "query "+name)
+					}
+				}
+			}
 			if rt.in.updated {
 				wantParams = append(wantParams, "header If-Match")
 				for _, name := range []string{"updated_at", "version"} {

@@ -9,6 +9,7 @@ var permissionRoutes = []Route{
 	write("POST", "/admin/rule", "admin.rule.create", "Create a permission", createPermission),
 	write("PUT", "/admin/rule/:id", "admin.rule.update", "Change a permission", changePermission),
 	write("DELETE", "/admin/rule/:id", "admin.rule.delete", "Delete a permission", deletePermission),
+	deleteOrdered("/admin/rule", "admin.rule.delete", "Delete permissions", deletePermission, store.PermissionsUpwards),
 	write("PUT", "/admin/rule/:id/show", "admin.rule.update", "Show or hide a permission", showPermission),
 	write("PUT", "/admin/rule/:id/status", "admin.rule.update", "Enable or disable a permission", enablePermission),
 	read("/admin/permission/explain", "admin.rule.query", "Explain a user's permission", explain),

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"reeve/store"
 	"reeve/store/errs"
@@ -89,7 +90,9 @@ func (req *Request) makeThumb(f *store.File, size string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	small, media, err := req.s.images.shrink(req.http.Context(), blob, width, height)
+	req.mon.imaging += time.Since(began)
 	if errs.Is(err, errs.BadMedia) {
 		return nil, errNoPicture
 	}

@@ -8,6 +8,7 @@ var roleRoutes = []Route{
 	write("POST", "/admin/role", "admin.role.create", "Create a role", createRole),
 	write("PUT", "/admin/role/:id", "admin.role.update", "Change a role", changeRole),
 	write("DELETE", "/admin/role/:id", "admin.role.delete", "Delete a role", deleteRole),
+	deleteSeveral("/admin/role", "admin.role.delete", "Delete roles", deleteRole),
 	write("PUT", "/admin/role/:id/rule", "admin.role.rule", "Set a role's permissions", grantRole),
 }
 

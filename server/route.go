@@ -198,6 +198,12 @@ func unmonitored(rt Route) Route {
 	return rt
 }
 
+// onSelection lets a route take the parameters by which a list selects records.
+func onSelection(rt Route, list *listInfo) Route {
+	rt.in.list = list
+	return rt
+}
+
 // withHead lets a raw route be asked for its header alone.
 func withHead(rt Route) Route {
 	rt.head = true

@@ -6,9 +6,11 @@ var sessionRoutes = []Route{
 	table("/admin/loginlog", signedIn, "List one's own sign-ins", &ownLoginLog),
 	table("/admin/session", signedIn, "List one's own sessions", &ownSessions),
 	write("DELETE", "/admin/session/:id", signedIn, "End one of one's own sessions", endOwnSession),
+	deleteSeveral("/admin/session", signedIn, "End several of one's own sessions", endOwnSession),
 	table("/system/loginlog", "system.loginlog.query", "List everyone's sign-ins", &loginLog),
 	table("/system/session", "system.session.query", "List who is signed in", &sessions),
 	write("DELETE", "/system/session/:id", "system.session.delete", "Force a session out", endSession),
+	deleteSeveral("/system/session", "system.session.delete", "Force sessions out", endSession),
 }
 
 // session is an open session as it is answered.

@@ -17,6 +17,7 @@ var settingRoutes = []Route{
 	write("POST", "/system/setting", "system.setting.create", "Define a setting", createSetting),
 	write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting", changeSetting),
 	write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting", deleteSetting),
+	deleteSeveral("/system/setting", "system.setting.delete", "Delete settings", deleteSetting),
 	write("PUT", "/system/setting", "system.setting.save", "Save the values of settings", saveSettings),
 	write("POST", "/system/setting/refresh", "system.setting.refresh", "Rebuild the settings cache", refreshSettings),
 	withETag(read("/system/setting-value", "system.setting.query", "Read the values in force", settingValues)),
@@ -191,8 +192,11 @@ func refreshSettings(tx *store.Tx, _ *Request, _ *none) (*refreshOut, error) {
 }
 
 func settingValues(tx *store.Tx, _ *Request, _ *none) (Encoded[map[string]map[string]any], error) {
-	cache := store.SettingSet.Get(tx)
-	return Encoded[map[string]map[string]any]{JSON: cache.Effective, ETag: cache.ETag}, nil
+	values, err := store.SettingSet.Get(tx).Values()
+	if err != nil {
+		return Encoded[map[string]map[string]any]{}, err
+	}
+	return Encoded[map[string]map[string]any]{JSON: values.Effective, ETag: values.ETag}, nil
 }
 
 // builtinSettings tells the keys of what is not deleted, renamed, moved or retyped,

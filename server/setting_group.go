@@ -8,6 +8,7 @@ var settingGroupRoutes = []Route{
 	write("POST", "/system/setting-group", "system.setting.group.create", "Create a setting group", createSettingGroup),
 	write("PUT", "/system/setting-group/:id", "system.setting.group.update", "Change a setting group", changeSettingGroup),
 	write("DELETE", "/system/setting-group/:id", "system.setting.group.delete", "Delete a setting group", deleteSettingGroup),
+	deleteSeveral("/system/setting-group", "system.setting.group.delete", "Delete setting groups", deleteSettingGroup),
 }
 
 var settingGroups = List[store.SettingGroup]{

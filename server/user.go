@@ -12,10 +12,11 @@ var userRoutes = []Route{
 	free("POST", "/admin/list", "admin.list.create", "Create a user", createUser),
 	write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser),
 	write("DELETE", "/admin/list/:id", "admin.list.delete", "Delete a user", deleteUser),
-	write("DELETE", "/admin/list", "admin.list.delete", "Delete users", deleteUsers),
+	deleteSeveral("/admin/list", "admin.list.delete", "Delete users", deleteUser),
 	small(free("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword)),
 	write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser),
 	exportUsers("/admin/list-export", "admin.list.export", "Export users"),
+	onSelection(free("PUT", "/admin/list", signedIn, "Change users", changeUsers), users.info()),
 	upload("/admin/list-import", "admin.list.import", "Import users", maxImportBytes, importUsers),
 }
 
@@ -155,30 +156,6 @@ func editUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.User)) 
 
 func deleteUser(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
 	return nothing{}, store.Users.Delete(tx, in.ID)
-}
-
-// byIDs is the input of what works on several records.
-type byIDs struct {
-	IDs []store.ID `query:"ids" check:"required" doc:"repeated keys, or joined by commas; all or nothing"`
-}
-
-func deleteUsers(tx *store.Tx, _ *Request, in *byIDs) (nothing, error) {
-	return nothing{}, deleteAll(tx, store.Users, in.IDs)
-}
-
-// deleteAll deletes records, each once; the first that cannot be is the error.
-func deleteAll[T any](tx *store.Tx, c *store.Collection[T], ids []store.ID) error {
-	done := map[store.ID]bool{}
-	for _, id := range ids {
-		if done[id] {
-			continue
-		}
-		done[id] = true
-		if err := c.Delete(tx, id); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func enableUser(tx *store.Tx, req *Request, in *statusIn) (*user, error) {

@@ -120,27 +120,27 @@ type importedUser struct {
 
 // applyUserImport creates the users of one step. The rules are checked again: since
 // the file was validated, a name may have been taken or a role deleted.
-func applyUserImport(tx *store.Tx, input json.RawMessage) (made []store.ID, err error) {
+func applyUserImport(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
 	var users []importedUser
 	if err := json.Unmarshal(input, &users); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, in := range users {
 		u := in.User
 		if err := store.Users.Create(tx, &u); err != nil {
 			faults := errs.Faults{}
 			if err := refusedRow(err, faults); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			named := errs.Faults{}
 			for column, text := range faults {
 				named.Add(fmt.Sprintf("line %d %s", in.Line, column), "%s", text)
 			}
-			return nil, named.Err(errs.Conflict)
+			return nil, nil, named.Err(errs.Conflict)
 		}
 		made = append(made, u.ID)
 	}
-	return made, nil
+	return made, input, nil
 }
 
 // maxImportFaults bounds the faults that are answered, one or two for each row.

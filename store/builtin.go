@@ -114,22 +114,22 @@ var Builtins = []Builtin{
 func (b *Builtin) Name() string { return b.name }
 
 // Get returns the value in force, from memory.
-func (s *TextSetting) Get(tx *Tx) string { return SettingSet.Get(tx).texts[s.name] }
+func (s *TextSetting) Get(tx *Tx) string { return SettingSet.Get(tx).text(s.name) }
 
 // Get returns the value in force, from memory.
 func (s *NumberSetting) Get(tx *Tx) int { return SettingSet.Get(tx).numbers[s.name] }
 
 // Get returns the value in force, from memory.
-func (s *SwitchSetting) Get(tx *Tx) bool { return SettingSet.Get(tx).texts[s.name] == "1" }
+func (s *SwitchSetting) Get(tx *Tx) bool { return SettingSet.Get(tx).text(s.name) == "1" }
 
 // builtinNumbers decodes the builtin numbers once for every generation of the cache.
-func builtinNumbers(texts map[string]string) map[string]int {
-	numbers := map[string]int{}
+func builtinNumbers(text func(name string) string) map[string]int {
+	numbers := make(map[string]int, len(Builtins))
 	for _, b := range Builtins {
 		if b.Type != "number" {
 			continue
 		}
-		n, err := strconv.Atoi(texts[b.name])
+		n, err := strconv.Atoi(text(b.name))
 		if err != nil { // only before the setting is added, in the transaction that makes the database
 			n, err = strconv.Atoi(b.Default)
 		}

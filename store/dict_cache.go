@@ -4,14 +4,22 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"sync"
 )
 
-// DictCache is every dictionary in memory: what dictionaries are read from.
+// DictCache is every dictionary in memory: what dictionaries are read from. A part that
+// no commit has changed is the same one as before.
 type DictCache struct {
-	Dicts []Row[Dict]            // by id
-	items map[ID][]Row[DictItem] // by dictionary; by sort, then id
-	Open  json.RawMessage        // map[string]OpenDict, by code: the enabled dictionaries
-	ETag  string                 // of Open, in quotes
+	Dicts   []Row[Dict]                // by id
+	Open    func() (*OpenDicts, error) // made when first asked for
+	records *recordMap[DictItem]
+	items   *recordMap[[]Row[DictItem]] // by dictionary; by sort, then id
+}
+
+// OpenDicts are the enabled dictionaries as they are answered.
+type OpenDicts struct {
+	JSON json.RawMessage // map[string]OpenDict, by code
+	ETag string          // of JSON, in quotes
 }
 
 // OpenDict is an enabled dictionary as whoever is signed in reads it.
@@ -30,64 +38,109 @@ type OpenItem struct {
 
 // DictSet keeps the DictCache in memory.
 var DictSet = NewCache("dictionaries", func(tx *Tx) (*DictCache, error) {
-	c := &DictCache{items: map[ID][]Row[DictItem]{}}
-	for d, err := range Dicts.All(tx) {
-		if err != nil {
-			return nil, err
-		}
-		row, err := newRow(d.ID, d, d.Code, d.Name, d.Describe)
-		if err != nil {
-			return nil, err
-		}
-		c.Dicts, c.items[d.ID] = append(c.Dicts, row), nil
+	dicts, err := readRecords(tx, Dicts)
+	if err != nil {
+		return nil, err
 	}
-	for i, err := range DictItems.All(tx) {
-		if err != nil {
-			return nil, err
-		}
-		row, err := newRow(i.ID, i, i.Label, i.Value)
-		if err != nil {
-			return nil, err
-		}
-		rows, ok := c.items[i.DictID]
-		if !ok {
-			return nil, damaged("dict_item", i.ID.String(), notFound("dict", i.DictID))
-		}
-		c.items[i.DictID] = append(rows, row)
+	items, err := readRecords(tx, DictItems)
+	if err != nil {
+		return nil, err
 	}
-	for _, rows := range c.items {
-		slices.SortStableFunc(rows, func(a, b Row[DictItem]) int { return cmp.Compare(a.Value.Sort, b.Value.Sort) })
+	none := &DictCache{records: newRecordMap[DictItem](nil), items: newRecordMap[[]Row[DictItem]](nil)}
+	return none.with(dicts, items)
+}, Dicts, DictItems).Amend(func(tx *Tx, old *DictCache) (*DictCache, error) {
+	dicts, err := readChanged(tx, Dicts)
+	if err != nil {
+		return nil, err
 	}
+	items, err := readChanged(tx, DictItems)
+	if err != nil {
+		return nil, err
+	}
+	return old.with(dicts, items)
+})
+
+// with is the cache with some records put in place; nil takes one out.
+func (c *DictCache) with(dicts map[ID]*Dict, items map[ID]*DictItem) (*DictCache, error) {
+	next := *c
 	var err error
-	c.Open, err = json.Marshal(c.open())
-	c.ETag = etag(c.Open)
-	return c, err
-}, Dicts, DictItems)
+	next.Dicts, err = rowsWith(c.Dicts, dicts, func(d *Dict) []string { return []string{d.Code, d.Name, d.Describe} },
+		func(a, b *Dict) int { return cmp.Compare(a.ID, b.ID) })
+	if err != nil {
+		return nil, err
+	}
+	lists := map[ID]map[ID]*DictItem{} // what changes, by dictionary
+	put := func(dict, id ID, item *DictItem) {
+		if lists[dict] == nil {
+			lists[dict] = map[ID]*DictItem{}
+		}
+		lists[dict][id] = item
+	}
+	for id, is := range items {
+		if was := c.records.get(id); was != nil {
+			put(was.DictID, id, nil)
+		}
+		if is == nil {
+			continue
+		}
+		if !next.has(is.DictID) {
+			return nil, damaged("dict_item", id.String(), notFound("dict", is.DictID))
+		}
+		put(is.DictID, id, is)
+	}
+	next.records = c.records.with(items)
+	fresh := map[ID]*[]Row[DictItem]{}
+	for dict, changed := range lists {
+		rows, err := rowsWith(c.rows(dict), changed, func(i *DictItem) []string { return []string{i.Label, i.Value} },
+			func(a, b *DictItem) int { return cmp.Or(cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.ID, b.ID)) })
+		if err != nil {
+			return nil, err
+		}
+		if fresh[dict] = nil; len(rows) > 0 {
+			fresh[dict] = &rows
+		}
+	}
+	next.items = c.items.with(fresh)
+	next.Open = sync.OnceValues(next.open)
+	return &next, nil
+}
 
 // open picks what is enabled.
-func (c *DictCache) open() map[string]OpenDict {
+func (c *DictCache) open() (*OpenDicts, error) {
 	open := map[string]OpenDict{}
 	for _, d := range c.Dicts {
 		if !d.Value.Status {
 			continue
 		}
 		items := []OpenItem{}
-		for _, i := range c.items[d.ID] {
+		for _, i := range c.rows(d.ID) {
 			if i.Value.Switch {
 				items = append(items, OpenItem{i.Value.Label, i.Value.Value, i.Value.Status})
 			}
 		}
 		open[d.Value.Code] = OpenDict{d.Value.Name, d.Value.Type, items}
 	}
-	return open
+	b, err := json.Marshal(open)
+	return &OpenDicts{b, etag(b)}, err
+}
+
+func (c *DictCache) has(dict ID) bool {
+	_, found := slices.BinarySearchFunc(c.Dicts, dict, func(row Row[Dict], id ID) int { return cmp.Compare(row.ID, id) })
+	return found
+}
+
+func (c *DictCache) rows(dict ID) []Row[DictItem] {
+	if rows := c.items.get(dict); rows != nil {
+		return *rows
+	}
+	return nil
 }
 
 // Items returns the items of a dictionary by sort, then id; NotFound when there
 // is no such dictionary.
 func (c *DictCache) Items(dict ID) ([]Row[DictItem], error) {
-	rows, ok := c.items[dict]
-	if !ok {
+	if !c.has(dict) {
 		return nil, notFound("dict", dict)
 	}
-	return rows, nil
+	return c.rows(dict), nil
 }

@@ -162,7 +162,12 @@ func readAll(db *DB) *reading {
 		trees, settings := PermissionTree.Get(tx), SettingSet.Get(tx)
 		all, err1 := trees.All()
 		parents, err2 := trees.Parents()
-		return []string{string(all), string(parents), string(settings.Effective), SiteTitle.Get(tx), string(DictSet.Get(tx).Open)}, errors.Join(err1, err2)
+		values, err3 := settings.Values()
+		dicts, err4 := DictSet.Get(tx).Open()
+		if err := errors.Join(err1, err2, err3, err4); err != nil {
+			return nil, err
+		}
+		return []string{string(all), string(parents), string(values.Effective), SiteTitle.Get(tx), string(dicts.JSON)}, nil
 	})
 	return r
 }

@@ -189,7 +189,7 @@ func roleRule(tx *Tx, old, new *Role) error {
 		return nil
 	}
 	for _, ids := range []*[]ID{&new.RuleIDs, &new.DeptIDs, &new.GrantRoleIDs} {
-		*ids = distinct(*ids)
+		*ids = Distinct(*ids)
 	}
 	if new.DataScope != ScopeCustom && len(new.DeptIDs) > 0 {
 		return errs.Field(errs.Invalid, "dept_ids", "go with the data scope custom alone")
@@ -264,8 +264,8 @@ func roleNames(tx *Tx, role *Role) error {
 	return faults.Err(errs.Invalid)
 }
 
-// distinct returns ids without repetitions, in their order, never nil.
-func distinct(ids []ID) []ID {
+// Distinct returns ids without repetitions, in their order, never nil.
+func Distinct(ids []ID) []ID {
 	kept := make([]ID, 0, len(ids))
 	for _, id := range ids {
 		if !slices.Contains(kept, id) {
@@ -292,7 +292,7 @@ func (tx *Tx) isSelf(u *User) bool { return u.ID == tx.actor.ID && !tx.actor.App
 // ceiling, the new department within the scope, and an owner remains.
 func userRule(tx *Tx, old, new *User) error {
 	if new != nil {
-		new.RoleIDs = distinct(new.RoleIDs)
+		new.RoleIDs = Distinct(new.RoleIDs)
 	}
 	if err := mayMake(tx, old, new); err != nil {
 		return err
@@ -358,13 +358,25 @@ func keepOwner(tx *Tx, old, new *User) error {
 	if !isOwner(old) || isOwner(new) {
 		return nil
 	}
+	return OwnerRemains(tx, old.ID)
+}
+
+// OwnerRemains refuses to take the owner role from all enabled users who have it.
+func OwnerRemains(tx *Tx, without ...ID) error {
+	var last *User
 	for u, err := range UserByRole.All(tx, OwnerRole) {
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if u.ID != old.ID && isOwner(u) {
+		case !bool(u.Status):
+		case !slices.Contains(without, u.ID):
 			return nil
+		default:
+			last = u
 		}
 	}
-	return errs.New(errs.Conflict, "%s is the last enabled user with the owner role", old.Username).Coded("last_owner")
+	if last == nil {
+		return nil
+	}
+	return errs.New(errs.Conflict, "%s is the last enabled user with the owner role", last.Username).Coded("last_owner")
 }

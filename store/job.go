@@ -13,7 +13,7 @@ import (
 // where it stopped, and one that cannot go on is undone step by step.
 type Job struct {
 	Ident
-	Kind     string            `json:"kind" doc:"What the job does, such as user_import"`
+	Kind     string            `json:"kind" doc:"What the job does: user_import or user_update"`
 	State    string            `json:"state" doc:"preparing, running, undoing, done or failed"`
 	UserID   ID                `json:"user_id" doc:"ID of the user who started it"`
 	Username string            `json:"username"`

@@ -1,6 +1,12 @@
 package store
 
-import "reeve/store/errs"
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"reeve/store/errs"
+)
 
 // Rule adds what must hold before a record is created (old is nil), changed, or
 // deleted (new is nil). Rules run before anything is written, on every path, and
@@ -39,6 +45,26 @@ func (c *Collection[T]) guarded(tx *Tx, id ID) (*T, error) {
 // Allowed reports whether Create would accept a record, as an error that says why
 // not. It writes nothing, so that much can be validated outside the writer.
 func (c *Collection[T]) Allowed(tx *Tx, v *T) error { return c.allow(tx, nil, v) }
+
+// AllowedChange is Allowed for Update: it reports, too, whether edit changes anything.
+func (c *Collection[T]) AllowedChange(tx *Tx, id ID, edit func(*T) error) (old *T, changes bool, err error) {
+	if old, err = c.guarded(tx, id); err != nil {
+		return nil, false, err
+	}
+	v, err := c.Get(tx, id)
+	if err == nil {
+		err = edit(v)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	was, err := json.Marshal(old)
+	is, err2 := json.Marshal(v)
+	if err := errors.Join(err, err2); err != nil || bytes.Equal(was, is) {
+		return old, false, err
+	}
+	return old, true, c.allow(tx, old, v)
+}
 
 // allow asks everything that can refuse a record before anything is written, and
 // names all the fields that are at fault together. That the actor may not comes

@@ -49,6 +49,17 @@ func SessionsOf(tx *Tx, a Account) ([]ID, error) {
 	return SessionByUser.IDs(tx, a.ID)
 }
 
+// CountSessions is how many records EndSessions deletes: sessions, their tokens, and
+// known devices.
+func CountSessions(tx *Tx, a Account) (int, error) {
+	open, err := SessionsOf(tx, a)
+	if err != nil {
+		return 0, err
+	}
+	devices, err := devicesOf(tx, a)
+	return 2*len(open) + len(devices), err
+}
+
 // EndSessions ends a user's sessions but one (0 for all), and all known devices: it
 // goes with a new password and with disabling.
 func EndSessions(tx *Tx, a Account, keep ID) error {
@@ -85,7 +96,7 @@ func EndExpiredSessions(tx *Tx, idle, appIdle Time, limit int) (more bool, err e
 	if err := errors.Join(err, err2, err3); err != nil {
 		return false, err
 	}
-	for _, id := range distinct(slices.Concat(over, unused, appUnused)) {
+	for _, id := range Distinct(slices.Concat(over, unused, appUnused)) {
 		if err := Sessions.Delete(tx, id); err != nil {
 			return false, err
 		}

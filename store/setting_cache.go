@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"sync"
 )
 
 // Row is a record of a list that is kept in memory, with its JSON and the folded
@@ -17,67 +18,125 @@ type Row[T any] struct {
 	Text  string
 }
 
-// SettingCache is every setting in memory: what settings are read from.
+// SettingCache is every setting in memory: what settings are read from. A part that no
+// commit has changed is the same one as before.
 type SettingCache struct {
-	Settings  []Row[Setting]      // by sort, then id
-	Groups    []Row[SettingGroup] // by id
-	Effective json.RawMessage     // {"group":{"key":value}}, secrets masked
-	ETag      string              // of Effective, in quotes
-	Public    json.RawMessage     // Effective of the public groups alone
-	texts     map[string]string   // "group.key" → stored text
-	numbers   map[string]int      // "group.key" → builtin number
-	ids       map[string]ID       // "group.key" → setting
-	secrets   map[string]bool     // "group.key" of those of type secret
+	Settings []Row[Setting]                 // by sort, then id
+	Groups   []Row[SettingGroup]            // by id
+	Values   func() (*SettingValues, error) // made when first asked for
+	records  *recordMap[Setting]
+	numbers  map[string]int // "group.key" → builtin number
+	ids      map[string]ID  // "group.key" → setting
+}
+
+// SettingValues are the values of all settings as the interface answers them.
+type SettingValues struct {
+	Effective json.RawMessage // {"group":{"key":value}}, secrets masked
+	ETag      string          // of Effective, in quotes
+	Public    json.RawMessage // Effective of the public groups alone
 }
 
 // SettingSet keeps the SettingCache in memory.
 var SettingSet = NewCache("settings", func(tx *Tx) (*SettingCache, error) {
-	c := &SettingCache{texts: map[string]string{}, ids: map[string]ID{}, secrets: map[string]bool{}}
-	effective, keys := map[string]map[string]any{}, map[ID]string{}
-	for g, err := range SettingGroups.All(tx) {
-		if err != nil {
-			return nil, err
-		}
-		row, err := newRow(g.ID, g, g.Key, g.Title, g.Remark)
-		if err != nil {
-			return nil, err
-		}
-		c.Groups = append(c.Groups, row)
-		effective[g.Key], keys[g.ID] = map[string]any{}, g.Key
+	groups, err := readRecords(tx, SettingGroups)
+	if err != nil {
+		return nil, err
 	}
-	for s, err := range Settings.All(tx) {
-		if err != nil {
-			return nil, err
-		}
-		row, err := newRow(s.ID, s, s.Key, s.Title, s.Describe)
-		if err != nil {
-			return nil, err
-		}
-		c.Settings = append(c.Settings, row)
-		group := keys[s.GroupID]
-		if effective[group] == nil {
-			return nil, damaged("setting", s.ID.String(), notFound("setting group", s.GroupID))
-		}
-		effective[group][s.Key] = settingValue(s)
-		c.texts[group+"."+s.Key], c.ids[group+"."+s.Key] = s.Values, s.ID
-		c.secrets[group+"."+s.Key] = s.Type == "secret"
+	settings, err := readRecords(tx, Settings)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(c.Settings, func(a, b Row[Setting]) int { return cmp.Compare(a.Value.Sort, b.Value.Sort) })
-	public := map[string]map[string]any{}
+	none := &SettingCache{records: newRecordMap[Setting](nil)}
+	return none.with(groups, settings)
+}, Settings, SettingGroups).Amend(func(tx *Tx, old *SettingCache) (*SettingCache, error) {
+	groups, err := readChanged(tx, SettingGroups)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := readChanged(tx, Settings)
+	if err != nil {
+		return nil, err
+	}
+	return old.with(groups, settings)
+})
+
+// with is the cache with some records put in place; nil takes one out.
+func (c *SettingCache) with(groups map[ID]*SettingGroup, settings map[ID]*Setting) (*SettingCache, error) {
+	next := *c
+	var err error
+	next.Groups, err = rowsWith(c.Groups, groups, func(g *SettingGroup) []string { return []string{g.Key, g.Title, g.Remark} },
+		func(a, b *SettingGroup) int { return cmp.Compare(a.ID, b.ID) })
+	if err != nil {
+		return nil, err
+	}
+	next.Settings, err = rowsWith(c.Settings, settings, func(s *Setting) []string { return []string{s.Key, s.Title, s.Describe} },
+		func(a, b *Setting) int { return cmp.Or(cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.ID, b.ID)) })
+	if err != nil {
+		return nil, err
+	}
+	next.records = c.records.with(settings)
+	if c.ids == nil || len(groups) > 0 || c.renamed(settings) {
+		if next.ids, err = next.named(); err != nil {
+			return nil, err
+		}
+	}
+	next.numbers = builtinNumbers(next.text)
+	next.Values = sync.OnceValues(next.values)
+	return &next, nil
+}
+
+// renamed reports whether a "group.key" comes, goes or changes with some records.
+func (c *SettingCache) renamed(settings map[ID]*Setting) bool {
+	for id, is := range settings {
+		was := c.records.get(id)
+		if was == nil || is == nil || was.Key != is.Key || was.GroupID != is.GroupID {
+			return true
+		}
+	}
+	return false
+}
+
+// named finds the settings by their full names.
+func (c *SettingCache) named() (map[string]ID, error) {
+	ids, keys := make(map[string]ID, c.records.n), c.groupKeys()
+	for id, s := range c.records.all() {
+		group, known := keys[s.GroupID]
+		if !known {
+			return nil, damaged("setting", id.String(), notFound("setting group", s.GroupID))
+		}
+		ids[group+"."+s.Key] = id
+	}
+	return ids, nil
+}
+
+func (c *SettingCache) groupKeys() map[ID]string {
+	keys := make(map[ID]string, len(c.Groups))
 	for _, g := range c.Groups {
+		keys[g.ID] = g.Value.Key
+	}
+	return keys
+}
+
+func (c *SettingCache) values() (*SettingValues, error) {
+	effective, public, keys := map[string]map[string]any{}, map[string]map[string]any{}, c.groupKeys()
+	for _, g := range c.Groups {
+		effective[g.Value.Key] = map[string]any{}
 		if g.Value.Public {
 			public[g.Value.Key] = effective[g.Value.Key]
 		}
 	}
-	c.numbers = builtinNumbers(c.texts)
+	for _, s := range c.Settings {
+		effective[keys[s.Value.GroupID]][s.Value.Key] = settingValue(s.Value)
+	}
+	v := &SettingValues{}
 	var err error
-	if c.Public, err = json.Marshal(public); err != nil {
+	if v.Public, err = json.Marshal(public); err != nil {
 		return nil, err
 	}
-	c.Effective, err = json.Marshal(effective)
-	c.ETag = etag(c.Effective)
-	return c, err
-}, Settings, SettingGroups)
+	v.Effective, err = json.Marshal(effective)
+	v.ETag = etag(v.Effective)
+	return v, err
+}
 
 // etag is an entity tag by content, in quotes.
 func etag(b []byte) string {
@@ -94,11 +153,53 @@ func newRow[T any](id ID, v *T, texts ...string) (Row[T], error) {
 	return row, err
 }
 
+// rowsWith is a list, in an order without ties, with the rows of some records put in
+// place; nil takes one out.
+func rowsWith[T any](rows []Row[T], changed map[ID]*T, texts func(*T) []string, order func(a, b *T) int) ([]Row[T], error) {
+	if len(changed) == 0 {
+		return rows, nil
+	}
+	fresh := make([]Row[T], 0, len(changed))
+	for id, v := range changed {
+		if v == nil {
+			continue
+		}
+		row, err := newRow(id, v, texts(v)...)
+		if err != nil {
+			return nil, err
+		}
+		fresh = append(fresh, row)
+	}
+	slices.SortFunc(fresh, func(a, b Row[T]) int { return order(a.Value, b.Value) })
+	next := make([]Row[T], 0, len(rows)+len(fresh))
+	for _, row := range rows {
+		if _, replaced := changed[row.ID]; replaced {
+			continue
+		}
+		for len(fresh) > 0 && order(fresh[0].Value, row.Value) < 0 {
+			next, fresh = append(next, fresh[0]), fresh[1:]
+		}
+		next = append(next, row)
+	}
+	return append(next, fresh...), nil
+}
+
 // ID returns the setting with the key "group.key"; 0 when there is none.
 func (c *SettingCache) ID(key string) ID { return c.ids[key] }
 
+// text returns the stored text of "group.key"; "" when there is no such setting.
+func (c *SettingCache) text(key string) string {
+	if s := c.records.get(c.ids[key]); s != nil {
+		return s.Values
+	}
+	return ""
+}
+
 // Secret tells whether "group.key" is a setting of type secret.
-func (c *SettingCache) Secret(key string) bool { return c.secrets[key] }
+func (c *SettingCache) Secret(key string) bool {
+	s := c.records.get(c.ids[key])
+	return s != nil && s.Type == "secret"
+}
 
 // Len is how many settings there are.
 func (c *SettingCache) Len() int { return len(c.Settings) }

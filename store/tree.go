@@ -110,3 +110,23 @@ func Tree[T any](records []*T, id, parent func(*T) ID, sort func(*T) int64) []*N
 	}
 	return tops
 }
+
+// DeptsUpwards orders departments so that each comes before those above it.
+func DeptsUpwards(tx *Tx, ids []ID) []ID {
+	return upwards(RuleBook.Get(tx).depts, deptParent, ids)
+}
+
+// PermissionsUpwards is DeptsUpwards for permissions.
+func PermissionsUpwards(tx *Tx, ids []ID) []ID {
+	return upwards(RuleBook.Get(tx).permissions, permissionParent, ids)
+}
+
+func upwards[T any](records *recordMap[T], parent func(*T) ID, ids []ID) []ID {
+	depth := map[ID]int{}
+	for _, id := range ids {
+		for v, steps := records.get(id), 0; v != nil && steps <= MaxDepth; v, steps = records.get(parent(v)), steps+1 {
+			depth[id] = steps
+		}
+	}
+	return slices.SortedStableFunc(slices.Values(ids), func(a, b ID) int { return cmp.Compare(depth[b], depth[a]) })
+}

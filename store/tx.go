@@ -80,6 +80,9 @@ func (tx *Tx) delete(bucket string, key []byte) error {
 	return tx.bucket(bucket).Delete(key)
 }
 
+// Touched is how many times this write function has changed a record so far.
+func (tx *Tx) Touched() int { return tx.touched }
+
 func (tx *Tx) mustWrite() {
 	if tx.changes == nil {
 		panic("store: a view was asked to write")

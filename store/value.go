@@ -77,10 +77,37 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	if year := t.Std().Year(); year < 0 || year > 9999 {
 		return nil, fmt.Errorf("the year %d cannot be written", year)
 	}
-	b := make([]byte, 0, len(timeLayout)+2)
-	b = append(b, '"')
-	b = t.Std().AppendFormat(b, timeLayout)
-	return append(b, '"'), nil
+	return t.AppendJSON(make([]byte, 0, len(timeLayout)+2)), nil
+}
+
+// AppendJSON appends what MarshalJSON writes of a time that it can write.
+func (t Time) AppendJSON(b []byte) []byte {
+	if t == 0 {
+		return append(b, "null"...)
+	}
+	std := t.Std()
+	year, month, day := std.Date()
+	hour, minute, second := std.Clock()
+	b = appendDigits(append(b, '"'), year, 4)
+	b = appendDigits(append(b, '-'), int(month), 2)
+	b = appendDigits(append(b, '-'), day, 2)
+	b = appendDigits(append(b, 'T'), hour, 2)
+	b = appendDigits(append(b, ':'), minute, 2)
+	b = appendDigits(append(b, ':'), second, 2)
+	b = appendDigits(append(b, '.'), std.Nanosecond()/1000, 6)
+	return append(b, 'Z', '"')
+}
+
+// appendDigits appends the last digits of a number.
+func appendDigits(b []byte, n, digits int) []byte {
+	for range digits {
+		b = append(b, '0')
+	}
+	for i := len(b) - 1; i >= len(b)-digits; i-- {
+		b[i] = '0' + byte(n%10)
+		n /= 10
+	}
+	return b
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.

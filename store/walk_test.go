@@ -20,7 +20,7 @@ func crowd(t testing.TB, r *rand.Rand) *DB {
 		for range r.IntN(most + 1) {
 			ids = append(ids, ID(r.IntN(int(last)))+1)
 		}
-		return distinct(ids)
+		return Distinct(ids)
 	}
 	return open(t, t.TempDir(), Options{Seed: func(tx *Tx) (err error) {
 		for i := range ID(16) {

@@ -373,7 +373,7 @@ export type Job = {
   /** What is wrong, by field */
   errors?: Record<string, string>
   id: number
-  /** What the job does, such as user_import */
+  /** What the job does: user_import or user_update */
   kind: string
   /** Why the job failed; empty otherwise */
   msg: string
@@ -756,12 +756,18 @@ export type RequestEvent = {
   /** how many other events belong to it */
   events: number
   handler: string
+  /** Time spent hashing the password of a sign-in; absent for none */
+  hash_ms?: number
+  /** Time a sign-in waited to be hashed; absent for none */
+  hash_wait_ms?: number
   /** those that tell nothing secret */
   headers: Record<string, string>
   /** of the machine that the server runs on */
   host_name: string
   /** grows with every event that is kept */
   id: number
+  /** Time spent decoding and scaling an image for a thumbnail, waiting included; absent for none */
+  image_ms?: number
   /** what a failure said, secrets hidden */
   message: string
   method: string
@@ -1116,6 +1122,13 @@ export type UserPage = {
   pageSize: number
   /** how many records match */
   total: number
+}
+
+export type UsersChanged = {
+  /** Users changed, or in a dry run users that would be changed; those who are so already do not count */
+  count: number
+  /** The job that changes more than 100 users, or ends many sessions. It is still running if it takes longer than half a minute */
+  job?: Job
 }
 
 export type Verdict = {

@@ -2,6 +2,7 @@ export const jobs = {
   'jobs.empty': 'No jobs yet. Large changes, such as an import of users, are listed here.',
   'jobs.kind': 'Job',
   'jobs.kind.user_import': 'Import users',
+  'jobs.kind.user_update': 'Change users',
   'jobs.user': 'Started by',
   'jobs.state': 'State',
   'jobs.state.preparing': 'Preparing',

@@ -4,6 +4,7 @@ export const jobs: Record<keyof typeof en, string> = {
   'jobs.empty': '暂无任务。批量更改（如导入用户）会列在这里。',
   'jobs.kind': '任务',
   'jobs.kind.user_import': '导入用户',
+  'jobs.kind.user_update': '修改用户',
   'jobs.user': '发起人',
   'jobs.state': '状态',
   'jobs.state.preparing': '准备中',

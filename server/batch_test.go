@@ -1,0 +1,233 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// severalOf returns the route that deletes several of what a route deletes one of.
+func severalOf(rt *Route) *Route {
+	path := rt.Path[:strings.LastIndex(rt.Path, "/")]
+	for _, other := range routes() {
+		if other.Method == "DELETE" && other.Path == path {
+			return &other
+		}
+	}
+	return nil
+}
+
+func deletesOne(rt *Route) bool {
+	return rt.Method == "DELETE" && strings.HasPrefix(rt.Path[strings.LastIndex(rt.Path, "/")+1:], ":")
+}
+
+func TestWhatIsDeletedByIDIsDeletedByIDsToo(t *testing.T) {
+	in := everyone(t)
+	eachRoute(t, in, deletesOne, func(in *instance, rt *Route) {
+		several := severalOf(rt)
+		if several == nil || several.Access != rt.Access || !several.in.has("query", "ids") {
+			in.t.Fatalf("%s has no counterpart for several", rt.name())
+		}
+		url, as := urlOf(several), holder(rt)
+		for _, query := range []string{"", "?ids=", "?ids=0", "?ids=1,x", "?ids=" + manyIDs(store.MaxRecords+1)} {
+			in.call("DELETE", url+query, "", as).names(400, "ids")
+		}
+		in.call("DELETE", url+"?ids=999999", "", as).brief(404)
+	})
+}
+
+func manyIDs(n int) string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprint(i + 1)
+	}
+	return strings.Join(ids, ",")
+}
+
+// deletable makes two records of each list that can be deleted together, and names the
+// address that lists them.
+var deletable = map[string]func(in *instance) []store.ID{
+	"/admin/list": func(in *instance) []store.ID { return []store.ID{in.member("a", 0), in.member("b", 0)} },
+	"/user/list":  func(in *instance) []store.ID { return []store.ID{in.appUser("a").ID, in.appUser("b").ID} },
+	"/admin/role": func(in *instance) []store.ID {
+		a := in.role("A", nil)
+		return []store.ID{a, in.role("B", func(r *store.Role) { r.GrantRoleIDs = []store.ID{a} })}
+	},
+	"/admin/dept": func(in *instance) []store.ID {
+		top := in.dept("Top", 0)
+		return []store.ID{top, in.dept("Below", in.dept("Middle", top))}
+	},
+	"/admin/rule": func(in *instance) []store.ID {
+		top := in.made("/admin/rule", `{"type":0,"key":"top","name":"Top"}`)
+		return []store.ID{top, in.made("/admin/rule", fmt.Sprintf(`{"type":1,"key":"top.page","name":"Page","parent_id":%d}`, top))}
+	},
+	"/system/setting": func(in *instance) []store.ID {
+		const body = `{"key":%q,"title":"T","type":"input","group_id":2}`
+		return []store.ID{in.made("/system/setting", fmt.Sprintf(body, "a")), in.made("/system/setting", fmt.Sprintf(body, "b"))}
+	},
+	"/system/setting-group": func(in *instance) []store.ID {
+		return []store.ID{in.made("/system/setting-group", `{"key":"a","title":"A"}`), in.made("/system/setting-group", `{"key":"b","title":"B"}`)}
+	},
+	"/system/dict": func(in *instance) []store.ID {
+		return []store.ID{in.made("/system/dict", `{"code":"a","name":"A"}`), in.made("/system/dict", `{"code":"b","name":"B"}`)}
+	},
+	"/system/dict/:id/item": func(in *instance) []store.ID {
+		in.create("/system/dict", `{"code":"d","name":"D"}`)
+		return []store.ID{in.made("/system/dict/1/item", `{"label":"A","value":"a"}`), in.made("/system/dict/1/item", `{"label":"B","value":"b"}`)}
+	},
+	"/file/list": func(in *instance) []store.ID {
+		return []store.ID{in.keep("owner", "a.txt", "a").ID, in.keep("owner", "b.txt", "b").ID}
+	},
+	"/file/trash": func(in *instance) []store.ID {
+		ids := []store.ID{in.keep("owner", "a.txt", "a").ID, in.keep("owner", "b.txt", "b").ID}
+		in.ok("DELETE", fmt.Sprintf("/file/list?ids=%d,%d", ids[0], ids[1]), "", "owner")
+		return ids
+	},
+	"/file/group": func(in *instance) []store.ID {
+		return []store.ID{in.made("/file/group", `{"name":"A"}`), in.made("/file/group", `{"name":"B"}`)}
+	},
+	"/admin/session": func(in *instance) []store.ID {
+		in.signIn(1)
+		in.signIn(1)
+		return in.sessionsOf(1)[1:]
+	},
+	"/system/session": func(in *instance) []store.ID {
+		user := in.member("a", 0)
+		in.signIn(user)
+		return in.sessionsOf(user)
+	},
+	"/system/monitor/trace": func(in *instance) []store.ID {
+		return []store.ID{in.made("/system/monitor/trace", `{"user_id":1}`), in.made("/system/monitor/trace", `{"ip":"192.0.2.9"}`)}
+	},
+}
+
+// made creates a record and returns its id.
+func (in *instance) made(url, body string) store.ID {
+	in.t.Helper()
+	var head store.Ident
+	in.ok("POST", url, body, "owner").data(&head)
+	return head.ID
+}
+
+func (in *instance) sessionsOf(user store.ID) (ids []store.ID) {
+	in.t.Helper()
+	in.view(func(tx *store.Tx) (err error) {
+		ids, err = store.SessionByUser.IDs(tx, user)
+		return err
+	})
+	return ids
+}
+
+// Several are deleted together or not at all; a parent after what is below it, in
+// whatever order they are named.
+func TestSeveralAreDeletedTogetherOrNotAtAll(t *testing.T) {
+	for _, rt := range routes() {
+		if !deletesOne(&rt) {
+			continue
+		}
+		path := rt.Path[:strings.LastIndex(rt.Path, "/")]
+		t.Run(path, func(t *testing.T) {
+			make, known := deletable[path]
+			if !known {
+				t.Fatal("the test does not know how to make some")
+			}
+			in := start(t)
+			ids := make(in)
+			url := strings.Replace(path, ":id", "1", 1) + "?ids="
+			if path == "/admin/dept" { // what is between them is not named yet
+				in.call("DELETE", fmt.Sprintf("%s%d,%d", url, ids[0], ids[1]), "", "owner").brief(409, "in_use")
+				ids = slices.Insert(ids, 1, ids[1]-1)
+			}
+			named := strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ","), "[]")
+			before, listed := in.dump(), in.entries(path)
+			in.call("DELETE", url+named+",999999", "", "owner").brief(404, "999999")
+			in.unchanged(before)
+			if now := in.entries(path); now != listed {
+				t.Errorf("%d are listed, %d before", now, listed)
+			}
+			in.ok("DELETE", url+named+","+ids[0].String(), "", "owner").brief(200, `"data":{}`)
+			if now := in.entries(path); now != listed-len(ids) {
+				t.Errorf("%d are listed, %d before", now, listed)
+			}
+		})
+	}
+}
+
+// entries counts what a list or tree shows; of traces, those that run.
+func (in *instance) entries(path string) int {
+	in.t.Helper()
+	url := strings.Replace(path, ":id", "1", 1)
+	if path == "/system/setting" {
+		url += "?pageSize=100"
+	}
+	body := in.ok("GET", url, "", "owner").Body
+	if path == "/system/monitor/trace" {
+		return strings.Count(body, `"ended_at":null`)
+	}
+	return strings.Count(body, `"created_at"`)
+}
+
+func TestSeveralAreHeldToTheRulesOfOne(t *testing.T) {
+	in := start(t)
+	in.create("/system/dict", `{"code":"one","name":"One"}`)
+	in.create("/system/dict", `{"code":"two","name":"Two"}`)
+	in.create("/system/dict/1/item", `{"label":"A","value":"a"}`)
+	in.create("/system/dict/2/item", `{"label":"B","value":"b"}`)
+	sales := in.dept("Sales", 0)
+	narrow := in.role("Narrow", func(r *store.Role) { r.DataScope = store.ScopeDept }, "system.session.delete", "admin.dept.delete", "admin.role.delete", "admin.list.delete")
+	mine := in.made("/admin/role", `{"name":"Mine"}`)
+	wide := in.role("Wide", nil, "system.backup")
+	clerk, other := in.member("clerk", sales, narrow), in.member("other", in.dept("Other", 0), narrow)
+	colleague := in.member("colleague", sales, narrow)
+	theirs, shared := in.sessionsOf(other)[0], in.sessionsOf(colleague)[0]
+	free := in.dept("Free", 0)
+	spare := in.made("/admin/rule", `{"type":1,"key":"spare","name":"Spare"}`)
+	own := in.made("/system/setting", `{"key":"own","title":"T","type":"input","group_id":2}`)
+	runCases(t, in, []apiCase{
+		{"an item of another dictionary", "DELETE", "/system/dict/1/item?ids=1,2", "", "owner", 404, []string{"dict item 2"}, nil},
+		{"a dictionary with items", "DELETE", "/system/dict?ids=2", "", "owner", 409, []string{"in_use"}, nil},
+		{"a session out of the data scope", "DELETE", fmt.Sprintf("/system/session?ids=%d,%d", shared, theirs), "", "clerk", 404, nil, nil},
+		{"a session of somebody else", "DELETE", fmt.Sprintf("/admin/session?ids=%d,%d", in.sessionsOf(clerk)[0], shared), "", "clerk", 404, nil, nil},
+		{"a department out of the data scope", "DELETE", fmt.Sprintf("/admin/dept?ids=%d", free), "", "clerk", 404, nil, nil},
+		{"a role beyond the caller's rights", "DELETE", fmt.Sprintf("/admin/role?ids=%d,%d", mine, wide), "", "clerk", 403, []string{"beyond_ceiling"}, nil},
+		{"the owner role", "DELETE", fmt.Sprintf("/admin/role?ids=%d,1", mine), "", "owner", 409, nil, nil},
+		{"a role that is held", "DELETE", fmt.Sprintf("/admin/role?ids=%d,%d", mine, narrow), "", "owner", 409, []string{"in_use"}, nil},
+		{"a permission of the program", "DELETE", fmt.Sprintf("/admin/rule?ids=%d,%d", spare, in.permission("admin.rule.query")), "", "owner", 409, []string{"in_use"}, nil},
+		{"a setting of the program", "DELETE", fmt.Sprintf("/system/setting?ids=%d,%d", own, in.setting("site.title")), "", "owner", 409, nil, nil},
+		{"a setting group with settings", "DELETE", "/system/setting-group?ids=2", "", "owner", 409, nil, nil},
+	})
+}
+
+// What belongs to the records counts, since all other writes wait for it. One alone is
+// deleted whatever belongs to it.
+func TestSeveralAreLimitedTogetherWithWhatBelongsToThem(t *testing.T) {
+	in := start(t)
+	var users []string // each of 22 records: with a hash, and 10 sessions and their tokens
+	for i := range 10 {
+		user := in.member(fmt.Sprint("user", i), 0)
+		for range 9 {
+			in.signIn(user)
+		}
+		users = append(users, user.String())
+	}
+	granted := in.made("/admin/rule", `{"type":1,"key":"granted","name":"Granted"}`)
+	in.update(func(tx *store.Tx) error {
+		for i := range store.MaxRecords {
+			if err := store.Roles.Create(tx, &store.Role{Name: fmt.Sprint(i), DataScope: store.ScopeSelf, RuleIDs: []store.ID{granted}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	before := in.dump()
+	a := in.call("DELETE", "/admin/list?ids="+strings.Join(users, ","), "", "owner")
+	a.names(http.StatusBadRequest, "ids")
+	a.brief(400, "more than 200 records", "fewer")
+	in.unchanged(before)
+	in.ok("DELETE", "/admin/list?ids="+strings.Join(users[:9], ","), "", "owner")
+	in.ok("DELETE", fmt.Sprintf("/admin/rule?ids=%d,%d", granted, granted), "", "owner")
+}

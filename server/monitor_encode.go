@@ -1,0 +1,177 @@
+package server
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"reeve/store"
+)
+
+// A write makes a dozen events, and encoding them by reflection took most of the time
+// that monitoring took. What is appended here is byte for byte what encoding/json makes
+// of the same event; a test holds them against each other.
+
+// appender is an event that encodes itself.
+type appender interface {
+	appendJSON(b []byte) []byte
+}
+
+func (h *eventHead) appendHead(b []byte) []byte {
+	b = strconv.AppendUint(append(b, `{"id":`...), h.ID, 10)
+	b = h.RecordedAt.AppendJSON(append(b, `,"recorded_at":`...))
+	b = appendText(b, `,"request_id":`, h.RequestID)
+	if b = append(b, `,"user":`...); h.User == nil {
+		b = append(b, "null"...)
+	} else {
+		b = strconv.AppendUint(append(b, `{"id":`...), uint64(h.User.ID), 10)
+		b = appendText(b, `,"username":`, h.User.Username)
+		b = append(appendText(b, `,"realm":`, h.User.Realm), '}')
+	}
+	b = appendText(b, `,"host_name":`, h.HostName)
+	return appendInt(b, `,"sampled":`, h.Sampled)
+}
+
+func (e *requestEvent) appendJSON(b []byte) []byte {
+	b = e.appendHead(b)
+	b = appendText(b, `,"method":`, e.Method)
+	b = appendText(b, `,"uri":`, e.URI)
+	b = appendText(b, `,"route":`, e.Route)
+	b = appendText(b, `,"handler":`, e.Handler)
+	b = appendText(b, `,"address":`, e.Address)
+	b = appendText(b, `,"user_agent":`, e.UserAgent)
+	b = append(b, `,"headers":`...)
+	if e.Headers == nil {
+		b = append(b, "null"...)
+	} else {
+		b = append(b, '{')
+		for i, name := range slices.Sorted(maps.Keys(e.Headers)) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(appendString(b, name), ':')
+			b = appendString(b, e.Headers[name])
+		}
+		b = append(b, '}')
+	}
+	b = appendText(b, `,"payload":`, e.Payload)
+	b = appendInt(b, `,"status":`, e.Status)
+	b = appendText(b, `,"error":`, e.Error)
+	b = appendText(b, `,"message":`, e.Message)
+	b = appendFloat(b, `,"duration_ms":`, e.DurationMS)
+	b = appendInt(b, `,"bytes_in":`, e.BytesIn)
+	b = appendInt(b, `,"bytes_out":`, e.BytesOut)
+	b = appendInt(b, `,"events":`, e.Events)
+	b = appendFloat(b, `,"store_ms":`, e.StoreMS)
+	b = appendFloat(b, `,"wait_ms":`, e.WaitMS)
+	for _, part := range []struct {
+		name string
+		ms   float64
+	}{{`,"hash_ms":`, e.HashMS}, {`,"hash_wait_ms":`, e.HashWaitMS}, {`,"image_ms":`, e.ImageMS}} {
+		if part.ms != 0 {
+			b = appendFloat(b, part.name, part.ms)
+		}
+	}
+	return append(appendFlag(b, `,"slow":`, e.Slow), '}')
+}
+
+func (e *authEvent) appendJSON(b []byte) []byte {
+	b = e.appendHead(b)
+	b = appendText(b, `,"type":`, e.Type)
+	b = appendText(b, `,"username":`, e.Username)
+	b = appendText(b, `,"address":`, e.Address)
+	b = appendText(b, `,"ability":`, e.Ability)
+	b = appendText(b, `,"result":`, e.Result)
+	b = appendText(b, `,"reason":`, e.Reason)
+	b = append(b, `,"matched_by":`...)
+	if e.MatchedBy == nil {
+		b = append(b, "null"...)
+	} else {
+		b = append(b, '[')
+		for i, name := range e.MatchedBy {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendString(b, name)
+		}
+		b = append(b, ']')
+	}
+	return append(appendText(b, `,"route":`, e.Route), '}')
+}
+
+func (e *queryEvent) appendJSON(b []byte) []byte {
+	b = e.appendHead(b)
+	b = appendText(b, `,"connection":`, e.Connection)
+	b = appendText(b, `,"statement":`, e.Statement)
+	b = appendText(b, `,"mode":`, e.Mode)
+	b = appendText(b, `,"plan":`, e.Plan)
+	b = appendInt(b, `,"examined":`, e.Examined)
+	b = appendInt(b, `,"returned":`, e.Returned)
+	b = appendInt(b, `,"bytes":`, e.Bytes)
+	b = appendFloat(b, `,"duration_ms":`, e.DurationMS)
+	b = appendFloat(b, `,"wait_ms":`, e.WaitMS)
+	b = appendFloat(b, `,"commit_ms":`, e.CommitMS)
+	b = appendFlag(b, `,"slow":`, e.Slow)
+	b = appendText(b, `,"caller":`, e.Caller)
+	b = appendFlag(b, `,"n_plus_one":`, e.NPlusOne)
+	return append(appendText(b, `,"route":`, e.Route), '}')
+}
+
+func (e *cacheEvent) appendJSON(b []byte) []byte {
+	b = e.appendHead(b)
+	b = appendText(b, `,"cache":`, e.Cache)
+	b = appendText(b, `,"type":`, e.Type)
+	b = appendText(b, `,"key":`, e.Key)
+	b = appendInt(b, `,"generation":`, e.Generation)
+	b = appendInt(b, `,"size":`, e.Size)
+	b = appendFloat(b, `,"duration_ms":`, e.DurationMS)
+	b = appendInt(b, `,"count":`, e.Count)
+	return append(appendText(b, `,"route":`, e.Route), '}')
+}
+
+func appendText(b []byte, name, text string) []byte { return appendString(append(b, name...), text) }
+
+func appendInt(b []byte, name string, n int64) []byte {
+	return strconv.AppendInt(append(b, name...), n, 10)
+}
+
+func appendFlag(b []byte, name string, f store.Flag) []byte {
+	return appendInt(b, name, flagNumber(f))
+}
+
+// appendFloat writes milliseconds; encoding/json writes others with an exponent.
+func appendFloat(b []byte, name string, f float64) []byte {
+	b = append(b, name...)
+	if size := math.Abs(f); f != 0 && (size < 1e-6 || size >= 1e21) {
+		text, err := json.Marshal(f)
+		if err != nil { // not a number, which no duration is
+			return append(b, '0')
+		}
+		return append(b, text...)
+	}
+	return strconv.AppendFloat(b, f, 'f', -1, 64)
+}
+
+// appendString quotes a text; one that needs escaping is left to encoding/json.
+func appendString(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x7f {
+			quoted, _ := json.Marshal(text) // a string cannot fail
+			return append(b, quoted...)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
+}
+
+// appendJSON leaves what Redis tells, which is polled and not part of requests, to
+// encoding/json.
+func (e *redisRecord) appendJSON(b []byte) []byte {
+	text, err := json.Marshal(e)
+	if err != nil { // a time or figure that Redis made up: the head stays
+		return append(e.appendHead(b), '}')
+	}
+	return append(b, text...)
+}

@@ -1,0 +1,25 @@
+package server
+
+import (
+	"fmt"
+	"image"
+	"testing"
+
+	"reeve/store"
+)
+
+func TestSlowWorkOutsideTheStoreIsRecorded(t *testing.T) {
+	in := start(t)
+	in.call("POST", "/admin/login", `{"username":"admin","password":"wrong wrong"}`, "nobody").brief(401)
+	var f struct{ Data []struct{ ID store.ID } }
+	in.posts("owner", filePart("a.png", string(asPNG(t, image.NewNRGBA(image.Rect(0, 0, 300, 300)))))).data(&f)
+	in.ok("GET", fmt.Sprintf("/file/list/%d/content?thumb=64x64", f.Data[0].ID), "", "owner")
+	in.flush()
+	for route, want := range map[string][2]bool{"/admin/login": {true, false}, "/file/list/:id/content": {false, true}, "/file/list": {false, false}} {
+		var out monitorPage[requestEvent]
+		in.ok("GET", "/system/monitor/request?route="+route, "", "owner").data(&out)
+		if len(out.Data) != 1 || out.Data[0].HashMS > 0 != want[0] || out.Data[0].ImageMS > 0 != want[1] || out.Data[0].HashWaitMS < 0 {
+			t.Errorf("%s: %+v", route, out.Data)
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package server
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// maxBatchUsers is how many users one request can change.
+const maxBatchUsers = 10_000
+
+// usersEdit is what can be changed of many users at once.
+type usersEdit struct {
+	Status  *store.Flag `json:"status" doc:"0 ends the sessions. Requires the permission admin.list.status"`
+	DeptID  *store.ID   `json:"dept_id" doc:"0 for none. Requires the permission admin.list.update"`
+	RoleIDs *[]store.ID `json:"role_ids" check:"max=100" doc:"Replace the roles of each user. Requires the permission admin.list.update"`
+}
+
+func (in *usersEdit) apply(u *store.User) error {
+	set(&u.Status, in.Status)
+	set(&u.DeptID, in.DeptID)
+	set(&u.RoleIDs, in.RoleIDs)
+	return nil
+}
+
+func (in *usersEdit) disables() bool { return in.Status != nil && !bool(*in.Status) }
+
+// check refuses an actor without the permissions for the change.
+func (in *usersEdit) check(tx *store.Tx) error {
+	if in.Status != nil {
+		if err := demand(tx, "admin.list.status"); err != nil {
+			return err
+		}
+	}
+	if in.DeptID != nil || in.RoleIDs != nil {
+		return demand(tx, "admin.list.update")
+	}
+	return nil
+}
+
+func demand(tx *store.Tx, key string) error {
+	if !tx.Actor().May(tx, key) {
+		return errs.New(errs.Denied, "the permission %s is missing", key)
+	}
+	return nil
+}
+
+type usersChange struct {
+	IDs    []store.ID `query:"ids" doc:"IDs joined by commas, at most 200; all or nothing"`
+	All    store.Flag `query:"all" doc:"1, instead of ids, changes all users that the parameters of GET /admin/list select, at most 10000. Requires the permission admin.list.query"`
+	DryRun store.Flag `query:"dry_run" doc:"1 runs the same checks and changes nothing"`
+	usersEdit
+}
+
+var usersChangeInput = describe(reflect.TypeFor[usersChange](), "PUT", reflect.TypeFor[*usersChanged]())
+
+type usersChanged struct {
+	Count int64      `json:"count" doc:"Users changed, or in a dry run users that would be changed; those who are so already do not count"`
+	Job   *store.Job `json:"job,omitempty" doc:"The job that changes more than 100 users, or ends many sessions. It is still running if it takes longer than half a minute"`
+}
+
+// changeUsers changes many users, all or none. Everything is checked first, outside the
+// writer; what is too much for one transaction is then applied as a job.
+func changeUsers(req *Request, in *usersChange) (*usersChanged, error) {
+	var plan *usersPlan
+	err := req.db.View(req.Actor, func(tx *store.Tx) (err error) {
+		plan, err = req.planUsers(tx, in)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &usersChanged{Count: plan.count}
+	switch {
+	case bool(in.DryRun) || plan.count == 0:
+		return out, nil
+	case len(plan.steps) == 1:
+		err := req.db.Update(req.Actor, func(tx *store.Tx) error {
+			_, err := plan.steps[0].input.(*usersStep).apply(tx)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range plan.signedOut {
+			req.note(authEvent{Type: "revoked", Username: name, Result: "success"})
+		}
+		return out, nil
+	}
+	id, ended, err := req.startJob(userUpdate, plan.steps)
+	if err != nil {
+		return nil, err
+	}
+	if out.Job, err = req.finishedJob(id, ended); err != nil {
+		return nil, err
+	}
+	out.Count = out.Job.Done
+	return out, nil
+}
+
+// selected returns the users that a request names or describes, oneself last: what
+// comes after a change of one's own rights would be refused.
+func (req *Request) selected(tx *store.Tx, in *usersChange) ([]store.ID, error) {
+	ask, err := users.info().question(req, usersChangeInput)
+	if err != nil {
+		return nil, err
+	}
+	selected := in.IDs
+	switch {
+	case bool(in.All) && in.IDs != nil:
+		return nil, errs.Field(errs.Malformed, "all", "conflicts with ids")
+	case !bool(in.All) && in.IDs == nil:
+		return nil, errs.Field(errs.Malformed, "ids", "is required, or all=1")
+	case !bool(in.All) && ask.narrowed():
+		return nil, errs.Field(errs.Malformed, "ids", "conflicts with the parameters of the list; use all=1 with them")
+	case bool(in.All):
+		if err := demand(tx, "admin.list.query"); err != nil {
+			return nil, err
+		}
+		if selected, err = store.Users.FindIDs(tx, users.query(tx, req, ask, 0, maxBatchUsers+1)); err != nil {
+			return nil, err
+		}
+		if len(selected) > maxBatchUsers {
+			return nil, errs.Field(errs.Invalid, "all", "selects more than %d users; select fewer", maxBatchUsers)
+		}
+	}
+	seen, self := map[store.ID]bool{}, false
+	others := make([]store.ID, 0, len(selected))
+	for _, id := range selected {
+		if id == req.Actor.ID {
+			self = true
+		} else if !seen[id] {
+			seen[id] = true
+			others = append(others, id)
+		}
+	}
+	if self {
+		others = append(others, req.Actor.ID)
+	}
+	return others, nil
+}
+
+// usersPlan is a checked change of users, in steps.
+type usersPlan struct {
+	steps     []jobStep
+	count     int64
+	signedOut []string // names of those who are disabled by it
+}
+
+// stepWeight is how many records one step changes, sessions included; a few more may
+// have been opened since they were counted.
+const stepWeight = store.MaxRecords - 20
+
+func (req *Request) planUsers(tx *store.Tx, in *usersChange) (*usersPlan, error) {
+	if in.Status == nil && in.DeptID == nil && in.RoleIDs == nil {
+		return nil, errs.Field(errs.Invalid, "status", "is required, or dept_id or role_ids")
+	}
+	if err := in.check(tx); err != nil {
+		return nil, err
+	}
+	if in.RoleIDs != nil {
+		roles := store.Distinct(*in.RoleIDs)
+		in.RoleIDs = &roles
+	}
+	ids, err := req.selected(tx, in)
+	if err != nil {
+		return nil, err
+	}
+	plan, weight := &usersPlan{}, 0
+	var step *usersStep
+	for _, id := range ids {
+		if err := req.http.Context().Err(); err != nil {
+			return nil, errs.New(errs.Malformed, "the client has disconnected").Because(err)
+		}
+		u, changes, err := store.Users.AllowedChange(tx, id, in.apply)
+		if err != nil {
+			return nil, err
+		}
+		if !changes {
+			continue
+		}
+		heavy := 1
+		if in.disables() {
+			plan.signedOut = append(plan.signedOut, u.Username)
+			open, err := store.CountSessions(tx, store.Account{ID: id})
+			if err != nil {
+				return nil, err
+			}
+			heavy += open
+		}
+		if step == nil || len(step.IDs) == jobStepRecords || weight+heavy > stepWeight {
+			step, weight = &usersStep{Change: in.usersEdit}, 0
+			plan.steps = append(plan.steps, jobStep{input: step})
+		}
+		step.IDs, weight = append(step.IDs, id), weight+heavy
+		plan.steps[len(plan.steps)-1].records++
+		plan.count++
+	}
+	if in.disables() || in.RoleIDs != nil && !slices.Contains(*in.RoleIDs, store.OwnerRole) {
+		return plan, store.OwnerRemains(tx, ids...)
+	}
+	return plan, nil
+}
+
+// userUpdate is the kind of the jobs that change users.
+const userUpdate = "user_update"
+
+// usersStep is the part of a change that one transaction makes, with the old values
+// once it is made.
+type usersStep struct {
+	IDs    []store.ID `json:"ids"`
+	Change usersEdit  `json:"change"`
+	Old    []oldUser  `json:"old,omitempty"`
+}
+
+// oldUser is what was changed of a user.
+type oldUser struct {
+	ID      store.ID   `json:"id"`
+	Status  store.Flag `json:"status"`
+	DeptID  store.ID   `json:"dept_id"`
+	RoleIDs []store.ID `json:"role_ids"`
+}
+
+// apply changes the users of a step and returns their old values. The rules are checked
+// again: much may have changed since the check.
+func (s *usersStep) apply(tx *store.Tx) (old []oldUser, err error) {
+	if err := s.Change.check(tx); err != nil {
+		return nil, err
+	}
+	for _, id := range s.IDs {
+		var was oldUser
+		_, err := store.Users.Update(tx, id, func(u *store.User) error {
+			was = oldUser{id, u.Status, u.DeptID, slices.Clone(u.RoleIDs)}
+			return s.Change.apply(u)
+		})
+		if err == nil && s.Change.disables() {
+			err = store.EndSessions(tx, store.Account{ID: id}, 0)
+		}
+		if err != nil {
+			return nil, err
+		}
+		old = append(old, was)
+	}
+	return old, nil
+}
+
+func applyUserUpdate(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
+	var step usersStep
+	if err := json.Unmarshal(input, &step); err != nil {
+		return nil, nil, err
+	}
+	if step.Old, err = step.apply(tx); err != nil {
+		return nil, nil, err
+	}
+	undo, err = json.Marshal(step)
+	return step.IDs, undo, err
+}
+
+// undoUserUpdate restores what a step has changed of a user, unless somebody has changed
+// it since, or it cannot be restored because the department or role is gone.
+func undoUserUpdate(tx *store.Tx, input json.RawMessage, id store.ID) error {
+	var step usersStep
+	if err := json.Unmarshal(input, &step); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(step.Old, func(old oldUser) bool { return old.ID == id })
+	if i < 0 {
+		return nil
+	}
+	old, change := step.Old[i], step.Change
+	_, err := store.Users.Update(tx, id, func(u *store.User) error {
+		if change.Status != nil && u.Status == *change.Status {
+			u.Status = old.Status
+		}
+		if change.DeptID != nil && u.DeptID == *change.DeptID {
+			u.DeptID = old.DeptID
+		}
+		if change.RoleIDs != nil && slices.Equal(u.RoleIDs, *change.RoleIDs) {
+			u.RoleIDs = old.RoleIDs
+		}
+		return nil
+	})
+	if errs.Is(err, errs.Invalid) || errs.Is(err, errs.Conflict) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,214 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reeve/store"
+)
+
+// staff makes so many enabled users with a role, in a department, and returns their ids.
+func (in *instance) staff(n int, dept, role store.ID) (ids []store.ID) {
+	in.t.Helper()
+	for first := 0; first < n; first += 100 {
+		in.update(func(tx *store.Tx) error {
+			for i := first; i < min(n, first+100); i++ {
+				u := &store.User{Username: fmt.Sprintf("staff%04d", i), Nickname: "Staff", Status: true, DeptID: dept, RoleIDs: []store.ID{role}}
+				if err := store.Users.Create(tx, u); err != nil {
+					return err
+				}
+				ids = append(ids, u.ID)
+			}
+			return nil
+		})
+	}
+	return ids
+}
+
+func (in *instance) user(id store.ID) (u *store.User) {
+	in.t.Helper()
+	in.view(func(tx *store.Tx) (err error) { u, err = store.Users.Get(tx, id); return err })
+	return u
+}
+
+func TestSeveralUsersAreChangedTogether(t *testing.T) {
+	in := start(t)
+	sales, role, other := in.dept("Sales", 0), in.role("Plain", nil), in.role("Other", nil)
+	ann, bob, cleo := in.member("ann", 0, role), in.member("bob", sales, role), in.member("cleo", 0)
+	url := fmt.Sprintf("/admin/list?ids=%d,%d,%d", ann, bob, ann)
+	before := in.dump()
+	in.ok("PUT", url+"&dry_run=1", fmt.Sprintf(`{"dept_id":%d}`, sales), "owner").brief(200, `"data":{"count":1}`) // bob is there already
+	in.unchanged(before)
+	in.ok("PUT", url, fmt.Sprintf(`{"dept_id":%d,"role_ids":[%d,%d]}`, sales, other, other), "owner").brief(200, `"data":{"count":2}`)
+	in.ok("PUT", url, `{"status":0}`, "owner").brief(200, `"data":{"count":2}`)
+	in.ok("PUT", url, `{"status":0}`, "owner").brief(200, `"data":{"count":0}`)
+	for _, id := range []store.ID{ann, bob} {
+		if u := in.user(id); u.Status || u.DeptID != sales || fmt.Sprint(u.RoleIDs) != fmt.Sprint([]store.ID{other}) || len(in.sessionsOf(id)) != 0 {
+			t.Errorf("%+v", u)
+		}
+	}
+	if u := in.user(cleo); !u.Status || u.DeptID != 0 || len(in.sessionsOf(cleo)) != 1 {
+		t.Errorf("%+v", u)
+	}
+	in.ok("PUT", "/admin/list?all=1&status=0&keywordSearch=ann", `{"status":1}`, "owner").brief(200, `"count":1`)
+	in.ok("PUT", `/admin/list?all=1&filter=%7B%22dept_id%22%3A%5B`+sales.String()+`%5D%7D`, `{"dept_id":0}`, "owner").brief(200, `"count":2`)
+	in.ok("PUT", "/admin/list?all=1&keywordSearch=nobody", `{"status":0}`, "owner").brief(200, `"count":0`)
+	in.lists("/admin/list", "status", "owner", "1", "1", "0", "1")
+}
+
+func TestAChangeOfSeveralUsersIsHeldToTheRulesOfOne(t *testing.T) {
+	in := withCeilings(t) // users: 2 editor, 3 both, 4 desk, 5 peer, 6 chief
+	in.clerk("switcher", "admin.list.status")
+	in.clerk("editing", "admin.list.update")
+	second := in.member("second", 0, store.OwnerRole)
+	narrow := in.role("Narrow", func(r *store.Role) { r.DataScope = store.ScopeDept }, "admin.list.status", "admin.list.query")
+	sales := in.dept("Sales", 0)
+	in.member("local", sales, narrow)
+	colleague := in.member("colleague", sales, narrow)
+	many := strings.TrimSuffix(strings.Repeat("2,", store.MaxRecords+1), ",")
+	for _, c := range []apiCase{
+		{"nothing to change", "PUT", "/admin/list?ids=2", `{}`, "owner", 422, []string{`"status":`}, nil},
+		{"no ids", "PUT", "/admin/list", `{"status":0}`, "owner", 400, []string{`"ids":`}, nil},
+		{"a filter without all", "PUT", "/admin/list?keywordSearch=e", `{"status":0}`, "owner", 400, []string{`"ids":`}, nil},
+		{"all said to be 0", "PUT", "/admin/list?all=0", `{"status":0}`, "owner", 400, []string{`"ids":`}, nil},
+		{"ids and all", "PUT", "/admin/list?ids=2&all=1", `{"status":0}`, "owner", 400, []string{`"all":`}, nil},
+		{"ids and a filter", "PUT", "/admin/list?ids=2&sex=1", `{"status":0}`, "owner", 400, []string{`"ids":`}, nil},
+		{"a page of all", "PUT", "/admin/list?all=1&page=2", `{"status":0}`, "owner", 400, []string{`"page":`}, nil},
+		{"an order of all", "PUT", "/admin/list?all=1&sorter=%7B%7D", `{"status":0}`, "owner", 400, []string{`"sorter":`}, nil},
+		{"an unknown filter", "PUT", "/admin/list?all=1&filter=%7B%22email%22%3A%5B1%5D%7D", `{"status":0}`, "owner", 400, []string{`"filter":`}, nil},
+		{"too many ids", "PUT", "/admin/list?ids=" + many, `{"status":0}`, "owner", 400, []string{`"ids":`}, nil},
+		{"one who is not there", "PUT", "/admin/list?ids=2,777", `{"status":0}`, "owner", 404, []string{"777"}, nil},
+		{"a department that is not there", "PUT", "/admin/list?ids=2", `{"dept_id":777}`, "owner", 422, []string{`"dept_id":`}, nil},
+		{"a role that is not there", "PUT", "/admin/list?ids=2", `{"role_ids":[777]}`, "owner", 422, []string{`"role_ids":`}, nil},
+		{"another field", "PUT", "/admin/list?ids=2", `{"nickname":"x"}`, "owner", 400, []string{`"nickname":`}, nil},
+		{"status without its permission", "PUT", "/admin/list?ids=2", `{"status":0}`, "editing", 403, []string{"admin.list.status"}, nil},
+		{"a department without its permission", "PUT", "/admin/list?ids=2", `{"dept_id":0}`, "switcher", 403, []string{"admin.list.update"}, nil},
+		{"both with one permission", "PUT", "/admin/list?ids=2", `{"dept_id":0,"status":0}`, "switcher", 403, []string{"admin.list.update"}, nil},
+		{"all without seeing the list", "PUT", "/admin/list?all=1", `{"status":0}`, "switcher", 403, []string{"admin.list.query"}, nil},
+		{"one beyond among others", "PUT", "/admin/list?ids=2,3", `{"status":0}`, "desk", 403, []string{"beyond_ceiling"}, nil},
+		{"one beyond whom nothing changes of", "PUT", "/admin/list?ids=2,3", `{"status":1}`, "desk", 403, []string{"beyond_ceiling"}, nil},
+		{"a role beyond", "PUT", "/admin/list?ids=2", `{"role_ids":[3]}`, "desk", 403, []string{"beyond_ceiling"}, nil},
+		{"one out of the data scope", "PUT", fmt.Sprintf("/admin/list?ids=%d,2", colleague), `{"status":0}`, "local", 404, nil, nil},
+		{"all owners disabled", "PUT", fmt.Sprintf("/admin/list?ids=1,2,%d", second), `{"status":0}`, "owner", 409, []string{"last_owner"}, nil},
+		{"all owners without the role", "PUT", fmt.Sprintf("/admin/list?ids=1,%d", second), `{"role_ids":[2]}`, "owner", 409, []string{"last_owner"}, nil},
+		{"everybody disabled", "PUT", "/admin/list?all=1", `{"status":0}`, "owner", 409, []string{"last_owner"}, nil},
+	} {
+		dry := c
+		dry.name += ", tried"
+		if mark := "?"; !strings.Contains(c.url, mark) {
+			dry.url += "?dry_run=1"
+		} else {
+			dry.url += "&dry_run=1"
+		}
+		runCases(t, in, []apiCase{dry, c})
+	}
+	in.ok("PUT", "/admin/list?all=1&dry_run=1", `{"status":1,"dept_id":0}`, "owner")
+	in.ok("PUT", fmt.Sprintf("/admin/list?all=1&dept_id=%d&keywordSearch=colleague", sales), `{"status":0}`, "local").brief(200, `"count":1`)
+}
+
+// What one loses by a change, one has until everybody else is changed.
+func TestAChangeOfOneselfComesLast(t *testing.T) {
+	in := start(t)
+	in.member("second", 0, store.OwnerRole)
+	ann := in.member("ann", 0, in.role("Plain", nil))
+	in.ok("PUT", fmt.Sprintf("/admin/list?ids=1,%d", ann), `{"role_ids":[]}`, "owner").brief(200, `"count":2`)
+	if roles := in.user(1).RoleIDs; len(roles) != 0 {
+		t.Errorf("%v", roles)
+	}
+}
+
+func TestManyUsersAreChangedByAJob(t *testing.T) {
+	in := start(t)
+	n := size(250, 1000, 5000)
+	staff := in.staff(n, 0, in.role("Plain", nil))
+	for _, id := range staff[:20] {
+		for range 10 {
+			in.signIn(id)
+		}
+	}
+	in.ok("PUT", "/admin/list?all=1&keywordSearch=staff&dry_run=1", `{"status":0}`, "owner").brief(200, fmt.Sprintf(`"data":{"count":%d}`, n))
+	var out usersChanged
+	in.ok("PUT", "/admin/list?all=1&keywordSearch=staff", `{"status":0}`, "owner").data(&out)
+	if out.Count != int64(n) || out.Job == nil || out.Job.State != store.JobDone || out.Job.Total != int64(n) || out.Job.Kind != "user_update" {
+		t.Errorf("%+v %+v", out, out.Job)
+	}
+	in.ok("GET", "/admin/list?status=0", "", "owner").brief(200, fmt.Sprintf(`"total":%d`, n))
+	if open := in.sessionsOf(staff[3]); len(open) != 0 {
+		t.Errorf("%d sessions are left", len(open))
+	}
+	if largest := in.db.Stats().Largest; largest > store.MaxRecords {
+		t.Errorf("a write changed %d records", largest)
+	}
+	in.ok("PUT", fmt.Sprintf("/admin/list?ids=%s", manyOf(staff[:101])), `{"status":1}`, "owner").brief(200, `"count":101`, `"user_update"`)
+}
+
+func manyOf(ids []store.ID) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ","), "[]")
+}
+
+// A change that fails on the way is undone; what somebody has changed since stays.
+func TestAFailedChangeOfManyUsersIsUndone(t *testing.T) {
+	in := start(t)
+	plain, fresh := in.role("Plain", nil), in.role("Fresh", nil)
+	old, dept := in.dept("Old", 0), in.dept("New", 0)
+	staff := in.staff(250, old, plain)
+	in.server.jobs.turn <- struct{}{} // another job is running
+	var wg sync.WaitGroup
+	var answer *reply
+	wg.Go(func() {
+		answer = in.call("PUT", "/admin/list?all=1&keywordSearch=staff", fmt.Sprintf(`{"dept_id":%d,"role_ids":[%d],"status":0}`, dept, fresh), "owner")
+	})
+	until(t, "the job is stored", func() bool {
+		jobs := in.jobs("owner")
+		return len(jobs) > 0 && jobs[0].State == store.JobRunning
+	})
+	in.ok("DELETE", fmt.Sprint("/admin/list/", staff[240]), "", "owner")
+	<-in.server.jobs.turn
+	wg.Wait()
+	answer.brief(409, "job_failed", "nothing was changed", staff[240].String())
+	for i, id := range staff {
+		if i == 240 {
+			continue
+		}
+		if u := in.user(id); !u.Status || u.DeptID != old || fmt.Sprint(u.RoleIDs) != fmt.Sprint([]store.ID{plain}) {
+			t.Fatalf("%+v", u)
+		}
+	}
+	if j := in.jobs("owner")[0]; j.State != store.JobFailed || j.Done != 0 || j.EndedAt < store.TimeOf(time.Now().Add(-time.Minute)) {
+		t.Errorf("%+v", j)
+	}
+}
+
+func TestUndoingAChangeKeepsWhatSomebodyChangedSince(t *testing.T) {
+	in := start(t)
+	plain, fresh := in.role("Plain", nil), in.role("Fresh", nil)
+	gone, dept, third := in.dept("Gone", 0), in.dept("New", 0), in.dept("Third", 0)
+	staff := in.staff(2, gone, plain)
+	status := store.Flag(false)
+	step := usersStep{IDs: staff, Change: usersEdit{&status, &dept, &[]store.ID{fresh}}}
+	in.update(func(tx *store.Tx) error {
+		_, undo, err := applyUserUpdate(tx, encodeJSON(t, step))
+		if err != nil {
+			return err
+		}
+		if _, err := store.Users.Update(tx, staff[0], func(u *store.User) error { u.DeptID = third; return nil }); err != nil {
+			return err
+		}
+		if err := undoUserUpdate(tx, undo, staff[0]); err != nil {
+			return err
+		}
+		if err := store.Depts.Delete(tx, gone); err != nil {
+			return err
+		}
+		return undoUserUpdate(tx, undo, staff[1]) // which cannot be moved back
+	})
+	if u := in.user(staff[0]); !u.Status || u.DeptID != third || u.RoleIDs[0] != plain {
+		t.Errorf("%+v", u)
+	}
+	if u := in.user(staff[1]); u.Status || u.DeptID != dept || u.RoleIDs[0] != fresh {
+		t.Errorf("%+v", u)
+	}
+}
