@@ -37,7 +37,9 @@ func strangerAt(addr netip.Addr) place {
 	return place{key: addr.String()}
 }
 
-func knownAs(a store.Account) place { return place{known: true, key: realm(a.App) + " " + a.ID.String()} }
+func knownAs(a store.Account) place {
+	return place{known: true, key: realm(a.App) + " " + a.ID.String()}
+}
 
 // newPasswords is the place of the hashes that administrators ask for.
 var newPasswords = place{known: true, key: "passwords"}

@@ -63,14 +63,22 @@ func attempt(req *Request, app bool, username, password string) auth.Attempt {
 	}
 }
 
-// counted notes what throttling counts, as the Redis command it stands for.
+// counted notes what throttling counts: its counters are a cache in memory.
 func (req *Request) counted(op auth.CounterOp) {
 	if req.s.config.Monitor.Off {
 		return
 	}
-	req.mon.redis = append(req.mon.redis, redisEvent{
-		Connection: "embedded", Type: redisCommandType, Command: op.String(), Key: op.Key, Calls: 1, DurationMS: ms(op.Took), at: store.TimeOf(op.Began),
-	})
+	kind := "set"
+	switch {
+	case op.Command == "DEL":
+		kind = "forget"
+	case op.Command == "GET" && op.Value == 0:
+		kind = "miss"
+	case op.Command == "GET":
+		kind = "hit"
+	}
+	w := &req.mon.watch
+	w.Cached = append(w.Cached, store.CacheEvent{Cache: "throttle", Op: kind, Key: op.Key, Size: int(op.Value), Began: op.Began, Took: op.Took})
 }
 
 // granted answers an attempt to sign in, and notes it.

@@ -96,11 +96,11 @@ type queryEvent struct {
 // cacheEvent is something that happened to a cache in memory.
 type cacheEvent struct {
 	eventHead
-	Cache      string  `json:"cache" doc:"settings, rules, permissions, dictionaries, sessions"`
+	Cache      string  `json:"cache" doc:"settings, rules, permissions, dictionaries, sessions; throttle for the counters of sign-in attempts"`
 	Type       string  `json:"type" doc:"hit, miss, set, forget or rebuild; hits are added up"`
 	Key        string  `json:"key" doc:"of the entry, in a cache that has several"`
 	Generation int64   `json:"generation"`
-	Size       int64   `json:"size" doc:"entries"`
+	Size       int64   `json:"size" doc:"Number of entries; of throttle, the value of the counter"`
 	DurationMS float64 `json:"duration_ms"`
 	Count      int64   `json:"count" doc:"how many times"`
 	Route      string  `json:"route"`

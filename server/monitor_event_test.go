@@ -36,7 +36,7 @@ func (in *instance) told(a *reply) string {
 		}
 		columns := map[string][]string{
 			authKind: {"type", "username", "ability", "result", "reason", "matched_by"}, queryKind: {"statement", "mode", "plan", "examined", "returned", "n_plus_one"},
-			cacheKind: {"cache", "type"}, redisKind: {"connection", "command"},
+			cacheKind: {"cache", "type", "key"}, redisKind: {"connection", "command"},
 		}[part.Kind]
 		line := part.Kind
 		for _, column := range columns {
@@ -135,26 +135,26 @@ query COUNT user WHERE role_ids = ? read index 0 1 0
 query COUNT user WHERE role_ids = ? read index 0 1 0`},
 		{"POST", "/admin/login", `{"username":"clerk","password":"wrong password"}`, "nobody", `request POST /admin/login login 401 wrong_credentials {"username":"******","password":"******"}
 auth login_failed clerk failed wrong_credentials []
-redis embedded INCR throttle:addr:192.0.2.1 EX 900
-redis embedded INCR throttle:name+addr:clerk|192.0.2.1 EX 900
-redis embedded GET throttle:known:clerk|192.0.2.1
-redis embedded INCR throttle:name:clerk EX 900
+cache throttle set throttle:addr:192.0.2.1
+cache throttle set throttle:name+addr:clerk|192.0.2.1
+cache throttle miss throttle:known:clerk|192.0.2.1
+cache throttle set throttle:name:clerk
 query GET user WHERE username = ? read index 1 1 0
 query SCAN password_hash WHERE user_id = ? read index 1 1 0
 query PUT login_log write put 0 1 0`},
 		{"POST", "/admin/login", `{"username":"clerk","password":"` + ownerPassword + `"}`, "nobody", `request POST /admin/login login 200  {"username":"******","password":"******"}
 auth login clerk success []
-cache sessions forget
-redis embedded INCR throttle:addr:192.0.2.1 EX 900
-redis embedded INCR throttle:name+addr:clerk|192.0.2.1 EX 900
-redis embedded GET throttle:known:clerk|192.0.2.1
-redis embedded INCR throttle:name:clerk EX 900
-redis embedded DEL throttle:name+addr:clerk|192.0.2.1
-redis embedded DECR throttle:name+addr:clerk|192.0.2.1
-redis embedded DECR throttle:addr:192.0.2.1
-redis embedded DECR throttle:name:clerk
-redis embedded DEL throttle:known:clerk|192.0.2.1
-redis embedded INCR throttle:known:clerk|192.0.2.1 EX 2592000
+cache throttle set throttle:addr:192.0.2.1
+cache throttle set throttle:name+addr:clerk|192.0.2.1
+cache throttle miss throttle:known:clerk|192.0.2.1
+cache throttle set throttle:name:clerk
+cache sessions forget 2
+cache throttle forget throttle:name+addr:clerk|192.0.2.1
+cache throttle set throttle:name+addr:clerk|192.0.2.1
+cache throttle set throttle:addr:192.0.2.1
+cache throttle set throttle:name:clerk
+cache throttle forget throttle:known:clerk|192.0.2.1
+cache throttle set throttle:known:clerk|192.0.2.1
 query GET user WHERE username = ? read index 1 1 0
 query SCAN password_hash WHERE user_id = ? read index 1 1 0
 query SCAN password_hash WHERE user_id = ? read index 1 1 0

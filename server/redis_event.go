@@ -12,7 +12,7 @@ const (
 
 // redisEvent is one observation of a Redis server.
 type redisEvent struct {
-	Connection  string     `json:"connection" doc:"the name of the target in the configuration; embedded for the program's own counters"`
+	Connection  string     `json:"connection" doc:"Name of the target in the configuration; embedded in events of older versions"`
 	Type        string     `json:"type" doc:"info: figures of the whole server; command: what one command cost since the last poll; slowlog: one slow execution; state: the server went or came back"`
 	Command     string     `json:"command,omitempty" doc:"of command and slowlog: in capitals, with its subcommand for command; of embedded: the whole command that the operation stands for"`
 	Calls       int64      `json:"calls,omitempty" doc:"of command: executions since the last poll"`

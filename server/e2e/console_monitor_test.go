@@ -112,7 +112,7 @@ func TestConsoleMonitorFilters(t *testing.T) {
 		},
 		"redis": {
 			{"type=state", choose("What", "up or down")},
-			{"connection=embedded", fill("Connection", "embedded")},
+			{"connection=queue", fill("Connection", "queue")},
 			{"command=none", fill("Command", "none")},
 		},
 	} {
