@@ -207,14 +207,22 @@ func notThere(rt *Route, name, body string) (cases []apiCase) {
 				segments[i] = "1"
 			}
 		}
-		return strings.Join(segments, "/")
+		path := strings.Join(segments, "/")
+		if rt.in != nil && rt.in.has("query", "ids") {
+			path += "?ids=999999"
+		}
+		return path
 	}
 	if name == "key" || strings.HasPrefix(rt.Path, "/system/monitor/request/") { // any text may be one
 		return []apiCase{{rt.name() + " " + name, rt.Method, url("999999"), body, "owner", 404, []string{`"errorCode":"not_found"`}, nil}}
 	}
 	for _, id := range []string{"999999", "9223372036854775807"} {
+		missing := id
+		if rt.in != nil && rt.in.has("query", "ids") {
+			missing = "999999"
+		}
 		cases = append(cases, apiCase{rt.name() + " " + name + " " + id, rt.Method, url(id), body, "owner", 404,
-			[]string{`"errorCode":"not_found"`, id}, nil})
+			[]string{`"errorCode":"not_found"`, missing}, nil})
 	}
 	for _, id := range []string{"0", "-1", "18446744073709551616", "18446744073709551615", "9223372036854775808", "abc", "1.5", "+1", "1e3", "0x1", "%201", "1%00", "٣", "1,2"} {
 		cases = append(cases, apiCase{rt.name() + " " + name + " " + id, rt.Method, url(id), body, "owner", 400,

@@ -45,7 +45,7 @@ func TestWhatIsTypedAsAnUnknownNameIsKeptNowhere(t *testing.T) {
 	})
 	answers["traces"] = in.ok("GET", "/system/monitor/trace", "", "owner").Body
 	answers["login log"] = in.ok("GET", "/system/loginlog?keywordSearch="+shown[1:], "", "owner").Body
-	for name, want := range map[string]string{"auth": `"username":"` + shown + `"`, "redis": shown, "login log": `"fingerprint":"` + shown[1:] + `"`} {
+	for name, want := range map[string]string{"auth": `"username":"` + shown + `"`, "cache": shown, "login log": `"fingerprint":"` + shown[1:] + `"`} {
 		if strings.Count(answers[name], want) < 6 {
 			t.Errorf("%s lacks %s: %s", name, want, answers[name])
 		}

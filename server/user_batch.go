@@ -49,7 +49,7 @@ func demand(tx *store.Tx, key string) error {
 }
 
 type usersChange struct {
-	IDs    []store.ID `query:"ids" doc:"IDs joined by commas, at most 200; all or nothing"`
+	IDs    []store.ID `query:"ids" doc:"repeated keys, or joined by commas, at most 200; all or nothing"`
 	All    store.Flag `query:"all" doc:"1, instead of ids, changes all users that the parameters of GET /admin/list select, at most 10000. Requires the permission admin.list.query"`
 	DryRun store.Flag `query:"dry_run" doc:"1 runs the same checks and changes nothing"`
 	usersEdit

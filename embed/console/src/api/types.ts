@@ -85,7 +85,7 @@ export type BuildInfo = {
 }
 
 export type CacheEvent = {
-  /** settings, rules, permissions, dictionaries, sessions */
+  /** settings, rules, permissions, dictionaries, sessions; throttle for the counters of sign-in attempts */
   cache: string
   /** how many times */
   count: number
@@ -104,7 +104,7 @@ export type CacheEvent = {
   route: string
   /** how many like it this one stands for: more than 1 under load */
   sampled: number
-  /** entries */
+  /** Number of entries; of throttle, the value of the counter */
   size: number
   /** hit, miss, set, forget or rebuild; hits are added up */
   type: string
@@ -691,7 +691,7 @@ export type RedisRecord = {
   client?: string
   /** of command and slowlog: in capitals, with its subcommand for command; of embedded: the whole command that the operation stands for */
   command?: string
-  /** the name of the target in the configuration; embedded for the program's own counters */
+  /** Name of the target in the configuration; embedded in events of older versions */
   connection: string
   /** of slowlog: milliseconds */
   duration_ms?: number
