@@ -20,7 +20,7 @@ type user struct {
 	store.Ident
 	Username           string     `json:"username"`
 	Nickname           string     `json:"nickname"`
-	Sex                int64      `json:"sex" doc:"0 not said, 1 male, 2 female"`
+	Sex                int64      `json:"sex" enum:"sex" doc:"0 not said, 1 male, 2 female"`
 	Email              string     `json:"email"`
 	Mobile             string     `json:"mobile"`
 	AvatarID           store.ID   `json:"avatar_id" doc:"0 for none"`
@@ -118,7 +118,7 @@ type infoIn struct {
 	Nickname *string `json:"nickname" check:"max=64"`
 	Email    *string `json:"email" check:"max=254,email" doc:"unique when given"`
 	Mobile   *string `json:"mobile" check:"max=32,mobile"`
-	Sex      *int64  `json:"sex" check:"min=0,max=2" doc:"0 not said, 1 male, 2 female"`
+	Sex      *int64  `json:"sex" check:"enum=sex" doc:"0 not said, 1 male, 2 female"`
 	confirmation
 }
 

@@ -38,7 +38,7 @@ func getDict(tx *store.Tx, _ *Request, in *byID) (*store.Dict, error) {
 type dictIn struct {
 	Code     *string     `json:"code" check:"create,max=64,key" doc:"what programs call it; unique"`
 	Name     *string     `json:"name" check:"create,min=1,max=100"`
-	Type     *string     `json:"type" check:"enum=default|badge|tag" doc:"how an item is shown; default when absent at creation"`
+	Type     *string     `json:"type" check:"enum=dict_type" doc:"how an item is shown; default when absent at creation"`
 	Describe *string     `json:"describe" check:"max=1000,text"`
 	Status   *store.Flag `json:"status" doc:"0 hides it from GET /admin/dict; 1 when absent at creation"`
 }

@@ -25,7 +25,7 @@ type file struct {
 	GroupID      store.ID     `json:"group_id" doc:"0 for none"`
 	Name         string       `json:"name"`
 	Ext          string       `json:"ext" doc:"of the name, in lower case, without the dot"`
-	Kind         string       `json:"kind" doc:"image, audio, video, archive, document or other, as the content tells"`
+	Kind         string       `json:"kind" enum:"file_kind" doc:"image, audio, video, archive, document or other, as the content tells"`
 	MIME         string       `json:"mime" doc:"the media type, as the content tells"`
 	Size         int64        `json:"size" doc:"bytes"`
 	SHA256       store.Digest `json:"sha256"`

@@ -230,3 +230,60 @@ func TestATableWithAMistakeIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// bodySchema returns the schema of an operation's request body, wherever it is.
+func bodySchema(doc, op object) object {
+	body, _ := op["requestBody"].(object)
+	content, _ := body["content"].(object)
+	for _, media := range content {
+		return resolved(doc, media.(object)["schema"].(object))
+	}
+	return nil
+}
+
+// resolved follows a reference to a named schema.
+func resolved(doc, schema object) object {
+	if ref, ok := schema["$ref"].(string); ok {
+		schema, _ = doc["components"].(object)["schemas"].(object)[strings.TrimPrefix(ref, "#/components/schemas/")].(object)
+	}
+	return schema
+}
+
+func TestAFieldHasTheSameEnumInRequestsAndResponses(t *testing.T) {
+	doc := served(t, start(t))
+	compared := map[string]bool{}
+	for name, op := range operations(doc) {
+		in := bodySchema(doc, op)
+		content, _ := op["responses"].(object)["200"].(object)["content"].(object)["application/json"].(object)
+		if in == nil || content == nil {
+			continue
+		}
+		out := resolved(doc, content["schema"].(object)["properties"].(object)["data"].(object))
+		fields, _ := in["properties"].(object)
+		answered, _ := out["properties"].(object)
+		for field, schema := range fields {
+			other, ok := answered[field].(object)
+			if !ok {
+				continue
+			}
+			if diff := cmp.Diff(schema.(object)["enum"], other["enum"]); diff != "" {
+				t.Errorf("%s %s (- request, + response):\n%s", name, field, diff)
+			}
+			if schema.(object)["enum"] != nil {
+				compared[field] = true
+			}
+		}
+	}
+	for _, field := range []string{"data_scope", "type", "status", "sex"} {
+		if !compared[field] {
+			t.Errorf("no operation has the enum of %s", field)
+		}
+	}
+}
+
+// Generators make types of a constant that do not compile, or accept nothing else.
+func TestTheDocumentHasNoConstants(t *testing.T) {
+	if body := start(t).ok("GET", "/openapi.json", "", "nobody").Body; strings.Contains(body, `"const":`) {
+		t.Error("it has const")
+	}
+}

@@ -60,7 +60,7 @@ func getPermission(tx *store.Tx, _ *Request, in *byID) (*store.Permission, error
 
 type permissionIn struct {
 	ParentID *store.ID   `json:"parent_id" doc:"a menu or a page; 0 at the top"`
-	Type     *int64      `json:"type" check:"create,min=0,max=2" doc:"0 menu, 1 page, 2 action"`
+	Type     *int64      `json:"type" check:"create,enum=permission_type" doc:"0 menu, 1 page, 2 action"`
 	Key      *string     `json:"key" check:"create,max=100,key" doc:"unique; what routes and buttons ask for"`
 	Name     *string     `json:"name" check:"create,min=1,max=64"`
 	Path     *string     `json:"path" check:"max=255,path" doc:"of the page"`

@@ -48,7 +48,7 @@ type settingIn struct {
 	Title    *string         `json:"title" check:"create,min=1,max=100"`
 	Describe *string         `json:"describe" check:"max=1000,text"`
 	Values   *string         `json:"values" check:"raw,max=65536" doc:"the stored text; it must fit type, options and props. A secret is answered as ******, and that sent back means unchanged"`
-	Type     *string         `json:"type" check:"create,enum=checkbox|color|date|image|input|json|number|radio|secret|select|switch|textarea|time"`
+	Type     *string         `json:"type" check:"create,enum=setting_type"`
 	Options  *[]store.Option `json:"options" check:"max=200" doc:"radio, select and checkbox need them"`
 	Props    *[]store.Prop   `json:"props" check:"max=50" doc:"min, max, step and maxlength are bounds; other names are hints for the console"`
 	GroupID  *store.ID       `json:"group_id" check:"create"`

@@ -193,7 +193,7 @@ export type Dict = {
   name: string
   status: 0 | 1
   /** how an item is shown: default, badge or tag */
-  type: string
+  type: "default" | "badge" | "tag"
   updated_at: string
   /** grows with every change of the record */
   version: number
@@ -206,7 +206,7 @@ export type DictItem = {
   label: string
   sort: number
   /** the colour: default, success, error, processing or warning */
-  status: string
+  status: "default" | "success" | "error" | "processing" | "warning"
   /** whether it can be chosen */
   switch: 0 | 1
   updated_at: string
@@ -264,7 +264,8 @@ export type Failure = {
   requestId: string
   /** how to show msg: 0 silent success, 1 warning, 2 error, 3 to 5 the same as notifications, 99 not at all */
   showType: 0 | 1 | 2 | 3 | 4 | 5 | 99
-  success: false
+  /** false */
+  success: boolean
 }
 
 export type File = {
@@ -275,7 +276,7 @@ export type File = {
   group_id: number
   id: number
   /** image, audio, video, archive, document or other, as the content tells */
-  kind: string
+  kind: "image" | "audio" | "video" | "archive" | "document" | "other"
   /** the media type, as the content tells */
   mime: string
   name: string
@@ -378,7 +379,7 @@ export type Job = {
   /** Why the job failed; empty otherwise */
   msg: string
   /** preparing, running, undoing, done or failed */
-  state: string
+  state: "preparing" | "running" | "undoing" | "done" | "failed"
   /** Records to change */
   total: number
   updated_at: string
@@ -507,7 +508,7 @@ export type NewUser = {
   /** in the order of role_ids */
   role_names: string[]
   /** 0 not said, 1 male, 2 female */
-  sex: number
+  sex: 0 | 1 | 2
   /** 1 may sign in, 0 may not */
   status: 0 | 1
   updated_at: string
@@ -521,14 +522,14 @@ export type OpenDict = {
   items: OpenItem[]
   name: string
   /** how an item is shown: default is its label alone, badge and tag have its status as colour */
-  type: string
+  type: "default" | "badge" | "tag"
 }
 
 export type OpenItem = {
   /** what is shown */
   label: string
   /** the colour: default, success, error, processing or warning */
-  status: string
+  status: "default" | "success" | "error" | "processing" | "warning"
   /** what is stored; unique in its dictionary */
   value: string
 }
@@ -575,7 +576,7 @@ export type Permission = {
   show: 0 | 1
   sort: number
   status: 0 | 1
-  type: number
+  type: 0 | 1 | 2
   updated_at: string
   /** grows with every change of the record */
   version: number
@@ -594,7 +595,7 @@ export type PermissionNode = {
   show: 0 | 1
   sort: number
   status: 0 | 1
-  type: number
+  type: 0 | 1 | 2
   updated_at: string
   /** grows with every change of the record */
   version: number
@@ -822,7 +823,7 @@ export type Reset = {
 export type Role = {
   created_at: string
   /** all, dept_tree, dept, self or custom */
-  data_scope: string
+  data_scope: "all" | "dept_tree" | "dept" | "self" | "custom"
   /** of the scope custom */
   dept_ids: number[]
   description: string
@@ -895,7 +896,7 @@ export type Setting = {
   props: Prop[]
   sort: number
   title: string
-  type: string
+  type: "checkbox" | "color" | "date" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
   updated_at: string
   values: string
 }
@@ -1050,7 +1051,7 @@ export type TrashedFile = {
   group_id: number
   id: number
   /** image, audio, video, archive, document or other, as the content tells */
-  kind: string
+  kind: "image" | "audio" | "video" | "archive" | "document" | "other"
   /** the media type, as the content tells */
   mime: string
   name: string
@@ -1099,7 +1100,7 @@ export type User = {
   /** in the order of role_ids */
   role_names: string[]
   /** 0 not said, 1 male, 2 female */
-  sex: number
+  sex: 0 | 1 | 2
   /** 1 may sign in, 0 may not */
   status: 0 | 1
   updated_at: string
