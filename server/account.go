@@ -10,9 +10,9 @@ import (
 var accountRoutes = []Route{
 	small(throttled(free("POST", "/admin/login", public, "Sign in", login))),
 	beforePasswordChange(free("POST", "/admin/logout", signedIn, "Sign out", logout)),
-	beforePasswordChange(read("/admin/info", signedIn, "Read one's own account, menu and rights", readInfo)),
-	throttled(free("PUT", "/admin/info", signedIn, "Change one's own account", changeInfo)),
-	small(throttled(beforePasswordChange(free("PUT", "/admin/password", signedIn, "Change one's own password", changePassword)))),
+	beforePasswordChange(read("/admin/info", signedIn, "Get your own account, menu and permissions", readInfo)),
+	throttled(free("PUT", "/admin/info", signedIn, "Change your own account", changeInfo)),
+	small(throttled(beforePasswordChange(free("PUT", "/admin/password", signedIn, "Change your own password", changePassword)))),
 }
 
 // user is a user as it is answered: with the names of what it refers to.

@@ -3,7 +3,7 @@ package server
 import "reeve/store"
 
 var dictRoutes = []Route{
-	withETag(read("/admin/dict", signedIn, "Read the enabled dictionaries, by code", openDicts)),
+	withETag(read("/admin/dict", signedIn, "List enabled dictionaries, by code", openDicts)),
 	list("/system/dict", "system.dict.query", "List dictionaries", &dicts),
 	read("/system/dict/:id", "system.dict.query", "Get a dictionary", getDict),
 	write("POST", "/system/dict", "system.dict.create", "Create a dictionary", createDict),

@@ -14,7 +14,7 @@ var fileRoutes = []Route{
 	read("/file/list/:id", "file.list.query", "Get a file's record", getFile),
 	ofSeveral(uploads("/file/list", "file.list.create", "Upload files", uploadFiles)),
 	write("PUT", "/file/list/:id", "file.list.update", "Change a file's record", changeFile),
-	write("PUT", "/file/list", "file.list.update", "Change the records of files", changeFiles),
+	write("PUT", "/file/list", "file.list.update", "Change file records", changeFiles),
 	write("DELETE", "/file/list/:id", "file.list.delete", "Move a file to the trash", trashFile),
 	write("DELETE", "/file/list", "file.list.delete", "Move files to the trash", trashFiles),
 }

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode"
 
 	"reeve/store/errs"
 )
@@ -161,15 +160,6 @@ func formSchema(in *input) object {
 		}
 	}
 	return object{"type": "object", "required": []any{"file"}, "properties": properties, "additionalProperties": false}
-}
-
-// operationID is the method and the words of the path: putAdminRuleIdShow.
-func operationID(rt *Route) string {
-	id := strings.ToLower(rt.Method)
-	for _, word := range strings.FieldsFunc(rt.Path, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		id += strings.ToUpper(word[:1]) + word[1:]
-	}
-	return id
 }
 
 func parameters(rt *Route) []any {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -286,4 +287,19 @@ func TestTheDocumentHasNoConstants(t *testing.T) {
 	if body := start(t).ok("GET", "/openapi.json", "", "nobody").Body; strings.Contains(body, `"const":`) {
 		t.Error("it has const")
 	}
+}
+
+// Generated clients call operations by these ids: a change of one breaks them.
+func TestOperationIDsAreTheGoldenOnes(t *testing.T) {
+	ids := map[string]string{}
+	for name, op := range operations(served(t, start(t))) {
+		id := op["operationId"].(string)
+		if !regexp.MustCompile(`^[a-z][A-Za-z0-9]+$`).MatchString(id) {
+			t.Errorf("%s is called %q", name, id)
+		}
+		ids[id] = name
+	}
+	text, err := json.Marshal(ids)
+	must(t, err)
+	golden(t, "operations", string(text))
 }

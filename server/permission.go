@@ -4,7 +4,7 @@ import "reeve/store"
 
 var permissionRoutes = []Route{
 	read("/admin/rule", "admin.rule.query", "List permissions", permissionTree),
-	read("/admin/rule/parent", "admin.rule.query", "List what can be a parent", parentTree),
+	read("/admin/rule/parent", "admin.rule.query", "List parent permissions", parentTree),
 	read("/admin/rule-node/:id", "admin.rule.query", "Get a permission", getPermission), // the router cannot have :id beside parent
 	write("POST", "/admin/rule", "admin.rule.create", "Create a permission", createPermission),
 	write("PUT", "/admin/rule/:id", "admin.rule.update", "Change a permission", changePermission),

@@ -14,13 +14,13 @@ import (
 var settingRoutes = []Route{
 	list("/system/setting", "system.setting.query", "List settings", &settings),
 	read("/system/setting/:id", "system.setting.query", "Get a setting", getSetting),
-	write("POST", "/system/setting", "system.setting.create", "Define a setting", createSetting),
+	write("POST", "/system/setting", "system.setting.create", "Create a setting", createSetting),
 	write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting", changeSetting),
 	write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting", deleteSetting),
-	write("PUT", "/system/setting", "system.setting.save", "Save the values of settings", saveSettings),
+	write("PUT", "/system/setting", "system.setting.save", "Save setting values", saveSettings),
 	write("POST", "/system/setting/refresh", "system.setting.refresh", "Rebuild the settings cache", refreshSettings),
-	withETag(read("/system/setting-value", "system.setting.query", "Read the values in force", settingValues)),
-	read("/system/setting-builtin", "system.setting.query", "Read which settings the program itself uses", builtinSettings),
+	withETag(read("/system/setting-value", "system.setting.query", "Get setting values", settingValues)),
+	read("/system/setting-builtin", "system.setting.query", "List built-in settings", builtinSettings),
 }
 
 var settings = List[store.Setting]{
