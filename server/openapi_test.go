@@ -82,7 +82,8 @@ func TestTheDocumentSaysWhoMay(t *testing.T) {
 }
 
 func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
-	ops := operations(served(t, start(t)))
+	doc := served(t, start(t))
+	ops := operations(doc)
 	for _, rt := range routes() {
 		op := ops[rt.Method+" "+documentPath(rt.Path)]
 		var params, fields, wantParams, wantFields []string
@@ -90,14 +91,11 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 		for _, p := range list {
 			params = append(params, fmt.Sprint(p.(object)["in"], " ", p.(object)["name"]))
 		}
-		if body, ok := op["requestBody"].(object); ok {
-			media, want := "application/json", []string(nil)
-			if rt.in.upload {
-				media, want = "multipart/form-data", []string{"file"}
-			}
-			schema := body["content"].(object)[media].(object)["schema"].(object)
+		if schema := bodySchema(doc, op); schema != nil {
 			fields = slices.Sorted(maps.Keys(schema["properties"].(object)))
-			wantFields = want
+			if rt.in.upload {
+				wantFields = []string{"file"}
+			}
 		}
 		if rt.in != nil {
 			for _, f := range rt.in.fields {
@@ -302,4 +300,45 @@ func TestOperationIDsAreTheGoldenOnes(t *testing.T) {
 	text, err := json.Marshal(ids)
 	must(t, err)
 	golden(t, "operations", string(text))
+}
+
+// Generators name the type of a body after its schema.
+func TestBodiesAreNamedAfterTheirOperations(t *testing.T) {
+	for name, op := range operations(served(t, start(t))) {
+		body, ok := op["requestBody"].(object)
+		if !ok {
+			continue
+		}
+		id := op["operationId"].(string)
+		want := object{"$ref": "#/components/schemas/" + strings.ToUpper(id[:1]) + id[1:]}
+		for media, content := range body["content"].(object) {
+			if diff := cmp.Diff(want, content.(object)["schema"]); diff != "" {
+				t.Errorf("%s, %s (- want, + is):\n%s", name, media, diff)
+			}
+		}
+	}
+}
+
+// Generators make files of these strings, and bytes of a raw answer.
+func TestFilesAreBinaryStrings(t *testing.T) {
+	file := object{"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
+	files := object{"type": "array", "items": file, "minItems": 1.0, "maxItems": float64(maxFiles)}
+	doc := served(t, start(t))
+	ops := operations(doc)
+	for name, want := range map[string]object{"POST /admin/avatar": file, "POST /admin/list-import": file, "POST /file/list": files} {
+		if diff := cmp.Diff(want, bodySchema(doc, ops[name])["properties"].(object)["file"]); diff != "" {
+			t.Errorf("%s (- want, + is):\n%s", name, diff)
+		}
+	}
+	text := object{"type": "string"}
+	for name, want := range map[string]object{
+		"GET /file/list/{id}/content": file, "GET /file/signed/{id}": file, "GET /media/{key}": file, "GET /system/backup": file,
+		"GET /admin/list-export": text, "GET /metrics": text, "GET /openapi.json": {"type": "object"},
+	} {
+		for media, content := range ops[name]["responses"].(object)["200"].(object)["content"].(object) {
+			if diff := cmp.Diff(want, content.(object)["schema"]); diff != "" {
+				t.Errorf("%s, %s (- want, + is):\n%s", name, media, diff)
+			}
+		}
+	}
 }

@@ -136,6 +136,17 @@ func (s *schemas) failure() object {
 	}
 }
 
+// body names the schema of a route's body after the operation, and returns a reference.
+func (s *schemas) body(rt *Route, schema object) object {
+	id := operationID(rt)
+	name := strings.ToUpper(id[:1]) + id[1:]
+	if had, ok := s.seen[name]; ok {
+		panic(fmt.Sprintf("server: %s and the body of %s are both called %s in the document", had, rt.name(), name))
+	}
+	s.seen[name], s.named[name] = rt.name(), schema
+	return object{"$ref": "#/components/schemas/" + name}
+}
+
 // inputSchema describes the fields that come from the body.
 func inputSchema(fields []*field, closed bool) object {
 	properties, required := object{}, []any{}
