@@ -10,9 +10,9 @@ import (
 var accountRoutes = []Route{
 	small(throttled(free("POST", "/admin/login", public, "Sign in", login))),
 	beforePasswordChange(free("POST", "/admin/logout", signedIn, "Sign out", logout)),
-	beforePasswordChange(read("/admin/info", signedIn, "Read one's own account, menu and rights", readInfo)),
-	throttled(free("PUT", "/admin/info", signedIn, "Change one's own account", changeInfo)),
-	small(throttled(beforePasswordChange(free("PUT", "/admin/password", signedIn, "Change one's own password", changePassword)))),
+	beforePasswordChange(read("/admin/info", signedIn, "Get your own account, menu and permissions", readInfo)),
+	throttled(free("PUT", "/admin/info", signedIn, "Change your own account", changeInfo)),
+	small(throttled(beforePasswordChange(free("PUT", "/admin/password", signedIn, "Change your own password", changePassword)))),
 }
 
 // user is a user as it is answered: with the names of what it refers to.
@@ -20,7 +20,7 @@ type user struct {
 	store.Ident
 	Username           string     `json:"username"`
 	Nickname           string     `json:"nickname"`
-	Sex                int64      `json:"sex" doc:"0 not said, 1 male, 2 female"`
+	Sex                int64      `json:"sex" enum:"sex" doc:"0 not said, 1 male, 2 female"`
 	Email              string     `json:"email"`
 	Mobile             string     `json:"mobile"`
 	AvatarID           store.ID   `json:"avatar_id" doc:"0 for none"`
@@ -118,7 +118,7 @@ type infoIn struct {
 	Nickname *string `json:"nickname" check:"max=64"`
 	Email    *string `json:"email" check:"max=254,email" doc:"unique when given"`
 	Mobile   *string `json:"mobile" check:"max=32,mobile"`
-	Sex      *int64  `json:"sex" check:"min=0,max=2" doc:"0 not said, 1 male, 2 female"`
+	Sex      *int64  `json:"sex" check:"enum=sex" doc:"0 not said, 1 male, 2 female"`
 	confirmation
 }
 

@@ -152,6 +152,7 @@ func (a *reply) validate(pointer string) {
 // compiled is the OpenAPI document of the whole table with its schemas.
 type compiled struct {
 	mu       sync.Mutex
+	doc      object
 	paths    object
 	compiler *jsonschema.Compiler
 }
@@ -175,7 +176,7 @@ var documentSchemas = sync.OnceValue(func() *compiled {
 	if err := c.AddResource("test:///openapi.json", value); err != nil {
 		panic(err)
 	}
-	return &compiled{paths: value.(object)["paths"].(object), compiler: c}
+	return &compiled{doc: value.(object), paths: value.(object)["paths"].(object), compiler: c}
 })
 
 func (c *compiled) schema(pointer string) (*jsonschema.Schema, error) {

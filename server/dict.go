@@ -3,7 +3,7 @@ package server
 import "reeve/store"
 
 var dictRoutes = []Route{
-	withETag(read("/admin/dict", signedIn, "Read the enabled dictionaries, by code", openDicts)),
+	withETag(read("/admin/dict", signedIn, "List enabled dictionaries, by code", openDicts)),
 	list("/system/dict", "system.dict.query", "List dictionaries", &dicts),
 	read("/system/dict/:id", "system.dict.query", "Get a dictionary", getDict),
 	write("POST", "/system/dict", "system.dict.create", "Create a dictionary", createDict),
@@ -42,7 +42,7 @@ func getDict(tx *store.Tx, _ *Request, in *byID) (*store.Dict, error) {
 type dictIn struct {
 	Code     *string     `json:"code" check:"create,max=64,key" doc:"what programs call it; unique"`
 	Name     *string     `json:"name" check:"create,min=1,max=100"`
-	Type     *string     `json:"type" check:"enum=default|badge|tag" doc:"how an item is shown; default when absent at creation"`
+	Type     *string     `json:"type" check:"enum=dict_type" doc:"how an item is shown; default when absent at creation"`
 	Describe *string     `json:"describe" check:"max=1000,text"`
 	Status   *store.Flag `json:"status" doc:"0 hides it from GET /admin/dict; 1 when absent at creation"`
 }

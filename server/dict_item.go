@@ -36,7 +36,7 @@ type dictItemIn struct {
 	Value  *string     `json:"value" check:"create,min=1,max=200" doc:"what is stored; unique in its dictionary"`
 	Sort   *int64      `json:"sort" check:"min=-1000000,max=1000000"`
 	Switch *store.Flag `json:"switch" doc:"0 hides it from GET /admin/dict; 1 when absent at creation"`
-	Status *string     `json:"status" check:"enum=default|success|error|processing|warning" doc:"the colour; default when absent at creation"`
+	Status *string     `json:"status" check:"enum=item_status" doc:"the colour; default when absent at creation"`
 }
 
 func (in *dictItemIn) apply(i *store.DictItem) {

@@ -14,7 +14,7 @@ var fileRoutes = []Route{
 	read("/file/list/:id", "file.list.query", "Get a file's record", getFile),
 	ofSeveral(uploads("/file/list", "file.list.create", "Upload files", uploadFiles)),
 	write("PUT", "/file/list/:id", "file.list.update", "Change a file's record", changeFile),
-	write("PUT", "/file/list", "file.list.update", "Change the records of files", changeFiles),
+	write("PUT", "/file/list", "file.list.update", "Change file records", changeFiles),
 	write("DELETE", "/file/list/:id", "file.list.delete", "Move a file to the trash", trashFile),
 	deleteSeveral("/file/list", "file.list.delete", "Move files to the trash", trashFile),
 }
@@ -25,7 +25,7 @@ type file struct {
 	GroupID      store.ID     `json:"group_id" doc:"0 for none"`
 	Name         string       `json:"name"`
 	Ext          string       `json:"ext" doc:"of the name, in lower case, without the dot"`
-	Kind         string       `json:"kind" doc:"image, audio, video, archive, document or other, as the content tells"`
+	Kind         string       `json:"kind" enum:"file_kind" doc:"image, audio, video, archive, document or other, as the content tells"`
 	MIME         string       `json:"mime" doc:"the media type, as the content tells"`
 	Size         int64        `json:"size" doc:"bytes"`
 	SHA256       store.Digest `json:"sha256"`

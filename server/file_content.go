@@ -18,14 +18,14 @@ const anyMedia = "*/*"
 
 var fileContentRoutes = []Route{
 	withHead(raw("/file/list/:id/content", "file.list.download", "Download a file", anyMedia, downloadFile)),
-	write("POST", "/file/list/:id/link", "file.list.download", "Make a link to a file that needs no token", linkFile),
+	write("POST", "/file/list/:id/link", "file.list.download", "Create a file link", linkFile),
 	withHead(raw("/file/signed/:id", public, "Download a file by a signed link", anyMedia, downloadSigned)),
-	shared(withHead(raw("/media/:key", public, "Download a public file or an avatar", anyMedia, downloadPublic))),
+	shared(withHead(raw("/media/:key", public, "Download a public file", anyMedia, downloadPublic))),
 }
 
 // thumbIn is the input of what can answer a picture made smaller.
 type thumbIn struct {
-	Thumb string `query:"thumb" check:"enum=64x64|200x200|400x400|800x800" doc:"a png, jpeg, gif or webp made anew to fit into as many pixels"`
+	Thumb string `query:"thumb" check:"enum=thumb" doc:"a png, jpeg, gif or webp made anew to fit into as many pixels"`
 }
 
 type contentIn struct {

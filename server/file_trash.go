@@ -4,9 +4,9 @@ import "reeve/store"
 
 var fileTrashRoutes = []Route{
 	table("/file/trash", "file.trash.query", "List the files in the trash", &fileTrash),
-	sentBack[trashedFile](write("PUT", "/file/trash/:id", "file.trash.restore", "Take a file out of the trash", restoreFile)),
-	write("DELETE", "/file/trash/:id", "file.trash.delete", "Delete a file for ever", removeFile),
-	deleteSeveral("/file/trash", "file.trash.delete", "Delete files for ever", removeFile),
+	sentBack[trashedFile](write("PUT", "/file/trash/:id", "file.trash.restore", "Restore a file from the trash", restoreFile)),
+	write("DELETE", "/file/trash/:id", "file.trash.delete", "Delete a file permanently", removeFile),
+	deleteSeveral("/file/trash", "file.trash.delete", "Delete files permanently", removeFile),
 }
 
 // trashedFile is a file in the trash.

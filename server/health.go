@@ -11,8 +11,8 @@ import (
 )
 
 var healthRoutes = []Route{
-	free("GET", "/health", public, "Tell whether the server is up", health),
-	free("GET", "/system/health", "system.info", "Show the state of each part", systemHealth),
+	free("GET", "/health", public, "Check the server's health", health),
+	free("GET", "/system/health", "system.info", "Get the system's health", systemHealth),
 	free("POST", "/system/health/acknowledge", "system.info.acknowledge", "Acknowledge lost commits", acknowledgeLost),
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 var infoRoutes = []Route{
-	free("GET", "/system/info", "system.info", "Show version, files, caches and configuration", readSystemInfo),
+	free("GET", "/system/info", "system.info", "Get system information", readSystemInfo),
 }
 
 // ConfigValue is one key of the configuration as it is in effect. Whoever fills it

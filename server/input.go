@@ -150,7 +150,7 @@ func newField(sf reflect.StructField, i int, method string) *field {
 		case "max":
 			f.max = atoi(sf, value)
 		case "enum":
-			f.enum = strings.Split(value, "|")
+			f.enum = enumOf(value)
 		case "text":
 			f.text = true
 		case "raw":
@@ -162,6 +162,9 @@ func newField(sf reflect.StructField, i int, method string) *field {
 			}
 			f.pattern, f.hint = p.re, p.hint
 		}
+	}
+	if f.enum != nil && f.typ.Kind() == reflect.Int64 {
+		f.min, f.max = atoi(sf, f.enum[0]), atoi(sf, f.enum[len(f.enum)-1])
 	}
 	if f.typ.Kind() == reflect.String && f.max == nil {
 		limit := maxLine

@@ -9,7 +9,7 @@ import (
 
 var jobRoutes = []Route{
 	table("/admin/job", signedIn, "List your own jobs", &ownJobs),
-	read("/admin/job/:id", signedIn, "Get one of your own jobs", getOwnJob),
+	read("/admin/job/:id", signedIn, "Get your own job", getOwnJob),
 	table("/system/job", "system.job.query", "List jobs", &allJobs),
 	read("/system/job/:id", "system.job.query", "Get a job", getJob),
 }

@@ -17,7 +17,7 @@ import (
 // table; whatever else has something to tell registers a gauge in New.
 
 var metricRoutes = []Route{
-	raw("/metrics", metricsToken, "Read the metrics", "text/plain", readMetrics),
+	raw("/metrics", metricsToken, "Get metrics", "text/plain", readMetrics),
 }
 
 // metrics is what the server counts itself, and what others have registered.

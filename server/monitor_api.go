@@ -14,12 +14,12 @@ import (
 
 var monitorRoutes = []Route{
 	monitorList[requestEvent](requestKind, "List requests", "method", "route", "address"),
-	unmonitored(free("GET", "/system/monitor/request/:id", "system.monitor.request", "Read a request with all its events", joinRequest)),
-	monitorList[authEvent](authKind, "List sign-ins and decisions about permissions", "type", "result", "ability", "username", "address", "route"),
-	monitorList[queryEvent](queryKind, "List operations of the store", "connection", "statement", "mode", "plan", "n_plus_one", "route"),
-	monitorList[cacheEvent](cacheKind, "List what happened to the caches", "cache", "type", "route"),
-	monitorList[redisRecord](redisKind, "List what happened at Redis servers, and in the memory that stands for one", "connection", "type", "command"),
-	unmonitored(free("GET", "/system/monitor/stats", "system.monitor.stats", "Read counts and times of requests", monitorStats)),
+	unmonitored(free("GET", "/system/monitor/request/:id", "system.monitor.request", "Get a request with its events", joinRequest)),
+	monitorList[authEvent](authKind, "List auth events", "type", "result", "ability", "username", "address", "route"),
+	monitorList[queryEvent](queryKind, "List database operations", "connection", "statement", "mode", "plan", "n_plus_one", "route"),
+	monitorList[cacheEvent](cacheKind, "List cache events", "cache", "type", "route"),
+	monitorList[redisRecord](redisKind, "List Redis events", "connection", "type", "command"),
+	unmonitored(free("GET", "/system/monitor/stats", "system.monitor.stats", "Get request statistics", monitorStats)),
 	unmonitored(read("/system/monitor/trace", "system.monitor.trace", "List traces", listTraces)),
 	unmonitored(free("POST", "/system/monitor/trace", "system.monitor.trace", "Start a trace", startTrace)),
 	unmonitored(free("DELETE", "/system/monitor/trace/:id", "system.monitor.trace", "Stop a trace", stopTrace)),

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode"
 
 	"reeve/store/errs"
 )
@@ -135,6 +134,7 @@ func operation(rt *Route, types *schemas) object {
 		if rt.in.updated {
 			rt.in.describeRead(schema["properties"].(object))
 		}
+		schema = types.body(rt, schema)
 		op["requestBody"] = object{
 			"required":    slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "json" && f.required }),
 			"description": fmt.Sprintf("At most %d bytes and %d values", rt.maxBody, maxValues),
@@ -143,14 +143,31 @@ func operation(rt *Route, types *schemas) object {
 		}
 	}
 	if rt.in != nil && rt.in.upload {
-		op["requestBody"] = object{"required": true, "content": object{"multipart/form-data": object{"schema": formSchema(rt.in)}}}
+		op["requestBody"] = object{"required": true, "content": object{"multipart/form-data": object{"schema": types.body(rt, formSchema(rt.in))}}}
 	}
 	return op
 }
 
+// bytesSchema describes a file. Generators know the format, which 3.1 has only as a
+// convention, and JSON Schema the media type.
+func bytesSchema() object {
+	return object{"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
+}
+
+// rawSchema describes an answer that is no envelope, of a media type.
+func rawSchema(media string) object {
+	switch {
+	case media == "application/json":
+		return object{"type": "object"}
+	case strings.HasPrefix(media, "text/"):
+		return object{"type": "string"}
+	}
+	return bytesSchema()
+}
+
 // formSchema describes the body of an upload.
 func formSchema(in *input) object {
-	file := object{"type": "string", "format": "binary"}
+	file := bytesSchema()
 	if in.several {
 		file = object{"type": "array", "items": file, "minItems": 1, "maxItems": maxFiles}
 	}
@@ -161,15 +178,6 @@ func formSchema(in *input) object {
 		}
 	}
 	return object{"type": "object", "required": []any{"file"}, "properties": properties, "additionalProperties": false}
-}
-
-// operationID is the method and the words of the path: putAdminRuleIdShow.
-func operationID(rt *Route) string {
-	id := strings.ToLower(rt.Method)
-	for _, word := range strings.FieldsFunc(rt.Path, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		id += strings.ToUpper(word[:1]) + word[1:]
-	}
-	return id
 }
 
 func parameters(rt *Route) []any {
@@ -256,13 +264,15 @@ func responses(rt *Route, types *schemas) object {
 		ok["headers"] = object{"ETag": object{"description": "The state of the record, for If-Match", "schema": object{"type": "string"}}}
 	}
 	if rt.binary != "" {
-		ok["content"] = object{rt.binary: object{"schema": object{}}}
+		ok["content"] = object{rt.binary: object{"schema": rawSchema(rt.binary)}}
 	} else {
 		ok["content"] = object{"application/json": object{"schema": object{
 			"type": "object", "required": []any{"data", "success", "msg", "showType"},
-			"properties": object{
-				"data": types.of(rt.out), "success": object{"type": "boolean", "const": true},
-				"msg": object{"type": "string", "const": "ok"}, "showType": object{"type": "integer", "const": showSilently},
+			"properties": object{ // without const, of which generators make types that do not compile
+				"data":     types.of(rt.out),
+				"success":  object{"type": "boolean", "description": "true"},
+				"msg":      object{"type": "string", "description": "ok"},
+				"showType": object{"type": "integer", "description": fmt.Sprint(showSilently, ", show nothing")},
 			},
 		}}}
 	}

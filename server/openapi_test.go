@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -81,7 +82,8 @@ func TestTheDocumentSaysWhoMay(t *testing.T) {
 }
 
 func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
-	ops := operations(served(t, start(t)))
+	doc := served(t, start(t))
+	ops := operations(doc)
 	for _, rt := range routes() {
 		op := ops[rt.Method+" "+documentPath(rt.Path)]
 		var params, fields, wantParams, wantFields []string
@@ -89,14 +91,11 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 		for _, p := range list {
 			params = append(params, fmt.Sprint(p.(object)["in"], " ", p.(object)["name"]))
 		}
-		if body, ok := op["requestBody"].(object); ok {
-			media, want := "application/json", []string(nil)
-			if rt.in.upload {
-				media, want = "multipart/form-data", []string{"file"}
-			}
-			schema := body["content"].(object)[media].(object)["schema"].(object)
+		if schema := bodySchema(doc, op); schema != nil {
 			fields = slices.Sorted(maps.Keys(schema["properties"].(object)))
-			wantFields = want
+			if rt.in.upload {
+				wantFields = []string{"file"}
+			}
 		}
 		if rt.in != nil {
 			for _, f := range rt.in.fields {
@@ -235,5 +234,118 @@ func TestATableWithAMistakeIsRefused(t *testing.T) {
 	}
 	if err := checkRoutes([]Route{read("/x", "admin.x.query", "X", handler)}); err != nil {
 		t.Error(err)
+	}
+}
+
+// bodySchema returns the schema of an operation's request body, wherever it is.
+func bodySchema(doc, op object) object {
+	body, _ := op["requestBody"].(object)
+	content, _ := body["content"].(object)
+	for _, media := range content {
+		return resolved(doc, media.(object)["schema"].(object))
+	}
+	return nil
+}
+
+// resolved follows a reference to a named schema.
+func resolved(doc, schema object) object {
+	if ref, ok := schema["$ref"].(string); ok {
+		schema, _ = doc["components"].(object)["schemas"].(object)[strings.TrimPrefix(ref, "#/components/schemas/")].(object)
+	}
+	return schema
+}
+
+func TestAFieldHasTheSameEnumInRequestsAndResponses(t *testing.T) {
+	doc := served(t, start(t))
+	compared := map[string]bool{}
+	for name, op := range operations(doc) {
+		in := bodySchema(doc, op)
+		content, _ := op["responses"].(object)["200"].(object)["content"].(object)["application/json"].(object)
+		if in == nil || content == nil {
+			continue
+		}
+		out := resolved(doc, content["schema"].(object)["properties"].(object)["data"].(object))
+		fields, _ := in["properties"].(object)
+		answered, _ := out["properties"].(object)
+		for field, schema := range fields {
+			other, ok := answered[field].(object)
+			if !ok {
+				continue
+			}
+			if diff := cmp.Diff(schema.(object)["enum"], other["enum"]); diff != "" {
+				t.Errorf("%s %s (- request, + response):\n%s", name, field, diff)
+			}
+			if schema.(object)["enum"] != nil {
+				compared[field] = true
+			}
+		}
+	}
+	for _, field := range []string{"data_scope", "type", "status", "sex"} {
+		if !compared[field] {
+			t.Errorf("no operation has the enum of %s", field)
+		}
+	}
+}
+
+// Generators make types of a constant that do not compile, or accept nothing else.
+func TestTheDocumentHasNoConstants(t *testing.T) {
+	if body := start(t).ok("GET", "/openapi.json", "", "nobody").Body; strings.Contains(body, `"const":`) {
+		t.Error("it has const")
+	}
+}
+
+// Generated clients call operations by these ids: a change of one breaks them.
+func TestOperationIDsAreTheGoldenOnes(t *testing.T) {
+	ids := map[string]string{}
+	for name, op := range operations(served(t, start(t))) {
+		id := op["operationId"].(string)
+		if !regexp.MustCompile(`^[a-z][A-Za-z0-9]+$`).MatchString(id) {
+			t.Errorf("%s is called %q", name, id)
+		}
+		ids[id] = name
+	}
+	text, err := json.Marshal(ids)
+	must(t, err)
+	golden(t, "operations", string(text))
+}
+
+// Generators name the type of a body after its schema.
+func TestBodiesAreNamedAfterTheirOperations(t *testing.T) {
+	for name, op := range operations(served(t, start(t))) {
+		body, ok := op["requestBody"].(object)
+		if !ok {
+			continue
+		}
+		id := op["operationId"].(string)
+		want := object{"$ref": "#/components/schemas/" + strings.ToUpper(id[:1]) + id[1:]}
+		for media, content := range body["content"].(object) {
+			if diff := cmp.Diff(want, content.(object)["schema"]); diff != "" {
+				t.Errorf("%s, %s (- want, + is):\n%s", name, media, diff)
+			}
+		}
+	}
+}
+
+// Generators make files of these strings, and bytes of a raw answer.
+func TestFilesAreBinaryStrings(t *testing.T) {
+	file := object{"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
+	files := object{"type": "array", "items": file, "minItems": 1.0, "maxItems": float64(maxFiles)}
+	doc := served(t, start(t))
+	ops := operations(doc)
+	for name, want := range map[string]object{"POST /admin/avatar": file, "POST /admin/list-import": file, "POST /file/list": files} {
+		if diff := cmp.Diff(want, bodySchema(doc, ops[name])["properties"].(object)["file"]); diff != "" {
+			t.Errorf("%s (- want, + is):\n%s", name, diff)
+		}
+	}
+	text := object{"type": "string"}
+	for name, want := range map[string]object{
+		"GET /file/list/{id}/content": file, "GET /file/signed/{id}": file, "GET /media/{key}": file, "GET /system/backup": file,
+		"GET /admin/list-export": text, "GET /metrics": text, "GET /openapi.json": {"type": "object"},
+	} {
+		for media, content := range ops[name]["responses"].(object)["200"].(object)["content"].(object) {
+			if diff := cmp.Diff(want, content.(object)["schema"]); diff != "" {
+				t.Errorf("%s, %s (- want, + is):\n%s", name, media, diff)
+			}
+		}
 	}
 }

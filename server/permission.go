@@ -4,7 +4,7 @@ import "reeve/store"
 
 var permissionRoutes = []Route{
 	read("/admin/rule", "admin.rule.query", "List permissions", permissionTree),
-	read("/admin/rule/parent", "admin.rule.query", "List what can be a parent", parentTree),
+	read("/admin/rule/parent", "admin.rule.query", "List parent permissions", parentTree),
 	read("/admin/rule-node/:id", "admin.rule.query", "Get a permission", getPermission), // the router cannot have :id beside parent
 	write("POST", "/admin/rule", "admin.rule.create", "Create a permission", createPermission),
 	write("PUT", "/admin/rule/:id", "admin.rule.update", "Change a permission", changePermission),
@@ -61,7 +61,7 @@ func getPermission(tx *store.Tx, _ *Request, in *byID) (*store.Permission, error
 
 type permissionIn struct {
 	ParentID *store.ID   `json:"parent_id" doc:"a menu or a page; 0 at the top"`
-	Type     *int64      `json:"type" check:"create,min=0,max=2" doc:"0 menu, 1 page, 2 action"`
+	Type     *int64      `json:"type" check:"create,enum=permission_type" doc:"0 menu, 1 page, 2 action"`
 	Key      *string     `json:"key" check:"create,max=100,key" doc:"unique; what routes and buttons ask for"`
 	Name     *string     `json:"name" check:"create,min=1,max=64"`
 	Path     *string     `json:"path" check:"max=255,path" doc:"of the page"`

@@ -18,7 +18,7 @@ const (
 )
 
 var avatarRoutes = []Route{
-	upload("/admin/avatar", signedIn, "Set one's own picture", maxAvatarBytes+formOverhead, setAvatar),
+	upload("/admin/avatar", signedIn, "Set your own picture", maxAvatarBytes+formOverhead, setAvatar),
 }
 
 type avatarOut struct {

@@ -19,7 +19,7 @@ type role struct {
 	Description  string     `json:"description"`
 	Sort         int64      `json:"sort"`
 	Status       store.Flag `json:"status"`
-	DataScope    string     `json:"data_scope" doc:"all, dept_tree, dept, self or custom"`
+	DataScope    string     `json:"data_scope" enum:"data_scope" doc:"all, dept_tree, dept, self or custom"`
 	DeptIDs      []store.ID `json:"dept_ids" doc:"of the scope custom"`
 	GrantRoleIDs []store.ID `json:"grant_role_ids" doc:"roles that a holder may give without holding them"`
 	RuleIDs      []store.ID `json:"rule_ids" doc:"the permissions granted; the owner role holds all without naming them"`
@@ -56,7 +56,7 @@ type roleIn struct {
 	Description  *string     `json:"description" check:"max=1000,text"`
 	Sort         *int64      `json:"sort" check:"min=-1000000,max=1000000"`
 	Status       *store.Flag `json:"status" doc:"1 when absent at creation"`
-	DataScope    *string     `json:"data_scope" check:"enum=all|dept_tree|dept|self|custom" doc:"self when absent at creation"`
+	DataScope    *string     `json:"data_scope" check:"enum=data_scope" doc:"self when absent at creation"`
 	DeptIDs      *[]store.ID `json:"dept_ids" check:"max=1000" doc:"of the scope custom"`
 	GrantRoleIDs *[]store.ID `json:"grant_role_ids" check:"max=100" doc:"roles that a holder may give without holding them; only who holds all their rights can name them"`
 }

@@ -86,6 +86,9 @@ func (s *schemas) properties(t reflect.Type, properties object, required *[]any)
 			continue
 		}
 		schema := s.of(f.Type)
+		if enum := f.Tag.Get("enum"); enum != "" {
+			schema["enum"] = enumSchema(enumOf(enum), schema["type"] == "integer")
+		}
 		if f.Tag.Get("null") == "true" {
 			if schema["$ref"] != nil {
 				schema = object{"anyOf": []any{schema, object{"type": "null"}}}
@@ -123,7 +126,7 @@ func (s *schemas) failure() object {
 		"type": "object", "required": []any{"data", "success", "msg", "showType", "errorCode", "requestId"},
 		"properties": object{
 			"data":      object{"type": "object", "maxProperties": 0},
-			"success":   object{"type": "boolean", "const": false},
+			"success":   object{"type": "boolean", "description": "false"},
 			"msg":       object{"type": "string", "description": "what a person can act on"},
 			"showType":  object{"type": "integer", "enum": []any{0, 1, 2, 3, 4, 5, 99}, "description": "how to show msg: 0 silent success, 1 warning, 2 error, 3 to 5 the same as notifications, 99 not at all"},
 			"errorCode": object{"type": "string", "description": "stable, snake_case"},
@@ -131,6 +134,17 @@ func (s *schemas) failure() object {
 			"errors":    object{"type": "object", "additionalProperties": object{"type": "string"}, "description": "what is wrong, by field"},
 		},
 	}
+}
+
+// body names the schema of a route's body after the operation, and returns a reference.
+func (s *schemas) body(rt *Route, schema object) object {
+	id := operationID(rt)
+	name := strings.ToUpper(id[:1]) + id[1:]
+	if had, ok := s.seen[name]; ok {
+		panic(fmt.Sprintf("server: %s and the body of %s are both called %s in the document", had, rt.name(), name))
+	}
+	s.seen[name], s.named[name] = rt.name(), schema
+	return object{"$ref": "#/components/schemas/" + name}
 }
 
 // inputSchema describes the fields that come from the body.
@@ -168,7 +182,7 @@ func fieldSchema(f *field) object {
 	}
 	switch f.typ {
 	case reflect.TypeFor[store.Flag]():
-		schema["enum"] = []any{0, 1, false, true}
+		schema["type"], schema["enum"] = "integer", []any{0, 1}
 	case reflect.TypeFor[store.ID]():
 		schema["type"], schema["minimum"] = "integer", 0
 		if f.required {
@@ -178,18 +192,21 @@ func fieldSchema(f *field) object {
 		switch f.typ.Kind() {
 		case reflect.String:
 			schema["type"] = "string"
-			if !f.raw { // those are counted in bytes, which the schema cannot say
-				bound("minLength", "maxLength")
-			}
 			if f.enum != nil {
-				schema["enum"] = f.enum
+				schema["enum"] = enumSchema(f.enum, false)
+			} else if !f.raw { // those are counted in bytes, which the schema cannot say
+				bound("minLength", "maxLength")
 			}
 			if f.pattern != nil {
 				schema["pattern"] = f.pattern.String()
 			}
 		case reflect.Int64:
 			schema["type"] = "integer"
-			bound("minimum", "maximum")
+			if f.enum != nil {
+				schema["enum"] = enumSchema(f.enum, true)
+			} else {
+				bound("minimum", "maximum")
+			}
 		case reflect.Map:
 			schema["type"], schema["additionalProperties"] = "object", true
 		case reflect.Slice:

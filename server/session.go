@@ -3,14 +3,14 @@ package server
 import "reeve/store"
 
 var sessionRoutes = []Route{
-	table("/admin/loginlog", signedIn, "List one's own sign-ins", &ownLoginLog),
-	table("/admin/session", signedIn, "List one's own sessions", &ownSessions),
-	write("DELETE", "/admin/session/:id", signedIn, "End one of one's own sessions", endOwnSession),
-	deleteSeveral("/admin/session", signedIn, "End several of one's own sessions", endOwnSession),
-	table("/system/loginlog", "system.loginlog.query", "List everyone's sign-ins", &loginLog),
-	table("/system/session", "system.session.query", "List who is signed in", &sessions),
-	write("DELETE", "/system/session/:id", "system.session.delete", "Force a session out", endSession),
-	deleteSeveral("/system/session", "system.session.delete", "Force sessions out", endSession),
+	table("/admin/loginlog", signedIn, "List your own sign-ins", &ownLoginLog),
+	table("/admin/session", signedIn, "List your own sessions", &ownSessions),
+	write("DELETE", "/admin/session/:id", signedIn, "End your own session", endOwnSession),
+	deleteSeveral("/admin/session", signedIn, "End your own sessions", endOwnSession),
+	table("/system/loginlog", "system.loginlog.query", "List sign-ins", &loginLog),
+	table("/system/session", "system.session.query", "List sessions", &sessions),
+	write("DELETE", "/system/session/:id", "system.session.delete", "End a session", endSession),
+	deleteSeveral("/system/session", "system.session.delete", "End sessions", endSession),
 }
 
 // session is an open session as it is answered.

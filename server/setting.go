@@ -14,14 +14,14 @@ import (
 var settingRoutes = []Route{
 	list("/system/setting", "system.setting.query", "List settings", &settings),
 	read("/system/setting/:id", "system.setting.query", "Get a setting", getSetting),
-	write("POST", "/system/setting", "system.setting.create", "Define a setting", createSetting),
+	write("POST", "/system/setting", "system.setting.create", "Create a setting", createSetting),
 	write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting", changeSetting),
 	write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting", deleteSetting),
 	deleteSeveral("/system/setting", "system.setting.delete", "Delete settings", deleteSetting),
-	write("PUT", "/system/setting", "system.setting.save", "Save the values of settings", saveSettings),
+	write("PUT", "/system/setting", "system.setting.save", "Save setting values", saveSettings),
 	write("POST", "/system/setting/refresh", "system.setting.refresh", "Rebuild the settings cache", refreshSettings),
-	withETag(read("/system/setting-value", "system.setting.query", "Read the values in force", settingValues)),
-	read("/system/setting-builtin", "system.setting.query", "Read which settings the program itself uses", builtinSettings),
+	withETag(read("/system/setting-value", "system.setting.query", "Get setting values", settingValues)),
+	read("/system/setting-builtin", "system.setting.query", "List built-in settings", builtinSettings),
 }
 
 var settings = List[store.Setting]{
@@ -49,7 +49,7 @@ type settingIn struct {
 	Title    *string         `json:"title" check:"create,min=1,max=100"`
 	Describe *string         `json:"describe" check:"max=1000,text"`
 	Values   *string         `json:"values" check:"raw,max=65536" doc:"the stored text; it must fit type, options and props. A secret is answered as ******, and that sent back means unchanged"`
-	Type     *string         `json:"type" check:"create,enum=checkbox|color|date|image|input|json|number|radio|secret|select|switch|textarea|time"`
+	Type     *string         `json:"type" check:"create,enum=setting_type"`
 	Options  *[]store.Option `json:"options" check:"max=200" doc:"radio, select and checkbox need them"`
 	Props    *[]store.Prop   `json:"props" check:"max=50" doc:"min, max, step and maxlength are bounds; other names are hints for the console"`
 	GroupID  *store.ID       `json:"group_id" check:"create"`

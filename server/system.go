@@ -11,7 +11,7 @@ import (
 )
 
 var systemRoutes = []Route{
-	raw("/openapi.json", public, "Read this description", "application/json", openAPI),
+	raw("/openapi.json", public, "Get the OpenAPI document", "application/json", openAPI),
 	raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup),
 }
 

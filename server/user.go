@@ -68,7 +68,7 @@ func getUser(tx *store.Tx, req *Request, in *byID) (*user, error) {
 type userIn struct {
 	Username *string     `json:"username" check:"create,min=3,max=32,username" doc:"3 to 32 of letters, digits, . _ and -; unique without regard to case"`
 	Nickname *string     `json:"nickname" check:"max=64"`
-	Sex      *int64      `json:"sex" check:"min=0,max=2" doc:"0 not said, 1 male, 2 female"`
+	Sex      *int64      `json:"sex" check:"enum=sex" doc:"0 not said, 1 male, 2 female"`
 	Email    *string     `json:"email" check:"max=254,email" doc:"unique when given"`
 	Mobile   *string     `json:"mobile" check:"max=32,mobile"`
 	DeptID   *store.ID   `json:"dept_id" doc:"0 for none"`

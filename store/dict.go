@@ -6,7 +6,7 @@ type Dict struct {
 	Ident
 	Code     string `json:"code"`
 	Name     string `json:"name"`
-	Type     string `json:"type" doc:"how an item is shown: default, badge or tag"`
+	Type     string `json:"type" enum:"dict_type" doc:"how an item is shown: default, badge or tag"`
 	Describe string `json:"describe"`
 	Status   Flag   `json:"status"`
 	Versioned

@@ -25,7 +25,7 @@ type OpenDicts struct {
 // OpenDict is an enabled dictionary as whoever is signed in reads it.
 type OpenDict struct {
 	Name  string     `json:"name"`
-	Type  string     `json:"type" doc:"how an item is shown: default is its label alone, badge and tag have its status as colour"`
+	Type  string     `json:"type" enum:"dict_type" doc:"how an item is shown: default is its label alone, badge and tag have its status as colour"`
 	Items []OpenItem `json:"items" doc:"those that are switched on, by sort, then id"`
 }
 
@@ -33,7 +33,7 @@ type OpenDict struct {
 type OpenItem struct {
 	Label  string `json:"label" doc:"what is shown"`
 	Value  string `json:"value" doc:"what is stored; unique in its dictionary"`
-	Status string `json:"status" doc:"the colour: default, success, error, processing or warning"`
+	Status string `json:"status" enum:"item_status" doc:"the colour: default, success, error, processing or warning"`
 }
 
 // DictSet keeps the DictCache in memory.

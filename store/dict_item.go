@@ -10,7 +10,7 @@ type DictItem struct {
 	Value  string `json:"value"`
 	Sort   int64  `json:"sort"`
 	Switch Flag   `json:"switch" doc:"whether it can be chosen"`
-	Status string `json:"status" doc:"the colour: default, success, error, processing or warning"`
+	Status string `json:"status" enum:"item_status" doc:"the colour: default, success, error, processing or warning"`
 	Versioned
 }
 

@@ -14,7 +14,7 @@ import (
 type Job struct {
 	Ident
 	Kind     string            `json:"kind" doc:"What the job does: user_import or user_update"`
-	State    string            `json:"state" doc:"preparing, running, undoing, done or failed"`
+	State    string            `json:"state" enum:"job_state" doc:"preparing, running, undoing, done or failed"`
 	UserID   ID                `json:"user_id" doc:"ID of the user who started it"`
 	Username string            `json:"username"`
 	Total    int64             `json:"total" doc:"Records to change"`

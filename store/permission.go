@@ -19,7 +19,7 @@ const (
 type Permission struct {
 	Ident
 	ParentID ID     `json:"parent_id"`
-	Type     int64  `json:"type"`
+	Type     int64  `json:"type" enum:"permission_type"`
 	Key      string `json:"key"`
 	Name     string `json:"name"`
 	Path     string `json:"path"`

@@ -25,7 +25,7 @@ type Setting struct {
 	Title    string   `json:"title"`
 	Describe string   `json:"describe"`
 	Values   string   `json:"values"`
-	Type     string   `json:"type"`
+	Type     string   `json:"type" enum:"setting_type"`
 	Options  []Option `json:"options"`
 	Props    []Prop   `json:"props"`
 	GroupID  ID       `json:"group_id"`

@@ -146,6 +146,152 @@ export type ConfigValue = {
   value: string
 }
 
+export type CreateAppUser = {
+  /** unique when given */
+  email?: string
+  mobile?: string
+  nickname?: string
+  /** any characters; absent: generated, returned once, and must be changed */
+  password?: string
+  /** 1 when absent at creation; 0 ends the sessions */
+  status?: 0 | 1
+  /** 3 to 32 of letters, digits, . _ and -; unique without regard to case */
+  username: string
+}
+
+export type CreateDept = {
+  email?: string
+  leader?: string
+  name: string
+  /** 0 at the top */
+  parent_id?: number
+  phone?: string
+  sort?: number
+  /** 1 when absent at creation */
+  status?: 0 | 1
+}
+
+export type CreateDict = {
+  /** what programs call it; unique */
+  code: string
+  describe?: string
+  name: string
+  /** 0 hides it from GET /admin/dict; 1 when absent at creation */
+  status?: 0 | 1
+  /** how an item is shown; default when absent at creation */
+  type?: "default" | "badge" | "tag"
+}
+
+export type CreateDictItem = {
+  /** what is shown */
+  label: string
+  sort?: number
+  /** the colour; default when absent at creation */
+  status?: "default" | "success" | "error" | "processing" | "warning"
+  /** 0 hides it from GET /admin/dict; 1 when absent at creation */
+  switch?: 0 | 1
+  /** what is stored; unique in its dictionary */
+  value: string
+}
+
+export type CreateFileGroup = {
+  describe?: string
+  /** unique without regard to case */
+  name: string
+  sort?: number
+}
+
+export type CreateFileLink = {
+  /** how long it lives, 300 when absent; it ends with the session that made it */
+  seconds?: number
+}
+
+export type CreatePermission = {
+  icon?: string
+  /** unique; what routes and buttons ask for */
+  key: string
+  /** the key of a translated name */
+  local?: string
+  name: string
+  /** a menu or a page; 0 at the top */
+  parent_id?: number
+  /** of the page */
+  path?: string
+  /** in the menu; 1 when absent at creation */
+  show?: 0 | 1
+  sort?: number
+  /** 1 when absent at creation */
+  status?: 0 | 1
+  /** 0 menu, 1 page, 2 action */
+  type: 0 | 1 | 2
+}
+
+export type CreateRole = {
+  /** self when absent at creation */
+  data_scope?: "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** of the scope custom */
+  dept_ids?: number[]
+  description?: string
+  /** roles that a holder may give without holding them; only who holds all their rights can name them */
+  grant_role_ids?: number[]
+  /** unique without regard to case */
+  name: string
+  sort?: number
+  /** 1 when absent at creation */
+  status?: 0 | 1
+}
+
+export type CreateSetting = {
+  describe?: string
+  group_id: number
+  /** [a-z][a-z0-9_]*, unique in its group */
+  key: string
+  /** radio, select and checkbox need them */
+  options?: {
+  /** what is shown */
+  label: string
+  /** what is stored */
+  value: string
+}[]
+  /** min, max, step and maxlength are bounds; other names are hints for the console */
+  props?: {
+  name: string
+  value?: string
+}[]
+  sort?: number
+  title: string
+  type: "checkbox" | "color" | "date" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
+  /** the stored text; it must fit type, options and props. A secret is answered as ******, and that sent back means unchanged */
+  values?: string
+}
+
+export type CreateSettingGroup = {
+  /** [a-z][a-z0-9_]*, unique */
+  key: string
+  /** 1 shows its values to everybody, signed in or not */
+  public?: 0 | 1
+  remark?: string
+  title: string
+}
+
+export type CreateUser = {
+  /** 0 for none */
+  dept_id?: number
+  /** unique when given */
+  email?: string
+  mobile?: string
+  nickname?: string
+  /** any characters; absent: generated, returned once, and must be changed */
+  password?: string
+  role_ids?: number[]
+  /** 0 not said, 1 male, 2 female */
+  sex?: 0 | 1 | 2
+  /** 1 when absent at creation; 0 ends the sessions */
+  status?: 0 | 1
+  /** 3 to 32 of letters, digits, . _ and -; unique without regard to case */
+  username: string
+}
+
 export type Dept = {
   created_at: string
   email: string
@@ -193,7 +339,7 @@ export type Dict = {
   name: string
   status: 0 | 1
   /** how an item is shown: default, badge or tag */
-  type: string
+  type: "default" | "badge" | "tag"
   updated_at: string
   /** grows with every change of the record */
   version: number
@@ -206,7 +352,7 @@ export type DictItem = {
   label: string
   sort: number
   /** the colour: default, success, error, processing or warning */
-  status: string
+  status: "default" | "success" | "error" | "processing" | "warning"
   /** whether it can be chosen */
   switch: 0 | 1
   updated_at: string
@@ -233,6 +379,30 @@ export type DictPage = {
   pageSize: number
   /** how many records match */
   total: number
+}
+
+export type EnableOrDisableAppUser = {
+  status: 0 | 1
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type EnableOrDisablePermission = {
+  status: 0 | 1
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type EnableOrDisableUser = {
+  status: 0 | 1
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
 }
 
 export type EventUser = {
@@ -264,7 +434,8 @@ export type Failure = {
   requestId: string
   /** how to show msg: 0 silent success, 1 warning, 2 error, 3 to 5 the same as notifications, 99 not at all */
   showType: 0 | 1 | 2 | 3 | 4 | 5 | 99
-  success: false
+  /** false */
+  success: boolean
 }
 
 export type File = {
@@ -275,7 +446,7 @@ export type File = {
   group_id: number
   id: number
   /** image, audio, video, archive, document or other, as the content tells */
-  kind: string
+  kind: "image" | "audio" | "video" | "archive" | "document" | "other"
   /** the media type, as the content tells */
   mime: string
   name: string
@@ -356,6 +527,14 @@ export type Import = {
   rows: Verdict[]
 }
 
+export type ImportUsers = {
+  /** utf-8, utf-16le, utf-16be, windows-1252 or gb18030; when absent, a byte order mark or the content decides. Also a parameter of the query */
+  charset?: string
+  /** 1 reports what would happen and changes nothing; also a parameter of the query */
+  dry_run?: 0 | 1
+  file: string
+}
+
 export type Info = {
   /** the permission keys that the user holds */
   access: string[]
@@ -378,7 +557,7 @@ export type Job = {
   /** Why the job failed; empty otherwise */
   msg: string
   /** preparing, running, undoing, done or failed */
-  state: string
+  state: "preparing" | "running" | "undoing" | "done" | "failed"
   /** Records to change */
   total: number
   updated_at: string
@@ -507,7 +686,7 @@ export type NewUser = {
   /** in the order of role_ids */
   role_names: string[]
   /** 0 not said, 1 male, 2 female */
-  sex: number
+  sex: 0 | 1 | 2
   /** 1 may sign in, 0 may not */
   status: 0 | 1
   updated_at: string
@@ -521,14 +700,14 @@ export type OpenDict = {
   items: OpenItem[]
   name: string
   /** how an item is shown: default is its label alone, badge and tag have its status as colour */
-  type: string
+  type: "default" | "badge" | "tag"
 }
 
 export type OpenItem = {
   /** what is shown */
   label: string
   /** the colour: default, success, error, processing or warning */
-  status: string
+  status: "default" | "success" | "error" | "processing" | "warning"
   /** what is stored; unique in its dictionary */
   value: string
 }
@@ -575,7 +754,7 @@ export type Permission = {
   show: 0 | 1
   sort: number
   status: 0 | 1
-  type: number
+  type: 0 | 1 | 2
   updated_at: string
   /** grows with every change of the record */
   version: number
@@ -594,7 +773,7 @@ export type PermissionNode = {
   show: 0 | 1
   sort: number
   status: 0 | 1
-  type: number
+  type: 0 | 1 | 2
   updated_at: string
   /** grows with every change of the record */
   version: number
@@ -745,6 +924,17 @@ export type Refresh = {
   took_ms: number
 }
 
+export type RegisterAsAppUser = {
+  /** unique when given */
+  email?: string
+  mobile?: string
+  nickname?: string
+  /** any characters */
+  password: string
+  /** 3 to 32 of letters, digits, . _ and -; unique without regard to case */
+  username: string
+}
+
 export type RequestEvent = {
   /** of the client */
   address: string
@@ -825,10 +1015,20 @@ export type Reset = {
   password?: string
 }
 
+export type ResetAppUserPassword = {
+  /** absent: generated and returned once; must be changed either way */
+  password?: string
+}
+
+export type ResetUserPassword = {
+  /** absent: generated and returned once; must be changed either way */
+  password?: string
+}
+
 export type Role = {
   created_at: string
   /** all, dept_tree, dept, self or custom */
-  data_scope: string
+  data_scope: "all" | "dept_tree" | "dept" | "self" | "custom"
   /** of the scope custom */
   dept_ids: number[]
   description: string
@@ -861,6 +1061,11 @@ export type RolePage = {
   total: number
 }
 
+export type SaveSettingValues = {
+  /** by group.key; a text, or the value by the setting's type. A security setting also needs the permission system.security.save */
+  values: Record<string, unknown>
+}
+
 export type Session = {
   /** 0 for a user's */
   app_user_id: number
@@ -891,6 +1096,19 @@ export type SessionPage = {
   total: number
 }
 
+export type SetOwnPicture = {
+  file: string
+}
+
+export type SetRolePermissions = {
+  /** replaces the set; each stands for itself, not for those below or above */
+  rule_ids: number[]
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
 export type Setting = {
   created_at: string
   describe: string
@@ -901,7 +1119,7 @@ export type Setting = {
   props: Prop[]
   sort: number
   title: string
-  type: string
+  type: "checkbox" | "color" | "date" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
   updated_at: string
   values: string
 }
@@ -936,6 +1154,39 @@ export type SettingPage = {
   pageSize: number
   /** how many records match */
   total: number
+}
+
+export type ShowOrHidePermission = {
+  show: 0 | 1
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type SignIn = {
+  /** device_token of an earlier sign-in; browsers send it as a cookie. It keeps a known device from being rate-limited with strangers, and proves nothing */
+  device_token?: string
+  password: string
+  username: string
+}
+
+export type SignInAsAppUser = {
+  /** device_token of an earlier sign-in; browsers send it as a cookie. It keeps a known device from being rate-limited with strangers, and proves nothing */
+  device_token?: string
+  password: string
+  username: string
+}
+
+export type StartTrace = {
+  /** requests from this address */
+  ip?: string
+  /** 5 when absent */
+  minutes?: number
+  /** requests of this route, like /admin/list or PUT /admin/list/:id */
+  route?: string
+  /** requests of this user of the backend */
+  user_id?: number
 }
 
 export type Stats = {
@@ -1056,7 +1307,7 @@ export type TrashedFile = {
   group_id: number
   id: number
   /** image, audio, video, archive, document or other, as the content tells */
-  kind: string
+  kind: "image" | "audio" | "video" | "archive" | "document" | "other"
   /** the media type, as the content tells */
   mime: string
   name: string
@@ -1085,6 +1336,248 @@ export type TrashedFilePage = {
   total: number
 }
 
+export type UpdateAppUser = {
+  /** unique when given */
+  email?: string
+  mobile?: string
+  nickname?: string
+  /** 1 when absent at creation; 0 ends the sessions */
+  status?: 0 | 1
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** 3 to 32 of letters, digits, . _ and -; unique without regard to case */
+  username?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateDept = {
+  email?: string
+  leader?: string
+  name?: string
+  /** 0 at the top */
+  parent_id?: number
+  phone?: string
+  sort?: number
+  /** 1 when absent at creation */
+  status?: 0 | 1
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateDict = {
+  /** what programs call it; unique */
+  code?: string
+  describe?: string
+  name?: string
+  /** 0 hides it from GET /admin/dict; 1 when absent at creation */
+  status?: 0 | 1
+  /** how an item is shown; default when absent at creation */
+  type?: "default" | "badge" | "tag"
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateDictItem = {
+  /** what is shown */
+  label?: string
+  sort?: number
+  /** the colour; default when absent at creation */
+  status?: "default" | "success" | "error" | "processing" | "warning"
+  /** 0 hides it from GET /admin/dict; 1 when absent at creation */
+  switch?: 0 | 1
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** what is stored; unique in its dictionary */
+  value?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateFileGroup = {
+  describe?: string
+  /** unique without regard to case */
+  name?: string
+  sort?: number
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateFileRecord = {
+  /** 0 for none */
+  group_id?: number
+  name?: string
+  /** 1 gives it an address for everybody, a new one each time */
+  public?: 0 | 1
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateFileRecords = {
+  /** 0 for none */
+  group_id?: number
+  /** 1 gives it an address for everybody, a new one each time */
+  public?: 0 | 1
+}
+
+export type UpdateOwnAccount = {
+  /** unique when given */
+  email?: string
+  mobile?: string
+  nickname?: string
+  /** the current password; needed to change email */
+  password?: string
+  /** 0 not said, 1 male, 2 female */
+  sex?: 0 | 1 | 2
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateOwnAppPassword = {
+  /** any characters */
+  new_password: string
+  old_password: string
+}
+
+export type UpdateOwnAppUser = {
+  /** unique when given */
+  email?: string
+  mobile?: string
+  nickname?: string
+  /** the current password; needed to change email */
+  password?: string
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateOwnPassword = {
+  /** any characters */
+  new_password: string
+  old_password: string
+}
+
+export type UpdatePermission = {
+  icon?: string
+  /** unique; what routes and buttons ask for */
+  key?: string
+  /** the key of a translated name */
+  local?: string
+  name?: string
+  /** a menu or a page; 0 at the top */
+  parent_id?: number
+  /** of the page */
+  path?: string
+  /** in the menu; 1 when absent at creation */
+  show?: 0 | 1
+  sort?: number
+  /** 1 when absent at creation */
+  status?: 0 | 1
+  /** 0 menu, 1 page, 2 action */
+  type?: 0 | 1 | 2
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateRole = {
+  /** self when absent at creation */
+  data_scope?: "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** of the scope custom */
+  dept_ids?: number[]
+  description?: string
+  /** roles that a holder may give without holding them; only who holds all their rights can name them */
+  grant_role_ids?: number[]
+  /** unique without regard to case */
+  name?: string
+  sort?: number
+  /** 1 when absent at creation */
+  status?: 0 | 1
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateSetting = {
+  describe?: string
+  group_id?: number
+  /** [a-z][a-z0-9_]*, unique in its group */
+  key?: string
+  /** radio, select and checkbox need them */
+  options?: {
+  /** what is shown */
+  label: string
+  /** what is stored */
+  value: string
+}[]
+  /** min, max, step and maxlength are bounds; other names are hints for the console */
+  props?: {
+  name: string
+  value?: string
+}[]
+  sort?: number
+  title?: string
+  type?: "checkbox" | "color" | "date" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** the stored text; it must fit type, options and props. A secret is answered as ******, and that sent back means unchanged */
+  values?: string
+}
+
+export type UpdateSettingGroup = {
+  /** [a-z][a-z0-9_]*, unique */
+  key?: string
+  /** 1 shows its values to everybody, signed in or not */
+  public?: 0 | 1
+  remark?: string
+  title?: string
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateUser = {
+  /** 0 for none */
+  dept_id?: number
+  /** unique when given */
+  email?: string
+  mobile?: string
+  nickname?: string
+  role_ids?: number[]
+  /** 0 not said, 1 male, 2 female */
+  sex?: 0 | 1 | 2
+  /** 1 when absent at creation; 0 ends the sessions */
+  status?: 0 | 1
+  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  updated_at?: string
+  /** 3 to 32 of letters, digits, . _ and -; unique without regard to case */
+  username?: string
+  /** as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UploadFiles = {
+  file: string[]
+  /** absent or 0 for none */
+  group_id?: number
+  /** 1 lets everybody read it who knows its address */
+  public?: 0 | 1
+}
+
 export type User = {
   /** 0 for none */
   avatar_id: number
@@ -1105,7 +1598,7 @@ export type User = {
   /** in the order of role_ids */
   role_names: string[]
   /** 0 not said, 1 male, 2 female */
-  sex: number
+  sex: 0 | 1 | 2
   /** 1 may sign in, 0 may not */
   status: 0 | 1
   updated_at: string

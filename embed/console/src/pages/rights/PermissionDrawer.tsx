@@ -20,7 +20,7 @@ type Props = {
   saved: (id: number) => Promise<void>
 }
 
-const [menu, page, action] = [0, 1, 2]
+const [menu, page, action] = [0, 1, 2] as const
 
 // PermissionDrawer makes a permission, or changes one.
 export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) {
@@ -29,7 +29,7 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
   if (edits) last.current = edits
   const { node, parent } = last.current ?? {}
   const first = node?.type ?? (parent?.type === page ? action : page)
-  const [type, setType] = useState(first)
+  const [type, setType] = useState<Permission['type']>(first)
   const [opened, setOpened] = useState(edits)
   if (opened !== edits) {
     setOpened(edits)

@@ -1,0 +1,47 @@
+package server
+
+import (
+	"strconv"
+
+	"reeve/store"
+)
+
+// enums are the values of the fields that can have only a few, by name. An input names
+// one in its check tag (enum=sex) and an output in a tag of its own (enum:"sex"), so
+// that both have the same. Those of a number are consecutive and in order.
+var enums = map[string][]string{
+	"sex":             {"0", "1", "2"},
+	"permission_type": {"0", "1", "2"},
+	"data_scope":      {store.ScopeAll, store.ScopeTree, store.ScopeDept, store.ScopeSelf, store.ScopeCustom},
+	"dict_type":       {"default", "badge", "tag"},
+	"item_status":     {"default", "success", "error", "processing", "warning"},
+	"setting_type":    {"checkbox", "color", "date", "image", "input", "json", "number", "radio", "secret", "select", "switch", "textarea", "time"},
+	"thumb":           {"64x64", "200x200", "400x400", "800x800"},
+	"file_kind":       {store.ImageFile, store.AudioFile, store.VideoFile, store.ArchiveFile, store.DocumentFile, store.OtherFile},
+	"job_state":       {store.JobPreparing, store.JobRunning, store.JobUndoing, store.JobDone, store.JobFailed},
+}
+
+// enumOf returns the values of a name; one that does not exist ends the start.
+func enumOf(name string) []string {
+	values, ok := enums[name]
+	if !ok {
+		panic("server: there is no enum " + name)
+	}
+	return values
+}
+
+// enumSchema returns the values of an enum as JSON Schema has them.
+func enumSchema(values []string, number bool) []any {
+	all := make([]any, len(values))
+	for i, value := range values {
+		all[i] = value
+		if number {
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				panic("server: the enum of a number has " + value)
+			}
+			all[i] = n
+		}
+	}
+	return all
+}
