@@ -46,6 +46,7 @@ func newDocument(all []Route, version string) (document, error) {
 		"info": object{
 			"title": titleHere, "version": version,
 			"description": "An administration backend. Every JSON answer is an envelope: data, success, msg and showType; a failure adds errorCode, requestId and, for bad values, errors by field.\n\n" + tolerance,
+			"contact":     object{"name": "Reeve"},
 			"license":     object{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},
 		"servers": []any{object{"url": "/", "description": "this server"}},
@@ -114,7 +115,7 @@ func tags(all []Route) []any {
 func operation(rt *Route, types *schemas) object {
 	op := object{
 		"operationId": operationID(rt), "summary": rt.Title, "tags": []any{tagOf(rt)},
-		"description": "Access: " + rt.Access + ".", "responses": responses(rt, types),
+		"description": description(rt), "responses": responses(rt, types),
 	}
 	switch rt.Access {
 	case public:

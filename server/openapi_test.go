@@ -349,3 +349,23 @@ func TestFilesAreBinaryStrings(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryOperationIsDescribed(t *testing.T) {
+	unused := maps.Clone(notes)
+	doc := served(t, start(t))
+	ops := operations(doc)
+	for _, rt := range routes() {
+		op := ops[rt.Method+" "+documentPath(rt.Path)]
+		delete(unused, op["operationId"].(string))
+		text, ok := strings.CutSuffix(op["description"].(string), accessText(rt.Access))
+		if !ok || !strings.HasSuffix(text, ". ") {
+			t.Errorf("%s: %q", rt.name(), op["description"])
+		}
+	}
+	for id := range unused {
+		t.Errorf("there is a note on %s, which is no operation", id)
+	}
+	if diff := cmp.Diff(object{"name": "Reeve"}, doc["info"].(object)["contact"]); diff != "" {
+		t.Errorf("contact:\n%s", diff)
+	}
+}

@@ -1,6 +1,9 @@
 package server
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // idWords are the words of a title that an operation's id has otherwise: the verbs that
 // clients expect, and what schemas call things. Those without a word are left out.
@@ -29,4 +32,126 @@ func operationID(rt *Route) string {
 		}
 	}
 	return id
+}
+
+// notes say what is particular to an operation, by its id.
+var notes = map[string]string{
+	"acknowledgeLostCommits":    "Ends the warning that commits were lost, and returns the state of each part.",
+	"checkServerHealth":         "Answers 200 while the server can serve requests; for load balancers and supervisors.",
+	"createFileLink":            "Returns an address that downloads the file without a token, until it expires or the session ends.",
+	"createUser":                "Without a password one is generated and returned once; the user must change it.",
+	"createAppUser":             "Without a password one is generated and returned once; the user must change it.",
+	"deleteAppUser":             "The user's sessions end.",
+	"deleteDept":                "409 while it has sub-departments or users.",
+	"deleteDict":                "409 while it has items.",
+	"deleteDictItem":            "Clients that read the dictionary no longer get the item.",
+	"deleteFileGroup":           "409 while it has files.",
+	"deleteFilePermanently":     "The file must be in the trash, and can't be restored afterwards.",
+	"deleteFilesPermanently":    "The files must be in the trash, and can't be restored afterwards.",
+	"deletePermission":          "409 while it has children, or if an operation needs its key. Roles lose the permission.",
+	"deleteRole":                "409 while users have it.",
+	"deleteSetting":             "Built-in settings can't be deleted.",
+	"deleteSettingGroup":        "409 while it has settings.",
+	"deleteUser":                "The user's sessions end. 409 for the last enabled owner.",
+	"deleteUsers":               "The users' sessions end. 409 for the last enabled owner.",
+	"downloadBackup":            "A consistent archive of the database and all files, made while the server runs; without the encryption key, unless the archive is encrypted itself.",
+	"downloadFile":              "Images can be scaled down with thumb.",
+	"downloadFileBySignedLink":  "Takes the query of an address that createFileLink has returned.",
+	"downloadPublicFile":        "Takes the key of the url of a public file or avatar.",
+	"enableOrDisableAppUser":    "Disabling a user ends the user's sessions.",
+	"enableOrDisablePermission": "Disabling a permission takes it from everybody but owners, with all permissions below it.",
+	"enableOrDisableUser":       "Disabling a user ends the user's sessions. 409 for the last enabled owner.",
+	"endOwnSession":             "Its token stops working at once.",
+	"endSession":                "Its token stops working at once.",
+	"explainUserPermission":     "Tells whether a user has a permission, and which roles grant it or why none does.",
+	"exportUsers":               "Returns all users that match as CSV, in the columns that importUsers takes.",
+	"getAppHome":                "Returns the site's title and logo, the server's time and the values of public settings.",
+	"getMetrics":                "Returns metrics in the text format of Prometheus.",
+	"getOpenAPIDocument":        "Returns this document.",
+	"getOwnAccount":             "Returns your user record, the menus you can open and the keys of your permissions.",
+	"getRequestStatistics":      "Returns counts and durations of requests over time, by route and by user.",
+	"getRequestWithEvents":      "404 if the request was not recorded or has expired.",
+	"getSettingValues":          "Returns values by group and key, decoded by type; secrets are masked.",
+	"getSystemHealth":           "Returns the state of each part of the server and the worst of them.",
+	"getSystemInformation":      "Returns the version, memory, database files, caches and the configuration in effect, with secrets masked.",
+	"importUsers":               "All or nothing: if one row is invalid, no user is created. With dry_run=1 it only returns a verdict for each row.",
+	"listBuiltInSettings":       "Returns the keys, by group, of settings that can't be deleted, renamed, moved or retyped.",
+	"listDepts":                 "Returns the departments in your data scope as a tree, ordered by sort, then id.",
+	"listPermissions":           "Returns all permissions as a tree, ordered by sort, then id.",
+	"listEnabledDicts":          "Returns the enabled dictionaries with their enabled items, by code.",
+	"listParentPermissions":     "Returns menus and pages only, each with id, name, parent_id and children.",
+	"listTraces":                "Returns the traces in memory; a restart ends them.",
+	"moveFileToTrash":           "It can be restored until it is deleted permanently.",
+	"moveFilesToTrash":          "They can be restored until they are deleted permanently.",
+	"rebuildSettingsCache":      "Reads all settings from the database again, and returns how many and how long it took.",
+	"registerAsAppUser":         "Creates an app user and returns a token. 403 unless the setting app.registration allows it.",
+	"resetAppUserPassword":      "Ends the user's sessions. Without a password one is generated and returned once; the user must change it.",
+	"resetUserPassword":         "Ends the user's sessions. Without a password one is generated and returned once; the user must change it.",
+	"saveSettingValues":         "All or nothing: if one value is invalid, none is saved, and errors names each that is.",
+	"setOwnPicture":             "Takes an image, and stores it scaled down and without metadata.",
+	"setRolePermissions":        "Replaces all permissions of the role. You can grant only what you have, or what roles that you can assign have.",
+	"signIn":                    "Returns a token for the Authorization header.",
+	"signInAsAppUser":           "Returns a token for the Authorization header.",
+	"signOut":                   "Ends the session of the token.",
+	"signOutAsAppUser":          "Ends the session of the token.",
+	"startTrace":                "Records every matching request in full, for a limited time.",
+	"stopTrace":                 "Matching requests are no longer recorded in full.",
+	"updateOwnAppPassword":      "Ends all your other sessions.",
+	"updateOwnPassword":         "Ends all your other sessions.",
+	"uploadFiles":               "All or nothing: if one file is refused, none is stored.",
+}
+
+// description says what a client has to know of an operation beyond its title.
+func description(rt *Route) string {
+	var all []string
+	say := func(applies bool, text string) {
+		if applies && text != "" {
+			all = append(all, text)
+		}
+	}
+	say(true, notes[operationID(rt)])
+	switch {
+	case rt.binary != "":
+		say(rt.binary != "application/json", "The answer is the content itself, without an envelope.")
+	case rt.list != nil:
+		order := "ordered by " + rt.list.order
+		if strings.Contains(rt.list.order, "first") {
+			order = rt.list.order
+		}
+		if rt.list.names(sorted) != nil {
+			order += ", unless sorter is given"
+		}
+		say(true, "Returns one page of the records that match all parameters, "+order+".")
+	case rt.in.has("query", "ids"):
+		say(true, "All or nothing: if one of the records can't be changed, none is.")
+	case isRecord(rt.out):
+		say(rt.Method == "GET", "Returns the whole record.")
+		say(rt.Method == "POST", "Returns the record that was created.")
+		several := len(jsonFields(rt.in)) > 1
+		say(rt.Method == "PUT" && several, "Changes only the fields that are sent, and returns the whole record.")
+		say(rt.Method == "PUT" && !several, "Returns the whole record.")
+	}
+	say(rt.tagged, "304 if If-None-Match names the current ETag.")
+	say(rt.head, "Also answers HEAD, and Range with a part.")
+	say(rt.attempts, "429 after too many failed attempts.")
+	say(rt.before, "Available while the password must be changed.")
+	return strings.Join(append(all, accessText(rt.Access)), " ")
+}
+
+func jsonFields(in *input) []*field {
+	return slices.DeleteFunc(slices.Clone(in.fields), func(f *field) bool { return f.from != "json" })
+}
+
+func accessText(access string) string {
+	switch access {
+	case public:
+		return "No token is needed."
+	case signedIn:
+		return "Needs the token of a backend user; no permission."
+	case appOnly:
+		return "Needs the token of an app user."
+	case metricsToken:
+		return "Needs the metrics token of the configuration."
+	}
+	return "Needs the permission " + access + "."
 }
