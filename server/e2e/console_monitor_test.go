@@ -111,8 +111,8 @@ func TestConsoleMonitorFilters(t *testing.T) {
 			{"type=rebuild", choose("What", "built anew")},
 		},
 		"redis": {
-			{"type=state", choose("What", "up or down")},
-			{"connection=queue", fill("Connection", "queue")},
+			{"type=slowlog", choose("What", "slow command")},
+			{"connection=none", fill("Connection", "none")},
 			{"command=none", fill("Command", "none")},
 		},
 	} {
@@ -148,7 +148,6 @@ func TestConsoleMonitorTimes(t *testing.T) {
 	p.click("tab", "Redis")
 	p.at("/system/monitor/redis?span=15m")
 	p.in("main ul").row("queue").see("down")
-	p.in("main ul").row("embedded").see("own memory")
 	p.click("tab", "Requests")
 	p.row("/nothing/here").see("404")
 

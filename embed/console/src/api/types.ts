@@ -1570,6 +1570,15 @@ export type UpdateUser = {
   version?: number
 }
 
+export type UpdateUsers = {
+  /** 0 for none. Requires the permission admin.list.update */
+  dept_id?: number
+  /** Replace the roles of each user. Requires the permission admin.list.update */
+  role_ids?: number[]
+  /** 0 ends the sessions. Requires the permission admin.list.status */
+  status?: 0 | 1
+}
+
 export type UploadFiles = {
   file: string[]
   /** absent or 0 for none */

@@ -35,14 +35,10 @@ export function Targets() {
     return [...latest.values()].sort((a, b) => a.connection.localeCompare(b.connection))
   }, [data])
   if (!data) return null
+  if (targets.length === 0) return <Typography.Paragraph type="secondary">{t('redis.none')}</Typography.Paragraph>
   return (
     <Flex component="ul" gap={12} wrap style={{ margin: '0 0 16px', padding: 0, listStyle: 'none' }} aria-label={t('redis.targets')}>
       {targets.map((row) => <li key={row.connection} style={place}><Target row={row} /></li>)}
-      <li style={place}>
-        <Card size="small" style={{ height: '100%' }} title={<Tag>{t('redis.embedded')}</Tag>}>
-          <Typography.Text type="secondary">{t('redis.embedded.text')}{targets.length === 0 && <> {t('redis.none')}</>}</Typography.Text>
-        </Card>
-      </li>
     </Flex>
   )
 }
