@@ -302,6 +302,14 @@ func seedFile(t *testing.T, name string, into any) {
 	must(t, json.Unmarshal(data, into))
 }
 
+// formerTitles named permissions in older versions, and still do in their installations.
+var formerTitles = []string{
+	"Take a file out of the trash", "Delete a file for ever", "Define a setting", "Save the values of settings",
+	"List sign-ins and decisions about permissions", "List operations of the store", "List what happened to the caches",
+	"List what happened at Redis servers, and in the memory that stands for one", "Read counts and times of requests",
+	"List who is signed in", "Force a session out", "List everyone's sign-ins",
+}
+
 func TestEveryGivenTextHasChineseWords(t *testing.T) {
 	for area, texts := range givenTexts {
 		source, err := os.ReadFile(filepath.Join(consoleSource, "i18n", "zh", area+".ts"))
@@ -318,7 +326,7 @@ func TestEveryGivenTextHasChineseWords(t *testing.T) {
 			}
 		}
 		for key := range words {
-			if text, ok := strings.CutPrefix(key, "given."); !ok || !wanted[text] {
+			if text, ok := strings.CutPrefix(key, "given."); !ok || !wanted[text] && !slices.Contains(formerTitles, text) {
 				t.Errorf("zh/%s.ts has words for %q, which is not seeded", area, text)
 			}
 		}
