@@ -187,7 +187,7 @@ func TestSalvageOfSoundDataCopiesAllOfItAndNothingElse(t *testing.T) {
 func TestSalvageOfDamagedPages(t *testing.T) {
 	truth, r := salvageFrom(t), random(t)
 	outcomes := map[string]int{}
-	for i := range size(40, 200, 3000) {
+	for i := range size(40, 60, 3000) {
 		file, pageSize := dataName, os.Getpagesize()
 		if i%4 == 3 {
 			file, pageSize = blobsName, blobPageSize
