@@ -89,13 +89,21 @@ func (req *Request) readBytes(most int64) ([]byte, error) {
 			return nil, req.bodyFault(err)
 		}
 		if len(b) == cap(b) {
-			size := min(int64(2*cap(b)), most+1)
-			if err := req.holdMemory(bodyCost * max(0, size-max(freeBody, int64(cap(b))))); err != nil {
+			if b, err = req.grow(b, most+1, bodyCost); err != nil {
 				return nil, err
 			}
-			b = append(make([]byte, 0, size), b...)
 		}
 	}
+}
+
+// grow returns a full buffer with twice the room, most bytes at most, and takes what it
+// adds from the budget, at cost bytes of memory per byte.
+func (req *Request) grow(b []byte, most, cost int64) ([]byte, error) {
+	size := min(int64(2*cap(b)), most)
+	if err := req.holdMemory(cost * max(0, size-max(freeBody, int64(cap(b))))); err != nil {
+		return nil, err
+	}
+	return append(make([]byte, 0, size), b...), nil
 }
 
 // bodyTime is how long a body of n bytes may take to arrive.

@@ -68,8 +68,12 @@ func newInputFaults() *inputFaults {
 	return &inputFaults{malformed: errs.Faults{}, missing: errs.Faults{}, invalid: errs.Faults{}}
 }
 
-// err is one error for all of them: Invalid when a value is, or nothing but values is missing.
+// err returns one error for all of them, nil for none: Malformed if a name or parameter
+// is and no value is invalid, otherwise Invalid.
 func (bad *inputFaults) err(d *input) error {
+	if len(bad.malformed)+len(bad.missing)+len(bad.invalid) == 0 {
+		return nil
+	}
 	kind := errs.Invalid
 	if len(bad.malformed) > 0 && len(bad.invalid) == 0 {
 		kind = errs.Malformed

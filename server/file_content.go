@@ -25,7 +25,7 @@ var fileContentRoutes = []Route{
 
 // thumbIn is the input of what can answer a picture made smaller.
 type thumbIn struct {
-	Thumb string `query:"thumb" check:"enum=thumb" doc:"a png, jpeg, gif or webp made anew to fit into as many pixels"`
+	Thumb string `query:"thumb" check:"enum=thumb" doc:"a png, jpeg, gif or webp scaled down to fit into this size"`
 }
 
 type contentIn struct {

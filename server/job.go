@@ -235,6 +235,9 @@ func (js *jobs) run(id store.ID) error {
 		}
 		return err
 	})
+	if errs.Is(err, errs.NotFound) {
+		return nil // it has ended and been trimmed since it was found
+	}
 	if err != nil {
 		return err
 	}
@@ -345,8 +348,8 @@ func (js *jobs) finish(j *store.Job, kind jobKind, steps []store.ID) error {
 	})
 }
 
-// undo takes back what one step made, a few records at a time. What somebody has
-// deleted in between is gone already.
+// undo reverts one step, a few records at a time. Records that were deleted since are
+// skipped.
 func (js *jobs) undo(j *store.Job, kind jobKind, id store.ID) error {
 	for left := 1; left > 0; {
 		err := js.update(j.Kind, func(tx *store.Tx) error {

@@ -248,6 +248,8 @@ func TestAJobThatWasNotPreparedIsGivenUp(t *testing.T) {
 		}
 		must(t, in.server.jobs.run(1))
 	}
+	in.update(func(tx *store.Tx) error { return store.Jobs.Delete(tx, 1) }) // as trimming does
+	must(t, in.server.jobs.run(1))
 }
 
 // continueJobs does what the program does when it starts, and waits for the end.

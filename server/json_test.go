@@ -269,6 +269,25 @@ func TestMemoryForBodiesIsBounded(t *testing.T) {
 	}
 }
 
+// Files that are kept whole in memory, for an import or an avatar, share the budget.
+func TestMemoryForFormsIsBounded(t *testing.T) {
+	in := start(t)
+	memory := in.server.limits.bodyMemory
+	large, small := "username\n"+strings.Repeat("x", 100_000), "username\nann\n"
+	in.upload("/admin/list-import?dry_run=1", large, "owner").brief(422)
+	must(t, memory.take(bodyShare, share{"192.0.2.1", bodyShare}))
+	in.upload("/admin/list-import?dry_run=1", large, "owner").brief(429, `"errorCode":"too_many_requests"`)
+	in.upload("/admin/avatar", large, "owner").brief(429, `"errorCode":"too_many_requests"`)
+	in.upload("/admin/list-import?dry_run=1", small, "owner").brief(200)
+	memory.give(bodyShare, share{"192.0.2.1", bodyShare})
+	if memory.now() != 0 || len(memory.byClient) != 0 {
+		t.Errorf("%d bytes are still held, by %v", memory.now(), memory.byClient)
+	}
+	if most := formCost * maxImportBytes; most > bodyShare {
+		t.Errorf("the largest import takes %d bytes, an address has %d", most, bodyShare)
+	}
+}
+
 // formField builds an upload with a form field before the file.
 func formField(in *instance, name, value string) *http.Request {
 	r := in.form("/file/list", "a file", "owner")

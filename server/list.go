@@ -331,7 +331,7 @@ func zoneOf(text string) (*time.Location, error) {
 	if at, err := time.Parse("-07:00", text); err == nil {
 		return at.Location(), nil
 	}
-	if len(text) > 64 || text == "Local" { // the server's own zone is no business of clients
+	if len(text) > 64 || text == "Local" { // Local is the server's own time zone, which clients must not depend on
 		return nil, errors.New("not a zone")
 	}
 	return time.LoadLocation(text)

@@ -165,7 +165,7 @@ func (f *form) only(maxBytes int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := io.ReadAll(file)
+	data, err := f.whole(file, maxBytes)
 	if errs.Is(err, errs.TooLarge) {
 		err = errs.Field(errs.TooLarge, "file", "is too large: the form may have %d bytes", maxBytes)
 	}
@@ -179,6 +179,28 @@ func (f *form) only(maxBytes int64) ([]byte, error) {
 		return nil, errs.Field(errs.Malformed, "file", "is sent more than once")
 	}
 	return data, nil
+}
+
+// formCost is the memory of a file that is kept whole, per byte: the file, and the text
+// that it is decoded to.
+const formCost = 2
+
+// whole reads a file of less than most bytes into memory, within the budget for bodies.
+func (f *form) whole(file io.Reader, most int64) ([]byte, error) {
+	b := make([]byte, 0, 512)
+	for {
+		n, err := file.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err == nil && len(b) == cap(b) {
+			b, err = f.body.req.grow(b, most, formCost)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 }
 
 // uploadReader tells what went wrong with the body in the words of an answer.

@@ -58,7 +58,7 @@ type usersChange struct {
 var usersChangeInput = describe(reflect.TypeFor[usersChange](), "PUT", reflect.TypeFor[*usersChanged]())
 
 type usersChanged struct {
-	Count int64      `json:"count" doc:"Users changed, or in a dry run users that would be changed; those who are so already do not count"`
+	Count int64      `json:"count" doc:"Number of users changed, or in a dry run that would be changed; users who already have the values do not count"`
 	Job   *store.Job `json:"job,omitempty" doc:"The job that changes more than 100 users, or ends many sessions. It is still running if it takes longer than half a minute"`
 }
 

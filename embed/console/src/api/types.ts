@@ -1627,7 +1627,7 @@ export type UserPage = {
 }
 
 export type UsersChanged = {
-  /** Users changed, or in a dry run users that would be changed; those who are so already do not count */
+  /** Number of users changed, or in a dry run that would be changed; users who already have the values do not count */
   count: number
   /** The job that changes more than 100 users, or ends many sessions. It is still running if it takes longer than half a minute */
   job?: Job
