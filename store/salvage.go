@@ -87,9 +87,10 @@ type salvagedTable struct {
 	listed   []map[ID]bool // ids of every index that can be read whole
 	total    bool          // one of these has every record
 	sequence uint64
-	last     ID // the highest that was seen anywhere
-	said     uint64
-	counted  bool // said is the number of records
+	last     ID    // the highest that was seen anywhere
+	said     tally // if counted
+	counted  bool
+	stale    bool // what can be read is not what the tally says: some of it may be old
 }
 
 func (t *salvagedTable) hole(r keyRange) { t.holes = append(t.holes, r) }
@@ -234,14 +235,17 @@ func (s *salvage) readTallies(item leafItem) {
 	s.pages.bucket(item, func(e leafItem) {
 		t := s.tables[string(e.key)]
 		if payload, err := unframe(countBucket, e.key, e.value); t != nil && err == nil && len(payload) == 16 {
-			t.said, t.counted = binary.BigEndian.Uint64(payload), true
+			t.said = tally{binary.BigEndian.Uint64(payload), binary.BigEndian.Uint64(payload[8:])}
+			t.counted = true
 		}
 	}, func(keyRange, error) {})
 }
 
-// copyTable copies what the tree has of a collection.
+// copyTable copies what the tree has of a collection. A branch page that is damaged may
+// lead to an older version of a page, or leave pages out, and look sound: the tally tells.
 func (s *salvage) copyTable(t *salvagedTable, buckets map[string]leafItem, later bool) error {
 	var failed error
+	var got tally
 	name := t.tableName()
 	item, found := buckets[name]
 	if found && len(item.value) >= bucketHead {
@@ -259,24 +263,40 @@ func (s *salvage) copyTable(t *salvagedTable, buckets map[string]leafItem, later
 			return
 		}
 		t.present[id], t.last = true, max(t.last, id)
+		got.records++
+		got.sum += uint64(frameSum(e.value))
 		if later {
 			s.newest = max(s.newest, updatedAt(payload))
 		}
 		failed = errors.Join(failed, s.put(name, e.key, e.value))
 	}, func(r keyRange, _ error) { t.hole(r) })
-	if len(t.holes) > 0 {
-		for _, bucket := range t.buckets()[1:] {
-			s.readIndex(t, buckets[bucket])
+	var indexes []map[ID]bool
+	whole := true
+	for _, bucket := range t.buckets()[1:] {
+		ids, sum, read := s.readIndex(bucket, buckets[bucket])
+		if got.sum += sum; read {
+			indexes = append(indexes, ids)
 		}
+		whole = whole && read
+	}
+	if t.counted && len(t.holes) == len(t.lost) { // nothing is known to be missing but single records
+		t.stale = got.records+uint64(len(t.lost)) < t.said.records || whole && len(t.lost) == 0 && got != t.said
+	}
+	if t.stale {
+		t.hole(keyRange{})
+	}
+	if len(t.holes) > 0 {
+		t.list(indexes)
 	}
 	return failed
 }
 
-// readIndex notes the ids of an index if all of it can be read, and whether every record
-// is in it: then one that is in none has been deleted.
-func (s *salvage) readIndex(t *salvagedTable, item leafItem) {
-	ids, whole := map[ID]bool{}, true
+// readIndex returns the ids of an index, the sum of its checksums, and whether all of it
+// can be read.
+func (s *salvage) readIndex(bucket string, item leafItem) (ids map[ID]bool, sum uint64, whole bool) {
+	ids, whole = map[ID]bool{}, true
 	s.pages.bucket(item, func(e leafItem) {
+		sum += uint64(checksum(bucket, e.key, e.value))
 		switch n := len(e.key); {
 		case len(e.value) == 8: // of a unique value
 			ids[ID(binary.BigEndian.Uint64(e.value))] = true
@@ -286,18 +306,26 @@ func (s *salvage) readIndex(t *salvagedTable, item leafItem) {
 			ids[ID(binary.BigEndian.Uint64(e.key))] = true
 		}
 	}, func(keyRange, error) { whole = false })
-	if !whole || len(ids) == 0 {
-		return
-	}
-	t.listed = append(t.listed, ids)
-	total := t.counted && uint64(len(ids)) == t.said
-	if !t.counted {
-		total = len(t.present) > 0
-		for id := range t.present {
-			total = total && ids[id]
+	return ids, sum, whole
+}
+
+// list notes the ids of the indexes, and whether every record is in one of them: then one
+// that is in none has been deleted.
+func (t *salvagedTable) list(indexes []map[ID]bool) {
+	for _, ids := range indexes {
+		if len(ids) == 0 {
+			continue
 		}
+		t.listed = append(t.listed, ids)
+		total := t.counted && uint64(len(ids)) == t.said.records
+		if !t.counted {
+			total = len(t.present) > 0
+			for id := range t.present {
+				total = total && ids[id]
+			}
+		}
+		t.total = t.total || total
 	}
-	t.total = t.total || total
 }
 
 // deleted reports whether a record is in no index, although one has every record.
@@ -334,10 +362,10 @@ func (s *salvage) consider(e leafItem, later bool) error {
 		id, at := ID(binary.BigEndian.Uint64(e.key)), updatedAt(payload)
 		t.last = max(t.last, id)
 		missing := !t.present[id] && !t.deleted(id) && slices.ContainsFunc(t.holes, func(r keyRange) bool { return r.has(e.key) })
-		if !missing && !(later && at > s.newest) {
+		if !missing && !(later && at > s.newest) && !(t.stale && t.present[id]) {
 			return nil
 		}
-		if t.outside[id] { // the newest of several
+		if t.outside[id] || t.stale && t.present[id] { // the newest of several
 			old, err := unframe(t.tableName(), e.key, s.get(t.tableName(), e.key))
 			if err != nil || updatedAt(old) >= at {
 				return err
@@ -401,9 +429,15 @@ func (s *salvage) flush() error {
 // listLost lists the records of a collection that are known to be lost, and those that
 // were found outside of the tree.
 func (s *salvage) listLost(t *salvagedTable, later bool) {
+	have := uint64(len(t.present))
+	for id := range t.outside {
+		if !t.present[id] {
+			have++
+		}
+	}
 	for _, ids := range t.listed {
 		for id := range ids {
-			if id <= ID(t.sequence) && !t.present[id] && !t.outside[id] {
+			if (!t.counted || have < t.said.records) && id <= ID(t.sequence) && !t.present[id] && !t.outside[id] {
 				t.lost[id] = true
 			}
 		}
@@ -418,13 +452,7 @@ func (s *salvage) listLost(t *salvagedTable, later bool) {
 	for _, id := range slices.Sorted(maps.Keys(t.outside)) {
 		s.report.Outside = append(s.report.Outside, fmt.Sprintf("%s %d", t.noun(), id))
 	}
-	have := uint64(len(t.present))
-	for id := range t.outside {
-		if !t.present[id] {
-			have++
-		}
-	}
-	switch missing := int64(t.said) - int64(have) - int64(len(t.lost)); {
+	switch missing := int64(t.said.records) - int64(have) - int64(len(t.lost)); {
 	case t.counted && missing > 0 && !later:
 		s.lost("%s more, whose ids are not known", quantity(int(missing), t.noun()))
 	case !t.counted && len(t.holes) > 0 && len(t.listed) == 0:

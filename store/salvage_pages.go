@@ -18,6 +18,7 @@ type loosePages struct {
 	size     int64
 	pageSize int64
 	seen     map[int64]bool // pages of the tree, which are not searched again
+	claimed  map[int64]bool // pages that two places lead to, one of them wrongly, which are
 }
 
 // maxLooseValue bounds the values that are read into memory. Nothing stored is longer.
@@ -49,7 +50,7 @@ func openLoose(path string, pageSize int64) (p *loosePages, roots []pageMeta, er
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
-	p = &loosePages{f: f, size: info.Size(), pageSize: pageSize, seen: map[int64]bool{}}
+	p = &loosePages{f: f, size: info.Size(), pageSize: pageSize, seen: map[int64]bool{}, claimed: map[int64]bool{}}
 	for _, offset := range metaOffsets(f) {
 		b := make([]byte, metaSize)
 		if _, err := f.ReadAt(b, offset+pageHead); err != nil {
@@ -128,6 +129,7 @@ func (p *loosePages) tree(id int64, r keyRange, depth int, found func(leafItem),
 	page, err := p.page(id)
 	if err == nil && (p.seen[id] || depth > maxPageDepth) {
 		err = fmt.Errorf("two places lead to page %d", id)
+		p.claimed[id] = true
 	}
 	if err != nil {
 		hole(r, err)
@@ -142,16 +144,17 @@ func (p *loosePages) tree(id int64, r keyRange, depth int, found func(leafItem),
 	}
 	if flags == leafPage {
 		items, whole := p.leaf(page, id*p.pageSize)
+		missing := r
 		for _, item := range items {
-			if !r.has(item.key) {
-				whole = false
-				continue
+			if r.has(item.key) {
+				found(item)
+			} else { // the page is damaged, or one above, and then r is not what lies here
+				whole, missing = false, keyRange{}
 			}
-			found(item)
 		}
 		if !whole {
 			delete(p.seen, id)
-			hole(r, fmt.Errorf("page %d is damaged", id))
+			hole(missing, fmt.Errorf("page %d is damaged", id))
 		}
 		return
 	}
@@ -164,7 +167,7 @@ func (p *loosePages) branch(page []byte, id int64, count int, r keyRange, depth 
 		id  int64
 	}
 	var children []child
-	whole := count > 0
+	whole, missing := count > 0, r
 	for i := range count {
 		at := pageHead + i*branchElem
 		if at+branchElem > len(page) {
@@ -173,14 +176,18 @@ func (p *loosePages) branch(page []byte, id int64, count int, r keyRange, depth 
 		}
 		e := page[at:]
 		key, ok := p.bytes(page, id*p.pageSize, int64(at)+int64(binary.LittleEndian.Uint32(e)), int64(binary.LittleEndian.Uint32(e[4:])))
-		if n := len(children); !ok || len(key) == 0 || n > 0 && bytes.Compare(children[n-1].key, key) >= 0 || !r.has(key) {
+		if n := len(children); !ok || len(key) == 0 || n > 0 && bytes.Compare(children[n-1].key, key) >= 0 {
 			whole = false
+			continue
+		}
+		if !r.has(key) {
+			whole, missing = false, keyRange{}
 			continue
 		}
 		children = append(children, child{key, int64(binary.LittleEndian.Uint64(e[8:]))})
 	}
 	if !whole {
-		hole(r, fmt.Errorf("page %d is damaged", id))
+		hole(missing, fmt.Errorf("page %d is damaged", id))
 	}
 	for i, c := range children {
 		within := keyRange{c.key, r.high}
@@ -222,7 +229,7 @@ func (p *loosePages) inline(item leafItem, found func(leafItem), hole func(keyRa
 // read, of whatever age, with the number of the page.
 func (p *loosePages) others(found func(leafItem)) error {
 	for id := int64(2); id < p.size/p.pageSize; id++ {
-		if p.seen[id] {
+		if p.seen[id] && !p.claimed[id] {
 			continue
 		}
 		page, err := p.page(id)
