@@ -42,7 +42,7 @@ import (
 )
 
 // version is raised with every release, and with every change of the schema.
-const version = "0.6.0"
+const version = "0.7.0"
 
 // reserveBytes of disk space are kept for deletions and sign-ins on a full disk.
 const reserveBytes = 4 << 20

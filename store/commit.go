@@ -206,6 +206,7 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 	}
 	committed = true
 	db.marker.committed(number)
+	db.indexer.wake()
 	for c, f := range fresh {
 		generation := db.swap(c, f.value)
 		noted(batch, CacheEvent{Cache: c.cacheName(), Op: "set", Generation: generation, Size: entriesOf(f.value), Began: f.began, Took: f.took})

@@ -29,8 +29,9 @@ type Options struct {
 	// Upgrade runs at every later start, before anybody else sees the database.
 	Upgrade func(tx *Tx) error
 
-	schema *schema     // another one, in tests
-	clock  func() Time // another one, in tests
+	schema    *schema     // another one, in tests
+	clock     func() Time // another one, in tests
+	indexFrom int         // from how many records on texts are indexed, in tests
 }
 
 func (o *Options) schemaOr() *schema {
@@ -60,6 +61,7 @@ type DB struct {
 	warnings  []string
 	files     *files // nil for a schema that has none
 	marker    *marker
+	indexer   *indexer
 
 	jobs    chan *job
 	gate    sync.RWMutex // held for reading while a job is handed over
@@ -101,6 +103,7 @@ func (db *DB) Close() error {
 	close(db.jobs)
 	db.gate.Unlock()
 	<-db.written
+	db.indexer.close()
 	db.reserve.close()
 	db.marker.close()
 	return errors.Join(db.files.close(), db.bolt.Close(), db.lock.Unlock())

@@ -276,7 +276,11 @@ func (db *DB) start() error {
 	if err := db.openFiles(); err != nil {
 		return err
 	}
-	return db.mark()
+	if err := db.mark(); err != nil {
+		return err
+	}
+	db.openIndexer()
+	return nil
 }
 
 // maxWarnings is how many broken records of one collection the log is told of.

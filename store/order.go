@@ -48,10 +48,12 @@ func (c *Collection[T]) walk(tx *Tx, q Query[T]) iter.Seq[ID] {
 }
 
 // What a way costs, in steps of a cursor, as measured: to ask an index whether it
-// has a record, and to read a record for its place in an order.
+// has a record, to read a record for its place in an order, and to ask the index of
+// texts.
 const (
 	probeCost = 16
 	sortCost  = 60
+	indexCost = 1000
 )
 
 // steps is how far one has to walk an order's index over all records until a page

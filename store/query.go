@@ -255,6 +255,22 @@ func (c *Collection[T]) collect(tx *Tx, q Query[T]) (*idSet, error) {
 		return nil, err
 	}
 	matching := newIDSet()
+	if q.Search != "" && (least < 0 || fewest > indexCost) {
+		found, ok, err := c.search.find(tx, q.Search)
+		switch {
+		case err != nil:
+			return nil, err
+		case ok && least < 0:
+			return found, nil
+		case ok:
+			for id := range found.walk(false) {
+				if rest(id, -1) {
+					matching.add(id)
+				}
+			}
+			return matching, nil
+		}
+	}
 	if q.Search != "" && (least < 0 || fewest > all/20) {
 		for id, err := range c.search.matches(tx, q.Search) {
 			if err != nil {

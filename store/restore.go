@@ -401,7 +401,7 @@ func (db *DB) endRestore() error {
 	return guard(db.path, func() error {
 		return db.bolt.Update(func(btx *bbolt.Tx) error {
 			tx := &Tx{db: db, actor: System, now: db.clock(), bolt: btx, changes: newChanges()}
-			if err := endAllSessions(tx); err != nil {
+			if err := errors.Join(endAllSessions(tx), db.forgetIndexes(tx)); err != nil {
 				return err
 			}
 			return writeMeta(tx, meta)

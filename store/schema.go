@@ -15,6 +15,7 @@ type table interface {
 	undeclaredSealed() []string
 	mend(tx *Tx, s *salvage) (changed bool, err error)
 	reindex(tx *Tx) error
+	searchedIn() *searchBuckets
 }
 
 func (c *Collection[T]) tableName() string { return c.name }
@@ -25,9 +26,17 @@ func (c *Collection[T]) buckets() []string {
 		names = append(names, x.bucket)
 	}
 	if c.search != nil {
-		names = append(names, c.search.bucket)
+		names = append(names, c.search.bucket, c.search.changes)
 	}
 	return names
+}
+
+// searchedIn returns the buckets of a collection's Search, nil for none.
+func (c *Collection[T]) searchedIn() *searchBuckets {
+	if c.search == nil {
+		return nil
+	}
+	return &c.search.searchBuckets
 }
 
 // schema is everything a database file of this program holds.
@@ -62,6 +71,7 @@ var reeve = schema{
 		{"devices from which users have signed in", func(*Tx) error { return nil }},
 		{"rows of the login log have a fingerprint and a time of the attempt", func(*Tx) error { return nil }},
 		{"records have versions", func(*Tx) error { return nil }}, // 0 until they are changed
+		{"texts have an index", func(*Tx) error { return nil }}, // made when the database is open
 	},
 }
 

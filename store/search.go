@@ -11,15 +11,15 @@ import (
 // Search keeps the folded text that a search looks through in a bucket of its
 // own, one framed entry per record, so that a search decodes only what it returns.
 type Search[T any] struct {
-	of     *Collection[T]
-	bucket string
-	texts  func(*T) []string
+	searchBuckets
+	of    *Collection[T]
+	texts func(*T) []string
 }
 
 // NewSearch declares which texts of a record are searched. A collection has at
 // most one Search.
 func NewSearch[T any](of *Collection[T], texts func(*T) []string) *Search[T] {
-	s := &Search[T]{of: of, bucket: of.name + ".search", texts: texts}
+	s := &Search[T]{searchBuckets{of.name, of.name + ".search", of.name + ".search.changes"}, of, texts}
 	of.search = s
 	return s
 }
@@ -49,7 +49,10 @@ func (s *Search[T]) replace(tx *Tx, id ID, old, v *T, sum *uint64) error {
 	if bytes.Equal(had, gets) {
 		return nil
 	}
-	return setSummed(tx, s.bucket, idKey(id), gets, sum)
+	if err := setSummed(tx, s.bucket, idKey(id), gets, sum); err != nil {
+		return err
+	}
+	return s.changed(tx, id, sum)
 }
 
 // matches walks the ids of the records whose text has the folded part in it.
@@ -75,10 +78,10 @@ func (s *Search[T]) matches(tx *Tx, part string) iter.Seq2[ID, error] {
 }
 
 // match tells whether one record's text has the folded part in it.
-func (s *Search[T]) match(tx *Tx, id ID, part string) (bool, error) {
-	text, err := unframe(s.bucket, idKey(id), tx.bucket(s.bucket).Get(idKey(id)))
+func (b *searchBuckets) match(tx *Tx, id ID, part string) (bool, error) {
+	text, err := unframe(b.bucket, idKey(id), tx.bucket(b.bucket).Get(idKey(id)))
 	if err != nil {
-		return false, damaged(s.bucket, id.String(), err)
+		return false, damaged(b.bucket, id.String(), err)
 	}
 	return !strings.Contains(part, between) && bytes.Contains(text, []byte(part)), nil
 }
@@ -104,4 +107,5 @@ func (s *Search[T]) verify(tx *Tx, report *Report) {
 	if texts != records {
 		report.fault("%s", fmt.Sprintf("%s: %d texts for %d records", s.bucket, texts, records))
 	}
+	s.searchBuckets.verify(tx, report)
 }

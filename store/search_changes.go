@@ -1,0 +1,135 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"iter"
+)
+
+// A Search of many records has an index in files of its own (search_index.go), which
+// follows the database. Until it has, the database lists whose texts have changed: a
+// search reads these itself.
+
+// searchBuckets are the buckets of a Search.
+type searchBuckets struct {
+	collection string
+	bucket     string // of the texts
+	changes    string // the state under stateKey, and the numbered changes if there is one
+}
+
+// searchState says that an index follows the texts.
+type searchState struct {
+	Generation string `json:"generation"` // an index of another one is of other texts
+	Drained    uint64 `json:"drained"`    // changes up to this number are no longer listed
+}
+
+// stateKey is behind those of all changes.
+var stateKey = []byte("state")
+
+// changeKey is the key of a change: a letter and its number, in order. No other bucket's
+// keys have 9 bytes.
+func changeKey(n uint64) []byte { return binary.BigEndian.AppendUint64([]byte("n"), n) }
+
+// state returns the state of an index, nil if there is none.
+func (b *searchBuckets) state(tx *Tx) (*searchState, error) {
+	value := tx.bucket(b.changes).Get(stateKey)
+	if value == nil {
+		return nil, nil
+	}
+	s := &searchState{}
+	payload, err := unframe(b.changes, stateKey, value)
+	if err == nil {
+		err = json.Unmarshal(payload, s)
+	}
+	if err != nil {
+		return nil, damaged(b.changes, string(stateKey), err)
+	}
+	return s, nil
+}
+
+// setState stores the state of an index; nil says that there is none.
+func (b *searchBuckets) setState(tx *Tx, s *searchState) error {
+	var value []byte
+	if s != nil {
+		payload, err := json.Marshal(s)
+		if err != nil {
+			return err
+		}
+		value = frame(b.changes, stateKey, payload)
+	}
+	var sum uint64
+	err := setSummed(tx, b.changes, stateKey, value, &sum)
+	return errors.Join(err, addTally(tx, b.collection, 0, sum))
+}
+
+// number is that of the last change.
+func (b *searchBuckets) number(tx *Tx) uint64 { return tx.bucket(b.changes).Sequence() }
+
+// changed lists a record whose text has changed, if an index follows.
+func (b *searchBuckets) changed(tx *Tx, id ID, sum *uint64) error {
+	bucket := tx.bucket(b.changes)
+	if bucket.Get(stateKey) == nil {
+		return nil
+	}
+	n, err := bucket.NextSequence()
+	if err != nil {
+		return err
+	}
+	key := changeKey(n)
+	value := frame(b.changes, key, idKey(id))
+	*sum += uint64(checksum(b.changes, key, value))
+	return tx.put(b.changes, key, value)
+}
+
+// listed walks the changes that come after one.
+func (b *searchBuckets) listed(tx *Tx, after uint64) iter.Seq2[ID, error] {
+	return func(yield func(ID, error) bool) {
+		cursor := tx.bucket(b.changes).Cursor()
+		for key, value := cursor.Seek(changeKey(after + 1)); key != nil && !bytes.Equal(key, stateKey); key, value = cursor.Next() {
+			payload, err := unframe(b.changes, key, value)
+			if err == nil && (len(key) != 9 || len(payload) != 8) {
+				err = errors.New("it is no change")
+			}
+			if err != nil {
+				yield(0, damaged(b.changes, keyText(key), err))
+				return
+			}
+			if !yield(ID(binary.BigEndian.Uint64(payload)), nil) {
+				return
+			}
+		}
+	}
+}
+
+// drain removes changes up to a number, and reports whether there may be more of them.
+func (b *searchBuckets) drain(tx *Tx, upto uint64, limit int) (more bool, err error) {
+	var keys [][]byte
+	cursor, end := tx.bucket(b.changes).Cursor(), changeKey(upto)
+	for key, _ := cursor.First(); key != nil && bytes.Compare(key, end) <= 0 && len(keys) < limit; key, _ = cursor.Next() {
+		keys = append(keys, bytes.Clone(key))
+	}
+	var sum uint64
+	for _, key := range keys {
+		if err := setSummed(tx, b.changes, key, nil, &sum); err != nil {
+			return false, err
+		}
+	}
+	if len(keys) == 0 {
+		return false, nil
+	}
+	return len(keys) == limit, addTally(tx, b.collection, 0, sum)
+}
+
+// verify looks for changes and a state that cannot be read.
+func (b *searchBuckets) verify(tx *Tx, report *Report) {
+	if _, err := b.state(tx); err != nil {
+		report.fault("%s", plain(err))
+	}
+	for _, err := range b.listed(tx, 0) {
+		if err != nil {
+			report.fault("%s", plain(err))
+		}
+	}
+}

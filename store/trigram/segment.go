@@ -1,0 +1,214 @@
+package trigram
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"slices"
+)
+
+// A segment's file is: the postings of each trigram in order, each with its checksum;
+// the ids that it covers; the dictionary in blocks of entries, a trigram and how long its
+// postings are; the list of these blocks; and a foot of footSize bytes. Numbers of a fixed
+// length are big-endian, and every part but the list of postings ends with a CRC-32C.
+const (
+	magic      = "rvtri 1\n"
+	sumSize    = 4
+	footSize   = len(magic) + 5*8 + sumSize
+	listedSize = 3 + 8 + 8 + 4
+	perBlock   = 64 // entries
+	maxEntry   = 3 + binary.MaxVarintLen64
+)
+
+// Segment is a file that can be searched. Its methods can be used at the same time.
+type Segment struct {
+	f       *os.File
+	size    int64
+	docs    int // texts
+	covered ranges
+	blocks  []block
+}
+
+// block is a part of the dictionary.
+type block struct {
+	first    gram
+	postings int64 // where those of its first trigram begin
+	at       int64
+	length   int
+}
+
+// entry is a trigram of a dictionary and where its postings lie.
+type entry struct {
+	gram   gram
+	at     int64
+	length int
+}
+
+// Open opens a segment's file. It is closed when nothing leads to it any more, as
+// files are.
+func Open(path string) (s *Segment, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if s, err = read(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	return s, nil
+}
+
+func read(f *os.File) (*Segment, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	s := &Segment{f: f, size: info.Size()}
+	foot, err := s.part(s.size-int64(footSize), footSize-sumSize)
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.HasPrefix(foot, []byte(magic)) {
+		return nil, ErrDamaged
+	}
+	var numbers [5]int64
+	for i := range numbers {
+		numbers[i] = int64(binary.BigEndian.Uint64(foot[len(magic)+8*i:]))
+	}
+	s.docs = int(numbers[0])
+	covered, err := s.part(numbers[1], int(numbers[2]))
+	if err != nil {
+		return nil, err
+	}
+	if s.covered, err = decodeRanges(covered); err != nil {
+		return nil, err
+	}
+	list, err := s.part(numbers[3], int(numbers[4]))
+	if err != nil {
+		return nil, err
+	}
+	for ; len(list) >= listedSize; list = list[listedSize:] {
+		s.blocks = append(s.blocks, block{
+			gram(list[0])<<16 | gram(list[1])<<8 | gram(list[2]),
+			int64(binary.BigEndian.Uint64(list[3:])), int64(binary.BigEndian.Uint64(list[11:])), int(binary.BigEndian.Uint32(list[19:])),
+		})
+	}
+	return s, nil
+}
+
+// part reads bytes of the file that are followed by their checksum.
+func (s *Segment) part(at int64, length int) ([]byte, error) {
+	if at < 0 || length < 0 || int64(length) > s.size || at > s.size-int64(length)-sumSize {
+		return nil, ErrDamaged
+	}
+	b := make([]byte, length+sumSize)
+	if _, err := s.f.ReadAt(b, at); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = ErrDamaged
+		}
+		return nil, err
+	}
+	if crc32.Checksum(b[:length], castagnoli) != binary.BigEndian.Uint32(b[length:]) {
+		return nil, ErrDamaged
+	}
+	return b[:length], nil
+}
+
+// entries reads the entries of a block.
+func (s *Segment) entries(b block) (all []entry, err error) {
+	text, err := s.part(b.at, b.length)
+	if err != nil {
+		return nil, err
+	}
+	at := b.postings
+	for len(text) > 0 {
+		if len(text) < 4 {
+			return nil, ErrDamaged
+		}
+		g := gram(text[0])<<16 | gram(text[1])<<8 | gram(text[2])
+		length, n := binary.Uvarint(text[3:])
+		if n <= 0 || length > uint64(s.size) {
+			return nil, ErrDamaged
+		}
+		all = append(all, entry{g, at, int(length)})
+		at += int64(length) + sumSize
+		text = text[3+n:]
+	}
+	return all, nil
+}
+
+// find returns where the postings of a trigram lie; their length is 0 if it has none.
+func (s *Segment) find(g gram) (entry, error) {
+	i, found := slices.BinarySearchFunc(s.blocks, g, func(b block, g gram) int { return int(b.first) - int(g) })
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return entry{}, nil
+	}
+	all, err := s.entries(s.blocks[i])
+	if err != nil {
+		return entry{}, err
+	}
+	j, found := slices.BinarySearchFunc(all, g, func(e entry, g gram) int { return int(e.gram) - int(g) })
+	if !found {
+		return entry{}, nil
+	}
+	return all[j], nil
+}
+
+// search returns the hits at which a part of Length bytes or more begins.
+func (s *Segment) search(part string) ([]hit, error) {
+	type step struct {
+		entry
+		offset int
+	}
+	var steps []step
+	for offset := 0; ; offset = min(offset+Length, len(part)-Length) {
+		e, err := s.find(gramAt(part, offset))
+		if err != nil || e.length == 0 {
+			return nil, err
+		}
+		steps = append(steps, step{e, offset})
+		if offset == len(part)-Length {
+			break
+		}
+	}
+	slices.SortFunc(steps, func(a, b step) int { return a.length - b.length })
+	var begin []hit
+	for i, step := range steps {
+		postings, err := s.part(step.at, step.length)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			begin, err = follow(begin, postings, step.offset)
+		} else if begin, err = collect(make([]hit, 0, step.length/2), postings); err == nil {
+			begin = back(begin, step.offset)
+		}
+		if err != nil || len(begin) == 0 {
+			return nil, err
+		}
+	}
+	return begin, nil
+}
+
+// back moves hits to where a part begins that has the hit at an offset.
+func back(hits []hit, offset int) []hit {
+	kept := hits[:0]
+	for _, h := range hits {
+		if h.pos() >= offset {
+			kept = append(kept, h-hit(offset))
+		}
+	}
+	return kept
+}
+
+// Size is how many bytes the file has.
+func (s *Segment) Size() int64 { return s.size }
+
+// Name is the path that the file was opened by.
+func (s *Segment) Name() string { return s.f.Name() }
