@@ -202,6 +202,32 @@ func (s *Server) filesHealth() part {
 	return p
 }
 
+// searchHealth is whether the indexes of large collections' texts can be used.
+func (s *Server) searchHealth() part {
+	p := part{Name: "search", State: healthy, Figures: map[string]int64{}}
+	var failing []string
+	for _, i := range s.db.SearchIndexes() {
+		p.Figures["indexes"]++
+		p.Figures["index_bytes"] += i.Bytes
+		if i.Err != nil {
+			failing = append(failing, i.Collection)
+			s.failures.log(s.log, "search index "+i.Collection, i.Err, func(line *zerolog.Event) {
+				line.Str("collection", i.Collection).Msg("a search index cannot be made or read")
+			})
+		}
+	}
+	switch n := p.Figures["indexes"]; {
+	case len(failing) > 0:
+		p.State = degraded
+		p.Text = fmt.Sprintf("the index of %s cannot be made or read: searches of it work and are slow; the log says why", strings.Join(failing, ", "))
+	case n == 0:
+		p.Text = "no collection is so large that it needs an index"
+	default:
+		p.Text = "the texts of large collections are indexed"
+	}
+	return p
+}
+
 func (s *Server) cacheHealth() part {
 	var caches []store.CacheStats
 	err := s.db.View(store.Nobody, func(tx *store.Tx) (err error) {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -122,7 +123,7 @@ func TestThePartsAreThese(t *testing.T) {
 	for _, p := range out.Parts {
 		names = append(names, p.Name)
 	}
-	if want := []string{"database", "secrets", "disk", "files", "caches", "clock", "monitor", "limits", "sign-in", "permissions"}; !slices.Equal(names, want) {
+	if want := []string{"database", "secrets", "disk", "files", "search", "caches", "clock", "monitor", "limits", "sign-in", "permissions"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
 }
@@ -261,5 +262,32 @@ func TestLostCommitsAreShownUntilAcknowledged(t *testing.T) {
 	in.tokens["owner"] = in.signIn(1)
 	if state, parts := in.healthParts(); state != healthy {
 		t.Errorf("after another start: %s: %+v", state, parts["database"])
+	}
+}
+
+// An index that cannot be made is a matter for an administrator, and searches go on.
+func TestSystemHealthOfASearchIndexThatCannotBeMade(t *testing.T) {
+	in := start(t)
+	must(t, os.WriteFile(filepath.Join(in.dir, "search"), []byte("in the way"), 0o600))
+	must(t, in.db.Update(store.System, func(tx *store.Tx) error {
+		for n := range 5000 {
+			if err := store.Roles.Create(tx, &store.Role{Name: fmt.Sprint("role ", n), DataScope: store.ScopeSelf}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	var parts map[string]part
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		if _, parts = in.healthParts(); parts["search"].State != healthy {
+			break
+		}
+	}
+	p := parts["search"]
+	if p.State != degraded || !strings.Contains(p.Text, "the index of role cannot be made or read") || strings.Contains(p.Text, in.dir) || p.Figures["indexes"] != 1 {
+		t.Errorf("%+v", p)
+	}
+	if list := in.ok("GET", "/admin/role?keywordSearch=role+4711", "", "owner"); !strings.Contains(list.Body, "role 4711") {
+		t.Errorf("%.300s", list.Body)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +55,23 @@ func million(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	millionRefs(t, db)
+	began := time.Now()
+	manyUsers(t, db, r, 0, millionUsers)
+	took := time.Since(began)
+	waitForIndex(t, db)
+	t.Logf("the search index has everything %v later", (time.Since(began) - took).Round(time.Millisecond))
+	shut(t, db)
+	info, err := os.Stat(filepath.Join(dir, dataName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("built %d users in %v (%.0f a second), %d MiB and %d MiB of index", millionUsers, took.Round(time.Second), millionUsers/took.Seconds(), info.Size()>>20, indexSize(t, dir)>>20)
+}
+
+// millionRefs makes what the users refer to.
+func millionRefs(t *testing.T, db *DB) {
+	t.Helper()
 	update(t, db, func(tx *Tx) error {
 		for i := range millionRoles {
 			if err := Roles.Create(tx, &Role{Name: fmt.Sprint("Role ", i), Status: true, DataScope: ScopeTree}); err != nil {
@@ -69,8 +85,12 @@ func million(t *testing.T, dir string) {
 		}
 		return nil
 	})
-	began := time.Now()
-	for i := 0; i < millionUsers; i += millionBatch {
+}
+
+// manyUsers makes the users from to below to.
+func manyUsers(t *testing.T, db *DB, r *rand.Rand, from, to int) {
+	t.Helper()
+	for i := from; i < to; i += millionBatch {
 		update(t, db, func(tx *Tx) error {
 			for j := i; j < i+millionBatch; j++ {
 				if err := Users.Create(tx, millionth(j, r)); err != nil {
@@ -79,17 +99,94 @@ func million(t *testing.T, dir string) {
 			}
 			return nil
 		})
-		if (i+millionBatch)%250_000 == 0 {
-			t.Logf("%d users after %v", i+millionBatch, time.Since(began).Round(time.Second))
+	}
+}
+
+// waitForIndex waits until the index of the users has all changes but the few that wait.
+func waitForIndex(t *testing.T, db *DB) {
+	t.Helper()
+	x := db.indexer.index(&UserSearch.searchBuckets)
+	for until := time.Now().Add(10 * time.Minute); time.Now().Before(until); time.Sleep(time.Millisecond) {
+		done := false
+		view(t, db, func(tx *Tx) error {
+			state, err := x.state(tx)
+			if state != nil {
+				v := x.current(state, x.number(tx))
+				done = v != nil && x.number(tx)-v.From < indexEvery
+			}
+			return err
+		})
+		if done {
+			return
 		}
 	}
-	took := time.Since(began)
-	shut(t, db)
-	info, err := os.Stat(filepath.Join(dir, dataName))
-	if err != nil {
-		t.Fatal(err)
+	t.Fatalf("the index does not follow: %+v", db.SearchIndexes())
+}
+
+func indexSize(t *testing.T, dir string) (n int64) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(dir, searchDir))
+	noErr(t, err)
+	for _, e := range entries {
+		info, err := e.Info()
+		noErr(t, err)
+		n += info.Size()
 	}
-	t.Logf("built %d users in %v (%.0f a second), %d MiB", millionUsers, took.Round(time.Second), millionUsers/took.Seconds(), info.Size()>>20)
+	return n
+}
+
+// TestIndexedWrites compares writes of users whose texts are indexed, until the index has
+// them, with ones beside no index.
+func TestIndexedWrites(t *testing.T) {
+	if os.Getenv("REEVE_TEST_LONG") != "1" {
+		t.Skip("hundreds of thousands of users are made only under REEVE_TEST_LONG=1")
+	}
+	const users, rounds = 60_000, 5
+	var creates, updates, edits []float64
+	for range rounds {
+		var took [2][3]time.Duration
+		for i, from := range []int{1 << 40, 0} {
+			dir := t.TempDir()
+			db, err := Open(dir, Options{indexFrom: from})
+			noErr(t, err)
+			millionRefs(t, db)
+			r := rand.New(rand.NewPCG(1, 2))
+			manyUsers(t, db, r, 0, 2*millionBatch)
+			settle := func() {
+				if from == 0 {
+					waitForIndex(t, db)
+				}
+			}
+			settle()
+			began := time.Now()
+			manyUsers(t, db, r, 2*millionBatch, users)
+			settle()
+			took[i][0] = time.Since(began)
+			for j, edit := range []func(*User){func(u *User) { u.Sex = (u.Sex + 1) % 3 }, func(u *User) { u.Nickname += "x" }} {
+				began = time.Now()
+				for id := ID(1); id < users; id += millionBatch {
+					update(t, db, func(tx *Tx) error {
+						for n := range ID(millionBatch) {
+							if _, err := Users.Update(tx, id+n, func(u *User) error { edit(u); return nil }); err != nil {
+								return err
+							}
+						}
+						return nil
+					})
+				}
+				settle()
+				took[i][1+j] = time.Since(began)
+			}
+			noErr(t, db.Close())
+		}
+		creates = append(creates, float64(took[0][0])/float64(took[1][0]))
+		updates = append(updates, float64(took[0][1])/float64(took[1][1]))
+		edits = append(edits, float64(took[0][2])/float64(took[1][2]))
+	}
+	for what, all := range map[string][]float64{"creates": creates, "updates of another field": updates, "updates of a text": edits} {
+		slices.Sort(all)
+		t.Logf("%s with an index: %.2f of the rate without (%.2f to %.2f)", what, all[len(all)/2], all[0], all[len(all)-1])
+	}
 }
 
 // median is how long fn takes in the middle of some runs.
@@ -129,9 +226,11 @@ func TestMillionUsers(t *testing.T) {
 			t.Error(err)
 		}
 	}()
+	waitForIndex(t, db)
+	var took time.Duration // of the last find
 	find := func(what string, runs int, q Query[User]) (total int) {
 		q.Limit = 10
-		d := median(t, runs, func() error {
+		took = median(t, runs, func() error {
 			return db.View(System, func(tx *Tx) error {
 				page, n, err := Users.Find(tx, q)
 				if total = n; err == nil && len(page) != min(10, max(0, n-q.Offset)) {
@@ -140,7 +239,7 @@ func TestMillionUsers(t *testing.T) {
 				return err
 			})
 		})
-		log(fmt.Sprintf("%s (%d match)", what, total), d)
+		log(fmt.Sprintf("%s (%d match)", what, total), took)
 		return total
 	}
 	for what, where := range map[string][]Condition{
@@ -167,12 +266,15 @@ func TestMillionUsers(t *testing.T) {
 	}))
 	_, missing := exec.LookPath("sqlite3")
 	for _, part := range []string{"rumpel", "chen", "nobody-has-this"} {
-		n := find("search "+part+", page 1", 7, Query[User]{Search: part})
 		find("search "+part+" in status 1, by username", 5, Query[User]{Search: part, Where: []Condition{UserByStatus.AnyOf("1")}, Order: UserByName.Order()})
+		n := find("search "+part+", page 1", 7, Query[User]{Search: part})
 		if missing == nil {
 			rows, count, page := sqliteSearch(t, db, dir, part)
 			equal(t, "what both find of "+part, n, rows)
-			log("sqlite3 LIKE "+part+", count and page", count+page)
+			log("sqlite3 FTS5 trigram "+part+", count and page", count+page)
+			if took > 2*(count+page) {
+				t.Errorf("search %s took %v, sqlite3 %v", part, took, count+page)
+			}
 		}
 	}
 }
@@ -184,35 +286,30 @@ func someIDs(n int) (ids []ID) {
 	return ids
 }
 
-// sqliteSearch asks sqlite3 for a part in the same rows and returns how many it
-// finds and how long it takes, in the middle, to count them and to get ten.
+// sqliteSearch asks sqlite3, which has an index of trigrams (FTS5), for a part in the same
+// rows and returns how many it finds and how long it takes, in the middle, to count them
+// and to get ten.
 func sqliteSearch(t *testing.T, db *DB, dir, part string) (rows int, count, page time.Duration) {
 	t.Helper()
 	path := filepath.Join(dir, "users.sqlite")
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		sqlite(t, path, "CREATE TABLE user(id INTEGER PRIMARY KEY, username TEXT, nickname TEXT, email TEXT, mobile TEXT);\n.mode csv\n.import "+userCSV(t, db, dir)+" user\n")
+		sqlite(t, path, "CREATE TABLE user(id INTEGER PRIMARY KEY, username TEXT, nickname TEXT, email TEXT, mobile TEXT);\n.mode csv\n.import "+userCSV(t, db, dir)+" user\n"+
+			"CREATE VIRTUAL TABLE found USING fts5(username, nickname, email, mobile, content=user, content_rowid=id, tokenize=trigram);\n"+
+			"INSERT INTO found(found) VALUES('rebuild');\nINSERT INTO found(found) VALUES('optimize');\n")
 	}
-	where := " FROM user WHERE username LIKE '%X%' OR nickname LIKE '%X%' OR email LIKE '%X%' OR mobile LIKE '%X%'"
-	where = strings.ReplaceAll(where, "X", part)
-	asked := sqlite(t, path, ".timer on\n"+strings.Repeat("SELECT 'rows', count(*)"+where+";\n", 5)+
-		strings.Repeat("SELECT *"+where+" ORDER BY id LIMIT 10;\n", 5))
-	for _, m := range regexp.MustCompile(`rows\|(\d+)`).FindAllStringSubmatch(asked, 1) {
-		rows, _ = strconv.Atoi(m[1])
-	}
-	var took []time.Duration
-	for _, m := range regexp.MustCompile(`real ([\d.]+)`).FindAllStringSubmatch(asked, -1) {
-		seconds, err := strconv.ParseFloat(m[1], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		took = append(took, time.Duration(seconds*float64(time.Second)))
-	}
-	if len(took) != 10 {
-		t.Fatalf("sqlite3 told %d times: %.500s", len(took), asked)
-	}
-	slices.Sort(took[:5])
-	slices.Sort(took[5:])
-	return rows, took[2], took[7]
+	where := ` FROM found WHERE found MATCH '"` + part + `"'`
+	rows, err := strconv.Atoi(strings.TrimSpace(sqlite(t, path, "SELECT count(*)"+where+";\n")))
+	noErr(t, err)
+	return rows, sqliteTook(t, path, "SELECT count(*)"+where+";\n"), sqliteTook(t, path, "SELECT rowid, *"+where+" ORDER BY rowid LIMIT 10;\n")
+}
+
+// sqliteTook is how long sqlite3 takes for a statement, in the middle, beyond its start.
+func sqliteTook(t *testing.T, path, statement string) time.Duration {
+	t.Helper()
+	const times = 100
+	start := median(t, 5, func() error { sqlite(t, path, "SELECT count(*) FROM (SELECT 1 FROM user LIMIT 1);\n"); return nil })
+	all := median(t, 5, func() error { sqlite(t, path, strings.Repeat(statement, times)); return nil })
+	return max(0, all-start) / times
 }
 
 func sqlite(t *testing.T, path, script string) string {

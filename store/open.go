@@ -249,9 +249,15 @@ func (db *DB) start() error {
 		for _, name := range db.schema.bucketNames() {
 			tx.bucket(name)
 		}
-		if err := db.checkTallies(tx); err != nil {
-			return err
-		}
+		return nil
+	})
+	if err == nil {
+		err = db.lookThrough()
+	}
+	if err != nil {
+		return fmt.Errorf("open %s: %w", db.path, err)
+	}
+	err = db.View(System, func(tx *Tx) error {
 		for _, c := range db.schema.caches {
 			value, err := c.compute(tx)
 			if err != nil {
@@ -297,16 +303,15 @@ func (db *DB) readInstance() error {
 	})
 }
 
-// checkTallies holds every collection's tally against what lies there. A record
-// that is itself broken is an error to whoever reads it, so the start goes on,
-// unless it belongs to a cache. A wrong tally means that anything may be old.
-func (db *DB) checkTallies(tx *Tx) error {
+// lookThrough checks the tallies. A record that is itself broken is an error to whoever
+// reads it, so the start goes on, unless it belongs to a cache.
+func (db *DB) lookThrough() error {
+	broken, err := db.checkTallies()
+	if err != nil {
+		return err
+	}
 	for _, t := range db.schema.tables {
-		broken, err := t.checkTally(tx)
-		if err != nil {
-			return err
-		}
-		for i, err := range broken {
+		for i, err := range broken[t] {
 			if slices.ContainsFunc(db.schema.caches, func(c anyCache) bool { return c.reads(t) }) {
 				return err
 			}

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"math/bits"
 	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
 )
 
 // bbolt maps its file and follows what the pages say: a wrong count reads
@@ -75,13 +77,13 @@ func walkPages(path string, repair bool) (live int64, warnings []string, err err
 	if need := meta.pages * meta.pageSize; uint64(info.Size()) < need { // bbolt grows the file before it writes the meta page
 		return 0, warnings, &Damaged{Where: path, Err: fmt.Errorf("the file is cut off: it has %d bytes, its pages need %d", info.Size(), need)}
 	}
-	w := &pageWalk{f: f, meta: meta, size: uint64(info.Size()), seen: make([]bool, meta.pages)}
+	w := &pageWalk{f: f, meta: meta, size: uint64(info.Size()), seen: make([]atomic.Bool, meta.pages), free: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
 	if err := w.tree(meta.root, nil, nil, 0); err != nil {
 		return 0, warnings, &Damaged{Where: path, Err: err}
 	}
 	live = 2 * int64(meta.pageSize) // the metas
-	for _, seen := range w.seen {
-		if seen {
+	for i := range w.seen {
+		if w.seen[i].Load() {
 			live += int64(meta.pageSize)
 		}
 	}
@@ -190,12 +192,14 @@ func flippedBit(b []byte) int {
 	return -1
 }
 
-// pageWalk reads a tree of pages, each at most once.
+// pageWalk reads a tree of pages, each at most once, and several branches at the same
+// time if there are several processors.
 type pageWalk struct {
 	f    *os.File
 	meta pageMeta
 	size uint64
-	seen []bool
+	seen []atomic.Bool
+	free chan struct{} // one for each goroutine besides the first
 }
 
 // maxPageDepth is beyond any real tree: 4 KiB pages of two keys reach 2^64 at 64.
@@ -222,10 +226,11 @@ func (w *pageWalk) read(id uint64) (page []byte, size uint64, err error) {
 	if id < 2 || id >= w.meta.pages || id >= uint64(len(w.seen)) {
 		return nil, 0, errors.New("it lies outside the file")
 	}
-	head := make([]byte, pageHead)
-	if _, err := w.f.ReadAt(head, int64(id*w.meta.pageSize)); err != nil {
+	page = make([]byte, w.meta.pageSize)
+	if _, err := w.f.ReadAt(page, int64(id*w.meta.pageSize)); err != nil {
 		return nil, 0, err
 	}
+	head := page[:pageHead]
 	if got := binary.LittleEndian.Uint64(head); got != id {
 		return nil, 0, fmt.Errorf("it says it is page %d", got)
 	}
@@ -234,19 +239,16 @@ func (w *pageWalk) read(id uint64) (page []byte, size uint64, err error) {
 		return nil, 0, fmt.Errorf("its %d pages reach beyond the file", count)
 	}
 	for i := id; i < id+count; i++ {
-		if w.seen[i] {
+		if w.seen[i].Swap(true) {
 			return nil, 0, errors.New("two places lead to it")
 		}
-		w.seen[i] = true
 	}
 	size = count * w.meta.pageSize
 	alone := binary.LittleEndian.Uint16(head[8:]) == leafPage && binary.LittleEndian.Uint16(head[10:]) == 1
-	if alone {
-		page = make([]byte, w.meta.pageSize)
-	} else {
+	if count > 1 && !alone {
 		page = make([]byte, size)
+		_, err = w.f.ReadAt(page, int64(id*w.meta.pageSize))
 	}
-	_, err = io.ReadFull(io.NewSectionReader(w.f, int64(id*w.meta.pageSize), int64(len(page))), page)
 	return page, size, err
 }
 
@@ -263,8 +265,11 @@ func (w *pageWalk) elements(page []byte, size, id uint64, low, high []byte, dept
 	if pageHead+n*leafElem > uint64(len(page)) {
 		return fmt.Errorf("its %d elements do not fit", n)
 	}
-	keys := make([][]byte, n)
-	values := make([][]byte, n)
+	var last []byte
+	var children []pageChild // of a branch, or the buckets of a leaf
+	if flags == branchPage {
+		children = make([]pageChild, 0, n)
+	}
 	for i := range n {
 		at := pageHead + i*leafElem
 		e := page[at : at+leafElem]
@@ -277,23 +282,64 @@ func (w *pageWalk) elements(page []byte, size, id uint64, low, high []byte, dept
 		if ksize == 0 || start < pageHead+n*leafElem || end > size || start+uint64(ksize) > uint64(len(page)) {
 			return fmt.Errorf("element %d lies outside the page", i)
 		}
-		keys[i], values[i] = page[start:start+uint64(ksize)], page[start+uint64(ksize):min(end, uint64(len(page)))]
-		if i > 0 && bytes.Compare(keys[i-1], keys[i]) >= 0 || bytes.Compare(keys[i], low) < 0 || high != nil && bytes.Compare(keys[i], high) >= 0 {
+		key := page[start : start+uint64(ksize)]
+		if i > 0 && bytes.Compare(last, key) >= 0 || bytes.Compare(key, low) < 0 || high != nil && bytes.Compare(key, high) >= 0 {
 			return fmt.Errorf("element %d is out of order", i)
 		}
-	}
-	for i := range n {
-		e := page[pageHead+i*leafElem:]
-		var err error
-		if flags == branchPage {
-			upper := high
-			if i+1 < n {
-				upper = keys[i+1]
+		last = key
+		if kind := binary.LittleEndian.Uint32(e); flags == leafPage && kind != 0 {
+			children = append(children, pageChild{flags: kind, value: page[start+uint64(ksize) : min(end, uint64(len(page)))]})
+		} else if flags == branchPage {
+			children = append(children, pageChild{id: binary.LittleEndian.Uint64(e[8:]), low: key, high: high})
+			if i > 0 {
+				children[i-1].high = key
 			}
-			err = w.tree(binary.LittleEndian.Uint64(e[8:]), keys[i], upper, depth+1)
-		} else {
-			err = w.bucket(binary.LittleEndian.Uint32(e), values[i], depth)
 		}
+	}
+	return w.children(children, flags == branchPage, depth)
+}
+
+// pageChild is what an element leads to: a page and the range of its keys, or a bucket.
+type pageChild struct {
+	id        uint64
+	low, high []byte
+	flags     uint32
+	value     []byte
+}
+
+// manyBelow is how deep a page lies at most that has many below it.
+const manyBelow = 3
+
+// children walks what the elements of a page lead to. The first error in their order is
+// returned.
+func (w *pageWalk) children(all []pageChild, branch bool, depth int) error {
+	faults := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, c := range all {
+		walk := func() {
+			if branch {
+				faults[i] = w.tree(c.id, c.low, c.high, depth+1)
+			} else {
+				faults[i] = w.bucket(c.flags, c.value, depth)
+			}
+		}
+		if depth < manyBelow {
+			select {
+			case w.free <- struct{}{}:
+				wg.Go(func() {
+					walk()
+					<-w.free
+				})
+				continue
+			default:
+			}
+		}
+		if walk(); faults[i] != nil {
+			break
+		}
+	}
+	wg.Wait()
+	for _, err := range faults {
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import "errors"
 
 // table is a Collection without its type, as the machinery sees it.
 type table interface {
-	checkTally(tx *Tx) (broken []error, err error)
 	tableName() string
 	noun() string
 	buckets() []string
@@ -71,7 +70,7 @@ var reeve = schema{
 		{"devices from which users have signed in", func(*Tx) error { return nil }},
 		{"rows of the login log have a fingerprint and a time of the attempt", func(*Tx) error { return nil }},
 		{"records have versions", func(*Tx) error { return nil }}, // 0 until they are changed
-		{"texts have an index", func(*Tx) error { return nil }}, // made when the database is open
+		{"texts have an index", func(*Tx) error { return nil }},   // made when the database is open
 	},
 }
 

@@ -69,7 +69,12 @@ func (tx *Tx) Verify() *Report {
 }
 
 func (c *Collection[T]) verify(tx *Tx, report *Report) {
-	if _, err := c.checkTally(tx); err != nil {
+	got, broken := bucketTally(tx, c.name, true)
+	for _, bucket := range c.buckets()[1:] {
+		entries, _ := bucketTally(tx, bucket, false)
+		got.sum += entries.sum
+	}
+	if err := checkTally(tx, c.name, got, broken); err != nil {
 		report.fault("%s", plain(err))
 	}
 	last := ID(0)

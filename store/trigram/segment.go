@@ -120,24 +120,26 @@ func (s *Segment) part(at int64, length int) ([]byte, error) {
 // entries reads the entries of a block.
 func (s *Segment) entries(b block) (all []entry, err error) {
 	text, err := s.part(b.at, b.length)
-	if err != nil {
-		return nil, err
-	}
-	at := b.postings
-	for len(text) > 0 {
-		if len(text) < 4 {
-			return nil, ErrDamaged
+	for at := b.postings; err == nil && len(text) > 0; {
+		var e entry
+		if e, text, err = s.entry(text, at); err == nil {
+			all = append(all, e)
+			at = e.at + int64(e.length) + sumSize
 		}
-		g := gram(text[0])<<16 | gram(text[1])<<8 | gram(text[2])
-		length, n := binary.Uvarint(text[3:])
-		if n <= 0 || length > uint64(s.size) {
-			return nil, ErrDamaged
-		}
-		all = append(all, entry{g, at, int(length)})
-		at += int64(length) + sumSize
-		text = text[3+n:]
 	}
-	return all, nil
+	return all, err
+}
+
+// entry reads the first entry of a text, whose postings lie at a place.
+func (s *Segment) entry(text []byte, at int64) (e entry, rest []byte, err error) {
+	if len(text) < 4 {
+		return e, nil, ErrDamaged
+	}
+	length, n := binary.Uvarint(text[3:])
+	if n <= 0 || length > uint64(s.size) {
+		return e, nil, ErrDamaged
+	}
+	return entry{gram(text[0])<<16 | gram(text[1])<<8 | gram(text[2]), at, int(length)}, text[3+n:], nil
 }
 
 // find returns where the postings of a trigram lie; their length is 0 if it has none.
@@ -149,15 +151,21 @@ func (s *Segment) find(g gram) (entry, error) {
 	if i < 0 {
 		return entry{}, nil
 	}
-	all, err := s.entries(s.blocks[i])
+	text, err := s.part(s.blocks[i].at, s.blocks[i].length)
 	if err != nil {
 		return entry{}, err
 	}
-	j, found := slices.BinarySearchFunc(all, g, func(e entry, g gram) int { return int(e.gram) - int(g) })
-	if !found {
-		return entry{}, nil
+	for at := s.blocks[i].postings; len(text) > 0; {
+		e, rest, err := s.entry(text, at)
+		if err != nil || e.gram == g {
+			return e, err
+		}
+		if e.gram > g {
+			break
+		}
+		at, text = e.at+int64(e.length)+sumSize, rest
 	}
-	return all[j], nil
+	return entry{}, nil
 }
 
 // search returns the hits at which a part of Length bytes or more begins.

@@ -32,7 +32,7 @@ func (v View) Size() (n int64) {
 	return n
 }
 
-// Due returns from which segment on those of a view should be merged: six or more, none
+// Due returns from which segment on those of a view should be merged: four or more, none
 // larger than those behind it. So a view has few segments, and a hit is written about once
 // each time that the texts double. It is the length of the view if none should be.
 func (v View) Due() int {
@@ -48,4 +48,4 @@ func (v View) Due() int {
 }
 
 // segmentsKept is how many segments a view has before they are merged.
-const segmentsKept = 6
+const segmentsKept = 4

@@ -37,6 +37,8 @@ export const info = {
   'info.part.sign-in.what': 'Warns when failed sign-ins concentrate on one address that looks like a reverse proxy.',
   'info.part.permissions': 'File permissions',
   'info.part.permissions.what': 'Warns when the server runs as root or when others can read its data or configuration.',
+  'info.part.search': 'Search',
+  'info.part.search.what': 'Indexes of the texts of large collections, for searching. Everything works without them, more slowly.',
   'info.part.caches': 'Caches',
   'info.part.caches.what': 'Settings, rights and dictionaries, as they are read on every request.',
   'info.part.clock': 'Clock',

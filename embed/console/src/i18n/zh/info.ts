@@ -39,6 +39,8 @@ export const info: Record<keyof typeof en, string> = {
   'info.part.sign-in.what': '失败的登录集中于疑似反向代理的地址时提醒。',
   'info.part.permissions': '文件权限',
   'info.part.permissions.what': '以 root 运行，或他人可读取数据或配置时提醒。',
+  'info.part.search': '搜索',
+  'info.part.search.what': '大型数据集的文本索引，用于搜索。没有索引时功能不受影响，只是较慢。',
   'info.part.caches': '缓存',
   'info.part.caches.what': '每次请求读取的设置、权限和字典。',
   'info.part.clock': '时钟',
