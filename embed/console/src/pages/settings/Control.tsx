@@ -2,7 +2,7 @@ import { Checkbox, Input, InputNumber, Radio, Select, Switch } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import { lazy, Suspense } from 'react'
 import type { Setting } from '../../api/types'
-import { t } from '../../i18n'
+import { given, t } from '../../i18n'
 import { Color } from './Color'
 import { Image } from './Image'
 import { Json } from './Json'
@@ -69,7 +69,8 @@ export function Control(all: ControlProps) {
 }
 
 // Unit is what a value is counted in.
-function Unit({ text }: { text?: string }) {
+function Unit({ text: stored }: { text?: string }) {
+  const text = stored && given(stored)
   return <bdi title={text} style={{ maxWidth: 120, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}>{text}</bdi>
 }
 
