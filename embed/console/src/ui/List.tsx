@@ -1,9 +1,10 @@
-import { Button, Empty, Flex, Table, type TableProps, Typography } from 'antd'
+import { Button, Empty, Flex, type TableProps, Typography } from 'antd'
 import TableMeasureRowContext from 'antd/es/table/TableMeasureRowContext'
 import { type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
 import { t } from '../i18n'
 import { Bar } from './Bar'
 import { count } from './format'
+import { Records } from './Records'
 import type { useTable } from './useTable'
 
 type Props<T extends { id: number }> = {
@@ -56,7 +57,7 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
           {batch(chosen, whole ? list.total : undefined)}
         </Flex>
       )}
-      <Table<T>
+      <Records<T>
         {...list.table}
         columns={columns}
         locale={{ emptyText: list.table.loading ? ' ' : nothing }}

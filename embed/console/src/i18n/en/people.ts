@@ -12,6 +12,7 @@ export const people = {
   'people.mobile': 'Mobile',
   'people.contact': 'Contact',
   'people.dept': 'Department',
+  'people.belongs': 'Department and roles',
   'people.dept.none': 'No department',
   'people.role': 'Role',
   'people.roles': 'Roles',

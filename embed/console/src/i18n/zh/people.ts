@@ -14,6 +14,7 @@ export const people: Record<keyof typeof en, string> = {
   'people.mobile': '手机号',
   'people.contact': '联系方式',
   'people.dept': '部门',
+  'people.belongs': '部门和角色',
   'people.dept.none': '无部门',
   'people.role': '角色',
   'people.roles': '角色',
