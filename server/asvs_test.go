@@ -149,7 +149,7 @@ func TestThePasswordFieldsOfTheConsole(t *testing.T) {
 		must(t, err)
 		before := ""
 		for line := range strings.Lines(string(text)) {
-			masked := strings.Contains(line, "<Input.Password") || strings.Contains(line, `type="password"`) || strings.Contains(before, "<Input.Password")
+			masked := strings.Contains(line, "<Password") || strings.Contains(line, `type="password"`) || strings.Contains(before, "<Password")
 			before = line
 			managed := strings.Contains(line, `autoComplete="current-password"`) || strings.Contains(line, `autoComplete="new-password"`)
 			if managed {

@@ -51,6 +51,7 @@ func demand(tx *store.Tx, key string) error {
 type usersChange struct {
 	IDs    []store.ID `query:"ids" doc:"repeated keys, or joined by commas, at most 200; all or nothing"`
 	All    store.Flag `query:"all" doc:"1, instead of ids, changes all users that the parameters of GET /admin/list select, at most 10000. Requires the permission admin.list.query"`
+	Except []store.ID `query:"except" doc:"with all=1, users that are left out, at most 200; repeated keys, or joined by commas"`
 	DryRun store.Flag `query:"dry_run" doc:"1 runs the same checks and changes nothing"`
 	usersEdit
 }
@@ -116,6 +117,8 @@ func (req *Request) selected(tx *store.Tx, in *usersChange) ([]store.ID, error) 
 		return nil, errs.Field(errs.Malformed, "ids", "is required, or all=1")
 	case !bool(in.All) && ask.narrowed():
 		return nil, errs.Field(errs.Malformed, "ids", "conflicts with the parameters of the list; use all=1 with them")
+	case !bool(in.All) && in.Except != nil:
+		return nil, errs.Field(errs.Malformed, "except", "can only be used with all=1")
 	case bool(in.All):
 		if err := demand(tx, "admin.list.query"); err != nil {
 			return nil, err
@@ -128,6 +131,9 @@ func (req *Request) selected(tx *store.Tx, in *usersChange) ([]store.ID, error) 
 		}
 	}
 	seen, self := map[store.ID]bool{}, false
+	if bool(in.All) {
+		selected = slices.DeleteFunc(selected, func(id store.ID) bool { return slices.Contains(in.Except, id) })
+	}
 	others := make([]store.ID, 0, len(selected))
 	for _, id := range selected {
 		if id == req.Actor.ID {

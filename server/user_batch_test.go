@@ -57,6 +57,9 @@ func TestSeveralUsersAreChangedTogether(t *testing.T) {
 	in.ok("PUT", `/admin/list?all=1&filter=%7B%22dept_id%22%3A%5B`+sales.String()+`%5D%7D`, `{"dept_id":0}`, "owner").brief(200, `"count":2`)
 	in.ok("PUT", "/admin/list?all=1&keywordSearch=nobody", `{"status":0}`, "owner").brief(200, `"count":0`)
 	in.lists("/admin/list", "status", "owner", "1", "1", "0", "1")
+	in.ok("PUT", fmt.Sprintf("/admin/list?all=1&except=1,%d&except=%d&dry_run=1", bob, cleo), fmt.Sprintf(`{"dept_id":%d}`, sales), "owner").brief(200, `"count":1`)
+	in.ok("PUT", "/admin/list?all=1&except=1", `{"status":0}`, "owner").brief(200, `"count":2`)
+	in.lists("/admin/list", "status", "owner", "1", "0", "0", "0")
 }
 
 func TestAChangeOfSeveralUsersIsHeldToTheRulesOfOne(t *testing.T) {
@@ -75,6 +78,7 @@ func TestAChangeOfSeveralUsersIsHeldToTheRulesOfOne(t *testing.T) {
 		{"a filter without all", "PUT", "/admin/list?keywordSearch=e", `{"status":0}`, "owner", 400, []string{`"ids":`}, nil},
 		{"all said to be 0", "PUT", "/admin/list?all=0", `{"status":0}`, "owner", 400, []string{`"ids":`}, nil},
 		{"ids and all", "PUT", "/admin/list?ids=2&all=1", `{"status":0}`, "owner", 400, []string{`"all":`}, nil},
+		{"an exception from ids", "PUT", "/admin/list?ids=2,3&except=3", `{"status":0}`, "owner", 400, []string{`"except":`}, nil},
 		{"ids and a filter", "PUT", "/admin/list?ids=2&sex=1", `{"status":0}`, "owner", 400, []string{`"ids":`}, nil},
 		{"a page of all", "PUT", "/admin/list?all=1&page=2", `{"status":0}`, "owner", 400, []string{`"page":`}, nil},
 		{"an order of all", "PUT", "/admin/list?all=1&sorter=%7B%7D", `{"status":0}`, "owner", 400, []string{`"sorter":`}, nil},

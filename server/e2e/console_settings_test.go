@@ -320,3 +320,24 @@ func TestConsoleSettingsForWhoMayReadThem(t *testing.T) {
 	}
 	p.audit()
 }
+
+// TestConsoleSettingsShowUnits shows what the program's own numbers are counted in.
+func TestConsoleSettingsShowUnits(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	for language, units := range map[string][]string{
+		"en": {"session_idle_minutes minutes", "session_hours hours", "login_log_days days", "slow_request_ms ms", "image_megabytes MiB"},
+		"zh": {"session_idle_minutes 分钟", "session_hours 小时", "login_log_days 天", "slow_request_ms 毫秒", "image_megabytes MiB"},
+	} {
+		p := console(t, server)
+		p.before(fmt.Sprintf("try { localStorage.setItem('reeve.language', %s) } catch {}", quote(language)))
+		p.as(c.token)
+		for _, unit := range units {
+			key, unit, _ := strings.Cut(unit, " ")
+			p.open("/system/setting?keywordSearch=" + key)
+			p.in(".ant-input-number-suffix").see(unit)
+		}
+		p.audit()
+	}
+}

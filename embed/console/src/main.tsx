@@ -12,7 +12,8 @@ const root = createRoot(document.getElementById('root')!)
 if (token()) {
   askEarly()
   root.render(<Waiting />)
-  Promise.all([import('./app/App'), learn('frame')]).then(([{ App }]) => root.render(<App />), () => root.render(<Unreachable />))
+  const chinese = language === 'zh' ? import('./app/chinese') : undefined
+  Promise.all([import('./app/App'), chinese, learn('frame')]).then(([{ App }, words]) => root.render(<App locale={words?.zhCN} />), () => root.render(<Unreachable />))
 } else {
   root.render(<SignIn />)
 }

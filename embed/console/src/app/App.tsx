@@ -1,13 +1,9 @@
 import { nonce } from './nonce'
-import { App as Ant, ConfigProvider } from 'antd'
+import { App as Ant, ConfigProvider, type ConfigProviderProps } from 'antd'
 import enUS from 'antd/locale/en_US'
-import zhCN from 'antd/locale/zh_CN'
-import 'dayjs/locale/zh-cn'
-import dayjs from 'dayjs'
 import { useEffect } from 'react'
 import { Failure, hooks, show } from '../api/request'
 import { follow } from '../api/session'
-import { language } from '../i18n'
 import { words } from '../ui/words'
 import { usePrefersDark } from '../ui/dark'
 import { watch } from './reach'
@@ -15,7 +11,6 @@ import { ReachBar } from './ReachBar'
 import { Routing } from './Routing'
 import { dark, light } from './theme'
 
-dayjs.locale(language === 'zh' ? 'zh-cn' : 'en')
 watch()
 follow()
 
@@ -25,12 +20,13 @@ window.addEventListener('unhandledrejection', (e) => {
   if (e.reason instanceof Failure || (e.reason instanceof DOMException && e.reason.name === 'AbortError')) e.preventDefault()
 })
 
-// App is the console of who is signed in.
-export function App() {
+// App is the console of who is signed in; locale is what the component library says, in
+// English if it is absent.
+export function App({ locale = enUS }: { locale?: ConfigProviderProps['locale'] }) {
   const prefersDark = usePrefersDark()
   return (
     <ConfigProvider
-      locale={language === 'zh' ? zhCN : enUS}
+      locale={locale}
       csp={{ nonce }}
       button={{ autoInsertSpace: false }}
       getPopupContainer={(trigger) => trigger?.closest<HTMLElement>('main, header, nav') ?? document.body} // what opens belongs to where it is opened

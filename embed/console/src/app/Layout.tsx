@@ -1,4 +1,4 @@
-import { Drawer, Spin, theme } from 'antd'
+import { Spin, theme } from 'antd'
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { early } from '../api/early'
@@ -18,6 +18,7 @@ import { places, shown, titleOf } from './menu'
 import { Menus } from './Menus'
 
 const Palette = late(async () => (await Promise.all([import('./Palette'), learn('builtins')]))[0].Palette)
+const PhoneMenu = late(async () => (await import('./PhoneMenu')).PhoneMenu)
 const Help = late(async () => (await import('./Help')).Help)
 
 const folded = 'reeve.folded'
@@ -46,7 +47,7 @@ export function Layout({ children }: { children: ReactNode }) {
 }
 
 function Frame({ account, home, children }: { account: Account; home?: Home; children: ReactNode }) {
-  const [drawer, setDrawer] = useState(false)
+  const [drawer, setDrawer] = useState<boolean>() // undefined until it is first opened
   const [narrow, setNarrow] = useState(localStorage.getItem(folded) === '1')
   const [over, setOver] = useState<'palette' | 'help'>()
   const md = useWider('md')
@@ -58,7 +59,8 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
   const name = home?.title ?? 'Reeve'
   const docked = useDocked()
 
-  useEffect(() => setDrawer(false), [path])
+  const closeMenu = useCallback(() => setDrawer((before) => before && false), [])
+  useEffect(closeMenu, [path, closeMenu])
   useEffect(() => {
     document.title = [titleOf(path, all), name].filter(Boolean).join(' · ')
   }, [path, all, name])
@@ -82,11 +84,7 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
             <Brand name={name} logo={home?.logo} narrow={narrow} />
             <div className="frame-menus"><Menus menus={menus} narrow={narrow} /></div>
           </nav>
-        ) : (
-          <Drawer placement="left" open={drawer} onClose={() => setDrawer(false)} size={280} styles={{ body: { padding: '8px 0' } }} title={name}>
-            <nav aria-label={t('menu')}><Menus menus={menus} /></nav>
-          </Drawer>
-        )}
+        ) : drawer !== undefined && <PhoneMenu open={drawer} name={name} menus={menus} onClose={closeMenu} />}
         <div className="frame-body">
           <header className="frame-head" style={{ background: token.colorBgContainer, borderBottom: line }}>
             <Head narrow={narrow} onFold={fold} onSearch={() => setOver('palette')} onHelp={() => setOver('help')} />

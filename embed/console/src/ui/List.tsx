@@ -1,8 +1,10 @@
-import { Button, Empty, Flex, Table, type TableProps, Typography } from 'antd'
+import { Button, Empty, Flex, type TableProps, Typography } from 'antd'
 import TableMeasureRowContext from 'antd/es/table/TableMeasureRowContext'
 import { type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
 import { t } from '../i18n'
 import { Bar } from './Bar'
+import { count } from './format'
+import { Records } from './Records'
 import type { useTable } from './useTable'
 
 type Props<T extends { id: number }> = {
@@ -12,7 +14,10 @@ type Props<T extends { id: number }> = {
   search?: boolean
   filters?: ReactNode // between the search and the actions
   actions?: ReactNode
-  batch?: (chosen: T[]) => ReactNode // the actions on chosen records; without it none can be chosen
+  // batch is the actions on chosen records; without it none can be chosen. whole is how many
+  // match the search and filters, once all of those are chosen, which wholes offers.
+  batch?: (chosen: T[], whole?: number) => ReactNode
+  wholes?: boolean
   empty?: ReactNode // what to do while there is no record at all
   note?: ReactNode // what there is to say of all records
   table?: TableProps<T> // what else the table takes
@@ -20,11 +25,20 @@ type Props<T extends { id: number }> = {
 
 // List is a page of records: above it the search, the filters and the actions, and,
 // while records are chosen, what can be done with all of them.
-export function List<T extends { id: number }>({ title, list, columns, search, filters, actions, batch, empty, note, table }: Props<T>) {
+export function List<T extends { id: number }>({ title, list, columns, search, filters, actions, batch, wholes = false, empty, note, table }: Props<T>) {
   const [chosen, setChosen] = useState<T[]>([])
+  const [whole, setWhole] = useState(false)
   const rows = list.table.dataSource
   // Most often none are chosen, and then nothing is drawn again.
   useEffect(() => setChosen((before) => (before.length ? before.flatMap((old) => rows?.find((row) => row.id === old.id) ?? []) : before)), [rows])
+
+  const asked = list.params.toString()
+  useEffect(() => setWhole(false), [asked]) // others match now
+
+  const choose = (rows: T[]) => {
+    setChosen(rows)
+    setWhole(false)
+  }
 
   const keys = useMemo(() => chosen.map((row) => row.id), [chosen]) // another array would have the table draw all rows once more
 
@@ -36,16 +50,18 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
       <Bar title={title} list={list} search={search} filters={filters} actions={actions} />
       {note && <Typography.Paragraph type="secondary">{note}</Typography.Paragraph>}
       {batch && chosen.length > 0 && (
-        <Flex gap={8} wrap align="center" style={{ marginBottom: 16 }} role="toolbar" aria-label={t('selected', { n: chosen.length })}>
-          <Typography.Text strong>{t('selected', { n: chosen.length })}</Typography.Text>
-          {batch(chosen)}
+        <Flex className="list-batch" gap={8} wrap align="center" role="toolbar" aria-label={whole ? t('selected.whole', { n: count(list.total) }) : t('selected', { n: chosen.length })}>
+          <Typography.Text strong>{whole ? t('selected.whole', { n: count(list.total) }) : t('selected', { n: chosen.length })}</Typography.Text>
+          {wholes && !whole && chosen.length === rows?.length && list.total > chosen.length && <Button type="link" size="small" onClick={() => setWhole(true)}>{t('select.whole', { n: count(list.total) })}</Button>}
+          {whole && <Button type="link" size="small" onClick={() => choose([])}>{t('select.none')}</Button>}
+          {batch(chosen, whole ? list.total : undefined)}
         </Flex>
       )}
-      <Table<T>
+      <Records<T>
         {...list.table}
         columns={columns}
         locale={{ emptyText: list.table.loading ? ' ' : nothing }}
-        rowSelection={batch && { columnTitle: (all) => <InHead>{all}</InHead>, selectedRowKeys: keys, onChange: (_, rows) => setChosen(rows) }}
+        rowSelection={batch && { columnTitle: (all) => <InHead>{all}</InHead>, selectedRowKeys: keys, onChange: (_, rows) => choose(rows) }}
         {...table}
       />
     </>

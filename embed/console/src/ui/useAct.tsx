@@ -2,11 +2,13 @@ import { App, Button } from 'antd'
 import type { ReactNode } from 'react'
 import { t } from '../i18n'
 
+type Further = { label: string; onClick: () => void }
+
 type Question = { title: string; text?: ReactNode; ok: string; harmless?: boolean }
 
 // useAct is how a page speaks of what its user does: sure asks before something
 // that cannot be taken back, naming what follows from it; done says that something
-// has happened and, where that is possible, offers to undo it.
+// has happened and, where that is possible, offers to undo it or to look further.
 export function useAct() {
   const { message, modal } = App.useApp()
   return {
@@ -17,11 +19,12 @@ export function useAct() {
           onOk: () => answer(true), onCancel: () => answer(false),
         })
       }),
-    done: (text: string, undo?: () => Promise<void>): void => {
+    done: (text: string, undo?: () => Promise<void>, further?: Further): void => {
       const key = `done-${text}`
+      const offer = (label: string, act: () => void) => <Button type="link" size="small" onClick={() => { message.destroy(key); act() }}>{label}</Button>
       void message.open({
-        key, type: 'success', duration: undo ? 10 : 3,
-        content: undo ? <>{text} <Button type="link" size="small" onClick={() => { message.destroy(key); void undo() }}>{t('undo')}</Button></> : text,
+        key, type: 'success', duration: undo || further ? 10 : 3,
+        content: <>{text} {undo && offer(t('undo'), () => void undo())}{further && offer(further.label, further.onClick)}</>,
       })
     },
   }

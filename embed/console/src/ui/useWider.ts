@@ -12,8 +12,8 @@ const at = (pixels: number) => {
 }
 
 // The widths of the window at which pages change their shape: a phone's, a tablet's,
-// and a desk's.
-const widths = { md: at(768), lg: at(992), xl: at(1200), xxl: at(1600) }
+// and a desk's. Below the least there is no room for a table.
+const widths = { sm: at(640), md: at(768), lg: at(992), xl: at(1200), xxl: at(1600) }
 
 // useWider tells whether the window is at least so wide. It knows from the first
 // drawing on, so that no page is drawn for a phone first.

@@ -1,4 +1,5 @@
-import { Alert, Button, Form, Input, Typography } from 'antd'
+import { Alert, Button, Form, Typography } from 'antd'
+import Password from 'antd/es/input/Password'
 import { useState } from 'react'
 import { Failure, put } from '../../api/request'
 import { useAccount } from '../../app/account'
@@ -38,13 +39,13 @@ export function PasswordForm() {
       <Typography.Paragraph type="secondary">{t('password.others')}</Typography.Paragraph>
       {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16 }} />}
       <input type="text" name="username" autoComplete="username" value={info.username} readOnly hidden />
-      <Form.Item name="old_password" label={t('password.old')} rules={[required]}><Input.Password autoComplete="current-password" /></Form.Item>
-      <Form.Item name="new_password" label={t('password.new')} rules={[required]}><Input.Password autoComplete="new-password" /></Form.Item>
+      <Form.Item name="old_password" label={t('password.old')} rules={[required]}><Password autoComplete="current-password" /></Form.Item>
+      <Form.Item name="new_password" label={t('password.new')} rules={[required]}><Password autoComplete="new-password" /></Form.Item>
       <Form.Item
         name="again" label={t('password.again')} dependencies={['new_password']}
         rules={[required, ({ getFieldValue }) => ({ validator: (_, value) => (!value || value === getFieldValue('new_password') ? Promise.resolve() : Promise.reject(new Error(t('password.differ')))) })]}
       >
-        <Input.Password autoComplete="new-password" />
+        <Password autoComplete="new-password" />
       </Form.Item>
       <Button type="primary" htmlType="submit" loading={busy}>{t('password.change')}</Button>
     </Form>

@@ -1,4 +1,5 @@
 import { Alert, Button, Flex, Form, Input, Radio, Typography } from 'antd'
+import Password from 'antd/es/input/Password'
 import { useEffect, useState } from 'react'
 import { Failure, put } from '../../api/request'
 import type { User } from '../../api/types'
@@ -80,7 +81,7 @@ export function Profile() {
         <Form.Item name="email" label={t('account.email')}><Input inputMode="email" autoComplete="email" /></Form.Item>
         {another && (
           <Form.Item name="password" label={t('password.old')} extra={t('account.email_password')} rules={[{ required: true, message: t('form.required') }]}>
-            <Input.Password autoComplete="current-password" />
+            <Password autoComplete="current-password" />
           </Form.Item>
         )}
         <Form.Item name="mobile" label={t('account.mobile')}><Input type="tel" autoComplete="tel" /></Form.Item>

@@ -1,4 +1,5 @@
 import { Flex, Form, Input, Radio, Switch } from 'antd'
+import TextArea from 'antd/es/input/TextArea'
 import { useState } from 'react'
 import { get, post, put } from '../../api/request'
 import type { Dict } from '../../api/types'
@@ -57,7 +58,7 @@ export function DictDrawer({ open, dict, onSaved, onClose }: Props) {
           </Flex>
         </Radio.Group>
       </Form.Item>
-      <Form.Item name="describe" label={t('describe')}><Input.TextArea maxLength={1000} rows={3} /></Form.Item>
+      <Form.Item name="describe" label={t('describe')}><TextArea maxLength={1000} rows={3} /></Form.Item>
       <Form.Item name="status" required label={t('enabled')} extra={t('dicts.status.text')} valuePropName="checked"><Switch /></Form.Item>
     </FormDrawer>
   )

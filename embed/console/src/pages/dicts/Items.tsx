@@ -1,5 +1,5 @@
 import { ArrowDownOutlined, ArrowUpOutlined, CodeOutlined, DeleteOutlined, EditOutlined, PlusOutlined } from '@ant-design/icons'
-import { App, Button, Empty, Flex, Select, Switch, Table, type TableProps, Tag, theme, Typography } from 'antd'
+import { App, Button, Empty, Flex, Select, Switch, type TableProps, Tag, theme, Typography } from 'antd'
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { del, post, put } from '../../api/request'
 import type { Dict, DictItem } from '../../api/types'
@@ -8,9 +8,11 @@ import { type Key, t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { Find } from '../../ui/Find'
 import { count } from '../../ui/format'
+import { Records } from '../../ui/Records'
 import { turns } from '../../ui/turns'
 import { useAct } from '../../ui/useAct'
 import { useParts } from '../../ui/useParts'
+import { useWider } from '../../ui/useWider'
 import { wide } from '../../ui/Wide'
 import { Shown } from './Shown'
 import { useItems } from './useItems'
@@ -111,7 +113,8 @@ function Listed({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems
   }
 
   const { arrows, refs } = useArrows(items, (at) => set({ page: String(Math.floor(at / size) + 1) }))
-  const columns: TableProps<DictItem>['columns'] = [
+  const sm = useWider('sm')
+  const columns: NonNullable<TableProps<DictItem>['columns']> = [
     { title: t('sort'), dataIndex: 'sort', width: 128, render: (sort: number, item) => (change && !narrowed && (rows?.length ?? 0) > 1 ? <Flex align="center" gap={8}>{arrows(item)} {sort}</Flex> : sort) },
     { title: t('dicts.item.shown'), key: 'shown', render: (_, i) => <div style={{ minWidth: 96, maxWidth: 320 }}><Shown type={dict.type} status={i.status} label={i.label} /></div> },
     { title: t('dicts.item.value'), dataIndex: 'value', render: (value: string) => <div style={{ minWidth: 64, maxWidth: 320, overflowWrap: 'anywhere' }}><bdi style={{ fontFamily: 'ui-monospace, monospace' }}>{value}</bdi></div> },
@@ -147,8 +150,8 @@ function Listed({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems
         {create}
       </Flex>
       <span aria-live="polite" style={{ position: 'absolute', width: 1, height: 1, overflow: 'hidden', clipPath: 'inset(50%)' }}>{items.said}</span>
-      <Table<DictItem>
-        rowKey="id" size="middle" columns={columns} dataSource={found} loading={items.loading && { delay: 200 }} {...wide}
+      <Records<DictItem>
+        rowKey="id" size="middle" columns={sm ? columns : [columns[1]!, columns[0]!, ...columns.slice(2)]} dataSource={found} loading={items.loading && { delay: 200 }} {...wide}
         locale={{ emptyText: found ? nothing : ' ' }}
         pagination={{
           itemRender: turns,

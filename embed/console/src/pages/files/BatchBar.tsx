@@ -11,7 +11,7 @@ export function BatchBar({ chosen, actions }: { chosen: ReturnType<typeof useCho
   const files = chosen.rows
   if (files.length === 0) return null
   return (
-    <Flex gap={8} wrap align="center" style={{ marginBottom: 16 }} role="toolbar" aria-label={t('selected', { n: files.length })}>
+    <Flex className="list-batch" gap={8} wrap align="center" role="toolbar" aria-label={t('selected', { n: files.length })}>
       <Typography.Text strong>{t('selected', { n: files.length })}</Typography.Text>
       {files.length < chosen.of && <Button type="link" size="small" onClick={chosen.all}>{t('files.choose_all')}</Button>}
       <Button type="link" size="small" onClick={chosen.clear}>{t('files.choose_none')}</Button>

@@ -1,5 +1,6 @@
 import { PlusOutlined } from '@ant-design/icons'
 import { Button, Form, Input, InputNumber } from 'antd'
+import TextArea from 'antd/es/input/TextArea'
 import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { del, get, post, put } from '../../api/request'
@@ -84,7 +85,7 @@ export function FileGroups() {
       >
         <Form.Item name="name" label={t('name')} rules={[{ required: true, message: t('form.required') }]}><Input maxLength={100} dir="auto" /></Form.Item>
         <Form.Item name="sort" label={t('sort')} extra={t('files.group.sort')}><InputNumber precision={0} style={{ width: '100%' }} /></Form.Item>
-        <Form.Item name="describe" label={t('describe')}><Input.TextArea maxLength={1000} rows={4} dir="auto" /></Form.Item>
+        <Form.Item name="describe" label={t('describe')}><TextArea maxLength={1000} rows={4} dir="auto" /></Form.Item>
       </FormDrawer>
     </>
   )

@@ -1,9 +1,10 @@
 import { GlobalOutlined } from '@ant-design/icons'
-import { Table, type TableProps } from 'antd'
+import type { TableProps } from 'antd'
 import type { File } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { bytes } from '../../ui/format'
 import { InHead } from '../../ui/List'
+import { Records } from '../../ui/Records'
 import { Time } from '../../ui/Time'
 import type { useTable } from '../../ui/useTable'
 import { FileMenu } from './FileMenu'
@@ -25,7 +26,7 @@ type Props = {
 // FileTable shows files by what is known of them.
 export function FileTable({ table, order, chosen, groups, open, actions, selectable }: Props) {
   return (
-    <Table<File>
+    <Records<File>
       {...table} pagination={false}
       rowSelection={selectable ? {
         columnTitle: (all) => <InHead>{all}</InHead>,

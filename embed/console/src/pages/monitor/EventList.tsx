@@ -1,4 +1,4 @@
-import { Alert, Button, Card, Empty, Flex, Table, Typography } from 'antd'
+import { Alert, Button, Card, Empty, Flex, Typography } from 'antd'
 import { useMemo } from 'react'
 import { useLocation, useNavigate } from 'react-router'
 import type { RequestEvent, Stats } from '../../api/types'
@@ -6,6 +6,7 @@ import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Chart } from '../../ui/Chart'
 import { count } from '../../ui/format'
+import { Records } from '../../ui/Records'
 import { useLive } from '../../ui/useLive'
 import { useWider } from '../../ui/useWider'
 import { wide } from '../../ui/Wide'
@@ -43,7 +44,7 @@ export function EventList({ kind }: { kind: Kind }) {
       {kind === 'redis' && <Targets />}
       <Filters kind={kind} params={list.params} set={set} narrowed={list.narrowed} clear={list.clear} routes={routes} />
       {list.live && list.failure && <Alert type="warning" showIcon style={{ marginBottom: 16 }} title={words(list.failure)} />}
-      <Table<(typeof list.rows)[number]>
+      <Records<(typeof list.rows)[number]>
         rowKey="id" components={wide.components} size="small" pagination={false} tableLayout="fixed" columns={columns as never} dataSource={list.rows}
         loading={{ spinning: list.loading && !list.live, delay: 200 }} scroll={{ x: columns.reduce((sum, c) => sum + Number(c.width ?? 0), 0) }}
         locale={{ emptyText: list.loading ? ' ' : <Nothing list={list} /> }}

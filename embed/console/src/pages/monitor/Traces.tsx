@@ -1,5 +1,5 @@
 import { PlusOutlined } from '@ant-design/icons'
-import { Button, Empty, Flex, Table, Tag, Typography } from 'antd'
+import { Button, Empty, Flex, Tag, Typography } from 'antd'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { del } from '../../api/request'
@@ -7,6 +7,7 @@ import type { Trace, TraceList } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
+import { Records } from '../../ui/Records'
 import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
 import { useLive } from '../../ui/useLive'
@@ -63,7 +64,7 @@ export function Traces() {
         <Typography.Text type="secondary" style={{ maxWidth: 720 }}>{t('trace.text')}</Typography.Text>
         {start}
       </Flex>
-      <Table<Trace>
+      <Records<Trace>
         rowKey="id" size="middle" pagination={false} dataSource={traces} loading={{ spinning: !traces && !failure, delay: 200 }} {...wide}
         locale={{ emptyText: traces || failure ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure ? words(failure) : t('trace.empty')} /> : ' ' }}
         columns={[

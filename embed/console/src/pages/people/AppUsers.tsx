@@ -15,7 +15,7 @@ import { app } from './person'
 import { StatusSwitch } from './StatusSwitch'
 import { usePeople } from './usePeople'
 
-const Batch = lazy(async () => ({ default: (await import('./Batch')).Batch<AppUser> }))
+const Batch = lazy(async () => ({ default: (await import('./Batch')).Batch }))
 const AppUserForm = lazy(async () => ({ default: (await import('./AppUserForm')).AppUserForm }))
 
 // AppUsers are the people who sign in to the product behind the backend.
@@ -53,7 +53,7 @@ export function AppUsers() {
           },
         ]}
         batch={may('user.list.status') || may('user.list.delete')
-          ? (chosen) => <Suspense><Batch chosen={chosen} path={app.path} people={people} switches={may('user.list.status')} remove={may('user.list.delete') && 'each'} /></Suspense>
+          ? (chosen) => <Suspense><Batch chosen={chosen} people={people} switches={may('user.list.status')} remove={may('user.list.delete')} /></Suspense>
           : undefined}
       />
       <Suspense>

@@ -1,28 +1,28 @@
 import { Button } from 'antd'
 import { del, put } from '../../api/request'
+import type { AppUser } from '../../api/types'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
-import { names, type Person } from './person'
+import { app, names } from './person'
 import type { People } from './usePeople'
 
-type Props<T extends Person> = {
-  chosen: T[]
-  path: string // of the list
-  people: People<T>
+type Props = {
+  chosen: AppUser[]
+  people: People<AppUser>
   switches: boolean // may enable and disable
-  remove: false | 'each' | ((users: T[]) => Promise<void>) // 'each' where the interface deletes one at a time
+  remove: boolean
 }
 
-// Batch is what can be done with all chosen users. What the interface does one at a
-// time goes on beside its progress.
-export function Batch<T extends Person>({ chosen, path, people, switches, remove }: Props<T>) {
+// Batch is what can be done with all chosen app users. The interface does it one at a
+// time, which goes on beside its progress.
+export function Batch({ chosen, people, switches, remove }: Props) {
   const { sure } = useAct()
   const none = chosen.length === 0
 
-  function turn(users: T[], to: 0 | 1) {
+  function turn(users: AppUser[], to: 0 | 1) {
     people.run({
       title: t(to ? 'people.batch.enable' : 'people.batch.disable'), done: t(to ? 'people.batch.enabled' : 'people.batch.disabled', { n: users.length }),
-      on: users, act: (user) => put(`${path}/${user.id}/status`, { status: to }, { quiet: true }),
+      on: users, act: (user) => put(`${app.path}/${user.id}/status`, { status: to }, { quiet: true }),
       undo: () => turn(users, to ? 0 : 1),
     })
   }
@@ -34,16 +34,16 @@ export function Batch<T extends Person>({ chosen, path, people, switches, remove
     if (ok) switched(0)
   }
 
-  async function deleteEach() {
+  async function deleteAll() {
     const ok = await sure({ title: t('people.delete.sure', { names: names(chosen) }), text: t('people.delete.app_text'), ok: t('delete') })
-    if (ok) people.run({ title: t('people.batch.delete'), done: t('people.deleted', { n: chosen.length }), on: chosen, act: (user) => del(`${path}/${user.id}`, {}, { quiet: true }) })
+    if (ok) people.run({ title: t('people.batch.delete'), done: t('people.deleted', { n: chosen.length }), on: chosen, act: (user) => del(`${app.path}/${user.id}`, {}, { quiet: true }) })
   }
 
   return (
     <>
       {switches && <Button disabled={none} onClick={() => switched(1)}>{t('people.enable')}</Button>}
       {switches && <Button disabled={none} onClick={() => void disable()}>{t('people.disable')}</Button>}
-      {remove && <Button disabled={none} onClick={() => void (remove === 'each' ? deleteEach() : remove(chosen))}>{t('delete')}</Button>}
+      {remove && <Button disabled={none} onClick={() => void deleteAll()}>{t('delete')}</Button>}
     </>
   )
 }

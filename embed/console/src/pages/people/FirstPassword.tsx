@@ -1,4 +1,5 @@
-import { Form, Input, Radio } from 'antd'
+import { Form, Radio } from 'antd'
+import Password from 'antd/es/input/Password'
 import { t } from '../../i18n'
 
 // Chosen is a password that was typed, or the wish for one that the server makes.
@@ -16,7 +17,7 @@ export function FirstPassword() {
       <Form.Item noStyle dependencies={['generated']}>
         {(form) => form.getFieldValue('generated') === false && (
           <Form.Item name="password" label={t('people.password.new')} rules={[{ required: true, message: t('form.required') }]} extra={t('people.password.hint')}>
-            <Input.Password autoComplete="new-password" />
+            <Password autoComplete="new-password" />
           </Form.Item>
         )}
       </Form.Item>

@@ -1,5 +1,5 @@
 import { DownloadOutlined, InboxOutlined } from '@ant-design/icons'
-import { Alert, Button, Drawer, Flex, Spin, Table, Typography, Upload } from 'antd'
+import { Alert, Button, Drawer, Flex, Form, Select, Spin, Table, Typography, Upload } from 'antd'
 import { useEffect, useState } from 'react'
 import { Failure, request, save } from '../../api/request'
 import type { Import as Answer } from '../../api/types'
@@ -12,6 +12,10 @@ import { Verdicts } from './Verdicts'
 
 const columns = ['username', 'nickname', 'email', 'mobile', 'sex', 'department', 'roles', 'status'] as const
 
+// The encodings in which spreadsheets save a table; automatic where the server decides.
+const charsets = ['', 'utf-8', 'utf-16', 'windows-1252', 'gb18030'] as const
+type Charset = (typeof charsets)[number]
+
 type Props = { open: boolean; onClose: () => void; onDone: () => void }
 
 // Import makes users of a file. What would become of each row is seen first, of the
@@ -21,10 +25,13 @@ export function Import({ open, onClose, onDone }: Props) {
   const [answer, setAnswer] = useState<Answer>()
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
+  const [charset, setCharset] = useState<Charset>('')
   const { done } = useAct()
   const md = useWider('md')
   useEffect(() => {
-    if (open) begin(undefined)
+    if (!open) return
+    begin(undefined)
+    setCharset('')
   }, [open])
 
   function begin(next?: File) {
@@ -33,27 +40,35 @@ export function Import({ open, onClose, onDone }: Props) {
     setProblem('')
   }
 
-  async function ask(of: File, dryRun: boolean) {
+  async function ask(of: File, dryRun: boolean, as = charset) {
     setBusy(true)
     setProblem('')
     try {
       const form = new FormData()
       form.append('file', of)
-      return await request<Answer>('POST', '/admin/list-import', { form, query: dryRun ? { dry_run: 1 } : {}, quiet: true })
+      return await request<Answer>('POST', '/admin/list-import', { form, query: { dry_run: dryRun ? 1 : undefined, charset: as }, quiet: true })
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
-      setProblem(cause.errors.file ?? words(cause))
+      setProblem(cause.errors.file ?? cause.errors.charset ?? words(cause))
     } finally {
       setBusy(false)
     }
   }
 
   async function check(chosen: File) {
-    const kept = new File([await chosen.arrayBuffer()], chosen.name, { type: chosen.type })
+    await look(new File([await chosen.arrayBuffer()], chosen.name, { type: chosen.type }), charset)
+  }
+
+  // look shows what would become of a file. One that cannot be read stays: it may be in
+  // another encoding.
+  async function look(kept: File, as: Charset) {
     begin(kept)
-    const verdicts = await ask(kept, true)
-    if (!verdicts) setFile(undefined)
-    setAnswer(verdicts)
+    setAnswer(await ask(kept, true, as))
+  }
+
+  function read(as: Charset) {
+    setCharset(as)
+    if (file) void look(file, as)
   }
 
   async function importAll() {
@@ -77,13 +92,15 @@ export function Import({ open, onClose, onDone }: Props) {
         </Flex>
       }
     >
+      <Form layout="vertical">
+        <Form.Item label={t('people.import.charset')} htmlFor="charset" extra={t('people.import.charset.hint')}>
+          <Select<Charset> id="charset" style={{ maxWidth: 320 }} value={charset} disabled={busy} onChange={read} options={charsets.map((value) => ({ value, label: t(`people.import.charset.${value || 'auto'}`) }))} />
+        </Form.Item>
+      </Form>
       {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16, overflowWrap: 'anywhere' }} />}
-      {file
-        ? <>
-            <Typography.Paragraph strong ellipsis title={file.name}>{file.name}</Typography.Paragraph>
-            {answer ? <Verdicts of={answer} /> : busy && <Spin description={t('people.import.checking')}><div style={{ height: 120 }} /></Spin>}
-          </>
-        : <Choose onChoose={(chosen) => void check(chosen)} />}
+      {file && <Typography.Paragraph strong ellipsis title={file.name}>{file.name}</Typography.Paragraph>}
+      {answer ? <Verdicts of={answer} /> : busy && <Spin description={t('people.import.checking')}><div style={{ height: 120 }} /></Spin>}
+      {!answer && !busy && <Choose onChoose={(chosen) => void check(chosen)} />}
     </Drawer>
   )
 }

@@ -1,10 +1,11 @@
-import { Button, Drawer, Empty, Flex, Table, Tag, Typography } from 'antd'
+import { Button, Drawer, Empty, Flex, Tag, Typography } from 'antd'
 import { useRef } from 'react'
 import { del } from '../../api/request'
 import type { Session, SessionPage } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
+import { Records } from '../../ui/Records'
 import { Time } from '../../ui/Time'
 import { turns } from '../../ui/turns'
 import { useWider } from '../../ui/useWider'
@@ -48,7 +49,7 @@ function Sessions({ user, realm }: { user: Person; realm: Realm }) {
   return (
     <Flex vertical gap={16} ref={box} tabIndex={-1} style={{ outline: 'none' }}>
       {may('system.session.delete') && others.length > 1 && <Button style={{ alignSelf: 'end' }} onClick={() => void end(others)}>{t('people.sessions.all')}</Button>}
-      <Table<Session>
+      <Records<Session>
         rowKey="id" size="middle" dataSource={data?.data} loading={loading && !data} {...wide} pagination={{ hideOnSinglePage: true, itemRender: turns, showSizeChanger: false }}
         locale={{ emptyText: data ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('people.sessions.none')} /> : ' ' }}
         columns={[

@@ -11,13 +11,14 @@ import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
 import { useWider } from '../../ui/useWider'
+import { selecting } from './asked'
 import { backend } from './person'
 import { deptsWidth } from './depts-open'
 import { Filters } from './Filters'
 import { usePeople } from './usePeople'
 import { userColumns } from './userColumns'
 
-const Batch = lazy(async () => ({ default: (await import('./Batch')).Batch<User> }))
+const UserBatch = lazy(async () => ({ default: (await import('./UserBatch')).UserBatch }))
 const Depts = lazy(async () => ({ default: (await import('./Depts')).Depts }))
 const DeptSelect = lazy(async () => ({ default: (await import('./DeptSelect')).DeptSelect }))
 const UserForm = lazy(async () => ({ default: (await import('./UserForm')).UserForm }))
@@ -72,14 +73,10 @@ export function Users() {
             </>
           }
           columns={userColumns({ list, own, may, people, edit: (user) => form.show({ user }), explain: explained.show })}
-          batch={may('admin.list.status') || may('admin.list.delete') ? (chosen) => (
-            <Suspense>
-              <Batch
-                chosen={chosen.filter((u) => u.id !== own)} path={backend.path} people={people}
-                switches={may('admin.list.status')} remove={may('admin.list.delete') && people.removeAll}
-              />
-            </Suspense>
+          batch={may('admin.list.status') || may('admin.list.update') || may('admin.list.delete') ? (chosen, whole) => (
+            <Suspense><UserBatch chosen={chosen} whole={whole} params={list.params} depts={depts} roles={roles} reload={list.reload} remove={people.removeAll} /></Suspense>
           ) : undefined}
+          wholes={may('admin.list.status') || may('admin.list.update')}
         />
       </div>
       <Suspense>
@@ -104,9 +101,5 @@ function Room() {
 
 // exportAs downloads everybody whom the list would show, on all of its pages.
 async function exportAs(params: URLSearchParams) {
-  const query: Record<string, string | string[]> = {}
-  for (const name of params.keys()) {
-    if (!['page', 'pageSize', 'new'].includes(name)) query[name] = name.endsWith('[]') ? params.getAll(name) : (params.get(name) ?? '')
-  }
-  save(await download('/admin/list-export', query))
+  save(await download('/admin/list-export', { ...selecting(params), sorter: params.get('sorter') }))
 }

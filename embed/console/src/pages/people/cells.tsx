@@ -32,7 +32,7 @@ export function Contact({ user }: { user: Person }) {
   if (!user.email && !user.mobile) return <>—</>
   return (
     <div style={{ lineHeight: 1.4 }}>
-      {user.email && <Cell width={168}>{user.email}</Cell>}
+      {user.email && <Cell width={232}>{user.email}</Cell>}
       {user.mobile && <bdi className="second">{user.mobile}</bdi>}
     </div>
   )

@@ -1,4 +1,4 @@
-import { type TableProps, Tag, Typography } from 'antd'
+import { Flex, type TableProps, Tag, Typography } from 'antd'
 import type { Access, User } from '../../api/types'
 import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
@@ -21,14 +21,13 @@ type Props = {
 export function userColumns({ list, own, may, people, edit, explain }: Props): TableProps<User>['columns'] {
   return [
     { title: t('people.user'), ...list.order('username'), render: (_, user) => <Who user={user} own={user.id === own} /> },
-    { title: t('people.dept'), dataIndex: 'dept_name', render: (name: string) => <Cell width={120}>{name}</Cell> },
-    { title: t('people.roles'), dataIndex: 'role_names', render: (_, user) => <Roles user={user} /> },
+    { title: t('people.belongs'), key: 'belongs', render: (_, user) => <Belongs user={user} /> },
     { title: t('people.contact'), key: 'contact', render: (_, user) => <Contact user={user} /> },
     {
       title: t('enabled'), dataIndex: 'status',
       render: (_, user) => <StatusSwitch user={user} path={backend.path} may={may('admin.list.status')} own={user.id === own} reload={list.reload} />,
     },
-    { title: t('people.login_time'), ...list.order('login_time'), render: (at: string | null) => (at ? <Time at={at} /> : <Typography.Text type="secondary">{t('people.never')}</Typography.Text>) },
+    { title: t('people.login_time'), ...list.order('login_time'), render: (at: string | null) => <div className="narrow">{at ? <Time at={at} /> : <Typography.Text type="secondary">{t('people.never')}</Typography.Text>}</div> },
     { title: t('created_at'), ...list.order('created_at'), responsive: ['xxl'], render: (at: string) => <Time at={at} /> },
     {
       title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
@@ -50,10 +49,20 @@ export function userColumns({ list, own, may, people, edit, explain }: Props): T
 
 const shown = 2
 
+// Belongs is a user's department and, below it, the roles.
+function Belongs({ user }: { user: User }) {
+  if (!user.dept_name && user.role_names.length === 0) return <>—</>
+  return (
+    <Flex vertical gap={4} align="start">
+      {user.dept_name && <Cell width={176}>{user.dept_name}</Cell>}
+      {user.role_names.length > 0 && <Roles user={user} />}
+    </Flex>
+  )
+}
+
 // Roles are the first of a user's roles, and how many there are beside them.
 function Roles({ user }: { user: User }) {
   const more = user.role_names.slice(shown)
-  if (user.role_names.length === 0) return <>—</>
   return (
     <span style={{ display: 'inline-flex', gap: 4, flexWrap: 'wrap', maxWidth: 180 }}>
       {user.role_names.slice(0, shown).map((name, i) => (

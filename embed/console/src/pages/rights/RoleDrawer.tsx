@@ -1,4 +1,5 @@
 import { Form, Input, InputNumber, Switch } from 'antd'
+import TextArea from 'antd/es/input/TextArea'
 import { useRef } from 'react'
 import { get, post, put } from '../../api/request'
 import type { Role } from '../../api/types'
@@ -42,7 +43,7 @@ export function RoleDrawer({ edits, onClose, again, saved }: Props) {
       initial={role ? valuesOf(role) : { name: '', description: '', sort: 0, status: true }}
     >
       <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}><Input maxLength={64} /></Form.Item>
-      <Form.Item name="description" label={t('describe')}><Input.TextArea maxLength={1000} rows={4} /></Form.Item>
+      <Form.Item name="description" label={t('describe')}><TextArea maxLength={1000} rows={4} /></Form.Item>
       <Form.Item name="sort" label={t('sort')} rules={[{ required: true, message: t('form.required') }]}><InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} /></Form.Item>
       <Form.Item name="status" label={t('enabled')} required valuePropName="checked"><Switch /></Form.Item>
     </FormDrawer>

@@ -117,7 +117,7 @@ export function Roles() {
 
 function Name({ role }: { role: Role }) {
   return (
-    <Flex vertical style={{ width: 256 }}>
+    <Flex vertical style={{ width: 256, maxWidth: '100%' }}>
       <Flex gap={8} align="center">
         <Typography.Text ellipsis title={role.name}><bdi>{role.name}</bdi></Typography.Text>
         {role.status === 0 && <Tag variant="filled">{t('disabled')}</Tag>}

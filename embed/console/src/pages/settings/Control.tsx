@@ -1,7 +1,8 @@
 import { Checkbox, Input, InputNumber, Radio, Select, Switch } from 'antd'
+import TextArea from 'antd/es/input/TextArea'
 import { lazy, Suspense } from 'react'
 import type { Setting } from '../../api/types'
-import { t } from '../../i18n'
+import { given, t } from '../../i18n'
 import { Color } from './Color'
 import { Image } from './Image'
 import { Json } from './Json'
@@ -33,7 +34,7 @@ export function Control(all: ControlProps) {
   const wrapped = { maxWidth: '100%', overflowWrap: 'anywhere', overflow: 'clip', overflowClipMargin: 4 } as const // some texts cannot be wrapped
   switch (of.type) {
     case 'textarea':
-      return <Input.TextArea {...rest} {...length} rows={Number(hint('rows')) || lines(value)} placeholder={hint('placeholder')} value={value} onChange={(e) => onChange?.(e.target.value)} />
+      return <TextArea {...rest} {...length} rows={Number(hint('rows')) || lines(value)} placeholder={hint('placeholder')} value={value} onChange={(e) => onChange?.(e.target.value)} />
     case 'number':
       return (
         <InputNumber
@@ -68,7 +69,8 @@ export function Control(all: ControlProps) {
 }
 
 // Unit is what a value is counted in.
-function Unit({ text }: { text?: string }) {
+function Unit({ text: stored }: { text?: string }) {
+  const text = stored && given(stored)
   return <bdi title={text} style={{ maxWidth: 120, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}>{text}</bdi>
 }
 

@@ -1,4 +1,5 @@
 import { Alert, Form, Input, Switch } from 'antd'
+import TextArea from 'antd/es/input/TextArea'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { get, post, put } from '../../api/request'
@@ -48,7 +49,7 @@ export function GroupDrawer({ open, group, builtin, load, onClose }: Props) {
       {builtin && <Alert type="info" showIcon title={t('settings.group.builtin')} style={{ marginBottom: 16 }} />}
       <Form.Item name="title" label={t('settings.title')} rules={[{ required: true, message: t('form.required') }]}><Input maxLength={100} /></Form.Item>
       <Form.Item name="key" label={t('settings.key')} extra={t('settings.group.key.text')} rules={[{ required: true, message: t('form.required') }]}><Input maxLength={64} disabled={builtin} spellCheck={false} /></Form.Item>
-      <Form.Item name="remark" label={t('describe')}><Input.TextArea maxLength={1000} rows={3} /></Form.Item>
+      <Form.Item name="remark" label={t('describe')}><TextArea maxLength={1000} rows={3} /></Form.Item>
       <Form.Item name="public" required label={t('settings.public')} extra={t('settings.public.text')} valuePropName="checked"><Switch /></Form.Item>
     </FormDrawer>
   )

@@ -1,5 +1,6 @@
 import { AlignLeftOutlined } from '@ant-design/icons'
-import { Button, Flex, Input } from 'antd'
+import { Button, Flex } from 'antd'
+import TextArea from 'antd/es/input/TextArea'
 import { t } from '../../i18n'
 import { type ControlProps, lines } from './Control'
 
@@ -8,7 +9,7 @@ import { type ControlProps, lines } from './Control'
 export function Json({ of: _, value = '', onChange, ...rest }: ControlProps) {
   return (
     <Flex vertical gap={8} align="start">
-      <Input.TextArea
+      <TextArea
         {...rest} rows={lines(value)} spellCheck={false} style={{ fontFamily: 'ui-monospace, monospace', fontSize: 13 }}
         value={value} onChange={(e) => onChange?.(e.target.value)}
       />

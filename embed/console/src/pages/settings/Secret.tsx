@@ -1,4 +1,5 @@
-import { Button, Flex, Input, Typography } from 'antd'
+import { Button, Flex, Typography } from 'antd'
+import Password from 'antd/es/input/Password'
 import { useState } from 'react'
 import { t } from '../../i18n'
 import type { ControlProps } from './Control'
@@ -11,7 +12,7 @@ export function Secret({ of, value, onChange, ...rest }: ControlProps) {
   const removed = stored && value === '' && !typing
   return (
     <Flex vertical gap={8} align="start">
-      <Input.Password
+      <Password
         {...rest} autoComplete="new-password" style={{ maxWidth: 400 }} placeholder={removed ? t('settings.secret.removed') : stored ? t('settings.secret.stored') : t('settings.secret.none')}
         value={value ?? ''} onFocus={() => setTyping(true)} onBlur={() => setTyping(false)} onChange={(e) => onChange?.(e.target.value || undefined)}
       />

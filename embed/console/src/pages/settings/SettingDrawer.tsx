@@ -1,4 +1,5 @@
 import { Alert, Form, type FormInstance, Input, InputNumber, Select } from 'antd'
+import TextArea from 'antd/es/input/TextArea'
 import { useState } from 'react'
 import { Failure, get, post, put } from '../../api/request'
 import type { Option, Prop, Setting } from '../../api/types'
@@ -88,7 +89,7 @@ function Fields({ form, groups, stored, builtin }: { form: FormInstance<Values>;
       {builtin && <Alert type="info" showIcon title={t('settings.builtin.fixed')} style={{ marginBottom: 16 }} />}
       <Form.Item name="title" label={t('settings.title')} rules={required}><Input maxLength={100} /></Form.Item>
       <Form.Item name="key" label={t('settings.key')} extra={t('settings.key.text')} rules={required}><Input maxLength={64} disabled={builtin} spellCheck={false} /></Form.Item>
-      <Form.Item name="describe" label={t('describe')} extra={t('settings.describe.text')}><Input.TextArea maxLength={1000} rows={3} /></Form.Item>
+      <Form.Item name="describe" label={t('describe')} extra={t('settings.describe.text')}><TextArea maxLength={1000} rows={3} /></Form.Item>
       <Form.Item name="group_id" label={t('settings.group')} rules={required}>
         <Select disabled={builtin} options={groups.map((g) => ({ value: g.id, label: given(g.title) }))} showSearch={{ optionFilterProp: 'label' }} />
       </Form.Item>

@@ -1,0 +1,9 @@
+// What the component library and the calendar say in Chinese. Only those who read Chinese
+// load it.
+import zhCN from 'antd/locale/zh_CN'
+import dayjs from 'dayjs'
+import 'dayjs/locale/zh-cn'
+
+dayjs.locale('zh-cn')
+
+export { zhCN }

@@ -1,0 +1,93 @@
+import { Alert, Form, Modal, Select, TreeSelect } from 'antd'
+import { useEffect, useState } from 'react'
+import { Failure, put, type Query } from '../../api/request'
+import type { DeptNode, Role, User, UsersChanged } from '../../api/types'
+import { t } from '../../i18n'
+import { count } from '../../ui/format'
+import { words } from '../../ui/words'
+import type { Change } from './UserBatch'
+
+type Asked = { what: 'dept_id' | 'role_ids'; on: User[]; query: Query }
+
+type Props = Asked & {
+  open: boolean
+  depts: DeptNode[]
+  roles: Role[]
+  apply: (asked: Asked, body: Change) => Promise<void>
+  onClose: () => void
+}
+
+// BatchDialog asks for the department or the roles of many users, and tells how many
+// would be changed before they are.
+export function BatchDialog({ open, what, on, query, depts, roles, apply, onClose }: Props) {
+  const [dept, setDept] = useState<number>()
+  const [given, setGiven] = useState<number[]>()
+  const [found, setFound] = useState<number>() // how many would be changed
+  const [problem, setProblem] = useState('')
+  const [busy, setBusy] = useState(false)
+  const body: Change | undefined = what === 'dept_id' ? (dept === undefined ? undefined : { dept_id: dept }) : given && { role_ids: given }
+  const sent = JSON.stringify(body)
+  const selected = JSON.stringify(query)
+
+  useEffect(() => {
+    if (!open) return
+    setDept(undefined)
+    setGiven(undefined)
+  }, [open])
+
+  const failed = (cause: unknown) => {
+    if (!(cause instanceof Failure)) throw cause
+    setProblem(Object.values(cause.errors)[0] ?? words(cause))
+  }
+
+  useEffect(() => {
+    setFound(undefined)
+    setProblem('')
+    if (!open || sent === undefined) return
+    const question = new AbortController()
+    put<UsersChanged>('/admin/list', JSON.parse(sent), { query: { ...(JSON.parse(selected) as Query), dry_run: 1 }, quiet: true, signal: question.signal })
+      .then((answer) => setFound(answer.count), (cause) => { if (!question.signal.aborted) failed(cause) })
+    return () => question.abort()
+  }, [open, sent, selected])
+
+  async function submit() {
+    setBusy(true)
+    try {
+      await apply({ what, on, query }, body!)
+      onClose()
+    } catch (cause) {
+      failed(cause)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Modal
+      title={t(what === 'dept_id' ? 'people.batch.move' : 'people.batch.roles')} open={open} onCancel={onClose} destroyOnHidden
+      okText={t('people.batch.apply')} okButtonProps={{ disabled: !found, loading: busy }} cancelText={t('cancel')} onOk={() => void submit()}
+    >
+      <Form layout="vertical">
+        {what === 'dept_id' ? (
+          <Form.Item label={t('people.dept')} htmlFor="batch-dept">
+            <TreeSelect<number, DeptNode>
+              id="batch-dept" showSearch={{ treeNodeFilterProp: 'name' }} treeDefaultExpandedKeys={depts.map((d) => d.id)} placeholder={t('people.batch.move.pick')} value={dept} onChange={setDept}
+              treeData={[{ id: 0, name: t('people.dept.none') } as DeptNode, ...depts]} fieldNames={{ label: 'name', value: 'id', children: 'children' }}
+            />
+          </Form.Item>
+        ) : (
+          <Form.Item label={t('people.roles')} htmlFor="batch-roles" extra={t('people.batch.roles.hint')}>
+            <Select
+              id="batch-roles" mode="multiple" showSearch={{ optionFilterProp: 'label' }} placeholder={t('people.batch.roles.pick')} value={given} onChange={setGiven}
+              options={roles.map((role) => ({ value: role.id, label: role.status ? role.name : t('people.roles.off', { name: role.name }) }))}
+            />
+          </Form.Item>
+        )}
+      </Form>
+      <div aria-live="polite" style={{ minHeight: 40 }}>
+        {problem && <Alert type="error" showIcon title={problem} style={{ overflowWrap: 'anywhere' }} />}
+        {found !== undefined && <Alert type="info" showIcon title={found ? t('people.batch.will', { n: count(found) }) : t('people.batch.nothing')} />}
+      </div>
+    </Modal>
+  )
+}

@@ -1,0 +1,10 @@
+import { Table, type TableProps } from 'antd'
+import { type ComponentType, lazy, Suspense } from 'react'
+import { useWider } from './useWider'
+
+const Cards = lazy(async () => ({ default: (await import('./Cards')).Cards as ComponentType<TableProps> }))
+
+// Records is a list as a table or, where a window is too narrow for one, as cards.
+export function Records<T extends object>(props: TableProps<T>) {
+  return useWider('sm') ? <Table<T> {...props} /> : <Suspense><Cards {...(props as TableProps)} /></Suspense>
+}

@@ -1,0 +1,134 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// everyList is a server with something in each list, and where the console shows them.
+func everyList(t *testing.T) (*process, *client, []string) {
+	t.Helper()
+	server, c := office(t)
+	c.create("/admin/list", "username", "maximilian", "nickname", "Maximilian Berger", "email", "maximilian.berger@example.org", "mobile", "+49 30 1234567", "dept_id", 1,
+		"role_ids", []int64{c.roleWith("Accounting and reporting", "file", "file.list", "file.list.query")}, "password", password)
+	c.importCSV("username,nickname", 1, 2, func(n int) string { return fmt.Sprintf("made%d,Made", n) })
+	signedInAs(t, server, "ann")
+	newClient(t, server).want(401, "POST", "/admin/login", object("username", "ann", "password", "wrong"))
+	c.create("/user/list", "username", "customer", "email", "customer@example.org", "password", password)
+	dict := c.dict("order_state", "badge", "Paid", "Sent")
+	c.fileGroup("Reports")
+	c.keepsText("report.txt", "text")
+	c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", c.keepsText("old.txt", "old").ID), "")
+	c.want(200, "POST", "/system/monitor/trace", object("ip", "203.0.113.1"))
+	return server, c, []string{
+		"/admin/list", "/user/list", "/admin/role", "/file/list?view=list", "/file/group", "/file/trash", "/system/session", "/system/loginlog", "/system/job",
+		"/system/monitor/request", "/system/monitor/auth", "/system/monitor/query", "/system/monitor/cache", "/system/monitor/trace",
+		dict, "/account/sessions", "/account/loginlog",
+	}
+}
+
+// TestConsoleCards holds that every list shows cards on a phone, whole and usable.
+func TestConsoleCards(t *testing.T) {
+	t.Parallel()
+	server, c, lists := everyList(t)
+	p := signedInAt(t, server, c, "/")
+	for _, width := range []int64{390, 320} {
+		p.width(width)
+		for _, path := range lists {
+			p.open(path)
+			p.settle()
+			var seen struct {
+				Tables, Cards int
+				Wide          []string
+			}
+			p.until("read the cards of "+path, func() error {
+				return evaluate(p, `(() => {
+					if (!document.querySelector('main .cards > li')) throw new Error('there are none')
+					return {
+					Tables: [...document.querySelectorAll('main table')].filter(shown).length,
+					Cards: document.querySelectorAll('main .cards > li').length,
+					Wide: [...document.querySelectorAll('main .cards :is(li, dd, .cards-head > [id])')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText),
+				} })()`, &seen)
+			})
+			if seen.Tables > 0 || seen.Cards == 0 || len(seen.Wide) > 0 {
+				t.Errorf("%s, %d wide: %d tables, %d cards, cut: %q", path, width, seen.Tables, seen.Cards, seen.Wide)
+			}
+			p.noSidewaysScroll()
+			if width == 390 {
+				p.audit()
+			}
+			p.shoot(fmt.Sprintf("cards-%s-%d", strings.NewReplacer("/", "-", "?", "-", "=", "-").Replace(path), width))
+		}
+	}
+}
+
+// TestConsoleCardsAreUsed chooses, sorts, turns and changes records on a phone.
+func TestConsoleCardsAreUsed(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	for i := range 12 {
+		c.create("/admin/list", "username", fmt.Sprintf("temp%02d", i), "password", password)
+	}
+	p := signedInAt(t, server, c, "/admin/list?keywordSearch=temp")
+	p.width(390)
+	p.see("temp00")
+	p.choose("Sort by", "User, descending")
+	p.at("/admin/list?keywordSearch=temp&sorter=" + "%7B%22username%22%3A%22descend%22%7D")
+	p.see("temp11")
+	p.gone("temp00")
+	p.row("temp11").click("checkbox", "temp11")
+	p.see("1 selected")
+	p.row("temp10").click("checkbox", "temp10")
+	p.audit()
+	p.shoot("cards-chosen")
+	p.click("button", "Disable")
+	p.confirm("Disable")
+	p.see("2 users are disabled and signed out.")
+	p.row("temp10").find("switch", "temp10 is disabled")
+	p.click("checkbox", "Select all")
+	p.see("10 selected")
+	p.click("button", "Select all 12 that match")
+	p.see("All 12 selected")
+	p.click("button", "Clear selection")
+	p.gone("12 selected")
+	p.click("button", "Next page")
+	p.at("/admin/list?keywordSearch=temp&sorter=" + "%7B%22username%22%3A%22descend%22%7D&page=2")
+	p.row("temp00").click("button", "Edit temp00")
+	p.dialog().fill("Nickname", "Zero")
+	p.dialog().click("button", "Save")
+	p.row("Zero").see("temp00")
+	p.row("Zero").click("button", "More for temp00")
+	p.in(".ant-dropdown:not(.ant-dropdown-hidden)").click("menuitem", "Delete")
+	p.confirm("Delete")
+	p.gone("Zero")
+}
+
+// TestConsoleListsFit holds that on a desk of 1440 no column of a list is beneath the
+// actions, and that e-mails of ordinary length are whole.
+func TestConsoleListsFit(t *testing.T) {
+	t.Parallel()
+	server, c, lists := everyList(t)
+	p := signedInAt(t, server, c, "/")
+	for _, path := range lists {
+		p.open(path)
+		p.settle()
+		var beneath []string
+		p.until("measure "+path, func() error {
+			return evaluate(p, `[...document.querySelectorAll('main .ant-table-content')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.scrollWidth + ' wide in ' + e.clientWidth)`, &beneath)
+		})
+		if len(beneath) > 0 {
+			t.Errorf("%s: %s", path, beneath)
+		}
+		p.shoot("fits-" + strings.NewReplacer("/", "-", "?", "-", "=", "-").Replace(path))
+	}
+	p.open("/admin/list")
+	p.settle()
+	var cut []string
+	p.until("measure the e-mails", func() error {
+		return evaluate(p, `[...document.querySelectorAll('tbody [title*="@"]')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText)`, &cut)
+	})
+	if len(cut) > 0 {
+		t.Errorf("cut: %q", cut)
+	}
+}
