@@ -121,9 +121,10 @@ func (s *schemas) properties(t reflect.Type, properties object, required *[]any)
 var typeWord = regexp.MustCompile(`\w+`)
 
 // schemaName is a type's name with its argument before it: tree[store.Role] is
-// RoleTree, and loginOut is Login.
+// RoleTree, and loginOut is Login. A page is a page, whatever it tells.
 func schemaName(t reflect.Type) string {
 	base, argument, generic := strings.Cut(t.Name(), "[")
+	base = strings.Replace(base, "scopedPage", "page", 1)
 	name := strings.ToUpper(base[:1]) + strings.TrimSuffix(base[1:], "Out")
 	if generic {
 		words := typeWord.FindAllString(argument[strings.LastIndex(argument, "/")+1:], -1)
