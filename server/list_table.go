@@ -26,7 +26,7 @@ type Table[T, Out any] struct {
 	// telling has the answer say how many records the scope hides. Nothing that a
 	// request asks for changes the number, so that it tells nothing of these records.
 	telling bool
-	out       func(tx *store.Tx, req *Request, v *T) (Out, error)
+	out     func(tx *store.Tx, req *Request, v *T) (Out, error)
 }
 
 // tableColumn is a field that a Table can be filtered or sorted by.
