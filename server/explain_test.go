@@ -11,6 +11,7 @@ import (
 // explained is what a test looks at of an explanation.
 type explained struct {
 	Allowed bool
+	Limited int
 	Reason  string
 	Roles   []struct{ Name string }
 	Path    []struct {
@@ -66,6 +67,14 @@ func TestExplain(t *testing.T) {
 	must(t, json.Unmarshal(record(in.ok("GET", fmt.Sprintf("/admin/permission/explain?user_id=%d&key=%s", ann, key), "", "owner")), &e))
 	if got := fmt.Sprint(e.Path); got != "[{system 0} {system.setting 1} {system.setting.query 0}]" {
 		t.Errorf("the path is %s", got)
+	}
+	tied := in.member("tied", 0, in.role("Tied", func(r *store.Role) { r.DataScope = store.ScopeDept }, key))
+	in.switchPermission(key, "status", 1)
+	for user, want := range map[store.ID]int{1: 0, ann + 1: 1, tied: 1} {
+		must(t, json.Unmarshal(record(in.ok("GET", fmt.Sprintf("/admin/permission/explain?user_id=%d&key=%s", user, key), "", "owner")), &e))
+		if e.Limited != want {
+			t.Errorf("user %d: limited %d, want %d", user, e.Limited, want)
+		}
 	}
 	for query, field := range map[string]string{"key=a.b": "user_id", "user_id=1": "key", "user_id=0&key=a": "user_id", "user_id=x&key=a": "user_id"} {
 		if a := in.call("GET", "/admin/permission/explain?"+query, "", "owner"); a.Code != 400 || a.envelope().Errors[field] == "" {

@@ -56,7 +56,7 @@ var fileColumns = []tableColumn[store.File]{
 }
 
 var fileList = Table[store.File, *file]{
-	of: store.Files, keywords: []string{"name"}, order: "id, descending", descending: true, scope: ofUploaders,
+	of: store.Files, keywords: []string{"name"}, order: "id, descending", descending: true, scope: ofUploaders, telling: true,
 	only: func() store.Condition { return store.FileByState.AnyOf(store.FileLive) },
 	out:  func(_ *store.Tx, _ *Request, f *store.File) (*file, error) { return fileOf(f), nil },
 	columns: append([]tableColumn[store.File]{

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -42,12 +43,30 @@ func TestFilesInTheDataScope(t *testing.T) {
 			in.lists("/file/list?pageSize=100", "name", "clerk", want...)
 			in.lists("/file/trash?pageSize=100", "name", "clerk", want...)
 			in.lists("/file/list?pageSize=100&kind=document&public=0", "name", "clerk", want...)
+			hidden := len(users) - len(want)
+			for _, query := range []string{"", "?pageSize=1&page=3", "?keywordSearch=in.1", "?keywordSearch=nothing+has+this", "?kind=image&public=1", "?group_id=7"} {
+				in.hides("/file/list"+query, "clerk", hidden)
+			}
+			in.hides("/file/trash", "clerk", hidden)
+			in.hides("/file/trash?keywordSearch=trashed+in.2", "clerk", hidden)
+			in.hides("/file/list", "owner", 0)
 			in.ok("GET", "/file/list?pageSize=1", "", "clerk").brief(200, fmt.Sprintf(`"total":%d,`, len(want)))
 			in.ok("GET", "/file/trash?pageSize=1&keywordSearch=e", "", "clerk").brief(200, fmt.Sprintf(`"total":%d,`, map[bool]int{true: 2, false: 1}[c.others]))
 			for _, name := range append(users[1:], "clerk") {
 				in.scopedFile(live[name], trashed[name], live["clerk"], trashed["clerk"], seen[name])
 			}
 		})
+	}
+}
+
+// hides holds what a list says of the records outside the caller's scope: how many
+// there are, whatever is asked for, and nothing if there are none.
+func (in *instance) hides(url, as string, want int) {
+	in.t.Helper()
+	var list map[string]json.RawMessage
+	in.ok("GET", url, "", as).data(&list)
+	if got, told := list["hidden"]; told != (want > 0) || told && string(got) != fmt.Sprint(want) {
+		in.t.Errorf("%s as %s: hidden %s, want %d", url, as, got, want)
 	}
 }
 

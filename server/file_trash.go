@@ -16,7 +16,7 @@ type trashedFile struct {
 }
 
 var fileTrash = Table[store.File, *trashedFile]{
-	of: store.Files, keywords: []string{"name"}, order: "trashed_at, descending", scope: ofUploaders,
+	of: store.Files, keywords: []string{"name"}, order: "trashed_at, descending", scope: ofUploaders, telling: true,
 	first: store.FileByTrashed.Order(), descending: true,
 	only: func() store.Condition { return store.FileByState.AnyOf(store.FileTrashed) },
 	out: func(_ *store.Tx, _ *Request, f *store.File) (*trashedFile, error) {

@@ -76,7 +76,7 @@ func (d *input) describeRead(properties object) {
 		properties["updated_at"] = object{"type": "string", "format": "date-time", "description": "as it was read, to milliseconds at the least; 409 stale if the record has changed since"}
 	}
 	if d.readOnly["version"] {
-		properties["version"] = object{"type": "integer", "description": "as it was read; 409 stale if the record has changed since"}
+		properties["version"] = object{"type": "integer", "format": "int64", "description": "as it was read; 409 stale if the record has changed since"}
 	}
 }
 

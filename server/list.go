@@ -75,8 +75,14 @@ type page[T any] struct {
 	Current  int `json:"current" doc:"the number of this page, from 1"`
 }
 
+// scopedPage is a page of a list of which the caller's data scope may hide records.
+type scopedPage[T any] struct {
+	page[T]
+	Hidden int `json:"hidden,omitempty" doc:"how many records of the whole list, whatever the parameters, are outside your data scope; absent if none"`
+}
+
 // writePage joins a page of rows that are already encoded.
-func writePage(b *bytes.Buffer, rows []json.RawMessage, total int, ask *question) {
+func writePage(b *bytes.Buffer, rows []json.RawMessage, total int, ask *question, hidden int) {
 	b.WriteString(`{"data":[`)
 	for i, row := range rows {
 		if i > 0 {
@@ -88,6 +94,9 @@ func writePage(b *bytes.Buffer, rows []json.RawMessage, total int, ask *question
 	tail = strconv.AppendInt(tail, int64(total), 10)
 	tail = strconv.AppendInt(append(tail, `,"pageSize":`...), int64(ask.size), 10)
 	tail = strconv.AppendInt(append(tail, `,"current":`...), int64(ask.page), 10)
+	if hidden > 0 {
+		tail = strconv.AppendInt(append(tail, `,"hidden":`...), int64(hidden), 10)
+	}
 	b.Write(append(tail, '}'))
 }
 

@@ -53,7 +53,7 @@ func list[T any](path, access, title string, l *List[T]) Route {
 			for _, row := range rows[from:min(from+ask.size, len(rows))] {
 				encoded = append(encoded, row.JSON)
 			}
-			writePage(&out.bytes, encoded, len(rows), ask)
+			writePage(&out.bytes, encoded, len(rows), ask, 0)
 			return nil
 		},
 	}

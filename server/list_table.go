@@ -23,7 +23,10 @@ type Table[T, Out any] struct {
 	search func(tx *store.Tx, part string) store.Condition
 	// scope narrows the list to what the caller may see; nil for everything.
 	scope func(tx *store.Tx, req *Request) (c store.Condition, narrow bool)
-	out   func(tx *store.Tx, req *Request, v *T) (Out, error)
+	// telling has the answer say how many records the scope hides. Nothing that a
+	// request asks for changes the number, so that it tells nothing of these records.
+	telling bool
+	out     func(tx *store.Tx, req *Request, v *T) (Out, error)
 }
 
 // tableColumn is a field that a Table can be filtered or sorted by.
@@ -56,9 +59,12 @@ func anyText[T any](index *store.Many[T, string]) func(*store.Tx, []string) stor
 
 // table makes a GET route from a declaration; it has no handler.
 func table[T, Out any](path, access, title string, t *Table[T, Out]) Route {
-	info := t.info()
+	info, answer := t.info(), reflect.TypeFor[page[Out]]()
+	if t.telling {
+		answer = reflect.TypeFor[scopedPage[Out]]()
+	}
 	return Route{
-		Method: "GET", Path: path, Access: access, Title: title, out: reflect.TypeFor[page[Out]](), list: info, handler: "table",
+		Method: "GET", Path: path, Access: access, Title: title, out: answer, list: info, handler: "table",
 		view: func(tx *store.Tx, req *Request, out *envelope) error {
 			ask, err := info.ask(req)
 			if err != nil {
@@ -78,7 +84,11 @@ func table[T, Out any](path, access, title string, t *Table[T, Out]) Route {
 					return err
 				}
 			}
-			writePage(&out.bytes, rows, total, ask)
+			hidden, err := t.hidden(tx, req, ask, total)
+			if err != nil {
+				return err
+			}
+			writePage(&out.bytes, rows, total, ask, hidden)
 			return nil
 		},
 	}
@@ -95,6 +105,25 @@ func (t *Table[T, Out]) info() *listInfo {
 // find reads the page that a question asks for, and counts what matches.
 func (t *Table[T, Out]) find(tx *store.Tx, req *Request, ask *question) ([]*T, int, error) {
 	return t.of.Find(tx, t.query(tx, req, ask, ask.offset(), ask.size))
+}
+
+// hidden counts what the scope hides of the whole list; total is what the question
+// matches.
+func (t *Table[T, Out]) hidden(tx *store.Tx, req *Request, ask *question, total int) (int, error) {
+	if !t.telling {
+		return 0, nil
+	}
+	c, narrow := t.scope(tx, req)
+	if !narrow {
+		return 0, nil
+	}
+	whole := store.Query[T]{Where: []store.Condition{t.only()}}
+	_, all, err := t.of.Find(tx, whole)
+	if err == nil && ask.narrowed() {
+		whole.Where = append(whole.Where, c)
+		_, total, err = t.of.Find(tx, whole)
+	}
+	return all - total, err
 }
 
 // query is what the collection is asked.

@@ -86,7 +86,7 @@ func (m *monitor) list(kind string, ask *question, to *audience, out *envelope) 
 	if to.err != nil {
 		return to.err
 	}
-	writePage(&out.bytes, found.rows, found.total, ask)
+	writePage(&out.bytes, found.rows, found.total, ask, 0)
 	out.bytes.Truncate(out.bytes.Len() - 1)
 	until, err := json.Marshal(found.until)
 	fmt.Fprintf(&out.bytes, `,"scanned_until":%s}`, until)

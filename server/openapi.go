@@ -224,11 +224,11 @@ func listParameters(l *listInfo) []any {
 		params = append(params, object{"name": name, "in": "query", "description": description, "schema": schema})
 	}
 	if l.under {
-		params = append(params, object{"name": "id", "in": "path", "required": true, "description": "the id of the record whose list it is", "schema": object{"type": "integer", "minimum": 1}})
+		params = append(params, object{"name": "id", "in": "path", "required": true, "description": "the id of the record whose list it is", "schema": least(1)})
 	}
-	add("page", "the page, from 1", object{"type": "integer", "minimum": 1, "default": 1})
-	add("current", "another name of page", object{"type": "integer", "minimum": 1})
-	add("pageSize", "records on a page; above 1000 served as 1000", object{"type": "integer", "minimum": 1, "default": defaultPageSize})
+	add("page", "the page, from 1", object{"type": "integer", "format": "int64", "minimum": 1, "default": 1})
+	add("current", "another name of page", least(1))
+	add("pageSize", "records on a page; above 1000 served as 1000", object{"type": "integer", "format": "int64", "minimum": 1, "default": defaultPageSize})
 	if l.keywords != nil {
 		add("keywordSearch", "a part, in any case, of "+strings.Join(l.keywords, ", "), object{"type": "string"})
 	}
@@ -241,7 +241,7 @@ func listParameters(l *listInfo) []any {
 	for _, name := range l.names(param) {
 		schema := object{"type": "string"}
 		if l.column(name, param).number {
-			schema["type"] = "integer"
+			schema = integer()
 		}
 		add(name, "only records with this "+name, schema)
 	}
@@ -273,7 +273,7 @@ func responses(rt *Route, types *schemas) object {
 				"data":     types.of(rt.out),
 				"success":  object{"type": "boolean", "description": "true"},
 				"msg":      object{"type": "string", "description": "ok"},
-				"showType": object{"type": "integer", "description": fmt.Sprint(showSilently, ", show nothing")},
+				"showType": object{"type": "integer", "format": "int64", "description": fmt.Sprint(showSilently, ", show nothing")},
 			},
 		}}}
 	}

@@ -294,6 +294,34 @@ func TestTheDocumentHasNoConstants(t *testing.T) {
 	}
 }
 
+// Generators take an integer without a format for one of 32 bits.
+func TestIntegersHave64Bits(t *testing.T) {
+	seen := 0
+	var walk func(at string, value any)
+	walk = func(at string, value any) {
+		switch value := value.(type) {
+		case []any:
+			for i, v := range value {
+				walk(fmt.Sprint(at, "/", i), v)
+			}
+		case object:
+			if value["type"] == "integer" && value["enum"] == nil {
+				seen++
+				if value["format"] != "int64" {
+					t.Errorf("%s has the format %v", at, value["format"])
+				}
+			}
+			for name, v := range value {
+				walk(at+"/"+name, v)
+			}
+		}
+	}
+	walk("", served(t, start(t)))
+	if seen < 100 {
+		t.Errorf("there are %d integers", seen)
+	}
+}
+
 // Generated clients call operations by these ids: a change of one breaks them.
 func TestOperationIDsAreTheGoldenOnes(t *testing.T) {
 	ids := map[string]string{}

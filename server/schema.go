@@ -15,6 +15,17 @@ type schemas struct {
 	seen  map[string]string // name → Go type
 }
 
+// integer describes a whole number. Generators take one without a format for 32 bits,
+// which the ids of events and the sizes of files do not fit into.
+func integer() object { return object{"type": "integer", "format": "int64"} }
+
+// least describes a whole number with a lower bound.
+func least(n int) object {
+	schema := integer()
+	schema["minimum"] = n
+	return schema
+}
+
 // of returns the schema of an output type.
 func (s *schemas) of(t reflect.Type) object {
 	if shaped, ok := reflect.Zero(t).Interface().(interface{ shape() reflect.Type }); ok {
@@ -28,7 +39,7 @@ func (s *schemas) of(t reflect.Type) object {
 	case reflect.TypeFor[store.Digest]():
 		return object{"type": "string", "pattern": "^[0-9a-f]{64}$"}
 	case reflect.TypeFor[store.ID]():
-		return object{"type": "integer", "minimum": 0}
+		return least(0)
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -38,7 +49,7 @@ func (s *schemas) of(t reflect.Type) object {
 	case reflect.Bool:
 		return object{"type": "boolean"}
 	case reflect.Int, reflect.Int64, reflect.Uint64:
-		return object{"type": "integer"}
+		return integer()
 	case reflect.Float64:
 		return object{"type": "number"}
 	case reflect.Slice:
@@ -88,6 +99,7 @@ func (s *schemas) properties(t reflect.Type, properties object, required *[]any)
 		schema := s.of(f.Type)
 		if enum := f.Tag.Get("enum"); enum != "" {
 			schema["enum"] = enumSchema(enumOf(enum), schema["type"] == "integer")
+			delete(schema, "format")
 		}
 		if f.Tag.Get("null") == "true" {
 			if schema["$ref"] != nil {
@@ -109,9 +121,10 @@ func (s *schemas) properties(t reflect.Type, properties object, required *[]any)
 var typeWord = regexp.MustCompile(`\w+`)
 
 // schemaName is a type's name with its argument before it: tree[store.Role] is
-// RoleTree, and loginOut is Login.
+// RoleTree, and loginOut is Login. A page is a page, whatever it tells.
 func schemaName(t reflect.Type) string {
 	base, argument, generic := strings.Cut(t.Name(), "[")
+	base = strings.Replace(base, "scopedPage", "page", 1)
 	name := strings.ToUpper(base[:1]) + strings.TrimSuffix(base[1:], "Out")
 	if generic {
 		words := typeWord.FindAllString(argument[strings.LastIndex(argument, "/")+1:], -1)
@@ -184,7 +197,7 @@ func fieldSchema(f *field) object {
 	case reflect.TypeFor[store.Flag]():
 		schema["type"], schema["enum"] = "integer", []any{0, 1}
 	case reflect.TypeFor[store.ID]():
-		schema["type"], schema["minimum"] = "integer", 0
+		schema = least(0)
 		if f.required {
 			schema["minimum"] = 1
 		}
@@ -201,8 +214,9 @@ func fieldSchema(f *field) object {
 				schema["pattern"] = f.pattern.String()
 			}
 		case reflect.Int64:
-			schema["type"] = "integer"
+			schema = integer()
 			if f.enum != nil {
+				delete(schema, "format")
 				schema["enum"] = enumSchema(f.enum, true)
 			} else {
 				bound("minimum", "maximum")

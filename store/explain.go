@@ -8,6 +8,7 @@ type Explanation struct {
 	Reason  string   `json:"reason" doc:"granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role"`
 	Roles   []RoleID `json:"roles" doc:"the roles that grant it; for role_disabled, those that would"`
 	Path    []Step   `json:"path" doc:"the permission, after the ones it lies below"`
+	Limited Flag     `json:"limited" doc:"1 if the user's data scope is not everything: users, departments and sessions outside it, and files that users outside it have uploaded, are hidden from the user"`
 }
 
 // RoleID names a role.
@@ -28,6 +29,7 @@ type Step struct {
 func Explain(tx *Tx, u *User, key string) *Explanation {
 	e := &Explanation{Roles: []RoleID{}, Path: []Step{}}
 	rules := RuleBook.Get(tx)
+	e.Limited = Flag(!rules.scopeOf(u.ID, u.RoleIDs, u.DeptID).All)
 	var p *Permission // from memory, like the rest: a view of the file may be older
 	for _, known := range rules.permissions.all() {
 		if known.Key == key {

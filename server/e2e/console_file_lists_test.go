@@ -281,3 +281,34 @@ func TestConsoleFilesWithoutPermissions(t *testing.T) {
 	p.open("/file/group")
 	p.see("The permission file.group.query is missing.")
 }
+
+// TestConsoleFilesOutsideTheDataScope tells how many files one does not see.
+func TestConsoleFilesOutsideTheDataScope(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	gone := c.keepsText("gone.txt", "gone")
+	c.keepsText("one.txt", "one")
+	c.keepsText("two.txt", "two")
+	c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", gone.ID), "")
+	clerk := c.holder(server, "clerk", "file", "file.list", "file.list.query", "file.list.create", "file.trash", "file.trash.query")
+	c.want(200, "PUT", "/admin/role/2", object("data_scope", "self"))
+	p := signedInAt(t, server, clerk, "/file/list")
+	p.see("There are no files here.")
+	p.see("2 files are outside your data scope.")
+	p.audit()
+	p.open("/file/list?keywordSearch=one")
+	p.see("Nothing matches.")
+	p.see("2 files are outside your data scope.")
+	p.open("/file/trash")
+	p.see("1 file is outside your data scope.")
+	clerk.keepsText("own.txt", "own")
+	p.open("/file/list")
+	p.in(".file-grid").see("own.txt")
+	p.see("2 files are outside your data scope.")
+	p.audit()
+
+	p = signedInAt(t, server, c, "/file/list")
+	p.in(".file-grid").see("own.txt")
+	p.gone("outside your data scope")
+}

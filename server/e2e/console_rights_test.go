@@ -225,6 +225,35 @@ func TestConsolePermissionChangedMeanwhile(t *testing.T) {
 	p.row("Again theirs").see("Again theirs")
 }
 
+// TestConsoleRoleIsMadeWithItsScope makes a role for chosen departments.
+func TestConsoleRoleIsMadeWithItsScope(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	sales := c.create("/admin/dept", "name", "Sales")
+	c.create("/admin/dept", "name", "Stores")
+	p := signedInAt(t, server, c, "/admin/role")
+	p.click("button", "New role")
+	p.fill("Name", "Sales desk")
+	p.click("radio", "Chosen departments")
+	p.row("Sales").tap()
+	p.press("Space")
+	p.audit()
+	p.width(320)
+	p.noSidewaysScroll()
+	p.audit()
+	p.width(1440)
+	p.click("button", "Save")
+	p.at("/admin/role/2")
+	role := into[struct {
+		DataScope string  `json:"data_scope"`
+		DeptIDs   []int64 `json:"dept_ids"`
+	}](t, c.want(200, "GET", "/admin/role/2", ""))
+	if role.DataScope != "custom" || !slices.Equal(role.DeptIDs, []int64{sales}) {
+		t.Errorf("made: %+v", role)
+	}
+}
+
 func TestConsoleRoles(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -244,6 +273,10 @@ func TestConsoleRoles(t *testing.T) {
 	p.row("Owner").missing("button", "More about Owner")
 	p.click("button", "New role")
 	p.fill("Name", "Editor")
+	p.click("button", "Save")
+	p.dialog().see("This is needed.") // the data scope
+	p.dialog().see("It also hides files")
+	p.click("radio", "Oneself")
 	p.expect(409, "/admin/role")
 	p.click("button", "Save")
 	p.dialog().see("another role has this already")

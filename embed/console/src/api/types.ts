@@ -414,6 +414,8 @@ export type EventUser = {
 
 export type Explanation = {
   allowed: boolean
+  /** 1 if the user's data scope is not everything: users, departments and sessions outside it, and files that users outside it have uploaded, are hidden from the user */
+  limited: 0 | 1
   /** the permission, after the ones it lies below */
   path: Step[]
   /** granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role */
@@ -492,6 +494,8 @@ export type FilePage = {
   current: number
   /** the records of this page */
   data: File[]
+  /** how many records of the whole list, whatever the parameters, are outside your data scope; absent if none */
+  hidden?: number
   pageSize: number
   /** how many records match */
   total: number
@@ -1331,6 +1335,8 @@ export type TrashedFilePage = {
   current: number
   /** the records of this page */
   data: TrashedFile[]
+  /** how many records of the whole list, whatever the parameters, are outside your data scope; absent if none */
+  hidden?: number
   pageSize: number
   /** how many records match */
   total: number

@@ -11,7 +11,7 @@ import { wide } from './Wide'
 // A table over one of the interface's lists. What is shown (page, size, order,
 // search, filters) lies in the address, so that a view can be kept and shared.
 
-type Page<T> = { data: T[]; total: number; pageSize: number; current: number }
+type Page<T> = { data: T[]; total: number; pageSize: number; current: number; hidden?: number }
 
 type Sorted = { field: string; order: 'ascend' | 'descend' } | undefined
 
@@ -72,6 +72,8 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
   const narrowing = [...params.keys()].filter((name) => name === 'keywordSearch' || !(ours.includes(name) || own.includes(name)))
   return {
     table, reload, set, params, total: answer?.total ?? 0,
+    // hidden is how many records are outside of one's data scope, where the list tells it.
+    hidden: answer?.hidden ?? 0,
     // sorted is the order in words, as "name ascend"; empty for the list's own.
     sorted: sorted ? `${sorted.field} ${sorted.order}` : '',
     // clear takes the search and the filters away, and leaves the order.

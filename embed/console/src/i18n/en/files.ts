@@ -34,6 +34,7 @@ export const files = {
   'files.folders.text': 'Open the folder and drop the files that are in it.',
   'files.empty': 'There are no files here.',
   'files.empty.upload': 'There are no files here. Drop some onto this page, paste one, or press Upload.',
+  'files.hidden': '{n} {n|file is|files are} outside your data scope.',
   'files.choose': 'Choose {name}',
   'files.choose_all': 'Choose all on this page',
   'files.choose_none': 'Clear',

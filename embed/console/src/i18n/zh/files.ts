@@ -36,6 +36,7 @@ export const files: Record<keyof typeof en, string> = {
   'files.folders.text': '请打开文件夹，拖入其中的文件。',
   'files.empty': '此处没有文件。',
   'files.empty.upload': '此处没有文件。可将文件拖到本页、粘贴，或点击“上传”。',
+  'files.hidden': '另有 {n} 个文件不在您的数据范围内。',
   'files.choose': '选择 {name}',
   'files.choose_all': '选择本页全部',
   'files.choose_none': '取消选择',

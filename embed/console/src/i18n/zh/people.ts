@@ -157,4 +157,5 @@ export const people: Record<keyof typeof en, string> = {
   'people.explain.by': '授予此权限的角色',
   'people.explain.would': '包含此权限的角色',
   'people.explain.path': '所在位置',
+  'people.explain.limited': '这些角色的数据范围有限：{name} 只能看到范围内的用户、部门和会话，以及由范围内用户上传的文件。',
 }

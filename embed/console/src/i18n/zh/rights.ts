@@ -99,7 +99,7 @@ export const rights: Record<keyof typeof en, string> = {
   'role.scope.dept': '本部门',
   'role.scope.self': '仅本人',
   'role.scope.custom': '指定部门',
-  'role.scope.help': '持有人可以查看和修改哪些用户与部门。',
+  'role.scope.help': '持有人可以查看和修改哪些用户与部门。文件也受此限制：持有人只能看到由范围内用户上传的文件。',
   'role.scope.help.all': '所有用户和部门。',
   'role.scope.help.dept_tree': '持有人所在部门及其所有下级部门。',
   'role.scope.help.dept': '持有人所在部门。',

@@ -1,11 +1,12 @@
 import { AppstoreOutlined, UnorderedListOutlined, UploadOutlined } from '@ant-design/icons'
-import { Button, Empty, Pagination, Segmented, Select } from 'antd'
+import { Button, Empty, Pagination, Segmented, Select, Typography } from 'antd'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { File as Stored } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { Bar } from '../../ui/Bar'
 import { dock } from '../../ui/dock'
+import { count } from '../../ui/format'
 import { useTable } from '../../ui/useTable'
 import { useWider } from '../../ui/useWider'
 import { BatchBar } from './BatchBar'
@@ -80,6 +81,7 @@ export function FileList() {
           <BatchBar chosen={chosen} actions={actions} />
           {rows.length > 0 && <View files={rows} chosen={chosen} open={setPreviewed} actions={actions} selectable={selectable} table={list.table} order={list.order} groups={groups} />}
           {rows.length === 0 && !list.table.loading && <Nothing list={list} />}
+          {rows.length > 0 && list.hidden > 0 && <Typography.Paragraph type="secondary" style={{ margin: '16px 0 0' }}>{t('files.hidden', { n: count(list.hidden) })}</Typography.Paragraph>}
           {list.total > 0 && (
             <Pagination
               {...list.table.pagination || {}} align="end" style={{ marginTop: 16 }}
@@ -146,7 +148,8 @@ function UploadButton({ onFiles }: { onFiles: (files: File[]) => void }) {
 function Nothing({ list }: { list: List }) {
   const { may } = useAccount()
   const hidden = ['keywordSearch', 'kind', 'public'].filter((name) => list.params.has(name))
-  const empty = (text: ReactNode, children?: ReactNode) => <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={text} style={{ padding: '48px 0' }}>{children}</Empty>
+  const outside = list.hidden > 0 && <div>{t('files.hidden', { n: count(list.hidden) })}</div>
+  const empty = (text: ReactNode, children?: ReactNode) => <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={<>{text}{outside}</>} style={{ padding: '48px 0' }}>{children}</Empty>
   if (hidden.length) return empty(t('empty.narrowed'), <Button onClick={() => list.set(Object.fromEntries(hidden.map((name) => [name, undefined])))}>{t('empty.clear')}</Button>)
   return empty(may('file.list.create') ? t('files.empty.upload') : t('files.empty'))
 }

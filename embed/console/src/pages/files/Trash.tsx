@@ -4,7 +4,7 @@ import type { TrashedFile } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
-import { bytes } from '../../ui/format'
+import { bytes, count } from '../../ui/format'
 import { List } from '../../ui/List'
 import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
@@ -45,7 +45,7 @@ export function Trash() {
   return (
     <List
       title={t('menu.file.trash')} list={list} empty={t('trash.empty')}
-      note={days ? t('trash.days', { n: days }) : t('trash.some_days')}
+      note={<>{days ? t('trash.days', { n: days }) : t('trash.some_days')}{list.hidden > 0 && ` ${t('files.hidden', { n: count(list.hidden) })}`}</>}
       batch={mayRestore || mayRemove ? (chosen) => (
         <>
           {mayRestore && <Button onClick={() => void restore(chosen)}>{t('trash.restore')}</Button>}

@@ -11,6 +11,9 @@ type Props = { open: boolean; user: User; onClose: () => void }
 
 type Node = { value: string; label: string; text: string; children?: Node[] }
 
+// scoped are the permissions whose lists the data scope narrows.
+const scoped = /^(admin\.(list|dept)|file\.(list|trash)|system\.(session|loginlog|monitor|job))\b/
+
 // Explain tells whether a user may do something, and why or why not.
 export function Explain({ open, user, onClose }: Props) {
   const md = useWider('md')
@@ -47,6 +50,7 @@ function Answer({ user, of, nodes }: { user: User; of: Explanation; nodes: Node[
   const { token } = theme.useToken()
   const labels = useMemo(() => labelsOf(nodes), [nodes])
   const label = (step: { key: string; name: string }) => labels.get(step.key) ?? given(step.name)
+  const at = of.path.at(-1)?.key
   const off = of.path.find((step) => step.status === 0)
   const why = t(`people.explain.${of.reason}` as Key, { name: names([user]), above: off ? label(off) : '' })
   return (
@@ -66,6 +70,7 @@ function Answer({ user, of, nodes }: { user: User; of: Explanation; nodes: Node[
             <Flex gap={4} wrap>{of.roles.map((role) => <Tag key={role.id} style={{ margin: 0, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>{role.name}</Tag>)}</Flex>
           </Part>
         )}
+        {of.allowed && of.limited === 1 && scoped.test(at ?? '') && <Typography.Text>{t('people.explain.limited', { name: names([user]) })}</Typography.Text>}
         {of.path.length > 0 && (
           <Part title={t('people.explain.path')}>
             <Breadcrumb items={of.path.map((step) => ({ key: step.id, title: <>{label(step)}{step.status === 0 && <> <Tag color="error">{t('disabled')}</Tag></>}</> }))} />

@@ -1,24 +1,31 @@
-import { Form, Input, InputNumber, Switch } from 'antd'
+import { Alert, Form, Input, InputNumber, Switch } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import { useRef } from 'react'
 import { get, post, put } from '../../api/request'
-import type { Role } from '../../api/types'
+import type { DeptNode, DeptTree, Role } from '../../api/types'
+import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
+import { CheckTree } from '../../ui/tree/CheckTree'
 import { useAct } from '../../ui/useAct'
+import { useGet } from '../../ui/useGet'
+import { ScopeChoice } from './ScopeChoice'
+import type { Ceiling } from './useCeiling'
 
-type Values = Pick<Role, 'name' | 'description' | 'sort'> & { status: boolean }
+type Values = Pick<Role, 'name' | 'description' | 'sort'> & { status: boolean; data_scope?: Role['data_scope']; dept_ids?: number[] }
 
 type Props = {
   edits?: { role?: Role } // none while it is closed
+  ceiling?: Ceiling
   onClose: () => void
   again: (role: Role) => void // edits what was changed elsewhere
   saved: (role: Role, isNew: boolean) => Promise<void>
 }
 
 // RoleDrawer makes a role, or changes what it is called. What it grants has a drawer
-// of its own.
-export function RoleDrawer({ edits, onClose, again, saved }: Props) {
+// of its own; only the data scope of a new role is asked for here, since without one its
+// holders would see nothing but themselves.
+export function RoleDrawer({ edits, ceiling, onClose, again, saved }: Props) {
   const { done } = useAct()
   const last = useRef(edits) // also while it closes
   if (edits) last.current = edits
@@ -45,9 +52,25 @@ export function RoleDrawer({ edits, onClose, again, saved }: Props) {
       <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}><Input maxLength={64} /></Form.Item>
       <Form.Item name="description" label={t('describe')}><TextArea maxLength={1000} rows={4} /></Form.Item>
       <Form.Item name="sort" label={t('sort')} rules={[{ required: true, message: t('form.required') }]}><InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} /></Form.Item>
+      {!role && (
+        <>
+          <Form.Item name="data_scope" label={t('role.scope')} extra={t('role.scope.help')} rules={[{ required: true, message: t('form.required') }]}><ScopeChoice ceiling={ceiling} /></Form.Item>
+          <Form.Item noStyle dependencies={['data_scope']}>
+            {({ getFieldValue }) => getFieldValue('data_scope') === 'custom' && <Form.Item name="dept_ids" label={t('menu.admin.dept')} required><Departments /></Form.Item>}
+          </Form.Item>
+        </>
+      )}
       <Form.Item name="status" label={t('enabled')} required valuePropName="checked"><Switch /></Form.Item>
     </FormDrawer>
   )
+}
+
+// Departments are those of the scope of chosen ones.
+function Departments({ value = [], onChange }: { value?: number[]; onChange?: (ids: number[]) => void }) {
+  const may = useAccount().may('admin.dept.query')
+  const { data } = useGet<DeptTree>(may ? '/admin/dept' : '')
+  if (!may) return <Alert type="info" showIcon title={t('role.missing', { permission: 'admin.dept.query' })} />
+  return data && <CheckTree<DeptNode> label={t('menu.admin.dept')} tree={data.data} checked={new Set(value)} onChange={(ids) => onChange?.([...ids])} name={(node) => node.name} height="240px" />
 }
 
 const valuesOf = ({ name, description, sort, status }: Role): Values => ({ name, description, sort, status: status === 1 })

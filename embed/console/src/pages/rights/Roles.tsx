@@ -103,7 +103,7 @@ export function Roles() {
       />
       <Suspense>
         <RoleDrawer
-          edits={edits} onClose={() => setEdits(undefined)} again={(role) => setEdits({ role })}
+          edits={edits} ceiling={ceiling} onClose={() => setEdits(undefined)} again={(role) => setEdits({ role })}
           saved={async (role, isNew) => {
             await list.reload()
             if (isNew) show(role.id)

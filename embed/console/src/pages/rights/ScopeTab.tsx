@@ -1,10 +1,11 @@
-import { Flex, Radio, Select, Typography } from 'antd'
+import { Flex, Select, Typography } from 'antd'
 import { type ReactNode, useId } from 'react'
 import type { DeptNode, Role } from '../../api/types'
-import { type Key, t } from '../../i18n'
+import { t } from '../../i18n'
 import { CheckTree } from '../../ui/tree/CheckTree'
 import type { Draft } from './draft'
-import { type Ceiling, lacking, mayScope, ownerRole } from './useCeiling'
+import { ScopeChoice } from './ScopeChoice'
+import { type Ceiling, lacking, ownerRole } from './useCeiling'
 
 type Props = {
   role: Role
@@ -16,28 +17,15 @@ type Props = {
   missing: (permission: string) => ReactNode
 }
 
-const scopes = ['all', 'dept_tree', 'dept', 'self', 'custom']
-
 // ScopeTab is whom a role's holders reach, and which roles they may give.
 export function ScopeTab({ role, draft, onChange, depts, roles, ceiling, missing }: Props) {
-  const may = (scope: string) => !ceiling || mayScope(scope, ceiling)
   const [scopeName, giveName] = [useId(), useId()]
   return (
     <Flex vertical gap={24}>
       <Flex vertical gap={8}>
         <Typography.Text strong id={scopeName}>{t('role.scope')}</Typography.Text>
         <Typography.Text type="secondary">{t('role.scope.help')}</Typography.Text>
-        <Radio.Group aria-labelledby={scopeName} value={draft.scope} disabled={!onChange} onChange={(e) => onChange?.({ ...draft, scope: String(e.target.value) })}>
-          <Flex vertical gap={8}>
-            {scopes.map((scope) => (
-              <Radio key={scope} value={scope} styles={{ icon: { alignSelf: 'flex-start', marginTop: 3 } }} disabled={!onChange || (!may(scope) && scope !== role.data_scope)}>
-                {t(`role.scope.${scope}` as Key)}
-                <br />
-                <Typography.Text type="secondary" style={{ fontSize: 12 }}>{t(may(scope) ? `role.scope.help.${scope}` as Key : 'role.scope.beyond')}</Typography.Text>
-              </Radio>
-            ))}
-          </Flex>
-        </Radio.Group>
+        <ScopeChoice labelledBy={scopeName} value={draft.scope} held={role.data_scope} ceiling={ceiling} onChange={onChange && ((scope) => onChange({ ...draft, scope }))} />
       </Flex>
       {draft.scope === 'custom' && (
         <div>

@@ -1,0 +1,32 @@
+import { Flex, Radio, Typography } from 'antd'
+import { type Key, t } from '../../i18n'
+import { type Ceiling, mayScope } from './useCeiling'
+
+type Props = {
+  id?: string
+  value?: string
+  onChange?: (scope: string) => void // absent where nothing may be changed
+  held?: string // the scope that the role has: it may stay, however wide
+  ceiling?: Ceiling
+  labelledBy?: string
+}
+
+const scopes = ['all', 'dept_tree', 'dept', 'self', 'custom']
+
+// ScopeChoice is whom a role's holders reach.
+export function ScopeChoice({ id, value, onChange, held, ceiling, labelledBy }: Props) {
+  const may = (scope: string) => !ceiling || mayScope(scope, ceiling)
+  return (
+    <Radio.Group id={id} aria-labelledby={labelledBy} aria-label={labelledBy ? undefined : t('role.scope')} value={value} disabled={!onChange} onChange={(e) => onChange?.(String(e.target.value))}>
+      <Flex vertical gap={8}>
+        {scopes.map((scope) => (
+          <Radio key={scope} value={scope} styles={{ icon: { alignSelf: 'flex-start', marginTop: 3 } }} disabled={!onChange || (!may(scope) && scope !== held)}>
+            {t(`role.scope.${scope}` as Key)}
+            <br />
+            <Typography.Text type="secondary" style={{ fontSize: 12 }}>{t(may(scope) ? `role.scope.help.${scope}` as Key : 'role.scope.beyond')}</Typography.Text>
+          </Radio>
+        ))}
+      </Flex>
+    </Radio.Group>
+  )
+}
