@@ -83,3 +83,56 @@ func TestExplain(t *testing.T) {
 	}
 	in.call("GET", "/admin/permission/explain?user_id=99&key=a.b", "", "owner").brief(404)
 }
+
+// TestEffectivePermissions holds that what a user is said to hold is what they hold.
+func TestEffectivePermissions(t *testing.T) {
+	in := start(t)
+	head := in.dept("Head", 0)
+	sales, far := in.dept("Sales", head), in.dept("Far", 0)
+	tree := in.role("Tree", func(r *store.Role) { r.DataScope = store.ScopeTree }, "admin.rule.query", "system.setting.query")
+	off := in.role("Off", func(r *store.Role) { r.DataScope, r.Status = store.ScopeAll, false }, "system.info")
+	custom := in.role("Custom", func(r *store.Role) { r.DataScope, r.DeptIDs = store.ScopeCustom, []store.ID{sales, far} })
+	ann := in.member("ann", head, tree, off)
+	bob := in.member("bob", sales, custom)
+	const url = "/admin/permission/effective?user_id="
+	ask := func(as string, id store.ID, want string) {
+		t.Helper()
+		in.ok("GET", url+id.String(), "", as).brief(200, `"data":`+want)
+	}
+	names := func(ids ...store.ID) (text string) {
+		for i, id := range ids {
+			if i > 0 {
+				text += ","
+			}
+			text += fmt.Sprintf(`{"id":%d,"name":%q}`, id, map[store.ID]string{head: "Head", sales: "Sales", far: "Far"}[id])
+		}
+		return "[" + text + "]"
+	}
+	ask("owner", ann, `{"keys":["admin.rule.query","system.setting.query"],"all":0,"depts":`+names(head, sales)+`,"dept_count":2}`)
+	ask("owner", bob, `{"keys":[],"all":0,"depts":`+names(sales, far)+`,"dept_count":2}`)
+	ask("ann", bob, `{"keys":[],"all":0,"depts":`+names(sales)+`,"dept_count":2}`) // Far is none of ann's business
+	ask("ann", ann, `{"keys":["admin.rule.query","system.setting.query"],"all":0,"depts":`+names(head, sales)+`,"dept_count":2}`)
+	in.call("GET", url+"1", "", "ann").brief(404) // out of the data scope
+	in.call("GET", url+"99", "", "owner").brief(404)
+	in.call("GET", url+"x", "", "owner").names(400, "user_id")
+	in.call("GET", "/admin/permission/effective", "", "owner").names(400, "user_id")
+	in.call("GET", url+"1", "", "bob").brief(403)
+	in.switchPermission("system.setting", "status", 0)
+	ask("owner", ann, `{"keys":["admin.rule.query"],"all":0,"depts":`+names(head, sales)+`,"dept_count":2}`)
+	in.ok("GET", url+"1", "", "owner").brief(200, `"all":1`, `"depts":[]`, `"dept_count":0`, `"system.info"`)
+	in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", ann), `{"status":0}`, "owner")
+	ask("owner", ann, `{"keys":[],"all":0,"depts":[],"dept_count":0}`)
+}
+
+// TestUsersByName asks the list of users for names, whole and without regard to case.
+func TestUsersByName(t *testing.T) {
+	in := start(t)
+	dept := in.dept("Sales", 0)
+	in.member("ann", dept, in.role("Local", func(r *store.Role) { r.DataScope = store.ScopeDept }, "admin.list.query"))
+	in.member("annabel", 0)
+	in.lists("/admin/list?username=ANN", "username", "owner", "ann")
+	in.lists("/admin/list?username=an", "username", "owner")
+	in.lists("/admin/list?username=annabel", "username", "ann") // out of the data scope
+	in.lists("/admin/list?username=annabel&keywordSearch=x", "username", "owner")
+	in.lists(`/admin/list?filter=%7B%22username%22%3A%5B%22annabel%22%2C%22Admin%22%2C%22admin%22%5D%7D`, "username", "owner", "admin", "annabel")
+}

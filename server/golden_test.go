@@ -126,6 +126,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"user_list", "GET", "/admin/list", ""},
 	{"users_changed", "PUT", "/admin/list?ids=2", `{"dept_id":0}`},
 	{"users_unchanged", "PUT", "/admin/list?ids=2&dry_run=1", `{"dept_id":0}`},
+	{"effective", "GET", "/admin/permission/effective?user_id=2", ""},
 	{"explain", "GET", "/admin/permission/explain?user_id=2&key=admin.rule.query", ""},
 	{"new_app_user", "POST", "/user/list", `{"username":"customer","nickname":"C","password":"long enough it is"}`},
 	{"app_user", "GET", "/user/list/1", ""},

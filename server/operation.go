@@ -66,6 +66,7 @@ var notes = map[string]string{
 	"explainUserPermission":     "Tells whether a user has a permission, and which roles grant it or why none does.",
 	"exportUsers":               "Returns all users that match as CSV, in the columns that importUsers takes.",
 	"getAppHome":                "Returns the site's title and logo, the server's time and the values of public settings.",
+	"getEffectivePermissions":   "Lists the permissions that a user holds at this moment, and the departments of the data scope.",
 	"getMetrics":                "Returns metrics in the text format of Prometheus.",
 	"getOpenAPIDocument":        "Returns this document.",
 	"getOwnAccount":             "Returns your user record, the menus you can open and the keys of your permissions.",

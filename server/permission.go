@@ -12,6 +12,7 @@ var permissionRoutes = []Route{
 	deleteOrdered("/admin/rule", "admin.rule.delete", "Delete permissions", deletePermission, store.PermissionsUpwards),
 	write("PUT", "/admin/rule/:id/show", "admin.rule.update", "Show or hide a permission", showPermission),
 	write("PUT", "/admin/rule/:id/status", "admin.rule.update", "Enable or disable a permission", enablePermission),
+	read("/admin/permission/effective", "admin.rule.query", "Get effective permissions", readEffective),
 	read("/admin/permission/explain", "admin.rule.query", "Explain a user's permission", explain),
 }
 

@@ -42,6 +42,7 @@ func TestOutOfScopeIsAsIfNotThere(t *testing.T) {
 		{"the last owner disabled", "PUT", "/admin/list/%s/status", `{"status":0}`, owner},
 		{"a user reset", "PUT", "/admin/list/%s/password", `{}`, user},
 		{"a user explained", "GET", "/admin/permission/explain?key=admin&user_id=%s", "", user},
+		{"a user's permissions read", "GET", "/admin/permission/effective?user_id=%s", "", user},
 		{"a session ended", "DELETE", "/system/session/%s", "", session.String()},
 		{"a user made in a department", "POST", "/admin/list", `{"username":"new","dept_id":%s}`, dept},
 		{"a user moved to a department", "PUT", fmt.Sprint("/admin/list/", self), `{"dept_id":%s}`, dept},

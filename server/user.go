@@ -1,6 +1,7 @@
 package server
 
 import (
+	"maps"
 	"slices"
 
 	"reeve/store"
@@ -30,7 +31,7 @@ var users = Table[store.User, *user]{
 	out: func(tx *store.Tx, _ *Request, u *store.User) (*user, error) { return userOf(tx, u), nil },
 	columns: []tableColumn[store.User]{
 		{name: "id", uses: sorted},
-		{name: "username", uses: sorted, order: store.UserByName.Order()},
+		{name: "username", uses: sorted | filtered | param, order: store.UserByName.Order(), texts: usersNamed},
 		{name: "created_at", uses: sorted | ranged, order: store.UserByCreated.Order(), between: store.UserByCreated.Between},
 		{name: "login_time", uses: sorted | ranged, order: store.UserByLogin.Order(), between: store.UserByLogin.Between},
 		{name: "status", uses: filtered | param, texts: anyText(store.UserByStatus)},
@@ -38,6 +39,15 @@ var users = Table[store.User, *user]{
 		{name: "role_id", uses: filtered | param, numbers: ids(store.UserByRole)},
 		{name: "dept_id", uses: filtered | param, numbers: inDepts},
 	},
+}
+
+// usersNamed is the condition that a user has one of some names, without regard to case.
+func usersNamed(tx *store.Tx, values []string) store.Condition {
+	names := make([]string, len(values))
+	for i, name := range values {
+		names[i] = store.Fold(name)
+	}
+	return store.UserByName.AnyOf(tx, names...)
 }
 
 // inDepts is the condition that a user is in one of some departments or below; 0
@@ -207,12 +217,70 @@ type explainIn struct {
 }
 
 func explain(tx *store.Tx, req *Request, in *explainIn) (*store.Explanation, error) {
-	u, err := store.Users.Get(tx, in.UserID)
-	if err == nil && !req.Actor.Scope(tx).HasUser(u) {
-		err = store.Users.NotFound(in.UserID)
-	}
+	u, err := req.seenUser(tx, in.UserID)
 	if err != nil {
 		return nil, err
 	}
 	return store.Explain(tx, u, in.Key), nil
+}
+
+// seenUser returns a user in the caller's data scope.
+func (req *Request) seenUser(tx *store.Tx, id store.ID) (*store.User, error) {
+	u, err := store.Users.Get(tx, id)
+	if err == nil && !req.Actor.Scope(tx).HasUser(u) {
+		err = store.Users.NotFound(id)
+	}
+	return u, err
+}
+
+type effectiveIn struct {
+	UserID store.ID `query:"user_id" check:"required"`
+}
+
+// effective is what a user holds at this moment.
+type effective struct {
+	Keys      []string    `json:"keys" doc:"Permission keys that the user holds, sorted; none while the user is disabled"`
+	All       store.Flag  `json:"all" doc:"1 if the user's data scope is everything"`
+	Depts     []deptNamed `json:"depts" doc:"Departments in the user's data scope that are also in yours, by ID, at most 200; none if all is 1"`
+	DeptCount int         `json:"dept_count" doc:"Number of departments in the user's data scope; 0 if all is 1"`
+}
+
+type deptNamed struct {
+	ID   store.ID `json:"id"`
+	Name string   `json:"name"`
+}
+
+// maxScopeDepts is how many departments of a data scope are named.
+const maxScopeDepts = 200
+
+func readEffective(tx *store.Tx, req *Request, in *effectiveIn) (*effective, error) {
+	u, err := req.seenUser(tx, in.UserID)
+	if err != nil {
+		return nil, err
+	}
+	out := &effective{Keys: []string{}, Depts: []deptNamed{}}
+	if !u.Status {
+		return out, nil
+	}
+	who := &store.Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID}
+	scope, seen := who.Scope(tx), req.Actor.Scope(tx)
+	out.Keys, out.All = who.Keys(tx), store.Flag(scope.All)
+	if scope.All {
+		return out, nil
+	}
+	out.DeptCount = len(scope.Depts)
+	for _, id := range slices.Sorted(maps.Keys(scope.Depts)) {
+		if len(out.Depts) == maxScopeDepts {
+			break
+		}
+		if !seen.HasDept(id) {
+			continue
+		}
+		dept, err := store.Depts.Get(tx, id)
+		if err != nil {
+			return nil, err
+		}
+		out.Depts = append(out.Depts, deptNamed{id, dept.Name})
+	}
+	return out, nil
 }

@@ -68,6 +68,18 @@ func (r *Ref[T]) AnyOf(ids ...ID) Condition {
 	return c
 }
 
+// AnyOf is the condition that a record has one of the values.
+func (u *Unique[T]) AnyOf(tx *Tx, values ...string) Condition {
+	var ids []ID
+	for _, v := range values {
+		if id := tx.bucket(u.x.bucket).Get(encodeKey(v)); len(id) == 8 {
+			ids = append(ids, ID(binary.BigEndian.Uint64(id)))
+		}
+	}
+	slices.Sort(ids)
+	return Condition{ids: slices.Compact(ids), said: u.x.field + " = ?"}
+}
+
 // Between is the condition that a record's value lies in a range, ends included.
 func (m *Many[T, K]) Between(tx *Tx, low, high K) Condition {
 	ids := slices.Sorted(m.x.between(tx, encodeKey(low), encodeKey(high)))

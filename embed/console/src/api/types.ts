@@ -309,6 +309,11 @@ export type Dept = {
   version: number
 }
 
+export type DeptNamed = {
+  id: number
+  name: string
+}
+
 export type DeptNode = {
   children?: DeptNode[]
   created_at: string
@@ -379,6 +384,17 @@ export type DictPage = {
   pageSize: number
   /** how many records match */
   total: number
+}
+
+export type Effective = {
+  /** 1 if the user's data scope is everything */
+  all: 0 | 1
+  /** Number of departments in the user's data scope; 0 if all is 1 */
+  dept_count: number
+  /** Departments in the user's data scope that are also in yours, by ID, at most 200; none if all is 1 */
+  depts: DeptNamed[]
+  /** Permission keys that the user holds, sorted; none while the user is disabled */
+  keys: string[]
 }
 
 export type EnableOrDisableAppUser = {

@@ -83,7 +83,7 @@ export function useFound(typed: string): { found: Command[]; asking: boolean } {
         for (const user of people.status === 'fulfilled' ? people.value : []) {
           found.push({
             id: `user-${user.id}`, group: 'users', title: user.nickname || user.username, hint: user.username, icon: <UserOutlined />,
-            run: () => void navigate(`/admin/list?keywordSearch=${encodeURIComponent(user.username)}`),
+            run: () => void navigate(`/admin/list/${user.id}`),
           })
         }
         for (const setting of values.status === 'fulfilled' ? values.value : []) {

@@ -5,6 +5,7 @@ import { useAccount } from '../app/account'
 import { type Key, maybe, t } from '../i18n'
 import { Finder } from '../ui/Finder'
 import { List } from '../ui/List'
+import { PersonLink } from '../ui/PersonLink'
 import { Time } from '../ui/Time'
 import { useTable } from '../ui/useTable'
 import { device } from './session-columns'
@@ -14,25 +15,26 @@ const Range = lazy(async () => ({ default: (await import('../ui/Range')).Range }
 
 const colors: Record<string, string> = { success: 'success', failed: 'error', throttled: 'warning' }
 
-// LoginLog is everybody's sign-ins, or one's own.
-export function LoginLog({ own = false }: { own?: boolean }) {
+// LoginLog is everybody's sign-ins, one's own, or those of one user.
+export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
   const { may } = useAccount()
   const { token } = theme.useToken()
-  const list = useTable<Row>(own ? '/admin/loginlog' : '/system/loginlog')
+  const list = useTable<Row>(own ? '/admin/loginlog' : '/system/loginlog', of ? { user_id: String(of) } : {})
+  const every = !own && of === undefined
   const user = Number(list.params.get('user_id')) || undefined
   return (
     <List
-      title={own ? undefined : t('menu.system.loginlog')} list={list}
+      title={every ? t('menu.system.loginlog') : undefined} list={list}
       empty={t('loginlog.empty')}
       filters={
         <>
-          {!own && may('admin.list.query') && <Finder path="/admin/list" label={t('loginlog.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />}
+          {every && may('admin.list.query') && <Finder path="/admin/list" label={t('loginlog.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />}
           <Select
             allowClear style={{ width: 140 }} placeholder={t('loginlog.result')} aria-label={t('loginlog.result')} value={list.params.get('result') ?? undefined}
             onChange={(result?: string) => list.set({ result })}
             options={Object.keys(colors).map((value) => ({ value, label: t(`loginlog.${value}` as Key) }))}
           />
-          {!own && (
+          {every && (
             <Select
               allowClear style={{ width: 140 }} placeholder={t('loginlog.realm')} aria-label={t('loginlog.realm')} value={list.params.get('realm') ?? undefined}
               onChange={(realm?: string) => list.set({ realm })}
@@ -46,7 +48,7 @@ export function LoginLog({ own = false }: { own?: boolean }) {
       }
       columns={[
         { title: t('time'), ...list.order('created_at'), render: (at: string) => <Time at={at} /> },
-        { title: t('sign_in.username'), dataIndex: 'username', render: (name: string, row) => <><bdi>{name}</bdi> {row.realm === 'app' && <Tag>{t('sessions.app')}</Tag>}</> },
+        { title: t('sign_in.username'), dataIndex: 'username', render: (name: string, row) => <><PersonLink name={name} id={row.user_id} /> {row.realm === 'app' && <Tag>{t('sessions.app')}</Tag>}</> },
         { title: t('loginlog.result'), dataIndex: 'result', render: (result: string, row) => <Result row={row} result={result} /> },
         { title: t('address'), dataIndex: 'ip' },
         { title: t('device'), key: 'device', render: (_, row) => device(row) || '—' },

@@ -1,6 +1,7 @@
 import { type TableProps, Tag } from 'antd'
 import type { Session } from '../api/types'
 import { t } from '../i18n'
+import { PersonLink } from '../ui/PersonLink'
 import { Time } from '../ui/Time'
 
 // device is the browser and the system that something was done with.
@@ -11,7 +12,7 @@ export function sessionColumns(): NonNullable<TableProps<Session>['columns']> {
   return [
     {
       title: t('sign_in.username'), dataIndex: 'username',
-      render: (name: string, s) => <><bdi>{name}</bdi> {s.app_user_id > 0 && <Tag>{t('sessions.app')}</Tag>}</>,
+      render: (name: string, s) => <><PersonLink name={name} id={s.user_id} /> {s.app_user_id > 0 && <Tag>{t('sessions.app')}</Tag>}</>,
     },
     { title: t('device'), key: 'device', render: (_, s) => <>{device(s) || '—'} {s.current === 1 && <Tag color="blue">{t('sessions.current')}</Tag>}</> },
     { title: t('address'), dataIndex: 'ip' },

@@ -6,6 +6,7 @@ import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { Copy } from '../../ui/Copy'
 import { bytes, count } from '../../ui/format'
+import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
 import { useGet } from '../../ui/useGet'
 import { useWider } from '../../ui/useWider'
@@ -73,7 +74,7 @@ function Facts({ file, groups, preview }: { file: File; groups: Groups; preview:
           { label: t('files.mime'), children: <span style={{ overflowWrap: 'anywhere' }}>{file.mime}</span> },
           { label: t('files.size'), children: t('files.bytes', { size: bytes(file.size), n: count(file.size) }) },
           ...(groups.seen ? [{ label: t('files.group'), children: file.group_id ? <bdi style={{ overflowWrap: 'anywhere' }}>{groups.name(file.group_id)}</bdi> : t('files.ungrouped') }] : []),
-          { label: t('files.uploader'), children: <bdi style={{ overflowWrap: 'anywhere' }}>{file.uploader_name || '—'}</bdi> },
+          { label: t('files.uploader'), children: <span style={{ overflowWrap: 'anywhere' }}><PersonLink name={file.uploader_name} id={file.uploader_id} /></span> },
           { label: t('files.uploaded'), children: <Time at={file.created_at} /> },
           { label: t('updated_at'), children: <Time at={file.updated_at} /> },
           { label: t('files.sha'), children: <Typography.Text code style={{ overflowWrap: 'anywhere' }}>{file.sha256}</Typography.Text> },

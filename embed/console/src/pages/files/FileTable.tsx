@@ -4,6 +4,7 @@ import type { File } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { bytes } from '../../ui/format'
 import { InHead } from '../../ui/List'
+import { PersonLink } from '../../ui/PersonLink'
 import { Records } from '../../ui/Records'
 import { Time } from '../../ui/Time'
 import type { useTable } from '../../ui/useTable'
@@ -42,7 +43,7 @@ export function FileTable({ table, order, chosen, groups, open, actions, selecta
         { title: t('files.kind'), dataIndex: 'kind', render: (kind: string) => t(`files.kind.${kind}` as Key) },
         ...(groups.seen ? [{ title: t('files.group'), dataIndex: 'group_id', render: (id: number) => (id ? <div className="file-group" title={groups.name(id)}><bdi>{groups.name(id)}</bdi></div> : '—') }] : []),
         { title: t('files.access'), dataIndex: 'public', render: (open: number) => (open ? <><GlobalOutlined /> {t('files.public')}</> : t('files.private')) },
-        { title: t('files.uploader'), dataIndex: 'uploader_name', render: (name: string) => <bdi>{name || '—'}</bdi> },
+        { title: t('files.uploader'), dataIndex: 'uploader_name', render: (name: string, file) => <PersonLink name={name} id={file.uploader_id} /> },
         { title: t('files.uploaded'), ...order('id'), render: (_, file) => <Time at={file.created_at} /> },
         { title: t('actions'), key: 'actions', align: 'end', fixed: 'end', width: 72, render: (_, file) => <FileMenu file={file} actions={actions} /> },
       ]}

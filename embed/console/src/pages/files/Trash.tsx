@@ -6,6 +6,7 @@ import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { bytes, count } from '../../ui/format'
 import { List } from '../../ui/List'
+import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
 import { useGet } from '../../ui/useGet'
@@ -58,7 +59,7 @@ export function Trash() {
           render: (name: string, file) => <div style={{ maxWidth: 360, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }} title={name}><FileIcon file={file} /> <bdi>{name}</bdi></div>,
         },
         { title: t('files.size'), ...list.order('size'), align: 'end', render: bytes },
-        { title: t('files.uploader'), dataIndex: 'uploader_name', render: (name: string) => <bdi>{name || '—'}</bdi> },
+        { title: t('files.uploader'), dataIndex: 'uploader_name', render: (name: string, file) => <PersonLink name={name} id={file.uploader_id} /> },
         { title: t('trash.deleted'), ...list.order('trashed_at'), render: (at: string) => <Time at={at} /> },
         {
           title: t('actions'), key: 'actions', align: 'end', fixed: 'end',

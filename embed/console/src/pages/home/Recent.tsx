@@ -4,10 +4,12 @@ import { Link } from 'react-router'
 import type { Failure } from '../../api/request'
 import type { AuthEvent, LoginLog } from '../../api/types'
 import { type Key, maybe, t } from '../../i18n'
+import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
 import { useLive } from '../../ui/useLive'
 import { wide } from '../../ui/Wide'
 import { words } from '../../ui/words'
+import { About } from '../monitor/parts'
 import { within } from '../monitor/span'
 
 const results: Record<string, string> = { success: 'success', failed: 'error', throttled: 'warning' }
@@ -26,7 +28,7 @@ export function SignIns({ title, path, to }: { title: string; path: string; to?:
         size="small" rowKey="id" pagination={false} dataSource={data?.data} {...wide} locale={{ emptyText: t('none') }}
         columns={[
           { title: t('time'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
-          { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (name: string) => <bdi title={name}>{name}</bdi> },
+          { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (name: string, row) => <PersonLink name={name} id={row.user_id} /> },
           { title: t('loginlog.result'), dataIndex: 'result', render: (result: string, row) => <Tag color={results[result]} title={maybe(`loginlog.reason.${row.reason}`)}>{t(`loginlog.${result}` as Key)}{row.count > 1 ? ` × ${row.count}` : ''}</Tag> },
           { title: t('address'), dataIndex: 'ip' },
         ]}
@@ -46,7 +48,7 @@ export function Denials() {
         size="small" rowKey="id" pagination={false} dataSource={data?.data} {...wide} locale={{ emptyText: t('home.denials.none') }}
         columns={[
           { title: t('time'), dataIndex: 'recorded_at', render: (at: string) => <Time at={at} /> },
-          { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (name: string) => <bdi title={name}>{name || '—'}</bdi> },
+          { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (_, event) => <About event={event} /> },
           { title: t('monitor.filter.ability'), dataIndex: 'ability', ellipsis: true, render: (text: string) => <Typography.Text title={text}>{text || '—'}</Typography.Text> },
           { title: t('address'), dataIndex: 'address' },
         ]}

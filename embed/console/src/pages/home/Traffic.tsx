@@ -6,6 +6,7 @@ import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { Chart } from '../../ui/Chart'
 import { count, duration, percent } from '../../ui/format'
+import { PersonLink } from '../../ui/PersonLink'
 import { turns } from '../../ui/turns'
 import { useLive } from '../../ui/useLive'
 import { useParts } from '../../ui/useParts'
@@ -112,7 +113,7 @@ function UsersCard({ users, failed }: { users: StatsUser[] | undefined; failed: 
         size="small" rowKey={(u) => `${u.realm} ${u.username}`} pagination={{ pageSize: rows, hideOnSinglePage: true, itemRender: turns, size: 'small', showSizeChanger: false }} dataSource={users} style={numbers} tableLayout="fixed"
         locale={{ emptyText: users ? t('chart.empty') : ' ' }}
         columns={[
-          { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (name: string, u) => <bdi title={name}>{name}{u.realm === 'app' && ` (${t('sessions.app')})`}</bdi> },
+          { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (name: string, u) => <><PersonLink name={name} app={u.realm === 'app'} />{u.realm === 'app' && ` (${t('sessions.app')})`}</> },
           { title: t('traffic.requests'), dataIndex: 'requests', align: 'end', width: 100, render: count },
         ]}
       />

@@ -5,6 +5,7 @@ import { type Key, maybe, t } from '../../i18n'
 import { Finder } from '../../ui/Finder'
 import { count } from '../../ui/format'
 import { List } from '../../ui/List'
+import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
 import { useTable } from '../../ui/useTable'
 
@@ -34,7 +35,7 @@ export function Jobs() {
       }
       columns={[
         { title: t('jobs.kind'), dataIndex: 'kind', render: (kind: string) => maybe(`jobs.kind.${kind}`) ?? kind },
-        { title: t('jobs.user'), dataIndex: 'username', render: (name: string) => <bdi>{name}</bdi> },
+        { title: t('jobs.user'), dataIndex: 'username', render: (name: string, job) => <PersonLink name={name} id={job.user_id} /> },
         { title: t('jobs.state'), dataIndex: 'state', render: (state: string) => <Tag color={colors[state]}>{t(`jobs.state.${state}` as Key)}</Tag> },
         {
           title: t('jobs.progress'), key: 'progress', width: 200,

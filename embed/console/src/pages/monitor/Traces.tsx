@@ -7,6 +7,7 @@ import type { Trace, TraceList } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
+import { PersonLink } from '../../ui/PersonLink'
 import { Records } from '../../ui/Records'
 import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
@@ -69,7 +70,7 @@ export function Traces() {
         locale={{ emptyText: traces || failure ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure ? words(failure) : t('trace.empty')} /> : ' ' }}
         columns={[
           { title: t('trace.what'), key: 'what', render: (_, trace) => <What trace={trace} /> },
-          { title: t('trace.by'), dataIndex: 'created_by', render: (name: string) => <bdi>{name}</bdi> },
+          { title: t('trace.by'), dataIndex: 'created_by', render: (name: string) => <PersonLink name={name} /> },
           { title: t('trace.started'), dataIndex: 'started_at', render: (at: string) => <Time at={at} /> },
           {
             title: t('trace.left'), key: 'left', align: 'end',
@@ -95,7 +96,7 @@ export function Traces() {
 function What({ trace }: { trace: Trace }) {
   return (
     <Flex wrap gap={8}>
-      {trace.user_id > 0 && (trace.username ? <bdi>{trace.username}</bdi> : <span>{t('trace.user', { id: trace.user_id })}</span>)}
+      {trace.user_id > 0 && (trace.username ? <PersonLink name={trace.username} id={trace.user_id} /> : <span>{t('trace.user', { id: trace.user_id })}</span>)}
       {trace.ip && <Code>{trace.ip}</Code>}
       {trace.route && <Code>{trace.route}</Code>}
     </Flex>

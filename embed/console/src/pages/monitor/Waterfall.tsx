@@ -5,7 +5,7 @@ import { t } from '../../i18n'
 import { bytes, count, duration } from '../../ui/format'
 import { turns } from '../../ui/turns'
 import { wide } from '../../ui/Wide'
-import { Code, Marks } from './parts'
+import { About, Code, Marks } from './parts'
 import { redisSays } from './redis'
 import { type Laid, lay } from './story'
 import { word } from './words'
@@ -118,7 +118,7 @@ function details(part: Laid): DescriptionsProps['items'] {
     case 'auth': {
       const e = part.event
       return [
-        { label: t('monitor.filter.type'), children: word('type', e.type) }, { label: t('sign_in.username'), children: <bdi>{e.username || '—'}</bdi> }, { label: t('address'), children: e.address },
+        { label: t('monitor.filter.type'), children: word('type', e.type) }, { label: t('sign_in.username'), children: <About event={e} /> }, { label: t('address'), children: e.address },
         { label: t('monitor.filter.ability'), children: e.ability || '—' }, { label: t('monitor.filter.result'), children: word('result', e.result) }, { label: t('monitor.filter.reason'), children: e.reason || '—' },
         { label: t('monitor.matched_by'), children: <bdi>{e.matched_by.join(', ') || '—'}</bdi> },
       ]

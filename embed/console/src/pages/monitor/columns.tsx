@@ -4,7 +4,7 @@ import type { AuthEvent, CacheEvent, QueryEvent, RedisRecord, RequestEvent } fro
 import { t } from '../../i18n'
 import { bytes, count, duration } from '../../ui/format'
 import type { Events, Kind } from './kinds'
-import { Code, Marks, Moment, Sampled, Status, Story, Who } from './parts'
+import { About, Code, Marks, Moment, Sampled, Status, Story, Who } from './parts'
 import { redisSays } from './redis'
 import { word } from './words'
 
@@ -50,7 +50,7 @@ function auth(): Columns<AuthEvent> {
   const colors: Record<string, string> = { success: 'success', allowed: 'success', failed: 'error', denied: 'error' }
   return [
     { title: t('monitor.filter.type'), dataIndex: 'type', width: 108, render: (type: string) => word('type', type) },
-    { title: t('sign_in.username'), dataIndex: 'username', width: 112, ...cut, render: (name: string) => <bdi title={name}>{name || '—'}</bdi> },
+    { title: t('sign_in.username'), dataIndex: 'username', width: 112, ...cut, render: (_, row) => <About event={row} /> },
     { title: t('monitor.filter.result'), dataIndex: 'result', width: 152, ...cut, render: (result: string, row) => <><Tag color={colors[result]}>{word('result', result)}</Tag> {row.reason && row.reason !== row.result && <Typography.Text type="secondary" title={row.reason}>{row.reason}</Typography.Text>}</> },
     { title: t('monitor.filter.ability'), dataIndex: 'ability', width: 172, ...cut, render: (text: string) => text && <Code>{text}</Code> },
     { title: t('monitor.matched_by'), dataIndex: 'matched_by', width: 112, ...cut, render: (roles: string[]) => <bdi title={roles.join(', ')}>{roles.join(', ')}</bdi> },

@@ -1,9 +1,10 @@
 import { Tag, Tooltip, Typography } from 'antd'
 import dayjs from 'dayjs'
 import { Link } from 'react-router'
-import type { EventUser } from '../../api/types'
+import type { AuthEvent, EventUser } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
+import { PersonLink } from '../../ui/PersonLink'
 
 // What the pages of monitoring show of an event.
 
@@ -32,7 +33,14 @@ export function Sampled({ times }: { times: number }) {
 
 export function Who({ user }: { user: EventUser | null }) {
   if (!user) return <Typography.Text type="secondary">—</Typography.Text>
-  return <><bdi>{user.username}</bdi>{user.realm === 'app' && <> <Tag>{t('sessions.app')}</Tag></>}</>
+  return <><PersonLink name={user.username} id={user.id} app={user.realm === 'app'} />{user.realm === 'app' && <> <Tag>{t('sessions.app')}</Tag></>}</>
+}
+
+// About is whom a sign-in, or what became of a session, is about. An event has the id of
+// who was signed in alone; another name is a user's where the route is about users.
+export function About({ event: { username, user, route } }: { event: AuthEvent }) {
+  if (user?.username === username) return <PersonLink name={username} id={user.id} app={user.realm === 'app'} />
+  return <PersonLink name={username} app={!route.includes('/admin/') || username.startsWith('#')} />
 }
 
 // Code is a text of a machine, cut where it does not fit.

@@ -24,7 +24,8 @@ export function Explain({ open, user, onClose }: Props) {
   )
 }
 
-function Question({ user }: { user: User }) {
+// Question asks for one permission, and answers.
+export function Question({ user }: { user: User }) {
   const [key, setKey] = useState<string>()
   const tree = useGet<PermissionTree>('/admin/rule').data?.data
   const { data, loading } = useGet<Explanation>(key ? '/admin/permission/explain' : '', { user_id: user.id, key })

@@ -26,7 +26,8 @@ export function UserSessions({ open, user, realm, onClose }: Props) {
   )
 }
 
-function Sessions({ user, realm }: { user: Person; realm: Realm }) {
+// Sessions lists where a user is signed in, with the way to end that.
+export function Sessions({ user, realm }: { user: Person; realm: Realm }) {
   const { may } = useAccount()
   const { sure, done } = useAct()
   const { data, loading, reload } = useGet<SessionPage>('/system/session', { [realm.owner]: user.id, pageSize: 1000 })

@@ -1,6 +1,7 @@
 import { MoreOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button, Dropdown, Flex } from 'antd'
-import { lazy, Suspense, useEffect, useRef } from 'react'
+import { lazy, type MouseEvent, Suspense, useEffect, useRef } from 'react'
+import { useLocation, useNavigate, useParams } from 'react-router'
 import { download, save } from '../../api/request'
 import type { DeptTree, Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -18,6 +19,7 @@ import { Filters } from './Filters'
 import { usePeople } from './usePeople'
 import { userColumns } from './userColumns'
 
+const Person = lazy(async () => ({ default: (await import('./Person')).Person }))
 const UserBatch = lazy(async () => ({ default: (await import('./UserBatch')).UserBatch }))
 const Depts = lazy(async () => ({ default: (await import('./Depts')).Depts }))
 const DeptSelect = lazy(async () => ({ default: (await import('./DeptSelect')).DeptSelect }))
@@ -25,9 +27,16 @@ const UserForm = lazy(async () => ({ default: (await import('./UserForm')).UserF
 const Import = lazy(async () => ({ default: (await import('./Import')).Import }))
 const Explain = lazy(async () => ({ default: (await Promise.all([import('./Explain'), learn('actions')]))[0].Explain }))
 
-// Users are the people who sign in to the backend, beside the departments that they
-// belong to.
+// Users are the people who sign in to the backend; one of them is at an id behind the
+// address.
 export function Users() {
+  return useParams()['*'] ? <Person /> : <UserList />
+}
+
+// UserList is all users, beside the departments that they belong to.
+function UserList() {
+  const navigate = useNavigate()
+  const { pathname, search } = useLocation()
   const { info, may } = useAccount()
   const xl = useWider('xl')
   const list = useTable<User>('/admin/list', {}, { own: ['new'] })
@@ -76,6 +85,7 @@ export function Users() {
           batch={may('admin.list.status') || may('admin.list.update') || may('admin.list.delete') ? (chosen, whole) => (
             <Suspense><UserBatch chosen={chosen} whole={whole} params={list.params} depts={depts} roles={roles} reload={list.reload} remove={people.removeAll} /></Suspense>
           ) : undefined}
+          table={{ onRow: (user) => ({ style: { cursor: 'pointer' }, onClick: (e) => { if (meant(e)) void navigate(`/admin/list/${user.id}`, { state: { from: pathname + search } }) } }) }}
           wholes={may('admin.list.status') || may('admin.list.update')}
         />
       </div>
@@ -92,6 +102,13 @@ export function Users() {
       {people.panels}
     </Flex>
   )
+}
+
+// meant tells whether a click was meant for the row, and not for something in it or for a
+// menu or question that was opened from it.
+function meant(e: MouseEvent<HTMLElement>): boolean {
+  const target = e.target as Element
+  return e.currentTarget.contains(target) && !target.closest('a, button, input, label, .ant-table-selection-column') && getSelection()?.isCollapsed !== false
 }
 
 // Room is kept for the departments until they are there, so that nothing jumps.

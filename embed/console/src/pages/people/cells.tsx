@@ -1,4 +1,5 @@
 import { Flex, Tag } from 'antd'
+import { Link, useLocation } from 'react-router'
 import { t } from '../../i18n'
 import { Face } from '../../ui/Face'
 import type { Person } from './person'
@@ -11,14 +12,16 @@ export function Cell({ children, width = 160 }: { children: string; width?: numb
   return <div title={children} dir="auto" style={{ ...oneLine, maxWidth: width }}>{children}</div>
 }
 
-// Who is a person by face and names.
-export function Who({ user, own = false }: { user: Person; own?: boolean }) {
+// Who is a person by face and names, which lead to the person's page where there is one.
+export function Who({ user, own = false, to }: { user: Person; own?: boolean; to?: string }) {
+  const { pathname, search } = useLocation()
+  const name = user.nickname || user.username
   return (
     <Flex gap={12} align="center">
       <Face of={user} />
       <div style={{ maxWidth: 150, minWidth: 0, lineHeight: 1.4 }}>
         <Flex gap={6} align="center">
-          <div dir="auto" title={user.nickname || user.username} style={oneLine}>{user.nickname || user.username}</div>
+          <div dir="auto" title={name} style={oneLine}>{to ? <Link to={to} state={{ from: pathname + search }}>{name}</Link> : name}</div>
           {own && <Tag style={{ margin: 0 }}>{t('people.you')}</Tag>}
         </Flex>
         {user.nickname && <div className="second" title={user.username} style={oneLine}>{user.username}</div>}

@@ -20,7 +20,7 @@ type Props = {
 
 export function userColumns({ list, own, may, people, edit, explain }: Props): TableProps<User>['columns'] {
   return [
-    { title: t('people.user'), ...list.order('username'), render: (_, user) => <Who user={user} own={user.id === own} /> },
+    { title: t('people.user'), ...list.order('username'), render: (_, user) => <Who user={user} own={user.id === own} to={`/admin/list/${user.id}`} /> },
     { title: t('people.belongs'), key: 'belongs', render: (_, user) => <Belongs user={user} /> },
     { title: t('people.contact'), key: 'contact', render: (_, user) => <Contact user={user} /> },
     {

@@ -1,0 +1,56 @@
+import { Card, Flex, Tag, Typography } from 'antd'
+import { useMemo } from 'react'
+import type { Effective, PermissionNode, PermissionTree, User } from '../../api/types'
+import { t } from '../../i18n'
+import { count } from '../../ui/format'
+import { CheckTree } from '../../ui/tree/CheckTree'
+import { childrenOf } from '../../ui/tree/model'
+import { Marked } from '../../ui/tree/search'
+import { useGet } from '../../ui/useGet'
+import { permissionName } from '../rights/words'
+import { Question } from './Explain'
+
+// Access is what a user holds at this moment, by which data scope, and why.
+export function Access({ user }: { user: User }) {
+  const held = useGet<Effective>('/admin/permission/effective', { user_id: user.id }).data
+  const tree = useGet<PermissionTree>('/admin/rule').data?.data
+  const checked = useMemo(() => {
+    const keys = new Set(held?.keys)
+    const ids = new Set<number>()
+    const look = (node: PermissionNode) => {
+      if (keys.has(node.key)) ids.add(node.id)
+      childrenOf(node).forEach(look)
+    }
+    tree?.forEach(look)
+    return ids
+  }, [held, tree])
+  return (
+    <Flex vertical gap={16}>
+      <Card size="small" title={t('role.scope')} loading={!held}>{held && <Scope of={held} user={user} />}</Card>
+      <Card size="small" title={t('people.explain')}><Question user={user} /></Card>
+      <Card size="small" title={held ? t('people.held', { n: count(held.keys.length) }) : t('people.access')} loading={!held || !tree}>
+        {held && tree && (
+          <CheckTree<PermissionNode>
+            label={t('people.access')} tree={tree} checked={checked} name={permissionName} texts={(node) => [node.key, node.name]} height="min(480px, 60dvh)"
+            tail={(node, search) => <Typography.Text type="secondary" className="tree-key" title={node.key}><Marked text={node.key} search={search} /></Typography.Text>}
+          />
+        )}
+      </Card>
+    </Flex>
+  )
+}
+
+// Scope is which users and departments somebody sees and changes, as far as the reader
+// sees the departments.
+function Scope({ of, user }: { of: Effective; user: User }) {
+  if (user.status === 0) return <>{t('people.scope.disabled')}</>
+  if (of.all) return <>{t('role.scope.all')}</>
+  const further = of.dept_count - of.depts.length
+  return (
+    <Flex gap={4} wrap align="center">
+      <Tag style={{ margin: 0 }}>{t('role.scope.self')}</Tag>
+      {of.depts.map((dept) => <Tag key={dept.id} style={{ margin: 0, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>{dept.name}</Tag>)}
+      {further > 0 && <Typography.Text type="secondary">{t('people.scope.further', { n: count(further) })}</Typography.Text>}
+    </Flex>
+  )
+}

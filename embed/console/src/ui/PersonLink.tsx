@@ -1,0 +1,18 @@
+import { Link, useLocation } from 'react-router'
+import { useAccount } from '../app/account'
+
+type Props = {
+  name: string
+  id?: number // absent where only the name is known; 0 for nobody's
+  app?: boolean // an app user, who has no page
+}
+
+// PersonLink is the name of a user, and leads to the user's page where one may see users.
+export function PersonLink({ name, id, app = false }: Props) {
+  const { may } = useAccount()
+  const { pathname, search } = useLocation()
+  if (!name) return <>—</>
+  const shown = <bdi title={name}>{name}</bdi>
+  if (app || id === 0 || !may('admin.list.query')) return shown
+  return <Link to={`/admin/list/${id ?? `@${encodeURIComponent(name)}`}`} state={{ from: pathname + search }}>{shown}</Link>
+}

@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestConsolePerson opens a user from the list, and looks at everything about them.
+func TestConsolePerson(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	ann := c.person("/admin/list", "ann").ID
+	signedInAs(t, server, "ann")
+	newClient(t, server).want(401, "POST", "/admin/login", object("username", "ann", "password", "wrong"))
+	p := signedInAt(t, server, c, "/admin/list?keywordSearch=example.org")
+	p.row("ann@example.org").in("td:nth-child(4)").tap()
+	p.at(fmt.Sprintf("/admin/list/%d", ann))
+	p.see("Ann Lee")
+	p.see("Sales")
+	p.see("Clerk")
+	p.see("127.0.0.1")
+	p.audit()
+
+	p.click("tab", "Permissions")
+	p.at(fmt.Sprintf("/admin/list/%d/access", ann))
+	p.see("Permissions (3)")
+	p.see("Everything")
+	p.fill("Which permission?", "delete a user")
+	p.in(".ant-select-tree-treenode.filter-node .ant-select-tree-title").tap()
+	p.see("None of the roles of")
+	p.audit()
+	p.shoot("person-access")
+
+	p.click("tab", "Sessions")
+	p.see("Sign out")
+	p.audit()
+	p.shoot("person-sessions")
+	p.row("Go-http-client").click("button", "Sign out")
+	p.confirm("Sign out")
+	p.see("Not signed in anywhere.")
+
+	p.click("tab", "Sign-ins")
+	p.at(fmt.Sprintf("/admin/list/%d/loginlog", ann))
+	p.row("Failed").see("wrong password")
+	p.in("main").gone("admin")
+	p.choose("Result", "Signed in")
+	p.gone("wrong password")
+	p.audit()
+
+	p.click("button", "Edit")
+	p.dialog().fill("Nickname", "Anna")
+	p.dialog().click("button", "Save")
+	p.see("Anna")
+	p.click("button", "Back to the list")
+	p.at("/admin/list?keywordSearch=example.org")
+	p.row("ann@example.org").click("link", "Anna")
+	p.at(fmt.Sprintf("/admin/list/%d", ann))
+
+	p.open("/admin/list/@ANN")
+	p.at(fmt.Sprintf("/admin/list/%d", ann))
+	p.open("/admin/list/@nobody")
+	p.see("User not found.")
+	p.audit()
+	p.expect(404, "/admin/list/999")
+	p.open("/admin/list/999")
+	p.see("User not found.")
+
+	for _, width := range []int64{390, 320} {
+		p.width(width)
+		for _, part := range []string{"", "/access", "/sessions", "/loginlog"} {
+			p.open(fmt.Sprintf("/admin/list/%d%s", ann, part))
+			p.see("Anna")
+			p.noSidewaysScroll()
+			p.audit()
+			p.shoot(fmt.Sprintf("person%s-%d", strings.ReplaceAll(part, "/", "-"), width))
+		}
+	}
+}
+
+// TestConsolePersonWithoutPermissions shows of a person no more than one may see.
+func TestConsolePersonWithoutPermissions(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	bea := c.person("/admin/list", "bea").ID
+	p := signedInAt(t, server, signedInAs(t, server, "ann"), fmt.Sprintf("/admin/list/%d/access", bea))
+	p.see("Head office")
+	p.settle()
+	for _, tab := range []string{"Permissions", "Sessions", "Sign-ins"} {
+		p.missing("tab", tab)
+	}
+	p.missing("button", "Edit")
+	p.missing("button", "More for bea")
+	p.audit()
+
+	watcher := c.holder(server, "watcher", "system", "system.session", "system.session.query")
+	p = signedInAt(t, server, watcher, "/system/session")
+	p.row("watcher").missing("link", "watcher")
+	p = signedInAt(t, server, watcher, fmt.Sprintf("/admin/list/%d", bea))
+	p.see("You may not see this page.")
+}
+
+// TestConsoleNamesLeadToPeople holds that every list's user names lead to the users.
+func TestConsoleNamesLeadToPeople(t *testing.T) {
+	t.Parallel()
+	server, c, _ := everyList(t)
+	p := signedInAt(t, server, c, "/")
+	for _, path := range []string{
+		"/system/session", "/system/loginlog", "/system/job", "/file/list?view=list", "/file/trash",
+		"/system/monitor/request", "/system/monitor/query", "/system/monitor/auth", "/system/monitor/trace", "/",
+	} {
+		p.open(path)
+		p.until("have links to users at "+path, func() error {
+			var bad string
+			if err := evaluate(p, `(() => {
+				const names = [...document.querySelectorAll('main tbody bdi')].filter((e) => shown(e) && ['admin', 'ann'].includes(e.innerText))
+				const links = names.filter((e) => /^\/console\/admin\/list\/(\d+|@\w+)$/.test(e.closest('a')?.getAttribute('href')))
+				if (names.length === 0) return 'there are no names'
+				return names.length === links.length ? '' : names.find((e) => !links.includes(e)).closest('tr').innerText
+			})()`, &bad); err != nil {
+				return err
+			}
+			if bad != "" {
+				return fmt.Errorf("%s", bad)
+			}
+			return nil
+		})
+	}
+	p.open("/system/loginlog")
+	p.see("wrong password")
+	p.row("wrong password").click("link", "ann")
+	p.at(fmt.Sprintf("/admin/list/%d", c.person("/admin/list", "ann").ID))
+	p.click("button", "Back to the list")
+	p.at("/system/loginlog")
+	p.press("Ctrl+K")
+	p.see("Commands")
+	p.write("bea")
+	p.in("[role=option][aria-selected=true]").see("bea")
+	p.press("Enter")
+	p.at(fmt.Sprintf("/admin/list/%d", c.person("/admin/list", "bea").ID))
+}
