@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"reeve/store"
@@ -43,6 +44,7 @@ type Auth struct {
 	throttled *throttled
 	held      *held
 	stats     *stats
+	initial   *atomic.Bool // the initial file may be there
 
 	fingerprints []byte // the key of fingerprint
 }
@@ -56,7 +58,8 @@ func (a *Auth) On(db store.Watched) *Auth {
 
 // New prepares auth for a database that nobody uses yet.
 func New(db *store.DB, options Options) (*Auth, error) {
-	a := &Auth{db: db.Watched(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), counters: newCounters(time.Now), throttled: &throttled{}, held: newHeld(), stats: newStats()}
+	a := &Auth{db: db.Watched(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), counters: newCounters(time.Now), throttled: &throttled{}, held: newHeld(), stats: newStats(), initial: &atomic.Bool{}}
+	a.initial.Store(options.InitialFile != "")
 	err := db.View(store.System, func(tx *store.Tx) error {
 		install, err := store.Installs.Get(tx, 1)
 		if err == nil {

@@ -34,6 +34,19 @@ func (a *Auth) ForgetInitial(replaced store.Account) error {
 	return a.removeInitial()
 }
 
+// HasInitial reports whether the first user's generated password waits in its file, not
+// replaced yet.
+func (a *Auth) HasInitial() bool {
+	if !a.initial.Load() {
+		return false
+	}
+	if _, err := os.Stat(a.options.InitialFile); err != nil {
+		a.initial.Store(false) // it is written before New, and never again
+		return false
+	}
+	return true
+}
+
 func (a *Auth) removeInitial() error {
 	if a.options.InitialFile == "" {
 		return nil

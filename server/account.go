@@ -103,6 +103,7 @@ type infoOut struct {
 	Info   *user                             `json:"info"`
 	Menus  Encoded[[]node[store.Permission]] `json:"menus" doc:"the shown, enabled menus and pages that the user may open, as a tree"`
 	Access []string                          `json:"access" doc:"the permission keys that the user holds"`
+	Since  store.Time                        `json:"installed_at" doc:"when this installation was made"`
 }
 
 func readInfo(tx *store.Tx, req *Request, _ *none) (*infoOut, error) {
@@ -111,7 +112,14 @@ func readInfo(tx *store.Tx, req *Request, _ *none) (*infoOut, error) {
 		return nil, err
 	}
 	menus, err := store.TreeJSON(store.Menus(tx, req.Actor), func(p *store.Permission) any { return p })
-	return &infoOut{userOf(tx, u), Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.Keys(tx)}, err
+	if err != nil {
+		return nil, err
+	}
+	install, err := store.Installs.Get(tx, 1)
+	if err != nil {
+		return nil, err
+	}
+	return &infoOut{userOf(tx, u), Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.Keys(tx), install.CreatedAt}, nil
 }
 
 type infoIn struct {

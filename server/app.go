@@ -22,9 +22,10 @@ type homeOut struct {
 	Logo     string                             `json:"logo" doc:"an address, or empty"`
 	Time     store.Time                         `json:"time" doc:"the server's clock"`
 	Settings Encoded[map[string]map[string]any] `json:"settings" doc:"the public setting groups"`
+	First    store.Flag                         `json:"first_sign_in,omitempty" doc:"1 while the generated password of the first user waits in the file initial-password of the data directory; absent afterwards"`
 }
 
-func home(tx *store.Tx, _ *Request, _ *none) (*homeOut, error) {
+func home(tx *store.Tx, req *Request, _ *none) (*homeOut, error) {
 	values, err := store.SettingSet.Get(tx).Values()
 	if err != nil {
 		return nil, err
@@ -32,6 +33,7 @@ func home(tx *store.Tx, _ *Request, _ *none) (*homeOut, error) {
 	return &homeOut{
 		Title: store.SiteTitle.Get(tx), Logo: store.SiteLogo.Get(tx), Time: tx.Now(),
 		Settings: Encoded[map[string]map[string]any]{JSON: values.Public},
+		First:    store.Flag(req.s.auth.HasInitial()),
 	}, nil
 }
 

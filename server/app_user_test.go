@@ -2,15 +2,38 @@ package server
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"reeve/auth"
 	"reeve/store"
 )
 
 func (in *instance) openRegistration() {
 	in.t.Helper()
 	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true}}`, "owner")
+}
+
+// TestHomeTellsWhereTheFirstPasswordIs until it is changed, and nothing afterwards.
+func TestHomeTellsWhereTheFirstPasswordIs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "initial-password")
+	must(t, auth.WriteInitial(path, "admin", ownerPassword))
+	in := start(t, func(su *setup) { su.file, su.must = path, true })
+	in.ok("GET", "/api/home", "", "nobody").brief(200, `"first_sign_in":1`)
+	if body := in.ok("GET", "/api/home", "", "nobody").Body; strings.Contains(body, ownerPassword) || strings.Contains(body, path) {
+		t.Errorf("it tells too much: %s", body)
+	}
+	in.ok("PUT", "/admin/password", `{"old_password":"`+ownerPassword+`","new_password":"another password"}`, "owner")
+	for range 2 {
+		if body := in.ok("GET", "/api/home", "", "nobody").Body; strings.Contains(body, "first_sign_in") {
+			t.Errorf("it is told after the change: %s", body)
+		}
+	}
+	other := start(t)
+	if body := other.ok("GET", "/api/home", "", "nobody").Body; strings.Contains(body, "first_sign_in") {
+		t.Errorf("it is told of a password that was given: %s", body)
+	}
 }
 
 func TestRegistration(t *testing.T) {

@@ -137,7 +137,7 @@ func TestCryptographyIsOfKnownLibraries(t *testing.T) {
 	}
 }
 
-// TestThePasswordFieldsOfTheConsole are masked, filled by password managers, and can be
+// TestThePasswordFieldsOfTheConsole are masked until their user shows them, filled by password managers, and can be
 // pasted into.
 func TestThePasswordFieldsOfTheConsole(t *testing.T) {
 	fields := 0
@@ -149,7 +149,10 @@ func TestThePasswordFieldsOfTheConsole(t *testing.T) {
 		must(t, err)
 		before := ""
 		for line := range strings.Lines(string(text)) {
-			masked := strings.Contains(line, "<Password") || strings.Contains(line, `type="password"`) || strings.Contains(before, "<Password")
+			if strings.Contains(line, "function Secret({ label") && !strings.Contains(string(text), "[shown, setShown] = useState(false)\n") {
+				t.Errorf("%s: Secret shows what is typed from the beginning", path)
+			}
+			masked := strings.Contains(line, "<Secret label=") || strings.Contains(line, "<Password") || strings.Contains(line, `type="password"`) || strings.Contains(before, "<Password")
 			before = line
 			managed := strings.Contains(line, `autoComplete="current-password"`) || strings.Contains(line, `autoComplete="new-password"`)
 			if managed {

@@ -39,10 +39,18 @@ func withFile(t *testing.T) (in *instance, data []byte) {
 
 func TestABackupHasTheFiles(t *testing.T) {
 	in, data := withFile(t)
+	in.ok("GET", "/system/info", "", "owner").brief(200, `"last_backup_at":null`)
 	archive, promised, err := in.download("/system/backup", "clerk", nil)
 	must(t, err)
 	if int64(len(archive)) != promised {
 		t.Errorf("%d bytes came, %d were promised", len(archive), promised)
+	}
+	var info struct {
+		LastBackup store.Time `json:"last_backup_at"`
+	}
+	in.ok("GET", "/system/info", "", "owner").data(&info)
+	if age := time.Since(info.LastBackup.Std()); age < 0 || age > time.Minute {
+		t.Errorf("the last backup was %v ago", age)
 	}
 	path, dir := filepath.Join(t.TempDir(), "backup.tar"), t.TempDir()
 	must(t, os.WriteFile(path, archive, 0o600))

@@ -392,8 +392,10 @@ func TestNoWordsAreLeftOver(t *testing.T) {
 // elsewhere are the places outside of its own pages from which an area's words are
 // used. What shows them loads them: see the console's app/pages.ts.
 var elsewhere = map[string][]string{
-	"monitor": {"pages/Home.tsx", "pages/home/", "ui/Chart.tsx"},
-	"rights":  {"ui/tree/", "pages/people/Access.tsx"},
+	"dashboard": {"pages/Home.tsx", "pages/home/", "pages/SystemInfo.tsx"},
+	"info":      {"pages/Home.tsx", "pages/home/", "pages/SystemInfo.tsx", "pages/monitor/redis.tsx"},
+	"monitor":   {"pages/Home.tsx", "pages/home/", "ui/Chart.tsx"},
+	"rights":    {"ui/tree/", "pages/people/Access.tsx"},
 }
 
 // TestWordsAreLoadedWhereTheyAreUsed: words that do not come with the frame are used

@@ -32,6 +32,7 @@ type systemInfo struct {
 	Files       []storedFile     `json:"files" doc:"the database files"`
 	Collections []collectionInfo `json:"collections"`
 	Caches      []cacheInfo      `json:"caches"`
+	LastBackup  store.Time       `json:"last_backup_at" null:"true" doc:"when a backup was last downloaded completely; null before the first"`
 	Kept        []keptCopy       `json:"kept" doc:"copies of the database from before migrations; once the new version is trusted they can be removed"`
 	OldestKept  string           `json:"oldest_kept" doc:"the name of the oldest of them; empty without any"`
 	Config      []ConfigValue    `json:"config" doc:"in effect"`
@@ -89,6 +90,9 @@ func readSystemInfo(req *Request, _ *none) (*systemInfo, error) {
 	}
 	for _, f := range files {
 		out.Files = append(out.Files, storedFile{f.Name, f.Size, f.Free})
+	}
+	if out.LastBackup, err = s.db.LastBackup(); err != nil {
+		return nil, err
 	}
 	kept, err := s.db.KeptCopies()
 	if err != nil {

@@ -97,9 +97,9 @@ const settingTwo = `{"id":2,"key":"logo","title":"Logo","describe":"The image th
 func TestSettingListOfANewDatabase(t *testing.T) {
 	in := start(t)
 	in.ok("GET", "/system/setting?pageSize=3", "", "owner").is(
-		`{"data":{"data":[` + settingOne + `,` + settingTwo + `,` + settingThree + `],"total":24,"pageSize":3,"current":1},"success":true,"msg":"ok","showType":0}`)
-	in.ok("GET", "/system/setting?pageSize=24&page=2", "", "owner").is(
-		`{"data":{"data":[],"total":24,"pageSize":24,"current":2},"success":true,"msg":"ok","showType":0}`)
+		`{"data":{"data":[` + settingOne + `,` + settingTwo + `,` + settingThree + `],"total":25,"pageSize":3,"current":1},"success":true,"msg":"ok","showType":0}`)
+	in.ok("GET", "/system/setting?pageSize=25&page=2", "", "owner").is(
+		`{"data":{"data":[],"total":25,"pageSize":25,"current":2},"success":true,"msg":"ok","showType":0}`)
 }
 
 func TestSettingListHasExactlyTheFieldsForEveryType(t *testing.T) {

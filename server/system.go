@@ -70,6 +70,9 @@ func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
 	if tooSlow(err) {
 		req.s.limits.rate.count()
 	}
+	if err == nil {
+		err = req.s.db.NoteBackup()
+	}
 	return err
 }
 

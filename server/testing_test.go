@@ -65,6 +65,7 @@ type setup struct {
 	seed   fs.FS
 	must   bool // the first user must change the password
 	cost   int
+	file   string // of the first user's generated password; "" for none
 }
 
 // start makes an instance with one signed-in user, "owner". Its end verifies
@@ -91,7 +92,7 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	in.db, err = store.Open(dir, store.Options{Version: "test", Keys: Keys(), Seed: seed.Create, Upgrade: seed.Upgrade})
 	must(t, err)
 	t.Cleanup(in.close)
-	in.auth, err = auth.New(in.db, auth.Options{Cost: su.cost, Common: commonPasswords()})
+	in.auth, err = auth.New(in.db, auth.Options{Cost: su.cost, Common: commonPasswords(), InitialFile: su.file})
 	must(t, err)
 	logger := zerolog.Nop()
 	if su.log != nil {

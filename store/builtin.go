@@ -62,9 +62,15 @@ func image(group, key string) *TextSetting {
 	return &TextSetting{Builtin{Group: group, Key: key, Type: "image", Props: []Prop{}, name: group + "." + key}}
 }
 
+func toggle(group, key, def string) *SwitchSetting {
+	return &SwitchSetting{Builtin{Group: group, Key: key, Type: "switch", Default: def, Props: []Prop{}, name: group + "." + key}}
+}
+
 // securedToggle is a switch that security depends on.
 func securedToggle(group, key, def string) *SwitchSetting {
-	return &SwitchSetting{Builtin{Group: group, Key: key, Type: "switch", Default: def, Props: []Prop{}, name: group + "." + key, security: true}}
+	s := toggle(group, key, def)
+	s.security = true
+	return s
 }
 
 // The builtin settings.
@@ -98,6 +104,7 @@ var (
 
 	SlowRequestMS = number("monitor", "slow_request_ms", 500, 1, 600_000, "ms")
 	SlowStoreMS   = number("monitor", "slow_store_ms", 50, 1, 600_000, "ms")
+	NextSteps     = toggle("monitor", "next_steps", "1")
 )
 
 // Builtins lists them in the order in which they are shown.
@@ -108,7 +115,7 @@ var Builtins = []Builtin{
 	AppRegistration.Builtin, AppSessionIdleHours.Builtin, AppSessionDays.Builtin,
 	FileImageMB.Builtin, FileAudioMB.Builtin, FileVideoMB.Builtin, FileArchiveMB.Builtin, FileDocumentMB.Builtin, FileOtherMB.Builtin,
 	FileTypes.Builtin, FileQuota.Builtin, FileFloor.Builtin, FileTrashDays.Builtin,
-	SlowRequestMS.Builtin, SlowStoreMS.Builtin,
+	SlowRequestMS.Builtin, SlowStoreMS.Builtin, NextSteps.Builtin,
 }
 
 // Name is the setting's full name, "group.key".

@@ -527,6 +527,8 @@ export type Health = {
 }
 
 export type Home = {
+  /** 1 while the generated password of the first user waits in the file initial-password of the data directory; absent afterwards */
+  first_sign_in?: 0 | 1
   /** an address, or empty */
   logo: string
   /** the public setting groups */
@@ -559,6 +561,8 @@ export type Info = {
   /** the permission keys that the user holds */
   access: string[]
   info: User
+  /** when this installation was made */
+  installed_at: string
   /** the shown, enabled menus and pages that the user may open, as a tree */
   menus: PermissionNode[]
 }
@@ -1287,6 +1291,8 @@ export type SystemInfo = {
   files: StoredFile[]
   /** copies of the database from before migrations; once the new version is trusted they can be removed */
   kept: KeptCopy[]
+  /** when a backup was last downloaded completely; null before the first */
+  last_backup_at: string | null
   memory: MemoryInfo
   /** the name of the oldest of them; empty without any */
   oldest_kept: string

@@ -38,16 +38,16 @@ export const pages: Record<string, Page> = {
   '/system/loginlog': page('system.loginlog.query', async () => (await import('../pages/LoginLog')).LoginLog),
   '/system/monitor': page(
     ['system.monitor.request', 'system.monitor.auth', 'system.monitor.query', 'system.monitor.cache', 'system.monitor.redis', 'system.monitor.trace'],
-    async () => (await import('../pages/monitor/Monitor')).Monitor, 'monitor',
+    async () => (await import('../pages/monitor/Monitor')).Monitor, 'monitor', 'info',
   ),
   '/system/job': page('system.job.query', async () => (await import('../pages/jobs/Jobs')).Jobs, 'jobs'),
-  '/system/info': page('system.info', async () => (await import('../pages/SystemInfo')).SystemInfo),
+  '/system/info': page('system.info', async () => (await import('../pages/SystemInfo')).SystemInfo, 'dashboard', 'info'),
   '/file/list': page('file.list.query', async () => (await import('../pages/files/FileList')).FileList, 'files'),
   '/file/group': page('file.group.query', async () => (await import('../pages/files/FileGroups')).FileGroups, 'files'),
   '/file/trash': page('file.trash.query', async () => (await import('../pages/files/Trash')).Trash, 'files'),
 }
 
-export const home = own(async () => (await import('../pages/Home')).HomePage, 'monitor')
+export const home = own(async () => (await import('../pages/Home')).HomePage, 'monitor', 'dashboard', 'info')
 export const password = own(async () => (await import('../pages/Password')).Password)
 export const account = own(async () => (await import('../pages/account/Account')).AccountPage)
 

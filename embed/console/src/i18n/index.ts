@@ -14,6 +14,8 @@ export const language: Language = stored === 'en' || stored === 'zh' ? stored : 
 // "frame" is what the frame and the smaller pages say.
 const areas = {
   frame: { en: () => import('./en'), zh: () => import('./zh') },
+  dashboard: { en: () => import('./en/dashboard'), zh: () => import('./zh/dashboard') },
+  info: { en: () => import('./en/info'), zh: () => import('./zh/info') },
   people: { en: () => import('./en/people'), zh: () => import('./zh/people') },
   rights: { en: () => import('./en/rights'), zh: () => import('./zh/rights') },
   actions: { en: async () => ({}), zh: () => import('./zh/actions') },

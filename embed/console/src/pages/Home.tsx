@@ -1,5 +1,5 @@
 import { Badge, Flex, Typography } from 'antd'
-import type { SessionPage, SystemHealth } from '../api/types'
+import type { SessionPage, SystemHealth, SystemInfo } from '../api/types'
 import { useAccount } from '../app/account'
 import { maybe, t } from '../i18n'
 import { count } from '../ui/format'
@@ -7,6 +7,7 @@ import { Time } from '../ui/Time'
 import { useLive } from '../ui/useLive'
 import { Own } from './home/Own'
 import { Denials, SignIns } from './home/Recent'
+import { Steps, useSteps } from './home/Steps'
 import { Health, Storage } from './home/Storage'
 import { type Tile, Tiles } from './home/Tiles'
 import { Traffic } from './home/Traffic'
@@ -18,6 +19,8 @@ export function HomePage() {
   const { info, may } = useAccount()
   const user = info.info
   const { data: health, failure } = useLive<SystemHealth>(may('system.info') ? '/system/health' : '', 60)
+  const { data: system, failure: unknown } = useLive<SystemInfo>(may('system.info') ? '/system/info' : '', 300)
+  const sets = useSteps()
   const stats = may('system.monitor.stats')
   const watches = (['system.monitor.stats', 'system.monitor.auth', 'system.info', 'system.session.query', 'system.loginlog.query'] as const).some(may)
   const now = useNow(health)
@@ -27,11 +30,12 @@ export function HomePage() {
         <Typography.Title level={1} style={{ fontSize: 20, margin: 0, overflowWrap: 'anywhere' }}>{t('home.hello', { name: user.nickname || user.username })}</Typography.Title>
         <Typography.Text type="secondary">{t('home.last')}: <Time at={user.login_time} />{user.login_ip && `, ${user.login_ip}`}</Typography.Text>
       </div>
+      {sets && <Steps info={system} />}
       {stats ? <Traffic tiles={now} /> : now.length > 0 && <Tiles tiles={now} />}
       <Flex wrap gap={16}>
         {may('system.loginlog.query') && <SignIns title={t('home.sign_ins')} path="/system/loginlog" to="/system/loginlog" />}
         {may('system.monitor.auth') && <Denials />}
-        {may('system.info') && <Storage health={health} />}
+        {may('system.info') && <Storage health={health} info={system} failure={unknown} />}
         {may('system.info') && <Health health={health} failure={failure} />}
       </Flex>
       {!watches && <Own />}

@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useState } from 'react'
+import { type ComponentProps, type FormEvent, useEffect, useId, useState } from 'react'
 import { Failure, get, post, put } from '../api/request'
 import { back, begin, end, token } from '../api/session'
 import type { Home, Login } from '../api/types'
@@ -9,7 +9,7 @@ import './sign-in.css'
 // SignIn is the whole page of who is not signed in, and of who must first choose
 // another password. It is plain HTML: nothing of the component library is loaded.
 export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
-  const [home, setHome] = useState<Pick<Home, 'title' | 'logo'>>({ title: 'Reeve', logo: '' })
+  const [home, setHome] = useState<Pick<Home, 'title' | 'logo' | 'first_sign_in'>>({ title: 'Reeve', logo: '' })
   const [old, setOld] = useState<string>() // the password that must be changed
   useEffect(() => {
     get<Home>('/api/home', {}, { quiet: true }).then(
@@ -24,7 +24,7 @@ export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
     <main className="sign-in">
       <Mark logo={home.logo} size={40} />
       <h1>{home.title}</h1>
-      {mustChange || old !== undefined ? <ChangePassword old={old} /> : <Credentials mustChange={setOld} />}
+      {mustChange || old !== undefined ? <ChangePassword old={old} /> : <Credentials mustChange={setOld} first={home.first_sign_in === 1} />}
       <button type="button" className="language" onClick={() => setLanguage(language === 'en' ? 'zh' : 'en')}>
         {language === 'en' ? '中文' : 'English'}
       </button>
@@ -38,7 +38,28 @@ function said(cause: unknown): string {
   return maybe(`error.${cause.code}`)?.replace('{request}', cause.requestId) ?? (cause.message || t('sign_in.failed'))
 }
 
-function Credentials({ mustChange }: { mustChange: (old: string) => void }) {
+// Secret is a field for a password, which can be shown.
+function Secret({ label, ...input }: ComponentProps<'input'> & { label: string }) {
+  const [shown, setShown] = useState(false)
+  const id = useId()
+  const name = t(shown ? 'sign_in.hide' : 'sign_in.show', { label })
+  return (
+    <div className="secret">
+      <label htmlFor={id}>{label}</label>
+      <input {...input} id={id} type={shown ? 'text' : 'password'} spellCheck={false} autoCapitalize="none" required />
+      <button type="button" aria-label={name} title={name} onClick={() => setShown(!shown)}>
+        <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M2 12s3.5-6.5 10-6.5S22 12 22 12s-3.5 6.5-10 6.5S2 12 2 12z" /><circle cx="12" cy="12" r="3" />{shown && <path d="M4 20 20 4" />}</svg>
+      </button>
+    </div>
+  )
+}
+
+// Busy is seen and heard while the server hashes the password, which takes a moment.
+function Busy({ busy }: { busy: boolean }) {
+  return <p className="busy" role="status">{busy && <><progress aria-hidden="true" />{t('sign_in.busy')}</>}</p>
+}
+
+function Credentials({ mustChange, first }: { mustChange: (old: string) => void; first: boolean }) {
   const [username, setUsername] = useState('')
   const [password, setPassword] = useState('')
   const [problem, setProblem] = useState('')
@@ -62,16 +83,15 @@ function Credentials({ mustChange }: { mustChange: (old: string) => void }) {
 
   return (
     <form onSubmit={(event) => void submit(event)}>
+      {first && <p className="hint">{t('sign_in.first')}</p>}
       {ended && !problem && <p className="hint">{t('sign_in.ended')}</p>}
       <label>
         {t('sign_in.username')}
         <input name="username" autoComplete="username" autoFocus required value={username} onChange={(e) => setUsername(e.target.value)} />
       </label>
-      <label>
-        {t('sign_in.password')}
-        <input name="password" type="password" autoComplete="current-password" required value={password} onChange={(e) => setPassword(e.target.value)} />
-      </label>
+      <Secret label={t('sign_in.password')} name="password" autoComplete="current-password" value={password} onChange={(e) => setPassword(e.target.value)} />
       <p className="problem" role="alert">{problem}</p>
+      <Busy busy={busy} />
       <button className="primary" disabled={busy}>{t('sign_in')}</button>
     </form>
   )
@@ -105,20 +125,12 @@ function ChangePassword({ old: known }: { old?: string }) {
     <form onSubmit={(event) => void submit(event)}>
       <p className="hint">{t('password.must_change')}</p>
       {known === undefined && (
-        <label>
-          {t('password.old')}
-          <input type="password" autoComplete="current-password" autoFocus required value={old} onChange={(e) => setOld(e.target.value)} />
-        </label>
+        <Secret label={t('password.old')} autoComplete="current-password" autoFocus value={old} onChange={(e) => setOld(e.target.value)} />
       )}
-      <label>
-        {t('password.new')}
-        <input type="password" autoComplete="new-password" minLength={8} autoFocus={known !== undefined} required value={fresh} onChange={(e) => setFresh(e.target.value)} />
-      </label>
-      <label>
-        {t('password.again')}
-        <input type="password" autoComplete="new-password" minLength={8} required value={again} onChange={(e) => setAgain(e.target.value)} />
-      </label>
+      <Secret label={t('password.new')} autoComplete="new-password" minLength={8} autoFocus={known !== undefined} value={fresh} onChange={(e) => setFresh(e.target.value)} />
+      <Secret label={t('password.again')} autoComplete="new-password" minLength={8} value={again} onChange={(e) => setAgain(e.target.value)} />
       <p className="problem" role="alert">{problem}</p>
+      <Busy busy={busy} />
       <button className="primary" disabled={busy}>{t('password.change')}</button>
       {token() !== '' && <button type="button" onClick={() => end(false)}>{t('sign_out')}</button>}
     </form>

@@ -1,20 +1,30 @@
 import { language } from '../i18n'
 
+// A format is made once: making one takes longer than drawing a row of a table.
+const formats = new Map<string, Intl.NumberFormat>()
+
+function formatted(n: number, digits: number, style: 'decimal' | 'percent' = 'decimal'): string {
+  const key = `${style} ${digits}`
+  let format = formats.get(key)
+  if (!format) formats.set(key, (format = new Intl.NumberFormat(language, { style, maximumFractionDigits: digits })))
+  return format.format(n)
+}
+
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 
 // bytes is a size as people read it.
 export function bytes(n: number): string {
   let unit = 0
   for (; n >= 1024 && unit < units.length - 1; unit++) n /= 1024
-  return `${new Intl.NumberFormat(language, { maximumFractionDigits: n < 10 && unit > 0 ? 1 : 0 }).format(n)} ${units[unit]}`
+  return `${decimal(n, n < 10 && unit > 0 ? 1 : 0)} ${units[unit]}`
 }
 
 // count is a number with its thousands apart.
 export function count(n: number): string {
-  return new Intl.NumberFormat(language).format(n)
+  return decimal(n, 3)
 }
 
-const decimal = (n: number, digits: number) => new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(n)
+const decimal = (n: number, digits: number) => formatted(n, digits)
 
 // duration is a number of milliseconds as people read it, with about three figures.
 export function duration(ms: number): string {
@@ -26,5 +36,5 @@ export function duration(ms: number): string {
 // percent is a part of a whole.
 export function percent(part: number, whole: number): string {
   const share = whole > 0 ? part / whole : 0
-  return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: share > 0 && share < 0.1 ? 1 : 0 }).format(share)
+  return formatted(share, share > 0 && share < 0.1 ? 1 : 0, 'percent')
 }

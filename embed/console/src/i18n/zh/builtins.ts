@@ -68,4 +68,6 @@ export const builtins: Record<string, string> = {
   'given.Milliseconds from which a request counts as slow, and is kept whatever the traffic': '请求耗时达到多少毫秒即视为慢请求，无论流量多大都会保留',
   'given.Slow operation': '慢操作',
   'given.Milliseconds from which an operation of the store counts as slow': '存储操作耗时达到多少毫秒即视为慢操作',
+  'given.Next steps': '后续步骤',
+  'given.Whether the dashboard of administrators lists what is left to set up': '是否在管理员的首页列出尚待完成的设置',
 }

@@ -1,6 +1,6 @@
 import { GlobalOutlined } from '@ant-design/icons'
 import { Checkbox } from 'antd'
-import type { MouseEvent } from 'react'
+import { memo, type MouseEvent, type RefObject, useRef } from 'react'
 import type { File } from '../../api/types'
 import { t } from '../../i18n'
 import { bytes } from '../../ui/format'
@@ -19,31 +19,45 @@ type Props = {
 
 // FileGrid shows files by their pictures. With Ctrl or Shift a click chooses a file
 // instead of opening it.
-export function FileGrid({ files, chosen, open, actions, selectable }: Props) {
-  function click(e: MouseEvent, file: File) {
+export function FileGrid(props: Props) {
+  const now = useRef(props)
+  now.current = props
+  const { files, chosen, selectable } = props
+  return (
+    <ul className={chosen.rows.length ? 'file-grid choosing' : 'file-grid'} aria-label={t('menu.file.list')}>
+      {files.map((file) => <Card key={file.id} file={file} chosen={chosen.has(file.id)} selectable={selectable} now={now} />)}
+    </ul>
+  )
+}
+
+type CardProps = { file: File; chosen: boolean; selectable: boolean; now: RefObject<Props> }
+
+// same tells whether two cards look the same. While many files are uploaded the list is
+// read again and again, and what was there before is not drawn anew.
+const same = (a: CardProps, b: CardProps) => a.chosen === b.chosen && a.selectable === b.selectable && a.file.id === b.file.id && a.file.version === b.file.version
+
+const Card = memo(function Card({ file, chosen, selectable, now }: CardProps) {
+  function click(e: MouseEvent) {
+    const { chosen, open } = now.current
     if (selectable && (e.shiftKey || e.ctrlKey || e.metaKey)) chosen.toggle(file.id, e.shiftKey)
     else open(file)
   }
   return (
-    <ul className={chosen.rows.length ? 'file-grid choosing' : 'file-grid'} aria-label={t('menu.file.list')}>
-      {files.map((file) => (
-        <li key={file.id} className={chosen.has(file.id) ? 'file-card chosen' : 'file-card'}>
-          <button type="button" title={file.name} onClick={(e) => click(e, file)}>
-            <Thumb file={file} size="400x400" />
-            <span className="file-card-name"><bdi>{file.name}</bdi></span>
-          </button>
-          {selectable && (
-            <Checkbox
-              className="file-card-check" aria-label={t('files.choose', { name: file.name })} checked={chosen.has(file.id)}
-              onChange={(e) => chosen.toggle(file.id, e.nativeEvent instanceof globalThis.MouseEvent && e.nativeEvent.shiftKey)}
-            />
-          )}
-          <div className="file-card-foot">
-            <span>{bytes(file.size)}{file.public === 1 && <> · <GlobalOutlined /> {t('files.public')}</>}</span>
-            <FileMenu file={file} actions={actions} />
-          </div>
-        </li>
-      ))}
-    </ul>
+    <li className={chosen ? 'file-card chosen' : 'file-card'}>
+      <button type="button" title={file.name} onClick={click}>
+        <Thumb file={file} size="400x400" />
+        <span className="file-card-name"><bdi>{file.name}</bdi></span>
+      </button>
+      {selectable && (
+        <Checkbox
+          className="file-card-check" aria-label={t('files.choose', { name: file.name })} checked={chosen}
+          onChange={(e) => now.current.chosen.toggle(file.id, e.nativeEvent instanceof globalThis.MouseEvent && e.nativeEvent.shiftKey)}
+        />
+      )}
+      <div className="file-card-foot">
+        <span>{bytes(file.size)}{file.public === 1 && <> · <GlobalOutlined /> {t('files.public')}</>}</span>
+        <FileMenu file={file} actions={() => now.current.actions} />
+      </div>
+    </li>
   )
-}
+}, same)

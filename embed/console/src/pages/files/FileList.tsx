@@ -18,7 +18,7 @@ import { GroupSelect, GroupSide } from './GroupSide'
 import { MoveDialog } from './MoveDialog'
 import { Preview } from './Preview'
 import { UploadPanel } from './UploadPanel'
-import { add, useStored } from './uploads'
+import { add, unfinished, useUploads } from './uploads'
 import { useActions } from './useActions'
 import { useChosen } from './useChosen'
 import { useGroups } from './useGroups'
@@ -40,7 +40,6 @@ export function FileList() {
   const reload = () => Promise.all([list.reload(), groups.reload()])
   const actions = useActions(reload)
   const [previewed, setPreviewed] = useState<Stored>()
-  useReloadAfterUploads(reload)
 
   const view = (list.params.get('view') ?? localStorage.getItem(viewKey)) === 'list' ? 'list' : 'grid'
   const group = list.params.get('group_id') ?? undefined
@@ -57,6 +56,7 @@ export function FileList() {
   const View = view === 'grid' ? FileGrid : FileTable
   return (
     <>
+      <AfterUploads reload={reload} />
       <Bar
         title={t('menu.file.list')} list={{ ...list, reload: async () => void (await reload()) }}
         filters={
@@ -154,21 +154,32 @@ function Nothing({ list }: { list: List }) {
   return empty(may('file.list.create') ? t('files.empty.upload') : t('files.empty'))
 }
 
-// useReloadAfterUploads shows files once they are stored; of many that come at once
-// it waits for some.
-function useReloadAfterUploads(reload: () => Promise<unknown>) {
-  const stored = useStored()
+const soon = 100
+const meanwhile = 1000
+
+// AfterUploads shows files once they are stored: soon when all are, and now and then
+// while others are under way. It stands apart so that the page is not drawn with each.
+function AfterUploads({ reload }: { reload: () => Promise<unknown> }) {
+  const uploads = useUploads()
+  const stored = uploads.filter((upload) => upload.state === 'stored').length
+  const busy = uploads.some(unfinished)
   const seen = useRef(stored)
+  const fresh = useRef(false)
   const wait = useRef<ReturnType<typeof setTimeout>>(undefined)
   const latest = useRef(reload)
   latest.current = reload
   useEffect(() => {
-    const more = stored > seen.current // less when the list of uploads was cleared
+    if (stored > seen.current) fresh.current = true // less when the list of uploads was cleared
     seen.current = stored
-    if (more) wait.current ??= setTimeout(() => {
+    if (!fresh.current) return
+    if (!busy) clearTimeout(wait.current)
+    else if (wait.current) return
+    wait.current = setTimeout(() => {
       wait.current = undefined
+      fresh.current = false
       void latest.current()
-    }, 300)
-  }, [stored])
+    }, busy ? meanwhile : soon)
+  }, [stored, busy])
   useEffect(() => () => clearTimeout(wait.current), [])
+  return null
 }

@@ -4,17 +4,17 @@ import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import type { Actions as Acts } from './useActions'
 
-// FileMenu is what can be done with one file.
-export function FileMenu({ file, actions }: { file: File; actions: Acts }) {
+// FileMenu is what can be done with one file. actions is asked when something is done.
+export function FileMenu({ file, actions }: { file: File; actions: () => Acts }) {
   const { may } = useAccount()
   return (
     <Actions
       label={t('files.more', { name: file.name })}
       more={[
-        { label: t('files.details'), onClick: () => actions.details(file) },
-        may('file.list.download') && { label: t('files.download'), onClick: () => void actions.download([file]) },
-        may('file.list.update') && { label: t('files.move'), onClick: () => actions.move([file]) },
-        may('file.list.delete') && { label: t('delete'), danger: true, onClick: () => void actions.trash([file]) },
+        { label: t('files.details'), onClick: () => actions().details(file) },
+        may('file.list.download') && { label: t('files.download'), onClick: () => void actions().download([file]) },
+        may('file.list.update') && { label: t('files.move'), onClick: () => actions().move([file]) },
+        may('file.list.delete') && { label: t('delete'), danger: true, onClick: () => void actions().trash([file]) },
       ]}
     />
   )

@@ -45,7 +45,7 @@ export function FileTable({ table, order, chosen, groups, open, actions, selecta
         { title: t('files.access'), dataIndex: 'public', render: (open: number) => (open ? <><GlobalOutlined /> {t('files.public')}</> : t('files.private')) },
         { title: t('files.uploader'), dataIndex: 'uploader_name', render: (name: string, file) => <PersonLink name={name} id={file.uploader_id} /> },
         { title: t('files.uploaded'), ...order('id'), render: (_, file) => <Time at={file.created_at} /> },
-        { title: t('actions'), key: 'actions', align: 'end', fixed: 'end', width: 72, render: (_, file) => <FileMenu file={file} actions={actions} /> },
+        { title: t('actions'), key: 'actions', align: 'end', fixed: 'end', width: 72, render: (_, file) => <FileMenu file={file} actions={() => actions} /> },
       ]}
     />
   )

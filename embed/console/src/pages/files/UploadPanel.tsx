@@ -1,6 +1,6 @@
 import { CheckCircleFilled, CloseOutlined, DownOutlined, ReloadOutlined, UpOutlined } from '@ant-design/icons'
 import { Button, Progress, theme } from 'antd'
-import { useState } from 'react'
+import { memo, useState } from 'react'
 import { t } from '../../i18n'
 import { bytes, count } from '../../ui/format'
 import { cancel, forget, retry, type Upload, unfinished, useUploads } from './uploads'
@@ -38,7 +38,8 @@ export function UploadPanel() {
   )
 }
 
-function Row({ upload }: { upload: Upload }) {
+// Row is one upload, drawn again only when it has changed.
+const Row = memo(function Row({ upload }: { upload: Upload }) {
   const { token } = theme.useToken()
   const { id, file, state, sent } = upload
   const percent = file.size ? Math.floor((sent / file.size) * 100) : 0
@@ -58,4 +59,4 @@ function Row({ upload }: { upload: Upload }) {
       {unfinished(upload) && <Button type="text" size="small" icon={<CloseOutlined />} aria-label={t('uploads.cancel_one', { name: file.name })} title={t('cancel')} onClick={() => cancel([id])} />}
     </li>
   )
-}
+})

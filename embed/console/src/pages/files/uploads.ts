@@ -16,9 +16,11 @@ export type Upload = {
 }
 
 const atOnce = 3
-const told = 100 // milliseconds between two reports of progress
+const told = 250 // milliseconds between two reports of what the uploads do by themselves
 
 let uploads: Upload[] = []
+let known = uploads // what was reported of them
+let telling: ReturnType<typeof setTimeout> | undefined
 let last = 0
 const running = new Map<number, XMLHttpRequest>()
 const listeners = new Set<() => void>()
@@ -28,10 +30,7 @@ function subscribe(listener: () => void): () => void {
   return () => void listeners.delete(listener)
 }
 
-export const useUploads = () => useSyncExternalStore(subscribe, () => uploads)
-
-// useStored counts the uploads that are done, for pages that show files.
-export const useStored = () => useSyncExternalStore(subscribe, () => uploads.reduce((n, u) => n + Number(u.state === 'stored'), 0))
+export const useUploads = () => useSyncExternalStore(subscribe, () => known)
 
 export const unfinished = (u: Upload) => u.state === 'waiting' || u.state === 'sending'
 
@@ -39,11 +38,19 @@ function warn(event: BeforeUnloadEvent): void {
   event.preventDefault()
 }
 
+// tell reports how the uploads are.
+function tell(): void {
+  clearTimeout(telling)
+  telling = undefined
+  known = uploads
+  listeners.forEach((listener) => listener())
+}
+
 function set(next: Upload[]): void {
   uploads = next
   if (uploads.some(unfinished)) addEventListener('beforeunload', warn)
   else removeEventListener('beforeunload', warn)
-  listeners.forEach((listener) => listener())
+  telling ??= setTimeout(tell, told)
 }
 
 function change(id: number, values: Partial<Upload>): void {
@@ -55,11 +62,13 @@ export function add(files: File[], group: number): void {
   const before = uploads.some(unfinished) ? uploads : uploads.filter((u) => u.state === 'failed')
   set([...before, ...files.map((file): Upload => ({ id: ++last, file, group, state: 'waiting', sent: 0, problem: '' }))])
   next()
+  tell()
 }
 
 export function retry(id: number): void {
   change(id, { state: 'waiting', sent: 0, problem: '' })
   next()
+  tell()
 }
 
 export function cancel(ids: number[]): void {
@@ -70,11 +79,13 @@ export function cancel(ids: number[]): void {
     running.delete(id)
   }
   next()
+  tell()
 }
 
 // forget takes away what is no longer under way.
 export function forget(): void {
   set(uploads.filter(unfinished))
+  tell()
 }
 
 function next(): void {
@@ -96,12 +107,7 @@ function send({ id, file, group }: Upload): void {
     change(id, values)
     next()
   }
-  let at = 0
-  request.upload.onprogress = (e) => {
-    if (e.timeStamp - at < told) return
-    at = e.timeStamp
-    change(id, { sent: Math.min(e.loaded, file.size) })
-  }
+  request.upload.onprogress = (e) => change(id, { sent: Math.min(e.loaded, file.size) })
   request.onload = () => end(request.status === 200 ? { state: 'stored', sent: file.size } : { state: 'failed', problem: problemOf(request) })
   request.onerror = () => end({ state: 'failed', problem: problemOf(request) })
   request.open('POST', '/file/list')

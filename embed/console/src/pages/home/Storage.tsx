@@ -3,15 +3,13 @@ import type { Failure } from '../../api/request'
 import type { Part, StoredFile, SystemHealth, SystemInfo } from '../../api/types'
 import { type Key, maybe, t } from '../../i18n'
 import { bytes } from '../../ui/format'
-import { useLive } from '../../ui/useLive'
 import { wide } from '../../ui/Wide'
 import { Half } from './Recent'
 
 const states: Record<string, 'success' | 'warning' | 'error'> = { ok: 'success', degraded: 'warning', failed: 'error' }
 
 // Storage is how large the database files are and how much of the disk is left.
-export function Storage({ health }: { health: SystemHealth | undefined }) {
-  const { data: info, failure } = useLive<SystemInfo>('/system/info', 300)
+export function Storage({ health, info, failure }: { health: SystemHealth | undefined; info: SystemInfo | undefined; failure: Failure | undefined }) {
   const free = health?.parts.find((p) => p.name === 'disk')?.figures.free_bytes
   const monitor = health?.parts.find((p) => p.name === 'monitor')?.figures
   return (

@@ -19,6 +19,12 @@ import { type Tile, Tiles } from './Tiles'
 const spans = { '1h': 1, '24h': 24, '7d': 7 * 24, '90d': 90 * 24 } as const
 type Name = keyof typeof spans
 
+const least = 15 * 60_000
+
+// startOf is when a span begins: not long before the installation was made, when there
+// was nothing to see.
+const startOf = (span: Name, installed: number) => Math.max(Date.now() - spans[span] * 3_600_000, Math.min(installed, Date.now() - least))
+
 // useSpan is how far back the dashboard looks; it lies in the address.
 function useSpan(): [Name, (name: Name) => void] {
   const { params, set } = useParts()
@@ -28,10 +34,10 @@ function useSpan(): [Name, (name: Name) => void] {
 
 // Traffic is how many requests there were, what came of them, and how long they took.
 export function Traffic({ tiles }: { tiles: Tile[] }) {
-  const { may } = useAccount()
+  const { may, info } = useAccount()
   const navigate = useNavigate()
   const [span, setSpan] = useSpan()
-  const { data: stats, failure } = useLive<Stats>('/system/monitor/stats', 15, () => statsQuery(Date.now() - spans[span] * 3_600_000), span)
+  const { data: stats, failure } = useLive<Stats>('/system/monitor/stats', 15, () => statsQuery(startOf(span, Date.parse(info.installed_at))), span)
   const { times, step, counts, latency } = useTraffic(stats)
   const look = useCallback((from: number, to: number) => {
     const part = inAddress(from * 1000, to * 1000)

@@ -54,7 +54,7 @@ export function RoleDrawer({ edits, ceiling, onClose, again, saved }: Props) {
       <Form.Item name="sort" label={t('sort')} rules={[{ required: true, message: t('form.required') }]}><InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} /></Form.Item>
       {!role && (
         <>
-          <Form.Item name="data_scope" label={t('role.scope')} extra={t('role.scope.help')} rules={[{ required: true, message: t('form.required') }]}><ScopeChoice ceiling={ceiling} /></Form.Item>
+          <Form.Item name="data_scope" label={t('role.scope')} extra={<div style={{ marginTop: 8 }}>{t('role.scope.help')}</div>} rules={[{ required: true, message: t('form.required') }]}><ScopeChoice ceiling={ceiling} /></Form.Item>
           <Form.Item noStyle dependencies={['data_scope']}>
             {({ getFieldValue }) => getFieldValue('data_scope') === 'custom' && <Form.Item name="dept_ids" label={t('menu.admin.dept')} required><Departments /></Form.Item>}
           </Form.Item>

@@ -12,7 +12,7 @@ export function Color({ of: _, value = '', onChange, ...rest }: ControlProps) {
       prefix={
         <input
           type="color" aria-label={t('settings.color.choose')} disabled={rest.disabled} value={solid(value)} onChange={(e) => onChange?.(e.target.value)}
-          style={{ width: 28, height: 20, padding: 0, border: `1px solid ${token.colorBorder}`, borderRadius: 4, background: 'none', opacity: value ? 1 : 0.4 }}
+          style={{ width: 32, height: 24, margin: '-1px 0', padding: 0, border: `1px solid ${token.colorBorder}`, borderRadius: 4, background: 'none', opacity: value ? 1 : 0.4 }}
         />
       }
     />
