@@ -71,6 +71,18 @@ func TestABackupHasTheFiles(t *testing.T) {
 	})
 }
 
+// TestABackupIsWholeIfItsTimeCannotBeKept, as on a full disk.
+func TestABackupIsWholeIfItsTimeCannotBeKept(t *testing.T) {
+	in := start(t)
+	must(t, os.MkdirAll(filepath.Join(in.dir, "last-backup.new", "in the way"), 0o700))
+	archive, promised, err := in.download("/system/backup", "owner", nil)
+	must(t, err)
+	if int64(len(archive)) != promised {
+		t.Errorf("%d bytes came, %d were promised", len(archive), promised)
+	}
+	in.ok("GET", "/system/info", "", "owner").brief(200, `"last_backup_at":null`)
+}
+
 // TestABackupThatFailsIsCutOff: what the client has got it cannot take for whole.
 func TestABackupThatFailsIsCutOff(t *testing.T) {
 	for name, then := range map[string]func(t *testing.T, in *instance){

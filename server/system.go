@@ -70,8 +70,10 @@ func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
 	if tooSlow(err) {
 		req.s.limits.rate.count()
 	}
-	if err == nil {
-		err = req.s.db.NoteBackup()
+	if err == nil { // the client has all of it, whatever happens to the note
+		if fault := req.s.db.NoteBackup(); fault != nil {
+			req.s.log.Warn().Err(fault).Msg("a backup was taken, and when is not kept")
+		}
 	}
 	return err
 }

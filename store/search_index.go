@@ -22,12 +22,12 @@ const searchDir = "search"
 
 const (
 	indexedFrom  = 5000    // records of a collection; fewer are searched as fast without an index
-	indexEvery   = 256     // changes that are listed before the index takes them over
+	indexEvery   = 32      // changes that are listed before the index takes them over
 	indexStep    = 20_000  // texts of one segment that is made at a time
 	drainStep    = 5000    // changes that are removed by one commit
 	changesLimit = 100_000 // that are listed while the index cannot be written; then it is given up
 	viewsKept    = 4       // states of an index that read transactions can use
-	indexPause   = 250 * time.Millisecond
+	indexPause   = time.Second
 	indexRetry   = time.Minute
 )
 
@@ -175,7 +175,9 @@ func (r *indexer) run() {
 			return
 		case <-r.nudge:
 		}
+		pause := indexPause
 		for _, x := range r.indexes {
+			_, _, _, pause = x.limits()
 			if x.waits() {
 				continue
 			}
@@ -186,7 +188,7 @@ func (r *indexer) run() {
 		select {
 		case <-r.stop:
 			return
-		case <-time.After(indexPause):
+		case <-time.After(pause):
 		}
 	}
 }
@@ -200,16 +202,16 @@ func (r *indexer) close() {
 }
 
 // limits are what tests make smaller.
-func (x *searchIndex) limits() (from uint64, every uint64, step int) {
+func (x *searchIndex) limits() (from uint64, every uint64, step int, pause time.Duration) {
 	if n := x.db.options.indexFrom; n > 0 {
-		return uint64(n), 1, n
+		return uint64(n), 1, n, 10 * time.Millisecond
 	}
-	return indexedFrom, indexEvery, indexStep
+	return indexedFrom, indexEvery, indexStep, indexPause
 }
 
 // keep brings the index up to the database.
 func (x *searchIndex) keep() error {
-	from, every, _ := x.limits()
+	from, every, _, _ := x.limits()
 	var state *searchState
 	var number, records uint64
 	read := func(tx *Tx) error {
@@ -340,7 +342,7 @@ func (db *DB) forgetIndexes(tx *Tx) error {
 // build makes an index of all texts, in steps that each have a transaction of their own:
 // what changes meanwhile is listed.
 func (x *searchIndex) build(generation string) (*indexView, error) {
-	_, _, step := x.limits()
+	_, _, step, _ := x.limits()
 	v := &indexView{Generation: generation}
 	for last, more, first := ID(0), true, true; more; first = false {
 		err := x.db.View(System, func(tx *Tx) error {
@@ -369,7 +371,7 @@ func (x *searchIndex) build(generation string) (*indexView, error) {
 
 // add makes the view that follows another one: it has all changes that are listed.
 func (x *searchIndex) add(v *indexView) (*indexView, error) {
-	_, _, step := x.limits()
+	_, _, step, _ := x.limits()
 	next := &indexView{Generation: v.Generation, view: slices.Clone(v.view)}
 	err := x.db.View(System, func(tx *Tx) error {
 		next.From, next.Upto = x.number(tx), x.number(tx)
