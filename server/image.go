@@ -33,8 +33,9 @@ const (
 )
 
 // pictures decodes pictures that anybody may have made and encodes them anew, so
-// that nothing of the input is left but how it looks. At most one per core is in
-// work, and all of them together within one budget of memory.
+// that nothing of the input is left but how it looks. Where there are two cores or more,
+// one stays free of that, so that other requests do not wait; all pictures in work
+// together stay within one budget of memory.
 type pictures struct {
 	limit    *limit // of those in work and those that wait
 	cores    chan struct{}
@@ -43,7 +44,7 @@ type pictures struct {
 }
 
 func newPictures(l *limit) *pictures {
-	return &pictures{limit: l, cores: make(chan struct{}, runtime.NumCPU()), memory: semaphore.NewWeighted(pictureMemory), patience: picturePatience}
+	return &pictures{limit: l, cores: make(chan struct{}, max(1, runtime.NumCPU()-1)), memory: semaphore.NewWeighted(pictureMemory), patience: picturePatience}
 }
 
 // shrink reads a png, jpeg, gif (its first frame) or webp from the beginning of

@@ -19,7 +19,6 @@ func Merge(path string, segments []*Segment, more func() bool) (*Segment, error)
 			return nil, w.drop(err)
 		}
 		w.covered = union(w.covered, s.covered)
-		w.docs += s.docs // texts that a newer segment covers as well are counted twice
 	}
 	var all []hit
 	var b []byte

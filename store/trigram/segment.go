@@ -18,7 +18,7 @@ import (
 const (
 	magic      = "rvtri 1\n"
 	sumSize    = 4
-	footSize   = len(magic) + 5*8 + sumSize
+	footSize   = len(magic) + 4*8 + sumSize
 	listedSize = 3 + 8 + 8 + 4
 	perBlock   = 64 // entries
 	maxEntry   = 3 + binary.MaxVarintLen64
@@ -28,7 +28,6 @@ const (
 type Segment struct {
 	f       *os.File
 	size    int64
-	docs    int // texts
 	covered ranges
 	blocks  []block
 }
@@ -74,19 +73,18 @@ func read(f *os.File) (*Segment, error) {
 	if !bytes.HasPrefix(foot, []byte(magic)) {
 		return nil, ErrDamaged
 	}
-	var numbers [5]int64
+	var numbers [4]int64
 	for i := range numbers {
 		numbers[i] = int64(binary.BigEndian.Uint64(foot[len(magic)+8*i:]))
 	}
-	s.docs = int(numbers[0])
-	covered, err := s.part(numbers[1], int(numbers[2]))
+	covered, err := s.part(numbers[0], int(numbers[1]))
 	if err != nil {
 		return nil, err
 	}
 	if s.covered, err = decodeRanges(covered); err != nil {
 		return nil, err
 	}
-	list, err := s.part(numbers[3], int(numbers[4]))
+	list, err := s.part(numbers[2], int(numbers[3]))
 	if err != nil {
 		return nil, err
 	}

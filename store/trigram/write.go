@@ -17,7 +17,6 @@ type writer struct {
 	b       *bufio.Writer
 	at      int64
 	grams   []entry
-	docs    int
 	covered ranges
 }
 
@@ -63,7 +62,7 @@ func (w *writer) finish() error {
 	}
 	listAt := w.part(list)
 	foot := []byte(magic)
-	for _, n := range []int64{int64(w.docs), coveredAt, int64(len(covered)), listAt, int64(len(list))} {
+	for _, n := range []int64{coveredAt, int64(len(covered)), listAt, int64(len(list))} {
 		foot = binary.BigEndian.AppendUint64(foot, uint64(n))
 	}
 	w.part(foot)
@@ -94,9 +93,6 @@ func Write(path string, docs []Doc) (*Segment, error) {
 		}
 		last = d.ID
 		w.covered = w.covered.add(d.ID)
-		if len(d.Text) > 0 {
-			w.docs++
-		}
 		separated := 0 // bytes since a zero byte
 		var g gram
 		for i, c := range d.Text {
