@@ -40,6 +40,7 @@ export function Steps({ info }: { info: SystemInfo | undefined }) {
   return (
     <Card
       title={<>{t('home.steps')} <Typography.Text type="secondary" style={{ fontWeight: 'normal' }}>{t('home.steps.progress', { done: ready, n: steps.length })}</Typography.Text></>}
+      styles={{ title: { whiteSpace: 'normal' } }}
       extra={<Button type="text" onClick={() => void show(false).then(() => done(t('home.steps.dismissed'), () => show(true)))}>{t('home.steps.dismiss')}</Button>}
     >
       <ul style={{ display: 'grid', gap: '16px 24px', gridTemplateColumns: 'repeat(auto-fill, minmax(min(280px, 100%), 1fr))', listStyle: 'none', margin: 0, padding: 0 }}>
