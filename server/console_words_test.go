@@ -15,8 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"reeve/store"
 )
 
 // The console's words lie in files of one form: a line per text, or several where
@@ -293,13 +291,6 @@ func builtinTexts(t *testing.T) map[string]bool {
 	}
 	for _, setting := range words.Settings {
 		texts[setting.Title], texts[setting.Describe] = true, true
-	}
-	for _, b := range store.Builtins {
-		for _, p := range b.Props {
-			if p.Name == "unit" && p.Value != "MiB" { // written alike everywhere
-				texts[p.Value] = true
-			}
-		}
 	}
 	return texts
 }

@@ -204,7 +204,7 @@ func TestAnUpgradeAddsBuiltinSettingsAgain(t *testing.T) {
 			t.Errorf("site.title: %+v, %v", s, err)
 		}
 		s, err = store.Settings.Get(tx, store.SettingSet.Get(tx).ID("security.login_tries"))
-		if err != nil || s.Values != "50" || s.Type != "number" || len(s.Props) != 4 {
+		if err != nil || s.Values != "50" || s.Type != "number" || len(s.Props) != 3 {
 			t.Errorf("security.login_tries: %+v, %v", s, err)
 		}
 		return nil

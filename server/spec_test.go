@@ -88,7 +88,7 @@ const settingOne = `{"id":1,"key":"title","title":"Title","describe":"The name o
 	`"created_at":` + someMoment + `,"updated_at":` + someMoment + `}`
 
 const settingThree = `{"id":3,"key":"session_idle_minutes","title":"Idle time","describe":"Minutes without a request after which a session ends",` +
-	`"values":"30","type":"number","options":[],"props":[{"name":"min","value":"5"},{"name":"max","value":"10080"},{"name":"step","value":"1"},{"name":"unit","value":"minutes"}],` +
+	`"values":"30","type":"number","options":[],"props":[{"name":"min","value":"5"},{"name":"max","value":"10080"},{"name":"step","value":"1"}],` +
 	`"group_id":2,"sort":30,"created_at":` + someMoment + `,"updated_at":` + someMoment + `}`
 
 const settingTwo = `{"id":2,"key":"logo","title":"Logo","describe":"The image that stands for this installation",` +

@@ -35,10 +35,9 @@ type TextSetting struct{ Builtin }
 // SwitchSetting is a builtin yes or no.
 type SwitchSetting struct{ Builtin }
 
-// number declares a whole number; unit is what the console shows beside its field.
-func number(group, key string, def, low, high int, unit string) *NumberSetting {
+func number(group, key string, def, low, high int) *NumberSetting {
 	return &NumberSetting{Builtin{Group: group, Key: key, Type: "number", Default: strconv.Itoa(def), Props: []Prop{
-		{"min", strconv.Itoa(low)}, {"max", strconv.Itoa(high)}, {"step", "1"}, {"unit", unit},
+		{"min", strconv.Itoa(low)}, {"max", strconv.Itoa(high)}, {"step", "1"},
 	}, name: group + "." + key}}
 }
 
@@ -78,32 +77,32 @@ var (
 	SiteTitle = text("site", "title", "Reeve", 60)
 	SiteLogo  = image("site", "logo")
 
-	SessionIdleMinutes = secured(number("security", "session_idle_minutes", 30, 5, 7*24*60, "minutes"))
-	SessionHours       = secured(number("security", "session_hours", 12, 1, 30*24, "hours"))
-	PasswordLength     = secured(number("security", "password_length", 8, 8, 128, "characters"))
-	LoginTries         = secured(number("security", "login_tries", 5, 1, 50, "attempts"))
-	LoginWindowMinutes = secured(number("security", "login_window_minutes", 15, 5, 24*60, "minutes"))
+	SessionIdleMinutes = secured(number("security", "session_idle_minutes", 30, 5, 7*24*60))
+	SessionHours       = secured(number("security", "session_hours", 12, 1, 30*24))
+	PasswordLength     = secured(number("security", "password_length", 8, 8, 128))
+	LoginTries         = secured(number("security", "login_tries", 5, 1, 50))
+	LoginWindowMinutes = secured(number("security", "login_window_minutes", 15, 5, 24*60))
 
-	LoginLogDays = retention(number("security", "login_log_days", 90, 30, 3650, "days"))
-	LoginLogRows = retention(number("security", "login_log_rows", 100_000, 10_000, 10_000_000, "rows"))
+	LoginLogDays = retention(number("security", "login_log_days", 90, 30, 3650))
+	LoginLogRows = retention(number("security", "login_log_rows", 100_000, 10_000, 10_000_000))
 
 	AppRegistration     = securedToggle("app", "registration", "0")
-	AppSessionIdleHours = secured(number("app", "session_idle_hours", 7*24, 1, 90*24, "hours"))
-	AppSessionDays      = secured(number("app", "session_days", 30, 1, 365, "days"))
+	AppSessionIdleHours = secured(number("app", "session_idle_hours", 7*24, 1, 90*24))
+	AppSessionDays      = secured(number("app", "session_days", 30, 1, 365))
 
-	FileImageMB    = number("file", "image_megabytes", 20, 0, 1<<20, "MiB")
-	FileAudioMB    = number("file", "audio_megabytes", 200, 0, 1<<20, "MiB")
-	FileVideoMB    = number("file", "video_megabytes", 2000, 0, 1<<20, "MiB")
-	FileArchiveMB  = number("file", "archive_megabytes", 1000, 0, 1<<20, "MiB")
-	FileDocumentMB = number("file", "document_megabytes", 100, 0, 1<<20, "MiB")
-	FileOtherMB    = number("file", "other_megabytes", 100, 0, 1<<20, "MiB")
+	FileImageMB    = number("file", "image_megabytes", 20, 0, 1<<20)
+	FileAudioMB    = number("file", "audio_megabytes", 200, 0, 1<<20)
+	FileVideoMB    = number("file", "video_megabytes", 2000, 0, 1<<20)
+	FileArchiveMB  = number("file", "archive_megabytes", 1000, 0, 1<<20)
+	FileDocumentMB = number("file", "document_megabytes", 100, 0, 1<<20)
+	FileOtherMB    = number("file", "other_megabytes", 100, 0, 1<<20)
 	FileTypes      = text("file", "types", "*/*", 1000)
-	FileQuota      = number("file", "quota_megabytes", 0, 0, 1<<30, "MiB")
-	FileFloor      = secured(number("file", "free_megabytes", 256, 64, 1<<20, "MiB"))
-	FileTrashDays  = number("file", "trash_days", 30, 1, 3650, "days")
+	FileQuota      = number("file", "quota_megabytes", 0, 0, 1<<30)
+	FileFloor      = secured(number("file", "free_megabytes", 256, 64, 1<<20))
+	FileTrashDays  = number("file", "trash_days", 30, 1, 3650)
 
-	SlowRequestMS = number("monitor", "slow_request_ms", 500, 1, 600_000, "ms")
-	SlowStoreMS   = number("monitor", "slow_store_ms", 50, 1, 600_000, "ms")
+	SlowRequestMS = number("monitor", "slow_request_ms", 500, 1, 600_000)
+	SlowStoreMS   = number("monitor", "slow_store_ms", 50, 1, 600_000)
 	NextSteps     = toggle("monitor", "next_steps", "1")
 )
 

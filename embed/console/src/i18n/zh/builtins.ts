@@ -1,13 +1,6 @@
 // The builtin settings and their groups, by the texts that are stored. One that was given
 // another text keeps it. The English console shows what is stored.
 export const builtins: Record<string, string> = {
-  'given.minutes': '分钟',
-  'given.hours': '小时',
-  'given.days': '天',
-  'given.ms': '毫秒',
-  'given.characters': '个字符',
-  'given.rows': '行',
-  'given.attempts': '次',
   'given.Site': '站点',
   'given.What everybody may know of this installation': '对所有人公开的站点信息',
   'given.Security': '安全',

@@ -2,7 +2,7 @@ import { Checkbox, Input, InputNumber, Radio, Select, Switch } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import { lazy, Suspense } from 'react'
 import type { Setting } from '../../api/types'
-import { given, t } from '../../i18n'
+import { t } from '../../i18n'
 import { Color } from './Color'
 import { Image } from './Image'
 import { Json } from './Json'
@@ -13,7 +13,7 @@ const Moment = lazy(async () => ({ default: (await import('./Moment')).Moment })
 
 export type ControlProps = {
   id?: string
-  of: Pick<Setting, 'type' | 'options' | 'props' | 'values'>
+  of: Pick<Setting, 'type' | 'options' | 'props' | 'values'> & Partial<Pick<Setting, 'key'>>
   value?: string // the text as it is stored
   onChange?: (value: string | undefined) => void // undefined leaves what is stored
   disabled?: boolean
@@ -38,7 +38,7 @@ export function Control(all: ControlProps) {
     case 'number':
       return (
         <InputNumber
-          {...rest} stringMode style={{ ...width, maxWidth: 240 }} step={hint('step')} suffix={<Unit text={hint('unit')} />} placeholder={hint('placeholder')}
+          {...rest} stringMode style={{ ...width, maxWidth: 240 }} step={hint('step')} suffix={<Unit text={hint('unit') ?? unitOf(of.key ?? '')} />} placeholder={hint('placeholder')}
           value={value === '' ? null : value} onChange={(n) => onChange?.(n === null ? '' : String(n))}
         />
       )
@@ -68,9 +68,17 @@ export function Control(all: ControlProps) {
   }
 }
 
+// unitOf is the unit that the key of a number ends with.
+function unitOf(key: string): string | undefined {
+  if (key.endsWith('_minutes')) return t('settings.unit.minutes')
+  if (key.endsWith('_hours')) return t('settings.unit.hours')
+  if (key.endsWith('_days')) return t('settings.unit.days')
+  if (key.endsWith('_ms')) return t('settings.unit.ms')
+  return key.endsWith('_megabytes') ? 'MiB' : undefined
+}
+
 // Unit is what a value is counted in.
-function Unit({ text: stored }: { text?: string }) {
-  const text = stored && given(stored)
+function Unit({ text }: { text?: string }) {
   return <bdi title={text} style={{ maxWidth: 120, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}>{text}</bdi>
 }
 
