@@ -21,12 +21,13 @@ import (
 const searchDir = "search"
 
 const (
-	indexedFrom  = 5000    // records of a collection; fewer are searched as fast without an index
-	indexEvery   = 32      // changes that are listed before the index takes them over
-	indexStep    = 20_000  // texts of one segment that is made at a time
-	drainStep    = 5000    // changes that are removed by one commit
-	changesLimit = 100_000 // that are listed while the index cannot be written; then it is given up
-	viewsKept    = 4       // states of an index that read transactions can use
+	indexedFrom  = 5000     // records of a collection; fewer are searched as fast without an index
+	indexEvery   = 32       // changes that are listed before the index takes them over
+	indexStep    = 20_000   // texts of one segment that is made at a time
+	drainStep    = 5000     // changes that are removed by one commit
+	changesLimit = 100_000  // that are listed while the index cannot be written; then it is given up
+	indexFloor   = 64 << 20 // bytes that stay free on the disk for records
+	viewsKept    = 4        // states of an index that read transactions can use
 	indexPause   = time.Second
 	indexRetry   = time.Minute
 )
@@ -253,6 +254,7 @@ func (x *searchIndex) keep() error {
 // follow makes the index, or adds to it what has changed since.
 func (x *searchIndex) follow(v *indexView, state *searchState, number, every uint64) error {
 	var err error
+	old := v
 	switch {
 	case v == nil:
 		v, err = x.build(state.Generation)
@@ -262,10 +264,11 @@ func (x *searchIndex) follow(v *indexView, state *searchState, number, every uin
 		x.show(v)
 		return x.drainUpto(v.From, state)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = x.save(v)
 	}
-	if err := x.save(v); err != nil {
+	if err != nil {
+		x.sweep(old) // each attempt would leave its segments
 		return err
 	}
 	x.show(v)
@@ -412,7 +415,11 @@ func (x *searchIndex) write(v *indexView, docs []trigram.Doc) error {
 	if len(docs) == 0 {
 		return nil
 	}
-	if err := os.MkdirAll(x.dir, 0o700); err != nil {
+	err := os.MkdirAll(x.dir, 0o700)
+	if err == nil {
+		err = needRoom(x.dir, indexFloor)
+	}
+	if err != nil {
 		return err
 	}
 	s, err := trigram.Write(x.path(), docs)
@@ -483,7 +490,7 @@ func (x *searchIndex) load(state *searchState, number uint64) *indexView {
 	return v
 }
 
-// sweep removes the files that a view does not have. Searches that use them have them
+// sweep removes the files that a view does not have, all for nil. Searches that use them have them
 // open; where that forbids it, a later sweep removes them.
 func (x *searchIndex) sweep(v *indexView) {
 	left, err := filepath.Glob(filepath.Join(x.dir, x.collection+"-*.segment"))
@@ -491,7 +498,7 @@ func (x *searchIndex) sweep(v *indexView) {
 		return
 	}
 	for _, path := range left {
-		if !slices.Contains(v.Files, filepath.Base(path)) {
+		if v == nil || !slices.Contains(v.Files, filepath.Base(path)) {
 			_ = os.Remove(path) // tried again next time
 		}
 	}

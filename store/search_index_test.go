@@ -311,6 +311,23 @@ func TestASearchIndexThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+// Attempts to make an index that fail leave no files behind.
+func TestASearchIndexThatCannotBeSavedLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	shut(t, manyItems(t, dir))
+	noErr(t, os.RemoveAll(filepath.Join(dir, searchDir)))
+	noErr(t, os.MkdirAll(filepath.Join(dir, searchDir, "item.json", "in the way"), 0o700))
+	db := open(t, dir, Options{schema: shop(), indexFrom: 5})
+	for until := time.Now().Add(10 * time.Second); len(db.SearchIndexes()) == 0 && time.Now().Before(until); time.Sleep(time.Millisecond) {
+	}
+	if all := db.SearchIndexes(); len(all) != 1 || all[0].Err == nil {
+		t.Fatalf("%+v", all)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, searchDir, "*.segment")); err != nil || len(left) > 0 {
+		t.Errorf("%q is left, %v", left, err)
+	}
+}
+
 // The index of other data is not used: that of a database which was put back.
 func TestARestoredDatabaseHasItsOwnIndex(t *testing.T) {
 	dir := t.TempDir()
