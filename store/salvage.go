@@ -273,7 +273,7 @@ func (s *salvage) copyTable(t *salvagedTable, buckets map[string]leafItem, later
 	var indexes []map[ID]bool
 	whole := true
 	for _, bucket := range t.buckets()[1:] {
-		ids, sum, read := s.readIndex(bucket, buckets[bucket])
+		ids, sum, read := s.readIndex(t, bucket, buckets[bucket])
 		if got.sum += sum; read {
 			indexes = append(indexes, ids)
 		}
@@ -291,19 +291,22 @@ func (s *salvage) copyTable(t *salvagedTable, buckets map[string]leafItem, later
 	return failed
 }
 
-// readIndex returns the ids of an index, the sum of its checksums, and whether all of it
-// can be read.
-func (s *salvage) readIndex(bucket string, item leafItem) (ids map[ID]bool, sum uint64, whole bool) {
+// readIndex returns the ids that a bucket beside the records has, the sum of its
+// checksums, and whether all of it can be read.
+func (s *salvage) readIndex(t *salvagedTable, bucket string, item leafItem) (ids map[ID]bool, sum uint64, whole bool) {
 	ids, whole = map[ID]bool{}, true
+	search := t.searchedIn()
+	texts, changes := search != nil && bucket == search.bucket, search != nil && bucket == search.changes
 	s.pages.bucket(item, func(e leafItem) {
 		sum += uint64(checksum(bucket, e.key, e.value))
 		switch n := len(e.key); {
+		case changes: // some ids of the past
+		case texts && n == 8:
+			ids[ID(binary.BigEndian.Uint64(e.key))] = true
 		case len(e.value) == 8: // of a unique value
 			ids[ID(binary.BigEndian.Uint64(e.value))] = true
-		case len(e.value) == 0 && n > 8:
+		case len(e.value) == 0 && n > 8: // what has a value is a head entry, without an id
 			ids[ID(binary.BigEndian.Uint64(e.key[n-8:]))] = true
-		case n == 8: // a text to be searched
-			ids[ID(binary.BigEndian.Uint64(e.key))] = true
 		}
 	}, func(keyRange, error) { whole = false })
 	return ids, sum, whole

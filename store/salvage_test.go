@@ -158,6 +158,7 @@ func (truth *salvageTruth) compare(t *testing.T, what, file, to string, report *
 		})
 		switch {
 		case there && (bytes.Equal(copied, value) || listed(report.Outside, name) || listed(report.Changed, name)):
+		case there && name == "install 1" && hit(truth.pages[name]) && listed(report.Lost, "every password"): // it is made again
 		case there:
 			t.Errorf("%s: %s is another: %s, was %s", what, name, copied, value)
 		case file == dataName && hit(truth.pages[name]), lostBytes, owned:
@@ -232,6 +233,29 @@ func TestSalvageBelowADamagedBranch(t *testing.T) {
 		truth.salvaged(t, fmt.Sprintf("page %d, bit %d", at.page, bit), dataName, pageSize, []int64{int64(at.page)}, func(b []byte) {
 			b[at.page*pageSize+bit/8] ^= 1 << (bit % 8)
 		})
+	}
+}
+
+// A page that says that it has one element less looks sound, too. What it had is lost, even
+// if a record that was deleted is found elsewhere, so that the number of records is right.
+func TestSalvageOfAPageThatLacksAnElement(t *testing.T) {
+	pageSize := os.Getpagesize()
+	for range size(1, 3, 50) {
+		truth := salvageFrom(t)
+		pages := map[int64]bool{}
+		for _, table := range []table{Users, Sessions} {
+			for name := range truth.records {
+				if strings.HasPrefix(name, table.noun()+" ") {
+					pages[truth.pages[name][0]] = true
+				}
+			}
+		}
+		for page := range pages {
+			truth.salvaged(t, fmt.Sprintf("page %d", page), dataName, pageSize, []int64{page}, func(b []byte) {
+				count := b[int(page)*pageSize+10:]
+				binary.LittleEndian.PutUint16(count, binary.LittleEndian.Uint16(count)-1)
+			})
+		}
 	}
 }
 
