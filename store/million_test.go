@@ -141,7 +141,7 @@ func TestIndexedWrites(t *testing.T) {
 	if os.Getenv("REEVE_TEST_LONG") != "1" {
 		t.Skip("hundreds of thousands of users are made only under REEVE_TEST_LONG=1")
 	}
-	const users, rounds = 60_000, 5
+	const users, rounds = 200_000, 3
 	var creates, updates, edits []float64
 	for range rounds {
 		var took [2][3]time.Duration
