@@ -248,9 +248,13 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, w := range db.Warnings() {
-		p.log.Warn().Msg(w)
+	warn := func(all []string) {
+		for _, w := range all {
+			p.log.Warn().Msg(w)
+		}
 	}
+	warn(db.Warnings())
+	go func() { warn(db.AwaitCheck()) }()
 	a, err := auth.New(db, p.authOptions())
 	if err == nil && !seed.MustChange { // else the file was written just now
 		err = a.RemoveStaleInitial()

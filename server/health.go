@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,6 +58,7 @@ func (s *Server) alive() error {
 // The states of a part, from the best to the worst.
 const (
 	healthy  = "ok"
+	checking = "checking" // it works, and what it has is still being checked
 	degraded = "degraded" // it works, and somebody should look
 	failed   = "failed"
 )
@@ -64,7 +66,7 @@ const (
 // part is something that can work or not.
 type part struct {
 	Name    string           `json:"name"`
-	State   string           `json:"state" doc:"ok, degraded or failed"`
+	State   string           `json:"state" doc:"ok, checking, degraded or failed"`
 	Text    string           `json:"text"`
 	Since   store.Time       `json:"since" null:"true" doc:"since when it has failed, where that is known"`
 	Figures map[string]int64 `json:"figures" doc:"by name, with the unit at its end"`
@@ -76,10 +78,11 @@ type systemHealthOut struct {
 }
 
 func systemHealth(req *Request, _ *none) (*systemHealthOut, error) {
+	order := []string{healthy, checking, degraded, failed}
 	out := &systemHealthOut{State: healthy}
 	for _, look := range req.s.parts {
 		p := look()
-		if p.State == failed || p.State == degraded && out.State == healthy {
+		if slices.Index(order, p.State) > slices.Index(order, out.State) {
 			out.State = p.State
 		}
 		out.Parts = append(out.Parts, p)
@@ -105,6 +108,9 @@ func (s *Server) databaseHealth() part {
 			p.Since = store.TimeOf(since)
 		}
 		return p
+	}
+	if s.db.Checking() {
+		p.State, p.Text = checking, "takes writes; whether the records of large collections are all the newest is still being checked"
 	}
 	if err := s.db.MarkHealthy(); err != nil {
 		p.State, p.Text = degraded, errs.Of(err).Msg

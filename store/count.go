@@ -2,10 +2,7 @@ package store
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"runtime"
-	"sync"
 	"sync/atomic"
 )
 
@@ -55,10 +52,10 @@ func addTally(tx *Tx, name string, records int, sum uint64) error {
 
 // bucketTally is what one bucket adds to its collection's tally, without decoding it:
 // records, or entries, which have no checksum of their own. broken are the records whose
-// checksum is wrong.
-func bucketTally(tx *Tx, bucket string, records bool) (got tally, broken []error) {
+// checksum is wrong. Once stopped is true, it returns what it has.
+func bucketTally(tx *Tx, bucket string, records bool, stopped *atomic.Bool) (got tally, broken []error) {
 	cursor := tx.bucket(bucket).Cursor()
-	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+	for key, value := cursor.First(); key != nil && !stopped.Load(); key, value = cursor.Next() {
 		if !records {
 			got.sum += uint64(checksum(bucket, key, value))
 			continue
@@ -81,61 +78,6 @@ func checkTally(tx *Tx, name string, got tally, broken []error) error {
 		err = damaged(countBucket, name, fmt.Errorf("%d records and entries with the sum %x are there, it says %d with %x", got.records, got.sum, want.records, want.sum))
 	}
 	return err
-}
-
-// checkTallies holds the tallies of all collections against what lies there, a bucket in
-// each of several transactions at the same time, and returns the broken records by
-// collection. A wrong tally is an error: it means that anything may be old.
-func (db *DB) checkTallies() (broken map[table][]error, err error) {
-	type part struct {
-		of     table
-		bucket string
-	}
-	var parts []part
-	for _, t := range db.schema.tables {
-		for _, bucket := range t.buckets() {
-			parts = append(parts, part{t, bucket})
-		}
-	}
-	var mu sync.Mutex
-	var next atomic.Int32
-	sums := map[table]tally{}
-	broken = map[table][]error{}
-	work := func() error {
-		for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
-			p := parts[i]
-			err := db.View(System, func(tx *Tx) error {
-				got, bad := bucketTally(tx, p.bucket, p.bucket == p.of.tableName())
-				mu.Lock()
-				defer mu.Unlock()
-				sum := sums[p.of]
-				sums[p.of] = tally{sum.records + got.records, sum.sum + got.sum}
-				broken[p.of] = append(broken[p.of], bad...)
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	errs := make([]error, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	for i := range errs {
-		wg.Go(func() { errs[i] = work() })
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return broken, db.View(System, func(tx *Tx) error {
-		for _, t := range db.schema.tables {
-			if err := checkTally(tx, t.tableName(), sums[t], broken[t]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // keyText is a key as a message shows it: an id where it can be one.

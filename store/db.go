@@ -29,9 +29,11 @@ type Options struct {
 	// Upgrade runs at every later start, before anybody else sees the database.
 	Upgrade func(tx *Tx) error
 
-	schema    *schema     // another one, in tests
-	clock     func() Time // another one, in tests
-	indexFrom int         // from how many records on texts are indexed, in tests
+	schema       *schema     // another one, in tests
+	clock        func() Time // another one, in tests
+	indexFrom    int         // from how many records on texts are indexed, in tests
+	checkFrom    uint64      // from how many records on a collection is checked after the start, in tests
+	freelistFrom int64       // from how many bytes on the list of free pages is saved, in tests
 }
 
 func (o *Options) schemaOr() *schema {
@@ -62,6 +64,8 @@ type DB struct {
 	files     *files // nil for a schema that has none
 	marker    *marker
 	indexer   *indexer
+	check     *laterCheck
+	started   bool // whole
 
 	jobs    chan *job
 	gate    sync.RWMutex // held for reading while a job is handed over
@@ -105,6 +109,8 @@ func (db *DB) Close() error {
 	<-db.written
 	db.indexer.close()
 	db.reserve.close()
+	db.check.close()
+	db.saveFreelist()
 	db.marker.close()
 	return errors.Join(db.files.close(), db.bolt.Close(), db.lock.Unlock())
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -286,11 +285,9 @@ func (db *DB) start() error {
 		return err
 	}
 	db.openIndexer()
+	db.started = true
 	return nil
 }
-
-// maxWarnings is how many broken records of one collection the log is told of.
-const maxWarnings = 10
 
 // readInstance reads the database's name, which a migration may need.
 func (db *DB) readInstance() error {
@@ -301,26 +298,6 @@ func (db *DB) readInstance() error {
 		}
 		return err
 	})
-}
-
-// lookThrough checks the tallies. A record that is itself broken is an error to whoever
-// reads it, so the start goes on, unless it belongs to a cache.
-func (db *DB) lookThrough() error {
-	broken, err := db.checkTallies()
-	if err != nil {
-		return err
-	}
-	for _, t := range db.schema.tables {
-		for i, err := range broken[t] {
-			if slices.ContainsFunc(db.schema.caches, func(c anyCache) bool { return c.reads(t) }) {
-				return err
-			}
-			if i < maxWarnings {
-				db.warnings = append(db.warnings, err.Error())
-			}
-		}
-	}
-	return nil
 }
 
 // mark writes the instance marker, last, once the database is known to be whole.

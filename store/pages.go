@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -41,8 +42,10 @@ const (
 )
 
 type pageMeta struct {
+	offset   int64 // in the file
 	pageSize uint64
 	root     uint64
+	freelist uint64 // page of the list of free pages, or noFreelist
 	pages    uint64 // the high water mark
 	txid     uint64
 }
@@ -78,8 +81,20 @@ func walkPages(path string, repair bool) (live int64, warnings []string, err err
 		return 0, warnings, &Damaged{Where: path, Err: fmt.Errorf("the file is cut off: it has %d bytes, its pages need %d", info.Size(), need)}
 	}
 	w := &pageWalk{f: f, meta: meta, size: uint64(info.Size()), seen: make([]atomic.Bool, meta.pages), free: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
-	if err := w.tree(meta.root, nil, nil, 0); err != nil {
+	if mapped, err := mapFile(f, info.Size()); err == nil { // a page is a system call less
+		w.mapped = mapped
+		defer func() { err = errors.Join(err, unmapFile(mapped)) }()
+	}
+	if err := w.mayFault(func() error { return w.tree(meta.root, nil, nil, 0) }); err != nil {
 		return 0, warnings, &Damaged{Where: path, Err: err}
+	}
+	if fault := w.freelist(); fault != nil {
+		warnings = append(warnings, fmt.Sprintf("the list of free pages is damaged, and a start makes another: %v", fault))
+		if repair {
+			if err := dropFreelist(f, meta); err != nil {
+				return 0, warnings, err
+			}
+		}
 	}
 	live = 2 * int64(meta.pageSize) // the metas
 	for i := range w.seen {
@@ -117,6 +132,7 @@ func readMetas(f *os.File, repair bool) (best pageMeta, warnings []string, err e
 		}
 		good++
 		m := decodeMeta(b)
+		m.offset = offset
 		if good == 1 || m.txid > best.txid {
 			best = m
 		}
@@ -195,11 +211,28 @@ func flippedBit(b []byte) int {
 // pageWalk reads a tree of pages, each at most once, and several branches at the same
 // time if there are several processors.
 type pageWalk struct {
-	f    *os.File
-	meta pageMeta
-	size uint64
-	seen []atomic.Bool
-	free chan struct{} // one for each goroutine besides the first
+	f      *os.File
+	mapped []byte // the file, nil where that cannot be
+	meta   pageMeta
+	size   uint64
+	seen   []atomic.Bool
+	free   chan struct{} // one for each goroutine besides the first
+}
+
+// mayFault runs fn, which may touch a mapped page that cannot be read.
+func (w *pageWalk) mayFault(fn func() error) (err error) {
+	old := debug.SetPanicOnFault(true)
+	defer debug.SetPanicOnFault(old)
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }:
+			err = fmt.Errorf("it cannot be read from the disk: %v", p)
+		default:
+			panic(p)
+		}
+	}()
+	return fn()
 }
 
 // maxPageDepth is beyond any real tree: 4 KiB pages of two keys reach 2^64 at 64.
@@ -226,8 +259,8 @@ func (w *pageWalk) read(id uint64) (page []byte, size uint64, err error) {
 	if id < 2 || id >= w.meta.pages || id >= uint64(len(w.seen)) {
 		return nil, 0, errors.New("it lies outside the file")
 	}
-	page = make([]byte, w.meta.pageSize)
-	if _, err := w.f.ReadAt(page, int64(id*w.meta.pageSize)); err != nil {
+	page, err = w.bytes(id*w.meta.pageSize, w.meta.pageSize)
+	if err != nil {
 		return nil, 0, err
 	}
 	head := page[:pageHead]
@@ -246,10 +279,19 @@ func (w *pageWalk) read(id uint64) (page []byte, size uint64, err error) {
 	size = count * w.meta.pageSize
 	alone := binary.LittleEndian.Uint16(head[8:]) == leafPage && binary.LittleEndian.Uint16(head[10:]) == 1
 	if count > 1 && !alone {
-		page = make([]byte, size)
-		_, err = w.f.ReadAt(page, int64(id*w.meta.pageSize))
+		page, err = w.bytes(id*w.meta.pageSize, size)
 	}
 	return page, size, err
+}
+
+// bytes returns a part of the file.
+func (w *pageWalk) bytes(offset, size uint64) ([]byte, error) {
+	if w.mapped != nil {
+		return w.mapped[offset:][:size], nil
+	}
+	b := make([]byte, size)
+	_, err := w.f.ReadAt(b, int64(offset))
+	return b, err
 }
 
 // elements checks what is in a page, which may be one inside a bucket's value.
@@ -283,7 +325,7 @@ func (w *pageWalk) elements(page []byte, size, id uint64, low, high []byte, dept
 			return fmt.Errorf("element %d lies outside the page", i)
 		}
 		key := page[start : start+uint64(ksize)]
-		if i > 0 && bytes.Compare(last, key) >= 0 || bytes.Compare(key, low) < 0 || high != nil && bytes.Compare(key, high) >= 0 {
+		if i > 0 && bytes.Compare(last, key) >= 0 || i == 0 && bytes.Compare(key, low) < 0 || i == n-1 && high != nil && bytes.Compare(key, high) >= 0 {
 			return fmt.Errorf("element %d is out of order", i)
 		}
 		last = key
@@ -316,25 +358,24 @@ func (w *pageWalk) children(all []pageChild, branch bool, depth int) error {
 	faults := make([]error, len(all))
 	var wg sync.WaitGroup
 	for i, c := range all {
-		walk := func() {
+		walk := func() error {
 			if branch {
-				faults[i] = w.tree(c.id, c.low, c.high, depth+1)
-			} else {
-				faults[i] = w.bucket(c.flags, c.value, depth)
+				return w.tree(c.id, c.low, c.high, depth+1)
 			}
+			return w.bucket(c.flags, c.value, depth)
 		}
 		if depth < manyBelow {
 			select {
 			case w.free <- struct{}{}:
 				wg.Go(func() {
-					walk()
-					<-w.free
+					defer func() { <-w.free }()
+					faults[i] = w.mayFault(walk)
 				})
 				continue
 			default:
 			}
 		}
-		if walk(); faults[i] != nil {
+		if faults[i] = walk(); faults[i] != nil {
 			break
 		}
 	}

@@ -247,6 +247,7 @@ func (p *loosePages) others(found func(leafItem)) error {
 // decodeMeta reads the content of a meta page.
 func decodeMeta(b []byte) pageMeta {
 	return pageMeta{
-		uint64(binary.LittleEndian.Uint32(b[8:])), binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[40:]), binary.LittleEndian.Uint64(b[48:]),
+		pageSize: uint64(binary.LittleEndian.Uint32(b[8:])), root: binary.LittleEndian.Uint64(b[16:]),
+		freelist: binary.LittleEndian.Uint64(b[32:]), pages: binary.LittleEndian.Uint64(b[40:]), txid: binary.LittleEndian.Uint64(b[48:]),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"sync/atomic"
 )
 
 // Report is what Verify found.
@@ -37,12 +38,13 @@ func (r *Report) err(what string) error {
 
 // Verify goes through everything: every record and its checksum, indexes both
 // ways, references, trees, counts. It reads the whole file, in one view. bbolt's
-// own check of the pages reads what a writer changes, so it is made only where
-// nobody else can write: by VerifyDir, for a backup, and in a write.
+// own check of the pages reads what a writer changes, so it is made only in a write;
+// the pages of a file that nobody writes have been looked through by pageWalk, which
+// unlike bbolt's check ends whatever they say.
 func (tx *Tx) Verify() *Report {
 	report := &Report{}
 	tx.bucket(metaBucket)
-	if tx.db.jobs == nil || tx.changes != nil {
+	if tx.changes != nil {
 		err := guard(tx.db.path, func() error {
 			for err := range tx.bolt.Check() {
 				report.fault("%s: pages: %s", dataName, plain(err))
@@ -69,9 +71,9 @@ func (tx *Tx) Verify() *Report {
 }
 
 func (c *Collection[T]) verify(tx *Tx, report *Report) {
-	got, broken := bucketTally(tx, c.name, true)
+	got, broken := bucketTally(tx, c.name, true, &atomic.Bool{})
 	for _, bucket := range c.buckets()[1:] {
-		entries, _ := bucketTally(tx, bucket, false)
+		entries, _ := bucketTally(tx, bucket, false, &atomic.Bool{})
 		got.sum += entries.sum
 	}
 	if err := checkTally(tx, c.name, got, broken); err != nil {

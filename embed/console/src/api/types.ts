@@ -761,7 +761,7 @@ export type Part = {
   name: string
   /** since when it has failed, where that is known */
   since: string | null
-  /** ok, degraded or failed */
+  /** ok, checking, degraded or failed */
   state: string
   text: string
 }

@@ -69,7 +69,7 @@ export function SystemInfo() {
   )
 }
 
-const colors: Record<string, string> = { ok: 'success', degraded: 'warning', failed: 'error' }
+const colors: Record<string, string> = { ok: 'success', checking: 'processing', degraded: 'warning', failed: 'error' }
 
 // said is the server's sentence of a part that is not well. Of others the state says
 // enough; how much is free may yet be of interest.

@@ -20,6 +20,7 @@ export const info: Record<keyof typeof en, string> = {
   'info.value': '值',
   'info.source': '来源',
   'info.state.ok': '正常',
+  'info.state.checking': '检查中',
   'info.state.degraded': '需关注',
   'info.state.failed': '故障',
   'info.part.database': '数据库',

@@ -6,7 +6,7 @@ import { bytes } from '../../ui/format'
 import { wide } from '../../ui/Wide'
 import { Half } from './Recent'
 
-const states: Record<string, 'success' | 'warning' | 'error'> = { ok: 'success', degraded: 'warning', failed: 'error' }
+const states: Record<string, 'success' | 'processing' | 'warning' | 'error'> = { ok: 'success', checking: 'processing', degraded: 'warning', failed: 'error' }
 
 // Storage is how large the database files are and how much of the disk is left.
 export function Storage({ health, info, failure }: { health: SystemHealth | undefined; info: SystemInfo | undefined; failure: Failure | undefined }) {

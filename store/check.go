@@ -1,0 +1,206 @@
+package store
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"reeve/store/errs"
+)
+
+// A start holds the tally of every collection against what lies there. That of a large
+// one is checked while the server works, so that the start does not wait for it.
+
+// checkedLaterFrom is how many records a large collection has.
+const checkedLaterFrom = 50_000
+
+// maxWarnings is how many broken records of one collection the log is told of.
+const maxWarnings = 10
+
+// laterCheck is the check of the large collections.
+type laterCheck struct {
+	stopped  atomic.Bool
+	done     chan struct{}
+	warnings []string // once it is done
+}
+
+// lookThrough checks the tallies. A record that is itself broken is an error to whoever
+// reads it, so the start goes on, unless it belongs to a cache.
+func (db *DB) lookThrough() error {
+	from := uint64(checkedLaterFrom)
+	if n := db.options.checkFrom; n > 0 {
+		from = n
+	}
+	var now, later []table
+	err := db.View(System, func(tx *Tx) error {
+		for _, t := range db.schema.tables {
+			said, err := readTally(tx, t.tableName())
+			if err != nil {
+				return err
+			}
+			if said.records < from {
+				now = append(now, t)
+			} else {
+				later = append(later, t)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	broken, err := db.checkTallies(now)
+	if err != nil {
+		return err
+	}
+	for _, t := range now {
+		if len(broken[t]) > 0 && slices.ContainsFunc(db.schema.caches, func(c anyCache) bool { return c.reads(t) }) {
+			return broken[t][0]
+		}
+		db.warnings = append(db.warnings, brokenTexts(broken[t])...)
+	}
+	db.checkLater(later)
+	return nil
+}
+
+// brokenTexts are the broken records of one collection for the log.
+func brokenTexts(broken []error) (texts []string) {
+	for _, err := range broken[:min(len(broken), maxWarnings)] {
+		texts = append(texts, err.Error())
+	}
+	return texts
+}
+
+// checkTallies holds the tallies of collections against what lies there, a bucket in
+// each of several transactions at the same time, and returns the broken records by
+// collection. A wrong tally is an error: it means that anything may be old.
+func (db *DB) checkTallies(tables []table) (broken map[table][]error, err error) {
+	type part struct {
+		of     table
+		bucket string
+	}
+	var parts []part
+	for _, t := range tables {
+		for _, bucket := range t.buckets() {
+			parts = append(parts, part{t, bucket})
+		}
+	}
+	var mu sync.Mutex
+	var next atomic.Int32
+	sums := map[table]tally{}
+	broken = map[table][]error{}
+	work := func() error {
+		for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
+			p := parts[i]
+			err := db.View(System, func(tx *Tx) error {
+				got, bad := bucketTally(tx, p.bucket, p.bucket == p.of.tableName(), &atomic.Bool{})
+				mu.Lock()
+				defer mu.Unlock()
+				sum := sums[p.of]
+				sums[p.of] = tally{sum.records + got.records, sum.sum + got.sum}
+				broken[p.of] = append(broken[p.of], bad...)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	errs := make([]error, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { errs[i] = work() })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return broken, db.View(System, func(tx *Tx) error {
+		for _, t := range tables {
+			if err := checkTally(tx, t.tableName(), sums[t], broken[t]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// checkLater checks the tallies of large collections as they are now, one after another,
+// and returns at once. After a wrong one nothing more is written: it may be that what is
+// read is old, and what is written would be added to that.
+func (db *DB) checkLater(tables []table) {
+	c := &laterCheck{done: make(chan struct{})}
+	db.check = c
+	if len(tables) == 0 {
+		close(c.done)
+		return
+	}
+	begun := make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) })
+	go func() {
+		defer close(c.done)
+		defer begin()
+		err := db.View(System, func(tx *Tx) error {
+			tx.bucket(countBucket) // what is written from now on is not seen
+			begin()
+			for _, t := range tables {
+				if err := c.table(tx, t); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil && !c.stopped.Load() {
+			c.warnings = append(c.warnings, forOperator{err}.Error())
+			reason := errs.New(errs.Busy, "writing has stopped: %s; restore a backup", plain(err)).
+				Coded("writing_stopped").Because(err)
+			db.failed.CompareAndSwap(nil, &stop{reason, time.Now()})
+		}
+	}()
+	<-begun
+}
+
+// table checks the tally of one collection.
+func (c *laterCheck) table(tx *Tx, t table) error {
+	var sum tally
+	var broken []error
+	for _, bucket := range t.buckets() {
+		got, bad := bucketTally(tx, bucket, bucket == t.tableName(), &c.stopped)
+		sum = tally{sum.records + got.records, sum.sum + got.sum}
+		broken = append(broken, bad...)
+	}
+	if c.stopped.Load() {
+		return nil
+	}
+	c.warnings = append(c.warnings, brokenTexts(broken)...)
+	return checkTally(tx, t.tableName(), sum, broken)
+}
+
+// close ends the check early.
+func (c *laterCheck) close() {
+	if c != nil {
+		c.stopped.Store(true)
+		<-c.done
+	}
+}
+
+// Checking reports whether the records of large collections are still being checked.
+func (db *DB) Checking() bool {
+	select {
+	case <-db.check.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// AwaitCheck waits for the check of the large collections, and returns what the log
+// should be told of it. Healthy is an error if they are damaged.
+func (db *DB) AwaitCheck() (warnings []string) {
+	<-db.check.done
+	return db.check.warnings
+}

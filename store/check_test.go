@@ -1,0 +1,79 @@
+package store
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+// withoutEntry removes one entry of an index behind the store's back, as a page that is an
+// older version of itself would.
+func withoutEntry(t *testing.T, dir, bucket string) {
+	t.Helper()
+	file, err := bbolt.Open(filepath.Join(dir, dataName), 0o600, boltOptions(false))
+	noErr(t, err)
+	noErr(t, file.Update(func(btx *bbolt.Tx) error {
+		key, _ := btx.Bucket([]byte(bucket)).Cursor().First()
+		return btx.Bucket([]byte(bucket)).Delete(key)
+	}))
+	noErr(t, file.Close())
+}
+
+func TestLargeCollectionsAreCheckedWhileTheServerWorks(t *testing.T) {
+	dir := t.TempDir()
+	db := open(t, dir, Options{schema: zoo()})
+	for i := range 30 {
+		update(t, db, createBeast(strings.Repeat("x", i+1)))
+	}
+	shut(t, db)
+	sound := Options{schema: zoo(), checkFrom: 10}
+	db = open(t, dir, sound)
+	equal(t, "warnings of what is sound", db.AwaitCheck(), nil)
+	equal(t, "is being checked", db.Checking(), false)
+	noErr(t, db.Healthy())
+	shut(t, db)
+
+	withoutEntry(t, dir, beastByName.x.bucket)
+	if _, err := Open(dir, Options{schema: zoo(), checkFrom: 31}); err == nil || !strings.Contains(err.Error(), "records and entries with the sum") {
+		t.Errorf("a small collection that is damaged: %v", err)
+	}
+	before := readFile(t, filepath.Join(dir, dataName))
+	db, err := Open(dir, Options{schema: zoo(), checkFrom: 10, freelistFrom: 1})
+	noErr(t, err)
+	warnings := db.AwaitCheck()
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "records and entries with the sum") || !strings.Contains(warnings[0], "reeve salvage") {
+		t.Errorf("warnings: %q", warnings)
+	}
+	for what, err := range map[string]error{"health": db.Healthy(), "a write": db.Update(System, createBeast("new"))} {
+		if err == nil || !strings.Contains(err.Error(), "writing has stopped: data.db: _count beast is damaged") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	equal(t, "beasts that can be read", len(allOf(t, db, beasts)), 30)
+	noErr(t, db.Close())
+	if string(readFile(t, filepath.Join(dir, dataName))) != string(before) {
+		t.Error("something was written to a damaged file")
+	}
+}
+
+// What is written while the check runs is no damage, and the check holds nobody up.
+func TestCheckWhileWriting(t *testing.T) {
+	dir := t.TempDir()
+	shut(t, open(t, dir, Options{schema: zoo()}))
+	for range size(20, 50, 500) {
+		db := open(t, dir, Options{schema: zoo(), checkFrom: 1})
+		for i := range 20 {
+			update(t, db, createBeast(strings.Repeat("x", i+1)))
+		}
+		for _, b := range allOf(t, db, beasts) {
+			update(t, db, func(tx *Tx) error { return beasts.Delete(tx, b.ID) })
+		}
+		equal(t, "warnings", db.AwaitCheck(), nil)
+		noErr(t, db.Healthy())
+		shut(t, db)
+	}
+	db := open(t, dir, Options{schema: zoo(), checkFrom: 1})
+	shut(t, db) // perhaps before it is done
+}

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// newestMeta returns the newest meta page of a closed database.
+func newestMeta(t *testing.T, dir string) pageMeta {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, dataName))
+	noErr(t, err)
+	defer f.Close()
+	meta, _, err := readMetas(f, false)
+	noErr(t, err)
+	return meta
+}
+
+// The list of free pages is there after a close, and serves through many of them.
+func TestFreelistIsSaved(t *testing.T) {
+	dir, r := t.TempDir(), random(t)
+	options := Options{schema: zoo(), freelistFrom: 1}
+	want := map[string]bool{}
+	for round := range size(10, 30, 300) {
+		db := open(t, dir, options)
+		equal(t, "warnings", len(db.Warnings()), 0)
+		for i := range 10 {
+			name := fmt.Sprint("beast ", round, " ", i)
+			want[name] = true
+			update(t, db, func(tx *Tx) error {
+				return beasts.Create(tx, &beast{Name: name, Note: strings.Repeat("x", r.IntN(3000))})
+			})
+		}
+		for _, b := range allOf(t, db, beasts) {
+			if r.IntN(4) == 0 {
+				delete(want, b.Name)
+				update(t, db, func(tx *Tx) error { return beasts.Delete(tx, b.ID) })
+			}
+		}
+		shut(t, db)
+		if newestMeta(t, dir).freelist == noFreelist {
+			t.Fatal("the list is not there")
+		}
+		report, err := VerifyDir(dir, options)
+		if err != nil || len(report.Faults) > 0 {
+			t.Fatalf("verify: %+v, %v", report, err)
+		}
+		db = open(t, dir, options)
+		got := map[string]bool{}
+		for _, b := range allOf(t, db, beasts) {
+			got[b.Name] = true
+		}
+		equal(t, "beasts", got, want)
+		shut(t, db)
+	}
+	db := open(t, dir, Options{schema: zoo()})
+	update(t, db, createBeast("of a small file"))
+	shut(t, db)
+	equal(t, "the page of the list of a small file", newestMeta(t, dir).freelist, noFreelist)
+}
+
+// bbolt would give away pages that are in use if the list said that they are free.
+func TestDamagedFreelist(t *testing.T) {
+	dir := t.TempDir()
+	options := Options{schema: zoo(), freelistFrom: 1}
+	db := open(t, dir, options)
+	for i := range 60 {
+		update(t, db, func(tx *Tx) error {
+			return beasts.Create(tx, &beast{Name: fmt.Sprint("beast ", i), Note: strings.Repeat("x", 300)})
+		})
+	}
+	shut(t, db)
+	path := filepath.Join(dir, dataName)
+	clean, meta, mark := readFile(t, path), newestMeta(t, dir), readFile(t, filepath.Join(dir, markName))
+	at := meta.freelist * meta.pageSize
+	count := uint64(binary.LittleEndian.Uint16(clean[at+10:]))
+	if count == 0 {
+		t.Fatalf("%d pages are free", count)
+	}
+	for bit := rand.IntN(4); bit < int(pageHead+count*8)*8; bit += size(37, 5, 1) {
+		b := slices.Clone(clean)
+		b[int(at)+bit/8] ^= 1 << (bit % 8)
+		writeFile(t, path, b)
+		writeFile(t, filepath.Join(dir, markName), mark)
+		report, err := VerifyDir(dir, options)
+		if err != nil || !slices.ContainsFunc(report.Faults, func(f string) bool { return strings.Contains(f, "the list of free pages is damaged") }) {
+			t.Fatalf("bit %d: verify: %+v, %v", bit, report, err)
+		}
+		if string(readFile(t, path)) != string(b) {
+			t.Fatalf("bit %d: looking at it has changed it", bit)
+		}
+		db := open(t, dir, options)
+		if w := db.Warnings(); len(w) != 1 || !strings.Contains(w[0], "the list of free pages is damaged") {
+			t.Fatalf("bit %d: %q", bit, w)
+		}
+		for i := range 3 {
+			update(t, db, createBeast(fmt.Sprint("new ", i)))
+		}
+		equal(t, "beasts", len(allOf(t, db, beasts)), 63)
+		shut(t, db)
+	}
+}

@@ -1,0 +1,12 @@
+//go:build !linux && !darwin && !freebsd
+
+package store
+
+import (
+	"errors"
+	"os"
+)
+
+func mapFile(*os.File, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+func unmapFile([]byte) error { return nil }

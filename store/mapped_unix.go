@@ -1,0 +1,22 @@
+//go:build linux || darwin || freebsd
+
+package store
+
+import (
+	"errors"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// mapFile maps a file into memory to be read. A process of 32 bits may not have so many
+// addresses.
+func mapFile(f *os.File, size int64) ([]byte, error) {
+	if strconv.IntSize == 32 {
+		return nil, errors.ErrUnsupported
+	}
+	return unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
+}
+
+func unmapFile(b []byte) error { return unix.Munmap(b) }
