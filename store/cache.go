@@ -13,9 +13,13 @@ type Cache[V any] struct {
 	name   string
 	number CacheNumber
 	build  func(tx *Tx) (*V, error)
-	amend  func(tx *Tx, old *V) (*V, error) // nil to build again
+	amend  amend[V] // nil to build again
 	from   []table
 }
+
+// amend makes the next value of a cache of an older one and the records that have
+// changed since.
+type amend[V any] func(tx *Tx, old *V, changed map[table]map[ID]bool) (*V, error)
 
 // NewCache describes a cache. build reads nothing but the named collections, or a
 // cache of them, and what it returns is never changed.
@@ -23,10 +27,9 @@ func NewCache[V any](name string, build func(tx *Tx) (*V, error), from ...table)
 	return &Cache[V]{name: name, number: NumberCache(name), build: build, from: from}
 }
 
-// Amend adds how the value follows a commit without all being read again: amend
-// makes the next one of the last and of the records that tx has changed. The
-// result is the cache, so that this can stand in a declaration.
-func (c *Cache[V]) Amend(amend func(tx *Tx, old *V) (*V, error)) *Cache[V] {
+// Amend adds how the value follows changes without all being read again. The result is
+// the cache, so that this can stand in a declaration.
+func (c *Cache[V]) Amend(amend amend[V]) *Cache[V] {
 	c.amend = amend
 	return c
 }
@@ -55,15 +58,11 @@ type cached struct {
 // the write function with a clear error.
 func (c *Cache[V]) Get(tx *Tx) *V {
 	if tx.changes != nil && c.changed(tx) {
-		value, ok := tx.changes.caches[c]
-		if !ok {
-			var err error
-			if value, err = c.next(tx); err != nil {
-				panic(fault{err})
-			}
-			tx.changes.caches[c] = value
+		v, err := c.next(tx)
+		if err != nil {
+			panic(fault{err})
 		}
-		return value.(*V)
+		return v
 	}
 	if slot := tx.db.caches[c]; slot != nil {
 		if now := slot.Load(); now != nil {
@@ -78,15 +77,30 @@ func (c *Cache[V]) Get(tx *Tx) *V {
 	return v
 }
 
-// next is the value as a commit leaves it. What the last commit left is in place:
-// only the writer replaces it, and only the writer comes here.
-func (c *Cache[V]) next(tx *Tx) (*V, error) {
-	if slot := tx.db.caches[c]; c.amend != nil && slot != nil {
-		if last := slot.Load(); last != nil {
-			return c.amend(tx, last.value.(*V))
-		}
+// next is the value with what the commit has changed so far. It is kept, so that of many
+// writes in one commit each reads only what it has changed itself. What the last commit
+// left is in place: only the writer replaces it, and only the writer comes here.
+func (c *Cache[V]) next(tx *Tx) (v *V, err error) {
+	if tx.changes == nil { // at the start
+		return c.build(tx)
 	}
-	return c.build(tx)
+	made := tx.changes.caches[c]
+	if made != nil && len(made.since) == 0 {
+		return made.value.(*V), nil
+	}
+	slot := tx.db.caches[c]
+	switch {
+	case c.amend != nil && made != nil:
+		v, err = c.amend(tx, made.value.(*V), made.since)
+	case c.amend != nil && slot != nil && slot.Load() != nil:
+		v, err = c.amend(tx, slot.Load().value.(*V), tx.changes.records)
+	default:
+		v, err = c.build(tx)
+	}
+	if err == nil {
+		tx.changes.caches[c] = &pending{v, map[table]map[ID]bool{}}
+	}
+	return v, err
 }
 
 // Generation counts how often the value was computed since the start.

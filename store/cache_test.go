@@ -2,6 +2,8 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -84,6 +86,37 @@ func TestCommitHookRunsWhenCachesShowTheCommit(t *testing.T) {
 	})
 	equal(t, "census in the hook", seen, []string{"Max"})
 	equal(t, "changed beasts", changed, map[ID]bool{1: true, 2: true})
+}
+
+// Of many writes in one commit each reads what it has changed itself, not what the others
+// have.
+func TestWritesOfOneCommitReadTheirOwnChanges(t *testing.T) {
+	s := zoo()
+	var read []int // records, each time that it followed
+	counted := NewCache("counted", func(*Tx) (*int, error) { return new(int), nil }, beasts).
+		Amend(func(_ *Tx, old *int, changed map[table]map[ID]bool) (*int, error) {
+			read = append(read, len(changed[beasts]))
+			next := *old + len(changed[beasts])
+			return &next, nil
+		})
+	s.caches = append(s.caches, counted)
+	db := open(t, t.TempDir(), Options{schema: s})
+	var writes []func(tx *Tx) error
+	for i := range 20 {
+		writes = append(writes, func(tx *Tx) error {
+			err := createBeast(fmt.Sprint("beast ", i))(tx)
+			counted.Get(tx)
+			counted.Get(tx)
+			return err
+		})
+	}
+	for _, err := range together(t, db, writes...) {
+		noErr(t, err)
+	}
+	if len(read) != 20 || slices.Max(read) != 1 {
+		t.Errorf("the cache has read %v", read)
+	}
+	view(t, db, func(tx *Tx) error { equal(t, "counted", *counted.Get(tx), 20); return nil })
 }
 
 // picky cannot be computed while a beast is called bad.

@@ -285,13 +285,9 @@ func (db *DB) compute(tx *Tx) (map[anyCache]computed, error) {
 				continue
 			}
 			began := time.Now()
-			value, ok := tx.changes.caches[c]
-			if !ok {
-				var err error
-				if value, err = c.compute(tx); err != nil {
-					return nil, fmt.Errorf("%w %s: %w", errUncomputable, c.cacheName(), err)
-				}
-				tx.changes.caches[c] = value // another may be computed from it
+			value, err := c.compute(tx)
+			if err != nil {
+				return nil, fmt.Errorf("%w %s: %w", errUncomputable, c.cacheName(), err)
 			}
 			fresh[c] = computed{value, began, time.Since(began)}
 			break

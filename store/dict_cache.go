@@ -48,12 +48,12 @@ var DictSet = NewCache("dictionaries", func(tx *Tx) (*DictCache, error) {
 	}
 	none := &DictCache{records: newRecordMap[DictItem](nil), items: newRecordMap[[]Row[DictItem]](nil)}
 	return none.with(dicts, items)
-}, Dicts, DictItems).Amend(func(tx *Tx, old *DictCache) (*DictCache, error) {
-	dicts, err := readChanged(tx, Dicts)
+}, Dicts, DictItems).Amend(func(tx *Tx, old *DictCache, changed map[table]map[ID]bool) (*DictCache, error) {
+	dicts, err := readChanged(tx, Dicts, changed)
 	if err != nil {
 		return nil, err
 	}
-	items, err := readChanged(tx, DictItems)
+	items, err := readChanged(tx, DictItems, changed)
 	if err != nil {
 		return nil, err
 	}

@@ -32,16 +32,16 @@ var RuleBook = NewCache("rules", func(tx *Tx) (*Rules, error) {
 	}
 	none := &Rules{roles: newRecordMap[Role](nil), permissions: newRecordMap[Permission](nil), depts: newRecordMap[Dept](nil), below: newRecordMap[[]ID](nil)}
 	return none.with(roles, permissions, depts), nil
-}, Roles, Permissions, Depts).Amend(func(tx *Tx, old *Rules) (*Rules, error) {
-	roles, err := readChanged(tx, Roles)
+}, Roles, Permissions, Depts).Amend(func(tx *Tx, old *Rules, changed map[table]map[ID]bool) (*Rules, error) {
+	roles, err := readChanged(tx, Roles, changed)
 	if err != nil {
 		return nil, err
 	}
-	permissions, err := readChanged(tx, Permissions)
+	permissions, err := readChanged(tx, Permissions, changed)
 	if err != nil {
 		return nil, err
 	}
-	depts, err := readChanged(tx, Depts)
+	depts, err := readChanged(tx, Depts, changed)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +60,10 @@ func readRecords[T any](tx *Tx, c *Collection[T]) (map[ID]*T, error) {
 	return all, nil
 }
 
-// readChanged reads what a write has changed so far; what it deleted is nil.
-func readChanged[T any](tx *Tx, c *Collection[T]) (map[ID]*T, error) {
+// readChanged reads the records of a collection that have changed; what is deleted is nil.
+func readChanged[T any](tx *Tx, c *Collection[T], changed map[table]map[ID]bool) (map[ID]*T, error) {
 	fresh := map[ID]*T{}
-	for id := range tx.changes.records[c] {
+	for id := range changed[c] {
 		fresh[id] = nil
 		if value := tx.bucket(c.name).Get(idKey(id)); value != nil {
 			v, err := c.decode(id, value)

@@ -48,12 +48,12 @@ var SettingSet = NewCache("settings", func(tx *Tx) (*SettingCache, error) {
 	}
 	none := &SettingCache{records: newRecordMap[Setting](nil)}
 	return none.with(groups, settings)
-}, Settings, SettingGroups).Amend(func(tx *Tx, old *SettingCache) (*SettingCache, error) {
-	groups, err := readChanged(tx, SettingGroups)
+}, Settings, SettingGroups).Amend(func(tx *Tx, old *SettingCache, changed map[table]map[ID]bool) (*SettingCache, error) {
+	groups, err := readChanged(tx, SettingGroups, changed)
 	if err != nil {
 		return nil, err
 	}
-	settings, err := readChanged(tx, Settings)
+	settings, err := readChanged(tx, Settings, changed)
 	if err != nil {
 		return nil, err
 	}

@@ -102,24 +102,33 @@ func (tx *Tx) touch(t table, id ID) {
 // write function needed in between, and the blobs that may have lost a reference.
 type changes struct {
 	records  map[table]map[ID]bool
-	caches   map[anyCache]any
+	caches   map[anyCache]*pending
 	released []Digest
 }
 
+// pending is a cache's value within a commit.
+type pending struct {
+	value any
+	since map[table]map[ID]bool // what has changed since it was made
+}
+
+// note adds a record to a set of records by table.
+func note(records map[table]map[ID]bool, t table, id ID) {
+	if records[t] == nil {
+		records[t] = map[ID]bool{}
+	}
+	records[t][id] = true
+}
+
 func newChanges() *changes {
-	return &changes{records: map[table]map[ID]bool{}, caches: map[anyCache]any{}}
+	return &changes{records: map[table]map[ID]bool{}, caches: map[anyCache]*pending{}}
 }
 
 func (c *changes) touch(t table, id ID) {
-	ids := c.records[t]
-	if ids == nil {
-		ids = map[ID]bool{}
-		c.records[t] = ids
-	}
-	ids[id] = true
-	for cache := range c.caches {
+	note(c.records, t, id)
+	for cache, made := range c.caches {
 		if cache.reads(t) {
-			delete(c.caches, cache)
+			note(made.since, t, id)
 		}
 	}
 }
