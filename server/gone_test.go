@@ -39,7 +39,7 @@ func (in *instance) counts(method, path string) (classes [len(statusClasses)]uin
 func TestAThumbnailThatNobodyWaitsForIsNoFailure(t *testing.T) {
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = zerolog.SyncWriter(&log) })
-	in.server.monitor.sampler.every.Store(1 << 40) // nothing ordinary is kept
+	in.server.monitor.reads.every.Store(1 << 40) // nothing ordinary is kept
 	f := in.keep("owner", "a.png", string(asPNG(t, quarters(64, 32, red, lime, blue, white))))
 	before := in.tallied()
 	routeFailures := func() int64 {

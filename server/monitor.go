@@ -43,7 +43,8 @@ type monitor struct {
 	queue   chan *bundle
 	bytes   atomic.Int64 // in the queue
 	dropped atomic.Uint64
-	sampler sampler
+	reads   sampler
+	writes  sampler // of what writes did
 	tallies *tallies
 	traces  traces
 	hits    []atomic.Uint64 // of caches, by number, not yet written
@@ -108,7 +109,8 @@ func (m *monitor) run(ctx context.Context) {
 			}
 		case <-tick.C:
 			m.readSettings()
-			m.sampler.adapt()
+			m.reads.adapt()
+			m.writes.adapt()
 			m.tend(journal)
 		case <-ctx.Done():
 			m.stopped.Wait()

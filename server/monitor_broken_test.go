@@ -26,7 +26,7 @@ func (in *instance) brokenOff() {
 func TestAnAnswerThatBreaksOffIsAFailure(t *testing.T) {
 	in := start(t)
 	m := in.server.monitor
-	m.sampler.every.Store(1 << 40) // nothing ordinary is kept
+	m.reads.every.Store(1 << 40) // nothing ordinary is kept
 	m.tallies.now = newTally()
 	in.brokenOff()
 	m.tallies.settle()

@@ -19,16 +19,17 @@ type bundle struct {
 	cached  []store.CacheEvent
 	redis   []redisEvent
 	marks   marks
+	portion portion
 	loose   bool  // of no request
 	size    int64 // about, in memory
 }
 
 // bundle takes what is kept of a request, and takes the secrets out of it.
-func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration, stands int64) *bundle {
+func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration, portion portion) *bundle {
 	w := &req.mon.watch
-	b := &bundle{auth: req.mon.auth, ops: w.Ops, cached: w.Cached, redis: req.mon.redis}
+	b := &bundle{auth: req.mon.auth, ops: w.Ops, cached: w.Cached, redis: req.mon.redis, portion: portion}
 	r := &b.request
-	r.eventHead = eventHead{RecordedAt: store.TimeOf(req.begun), RequestID: req.ID, HostName: m.host, Sampled: stands}
+	r.eventHead = eventHead{RecordedAt: store.TimeOf(req.begun), RequestID: req.ID, HostName: m.host, Sampled: portion.request}
 	if a := req.Actor; a.ID != 0 {
 		r.User = &eventUser{a.ID, a.Username, "admin"}
 		if a.App {
@@ -68,10 +69,17 @@ func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration,
 			a.Result, a.Reason = "failed", r.Error
 		}
 	}
-	m.decision(rt, req, b)
+	if portion.events > 0 {
+		m.decision(rt, req, b)
+	} else {
+		b.ops, b.cached, b.redis = nil, nil, nil
+	}
 	for i := range b.auth {
 		a := &b.auth[i]
-		a.eventHead, a.Address, a.Route = b.head(a.RecordedAt), r.Address, r.Route
+		if a.eventHead = b.head(a.RecordedAt); a.Type != "permission" {
+			a.Sampled = 1 // it is kept whenever it happens
+		}
+		a.Address, a.Route = r.Address, r.Route
 	}
 	r.Events = int64(len(b.auth) + len(b.ops) + len(b.cached) + len(b.redis))
 	b.marks = marks{at: r.RecordedAt, user: req.Actor.ID, app: req.Actor.App, duration: took, status: uint16(req.w.status), slow: bool(r.Slow), failed: req.failed() || req.mon.broken}
@@ -104,6 +112,7 @@ func (m *monitor) decision(rt *Route, req *Request, b *bundle) {
 // head is the head of an event of the request; at is 0 for when the request began.
 func (b *bundle) head(at store.Time) eventHead {
 	head := b.request.eventHead
+	head.Sampled = max(1, b.portion.events)
 	if at != 0 {
 		head.RecordedAt = at
 	}

@@ -67,28 +67,50 @@ func (m *monitor) done(rt *Route, req *Request, err error, took time.Duration) {
 			m.hits[n].Add(uint64(hits))
 		}
 	}
-	traced := m.traces.match(rt, req)
-	stands := int64(1)
-	if !traced && !m.matters(req, took) {
-		var keep bool
-		if stands, keep = m.sampler.pick(); !keep {
+	part := portion{request: 1, events: 1}
+	if !m.traces.match(rt, req) && !m.matters(req, took) {
+		if part = m.thin(req); part.request == 0 {
 			return
 		}
 	}
 	if len(req.mon.body) > largeDecode { // hiding secrets in it takes a while: the answer first
 		http.NewResponseController(&req.w).Flush() // an answer that is broken off has nobody to care
 	}
-	m.put(m.bundle(rt, req, err, took, stands))
+	m.put(m.bundle(rt, req, err, took, part))
 }
 
 // failed reports whether a request was refused or failed. One whose client has gone
 // did neither.
 func (req *Request) failed() bool { return req.w.status >= 400 && req.w.status != statusGone }
 
-// matters tells whether a request is kept whatever the traffic: failures, denials,
-// writes, and what was slow.
+// portion is for how many requests an event stands: that of the request, and those of what
+// it did. An event that stands for none is not kept.
+type portion struct{ request, events int64 }
+
+// thin judges an ordinary request. A write is always kept; of many, what the store did for
+// it is thinned.
+func (m *monitor) thin(req *Request) portion {
+	reads := req.http.Method == "GET" || req.http.Method == "HEAD"
+	of := &m.reads
+	if !reads {
+		of = &m.writes
+	}
+	stands, keep := of.pick()
+	switch {
+	case keep && reads:
+		return portion{stands, stands}
+	case keep:
+		return portion{1, stands}
+	case reads:
+		return portion{}
+	}
+	return portion{1, 0}
+}
+
+// matters tells whether a request is kept with all that it did, whatever the traffic:
+// failures, denials, and what was slow.
 func (m *monitor) matters(req *Request, took time.Duration) bool {
-	if req.failed() || req.w.status == 0 || req.mon.broken || req.http.Method != "GET" && req.http.Method != "HEAD" || took >= time.Duration(m.slowRequest.Load()) {
+	if req.failed() || req.w.status == 0 || req.mon.broken || took >= time.Duration(m.slowRequest.Load()) {
 		return true
 	}
 	for i := range req.mon.watch.Ops {

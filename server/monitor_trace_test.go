@@ -107,7 +107,7 @@ func TestTracesKeepEverything(t *testing.T) {
 				in.ok("GET", "/admin/info", "", "clerk") // the first of a session is kept
 				in.ok("GET", "/admin/info", "", "owner")
 				before, _ := in.asked("/admin/info")
-				in.server.monitor.sampler.every.Store(1 << 40)
+				in.server.monitor.reads.every.Store(1 << 40)
 				in.ok("POST", "/system/monitor/trace", c.body, "owner")
 				ask := func() {
 					for range 10 {
@@ -135,7 +135,7 @@ func TestTracesKeepEverything(t *testing.T) {
 func TestATraceIsStopped(t *testing.T) {
 	in := start(t)
 	in.clerk("clerk")
-	in.server.monitor.sampler.every.Store(1 << 40)
+	in.server.monitor.reads.every.Store(1 << 40)
 	for range maxTraces {
 		in.ok("POST", "/system/monitor/trace", `{"route":"/admin/info","minutes":15}`, "owner")
 	}
@@ -205,8 +205,8 @@ func TestSampling(t *testing.T) {
 	for range 7*keepPerSecond + 3 {
 		in.ok("GET", "/admin/info", "", "owner")
 	}
-	m.sampler.adapt()
-	if every := m.sampler.every.Load(); every != 7 {
+	m.reads.adapt()
+	if every := m.reads.every.Load(); every != 7 {
 		t.Fatalf("every %dth is kept", every)
 	}
 	before, stood := in.asked("/admin/info")
@@ -232,15 +232,65 @@ func TestSampling(t *testing.T) {
 	if all, _ := in.asked("/admin/info"); all != kept+30 {
 		t.Errorf("%d writes are kept", all-kept)
 	}
-	m.sampler.adapt()
-	m.sampler.adapt()
-	if every := m.sampler.every.Load(); every != 1 {
+	m.reads.adapt()
+	m.reads.adapt()
+	if every := m.reads.every.Load(); every != 1 {
 		t.Errorf("without requests every %dth is kept", every)
 	}
 	var stats statsOut
 	in.ok("GET", "/system/monitor/stats", "", "owner").data(&stats)
 	if want := int64(7*keepPerSecond + 3 + 700 + 4*30); stats.Total.Requests != want {
 		t.Errorf("%d requests are counted, want %d", stats.Total.Requests, want)
+	}
+}
+
+// TestSamplingOfWrites keeps every write, and of many only every nth with what it did.
+func TestSamplingOfWrites(t *testing.T) {
+	in := start(t)
+	in.clerk("clerk")
+	m := in.server.monitor
+	write := func(i int, who string) *reply {
+		return in.call("PUT", "/admin/info", fmt.Sprintf(`{"nickname":"N%d"}`, i), who)
+	}
+	m.writes.every.Store(7)
+	m.writes.seen.Store(0)
+	m.writes.last.Store(1 << 40)
+	for i := range 70 {
+		write(i, "owner").brief(200)
+	}
+	write(0, "nobody").brief(401)
+	in.call("DELETE", "/admin/list?ids=1", "", "clerk").brief(403)
+	in.flush()
+	var requests monitorPage[requestEvent]
+	in.ok("GET", "/system/monitor/request?pageSize=200&method=PUT&status=200", "", "owner").data(&requests)
+	whole := 0
+	for _, r := range requests.Data {
+		if r.Sampled != 1 {
+			t.Errorf("a write stands for %d", r.Sampled)
+		}
+		if r.Events > 0 {
+			whole++
+		}
+	}
+	if len(requests.Data) != 70 || whole != 10 {
+		t.Errorf("%d writes are kept, %d of them with what they did", len(requests.Data), whole)
+	}
+	var queries monitorPage[queryEvent]
+	in.ok("GET", "/system/monitor/query?pageSize=500", "", "owner").data(&queries)
+	stand := int64(0)
+	for _, q := range queries.Data {
+		if q.Route == "/admin/info" && q.Statement == "PUT user" {
+			stand += q.Sampled
+		}
+	}
+	if stand != 70 {
+		t.Errorf("the updates that are kept stand for %d: %+v", stand, queries.Data[:min(3, len(queries.Data))])
+	}
+	for what, status := range map[string]int{"that nobody is signed in": 401, "a denial": 403} {
+		in.ok("GET", fmt.Sprint("/system/monitor/request?status=", status), "", "owner").data(&requests)
+		if len(requests.Data) != 1 || requests.Data[0].Events == 0 {
+			t.Errorf("%s: %+v", what, requests.Data)
+		}
 	}
 }
 
