@@ -1,7 +1,7 @@
 // Package e2e has the tests of the whole program as a real process: it is built
 // once, run on the loopback with a data directory of its own, spoken to over
-// HTTP, signalled, killed and started again. It knows nothing of the packages
-// inside; what it holds is what a user of the machine and of the interface sees.
+// HTTP, signalled, killed and started again. But for the server that a benchmark compares
+// it with, it knows nothing of the packages inside; what it holds is what a user of the machine and of the interface sees.
 package e2e
 
 import (
@@ -25,6 +25,9 @@ var binary string
 func TestMain(m *testing.M) {
 	if os.Getenv(bareFiles) != "" {
 		bare() // this process is the bare server of a benchmark
+	}
+	if os.Getenv(bareStore) != "" {
+		bareWrites()
 	}
 	os.Exit(buildAndRun(m))
 }
