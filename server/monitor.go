@@ -41,7 +41,8 @@ type monitor struct {
 	host    string
 	journal atomic.Pointer[store.Journal] // nil until it is open
 	queue   chan *bundle
-	bytes   atomic.Int64 // in the queue
+	full    chan struct{} // a batch waits in the queue
+	bytes   atomic.Int64  // in the queue
 	dropped atomic.Uint64
 	reads   sampler
 	writes  sampler // of what writes did
@@ -65,7 +66,7 @@ func newMonitor(config MonitorConfig, targets []string, db *store.DB, log zerolo
 		host = "unknown"
 	}
 	m := &monitor{
-		config: config, targets: targets, db: db, log: log, host: host, queue: make(chan *bundle, queueLength),
+		config: config, targets: targets, db: db, log: log, host: host, queue: make(chan *bundle, queueLength), full: make(chan struct{}, 1),
 		tallies: newTallies(routes), hits: make([]atomic.Uint64, len(store.CacheNames())),
 		budget: scanBudget,
 	}
@@ -100,13 +101,9 @@ func (m *monitor) run(ctx context.Context) {
 	m.pollRedis(ctx)
 	tick := time.NewTicker(writeEvery)
 	defer tick.Stop()
-	var waiting []*bundle
 	for {
 		select {
-		case b := <-m.queue:
-			if waiting = append(waiting, b); len(waiting) < batchLength {
-				continue
-			}
+		case <-m.full:
 		case <-tick.C:
 			m.readSettings()
 			m.reads.adapt()
@@ -114,15 +111,26 @@ func (m *monitor) run(ctx context.Context) {
 			m.tend(journal)
 		case <-ctx.Done():
 			m.stopped.Wait()
-			m.flush(journal, waiting)
+			m.flush(journal)
 			for len(m.queue) > 0 {
-				m.flush(journal, nil)
+				m.flush(journal)
 			}
 			return
 		}
-		m.write(journal, waiting)
-		clear(waiting[:cap(waiting)]) // also what write has added
-		waiting = waiting[:0]
+		m.write(journal)
+		m.wakeIfFull()
+	}
+}
+
+// wakeIfFull wakes run for a batch. Waking it for every request would cost more than the
+// rest of monitoring.
+func (m *monitor) wakeIfFull() {
+	if len(m.queue) < batchLength {
+		return
+	}
+	select {
+	case m.full <- struct{}{}:
+	default:
 	}
 }
 
@@ -143,13 +151,14 @@ func (m *monitor) giveWay() bool {
 const giveWayBytes = 4 << 20
 
 // flush writes what waits, and all that goes with it.
-func (m *monitor) flush(journal *store.Journal, waiting []*bundle) {
-	m.write(journal, waiting)
+func (m *monitor) flush(journal *store.Journal) {
+	m.write(journal)
 	m.tend(journal)
 }
 
-// write writes what waits, with what is in the queue by now.
-func (m *monitor) write(journal *store.Journal, waiting []*bundle) {
+// write writes what waits, at most two batches.
+func (m *monitor) write(journal *store.Journal) {
+	var waiting []*bundle
 	for more := true; more && len(waiting) < 2*batchLength; {
 		select {
 		case b := <-m.queue:
@@ -226,6 +235,7 @@ func (m *monitor) put(b *bundle) {
 	if m.bytes.Add(b.size) <= queueBytes {
 		select {
 		case m.queue <- b:
+			m.wakeIfFull()
 			return
 		default:
 		}

@@ -18,5 +18,5 @@ func (in *instance) flush() {
 		m.journal.Store(journal)
 	}
 	m.readSettings()
-	m.flush(m.journal.Load(), nil)
+	m.flush(m.journal.Load())
 }
