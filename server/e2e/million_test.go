@@ -99,14 +99,15 @@ func TestAMillionUsers(t *testing.T) {
 		c.importUsers(first, first+chunk-1)
 	}
 	t.Logf("import of %d users in files of %d: %s", all, chunk, time.Since(begun))
+	p.stop()
+	begun = time.Now()
+	p = start(t, dir)
+	t.Logf("start over a million users: %s", time.Since(begun))
+	c = signedIn(t, p)
+	time.Sleep(10 * time.Second) // the records are checked, and the index of the search takes over the last ones
 	measure("a million")
 	list := into[struct{ Total int }](t, c.want(200, "GET", "/admin/list?keywordSearch=example", ""))
 	if list.Total != all {
 		t.Errorf("%d users are found, want %d", list.Total, all)
 	}
-	p.stop()
-	begun = time.Now()
-	again := start(t, dir)
-	t.Logf("start over a million users: %s", time.Since(begun))
-	again.stop()
 }
