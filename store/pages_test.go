@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.etcd.io/bbolt"
@@ -114,6 +115,29 @@ func TestCheckPagesFinds(t *testing.T) {
 				t.Error("looking at it has changed the file")
 			}
 		})
+	}
+}
+
+// A page that the disk cannot read is a fault of the mapped memory, and damage.
+func TestMappedPageThatCannotBeRead(t *testing.T) {
+	dir, _ := bigZoo(t)
+	f, err := os.Open(filepath.Join(dir, dataName))
+	noErr(t, err)
+	defer f.Close()
+	info, err := f.Stat()
+	noErr(t, err)
+	meta, _, err := readMetas(f, false)
+	noErr(t, err)
+	mapped, err := mapFile(f, info.Size())
+	if err != nil {
+		t.Skip(err)
+	}
+	defer unmapFile(mapped)
+	w := &pageWalk{f: f, mapped: mapped, meta: meta, size: uint64(info.Size()), seen: make([]atomic.Bool, meta.pages)}
+	noErr(t, os.Truncate(f.Name(), 2*int64(meta.pageSize)))
+	err = w.mayFault(func() error { return w.tree(meta.root, nil, nil, 0) })
+	if err == nil || !strings.Contains(err.Error(), "it cannot be read from the disk") {
+		t.Errorf("%v", err)
 	}
 }
 
