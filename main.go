@@ -236,8 +236,13 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 		return nil, nil, err
 	}
 	seed := &server.Seed{Files: files, Cost: p.config.Int("auth.bcrypt_cost")}
+	warn := func(warnings []string) {
+		for _, w := range warnings {
+			p.log.Warn().Msg(w)
+		}
+	}
 	options := p.storeOptions()
-	options.Upgrade = seed.Upgrade
+	options.Upgrade, options.Checked = seed.Upgrade, warn
 	options.Seed = func(tx *store.Tx) error {
 		if err := p.firstPassword(seed); err != nil {
 			return err
@@ -248,13 +253,7 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	warn := func(all []string) {
-		for _, w := range all {
-			p.log.Warn().Msg(w)
-		}
-	}
 	warn(db.Warnings())
-	go func() { warn(db.AwaitCheck()) }()
 	a, err := auth.New(db, p.authOptions())
 	if err == nil && !seed.MustChange { // else the file was written just now
 		err = a.RemoveStaleInitial()

@@ -19,17 +19,17 @@ type bundle struct {
 	cached  []store.CacheEvent
 	redis   []redisEvent
 	marks   marks
-	portion portion
+	weights weights
 	loose   bool  // of no request
 	size    int64 // about, in memory
 }
 
 // bundle takes what is kept of a request, and takes the secrets out of it.
-func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration, portion portion) *bundle {
+func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration, weights weights) *bundle {
 	w := &req.mon.watch
-	b := &bundle{auth: req.mon.auth, ops: w.Ops, cached: w.Cached, redis: req.mon.redis, portion: portion}
+	b := &bundle{auth: req.mon.auth, ops: w.Ops, cached: w.Cached, redis: req.mon.redis, weights: weights}
 	r := &b.request
-	r.eventHead = eventHead{RecordedAt: store.TimeOf(req.begun), RequestID: req.ID, HostName: m.host, Sampled: portion.request}
+	r.eventHead = eventHead{RecordedAt: store.TimeOf(req.begun), RequestID: req.ID, HostName: m.host, Sampled: weights.request}
 	if a := req.Actor; a.ID != 0 {
 		r.User = &eventUser{a.ID, a.Username, "admin"}
 		if a.App {
@@ -69,7 +69,7 @@ func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration,
 			a.Result, a.Reason = "failed", r.Error
 		}
 	}
-	if portion.events > 0 {
+	if weights.events > 0 {
 		m.decision(rt, req, b)
 	} else {
 		b.ops, b.cached, b.redis = nil, nil, nil
@@ -77,7 +77,7 @@ func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration,
 	for i := range b.auth {
 		a := &b.auth[i]
 		if a.eventHead = b.head(a.RecordedAt); a.Type != "permission" {
-			a.Sampled = 1 // it is kept whenever it happens
+			a.Sampled = 1 // sign-ins are never sampled
 		}
 		a.Address, a.Route = r.Address, r.Route
 	}
@@ -112,7 +112,7 @@ func (m *monitor) decision(rt *Route, req *Request, b *bundle) {
 // head is the head of an event of the request; at is 0 for when the request began.
 func (b *bundle) head(at store.Time) eventHead {
 	head := b.request.eventHead
-	head.Sampled = max(1, b.portion.events)
+	head.Sampled = max(1, b.weights.events)
 	if at != 0 {
 		head.RecordedAt = at
 	}

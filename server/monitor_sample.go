@@ -67,29 +67,29 @@ func (m *monitor) done(rt *Route, req *Request, err error, took time.Duration) {
 			m.hits[n].Add(uint64(hits))
 		}
 	}
-	part := portion{request: 1, events: 1}
+	w := weights{request: 1, events: 1}
 	if !m.traces.match(rt, req) && !m.matters(req, took) {
-		if part = m.thin(req); part.request == 0 {
+		if w = m.thin(req); w.request == 0 {
 			return
 		}
 	}
 	if len(req.mon.body) > largeDecode { // hiding secrets in it takes a while: the answer first
 		http.NewResponseController(&req.w).Flush() // an answer that is broken off has nobody to care
 	}
-	m.put(m.bundle(rt, req, err, took, part))
+	m.put(m.bundle(rt, req, err, took, w))
 }
 
 // failed reports whether a request was refused or failed. One whose client has gone
 // did neither.
 func (req *Request) failed() bool { return req.w.status >= 400 && req.w.status != statusGone }
 
-// portion is for how many requests an event stands: that of the request, and those of what
-// it did. An event that stands for none is not kept.
-type portion struct{ request, events int64 }
+// weights are the numbers of requests that a kept event represents: the event of the request
+// itself, and the events of what it did. An event of weight 0 is not kept.
+type weights struct{ request, events int64 }
 
-// thin judges an ordinary request. A write is always kept; of many, what the store did for
-// it is thinned.
-func (m *monitor) thin(req *Request) portion {
+// thin samples an ordinary request. Writes are always kept; under load, the events of what
+// they did are sampled.
+func (m *monitor) thin(req *Request) weights {
 	reads := req.http.Method == "GET" || req.http.Method == "HEAD"
 	of := &m.reads
 	if !reads {
@@ -98,17 +98,17 @@ func (m *monitor) thin(req *Request) portion {
 	stands, keep := of.pick()
 	switch {
 	case keep && reads:
-		return portion{stands, stands}
+		return weights{stands, stands}
 	case keep:
-		return portion{1, stands}
+		return weights{1, stands}
 	case reads:
-		return portion{}
+		return weights{}
 	}
-	return portion{1, 0}
+	return weights{1, 0}
 }
 
-// matters tells whether a request is kept with all that it did, whatever the traffic:
-// failures, denials, and what was slow.
+// matters reports whether a request is kept with all its events, whatever the load: it
+// failed, was denied, or was slow.
 func (m *monitor) matters(req *Request, took time.Duration) bool {
 	if req.failed() || req.w.status == 0 || req.mon.broken || took >= time.Duration(m.slowRequest.Load()) {
 		return true

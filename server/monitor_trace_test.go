@@ -244,7 +244,7 @@ func TestSampling(t *testing.T) {
 	}
 }
 
-// TestSamplingOfWrites keeps every write, and of many only every nth with what it did.
+// TestSamplingOfWrites keeps every write; under load, only every nth with its events.
 func TestSamplingOfWrites(t *testing.T) {
 	in := start(t)
 	in.clerk("clerk")

@@ -17,8 +17,7 @@ type Cache[V any] struct {
 	from   []table
 }
 
-// amend makes the next value of a cache of an older one and the records that have
-// changed since.
+// amend computes a cache's next value from an older one and the records changed since.
 type amend[V any] func(tx *Tx, old *V, changed map[table]map[ID]bool) (*V, error)
 
 // NewCache describes a cache. build reads nothing but the named collections, or a
@@ -27,8 +26,8 @@ func NewCache[V any](name string, build func(tx *Tx) (*V, error), from ...table)
 	return &Cache[V]{name: name, number: NumberCache(name), build: build, from: from}
 }
 
-// Amend adds how the value follows changes without all being read again. The result is
-// the cache, so that this can stand in a declaration.
+// Amend sets how the value is updated without reading all records again. It returns the
+// cache, for use in a declaration.
 func (c *Cache[V]) Amend(amend amend[V]) *Cache[V] {
 	c.amend = amend
 	return c
@@ -77,11 +76,11 @@ func (c *Cache[V]) Get(tx *Tx) *V {
 	return v
 }
 
-// next is the value with what the commit has changed so far. It is kept, so that of many
-// writes in one commit each reads only what it has changed itself. What the last commit
-// left is in place: only the writer replaces it, and only the writer comes here.
+// next returns the value including the changes of this commit so far. It is kept, so that
+// each of many writes in one commit reads only the records that it has changed itself.
+// Only the writer calls it, and only the writer replaces the value of the last commit.
 func (c *Cache[V]) next(tx *Tx) (v *V, err error) {
-	if tx.changes == nil { // at the start
+	if tx.changes == nil { // when the database is opened
 		return c.build(tx)
 	}
 	made := tx.changes.caches[c]

@@ -88,8 +88,7 @@ func TestCommitHookRunsWhenCachesShowTheCommit(t *testing.T) {
 	equal(t, "changed beasts", changed, map[ID]bool{1: true, 2: true})
 }
 
-// Of many writes in one commit each reads what it has changed itself, not what the others
-// have.
+// Each of many writes in one commit reads only the records that it has changed itself.
 func TestWritesOfOneCommitReadTheirOwnChanges(t *testing.T) {
 	s := zoo()
 	var read []int // records, each time that it followed

@@ -11,26 +11,26 @@ import (
 	"reeve/store/errs"
 )
 
-// A start holds the tally of every collection against what lies there. That of a large
-// one is checked while the server works, so that the start does not wait for it.
+// Opening the database verifies the tally of every collection. Large collections are
+// verified in the background, so that the start does not wait for them.
 
-// checkedLaterFrom is how many records a large collection has.
-const checkedLaterFrom = 50_000
+// largeFrom is the number of records from which a collection is large.
+const largeFrom = 50_000
 
-// maxWarnings is how many broken records of one collection the log is told of.
+// maxWarnings limits the broken records of one collection that are logged.
 const maxWarnings = 10
 
-// laterCheck is the check of the large collections.
-type laterCheck struct {
+// backgroundCheck verifies the large collections while the database is in use.
+type backgroundCheck struct {
 	stopped  atomic.Bool
 	done     chan struct{}
-	warnings []string // once it is done
+	warnings []string // complete once done is closed
 }
 
-// lookThrough checks the tallies. A record that is itself broken is an error to whoever
-// reads it, so the start goes on, unless it belongs to a cache.
+// lookThrough verifies the tallies. Reading a broken record returns an error, so one does
+// not prevent the start, unless a cache needs it.
 func (db *DB) lookThrough() error {
-	from := uint64(checkedLaterFrom)
+	from := uint64(largeFrom)
 	if n := db.options.checkFrom; n > 0 {
 		from = n
 	}
@@ -62,11 +62,11 @@ func (db *DB) lookThrough() error {
 		}
 		db.warnings = append(db.warnings, brokenTexts(broken[t])...)
 	}
-	db.checkLater(later)
+	db.checkInBackground(later)
 	return nil
 }
 
-// brokenTexts are the broken records of one collection for the log.
+// brokenTexts returns the log lines about the broken records of one collection.
 func brokenTexts(broken []error) (texts []string) {
 	for _, err := range broken[:min(len(broken), maxWarnings)] {
 		texts = append(texts, err.Error())
@@ -129,11 +129,12 @@ func (db *DB) checkTallies(tables []table) (broken map[table][]error, err error)
 	})
 }
 
-// checkLater checks the tallies of large collections as they are now, one after another,
-// and returns at once. After a wrong one nothing more is written: it may be that what is
-// read is old, and what is written would be added to that.
-func (db *DB) checkLater(tables []table) {
-	c := &laterCheck{done: make(chan struct{})}
+// checkInBackground starts verifying the tallies of large collections in one read
+// transaction, which begins before it returns, and reports the result to Options.Checked.
+// A wrong tally means that any record may be an older version: writing stops, so that no
+// change is based on one.
+func (db *DB) checkInBackground(tables []table) {
+	c := &backgroundCheck{done: make(chan struct{})}
 	db.check = c
 	if len(tables) == 0 {
 		close(c.done)
@@ -145,7 +146,7 @@ func (db *DB) checkLater(tables []table) {
 		defer close(c.done)
 		defer begin()
 		err := db.View(System, func(tx *Tx) error {
-			tx.bucket(countBucket) // what is written from now on is not seen
+			tx.bucket(countBucket) // begins the transaction: later writes are not seen
 			begin()
 			for _, t := range tables {
 				if err := c.table(tx, t); err != nil {
@@ -160,12 +161,15 @@ func (db *DB) checkLater(tables []table) {
 				Coded("writing_stopped").Because(err)
 			db.failed.CompareAndSwap(nil, &stop{reason, time.Now()})
 		}
+		if db.options.Checked != nil {
+			db.options.Checked(c.warnings)
+		}
 	}()
 	<-begun
 }
 
-// table checks the tally of one collection.
-func (c *laterCheck) table(tx *Tx, t table) error {
+// table verifies the tally of one collection.
+func (c *backgroundCheck) table(tx *Tx, t table) error {
 	var sum tally
 	var broken []error
 	for _, bucket := range t.buckets() {
@@ -180,15 +184,16 @@ func (c *laterCheck) table(tx *Tx, t table) error {
 	return checkTally(tx, t.tableName(), sum, broken)
 }
 
-// close ends the check early.
-func (c *laterCheck) close() {
+// close stops the check and waits for its end.
+func (c *backgroundCheck) close() {
 	if c != nil {
 		c.stopped.Store(true)
 		<-c.done
 	}
 }
 
-// Checking reports whether the records of large collections are still being checked.
+// Checking reports whether large collections are still being verified. If one turns out to
+// be damaged, Healthy returns an error.
 func (db *DB) Checking() bool {
 	select {
 	case <-db.check.done:
@@ -196,11 +201,4 @@ func (db *DB) Checking() bool {
 	default:
 		return true
 	}
-}
-
-// AwaitCheck waits for the check of the large collections, and returns what the log
-// should be told of it. Healthy is an error if they are damaged.
-func (db *DB) AwaitCheck() (warnings []string) {
-	<-db.check.done
-	return db.check.warnings
 }

@@ -8,8 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// withoutEntry removes one entry of an index behind the store's back, as a page that is an
-// older version of itself would.
+// withoutEntry removes one entry of an index from the closed file, as an outdated page would.
 func withoutEntry(t *testing.T, dir, bucket string) {
 	t.Helper()
 	file, err := bbolt.Open(filepath.Join(dir, dataName), 0o600, boltOptions(false))
@@ -30,7 +29,7 @@ func TestLargeCollectionsAreCheckedWhileTheServerWorks(t *testing.T) {
 	shut(t, db)
 	sound := Options{schema: zoo(), checkFrom: 10}
 	db = open(t, dir, sound)
-	equal(t, "warnings of what is sound", db.AwaitCheck(), nil)
+	equal(t, "warnings of what is sound", checked(db), nil)
 	equal(t, "is being checked", db.Checking(), false)
 	noErr(t, db.Healthy())
 	shut(t, db)
@@ -40,9 +39,10 @@ func TestLargeCollectionsAreCheckedWhileTheServerWorks(t *testing.T) {
 		t.Errorf("a small collection that is damaged: %v", err)
 	}
 	before := readFile(t, filepath.Join(dir, dataName))
-	db, err := Open(dir, Options{schema: zoo(), checkFrom: 10, freelistFrom: 1})
+	var warnings []string
+	db, err := Open(dir, Options{schema: zoo(), checkFrom: 10, freelistFrom: 1, Checked: func(all []string) { warnings = all }})
 	noErr(t, err)
-	warnings := db.AwaitCheck()
+	checked(db)
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "records and entries with the sum") || !strings.Contains(warnings[0], "reeve salvage") {
 		t.Errorf("warnings: %q", warnings)
 	}
@@ -58,7 +58,7 @@ func TestLargeCollectionsAreCheckedWhileTheServerWorks(t *testing.T) {
 	}
 }
 
-// What is written while the check runs is no damage, and the check holds nobody up.
+// Concurrent writes are not reported as damage.
 func TestCheckWhileWriting(t *testing.T) {
 	dir := t.TempDir()
 	shut(t, open(t, dir, Options{schema: zoo()}))
@@ -70,7 +70,7 @@ func TestCheckWhileWriting(t *testing.T) {
 		for _, b := range allOf(t, db, beasts) {
 			update(t, db, func(tx *Tx) error { return beasts.Delete(tx, b.ID) })
 		}
-		equal(t, "warnings", db.AwaitCheck(), nil)
+		equal(t, "warnings", checked(db), nil)
 		noErr(t, db.Healthy())
 		shut(t, db)
 	}

@@ -52,7 +52,7 @@ func addTally(tx *Tx, name string, records int, sum uint64) error {
 
 // bucketTally is what one bucket adds to its collection's tally, without decoding it:
 // records, or entries, which have no checksum of their own. broken are the records whose
-// checksum is wrong. Once stopped is true, it returns what it has.
+// checksum is wrong. It returns early once stopped is set.
 func bucketTally(tx *Tx, bucket string, records bool, stopped *atomic.Bool) (got tally, broken []error) {
 	cursor := tx.bucket(bucket).Cursor()
 	for key, value := cursor.First(); key != nil && !stopped.Load(); key, value = cursor.Next() {

@@ -28,6 +28,10 @@ type Options struct {
 	Seed func(tx *Tx) error
 	// Upgrade runs at every later start, before anybody else sees the database.
 	Upgrade func(tx *Tx) error
+	// Checked receives the warnings of the verification of large collections, which ends
+	// while the database is in use; nil for none. It is called at most once, before Close
+	// returns.
+	Checked func(warnings []string)
 
 	schema       *schema     // another one, in tests
 	clock        func() Time // another one, in tests
@@ -64,8 +68,8 @@ type DB struct {
 	files     *files // nil for a schema that has none
 	marker    *marker
 	indexer   *indexer
-	check     *laterCheck
-	started   bool // whole
+	check     *backgroundCheck
+	started   bool // start has succeeded
 
 	jobs    chan *job
 	gate    sync.RWMutex // held for reading while a job is handed over

@@ -7,27 +7,27 @@ import (
 	"os"
 )
 
-// A commit does not write bbolt's list of free pages (boltOptions says why). Without it
-// bbolt walks the whole file when it opens it, which takes longer than everything else
-// once the file is large. So the list of a large file is written once, when the file is
-// closed. bbolt trusts what it says, and a wrong one would give away pages that are in
-// use: pageWalk compares it with the pages that it has seen, and drops a wrong one.
+// Commits do not write bbolt's list of free pages (see boltOptions). Without the list bbolt
+// walks the whole file when it opens it, which dominates the start of a large database. So
+// the list of a large file is written once, when the file is closed. bbolt trusts the list:
+// a wrong one would let it overwrite pages in use. pageWalk therefore compares the list with
+// the pages it has seen, and drops a wrong one.
 
-// noFreelist is what a meta page has instead of the page of the list.
+// noFreelist in a meta page means that no list was written.
 const noFreelist = 1<<64 - 1
 
-// freelistPage is the type of its page: 8 bytes for each page, in ascending order. With
-// longCount as the number of elements, the first 8 bytes are the number.
+// freelistPage is the type of the list's page, which holds 8 bytes per free page, ascending.
+// If the element count is longCount, the first 8 bytes hold the count.
 const (
 	freelistPage = 0x10
 	longCount    = 0xFFFF
 )
 
-// freelistFrom is how many bytes a file has at least for which the list is written.
+// freelistFrom is the size in bytes from which a file's list is written.
 const freelistFrom = 64 << 20
 
-// saveFreelist makes the next opening faster. Nobody reads or writes any more. The commit
-// has no changes: if it fails, nothing is lost but the time.
+// saveFreelist writes the list when the database is closed, after the last transaction. Its
+// commit contains no changes: if it fails, only the next start is slower.
 func (db *DB) saveFreelist() {
 	if _, reason := db.failed.since(); reason != nil || !db.started {
 		return
@@ -41,16 +41,17 @@ func (db *DB) saveFreelist() {
 		if n := db.options.freelistFrom; n > 0 {
 			from = n
 		}
+		defer btx.Rollback() // does nothing after the commit
 		if btx.Size() < from {
-			return btx.Rollback()
+			return nil
 		}
 		db.bolt.NoFreelistSync = false
 		return btx.Commit()
 	})
 }
 
-// freelist checks the list of free pages, if there is one: it has every page but those
-// that are in use, once, and its own.
+// freelist checks the list of free pages, if there is one: it must contain each page exactly
+// once, except the meta pages, the pages in use and its own.
 func (w *pageWalk) freelist() error {
 	at := w.meta.freelist
 	if at == noFreelist {
@@ -59,16 +60,17 @@ func (w *pageWalk) freelist() error {
 	if at < 2 || at >= w.meta.pages {
 		return errors.New("it lies outside the file")
 	}
-	head := make([]byte, pageHead)
-	if _, err := w.f.ReadAt(head, int64(at*w.meta.pageSize)); err != nil {
+	head, err := w.bytes(at*w.meta.pageSize, pageHead)
+	if err != nil {
 		return err
 	}
 	own := uint64(binary.LittleEndian.Uint32(head[12:])) + 1
-	if binary.LittleEndian.Uint64(head) != at || binary.LittleEndian.Uint16(head[8:]) != freelistPage || at+own > w.meta.pages {
+	most := 8*w.meta.pages/w.meta.pageSize + 2 // pages that the longest list takes
+	if binary.LittleEndian.Uint64(head) != at || binary.LittleEndian.Uint16(head[8:]) != freelistPage || at+own > w.meta.pages || own > most {
 		return errors.New("its page is another")
 	}
-	body := make([]byte, own*w.meta.pageSize-pageHead)
-	if _, err := w.f.ReadAt(body, int64(at*w.meta.pageSize+pageHead)); err != nil {
+	body, err := w.bytes(at*w.meta.pageSize+pageHead, own*w.meta.pageSize-pageHead)
+	if err != nil {
 		return err
 	}
 	count := uint64(binary.LittleEndian.Uint16(head[10:]))
@@ -95,8 +97,8 @@ func (w *pageWalk) freelist() error {
 	return nil
 }
 
-// dropFreelist makes a meta page one without a list of free pages. It is smaller than a
-// sector: a power cut leaves the old one or the new one.
+// dropFreelist removes the list from a meta page. The page's content is smaller than a disk
+// sector, so a power cut leaves either the old or the new one.
 func dropFreelist(f *os.File, meta pageMeta) error {
 	b := make([]byte, metaSize)
 	if _, err := f.ReadAt(b, meta.offset+pageHead); err != nil {

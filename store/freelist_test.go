@@ -22,7 +22,7 @@ func newestMeta(t *testing.T, dir string) pageMeta {
 	return meta
 }
 
-// The list of free pages is there after a close, and serves through many of them.
+// Closing writes the list of free pages, and bbolt allocates from it correctly.
 func TestFreelistIsSaved(t *testing.T) {
 	dir, r := t.TempDir(), random(t)
 	options := Options{schema: zoo(), freelistFrom: 1}
@@ -65,7 +65,7 @@ func TestFreelistIsSaved(t *testing.T) {
 	equal(t, "the page of the list of a small file", newestMeta(t, dir).freelist, noFreelist)
 }
 
-// bbolt would give away pages that are in use if the list said that they are free.
+// bbolt would overwrite pages in use that a damaged list names as free.
 func TestDamagedFreelist(t *testing.T) {
 	dir := t.TempDir()
 	options := Options{schema: zoo(), freelistFrom: 1}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile maps a file into memory to be read. A process of 32 bits may not have so many
-// addresses.
+// mapFile maps a file into memory for reading. On 32-bit systems, whose address space is
+// small, it returns an error.
 func mapFile(f *os.File, size int64) ([]byte, error) {
 	if strconv.IntSize == 32 {
 		return nil, errors.ErrUnsupported

@@ -230,7 +230,7 @@ func TestMillionUsers(t *testing.T) {
 		}
 	}()
 	waitForIndex(t, db)
-	log("open until everything is checked", median(t, 1, func() error { db.AwaitCheck(); return nil }))
+	log("open until everything is checked", median(t, 1, func() error { checked(db); return nil }))
 	var took time.Duration // of the last find
 	find := func(what string, runs int, q Query[User]) (total int) {
 		q.Limit = 10

@@ -9,7 +9,6 @@ import (
 	"math/bits"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -81,15 +80,15 @@ func walkPages(path string, repair bool) (live int64, warnings []string, err err
 		return 0, warnings, &Damaged{Where: path, Err: fmt.Errorf("the file is cut off: it has %d bytes, its pages need %d", info.Size(), need)}
 	}
 	w := &pageWalk{f: f, meta: meta, size: uint64(info.Size()), seen: make([]atomic.Bool, meta.pages), free: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
-	if mapped, err := mapFile(f, info.Size()); err == nil { // a page is a system call less
+	if mapped, mapErr := mapFile(f, info.Size()); mapErr == nil { // saves a system call per page
 		w.mapped = mapped
 		defer func() { err = errors.Join(err, unmapFile(mapped)) }()
 	}
 	if err := w.mayFault(func() error { return w.tree(meta.root, nil, nil, 0) }); err != nil {
 		return 0, warnings, &Damaged{Where: path, Err: err}
 	}
-	if fault := w.freelist(); fault != nil {
-		warnings = append(warnings, fmt.Sprintf("the list of free pages is damaged, and a start makes another: %v", fault))
+	if fault := w.mayFault(w.freelist); fault != nil {
+		warnings = append(warnings, fmt.Sprintf("the list of free pages is damaged, and the next start rebuilds it: %v", fault))
 		if repair {
 			if err := dropFreelist(f, meta); err != nil {
 				return 0, warnings, err
@@ -212,27 +211,11 @@ func flippedBit(b []byte) int {
 // time if there are several processors.
 type pageWalk struct {
 	f      *os.File
-	mapped []byte // the file, nil where that cannot be
+	mapped []byte // the file in memory; nil where it cannot be mapped
 	meta   pageMeta
 	size   uint64
 	seen   []atomic.Bool
 	free   chan struct{} // one for each goroutine besides the first
-}
-
-// mayFault runs fn, which may touch a mapped page that cannot be read.
-func (w *pageWalk) mayFault(fn func() error) (err error) {
-	old := debug.SetPanicOnFault(true)
-	defer debug.SetPanicOnFault(old)
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case interface{ Addr() uintptr }:
-			err = fmt.Errorf("it cannot be read from the disk: %v", p)
-		default:
-			panic(p)
-		}
-	}()
-	return fn()
 }
 
 // maxPageDepth is beyond any real tree: 4 KiB pages of two keys reach 2^64 at 64.
@@ -282,16 +265,6 @@ func (w *pageWalk) read(id uint64) (page []byte, size uint64, err error) {
 		page, err = w.bytes(id*w.meta.pageSize, size)
 	}
 	return page, size, err
-}
-
-// bytes returns a part of the file.
-func (w *pageWalk) bytes(offset, size uint64) ([]byte, error) {
-	if w.mapped != nil {
-		return w.mapped[offset:][:size], nil
-	}
-	b := make([]byte, size)
-	_, err := w.f.ReadAt(b, int64(offset))
-	return b, err
 }
 
 // elements checks what is in a page, which may be one inside a bucket's value.

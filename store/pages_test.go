@@ -118,7 +118,7 @@ func TestCheckPagesFinds(t *testing.T) {
 	}
 }
 
-// A page that the disk cannot read is a fault of the mapped memory, and damage.
+// A read error of the mapped file is reported as damage, not as a crash.
 func TestMappedPageThatCannotBeRead(t *testing.T) {
 	dir, _ := bigZoo(t)
 	f, err := os.Open(filepath.Join(dir, dataName))

@@ -291,7 +291,7 @@ func (s *salvage) copyTable(t *salvagedTable, buckets map[string]leafItem, later
 	return failed
 }
 
-// readIndex returns the ids that a bucket beside the records has, the sum of its
+// readIndex returns the ids in an index or search bucket of a collection, the sum of its
 // checksums, and whether all of it can be read.
 func (s *salvage) readIndex(t *salvagedTable, bucket string, item leafItem) (ids map[ID]bool, sum uint64, whole bool) {
 	ids, whole = map[ID]bool{}, true
@@ -300,12 +300,12 @@ func (s *salvage) readIndex(t *salvagedTable, bucket string, item leafItem) (ids
 	s.pages.bucket(item, func(e leafItem) {
 		sum += uint64(checksum(bucket, e.key, e.value))
 		switch n := len(e.key); {
-		case changes: // some ids of the past
+		case changes: // ids of past changes, not of records
 		case texts && n == 8:
 			ids[ID(binary.BigEndian.Uint64(e.key))] = true
 		case len(e.value) == 8: // of a unique value
 			ids[ID(binary.BigEndian.Uint64(e.value))] = true
-		case len(e.value) == 0 && n > 8: // what has a value is a head entry, without an id
+		case len(e.value) == 0 && n > 8: // an entry with a value is a head entry: a count, no id
 			ids[ID(binary.BigEndian.Uint64(e.key[n-8:]))] = true
 		}
 	}, func(keyRange, error) { whole = false })

@@ -236,8 +236,8 @@ func TestSalvageBelowADamagedBranch(t *testing.T) {
 	}
 }
 
-// A page that says that it has one element less looks sound, too. What it had is lost, even
-// if a record that was deleted is found elsewhere, so that the number of records is right.
+// A page whose element count is too low by one looks sound. The missing record is reported as
+// lost even if a deleted record found elsewhere makes up the number of records.
 func TestSalvageOfAPageThatLacksAnElement(t *testing.T) {
 	pageSize := os.Getpagesize()
 	for range size(1, 3, 50) {

@@ -490,8 +490,8 @@ func (x *searchIndex) load(state *searchState, number uint64) *indexView {
 	return v
 }
 
-// sweep removes the files that a view does not have, all for nil. Searches that use them have them
-// open; where that forbids it, a later sweep removes them.
+// sweep removes the files that are not part of v; nil removes all. Running searches keep
+// them open; on systems where that prevents removal, a later sweep removes them.
 func (x *searchIndex) sweep(v *indexView) {
 	left, err := filepath.Glob(filepath.Join(x.dir, x.collection+"-*.segment"))
 	if err != nil {

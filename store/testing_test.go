@@ -102,6 +102,12 @@ func open(t testing.TB, dir string, options Options) *DB {
 	return db
 }
 
+// checked waits until large collections are verified, and returns the warnings.
+func checked(db *DB) []string {
+	<-db.check.done
+	return db.check.warnings
+}
+
 func mustVerify(t testing.TB, db *DB) {
 	t.Helper()
 	view(t, db, func(tx *Tx) error {

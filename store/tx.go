@@ -106,14 +106,14 @@ type changes struct {
 	released []Digest
 }
 
-// pending is a cache's value within a commit.
+// pending is the value of a cache within a commit.
 type pending struct {
 	value any
-	since map[table]map[ID]bool // what has changed since it was made
+	since map[table]map[ID]bool // records changed since value was computed
 }
 
-// note adds a record to a set of records by table.
-func note(records map[table]map[ID]bool, t table, id ID) {
+// addID adds a record to sets of records by table.
+func addID(records map[table]map[ID]bool, t table, id ID) {
 	if records[t] == nil {
 		records[t] = map[ID]bool{}
 	}
@@ -125,10 +125,10 @@ func newChanges() *changes {
 }
 
 func (c *changes) touch(t table, id ID) {
-	note(c.records, t, id)
+	addID(c.records, t, id)
 	for cache, made := range c.caches {
 		if cache.reads(t) {
-			note(made.since, t, id)
+			addID(made.since, t, id)
 		}
 	}
 }

@@ -38,9 +38,9 @@ func (r *Report) err(what string) error {
 
 // Verify goes through everything: every record and its checksum, indexes both
 // ways, references, trees, counts. It reads the whole file, in one view. bbolt's
-// own check of the pages reads what a writer changes, so it is made only in a write;
-// the pages of a file that nobody writes have been looked through by pageWalk, which
-// unlike bbolt's check ends whatever they say.
+// own check reads pages that a writer changes, so it runs only in a write. The pages of
+// other files have been checked by pageWalk, which terminates on any damage; bbolt's check
+// does not.
 func (tx *Tx) Verify() *Report {
 	report := &Report{}
 	tx.bucket(metaBucket)

@@ -16,12 +16,12 @@ import (
 	"reeve/store"
 )
 
-// bareStore names, to a test binary started as the bare server of writes, its data
-// directory.
+// bareStore is the environment variable with the data directory of a test binary that runs
+// as the bare server.
 const bareStore = "REEVE_TEST_BARE_STORE"
 
-// bareWrites is net/http and httprouter before the store alone: nobody is authenticated,
-// no body is decoded, nothing is monitored. It never returns.
+// bareWrites serves writes to the store without authentication, decoding or monitoring. It
+// never returns.
 func bareWrites() {
 	db, err := store.Open(os.Getenv(bareStore), store.Options{})
 	if err != nil {
@@ -64,11 +64,11 @@ func bareWrites() {
 	panic(http.Serve(listener, router))
 }
 
-// writers are as many connections as write at the same time, each to a record of its own.
+// writers is the number of concurrent connections, each of which updates its own record.
 const writers = 32
 
-// BenchmarkWrites holds writes through the interface, with monitoring and without it,
-// against the store alone behind a bare server, all under the same load in turns.
+// BenchmarkWrites compares writes through the interface, with and without monitoring, with
+// writes to the store behind a bare server, in turns under the same load.
 func BenchmarkWrites(b *testing.B) {
 	dir := b.TempDir()
 	p := start(b, dir)
@@ -152,8 +152,8 @@ func rawPut(p *process, path, token, body string) []byte {
 	return fmt.Appendf(nil, "%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", head, len(body), body)
 }
 
-// loadWrites sends each connection's two requests in turns for some time, and returns how many
-// answers came. Any other answer than 200 ends the benchmark.
+// loadWrites sends each connection's two requests alternately and returns the number of
+// responses. Any status other than 200 ends the benchmark.
 func loadWrites(b *testing.B, p *process, requests [][2][]byte, during time.Duration) int64 {
 	var total atomic.Int64
 	var wg sync.WaitGroup
