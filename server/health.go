@@ -58,7 +58,7 @@ func (s *Server) alive() error {
 // The states of a part, from the best to the worst.
 const (
 	healthy  = "ok"
-	checking = "checking" // it works, and what it has is still being checked
+	checking = "checking" // it works; verification is still running
 	degraded = "degraded" // it works, and somebody should look
 	failed   = "failed"
 )
@@ -78,7 +78,7 @@ type systemHealthOut struct {
 }
 
 func systemHealth(req *Request, _ *none) (*systemHealthOut, error) {
-	order := []string{healthy, checking, degraded, failed}
+	order := []string{healthy, checking, degraded, failed} // the worst last
 	out := &systemHealthOut{State: healthy}
 	for _, look := range req.s.parts {
 		p := look()
@@ -110,7 +110,7 @@ func (s *Server) databaseHealth() part {
 		return p
 	}
 	if s.db.Checking() {
-		p.State, p.Text = checking, "takes writes; whether the records of large collections are all the newest is still being checked"
+		p.State, p.Text = checking, "takes writes; large collections are still being verified"
 	}
 	if err := s.db.MarkHealthy(); err != nil {
 		p.State, p.Text = degraded, errs.Of(err).Msg

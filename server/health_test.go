@@ -291,3 +291,27 @@ func TestSystemHealthOfASearchIndexThatCannotBeMade(t *testing.T) {
 		t.Errorf("%.300s", list.Body)
 	}
 }
+
+// The state of the system is that of its worst part.
+func TestSystemHealthIsThatOfTheWorstPart(t *testing.T) {
+	in := start(t)
+	for _, test := range []struct {
+		parts []string
+		want  string
+	}{
+		{[]string{healthy, healthy}, healthy},
+		{[]string{healthy, checking, healthy}, checking},
+		{[]string{degraded, checking}, degraded},
+		{[]string{checking, failed, degraded}, failed},
+	} {
+		in.server.parts = nil
+		for _, state := range test.parts {
+			in.server.parts = append(in.server.parts, func() part { return part{State: state, Figures: map[string]int64{}} })
+		}
+		var out systemHealthOut
+		in.ok("GET", "/system/health", "", "owner").data(&out)
+		if out.State != test.want {
+			t.Errorf("%v: %s, want %s", test.parts, out.State, test.want)
+		}
+	}
+}

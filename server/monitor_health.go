@@ -6,7 +6,7 @@ import "fmt"
 func (m *monitor) gauges(to *metrics) {
 	to.gauge("reeve_monitor_queue_length", "Requests whose events wait to be written.", func() float64 { return float64(len(m.queue)) })
 	to.gauge("reeve_monitor_dropped", "Requests since the start whose events found the queue full.", func() float64 { return float64(m.dropped.Load()) })
-	to.gauge("reeve_monitor_sampling", "How many ordinary reads one that is kept stands for.", func() float64 { return float64(max(1, m.reads.every.Load())) })
+	to.gauge("reeve_monitor_sampling", "Number of ordinary reads that a kept one represents.", func() float64 { return float64(max(1, m.reads.every.Load())) })
 	to.gauge("reeve_monitor_bytes", "Bytes of monitoring on the disk.", func() float64 {
 		if journal := m.journal.Load(); journal != nil {
 			return float64(journal.Stats().Bytes)

@@ -18,7 +18,7 @@ export const info = {
   'info.value': 'Value',
   'info.source': 'From',
   'info.state.ok': 'OK',
-  'info.state.checking': 'Being checked',
+  'info.state.checking': 'Checking',
   'info.state.degraded': 'Needs a look',
   'info.state.failed': 'Failed',
   'info.part.database': 'Database',
