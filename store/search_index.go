@@ -24,6 +24,7 @@ const (
 	indexedFrom  = 5000     // records of a collection; fewer are searched as fast without an index
 	indexEvery   = 32       // changes that are listed before the index takes them over
 	indexStep    = 20_000   // texts of one segment that is made at a time
+	indexBytes   = 2 << 20  // of text after which a segment ends, to bound the memory that it takes
 	drainStep    = 5000     // changes that are removed by one commit
 	changesLimit = 100_000  // that are listed while the index cannot be written; then it is given up
 	indexFloor   = 64 << 20 // bytes that stay free on the disk for records
@@ -353,16 +354,21 @@ func (x *searchIndex) build(generation string) (*indexView, error) {
 				v.From = v.Upto
 			}
 			var docs []trigram.Doc
+			bytes := 0
+			more = false
 			cursor := tx.bucket(x.bucket).Cursor()
-			for key, value := cursor.Seek(idKey(last + 1)); key != nil && len(docs) < step; key, value = cursor.Next() {
+			for key, value := cursor.Seek(idKey(last + 1)); key != nil; key, value = cursor.Next() {
+				if more = len(docs) == step || bytes >= indexBytes; more {
+					break
+				}
 				text, err := unframe(x.bucket, key, value)
 				if err != nil || len(key) != 8 {
 					return damaged(x.bucket, keyText(key), err)
 				}
 				last = ID(binary.BigEndian.Uint64(key))
 				docs = append(docs, trigram.Doc{ID: uint64(last), Text: text})
+				bytes += len(text)
 			}
-			more = len(docs) == step
 			return x.write(v, docs)
 		})
 		if err != nil {
@@ -386,23 +392,26 @@ func (x *searchIndex) add(v *indexView) (*indexView, error) {
 			ids = append(ids, id)
 		}
 		slices.Sort(ids)
-		for ids := range slices.Chunk(slices.Compact(ids), step) {
-			docs := make([]trigram.Doc, len(ids))
-			for i, id := range ids {
-				docs[i].ID = uint64(id)
-				if value := tx.bucket(x.bucket).Get(idKey(id)); value != nil {
-					text, err := unframe(x.bucket, idKey(id), value)
-					if err != nil {
-						return damaged(x.bucket, id.String(), err)
-					}
-					docs[i].Text = text
+		var docs []trigram.Doc
+		bytes := 0
+		for _, id := range slices.Compact(ids) {
+			doc := trigram.Doc{ID: uint64(id)}
+			if value := tx.bucket(x.bucket).Get(idKey(id)); value != nil {
+				text, err := unframe(x.bucket, idKey(id), value)
+				if err != nil {
+					return damaged(x.bucket, id.String(), err)
 				}
+				doc.Text = text
 			}
-			if err := x.write(next, docs); err != nil {
-				return err
+			if len(docs) == step || bytes >= indexBytes {
+				if err := x.write(next, docs); err != nil {
+					return err
+				}
+				docs, bytes = nil, 0
 			}
+			docs, bytes = append(docs, doc), bytes+len(doc.Text)
 		}
-		return nil
+		return x.write(next, docs)
 	})
 	return next, err
 }

@@ -20,7 +20,7 @@ func Merge(path string, segments []*Segment, more func() bool) (*Segment, error)
 		}
 		w.covered = union(w.covered, s.covered)
 	}
-	var all []hit
+	var merging []*filtered
 	var b []byte
 	for n := 0; ; n++ {
 		if n%1000 == 0 && !more() {
@@ -30,37 +30,81 @@ func Merge(path string, segments []*Segment, more func() bool) (*Segment, error)
 		if !some {
 			return w.open()
 		}
-		all, b = all[:0], b[:0]
+		merging, b = merging[:0], b[:0]
 		for i, walk := range walks {
 			if !walk.some || walk.at.gram != g {
 				continue
 			}
-			from := len(all)
 			postings, err := walk.s.part(walk.at.at, walk.at.length)
 			if err == nil {
-				all, err = collect(all, postings)
-			}
-			if err == nil {
-				kept := slices.DeleteFunc(all[from:], func(h hit) bool { return covers(segments[i+1:], h.id()) })
-				all = all[:from+len(kept)]
-			}
-			if err == nil {
+				merging = append(merging, &filtered{hits: hits{b: postings}, newer: segments[i+1:]})
 				err = walk.next()
 			}
 			if err != nil {
 				return nil, w.drop(err)
 			}
 		}
-		if !slices.IsSorted(all) {
-			slices.Sort(all)
-		}
-		last := uint64(0)
-		for _, h := range all {
-			b = appendHit(b, last, h)
-			last = h.id()
+		if b, err = appendMerged(b, merging); err != nil {
+			return nil, w.drop(err)
 		}
 		if len(b) > 0 {
 			w.postings(g, b)
+		}
+	}
+}
+
+// filtered walks the postings of a segment, without the texts that newer segments cover.
+type filtered struct {
+	hits
+	newer []*Segment
+	at    hit
+	more  bool
+	id    uint64 // the last one that was looked up in newer
+	gone  bool   // newer covers it
+}
+
+func (f *filtered) advance() error {
+	for {
+		h, more, bad := f.next()
+		if bad {
+			return ErrDamaged
+		}
+		if !more {
+			f.more = false
+			return nil
+		}
+		if id := h.id(); id != f.id {
+			f.id, f.gone = id, covers(f.newer, id)
+		}
+		if !f.gone {
+			f.at, f.more = h, true
+			return nil
+		}
+	}
+}
+
+// appendMerged appends the hits of several postings to b, in their order. It decodes them
+// one by one: a trigram that is frequent in long texts has millions.
+func appendMerged(b []byte, from []*filtered) ([]byte, error) {
+	for _, f := range from {
+		if err := f.advance(); err != nil {
+			return nil, err
+		}
+	}
+	for last := uint64(0); ; {
+		var first *filtered
+		for _, f := range from {
+			if f.more && (first == nil || f.at < first.at) {
+				first = f
+			}
+		}
+		if first == nil {
+			return b, nil
+		}
+		b = appendHit(b, last, first.at)
+		last = first.at.id()
+		if err := first.advance(); err != nil {
+			return nil, err
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -161,6 +162,30 @@ func TestSegmentsAreMergedInTime(t *testing.T) {
 }
 
 // Whatever bit of a file is changed: what is found is right, or an error.
+// TestMergingDecodesHitsOneByOne merges texts that repeat a trigram: their hits would take
+// several times the memory of their encoded form.
+func TestMergingDecodesHitsOneByOne(t *testing.T) {
+	dir := t.TempDir()
+	var v View
+	for n := range 4 {
+		var docs []Doc
+		for id := uint64(n + 1); id < 2000; id += 4 {
+			docs = append(docs, Doc{id, bytes.Repeat([]byte("x"), 2000)})
+		}
+		s, err := Write(filepath.Join(dir, fmt.Sprint(n)), docs)
+		noErr(t, err)
+		v = append(v, s)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Merge(filepath.Join(dir, "merged"), v, all)
+	noErr(t, err)
+	runtime.ReadMemStats(&after)
+	if took, most := after.TotalAlloc-before.TotalAlloc, uint64(v.Size())*8; took > most {
+		t.Errorf("merging %d bytes allocated %d, want at most %d", v.Size(), took, most)
+	}
+}
+
 func TestADamagedSegmentFindsNothingWrong(t *testing.T) {
 	var docs []Doc
 	for id := range uint64(40) {
