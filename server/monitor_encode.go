@@ -21,8 +21,11 @@ type appender interface {
 }
 
 func (h *eventHead) appendHead(b []byte) []byte {
-	b = strconv.AppendUint(append(b, `{"id":`...), h.ID, 10)
-	b = h.RecordedAt.AppendJSON(append(b, `,"recorded_at":`...))
+	b = append(b, '{')
+	if h.ID != 0 {
+		b = append(strconv.AppendUint(append(b, `"id":`...), h.ID, 10), ',')
+	}
+	b = h.RecordedAt.AppendJSON(append(b, `"recorded_at":`...))
 	b = appendText(b, `,"request_id":`, h.RequestID)
 	if b = append(b, `,"user":`...); h.User == nil {
 		b = append(b, "null"...)

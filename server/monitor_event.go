@@ -17,9 +17,10 @@ const (
 	redisKind   = "redis"
 )
 
-// eventHead is what every event begins with.
+// eventHead has the fields that all events share. An event is stored without its ID, which
+// the journal assigns; withID adds it.
 type eventHead struct {
-	ID         uint64     `json:"id" doc:"grows with every event that is kept"`
+	ID         uint64     `json:"id,omitzero" doc:"grows with every event that is kept"`
 	RecordedAt store.Time `json:"recorded_at" doc:"when it happened, or began if it took time"`
 	RequestID  string     `json:"request_id" doc:"of the request that it belongs to; empty for none"`
 	User       *eventUser `json:"user" null:"true" doc:"who was signed in; null for nobody"`
@@ -183,9 +184,6 @@ func (e *events) reuse() {
 	}
 	e.buffer = e.buffer[:0]
 }
-
-// withoutID is how every stored event begins; the id takes the place of the zero.
-const withoutID = `{"id":0,`
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 

@@ -240,3 +240,16 @@ func TestHitsOfCachesAreAddedUp(t *testing.T) {
 		t.Errorf("hits of sessions: %v", newest)
 	}
 }
+
+// TestEventsAreStoredWithoutID reads events with members in any order, and as older
+// versions stored them.
+func TestEventsAreStoredWithoutID(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"a":1,"recorded_at":null}`: `{"id":7,"a":1,"recorded_at":null}`,
+		`{"id":0,"a":1}`:             `{"id":7,"a":1}`,
+	} {
+		if got := string(withID(store.Event{ID: 7, Body: []byte(body)})); got != want {
+			t.Errorf("%s is read as %s, want %s", body, got, want)
+		}
+	}
+}

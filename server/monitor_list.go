@@ -272,13 +272,11 @@ func statusIs(status int, want string) bool {
 	return text == want || len(want) == 3 && want[1:] == "xx" && text[0] == want[0]
 }
 
-// withID is an event's JSON, with its id.
+// withID returns the JSON object of a stored event with its ID as the first member.
 func withID(e store.Event) json.RawMessage {
-	rest, found := bytes.CutPrefix(e.Body, []byte(withoutID))
-	if !found {
-		return bytes.Clone(e.Body)
-	}
-	return fmt.Appendf(nil, `{"id":%d,%s`, e.ID, rest)
+	members := bytes.TrimPrefix(e.Body, []byte("{"))
+	members = bytes.TrimPrefix(members, []byte(`"id":0,`)) // events stored by older versions
+	return fmt.Appendf(nil, `{"id":%d,%s`, e.ID, members)
 }
 
 // requestStory is a request with everything that belongs to it.
