@@ -72,7 +72,11 @@ func rightCase(fields []*field, name string) string {
 	return ""
 }
 
-// bindValue sets one value and checks it.
+// timeForm is what a time in an input must be.
+const timeForm = "a time as RFC 3339 writes it, like 2025-05-08T03:04:05Z"
+
+// bindValue sets one value and checks it. describeFields accepts only types that are
+// handled here or in bindText.
 func bindValue(f *field, target reflect.Value, value any, at string, bad *inputFaults) {
 	wrong := func(want string) { bad.invalid.Add(at, "must be %s", want) }
 	switch target.Interface().(type) {
@@ -92,6 +96,14 @@ func bindValue(f *field, target reflect.Value, value any, at string, bad *inputF
 			wrong("a positive whole number")
 		}
 		target.SetUint(uint64(id))
+		return
+	case store.Time:
+		text, _ := value.(string)
+		at, err := store.ParseTime(text)
+		if err != nil {
+			wrong(timeForm)
+		}
+		target.SetInt(int64(at))
 		return
 	}
 	switch target.Kind() {

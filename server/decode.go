@@ -158,6 +158,12 @@ func bindText(f *field, v reflect.Value, text string, faults errs.Faults) {
 			faults.Add(f.name, "must be 1 or 0")
 		}
 		target.SetBool(on)
+	case store.Time:
+		at, err := store.ParseTime(text)
+		if err != nil {
+			faults.Add(f.name, "must be %s", timeForm)
+		}
+		target.SetInt(int64(at))
 	default:
 		panic("server: the input field " + f.name + " cannot come from a text")
 	}

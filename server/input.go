@@ -170,13 +170,33 @@ func newField(sf reflect.StructField, i int, method string) *field {
 		limit := maxLine
 		f.max = &limit
 	}
-	if t := f.typ; t.Kind() == reflect.Struct || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
-		if t.Kind() == reflect.Slice {
-			t = t.Elem()
-		}
-		f.fields = describeFields(t, "POST")
+	if !f.decodable() {
+		panic(fmt.Sprintf("server: input field %s from %s has the type %s, which cannot be decoded", sf.Name, f.from, f.typ))
+	}
+	if t := f.typ; t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+		f.fields = describeFields(t.Elem(), "POST")
 	}
 	return f
+}
+
+// decodable reports whether bindText or, for the body, bindValue can set a field's type.
+func (f *field) decodable() bool {
+	switch f.typ {
+	case reflect.TypeFor[store.ID](), reflect.TypeFor[store.Flag](), reflect.TypeFor[store.Time](), reflect.TypeFor[string]():
+		return true
+	}
+	if f.from != "json" {
+		return f.typ == reflect.TypeFor[[]store.ID]()
+	}
+	switch f.typ {
+	case reflect.TypeFor[int64](), reflect.TypeFor[map[string]any]():
+		return true
+	}
+	if f.typ.Kind() != reflect.Slice {
+		return false
+	}
+	element := f.typ.Elem()
+	return element.Kind() == reflect.Struct || (&field{from: f.from, typ: element}).decodable()
 }
 
 // canBeEmpty reports whether null is a value of the field: the empty text, no record, or
@@ -186,7 +206,7 @@ func (f *field) canBeEmpty() bool {
 		return false
 	}
 	switch {
-	case f.typ == reflect.TypeFor[store.ID](), f.typ.Kind() == reflect.Slice:
+	case f.typ == reflect.TypeFor[store.ID](), f.typ == reflect.TypeFor[store.Time](), f.typ.Kind() == reflect.Slice:
 		return true
 	case f.typ.Kind() == reflect.String:
 		return (f.enum == nil || slices.Contains(f.enum, "")) && (f.pattern == nil || f.pattern.MatchString(""))

@@ -196,6 +196,8 @@ func fieldSchema(f *field) object {
 	switch f.typ {
 	case reflect.TypeFor[store.Flag]():
 		schema["type"], schema["enum"] = "integer", []any{0, 1}
+	case reflect.TypeFor[store.Time]():
+		schema["type"], schema["format"] = "string", "date-time"
 	case reflect.TypeFor[store.ID]():
 		schema = least(0)
 		if f.required {

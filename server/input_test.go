@@ -1,0 +1,101 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"reeve/store"
+)
+
+// TestTimeInput sends a time in the body and in the query, as a value and as a pointer.
+func TestTimeInput(t *testing.T) {
+	type in struct {
+		Start *store.Time  `json:"start"`
+		Since store.Time   `query:"since"`
+		Days  []store.Time `json:"days"`
+	}
+	d := describe(reflect.TypeFor[in](), "POST", reflect.TypeFor[nothing]())
+	noon := store.TimeOf(time.Date(2026, 3, 1, 12, 0, 0, 500_000, time.UTC))
+	for value, want := range map[any]store.Time{
+		"2026-03-01T12:00:00.0005Z":      noon,
+		"2026-03-01T14:00:00.0005+02:00": noon,
+		json.Number("1772366400"):        -1,
+		"2026-03-01":                     -1,
+		"":                               -1,
+		true:                             -1,
+	} {
+		for name, set := range map[string]func(*in, *inputFaults){
+			"body": func(v *in, bad *inputFaults) {
+				bindValue(d.find("json", "start"), place(reflect.ValueOf(v).Elem(), d.find("json", "start")), value, "start", bad)
+			},
+			"array": func(v *in, bad *inputFaults) {
+				bindValue(d.find("json", "days"), place(reflect.ValueOf(v).Elem(), d.find("json", "days")), []any{value}, "days", bad)
+			},
+			"query": func(v *in, bad *inputFaults) {
+				bindText(d.find("query", "since"), reflect.ValueOf(v).Elem(), fmt.Sprint(value), bad.invalid)
+			},
+		} {
+			var v in
+			bad := newInputFaults()
+			set(&v, bad)
+			if want == -1 {
+				if len(bad.invalid) != 1 {
+					t.Errorf("%s: %v is accepted", name, value)
+				}
+				continue
+			}
+			got := v.Since
+			switch {
+			case v.Start != nil:
+				got = *v.Start
+			case v.Days != nil:
+				got = v.Days[0]
+			}
+			if got != want || len(bad.invalid) > 0 {
+				t.Errorf("%s: %v is %v, %v", name, value, got, bad.invalid)
+			}
+		}
+	}
+	if diff := cmp.Diff(object{"type": "string", "format": "date-time"}, fieldSchema(d.find("json", "start"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestInputTypesThatCannotBeDecoded declares inputs that would otherwise fail at the first
+// request.
+func TestInputTypesThatCannotBeDecoded(t *testing.T) {
+	for _, in := range []any{
+		struct {
+			At time.Time `json:"at"`
+		}{}, struct {
+			N int `json:"n"`
+		}{}, struct {
+			Took time.Duration `json:"took"`
+		}{}, struct {
+			Ratio float64 `json:"ratio"`
+		}{}, struct {
+			One struct{ A string } `json:"one"`
+		}{}, struct {
+			Rows [][]string `json:"rows"`
+			At   []float64  `json:"at"`
+		}{}, struct {
+			N int64 `query:"n"`
+		}{}, struct {
+			Names []string `form:"names"`
+		}{},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%T is accepted", in)
+				}
+			}()
+			describe(reflect.TypeOf(in), "POST", reflect.TypeFor[nothing]())
+		}()
+	}
+}
