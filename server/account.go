@@ -8,7 +8,7 @@ import (
 )
 
 var accountRoutes = []Route{
-	small(throttled(free("POST", "/admin/login", public, "Sign in", login))),
+	small(throttled(hiding(SecretFields{Usernames: true}, free("POST", "/admin/login", public, "Sign in", login)))),
 	beforePasswordChange(free("POST", "/admin/logout", signedIn, "Sign out", logout)),
 	beforePasswordChange(read("/admin/info", signedIn, "Get your own account, menu and permissions", readInfo)),
 	throttled(free("PUT", "/admin/info", signedIn, "Change your own account", changeInfo)),

@@ -37,17 +37,17 @@ func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration,
 		}
 	}
 	hide := m.redactor()
-	route := ""
+	var secret SecretFields
 	if rt != nil {
-		route, r.Route, r.Handler = rt.Method+" "+rt.Path, rt.Path, rt.handler
+		secret, r.Route, r.Handler = rt.hide, rt.Path, rt.handler
 	}
 	r.Method, r.Address = cut(req.http.Method, 16), req.Addr.String()
-	r.URI = hide.uri(route, req.http.URL.Path, req.http.URL.RawQuery)
+	r.URI = hide.uri(r.Route, req.http.URL.Path, req.http.URL.RawQuery, secret)
 	r.Headers = hide.header(req.http.Header)
 	r.UserAgent = r.Headers["User-Agent"]
 	if body := req.mon.body; body != nil {
 		done := req.s.decodeTurn(len(body))
-		r.Payload = hide.body(route, req.http.Header.Get("Content-Type"), body, true)
+		r.Payload = hide.body(req.http.Header.Get("Content-Type"), body, true, secret)
 		done()
 	}
 	r.Status, r.DurationMS, r.BytesIn, r.BytesOut = int64(req.w.status), ms(took), max(req.http.ContentLength, int64(len(req.mon.body))), req.w.bytes

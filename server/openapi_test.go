@@ -227,6 +227,16 @@ func TestATableWithAMistakeIsRefused(t *testing.T) {
 		"a key of six":         read("/x", "a.b.c.d.e.f", "X", handler),
 		"no title":             read("/x", "admin.x.query", "", handler),
 		"an id not taken":      read("/x/:id", "admin.x.query", "X", handler),
+		"a user name of anybody that is kept": free("POST", "/x", public, "X", func(*Request, *struct {
+			Username string `json:"username"`
+		}) (nothing, error) {
+			return nothing{}, nil
+		}),
+		"values of settings that are kept": free("POST", "/x", "admin.x.save", "X", func(*Request, *struct {
+			Values map[string]any `json:"values"`
+		}) (nothing, error) {
+			return nothing{}, nil
+		}),
 	} {
 		if err := checkRoutes([]Route{rt}); err == nil {
 			t.Errorf("%s is accepted", name)

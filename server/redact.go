@@ -91,13 +91,13 @@ func (r *redactor) referer(value string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() + r.path("", u.Path)
 }
 
-// uri returns the path and the query of a request for a route, "GET /media/:key",
-// or "" for none.
-func (r *redactor) uri(route, path, rawQuery string) string {
-	s := r.path(route, path)
+// uri returns the path and the query of a request for a route, whose pattern is like
+// "/media/:key", or "" for none.
+func (r *redactor) uri(pattern, path, rawQuery string, hide SecretFields) string {
+	s := r.path(pattern, path)
 	if rawQuery != "" {
 		query := r.query(rawQuery)
-		if signsIn(route) {
+		if hide.Usernames {
 			query = hidden
 		}
 		s += "?" + query
@@ -108,14 +108,13 @@ func (r *redactor) uri(route, path, rawQuery string) string {
 // path hides what stands in the place of a secret parameter. A path of no route
 // may be that of one, mistyped: there what follows a secret name is hidden, and
 // what is as long as a key.
-func (r *redactor) path(route, path string) string {
+func (r *redactor) path(pattern, path string) string {
 	const longest = 24 // bytes of a segment that is no key
-	_, pattern, _ := strings.Cut(route, " ")
 	names := strings.Split(pattern, "/")
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
 		var secret bool
-		if route == "" {
+		if pattern == "" {
 			secret = len(segment) > longest || i > 0 && secretName(segments[i-1])
 		} else if i < len(names) && strings.HasPrefix(names[i], ":") {
 			secret = secretName(names[i])
@@ -163,7 +162,7 @@ func (r *redactor) parameter(name, value string) string {
 	if secretName(name) {
 		return hidden
 	}
-	if redacted, is := r.textJSON(value, jsonRules{}, keptURI, 0); is {
+	if redacted, is := r.textJSON(value, SecretFields{}, keptURI, 0); is {
 		return redacted
 	}
 	return clean(value)
@@ -174,10 +173,9 @@ func escape(s string, spell func(string) string) string {
 	return strings.ReplaceAll(spell(strings.ToValidUTF8(s, "\uFFFD")), "%2A", "*")
 }
 
-// body returns what is kept of the body of a request for a route, "PUT
-// /system/setting": JSON without its secrets, or a note of what it was. Whole is
-// false when raw is not all of it.
-func (r *redactor) body(route, contentType string, raw []byte, whole bool) string {
+// body returns what is kept of the body of a request: JSON without its secrets, or a note
+// of what it was. whole is false when raw is not all of it.
+func (r *redactor) body(contentType string, raw []byte, whole bool, hide SecretFields) string {
 	if len(raw) == 0 && whole {
 		return ""
 	}
@@ -192,12 +190,7 @@ func (r *redactor) body(route, contentType string, raw []byte, whole bool) strin
 	if at := run(string(raw), jsonSpace); at < len(raw) && raw[at] != '{' && json.Valid(raw) {
 		return fmt.Sprintf("(not a JSON object, %d bytes)", len(raw)) // no name says what is a secret in it
 	}
-	rules := jsonRules{
-		hideValues: route == "POST /system/setting" || route == "PUT /system/setting/:id",
-		settings:   route == "PUT /system/setting",
-		hideNames:  signsIn(route),
-	}
-	text, ok := r.json(strings.ToValidUTF8(string(raw), "\uFFFD"), rules, keptBody, 0)
+	text, ok := r.json(strings.ToValidUTF8(string(raw), "\uFFFD"), hide, keptBody, 0)
 	if !ok {
 		return fmt.Sprintf("(malformed JSON, %d bytes)", len(raw))
 	}
@@ -206,12 +199,6 @@ func (r *redactor) body(route, contentType string, raw []byte, whole bool) strin
 	}
 	mark := fmt.Sprintf(" (cut, %d bytes)", len(raw))
 	return shorten(text, keptBody-len(mark)) + mark
-}
-
-// signsIn reports whether a user name is typed for a route. It may be a password by
-// mistake, so it is hidden here; the auth event has it if a user has that name.
-func signsIn(route string) bool {
-	return route == "POST /admin/login" || route == "POST /api/login" || route == "POST /api/register"
 }
 
 // secretValue tells whether the value of the setting "group.key" is a secret. Its

@@ -204,7 +204,7 @@ func TestRedactedRequestsHaveNoCanary(t *testing.T) {
 		if !json.Valid([]byte(body)) {
 			t.Fatalf("seed %d: the test's body is not JSON: %s", seed, body)
 		}
-		out := r.body("", "application/json", []byte(body), true)
+		out := r.body("application/json", []byte(body), true, SecretFields{})
 		if !strings.Contains(out, " (cut, ") {
 			if !json.Valid([]byte(out)) {
 				t.Fatalf("seed %d: not JSON: %s", seed, out)
@@ -218,7 +218,7 @@ func TestRedactedRequestsHaveNoCanary(t *testing.T) {
 		}
 		c.plain = nil
 		query, h := c.query(), c.header()
-		uri := r.uri("GET /media/:key", "/media/"+c.hideSegment(), query)
+		uri := r.uri("/media/:key", "/media/"+c.hideSegment(), query, SecretFields{})
 		header := r.header(h)
 		if whole := undone(uri + fmt.Sprint(header)); len(uri) < keptURI {
 			for _, plain := range c.plain {
@@ -261,10 +261,10 @@ func FuzzRedact(f *testing.F) {
 	f.Add(`["\ud800",-0e-0,"\u0000"]`, "a;b", "/\xff", someToken+" "+someJWT+" a://b:c@d")
 	f.Fuzz(func(t *testing.T, body, query, path, text string) {
 		const secret = `Zq7"secret\of/ours`
-		for _, route := range []string{"", "GET /media/:key", "PUT /system/setting", "PUT /system/setting/:id"} {
+		for pattern, hide := range map[string]SecretFields{"": {}, "/media/:key": {}, "/system/setting": {Values: true}, "/system/setting/:id": {Value: true}} {
 			r := &redactor{secretSetting: func(name string) bool { return len(name)%2 == 0 }}
-			kept := r.body(route, "application/json", []byte(body), true)
-			again := (&redactor{secretSetting: r.secretSetting}).body(route, "application/json", []byte(kept), true)
+			kept := r.body("application/json", []byte(body), true, hide)
+			again := (&redactor{secretSetting: r.secretSetting}).body("application/json", []byte(kept), true, hide)
 			if json.Valid([]byte(kept)) && again != kept {
 				t.Errorf("redacted twice, %s becomes %s", kept, again)
 			}
@@ -273,10 +273,10 @@ func FuzzRedact(f *testing.F) {
 			}
 			r.remember(secret)
 			around := `{"a":` + kept + `,"key":` + encodeJSONText(secret) + `}`
-			if out := r.body(route, "application/json", []byte(around), true); strings.Contains(undone(out), secret) {
+			if out := r.body("application/json", []byte(around), true, hide); strings.Contains(undone(out), secret) {
 				t.Errorf("a secret is kept: %s", out)
 			}
-			uri, header := r.uri(route, path, query), r.header(http.Header{"User-Agent": {text}, "Referer": {text}, "Cookie": {text}})
+			uri, header := r.uri(pattern, path, query, hide), r.header(http.Header{"User-Agent": {text}, "Referer": {text}, "Cookie": {text}})
 			said := r.text(text + secret + text + url.QueryEscape(secret))
 			if strings.Contains(undone(said), "Zq7") && !strings.Contains(undone(text), "Zq7") {
 				t.Errorf("a secret is said: %s", said)

@@ -10,18 +10,19 @@ import (
 // hidden whole. Each level reads its bytes once more.
 const maxInside = 3
 
-// jsonRules say which keys of a JSON text are secret beside those whose name is.
-type jsonRules struct {
-	hideValues bool // a key values is one: the value of a setting that may be a secret
-	settings   bool // values is an object with the names of settings for keys
-	hideNames  bool // a key username is one: people type passwords there
+// SecretFields are the fields of a route's input that are secret although secretName does
+// not say so.
+type SecretFields struct {
+	Value     bool // "values" is the value of a setting, which may be a secret one
+	Values    bool // "values" is an object whose keys are names of settings
+	Usernames bool // "username" and the query: people type passwords there by mistake
 }
 
 // jsonWalk copies valid JSON without its spaces and its secrets. It keeps its own
 // stack, one byte a level, and reads every byte once, or once more for each level
 // of JSON in strings. Keys given twice are two keys here.
 type jsonWalk struct {
-	jsonRules
+	hide   SecretFields
 	r      *redactor
 	in     string
 	at     int    // in in
@@ -39,11 +40,11 @@ const (
 
 // json redacts a JSON text; ok is false if it is none, or nested so deep that
 // encoding/json does not read it. More than limit bytes need not be answered.
-func (r *redactor) json(text string, rules jsonRules, limit, inside int) (out string, ok bool) {
+func (r *redactor) json(text string, hide SecretFields, limit, inside int) (out string, ok bool) {
 	if !json.Valid([]byte(text)) {
 		return "", false
 	}
-	w := jsonWalk{jsonRules: rules, r: r, in: text, limit: limit, inside: inside, out: make([]byte, 0, min(len(text), limit)+16)}
+	w := jsonWalk{hide: hide, r: r, in: text, limit: limit, inside: inside, out: make([]byte, 0, min(len(text), limit)+16)}
 	w.walk()
 	return string(w.out), true
 }
@@ -100,14 +101,14 @@ func (w *jsonWalk) member() (opened bool) {
 	w.emit(":")
 	w.at++
 	w.skipSpace()
-	values := (w.hideValues || w.settings) && strings.EqualFold(name, "values")
+	values := (w.hide.Value || w.hide.Values) && strings.EqualFold(name, "values")
 	switch {
-	case values && w.settings && w.in[w.at] == '{':
+	case values && w.hide.Values && w.in[w.at] == '{':
 		w.frames = append(w.frames, inSettings)
 		w.emit("{")
 		w.at++
 		return true
-	case values, w.secret(name), w.hideNames && strings.EqualFold(name, "username"):
+	case values, w.secret(name), w.hide.Usernames && strings.EqualFold(name, "username"):
 		w.hideValue()
 	}
 	return false
@@ -180,7 +181,7 @@ func jsonSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == 
 // text redacts a string, which may have JSON in it.
 func (w *jsonWalk) text(raw string) string {
 	text := decodeJSONText(raw)
-	switch redacted, is := w.r.textJSON(text, w.jsonRules, w.limit, w.inside+1); {
+	switch redacted, is := w.r.textJSON(text, w.hide, w.limit, w.inside+1); {
 	case !is:
 		return w.plain(raw, text)
 	case redacted == hidden:
@@ -203,13 +204,13 @@ func (w *jsonWalk) plain(raw, text string) string {
 
 // textJSON redacts a text that is JSON, or looks like it and is hidden whole.
 // "[draft]" is neither.
-func (r *redactor) textJSON(text string, rules jsonRules, limit, inside int) (redacted string, is bool) {
+func (r *redactor) textJSON(text string, hide SecretFields, limit, inside int) (redacted string, is bool) {
 	rest := text[run(text, jsonSpace):]
 	if rest == "" || !strings.ContainsRune(`{["`, rune(rest[0])) {
 		return "", false
 	}
 	if inside <= maxInside {
-		if redacted, ok := r.json(text, rules, limit, inside); ok {
+		if redacted, ok := r.json(text, hide, limit, inside); ok {
 			return redacted, true
 		}
 	}

@@ -84,11 +84,11 @@ func TestRedactReferer(t *testing.T) {
 }
 
 func TestRedactURI(t *testing.T) {
-	tests := []struct{ name, route, path, query, want string }{
-		{"nothing to hide", "GET /admin/role/:id", "/admin/role/7", "page=2&keywordSearch=a%20b", "/admin/role/7?page=2&keywordSearch=a+b"},
-		{"a path parameter", "GET /media/:key", "/media/ABC", "", "/media/******"},
-		{"a path parameter that is empty", "GET /media/:key", "/media/", "", "/media/"},
-		{"a token for a number", "GET /admin/role/:id", "/admin/role/" + someToken, "", "/admin/role/******"},
+	tests := []struct{ name, pattern, path, query, want string }{
+		{"nothing to hide", "/admin/role/:id", "/admin/role/7", "page=2&keywordSearch=a%20b", "/admin/role/7?page=2&keywordSearch=a+b"},
+		{"a path parameter", "/media/:key", "/media/ABC", "", "/media/******"},
+		{"a path parameter that is empty", "/media/:key", "/media/", "", "/media/"},
+		{"a token for a number", "/admin/role/:id", "/admin/role/" + someToken, "", "/admin/role/******"},
 		{"no route, a long segment", "", "/media/ABCDEFGHIJKLMNOPQRSTUVWXYZ/", "", "/media/******/"},
 		{"no route, after a secret name", "", "/api/password/abc/d", "", "/api/password/******/d"},
 		{"no route", "", "/wp-login.php", "a", "/wp-login.php?a"},
@@ -109,57 +109,64 @@ func TestRedactURI(t *testing.T) {
 		{"too long", "", "/", "q=" + strings.Repeat("x", 2000), "/?q=" + strings.Repeat("x", 1017) + "…"},
 	}
 	for _, test := range tests {
-		if got := (&redactor{}).uri(test.route, test.path, test.query); got != test.want {
+		if got := (&redactor{}).uri(test.pattern, test.path, test.query, SecretFields{}); got != test.want {
 			t.Errorf("%s: %s", test.name, got)
 		}
+	}
+	if got := (&redactor{}).uri("/admin/login", "/admin/login", "username=x", SecretFields{Usernames: true}); got != "/admin/login?******" {
+		t.Errorf("the query of a sign-in: %s", got)
 	}
 }
 
 func TestRedactBody(t *testing.T) {
-	const save, define, change = "PUT /system/setting", "POST /system/setting", "PUT /system/setting/:id"
-	tests := []struct{ name, route, body, want string }{
-		{"nothing", "", "", ""},
-		{"a plain object", "", ` { "a" : [ 1 , -2.50e+999 , true , null , "x" ] , "b" : { } } `, `{"a":[1,-2.50e+999,true,null,"x"],"b":{}}`},
-		{"a password", "POST /admin/login", `{"username":"me","password":"x"}`, `{"username":"******","password":"******"}`},
-		{"a user name that is not one", "POST /api/login", `{"UserName":["x"]}`, `{"UserName":"******"}`},
-		{"a user name where it is one", "POST /admin/list", `{"username":"me"}`, `{"username":"me"}`},
-		{"any type", "", `{"pin":1,"key":null,"pass":[{"a":"]}"},"b"],"token":{"c":[]},"otp":true,"z":1}`, `{"pin":"******","key":"******","pass":"******","token":"******","otp":"******","z":1}`},
-		{"at any depth", "", `{"l":[[{"a":{"b":[{"key":"x","c":1}]}}]]}`, `{"l":[[{"a":{"b":[{"key":"******","c":1}]}}]]}`},
-		{"a key given twice", "", `{"key":"x","key":"y"}`, `{"key":"******","key":"******"}`},
-		{"a key that is escaped", "", `{"\u006bey":"x"}`, `{"\u006bey":"******"}`},
-		{"a value that is named like a secret", "", `{"a":"password","b":["key","x"]}`, `{"a":"password","b":["key","x"]}`},
-		{"escapes stay", "", `{"a":"\u0041\"\n\\"}`, `{"a":"\u0041\"\n\\"}`},
-		{"tokens", "", `{"` + someToken + `":["a ` + someJWT + ` b","\u0072v_0123456789abcdefghij"]}`, `{"******":["a ****** b","******"]}`},
-		{"JSON in a string", "", `{"a":"{\"pin\":1,\"b\":2}"}`, `{"a":"{\"pin\":\"******\",\"b\":2}"}`},
-		{"malformed JSON in a string", "", `{"a":" {pin: 1}","b":"[draft]"}`, `{"a":"******","b":"[draft]"}`},
-		{"words first in an array in a string", "", `{"a":"[true,{\"pin\":1}]"}`, `{"a":"[true,{\"pin\":\"******\"}]"}`},
-		{"a string, perhaps a password", "", ` "x"`, `(not a JSON object, 4 bytes)`},
-		{"an array, perhaps of passwords", "", `["x"]`, `(not a JSON object, 5 bytes)`},
-		{"NUL and half a character", "", `{"a":"\u0000","pin":"\ud800"}`, `{"a":"\u0000","pin":"******"}`},
-		{"not UTF-8", "", "{\"a\":\"\xff\",\"key\":\"\xff\"}", "{\"a\":\"\uFFFD\",\"key\":\"******\"}"},
-		{"malformed", "", `{"password":"x`, `(malformed JSON, 14 bytes)`},
-		{"two values", "", `{} {"password":"x"}`, `(malformed JSON, 19 bytes)`},
+	none, save, define, change := SecretFields{}, SecretFields{Values: true}, SecretFields{Value: true}, SecretFields{Value: true}
+	tests := []struct {
+		name       string
+		hide       SecretFields
+		body, want string
+	}{
+		{"nothing", none, "", ""},
+		{"a plain object", none, ` { "a" : [ 1 , -2.50e+999 , true , null , "x" ] , "b" : { } } `, `{"a":[1,-2.50e+999,true,null,"x"],"b":{}}`},
+		{"a password", SecretFields{Usernames: true}, `{"username":"me","password":"x"}`, `{"username":"******","password":"******"}`},
+		{"a user name that is not one", SecretFields{Usernames: true}, `{"UserName":["x"]}`, `{"UserName":"******"}`},
+		{"a user name where it is one", none, `{"username":"me"}`, `{"username":"me"}`},
+		{"any type", none, `{"pin":1,"key":null,"pass":[{"a":"]}"},"b"],"token":{"c":[]},"otp":true,"z":1}`, `{"pin":"******","key":"******","pass":"******","token":"******","otp":"******","z":1}`},
+		{"at any depth", none, `{"l":[[{"a":{"b":[{"key":"x","c":1}]}}]]}`, `{"l":[[{"a":{"b":[{"key":"******","c":1}]}}]]}`},
+		{"a key given twice", none, `{"key":"x","key":"y"}`, `{"key":"******","key":"******"}`},
+		{"a key that is escaped", none, `{"\u006bey":"x"}`, `{"\u006bey":"******"}`},
+		{"a value that is named like a secret", none, `{"a":"password","b":["key","x"]}`, `{"a":"password","b":["key","x"]}`},
+		{"escapes stay", none, `{"a":"\u0041\"\n\\"}`, `{"a":"\u0041\"\n\\"}`},
+		{"tokens", none, `{"` + someToken + `":["a ` + someJWT + ` b","\u0072v_0123456789abcdefghij"]}`, `{"******":["a ****** b","******"]}`},
+		{"JSON in a string", none, `{"a":"{\"pin\":1,\"b\":2}"}`, `{"a":"{\"pin\":\"******\",\"b\":2}"}`},
+		{"malformed JSON in a string", none, `{"a":" {pin: 1}","b":"[draft]"}`, `{"a":"******","b":"[draft]"}`},
+		{"words first in an array in a string", none, `{"a":"[true,{\"pin\":1}]"}`, `{"a":"[true,{\"pin\":\"******\"}]"}`},
+		{"a string, perhaps a password", none, ` "x"`, `(not a JSON object, 4 bytes)`},
+		{"an array, perhaps of passwords", none, `["x"]`, `(not a JSON object, 5 bytes)`},
+		{"NUL and half a character", none, `{"a":"\u0000","pin":"\ud800"}`, `{"a":"\u0000","pin":"******"}`},
+		{"not UTF-8", none, "{\"a\":\"\xff\",\"key\":\"\xff\"}", "{\"a\":\"\uFFFD\",\"key\":\"******\"}"},
+		{"malformed", none, `{"password":"x`, `(malformed JSON, 14 bytes)`},
+		{"two values", none, `{} {"password":"x"}`, `(malformed JSON, 19 bytes)`},
 		{"settings", save, `{"values":{"mail.dsn":"x","mail.host":"h","mail.smtp_password":"y","auth.idle":"5"}}`, `{"values":{"mail.dsn":"******","mail.host":"h","mail.smtp_password":"******","auth.idle":"5"}}`},
 		{"settings in capitals", save, `{"VALUES" : {"mail.dsn":{"a":1}, "mail.host":{"key":"x","a":1}}}`, `{"VALUES":{"mail.dsn":"******","mail.host":{"key":"******","a":1}}}`},
 		{"no settings", save, `{"values":{},"a":{"values":["x"]}}`, `{"values":{},"a":{"values":"******"}}`},
-		{"a setting's name elsewhere", "", `{"values":{"mail.dsn":"x"}}`, `{"values":{"mail.dsn":"x"}}`},
+		{"a setting's name elsewhere", none, `{"values":{"mail.dsn":"x"}}`, `{"values":{"mail.dsn":"x"}}`},
 		{"a new setting", define, `{"type":"secret","values":"x","title":"t"}`, `{"type":"secret","values":"******","title":"t"}`},
 		{"a setting changed", change, `{"values":"x","options":[{"label":"a","value":"b"}]}`, `{"values":"******","options":[{"label":"a","value":"b"}]}`},
 	}
 	for _, test := range tests {
 		r := &redactor{secretSetting: func(name string) bool { return name == "mail.dsn" }}
-		if got := r.body(test.route, "application/json", []byte(test.body), true); got != test.want {
+		if got := r.body("application/json", []byte(test.body), true, test.hide); got != test.want {
 			t.Errorf("%s: %s", test.name, got)
 		}
 	}
 	r := &redactor{}
-	if got := r.body(save, "application/json; charset=utf-8", []byte(`{"values":{"a.b":1}}`), true); got != `{"values":{"a.b":"******"}}` {
+	if got := r.body("application/json; charset=utf-8", []byte(`{"values":{"a.b":1}}`), true, save); got != `{"values":{"a.b":"******"}}` {
 		t.Errorf("without knowing the settings: %s", got)
 	}
-	if got := r.body("", "text/plain", []byte(`{"a":1}`), true); got != "(not JSON, 7 bytes)" {
+	if got := r.body("text/plain", []byte(`{"a":1}`), true, SecretFields{}); got != "(not JSON, 7 bytes)" {
 		t.Errorf("a text: %s", got)
 	}
-	if got := r.body("", "application/json", []byte(`{"a":1}`), false); got != "(not read to its end, 7 bytes)" {
+	if got := r.body("application/json", []byte(`{"a":1}`), false, SecretFields{}); got != "(not read to its end, 7 bytes)" {
 		t.Errorf("half a body: %s", got)
 	}
 }
@@ -167,7 +174,7 @@ func TestRedactBody(t *testing.T) {
 func TestRedactBodyIsBounded(t *testing.T) {
 	r := &redactor{}
 	long := `{"a":"` + strings.Repeat("é", 1<<12) + `","password":"after-the-cut"}`
-	got := r.body("", "application/json", []byte(long), true)
+	got := r.body("application/json", []byte(long), true, SecretFields{})
 	if len(got) > keptBody || !utf8.ValidString(got) || !strings.HasSuffix(got, "é… (cut, 8227 bytes)") {
 		t.Errorf("%d bytes that end with %s", len(got), got[max(0, len(got)-40):])
 	}
@@ -189,7 +196,7 @@ func TestRedactBodyIsBounded(t *testing.T) {
 		"capitals":         `{"` + strings.Repeat("Aa", n/2) + `":1}`,
 	} {
 		start := time.Now()
-		got := (&redactor{}).body("", "application/json", []byte(body), true)
+		got := (&redactor{}).body("application/json", []byte(body), true, SecretFields{})
 		if took := time.Since(start); took > 5*time.Second {
 			t.Errorf("%s take %v", name, took)
 		} else {
@@ -204,7 +211,7 @@ func TestRedactBodyIsBounded(t *testing.T) {
 func TestRedactText(t *testing.T) {
 	const value = `p<w"d\é/1%`
 	r := &redactor{}
-	r.body("", "application/json", []byte(`{"password":"p\u003cw\"d\\é\/1%","pin":123,"key":["abcdef",4711.0],"token":"cdefgh","hash":{"inside":true},"otp":"abab"}`), true)
+	r.body("application/json", []byte(`{"password":"p\u003cw\"d\\é\/1%","pin":123,"key":["abcdef",4711.0],"token":"cdefgh","hash":{"inside":true},"otp":"abab"}`), true, SecretFields{})
 	tests := []struct{ name, text, want string }{
 		{"nothing", "", ""},
 		{"nothing hidden", "all is well, 123 true", "all is well, 123 true"},
@@ -246,7 +253,7 @@ func BenchmarkRedactBody(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		(&redactor{}).body("POST /admin/list", "application/json", body, true)
+		(&redactor{}).body("application/json", body, true, SecretFields{})
 	}
 }
 
@@ -259,6 +266,6 @@ func BenchmarkRedactHeaderAndURI(b *testing.B) {
 	for b.Loop() {
 		r := &redactor{}
 		r.header(h)
-		r.uri("GET /admin/list", "/admin/list", `page=1&pageSize=20&filter=%7B%22status%22%3A%5B%221%22%5D%7D`)
+		r.uri("/admin/list", "/admin/list", `page=1&pageSize=20&filter=%7B%22status%22%3A%5B%221%22%5D%7D`, SecretFields{})
 	}
 }

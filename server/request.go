@@ -274,7 +274,11 @@ func (s *Server) fail(req *Request, err error) {
 
 // loggedPath is the path without the keys that open something by themselves.
 func (req *Request) loggedPath() string {
-	return (&redactor{}).path(req.loggedRoute(), req.http.URL.Path)
+	pattern := ""
+	if req.route != nil {
+		pattern = req.route.Path
+	}
+	return (&redactor{}).path(pattern, req.http.URL.Path)
 }
 
 // loggedRoute is the name of the route; "" for none.

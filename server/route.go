@@ -41,6 +41,7 @@ type Route struct {
 	shared      bool         // pages of any origin may embed it
 	handler     string       // the name of the handler, for monitoring
 	unmonitored bool         // monitoring does not watch itself
+	hide        SecretFields // of the input, from monitoring
 
 	// One of these three runs once the caller may: in the view that has found
 	// that out, or after it, or with the connection in hand.
@@ -191,6 +192,12 @@ func sentBack[T any](rt Route) Route {
 	return rt
 }
 
+// hiding declares fields of a route's input that monitoring must not keep.
+func hiding(hide SecretFields, rt Route) Route {
+	rt.hide = hide
+	return rt
+}
+
 // unmonitored keeps a route out of monitoring, but for denials: who is refused there
 // is of interest like anywhere.
 func unmonitored(rt Route) Route {
@@ -280,12 +287,30 @@ func checkRoutes(all []Route) error {
 		if rt.Title == "" {
 			return fmt.Errorf("route %s %s has no title", rt.Method, rt.Path)
 		}
+		if err := rt.checkSecrets(); err != nil {
+			return err
+		}
 		for _, segment := range strings.Split(rt.Path, "/") {
 			name, isParam := strings.CutPrefix(segment, ":")
 			if isParam && !rt.takes(name) {
 				return fmt.Errorf("route %s %s: its input does not take :%s", rt.Method, rt.Path, name)
 			}
 		}
+	}
+	return nil
+}
+
+// checkSecrets reports a field that can hold a secret under a harmless name, and that its
+// route does not declare as hidden.
+func (rt *Route) checkSecrets() error {
+	if rt.in == nil {
+		return nil
+	}
+	if rt.Access == public && rt.in.has("json", "username") && !rt.hide.Usernames {
+		return fmt.Errorf("route %s: people type passwords into username by mistake; declare hiding(SecretFields{Usernames: true}, …)", rt.name())
+	}
+	if rt.in.has("json", "values") && !rt.hide.Value && !rt.hide.Values {
+		return fmt.Errorf("route %s: values may be those of secret settings; declare hiding(SecretFields{Value: true}, …) or Values", rt.name())
 	}
 	return nil
 }
