@@ -3,12 +3,13 @@ package server
 import (
 	"strings"
 
+	"reeve/server/redact"
 	"reeve/store"
 	"reeve/store/errs"
 )
 
 var accountRoutes = []Route{
-	small(throttled(hiding(SecretFields{Usernames: true}, free("POST", "/admin/login", public, "Sign in", login)))),
+	small(throttled(hiding(redact.Fields{Usernames: true}, free("POST", "/admin/login", public, "Sign in", login)))),
 	beforePasswordChange(free("POST", "/admin/logout", signedIn, "Sign out", logout)),
 	beforePasswordChange(read("/admin/info", signedIn, "Get your own account, menu and permissions", readInfo)),
 	throttled(free("PUT", "/admin/info", signedIn, "Change your own account", changeInfo)),

@@ -2,6 +2,7 @@ package server
 
 import (
 	"reeve/auth"
+	"reeve/server/redact"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -9,8 +10,8 @@ import (
 // appRoutes are what the users of the product behind the backend use.
 var appRoutes = []Route{
 	read("/api/home", public, "Get the app's home", home),
-	small(closable(throttled(hiding(SecretFields{Usernames: true}, free("POST", "/api/register", public, "Register as an app user", register))))),
-	small(throttled(hiding(SecretFields{Usernames: true}, free("POST", "/api/login", public, "Sign in as an app user", appLogin)))),
+	small(closable(throttled(hiding(redact.Fields{Usernames: true}, free("POST", "/api/register", public, "Register as an app user", register))))),
+	small(throttled(hiding(redact.Fields{Usernames: true}, free("POST", "/api/login", public, "Sign in as an app user", appLogin)))),
 	beforePasswordChange(free("POST", "/api/logout", appOnly, "Sign out as an app user", logout)),
 	beforePasswordChange(read("/api/user", appOnly, "Get your own app user", ownAppUser)),
 	throttled(free("PUT", "/api/user", appOnly, "Change your own app user", changeOwnAppUser)),

@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"reeve/server/redact"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -156,7 +157,7 @@ func (p *jsonParser) object() (any, error) {
 
 // next skips spaces and returns the byte after them.
 func (p *jsonParser) next() byte {
-	for jsonSpace(p.in[p.at]) {
+	for isSpace(p.in[p.at]) {
 		p.at++
 	}
 	return p.in[p.at]
@@ -183,7 +184,7 @@ func (p *jsonParser) text() string {
 		}
 	}
 	p.at++
-	return strings.Clone(decodeJSONText(p.in[start:p.at])) // the body itself is not kept
+	return strings.Clone(redact.Unquote(p.in[start:p.at])) // the body itself is not kept
 }
 
 // word reads a number, true, false or null.
@@ -233,3 +234,5 @@ func join(path, name string) string {
 	}
 	return path + "." + name
 }
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

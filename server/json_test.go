@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/redact"
 	"reeve/store/errs"
 )
 
@@ -95,7 +96,7 @@ func perByte(body string, fn func(body []byte)) float64 {
 func TestDecodingIsLinear(t *testing.T) {
 	small, large := 32<<10, size(256<<10, 1<<20, 1<<20)
 	parse := func(b []byte) { parseJSON(context.Background(), b, math.MaxInt) } // whether it is good does not matter
-	redact := func(b []byte) { (&redactor{}).body("application/json", b, true, SecretFields{Usernames: true}) }
+	redact := func(b []byte) { (&redact.Redactor{}).Body("application/json", b, true, redact.Fields{Usernames: true}) }
 	for work, fn := range map[string]func([]byte){"parse": parse, "redact": redact} {
 		ordinary := perByte(ordinaryBody(large), fn)
 		for name, shape := range jsonShapes {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"reeve/server/redact"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -37,17 +38,17 @@ func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration,
 		}
 	}
 	hide := m.redactor()
-	var secret SecretFields
+	var secret redact.Fields
 	if rt != nil {
 		secret, r.Route, r.Handler = rt.hide, rt.Path, rt.handler
 	}
 	r.Method, r.Address = cut(req.http.Method, 16), req.Addr.String()
-	r.URI = hide.uri(r.Route, req.http.URL.Path, req.http.URL.RawQuery, secret)
-	r.Headers = hide.header(req.http.Header)
+	r.URI = hide.URI(r.Route, req.http.URL.Path, req.http.URL.RawQuery, secret)
+	r.Headers = hide.Header(req.http.Header)
 	r.UserAgent = r.Headers["User-Agent"]
 	if body := req.mon.body; body != nil {
 		done := req.s.decodeTurn(len(body))
-		r.Payload = hide.body(req.http.Header.Get("Content-Type"), body, true, secret)
+		r.Payload = hide.Body(req.http.Header.Get("Content-Type"), body, true, secret)
 		done()
 	}
 	r.Status, r.DurationMS, r.BytesIn, r.BytesOut = int64(req.w.status), ms(took), max(req.http.ContentLength, int64(len(req.mon.body))), req.w.bytes
@@ -59,7 +60,7 @@ func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration,
 	r.HashMS, r.HashWaitMS, r.ImageMS = ms(req.mon.hashing.Took), ms(req.mon.hashing.Wait), ms(req.mon.imaging)
 	if err != nil {
 		e := errs.Of(err)
-		r.Error, r.Message = e.Code, hide.text(e.Msg)
+		r.Error, r.Message = e.Code, hide.Text(e.Msg)
 	}
 	if slow := took >= time.Duration(m.slowRequest.Load()); slow {
 		r.Slow = true
@@ -120,8 +121,8 @@ func (b *bundle) head(at store.Time) eventHead {
 }
 
 // redactor is made for one request.
-func (m *monitor) redactor() *redactor {
-	return &redactor{secretSetting: func(name string) (secret bool) {
+func (m *monitor) redactor() *redact.Redactor {
+	return &redact.Redactor{IsSecretSetting: func(name string) (secret bool) {
 		m.db.View(store.System, func(tx *store.Tx) error { // from memory: it cannot fail
 			settings := store.SettingSet.Get(tx)
 			secret = settings.ID(name) == 0 || settings.Secret(name) // a wrong name may be a secret's

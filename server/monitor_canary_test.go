@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reeve/server/redact"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,21 +26,27 @@ const leakMark = "Zq7Xk9Wv"
 // leaks sends secrets and remembers those that the server has made.
 type leaks struct {
 	*instance
-	*canaries
+	*rand.Rand
 	log  bytes.Buffer
 	real []string
 	sent int
 }
 
-func (l *leaks) token() string { return leakMark + strconv.FormatUint(l.Uint64(), 36) }
-func (l *leaks) value() string { return l.junk() + l.token() + l.junk() }
+func (l *leaks) token() string              { return leakMark + strconv.FormatUint(l.Uint64(), 36) }
+func (l *leaks) pick(from ...string) string { return from[l.IntN(len(from))] }
+
+// value returns a token between characters that JSON, URLs and Go spell in several ways.
+func (l *leaks) value() string {
+	odd := []string{"", `"\`, "/<&", "%41 +", "é\u2028", "\n\x00", "😀=;", `'\u0041`}
+	return l.pick(odd...) + l.token() + l.pick(odd...)
+}
 
 // try sends a request with secrets in its headers and its query, if it may have them.
 func (l *leaks) try(method, address, contentType, body, as string, query bool) int {
 	l.t.Helper()
 	if query {
 		v := l.value()
-		nested := fmt.Sprintf(`{"password":[%s],"a":{"api_key":%[1]s}}`, encodeJSONText(v))
+		nested := fmt.Sprintf(`{"password":[%s],"a":{"api_key":%[1]s}}`, encodeJSON(l.t, v))
 		separator := "?"
 		if strings.Contains(address, "?") {
 			separator = "&"
@@ -79,7 +86,7 @@ func (l *leaks) try(method, address, contentType, body, as string, query bool) i
 func (l *leaks) body(good string, unknown bool) string {
 	object := decodeObject(l.t, good)
 	for name, value := range object {
-		if _, text := value.(string); text && secretName(name) && name != "key" {
+		if _, text := value.(string); text && redact.IsSecret(name) && name != "key" {
 			object[name] = l.value()
 		}
 	}
@@ -150,7 +157,7 @@ func (l *leaks) specials(statuses map[int]int) {
 	must(l.t, err)
 	signatures := 0
 	for name, values := range parsedURL.Query() {
-		if secretName(name) {
+		if redact.IsSecret(name) {
 			signatures++
 			l.real = append(l.real, values...)
 		}
@@ -214,7 +221,7 @@ func (l *leaks) find(where, text string) {
 		}
 	}
 	for _, value := range append(l.real, metricsSecret, ownerPassword, "another password", "long enough it is") {
-		for _, spelled := range spellings(value) {
+		for _, spelled := range redact.Spellings(value) {
 			if i := strings.Index(text, spelled); i >= 0 {
 				l.t.Errorf("%s has the secret %q: …%q…", where, value, text[max(0, i-300):min(len(text), i+100)])
 			}
@@ -226,7 +233,7 @@ func (l *leaks) find(where, text string) {
 // in requests that succeed and that fail in every way, and looks for them in all
 // that is written and told of them.
 func TestNoSecretIsKept(t *testing.T) {
-	l := &leaks{canaries: &canaries{Rand: rand.New(rand.NewPCG(7, uint64(size(1, 2, 3))))}}
+	l := &leaks{Rand: rand.New(rand.NewPCG(7, uint64(size(1, 2, 3))))}
 	l.instance = withGoodBodies(t, func(s *setup) { s.log = &l.log })
 	l.renew()
 	statuses := map[int]int{}

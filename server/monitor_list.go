@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"reeve/server/redact"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -259,7 +260,7 @@ func says(body []byte, text string) bool {
 		if i+1 >= len(body) || body[i+1] == ':' || i-start-1 < len(text)/3 { // a name, or too short: folding may make a text longer
 			continue
 		}
-		if strings.Contains(store.Fold(decodeJSONText(string(body[start:i+1]))), text) {
+		if strings.Contains(store.Fold(redact.Unquote(string(body[start:i+1]))), text) {
 			return true
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 	"github.com/rs/zerolog"
 	"reeve/auth"
+	"reeve/server/redact"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -278,7 +279,7 @@ func (req *Request) loggedPath() string {
 	if req.route != nil {
 		pattern = req.route.Path
 	}
-	return (&redactor{}).path(pattern, req.http.URL.Path)
+	return (&redact.Redactor{}).Path(pattern, req.http.URL.Path)
 }
 
 // loggedRoute is the name of the route; "" for none.

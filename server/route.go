@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"reeve/server/redact"
 	"reeve/store"
 )
 
@@ -28,20 +29,20 @@ type Route struct {
 	Access string // public, signedIn or a permission key
 	Title  string // a few words; names the permission too
 
-	in          *input       // nil for a list
-	out         reflect.Type // of data
-	list        *listInfo    // what a list declares, nil for anything else
-	before      bool         // usable while the password must be changed
-	attempts    bool         // refuses wrong credentials, and too many attempts
-	closable    bool         // a setting can close it
-	tagged      bool         // answers with an ETag, or 304
-	binary      string       // the media type of a raw answer
-	maxBody     int64        // bytes of a JSON body
-	head        bool         // answers HEAD too
-	shared      bool         // pages of any origin may embed it
-	handler     string       // the name of the handler, for monitoring
-	unmonitored bool         // monitoring does not watch itself
-	hide        SecretFields // of the input, from monitoring
+	in          *input        // nil for a list
+	out         reflect.Type  // of data
+	list        *listInfo     // what a list declares, nil for anything else
+	before      bool          // usable while the password must be changed
+	attempts    bool          // refuses wrong credentials, and too many attempts
+	closable    bool          // a setting can close it
+	tagged      bool          // answers with an ETag, or 304
+	binary      string        // the media type of a raw answer
+	maxBody     int64         // bytes of a JSON body
+	head        bool          // answers HEAD too
+	shared      bool          // pages of any origin may embed it
+	handler     string        // the name of the handler, for monitoring
+	unmonitored bool          // monitoring does not watch itself
+	hide        redact.Fields // of the input, from monitoring
 
 	// One of these three runs once the caller may: in the view that has found
 	// that out, or after it, or with the connection in hand.
@@ -193,7 +194,7 @@ func sentBack[T any](rt Route) Route {
 }
 
 // hiding declares fields of a route's input that monitoring must not keep.
-func hiding(hide SecretFields, rt Route) Route {
+func hiding(hide redact.Fields, rt Route) Route {
 	rt.hide = hide
 	return rt
 }
@@ -307,10 +308,10 @@ func (rt *Route) checkSecrets() error {
 		return nil
 	}
 	if rt.Access == public && rt.in.has("json", "username") && !rt.hide.Usernames {
-		return fmt.Errorf("route %s: people type passwords into username by mistake; declare hiding(SecretFields{Usernames: true}, …)", rt.name())
+		return fmt.Errorf("route %s: people type passwords into username by mistake; declare hiding(redact.Fields{Usernames: true}, …)", rt.name())
 	}
 	if rt.in.has("json", "values") && !rt.hide.Value && !rt.hide.Values {
-		return fmt.Errorf("route %s: values may be those of secret settings; declare hiding(SecretFields{Value: true}, …) or Values", rt.name())
+		return fmt.Errorf("route %s: values may be those of secret settings; declare hiding(redact.Fields{Value: true}, …) or Values", rt.name())
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"reeve/server/redact"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -14,11 +15,11 @@ import (
 var settingRoutes = []Route{
 	list("/system/setting", "system.setting.query", "List settings", &settings),
 	read("/system/setting/:id", "system.setting.query", "Get a setting", getSetting),
-	hiding(SecretFields{Value: true}, write("POST", "/system/setting", "system.setting.create", "Create a setting", createSetting)),
-	hiding(SecretFields{Value: true}, write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting", changeSetting)),
+	hiding(redact.Fields{Value: true}, write("POST", "/system/setting", "system.setting.create", "Create a setting", createSetting)),
+	hiding(redact.Fields{Value: true}, write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting", changeSetting)),
 	write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting", deleteSetting),
 	deleteSeveral("/system/setting", "system.setting.delete", "Delete settings", deleteSetting),
-	hiding(SecretFields{Values: true}, write("PUT", "/system/setting", "system.setting.save", "Save setting values", saveSettings)),
+	hiding(redact.Fields{Values: true}, write("PUT", "/system/setting", "system.setting.save", "Save setting values", saveSettings)),
 	write("POST", "/system/setting/refresh", "system.setting.refresh", "Rebuild the settings cache", refreshSettings),
 	withETag(read("/system/setting-value", "system.setting.query", "Get setting values", settingValues)),
 	read("/system/setting-builtin", "system.setting.query", "List built-in settings", builtinSettings),

@@ -1,4 +1,4 @@
-package server
+package redact
 
 import (
 	"net/http"
@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"reeve/store"
 )
 
 const (
@@ -15,36 +17,42 @@ const (
 	someJWT   = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln-_"
 )
 
+func TestMaskIsThatOfSettings(t *testing.T) {
+	if hidden != store.SecretMask {
+		t.Errorf("hidden is %q, want %q", hidden, store.SecretMask)
+	}
+}
+
 func TestSecretName(t *testing.T) {
 	secret := `password old_password oldPassword PASSWORD passwd db_passwd passphrase pwd userPwd secret client-secret token userToken rv_token
 		tokens Authorization Proxy-Authorization Cookie set-cookie credentials apikey api_key api-key apiKey APIKey x-api-key X_API_Key access.key accessKey
 		signature private private_key key Key KEY keys signing_key signingKey SSHKey user.key key1 filter[key] otp otpCode OTPs totp pin PINs pass
 		auth x-auth hash salt paſſword pass` + "\u200b" + `word acceſſKey`
 	for name := range strings.FieldsSeq(secret) {
-		if !secretName(name) {
+		if !IsSecret(name) {
 			t.Errorf("%s is not secret", name)
 		}
 	}
 	for _, name := range []string{"pass word", "p.a.s.s.w.o.r.d", "pass\x00word", "\u212aey", "a key", strings.Repeat("x", 1<<20) + "_key"} {
-		if !secretName(name) {
+		if !IsSecret(name) {
 			t.Errorf("%.20q is not secret", name)
 		}
 	}
 	plain := `keywordSearch keyword monkey turkeyName option options passport compass author spinner pinned opinion hashtag salted code session
 		session_id id username email values name status created_at[] sorter filter page pageSize sex describe topics`
 	for name := range strings.FieldsSeq(plain) {
-		if secretName(name) {
+		if IsSecret(name) {
 			t.Errorf("%s is secret", name)
 		}
 	}
-	if secretName("") || secretName("\xff\xfe") {
+	if IsSecret("") || IsSecret("\xff\xfe") {
 		t.Error("a name without letters is secret")
 	}
 }
 
 func TestRedactHeader(t *testing.T) {
-	r := &redactor{}
-	got := r.header(http.Header{
+	r := &Redactor{}
+	got := r.Header(http.Header{
 		"User-Agent":      {"curl/8 " + someToken + " x"},
 		"accept":          {"text/html", "*/*"},
 		"Accept-Language": {strings.Repeat("é", 200)},
@@ -63,7 +71,7 @@ func TestRedactHeader(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	text := r.text("user me, opensesame, bWU6b3BlbnNlc2FtZQ==, 0123456789, 0a1b2c3d4e, dark, unknown")
+	text := r.Text("user me, opensesame, bWU6b3BlbnNlc2FtZQ==, 0123456789, 0a1b2c3d4e, dark, unknown")
 	if want := "user me, ******, ******, ******, ******, dark, unknown"; text != want {
 		t.Errorf("the text is %s", text)
 	}
@@ -77,7 +85,7 @@ func TestRedactReferer(t *testing.T) {
 		"mailto:password":           hidden,
 		"http://h/api/token/abc/ok": "http://h/api/token/******/ok",
 	} {
-		if got := (&redactor{}).header(http.Header{"Referer": {referer}})["Referer"]; got != want {
+		if got := (&Redactor{}).Header(http.Header{"Referer": {referer}})["Referer"]; got != want {
 			t.Errorf("%s is kept as %s", referer, got)
 		}
 	}
@@ -109,26 +117,26 @@ func TestRedactURI(t *testing.T) {
 		{"too long", "", "/", "q=" + strings.Repeat("x", 2000), "/?q=" + strings.Repeat("x", 1017) + "…"},
 	}
 	for _, test := range tests {
-		if got := (&redactor{}).uri(test.pattern, test.path, test.query, SecretFields{}); got != test.want {
+		if got := (&Redactor{}).URI(test.pattern, test.path, test.query, Fields{}); got != test.want {
 			t.Errorf("%s: %s", test.name, got)
 		}
 	}
-	if got := (&redactor{}).uri("/admin/login", "/admin/login", "username=x", SecretFields{Usernames: true}); got != "/admin/login?******" {
+	if got := (&Redactor{}).URI("/admin/login", "/admin/login", "username=x", Fields{Usernames: true}); got != "/admin/login?******" {
 		t.Errorf("the query of a sign-in: %s", got)
 	}
 }
 
 func TestRedactBody(t *testing.T) {
-	none, save, define, change := SecretFields{}, SecretFields{Values: true}, SecretFields{Value: true}, SecretFields{Value: true}
+	none, save, define, change := Fields{}, Fields{Values: true}, Fields{Value: true}, Fields{Value: true}
 	tests := []struct {
 		name       string
-		hide       SecretFields
+		hide       Fields
 		body, want string
 	}{
 		{"nothing", none, "", ""},
 		{"a plain object", none, ` { "a" : [ 1 , -2.50e+999 , true , null , "x" ] , "b" : { } } `, `{"a":[1,-2.50e+999,true,null,"x"],"b":{}}`},
-		{"a password", SecretFields{Usernames: true}, `{"username":"me","password":"x"}`, `{"username":"******","password":"******"}`},
-		{"a user name that is not one", SecretFields{Usernames: true}, `{"UserName":["x"]}`, `{"UserName":"******"}`},
+		{"a password", Fields{Usernames: true}, `{"username":"me","password":"x"}`, `{"username":"******","password":"******"}`},
+		{"a user name that is not one", Fields{Usernames: true}, `{"UserName":["x"]}`, `{"UserName":"******"}`},
 		{"a user name where it is one", none, `{"username":"me"}`, `{"username":"me"}`},
 		{"any type", none, `{"pin":1,"key":null,"pass":[{"a":"]}"},"b"],"token":{"c":[]},"otp":true,"z":1}`, `{"pin":"******","key":"******","pass":"******","token":"******","otp":"******","z":1}`},
 		{"at any depth", none, `{"l":[[{"a":{"b":[{"key":"x","c":1}]}}]]}`, `{"l":[[{"a":{"b":[{"key":"******","c":1}]}}]]}`},
@@ -154,31 +162,31 @@ func TestRedactBody(t *testing.T) {
 		{"a setting changed", change, `{"values":"x","options":[{"label":"a","value":"b"}]}`, `{"values":"******","options":[{"label":"a","value":"b"}]}`},
 	}
 	for _, test := range tests {
-		r := &redactor{secretSetting: func(name string) bool { return name == "mail.dsn" }}
-		if got := r.body("application/json", []byte(test.body), true, test.hide); got != test.want {
+		r := &Redactor{IsSecretSetting: func(name string) bool { return name == "mail.dsn" }}
+		if got := r.Body("application/json", []byte(test.body), true, test.hide); got != test.want {
 			t.Errorf("%s: %s", test.name, got)
 		}
 	}
-	r := &redactor{}
-	if got := r.body("application/json; charset=utf-8", []byte(`{"values":{"a.b":1}}`), true, save); got != `{"values":{"a.b":"******"}}` {
+	r := &Redactor{}
+	if got := r.Body("application/json; charset=utf-8", []byte(`{"values":{"a.b":1}}`), true, save); got != `{"values":{"a.b":"******"}}` {
 		t.Errorf("without knowing the settings: %s", got)
 	}
-	if got := r.body("text/plain", []byte(`{"a":1}`), true, SecretFields{}); got != "(not JSON, 7 bytes)" {
+	if got := r.Body("text/plain", []byte(`{"a":1}`), true, Fields{}); got != "(not JSON, 7 bytes)" {
 		t.Errorf("a text: %s", got)
 	}
-	if got := r.body("application/json", []byte(`{"a":1}`), false, SecretFields{}); got != "(not read to its end, 7 bytes)" {
+	if got := r.Body("application/json", []byte(`{"a":1}`), false, Fields{}); got != "(not read to its end, 7 bytes)" {
 		t.Errorf("half a body: %s", got)
 	}
 }
 
 func TestRedactBodyIsBounded(t *testing.T) {
-	r := &redactor{}
+	r := &Redactor{}
 	long := `{"a":"` + strings.Repeat("é", 1<<12) + `","password":"after-the-cut"}`
-	got := r.body("application/json", []byte(long), true, SecretFields{})
+	got := r.Body("application/json", []byte(long), true, Fields{})
 	if len(got) > keptBody || !utf8.ValidString(got) || !strings.HasSuffix(got, "é… (cut, 8227 bytes)") {
 		t.Errorf("%d bytes that end with %s", len(got), got[max(0, len(got)-40):])
 	}
-	if got := r.text("no after-the-cut here"); got != "no ****** here" {
+	if got := r.Text("no after-the-cut here"); got != "no ****** here" {
 		t.Errorf("a secret behind the cut is not remembered: %s", got)
 	}
 	n := 1 << 20
@@ -196,7 +204,7 @@ func TestRedactBodyIsBounded(t *testing.T) {
 		"capitals":         `{"` + strings.Repeat("Aa", n/2) + `":1}`,
 	} {
 		start := time.Now()
-		got := (&redactor{}).body("application/json", []byte(body), true, SecretFields{})
+		got := (&Redactor{}).Body("application/json", []byte(body), true, Fields{})
 		if took := time.Since(start); took > 5*time.Second {
 			t.Errorf("%s take %v", name, took)
 		} else {
@@ -210,8 +218,8 @@ func TestRedactBodyIsBounded(t *testing.T) {
 
 func TestRedactText(t *testing.T) {
 	const value = `p<w"d\é/1%`
-	r := &redactor{}
-	r.body("application/json", []byte(`{"password":"p\u003cw\"d\\é\/1%","pin":123,"key":["abcdef",4711.0],"token":"cdefgh","hash":{"inside":true},"otp":"abab"}`), true, SecretFields{})
+	r := &Redactor{}
+	r.Body("application/json", []byte(`{"password":"p\u003cw\"d\\é\/1%","pin":123,"key":["abcdef",4711.0],"token":"cdefgh","hash":{"inside":true},"otp":"abab"}`), true, Fields{})
 	tests := []struct{ name, text, want string }{
 		{"nothing", "", ""},
 		{"nothing hidden", "all is well, 123 true", "all is well, 123 true"},
@@ -235,14 +243,14 @@ func TestRedactText(t *testing.T) {
 		{"too long", strings.Repeat("x", maxText+1), hidden},
 	}
 	for _, test := range tests {
-		if got := r.text(test.text); got != test.want {
+		if got := r.Text(test.text); got != test.want {
 			t.Errorf("%s: %s", test.name, got)
 		}
 	}
 	for i := range maxFound {
 		r.remember(strings.Repeat("x", 4+i))
 	}
-	if got := r.text("all is well"); got != hidden {
+	if got := r.Text("all is well"); got != hidden {
 		t.Errorf("with too many secrets to look for: %s", got)
 	}
 }
@@ -253,7 +261,7 @@ func BenchmarkRedactBody(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		(&redactor{}).body("application/json", body, true, SecretFields{})
+		(&Redactor{}).Body("application/json", body, true, Fields{})
 	}
 }
 
@@ -264,8 +272,8 @@ func BenchmarkRedactHeaderAndURI(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		r := &redactor{}
-		r.header(h)
-		r.uri("/admin/list", "/admin/list", `page=1&pageSize=20&filter=%7B%22status%22%3A%5B%221%22%5D%7D`, SecretFields{})
+		r := &Redactor{}
+		r.Header(h)
+		r.URI("/admin/list", "/admin/list", `page=1&pageSize=20&filter=%7B%22status%22%3A%5B%221%22%5D%7D`, Fields{})
 	}
 }

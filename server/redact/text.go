@@ -1,4 +1,4 @@
-package server
+package redact
 
 import (
 	"cmp"
@@ -8,12 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"reeve/store"
 )
 
-// hidden stands for a value that is not kept; the same mask as for settings.
-const hidden = store.SecretMask
+// hidden replaces a secret. It is store.SecretMask, which clients already know from settings.
+const hidden = "******"
 
 const (
 	shortestFound = 4        // bytes of a value that is looked for in texts; shorter ones are everywhere
@@ -23,7 +21,7 @@ const (
 )
 
 // remember keeps a hidden value, so that text can find it.
-func (r *redactor) remember(value string) {
+func (r *Redactor) remember(value string) {
 	if r.tooMany || len(value) < shortestFound || value == hidden || slices.Contains(r.found, value) {
 		return
 	}
@@ -35,10 +33,10 @@ func (r *redactor) remember(value string) {
 	r.bytes += len(value)
 }
 
-// text takes out of a text about the request, an error for one, every value that
+// Text takes out of a text about the request, an error for one, every value that
 // was hidden so far, as it was sent and as JSON, Go and URLs spell it, and what is
 // a secret by its looks.
-func (r *redactor) text(s string) string {
+func (r *Redactor) Text(s string) string {
 	if s == "" {
 		return ""
 	}
@@ -47,7 +45,7 @@ func (r *redactor) text(s string) string {
 	}
 	spans := tokenSpans(s)
 	for _, value := range r.found {
-		for _, spelled := range spellings(value) {
+		for _, spelled := range Spellings(value) {
 			spans = append(spans, places(s, spelled)...)
 		}
 	}
@@ -70,8 +68,8 @@ func places(s, part string) (spans []span) {
 	}
 }
 
-// spellings are the ways in which a value can stand in a text.
-func spellings(value string) []string {
+// Spellings are the ways in which a value can stand in a text.
+func Spellings(value string) []string {
 	all := []string{value, strings.ToValidUTF8(value, "\uFFFD"), url.QueryEscape(value), url.PathEscape(value)}
 	quoted := []string{strconv.Quote(value), strconv.QuoteToASCII(value)}
 	var plain strings.Builder

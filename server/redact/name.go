@@ -1,4 +1,4 @@
-package server
+package redact
 
 import (
 	"slices"
@@ -19,10 +19,10 @@ var secretParts = []string{
 // which names dictionaries, and session, whose number opens nothing.
 var secretWords = []string{"key", "otp", "totp", "pin", "pass", "auth", "hash", "salt", "jwt", "pw", "sig"}
 
-// secretName tells by its name whether a field, parameter or header is a secret.
+// IsSecret tells by its name whether a field, parameter or header is a secret.
 // When in doubt it is: a hidden sort key costs a look at the source, a password
 // that is kept costs the house.
-func secretName(name string) bool {
+func IsSecret(name string) bool {
 	var space [64]byte
 	letters := space[:0]  // of the name, in lower case, nothing between them
 	fine, coarse := 0, 0  // where the word began; coarse takes PINs for one, fine APIKey for two

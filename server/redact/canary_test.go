@@ -1,4 +1,4 @@
-package server
+package redact
 
 import (
 	"encoding/json"
@@ -78,7 +78,7 @@ func (c *canaries) plainKey() string {
 	return c.pick("name", "values", "monkey", "option", "keywordSearch", "code", "status", "passport", "a", "", "é", `\"`) + strconv.Itoa(c.IntN(100))
 }
 
-// text spells a JSON string in one of many ways.
+// Text spells a JSON string in one of many ways.
 func (c *canaries) text(s string) string {
 	var b strings.Builder
 	how := c.IntN(4)
@@ -89,7 +89,7 @@ func (c *canaries) text(s string) string {
 		case r == '/' && how == 1:
 			b.WriteString(`\/`)
 		default:
-			quoted := encodeJSONText(string(r))
+			quoted := quote(string(r))
 			b.WriteString(quoted[1 : len(quoted)-1])
 		}
 	}
@@ -199,12 +199,12 @@ func TestRedactedRequestsHaveNoCanary(t *testing.T) {
 	hiddenValues, kept := 0, 0
 	for seed := range uint64(size(1000, 10_000, 500_000)) {
 		c := &canaries{Rand: rand.New(rand.NewPCG(seed, 1))}
-		r := &redactor{}
+		r := &Redactor{}
 		body := c.object(4, false)
 		if !json.Valid([]byte(body)) {
 			t.Fatalf("seed %d: the test's body is not JSON: %s", seed, body)
 		}
-		out := r.body("application/json", []byte(body), true, SecretFields{})
+		out := r.Body("application/json", []byte(body), true, Fields{})
 		if !strings.Contains(out, " (cut, ") {
 			if !json.Valid([]byte(out)) {
 				t.Fatalf("seed %d: not JSON: %s", seed, out)
@@ -218,8 +218,8 @@ func TestRedactedRequestsHaveNoCanary(t *testing.T) {
 		}
 		c.plain = nil
 		query, h := c.query(), c.header()
-		uri := r.uri("/media/:key", "/media/"+c.hideSegment(), query, SecretFields{})
-		header := r.header(h)
+		uri := r.URI("/media/:key", "/media/"+c.hideSegment(), query, Fields{})
+		header := r.Header(h)
 		if whole := undone(uri + fmt.Sprint(header)); len(uri) < keptURI {
 			for _, plain := range c.plain {
 				kept++
@@ -237,8 +237,8 @@ func TestRedactedRequestsHaveNoCanary(t *testing.T) {
 		c.check(t, fmt.Sprintf("seed %d: the header", seed), fmt.Sprint(header), fmt.Sprint(h))
 		for _, value := range c.values {
 			quoted, _ := json.Marshal(value)
-			text := strings.Join([]string{"bad " + value, string(quoted), encodeJSONText(value), fmt.Sprintf("%q %+q", value, value), url.QueryEscape(value), url.PathEscape(value), "end"}, c.pick(" ", ",", ""))
-			got := r.text(text)
+			text := strings.Join([]string{"bad " + value, string(quoted), quote(value), fmt.Sprintf("%q %+q", value, value), url.QueryEscape(value), url.PathEscape(value), "end"}, c.pick(" ", ",", ""))
+			got := r.Text(text)
 			c.check(t, fmt.Sprintf("seed %d: the text", seed), got, text)
 			if !strings.HasPrefix(got, "bad ") || !strings.HasSuffix(got, "end") {
 				t.Fatalf("seed %d: too much of the text is hidden: %s", seed, got)
@@ -261,10 +261,10 @@ func FuzzRedact(f *testing.F) {
 	f.Add(`["\ud800",-0e-0,"\u0000"]`, "a;b", "/\xff", someToken+" "+someJWT+" a://b:c@d")
 	f.Fuzz(func(t *testing.T, body, query, path, text string) {
 		const secret = `Zq7"secret\of/ours`
-		for pattern, hide := range map[string]SecretFields{"": {}, "/media/:key": {}, "/system/setting": {Values: true}, "/system/setting/:id": {Value: true}} {
-			r := &redactor{secretSetting: func(name string) bool { return len(name)%2 == 0 }}
-			kept := r.body("application/json", []byte(body), true, hide)
-			again := (&redactor{secretSetting: r.secretSetting}).body("application/json", []byte(kept), true, hide)
+		for pattern, hide := range map[string]Fields{"": {}, "/media/:key": {}, "/system/setting": {Values: true}, "/system/setting/:id": {Value: true}} {
+			r := &Redactor{IsSecretSetting: func(name string) bool { return len(name)%2 == 0 }}
+			kept := r.Body("application/json", []byte(body), true, hide)
+			again := (&Redactor{IsSecretSetting: r.IsSecretSetting}).Body("application/json", []byte(kept), true, hide)
 			if json.Valid([]byte(kept)) && again != kept {
 				t.Errorf("redacted twice, %s becomes %s", kept, again)
 			}
@@ -272,12 +272,12 @@ func FuzzRedact(f *testing.F) {
 				t.Errorf("%s is kept as %s", body, kept)
 			}
 			r.remember(secret)
-			around := `{"a":` + kept + `,"key":` + encodeJSONText(secret) + `}`
-			if out := r.body("application/json", []byte(around), true, hide); strings.Contains(undone(out), secret) {
+			around := `{"a":` + kept + `,"key":` + quote(secret) + `}`
+			if out := r.Body("application/json", []byte(around), true, hide); strings.Contains(undone(out), secret) {
 				t.Errorf("a secret is kept: %s", out)
 			}
-			uri, header := r.uri(pattern, path, query, hide), r.header(http.Header{"User-Agent": {text}, "Referer": {text}, "Cookie": {text}})
-			said := r.text(text + secret + text + url.QueryEscape(secret))
+			uri, header := r.URI(pattern, path, query, hide), r.Header(http.Header{"User-Agent": {text}, "Referer": {text}, "Cookie": {text}})
+			said := r.Text(text + secret + text + url.QueryEscape(secret))
 			if strings.Contains(undone(said), "Zq7") && !strings.Contains(undone(text), "Zq7") {
 				t.Errorf("a secret is said: %s", said)
 			}

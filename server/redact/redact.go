@@ -1,4 +1,20 @@
-package server
+// Package redact removes secrets from what monitoring and logs keep of a request: its
+// URL, headers, JSON body, and error texts that may quote them.
+//
+// Create one Redactor per request. Redact the URI, headers and body first: each hidden
+// value is remembered, so that Text can then remove it from error messages in any of its
+// Spellings. A value is hidden because IsSecret recognizes the name of its field, parameter
+// or header, because the route declares it (Fields), because IsSecretSetting says so, or
+// because it looks like a token. When in doubt it is hidden.
+//
+// Every result is valid UTF-8, is bounded in length, and does not change when it is
+// redacted again.
+//
+//	r := redact.Redactor{IsSecretSetting: isSecret}
+//	uri := r.URI("/media/:key", req.URL.Path, req.URL.RawQuery, redact.Fields{})
+//	payload := r.Body(req.Header.Get("Content-Type"), body, true, redact.Fields{Usernames: true})
+//	message := r.Text(err.Error())
+package redact
 
 import (
 	"encoding/json"
@@ -9,15 +25,15 @@ import (
 	"strings"
 )
 
-// What is kept of a request, in bytes.
+// Maximum lengths of what is kept, in bytes.
 const (
 	keptHeader = 256
 	keptURI    = 1 << 10
 	keptBody   = 4 << 10
 )
 
-// keptHeaders are the only headers that are kept: a name that nobody thought of
-// may stand for a credential.
+// keptHeaders are the headers that are kept. Others are dropped: any of them may carry a
+// credential.
 var keptHeaders = map[string]bool{
 	"Accept": true, "Accept-Encoding": true, "Accept-Language": true, "Cache-Control": true, "Content-Encoding": true,
 	"Content-Length": true, "Content-Type": true, "If-Match": true, "If-Modified-Since": true, "If-None-Match": true,
@@ -25,30 +41,26 @@ var keptHeaders = map[string]bool{
 	"User-Agent": true, "X-Forwarded-For": true, "X-Forwarded-Proto": true, "X-Request-Id": true, "X-Requested-With": true,
 }
 
-// redactor takes the secrets out of what is kept of one request, and remembers
-// them, so that text can take them out of errors too. Secrets are what has the name
-// of one (see secretName), the values of secret settings, and what looks like a
-// token wherever it stands. It hides rather too much than too little. It is not
-// safe for use by two goroutines.
-type redactor struct {
-	// secretSetting tells whether the setting "group.key" is a secret; it should say
-	// so too of one that does not exist, whose name may be a secret's, misspelled.
-	// Without it every value of a setting is hidden.
-	secretSetting func(name string) bool
+// Redactor redacts one request. It is not safe for concurrent use.
+type Redactor struct {
+	// IsSecretSetting reports whether the setting "group.key" is a secret. It should
+	// report true for an unknown name, which may be that of a secret, misspelled. If it
+	// is nil, all values of settings are hidden.
+	IsSecretSetting func(name string) bool
 
-	found   []string // values that were hidden, as they were meant and as they were sent
-	bytes   int      // of found
-	tooMany bool     // values to remember them all
+	found   []string // hidden values, decoded and as they were sent
+	bytes   int      // length of found together
+	tooMany bool     // more values than maxFound; Text hides everything
 }
 
-// header returns the kept headers by their canonical names. Of the others, those
+// Header returns the kept headers by their canonical names. Of the others, those
 // with secret names are remembered.
-func (r *redactor) header(h http.Header) map[string]string {
+func (r *Redactor) Header(h http.Header) map[string]string {
 	kept := make(map[string]string, len(h))
 	for name, values := range h {
 		name = http.CanonicalHeaderKey(name)
 		if !keptHeaders[name] {
-			if secretName(name) {
+			if IsSecret(name) {
 				r.rememberHeader(values)
 			}
 			continue
@@ -67,7 +79,7 @@ func (r *redactor) header(h http.Header) map[string]string {
 
 // rememberHeader remembers credentials whole, and what they are made of: the token
 // after its scheme, the values of cookies.
-func (r *redactor) rememberHeader(values []string) {
+func (r *Redactor) rememberHeader(values []string) {
 	const scheme = 8 // bytes; shorter parts are words like Bearer
 	for _, value := range values {
 		r.remember(value)
@@ -83,18 +95,18 @@ func (r *redactor) rememberHeader(values []string) {
 }
 
 // referer keeps where a request came from without the user, query and fragment.
-func (r *redactor) referer(value string) string {
+func (r *Redactor) referer(value string) string {
 	u, err := url.Parse(value)
 	if err != nil || u.Opaque != "" {
 		return hidden
 	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() + r.path("", u.Path)
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() + r.Path("", u.Path)
 }
 
-// uri returns the path and the query of a request for a route, whose pattern is like
+// URI returns the path and the query of a request for a route, whose pattern is like
 // "/media/:key", or "" for none.
-func (r *redactor) uri(pattern, path, rawQuery string, hide SecretFields) string {
-	s := r.path(pattern, path)
+func (r *Redactor) URI(pattern, path, rawQuery string, hide Fields) string {
+	s := r.Path(pattern, path)
 	if rawQuery != "" {
 		query := r.query(rawQuery)
 		if hide.Usernames {
@@ -105,19 +117,19 @@ func (r *redactor) uri(pattern, path, rawQuery string, hide SecretFields) string
 	return shorten(s, keptURI)
 }
 
-// path hides what stands in the place of a secret parameter. A path of no route
+// Path hides what stands in the place of a secret parameter. A path of no route
 // may be that of one, mistyped: there what follows a secret name is hidden, and
 // what is as long as a key.
-func (r *redactor) path(pattern, path string) string {
+func (r *Redactor) Path(pattern, path string) string {
 	const longest = 24 // bytes of a segment that is no key
 	names := strings.Split(pattern, "/")
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
 		var secret bool
 		if pattern == "" {
-			secret = len(segment) > longest || i > 0 && secretName(segments[i-1])
+			secret = len(segment) > longest || i > 0 && IsSecret(segments[i-1])
 		} else if i < len(names) && strings.HasPrefix(names[i], ":") {
-			secret = secretName(names[i])
+			secret = IsSecret(names[i])
 		}
 		if secret && segment != "" {
 			r.remember(segment)
@@ -131,7 +143,7 @@ func (r *redactor) path(pattern, path string) string {
 
 // query hides the values of secret parameters, also inside of values that are
 // JSON. What cannot be read is hidden whole.
-func (r *redactor) query(raw string) string {
+func (r *Redactor) query(raw string) string {
 	if strings.Contains(raw, ";") { // net/url takes it for a mistake, others for an &
 		return hidden
 	}
@@ -158,11 +170,11 @@ func (r *redactor) query(raw string) string {
 	return strings.Join(parts, "&")
 }
 
-func (r *redactor) parameter(name, value string) string {
-	if secretName(name) {
+func (r *Redactor) parameter(name, value string) string {
+	if IsSecret(name) {
 		return hidden
 	}
-	if redacted, is := r.textJSON(value, SecretFields{}, keptURI, 0); is {
+	if redacted, is := r.textJSON(value, Fields{}, keptURI, 0); is {
 		return redacted
 	}
 	return clean(value)
@@ -173,9 +185,9 @@ func escape(s string, spell func(string) string) string {
 	return strings.ReplaceAll(spell(strings.ToValidUTF8(s, "\uFFFD")), "%2A", "*")
 }
 
-// body returns what is kept of the body of a request: JSON without its secrets, or a note
+// Body returns what is kept of the body of a request: JSON without its secrets, or a note
 // of what it was. whole is false when raw is not all of it.
-func (r *redactor) body(contentType string, raw []byte, whole bool, hide SecretFields) string {
+func (r *Redactor) Body(contentType string, raw []byte, whole bool, hide Fields) string {
 	if len(raw) == 0 && whole {
 		return ""
 	}
@@ -203,6 +215,6 @@ func (r *redactor) body(contentType string, raw []byte, whole bool, hide SecretF
 
 // secretValue tells whether the value of the setting "group.key" is a secret. Its
 // group has no say: the settings of a group auth are not all secrets.
-func (r *redactor) secretValue(setting string) bool {
-	return r.secretSetting == nil || r.secretSetting(setting) || secretName(setting[strings.LastIndexByte(setting, '.')+1:])
+func (r *Redactor) secretValue(setting string) bool {
+	return r.IsSecretSetting == nil || r.IsSecretSetting(setting) || IsSecret(setting[strings.LastIndexByte(setting, '.')+1:])
 }

@@ -1,4 +1,4 @@
-package server
+package redact
 
 import (
 	"encoding/json"
@@ -10,9 +10,9 @@ import (
 // hidden whole. Each level reads its bytes once more.
 const maxInside = 3
 
-// SecretFields are the fields of a route's input that are secret although secretName does
-// not say so.
-type SecretFields struct {
+// Fields declares which fields of a route's input are hidden in addition to those that
+// IsSecret recognizes.
+type Fields struct {
 	Value     bool // "values" is the value of a setting, which may be a secret one
 	Values    bool // "values" is an object whose keys are names of settings
 	Usernames bool // "username" and the query: people type passwords there by mistake
@@ -22,8 +22,8 @@ type SecretFields struct {
 // stack, one byte a level, and reads every byte once, or once more for each level
 // of JSON in strings. Keys given twice are two keys here.
 type jsonWalk struct {
-	hide   SecretFields
-	r      *redactor
+	hide   Fields
+	r      *Redactor
 	in     string
 	at     int    // in in
 	out    []byte // at most limit bytes and one token; what comes after is read for its secrets only
@@ -40,7 +40,7 @@ const (
 
 // json redacts a JSON text; ok is false if it is none, or nested so deep that
 // encoding/json does not read it. More than limit bytes need not be answered.
-func (r *redactor) json(text string, hide SecretFields, limit, inside int) (out string, ok bool) {
+func (r *Redactor) json(text string, hide Fields, limit, inside int) (out string, ok bool) {
 	if !json.Valid([]byte(text)) {
 		return "", false
 	}
@@ -95,7 +95,7 @@ func (w *jsonWalk) emit(token string) {
 // it is an object of settings: then a key comes next.
 func (w *jsonWalk) member() (opened bool) {
 	raw := w.token()
-	name := decodeJSONText(raw)
+	name := Unquote(raw)
 	w.emit(w.plain(raw, name))
 	w.skipTo(':')
 	w.emit(":")
@@ -118,7 +118,7 @@ func (w *jsonWalk) secret(name string) bool {
 	if w.frames[len(w.frames)-1] == inSettings {
 		return w.r.secretValue(name)
 	}
-	return secretName(name)
+	return IsSecret(name)
 }
 
 // hideValue reads a whole value and remembers every text and number in it.
@@ -137,7 +137,7 @@ func (w *jsonWalk) hideValue() {
 			w.at++
 		case '"':
 			raw := w.token()
-			w.r.remember(decodeJSONText(raw))
+			w.r.remember(Unquote(raw))
 			w.r.remember(raw[1 : len(raw)-1])
 		default:
 			if scalar := w.token(); !letter(scalar[0]) { // true, false and null are no secrets
@@ -178,9 +178,9 @@ func (w *jsonWalk) skipSpace() { w.at += run(w.in[w.at:], jsonSpace) }
 
 func jsonSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// text redacts a string, which may have JSON in it.
+// Text redacts a string, which may have JSON in it.
 func (w *jsonWalk) text(raw string) string {
-	text := decodeJSONText(raw)
+	text := Unquote(raw)
 	switch redacted, is := w.r.textJSON(text, w.hide, w.limit, w.inside+1); {
 	case !is:
 		return w.plain(raw, text)
@@ -189,7 +189,7 @@ func (w *jsonWalk) text(raw string) string {
 		w.r.remember(raw[1 : len(raw)-1])
 		fallthrough
 	default:
-		return encodeJSONText(redacted)
+		return quote(redacted)
 	}
 }
 
@@ -197,14 +197,14 @@ func (w *jsonWalk) text(raw string) string {
 // written if nothing was found.
 func (w *jsonWalk) plain(raw, text string) string {
 	if spans := tokenSpans(text); len(spans) > 0 {
-		return encodeJSONText(hide(text, spans))
+		return quote(hide(text, spans))
 	}
 	return raw
 }
 
 // textJSON redacts a text that is JSON, or looks like it and is hidden whole.
 // "[draft]" is neither.
-func (r *redactor) textJSON(text string, hide SecretFields, limit, inside int) (redacted string, is bool) {
+func (r *Redactor) textJSON(text string, hide Fields, limit, inside int) (redacted string, is bool) {
 	rest := text[run(text, jsonSpace):]
 	if rest == "" || !strings.ContainsRune(`{["`, rune(rest[0])) {
 		return "", false
@@ -221,8 +221,8 @@ func (r *redactor) textJSON(text string, hide SecretFields, limit, inside int) (
 	return hidden, looks
 }
 
-// decodeJSONText decodes a valid JSON string.
-func decodeJSONText(raw string) string {
+// Unquote decodes a valid JSON string.
+func Unquote(raw string) string {
 	inner := raw[1 : len(raw)-1]
 	if strings.IndexByte(inner, '\\') < 0 && utf8.ValidString(inner) {
 		return inner
@@ -234,7 +234,7 @@ func decodeJSONText(raw string) string {
 	return text
 }
 
-func encodeJSONText(text string) string {
+func quote(text string) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
