@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"reeve/server/picture"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -174,7 +175,7 @@ func (req *Request) sendFile(w http.ResponseWriter, f *store.File, thumb string,
 
 func (req *Request) contentOf(f *store.File, thumb string, public bool) (*content, error) {
 	if public && publishable(f) != nil { // it was made public by an older version
-		return nil, errUncut
+		return nil, picture.ErrNotCleanable
 	}
 	if thumb != "" {
 		return req.thumb(f, thumb)
@@ -184,7 +185,7 @@ func (req *Request) contentOf(f *store.File, thumb string, public bool) (*conten
 		return nil, err
 	}
 	c := &content{src: blob, etag: f.Digest.String(), media: f.MIME, name: f.Name}
-	if public && f.Kind == store.ImageFile && cleaners[bareMedia(f)] != nil {
+	if public && f.Kind == store.ImageFile && picture.CanClean(bareMedia(f)) {
 		c.src, err = req.cleaned(f, blob)
 		c.etag += "-public" // not the tag of the file as it was uploaded
 	}

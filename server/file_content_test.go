@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/picture/picturetest"
 	"reeve/store"
 )
 
@@ -139,12 +140,12 @@ func TestAnEmptyFileIsDownloaded(t *testing.T) {
 // else, made once and gone with the bytes.
 func TestThumbs(t *testing.T) {
 	in := start(t)
-	picture := in.keep("owner", "x.txt", string(asPNG(t, quarters(900, 450, red, lime, blue, white))))
+	picture := in.keep("owner", "x.txt", string(picturetest.PNG(t, picturetest.Quarters(900, 450, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))))
 	text := in.keep("owner", "x.png", "words")
 	for size, want := range map[string][2]int{"64x64": {64, 32}, "200x200": {200, 100}, "400x400": {400, 200}, "800x800": {800, 400}} {
 		url := contentURL(picture.ID) + "?thumb=" + size
 		first := in.ok("GET", url, "", "owner")
-		small := checkShrunk(t, []byte(first.Body), first.Header.Get("Content-Type"), want[0], want[1])
+		small := picturetest.Decode(t, []byte(first.Body), first.Header.Get("Content-Type"), want[0], want[1])
 		if b := small.Bounds(); b.Dx() != want[0] || b.Dy() != want[1] {
 			t.Errorf("%s: %v", size, b)
 		}

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/binary"
 	"fmt"
+	"reeve/server/picture/picturetest"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ func (a *reply) safe(inline bool) {
 	if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Security-Policy") != "default-src 'none'; frame-ancestors 'none'; sandbox" || inline != (kind == "inline") || !inline && kind != "attachment" {
 		a.t.Errorf("%s: %v", a.sent, h)
 	}
-	if media := h.Get("Content-Type"); inline && media != pngMediaType && media != jpegMediaType {
+	if media := h.Get("Content-Type"); inline && media != "image/png" && media != "image/jpeg" {
 		a.t.Errorf("%s: %s is shown", a.sent, media)
 	}
 }
@@ -26,7 +27,7 @@ func (a *reply) safe(inline bool) {
 // they go out.
 func TestHostileFilesAreNeverShown(t *testing.T) {
 	in := start(t)
-	picture := quarters(64, 32, red, lime, blue, white)
+	picture := picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
 	script := "<script>alert(1)</script>"
 	for name, c := range map[string]struct {
 		body, media string
@@ -39,10 +40,10 @@ func TestHostileFilesAreNeverShown(t *testing.T) {
 		"script":           {"#!/usr/bin/env node\nalert(1)", "", false},
 		"PDF and HTML":     {documentPDF + "<html>" + script + "</html>", "application/pdf", false},
 		"GIF and script":   {"GIF89a/*\x00\x00\x00*/=1;alert(1)//", "image/gif", false},
-		"GIF with comment": {string(inGIF(asGIF(t, picture), joined([]byte{0x21, 0xFE}, gifBlocks([]byte(script))))), "image/gif", true},
-		"JPEG and HTML":    {string(inJPEG(asJPEG(t, picture), jpegSegment(0xFE, []byte("<html>"+script)))), "image/jpeg", true},
-		"PNG and ZIP":      {string(asPNG(t, picture)) + "PK\x03\x04" + script, "image/png", true},
-		"half a PNG":       {string(asPNG(t, picture)[:60]), "image/png", false},
+		"GIF with comment": {string(picturetest.InGIF(picturetest.GIF(t, picture), picturetest.Join([]byte{0x21, 0xFE}, picturetest.GIFBlocks([]byte(script))))), "image/gif", true},
+		"JPEG and HTML":    {string(picturetest.InJPEG(picturetest.JPEG(t, picture), picturetest.JPEGSegment(0xFE, []byte("<html>"+script)))), "image/jpeg", true},
+		"PNG and ZIP":      {string(picturetest.PNG(t, picture)) + "PK\x03\x04" + script, "image/png", true},
+		"half a PNG":       {string(picturetest.PNG(t, picture)[:60]), "image/png", false},
 		"empty":            {"", "", false},
 	} {
 		f := in.keep("owner", "photo.png", c.body, fieldPart("public", "1"))
@@ -82,7 +83,7 @@ func TestHostileFilesAreNeverShown(t *testing.T) {
 // TestSmallPicturesDoNotTellWhere theirs was taken, the file itself does.
 func TestSmallPicturesDoNotTellWhere(t *testing.T) {
 	in := start(t)
-	for name, data := range telling(t, quarters(64, 32, red, lime, blue, white), lossyWebP) {
+	for name, data := range picturetest.WithMetadata(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White), picturetest.LossyWebP) {
 		f := in.keep("owner", name, string(data))
 		var out avatarOut
 		in.send(in.multipart("/admin/avatar", strings.NewReader(multipartBody(filePart(name, string(data)))), "owner")).data(&out)
@@ -91,7 +92,7 @@ func TestSmallPicturesDoNotTellWhere(t *testing.T) {
 		}
 		for _, url := range []string{contentURL(f.ID) + "?thumb=64x64", out.AvatarURL} {
 			small := in.ok("GET", url, "", "owner").Body
-			for _, mark := range tell {
+			for _, mark := range picturetest.Metadata {
 				if strings.Contains(small, mark) {
 					t.Errorf("%s: %s has %q", name, url, mark)
 				}
@@ -103,12 +104,12 @@ func TestSmallPicturesDoNotTellWhere(t *testing.T) {
 // TestPixelBombsAreRefusedAtOnce: a file may be one, nobody unpacks it.
 func TestPixelBombsAreRefusedAtOnce(t *testing.T) {
 	in := start(t)
-	small := asJPEG(t, quarters(64, 32, red, lime, blue, white))
+	small := picturetest.JPEG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))
 	for name, data := range map[string][]byte{
-		"a png":  pngHeader(30_000, 30_000, 8, 6, 0),
-		"a jpeg": jpegSized(t, small, 65_000, 65_000),
-		"a gif":  joined(gifHeader(60_000, 60_000), gifFrame(0, 0, 60_000, 60_000, 2, 0x44, 1)),
-		"a webp": webpOf(webpCanvas(0, 16_000, 16_000), webpChunks(fixture(t, losslessWebP))),
+		"a png":  picturetest.PNGHeader(30_000, 30_000, 8, 6, 0),
+		"a jpeg": picturetest.JPEGSized(t, small, 65_000, 65_000),
+		"a gif":  picturetest.Join(picturetest.GIFHeader(60_000, 60_000), picturetest.GIFFrame(0, 0, 60_000, 60_000, 2, 0x44, 1)),
+		"a webp": picturetest.WebP(picturetest.WebPCanvas(0, 16_000, 16_000), picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LosslessWebP))),
 		"an end": binary.BigEndian.AppendUint32([]byte(imageHead), 13),
 	} {
 		begun := time.Now()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/picture/picturetest"
 	"reeve/store"
 )
 
@@ -82,10 +83,10 @@ func (in *instance) avatar(as, picture string) (out avatarOut) {
 func TestAvatars(t *testing.T) {
 	in := start(t)
 	clerk := in.clerk("clerk")
-	first := in.avatar("clerk", string(asPNG(t, quarters(600, 300, red, lime, blue, white))))
+	first := in.avatar("clerk", string(picturetest.PNG(t, picturetest.Quarters(600, 300, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))))
 	a := in.ok("GET", first.AvatarURL, "", "nobody")
 	a.safe(true)
-	if b := checkShrunk(t, []byte(a.Body), a.Header.Get("Content-Type"), 256, 128).Bounds(); b.Dx() != 256 || b.Dy() != 128 || a.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
+	if b := picturetest.Decode(t, []byte(a.Body), a.Header.Get("Content-Type"), 256, 128).Bounds(); b.Dx() != 256 || b.Dy() != 128 || a.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
 		t.Errorf("%v %v", b, a.Header)
 	}
 	in.call("GET", first.AvatarURL+"?thumb=64x64", "", "nobody").names(400, "thumb")
@@ -96,9 +97,9 @@ func TestAvatars(t *testing.T) {
 	if export := in.ok("GET", "/admin/list-export", "", "owner").Body; strings.Contains(export, "avatar") || strings.Contains(export, "/media/") {
 		t.Errorf("exported: %s", export)
 	}
-	in.avatar("owner", string(asPNG(t, quarters(600, 300, red, lime, blue, white)))) // the same bytes
+	in.avatar("owner", string(picturetest.PNG(t, picturetest.Quarters(600, 300, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)))) // the same bytes
 	in.swept(1)
-	second := in.avatar("clerk", string(asPNG(t, quarters(8, 8, white, lime, blue, red))))
+	second := in.avatar("clerk", string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.White, picturetest.Lime, picturetest.Blue, picturetest.Red))))
 	if second.AvatarID == first.AvatarID || second.AvatarURL == first.AvatarURL {
 		t.Errorf("%+v, then %+v", first, second)
 	}
@@ -113,7 +114,7 @@ func TestAvatars(t *testing.T) {
 // TestPicturesThatAreNoAvatar leave the one before as it is.
 func TestPicturesThatAreNoAvatar(t *testing.T) {
 	in := start(t)
-	picture := string(asPNG(t, quarters(8, 8, red, lime, blue, white)))
+	picture := string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)))
 	in.avatar("owner", picture)
 	before := in.dump()
 	for name, c := range map[string]struct {

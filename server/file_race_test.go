@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"reeve/server/picture/picturetest"
 	"reeve/store"
 )
 
@@ -88,7 +89,7 @@ func TestUploadsAndDeletionsAtOnce(t *testing.T) {
 func TestAvatarsChangeWhileTheyAreRead(t *testing.T) {
 	in := start(t)
 	var address atomic.Value
-	pictures := []string{string(asPNG(t, quarters(8, 8, red, lime, blue, white))), string(asPNG(t, quarters(8, 8, white, lime, blue, red)))}
+	pictures := []string{string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))), string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.White, picturetest.Lime, picturetest.Blue, picturetest.Red)))}
 	address.Store(in.avatar("owner", pictures[1]).AvatarURL)
 	var done atomic.Bool
 	var wg sync.WaitGroup

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"reeve/server/picture/picturetest"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -40,7 +42,7 @@ func TestAThumbnailThatNobodyWaitsForIsNoFailure(t *testing.T) {
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = zerolog.SyncWriter(&log) })
 	in.server.monitor.reads.every.Store(1 << 40) // nothing ordinary is kept
-	f := in.keep("owner", "a.png", string(asPNG(t, quarters(64, 32, red, lime, blue, white))))
+	f := in.keep("owner", "a.png", string(picturetest.PNG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))))
 	before := in.tallied()
 	routeFailures := func() int64 {
 		if sum := in.tallied().Routes["GET /file/list/:id/content"]; sum != nil {
@@ -49,8 +51,11 @@ func TestAThumbnailThatNobodyWaitsForIsNoFailure(t *testing.T) {
 		return 0
 	}
 	images := in.server.images
-	for range cap(images.cores) {
-		images.cores <- struct{}{} // others are in work
+	var release []func()
+	for range max(1, runtime.NumCPU()-1) { // others are being scaled
+		done, err := images.Admit(t.Context(), 1)
+		must(t, err)
+		release = append(release, done)
 	}
 	srv := httptest.NewServer(in.server.Handler())
 	ctx, leave := context.WithCancel(t.Context())
@@ -65,7 +70,7 @@ func TestAThumbnailThatNobodyWaitsForIsNoFailure(t *testing.T) {
 		}
 		asked <- err
 	}()
-	until(t, "the picture waits", func() bool { return images.limit.now() == 1 })
+	until(t, "the picture waits", func() bool { return in.server.limits.pictures.now() == 1 })
 	leave()
 	if err := <-asked; !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -82,11 +87,11 @@ func TestAThumbnailThatNobodyWaitsForIsNoFailure(t *testing.T) {
 	if strings.Contains(log.String(), `"level":"error"`) || !strings.Contains(log.String(), `"status":499`) {
 		t.Errorf("the log: %s", log.String())
 	}
-	if got := images.limit.now(); got != 0 {
+	if got := in.server.limits.pictures.now(); got != 0 {
 		t.Errorf("%d places are held", got)
 	}
-	for range cap(images.cores) {
-		<-images.cores
+	for _, done := range release {
+		done()
 	}
 	in.ok("GET", contentURL(f.ID)+"?thumb=64x64", "", "owner")
 }
@@ -145,4 +150,14 @@ func TestAFailureIsOneThoughItsClientHasGone(t *testing.T) {
 	if w.Code != 500 || !strings.Contains(log.String(), "disk gone") {
 		t.Errorf("%d, the log: %s", w.Code, log.String())
 	}
+}
+
+// TestPicturesDoNotQueueForever fills the places of pictures that are scaled or wait.
+func TestPicturesDoNotQueueForever(t *testing.T) {
+	in := start(t)
+	f := in.keep("owner", "a.png", string(picturetest.PNG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))))
+	must(t, in.server.limits.pictures.take(maxPictures))
+	in.call("GET", contentURL(f.ID)+"?thumb=64x64", "", "owner").brief(503, "try again")
+	in.server.limits.pictures.give(maxPictures)
+	in.ok("GET", contentURL(f.ID)+"?thumb=64x64", "", "owner")
 }

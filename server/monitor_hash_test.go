@@ -5,6 +5,7 @@ import (
 	"image"
 	"testing"
 
+	"reeve/server/picture/picturetest"
 	"reeve/store"
 )
 
@@ -12,7 +13,7 @@ func TestSlowWorkOutsideTheStoreIsRecorded(t *testing.T) {
 	in := start(t)
 	in.call("POST", "/admin/login", `{"username":"admin","password":"wrong wrong"}`, "nobody").brief(401)
 	var f struct{ Data []struct{ ID store.ID } }
-	in.posts("owner", filePart("a.png", string(asPNG(t, image.NewNRGBA(image.Rect(0, 0, 300, 300)))))).data(&f)
+	in.posts("owner", filePart("a.png", string(picturetest.PNG(t, image.NewNRGBA(image.Rect(0, 0, 300, 300)))))).data(&f)
 	in.ok("GET", fmt.Sprintf("/file/list/%d/content?thumb=64x64", f.Data[0].ID), "", "owner")
 	in.flush()
 	for route, want := range map[string][2]bool{"/admin/login": {true, false}, "/file/list/:id/content": {false, true}, "/file/list": {false, false}} {

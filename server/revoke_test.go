@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/picture/picturetest"
 	"reeve/store"
 )
 
@@ -132,7 +133,7 @@ func (in *instance) changing(rt *Route, wrap func(string) io.Reader) *http.Reque
 	if rt.in.upload {
 		body, media = multipartBody(filePart("people.csv", "username\nfresh\n")), "multipart/form-data; boundary=edge"
 		if strings.HasSuffix(rt.Path, "avatar") {
-			body = multipartBody(filePart("a.png", string(asPNG(in.t, image.NewNRGBA(image.Rect(0, 0, 4, 4))))))
+			body = multipartBody(filePart("a.png", string(picturetest.PNG(in.t, image.NewNRGBA(image.Rect(0, 0, 4, 4))))))
 		}
 	}
 	r := httptest.NewRequest(rt.Method, url, wrap(body))

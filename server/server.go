@@ -28,6 +28,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 	"github.com/rs/zerolog"
 	"reeve/auth"
+	"reeve/server/picture"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -73,7 +74,7 @@ type Server struct {
 	log      zerolog.Logger
 	handler  http.Handler
 	openapi  document
-	images   *pictures
+	images   *picture.Scaler
 	jobs     *jobs
 	links    *linkSigner
 	failures failureLog
@@ -103,7 +104,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 		config: config, db: db, auth: a, log: log, limits: newLimits(connections), grace: paceTime, started: time.Now(), idHead: hex.EncodeToString(head[:]),
 		decoding: make(chan struct{}, max(1, runtime.NumCPU()-1)), // one core stays free of them, where there are two
 	}
-	s.images = newPictures(s.limits.pictures)
+	s.images = picture.NewScaler()
 	all := routes()
 	if err := checkRoutes(all); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"reeve/server/picture/picturetest"
 	"reeve/store"
 )
 
@@ -223,7 +224,7 @@ func TestUploadsBeyondTheQuota(t *testing.T) {
 
 // TestAnUploadAsksAgainWhenTheFilesAreThere: they can take their time.
 func TestAnUploadAsksAgainWhenTheFilesAreThere(t *testing.T) {
-	picture := string(asPNG(t, quarters(8, 8, red, lime, blue, white)))
+	picture := string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)))
 	for name, c := range map[string]struct {
 		then          func(in *instance, clerk *store.User)
 		files, avatar int

@@ -1,4 +1,18 @@
-package server
+// Package picture scales pictures that untrusted users upload, and removes the metadata of
+// those that are published.
+//
+// A Scaler decodes PNG, JPEG, GIF and WebP and encodes the result again, so that nothing
+// but the pixels survives. What a picture may cost in memory and time is checked against
+// its header before it is decoded, and the decoder is held to that header.
+//
+// Clean does not decode. It lists the byte ranges of a file that a viewer needs, and Stitch
+// reads them as one file, without its location, comments and previews.
+//
+//	small, media, err := scaler.Scale(ctx, upload, 256, 256)
+//
+//	pieces, err := picture.Clean("image/jpeg", file, size)
+//	public := picture.Stitch(file, pieces)
+package picture
 
 import (
 	"bytes"
@@ -15,15 +29,14 @@ import (
 	"reeve/store/errs"
 )
 
-// What a picture may cost. The decoders take their memory before they have seen
-// the pixels, so all of this is held against what the header says, and what the
-// header says binds the decoder.
+// Limits for one picture. Decoders allocate memory before they read pixels, so the header
+// is checked against these.
 const (
 	maxPictureBytes  = 64 << 20
 	maxPictureSide   = 1 << 16 // a png may have one row of 40 million pixels, and its decoder keeps three rows
 	maxPixels        = 40_000_000
 	maxShrunk        = 1024      // the side of a result; scaling keeps 128 bytes and more per pixel of it
-	pictureMemory    = 128 << 20 // bytes that all pictures in work may take together
+	pictureMemory    = 128 << 20 // bytes that all pictures being scaled take together at most
 	picturePatience  = 20 * time.Second
 	maxPictureChunks = 1 << 14 // that are looked through for what a decoder does not tell; a large png has 8,192
 	pictureQuality   = 85      // of a jpeg: larger shows no difference at these sizes
@@ -32,29 +45,26 @@ const (
 	pictureIsDamaged = "the picture is damaged or incomplete"
 )
 
-// pictures decodes pictures that anybody may have made and encodes them anew, so
-// that nothing of the input is left but how it looks. Where there are two cores or more,
-// one stays free of that, so that other requests do not wait; all pictures in work
-// together stay within one budget of memory.
-type pictures struct {
-	limit    *limit // of those in work and those that wait
+// Scaler scales pictures. It leaves one core to other requests where there are two or
+// more, and all pictures being scaled share one memory budget.
+type Scaler struct {
 	cores    chan struct{}
 	memory   *semaphore.Weighted // bytes
-	patience time.Duration       // for one picture; a progressive jpeg of two megabytes can ask for minutes
+	patience time.Duration       // for one picture; a progressive JPEG of 2 MB can take minutes
 }
 
-func newPictures(l *limit) *pictures {
-	return &pictures{limit: l, cores: make(chan struct{}, max(1, runtime.NumCPU()-1)), memory: semaphore.NewWeighted(pictureMemory), patience: picturePatience}
+// NewScaler returns a Scaler with the limits above.
+func NewScaler() *Scaler {
+	return &Scaler{cores: make(chan struct{}, max(1, runtime.NumCPU()-1)), memory: semaphore.NewWeighted(pictureMemory), patience: picturePatience}
 }
 
-// shrink reads a png, jpeg, gif (its first frame) or webp from the beginning of
-// src and returns it upright and small enough for width × height pixels, which
-// are 1 to maxShrunk. The aspect is kept, nothing is cut off and nothing is
-// enlarged. A result with transparency is a png, any other a jpeg; equal inputs
-// give equal results. What is not such a picture is BadMedia, what cannot be
-// decoded or would cost too much Invalid or TooLarge, each on the field "file";
-// a ctx that ends is Busy; an error of src is passed on.
-func (p *pictures) shrink(ctx context.Context, src io.ReadSeeker, width, height int) (data []byte, mediaType string, err error) {
+// Scale reads a PNG, JPEG, GIF (its first frame) or WebP from src and returns it upright
+// and within width × height pixels, each 1 to maxShrunk. It keeps the aspect ratio, and
+// neither crops nor enlarges. The result is a PNG if it has transparency, otherwise a JPEG;
+// equal inputs give equal results. Errors: BadMedia for any other format; Invalid or
+// TooLarge, on the field "file", for a picture that cannot be decoded or costs too much;
+// Busy when ctx ends; an error of src is returned as it is.
+func (p *Scaler) Scale(ctx context.Context, src io.ReadSeeker, width, height int) (data []byte, mediaType string, err error) {
 	if width < 1 || height < 1 || width > maxShrunk || height > maxShrunk {
 		return nil, "", fmt.Errorf("shrink a picture to %d × %d", width, height)
 	}
@@ -70,7 +80,7 @@ func (p *pictures) shrink(ctx context.Context, src io.ReadSeeker, width, height 
 	if err := pic.affordable(width, height); err != nil {
 		return nil, "", err
 	}
-	release, err := p.admit(ctx, int64(pic.memory(width, height)))
+	release, err := p.Admit(ctx, int64(pic.memory(width, height)))
 	if err != nil {
 		return nil, "", err
 	}
@@ -87,7 +97,7 @@ func (p *pictures) shrink(ctx context.Context, src io.ReadSeeker, width, height 
 }
 
 // patiently reads in for as long as one picture may take.
-func (p *pictures) patiently(ctx context.Context, in *pictureSource, read func() error) error {
+func (p *Scaler) patiently(ctx context.Context, in *pictureSource, read func() error) error {
 	limited, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
 	in.ctx = limited
@@ -97,25 +107,17 @@ func (p *pictures) patiently(ctx context.Context, in *pictureSource, read func()
 	return nil
 }
 
-// admit waits until a picture that takes so many bytes may be decoded. One that
+// Admit waits until a picture that takes so many bytes may be decoded. One that
 // waits for memory holds no core meanwhile.
-func (p *pictures) admit(ctx context.Context, bytes int64) (release func(), err error) {
-	if err := p.limit.take(1); err != nil {
-		return nil, err
-	}
+func (p *Scaler) Admit(ctx context.Context, bytes int64) (release func(), err error) {
 	if err := p.memory.Acquire(ctx, bytes); err != nil {
-		p.limit.give(1)
 		return nil, pictureBusy(ctx)
-	}
-	giveBack := func() {
-		p.memory.Release(bytes)
-		p.limit.give(1)
 	}
 	select {
 	case p.cores <- struct{}{}:
-		return func() { <-p.cores; giveBack() }, nil
+		return func() { <-p.cores; p.memory.Release(bytes) }, nil
 	case <-ctx.Done():
-		giveBack()
+		p.memory.Release(bytes)
 		return nil, pictureBusy(ctx)
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package picture
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/color"
 	"image/color/palette"
+	"reeve/server/picture/picturetest"
 	"testing"
 )
 
@@ -34,38 +35,38 @@ func checkQuarters(t *testing.T, img image.Image, want ...color.Color) {
 }
 
 func TestShrinkReadsEveryKindOfPicture(t *testing.T) {
-	img := quarters(160, 80, red, lime, blue, white)
-	holed := quarters(160, 80, red, lime, blue, hole)
+	img := picturetest.Quarters(160, 80, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
+	holed := picturetest.Quarters(160, 80, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.Hole)
 	grey := []color.Color{color.Gray{0}, color.Gray{80}, color.Gray{160}, color.Gray{255}}
 	ycc := image.NewYCbCr(image.Rect(0, 0, 160, 80), image.YCbCrSubsampleRatio444)
 	for i := range ycc.Y {
 		ycc.Y[i], ycc.Cb[i], ycc.Cr[i] = 255, 128, 128
 	}
 	r := img.Bounds()
-	four, fourHoled := []color.Color{red, lime, blue, white}, []color.Color{red, lime, blue, hole}
+	four, fourHoled := []color.Color{picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White}, []color.Color{picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.Hole}
 	for name, test := range map[string]struct {
 		data      []byte
 		mediaType string
 		want      []color.Color
 	}{
-		"a png":                           {asPNG(t, img), "image/jpeg", four},
-		"a png with a hole":               {asPNG(t, holed), "image/png", fourHoled},
-		"a png of 16 bits":                {asPNG(t, converted(image.NewRGBA64(r), img)), "image/jpeg", four},
-		"a png of 16 bits with a hole":    {asPNG(t, converted(image.NewNRGBA64(r), holed)), "image/png", fourHoled},
-		"a png with a palette":            {asPNG(t, converted(image.NewPaletted(r, palette.WebSafe), img)), "image/jpeg", four},
-		"a png with a palette and a hole": {asPNG(t, converted(image.NewPaletted(r, color.Palette{red, lime, blue, hole}), holed)), "image/png", fourHoled},
-		"a grey png":                      {asPNG(t, converted(image.NewGray(r), quarters(160, 80, grey...))), "image/jpeg", grey},
-		"a grey png of 16 bits":           {asPNG(t, converted(image.NewGray16(r), quarters(160, 80, grey...))), "image/jpeg", grey},
-		"a jpeg":                          {asJPEG(t, img), "image/jpeg", four},
-		"a grey jpeg":                     {asJPEG(t, converted(image.NewGray(r), quarters(160, 80, grey...))), "image/jpeg", grey},
-		"a jpeg without subsampling":      {asJPEG(t, ycc), "image/jpeg", []color.Color{white, white, white, white}},
-		"a CMYK jpeg":                     {fixture(t, cmykJPEG), "image/jpeg", four},
-		"a progressive jpeg":              {fixture(t, progressiveJPEG), "image/jpeg", four},
-		"a gif":                           {asGIF(t, img), "image/jpeg", four},
-		"a gif with a hole":               {asGIF(t, converted(image.NewPaletted(r, color.Palette{hole, red, lime, blue}), holed)), "image/png", fourHoled},
-		"a webp":                          {fixture(t, lossyWebP), "image/jpeg", four},
-		"a webp without loss":             {fixture(t, losslessWebP), "image/jpeg", four},
-		"a webp with a hole":              {fixture(t, alphaWebP), "image/png", fourHoled},
+		"a png":                           {picturetest.PNG(t, img), "image/jpeg", four},
+		"a png with a hole":               {picturetest.PNG(t, holed), "image/png", fourHoled},
+		"a png of 16 bits":                {picturetest.PNG(t, picturetest.Converted(image.NewRGBA64(r), img)), "image/jpeg", four},
+		"a png of 16 bits with a hole":    {picturetest.PNG(t, picturetest.Converted(image.NewNRGBA64(r), holed)), "image/png", fourHoled},
+		"a png with a palette":            {picturetest.PNG(t, picturetest.Converted(image.NewPaletted(r, palette.WebSafe), img)), "image/jpeg", four},
+		"a png with a palette and a hole": {picturetest.PNG(t, picturetest.Converted(image.NewPaletted(r, color.Palette{picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.Hole}), holed)), "image/png", fourHoled},
+		"a grey png":                      {picturetest.PNG(t, picturetest.Converted(image.NewGray(r), picturetest.Quarters(160, 80, grey...))), "image/jpeg", grey},
+		"a grey png of 16 bits":           {picturetest.PNG(t, picturetest.Converted(image.NewGray16(r), picturetest.Quarters(160, 80, grey...))), "image/jpeg", grey},
+		"a jpeg":                          {picturetest.JPEG(t, img), "image/jpeg", four},
+		"a grey jpeg":                     {picturetest.JPEG(t, picturetest.Converted(image.NewGray(r), picturetest.Quarters(160, 80, grey...))), "image/jpeg", grey},
+		"a jpeg without subsampling":      {picturetest.JPEG(t, ycc), "image/jpeg", []color.Color{picturetest.White, picturetest.White, picturetest.White, picturetest.White}},
+		"a CMYK jpeg":                     {picturetest.Fixture(t, picturetest.CMYKJPEG), "image/jpeg", four},
+		"a progressive jpeg":              {picturetest.Fixture(t, picturetest.ProgressiveJPEG), "image/jpeg", four},
+		"a gif":                           {picturetest.GIF(t, img), "image/jpeg", four},
+		"a gif with a hole":               {picturetest.GIF(t, picturetest.Converted(image.NewPaletted(r, color.Palette{picturetest.Hole, picturetest.Red, picturetest.Lime, picturetest.Blue}), holed)), "image/png", fourHoled},
+		"a webp":                          {picturetest.Fixture(t, picturetest.LossyWebP), "image/jpeg", four},
+		"a webp without loss":             {picturetest.Fixture(t, picturetest.LosslessWebP), "image/jpeg", four},
+		"a webp with a hole":              {picturetest.Fixture(t, picturetest.AlphaWebP), "image/png", fourHoled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, mediaType := shrunkTo(t, test.data, 16, 8)
@@ -97,18 +98,18 @@ func TestShrinkKeepsTheAspectAndNeverEnlarges(t *testing.T) {
 		"odd sizes":                 {1237, 733, 101, 97, 101, 60},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, mediaType := shrunkTo(t, asPNG(t, quarters(test.w, test.h, red, red, red, red)), test.width, test.height)
+			got, mediaType := shrunkTo(t, picturetest.PNG(t, picturetest.Quarters(test.w, test.h, picturetest.Red, picturetest.Red, picturetest.Red, picturetest.Red)), test.width, test.height)
 			if b := got.Bounds(); b.Dx() != test.wantW || b.Dy() != test.wantH {
 				t.Errorf("%d × %d, want %d × %d", b.Dx(), b.Dy(), test.wantW, test.wantH)
 			}
 			if mediaType != "image/jpeg" {
 				t.Errorf("an opaque picture has become %s", mediaType)
 			}
-			checkQuarters(t, got, red, red, red, red)
+			checkQuarters(t, got, picturetest.Red, picturetest.Red, picturetest.Red, picturetest.Red)
 		})
 	}
 	for _, side := range []int{0, -1, maxShrunk + 1} {
-		if _, _, err := shrinkBytes(t, asPNG(t, quarters(2, 2, red, red, red, red)), side, 1); err == nil {
+		if _, _, err := shrinkBytes(t, picturetest.PNG(t, picturetest.Quarters(2, 2, picturetest.Red, picturetest.Red, picturetest.Red, picturetest.Red)), side, 1); err == nil {
 			t.Errorf("a picture has been shrunk to a width of %d", side)
 		}
 	}
@@ -116,8 +117,8 @@ func TestShrinkKeepsTheAspectAndNeverEnlarges(t *testing.T) {
 
 // TestLossyWebPKeepsItsContrast: white is white and not the 235 of VP8, red is full.
 func TestLossyWebPKeepsItsContrast(t *testing.T) {
-	for name, text := range map[string]string{"lossy": lossyWebP, "lossy with a hole": alphaWebP, "without loss": losslessWebP} {
-		got, _ := shrunkTo(t, fixture(t, text), 64, 32)
+	for name, text := range map[string]string{"lossy": picturetest.LossyWebP, "lossy with a hole": picturetest.AlphaWebP, "without loss": picturetest.LosslessWebP} {
+		got, _ := shrunkTo(t, picturetest.Fixture(t, text), 64, 32)
 		for i, at := range []image.Point{{16, 8}, {48, 8}, {16, 24}, {48, 24}} {
 			r, g, b, a := got.At(at.X, at.Y).RGBA()
 			for _, value := range []uint32{r, g, b} {
@@ -141,7 +142,7 @@ func TestShrinkMixesNoColourOfTheTransparent(t *testing.T) {
 		img.SetNRGBA(i%999, i/999, colour)
 	}
 	for _, side := range []int{10, 300, 700} {
-		got, mediaType := shrunkTo(t, asPNG(t, img), side, side)
+		got, mediaType := shrunkTo(t, picturetest.PNG(t, img), side, side)
 		if mediaType != "image/png" {
 			t.Fatalf("the result is %s", mediaType)
 		}
@@ -158,23 +159,23 @@ func TestShrinkMixesNoColourOfTheTransparent(t *testing.T) {
 func TestShrinkTurnsPicturesUpright(t *testing.T) {
 	// What is seen of red, lime over blue, white, by orientation.
 	seen := map[uint16][]color.Color{
-		1: {red, lime, blue, white}, 2: {lime, red, white, blue}, 3: {white, blue, lime, red}, 4: {blue, white, red, lime},
-		5: {red, blue, lime, white}, 6: {blue, red, white, lime}, 7: {white, lime, blue, red}, 8: {lime, white, red, blue},
+		1: {picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White}, 2: {picturetest.Lime, picturetest.Red, picturetest.White, picturetest.Blue}, 3: {picturetest.White, picturetest.Blue, picturetest.Lime, picturetest.Red}, 4: {picturetest.Blue, picturetest.White, picturetest.Red, picturetest.Lime},
+		5: {picturetest.Red, picturetest.Blue, picturetest.Lime, picturetest.White}, 6: {picturetest.Blue, picturetest.Red, picturetest.White, picturetest.Lime}, 7: {picturetest.White, picturetest.Lime, picturetest.Blue, picturetest.Red}, 8: {picturetest.Lime, picturetest.White, picturetest.Red, picturetest.Blue},
 	}
-	img := quarters(160, 80, red, lime, blue, white)
+	img := picturetest.Quarters(160, 80, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
 	for orientation, want := range seen {
 		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
-			exif := exifOf(order, orientation, "")
-			marked := joined([]byte(exifMark), exif)
+			exif := picturetest.EXIF(order, orientation, "")
+			marked := picturetest.Join([]byte(exifMark), exif)
 			for name, data := range map[string][]byte{
-				"jpeg":                     inJPEG(asJPEG(t, img), jpegSegment(0xE0, []byte("JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00")), jpegSegment(0xE1, marked)),
-				"jpeg with XMP before":     inJPEG(asJPEG(t, img), jpegSegment(0xE1, []byte("http://ns.adobe.com/xap/1.0/\x00<x/>")), jpegSegment(0xE1, marked)),
-				"jpeg with bytes to fill":  inJPEG(asJPEG(t, img), []byte{0xFF, 0xFF}, jpegSegment(0xE1, marked)),
-				"png":                      inPNG(asPNG(t, img), pngChunk("eXIf", exif)),
-				"webp":                     webpOf(webpCanvas(8, 64, 32), webpChunks(fixture(t, lossyWebP)), webpChunk("EXIF", exif)),
-				"webp with a mark before":  webpOf(webpCanvas(8, 64, 32), webpChunks(fixture(t, losslessWebP)), webpChunk("EXIF", marked)),
-				"progressive jpeg":         inJPEG(fixture(t, progressiveJPEG), jpegSegment(0xE1, marked)),
-				"jpeg with a second, of 3": inJPEG(asJPEG(t, img), jpegSegment(0xE1, marked), jpegSegment(0xE1, joined([]byte(exifMark), exifOf(order, 3, "")))),
+				"jpeg":                     picturetest.InJPEG(picturetest.JPEG(t, img), picturetest.JPEGSegment(0xE0, []byte("JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00")), picturetest.JPEGSegment(0xE1, marked)),
+				"jpeg with XMP before":     picturetest.InJPEG(picturetest.JPEG(t, img), picturetest.JPEGSegment(0xE1, []byte("http://ns.adobe.com/xap/1.0/\x00<x/>")), picturetest.JPEGSegment(0xE1, marked)),
+				"jpeg with bytes to fill":  picturetest.InJPEG(picturetest.JPEG(t, img), []byte{0xFF, 0xFF}, picturetest.JPEGSegment(0xE1, marked)),
+				"png":                      picturetest.InPNG(picturetest.PNG(t, img), picturetest.PNGChunk("eXIf", exif)),
+				"webp":                     picturetest.WebP(picturetest.WebPCanvas(8, 64, 32), picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LossyWebP)), picturetest.WebPChunk("EXIF", exif)),
+				"webp with a mark before":  picturetest.WebP(picturetest.WebPCanvas(8, 64, 32), picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LosslessWebP)), picturetest.WebPChunk("EXIF", marked)),
+				"progressive jpeg":         picturetest.InJPEG(picturetest.Fixture(t, picturetest.ProgressiveJPEG), picturetest.JPEGSegment(0xE1, marked)),
+				"jpeg with a second, of 3": picturetest.InJPEG(picturetest.JPEG(t, img), picturetest.JPEGSegment(0xE1, marked), picturetest.JPEGSegment(0xE1, picturetest.Join([]byte(exifMark), picturetest.EXIF(order, 3, "")))),
 			} {
 				got, _ := shrunkTo(t, data, 8, 6)
 				w, h := 8, 4
@@ -197,11 +198,11 @@ func TestShrinkTurnsPicturesUpright(t *testing.T) {
 
 // TestOrientationIsNotSoughtForEver has it behind more chunks than a picture has.
 func TestOrientationIsNotSoughtForEver(t *testing.T) {
-	exif := exifOf(binary.BigEndian, 6, "")
+	exif := picturetest.EXIF(binary.BigEndian, 6, "")
 	for n, want := range map[int]int{100: 8, maxPictureChunks: 4} {
 		for name, data := range map[string][]byte{
-			"png":  inPNG(asPNG(t, quarters(8, 4, red, lime, blue, white)), bytes.Repeat(pngChunk("prIv", nil), n), pngChunk("eXIf", exif)),
-			"webp": webpOf(webpCanvas(8, 64, 32), webpChunks(fixture(t, lossyWebP)), bytes.Repeat(webpChunk("priv", nil), n), webpChunk("EXIF", exif)),
+			"png":  picturetest.InPNG(picturetest.PNG(t, picturetest.Quarters(8, 4, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)), bytes.Repeat(picturetest.PNGChunk("prIv", nil), n), picturetest.PNGChunk("eXIf", exif)),
+			"webp": picturetest.WebP(picturetest.WebPCanvas(8, 64, 32), picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LossyWebP)), bytes.Repeat(picturetest.WebPChunk("priv", nil), n), picturetest.WebPChunk("EXIF", exif)),
 		} {
 			got, _ := shrunkTo(t, data, 8, 8)
 			if h := got.Bounds().Dy(); h != want {
@@ -212,7 +213,7 @@ func TestOrientationIsNotSoughtForEver(t *testing.T) {
 }
 
 func TestBrokenOrientationTurnsNothing(t *testing.T) {
-	good := exifOf(binary.BigEndian, 6, "")
+	good := picturetest.EXIF(binary.BigEndian, 6, "")
 	at := func(i int, with ...byte) []byte {
 		out := bytes.Clone(good)
 		copy(out[i:], with)

@@ -1,4 +1,4 @@
-package server
+package picture
 
 import (
 	"bytes"
@@ -225,7 +225,7 @@ func cutWebP(c *cutter) error {
 		switch name {
 		case "VP8X":
 			if size != extended || flags != nil {
-				return errUncut
+				return ErrNotCleanable
 			}
 			var body []byte
 			if body, err = c.next(extended); err == nil {
@@ -241,7 +241,7 @@ func cutWebP(c *cutter) error {
 				c.add(append(binary.LittleEndian.AppendUint32([]byte(name), uint32(len(exif))), exif...))
 			}
 		case "ANMF":
-			if err = c.passFrame(min(c.at+padded, end)); err == errUncut {
+			if err = c.passFrame(min(c.at+padded, end)); err == ErrNotCleanable {
 				return err
 			}
 			c.keep(start)
@@ -272,7 +272,7 @@ func (c *cutter) passFrame(end int64) error {
 			return err
 		}
 		if name := string(chunk[:4]); name != "ALPH" && name != "VP8 " && name != "VP8L" {
-			return errUncut
+			return ErrNotCleanable
 		}
 		size := int64(binary.LittleEndian.Uint32(chunk[4:]))
 		err = c.skip(min(size+size&1, end-c.at))

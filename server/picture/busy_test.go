@@ -1,4 +1,4 @@
-package server
+package picture
 
 import (
 	"bytes"
@@ -12,18 +12,19 @@ import (
 	"testing/synctest"
 	"time"
 
+	"reeve/server/picture/picturetest"
 	"reeve/store/errs"
 )
 
 func TestPicturesAreDecodedOnePerCore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPictures(newLimit("pictures", maxPictures, ""))
+		p := NewScaler()
 		ctx, cancel := context.WithCancel(t.Context())
 		got := make(chan func(), cap(p.cores)+2)
 		refused := make(chan error, 2)
 		for range cap(p.cores) + 2 {
 			go func() {
-				release, err := p.admit(ctx, 1<<20)
+				release, err := p.Admit(ctx, 1<<20)
 				if err != nil {
 					refused <- err
 					return
@@ -58,14 +59,14 @@ func TestPicturesAreDecodedOnePerCore(t *testing.T) {
 // waits for memory holds no core.
 func TestPicturesShareTheirMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPictures(newLimit("pictures", maxPictures, ""))
+		p := NewScaler()
 		p.cores = make(chan struct{}, 4)
 		ctx, cancel := context.WithCancel(t.Context())
-		first, err := p.admit(ctx, pictureMemory*3/4)
+		first, err := p.Admit(ctx, pictureMemory*3/4)
 		must(t, err)
 		done := make(chan error)
 		go func() {
-			_, err := p.admit(ctx, pictureMemory/2)
+			_, err := p.Admit(ctx, pictureMemory/2)
 			done <- err
 		}()
 		synctest.Wait()
@@ -77,60 +78,37 @@ func TestPicturesShareTheirMemory(t *testing.T) {
 			t.Errorf("the second one: %v", err)
 		}
 		first()
-		again, err := p.admit(t.Context(), pictureMemory)
+		again, err := p.Admit(t.Context(), pictureMemory)
 		must(t, err)
 		again()
-		if len(p.cores) != 0 || p.limit.now() != 0 {
-			t.Errorf("%d cores and %d places are never given back", len(p.cores), p.limit.now())
-		}
-	})
-}
-
-func TestPicturesDoNotQueueForEver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPictures(newLimit("pictures", maxPictures, "too many pictures"))
-		for range cap(p.cores) {
-			_, err := p.admit(t.Context(), 1)
-			must(t, err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		for range maxPictures - cap(p.cores) {
-			go p.admit(ctx, 1)
-		}
-		synctest.Wait()
-		if _, err := p.admit(t.Context(), 1); !errs.Is(err, errs.Busy) || errs.Of(err).RetryAfter == 0 {
-			t.Errorf("one too many: %v", err)
-		}
-		cancel()
-		synctest.Wait()
-		if got := p.limit.now(); got != int64(cap(p.cores)) {
-			t.Errorf("%d places are held", got)
+		if len(p.cores) != 0 {
+			t.Errorf("%d cores are never given back", len(p.cores))
 		}
 	})
 }
 
 // What a picture takes depends on its format, its depth and how it is encoded.
 func TestWhichPicturesAreAffordable(t *testing.T) {
-	photo := quarters(64, 32, red, lime, blue, white)
+	photo := picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
 	for name, test := range map[string]struct {
 		data []byte
 		want bool
 	}{
-		"jpeg of 12 million":              {jpegSized(t, asJPEG(t, photo), 4000, 3000), true},
-		"jpeg of 40 million":              {jpegSized(t, asJPEG(t, photo), 8000, 5000), true},
-		"progressive jpeg of 12 million":  {jpegSized(t, fixture(t, progressiveJPEG), 4000, 3000), true},
-		"progressive jpeg of 40 million":  {jpegSized(t, fixture(t, progressiveJPEG), 8000, 5000), false},
-		"unclear jpeg of 12 million":      {inJPEG(jpegSized(t, asJPEG(t, photo), 4000, 3000), jpegSegment(0xE0, []byte("x")), []byte{0, 0}), false},
-		"png of 12 million":               {pngHeader(4000, 3000, 8, 6, 0), true},
-		"png of 12 million, 16 bits":      {pngHeader(4000, 3000, 16, 6, 0), true},
-		"the same, interlaced":            {pngHeader(4000, 3000, 16, 6, 1), false},
-		"png of 6300 × 6300, 16 bits":     {pngHeader(6300, 6300, 16, 6, 0), false},
-		"png of 6300 × 6300, 16 bit gray": {pngHeader(6300, 6300, 16, 0, 0), true},
-		"the same, made transparent":      {joined(pngHeader(6300, 6300, 16, 0, 0), pngChunk("tRNS", []byte{0, 0})), false},
-		"png of 6300 × 6300, 8 bits":      {pngHeader(6300, 6300, 8, 6, 0), false},
-		"png of 6300 × 6300, gray":        {pngHeader(6300, 6300, 8, 0, 0), true},
-		"gif of 12 million":               {gifHeader(4000, 3000), true},
-		"webp of 64 × 32":                 {fixture(t, losslessWebP), true},
+		"jpeg of 12 million":              {picturetest.JPEGSized(t, picturetest.JPEG(t, photo), 4000, 3000), true},
+		"jpeg of 40 million":              {picturetest.JPEGSized(t, picturetest.JPEG(t, photo), 8000, 5000), true},
+		"progressive jpeg of 12 million":  {picturetest.JPEGSized(t, picturetest.Fixture(t, picturetest.ProgressiveJPEG), 4000, 3000), true},
+		"progressive jpeg of 40 million":  {picturetest.JPEGSized(t, picturetest.Fixture(t, picturetest.ProgressiveJPEG), 8000, 5000), false},
+		"unclear jpeg of 12 million":      {picturetest.InJPEG(picturetest.JPEGSized(t, picturetest.JPEG(t, photo), 4000, 3000), picturetest.JPEGSegment(0xE0, []byte("x")), []byte{0, 0}), false},
+		"png of 12 million":               {picturetest.PNGHeader(4000, 3000, 8, 6, 0), true},
+		"png of 12 million, 16 bits":      {picturetest.PNGHeader(4000, 3000, 16, 6, 0), true},
+		"the same, interlaced":            {picturetest.PNGHeader(4000, 3000, 16, 6, 1), false},
+		"png of 6300 × 6300, 16 bits":     {picturetest.PNGHeader(6300, 6300, 16, 6, 0), false},
+		"png of 6300 × 6300, 16 bit gray": {picturetest.PNGHeader(6300, 6300, 16, 0, 0), true},
+		"the same, made transparent":      {picturetest.Join(picturetest.PNGHeader(6300, 6300, 16, 0, 0), picturetest.PNGChunk("tRNS", []byte{0, 0})), false},
+		"png of 6300 × 6300, 8 bits":      {picturetest.PNGHeader(6300, 6300, 8, 6, 0), false},
+		"png of 6300 × 6300, gray":        {picturetest.PNGHeader(6300, 6300, 8, 0, 0), true},
+		"gif of 12 million":               {picturetest.GIFHeader(4000, 3000), true},
+		"webp of 64 × 32":                 {picturetest.Fixture(t, picturetest.LosslessWebP), true},
 	} {
 		pic, err := inspectPicture(&pictureSource{ctx: t.Context(), src: bytes.NewReader(test.data)})
 		must(t, err)
@@ -141,7 +119,7 @@ func TestWhichPicturesAreAffordable(t *testing.T) {
 }
 
 func TestShrinkGivesUp(t *testing.T) {
-	data := asPNG(t, quarters(64, 32, red, lime, blue, white))
+	data := picturetest.PNG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	broken := errs.New(errs.Full, "the disk is full")
@@ -159,12 +137,12 @@ func TestShrinkGivesUp(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPictures(newLimit("pictures", maxPictures, ""))
+			p := NewScaler()
 			p.patience = test.patience
-			if _, _, err := p.shrink(test.ctx, test.src, 8, 8); !test.check(err) {
+			if _, _, err := p.Scale(test.ctx, test.src, 8, 8); !test.check(err) {
 				t.Errorf("got %v", err)
 			}
-			if len(p.cores) != 0 || p.limit.now() != 0 {
+			if len(p.cores) != 0 {
 				t.Error("a core is never given back")
 			}
 		})
@@ -196,12 +174,12 @@ func TestShrinkEndsWithinItsPatience(t *testing.T) {
 	for range 10 { // the code 0 and 14 bits that make a run of 27,306 blocks
 		run.Or(run.Lsh(run, 15), big.NewInt(0b0_10101010101010))
 	}
-	scan := joined(jpegSegment(0xDA, []byte{1, 1, 0, 1, 1, 0}), run.Lsh(run, 2).FillBytes(make([]byte, 19)))
-	data := joined([]byte{0xFF, 0xD8}, jpegSegment(0xC2, append(size, 1, 1, 0x11, 0)), jpegSegment(0xC4, append(code, 0xE0)), bytes.Repeat(scan, 100_000), []byte{0xFF, 0xD9})
-	p := newPictures(newLimit("pictures", maxPictures, ""))
+	scan := picturetest.Join(picturetest.JPEGSegment(0xDA, []byte{1, 1, 0, 1, 1, 0}), run.Lsh(run, 2).FillBytes(make([]byte, 19)))
+	data := picturetest.Join([]byte{0xFF, 0xD8}, picturetest.JPEGSegment(0xC2, append(size, 1, 1, 0x11, 0)), picturetest.JPEGSegment(0xC4, append(code, 0xE0)), bytes.Repeat(scan, 100_000), []byte{0xFF, 0xD9})
+	p := NewScaler()
 	p.patience /= 40
 	var err error
-	used := allocating(func() { _, _, err = p.shrink(t.Context(), bytes.NewReader(data), 8, 8) })
+	used := allocating(func() { _, _, err = p.Scale(t.Context(), bytes.NewReader(data), 8, 8) })
 	checkPictureFault(t, err, errs.Invalid, "takes too long")
 	if used < side*side*4 {
 		t.Errorf("%d KiB were allocated: it has not begun to decode", used>>10)
@@ -217,7 +195,7 @@ func BenchmarkShrink(b *testing.B) {
 			img.Pix[i] = 255
 		}
 	}
-	for name, data := range map[string][]byte{"jpeg": asJPEG(b, img), "png": asPNG(b, img)} {
+	for name, data := range map[string][]byte{"jpeg": picturetest.JPEG(b, img), "png": picturetest.PNG(b, img)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

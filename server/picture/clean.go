@@ -1,25 +1,19 @@
-package server
+package picture
 
 import (
 	"bufio"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"io"
 	"slices"
 	"strings"
 
-	"reeve/store"
 	"reeve/store/errs"
 )
 
-// A public picture is sent without what cameras and programs write into it: EXIF with
-// the place where it was taken, XMP, IPTC, comments, previews, and whatever follows
-// its end. What is kept is what decoding needs, chosen by name, so that nothing
-// unknown passes. The stored bytes stay as they were uploaded; what is sent is
-// stitched together of them. Of EXIF the orientation alone is kept.
-
-// cleaners find the pieces of a picture to send, by media type.
+// cleaners find the pieces of a picture that are kept, by media type. They keep the parts
+// that decoding needs, selected by name, and the orientation of EXIF. Everything else, like
+// the location in EXIF, XMP, IPTC, comments, previews and data after the end, is dropped.
 var cleaners = map[string]func(*cutter) error{
 	"image/jpeg": cutJPEG, "image/png": cutPNG, "image/vnd.mozilla.apng": cutPNG, "image/gif": cutGIF, "image/webp": cutWebP,
 }
@@ -27,68 +21,35 @@ var cleaners = map[string]func(*cutter) error{
 // plainPictures have no place for such data.
 var plainPictures = []string{"image/bmp", "image/x-icon", "image/svg+xml"}
 
-// publishable returns an error for a picture of a type that can hold a place and is
-// not cleaned.
-func publishable(f *store.File) error {
-	media := bareMedia(f)
-	if f.Kind != store.ImageFile || cleaners[media] != nil || slices.Contains(plainPictures, media) {
-		return nil
-	}
-	return errs.Field(errs.Invalid, "public", "pictures of the type %s can't be public, since the place where they were taken can't be removed; convert it to JPEG, PNG, GIF or WebP", media)
-}
+// CanClean reports whether Clean can remove the metadata of a media type.
+func CanClean(media string) bool { return cleaners[media] != nil }
 
-func bareMedia(f *store.File) string {
-	media, _, _ := strings.Cut(f.MIME, ";")
-	return media
-}
+// IsPlain reports whether a media type has no place for metadata.
+func IsPlain(media string) bool { return slices.Contains(plainPictures, media) }
 
-// errUncut is of a picture whose parts are not clear, or too many.
-var errUncut = errs.New(errs.NotFound, "the file can't be read without a token: metadata can't be removed from this picture").Coded("not_cleanable")
+// ErrNotCleanable reports a picture with ambiguous parts or more than maxPieces.
+var ErrNotCleanable = errs.New(errs.NotFound, "the file can't be read without a token: metadata can't be removed from this picture").Coded("not_cleanable")
 
-// maxPieces bounds what is kept in memory of a picture; those of cameras have a few.
+// maxPieces bounds the memory for one picture. Pictures from cameras have fewer than ten.
 const maxPieces = 1024
 
-// piece is a part of what is sent: bytes of the file, or, if there are any, its own.
-type piece struct {
+// Piece is a part of a cleaned picture: Size bytes of the file from At, or Own if it is set.
+type Piece struct {
 	At   int64  `json:"at,omitempty"`
 	Size int64  `json:"size"`
 	Own  []byte `json:"own,omitempty"`
 }
 
-// cleaned returns the bytes of a public picture as they are sent. The pieces are found
-// once, by reading all of it, and kept beside small pictures of the file.
-func (req *Request) cleaned(f *store.File, blob *store.Blob) (io.ReadSeeker, error) {
-	const name = "public-1" // another number when cleaners change
-	kept, err := req.s.db.Thumb(f.Digest, name)
-	if err != nil {
-		return nil, err
-	}
-	var pieces []piece
-	if kept == nil {
-		if pieces, err = cutPicture(bareMedia(f), blob, blob.Size()); err != nil {
-			return nil, err
-		}
-		text, err := json.Marshal(pieces)
-		if err != nil {
-			return nil, err
-		}
-		if err := req.s.db.KeepThumb(f.Digest, name, text); err != nil && !errs.Is(err, errs.Full) && !errs.Is(err, errs.Busy) {
-			return nil, err
-		}
-	} else if err := json.Unmarshal(kept, &pieces); err != nil {
-		return nil, err
-	}
-	return newStitched(blob, pieces), nil
-}
-
-// cutPicture finds the pieces of a picture.
-func cutPicture(media string, in io.Reader, size int64) ([]piece, error) {
+// Clean finds the pieces of a picture without metadata; Stitch reads them. CanClean must
+// hold for media. Clean reads all of in, which has size bytes. It returns ErrNotCleanable
+// for a picture that it does not understand, and no error for a truncated one.
+func Clean(media string, in io.Reader, size int64) ([]Piece, error) {
 	c := &cutter{r: bufio.NewReaderSize(in, 32<<10), size: size}
 	if err := cleaners[media](c); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, err
 	}
 	if len(c.pieces) > maxPieces {
-		return nil, errUncut
+		return nil, ErrNotCleanable
 	}
 	return c.pieces, nil
 }
@@ -98,7 +59,7 @@ type cutter struct {
 	r      *bufio.Reader
 	at     int64 // where r is
 	size   int64
-	pieces []piece
+	pieces []Piece
 	seen   bool // EXIF, of which the first counts
 }
 
@@ -107,14 +68,14 @@ func (c *cutter) keep(from int64) {
 	if last := len(c.pieces) - 1; last >= 0 && c.pieces[last].Own == nil && c.pieces[last].At+c.pieces[last].Size == from {
 		c.pieces[last].Size += c.at - from
 	} else if c.at > from && len(c.pieces) <= maxPieces {
-		c.pieces = append(c.pieces, piece{At: from, Size: c.at - from})
+		c.pieces = append(c.pieces, Piece{At: from, Size: c.at - from})
 	}
 }
 
 // add adds bytes that are not the file's, and returns their number.
 func (c *cutter) add(own []byte) int {
 	if len(c.pieces) <= maxPieces {
-		c.pieces = append(c.pieces, piece{Size: int64(len(own)), Own: own})
+		c.pieces = append(c.pieces, Piece{Size: int64(len(own)), Own: own})
 	}
 	return len(c.pieces) - 1
 }
@@ -173,13 +134,14 @@ func orientationOnly(orientation int) []byte {
 // stitched reads the pieces of a picture one after another.
 type stitched struct {
 	src    io.ReadSeeker
-	pieces []piece
-	starts []int64 // where each piece begins
+	pieces []Piece
+	starts []int64 // where each Piece begins
 	size   int64
 	at     int64
 }
 
-func newStitched(src io.ReadSeeker, pieces []piece) *stitched {
+// Stitch reads the pieces of src as one picture.
+func Stitch(src io.ReadSeeker, pieces []Piece) *stitched {
 	s := &stitched{src: src, pieces: pieces}
 	for _, p := range pieces {
 		s.starts = append(s.starts, s.size)

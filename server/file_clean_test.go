@@ -1,0 +1,72 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"reeve/server/picture"
+	"reeve/server/picture/picturetest"
+	"testing"
+)
+
+// scaled returns the pixels of a picture, scaled to at most 800 × 800.
+func scaled(t testing.TB, data []byte) string {
+	t.Helper()
+	out, media, err := picture.NewScaler().Scale(t.Context(), bytes.NewReader(data), 800, 800)
+	must(t, err)
+	img := picturetest.Decode(t, out, media, 800, 800)
+	return fmt.Sprint(img.Bounds(), img)
+}
+
+// TestPublicPicturesTellNothing of where, when and by whom they were taken, however
+// they are asked for; their owner still gets what was uploaded.
+func TestPublicPicturesTellNothing(t *testing.T) {
+	in := start(t)
+	for name, data := range picturetest.WithMetadata(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White), picturetest.LossyWebP) {
+		f := in.keep("owner", "photo", string(data), fieldPart("public", "1"))
+		at := in.publicURL(f.ID)
+		whole := in.ok("GET", at, "", "nobody")
+		if told := picturetest.FindMetadata(whole.Body); told != "" || len(whole.Body) >= len(data) {
+			t.Errorf("%s: it tells %q, %d of %d bytes", name, told, len(whole.Body), len(data))
+		}
+		if scaled(t, []byte(whole.Body)) != scaled(t, data) {
+			t.Errorf("%s: it looks otherwise", name)
+		}
+		head, again := in.get("HEAD", at, "nobody"), in.get("GET", at, "nobody")
+		if length := fmt.Sprint(len(whole.Body)); head.Header.Get("Content-Length") != length || again.Body != whole.Body || head.Header.Get("Etag") != whole.Header.Get("Etag") {
+			t.Errorf("%s: HEAD %v, want %s bytes", name, head.Header, length)
+		}
+		for _, r := range [][2]int{{0, 1}, {3, 40}, {20, len(whole.Body)}, {len(whole.Body) - 5, len(whole.Body)}} {
+			part := in.get("GET", at, "nobody", "Range", fmt.Sprintf("bytes=%d-%d", r[0], r[1]-1))
+			if part.Code != 206 || part.Body != whole.Body[r[0]:r[1]] {
+				t.Errorf("%s: bytes %v: %d %q", name, r, part.Code, part.Body)
+			}
+		}
+		in.get("GET", at, "nobody", "Range", fmt.Sprintf("bytes=%d-", len(whole.Body))).brief(416)
+		in.get("GET", at, "nobody", "If-None-Match", whole.Header.Get("Etag")).brief(304)
+		old := in.get("GET", at, "nobody", "If-None-Match", etag(f.SHA256.String())) // of an answer of an older version
+		if old.Code != 200 {
+			t.Errorf("%s: %d for the tag of the bytes as they were uploaded", name, old.Code)
+		}
+		if own := in.ok("GET", contentURL(f.ID), "", "owner"); own.Body != string(data) || own.Header.Get("Etag") == whole.Header.Get("Etag") {
+			t.Errorf("%s: the owner gets %d bytes of %d", name, len(own.Body), len(data))
+		}
+	}
+}
+
+// TestPicturesThatCantBeCleanedStayPrivate: HEIC and TIFF have places, too.
+func TestPicturesThatCantBeCleanedStayPrivate(t *testing.T) {
+	in := start(t)
+	tiff := "II*\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00GPS"
+	in.posts("owner", filePart("a.tif", tiff), fieldPart("public", "1")).names(422, "public")
+	f := in.keep("owner", "a.tif", tiff)
+	in.call("PUT", fmt.Sprint("/file/list/", f.ID), `{"public":1}`, "owner").names(422, "public")
+	in.call("PUT", fmt.Sprintf("/file/list?ids=%d", f.ID), `{"public":1}`, "owner").names(422, "public")
+	if f.MIME != "image/tiff" || in.publicURL(f.ID) != "" {
+		t.Errorf("%s, %s", f.MIME, in.publicURL(f.ID))
+	}
+	// A picture in more parts than anybody's has.
+	comments := bytes.Repeat(picturetest.Join(picturetest.JPEGSegment(0xDD, []byte{0, 0}), picturetest.JPEGSegment(0xFE, []byte("x"))), 1100)
+	many := in.keep("owner", "b.jpg", string(picturetest.InJPEG(picturetest.JPEG(t, picturetest.Quarters(16, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)), comments)), fieldPart("public", "1"))
+	in.call("GET", in.publicURL(many.ID), "", "nobody").brief(404, `"errorCode":"not_cleanable"`)
+	in.ok("GET", contentURL(many.ID), "", "owner")
+}
