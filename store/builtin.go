@@ -27,18 +27,32 @@ type Builtin struct {
 const SecurityPermission = "system.security.save"
 
 // NumberSetting is a builtin whole number.
-type NumberSetting struct{ Builtin }
+type NumberSetting struct{ *Builtin }
 
 // TextSetting is a builtin line of text, or the address of an image.
-type TextSetting struct{ Builtin }
+type TextSetting struct{ *Builtin }
 
 // SwitchSetting is a builtin yes or no.
-type SwitchSetting struct{ Builtin }
+type SwitchSetting struct{ *Builtin }
+
+// Builtins are the builtin settings in the order in which they are declared, which is
+// that in which they are shown.
+var Builtins []*Builtin
+
+// declare adds a setting to Builtins, so that none is declared without being one.
+func declare(b Builtin) *Builtin {
+	if builtinOf(b.Group, b.Key) != nil {
+		panic("store: the setting " + b.Group + "." + b.Key + " is declared twice")
+	}
+	b.name = b.Group + "." + b.Key
+	Builtins = append(Builtins, &b)
+	return &b
+}
 
 func number(group, key string, def, low, high int) *NumberSetting {
-	return &NumberSetting{Builtin{Group: group, Key: key, Type: "number", Default: strconv.Itoa(def), Props: []Prop{
+	return &NumberSetting{declare(Builtin{Group: group, Key: key, Type: "number", Default: strconv.Itoa(def), Props: []Prop{
 		{"min", strconv.Itoa(low)}, {"max", strconv.Itoa(high)}, {"step", "1"},
-	}, name: group + "." + key}}
+	}})}
 }
 
 // secured marks a number that security depends on.
@@ -54,15 +68,15 @@ func retention(s *NumberSetting) *NumberSetting {
 }
 
 func text(group, key, def string, maxLength int) *TextSetting {
-	return &TextSetting{Builtin{Group: group, Key: key, Type: "input", Default: def, Props: []Prop{{"maxlength", strconv.Itoa(maxLength)}}, name: group + "." + key}}
+	return &TextSetting{declare(Builtin{Group: group, Key: key, Type: "input", Default: def, Props: []Prop{{"maxlength", strconv.Itoa(maxLength)}}})}
 }
 
 func image(group, key string) *TextSetting {
-	return &TextSetting{Builtin{Group: group, Key: key, Type: "image", Props: []Prop{}, name: group + "." + key}}
+	return &TextSetting{declare(Builtin{Group: group, Key: key, Type: "image", Props: []Prop{}})}
 }
 
 func toggle(group, key, def string) *SwitchSetting {
-	return &SwitchSetting{Builtin{Group: group, Key: key, Type: "switch", Default: def, Props: []Prop{}, name: group + "." + key}}
+	return &SwitchSetting{declare(Builtin{Group: group, Key: key, Type: "switch", Default: def, Props: []Prop{}})}
 }
 
 // securedToggle is a switch that security depends on.
@@ -106,38 +120,27 @@ var (
 	NextSteps     = toggle("monitor", "next_steps", "1")
 )
 
-// Builtins lists them in the order in which they are shown.
-var Builtins = []Builtin{
-	SiteTitle.Builtin, SiteLogo.Builtin,
-	SessionIdleMinutes.Builtin, SessionHours.Builtin, PasswordLength.Builtin, LoginTries.Builtin, LoginWindowMinutes.Builtin,
-	LoginLogDays.Builtin, LoginLogRows.Builtin,
-	AppRegistration.Builtin, AppSessionIdleHours.Builtin, AppSessionDays.Builtin,
-	FileImageMB.Builtin, FileAudioMB.Builtin, FileVideoMB.Builtin, FileArchiveMB.Builtin, FileDocumentMB.Builtin, FileOtherMB.Builtin,
-	FileTypes.Builtin, FileQuota.Builtin, FileFloor.Builtin, FileTrashDays.Builtin,
-	SlowRequestMS.Builtin, SlowStoreMS.Builtin, NextSteps.Builtin,
-}
-
 // Name is the setting's full name, "group.key".
 func (b *Builtin) Name() string { return b.name }
 
 // Get returns the value in force, from memory.
-func (s *TextSetting) Get(tx *Tx) string { return SettingSet.Get(tx).text(s.name) }
+func (s *TextSetting) Get(tx *Tx) string { return SettingSet.Get(tx).builtin(s.Builtin) }
 
 // Get returns the value in force, from memory.
 func (s *NumberSetting) Get(tx *Tx) int { return SettingSet.Get(tx).numbers[s.name] }
 
 // Get returns the value in force, from memory.
-func (s *SwitchSetting) Get(tx *Tx) bool { return SettingSet.Get(tx).text(s.name) == "1" }
+func (s *SwitchSetting) Get(tx *Tx) bool { return SettingSet.Get(tx).builtin(s.Builtin) == "1" }
 
 // builtinNumbers decodes the builtin numbers once for every generation of the cache.
-func builtinNumbers(text func(name string) string) map[string]int {
+func builtinNumbers(text func(*Builtin) string) map[string]int {
 	numbers := make(map[string]int, len(Builtins))
 	for _, b := range Builtins {
 		if b.Type != "number" {
 			continue
 		}
-		n, err := strconv.Atoi(text(b.name))
-		if err != nil { // only before the setting is added, in the transaction that makes the database
+		n, err := strconv.Atoi(text(b))
+		if err != nil { // until AddBuiltins retypes a setting that people have made under this name
 			n, err = strconv.Atoi(b.Default)
 		}
 		if err != nil {
@@ -159,7 +162,7 @@ func fitBuiltin(s *Setting, text string) (string, error) {
 }
 
 func isBuiltinGroup(key string) bool {
-	return slices.ContainsFunc(Builtins, func(b Builtin) bool { return b.Group == key })
+	return slices.ContainsFunc(Builtins, func(b *Builtin) bool { return b.Group == key })
 }
 
 // keepBuiltin refuses to delete, rename, move or retype a builtin, and holds its
@@ -208,11 +211,11 @@ func lower(new, old string) bool {
 }
 
 func builtinOf(group, key string) *Builtin {
-	i := slices.IndexFunc(Builtins, func(b Builtin) bool { return b.Group == group && b.Key == key })
+	i := slices.IndexFunc(Builtins, func(b *Builtin) bool { return b.Group == group && b.Key == key })
 	if i < 0 {
 		return nil
 	}
-	return &Builtins[i]
+	return Builtins[i]
 }
 
 // SecuritySetting returns the full name of a setting if security depends on it, else "".

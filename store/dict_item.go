@@ -17,7 +17,7 @@ type DictItem struct {
 // The items of dictionaries.
 var (
 	DictItems       = NewCollection[DictItem]("dict_item")
-	DictItemByValue = NewUnique(DictItems, "value", func(i *DictItem) string { return i.DictID.String() + "." + i.Value })
+	DictItemByValue = NewUnique(DictItems, "value", func(i *DictItem) string { return i.DictID.String() + "." + i.Value }, "dict_id")
 	DictItemByDict  = NewRef(DictItems, "dict_id", Dicts, func(i *DictItem) ID { return i.DictID }, Refuse)
 
 	_ = DictItems.Rule(dictItemRule)

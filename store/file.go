@@ -52,9 +52,9 @@ var (
 	FileGroupBySort = NewMany(FileGroups, "sort", func(g *FileGroup) []int64 { return []int64{g.Sort} })
 
 	Files          = NewCollection[File]("file")
-	FileByGroup    = NewRef(Files, "group_id", FileGroups, func(f *File) ID { return unlessTrashed(f, f.GroupID) }, Refuse)
+	FileByGroup    = NewRef(Files, "group_id", FileGroups, func(f *File) ID { return unlessTrashed(f, f.GroupID) }, Refuse, "trashed_at")
 	FileByFolder   = NewMany(Files, "folder", func(f *File) []ID { return unlessTrashed(f, []ID{f.GroupID}) }) // 0 too: those in no group
-	FileByKind     = NewMany(Files, "kind", func(f *File) []string { return unlessTrashed(f, []string{f.Kind}) })
+	FileByKind     = NewMany(Files, "kind", func(f *File) []string { return unlessTrashed(f, []string{f.Kind}) }, "trashed_at")
 	FileByPublic   = NewMany(Files, "public", func(f *File) []string { return unlessTrashed(f, []string{flagText(Flag(f.Public()))}) })
 	FileByState    = NewMany(Files, "state", func(f *File) []string { return []string{fileState(f)} })
 	FileByKey      = NewUnique(Files, "key", func(f *File) string { return f.Key })

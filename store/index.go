@@ -17,6 +17,7 @@ import (
 type index[T any] struct {
 	of     *Collection[T]
 	field  string
+	reads  []string // the JSON members that keys reads: field, and those declared beside it
 	bucket string
 	unique bool
 	keys   func(*T) [][]byte // encoded, in any order; the same key twice counts once
@@ -25,8 +26,8 @@ type index[T any] struct {
 	owned  bool              // a reference to the owner, with whom the record goes
 }
 
-func newIndex[T any](of *Collection[T], field string, keys func(*T) [][]byte) *index[T] {
-	x := &index[T]{of: of, field: field, bucket: of.name + "." + field}
+func newIndex[T any](of *Collection[T], field string, also []string, keys func(*T) [][]byte) *index[T] {
+	x := &index[T]{of: of, field: field, reads: slices.Concat([]string{field}, also), bucket: of.name + "." + field}
 	x.keys = func(v *T) [][]byte {
 		if v == nil {
 			return nil
@@ -178,9 +179,9 @@ type Unique[T any] struct{ x *index[T] }
 
 // NewUnique declares that no two records have the same value. Records whose
 // value is "" are not in the index, so many may have none. The field is what a
-// Conflict blames.
-func NewUnique[T any](of *Collection[T], field string, value func(*T) string) *Unique[T] {
-	x := newIndex(of, field, func(v *T) [][]byte {
+// Conflict blames; also names the other JSON members that the value is made of.
+func NewUnique[T any](of *Collection[T], field string, value func(*T) string, also ...string) *Unique[T] {
+	x := newIndex(of, field, also, func(v *T) [][]byte {
 		if s := value(v); s != "" {
 			return [][]byte{encodeKey(s)}
 		}
@@ -216,9 +217,10 @@ func (u *Unique[T]) get(tx *Tx, value string) (*T, error) {
 // Many is an index in which a value leads to any number of records.
 type Many[T any, K Key] struct{ x *index[T] }
 
-// NewMany declares an index over the values of a record, none, one or several.
-func NewMany[T any, K Key](of *Collection[T], field string, values func(*T) []K) *Many[T, K] {
-	return &Many[T, K]{newIndex(of, field, func(v *T) [][]byte {
+// NewMany declares an index over the values of a record, none, one or several. The
+// argument also names the JSON members that values reads besides field.
+func NewMany[T any, K Key](of *Collection[T], field string, values func(*T) []K, also ...string) *Many[T, K] {
+	return &Many[T, K]{newIndex(of, field, also, func(v *T) [][]byte {
 		var keys [][]byte
 		for _, k := range values(v) {
 			keys = append(keys, encodeKey(k))

@@ -13,7 +13,10 @@ import (
 )
 
 // migration takes a file from one schema version to the next. The list in
-// schema.go is only ever appended to.
+// schema.go is only ever appended to. A migration that reads or writes records
+// declares copies of their types as they are at its time, and collections of them
+// without indexes: today's types change, and then it would lose or refuse fields.
+// Only reindex uses today's collections, since index entries must suit this program.
 type migration struct {
 	title string
 	run   func(tx *Tx) error
@@ -92,6 +95,28 @@ func (s *schema) knows(meta fileMeta, path, version string) error {
 		return fmt.Errorf("%s has schema %d, which never was", path, meta.Schema)
 	}
 	return nil
+}
+
+// findBuckets returns an error that names the collections and indexes that the file
+// lacks. When its schema is this program's, the usual reason is a missing migration.
+func (db *DB) findBuckets(tx *Tx) error {
+	tx.bucket(metaBucket) // begins the transaction
+	var missing []string
+	for _, name := range db.schema.bucketNames() {
+		if tx.bolt.Bucket([]byte(name)) != nil {
+			continue
+		}
+		kind := "collection"
+		if strings.Contains(name, ".") {
+			kind = "index"
+		}
+		missing = append(missing, "no "+kind+" "+name)
+	}
+	if missing == nil {
+		return nil
+	}
+	return fmt.Errorf("the file has schema %d and %s: if you have changed the program, append a migration to store/schema.go; if not, restore a backup with `reeve restore FILE`",
+		db.schema.version(), strings.Join(missing, ", "))
 }
 
 // restoreCommand is the command line that restores a backup to a data directory.

@@ -207,7 +207,7 @@ func TestRandomWalk(t *testing.T) {
 	options := Options{schema: zoo(), clock: clock.now}
 	m := &model{map[ID]cage{}, map[ID]keeper{}, map[ID]beast{}, map[ID]chip{}, map[string]ID{}}
 	db := open(t, dir, options)
-	refused, stored := 0, 0
+	refused, stored, compared := 0, 0, 0
 	give := errors.New("given up")
 	for round := range size(400, 2000, 20_000) {
 		if r.IntN(3) == 0 {
@@ -249,12 +249,13 @@ func TestRandomWalk(t *testing.T) {
 			}
 			sameAsModel(t, db, m)
 			mustVerify(t, db)
+			compared += len(m.beasts)
 		}
 		if t.Failed() {
 			t.Fatalf("after round %d", round)
 		}
 	}
-	if refused == 0 || stored == 0 || len(m.beasts) == 0 {
-		t.Errorf("the walk went nowhere: %d refused, %d stored, %d beasts", refused, stored, len(m.beasts))
+	if refused == 0 || stored == 0 || compared == 0 { // the last beast may have been deleted at the end
+		t.Errorf("the walk tests too little: %d refused, %d stored, %d beasts compared", refused, stored, compared)
 	}
 }

@@ -244,12 +244,7 @@ func (db *DB) start() error {
 	if err := db.endRestore(); err != nil {
 		return err
 	}
-	err := db.View(System, func(tx *Tx) error {
-		for _, name := range db.schema.bucketNames() {
-			tx.bucket(name)
-		}
-		return nil
-	})
+	err := db.View(System, db.findBuckets)
 	if err == nil {
 		err = db.lookThrough()
 	}

@@ -76,7 +76,7 @@ func TestOpenRefuses(t *testing.T) {
 		}, []string{"data.db is damaged"}},
 		"a database without a bucket": {func(t *testing.T, dir string) {
 			bolt(t, dir, func(btx *bbolt.Tx) error { return btx.DeleteBucket([]byte("keeper")) })
-		}, []string{"bucket keeper is missing"}},
+		}, []string{"no collection keeper", "append a migration", "reeve restore"}},
 		"a database without its own description": {func(t *testing.T, dir string) {
 			bolt(t, dir, func(btx *bbolt.Tx) error { return btx.Bucket([]byte(metaBucket)).Delete(metaKey) })
 		}, []string{"_meta file is damaged"}},

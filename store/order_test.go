@@ -1,44 +1,161 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
 )
 
-// A sort looks at one field of a record and at nothing else.
+// ordered is a table whose indexes these tests compare with their keys.
+type ordered interface {
+	samplesHaveTheirKeys(t *testing.T, r *rand.Rand)
+	recordsHaveTheirKeys(t *testing.T, tx *Tx) (compared int)
+}
+
+// A sort decodes only the members that an index declares. Random records show an index
+// that reads another one.
+func TestEveryIndexDeclaresTheMembersItReads(t *testing.T) {
+	r := random(t)
+	for _, table := range slices.Concat(reeve.tables, zoo().tables, []table{items, pairs}) {
+		table.(ordered).samplesHaveTheirKeys(t, r)
+	}
+}
+
+func (c *Collection[T]) samplesHaveTheirKeys(t *testing.T, r *rand.Rand) {
+	t.Helper()
+	wrong, seen := map[string]bool{}, map[string]bool{}
+	for range 500 {
+		sample := new(T)
+		fillSample(r, reflect.ValueOf(sample).Elem())
+		payload, err := json.Marshal(sample)
+		noErr(t, err)
+		stored := new(T)
+		noErr(t, json.Unmarshal(payload, stored))
+		for _, x := range c.indexes {
+			got, err := x.keysIn(payload)
+			if err != nil || !slices.EqualFunc(got, x.keys(stored), bytes.Equal) {
+				wrong[x.bucket] = true
+			}
+			seen[x.bucket] = seen[x.bucket] || len(got) > 0
+		}
+	}
+	for _, x := range c.indexes {
+		if wrong[x.bucket] {
+			t.Errorf("index %s reads more than the members %v: declare the others", x.bucket, x.reads)
+		}
+		if !seen[x.bucket] {
+			t.Errorf("no sample has a key in index %s", x.bucket)
+		}
+	}
+}
+
+// fillSample sets about two thirds of the fields of a struct to random values.
+func fillSample(r *rand.Rand, v reflect.Value) {
+	if v.Kind() != reflect.Struct && r.IntN(3) == 0 || v.Type() == reflect.TypeFor[json.RawMessage]() {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fillSample(r, v.Field(i))
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), r.IntN(3), 3))
+		fallthrough
+	case reflect.Array:
+		for i := range v.Len() {
+			fillSample(r, v.Index(i))
+		}
+	case reflect.String:
+		v.SetString([]string{"a", "B", "running"}[r.IntN(3)])
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1 + r.Int64N(1000))
+	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
+		v.SetUint(1 + r.Uint64N(200))
+	case reflect.Map: // in no index
+	default:
+		panic("fillSample: " + v.Type().String())
+	}
+}
+
 func TestPlaceInAnOrderIsTheIndexesOwnKey(t *testing.T) {
 	dir := t.TempDir()
 	realistic(t, dir)
 	db := open(t, dir, Options{})
+	compared := 0
 	view(t, db, func(tx *Tx) error {
-		placesAreKeys(t, tx, Users, UserByName.x, UserByCreated.x, UserByLogin.x)
-		placesAreKeys(t, tx, AppUsers, AppUserByName.x, AppUserByCreated.x, AppUserByLogin.x)
-		placesAreKeys(t, tx, Roles, RoleByName.x, RoleBySort.x)
-		placesAreKeys(t, tx, LoginLogs, LoginLogByCreated.x)
+		for _, table := range reeve.tables {
+			compared += table.(ordered).recordsHaveTheirKeys(t, tx)
+		}
 		return nil
 	})
+	if compared < 1000 {
+		t.Errorf("only %d keys were compared", compared)
+	}
 }
 
-func placesAreKeys[T any](t *testing.T, tx *Tx, c *Collection[T], indexes ...*index[T]) {
+func (c *Collection[T]) recordsHaveTheirKeys(t *testing.T, tx *Tx) (compared int) {
 	t.Helper()
-	seen := 0
 	for v, err := range c.All(tx) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen++
-		for _, x := range indexes {
+		for _, x := range c.indexes {
+			want := x.keys(v)
+			if len(want) != 1 {
+				continue // not an index to sort by
+			}
 			got, err := x.keyOf(tx, c.rec(v).ident().ID)
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, x.bucket, [][]byte{got}, x.keys(v))
+			equal(t, x.bucket, got, want[0])
+			compared++
 		}
 	}
-	if seen == 0 {
-		t.Errorf("there is no %s to look at", c.noun())
-	}
+	return compared
+}
+
+// pair is ordered by two of its fields.
+type pair struct {
+	Ident
+	Major int64 `json:"major"`
+	Minor int64 `json:"minor"`
+	Kind  int64 `json:"kind"`
+	Stamps
+}
+
+var (
+	pairs      = NewCollection[pair]("pair")
+	pairByBoth = NewMany(pairs, "major", func(p *pair) []int64 { return []int64{p.Major*1000 + p.Minor} }, "minor")
+	pairByKind = NewMany(pairs, "kind", func(p *pair) []int64 { return []int64{p.Kind} })
+)
+
+func TestAnOrderByTwoFields(t *testing.T) {
+	db := open(t, t.TempDir(), Options{schema: &schema{tables: []table{Installs, pairs}}})
+	update(t, db, func(tx *Tx) (err error) {
+		for i := range int64(500) {
+			err = errors.Join(err, pairs.Create(tx, &pair{Major: i % 2, Minor: 500 - i, Kind: i % 100}))
+		}
+		return err
+	})
+	view(t, db, func(tx *Tx) error {
+		few := []Condition{pairByKind.AnyOf(3), pairByKind.Between(tx, 1, 4)} // so few that they are read and sorted
+		q := Query[pair]{Where: few, Order: pairByBoth.Order(), Limit: 1000}
+		page, _, err := pairs.Find(tx, q)
+		if err != nil || len(page) != 5 || !slices.IsSortedFunc(page, func(a, b *pair) int { return cmp.Or(cmp.Compare(a.Major, b.Major), cmp.Compare(a.Minor, b.Minor)) }) {
+			t.Errorf("%d records, %v: %s", len(page), err, shown(page))
+		}
+		return nil
+	})
 }
 
 func TestMemberOfAnObject(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 
 // keyOf reads what a record has in an index, for its place in an order. To decode
 // a record takes several times as long as to find one field in it, and whoever
-// sorts a thousand for a page of ten needs nothing else of them; so an index that
-// orders is computed from its own field alone.
+// sorts a thousand for a page of ten needs nothing else of them; so a key is computed
+// from the members alone that the index has declared to read.
 func (x *index[T]) keyOf(tx *Tx, id ID) ([]byte, error) {
 	value := tx.bucket(x.of.name).Get(idKey(id))
 	if value == nil {
@@ -19,22 +19,33 @@ func (x *index[T]) keyOf(tx *Tx, id ID) ([]byte, error) {
 	if err != nil {
 		return nil, damaged(x.of.name, id.String(), err)
 	}
-	v := new(T)
-	if raw := member(payload, x.field); raw != nil {
-		one := make([]byte, 0, len(x.field)+len(raw)+5)
-		one = append(append(append(one, `{"`...), x.field...), `":`...)
-		err = json.Unmarshal(append(append(one, raw...), '}'), v)
-	} else {
-		err = json.Unmarshal(payload, v)
-	}
+	keys, err := x.keysIn(payload)
 	if err != nil {
 		return nil, damaged(x.of.name, id.String(), err)
 	}
-	keys := x.keys(v)
 	if len(keys) != 1 {
 		return nil, damaged(x.of.name, id.String(), fmt.Errorf("it has %d places in the order of %s", len(keys), x.field))
 	}
 	return keys[0], nil
+}
+
+// keysIn computes a stored record's keys from the members that the index reads, or
+// from the whole record if it lacks one: it is older than the field, or the index is
+// over something that is not stored.
+func (x *index[T]) keysIn(payload []byte) ([][]byte, error) {
+	v, part := new(T), []byte{'{'}
+	for _, name := range x.reads {
+		raw := member(payload, name)
+		if raw == nil {
+			err := json.Unmarshal(payload, v)
+			return x.keys(v), err
+		}
+		part = append(append(append(part, '"'), name...), `":`...)
+		part = append(append(part, raw...), ',')
+	}
+	part[len(part)-1] = '}'
+	err := json.Unmarshal(part, v)
+	return x.keys(v), err
 }
 
 // member finds a member of a JSON object as json.Marshal writes it, without

@@ -28,21 +28,22 @@ type Ref[T any] struct {
 }
 
 // NewRef declares that a field holds the id of a record of another collection,
-// or 0 for none.
-func NewRef[T, U any](of *Collection[T], field string, to *Collection[U], value func(*T) ID, on OnDelete) *Ref[T] {
+// or 0 for none; also is as in NewMany.
+func NewRef[T, U any](of *Collection[T], field string, to *Collection[U], value func(*T) ID, on OnDelete, also ...string) *Ref[T] {
 	ref := NewRefs(of, field, to, func(v *T) []ID {
 		if id := value(v); id != 0 {
 			return []ID{id}
 		}
 		return nil
-	}, on)
+	}, on, also...)
 	ref.several = false
 	return ref
 }
 
-// NewRefs declares that a field holds ids of records of another collection.
-func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], values func(*T) []ID, on OnDelete) *Ref[T] {
-	ref := &Ref[T]{NewMany(of, field, values), true}
+// NewRefs declares that a field holds ids of records of another collection; also is as
+// in NewMany.
+func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], values func(*T) []ID, on OnDelete, also ...string) *Ref[T] {
+	ref := &Ref[T]{NewMany(of, field, values, also...), true}
 	ref.x.target, ref.x.loose, ref.x.owned = to, on == Loose, on == Owned
 	to.incoming = append(to.incoming, incoming{
 		refuse: func(tx *Tx, target string, id ID) error {

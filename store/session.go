@@ -33,8 +33,8 @@ var (
 	SessionByAppUser = NewRef(Sessions, "app_user_id", AppUsers, func(s *Session) ID { return s.AppUserID }, Owned)
 	SessionByExpiry  = NewMany(Sessions, "expires_at", func(s *Session) []Time { return []Time{s.ExpiresAt} })
 
-	SessionByUse    = NewMany(Sessions, "last_used", func(s *Session) []Time { return useOf(s, false) })
-	AppSessionByUse = NewMany(Sessions, "app_last_used", func(s *Session) []Time { return useOf(s, true) })
+	SessionByUse    = NewMany(Sessions, "last_used", func(s *Session) []Time { return useOf(s, false) }, "app_user_id")
+	AppSessionByUse = NewMany(Sessions, "app_last_used", func(s *Session) []Time { return useOf(s, true) }, "app_user_id")
 
 	SessionTokens  = NewCollection[SessionToken]("session_token")
 	TokenByHash    = NewUnique(SessionTokens, "hash", func(t *SessionToken) string { return t.Hash })

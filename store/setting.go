@@ -63,7 +63,7 @@ var (
 	SettingGroupByKey = NewUnique(SettingGroups, "key", func(g *SettingGroup) string { return g.Key })
 
 	Settings       = NewCollection[Setting]("setting")
-	SettingByKey   = NewUnique(Settings, "key", func(s *Setting) string { return s.GroupID.String() + "." + s.Key })
+	SettingByKey   = NewUnique(Settings, "key", func(s *Setting) string { return s.GroupID.String() + "." + s.Key }, "group_id")
 	SettingByGroup = NewRef(Settings, "group_id", SettingGroups, func(s *Setting) ID { return s.GroupID }, Refuse)
 
 	SettingSecrets  = NewCollection[SettingSecret]("setting_secret")

@@ -80,7 +80,7 @@ func (c *SettingCache) with(groups map[ID]*SettingGroup, settings map[ID]*Settin
 			return nil, err
 		}
 	}
-	next.numbers = builtinNumbers(next.text)
+	next.numbers = builtinNumbers(next.builtin)
 	next.Values = sync.OnceValues(next.values)
 	return &next, nil
 }
@@ -187,12 +187,12 @@ func rowsWith[T any](rows []Row[T], changed map[ID]*T, texts func(*T) []string, 
 // ID returns the setting with the key "group.key"; 0 when there is none.
 func (c *SettingCache) ID(key string) ID { return c.ids[key] }
 
-// text returns the stored text of "group.key"; "" when there is no such setting.
-func (c *SettingCache) text(key string) string {
-	if s := c.records.get(c.ids[key]); s != nil {
+// builtin returns the stored text of a builtin setting, or its default until it is added.
+func (c *SettingCache) builtin(b *Builtin) string {
+	if s := c.records.get(c.ids[b.name]); s != nil {
 		return s.Values
 	}
-	return ""
+	return b.Default
 }
 
 // Secret tells whether "group.key" is a setting of type secret.
