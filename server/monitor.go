@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"reeve/server/redis"
 	"reeve/store"
 )
 
@@ -246,14 +247,14 @@ func (m *monitor) put(b *bundle) {
 
 // pollRedis has the Redis servers of the configuration asked until ctx ends.
 func (m *monitor) pollRedis(ctx context.Context) {
-	targets, err := parseRedisTargets(m.targets)
+	targets, err := redis.ParseTargets(m.targets)
 	if err != nil || len(targets) == 0 {
 		return // a mistake has ended the start
 	}
 	m.stopped.Go(func() {
-		newRedisPoller(targets, m.log).run(ctx, func(e redisEvent) {
-			b := &bundle{redis: []redisEvent{e}, loose: true, size: 1024, marks: marks{at: e.at, failed: e.State == "down"}}
-			b.request.eventHead = eventHead{RecordedAt: e.at, HostName: m.host, Sampled: 1}
+		redis.NewPoller(targets, m.log).Run(ctx, func(e redis.Event) {
+			b := &bundle{redis: []redis.Event{e}, loose: true, size: 1024, marks: marks{at: e.At, failed: e.State == "down"}}
+			b.request.eventHead = eventHead{RecordedAt: e.At, HostName: m.host, Sampled: 1}
 			m.put(b)
 		})
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"reeve/server/redact"
+	"reeve/server/redis"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -18,7 +19,7 @@ type bundle struct {
 	auth    []authEvent
 	ops     []store.Op
 	cached  []store.CacheEvent
-	redis   []redisEvent
+	redis   []redis.Event
 	marks   marks
 	weights weights
 	loose   bool  // of no request
@@ -156,7 +157,7 @@ func (b *bundle) encode(m *monitor) store.EventGroup {
 		add(cacheKind, k, &e)
 	}
 	for i := range b.redis {
-		e := redisRecord{b.head(b.redis[i].at), b.redis[i]}
+		e := redisRecord{b.head(b.redis[i].At), b.redis[i]}
 		k := b.marks
 		k.at = e.RecordedAt
 		add(redisKind, k, &e)

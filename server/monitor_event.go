@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"reeve/server/redis"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -111,7 +112,7 @@ type cacheEvent struct {
 // what Redis does elsewhere.
 type redisRecord struct {
 	eventHead
-	redisEvent
+	redis.Event
 }
 
 // marks is what a list asks of an event before it decodes it: the fixed head of

@@ -8,6 +8,7 @@ import (
 	"time"
 	"weak"
 
+	"reeve/server/redis"
 	"reeve/store"
 )
 
@@ -18,7 +19,7 @@ func TestWhatIsWrittenIsNotKeptInMemory(t *testing.T) {
 		m := start(t).server.monitor
 		var put []weak.Pointer[bundle]
 		for range batchLength + 100 {
-			b := &bundle{loose: true, redis: []redisEvent{{at: store.TimeOf(time.Now())}}}
+			b := &bundle{loose: true, redis: []redis.Event{{At: store.TimeOf(time.Now())}}}
 			put = append(put, weak.Make(b))
 			m.put(b)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"reeve/auth"
+	"reeve/server/redis"
 	"reeve/store"
 )
 
@@ -44,7 +45,7 @@ func (s *sampler) adapt() {
 type monitored struct {
 	watch   store.Watch
 	auth    []authEvent
-	redis   []redisEvent
+	redis   []redis.Event
 	asked   store.Time // for a permission, first; 0 for never
 	decided bool       // about it
 	broken  bool       // the answer was broken off after it had begun

@@ -92,6 +92,9 @@ func (s *schemas) properties(t reflect.Type, properties object, required *[]any)
 		if !f.IsExported() && !f.Anonymous {
 			continue
 		}
+		if name == "-" && f.Type.Kind() == reflect.Int64 {
+			continue // not part of the output
+		}
 		if f.Anonymous || name == "-" {
 			s.properties(f.Type, properties, required)
 			continue
@@ -125,6 +128,9 @@ var typeWord = regexp.MustCompile(`\w+`)
 func schemaName(t reflect.Type) string {
 	base, argument, generic := strings.Cut(t.Name(), "[")
 	base = strings.Replace(base, "scopedPage", "page", 1)
+	if t.PkgPath() == "reeve/server/redis" {
+		base = "Redis" + base // Event and Info alone would be ambiguous
+	}
 	name := strings.ToUpper(base[:1]) + strings.TrimSuffix(base[1:], "Out")
 	if generic {
 		words := typeWord.FindAllString(argument[strings.LastIndex(argument, "/")+1:], -1)

@@ -29,6 +29,7 @@ import (
 	"github.com/rs/zerolog"
 	"reeve/auth"
 	"reeve/server/picture"
+	"reeve/server/redis"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -90,6 +91,12 @@ type Server struct {
 	started  time.Time
 	idHead   string // random, the first half of every request id
 	idTail   atomic.Uint64
+}
+
+// CheckRedis tells what is wrong with RedisTargets, without their passwords.
+func (c *Config) CheckRedis() error {
+	_, err := redis.ParseTargets(c.RedisTargets)
+	return err
 }
 
 // New builds the server; it does not listen yet.

@@ -1,4 +1,4 @@
-package server
+package redis
 
 import (
 	"encoding/json"
@@ -13,25 +13,25 @@ import (
 )
 
 func TestRedisFiguresAndCommandsSinceTheLastPoll(t *testing.T) {
-	r := startRedis(t)
+	r := startServer(t)
 	c := r.client()
-	doRedis(t, c, "SET before 1", "GET before", "CONFIG SET maxmemory 64mb")
-	s := stepRedis(t, redisURL(r.addr))
+	do(t, c, "SET before 1", "GET before", "CONFIG SET maxmemory 64mb")
+	s := newStepped(t, urlOf(r.addr))
 	first := s.polled()
 	if len(first) != 1 || first[0].Type != "info" || first[0].Info.HitRate != nil || first[0].Info.ExpiredKeys != 0 {
 		t.Fatalf("the first poll gives more than figures: %+v", first)
 	}
-	if first[0].Connection != "it" || first[0].at == 0 {
+	if first[0].Connection != "it" || first[0].At == 0 {
 		t.Errorf("%+v", first[0])
 	}
-	doRedis(t, c, "GET before", "GET nothing", "GET none", "GET no", "SET gone 1 PX 1", "SELECT 3", "SET a 1", "SET b 1", "SELECT 0")
+	do(t, c, "GET before", "GET nothing", "GET none", "GET no", "SET gone 1 PX 1", "SELECT 3", "SET a 1", "SET b 1", "SELECT 0")
 	for n := 1; n > 0; { // reading it makes it expire, once its millisecond has passed
 		var err error
 		n, err = redis.Int(c.Do("EXISTS", "gone"))
 		must(t, err)
 	}
 	all := s.polled()
-	info := *redisEventsOf("info", all)[0].Info
+	info := *eventsOf("info", all)[0].Info
 	if info.Version == "" || info.UsedMemory < 100_000 || info.HitRate == nil || info.ConnectedClients < 2 {
 		t.Errorf("%+v", info)
 	}
@@ -40,25 +40,25 @@ func TestRedisFiguresAndCommandsSinceTheLastPoll(t *testing.T) {
 		t.Errorf("hit rate %v", rate)
 	}
 	info.Version, info.UsedMemory, info.HitRate, info.ConnectedClients, info.OpsPerSecond, info.UptimeSeconds = "", 0, nil, 0, 0, 0
-	if diff := cmp.Diff(redisInfo{Role: "master", MaxMemory: 64 << 20, ExpiredKeys: 1, Keys: map[string]int64{"db0": 1, "db3": 2}}, info); diff != "" {
+	if diff := cmp.Diff(Info{Role: "master", MaxMemory: 64 << 20, ExpiredKeys: 1, Keys: map[string]int64{"db0": 1, "db3": 2}}, info); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
 	calls := map[string]int64{}
-	for i, e := range redisEventsOf("command", all) {
+	for i, e := range eventsOf("command", all) {
 		calls[e.Command] = e.Calls
-		if e.UsecPerCall != float64(e.Usec)/float64(e.Calls) || i > 0 && e.Usec > redisEventsOf("command", all)[i-1].Usec {
+		if e.UsecPerCall != float64(e.Usec)/float64(e.Calls) || i > 0 && e.Usec > eventsOf("command", all)[i-1].Usec {
 			t.Errorf("%d: %+v", i, e)
 		}
 	}
 	if calls["GET"] != 4 || calls["SET"] != 3 || calls["SELECT"] != 2 || calls["CONFIG SET"] != 0 {
 		t.Errorf("calls since the last poll: %v", calls)
 	}
-	doRedis(t, c, "CONFIG RESETSTAT", "GET before")
+	do(t, c, "CONFIG RESETSTAT", "GET before")
 	all = s.polled()
-	if rate := redisEventsOf("info", all)[0].Info.HitRate; rate == nil || *rate != 1 {
+	if rate := eventsOf("info", all)[0].Info.HitRate; rate == nil || *rate != 1 {
 		t.Errorf("the hit rate of one hit after the counts were set back is %v", rate)
 	}
-	for _, e := range redisEventsOf("command", all) {
+	for _, e := range eventsOf("command", all) {
 		if e.Command == "GET" && e.Calls != 1 {
 			t.Errorf("after the counts were set back: %+v", e)
 		}
@@ -66,30 +66,30 @@ func TestRedisFiguresAndCommandsSinceTheLastPoll(t *testing.T) {
 }
 
 func TestOnlyTheCostliestRedisCommandsAreEvents(t *testing.T) {
-	r := startRedis(t)
+	r := startServer(t)
 	c := r.client()
-	s := stepRedis(t, redisURL(r.addr))
+	s := newStepped(t, urlOf(r.addr))
 	s.polled()
-	doRedis(t, c, "LPUSH l 1", "SADD s 1", "ZADD z 1 m", "HSET h f 1", "XADD x * f 1", "SETBIT b 1 1", "PFADD p 1", "GET k", "SET k 1", "DEL k",
+	do(t, c, "LPUSH l 1", "SADD s 1", "ZADD z 1 m", "HSET h f 1", "XADD x * f 1", "SETBIT b 1 1", "PFADD p 1", "GET k", "SET k 1", "DEL k",
 		"LLEN l", "SCARD s", "ZCARD z", "HLEN h", "XLEN x", "GETBIT b 1", "PFCOUNT p", "TTL k", "TYPE k", "EXISTS k", "APPEND k 1", "STRLEN k", "PING", "DBSIZE")
-	if n := len(redisEventsOf("command", s.polled())); n != maxRedisTop {
+	if n := len(eventsOf("command", s.polled())); n != maxRedisTop {
 		t.Errorf("%d commands, want %d", n, maxRedisTop)
 	}
 }
 
 func TestRedisSlowLogHasCommandAndKeyOnly(t *testing.T) {
-	r := startRedis(t)
-	c, err := redis.Dial("tcp", r.addr, redis.DialPassword(redisPassword))
+	r := startServer(t)
+	c, err := redis.Dial("tcp", r.addr, redis.DialPassword(testPassword))
 	must(t, err)
 	defer c.Close()
-	s := stepRedis(t, redisURL(r.addr))
-	doRedis(t, c, "GET before")
-	if all := redisEventsOf("slowlog", s.polled()); len(all) != 0 {
+	s := newStepped(t, urlOf(r.addr))
+	do(t, c, "GET before")
+	if all := eventsOf("slowlog", s.polled()); len(all) != 0 {
 		t.Errorf("the first poll has entries: %+v", all)
 	}
-	doRedis(t, c, "CLIENT SETNAME here", "SET colour canary-value", "GET colour", "EVAL return'canary-script' 1 canary-key", "ECHO canary-echo",
-		"AUTH default "+redisPassword, "HELLO 2 AUTH default "+redisPassword, "CONFIG SET masterauth canary-config", "ACL SETUSER bob >canary-acl",
-		"PUBLISH canary-channel canary-message", "CLIENT SETNAME canary-name", "SET "+redisPassword+" 1", "HSET user:1 canary-field 1", "LPUSH "+strings.Repeat("k", 300)+" 1")
+	do(t, c, "CLIENT SETNAME here", "SET colour canary-value", "GET colour", "EVAL return'canary-script' 1 canary-key", "ECHO canary-echo",
+		"AUTH default "+testPassword, "HELLO 2 AUTH default "+testPassword, "CONFIG SET masterauth canary-config", "ACL SETUSER bob >canary-acl",
+		"PUBLISH canary-channel canary-message", "CLIENT SETNAME canary-name", "SET "+testPassword+" 1", "HSET user:1 canary-field 1", "LPUSH "+strings.Repeat("k", 300)+" 1")
 	if _, err := c.Do("GETRANGE", "line\nbreak\x00\xff", "0", "1"); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestRedisSlowLogHasCommandAndKeyOnly(t *testing.T) {
 	_, client, _ = strings.Cut(client, " addr=")
 	client, _, _ = strings.Cut(client, " ")
 	var got []string
-	for _, e := range redisEventsOf("slowlog", all) {
+	for _, e := range eventsOf("slowlog", all) {
 		if e.Client == client {
 			got = append(got, strings.TrimRight(e.Command+" "+e.Key, " "))
 		}
@@ -117,9 +117,9 @@ func TestRedisSlowLogHasCommandAndKeyOnly(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
-	doRedis(t, c, "GET after")
+	do(t, c, "GET after")
 	got = nil
-	for _, e := range redisEventsOf("slowlog", s.polled()) {
+	for _, e := range eventsOf("slowlog", s.polled()) {
 		if e.Client == client {
 			got = append(got, e.Command+" "+e.Key)
 		}
@@ -130,30 +130,30 @@ func TestRedisSlowLogHasCommandAndKeyOnly(t *testing.T) {
 }
 
 func TestRedisThatIsStartedAnewCountsFromZero(t *testing.T) {
-	r := startRedis(t)
-	s := stepRedis(t, redisURL(r.addr))
+	r := startServer(t)
+	s := newStepped(t, urlOf(r.addr))
 	c := r.client()
 	for range 10 {
-		doRedis(t, c, "GET k")
+		do(t, c, "GET k")
 	}
 	s.polled()
 	r.stop()
 	if !r.start() {
 		t.Fatal("the server does not start again")
 	}
-	doRedis(t, r.client(), "GET again")
+	do(t, r.client(), "GET again")
 	all := s.polled()
-	if down := redisEventsOf("state", all); len(down) != 0 {
+	if down := eventsOf("state", all); len(down) != 0 {
 		t.Errorf("it counts as down though it is there: %+v", down)
 	}
 	var calls int64
-	for _, e := range redisEventsOf("command", all) {
+	for _, e := range eventsOf("command", all) {
 		if e.Command == "GET" {
 			calls = e.Calls
 		}
 	}
 	slow := 0
-	for _, e := range redisEventsOf("slowlog", all) {
+	for _, e := range eventsOf("slowlog", all) {
 		if e.Key == "again" {
 			slow++
 		}
@@ -164,20 +164,20 @@ func TestRedisThatIsStartedAnewCountsFromZero(t *testing.T) {
 }
 
 func TestRedisThatClosesIdleConnectionsIsNotDown(t *testing.T) {
-	r := startRedis(t)
-	s := stepRedis(t, redisURL(r.addr))
+	r := startServer(t)
+	s := newStepped(t, urlOf(r.addr))
 	s.polled()
-	doRedis(t, r.client(), "CLIENT KILL TYPE normal SKIPME yes")
-	if all := s.polled(); len(redisEventsOf("info", all)) != 1 || len(redisEventsOf("state", all)) != 0 {
+	do(t, r.client(), "CLIENT KILL TYPE normal SKIPME yes")
+	if all := s.polled(); len(eventsOf("info", all)) != 1 || len(eventsOf("state", all)) != 0 {
 		t.Errorf("%+v", all)
 	}
 }
 
 func TestRedisGoesAndComesBack(t *testing.T) {
-	r := startRedis(t)
-	p := newTestPoller(t, "cache="+redisURL(r.addr))
+	r := startServer(t)
+	p := newTestPoller(t, "cache="+urlOf(r.addr))
 	p.every, p.retryFirst, p.retryMost = 5*time.Millisecond, time.Millisecond, 10*time.Millisecond
-	w := watchRedis(t, p)
+	w := runPoller(t, p)
 	w.next("cache", "info")
 	r.stop()
 	down := w.next("cache", "state")
@@ -195,13 +195,13 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 }
 
 func TestRedisThatStaysDownIsToldAgain(t *testing.T) {
-	p := newTestPoller(t, "cache="+redisURL(fakeRedis(t, func(net.Conn) {})))
+	p := newTestPoller(t, "cache="+urlOf(fakeRedis(t, func(net.Conn) {})))
 	p.retryFirst, p.retryMost, p.remindEach = time.Millisecond, 2*time.Millisecond, 5*time.Millisecond
-	w := watchRedis(t, p)
-	var last redisEvent
+	w := runPoller(t, p)
+	var last Event
 	for i := range 3 {
 		e := w.next("cache", "state")
-		if e.State != "down" || e.Error != "it closes the connection" || i > 0 && e.at < last.at.Add(5*time.Millisecond) {
+		if e.State != "down" || e.Error != "it closes the connection" || i > 0 && e.At < last.At.Add(5*time.Millisecond) {
 			t.Errorf("%d: %+v", i, e)
 		}
 		last = e
@@ -209,7 +209,7 @@ func TestRedisThatStaysDownIsToldAgain(t *testing.T) {
 }
 
 func TestRetriesOfRedisBecomeRarer(t *testing.T) {
-	s := stepRedis(t, "redis://127.0.0.1:1")
+	s := newStepped(t, "redis://127.0.0.1:1")
 	var waits []time.Duration
 	for range 8 {
 		waits = append(waits, s.failed(io.EOF)/time.Second)

@@ -1,4 +1,4 @@
-package server
+package redis
 
 import (
 	"cmp"
@@ -20,11 +20,11 @@ func infoLines(text string) iter.Seq2[string, string] {
 	}
 }
 
-var redisDatabase = regexp.MustCompile(`^db\d{1,5}$`)
+var validDatabase = regexp.MustCompile(`^db\d{1,5}$`)
 
 // figures reads INFO; what is to be compared with the last poll goes into the second.
-func (w *redisWatch) figures(text string) (*redisInfo, redisPast) {
-	info, past := &redisInfo{Keys: map[string]int64{}}, redisPast{}
+func (w *watcher) figures(text string) (*Info, totals) {
+	info, past := &Info{Keys: map[string]int64{}}, totals{}
 	texts := map[string]*string{"redis_version": &info.Version, "role": &info.Role, "run_id": &past.runID}
 	numbers := map[string]*int64{
 		"uptime_in_seconds": &info.UptimeSeconds, "connected_clients": &info.ConnectedClients, "used_memory": &info.UsedMemory,
@@ -35,17 +35,17 @@ func (w *redisWatch) figures(text string) (*redisInfo, redisPast) {
 		if at := texts[name]; at != nil {
 			*at = w.target.clean(value, maxRedisText)
 		} else if at := numbers[name]; at != nil {
-			*at = redisCount(value)
-		} else if redisDatabase.MatchString(name) && len(info.Keys) < maxRedisDatabases {
-			info.Keys[name] = redisCount(redisPart(value, "keys"))
+			*at = parseCount(value)
+		} else if validDatabase.MatchString(name) && len(info.Keys) < maxRedisDatabases {
+			info.Keys[name] = parseCount(partOf(value, "keys"))
 		}
 	}
 	past.uptime = info.UptimeSeconds
 	return info, past
 }
 
-// redisPart returns the value of a name in a=1,b=2.
-func redisPart(list, name string) string {
+// partOf returns the value of a name in a=1,b=2.
+func partOf(list, name string) string {
 	for item := range strings.SplitSeq(list, ",") {
 		if value, ok := strings.CutPrefix(item, name+"="); ok {
 			return value
@@ -54,8 +54,8 @@ func redisPart(list, name string) string {
 	return ""
 }
 
-// redisCount reads a number that cannot be negative; 0 for anything else.
-func redisCount(text string) int64 {
+// parseCount reads a number that cannot be negative; 0 for anything else.
+func parseCount(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return 0
@@ -63,14 +63,14 @@ func redisCount(text string) int64 {
 	return max(n, 0)
 }
 
-var redisCommand = regexp.MustCompile(`^[A-Za-z0-9._|-]{1,64}$`)
+var validCommand = regexp.MustCompile(`^[A-Za-z0-9._|-]{1,64}$`)
 
-func parseRedisCosts(text string) map[string]redisCost {
-	all := map[string]redisCost{}
+func parseCosts(text string) map[string]commandCost {
+	all := map[string]commandCost{}
 	for name, value := range infoLines(text) {
 		name, ok := strings.CutPrefix(name, "cmdstat_")
-		if ok && redisCommand.MatchString(name) && len(all) < maxRedisCommands {
-			all[name] = redisCost{redisCount(redisPart(value, "calls")), redisCount(redisPart(value, "usec"))}
+		if ok && validCommand.MatchString(name) && len(all) < maxRedisCommands {
+			all[name] = commandCost{parseCount(partOf(value, "calls")), parseCount(partOf(value, "usec"))}
 		}
 	}
 	return all
@@ -78,24 +78,24 @@ func parseRedisCosts(text string) map[string]redisCost {
 
 // costs returns the commands that took the most time since the last poll, none if
 // there was none.
-func (w *redisWatch) costs(now, past map[string]redisCost) []redisEvent {
+func (w *watcher) costs(now, past map[string]commandCost) []Event {
 	if past == nil {
 		return nil
 	}
-	var all []redisEvent
+	var all []Event
 	for name, n := range now {
 		p := past[name]
 		if n.calls < p.calls || n.usec < p.usec {
-			p = redisCost{} // CONFIG RESETSTAT
+			p = commandCost{} // CONFIG RESETSTAT
 		}
 		if calls, usec := n.calls-p.calls, n.usec-p.usec; calls > 0 {
-			all = append(all, redisEvent{
-				Type: redisCommandType, Command: w.target.clean(strings.ToUpper(strings.ReplaceAll(name, "|", " ")), maxRedisText),
+			all = append(all, Event{
+				Type: commandType, Command: w.target.clean(strings.ToUpper(strings.ReplaceAll(name, "|", " ")), maxRedisText),
 				Calls: calls, Usec: usec, UsecPerCall: float64(usec) / float64(calls),
 			})
 		}
 	}
-	slices.SortFunc(all, func(a, b redisEvent) int {
+	slices.SortFunc(all, func(a, b Event) int {
 		return cmp.Or(cmp.Compare(b.Usec, a.Usec), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Command, b.Command))
 	})
 	return all[:min(len(all), maxRedisTop)]

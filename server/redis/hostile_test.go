@@ -1,4 +1,4 @@
-package server
+package redis
 
 import (
 	"crypto/tls"
@@ -30,7 +30,7 @@ func sendForever(text string) func(net.Conn) {
 
 func TestHostileRedis(t *testing.T) {
 	const tooMuch, nonsense, late, closes = "it sends too much", "it does not answer like a Redis server", "it does not answer in time", "it closes the connection"
-	then := func(text string) func(net.Conn) { return redisAnswers("+OK\r\n", text) }
+	then := func(text string) func(net.Conn) { return answers("+OK\r\n", text) }
 	for name, tc := range map[string]struct {
 		serve func(net.Conn)
 		says  string
@@ -45,7 +45,7 @@ func TestHostileRedis(t *testing.T) {
 		"line breaks without an end":    {sendForever("\r\n"), nonsense},
 		"arrays within arrays":          {sendForever("*1\r\n"), tooMuch},
 		"wide arrays within arrays":     {sendForever("*8000\r\n"), tooMuch},
-		"a text that is never the last": {func(c net.Conn) { io.WriteString(c, "*9999\r\n"); sendForever(redisBulk(strings.Repeat("x", 9999)))(c) }, tooMuch},
+		"a text that is never the last": {func(c net.Conn) { io.WriteString(c, "*9999\r\n"); sendForever(bulk(strings.Repeat("x", 9999)))(c) }, tooMuch},
 		"an array of a billion":         {then("*1000000000\r\n"), tooMuch},
 		"an array of no number":         {then("*many\r\n"), nonsense},
 		"an array below nothing":        {then("*-2\r\n"), nonsense},
@@ -55,15 +55,15 @@ func TestHostileRedis(t *testing.T) {
 		"a text of no length":           {then("$\r\n"), nonsense},
 		"a text that is longer":         {then("$1\r\nab\r\n"), nonsense},
 		"no carriage return":            {then("$1\na\n"), nonsense},
-		"a web server":                  {redisAnswers("HTTP/1.1 400 Bad Request\r\n\r\n"), nonsense},
+		"a web server":                  {answers("HTTP/1.1 400 Bad Request\r\n\r\n"), nonsense},
 		"its own question":              {func(c net.Conn) { io.Copy(c, c) }, nonsense},
-		"the password as an error":      {redisAnswers("-" + redisPassword + "\r\n"), "it refuses the user or the password"},
-		"the password as INFO's error":  {then("-ERR " + redisPassword + "\r\n"), "it answers with an error"},
-		"the password as a line":        {redisAnswers(redisPassword + "\r\n"), nonsense},
+		"the password as an error":      {answers("-" + testPassword + "\r\n"), "it refuses the user or the password"},
+		"the password as INFO's error":  {then("-ERR " + testPassword + "\r\n"), "it answers with an error"},
+		"the password as a line":        {answers(testPassword + "\r\n"), nonsense},
 		"INFO as a number":              {then(":1\r\n"), nonsense},
 		"INFO as nothing":               {then("$-1\r\n"), nonsense},
-		"INFO of something else":        {then(redisBulk("hello")), nonsense},
-		"SLOWLOG as a number":           {redisAnswers("+OK\r\n", redisBulk(goodRedisInfo), redisBulk(""), ":1\r\n"), nonsense},
+		"INFO of something else":        {then(bulk("hello")), nonsense},
+		"SLOWLOG as a number":           {answers("+OK\r\n", bulk(goodRedisInfo), bulk(""), ":1\r\n"), nonsense},
 		"byte by byte": {func(c net.Conn) {
 			for _, err := io.WriteString(c, "+"); err == nil; _, err = io.WriteString(c, "x") {
 				runtime.Gosched()
@@ -71,7 +71,7 @@ func TestHostileRedis(t *testing.T) {
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := stepRedis(t, redisURL(fakeRedis(t, tc.serve)))
+			s := newStepped(t, urlOf(fakeRedis(t, tc.serve)))
 			s.read = 10 * time.Second
 			if tc.says == late {
 				s.read = 50 * time.Millisecond
@@ -95,27 +95,27 @@ func TestHostileRedis(t *testing.T) {
 
 // TestHostileRedisFigures is a server that speaks well and lies.
 func TestHostileRedisFigures(t *testing.T) {
-	info := goodRedisInfo + "role:" + redisPassword + "\r\nmaxmemory:-5\r\nused_memory:99999999999999999999\r\nconnected_clients:many\r\nkeyspace_hits:9223372036854775807\r\nkeyspace_misses:9223372036854775807\r\n" +
+	info := goodRedisInfo + "role:" + testPassword + "\r\nmaxmemory:-5\r\nused_memory:99999999999999999999\r\nconnected_clients:many\r\nkeyspace_hits:9223372036854775807\r\nkeyspace_misses:9223372036854775807\r\n" +
 		"db0:keys=-1\r\ndb1:keys=2,keys=3\r\ndb:keys=1\r\ndb123456:keys=1\r\n"
 	for i := range 300 {
 		info += fmt.Sprintf("db%d:keys=1\r\n", 100+i)
 	}
 	info = strings.Replace(info, "7.0.0", strings.Repeat("7\x1b", 100), 1)
-	stats := "cmdstat_get:calls=-1,usec=5\r\ncmdstat_:calls=1,usec=1\r\ncmdstat_a b:calls=1,usec=1\r\ncmdstat_" + redisPassword + ":calls=1,usec=9223372036854775807\r\n"
+	stats := "cmdstat_get:calls=-1,usec=5\r\ncmdstat_:calls=1,usec=1\r\ncmdstat_a b:calls=1,usec=1\r\ncmdstat_" + testPassword + ":calls=1,usec=9223372036854775807\r\n"
 	slow := "*9\r\n" + ":1\r\n" + "*0\r\n" + "*4\r\n:2\r\n:1\r\n:1\r\n*0\r\n" +
-		"*4\r\n:9223372036854775807\r\n:9223372036854775807\r\n:-5\r\n*2\r\n" + redisBulk("GET") + redisBulk("a"+redisPassword) +
-		"*4\r\n:3\r\n-no\r\n-no\r\n-no\r\n" + "*4\r\n:4\r\n:1\r\n:1\r\n*2\r\n" + redisBulk("bad name") + redisBulk("key") +
-		"*5\r\n:5\r\n:1\r\n:1\r\n*2\r\n" + redisBulk("get") + redisBulk("key") + redisBulk(redisPassword) + "*4\r\n" + redisBulk("6") + ":1\r\n:1\r\n*0\r\n" + "*-1\r\n"
+		"*4\r\n:9223372036854775807\r\n:9223372036854775807\r\n:-5\r\n*2\r\n" + bulk("GET") + bulk("a"+testPassword) +
+		"*4\r\n:3\r\n-no\r\n-no\r\n-no\r\n" + "*4\r\n:4\r\n:1\r\n:1\r\n*2\r\n" + bulk("bad name") + bulk("key") +
+		"*5\r\n:5\r\n:1\r\n:1\r\n*2\r\n" + bulk("get") + bulk("key") + bulk(testPassword) + "*4\r\n" + bulk("6") + ":1\r\n:1\r\n*0\r\n" + "*-1\r\n"
 	quiet := strings.ReplaceAll(goodRedisInfo, "uptime_in_seconds:5", "uptime_in_seconds:1")
-	s := stepRedis(t, redisURL(fakeRedis(t, redisAnswers("+OK\r\n", redisBulk(quiet), redisBulk("# Commandstats\r\n"), "*0\r\n", redisBulk(info), redisBulk(stats), slow))))
+	s := newStepped(t, urlOf(fakeRedis(t, answers("+OK\r\n", bulk(quiet), bulk("# Commandstats\r\n"), "*0\r\n", bulk(info), bulk(stats), slow))))
 	s.polled()
 	all := s.polled()
 	encoded, err := json.Marshal(all)
 	must(t, err)
-	if strings.Contains(strings.ToLower(string(encoded)), redisPassword) {
+	if strings.Contains(strings.ToLower(string(encoded)), testPassword) {
 		t.Errorf("the password is in: %s", encoded)
 	}
-	if len(redisEventsOf("info", all)) != 1 {
+	if len(eventsOf("info", all)) != 1 {
 		t.Fatalf("%s", encoded)
 	}
 	in := all[0].Info
@@ -126,7 +126,7 @@ func TestHostileRedisFigures(t *testing.T) {
 		t.Errorf("databases: %v", in.Keys)
 	}
 	var got []string
-	for _, e := range append(redisEventsOf("command", all), redisEventsOf("slowlog", all)...) {
+	for _, e := range append(eventsOf("command", all), eventsOf("slowlog", all)...) {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %v", e.Command, e.Key, e.Client, e.DurationMS)))
 	}
 	want := strings.Join([]string{"******   0", "GET key ****** 0.001", "?   0.001", "?   0", "GET ******  0", "?   0.001"}, "|")
@@ -136,11 +136,11 @@ func TestHostileRedisFigures(t *testing.T) {
 }
 
 func TestOneRedisDoesNotHoldUpAnother(t *testing.T) {
-	r := startRedis(t)
+	r := startServer(t)
 	silent := fakeRedis(t, func(c net.Conn) { io.Copy(io.Discard, c) })
-	p := newTestPoller(t, "silent="+redisURL(silent), "good="+redisURL(r.addr), "loud="+redisURL(fakeRedis(t, sendForever("x"))))
+	p := newTestPoller(t, "silent="+urlOf(silent), "good="+urlOf(r.addr), "loud="+urlOf(fakeRedis(t, sendForever("x"))))
 	p.every, p.read = time.Millisecond, time.Hour
-	w := watchRedis(t, p)
+	w := runPoller(t, p)
 	for range 5 {
 		w.next("good", "info")
 	}
@@ -155,7 +155,7 @@ func TestRedisPollingEndsWhileItConnects(t *testing.T) {
 	})
 	p := newTestPoller(t, "it=rediss://"+addr)
 	p.connect = time.Hour
-	w := watchRedis(t, p)
+	w := runPoller(t, p)
 	<-began
 	w.end()
 }
@@ -166,7 +166,7 @@ func TestRedisOverTLS(t *testing.T) {
 	heard := make(chan string, 10)
 	l, err := tls.Listen("tcp", "127.0.0.1:0", web.TLS.Clone())
 	must(t, err)
-	good := redisAnswers("+OK\r\n", redisBulk(goodRedisInfo), redisBulk(""), "*0\r\n")
+	good := answers("+OK\r\n", bulk(goodRedisInfo), bulk(""), "*0\r\n")
 	serveRedis(t, l, func(c net.Conn) {
 		if err := c.(*tls.Conn).Handshake(); err != nil {
 			heard <- "no handshake"
@@ -174,8 +174,8 @@ func TestRedisOverTLS(t *testing.T) {
 		}
 		good(c)
 	})
-	url := strings.Replace(redisURL(l.Addr().String()), "redis:", "rediss:", 1)
-	s := stepRedis(t, url)
+	url := strings.Replace(urlOf(l.Addr().String()), "redis:", "rediss:", 1)
+	s := newStepped(t, url)
 	if got := s.refused(); got != "its certificate is not trusted" {
 		t.Errorf("an unknown certificate: %q", got)
 	}
@@ -184,11 +184,11 @@ func TestRedisOverTLS(t *testing.T) {
 	}
 	s.roots = x509.NewCertPool()
 	s.roots.AddCert(web.Certificate())
-	if all := s.polled(); len(redisEventsOf("info", all)) != 1 {
+	if all := s.polled(); len(eventsOf("info", all)) != 1 {
 		t.Errorf("a known certificate: %+v", all)
 	}
-	plain := strings.Replace(redisURL(fakeRedis(t, sendForever("-ERR\r\n"))), "redis:", "rediss:", 1)
-	if got := stepRedis(t, plain).refused(); got != "it does not speak TLS" {
+	plain := strings.Replace(urlOf(fakeRedis(t, sendForever("-ERR\r\n"))), "redis:", "rediss:", 1)
+	if got := newStepped(t, plain).refused(); got != "it does not speak TLS" {
 		t.Errorf("a server without TLS: %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package redis
 
 import (
 	"context"
@@ -19,7 +19,7 @@ var (
 )
 
 // dial connects and signs in. The connection ends with the context.
-func (w *redisWatch) dial(ctx context.Context) error {
+func (w *watcher) dial(ctx context.Context) error {
 	dialing, cancel := context.WithTimeout(ctx, w.connect)
 	defer cancel()
 	bare, err := new(net.Dialer).DialContext(dialing, "tcp", w.target.addr)
@@ -34,14 +34,14 @@ func (w *redisWatch) dial(ctx context.Context) error {
 		}
 		conn = secure
 	}
-	w.guard = newRedisGuard(conn)
+	w.guard = newGuard(conn)
 	w.conn = redis.NewConn(w.guard, w.read, w.read)
 	// The client library waits without a context, so the ground is taken from under it.
 	w.unbid = context.AfterFunc(ctx, func() { bare.Close() }) // nothing is lost: only reads are pending
 	return w.signIn()
 }
 
-func (w *redisWatch) signIn() error {
+func (w *watcher) signIn() error {
 	if w.target.password != "" {
 		args := []any{w.target.password}
 		if w.target.username != "" {
@@ -61,14 +61,14 @@ func (w *redisWatch) signIn() error {
 
 // refusedAs replaces an error that the server answered, unless its own says more.
 func refusedAs(err, reason error) error {
-	if redisRefusal(err) == redisRefused {
+	if refusalOf(err) == refusedText {
 		return reason
 	}
 	return err
 }
 
 // hangUp drops the connection, if there is one.
-func (w *redisWatch) hangUp() {
+func (w *watcher) hangUp() {
 	if w.conn != nil {
 		w.unbid()
 		w.conn.Close() // it may be closed already, and nothing is being written
@@ -80,9 +80,9 @@ func closedByPeer(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// redisReason says in fixed words why a poll failed. The text of an error may
+// reasonOf says in fixed words why a poll failed. The text of an error may
 // repeat what the server says, and that may be the password it was sent.
-func redisReason(err error) string {
+func reasonOf(err error) string {
 	var (
 		network   net.Error
 		name      *net.DNSError
@@ -95,7 +95,7 @@ func redisReason(err error) string {
 			return known.Error()
 		}
 	}
-	switch refusal := redisRefusal(err); {
+	switch refusal := refusalOf(err); {
 	case refusal != "":
 		return refusal
 	case errors.As(err, &untrusted):
@@ -116,10 +116,10 @@ func redisReason(err error) string {
 	return errRedisNonsense.Error() // what is left is the protocol's
 }
 
-const redisRefused = "it answers with an error"
+const refusedText = "it answers with an error"
 
-// redisRefusal says what an error means that the server answered; "" for another error.
-func redisRefusal(err error) string {
+// refusalOf says what an error means that the server answered; "" for another error.
+func refusalOf(err error) string {
 	var answer redis.Error
 	if !errors.As(err, &answer) {
 		return ""
@@ -133,5 +133,5 @@ func redisRefusal(err error) string {
 			return meaning
 		}
 	}
-	return redisRefused
+	return refusedText
 }

@@ -1,4 +1,4 @@
-package server
+package redis
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// redisTarget is an external Redis server that is watched.
-type redisTarget struct {
+// Target is an external Redis server that is watched.
+type Target struct {
 	name     string // of the connection, in every event
 	addr     string // host:port
 	host     string // as a certificate has to name it
@@ -20,40 +20,34 @@ type redisTarget struct {
 	db       int
 }
 
-// embeddedRedis is the connection by which the program's own counters go.
-const embeddedRedis = "embedded"
+// embedded is the connection by which the program's own counters go.
+const embedded = "embedded"
 
-// maxRedisDB bounds the number of a database; servers have 16 unless they are told
+// maxDB bounds the number of a database; servers have 16 unless they are told
 // otherwise.
-const maxRedisDB = 1<<16 - 1
+const maxDB = 1<<16 - 1
 
-var redisName = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
+var validName = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
 
-// CheckRedis tells what is wrong with RedisTargets, without their passwords.
-func (c *Config) CheckRedis() error {
-	_, err := parseRedisTargets(c.RedisTargets)
-	return err
-}
-
-// parseRedisTargets reads texts like name=redis://user:password@host:6379/0.
+// ParseTargets reads texts like name=redis://user:password@host:6379/0.
 // Nothing of a text but a proper name goes into an error: where a password has a
 // character that should have been escaped, any part may hold some of it.
-func parseRedisTargets(texts []string) ([]redisTarget, error) {
-	var targets []redisTarget
+func ParseTargets(texts []string) ([]Target, error) {
+	var targets []Target
 	seen := map[string]bool{}
 	for i, text := range texts {
 		name, address, ok := strings.Cut(text, "=")
-		if !ok || !redisName.MatchString(name) {
+		if !ok || !validName.MatchString(name) {
 			return nil, fmt.Errorf("entry %d must be like name=redis://host:6379, with a name of 1 to 32 lower-case letters, digits, - and _", i+1)
 		}
-		if name == embeddedRedis {
+		if name == embedded {
 			return nil, fmt.Errorf("entry %d: the name %s is taken by what the program itself counts", i+1, name)
 		}
 		if seen[name] {
 			return nil, fmt.Errorf("entry %d: the name %s stands twice", i+1, name)
 		}
 		seen[name] = true
-		target, wrong := parseRedisURL(address)
+		target, wrong := parseURL(address)
 		if wrong != "" {
 			return nil, fmt.Errorf("%s: %s", name, wrong)
 		}
@@ -63,9 +57,9 @@ func parseRedisTargets(texts []string) ([]redisTarget, error) {
 	return targets, nil
 }
 
-// parseRedisURL returns what is wrong in its own words, not in those of net/url,
+// parseURL returns what is wrong in its own words, not in those of net/url,
 // which repeat the address.
-func parseRedisURL(text string) (t redisTarget, wrong string) {
+func parseURL(text string) (t Target, wrong string) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return t, "the address cannot be read; special characters in a user or password are written like %2F"
@@ -82,8 +76,8 @@ func parseRedisURL(text string) (t redisTarget, wrong string) {
 	}
 	if db := strings.TrimPrefix(u.Path, "/"); db != "" {
 		n, err := strconv.ParseUint(db, 10, 64)
-		if err != nil || n > maxRedisDB {
-			return t, fmt.Sprintf("the database must be a number from 0 to %d, like redis://host:6379/0", maxRedisDB)
+		if err != nil || n > maxDB {
+			return t, fmt.Sprintf("the database must be a number from 0 to %d, like redis://host:6379/0", maxDB)
 		}
 		t.db = int(n)
 	}

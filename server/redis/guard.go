@@ -1,4 +1,4 @@
-package server
+package redis
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 // What one poll may read. The client library believes the lengths that a server
 // announces and makes room for them before anything has come, so they count too.
 const (
-	maxRedisBytes    = 4 << 20
-	maxRedisElements = 16 << 10 // of arrays; 128 slow commands have at most 5,000
+	maxBytes    = 4 << 20
+	maxElements = 16 << 10 // of arrays; 128 slow commands have at most 5,000
 )
 
 var (
@@ -18,28 +18,28 @@ var (
 	errRedisNonsense = errors.New("it does not answer like a Redis server")
 )
 
-// redisGuard is a connection that breaks off where a server sends or announces
+// guard is a connection that breaks off where a server sends or announces
 // more than a poll may read. It follows the protocol just enough to find lengths.
-type redisGuard struct {
+type guard struct {
 	net.Conn
 	bytes, elements int    // what is left of this poll
 	content         int    // bytes of a bulk string that are still to come
 	line            []byte // the beginning of the line being read
 }
 
-// maxRedisHead is as long as a line with a length can be.
-const maxRedisHead = 16
+// maxHead is as long as a line with a length can be.
+const maxHead = 16
 
-func newRedisGuard(conn net.Conn) *redisGuard {
-	g := &redisGuard{Conn: conn, line: make([]byte, 0, maxRedisHead)}
+func newGuard(conn net.Conn) *guard {
+	g := &guard{Conn: conn, line: make([]byte, 0, maxHead)}
 	g.refill()
 	return g
 }
 
 // refill begins a poll.
-func (g *redisGuard) refill() { g.bytes, g.elements = maxRedisBytes, maxRedisElements }
+func (g *guard) refill() { g.bytes, g.elements = maxBytes, maxElements }
 
-func (g *redisGuard) Read(p []byte) (int, error) {
+func (g *guard) Read(p []byte) (int, error) {
 	n, err := g.Conn.Read(p)
 	if g.bytes -= n; g.bytes < 0 {
 		return 0, errRedisTooMuch
@@ -50,7 +50,7 @@ func (g *redisGuard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (g *redisGuard) follow(p []byte) error {
+func (g *guard) follow(p []byte) error {
 	for len(p) > 0 {
 		if g.content > 0 {
 			n := min(g.content, len(p))
@@ -60,7 +60,7 @@ func (g *redisGuard) follow(p []byte) error {
 		b := p[0]
 		p = p[1:]
 		if b != '\n' {
-			if len(g.line) < maxRedisHead {
+			if len(g.line) < maxHead {
 				g.line = append(g.line, b)
 			}
 			continue
@@ -74,11 +74,11 @@ func (g *redisGuard) follow(p []byte) error {
 }
 
 // head weighs a whole line, which announces something if it begins with * or $.
-func (g *redisGuard) head() error {
+func (g *guard) head() error {
 	if len(g.line) == 0 || g.line[0] != '*' && g.line[0] != '$' {
 		return nil
 	}
-	if len(g.line) == maxRedisHead || g.line[len(g.line)-1] != '\r' {
+	if len(g.line) == maxHead || g.line[len(g.line)-1] != '\r' {
 		return errRedisNonsense
 	}
 	n, err := strconv.Atoi(string(g.line[1 : len(g.line)-1]))
@@ -90,7 +90,7 @@ func (g *redisGuard) head() error {
 		if g.elements -= n; g.elements < 0 {
 			return errRedisTooMuch
 		}
-	case n > maxRedisBytes:
+	case n > maxBytes:
 		return errRedisTooMuch
 	default:
 		g.content = n

@@ -1,4 +1,4 @@
-package server
+package redis
 
 import (
 	"slices"
@@ -11,8 +11,8 @@ import (
 
 // slow returns the entries of the slow log that are new, the oldest first, and
 // notes the newest in past.
-func (w *redisWatch) slow(entries []any, past *redisPast) []redisEvent {
-	var all []redisEvent
+func (w *watcher) slow(entries []any, past *totals) []Event {
+	var all []Event
 	newest := past.slowID
 	for _, entry := range entries[:min(len(entries), maxRedisSlow)] {
 		fields, _ := entry.([]any)
@@ -36,8 +36,8 @@ func (w *redisWatch) slow(entries []any, past *redisPast) []redisEvent {
 // lastSecond is the end of the year 9999, the last that can be written.
 const lastSecond = 253402300799
 
-func (w *redisWatch) slowEvent(fields []any) redisEvent {
-	e := redisEvent{Type: redisSlowlogType, Command: "?"}
+func (w *watcher) slowEvent(fields []any) Event {
+	e := Event{Type: slowlogType, Command: "?"}
 	if at, ok := fields[1].(int64); ok && at > 0 && at <= lastSecond {
 		e.ExecutedAt = store.TimeOf(time.Unix(at, 0))
 	}
@@ -46,27 +46,27 @@ func (w *redisWatch) slowEvent(fields []any) redisEvent {
 	}
 	words, _ := fields[3].([]any)
 	if len(words) > 0 {
-		if name := redisText(words[0]); redisCommand.MatchString(name) {
+		if name := textOf(words[0]); validCommand.MatchString(name) {
 			e.Command = w.target.clean(strings.ToUpper(name), maxRedisText)
 		}
 	}
-	if len(words) > 1 && redisKeyed[e.Command] {
-		e.Key = w.target.clean(redisText(words[1]), maxRedisKey)
+	if len(words) > 1 && keyedCommands[e.Command] {
+		e.Key = w.target.clean(textOf(words[1]), maxRedisKey)
 	}
 	if len(fields) > 4 {
-		e.Client = w.target.clean(redisText(fields[4]), maxRedisText)
+		e.Client = w.target.clean(textOf(fields[4]), maxRedisText)
 	}
 	return e
 }
 
-func redisText(reply any) string {
+func textOf(reply any) string {
 	b, _ := reply.([]byte)
 	return string(b)
 }
 
 // clean makes a stranger's text fit to be stored and shown: bounded, without
 // control characters, and without the password that this server was sent.
-func (t *redisTarget) clean(s string, limit int) string {
+func (t *Target) clean(s string, limit int) string {
 	if t.password != "" && strings.Contains(strings.ToLower(s), strings.ToLower(t.password)) {
 		return "******"
 	}
@@ -76,12 +76,12 @@ func (t *redisTarget) clean(s string, limit int) string {
 		}
 		return r
 	}, s)
-	return cut(s, limit)
+	return strings.ToValidUTF8(s[:min(len(s), limit)], "")
 }
 
-// redisKeyed are the commands whose first argument is a key; of any other it may
+// keyedCommands are the commands whose first argument is a key; of any other it may
 // be a password, a script or a message, and modules add commands of their own.
-var redisKeyed = func() map[string]bool {
+var keyedCommands = func() map[string]bool {
 	all := map[string]bool{}
 	for name := range strings.FieldsSeq(`
 		APPEND BITCOUNT BITFIELD BITFIELD_RO BITPOS BLMOVE BLPOP BRPOP BRPOPLPUSH BZPOPMAX BZPOPMIN COPY DECR DECRBY DEL

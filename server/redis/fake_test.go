@@ -1,4 +1,4 @@
-package server
+package redis
 
 import (
 	"context"
@@ -39,8 +39,8 @@ func serveRedis(t *testing.T, l net.Listener, serve func(c net.Conn)) {
 	}()
 }
 
-// redisAnswers serves one answer for each command, in turn.
-func redisAnswers(all ...string) func(net.Conn) {
+// answers serves one answer for each command, in turn.
+func answers(all ...string) func(net.Conn) {
 	return func(c net.Conn) {
 		in := make([]byte, 4096)
 		for _, a := range all {
@@ -57,4 +57,4 @@ func redisAnswers(all ...string) func(net.Conn) {
 	}
 }
 
-func redisBulk(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text), text) }
+func bulk(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text), text) }

@@ -1,4 +1,4 @@
-package server
+package redis
 
 import (
 	"bufio"
@@ -17,21 +17,21 @@ import (
 	"github.com/rs/zerolog"
 )
 
-const redisPassword = "canary-of-the-target"
+const testPassword = "canary-of-the-target"
 
-// redisPatience is how long a test waits for what has to come; it is far off so that
+// patience is how long a test waits for what has to come; it is far off so that
 // only what never comes reaches it.
-const redisPatience = 30 * time.Second
+const patience = 30 * time.Second
 
-// realRedis is a Redis server (Debian package redis-server) of the test's own.
-type realRedis struct {
+// testServer is a Redis server (Debian package redis-server) of the test's own.
+type testServer struct {
 	t    *testing.T
 	addr string
 	dir  string
 	cmd  *exec.Cmd // nil while it is stopped
 }
 
-func startRedis(t *testing.T) *realRedis {
+func startServer(t *testing.T) *testServer {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -39,7 +39,7 @@ func startRedis(t *testing.T) *realRedis {
 		}
 		t.Skip("redis-server is missing: no server to watch")
 	}
-	r := &realRedis{t: t, dir: t.TempDir()}
+	r := &testServer{t: t, dir: t.TempDir()}
 	t.Cleanup(r.stop)
 	for range 5 { // somebody may take the port in between
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,11 +55,11 @@ func startRedis(t *testing.T) *realRedis {
 }
 
 // start tells whether the server has come up, on the address it had before.
-func (r *realRedis) start() bool {
+func (r *testServer) start() bool {
 	r.t.Helper()
 	_, port, err := net.SplitHostPort(r.addr)
 	must(r.t, err)
-	r.cmd = exec.Command("redis-server", "--bind", "127.0.0.1", "--port", port, "--requirepass", redisPassword, "--save", "",
+	r.cmd = exec.Command("redis-server", "--bind", "127.0.0.1", "--port", port, "--requirepass", testPassword, "--save", "",
 		"--appendonly", "no", "--dir", r.dir, "--logfile", "", "--slowlog-log-slower-than", "0")
 	out, err := r.cmd.StdoutPipe()
 	must(r.t, err)
@@ -75,7 +75,7 @@ func (r *realRedis) start() bool {
 	return false
 }
 
-func (r *realRedis) stop() {
+func (r *testServer) stop() {
 	if r.cmd == nil {
 		return
 	}
@@ -86,16 +86,16 @@ func (r *realRedis) stop() {
 }
 
 // client connects as the default user.
-func (r *realRedis) client() redis.Conn {
+func (r *testServer) client() redis.Conn {
 	r.t.Helper()
-	c, err := redis.Dial("tcp", r.addr, redis.DialPassword(redisPassword))
+	c, err := redis.Dial("tcp", r.addr, redis.DialPassword(testPassword))
 	must(r.t, err)
 	r.t.Cleanup(func() { c.Close() })
 	return c
 }
 
 // do runs commands, given as lines of words, that have to work.
-func doRedis(t *testing.T, c redis.Conn, lines ...string) {
+func do(t *testing.T, c redis.Conn, lines ...string) {
 	t.Helper()
 	for _, line := range lines {
 		words := strings.Fields(line)
@@ -109,34 +109,34 @@ func doRedis(t *testing.T, c redis.Conn, lines ...string) {
 	}
 }
 
-// redisURL is a target at an address, signed in as the default user.
-func redisURL(addr string) string { return "redis://:" + redisPassword + "@" + addr }
+// urlOf is a target at an address, signed in as the default user.
+func urlOf(addr string) string { return "redis://:" + testPassword + "@" + addr }
 
-func newTestPoller(t *testing.T, texts ...string) *redisPoller {
+func newTestPoller(t *testing.T, texts ...string) *Poller {
 	t.Helper()
-	targets, err := parseRedisTargets(texts)
+	targets, err := ParseTargets(texts)
 	must(t, err)
-	return newRedisPoller(targets, zerolog.Nop())
+	return NewPoller(targets, zerolog.Nop())
 }
 
 // steppedWatch is a watch whose polls the test makes.
 type steppedWatch struct {
-	*redisWatch
+	*watcher
 	t      *testing.T
-	events []redisEvent
+	events []Event
 }
 
-func stepRedis(t *testing.T, url string) *steppedWatch {
+func newStepped(t *testing.T, url string) *steppedWatch {
 	t.Helper()
 	p := newTestPoller(t, "it="+url)
 	s := &steppedWatch{t: t}
-	s.redisWatch = &redisWatch{redisPoller: p, target: &p.targets[0], emit: func(e redisEvent) { s.events = append(s.events, e) }}
+	s.watcher = &watcher{Poller: p, target: &p.targets[0], emit: func(e Event) { s.events = append(s.events, e) }}
 	t.Cleanup(s.hangUp)
 	return s
 }
 
 // polled makes a poll and returns its events.
-func (s *steppedWatch) polled() []redisEvent {
+func (s *steppedWatch) polled() []Event {
 	s.t.Helper()
 	s.events = nil
 	r, err := s.poll(s.t.Context())
@@ -159,8 +159,8 @@ func (s *steppedWatch) refused() string {
 	return ""
 }
 
-// redisEventsOf picks the events of a type.
-func redisEventsOf(typ string, all []redisEvent) (picked []redisEvent) {
+// eventsOf picks the events of a type.
+func eventsOf(typ string, all []Event) (picked []Event) {
 	for _, e := range all {
 		if e.Type == typ {
 			picked = append(picked, e)
@@ -172,18 +172,18 @@ func redisEventsOf(typ string, all []redisEvent) (picked []redisEvent) {
 // runningPoller is a poller at work, with hurried times.
 type runningPoller struct {
 	t      *testing.T
-	events chan redisEvent
+	events chan Event
 	cancel func()
 	ended  chan struct{}
 }
 
-func watchRedis(t *testing.T, p *redisPoller) *runningPoller {
+func runPoller(t *testing.T, p *Poller) *runningPoller {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	r := &runningPoller{t: t, events: make(chan redisEvent, 100), cancel: cancel, ended: make(chan struct{})}
+	r := &runningPoller{t: t, events: make(chan Event, 100), cancel: cancel, ended: make(chan struct{})}
 	go func() {
 		defer close(r.ended)
-		p.run(ctx, func(e redisEvent) {
+		p.Run(ctx, func(e Event) {
 			select {
 			case r.events <- e:
 			case <-ctx.Done():
@@ -195,9 +195,9 @@ func watchRedis(t *testing.T, p *redisPoller) *runningPoller {
 }
 
 // next waits for an event of a connection and type.
-func (r *runningPoller) next(connection, typ string) redisEvent {
+func (r *runningPoller) next(connection, typ string) Event {
 	r.t.Helper()
-	late := time.After(redisPatience)
+	late := time.After(patience)
 	for {
 		select {
 		case e := <-r.events:
@@ -216,11 +216,11 @@ func (r *runningPoller) end() {
 	r.cancel()
 	select {
 	case <-r.ended:
-	case <-time.After(redisPatience):
+	case <-time.After(patience):
 		r.t.Fatal("the poller does not end")
 	}
 	buffer := make([]byte, 1<<20)
-	for late := time.Now().Add(redisPatience); ; runtime.Gosched() {
+	for late := time.Now().Add(patience); ; runtime.Gosched() {
 		stacks := string(buffer[:runtime.Stack(buffer, true)])
 		if !strings.Contains(stacks, "(*redisWatch)") && !strings.Contains(stacks, "gomodule/redigo") {
 			return
@@ -228,5 +228,11 @@ func (r *runningPoller) end() {
 		if time.Now().After(late) {
 			r.t.Fatalf("a goroutine is left behind:\n%s", stacks)
 		}
+	}
+}
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

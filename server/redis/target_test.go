@@ -1,4 +1,4 @@
-package server
+package redis
 
 import (
 	"strings"
@@ -8,17 +8,17 @@ import (
 )
 
 func TestRedisTargets(t *testing.T) {
-	got, err := parseRedisTargets([]string{
+	got, err := ParseTargets([]string{
 		"cache=redis://10.0.0.1:6379",
 		"main_2=rediss://watcher:p%40ss%2Fw%3Drd@redis.example:6380/15",
 		"six-=redis://:only@[::1]:7000/",
 	})
-	want := []redisTarget{
+	want := []Target{
 		{name: "cache", addr: "10.0.0.1:6379", host: "10.0.0.1"},
 		{name: "main_2", addr: "redis.example:6380", host: "redis.example", tls: true, username: "watcher", password: "p@ss/w=rd", db: 15},
 		{name: "six-", addr: "[::1]:7000", host: "::1", password: "only"},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(redisTarget{})); err != nil || diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Target{})); err != nil || diff != "" {
 		t.Errorf("%v (- want, + got):\n%s", err, diff)
 	}
 }
@@ -57,8 +57,7 @@ func TestRedisTargetsThatAreRefused(t *testing.T) {
 		"wrong escape in the password": {"x=redis://u:hunter%zz@h:1", "x: the address cannot be read"},
 		"control character":            {"x=redis://u:hunter\n@h:1", "x: the address cannot be read"},
 	} {
-		c := Config{RedisTargets: []string{"one=redis://h:1", tc.text}}
-		switch err := c.CheckRedis(); {
+		switch _, err := ParseTargets([]string{"one=redis://h:1", tc.text}); {
 		case err == nil:
 			t.Errorf("%s: accepted", name)
 		case !strings.Contains(err.Error(), tc.says) || strings.Contains(strings.ToLower(err.Error()), "hunter"):

@@ -1,17 +1,17 @@
-package server
+package redis
 
 import "reeve/store"
 
-// The types of redisEvent.
+// The types of Event.
 const (
-	redisInfoType    = "info"
-	redisCommandType = "command"
-	redisSlowlogType = "slowlog"
-	redisStateType   = "state"
+	infoType    = "info"
+	commandType = "command"
+	slowlogType = "slowlog"
+	stateType   = "state"
 )
 
-// redisEvent is one observation of a Redis server.
-type redisEvent struct {
+// Event is one observation of a Redis server.
+type Event struct {
 	Connection  string     `json:"connection" doc:"Name of the target in the configuration; embedded in events of older versions"`
 	Type        string     `json:"type" doc:"info: figures of the whole server; command: what one command cost since the last poll; slowlog: one slow execution; state: the server went or came back"`
 	Command     string     `json:"command,omitempty" doc:"of command and slowlog: in capitals, with its subcommand for command; of embedded: the whole command that the operation stands for"`
@@ -24,13 +24,13 @@ type redisEvent struct {
 	ExecutedAt  store.Time `json:"executed_at,omitempty" doc:"of slowlog: when it began, by the Redis server's clock, to the second"`
 	State       string     `json:"state,omitempty" doc:"of state: up or down; down is repeated every minute"`
 	Error       string     `json:"error,omitempty" doc:"of state: why it is down; of info: what could not be asked"`
-	Info        *redisInfo `json:"info,omitempty" doc:"of info"`
+	Info        *Info      `json:"info,omitempty" doc:"of info"`
 
-	at store.Time // when it was observed
+	At store.Time `json:"-"` // when it was observed
 }
 
-// redisInfo are the figures of a whole Redis server.
-type redisInfo struct {
+// Info are the figures of a whole Redis server.
+type Info struct {
 	Version          string           `json:"version"`
 	Role             string           `json:"role" doc:"master or slave, as Redis calls them"`
 	UptimeSeconds    int64            `json:"uptime_seconds"`

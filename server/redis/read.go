@@ -1,4 +1,4 @@
-package server
+package redis
 
 import (
 	"errors"
@@ -17,30 +17,30 @@ const (
 	maxRedisText      = 64  // bytes
 )
 
-// redisReplies are the answers of one poll; stats is empty and slow nil where the
+// replies are the answers of one poll; stats is empty and slow nil where the
 // server does not let us ask.
-type redisReplies struct {
+type replies struct {
 	info, stats string
 	slow        []any
 	refused     []string
 }
 
-// redisPast is what the next poll is compared with.
-type redisPast struct {
+// totals is what the next poll is compared with.
+type totals struct {
 	runID                          string // another one after a restart
 	uptime                         int64
 	hits, misses, evicted, expired int64
-	commands                       map[string]redisCost // nil before they could be asked
-	slowID                         int64                // the greatest seen; -1 for none
-	slowAsked                      bool                 // else slowID says nothing yet
+	commands                       map[string]commandCost // nil before they could be asked
+	slowID                         int64                  // the greatest seen; -1 for none
+	slowAsked                      bool                   // else slowID says nothing yet
 }
 
-// redisCost is what the executions of a command cost together.
-type redisCost struct{ calls, usec int64 }
+// commandCost is what the executions of a command cost together.
+type commandCost struct{ calls, usec int64 }
 
 // ask sends what is to be asked. None of it changes the server.
-func (w *redisWatch) ask() (*redisReplies, error) {
-	r := &redisReplies{}
+func (w *watcher) ask() (*replies, error) {
+	r := &replies{}
 	var err error
 	if r.info, err = redis.String(w.conn.Do("INFO")); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (w *redisWatch) ask() (*redisReplies, error) {
 }
 
 // refuse notes an error that is the server's answer.
-func (r *redisReplies) refuse(err error, command string) bool {
+func (r *replies) refuse(err error, command string) bool {
 	var answer redis.Error
 	if !errors.As(err, &answer) {
 		return false
@@ -70,29 +70,29 @@ func (r *redisReplies) refuse(err error, command string) bool {
 
 // events makes events of the answers and remembers them. The first answer only
 // begins the counts: what lies before it may have been recorded by an earlier run.
-func (w *redisWatch) events(r *redisReplies) []redisEvent {
+func (w *watcher) events(r *replies) []Event {
 	info, now := w.figures(r.info)
 	past := w.past
 	switch {
 	case past == nil:
-		past = &redisPast{hits: now.hits, misses: now.misses, evicted: now.evicted, expired: now.expired, slowID: -1}
+		past = &totals{hits: now.hits, misses: now.misses, evicted: now.evicted, expired: now.expired, slowID: -1}
 	case past.runID != now.runID || now.uptime < past.uptime:
 		// It was started anew, and so were its counts.
-		past = &redisPast{commands: map[string]redisCost{}, slowID: -1, slowAsked: true}
+		past = &totals{commands: map[string]commandCost{}, slowID: -1, slowAsked: true}
 	}
 	w.past = &now
-	hits, misses := redisSince(now.hits, past.hits), redisSince(now.misses, past.misses)
+	hits, misses := difference(now.hits, past.hits), difference(now.misses, past.misses)
 	if hits > 0 || misses > 0 {
 		rate := float64(hits) / (float64(hits) + float64(misses))
 		info.HitRate = &rate
 	}
-	info.EvictedKeys, info.ExpiredKeys = redisSince(now.evicted, past.evicted), redisSince(now.expired, past.expired)
-	all := []redisEvent{{Type: redisInfoType, Info: info}}
+	info.EvictedKeys, info.ExpiredKeys = difference(now.evicted, past.evicted), difference(now.expired, past.expired)
+	all := []Event{{Type: infoType, Info: info}}
 	if len(r.refused) > 0 {
 		all[0].Error = "it refuses " + strings.Join(r.refused, " and ")
 	}
 	if now.commands = past.commands; r.stats != "" {
-		now.commands = parseRedisCosts(r.stats)
+		now.commands = parseCosts(r.stats)
 		all = append(all, w.costs(now.commands, past.commands)...)
 	}
 	if now.slowID, now.slowAsked = past.slowID, past.slowAsked; r.slow != nil {
@@ -101,8 +101,8 @@ func (w *redisWatch) events(r *redisReplies) []redisEvent {
 	return all
 }
 
-// redisSince is how far a counter has come; it may have been set back in between.
-func redisSince(now, past int64) int64 {
+// difference is how far a counter has come; it may have been set back in between.
+func difference(now, past int64) int64 {
 	if now < past {
 		return now
 	}
