@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"reeve/store"
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -51,7 +52,7 @@ func (a *Auth) removeInitial() error {
 	if a.options.InitialFile == "" {
 		return nil
 	}
-	return store.RemoveFile(a.options.InitialFile)
+	return disk.RemoveFile(a.options.InitialFile)
 }
 
 // RemoveStaleInitial removes the file with the first user's generated password if

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reeve/store/disk"
 	"slices"
 
 	"go.etcd.io/bbolt"
@@ -43,7 +44,7 @@ func (db *DB) Backup(withKey bool) (*Backup, error) {
 	if err == nil {
 		return b, nil
 	}
-	if diskFull(err) {
+	if disk.IsFull(err) {
 		err = errFull(err)
 	}
 	return nil, errors.Join(err, b.Close())
@@ -198,7 +199,7 @@ func (db *DB) copyTo(path string) error {
 		return err
 	}
 	out := &keepError{w: f}
-	err = guard(db.path, func() error {
+	err = disk.RecoverDamage(db.path, func() error {
 		return db.bolt.View(func(btx *bbolt.Tx) error {
 			db.stats.begin(btx)
 			defer db.stats.end(btx)
@@ -209,7 +210,7 @@ func (db *DB) copyTo(path string) error {
 	if err = errors.Join(err, out.err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path+".new"))
 	}
-	return moveFile(path+".new", path)
+	return disk.MoveFile(path+".new", path)
 }
 
 // keepError keeps the first error of a writer, of which bbolt passes on the text alone.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reeve/store/disk"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -129,7 +130,7 @@ func TestRestoreRefusesAndTouchesNothing(t *testing.T) {
 			return b
 		}), "checksum does not match"},
 		"a missing index entry": {func(t *testing.T, path string) {
-			file, err := bbolt.Open(path, 0o600, boltOptions(false))
+			file, err := bbolt.Open(path, 0o600, disk.BoltOptions(false))
 			if err != nil {
 				t.Fatal(err)
 			}

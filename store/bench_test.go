@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"reeve/store/disk"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -54,7 +55,7 @@ func BenchmarkUpdate(b *testing.B) {
 }
 
 func benchBolt(b *testing.B, writers int, update func(file *bbolt.DB, fn func(*bbolt.Tx) error) error) {
-	file, err := bbolt.Open(filepath.Join(b.TempDir(), dataName), 0o600, boltOptions(false))
+	file, err := bbolt.Open(filepath.Join(b.TempDir(), dataName), 0o600, disk.BoltOptions(false))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -127,7 +128,7 @@ func newBlobs(path, instance string, referenced func(Digest) (bool, error), limi
 	if err != nil {
 		return nil, nil, err
 	}
-	warnings, err := checkPages(path, true)
+	warnings, err := disk.CheckPages(path, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,10 +142,10 @@ func newBlobs(path, instance string, referenced func(Digest) (bool, error), limi
 }
 
 func (b *blobs) open(readOnly bool) error {
-	options := boltOptions(readOnly)
+	options := disk.BoltOptions(readOnly)
 	options.PageSize = blobPageSize
 	options.NoStatistics = false // they know how much of the file is free
-	err := guard(b.path, func() (err error) {
+	err := disk.RecoverDamage(b.path, func() (err error) {
 		b.bolt, err = bbolt.Open(b.path, 0o600, options)
 		return err
 	})
@@ -169,7 +170,7 @@ func makeBlobs(path, instance string) error {
 				return err
 			}
 		}
-		meta, err := btx.CreateBucket([]byte(metaBucket))
+		meta, err := btx.CreateBucket([]byte(disk.MetaBucket))
 		if err != nil {
 			return err
 		}
@@ -177,17 +178,17 @@ func makeBlobs(path, instance string) error {
 		if err != nil {
 			return err
 		}
-		return meta.Put(metaKey, frame(metaBucket, metaKey, payload))
+		return meta.Put(disk.MetaKey, disk.Frame(disk.MetaBucket, disk.MetaKey, payload))
 	})
 	if err = errors.Join(err, b.bolt.Close()); err != nil {
 		return errors.Join(fmt.Errorf("create %s: %w", path, err), os.Remove(b.path))
 	}
-	return moveFile(b.path, path)
+	return disk.MoveFile(b.path, path)
 }
 
 // view runs fn in a read transaction, which must be short.
 func (b *blobs) view(fn func(btx *bbolt.Tx) error) error {
-	return guard(b.path, func() error {
+	return disk.RecoverDamage(b.path, func() error {
 		err := b.bolt.View(fn)
 		if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
 			err = errs.New(errs.Busy, "the server is shutting down")
@@ -200,19 +201,19 @@ func (b *blobs) view(fn func(btx *bbolt.Tx) error) error {
 // of a newer program.
 func (b *blobs) belongs(instance string) error {
 	return b.view(func(btx *bbolt.Tx) error {
-		for _, name := range []string{metaBucket, blobBucket, chunkBucket, thumbBucket} {
+		for _, name := range []string{disk.MetaBucket, blobBucket, chunkBucket, thumbBucket} {
 			if btx.Bucket([]byte(name)) == nil {
-				return &Damaged{Where: b.path, Err: fmt.Errorf("bucket %s is missing", name)}
+				return &disk.Damaged{Where: b.path, Err: fmt.Errorf("bucket %s is missing", name)}
 			}
 		}
-		payload, err := unframe(metaBucket, metaKey, btx.Bucket([]byte(metaBucket)).Get(metaKey))
+		payload, err := disk.Unframe(disk.MetaBucket, disk.MetaKey, btx.Bucket([]byte(disk.MetaBucket)).Get(disk.MetaKey))
 		var meta blobMeta
 		if err == nil {
 			err = json.Unmarshal(payload, &meta)
 		}
 		switch {
 		case err != nil:
-			return &Damaged{Where: b.path + " " + string(metaKey), Err: err}
+			return &disk.Damaged{Where: b.path + " " + string(disk.MetaKey), Err: err}
 		case meta.Format > blobFormat:
 			return fmt.Errorf("%s was written by a newer program (format %d, this one knows %d)", b.path, meta.Format, blobFormat)
 		case instance != "" && meta.Instance != instance:
@@ -271,7 +272,7 @@ func chunkName(place uint64, number int64) []byte {
 }
 
 func decodeBlob(key, value []byte) (entry blobEntry, err error) {
-	payload, err := unframe(blobBucket, key, value)
+	payload, err := disk.Unframe(blobBucket, key, value)
 	if err == nil {
 		err = json.Unmarshal(payload, &entry)
 	}
@@ -279,7 +280,7 @@ func decodeBlob(key, value []byte) (entry blobEntry, err error) {
 		err = errors.New("it makes no sense")
 	}
 	if err != nil {
-		err = &Damaged{Where: fmt.Sprintf("%s: blob %x", blobsName, key), Err: err}
+		err = &disk.Damaged{Where: fmt.Sprintf("%s: blob %x", blobsName, key), Err: err}
 	}
 	return entry, err
 }

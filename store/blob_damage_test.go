@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -38,7 +39,7 @@ func TestAnEntryThatIsDamagedCostsNoBytes(t *testing.T) {
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, gone.ID) })
 	swept(t, db, gone.Digest)
 	clean(t, db, 2)
-	var damage *Damaged
+	var damage *disk.Damaged
 	if _, err := readBlob(db, f.Digest); !errors.As(err, &damage) {
 		t.Errorf("reading it: %v", err)
 	}
@@ -109,10 +110,10 @@ func TestVerifyOfDamagedMetaPagesDoesNotPanic(t *testing.T) {
 		for page := range 2 {
 			for what, harm := range map[string]func(b []byte){
 				"zeroed":            func(b []byte) { clear(b) },
-				"its head zeroed":   func(b []byte) { clear(b[:pageHead]) },
+				"its head zeroed":   func(b []byte) { clear(b[:disk.PageHead]) },
 				"its number":        func(b []byte) { b[0] ^= 4 },
 				"its type":          func(b []byte) { b[8] ^= 1 },
-				"its content":       func(b []byte) { clear(b[pageHead:][:metaSize]) },
+				"its content":       func(b []byte) { clear(b[disk.PageHead:][:disk.MetaSize]) },
 				"filled with noise": func(b []byte) { copy(b, randomData(t, len(b))) },
 			} {
 				b := bytes.Clone(clean)

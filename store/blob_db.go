@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -44,7 +46,7 @@ func (db *DB) openFiles() error {
 			return errors.Join(err, err2)
 		})
 		if err == nil && n > 0 {
-			err = fmt.Errorf("%s is missing though %s has %s; put it back, or restore a backup with `reeve restore FILE`", path, dataName, quantity(n, "file"))
+			err = fmt.Errorf("%s is missing though %s has %s; put it back, or restore a backup with `reeve restore FILE`", path, dataName, errs.Count(n, "file"))
 		}
 	case err == nil && info.Size() == 0:
 		err = fmt.Errorf("%s is empty: it was cut off or never written; put it back, restore a backup with `reeve restore FILE`, or remove it if there were no files", path)
@@ -160,7 +162,7 @@ func (db *DB) Thumb(d Digest, name string) (picture []byte, err error) {
 	}
 	key := append(d[:], name...)
 	return picture, b.view(func(btx *bbolt.Tx) error {
-		payload, err := unframe(thumbBucket, key, btx.Bucket([]byte(thumbBucket)).Get(key))
+		payload, err := disk.Unframe(thumbBucket, key, btx.Bucket([]byte(thumbBucket)).Get(key))
 		if err == nil { // one that is missing or damaged is made again
 			picture = bytes.Clone(payload)
 		}
@@ -182,6 +184,6 @@ func (db *DB) KeepThumb(d Digest, name string, picture []byte) error {
 		if btx.Bucket([]byte(blobBucket)).Get(d[:]) == nil {
 			return nil
 		}
-		return btx.Bucket([]byte(thumbBucket)).Put(key, frame(thumbBucket, key, picture))
+		return btx.Bucket([]byte(thumbBucket)).Put(key, disk.Frame(thumbBucket, key, picture))
 	})
 }

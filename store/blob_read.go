@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"go.etcd.io/bbolt"
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -43,7 +44,7 @@ func (r *Blob) find() error {
 // tries again when there is a record: the same bytes may have been deleted and
 // uploaded anew, to another place.
 func (r *Blob) unlessDeleted(err error, again func() error) error {
-	var damage *Damaged
+	var damage *disk.Damaged
 	if !errors.As(err, &damage) || r.b.referenced == nil { // nobody deletes from a file that is only inspected
 		return err
 	}
@@ -122,7 +123,7 @@ func (b *blobs) chunk(btx *bbolt.Tx, entry blobEntry, number int64) ([]byte, err
 	if bucket == nil {
 		return nil, damaged(chunkBucket, where, errors.New("it is missing"))
 	}
-	payload, err := unframe(chunkBucket, name, bucket.Get(chunkKey))
+	payload, err := disk.Unframe(chunkBucket, name, bucket.Get(chunkKey))
 	if want := min(entry.Chunk, entry.Size-number*entry.Chunk); err == nil && int64(len(payload)) != want {
 		err = fmt.Errorf("it has %d bytes, not %d", len(payload), want)
 	}

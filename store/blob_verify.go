@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"reeve/store/disk"
 
 	"go.etcd.io/bbolt"
 )
@@ -47,7 +48,7 @@ func (b *blobs) verify(refs []blobRef, report *Report) error {
 		report.Blobs++
 		size, err := b.check(d)
 		if err != nil {
-			report.fault("%s: blob %s: %s", blobsName, d, plain(err))
+			report.fault("%s: blob %s: %s", blobsName, d, disk.OneLine(err))
 		}
 		sizes[d] = size
 	}
@@ -134,7 +135,7 @@ func (db *DB) VerifyFiles(report *Report) error {
 
 // inspectBlobs is VerifyFiles for a file that nobody has open.
 func inspectBlobs(path, instance string, refs []blobRef, report *Report) error {
-	warnings, err := checkPages(path, false)
+	warnings, err := disk.CheckPages(path, false)
 	if errors.Is(err, fs.ErrNotExist) && len(refs) == 0 {
 		return nil
 	}
@@ -150,7 +151,7 @@ func inspectBlobs(path, instance string, refs []blobRef, report *Report) error {
 	if err == nil {
 		err = b.view(func(btx *bbolt.Tx) error {
 			for err := range btx.Check() {
-				report.fault("%s: pages: %s", blobsName, plain(err))
+				report.fault("%s: pages: %s", blobsName, disk.OneLine(err))
 			}
 			return nil
 		})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -90,7 +91,7 @@ func (b *blobs) commit(batch []*blobJob) {
 }
 
 func (b *blobs) attempt(batch []*blobJob) error {
-	return guard(b.path, func() error {
+	return disk.RecoverDamage(b.path, func() error {
 		btx, err := b.bolt.Begin(true)
 		if err != nil {
 			return err
@@ -101,7 +102,7 @@ func (b *blobs) attempt(batch []*blobJob) error {
 				return err
 			}
 		}
-		if err := guard(b.path, btx.Commit); err != nil {
+		if err := disk.RecoverDamage(b.path, btx.Commit); err != nil {
 			return stopUnlessFull(&b.failed, blobsName, err)
 		}
 		return nil
@@ -136,7 +137,7 @@ func (b *blobs) upload() *Upload {
 	return &Upload{b: b, place: b.place.Add(1), sum: sha256.New(), began: time.Now()}
 }
 
-var chunkBuffers = sync.Pool{New: func() any { b := make([]byte, 0, frameHead+chunkSize); return &b }}
+var chunkBuffers = sync.Pool{New: func() any { b := make([]byte, 0, disk.FrameHead+chunkSize); return &b }}
 
 // Size is how many bytes were written.
 func (u *Upload) Size() int64 { return u.size }
@@ -149,7 +150,7 @@ func (u *Upload) Write(p []byte) (n int, err error) {
 			if err := u.b.room(chunkSize); err != nil {
 				return n, err
 			}
-			u.buf = (*chunkBuffers.Get().(*[]byte))[:frameHead]
+			u.buf = (*chunkBuffers.Get().(*[]byte))[:disk.FrameHead]
 		}
 		part := p[:min(len(p), cap(u.buf)-len(u.buf))]
 		u.buf = append(u.buf, part...)
@@ -173,11 +174,11 @@ func (u *Upload) flush() error {
 		}
 	}
 	name, value := chunkName(u.place, u.number), u.buf
-	sealFrame(chunkBucket, name, value)
+	disk.SealFrame(chunkBucket, name, value)
 	u.buf = nil
 	u.number++
 	u.b.slots <- struct{}{}
-	u.b.coming.Add(int64(len(value) - frameHead))
+	u.b.coming.Add(int64(len(value) - disk.FrameHead))
 	u.ahead = append(u.ahead, u.b.submit(&blobJob{
 		run: func(btx *bbolt.Tx) error {
 			chunk, err := btx.Bucket([]byte(chunkBucket)).CreateBucketIfNotExists(name)
@@ -211,7 +212,7 @@ func (u *Upload) wait(n int) error {
 // Finish makes the bytes durable and returns their digest. The blob stays, even
 // when nothing refers to it, until Release.
 func (u *Upload) Finish() (Digest, error) {
-	if len(u.buf) > frameHead {
+	if len(u.buf) > disk.FrameHead {
 		if err := u.flush(); err != nil {
 			return Digest{}, err
 		}
@@ -232,7 +233,7 @@ func (u *Upload) Finish() (Digest, error) {
 		if isNew = !found || err != nil; !isNew { // an entry that is damaged leads nowhere: this one mends it
 			return nil // the same bytes are there already
 		}
-		return bucket.Put(u.digest[:], frame(blobBucket, u.digest[:], payload))
+		return bucket.Put(u.digest[:], disk.Frame(blobBucket, u.digest[:], payload))
 	})
 	if err != nil {
 		u.b.unguardBlob(u.digest)

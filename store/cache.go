@@ -1,6 +1,7 @@
 package store
 
 import (
+	"reeve/store/disk"
 	"slices"
 	"time"
 )
@@ -59,7 +60,7 @@ func (c *Cache[V]) Get(tx *Tx) *V {
 	if tx.changes != nil && c.changed(tx) {
 		v, err := c.next(tx)
 		if err != nil {
-			panic(fault{err})
+			panic(disk.Fault{Err: err})
 		}
 		return v
 	}
@@ -71,7 +72,7 @@ func (c *Cache[V]) Get(tx *Tx) *V {
 	}
 	v, err := c.build(tx) // in a seed or a migration, before the caches are filled
 	if err != nil {
-		panic(fault{err})
+		panic(disk.Fault{Err: err})
 	}
 	return v
 }

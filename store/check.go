@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -157,7 +158,7 @@ func (db *DB) checkInBackground(tables []table) {
 		})
 		if err != nil && !c.stopped.Load() {
 			c.warnings = append(c.warnings, forOperator{err}.Error())
-			reason := errs.New(errs.Busy, "writing has stopped: %s; restore a backup", plain(err)).
+			reason := errs.New(errs.Busy, "writing has stopped: %s; restore a backup", disk.OneLine(err)).
 				Coded("writing_stopped").Because(err)
 			db.failed.CompareAndSwap(nil, &stop{reason, time.Now()})
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"path/filepath"
+	"reeve/store/disk"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 // withoutEntry removes one entry of an index from the closed file, as an outdated page would.
 func withoutEntry(t *testing.T, dir, bucket string) {
 	t.Helper()
-	file, err := bbolt.Open(filepath.Join(dir, dataName), 0o600, boltOptions(false))
+	file, err := bbolt.Open(filepath.Join(dir, dataName), 0o600, disk.BoltOptions(false))
 	noErr(t, err)
 	noErr(t, file.Update(func(btx *bbolt.Tx) error {
 		key, _ := btx.Bucket([]byte(bucket)).Cursor().First()

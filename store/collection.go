@@ -8,6 +8,7 @@ import (
 	"iter"
 	"strings"
 
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -177,7 +178,7 @@ func (c *Collection[T]) change(tx *Tx, id ID, m mode, edit func(*T) error) (*T, 
 	if n != nil {
 		*n = *versionOf(c.rec(old))
 	}
-	if same, err := c.unchanged(old, v, value[frameHead:]); err != nil || same && m != renew {
+	if same, err := c.unchanged(old, v, value[disk.FrameHead:]); err != nil || same && m != renew {
 		return v, err
 	}
 	if err := c.allow(tx, old, v); err != nil {
@@ -245,7 +246,7 @@ func (c *Collection[T]) remove(tx *Tx, id ID) error {
 	if old, err = c.Get(tx, id); err != nil { // it may have named itself, and have been taken out of itself
 		return err
 	}
-	sum := -uint64(frameSum(tx.bucket(c.name).Get(idKey(id))))
+	sum := -uint64(disk.FrameSum(tx.bucket(c.name).Get(idKey(id))))
 	tx.touch(c, id)
 	if err := c.follow(tx, id, old, nil, &sum); err != nil {
 		return err
@@ -263,10 +264,10 @@ func (c *Collection[T]) store(tx *Tx, id ID, old *T, oldValue []byte, v *T) erro
 	if err != nil {
 		return err
 	}
-	value := frame(c.name, idKey(id), payload)
-	added, sum := 1, uint64(frameSum(value))
+	value := disk.Frame(c.name, idKey(id), payload)
+	added, sum := 1, uint64(disk.FrameSum(value))
 	if old != nil {
-		added, sum = 0, sum-uint64(frameSum(oldValue))
+		added, sum = 0, sum-uint64(disk.FrameSum(oldValue))
 	}
 	tx.touch(c, id)
 	if err := tx.put(c.name, idKey(id), value); err != nil {
@@ -292,7 +293,7 @@ func (c *Collection[T]) follow(tx *Tx, id ID, old, v *T, sum *uint64) error {
 }
 
 func (c *Collection[T]) decode(id ID, value []byte) (*T, error) {
-	payload, err := unframe(c.name, idKey(id), value)
+	payload, err := disk.Unframe(c.name, idKey(id), value)
 	if err != nil {
 		return nil, damaged(c.name, id.String(), err)
 	}

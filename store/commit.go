@@ -12,6 +12,8 @@ import (
 	"time"
 
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -123,7 +125,7 @@ func (db *DB) commit(batch []*job) {
 			return
 		}
 		spoiler := -1
-		err := guard(db.path, func() error {
+		err := disk.RecoverDamage(db.path, func() error {
 			var err error
 			spoiler, err = db.attempt(batch)
 			return err
@@ -168,7 +170,7 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 	}
 	committed := false
 	defer func() {
-		if undo := guard(db.path, btx.Rollback); !committed && !errors.Is(undo, bolterrors.ErrTxClosed) {
+		if undo := disk.RecoverDamage(db.path, btx.Rollback); !committed && !errors.Is(undo, bolterrors.ErrTxClosed) {
 			err = errors.Join(err, undo)
 		}
 	}()
@@ -178,7 +180,7 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 	for i, j := range batch {
 		tx := &Tx{db: db, actor: j.actor, now: now, bolt: btx, changes: changes, watch: j.watch}
 		j.begin()
-		j.err = guard(db.path, func() error { return j.run(tx) })
+		j.err = disk.RecoverDamage(db.path, func() error { return j.run(tx) })
 		hold.ran(j.operation)
 		db.stats.changed(tx.touched)
 		if j.err != nil && tx.wrote {
@@ -195,7 +197,7 @@ func (db *DB) attempt(batch []*job) (spoiler int, err error) {
 	}
 	began, number := time.Now(), btx.ID()
 	hold.last = began
-	err = guard(db.path, btx.Commit)
+	err = disk.RecoverDamage(db.path, btx.Commit)
 	db.stats.committed(len(batch), since, err)
 	took := time.Since(began)
 	for _, j := range batch {
@@ -322,7 +324,7 @@ const resizeFailed = "file resize error: "
 func fullBeforeCommit(cause error) bool {
 	var write *fs.PathError
 	if errors.As(cause, &write) {
-		return write.Op == "write" && diskFull(cause)
+		return write.Op == "write" && disk.IsFull(cause)
 	}
 	text, resize := strings.CutPrefix(cause.Error(), resizeFailed)
 	return resize && (strings.HasSuffix(text, syscall.ENOSPC.Error()) || strings.HasSuffix(text, syscall.EDQUOT.Error()))
@@ -336,10 +338,6 @@ func outcome(stopped, cause error) error {
 	}
 	return errs.New(errs.Busy, "the disk failed while this change was written: it may have been made or not; "+
 		"look before you repeat it, once the disk is sound and the server was restarted").Coded("write_outcome_unknown").Because(cause)
-}
-
-func diskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 func errFull(cause error) error {

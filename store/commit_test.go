@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -248,7 +249,7 @@ func TestViewAfterCloseIsNotDamage(t *testing.T) {
 	db := zooWith(t)
 	shut(t, db)
 	err := db.View(System, func(tx *Tx) error { _, err := beasts.Count(tx); return err })
-	var d *Damaged
+	var d *disk.Damaged
 	if err == nil || errors.As(err, &d) {
 		t.Errorf("got %v, want an error that does not speak of damage", err)
 	}

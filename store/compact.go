@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reeve/store/disk"
 
 	"go.etcd.io/bbolt"
 )
@@ -66,7 +67,7 @@ func compactions(data, files string, options Options) ([]compaction, error) {
 		report, _, _, err := inspect(copied, options)
 		return report, err
 	}}}
-	there, err := exists(files)
+	there, err := disk.Exists(files)
 	if err != nil || !there && len(refs) == 0 {
 		return parts, err
 	}
@@ -91,11 +92,11 @@ type compaction struct {
 // room refuses when a copy of what is in use does not fit. Its pages may be filled
 // a little otherwise.
 func (c *compaction) room() error {
-	live, _, err := walkPages(c.path, false)
+	live, _, err := disk.WalkPages(c.path, false)
 	if err != nil {
 		return err
 	}
-	return needRoom(filepath.Dir(c.path), live+live/10)
+	return disk.NeedSpace(filepath.Dir(c.path), live+live/10)
 }
 
 func (c *compaction) run() (done Compacted, err error) {
@@ -106,10 +107,10 @@ func (c *compaction) run() (done Compacted, err error) {
 	copied := c.path + compactSuffix
 	after, err := c.copy(copied)
 	if err == nil {
-		err = moveFile(copied, c.path)
+		err = disk.MoveFile(copied, c.path)
 	}
 	if err != nil {
-		if diskFull(err) {
+		if disk.IsFull(err) {
 			err = errFull(err)
 		}
 		if e := os.Remove(copied); !errors.Is(e, fs.ErrNotExist) {
@@ -134,7 +135,7 @@ func (c *compaction) copy(to string) (size int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	err = guard(c.path, func() error { return bbolt.Compact(into, from, compactStep) })
+	err = disk.RecoverDamage(c.path, func() error { return bbolt.Compact(into, from, compactStep) })
 	if err = errors.Join(err, into.Close()); err != nil {
 		return 0, err
 	}
@@ -157,9 +158,9 @@ func (c *compaction) copy(to string) (size int64, err error) {
 }
 
 func (c *compaction) open(path string, readOnly bool) (file *bbolt.DB, err error) {
-	options := boltOptions(readOnly)
+	options := disk.BoltOptions(readOnly)
 	options.PageSize = c.pageSize
-	err = guard(path, func() (err error) {
+	err = disk.RecoverDamage(path, func() (err error) {
 		file, err = bbolt.Open(path, 0o600, options)
 		return err
 	})
@@ -175,14 +176,14 @@ func raiseCommits(path string, by uint64) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	for _, offset := range metaOffsets(f) {
-		b := make([]byte, metaSize)
-		if _, err := f.ReadAt(b, offset+pageHead); err != nil {
+	for _, offset := range disk.MetaOffsets(f) {
+		b := make([]byte, disk.MetaSize)
+		if _, err := f.ReadAt(b, offset+disk.PageHead); err != nil {
 			return err
 		}
 		binary.LittleEndian.PutUint64(b[48:], binary.LittleEndian.Uint64(b[48:])+by+by%2)
-		binary.LittleEndian.PutUint64(b[metaSize-8:], metaSum(b))
-		if _, err := f.WriteAt(b, offset+pageHead); err != nil {
+		binary.LittleEndian.PutUint64(b[disk.MetaSize-8:], disk.MetaSum(b))
+		if _, err := f.WriteAt(b, offset+disk.PageHead); err != nil {
 			return err
 		}
 	}
@@ -197,11 +198,11 @@ func cutTail(path string) (size int64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	meta, _, err := readMetas(f, false)
+	meta, _, err := disk.ReadMetas(f, false)
 	if err != nil {
 		return 0, err
 	}
-	size = int64(meta.pages * meta.pageSize)
+	size = int64(meta.Pages * meta.PageSize)
 	return size, errors.Join(f.Truncate(size), f.Sync())
 }
 

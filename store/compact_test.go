@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -193,7 +194,7 @@ func TestCompactAndRestoreOnFullDisk(t *testing.T) {
 			}
 			refused++
 			oneLine(t, err)
-			if !errs.Is(err, errs.Full) && !diskFull(err) {
+			if !errs.Is(err, errs.Full) && !disk.IsFull(err) {
 				t.Errorf("%s with %d KiB of room: %v", name, room, err)
 			}
 			after := contents(t, dir)

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"fmt"
+	"reeve/store/disk"
 	"sync/atomic"
 )
 
@@ -24,7 +25,7 @@ func readTally(tx *Tx, name string) (tally, error) {
 	if value == nil {
 		return tally{}, damaged(countBucket, name, fmt.Errorf("it is missing"))
 	}
-	payload, err := unframe(countBucket, key, value)
+	payload, err := disk.Unframe(countBucket, key, value)
 	if err == nil && len(payload) != 16 {
 		err = fmt.Errorf("it has %d bytes, not 16", len(payload))
 	}
@@ -36,7 +37,7 @@ func readTally(tx *Tx, name string) (tally, error) {
 
 func writeTally(tx *Tx, name string, t tally) error {
 	payload := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, t.records), t.sum)
-	return tx.put(countBucket, []byte(name), frame(countBucket, []byte(name), payload))
+	return tx.put(countBucket, []byte(name), disk.Frame(countBucket, []byte(name), payload))
 }
 
 // addTally moves a collection's tally; the sum is one modulo 2^64.
@@ -57,15 +58,15 @@ func bucketTally(tx *Tx, bucket string, records bool, stopped *atomic.Bool) (got
 	cursor := tx.bucket(bucket).Cursor()
 	for key, value := cursor.First(); key != nil && !stopped.Load(); key, value = cursor.Next() {
 		if !records {
-			got.sum += uint64(checksum(bucket, key, value))
+			got.sum += uint64(disk.Checksum(bucket, key, value))
 			continue
 		}
-		if _, err := unframe(bucket, key, value); err != nil {
+		if _, err := disk.Unframe(bucket, key, value); err != nil {
 			broken = append(broken, damaged(bucket, keyText(key), err))
 			continue
 		}
 		got.records++
-		got.sum += uint64(frameSum(value))
+		got.sum += uint64(disk.FrameSum(value))
 	}
 	return got, broken
 }

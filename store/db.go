@@ -7,6 +7,7 @@ package store
 
 import (
 	"errors"
+	"reeve/store/disk"
 	"sync"
 	"sync/atomic"
 
@@ -92,10 +93,10 @@ func (db *DB) View(actor *Actor, fn func(*Tx) error) error { return db.view(nil,
 func (db *DB) view(watch *Watch, actor *Actor, fn func(*Tx) error) error {
 	db.stats.views.Add(1)
 	tx := &Tx{db: db, actor: actor, now: db.clock(), watch: watch}
-	err := guard(db.path, func() error { return fn(tx) })
+	err := disk.RecoverDamage(db.path, func() error { return fn(tx) })
 	if tx.bolt != nil {
 		db.stats.end(tx.bolt)
-		err = errors.Join(err, guard(db.path, tx.bolt.Rollback))
+		err = errors.Join(err, disk.RecoverDamage(db.path, tx.bolt.Rollback))
 	}
 	return err
 }

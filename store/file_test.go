@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -105,7 +106,7 @@ func TestAFileThatIsDeletedWhileItIsReadIsNotDamage(t *testing.T) {
 	}
 	unknown := &File{Name: "lost", Digest: Digest{1}}
 	update(t, db, func(tx *Tx) error { return Files.Create(tx, unknown) })
-	var damage *Damaged
+	var damage *disk.Damaged
 	if _, err := db.OpenBlob(unknown.Digest); errs.Is(err, errs.NotFound) || !errors.As(err, &damage) {
 		t.Errorf("a record leads nowhere: %v", err)
 	}

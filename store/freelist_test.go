@@ -6,18 +6,19 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reeve/store/disk"
 	"slices"
 	"strings"
 	"testing"
 )
 
 // newestMeta returns the newest meta page of a closed database.
-func newestMeta(t *testing.T, dir string) pageMeta {
+func newestMeta(t *testing.T, dir string) disk.Meta {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, dataName))
 	noErr(t, err)
 	defer f.Close()
-	meta, _, err := readMetas(f, false)
+	meta, _, err := disk.ReadMetas(f, false)
 	noErr(t, err)
 	return meta
 }
@@ -44,7 +45,7 @@ func TestFreelistIsSaved(t *testing.T) {
 			}
 		}
 		shut(t, db)
-		if newestMeta(t, dir).freelist == noFreelist {
+		if newestMeta(t, dir).Freelist == disk.NoFreelist {
 			t.Fatal("the list is not there")
 		}
 		report, err := VerifyDir(dir, options)
@@ -62,7 +63,7 @@ func TestFreelistIsSaved(t *testing.T) {
 	db := open(t, dir, Options{schema: zoo()})
 	update(t, db, createBeast("of a small file"))
 	shut(t, db)
-	equal(t, "the page of the list of a small file", newestMeta(t, dir).freelist, noFreelist)
+	equal(t, "the page of the list of a small file", newestMeta(t, dir).Freelist, disk.NoFreelist)
 }
 
 // bbolt would overwrite pages in use that a damaged list names as free.
@@ -78,12 +79,12 @@ func TestDamagedFreelist(t *testing.T) {
 	shut(t, db)
 	path := filepath.Join(dir, dataName)
 	clean, meta, mark := readFile(t, path), newestMeta(t, dir), readFile(t, filepath.Join(dir, markName))
-	at := meta.freelist * meta.pageSize
+	at := meta.Freelist * meta.PageSize
 	count := uint64(binary.LittleEndian.Uint16(clean[at+10:]))
 	if count == 0 {
 		t.Fatalf("%d pages are free", count)
 	}
-	for bit := rand.IntN(4); bit < int(pageHead+count*8)*8; bit += size(37, 5, 1) {
+	for bit := rand.IntN(4); bit < int(disk.PageHead+count*8)*8; bit += size(37, 5, 1) {
 		b := slices.Clone(clean)
 		b[int(at)+bit/8] ^= 1 << (bit % 8)
 		writeFile(t, path, b)

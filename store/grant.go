@@ -76,7 +76,7 @@ func (c *ceiling) lacks(limit *ceiling, rules *Rules) string {
 	if len(missing) > 0 {
 		slices.Sort(missing)
 		if more := len(missing) - 5; more > 0 {
-			missing = append(missing[:5], quantity(more, "more permission"))
+			missing = append(missing[:5], errs.Count(more, "more permission"))
 		}
 		return strings.Join(missing, ", ")
 	}

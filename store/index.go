@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"go.etcd.io/bbolt"
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -111,7 +112,7 @@ func (x *index[T]) move(tx *Tx, key []byte, id ID, d int, sum *uint64) error {
 	}
 	var head []byte
 	if n += uint64(d); n > 0 {
-		head = frame(x.bucket, key, binary.BigEndian.AppendUint64(nil, n))
+		head = disk.Frame(x.bucket, key, binary.BigEndian.AppendUint64(nil, n))
 	}
 	return setSummed(tx, x.bucket, key, head, sum)
 }
@@ -120,12 +121,12 @@ func (x *index[T]) move(tx *Tx, key []byte, id ID, d int, sum *uint64) error {
 // checksums that come and go.
 func setSummed(tx *Tx, bucket string, key, value []byte, sum *uint64) error {
 	if old := tx.bucket(bucket).Get(key); old != nil {
-		*sum -= uint64(checksum(bucket, key, old))
+		*sum -= uint64(disk.Checksum(bucket, key, old))
 	}
 	if value == nil {
 		return tx.delete(bucket, key)
 	}
-	*sum += uint64(checksum(bucket, key, value))
+	*sum += uint64(disk.Checksum(bucket, key, value))
 	return tx.put(bucket, key, value)
 }
 
@@ -135,7 +136,7 @@ func (x *index[T]) count(tx *Tx, key []byte) (uint64, error) {
 	if value == nil {
 		return 0, nil
 	}
-	payload, err := unframe(x.bucket, key, value)
+	payload, err := disk.Unframe(x.bucket, key, value)
 	if err == nil && len(payload) != 8 {
 		err = fmt.Errorf("it has %d bytes, not 8", len(payload))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reeve/store/disk"
 	"slices"
 
 	"go.etcd.io/bbolt"
@@ -43,7 +44,7 @@ func VerifyDir(dir string, options Options) (report *Report, err error) {
 // inspect verifies a database file and says who refers to which bytes.
 func inspect(path string, options Options) (report *Report, refs []blobRef, instance string, err error) {
 	report = &Report{}
-	warnings, err := checkPages(path, false)
+	warnings, err := disk.CheckPages(path, false)
 	if err != nil {
 		return report, nil, "", err
 	}
@@ -75,8 +76,8 @@ func inspect(path string, options Options) (report *Report, refs []blobRef, inst
 // readOnly runs fn on a database file that nobody writes.
 func readOnly(path string, options Options, fn func(*Tx) error) error {
 	db := &DB{path: path, schema: options.schemaOr(), options: options, clock: clockNow}
-	err := guard(path, func() (err error) {
-		db.bolt, err = bbolt.Open(path, 0o600, boltOptions(true))
+	err := disk.RecoverDamage(path, func() (err error) {
+		db.bolt, err = bbolt.Open(path, 0o600, disk.BoltOptions(true))
 		return err
 	})
 	if err != nil {
@@ -90,9 +91,9 @@ func hasFiles(s *schema) bool { return slices.Contains(s.tables, table(Files)) }
 
 // reportDamage makes a report of an error that is damage; nil for any other.
 func reportDamage(err error) *Report {
-	var d *Damaged
+	var d *disk.Damaged
 	if !errors.As(err, &d) {
 		return nil
 	}
-	return &Report{Faults: []string{plain(err)}}
+	return &Report{Faults: []string{disk.OneLine(err)}}
 }

@@ -7,6 +7,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"reeve/store/disk"
+	"reeve/store/errs"
 )
 
 // A Journal is a log of events on disk, for monitoring: bounded in bytes and age,
@@ -170,7 +173,7 @@ func (j *Journal) drop(n int, why error) error {
 		return nil
 	}
 	j.dropped.Add(uint64(n))
-	return fmt.Errorf("%s dropped: %w", quantity(n, "event"), why)
+	return fmt.Errorf("%s dropped: %w", errs.Count(n, "event"), why)
 }
 
 // journalEntries puts the events of all groups in a row, without those that
@@ -256,7 +259,7 @@ func (j *Journal) warn(format string, args ...any) {
 
 // bareReason is an error without advice that is meant for the records.
 func bareReason(err error) string {
-	var d *Damaged
+	var d *disk.Damaged
 	if errors.As(err, &d) {
 		return fmt.Sprintf("%s: %v", d.Where, d.Err)
 	}

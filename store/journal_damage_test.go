@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reeve/store/disk"
 	"slices"
 	"strconv"
 	"strings"
@@ -231,15 +232,15 @@ func TestJournalSetsAside(t *testing.T) {
 
 // withMeta writes what a file says of itself, nil for nothing.
 func withMeta(t *testing.T, path string, payload []byte) []byte {
-	file, err := bbolt.Open(path, 0o600, boltOptions(false))
+	file, err := bbolt.Open(path, 0o600, disk.BoltOptions(false))
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = file.Update(func(btx *bbolt.Tx) error {
 		if payload == nil {
-			return btx.DeleteBucket([]byte(metaBucket))
+			return btx.DeleteBucket([]byte(disk.MetaBucket))
 		}
-		return btx.Bucket([]byte(metaBucket)).Put(metaKey, frame(metaBucket, metaKey, payload))
+		return btx.Bucket([]byte(disk.MetaBucket)).Put(disk.MetaKey, disk.Frame(disk.MetaBucket, disk.MetaKey, payload))
 	})
 	if err := errors.Join(err, file.Close()); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reeve/store/disk"
 	"sync"
 
 	"go.etcd.io/bbolt"
@@ -50,10 +51,10 @@ func (j *Journal) sizes(bytes int64) journalSizes {
 func openJournalFile(path string, readOnly bool, sizes journalSizes) (f *journalFile, warnings []string, err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() == 0 {
-		err = &Damaged{Where: path, Err: errors.New("it is empty")}
+		err = &disk.Damaged{Where: path, Err: errors.New("it is empty")}
 	}
 	if err == nil {
-		warnings, err = checkPages(path, true)
+		warnings, err = disk.CheckPages(path, true)
 	}
 	if err != nil {
 		return nil, warnings, err
@@ -63,12 +64,12 @@ func openJournalFile(path string, readOnly bool, sizes journalSizes) (f *journal
 }
 
 func openJournalBolt(path string, readOnly bool, sizes journalSizes) (*journalFile, error) {
-	options := boltOptions(readOnly)
+	options := disk.BoltOptions(readOnly)
 	if !readOnly {
 		options.InitialMmapSize = sizes.mapped
 	}
 	f := &journalFile{path: path}
-	err := guard(path, func() (err error) {
+	err := disk.RecoverDamage(path, func() (err error) {
 		f.bolt, err = bbolt.Open(path, 0o600, options)
 		return err
 	})
@@ -82,11 +83,11 @@ func openJournalBolt(path string, readOnly bool, sizes journalSizes) (*journalFi
 // makeJournalFile makes a file under another name and gives it its own when it is
 // complete, so that a crash leaves nothing that looks damaged.
 func makeJournalFile(path string, sizes journalSizes) (*journalFile, error) {
-	temp := path + newSuffix
+	temp := path + disk.NewSuffix
 	f, err := openJournalBolt(temp, false, sizes)
 	if err == nil {
 		err = f.update(int64(sizes.mapped), func(btx *bbolt.Tx) error {
-			b, err := btx.CreateBucket([]byte(metaBucket))
+			b, err := btx.CreateBucket([]byte(disk.MetaBucket))
 			if err != nil {
 				return err
 			}
@@ -95,7 +96,7 @@ func makeJournalFile(path string, sizes journalSizes) (*journalFile, error) {
 		err = errors.Join(err, f.close())
 	}
 	if err == nil {
-		err = moveFile(temp, path)
+		err = disk.MoveFile(temp, path)
 	}
 	if err != nil {
 		os.Remove(temp) // it is swept at the next start otherwise
@@ -109,16 +110,16 @@ func putJournalMeta(b *bbolt.Bucket, meta journalMeta) error {
 	if err != nil {
 		return err
 	}
-	return b.Put(metaKey, frame(metaBucket, metaKey, payload))
+	return b.Put(disk.MetaKey, disk.Frame(disk.MetaBucket, disk.MetaKey, payload))
 }
 
 // readJournalMeta also refuses a file of a newer program.
 func readJournalMeta(btx *bbolt.Tx) (meta journalMeta, err error) {
-	b := btx.Bucket([]byte(metaBucket))
+	b := btx.Bucket([]byte(disk.MetaBucket))
 	if b == nil {
-		return meta, fmt.Errorf("bucket %s is missing", metaBucket)
+		return meta, fmt.Errorf("bucket %s is missing", disk.MetaBucket)
 	}
-	payload, err := unframe(metaBucket, metaKey, b.Get(metaKey))
+	payload, err := disk.Unframe(disk.MetaBucket, disk.MetaKey, b.Get(disk.MetaKey))
 	if err == nil {
 		err = json.Unmarshal(payload, &meta)
 	}
@@ -162,7 +163,7 @@ func (f *journalFile) view(fn func(btx *bbolt.Tx) error) error {
 	if f.closed {
 		return errJournalGone
 	}
-	err := guard(f.path, func() error {
+	err := disk.RecoverDamage(f.path, func() error {
 		btx, err := f.begin(false)
 		if err != nil {
 			return err
@@ -184,7 +185,7 @@ func (f *journalFile) unusable() error {
 	f.entry.Lock()
 	defer f.entry.Unlock()
 	if f.suspect == nil && f.size() == 0 {
-		return &Damaged{Where: f.path, Err: errors.New("it was removed or emptied")}
+		return &disk.Damaged{Where: f.path, Err: errors.New("it was removed or emptied")}
 	}
 	return f.suspect
 }
@@ -192,7 +193,7 @@ func (f *journalFile) unusable() error {
 // update runs fn in a commit. The file does not grow beyond limit bytes: bbolt
 // refuses instead.
 func (f *journalFile) update(limit int64, fn func(btx *bbolt.Tx) error) error {
-	return guard(f.path, func() error {
+	return disk.RecoverDamage(f.path, func() error {
 		f.bolt.MaxSize = int(limit) // which only whoever writes reads
 		btx, err := f.begin(true)
 		if err != nil {
@@ -218,7 +219,7 @@ func (f *journalFile) close() error {
 		return nil
 	}
 	f.closed = true
-	return guard(f.path, f.bolt.Close)
+	return disk.RecoverDamage(f.path, f.bolt.Close)
 }
 
 // size is how many bytes the file has on the disk.

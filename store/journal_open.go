@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reeve/store/disk"
 	"slices"
 	"strings"
 	"syscall"
@@ -126,7 +127,7 @@ func (j *Journal) openRows() {
 			return err
 		})
 		if err != nil {
-			err = errors.Join(&Damaged{Where: path, Err: err}, f.close())
+			err = errors.Join(&disk.Damaged{Where: path, Err: err}, f.close())
 		}
 	}
 	if err != nil {

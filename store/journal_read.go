@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"reeve/store/disk"
 	"slices"
 	"sort"
 	"time"
@@ -50,7 +51,7 @@ func (j *Journal) get(btx *bbolt.Tx, kind string, id uint64) (Event, bool) {
 	if b == nil {
 		return Event{}, false
 	}
-	key := idKey(ID(id))
+	key := eventKey(id)
 	value := b.Get(key)
 	if value == nil {
 		return Event{}, false
@@ -65,7 +66,7 @@ func (j *Journal) get(btx *bbolt.Tx, kind string, id uint64) (Event, bool) {
 
 // decodeEvent returns an event's two parts, which lie in the mapped file.
 func decodeEvent(bucket string, key, value []byte) (head, body []byte, err error) {
-	payload, err := unframe(bucket, key, value)
+	payload, err := disk.Unframe(bucket, key, value)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,7 +174,7 @@ func (p *eventPage) read(btx *bbolt.Tx) (damaged uint64) {
 	begun := time.Now()
 	c := b.Cursor()
 	step := c.Prev
-	if key, _ := c.Seek(idKey(ID(p.before))); key == nil {
+	if key, _ := c.Seek(eventKey(p.before)); key == nil {
 		step = c.Last
 	}
 	for n := 1; ; n++ {

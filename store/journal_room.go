@@ -6,13 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reeve/store/disk"
 	"slices"
 	"strings"
 )
 
 const (
 	rowsName    = "rows.db"
-	newSuffix   = ".new"
 	asideSuffix = ".damaged"
 )
 
@@ -62,7 +62,7 @@ func (j *Journal) files() ([]journalDirFile, error) {
 
 func (f *journalDirFile) classify() {
 	first, isSegment := segmentID(f.name)
-	ours := strings.TrimSuffix(strings.TrimSuffix(f.name, asideSuffix), newSuffix)
+	ours := strings.TrimSuffix(strings.TrimSuffix(f.name, asideSuffix), disk.NewSuffix)
 	_, wasSegment := segmentID(ours)
 	switch {
 	case isSegment:
@@ -136,8 +136,8 @@ func (j *Journal) missing(need int64) (int64, error) {
 	if j.options.MinFree == 0 {
 		return 0, nil
 	}
-	free, err := diskFree(filepath.Dir(j.dir)) // the directory itself may not be there yet
-	if errors.Is(err, errSpaceUnknown) {
+	free, err := disk.FreeSpace(filepath.Dir(j.dir)) // the directory itself may not be there yet
+	if errors.Is(err, disk.ErrSpaceUnknown) {
 		return 0, nil
 	}
 	return j.options.MinFree + need - free, err

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"reeve/store/disk"
+	"reeve/store/errs"
+
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
@@ -37,7 +40,7 @@ func (j *Journal) SetRows(table string, rows map[string][]byte) error {
 			b, err := btx.CreateBucketIfNotExists([]byte(rowBucket + table))
 			for _, key := range slices.Sorted(maps.Keys(rows)) {
 				if err == nil {
-					err = b.Put([]byte(key), frame(rowBucket+table, []byte(key), rows[key]))
+					err = b.Put([]byte(key), disk.Frame(rowBucket+table, []byte(key), rows[key]))
 				}
 			}
 			return err
@@ -45,7 +48,7 @@ func (j *Journal) SetRows(table string, rows map[string][]byte) error {
 	}
 	if err != nil {
 		j.droppedRows.Add(uint64(len(rows)))
-		return fmt.Errorf("%s dropped: %w", quantity(len(rows), "row"), err)
+		return fmt.Errorf("%s dropped: %w", errs.Count(len(rows), "row"), err)
 	}
 	return nil
 }
@@ -140,7 +143,7 @@ func (j *Journal) Rows(table, from, to string) iter.Seq2[string, []byte] {
 				}
 				c := b.Cursor()
 				for key, value := c.Seek(begin); key != nil && string(key) <= to; key, value = c.Next() {
-					if payload, err := unframe(rowBucket+table, key, value); err != nil {
+					if payload, err := disk.Unframe(rowBucket+table, key, value); err != nil {
 						j.damaged.Add(1)
 					} else {
 						keys, values = append(keys, string(key)), append(values, bytes.Clone(payload))

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"reeve/store/disk"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -53,7 +54,7 @@ func (s *journalSegment) load() error {
 		return err
 	})
 	if err != nil {
-		return &Damaged{Where: s.path, Err: err}
+		return &disk.Damaged{Where: s.path, Err: err}
 	}
 	return nil
 }
@@ -63,11 +64,11 @@ func (s *journalSegment) write(entries []journalEntry, limit int64) error {
 	var meta journalMeta
 	err := s.update(limit, func(btx *bbolt.Tx) (err error) {
 		if meta, err = readJournalMeta(btx); err != nil {
-			return &Damaged{Where: s.path, Err: err}
+			return &disk.Damaged{Where: s.path, Err: err}
 		}
 		meta.Last = entries[len(entries)-1].ID
 		meta.Events += uint64(len(entries))
-		return errors.Join(putEvents(btx, entries), putGroups(btx, entries), putJournalMeta(btx.Bucket([]byte(metaBucket)), meta))
+		return errors.Join(putEvents(btx, entries), putGroups(btx, entries), putJournalMeta(btx.Bucket([]byte(disk.MetaBucket)), meta))
 	})
 	if err == nil {
 		s.last.Store(meta.Last)
@@ -90,11 +91,11 @@ func putEvents(btx *bbolt.Tx, entries []journalEntry) error {
 			b.FillPercent = eventFill
 			buckets[bucket] = b
 		}
-		value := make([]byte, frameHead, frameHead+1+len(e.Head)+len(e.Body))
+		value := make([]byte, disk.FrameHead, disk.FrameHead+1+len(e.Head)+len(e.Body))
 		value = append(value, byte(len(e.Head)))
 		value = append(append(value, e.Head...), e.Body...)
-		key := idKey(ID(e.ID))
-		sealFrame(bucket, key, value)
+		key := eventKey(e.ID)
+		disk.SealFrame(bucket, key, value)
 		if err := b.Put(key, value); err != nil {
 			return err
 		}
@@ -126,7 +127,7 @@ func putGroups(btx *bbolt.Tx, entries []journalEntry) error {
 			}
 		}
 		key := groupKey(group[0].group, group[0].ID)
-		if err := b.Put(key, frame(groupBucket, key, payload)); err != nil {
+		if err := b.Put(key, disk.Frame(groupBucket, key, payload)); err != nil {
 			return err
 		}
 	}
@@ -140,7 +141,7 @@ func groupKey(name string, first uint64) []byte {
 
 // decodeGroup returns how many events a group has, and their kinds.
 func decodeGroup(key, value []byte) (count uint64, kinds []string, err error) {
-	payload, err := unframe(groupBucket, key, value)
+	payload, err := disk.Unframe(groupBucket, key, value)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -158,3 +159,6 @@ func decodeGroup(key, value []byte) (count uint64, kinds []string, err error) {
 	}
 	return count, kinds, nil
 }
+
+// eventKey is the key of an event: its ID, big-endian, so that keys order as IDs do.
+func eventKey(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reeve/store/disk"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,7 +20,7 @@ func (f *journalFault) Unwrap() error { return f.err }
 
 // blame tells a full disk, after which a file is as it was, from everything else.
 func blame(err error) error {
-	if err == nil || diskFull(err) || strings.Contains(err.Error(), syscall.ENOSPC.Error()) { // bbolt does not wrap every error
+	if err == nil || disk.IsFull(err) || strings.Contains(err.Error(), syscall.ENOSPC.Error()) { // bbolt does not wrap every error
 		return err
 	}
 	return &journalFault{err}

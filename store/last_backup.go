@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reeve/store/disk"
 	"strings"
 	"time"
 )
@@ -17,7 +18,7 @@ const lastBackupName = "last-backup"
 // NoteBackup keeps that a backup was taken completely now.
 func (db *DB) NoteBackup() error {
 	path := filepath.Join(db.dir, lastBackupName)
-	if err := writeFileSynced(path, []byte(time.Now().UTC().Format(time.RFC3339)+"\n")); err != nil {
+	if err := disk.WriteFile(path, []byte(time.Now().UTC().Format(time.RFC3339)+"\n")); err != nil {
 		os.Remove(path + ".new") // on a full disk it would take up room
 		return fmt.Errorf("note the time of the backup: %w", err)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"reeve/store/disk"
 	"slices"
 )
 
@@ -39,11 +40,11 @@ const placeCost = 40
 func (r *Ref[T]) near(tx *Tx, in Condition) Condition {
 	targets, err := in.count(tx)
 	if err != nil {
-		panic(fault{err})
+		panic(disk.Fault{Err: err})
 	}
 	all, err := r.x.of.Count(tx)
 	if err != nil {
-		panic(fault{err})
+		panic(disk.Fault{Err: err})
 	}
 	if placeCost*targets < all {
 		return r.AnyOf(in.IDs(tx)...)

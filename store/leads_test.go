@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"reeve/store/disk"
 	"slices"
 	"testing"
 
@@ -162,7 +163,7 @@ func TestWhatLeadsAstray(t *testing.T) {
 		_, _, err := LoginLogs.Find(tx, Query[LoginLog]{Where: []Condition{in}, Limit: 10})
 		return err
 	})
-	if damage := (*Damaged)(nil); !errors.As(err, &damage) {
+	if damage := (*disk.Damaged)(nil); !errors.As(err, &damage) {
 		t.Errorf("found: %v", err)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -53,7 +55,7 @@ func readMark(dir string) (mark commitMark, err error) {
 	if n == 0 {
 		return mark, fmt.Errorf("it is empty: %w", err)
 	}
-	payload, err := unframe(markName, []byte(markName), value[:n])
+	payload, err := disk.Unframe(markName, []byte(markName), value[:n])
 	if err == nil {
 		err = json.Unmarshal(payload, &mark)
 	}
@@ -67,11 +69,11 @@ func writeMark(dir string, mark commitMark) error {
 		return err
 	}
 	path := filepath.Join(dir, markName)
-	if err := writeFileSynced(path, frame(markName, []byte(markName), payload)); err != nil {
+	if err := disk.WriteFile(path, disk.Frame(markName, []byte(markName), payload)); err != nil {
 		os.Remove(path + ".new") // on a full disk it would take up room; the next start removes it as well
 		return err
 	}
-	return syncDir(dir)
+	return disk.SyncDir(dir)
 }
 
 // behind is how many commits a database is behind its mark.
@@ -85,7 +87,7 @@ func (m *commitMark) behind(commit uint64) uint64 {
 // lostText says that n commits are missing.
 func lostText(n uint64) string {
 	return fmt.Sprintf("%s that had been answered %s missing: the newest page of %s was lost, or the file was replaced by an older one",
-		quantity(int(n), "commit"), map[bool]string{true: "is", false: "are"}[n == 1], dataName)
+		errs.Count(int(n), "commit"), map[bool]string{true: "is", false: "are"}[n == 1], dataName)
 }
 
 // marker keeps the mark of an open database.
@@ -215,7 +217,7 @@ func (db *DB) AcknowledgeLost() error {
 	}
 	next.Lost, next.LostAt, next.Commit = 0, 0, db.marker.durable.Load()
 	db.marker.put(next)
-	if err := db.marker.err; err != nil && diskFull(err) {
+	if err := db.marker.err; err != nil && disk.IsFull(err) {
 		return errFull(err)
 	}
 	return db.marker.err
@@ -241,11 +243,11 @@ func verifyMark(dir, instance string, report *Report) error {
 	if err != nil {
 		return err
 	}
-	meta, _, err := readMetas(f, false)
+	meta, _, err := disk.ReadMetas(f, false)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if lost := mark.behind(meta.txid) + mark.Lost; lost > 0 {
+	if lost := mark.behind(meta.Txid) + mark.Lost; lost > 0 {
 		report.fault("%s: %s", markName, lostText(lost))
 	}
 	return nil

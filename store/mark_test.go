@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/store/disk"
+	"reeve/store/errs"
+
 	"go.etcd.io/bbolt"
 )
 
@@ -24,9 +27,9 @@ func commitOf(t testing.TB, path string) uint64 {
 	f, err := os.Open(path)
 	noErr(t, err)
 	defer f.Close()
-	meta, _, err := readMetas(f, false)
+	meta, _, err := disk.ReadMetas(f, false)
 	noErr(t, err)
-	return meta.txid
+	return meta.Txid
 }
 
 // losesMeta clears the newest meta page of a closed data.db.
@@ -34,7 +37,7 @@ func losesMeta(t testing.TB, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, dataName)
 	b := readFile(t, path)
-	clear(b[int(commitOf(t, path)%2)*os.Getpagesize()+pageHead:][:metaSize])
+	clear(b[int(commitOf(t, path)%2)*os.Getpagesize()+disk.PageHead:][:disk.MetaSize])
 	writeFile(t, path, b)
 }
 
@@ -55,7 +58,7 @@ func TestLostCommitsAreNoticedUntilTheyAreAcknowledged(t *testing.T) {
 		losesMeta(t, dir)
 		lost++
 		report, err := VerifyDir(dir, options)
-		if err != nil || !strings.Contains(strings.Join(report.Faults, "\n"), markName+": "+quantity(int(lost), "commit")) {
+		if err != nil || !strings.Contains(strings.Join(report.Faults, "\n"), markName+": "+errs.Count(int(lost), "commit")) {
 			t.Errorf("verify: %v, %v", report, err)
 		}
 		db, err := Open(dir, options)
@@ -190,10 +193,10 @@ func TestRaisedCommitsGoOn(t *testing.T) {
 		before := commitOf(t, path)
 		noErr(t, raiseCommits(path, by))
 		equal(t, "number", commitOf(t, path), before+by+by%2)
-		file, err := bbolt.Open(path, 0o600, boltOptions(false))
+		file, err := bbolt.Open(path, 0o600, disk.BoltOptions(false))
 		noErr(t, err)
 		for range 3 {
-			noErr(t, file.Update(func(btx *bbolt.Tx) error { return btx.Bucket([]byte(metaBucket)).Put([]byte("x"), []byte("y")) }))
+			noErr(t, file.Update(func(btx *bbolt.Tx) error { return btx.Bucket([]byte(disk.MetaBucket)).Put([]byte("x"), []byte("y")) }))
 		}
 		noErr(t, file.Close())
 		equal(t, "number after commits", commitOf(t, path), before+by+by%2+3)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reeve/store/disk"
 	"strings"
 	"time"
 	"unicode"
@@ -49,7 +50,7 @@ func (db *DB) migrate(keep bool) error {
 	}
 	for number := meta.Schema + 1; number <= db.schema.version(); number++ {
 		step, writer := db.schema.migrations[number-2], meta.Version
-		err := guard(db.path, func() error {
+		err := disk.RecoverDamage(db.path, func() error {
 			return db.bolt.Update(func(btx *bbolt.Tx) error {
 				tx := &Tx{db: db, actor: System, now: db.clock(), bolt: btx, changes: newChanges()}
 				if err := db.makeBuckets(tx); err != nil {
@@ -62,7 +63,7 @@ func (db *DB) migrate(keep bool) error {
 				return writeMeta(tx, meta)
 			})
 		})
-		if d := (*Damaged)(nil); errors.As(err, &d) { // verifying takes a file of this schema
+		if d := (*disk.Damaged)(nil); errors.As(err, &d) { // verifying takes a file of this schema
 			d.Do = fmt.Sprintf("restore a sound backup with `reeve restore FILE`, or use the file as it is with reeve %s", writer)
 		}
 		if err != nil {
@@ -100,7 +101,7 @@ func (s *schema) knows(meta fileMeta, path, version string) error {
 // findBuckets returns an error that names the collections and indexes that the file
 // lacks. When its schema is this program's, the usual reason is a missing migration.
 func (db *DB) findBuckets(tx *Tx) error {
-	tx.bucket(metaBucket) // begins the transaction
+	tx.bucket(disk.MetaBucket) // begins the transaction
 	var missing []string
 	for _, name := range db.schema.bucketNames() {
 		if tx.bolt.Bucket([]byte(name)) != nil {
@@ -136,13 +137,13 @@ func shellWord(path string) string {
 
 func readMeta(tx *Tx) (fileMeta, error) {
 	var meta fileMeta
-	value := tx.bucket(metaBucket).Get(metaKey)
-	payload, err := unframe(metaBucket, metaKey, value)
+	value := tx.bucket(disk.MetaBucket).Get(disk.MetaKey)
+	payload, err := disk.Unframe(disk.MetaBucket, disk.MetaKey, value)
 	if err == nil {
 		err = json.Unmarshal(payload, &meta)
 	}
 	if err != nil {
-		return meta, damaged(metaBucket, string(metaKey), err)
+		return meta, damaged(disk.MetaBucket, string(disk.MetaKey), err)
 	}
 	return meta, nil
 }
@@ -166,7 +167,7 @@ func (c *Collection[T]) reindex(tx *Tx) error {
 		}
 		id := c.rec(v).ident().ID
 		t.records++
-		t.sum += uint64(frameSum(tx.bucket(c.name).Get(idKey(id))))
+		t.sum += uint64(disk.FrameSum(tx.bucket(c.name).Get(idKey(id))))
 		if err := c.follow(tx, id, nil, v, &t.sum); err != nil {
 			return err
 		}

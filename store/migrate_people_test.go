@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reeve/store/disk"
 	"slices"
 	"strings"
 	"testing"
@@ -185,7 +186,7 @@ func TestDamagedFirstSchemaIsNotMigrated(t *testing.T) {
 		writeFile(t, dir+"/"+dataName, harmed)
 		_, err := Open(dir, Options{Version: "2.0"})
 		oneLine(t, err)
-		if d := (*Damaged)(nil); !errors.As(err, &d) {
+		if d := (*disk.Damaged)(nil); !errors.As(err, &d) {
 			t.Fatalf("got %v, want damage", err)
 		}
 		for _, part := range []string{where + " is damaged", "`reeve restore FILE`", "reeve 1.0", "nothing of this step was kept"} {

@@ -8,13 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -26,16 +25,12 @@ const (
 	keyName    = "secret.key" // encrypts secret values
 )
 
-const metaBucket = "_meta"
-
 // fileMeta is what the file says of itself, framed in metaBucket under metaKey.
 type fileMeta struct {
 	Schema   int    `json:"schema"`
 	Version  string `json:"version"`  // of the program that brought it to this schema
 	Restored bool   `json:"restored"` // a backup nobody has started from: its sessions are to be ended
 }
-
-var metaKey = []byte("file")
 
 // Open opens the database in dir and makes it, seeded, when dir has never held
 // one. It refuses, in one line that says what to do: a file in use, a missing or
@@ -110,7 +105,7 @@ func (db *DB) prepare() error {
 	}
 	if info == nil {
 		for _, name := range []string{keyName, blobsName} {
-			if there, err := exists(filepath.Join(db.dir, name)); err != nil || there {
+			if there, err := disk.Exists(filepath.Join(db.dir, name)); err != nil || there {
 				return errors.Join(err, fmt.Errorf("%s and %s are missing though %s is there: a database was here; restore a backup with `reeve restore FILE`, or remove %[3]s to start with an empty one",
 					db.path, markerName, filepath.Join(db.dir, name)))
 			}
@@ -137,13 +132,13 @@ func (db *DB) create() error {
 	}
 	err := db.bolt.Update(func(btx *bbolt.Tx) error {
 		tx := &Tx{db: db, actor: System, now: db.clock(), bolt: btx, changes: newChanges()}
-		return guard(db.path, func() error { return db.fill(tx) })
+		return disk.RecoverDamage(db.path, func() error { return db.fill(tx) })
 	})
 	if err = errors.Join(err, db.bolt.Close()); err != nil {
 		return errors.Join(fmt.Errorf("create %s: %w", final, err), os.Remove(db.path))
 	}
 	db.created = true
-	return moveFile(db.path, final)
+	return disk.MoveFile(db.path, final)
 }
 
 // fill gives a new file its buckets, its name and its seed.
@@ -187,38 +182,19 @@ func writeMeta(tx *Tx, meta fileMeta) error {
 	if err != nil {
 		return err
 	}
-	return tx.put(metaBucket, metaKey, frame(metaBucket, metaKey, payload))
-}
-
-// boltOptions are the same for every file. Without a synced freelist a commit
-// writes less, and an open read transaction costs linearly, not quadratically;
-// the price is a walk over the pages at open.
-func boltOptions(readOnly bool) *bbolt.Options {
-	return &bbolt.Options{
-		Timeout: time.Second, FreelistType: bbolt.FreelistMapType,
-		NoFreelistSync: true, NoStatistics: true, ReadOnly: readOnly, MaxSize: maxFileSize(),
-	}
-}
-
-// maxFileSize is how large a database file may grow; 0 for no limit. A process of 32
-// bits has at most 3 GiB of addresses, and bbolt maps 2 GiB for a file of more than 1.
-func maxFileSize() int {
-	if strconv.IntSize == 32 {
-		return 1 << 30
-	}
-	return 0
+	return tx.put(disk.MetaBucket, disk.MetaKey, disk.Frame(disk.MetaBucket, disk.MetaKey, payload))
 }
 
 // openFile looks through the pages first, because bbolt trusts them, and then
 // opens the file.
 func (db *DB) openFile() error {
-	warnings, err := checkPages(db.path, true)
+	warnings, err := disk.CheckPages(db.path, true)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	db.warnings = append(db.warnings, warnings...)
-	err = guard(db.path, func() (err error) {
-		options := boltOptions(false)
+	err = disk.RecoverDamage(db.path, func() (err error) {
+		options := disk.BoltOptions(false)
 		options.NoStatistics = false // they know how much of the file is free
 		db.bolt, err = bbolt.Open(db.path, 0o600, options)
 		return err
@@ -301,41 +277,10 @@ func (db *DB) mark() error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	if err := writeFileSynced(path, []byte(db.instance+"\n")); err != nil {
+	if err := disk.WriteFile(path, []byte(db.instance+"\n")); err != nil {
 		return err
 	}
-	return syncDir(db.dir)
-}
-
-// writeFileSynced writes a small 0600 file so that it is on the disk, whole or
-// not at all.
-func writeFileSynced(path string, data []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
-}
-
-// moveFile gives a file another name for good.
-func moveFile(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(to))
-}
-
-// RemoveFile removes a file for good, if it is there: a power cut does not bring it
-// back.
-func RemoveFile(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
+	return disk.SyncDir(db.dir)
 }
 
 // makeDir creates a data directory and the parents that are missing, durably. The
@@ -343,7 +288,7 @@ func RemoveFile(path string) error {
 func makeDir(dir string) error {
 	made := []string{}
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		if there, err := exists(at); err != nil {
+		if there, err := disk.Exists(at); err != nil {
 			return err
 		} else if there {
 			break
@@ -357,22 +302,9 @@ func makeDir(dir string) error {
 		made = append(made, filepath.Clean(dir))
 	}
 	for _, at := range made {
-		if err := syncDir(filepath.Dir(at)); err != nil {
+		if err := disk.SyncDir(filepath.Dir(at)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// syncDir makes renames and new names in a directory durable. Windows has no way to
-// do that, and needs none.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

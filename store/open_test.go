@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reeve/store/disk"
 	"slices"
 	"strings"
 	"testing"
@@ -78,7 +79,7 @@ func TestOpenRefuses(t *testing.T) {
 			bolt(t, dir, func(btx *bbolt.Tx) error { return btx.DeleteBucket([]byte("keeper")) })
 		}, []string{"no collection keeper", "append a migration", "reeve restore"}},
 		"a database without its own description": {func(t *testing.T, dir string) {
-			bolt(t, dir, func(btx *bbolt.Tx) error { return btx.Bucket([]byte(metaBucket)).Delete(metaKey) })
+			bolt(t, dir, func(btx *bbolt.Tx) error { return btx.Bucket([]byte(disk.MetaBucket)).Delete(disk.MetaKey) })
 		}, []string{"_meta file is damaged"}},
 		"a record that is kept in memory and damaged": {func(t *testing.T, dir string) {
 			bolt(t, dir, func(btx *bbolt.Tx) error {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reeve/store/disk"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"go.etcd.io/bbolt"
@@ -31,7 +31,7 @@ func bigZoo(t testing.TB) (dir string, pages map[string][]uint64) {
 	update(t, db, createBeast("last"))
 	shut(t, db)
 	pages = map[string][]uint64{}
-	file, err := bbolt.Open(filepath.Join(dir, dataName), 0o600, boltOptions(false))
+	file, err := bbolt.Open(filepath.Join(dir, dataName), 0o600, disk.BoltOptions(false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,41 +61,47 @@ func TestCheckPagesFinds(t *testing.T) {
 	le := binary.LittleEndian
 	branch, leaf := pages["branch"][0], uint64(0)
 	first := func(b []byte) []byte { return b[branch*size:] }
-	leaf = le.Uint64(first(clean)[pageHead+8:])
+	leaf = le.Uint64(first(clean)[disk.PageHead+8:])
 	at := func(b []byte) []byte { return b[leaf*size:] }
 	neighbour := pages["leaf"][slices.IndexFunc(pages["leaf"], func(id uint64) bool { return slices.Contains(pages["leaf"], id+1) })]
 	for name, test := range map[string]struct {
 		harm func(b []byte)
 		want string
 	}{
-		"a branch that leads to itself":    {func(b []byte) { le.PutUint64(first(b)[pageHead+8:], branch) }, "two places lead to it"},
-		"a child beyond the file":          {func(b []byte) { le.PutUint64(first(b)[pageHead+8:], 1<<40) }, "it lies outside the file"},
-		"a child that is a meta page":      {func(b []byte) { le.PutUint64(first(b)[pageHead+8:], 1) }, "it lies outside the file"},
-		"a child that is the next one too": {func(b []byte) { le.PutUint64(first(b)[pageHead+branchElem+8:], leaf) }, "two places lead to it"},
+		"a branch that leads to itself":    {func(b []byte) { le.PutUint64(first(b)[disk.PageHead+8:], branch) }, "two places lead to it"},
+		"a child beyond the file":          {func(b []byte) { le.PutUint64(first(b)[disk.PageHead+8:], 1<<40) }, "it lies outside the file"},
+		"a child that is a meta page":      {func(b []byte) { le.PutUint64(first(b)[disk.PageHead+8:], 1) }, "it lies outside the file"},
+		"a child that is the next one too": {func(b []byte) { le.PutUint64(first(b)[disk.PageHead+disk.BranchElem+8:], leaf) }, "two places lead to it"},
 		"a page that says it is another":   {func(b []byte) { le.PutUint64(at(b), leaf+1) }, fmt.Sprintf("it says it is page %d", leaf+1)},
 		"a page of an unknown type":        {func(b []byte) { le.PutUint16(at(b)[8:], 0x10) }, "its type 0x10 is neither branch nor leaf"},
 		"a branch without children":        {func(b []byte) { le.PutUint16(first(b)[10:], 0) }, "a branch page is empty"},
 		"too many elements":                {func(b []byte) { le.PutUint16(at(b)[10:], 0xFFFF) }, "its 65535 elements do not fit"},
 		"an overflow into another page":    {func(b []byte) { le.PutUint32(b[neighbour*size+12:], 1) }, "two places lead to it"},
 		"an overflow beyond the file":      {func(b []byte) { le.PutUint32(at(b)[12:], 1<<31) }, "reach beyond the file"},
-		"a key of length zero":             {func(b []byte) { le.PutUint32(at(b)[pageHead+8:], 0) }, "element 0 lies outside the page"},
-		"a branch key of length zero":      {func(b []byte) { le.PutUint32(first(b)[pageHead+4:], 0) }, "element 0 lies outside the page"},
-		"a key that begins in the head":    {func(b []byte) { le.PutUint32(at(b)[pageHead+4:], 0) }, "element 0 lies outside the page"},
-		"a value that ends beyond it":      {func(b []byte) { le.PutUint32(at(b)[pageHead+12:], 1<<30) }, "element 0 lies outside the page"},
-		"lengths that overflow together":   {func(b []byte) { le.PutUint32(at(b)[pageHead+8:], 1<<31); le.PutUint32(at(b)[pageHead+12:], 1<<31) }, "element 0 lies outside the page"},
-		"keys out of order":                {func(b []byte) { at(b)[pageHead+le.Uint32(at(b)[pageHead+4:])] = 0xFE }, "is out of order"},
-		"an element of an unknown kind":    {func(b []byte) { le.PutUint32(at(b)[pageHead:], 6) }, "unknown flags 0x6"},
-		"a record that says it is a bucket": {func(b []byte) { le.PutUint32(at(b)[pageHead:], bucketEntry) },
+		"a key of length zero":             {func(b []byte) { le.PutUint32(at(b)[disk.PageHead+8:], 0) }, "element 0 lies outside the page"},
+		"a branch key of length zero":      {func(b []byte) { le.PutUint32(first(b)[disk.PageHead+4:], 0) }, "element 0 lies outside the page"},
+		"a key that begins in the head":    {func(b []byte) { le.PutUint32(at(b)[disk.PageHead+4:], 0) }, "element 0 lies outside the page"},
+		"a value that ends beyond it":      {func(b []byte) { le.PutUint32(at(b)[disk.PageHead+12:], 1<<30) }, "element 0 lies outside the page"},
+		"lengths that overflow together": {func(b []byte) {
+			le.PutUint32(at(b)[disk.PageHead+8:], 1<<31)
+			le.PutUint32(at(b)[disk.PageHead+12:], 1<<31)
+		}, "element 0 lies outside the page"},
+		"keys out of order":             {func(b []byte) { at(b)[disk.PageHead+le.Uint32(at(b)[disk.PageHead+4:])] = 0xFE }, "is out of order"},
+		"an element of an unknown kind": {func(b []byte) { le.PutUint32(at(b)[disk.PageHead:], 6) }, "unknown flags 0x6"},
+		"a record that says it is a bucket": {func(b []byte) { le.PutUint32(at(b)[disk.PageHead:], disk.BucketEntry) },
 			"it lies outside the file"},
-		"both meta pages lost": {func(b []byte) { clear(b[pageHead:][:metaSize]); clear(b[size+pageHead:][:metaSize]) }, "both its meta pages are lost"},
+		"both meta pages lost": {func(b []byte) {
+			clear(b[disk.PageHead:][:disk.MetaSize])
+			clear(b[size+disk.PageHead:][:disk.MetaSize])
+		}, "both its meta pages are lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := slices.Clone(clean)
 			test.harm(b)
 			writeFile(t, filepath.Join(dir, dataName), b)
 			for _, repair := range []bool{false, true} {
-				_, err := checkPages(filepath.Join(dir, dataName), repair)
-				var d *Damaged
+				_, err := disk.CheckPages(filepath.Join(dir, dataName), repair)
+				var d *disk.Damaged
 				if !errors.As(err, &d) || !strings.Contains(err.Error(), test.want) {
 					t.Errorf("repair %v: %v, want %s", repair, err, test.want)
 				}
@@ -118,49 +124,26 @@ func TestCheckPagesFinds(t *testing.T) {
 	}
 }
 
-// A read error of the mapped file is reported as damage, not as a crash.
-func TestMappedPageThatCannotBeRead(t *testing.T) {
-	dir, _ := bigZoo(t)
-	f, err := os.Open(filepath.Join(dir, dataName))
-	noErr(t, err)
-	defer f.Close()
-	info, err := f.Stat()
-	noErr(t, err)
-	meta, _, err := readMetas(f, false)
-	noErr(t, err)
-	mapped, err := mapFile(f, info.Size())
-	if err != nil {
-		t.Skip(err)
-	}
-	defer unmapFile(mapped)
-	w := &pageWalk{f: f, mapped: mapped, meta: meta, size: uint64(info.Size()), seen: make([]atomic.Bool, meta.pages)}
-	noErr(t, os.Truncate(f.Name(), 2*int64(meta.pageSize)))
-	err = w.mayFault(func() error { return w.tree(meta.root, nil, nil, 0) })
-	if err == nil || !strings.Contains(err.Error(), "it cannot be read from the disk") {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestFlippedBitInAMetaPageIsPutRight(t *testing.T) {
 	dir, _ := bigZoo(t)
 	path := filepath.Join(dir, dataName)
 	clean := readFile(t, path)
 	for page := range 2 {
-		for bit := 0; bit < metaSize*8; bit += size(5, 1, 1) {
+		for bit := 0; bit < disk.MetaSize*8; bit += size(5, 1, 1) {
 			b := slices.Clone(clean)
-			b[page*os.Getpagesize()+pageHead+bit/8] ^= 1 << (bit % 8)
+			b[page*os.Getpagesize()+disk.PageHead+bit/8] ^= 1 << (bit % 8)
 			writeFile(t, path, b)
-			warnings, err := checkPages(path, false)
+			warnings, err := disk.CheckPages(path, false)
 			if err != nil || len(warnings) != 1 || string(readFile(t, path)) != string(b) {
 				t.Fatalf("bit %d of meta page %d, only looked at: %q, %v", bit, page, warnings, err)
 			}
-			warnings, err = checkPages(path, true)
+			warnings, err = disk.CheckPages(path, true)
 			if err != nil || len(warnings) != 1 || string(readFile(t, path)) != string(clean) {
 				t.Fatalf("bit %d of meta page %d: %q, %v", bit, page, warnings, err)
 			}
 		}
 	}
-	warnings, err := checkPages(path, true)
+	warnings, err := disk.CheckPages(path, true)
 	if err != nil || warnings != nil {
 		t.Errorf("once it was put right: %q, %v", warnings, err)
 	}
@@ -173,7 +156,7 @@ func TestLostMetaPage(t *testing.T) {
 	lostWith := map[int]uint64{} // commits, by the beasts that are left
 	for page := range 2 {
 		b := slices.Clone(clean)
-		clear(b[page*os.Getpagesize()+pageHead:][:metaSize])
+		clear(b[page*os.Getpagesize()+disk.PageHead:][:disk.MetaSize])
 		writeFile(t, path, b)
 		writeFile(t, filepath.Join(dir, markName), mark)
 		report, err := VerifyDir(dir, Options{schema: zoo()})

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"reeve/store/disk"
 )
 
 // keyOf reads what a record has in an index, for its place in an order. To decode
@@ -15,7 +16,7 @@ func (x *index[T]) keyOf(tx *Tx, id ID) ([]byte, error) {
 		return nil, damaged(x.bucket, id.String(), notFound(x.of.noun(), id))
 	}
 	tx.saw(value)
-	payload, err := unframe(x.of.name, idKey(id), value)
+	payload, err := disk.Unframe(x.of.name, idKey(id), value)
 	if err != nil {
 		return nil, damaged(x.of.name, id.String(), err)
 	}

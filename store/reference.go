@@ -1,8 +1,6 @@
 package store
 
 import (
-	"fmt"
-
 	"reeve/store/errs"
 )
 
@@ -54,7 +52,7 @@ func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], value
 			if err != nil || n == 0 {
 				return err
 			}
-			return errs.New(errs.Conflict, "%s %d is still used by %s", target, id, quantity(n, of.noun())).Coded("in_use")
+			return errs.New(errs.Conflict, "%s %d is still used by %s", target, id, errs.Count(n, of.noun())).Coded("in_use")
 		},
 		release: func(tx *Tx, id ID) error {
 			if on != Owned {
@@ -109,11 +107,4 @@ func without(ids []ID, id ID) []ID {
 		}
 	}
 	return kept
-}
-
-func quantity(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -69,16 +70,16 @@ func (r *reserve) keep() {
 
 // build writes the file, if twice as much stays free.
 func (r *reserve) build() error {
-	free, err := diskFree(filepath.Dir(r.path))
+	free, err := disk.FreeSpace(filepath.Dir(r.path))
 	if err == nil && free < 3*r.size {
 		return errFull(fmt.Errorf("%d bytes are free", free))
 	}
-	if err != nil && !errors.Is(err, errSpaceUnknown) {
+	if err != nil && !errors.Is(err, disk.ErrSpaceUnknown) {
 		return err
 	}
 	// Zeros would take no space on a disk that compresses.
-	if err := writeFileSynced(r.path, randomBytes(int(r.size))); err != nil {
-		os.Remove(r.path + newSuffix) // what was written of it takes room
+	if err := disk.WriteFile(r.path, randomBytes(int(r.size))); err != nil {
+		os.Remove(r.path + disk.NewSuffix) // what was written of it takes room
 		return err
 	}
 	return nil

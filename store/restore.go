@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 
+	"reeve/store/disk"
+	"reeve/store/errs"
+
 	"filippo.io/age"
 	"go.etcd.io/bbolt"
 )
@@ -100,7 +103,7 @@ func (in *staging) stage(backup string) error {
 		return in.stageArchive(plain, size)
 	case isArchive(f):
 		return in.stageArchive(f, info.Size())
-	case !isDatabase(f):
+	case !disk.IsDatabase(f):
 		return fmt.Errorf("it is not a backup: neither an archive that reeve has made nor a database like %s", dataName)
 	}
 	from := map[string]string{dataName: backup}
@@ -125,7 +128,7 @@ func (in *staging) addFiles(backup string, from map[string]string) error {
 		return err
 	}
 	path := filepath.Join(dir, blobsName)
-	if there, err := exists(path); err != nil || !there {
+	if there, err := disk.Exists(path); err != nil || !there {
 		return err
 	}
 	from[blobsName] = path
@@ -145,7 +148,7 @@ func (in *staging) stageDir(backup string) error {
 	from := map[string]string{dataName: filepath.Join(backup, dataName)}
 	for _, name := range []string{lockName, keyName, blobsName} {
 		path := filepath.Join(backup, name)
-		if there, err := exists(path); err != nil {
+		if there, err := disk.Exists(path); err != nil {
 			return err
 		} else if there {
 			from[name] = path
@@ -179,7 +182,7 @@ func (in *staging) stageFiles(from map[string]string) error {
 		}
 		need += info.Size()
 	}
-	if err := needRoom(in.dir, need); err != nil {
+	if err := disk.NeedSpace(in.dir, need); err != nil {
 		return err
 	}
 	for name, path := range from {
@@ -198,7 +201,7 @@ func (in *staging) stageFiles(from map[string]string) error {
 		return in.checkBlobs()
 	}
 	return fmt.Errorf("its records have %s, and there is no %s beside them; restore an archive, or a directory that has both",
-		quantity(len(in.refs), "file"), blobsName)
+		errs.Count(len(in.refs), "file"), blobsName)
 }
 
 // stageArchive takes an archive of this many bytes.
@@ -208,7 +211,7 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 	if err != nil {
 		return err
 	}
-	if err := needRoom(in.dir, length); err != nil {
+	if err := disk.NeedSpace(in.dir, length); err != nil {
 		return err
 	}
 	for i, e := range m.Entries[:m.files()] {
@@ -284,7 +287,7 @@ func (in *staging) checkBlobs() error {
 // blame makes damage of a staged file, which is about to be removed, damage of the
 // backup.
 func (in *staging) blame(err error) error {
-	if d := (*Damaged)(nil); errors.As(err, &d) {
+	if d := (*disk.Damaged)(nil); errors.As(err, &d) {
 		d.Where = strings.Replace(d.Where, in.dir+string(filepath.Separator), "its ", 1)
 		if d.Do == "" {
 			d.Do = "restore another backup"
@@ -398,7 +401,7 @@ func (db *DB) endRestore() error {
 		return err
 	}
 	meta.Restored = false
-	return guard(db.path, func() error {
+	return disk.RecoverDamage(db.path, func() error {
 		return db.bolt.Update(func(btx *bbolt.Tx) error {
 			tx := &Tx{db: db, actor: System, now: db.clock(), bolt: btx, changes: newChanges()}
 			if err := errors.Join(endAllSessions(tx), db.forgetIndexes(tx)); err != nil {

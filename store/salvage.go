@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"reeve/store/disk"
+	"reeve/store/errs"
+
 	"go.etcd.io/bbolt"
 )
 
@@ -58,7 +61,7 @@ func Salvage(dir, to string, options Options) (report *Salvaged, err error) {
 	if err := s.run(); err != nil {
 		return nil, fmt.Errorf("salvage %s: %w", dir, err)
 	}
-	if err := errors.Join(moveFile(s.db.path, final), s.finish()); err != nil {
+	if err := errors.Join(disk.MoveFile(s.db.path, final), s.finish()); err != nil {
 		return nil, err
 	}
 	return s.report, s.verify(final)
@@ -111,7 +114,7 @@ func (s *salvage) room() error {
 			need += info.Size()
 		}
 	}
-	return needRoom(s.to, need)
+	return disk.NeedSpace(s.to, need)
 }
 
 func (s *salvage) run() (err error) {
@@ -155,21 +158,21 @@ func (s *salvage) copyKey() error {
 		s.lost("%s: %v; secret settings must be entered again", keyName, err)
 		return nil
 	}
-	return errors.Join(writeFileSynced(filepath.Join(s.to, keyName), text), syncDir(s.to))
+	return errors.Join(disk.WriteFile(filepath.Join(s.to, keyName), text), disk.SyncDir(s.to))
 }
 
 // base chooses the tree that is read: that of the newest meta page, unless its root is
 // damaged and the other's is not. later reports whether there was a newer one.
-func (s *salvage) base(roots []pageMeta) (buckets map[string]leafItem, later bool) {
+func (s *salvage) base(roots []disk.Meta) (buckets map[string]leafItem, later bool) {
 
 	later = len(roots) < 2
-	if mark, err := readMark(s.dir); err == nil && len(roots) == 1 && mark.Commit <= roots[0].txid {
+	if mark, err := readMark(s.dir); err == nil && len(roots) == 1 && mark.Commit <= roots[0].Txid {
 		later = false // the other meta page was the older one
 	}
 	for i, m := range roots {
 		s.pages.seen = map[int64]bool{}
 		found, sound := map[string]leafItem{}, true
-		s.pages.tree(int64(m.root), keyRange{}, 0, func(item leafItem) {
+		s.pages.tree(int64(m.Root), keyRange{}, 0, func(item leafItem) {
 			if item.bucket {
 				found[string(item.key)] = item
 			}
@@ -186,12 +189,12 @@ func (s *salvage) base(roots []pageMeta) (buckets map[string]leafItem, later boo
 
 // copyRecords copies the sound records of the tree, and from elsewhere those that the
 // tree should have.
-func (s *salvage) copyRecords(roots []pageMeta) error {
+func (s *salvage) copyRecords(roots []disk.Meta) error {
 	buckets, later := s.base(roots)
 	if later && len(roots) > 0 {
 		s.lost("what the last commit has deleted, and what it changed without a new updated_at: its meta page or its root page is damaged")
 	}
-	s.readMeta(buckets[metaBucket])
+	s.readMeta(buckets[disk.MetaBucket])
 	if err := s.db.schema.knows(s.meta, filepath.Join(s.dir, dataName), s.db.options.Version); err != nil {
 		return err
 	}
@@ -224,8 +227,8 @@ func (s *salvage) readMeta(item leafItem) {
 	s.meta = fileMeta{Schema: s.db.schema.version()}
 	s.pages.bucket(item, func(e leafItem) {
 		var meta fileMeta
-		payload, err := unframe(metaBucket, e.key, e.value)
-		if err == nil && string(e.key) == string(metaKey) && json.Unmarshal(payload, &meta) == nil {
+		payload, err := disk.Unframe(disk.MetaBucket, e.key, e.value)
+		if err == nil && string(e.key) == string(disk.MetaKey) && json.Unmarshal(payload, &meta) == nil {
 			s.meta = meta
 		}
 	}, func(keyRange, error) {})
@@ -234,7 +237,7 @@ func (s *salvage) readMeta(item leafItem) {
 func (s *salvage) readTallies(item leafItem) {
 	s.pages.bucket(item, func(e leafItem) {
 		t := s.tables[string(e.key)]
-		if payload, err := unframe(countBucket, e.key, e.value); t != nil && err == nil && len(payload) == 16 {
+		if payload, err := disk.Unframe(countBucket, e.key, e.value); t != nil && err == nil && len(payload) == 16 {
 			t.said = tally{binary.BigEndian.Uint64(payload), binary.BigEndian.Uint64(payload[8:])}
 			t.counted = true
 		}
@@ -248,7 +251,7 @@ func (s *salvage) copyTable(t *salvagedTable, buckets map[string]leafItem, later
 	var got tally
 	name := t.tableName()
 	item, found := buckets[name]
-	if found && len(item.value) >= bucketHead {
+	if found && len(item.value) >= disk.BucketHead {
 		t.sequence = binary.LittleEndian.Uint64(item.value[8:])
 	}
 	s.pages.bucket(item, func(e leafItem) {
@@ -256,7 +259,7 @@ func (s *salvage) copyTable(t *salvagedTable, buckets map[string]leafItem, later
 			return
 		}
 		id := ID(binary.BigEndian.Uint64(e.key))
-		payload, err := unframe(name, e.key, e.value)
+		payload, err := disk.Unframe(name, e.key, e.value)
 		if err != nil {
 			t.lost[id] = true
 			t.hole(keyRange{e.key, append(slices.Clone(e.key), 0)})
@@ -264,7 +267,7 @@ func (s *salvage) copyTable(t *salvagedTable, buckets map[string]leafItem, later
 		}
 		t.present[id], t.last = true, max(t.last, id)
 		got.records++
-		got.sum += uint64(frameSum(e.value))
+		got.sum += uint64(disk.FrameSum(e.value))
 		if later {
 			s.newest = max(s.newest, updatedAt(payload))
 		}
@@ -298,7 +301,7 @@ func (s *salvage) readIndex(t *salvagedTable, bucket string, item leafItem) (ids
 	search := t.searchedIn()
 	texts, changes := search != nil && bucket == search.bucket, search != nil && bucket == search.changes
 	s.pages.bucket(item, func(e leafItem) {
-		sum += uint64(checksum(bucket, e.key, e.value))
+		sum += uint64(disk.Checksum(bucket, e.key, e.value))
 		switch n := len(e.key); {
 		case changes: // ids of past changes, not of records
 		case texts && n == 8:
@@ -346,7 +349,7 @@ func (s *salvage) copyOutside(later bool) error {
 			s.pages.inline(e, found, func(keyRange, error) {})
 			return
 		}
-		if len(e.key) == 8 && len(e.value) > frameHead && e.value[0] == frameVersion {
+		if len(e.key) == 8 && len(e.value) > disk.FrameHead && e.value[0] == disk.FrameVersion {
 			failed = errors.Join(failed, s.consider(e, later))
 		}
 	}
@@ -358,7 +361,7 @@ func (s *salvage) copyOutside(later bool) error {
 func (s *salvage) consider(e leafItem, later bool) error {
 	for _, table := range s.db.schema.tables {
 		t := s.tables[table.tableName()]
-		payload, err := unframe(t.tableName(), e.key, e.value)
+		payload, err := disk.Unframe(t.tableName(), e.key, e.value)
 		if err != nil {
 			continue
 		}
@@ -369,7 +372,7 @@ func (s *salvage) consider(e leafItem, later bool) error {
 			return nil
 		}
 		if t.outside[id] || t.stale && t.present[id] { // the newest of several
-			old, err := unframe(t.tableName(), e.key, s.get(t.tableName(), e.key))
+			old, err := disk.Unframe(t.tableName(), e.key, s.get(t.tableName(), e.key))
 			if err != nil || updatedAt(old) >= at {
 				return err
 			}
@@ -457,7 +460,7 @@ func (s *salvage) listLost(t *salvagedTable, later bool) {
 	}
 	switch missing := int64(t.said.records) - int64(have) - int64(len(t.lost)); {
 	case t.counted && missing > 0 && !later:
-		s.lost("%s more, whose ids are not known", quantity(int(missing), t.noun()))
+		s.lost("%s more, whose ids are not known", errs.Count(int(missing), t.noun()))
 	case !t.counted && len(t.holes) > 0 && len(t.listed) == 0:
 		s.lost("possibly more of %s: how many there were cannot be read", t.noun())
 	}
@@ -469,13 +472,13 @@ func (s *salvage) finish() error {
 	if err != nil {
 		return err
 	}
-	meta, _, err := readMetas(f, false)
+	meta, _, err := disk.ReadMetas(f, false)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	return errors.Join(
-		writeMark(s.to, commitMark{Instance: s.db.instance, Commit: meta.txid}),
-		writeFileSynced(filepath.Join(s.to, markerName), []byte(s.db.instance+"\n")), syncDir(s.to))
+		writeMark(s.to, commitMark{Instance: s.db.instance, Commit: meta.Txid}),
+		disk.WriteFile(filepath.Join(s.to, markerName), []byte(s.db.instance+"\n")), disk.SyncDir(s.to))
 }
 
 // verify is what `reeve verify` does, without the lock, which is held.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"reeve/store/disk"
 	"slices"
 )
 
@@ -105,12 +106,12 @@ func (s *salvage) dropLost(refs []blobRef, copied map[Digest]bool) error {
 }
 
 // readTree notes what the tree of the newest sound meta page leads to.
-func (b *blobSalvage) readTree(roots []pageMeta) {
+func (b *blobSalvage) readTree(roots []disk.Meta) {
 	nothing := func(keyRange, error) {}
 	for _, m := range roots {
 		b.pages.seen = map[int64]bool{}
 		buckets := map[string]leafItem{}
-		b.pages.tree(int64(m.root), keyRange{}, 0, func(e leafItem) { buckets[string(e.key)] = e }, nothing)
+		b.pages.tree(int64(m.Root), keyRange{}, 0, func(e leafItem) { buckets[string(e.key)] = e }, nothing)
 		b.pages.bucket(buckets[blobBucket], b.note, nothing)
 		b.pages.bucket(buckets[chunkBucket], b.note, nothing)
 	}
@@ -125,7 +126,7 @@ func (b *blobSalvage) search() error {
 
 func (b *blobSalvage) note(e leafItem) {
 	switch {
-	case e.bucket && len(e.key) == chunkNameSize && len(e.value) >= bucketHead:
+	case e.bucket && len(e.key) == chunkNameSize && len(e.value) >= disk.BucketHead:
 		at := chunkPlace{int64(binary.LittleEndian.Uint64(e.value)), e.page}
 		if places := b.chunks[string(e.key)]; !slices.Contains(places, at) {
 			b.chunks[string(e.key)] = append(places, at)
@@ -213,7 +214,7 @@ func (b *blobSalvage) each(entry blobEntry, w io.Writer) error {
 func (b *blobSalvage) chunk(place uint64, number, size int64) ([]byte, bool) {
 	name := chunkName(place, number)
 	sound := func(value []byte) ([]byte, bool) {
-		payload, err := unframe(chunkBucket, name, value)
+		payload, err := disk.Unframe(chunkBucket, name, value)
 		return payload, err == nil && (size < 0 || int64(len(payload)) == size)
 	}
 	for _, at := range b.chunks[string(name)] {
@@ -222,7 +223,7 @@ func (b *blobSalvage) chunk(place uint64, number, size int64) ([]byte, bool) {
 		}
 	}
 	if size >= 0 {
-		for _, page := range b.orphans[size+frameHead] {
+		for _, page := range b.orphans[size+disk.FrameHead] {
 			if payload, ok := sound(b.valueAt(chunkPlace{root: page}, name)); ok {
 				return payload, true
 			}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reeve/store/disk"
 	"slices"
 	"strings"
 
@@ -79,7 +80,7 @@ func (s *salvage) mend() error {
 }
 
 func (s *salvage) write(fn func(tx *Tx) error) error {
-	return guard(s.db.path, func() error {
+	return disk.RecoverDamage(s.db.path, func() error {
 		return s.db.bolt.Update(func(btx *bbolt.Tx) error {
 			return fn(&Tx{db: s.db, actor: System, now: s.db.clock(), bolt: btx, changes: newChanges()})
 		})
@@ -163,7 +164,7 @@ func storeRaw[T any](tx *Tx, c *Collection[T], id ID, v *T) error {
 	if err != nil {
 		return err
 	}
-	return tx.put(c.name, idKey(id), frame(c.name, idKey(id), payload))
+	return tx.put(c.name, idKey(id), disk.Frame(c.name, idKey(id), payload))
 }
 
 // drop removes a record that cannot be kept.
@@ -205,7 +206,7 @@ func (c *Collection[T]) mend(tx *Tx, s *salvage) (changed bool, err error) {
 func (c *Collection[T]) mendOne(tx *Tx, s *salvage, id ID, taken map[string]ID) (changed bool, err error) {
 	v, err := c.decode(id, tx.bucket(c.name).Get(idKey(id)))
 	if err != nil {
-		return true, c.drop(tx, s, id, "%s", plain(err))
+		return true, c.drop(tx, s, id, "%s", disk.OneLine(err))
 	}
 	for _, x := range c.indexes {
 		for _, key := range x.keys(v) {
@@ -259,7 +260,7 @@ func (x *index[T]) circular(tx *Tx, id ID) bool {
 
 // clear takes a reference out of a record. One value that may lead nowhere stays.
 func (x *index[T]) clear(tx *Tx, s *salvage, id, to ID) (cleared bool, err error) {
-	payload, err := unframe(x.of.name, idKey(id), tx.bucket(x.of.name).Get(idKey(id)))
+	payload, err := disk.Unframe(x.of.name, idKey(id), tx.bucket(x.of.name).Get(idKey(id)))
 	if err != nil {
 		return false, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reeve/store/disk"
 	"slices"
 )
 
@@ -41,7 +42,7 @@ func (r keyRange) has(key []byte) bool {
 
 // openLoose opens a file whose pages have this size unless a meta page says
 // otherwise. roots are the root pages of its sound meta pages, the newest first.
-func openLoose(path string, pageSize int64) (p *loosePages, roots []pageMeta, err error) {
+func openLoose(path string, pageSize int64) (p *loosePages, roots []disk.Meta, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
@@ -51,20 +52,20 @@ func openLoose(path string, pageSize int64) (p *loosePages, roots []pageMeta, er
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	p = &loosePages{f: f, size: info.Size(), pageSize: pageSize, seen: map[int64]bool{}, claimed: map[int64]bool{}}
-	for _, offset := range metaOffsets(f) {
-		b := make([]byte, metaSize)
-		if _, err := f.ReadAt(b, offset+pageHead); err != nil {
+	for _, offset := range disk.MetaOffsets(f) {
+		b := make([]byte, disk.MetaSize)
+		if _, err := f.ReadAt(b, offset+disk.PageHead); err != nil {
 			continue
 		}
-		if bit := flippedBit(b); bit >= 0 {
+		if bit := disk.FlippedBit(b); bit >= 0 {
 			b[bit/8] ^= 1 << (bit % 8)
 		}
-		if m := decodeMeta(b); metaSound(b) && m.pageSize >= 512 && m.pageSize <= 1<<20 {
-			p.pageSize = int64(m.pageSize)
+		if m := disk.DecodeMeta(b); disk.MetaSound(b) && m.PageSize >= 512 && m.PageSize <= 1<<20 {
+			p.pageSize = int64(m.PageSize)
 			roots = append(roots, m)
 		}
 	}
-	slices.SortFunc(roots, func(a, b pageMeta) int { return int(int64(b.txid - a.txid)) })
+	slices.SortFunc(roots, func(a, b disk.Meta) int { return int(int64(b.Txid - a.Txid)) })
 	return p, roots, nil
 }
 
@@ -87,13 +88,13 @@ func head(page []byte) (id int64, flags, count int) {
 // the page itself are read from the file, at offset; -1 for a page inside a value.
 func (p *loosePages) leaf(page []byte, offset int64) (items []leafItem, whole bool) {
 	_, flags, count := head(page)
-	if flags != leafPage {
+	if flags != disk.LeafPage {
 		return nil, false
 	}
 	whole = true
 	for i := range count {
-		at := pageHead + i*leafElem
-		if at+leafElem > len(page) {
+		at := disk.PageHead + i*disk.LeafElem
+		if at+disk.LeafElem > len(page) {
 			return items, false
 		}
 		e := page[at:]
@@ -101,11 +102,11 @@ func (p *loosePages) leaf(page []byte, offset int64) (items []leafItem, whole bo
 		start := int64(at) + int64(binary.LittleEndian.Uint32(e[4:]))
 		ksize, vsize := int64(binary.LittleEndian.Uint32(e[8:])), int64(binary.LittleEndian.Uint32(e[12:]))
 		all, ok := p.bytes(page, offset, start, ksize+vsize)
-		if !ok || ksize == 0 || kind > bucketEntry {
+		if !ok || ksize == 0 || kind > disk.BucketEntry {
 			whole = false
 			continue
 		}
-		items = append(items, leafItem{kind == bucketEntry, all[:ksize], all[ksize:], max(0, offset) / p.pageSize})
+		items = append(items, leafItem{kind == disk.BucketEntry, all[:ksize], all[ksize:], max(0, offset) / p.pageSize})
 	}
 	return items, whole
 }
@@ -127,7 +128,7 @@ func (p *loosePages) bytes(page []byte, offset, start, n int64) ([]byte, bool) {
 // a leaf, and hole for every range that could not be read.
 func (p *loosePages) tree(id int64, r keyRange, depth int, found func(leafItem), hole func(keyRange, error)) {
 	page, err := p.page(id)
-	if err == nil && (p.seen[id] || depth > maxPageDepth) {
+	if err == nil && (p.seen[id] || depth > disk.MaxPageDepth) {
 		err = fmt.Errorf("two places lead to page %d", id)
 		p.claimed[id] = true
 	}
@@ -137,12 +138,12 @@ func (p *loosePages) tree(id int64, r keyRange, depth int, found func(leafItem),
 	}
 	p.seen[id] = true
 	got, flags, count := head(page)
-	if got != id || flags != leafPage && flags != branchPage {
+	if got != id || flags != disk.LeafPage && flags != disk.BranchPage {
 		delete(p.seen, id) // there may be something in it all the same
 		hole(r, fmt.Errorf("page %d is damaged", id))
 		return
 	}
-	if flags == leafPage {
+	if flags == disk.LeafPage {
 		items, whole := p.leaf(page, id*p.pageSize)
 		missing := r
 		for _, item := range items {
@@ -169,8 +170,8 @@ func (p *loosePages) branch(page []byte, id int64, count int, r keyRange, depth 
 	var children []child
 	whole, missing := count > 0, r
 	for i := range count {
-		at := pageHead + i*branchElem
-		if at+branchElem > len(page) {
+		at := disk.PageHead + i*disk.BranchElem
+		if at+disk.BranchElem > len(page) {
 			whole = false
 			break
 		}
@@ -200,7 +201,7 @@ func (p *loosePages) branch(page []byte, id int64, count int, r keyRange, depth 
 
 // bucket walks the bucket that an element is.
 func (p *loosePages) bucket(item leafItem, found func(leafItem), hole func(keyRange, error)) {
-	if len(item.value) < bucketHead {
+	if len(item.value) < disk.BucketHead {
 		hole(keyRange{}, errors.New("a bucket has no head"))
 		return
 	}
@@ -213,10 +214,10 @@ func (p *loosePages) bucket(item leafItem, found func(leafItem), hole func(keyRa
 
 // inline walks a bucket whose page is inside its value.
 func (p *loosePages) inline(item leafItem, found func(leafItem), hole func(keyRange, error)) {
-	if len(item.value) < bucketHead+pageHead || binary.LittleEndian.Uint64(item.value) != 0 {
+	if len(item.value) < disk.BucketHead+disk.PageHead || binary.LittleEndian.Uint64(item.value) != 0 {
 		return
 	}
-	items, whole := p.leaf(item.value[bucketHead:], -1)
+	items, whole := p.leaf(item.value[disk.BucketHead:], -1)
 	for _, inner := range items {
 		found(inner)
 	}
@@ -242,12 +243,4 @@ func (p *loosePages) others(found func(leafItem)) error {
 		}
 	}
 	return nil
-}
-
-// decodeMeta reads the content of a meta page.
-func decodeMeta(b []byte) pageMeta {
-	return pageMeta{
-		pageSize: uint64(binary.LittleEndian.Uint32(b[8:])), root: binary.LittleEndian.Uint64(b[16:]),
-		freelist: binary.LittleEndian.Uint64(b[32:]), pages: binary.LittleEndian.Uint64(b[40:]), txid: binary.LittleEndian.Uint64(b[48:]),
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reeve/store/disk"
 	"slices"
 	"strings"
 	"testing"
@@ -98,7 +99,7 @@ func looseTree(t *testing.T, path string) (*loosePages, map[string]leafItem) {
 	pages, roots, err := openLoose(path, 0)
 	noErr(t, err)
 	buckets := map[string]leafItem{}
-	pages.tree(int64(roots[0].root), keyRange{}, 0, func(e leafItem) { buckets[string(e.key)] = e }, func(keyRange, error) { t.Error("the root has a hole") })
+	pages.tree(int64(roots[0].Root), keyRange{}, 0, func(e leafItem) { buckets[string(e.key)] = e }, func(keyRange, error) { t.Error("the root has a hole") })
 	return pages, buckets
 }
 
@@ -223,8 +224,8 @@ func TestSalvageBelowADamagedBranch(t *testing.T) {
 	type place struct{ page, bytes int }
 	var branches []place
 	for page := 2; page < len(data)/pageSize; page++ {
-		if id, flags, count := head(data[page*pageSize:]); id == int64(page) && flags == branchPage {
-			branches = append(branches, place{page, pageHead + count*branchElem})
+		if id, flags, count := head(data[page*pageSize:]); id == int64(page) && flags == disk.BranchPage {
+			branches = append(branches, place{page, disk.PageHead + count*disk.BranchElem})
 		}
 	}
 	for range size(10, 100, 2000) {

@@ -1,6 +1,9 @@
 package store
 
-import "errors"
+import (
+	"errors"
+	"reeve/store/disk"
+)
 
 // table is a Collection without its type, as the machinery sees it.
 type table interface {
@@ -78,7 +81,7 @@ var reeve = schema{
 func (s *schema) version() int { return 1 + len(s.migrations) }
 
 func (s *schema) bucketNames() []string {
-	names := []string{countBucket, metaBucket}
+	names := []string{countBucket, disk.MetaBucket}
 	for _, t := range s.tables {
 		names = append(names, t.buckets()...)
 	}

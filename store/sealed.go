@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+
+	"reeve/store/errs"
 )
 
 // Every field that holds a sealed value is declared, so that the program can find all
@@ -174,9 +176,9 @@ func (db *DB) settleKey() error {
 	case db.keys.current == nil:
 		db.warnings = append(db.warnings, path+" is not the key of this database: secret values can be neither read nor changed; put the right file back, or remove it and enter them again")
 	case db.keys.unwritten && !db.created:
-		db.warnings = append(db.warnings, fmt.Sprintf("%s was missing and is replaced by a new key: %s must be entered again", path, quantity(len(titles), "secret value")))
+		db.warnings = append(db.warnings, fmt.Sprintf("%s was missing and is replaced by a new key: %s must be entered again", path, errs.Count(len(titles), "secret value")))
 	case len(titles) > 0:
-		db.warnings = append(db.warnings, fmt.Sprintf("%s cannot be decrypted with %s and must be entered again", quantity(len(titles), "secret value"), path))
+		db.warnings = append(db.warnings, fmt.Sprintf("%s cannot be decrypted with %s and must be entered again", errs.Count(len(titles), "secret value"), path))
 	}
 	if len(db.keys.keys) > 1 {
 		db.warnings = append(db.warnings, path+" holds two keys: a key rotation was interrupted; stop the server and run `reeve key rotate` to complete it")

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"reeve/store/disk"
 	"strings"
 )
 
@@ -40,7 +41,7 @@ func (s *Search[T]) value(id ID, v *T) []byte {
 	if v == nil {
 		return nil
 	}
-	return frame(s.bucket, idKey(id), []byte(foldTexts(s.texts(v)...)))
+	return disk.Frame(s.bucket, idKey(id), []byte(foldTexts(s.texts(v)...)))
 }
 
 // replace stores the text of a record that is created, changed or deleted.
@@ -65,7 +66,7 @@ func (s *Search[T]) matches(tx *Tx, part string) iter.Seq2[ID, error] {
 		cursor := tx.bucket(s.bucket).Cursor()
 		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 			tx.saw(value)
-			text, err := unframe(s.bucket, key, value)
+			text, err := disk.Unframe(s.bucket, key, value)
 			if err != nil || len(key) != 8 {
 				yield(0, damaged(s.bucket, keyText(key), err))
 				return
@@ -79,7 +80,7 @@ func (s *Search[T]) matches(tx *Tx, part string) iter.Seq2[ID, error] {
 
 // match tells whether one record's text has the folded part in it.
 func (b *searchBuckets) match(tx *Tx, id ID, part string) (bool, error) {
-	text, err := unframe(b.bucket, idKey(id), tx.bucket(b.bucket).Get(idKey(id)))
+	text, err := disk.Unframe(b.bucket, idKey(id), tx.bucket(b.bucket).Get(idKey(id)))
 	if err != nil {
 		return false, damaged(b.bucket, id.String(), err)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"reeve/store/disk"
 )
 
 // A Search of many records has an index in files of its own (search_index.go), which
@@ -39,7 +40,7 @@ func (b *searchBuckets) state(tx *Tx) (*searchState, error) {
 		return nil, nil
 	}
 	s := &searchState{}
-	payload, err := unframe(b.changes, stateKey, value)
+	payload, err := disk.Unframe(b.changes, stateKey, value)
 	if err == nil {
 		err = json.Unmarshal(payload, s)
 	}
@@ -57,7 +58,7 @@ func (b *searchBuckets) setState(tx *Tx, s *searchState) error {
 		if err != nil {
 			return err
 		}
-		value = frame(b.changes, stateKey, payload)
+		value = disk.Frame(b.changes, stateKey, payload)
 	}
 	var sum uint64
 	err := setSummed(tx, b.changes, stateKey, value, &sum)
@@ -78,8 +79,8 @@ func (b *searchBuckets) changed(tx *Tx, id ID, sum *uint64) error {
 		return err
 	}
 	key := changeKey(n)
-	value := frame(b.changes, key, idKey(id))
-	*sum += uint64(checksum(b.changes, key, value))
+	value := disk.Frame(b.changes, key, idKey(id))
+	*sum += uint64(disk.Checksum(b.changes, key, value))
 	return tx.put(b.changes, key, value)
 }
 
@@ -88,7 +89,7 @@ func (b *searchBuckets) listed(tx *Tx, after uint64) iter.Seq2[ID, error] {
 	return func(yield func(ID, error) bool) {
 		cursor := tx.bucket(b.changes).Cursor()
 		for key, value := cursor.Seek(changeKey(after + 1)); key != nil && !bytes.Equal(key, stateKey); key, value = cursor.Next() {
-			payload, err := unframe(b.changes, key, value)
+			payload, err := disk.Unframe(b.changes, key, value)
 			if err == nil && (len(key) != 9 || len(payload) != 8) {
 				err = errors.New("it is no change")
 			}
@@ -125,11 +126,11 @@ func (b *searchBuckets) drain(tx *Tx, upto uint64, limit int) (more bool, err er
 // verify looks for changes and a state that cannot be read.
 func (b *searchBuckets) verify(tx *Tx, report *Report) {
 	if _, err := b.state(tx); err != nil {
-		report.fault("%s", plain(err))
+		report.fault("%s", disk.OneLine(err))
 	}
 	for _, err := range b.listed(tx, 0) {
 		if err != nil {
-			report.fault("%s", plain(err))
+			report.fault("%s", disk.OneLine(err))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"reeve/store/disk"
 	"reeve/store/trigram"
 )
 
@@ -361,7 +362,7 @@ func (x *searchIndex) build(generation string) (*indexView, error) {
 				if more = len(docs) == step || bytes >= indexBytes; more {
 					break
 				}
-				text, err := unframe(x.bucket, key, value)
+				text, err := disk.Unframe(x.bucket, key, value)
 				if err != nil || len(key) != 8 {
 					return damaged(x.bucket, keyText(key), err)
 				}
@@ -397,7 +398,7 @@ func (x *searchIndex) add(v *indexView) (*indexView, error) {
 		for _, id := range slices.Compact(ids) {
 			doc := trigram.Doc{ID: uint64(id)}
 			if value := tx.bucket(x.bucket).Get(idKey(id)); value != nil {
-				text, err := unframe(x.bucket, idKey(id), value)
+				text, err := disk.Unframe(x.bucket, idKey(id), value)
 				if err != nil {
 					return damaged(x.bucket, id.String(), err)
 				}
@@ -426,7 +427,7 @@ func (x *searchIndex) write(v *indexView, docs []trigram.Doc) error {
 	}
 	err := os.MkdirAll(x.dir, 0o700)
 	if err == nil {
-		err = needRoom(x.dir, indexFloor)
+		err = disk.NeedSpace(x.dir, indexFloor)
 	}
 	if err != nil {
 		return err
@@ -438,7 +439,7 @@ func (x *searchIndex) write(v *indexView, docs []trigram.Doc) error {
 	v.view = append(v.view, s)
 	if from := v.view.Due(); from < len(v.view) {
 		size := v.view[from:].Size()
-		if err := needRoom(x.dir, 2*size); err != nil {
+		if err := disk.NeedSpace(x.dir, 2*size); err != nil {
 			return err
 		}
 		merged, err := trigram.Merge(x.path(), v.view[from:], func() bool { return !x.stop() })
@@ -476,7 +477,7 @@ func (x *searchIndex) save(v *indexView) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeFileSynced(x.listPath(), text), syncDir(x.dir))
+	return errors.Join(disk.WriteFile(x.listPath(), text), disk.SyncDir(x.dir))
 }
 
 // load opens the files of an earlier start, if they are of this state.

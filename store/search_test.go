@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"reeve/store/disk"
 	"slices"
 	"strings"
 	"testing"
@@ -83,7 +84,7 @@ func TestDamagedSearchTextIsFound(t *testing.T) {
 	text := func(fn func(b *bbolt.Bucket) error) func(*bbolt.Tx) error {
 		return func(btx *bbolt.Tx) error { return fn(btx.Bucket([]byte("item.search"))) }
 	}
-	framed := func(id ID, s string) []byte { return frame("item.search", idKey(id), []byte(s)) }
+	framed := func(id ID, s string) []byte { return disk.Frame("item.search", idKey(id), []byte(s)) }
 	for name, test := range map[string]struct {
 		harm func(*bbolt.Tx) error
 		want string // in one of the faults
@@ -148,7 +149,7 @@ func TestSearchReadsNoDamagedText(t *testing.T) {
 		}
 		return nil
 	})
-	for name, value := range map[string][]byte{"of another": frame("item.search", idKey(1), []byte("red\x00")), "cut short": {1}} {
+	for name, value := range map[string][]byte{"of another": disk.Frame("item.search", idKey(1), []byte("red\x00")), "cut short": {1}} {
 		if err := db.bolt.Update(func(btx *bbolt.Tx) error { return btx.Bucket([]byte("item.search")).Put(idKey(2), value) }); err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +158,7 @@ func TestSearchReadsNoDamagedText(t *testing.T) {
 				_, _, err := items.Find(tx, Query[item]{Search: "red", Where: where, Limit: 100})
 				return err
 			})
-			if d := (*Damaged)(nil); !errors.As(err, &d) {
+			if d := (*disk.Damaged)(nil); !errors.As(err, &d) {
 				t.Errorf("a text %s, search %s: %v, want damage", name, way, err)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -123,10 +124,10 @@ func (r *keyring) write(dir string) error {
 	for _, key := range r.keys {
 		text += key.text + "\n"
 	}
-	if err := writeFileSynced(filepath.Join(dir, keyName), []byte(text)); err != nil {
+	if err := disk.WriteFile(filepath.Join(dir, keyName), []byte(text)); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return disk.SyncDir(dir)
 }
 
 // find returns the key with an ID; nil if the ring does not have it. The nil ring has none.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -212,8 +213,8 @@ func (db *DB) FilesFailedSince() time.Time {
 // DiskFree is how many bytes may still be written below the data directory; known
 // is false on a system that does not tell.
 func (db *DB) DiskFree() (free int64, known bool, err error) {
-	free, err = diskFree(db.dir)
-	if errors.Is(err, errSpaceUnknown) {
+	free, err = disk.FreeSpace(db.dir)
+	if errors.Is(err, disk.ErrSpaceUnknown) {
 		return 0, false, nil
 	}
 	return free, err == nil, err

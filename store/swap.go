@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reeve/store/disk"
 	"slices"
 	"strings"
 	"time"
@@ -37,7 +38,7 @@ type swapPlan struct {
 func (in *staging) ready(dir string) error {
 	plan := swapPlan{Kept: keptPrefix + time.Now().UTC().Format("20060102T150405.000000"), Names: in.names}
 	for _, name := range in.aside {
-		there, err := exists(filepath.Join(dir, name))
+		there, err := disk.Exists(filepath.Join(dir, name))
 		if err != nil {
 			return err
 		}
@@ -49,7 +50,7 @@ func (in *staging) ready(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(writeFileSynced(in.path(planName), text), syncDir(in.dir)); err != nil {
+	if err := errors.Join(disk.WriteFile(in.path(planName), text), disk.SyncDir(in.dir)); err != nil {
 		return err
 	}
 	return os.Rename(in.dir, filepath.Join(dir, readyName))
@@ -71,7 +72,7 @@ func finishRestore(dir string) (kept string, err error) {
 		err = fmt.Errorf("it names %q", plan.Kept)
 	}
 	if err == nil {
-		err = syncDir(dir)
+		err = disk.SyncDir(dir)
 	}
 	if err == nil && len(plan.Aside) > 0 {
 		kept = filepath.Join(dir, plan.Kept)
@@ -93,8 +94,8 @@ func (p *swapPlan) putAside(dir, kept string) error {
 		return err
 	}
 	for _, name := range p.Aside {
-		already, err := exists(filepath.Join(kept, name))
-		waiting, err2 := exists(filepath.Join(dir, readyName, name))
+		already, err := disk.Exists(filepath.Join(kept, name))
+		waiting, err2 := disk.Exists(filepath.Join(dir, readyName, name))
 		if err := errors.Join(err, err2); err != nil {
 			return err
 		}
@@ -105,7 +106,7 @@ func (p *swapPlan) putAside(dir, kept string) error {
 			return err
 		}
 	}
-	return errors.Join(syncDir(kept), syncDir(dir))
+	return errors.Join(disk.SyncDir(kept), disk.SyncDir(dir))
 }
 
 // putIn gives what comes in its place, and ends the restore.
@@ -116,10 +117,10 @@ func (p *swapPlan) putIn(dir string) error {
 			return err
 		}
 	}
-	if err := errors.Join(syncDir(ready), syncDir(dir)); err != nil {
+	if err := errors.Join(disk.SyncDir(ready), disk.SyncDir(dir)); err != nil {
 		return err
 	}
-	if err := moveFile(ready, old); err != nil {
+	if err := disk.MoveFile(ready, old); err != nil {
 		return err
 	}
 	return os.RemoveAll(old)
@@ -148,16 +149,8 @@ func takeDir(dir string) (lock *flock.Flock, warnings []string, err error) {
 
 // restorePending tells whether a restore has happened whose moves are not all made.
 func restorePending(dir string) bool {
-	pending, err := exists(filepath.Join(dir, readyName, planName))
+	pending, err := disk.Exists(filepath.Join(dir, readyName, planName))
 	return pending && err == nil
-}
-
-func exists(path string) (bool, error) {
-	_, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // sweepDir removes what a crash can leave behind: copies that were not finished.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -238,7 +239,7 @@ func writeFile(t testing.TB, path string, b []byte) {
 // bolt changes the closed file of a data directory behind the store's back.
 func bolt(t testing.TB, dir string, fn func(*bbolt.Tx) error) {
 	t.Helper()
-	file, err := bbolt.Open(filepath.Join(dir, dataName), 0o600, boltOptions(false))
+	file, err := bbolt.Open(filepath.Join(dir, dataName), 0o600, disk.BoltOptions(false))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,12 +3,11 @@ package store
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"runtime/debug"
-	"strings"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -55,17 +54,17 @@ func (tx *Tx) bucket(name string) *bbolt.Bucket {
 	if tx.bolt == nil {
 		btx, err := tx.db.bolt.Begin(false)
 		if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
-			panic(fault{errs.New(errs.Busy, "the server is shutting down")})
+			panic(disk.Fault{Err: errs.New(errs.Busy, "the server is shutting down")})
 		}
 		if err != nil {
-			panic(fault{err})
+			panic(disk.Fault{Err: err})
 		}
 		tx.bolt = btx
 		tx.db.stats.begin(btx)
 	}
 	b := tx.bolt.Bucket([]byte(name))
 	if b == nil {
-		panic(fault{fmt.Errorf("bucket %s is missing", name)})
+		panic(disk.Fault{Err: fmt.Errorf("bucket %s is missing", name)})
 	}
 	return b
 }
@@ -136,89 +135,10 @@ func (c *changes) touch(t table, id ID) {
 // release has a blob looked at after the commit, whether anything refers to it still.
 func (c *changes) release(d Digest) { c.released = append(c.released, d) }
 
-// fault is the panic that says the file cannot be trusted or read.
-type fault struct{ err error }
-
-// Damaged is the cause of every error that comes from data which does not hold
-// together: a flipped bit, a lost page, an index that lies.
-type Damaged struct {
-	Where string // bucket and key, or page
-	Err   error
-	Do    string // what can be done; "" for what can while the file is otherwise sound
-}
-
-func (d *Damaged) Error() string {
-	do := d.Do
-	if do == "" {
-		do = "stop the server: `reeve verify` lists all damage, `reeve salvage NEWDIR` copies what is sound, `reeve restore FILE` puts a backup in its place"
-	}
-	return fmt.Sprintf("%s is damaged: %v; %s", d.Where, d.Err, do)
-}
-
-func (d *Damaged) Unwrap() error { return d.Err }
-
 func damaged(bucket, key string, err error) error {
 	file := dataName
 	if bucket == blobBucket || bucket == chunkBucket {
 		file = blobsName
 	}
-	return errs.Of(&Damaged{Where: file + ": " + bucket + " " + key, Err: err})
-}
-
-// plain is an error about damage as a list of damage shows it: on one line, and
-// without what can be done.
-func plain(err error) string {
-	text := err.Error()
-	if d := (*Damaged)(nil); errors.As(err, &d) {
-		text = fmt.Sprintf("%s is damaged: %v", d.Where, d.Err)
-	}
-	text, _, _ = strings.Cut(text, "\n") // the stack of a panic, which damage has led to
-	return strings.ReplaceAll(strings.ReplaceAll(text, "panic: ", ""), "assertion failed: ", "")
-}
-
-// guard runs fn and turns a panic into an error. bbolt panics on pages that make
-// no sense, and a mapped page that cannot be read is a memory fault at an
-// address: both are damage. Anything else is a mistake of ours, told with its stack.
-func guard(file string, fn func() error) (err error) {
-	old := debug.SetPanicOnFault(true)
-	defer debug.SetPanicOnFault(old)
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case fault:
-			err = asDamage(file, p.err)
-		case interface{ Addr() uintptr }:
-			err = asDamage(file, fmt.Errorf("memory fault: %v", p))
-		default:
-			if inBolt() {
-				err = asDamage(file, fmt.Errorf("%v", p))
-				return
-			}
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return fn()
-}
-
-// inBolt tells, in a deferred function, whether the panic began in bbolt.
-func inBolt() bool {
-	var pcs [32]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
-	for {
-		frame, more := frames.Next()
-		if !strings.HasPrefix(frame.Function, "runtime.") {
-			return strings.HasPrefix(frame.Function, "go.etcd.io/bbolt")
-		}
-		if !more {
-			return false
-		}
-	}
-}
-
-func asDamage(file string, err error) error {
-	var known *errs.Error
-	if errors.As(err, &known) {
-		return err
-	}
-	return errs.Of(&Damaged{Where: file, Err: err})
+	return errs.Of(&disk.Damaged{Where: file + ": " + bucket + " " + key, Err: err})
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+
+	"reeve/store/disk"
+	"reeve/store/errs"
 )
 
 // Report is what Verify found.
@@ -33,7 +36,7 @@ func (r *Report) err(what string) error {
 	if len(r.Faults) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s is damaged (%s), the first: %s", what, quantity(len(r.Faults)+r.More, "fault"), r.Faults[0])
+	return fmt.Errorf("%s is damaged (%s), the first: %s", what, errs.Count(len(r.Faults)+r.More, "fault"), r.Faults[0])
 }
 
 // Verify goes through everything: every record and its checksum, indexes both
@@ -43,16 +46,16 @@ func (r *Report) err(what string) error {
 // does not.
 func (tx *Tx) Verify() *Report {
 	report := &Report{}
-	tx.bucket(metaBucket)
+	tx.bucket(disk.MetaBucket)
 	if tx.changes != nil {
-		err := guard(tx.db.path, func() error {
+		err := disk.RecoverDamage(tx.db.path, func() error {
 			for err := range tx.bolt.Check() {
-				report.fault("%s: pages: %s", dataName, plain(err))
+				report.fault("%s: pages: %s", dataName, disk.OneLine(err))
 			}
 			return nil
 		})
 		if err != nil {
-			report.fault("%s: pages: %s", dataName, plain(err))
+			report.fault("%s: pages: %s", dataName, disk.OneLine(err))
 		}
 	}
 	known := tx.db.schema.bucketNames()
@@ -63,8 +66,8 @@ func (tx *Tx) Verify() *Report {
 		}
 	}
 	for _, t := range tx.db.schema.tables {
-		if err := guard(tx.db.path, func() error { t.verify(tx, report); return nil }); err != nil {
-			report.fault("%s", plain(err))
+		if err := disk.RecoverDamage(tx.db.path, func() error { t.verify(tx, report); return nil }); err != nil {
+			report.fault("%s", disk.OneLine(err))
 		}
 	}
 	return report
@@ -77,13 +80,13 @@ func (c *Collection[T]) verify(tx *Tx, report *Report) {
 		got.sum += entries.sum
 	}
 	if err := checkTally(tx, c.name, got, broken); err != nil {
-		report.fault("%s", plain(err))
+		report.fault("%s", disk.OneLine(err))
 	}
 	last := ID(0)
 	for v, err := range c.All(tx) {
 		report.Records++
 		if err != nil {
-			report.fault("%s", plain(err))
+			report.fault("%s", disk.OneLine(err))
 			continue
 		}
 		last = c.rec(v).ident().ID
@@ -142,7 +145,7 @@ func (x *index[T]) verifyEntries(tx *Tx, report *Report) {
 			if len(value) != 8 {
 				report.fault("%s %x: %d bytes, not an id", x.bucket, k, len(value))
 			} else if _, err := x.get(tx, k, ID(binary.BigEndian.Uint64(value))); err != nil {
-				report.fault("%s", plain(err))
+				report.fault("%s", disk.OneLine(err))
 			}
 			continue
 		}
@@ -150,7 +153,7 @@ func (x *index[T]) verifyEntries(tx *Tx, report *Report) {
 			close()
 			n, err := x.count(tx, k)
 			if err != nil {
-				report.fault("%s", plain(err))
+				report.fault("%s", disk.OneLine(err))
 			}
 			head, said = bytes.Clone(k), n
 			continue
@@ -161,7 +164,7 @@ func (x *index[T]) verifyEntries(tx *Tx, report *Report) {
 		}
 		counted++
 		if _, err := x.get(tx, head, ID(binary.BigEndian.Uint64(k[len(k)-8:]))); err != nil {
-			report.fault("%s", plain(err))
+			report.fault("%s", disk.OneLine(err))
 		}
 	}
 	close()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reeve/store/disk"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +18,8 @@ import (
 // retell stores a beast as fn makes it, with a right checksum and nothing else done.
 func retell(btx *bbolt.Tx, id ID, fn func(string) string) error {
 	bucket := btx.Bucket([]byte("beast"))
-	payload := fn(string(bucket.Get(idKey(id))[frameHead:]))
-	return bucket.Put(idKey(id), frame("beast", idKey(id), []byte(payload)))
+	payload := fn(string(bucket.Get(idKey(id))[disk.FrameHead:]))
+	return bucket.Put(idKey(id), disk.Frame("beast", idKey(id), []byte(payload)))
 }
 
 func TestVerifyFinds(t *testing.T) {
@@ -38,7 +39,7 @@ func TestVerifyFinds(t *testing.T) {
 	}
 	tag, keeper1 := encodeKey("tag"), encodeKey(ID(1))
 	head := func(name string, key []byte, n byte) func(*bbolt.Tx) error {
-		return put(name, key, frame(name, key, []byte{0, 0, 0, 0, 0, 0, 0, n}))
+		return put(name, key, disk.Frame(name, key, []byte{0, 0, 0, 0, 0, 0, 0, n}))
 	}
 	for name, test := range map[string]struct {
 		harm func(*bbolt.Tx) error
@@ -46,7 +47,7 @@ func TestVerifyFinds(t *testing.T) {
 	}{
 		"a flipped bit in a record": {bucket("beast", func(b *bbolt.Bucket) error {
 			value := slices.Clone(b.Get(idKey(2)))
-			value[frameHead+12] ^= 8
+			value[disk.FrameHead+12] ^= 8
 			return b.Put(idKey(2), value)
 		}), "beast 2 is damaged: its checksum does not match"},
 		"a record cut short":      {put("beast", idKey(2), []byte{1, 2}), "beast 2 is damaged: it is cut short"},
@@ -75,7 +76,7 @@ func TestVerifyFinds(t *testing.T) {
 		"a count that is too low":        {head("beast.keeper_ids", keeper1, 1), "2 entries, its count says 1"},
 		"a count of nothing":             {head("beast.tags", encodeKey("none"), 1), "0 entries, its count says 1"},
 		"a broken count":                 {put("beast.tags", tag, []byte("junk of a length")), "beast.tags count"},
-		"a wrong tally of records": {put(countBucket, []byte("keeper"), frame(countBucket, []byte("keeper"), make([]byte, 16))),
+		"a wrong tally of records": {put(countBucket, []byte("keeper"), disk.Frame(countBucket, []byte("keeper"), make([]byte, 16))),
 			"_count keeper is damaged"},
 		"a missing tally":          {remove(countBucket, []byte("keeper")), "_count keeper is damaged: it is missing"},
 		"a broken tally":           {put(countBucket, []byte("keeper"), []byte("junk of a length")), "_count keeper is damaged"},
@@ -86,7 +87,7 @@ func TestVerifyFinds(t *testing.T) {
 		"a missing bucket":         {func(btx *bbolt.Tx) error { return btx.DeleteBucket([]byte("beast.born")) }, "bucket beast.born is missing"},
 		"a missing index":          {remade("beast.born"), "beast.born: beast 1 is missing"},
 		"a sequence that is low":   {bucket("beast", func(b *bbolt.Bucket) error { return b.SetSequence(2) }), "beast: the next id, 3, is already used"},
-		"no description of itself": {remove(metaBucket, metaKey), "_meta file is damaged: it is cut short"},
+		"no description of itself": {remove(disk.MetaBucket, disk.MetaKey), "_meta file is damaged: it is cut short"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -134,7 +135,7 @@ func circle(btx *bbolt.Tx) error {
 	b, key := btx.Bucket([]byte("beast.parent_id")), encodeKey(ID(2))
 	return errors.Join(
 		retell(btx, 1, func(s string) string { return strings.Replace(s, `"parent_id":0`, `"parent_id":2`, 1) }),
-		b.Put(key, frame("beast.parent_id", key, []byte{0, 0, 0, 0, 0, 0, 0, 1})),
+		b.Put(key, disk.Frame("beast.parent_id", key, []byte{0, 0, 0, 0, 0, 0, 0, 1})),
 		b.Put(slices.Concat(key, idKey(1)), nil))
 }
 
@@ -189,7 +190,7 @@ func TestFlippedEntryDeletesNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = db.Update(System, func(tx *Tx) error { return beasts.Delete(tx, 1) })
-	var d *Damaged
+	var d *disk.Damaged
 	if !errors.As(err, &d) {
 		t.Errorf("deleting through a damaged index: %v, want damage", err)
 	}

@@ -1,11 +1,11 @@
 //go:build linux || darwin || freebsd
 
-package store
+package disk
 
 import "golang.org/x/sys/unix"
 
-// diskFree is how many bytes an ordinary user may still write below dir.
-func diskFree(dir string) (int64, error) {
+// FreeSpace returns how many bytes an unprivileged user can still write below dir.
+func FreeSpace(dir string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, err

@@ -1,4 +1,4 @@
-package store
+package disk
 
 import (
 	"encoding/binary"
@@ -7,14 +7,14 @@ import (
 	"os"
 )
 
-// Commits do not write bbolt's list of free pages (see boltOptions). Without the list bbolt
+// Commits do not write bbolt's list of free pages (see BoltOptions). Without the list bbolt
 // walks the whole file when it opens it, which dominates the start of a large database. So
 // the list of a large file is written once, when the file is closed. bbolt trusts the list:
 // a wrong one would let it overwrite pages in use. pageWalk therefore compares the list with
 // the pages it has seen, and drops a wrong one.
 
-// noFreelist in a meta page means that no list was written.
-const noFreelist = 1<<64 - 1
+// NoFreelist in a meta page means that no list was written.
+const NoFreelist = 1<<64 - 1
 
 // freelistPage is the type of the list's page, which holds 8 bytes per free page, ascending.
 // If the element count is longCount, the first 8 bytes hold the count.
@@ -23,53 +23,26 @@ const (
 	longCount    = 0xFFFF
 )
 
-// freelistFrom is the size in bytes from which a file's list is written.
-const freelistFrom = 64 << 20
-
-// saveFreelist writes the list when the database is closed, after the last transaction. Its
-// commit contains no changes: if it fails, only the next start is slower.
-func (db *DB) saveFreelist() {
-	if _, reason := db.failed.since(); reason != nil || !db.started {
-		return
-	}
-	_ = guard(db.path, func() error {
-		btx, err := db.bolt.Begin(true)
-		if err != nil {
-			return err
-		}
-		from := int64(freelistFrom)
-		if n := db.options.freelistFrom; n > 0 {
-			from = n
-		}
-		defer btx.Rollback() // does nothing after the commit
-		if btx.Size() < from {
-			return nil
-		}
-		db.bolt.NoFreelistSync = false
-		return btx.Commit()
-	})
-}
-
 // freelist checks the list of free pages, if there is one: it must contain each page exactly
 // once, except the meta pages, the pages in use and its own.
 func (w *pageWalk) freelist() error {
-	at := w.meta.freelist
-	if at == noFreelist {
+	at := w.meta.Freelist
+	if at == NoFreelist {
 		return nil
 	}
-	if at < 2 || at >= w.meta.pages {
+	if at < 2 || at >= w.meta.Pages {
 		return errors.New("it lies outside the file")
 	}
-	head, err := w.bytes(at*w.meta.pageSize, pageHead)
+	head, err := w.bytes(at*w.meta.PageSize, PageHead)
 	if err != nil {
 		return err
 	}
 	own := uint64(binary.LittleEndian.Uint32(head[12:])) + 1
-	most := 8*w.meta.pages/w.meta.pageSize + 2 // pages that the longest list takes
-	if binary.LittleEndian.Uint64(head) != at || binary.LittleEndian.Uint16(head[8:]) != freelistPage || at+own > w.meta.pages || own > most {
+	most := 8*w.meta.Pages/w.meta.PageSize + 2 // pages that the longest list takes
+	if binary.LittleEndian.Uint64(head) != at || binary.LittleEndian.Uint16(head[8:]) != freelistPage || at+own > w.meta.Pages || own > most {
 		return errors.New("its page is another")
 	}
-	body, err := w.bytes(at*w.meta.pageSize+pageHead, own*w.meta.pageSize-pageHead)
+	body, err := w.bytes(at*w.meta.PageSize+PageHead, own*w.meta.PageSize-PageHead)
 	if err != nil {
 		return err
 	}
@@ -80,10 +53,10 @@ func (w *pageWalk) freelist() error {
 	if count > uint64(len(body))/8 {
 		return fmt.Errorf("its %d pages do not fit", count)
 	}
-	free := make([]bool, w.meta.pages)
+	free := make([]bool, w.meta.Pages)
 	for i := range count {
 		id := binary.LittleEndian.Uint64(body[8*i:])
-		if id < 2 || id >= w.meta.pages || free[id] {
+		if id < 2 || id >= w.meta.Pages || free[id] {
 			return fmt.Errorf("element %d makes no sense", i)
 		}
 		free[id] = true
@@ -99,13 +72,13 @@ func (w *pageWalk) freelist() error {
 
 // dropFreelist removes the list from a meta page. The page's content is smaller than a disk
 // sector, so a power cut leaves either the old or the new one.
-func dropFreelist(f *os.File, meta pageMeta) error {
-	b := make([]byte, metaSize)
-	if _, err := f.ReadAt(b, meta.offset+pageHead); err != nil {
+func dropFreelist(f *os.File, meta Meta) error {
+	b := make([]byte, MetaSize)
+	if _, err := f.ReadAt(b, meta.offset+PageHead); err != nil {
 		return err
 	}
-	binary.LittleEndian.PutUint64(b[32:], noFreelist)
-	binary.LittleEndian.PutUint64(b[metaSize-8:], metaSum(b))
-	_, err := f.WriteAt(b, meta.offset+pageHead)
+	binary.LittleEndian.PutUint64(b[32:], NoFreelist)
+	binary.LittleEndian.PutUint64(b[MetaSize-8:], MetaSum(b))
+	_, err := f.WriteAt(b, meta.offset+PageHead)
 	return errors.Join(err, f.Sync())
 }

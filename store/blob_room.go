@@ -4,24 +4,9 @@ import (
 	"errors"
 	"path/filepath"
 
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
-
-// errSpaceUnknown says that this system does not tell how full its disks are.
-var errSpaceUnknown = errors.New("the free space of the disk is not known here")
-
-// needRoom refuses what would take n bytes of a disk that has fewer left. There may
-// still be too few in the end: others write too.
-func needRoom(dir string, n int64) error {
-	free, err := diskFree(dir)
-	if errors.Is(err, errSpaceUnknown) {
-		return nil
-	}
-	if err == nil && free < n {
-		err = errs.New(errs.Full, "%d MiB are needed in %s, and the disk has %d MiB left; make room", n>>20+1, dir, free>>20)
-	}
-	return err
-}
 
 // room refuses n more bytes when they would go beyond the quota, or leave less
 // free on the disk than must stay: records, sign-ins and deletions need room too,
@@ -35,8 +20,8 @@ func (b *blobs) room(n int64) error {
 	if floor == 0 {
 		return nil
 	}
-	free, err := diskFree(filepath.Dir(b.path))
-	if errors.Is(err, errSpaceUnknown) {
+	free, err := disk.FreeSpace(filepath.Dir(b.path))
+	if errors.Is(err, disk.ErrSpaceUnknown) {
 		return nil
 	}
 	if err != nil {

@@ -1,11 +1,11 @@
-package store
+package disk
 
 import (
 	"fmt"
 	"runtime/debug"
 )
 
-// mayFault runs fn and returns a read error of the mapped file, which is a memory fault, as
+// mayFault runs fn and returns a read error of the mapped file, which is a memory Fault, as
 // an error.
 func (w *pageWalk) mayFault(fn func() error) (err error) {
 	old := debug.SetPanicOnFault(true)
