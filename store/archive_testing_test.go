@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"testing"
 )
 
@@ -159,5 +160,5 @@ func archiveBytes(t testing.TB) []byte {
 	t.Helper()
 	db, _ := withFiles(t, filepath.Join(t.TempDir(), "source"))
 	defer shut(t, db)
-	return readFile(t, archiveOf(t, db))
+	return disktest.ReadFile(t, archiveOf(t, db))
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -47,7 +48,7 @@ func TestBackupWhileFilesComeAndGo(t *testing.T) {
 			}
 		})
 	}
-	for i := range size(3, 15, 100) {
+	for i := range disktest.Size(3, 15, 100) {
 		for from := made.Load(); made.Load() < from+20 && !t.Failed(); time.Sleep(time.Millisecond) { // so that there is something to do
 		}
 		b, err := db.Backup(true)
@@ -75,7 +76,7 @@ func TestBackupWhileFilesComeAndGo(t *testing.T) {
 			t.Error(err)
 			break
 		}
-		equal(t, "size", sizeOf(t, path), b.Size())
+		disktest.Equal(t, "size", sizeOf(t, path), b.Size())
 		target := t.TempDir()
 		if _, err := Restore(target, path, nil, Options{}); err != nil {
 			t.Error(err)
@@ -138,7 +139,7 @@ func TestABackupOfDamagedBytesIsCutOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := readFile(t, filepath.Join(dir, blobsName))
+	file := disktest.ReadFile(t, filepath.Join(dir, blobsName))
 	at := int64(bytes.Index(file, data[2*chunkSize:2*chunkSize+100]))
 	flip := func() {
 		t.Helper()

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -109,7 +110,7 @@ func TestBackupAndRestoreTakeLittleMemory(t *testing.T) {
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		limit = 120 // the race detector has some of its own
 	}
-	n := size(96, 160, 512)
+	n := disktest.Size(96, 160, 512)
 	out, err := child(t, "memory", 10*time.Minute, dirVar+"="+t.TempDir(), fmt.Sprint(mebibytesVar, "=", n))
 	var kib int
 	if _, scan := fmt.Sscan(out, &kib); err != nil || scan != nil {

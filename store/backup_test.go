@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -52,7 +53,7 @@ func TestBackupWhileWriting(t *testing.T) {
 			}
 		})
 	}
-	for range size(5, 30, 200) {
+	for range disktest.Size(5, 30, 200) {
 		var low, high [writers]int64
 		for w := range writers {
 			low[w] = answered[w].Load()
@@ -77,7 +78,7 @@ func TestBackupWhileWriting(t *testing.T) {
 				t.Errorf("writer %d: %d and %d in the backup, between %d and %d were written", w, a, b, low[w], high[w])
 			}
 		}
-		equal(t, "users, sessions, tokens and devices of the restored",
+		disktest.Equal(t, "users, sessions, tokens and devices of the restored",
 			[]int{len(allOf(t, restored, Users)), len(allOf(t, restored, Sessions)), len(allOf(t, restored, SessionTokens)), len(allOf(t, restored, Devices))}, []int{1, 0, 0, 0})
 		mustVerify(t, restored)
 		shut(t, restored)
@@ -87,8 +88,8 @@ func TestBackupWhileWriting(t *testing.T) {
 	}
 	stop.Store(true)
 	wg.Wait()
-	equal(t, "sessions of the original", len(allOf(t, db, Sessions)), 1)
-	for name := range snapshot(t, dir) {
+	disktest.Equal(t, "sessions of the original", len(allOf(t, db, Sessions)), 1)
+	for name := range disktest.Snapshot(t, dir) {
 		if strings.HasPrefix(name, "backup-") {
 			t.Errorf("%s is left over", name)
 		}
@@ -109,13 +110,13 @@ func backupOf(t testing.TB, schema *schema, version string) string {
 	})
 	shut(t, db) // a data.db alone is what a backup was before there were files
 	path := filepath.Join(t.TempDir(), "backup.db")
-	writeFile(t, path, readFile(t, filepath.Join(db.dir, dataName)))
+	disktest.WriteFile(t, path, disktest.ReadFile(t, filepath.Join(db.dir, dataName)))
 	return path
 }
 
 func TestRestoreRefusesAndTouchesNothing(t *testing.T) {
 	write := func(change func([]byte) []byte) func(t *testing.T, path string) {
-		return func(t *testing.T, path string) { writeFile(t, path, change(readFile(t, path))) }
+		return func(t *testing.T, path string) { disktest.WriteFile(t, path, change(disktest.ReadFile(t, path))) }
 	}
 	for name, test := range map[string]struct {
 		harm func(t *testing.T, path string)
@@ -150,19 +151,19 @@ func TestRestoreRefusesAndTouchesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, backup := made(t), backupOf(t, zoo(), "1.0")
 			test.harm(t, backup)
-			before := snapshot(t, dir)
+			before := disktest.Snapshot(t, dir)
 			done, err := Restore(dir, backup, nil, Options{schema: zoo(), Version: "1.0"})
 			kept := done.Kept
 			oneLine(t, err)
 			if err == nil || kept != "" || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %q, %v, want %s", kept, err, test.want)
 			}
-			sameFiles(t, snapshot(t, dir), before)
+			sameFiles(t, disktest.Snapshot(t, dir), before)
 		})
 	}
 	t.Run("a newer backup, naming both versions", func(t *testing.T) {
 		dir, backup := made(t), backupOf(t, newer("first"), "9.0")
-		before := snapshot(t, dir)
+		before := disktest.Snapshot(t, dir)
 		_, err := Restore(dir, backup, nil, Options{schema: zoo(), Version: "1.0"})
 		oneLine(t, err)
 		for _, part := range []string{"reeve 9.0 (schema 2)", "reeve 1.0", "schema 1"} {
@@ -170,14 +171,14 @@ func TestRestoreRefusesAndTouchesNothing(t *testing.T) {
 				t.Errorf("%v, want it to name %s", err, part)
 			}
 		}
-		sameFiles(t, snapshot(t, dir), before)
+		sameFiles(t, disktest.Snapshot(t, dir), before)
 	})
 }
 
 // What lies over from an interrupted restore is no obstacle to the next.
 func TestRestoreAfterInterruptedRestore(t *testing.T) {
 	backup, dir := backupOf(t, zoo(), "1.0"), made(t)
-	writeFile(t, filepath.Join(dir, "restore.tmp"), []byte("half"))
+	disktest.WriteFile(t, filepath.Join(dir, "restore.tmp"), []byte("half"))
 	if _, err := Restore(dir, backup, nil, Options{schema: zoo(), Version: "1.0"}); err != nil {
 		t.Error(err)
 	}
@@ -198,11 +199,11 @@ func TestBackupRefusesADamagedDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := snapshot(t, dir)
+	before := disktest.Snapshot(t, dir)
 	_, err = db.Backup(true)
 	oneLine(t, err)
 	if err == nil || !strings.Contains(err.Error(), "the database is damaged") {
 		t.Errorf("got %v", err)
 	}
-	sameFiles(t, snapshot(t, dir), before)
+	sameFiles(t, disktest.Snapshot(t, dir), before)
 }

@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -44,7 +45,7 @@ func TestAnEntryThatIsDamagedCostsNoBytes(t *testing.T) {
 		t.Errorf("reading it: %v", err)
 	}
 	again := mustPut(t, db, "again", data)
-	equal(t, "digest", again.Digest, f.Digest)
+	disktest.Equal(t, "digest", again.Digest, f.Digest)
 	if got, err := readBlob(db, f.Digest); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("uploaded anew, it has %d bytes: %v", len(got), err)
 	}
@@ -59,7 +60,7 @@ func TestASweepEndsWithTheDatabase(t *testing.T) {
 	b.suspect(Digest{1}, Digest{2}, Digest{3})
 	noErr(t, b.close())
 	b.sweepOnce()
-	equal(t, "blobs looked at", asked, 0)
+	disktest.Equal(t, "blobs looked at", asked, 0)
 }
 
 // TestNothingIsDeletedOnceRecordsCannotBeTrusted: after a failed sync of data.db a
@@ -106,7 +107,7 @@ func TestVerifyOfDamagedMetaPagesDoesNotPanic(t *testing.T) {
 	shut(t, db)
 	for name, pageSize := range map[string]int{dataName: os.Getpagesize(), blobsName: blobPageSize} {
 		path := filepath.Join(dir, name)
-		clean := readFile(t, path)
+		clean := disktest.ReadFile(t, path)
 		for page := range 2 {
 			for what, harm := range map[string]func(b []byte){
 				"zeroed":            func(b []byte) { clear(b) },
@@ -118,7 +119,7 @@ func TestVerifyOfDamagedMetaPagesDoesNotPanic(t *testing.T) {
 			} {
 				b := bytes.Clone(clean)
 				harm(b[page*pageSize:][:pageSize])
-				writeFile(t, path, b)
+				disktest.WriteFile(t, path, b)
 				report, err := VerifyDir(dir, Options{})
 				if err != nil || len(report.Faults) == 0 {
 					t.Errorf("%s: meta page %d, %s: %v, %v", name, page, what, report, err)
@@ -131,6 +132,6 @@ func TestVerifyOfDamagedMetaPagesDoesNotPanic(t *testing.T) {
 				}
 			}
 		}
-		writeFile(t, path, clean)
+		disktest.WriteFile(t, path, clean)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -51,7 +52,7 @@ func readBlob(db *DB, d Digest) ([]byte, error) {
 
 func randomData(t testing.TB, n int) []byte {
 	data := make([]byte, n)
-	r := random(t)
+	r := disktest.Random(t)
 	for i := range data {
 		data[i] = byte(r.Uint32())
 	}
@@ -77,7 +78,7 @@ func TestBlobsOfEverySize(t *testing.T) {
 	for _, n := range []int{0, 1, 100, 16 << 10, 64 << 10, chunkSize - 1, chunkSize, chunkSize + 1, 2*chunkSize + 5, 9*chunkSize + 77} {
 		data := randomData(t, n)
 		f := mustPut(t, db, "some", data)
-		equal(t, "digest", f.Digest, Digest(sha256.Sum256(data)))
+		disktest.Equal(t, "digest", f.Digest, Digest(sha256.Sum256(data)))
 		got, err := readBlob(db, f.Digest)
 		if err != nil || !bytes.Equal(got, data) {
 			t.Fatalf("%d bytes came back as %d: %v", n, len(got), err)
@@ -112,8 +113,8 @@ func TestSameBytesAreStoredOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	equal(t, "bytes stored", db.files.blobs.stored.Load(), int64(len(data)))
-	equal(t, "bytes coming", db.files.blobs.coming.Load(), 0)
+	disktest.Equal(t, "bytes stored", db.files.blobs.stored.Load(), int64(len(data)))
+	disktest.Equal(t, "bytes coming", db.files.blobs.coming.Load(), 0)
 	for i, f := range found {
 		if i > 0 {
 			update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"reeve/store/disk/disktest"
 	"testing"
 )
 
@@ -24,10 +25,10 @@ func TestADeclaredSettingHasItsDefault(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := open(t, t.TempDir(), Options{Seed: seed})
 			view(t, db, func(tx *Tx) error {
-				equal(t, "number", testNumber.Get(tx), 7)
-				equal(t, "text", testText.Get(tx), "words")
-				equal(t, "switch", testSwitch.Get(tx), true)
-				equal(t, "marked after its declaration", LoginLogDays.Get(tx), 90)
+				disktest.Equal(t, "number", testNumber.Get(tx), 7)
+				disktest.Equal(t, "text", testText.Get(tx), "words")
+				disktest.Equal(t, "switch", testSwitch.Get(tx), true)
+				disktest.Equal(t, "marked after its declaration", LoginLogDays.Get(tx), 90)
 				return nil
 			})
 		})

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -73,7 +74,7 @@ func rowsText[T any](rows []Row[T]) (text string) {
 // and after each; what was handed out before stays as it was.
 func follows(t *testing.T, db *DB, r *rand.Rand, write func(tx *Tx) error, holds func(tx *Tx) error, shown func(tx *Tx) func() string) {
 	t.Helper()
-	for range size(60, 400, 4000) {
+	for range disktest.Size(60, 400, 4000) {
 		var before func() string
 		view(t, db, func(tx *Tx) error { before = shown(tx); return nil })
 		was := before()
@@ -99,7 +100,7 @@ func follows(t *testing.T, db *DB, r *rand.Rand, write func(tx *Tx) error, holds
 }
 
 func TestSettingsFollowEveryChange(t *testing.T) {
-	r := random(t)
+	r := disktest.Random(t)
 	db := open(t, t.TempDir(), Options{})
 	pick := func(n int) ID { return ID(r.IntN(n) + 1) }
 	write := func(tx *Tx) error {
@@ -144,7 +145,7 @@ func TestSettingsFollowEveryChange(t *testing.T) {
 }
 
 func TestDictionariesFollowEveryChange(t *testing.T) {
-	r := random(t)
+	r := disktest.Random(t)
 	db := open(t, t.TempDir(), Options{})
 	pick := func(n int) ID { return ID(r.IntN(n) + 1) }
 	write := func(tx *Tx) error {

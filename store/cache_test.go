@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"reeve/store/disk/disktest"
 	"slices"
 	"testing"
 )
@@ -16,7 +17,7 @@ func generation(t testing.TB, db *DB) (n uint64) {
 
 func TestCacheIsComputedOnlyWhenItsCollectionsChange(t *testing.T) {
 	db := open(t, t.TempDir(), Options{schema: zoo()})
-	equal(t, "generation after the start", generation(t, db), uint64(1))
+	disktest.Equal(t, "generation after the start", generation(t, db), uint64(1))
 	stop := errors.New("stop")
 	for _, test := range []struct {
 		name string
@@ -53,7 +54,7 @@ func TestCacheIsComputedOnlyWhenItsCollectionsChange(t *testing.T) {
 		if err := db.Update(System, test.fn); err != nil && !errors.Is(err, stop) {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		equal(t, "the generation grows by, after "+test.name, generation(t, db)-before, test.grow)
+		disktest.Equal(t, "the generation grows by, after "+test.name, generation(t, db)-before, test.grow)
 		namesOf(t, db) // compares the census with the records
 	}
 }
@@ -65,11 +66,14 @@ func TestCacheIsNeverServedBeforeTheCommit(t *testing.T) {
 		if err := createBeast("Max")(tx); err != nil {
 			return err
 		}
-		equal(t, "census in the commit", *census.Get(tx), []string{"Leo", "Max"})
+		disktest.Equal(t, "census in the commit", *census.Get(tx), []string{"Leo", "Max"})
 		return db.View(System, func(tx *Tx) error { during = *census.Get(tx); return nil })
 	})
-	equal(t, "census beside the commit", during, []string{"Leo"})
-	view(t, db, func(tx *Tx) error { equal(t, "census after it", *census.Get(tx), []string{"Leo", "Max"}); return nil })
+	disktest.Equal(t, "census beside the commit", during, []string{"Leo"})
+	view(t, db, func(tx *Tx) error {
+		disktest.Equal(t, "census after it", *census.Get(tx), []string{"Leo", "Max"})
+		return nil
+	})
 }
 
 func TestCommitHookRunsWhenCachesShowTheCommit(t *testing.T) {
@@ -78,14 +82,14 @@ func TestCommitHookRunsWhenCachesShowTheCommit(t *testing.T) {
 	var changed map[ID]bool
 	db.OnCommit(func(c Changes) {
 		changed = c.Of(beasts)
-		equal(t, "changed cages", c.Of(cages), nil)
+		disktest.Equal(t, "changed cages", c.Of(cages), nil)
 		view(t, db, func(tx *Tx) error { seen = *census.Get(tx); return nil })
 	})
 	update(t, db, func(tx *Tx) error {
 		return errors.Join(createBeast("Leo")(tx), createBeast("Max")(tx), beasts.Delete(tx, 1))
 	})
-	equal(t, "census in the hook", seen, []string{"Max"})
-	equal(t, "changed beasts", changed, map[ID]bool{1: true, 2: true})
+	disktest.Equal(t, "census in the hook", seen, []string{"Max"})
+	disktest.Equal(t, "changed beasts", changed, map[ID]bool{1: true, 2: true})
 }
 
 // Each of many writes in one commit reads only the records that it has changed itself.
@@ -115,7 +119,7 @@ func TestWritesOfOneCommitReadTheirOwnChanges(t *testing.T) {
 	if len(read) != 20 || slices.Max(read) != 1 {
 		t.Errorf("the cache has read %v", read)
 	}
-	view(t, db, func(tx *Tx) error { equal(t, "counted", *counted.Get(tx), 20); return nil })
+	view(t, db, func(tx *Tx) error { disktest.Equal(t, "counted", *counted.Get(tx), 20); return nil })
 }
 
 // picky cannot be computed while a beast is called bad.
@@ -138,7 +142,7 @@ func TestUncomputableCacheRefusesOnlyItsCause(t *testing.T) {
 			t.Errorf("function %d: %v", i, err)
 		}
 	}
-	equal(t, "names", namesOf(t, db), []string{"first", "second"})
+	disktest.Equal(t, "names", namesOf(t, db), []string{"first", "second"})
 }
 
 // A seed or a migration may use a rule or a setting that reads a cache, at a time
@@ -156,5 +160,5 @@ func TestCacheInSeedAndMigration(t *testing.T) {
 	shut(t, open(t, dir, Options{schema: zoo(), Seed: read(0)}))
 	newer := zoo()
 	newer.migrations = []migration{{"add another", read(1)}}
-	equal(t, "names", namesOf(t, open(t, dir, Options{schema: newer})), []string{"Leo0", "Leo1"})
+	disktest.Equal(t, "names", namesOf(t, open(t, dir, Options{schema: newer})), []string{"Leo0", "Leo1"})
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"path/filepath"
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"strings"
 	"testing"
 
@@ -30,8 +31,8 @@ func TestLargeCollectionsAreCheckedWhileTheServerWorks(t *testing.T) {
 	shut(t, db)
 	sound := Options{schema: zoo(), checkFrom: 10}
 	db = open(t, dir, sound)
-	equal(t, "warnings of what is sound", checked(db), nil)
-	equal(t, "is being checked", db.Checking(), false)
+	disktest.Equal(t, "warnings of what is sound", checked(db), nil)
+	disktest.Equal(t, "is being checked", db.Checking(), false)
 	noErr(t, db.Healthy())
 	shut(t, db)
 
@@ -39,7 +40,7 @@ func TestLargeCollectionsAreCheckedWhileTheServerWorks(t *testing.T) {
 	if _, err := Open(dir, Options{schema: zoo(), checkFrom: 31}); err == nil || !strings.Contains(err.Error(), "records and entries with the sum") {
 		t.Errorf("a small collection that is damaged: %v", err)
 	}
-	before := readFile(t, filepath.Join(dir, dataName))
+	before := disktest.ReadFile(t, filepath.Join(dir, dataName))
 	var warnings []string
 	db, err := Open(dir, Options{schema: zoo(), checkFrom: 10, freelistFrom: 1, Checked: func(all []string) { warnings = all }})
 	noErr(t, err)
@@ -52,9 +53,9 @@ func TestLargeCollectionsAreCheckedWhileTheServerWorks(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	equal(t, "beasts that can be read", len(allOf(t, db, beasts)), 30)
+	disktest.Equal(t, "beasts that can be read", len(allOf(t, db, beasts)), 30)
 	noErr(t, db.Close())
-	if string(readFile(t, filepath.Join(dir, dataName))) != string(before) {
+	if string(disktest.ReadFile(t, filepath.Join(dir, dataName))) != string(before) {
 		t.Error("something was written to a damaged file")
 	}
 }
@@ -63,7 +64,7 @@ func TestLargeCollectionsAreCheckedWhileTheServerWorks(t *testing.T) {
 func TestCheckWhileWriting(t *testing.T) {
 	dir := t.TempDir()
 	shut(t, open(t, dir, Options{schema: zoo()}))
-	for range size(20, 50, 500) {
+	for range disktest.Size(20, 50, 500) {
 		db := open(t, dir, Options{schema: zoo(), checkFrom: 1})
 		for i := range 20 {
 			update(t, db, createBeast(strings.Repeat("x", i+1)))
@@ -71,7 +72,7 @@ func TestCheckWhileWriting(t *testing.T) {
 		for _, b := range allOf(t, db, beasts) {
 			update(t, db, func(tx *Tx) error { return beasts.Delete(tx, b.ID) })
 		}
-		equal(t, "warnings", checked(db), nil)
+		disktest.Equal(t, "warnings", checked(db), nil)
 		noErr(t, db.Healthy())
 		shut(t, db)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -36,7 +37,7 @@ func allOf[T any](t testing.TB, db *DB, c *Collection[T]) []T {
 			list = append(list, *v)
 		}
 		n, err := c.Count(tx)
-		equal(t, "count of "+c.name, n, len(list))
+		disktest.Equal(t, "count of "+c.name, n, len(list))
 		return err
 	})
 	return list
@@ -55,7 +56,7 @@ func TestCreateStampsAndNumbers(t *testing.T) {
 		Ident: Ident{ID: 1}, Name: "Leo", Tags: []string{"big"}, KeeperIDs: []ID{1}, FriendIDs: []ID{},
 		Stamps: Stamps{CreatedAt: now, UpdatedAt: now},
 	}
-	equal(t, "the stored beast", allOf(t, db, beasts), []beast{want})
+	disktest.Equal(t, "the stored beast", allOf(t, db, beasts), []beast{want})
 }
 
 func TestCreateRefuses(t *testing.T) {
@@ -81,7 +82,7 @@ func TestCreateRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			create := db.Update(System, func(tx *Tx) error { b := test.beast; return beasts.Create(tx, &b) })
-			equal(t, "create", refusalOf(t, create), test.want)
+			disktest.Equal(t, "create", refusalOf(t, create), test.want)
 			edit := db.Update(System, func(tx *Tx) error {
 				_, err := beasts.Update(tx, 2, func(b *beast) error {
 					id, stamps := b.ID, b.Stamps
@@ -94,16 +95,16 @@ func TestCreateRefuses(t *testing.T) {
 				})
 				return err
 			})
-			equal(t, "update", refusalOf(t, edit), test.want)
+			disktest.Equal(t, "update", refusalOf(t, edit), test.want)
 		})
 	}
-	equal(t, "the beasts", allOf(t, db, beasts), before)
+	disktest.Equal(t, "the beasts", allOf(t, db, beasts), before)
 }
 
 func TestLooseReferenceMayDangle(t *testing.T) {
 	db := zooWith(t, &beast{Name: "Leo", FriendIDs: []ID{2, 99}}, &beast{Name: "Max"})
 	update(t, db, func(tx *Tx) error { return beasts.Delete(tx, 2) })
-	equal(t, "friends", allOf(t, db, beasts)[0].FriendIDs, []ID{2, 99})
+	disktest.Equal(t, "friends", allOf(t, db, beasts)[0].FriendIDs, []ID{2, 99})
 }
 
 func TestSameReferenceTwiceCountsOnce(t *testing.T) {
@@ -111,7 +112,7 @@ func TestSameReferenceTwiceCountsOnce(t *testing.T) {
 	view(t, db, func(tx *Tx) error {
 		n, err := beastByKeeper.Count(tx, 1)
 		m, err2 := beastByTag.Count(tx, "a")
-		equal(t, "counts", []int{n, m}, []int{1, 1})
+		disktest.Equal(t, "counts", []int{n, m}, []int{1, 1})
 		return errors.Join(err, err2)
 	})
 	update(t, db, func(tx *Tx) error {
@@ -154,7 +155,7 @@ func TestUniqueValueIsFreeAgain(t *testing.T) {
 	view(t, db, func(tx *Tx) error {
 		leo, err := beastByName.Get(tx, "leo")
 		if err == nil {
-			equal(t, "leo's id", leo.ID, ID(3))
+			disktest.Equal(t, "leo's id", leo.ID, ID(3))
 		}
 		return err
 	})
@@ -164,8 +165,8 @@ func TestDelete(t *testing.T) {
 	t.Run("refuses while used and says by what", func(t *testing.T) {
 		db := zooWith(t, &beast{KeeperIDs: []ID{1}}, &beast{KeeperIDs: []ID{1}})
 		err := db.Update(System, func(tx *Tx) error { return keepers.Delete(tx, 1) })
-		equal(t, "refusal", refusalOf(t, err), refusal{errs.Conflict, "in_use", ""})
-		equal(t, "message", err.Error(), "keeper 1 is still used by 2 beasts")
+		disktest.Equal(t, "refusal", refusalOf(t, err), refusal{errs.Conflict, "in_use", ""})
+		disktest.Equal(t, "message", err.Error(), "keeper 1 is still used by 2 beasts")
 	})
 	t.Run("takes what it owns along, through every level", func(t *testing.T) {
 		db := zooWith(t, &beast{CageID: 1}, &beast{}, &beast{CageID: 1})
@@ -180,23 +181,23 @@ func TestDelete(t *testing.T) {
 		for _, c := range allOf(t, db, chips) {
 			left = append(left, c.ID)
 		}
-		equal(t, "beasts and chips left", left, []ID{2, 2})
+		disktest.Equal(t, "beasts and chips left", left, []ID{2, 2})
 	})
 	t.Run("undoes the cascade when one of the owned is in use", func(t *testing.T) {
 		db := zooWith(t, &beast{CageID: 1}, &beast{CageID: 1}, &beast{ParentID: 2})
 		err := db.Update(System, func(tx *Tx) error { return cages.Delete(tx, 1) })
-		equal(t, "refusal", refusalOf(t, err), refusal{errs.Conflict, "in_use", ""})
-		equal(t, "beasts left", len(allOf(t, db, beasts)), 3)
+		disktest.Equal(t, "refusal", refusalOf(t, err), refusal{errs.Conflict, "in_use", ""})
+		disktest.Equal(t, "beasts left", len(allOf(t, db, beasts)), 3)
 	})
 	t.Run("of nothing is NotFound", func(t *testing.T) {
 		db := zooWith(t)
 		err := db.Update(System, func(tx *Tx) error { return beasts.Delete(tx, 5) })
-		equal(t, "refusal", refusalOf(t, err), refusal{errs.NotFound, "not_found", ""})
+		disktest.Equal(t, "refusal", refusalOf(t, err), refusal{errs.NotFound, "not_found", ""})
 	})
 	t.Run("does not give the id to the next", func(t *testing.T) {
 		db := zooWith(t, &beast{}, &beast{})
 		update(t, db, func(tx *Tx) error { return errors.Join(beasts.Delete(tx, 2), beasts.Create(tx, &beast{})) })
-		equal(t, "the new id", allOf(t, db, beasts)[1].ID, ID(3))
+		disktest.Equal(t, "the new id", allOf(t, db, beasts)[1].ID, ID(3))
 	})
 }
 
@@ -239,10 +240,10 @@ func TestUpdate(t *testing.T) {
 			view(t, db, func(tx *Tx) error { before = census.Generation(tx); return nil })
 			update(t, db, func(tx *Tx) (err error) { got, err = test.run(tx); return err })
 			view(t, db, func(tx *Tx) error { after = census.Generation(tx); return nil })
-			equal(t, "returned", *got, test.want)
-			equal(t, "stored", allOf(t, db, beasts), []beast{test.want})
+			disktest.Equal(t, "returned", *got, test.want)
+			disktest.Equal(t, "stored", allOf(t, db, beasts), []beast{test.want})
 			wrote := test.want.Weight != 0 // every case that changes something changes the weight
-			equal(t, "written", after > before, wrote)
+			disktest.Equal(t, "written", after > before, wrote)
 		})
 	}
 	t.Run("passes the edit's error on and stores nothing", func(t *testing.T) {
@@ -255,7 +256,7 @@ func TestUpdate(t *testing.T) {
 		if !errors.Is(err, stop) {
 			t.Errorf("got %v, want %v", err, stop)
 		}
-		equal(t, "name", allOf(t, db, beasts)[0].Name, "Leo")
+		disktest.Equal(t, "name", allOf(t, db, beasts)[0].Name, "Leo")
 	})
 }
 
@@ -278,5 +279,5 @@ func TestViewCannotWrite(t *testing.T) {
 		names = append(names, b.Name)
 	}
 	slices.Sort(names)
-	equal(t, "names", names, []string{"Leo"})
+	disktest.Equal(t, "names", names, []string{"Leo"})
 }

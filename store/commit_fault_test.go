@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -36,16 +37,16 @@ func TestFailedCommitsAreToldApart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var failed stopReason
 			err := outcome(stopUnlessFull(&failed, dataName, test.cause), test.cause)
-			equal(t, "the write", refusalOf(t, err), test.want)
+			disktest.Equal(t, "the write", refusalOf(t, err), test.want)
 			if !errors.Is(err, test.cause) {
 				t.Errorf("%v does not have its cause", err)
 			}
 			_, later := failed.since()
 			if !test.stops {
-				equal(t, "a later write", later, nil)
+				disktest.Equal(t, "a later write", later, nil)
 				return
 			}
-			equal(t, "a later write", refusalOf(t, later), stopped)
+			disktest.Equal(t, "a later write", refusalOf(t, later), stopped)
 		})
 	}
 }
@@ -71,7 +72,7 @@ func TestAFileAtItsSizeLimit(t *testing.T) {
 			return nil
 		})
 	}
-	equal(t, "the write", refusalOf(t, refused), refusal{errs.Full, "disk_full", ""})
+	disktest.Equal(t, "the write", refusalOf(t, refused), refusal{errs.Full, "disk_full", ""})
 	if !strings.Contains(refused.Error(), "data.db has reached the size") {
 		t.Error(refused)
 	}
@@ -83,7 +84,7 @@ func TestAFileAtItsSizeLimit(t *testing.T) {
 			kept = append(kept, f)
 		}
 	}
-	equal(t, "the upload", refusalOf(t, refused), refusal{errs.Full, "disk_full", ""})
+	disktest.Equal(t, "the upload", refusalOf(t, refused), refusal{errs.Full, "disk_full", ""})
 	noErr(t, errors.Join(db.Healthy(), db.FilesHealthy()))
 	update(t, db, func(tx *Tx) error { return Depts.Delete(tx, 1) })
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, kept[0].ID) })

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -51,7 +52,7 @@ func namesOf(t testing.TB, db *DB) []string {
 		names = append(names, b.Name)
 	}
 	view(t, db, func(tx *Tx) error {
-		equal(t, "census", *census.Get(tx), names)
+		disktest.Equal(t, "census", *census.Get(tx), names)
 		return nil
 	})
 	return names
@@ -60,7 +61,7 @@ func namesOf(t testing.TB, db *DB) []string {
 func TestConcurrentWritersSeeTheirWritesAndKeepThem(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{schema: zoo()})
-	writers, writes := 32, size(10, 40, 400)
+	writers, writes := 32, disktest.Size(10, 40, 400)
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {
@@ -86,11 +87,11 @@ func TestConcurrentWritersSeeTheirWritesAndKeepThem(t *testing.T) {
 	wg.Wait()
 	// What a crash right now would leave is the file as it lies there.
 	copied := t.TempDir()
-	for name, content := range snapshot(t, dir) {
+	for name, content := range disktest.Snapshot(t, dir) {
 		_, content, _ = strings.Cut(content, " ")
-		writeFile(t, filepath.Join(copied, name), []byte(content))
+		disktest.WriteFile(t, filepath.Join(copied, name), []byte(content))
 	}
-	equal(t, "beasts after a crash", len(allOf(t, open(t, copied, Options{schema: zoo()}), beasts)), writers*writes)
+	disktest.Equal(t, "beasts after a crash", len(allOf(t, open(t, copied, Options{schema: zoo()}), beasts)), writers*writes)
 }
 
 func TestWaitingWritersShareACommit(t *testing.T) {
@@ -105,7 +106,7 @@ func TestWaitingWritersShareACommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	update(t, db, createBeast("alone"))
-	equal(t, "beasts per commit", commits, []int{100, 1})
+	disktest.Equal(t, "beasts per commit", commits, []int{100, 1})
 }
 
 func TestFailureInABatchIsItsOwn(t *testing.T) {
@@ -147,12 +148,12 @@ func TestFailureInABatchIsItsOwn(t *testing.T) {
 					t.Errorf("function %d: %v, want %s", i, err, test.want)
 				}
 			}
-			equal(t, "names", namesOf(t, db), want)
+			disktest.Equal(t, "names", namesOf(t, db), want)
 			var ids []ID
 			for _, b := range allOf(t, db, beasts) {
 				ids = append(ids, b.ID)
 			}
-			equal(t, "no id is lost", ids, []ID{1, 2, 3, 4, 5}[:len(want)])
+			disktest.Equal(t, "no id is lost", ids, []ID{1, 2, 3, 4, 5}[:len(want)])
 		})
 	}
 }
@@ -191,10 +192,10 @@ func TestFunctionSeesEarlierOnesOfItsBatch(t *testing.T) {
 			t.Errorf("function %d: %v", i, err)
 		}
 	}
-	equal(t, "found", found.ID, ID(1))
-	equal(t, "census within the commit", inside, []string{"first"})
-	equal(t, "census outside before the commit", outside, []string{})
-	equal(t, "names", namesOf(t, db), []string{"first", "second"})
+	disktest.Equal(t, "found", found.ID, ID(1))
+	disktest.Equal(t, "census within the commit", inside, []string{"first"})
+	disktest.Equal(t, "census outside before the commit", outside, []string{})
+	disktest.Equal(t, "names", namesOf(t, db), []string{"first", "second"})
 }
 
 func TestViewStaysAsItBegan(t *testing.T) {
@@ -206,7 +207,7 @@ func TestViewStaysAsItBegan(t *testing.T) {
 		}
 		update(t, db, createBeast("Max"))
 		after, err := beasts.Count(tx)
-		equal(t, "beasts", after, before)
+		disktest.Equal(t, "beasts", after, before)
 		return err
 	})
 }
@@ -237,11 +238,11 @@ func TestClose(t *testing.T) {
 	})
 	close(release)
 	wg.Wait()
-	equal(t, "Update after Close", refusalOf(t, db.Update(System, createBeast("late"))), refusal{errs.Busy, "busy", ""})
+	disktest.Equal(t, "Update after Close", refusalOf(t, db.Update(System, createBeast("late"))), refusal{errs.Busy, "busy", ""})
 	if err := db.Close(); err != nil {
 		t.Errorf("closing again: %v", err)
 	}
-	equal(t, "beasts", len(allOf(t, open(t, dir, Options{schema: zoo()}), beasts)), 5)
+	disktest.Equal(t, "beasts", len(allOf(t, open(t, dir, Options{schema: zoo()}), beasts)), 5)
 }
 
 // A request that is still running at a shutdown must not report damage.

@@ -9,6 +9,7 @@ import (
 
 	"go.etcd.io/bbolt"
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -69,7 +70,7 @@ func TestCompactGivesTheRoomBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "what it says", done, []Compacted{{dataName, dataBefore, sizeOf(t, data)}, {blobsName, filesBefore, sizeOf(t, files)}})
+	disktest.Equal(t, "what it says", done, []Compacted{{dataName, dataBefore, sizeOf(t, data)}, {blobsName, filesBefore, sizeOf(t, files)}})
 	if filesBefore < 25*chunkSize || sizeOf(t, files) > 3<<20 || sizeOf(t, data) > dataBefore/2 {
 		t.Errorf("%v gave too little back", done)
 	}
@@ -84,7 +85,7 @@ func TestCompactGivesTheRoomBack(t *testing.T) {
 	}
 	mustPut(t, compacted, "later", randomData(t, 3*chunkSize))
 	update(t, compacted, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: "later"}) })
-	equal(t, "the id goes on", allOf(t, compacted, Depts)[0].ID, 2001)
+	disktest.Equal(t, "the id goes on", allOf(t, compacted, Depts)[0].ID, 2001)
 }
 
 // A database without files has one file.
@@ -94,7 +95,7 @@ func TestCompactOfRecordsAlone(t *testing.T) {
 	if err != nil || len(done) != 1 || done[0].Name != dataName {
 		t.Fatal(done, err)
 	}
-	equal(t, "names", namesOf(t, open(t, dir, Options{schema: zoo()})), []string{"Leo"})
+	disktest.Equal(t, "names", namesOf(t, open(t, dir, Options{schema: zoo()})), []string{"Leo"})
 }
 
 func TestCompactRefuses(t *testing.T) {
@@ -172,7 +173,7 @@ func TestCompactAndRestoreOnFullDisk(t *testing.T) {
 	mustPut(t, db, "some", randomData(t, 100<<10))
 	archive := archiveOf(t, db)
 	shut(t, db)
-	at := smallDisk(t, "4m")
+	at := disktest.SmallDisk(t, "4m")
 	dir := filepath.Join(at, "data")
 	if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
 		t.Skipf("the data does not fit: %v", err)
@@ -183,7 +184,7 @@ func TestCompactAndRestoreOnFullDisk(t *testing.T) {
 	} {
 		before, refused := contents(t, dir), 0
 		for room := 0; ; room += 16 {
-			remove := ballast(t, at, 4<<20)
+			remove := disktest.Fill(t, at, 4<<20)
 			if err := os.Truncate(filepath.Join(at, "ballast"), max(0, sizeOf(t, filepath.Join(at, "ballast"))-int64(room)<<10)); err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -57,15 +58,15 @@ func TestWhatADictionaryRefuses(t *testing.T) {
 		{"an item moved to where its value is taken", change(1, func(i *DictItem) { i.DictID, i.Value = 2, "b" }), refusal{errs.Conflict, "duplicate", "value"}},
 		{"a dictionary with items deleted", func(tx *Tx) error { return Dicts.Delete(tx, 2) }, refusal{errs.Conflict, "in_use", ""}},
 	} {
-		equal(t, test.name, refusalOf(t, db.Update(System, test.fn)), test.want)
+		disktest.Equal(t, test.name, refusalOf(t, db.Update(System, test.fn)), test.want)
 	}
 	update(t, db, create(DictItem{DictID: 1, Value: "c", Sort: -1}))
-	equal(t, "the first, with a value of the second", valuesOf(t, db, 1), []string{"c", "a"})
+	disktest.Equal(t, "the first, with a value of the second", valuesOf(t, db, 1), []string{"c", "a"})
 	update(t, db, change(1, func(i *DictItem) { i.DictID = 2 }))
-	equal(t, "the first, after a move", valuesOf(t, db, 1), []string{"c"})
-	equal(t, "the second, after it", valuesOf(t, db, 2), []string{"c", "a", "b"})
+	disktest.Equal(t, "the first, after a move", valuesOf(t, db, 1), []string{"c"})
+	disktest.Equal(t, "the second, after it", valuesOf(t, db, 2), []string{"c", "a", "b"})
 	err := db.View(System, func(tx *Tx) error { _, err := DictSet.Get(tx).Items(3); return err })
-	equal(t, "the items of none", refusalOf(t, err), refusal{errs.NotFound, "not_found", ""})
+	disktest.Equal(t, "the items of none", refusalOf(t, err), refusal{errs.NotFound, "not_found", ""})
 }
 
 // A database of the schema before dictionaries has none and can be given some.
@@ -76,13 +77,13 @@ func TestDictionariesComeWithAMigration(t *testing.T) {
 	older.migrations = reeve.migrations[:1]
 	shut(t, open(t, dir, Options{schema: &older}))
 	db := open(t, dir, Options{})
-	equal(t, "schema", metaOf(t, db).Schema, reeve.version())
+	disktest.Equal(t, "schema", metaOf(t, db).Schema, reeve.version())
 	update(t, db, func(tx *Tx) error {
 		return errors.Join(Dicts.Create(tx, &Dict{Code: "a", Status: true}), DictItems.Create(tx, &DictItem{DictID: 1, Value: "x", Switch: true}))
 	})
 	view(t, db, func(tx *Tx) error {
 		open, err := DictSet.Get(tx).Open()
-		equal(t, "enabled", string(open.JSON), `{"a":{"name":"","type":"","items":[{"label":"","value":"x","status":""}]}}`)
+		disktest.Equal(t, "enabled", string(open.JSON), `{"a":{"name":"","type":"","items":[{"label":"","value":"x","status":""}]}}`)
 		return err
 	})
 }

@@ -11,37 +11,9 @@ import (
 	"syscall"
 	"testing"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
-
-// smallDisk mounts a file system of that size and returns a directory on it.
-func smallDisk(t *testing.T, size string) string {
-	t.Helper()
-	at := t.TempDir()
-	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size="+size+",mode=0700"); err != nil {
-		t.Skipf("a full disk cannot be had here: mount: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(at, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return at
-}
-
-// ballast takes what room there is, at most n bytes, until it is removed.
-func ballast(t *testing.T, at string, n int) (remove func()) {
-	t.Helper()
-	path := filepath.Join(at, "ballast")
-	if err := os.WriteFile(path, make([]byte, n), 0o600); err != nil && !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
-	return func() {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 func createLarge(i int) func(*Tx) error {
 	return func(tx *Tx) error {
@@ -50,8 +22,8 @@ func createLarge(i int) func(*Tx) error {
 }
 
 func TestFullDisk(t *testing.T) {
-	at := smallDisk(t, "1m")
-	removed := ballast(t, at, 500<<10)
+	at := disktest.SmallDisk(t, "1m")
+	removed := disktest.Fill(t, at, 500<<10)
 	db := open(t, filepath.Join(at, "data"), Options{schema: zoo()})
 	stored := []string{}
 	var full error
@@ -60,9 +32,9 @@ func TestFullDisk(t *testing.T) {
 			stored = append(stored, fmt.Sprint("beast ", i))
 		}
 	}
-	equal(t, "write", refusalOf(t, full), refusal{errs.Full, "disk_full", ""})
-	equal(t, "write of several", refusalOf(t, errors.Join(together(t, db, createLarge(1000), createLarge(1001))...)), refusal{errs.Full, "disk_full", ""})
-	equal(t, "names on a full disk", namesOf(t, db), stored)
+	disktest.Equal(t, "write", refusalOf(t, full), refusal{errs.Full, "disk_full", ""})
+	disktest.Equal(t, "write of several", refusalOf(t, errors.Join(together(t, db, createLarge(1000), createLarge(1001))...)), refusal{errs.Full, "disk_full", ""})
+	disktest.Equal(t, "names on a full disk", namesOf(t, db), stored)
 	mustVerify(t, db)
 	if err := db.Healthy(); err != nil {
 		t.Errorf("a full disk stopped the database: %v", err)
@@ -72,21 +44,21 @@ func TestFullDisk(t *testing.T) {
 		update(t, db, createLarge(2000+i))
 		stored = append(stored, fmt.Sprint("beast ", 2000+i))
 	}
-	equal(t, "names after room was made", namesOf(t, db), stored)
+	disktest.Equal(t, "names after room was made", namesOf(t, db), stored)
 	shut(t, db)
-	equal(t, "names after a start", namesOf(t, open(t, filepath.Join(at, "data"), Options{schema: zoo()})), stored)
+	disktest.Equal(t, "names after a start", namesOf(t, open(t, filepath.Join(at, "data"), Options{schema: zoo()})), stored)
 }
 
 func TestBackupOnFullDisk(t *testing.T) {
-	at := smallDisk(t, "1m")
+	at := disktest.SmallDisk(t, "1m")
 	dir := filepath.Join(at, "data")
 	db := open(t, dir, Options{schema: zoo()})
 	update(t, db, createLarge(1))
-	removed := ballast(t, at, 1<<20)
-	before := snapshot(t, dir)
+	removed := disktest.Fill(t, at, 1<<20)
+	before := disktest.Snapshot(t, dir)
 	_, err := db.Backup(true)
-	equal(t, "backup", refusalOf(t, err), refusal{errs.Full, "disk_full", ""})
-	sameFiles(t, snapshot(t, dir), before)
+	disktest.Equal(t, "backup", refusalOf(t, err), refusal{errs.Full, "disk_full", ""})
+	sameFiles(t, disktest.Snapshot(t, dir), before)
 	removed()
 	archiveOf(t, db)
 }
@@ -94,11 +66,11 @@ func TestBackupOnFullDisk(t *testing.T) {
 // The room runs out at every place of a first start; each leaves a directory in
 // which a start with room works.
 func TestCreateOnFullDisk(t *testing.T) {
-	at := smallDisk(t, "1m")
+	at := disktest.SmallDisk(t, "1m")
 	refused := 0
 	for pages := range 20 {
 		t.Run(fmt.Sprintf("%d pages of room", pages), func(t *testing.T) {
-			removed := ballast(t, at, 1<<20-pages<<12)
+			removed := disktest.Fill(t, at, 1<<20-pages<<12)
 			dir := filepath.Join(at, fmt.Sprint("data", pages))
 			db, err := Open(dir, Options{schema: zoo()})
 			if err == nil {
@@ -109,7 +81,7 @@ func TestCreateOnFullDisk(t *testing.T) {
 			}
 			removed()
 			db = open(t, dir, Options{schema: zoo()})
-			equal(t, "names", namesOf(t, db), []string{})
+			disktest.Equal(t, "names", namesOf(t, db), []string{})
 			shut(t, db)
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
@@ -144,13 +116,13 @@ func TestFailedWriteEndsWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	stopped := refusal{errs.Busy, "writing_stopped", ""}
-	equal(t, "the writes", []refusal{refusalOf(t, fails[0]), refusalOf(t, fails[1])}, []refusal{stopped, stopped})
+	disktest.Equal(t, "the writes", []refusal{refusalOf(t, fails[0]), refusalOf(t, fails[1])}, []refusal{stopped, stopped})
 	if fails[2] == nil || fails[2].Error() != "its own" {
 		t.Errorf("the function that failed of itself: %v", fails[2])
 	}
-	equal(t, "a later write", refusalOf(t, db.Update(System, createBeast("Eva"))), stopped)
-	equal(t, "health", refusalOf(t, db.Healthy()), stopped)
-	equal(t, "names while writing has ended", namesOf(t, db), []string{"Leo"})
+	disktest.Equal(t, "a later write", refusalOf(t, db.Update(System, createBeast("Eva"))), stopped)
+	disktest.Equal(t, "health", refusalOf(t, db.Healthy()), stopped)
+	disktest.Equal(t, "names while writing has ended", namesOf(t, db), []string{"Leo"})
 	shut(t, db)
 	db = open(t, dir, Options{schema: zoo()})
 	if got := namesOf(t, db); !slices.Contains(got, "Leo") {

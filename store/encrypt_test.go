@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"os"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"strings"
 	"testing"
 
@@ -30,9 +31,9 @@ func archiveWith(t *testing.T, db *DB, withKey bool, recipients ...age.Recipient
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "size", int64(out.Len()), size)
+	disktest.Equal(t, "size", int64(out.Len()), size)
 	path = filepath.Join(t.TempDir(), "backup")
-	writeFile(t, path, out.Bytes())
+	disktest.WriteFile(t, path, out.Bytes())
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +56,8 @@ func TestAnEncryptedBackupIsRestored(t *testing.T) {
 	mustPut(t, db, "file.txt", bytes.Repeat([]byte("bytes of a file "), 10_000))
 	right, other := newIdentity(t), newIdentity(t)
 	path := archiveWith(t, db, true, right.Recipient(), newIdentity(t).Recipient())
-	sealed := readFile(t, path)
-	for _, secret := range []string{strings.TrimSpace(string(readFile(t, filepath.Join(dir, keyName)))), "manifest.json", "bytes of a file"} {
+	sealed := disktest.ReadFile(t, path)
+	for _, secret := range []string{strings.TrimSpace(string(disktest.ReadFile(t, filepath.Join(dir, keyName)))), "manifest.json", "bytes of a file"} {
 		if bytes.Contains(sealed, []byte(secret)) {
 			t.Errorf("%q can be read in it", secret)
 		}
@@ -71,8 +72,8 @@ func TestAnEncryptedBackupIsRestored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "result", done, Restored{})
-	equal(t, "secrets", secretTexts(t, open(t, target, Options{})), want)
+	disktest.Equal(t, "result", done, Restored{})
+	disktest.Equal(t, "secrets", secretTexts(t, open(t, target, Options{})), want)
 	for name, damage := range map[string]func([]byte) []byte{
 		"cut off":     func(b []byte) []byte { return b[:len(b)-20] },
 		"a chunk off": func(b []byte) []byte { return b[:len(b)-64<<10-16] },
@@ -80,7 +81,7 @@ func TestAnEncryptedBackupIsRestored(t *testing.T) {
 		"prolonged":   func(b []byte) []byte { return append(b, "more"...) },
 	} {
 		bad, fresh := filepath.Join(t.TempDir(), "bad"), t.TempDir()
-		writeFile(t, bad, damage(bytes.Clone(sealed)))
+		disktest.WriteFile(t, bad, damage(bytes.Clone(sealed)))
 		if _, err := Restore(fresh, bad, []age.Identity{right}, Options{}); err == nil {
 			t.Errorf("%s: it was restored", name)
 		}
@@ -95,9 +96,9 @@ func TestAnEncryptedBackupIsRestored(t *testing.T) {
 func TestABackupWithoutTheKey(t *testing.T) {
 	dir, want := withSecrets(t, 2)
 	db := open(t, dir, Options{})
-	key := readFile(t, filepath.Join(dir, keyName))
+	key := disktest.ReadFile(t, filepath.Join(dir, keyName))
 	path := archiveWith(t, db, false)
-	if bytes.Contains(readFile(t, path), key[:64]) {
+	if bytes.Contains(disktest.ReadFile(t, path), key[:64]) {
 		t.Error("it has the key")
 	}
 	closed(t, db)
@@ -107,9 +108,9 @@ func TestABackupWithoutTheKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "what is missing where the key is", done.Unopened, []string(nil))
+	disktest.Equal(t, "what is missing where the key is", done.Unopened, []string(nil))
 	db = open(t, dir, Options{})
-	equal(t, "secrets where the key is", secretTexts(t, db), want)
+	disktest.Equal(t, "secrets where the key is", secretTexts(t, db), want)
 	closed(t, db)
 
 	for name, prepare := range map[string]func(dir string){
@@ -117,7 +118,7 @@ func TestABackupWithoutTheKey(t *testing.T) {
 		"another database":   func(dir string) { closed(t, open(t, dir, Options{})) },
 		"a damaged key there": func(dir string) {
 			closed(t, open(t, dir, Options{}))
-			writeFile(t, filepath.Join(dir, keyName), []byte("x"))
+			disktest.WriteFile(t, filepath.Join(dir, keyName), []byte("x"))
 		},
 	} {
 		target := t.TempDir()
@@ -127,7 +128,7 @@ func TestABackupWithoutTheKey(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		equal(t, name, done.Unopened, names)
+		disktest.Equal(t, name, done.Unopened, names)
 		db := open(t, target, Options{})
 		for _, text := range secretTexts(t, db) {
 			if !strings.Contains(text, "enter it again") {
@@ -135,7 +136,7 @@ func TestABackupWithoutTheKey(t *testing.T) {
 			}
 		}
 		state, err := db.Secrets()
-		equal(t, name+": state", state, SecretState{Unopened: names})
+		disktest.Equal(t, name+": state", state, SecretState{Unopened: names})
 		if err != nil {
 			t.Error(err)
 		}
@@ -143,7 +144,7 @@ func TestABackupWithoutTheKey(t *testing.T) {
 			_, err := SaveSetting(tx, 1, func(s *Setting) error { s.Values = "again"; return nil })
 			return err
 		})
-		equal(t, name+": again", secretTexts(t, db)[0], "again")
+		disktest.Equal(t, name+": again", secretTexts(t, db)[0], "again")
 		closed(t, db)
 	}
 }
@@ -152,12 +153,12 @@ func TestABackupWithoutTheKey(t *testing.T) {
 func TestABackupWithAWrongKey(t *testing.T) {
 	dir, want := withSecrets(t, 1)
 	db := open(t, dir, Options{})
-	a := takeApart(t, readFile(t, archiveOf(t, db)))
+	a := takeApart(t, disktest.ReadFile(t, archiveOf(t, db)))
 	wrong := []byte(newSecretKey().text + "\n")
 	a.entries[1].data, a.manifest.Entries[1].SHA256 = wrong, sha256.Sum256(wrong)
 	closed(t, db)
 	path := filepath.Join(t.TempDir(), "backup")
-	writeFile(t, path, a.together(t))
+	disktest.WriteFile(t, path, a.together(t))
 	target := t.TempDir()
 	done, err := Restore(target, path, nil, Options{})
 	if err != nil || !done.WrongKey || len(done.Unopened) != 1 {
@@ -167,5 +168,5 @@ func TestABackupWithAWrongKey(t *testing.T) {
 	if err != nil || !done.WrongKey || len(done.Unopened) != 0 {
 		t.Errorf("where the right one is: %+v, %v", done, err)
 	}
-	equal(t, "secrets", secretTexts(t, open(t, dir, Options{})), want)
+	disktest.Equal(t, "secrets", secretTexts(t, open(t, dir, Options{})), want)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"math/rand/v2"
+	"reeve/store/disk/disktest"
 	"slices"
 	"testing"
 )
@@ -67,8 +68,8 @@ func reasonOf(tx *Tx, u *User, key string) string {
 }
 
 func TestExplainSaysWhatIsEnforced(t *testing.T) {
-	r, pairs, reasons := random(t), 0, map[string]int{}
-	want := size(3000, 20_000, 200_000)
+	r, pairs, reasons := disktest.Random(t), 0, map[string]int{}
+	want := disktest.Size(3000, 20_000, 200_000)
 	for pairs < want {
 		db := crowd(t, r)
 		for range 12 {

@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -37,7 +38,7 @@ func clean(t *testing.T, db *DB, want int) {
 			t.Fatalf("%d chunks are left, want %d", chunks(t, db), want)
 		}
 	}
-	equal(t, "bytes coming", db.files.blobs.coming.Load(), 0)
+	disktest.Equal(t, "bytes coming", db.files.blobs.coming.Load(), 0)
 }
 
 // TestUploadsThatAreGivenUpLeaveNoChunk, after any number of bytes.
@@ -122,7 +123,7 @@ func TestUploadsAndDeletionsOfTheSameBytes(t *testing.T) {
 	for worker := range 4 {
 		wg.Go(func() {
 			data := contents[worker%2]
-			for range size(60, 300, 3000) {
+			for range disktest.Size(60, 300, 3000) {
 				f, err := putFile(db, "same", data)
 				if err != nil {
 					t.Error(err)
@@ -139,7 +140,7 @@ func TestUploadsAndDeletionsOfTheSameBytes(t *testing.T) {
 	}
 	wg.Wait()
 	clean(t, db, 0)
-	equal(t, "bytes stored", db.files.blobs.stored.Load(), 0)
+	disktest.Equal(t, "bytes stored", db.files.blobs.stored.Load(), 0)
 }
 
 // TestTheTrashIsEmptiedAfterItsDays: to the microsecond, also of more than a step's
@@ -196,7 +197,7 @@ func TestTheTrashIsEmptiedAfterItsDays(t *testing.T) {
 		if err != nil || n != step.emptied {
 			t.Errorf("after %d µs: %d, %v, want %d", step.at, n, err, step.emptied)
 		}
-		equal(t, fmt.Sprint("left after ", step.at), left(), step.left)
+		disktest.Equal(t, fmt.Sprint("left after ", step.at), left(), step.left)
 	}
 	swept(t, db, later.Digest)
 	clean(t, db, 2)

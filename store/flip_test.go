@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -272,8 +273,8 @@ func tryFlipped(dir, before string, truth *reading) string {
 func TestFlippedBits(t *testing.T) {
 	dir := t.TempDir()
 	realistic(t, dir)
-	r, outcomes := random(t), map[string]int{}
-	total, batch := size(60, 500, 5000), 250
+	r, outcomes := disktest.Random(t), map[string]int{}
+	total, batch := disktest.Size(60, 500, 5000), 250
 	for done := 0; done < total; done += batch {
 		out, err := child(t, "flips", 5*time.Minute, dirVar+"="+dir, modeVar+"="+strconv.FormatUint(r.Uint64(), 10),
 			"REEVE_TEST_COUNT="+strconv.Itoa(min(batch, total-done)))

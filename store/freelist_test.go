@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
@@ -25,12 +26,12 @@ func newestMeta(t *testing.T, dir string) disk.Meta {
 
 // Closing writes the list of free pages, and bbolt allocates from it correctly.
 func TestFreelistIsSaved(t *testing.T) {
-	dir, r := t.TempDir(), random(t)
+	dir, r := t.TempDir(), disktest.Random(t)
 	options := Options{schema: zoo(), freelistFrom: 1}
 	want := map[string]bool{}
-	for round := range size(10, 30, 300) {
+	for round := range disktest.Size(10, 30, 300) {
 		db := open(t, dir, options)
-		equal(t, "warnings", len(db.Warnings()), 0)
+		disktest.Equal(t, "warnings", len(db.Warnings()), 0)
 		for i := range 10 {
 			name := fmt.Sprint("beast ", round, " ", i)
 			want[name] = true
@@ -57,13 +58,13 @@ func TestFreelistIsSaved(t *testing.T) {
 		for _, b := range allOf(t, db, beasts) {
 			got[b.Name] = true
 		}
-		equal(t, "beasts", got, want)
+		disktest.Equal(t, "beasts", got, want)
 		shut(t, db)
 	}
 	db := open(t, dir, Options{schema: zoo()})
 	update(t, db, createBeast("of a small file"))
 	shut(t, db)
-	equal(t, "the page of the list of a small file", newestMeta(t, dir).Freelist, disk.NoFreelist)
+	disktest.Equal(t, "the page of the list of a small file", newestMeta(t, dir).Freelist, disk.NoFreelist)
 }
 
 // bbolt would overwrite pages in use that a damaged list names as free.
@@ -78,22 +79,22 @@ func TestDamagedFreelist(t *testing.T) {
 	}
 	shut(t, db)
 	path := filepath.Join(dir, dataName)
-	clean, meta, mark := readFile(t, path), newestMeta(t, dir), readFile(t, filepath.Join(dir, markName))
+	clean, meta, mark := disktest.ReadFile(t, path), newestMeta(t, dir), disktest.ReadFile(t, filepath.Join(dir, markName))
 	at := meta.Freelist * meta.PageSize
 	count := uint64(binary.LittleEndian.Uint16(clean[at+10:]))
 	if count == 0 {
 		t.Fatalf("%d pages are free", count)
 	}
-	for bit := rand.IntN(4); bit < int(disk.PageHead+count*8)*8; bit += size(37, 5, 1) {
+	for bit := rand.IntN(4); bit < int(disk.PageHead+count*8)*8; bit += disktest.Size(37, 5, 1) {
 		b := slices.Clone(clean)
 		b[int(at)+bit/8] ^= 1 << (bit % 8)
-		writeFile(t, path, b)
-		writeFile(t, filepath.Join(dir, markName), mark)
+		disktest.WriteFile(t, path, b)
+		disktest.WriteFile(t, filepath.Join(dir, markName), mark)
 		report, err := VerifyDir(dir, options)
 		if err != nil || !slices.ContainsFunc(report.Faults, func(f string) bool { return strings.Contains(f, "the list of free pages is damaged") }) {
 			t.Fatalf("bit %d: verify: %+v, %v", bit, report, err)
 		}
-		if string(readFile(t, path)) != string(b) {
+		if string(disktest.ReadFile(t, path)) != string(b) {
 			t.Fatalf("bit %d: looking at it has changed it", bit)
 		}
 		db := open(t, dir, options)
@@ -103,7 +104,7 @@ func TestDamagedFreelist(t *testing.T) {
 		for i := range 3 {
 			update(t, db, createBeast(fmt.Sprint("new ", i)))
 		}
-		equal(t, "beasts", len(allOf(t, db, beasts)), 63)
+		disktest.Equal(t, "beasts", len(allOf(t, db, beasts)), 63)
 		shut(t, db)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -104,14 +105,14 @@ func TestWhoMayMakeAUserWhat(t *testing.T) {
 		{"the last owner with a second role", "owner", editUser(1, withRoles(2, 1)), fine},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			equal(t, "refusal", attempt(t, db, as(t, db, test.actor), test.do), test.want)
+			disktest.Equal(t, "refusal", attempt(t, db, as(t, db, test.actor), test.do), test.want)
 		})
 	}
 	for name, do := range map[string]func(*Tx) error{"disabled": editUser(1, disable), "stripped": editUser(1, withRoles()), "deleted": deleteUser(1)} {
-		equal(t, "the last owner "+name+" by the program", attempt(t, db, System, do), lastOwner)
+		disktest.Equal(t, "the last owner "+name+" by the program", attempt(t, db, System, do), lastOwner)
 	}
-	equal(t, "an editor edited by nobody", attempt(t, db, Nobody, editUser(3, rename)), unseen)
-	equal(t, "an editor reset by nobody", attempt(t, db, Nobody, reset(3)), unseen)
+	disktest.Equal(t, "an editor edited by nobody", attempt(t, db, Nobody, editUser(3, rename)), unseen)
+	disktest.Equal(t, "an editor reset by nobody", attempt(t, db, Nobody, reset(3)), unseen)
 }
 
 // What an actor may give follows the rules within the commit that changes them.
@@ -127,7 +128,7 @@ func TestCeilingFollowsTheRulesInACommit(t *testing.T) {
 		"what is left":                      {newUser(3, 2), fine},
 		"a role that has what was given up": {editRole(5, func(r *Role) { r.Description = "x" }), tooMuch},
 	} {
-		equal(t, name, attempt(t, db, as(t, db, "desk"), func(tx *Tx) error {
+		disktest.Equal(t, name, attempt(t, db, as(t, db, "desk"), func(tx *Tx) error {
 			for _, role := range []ID{2, 3, 5} {
 				if err := tx.mayHold("somebody", 0, []ID{role}, 3); err != nil {
 					t.Errorf("role %d before: %v", role, err)
@@ -157,8 +158,8 @@ func TestAppUserIsNoUser(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "the nickname of the user with the same id", attempt(t, db, app, editUser(3, rename)), unseen)
-	equal(t, "the hash of the user with the same id", attempt(t, db, app, func(tx *Tx) error {
+	disktest.Equal(t, "the nickname of the user with the same id", attempt(t, db, app, editUser(3, rename)), unseen)
+	disktest.Equal(t, "the hash of the user with the same id", attempt(t, db, app, func(tx *Tx) error {
 		return SetHash(tx, Account{ID: 3}, "new", false, 0)
 	}), unseen)
 	view(t, db, func(tx *Tx) error {
@@ -240,7 +241,7 @@ func TestWhoMayShapeARole(t *testing.T) {
 		{"the owner role is edited by the desk", "desk", editRole(1, describe), ownerRole},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			equal(t, "refusal", attempt(t, db, as(t, db, test.actor), test.do), test.want)
+			disktest.Equal(t, "refusal", attempt(t, db, as(t, db, test.actor), test.do), test.want)
 		})
 	}
 }
@@ -250,11 +251,11 @@ func TestRoleKeepsEachIDOnce(t *testing.T) {
 	update(t, db, func(tx *Tx) error {
 		r := &Role{Name: "new", DataScope: ScopeCustom, RuleIDs: []ID{3, 2, 3}, DeptIDs: []ID{1, 1}, GrantRoleIDs: []ID{2, 2}}
 		err := errors.Join(Roles.Create(tx, r), Users.Create(tx, &User{Username: "new", RoleIDs: []ID{r.ID, r.ID}}))
-		equal(t, "ids", [][]ID{r.RuleIDs, r.DeptIDs, r.GrantRoleIDs}, [][]ID{{3, 2}, {1}, {2}})
+		disktest.Equal(t, "ids", [][]ID{r.RuleIDs, r.DeptIDs, r.GrantRoleIDs}, [][]ID{{3, 2}, {1}, {2}})
 		return err
 	})
 	users := allOf(t, db, Users)
-	equal(t, "roles of the user", len(users[len(users)-1].RoleIDs), 1)
+	disktest.Equal(t, "roles of the user", len(users[len(users)-1].RoleIDs), 1)
 }
 
 // What is deleted leaves the roles that name it, also those that the one who
@@ -276,8 +277,8 @@ func TestDeletedThingsLeaveRolesBeyondTheActor(t *testing.T) {
 		}
 	}
 	roles := allOf(t, db, Roles)
-	equal(t, "rights of the chief and the manager", [][]ID{roles[3].RuleIDs, roles[8].RuleIDs}, [][]ID{{}, {2, 4, 5}})
-	equal(t, "departments of the custom scopes", [][]ID{roles[7].DeptIDs, roles[10].DeptIDs}, [][]ID{{2, 4}, {3, 4}})
+	disktest.Equal(t, "rights of the chief and the manager", [][]ID{roles[3].RuleIDs, roles[8].RuleIDs}, [][]ID{{}, {2, 4, 5}})
+	disktest.Equal(t, "departments of the custom scopes", [][]ID{roles[7].DeptIDs, roles[10].DeptIDs}, [][]ID{{2, 4}, {3, 4}})
 	mustVerify(t, db)
 }
 
@@ -287,7 +288,7 @@ func TestRoleThatNamesItselfIsDeleted(t *testing.T) {
 	update(t, db, func(tx *Tx) error { return Roles.Delete(tx, 8) })
 	view(t, db, func(tx *Tx) error {
 		n, err := RoleByGrant.Count(tx, 8)
-		equal(t, "roles that may give it", n, 0)
+		disktest.Equal(t, "roles that may give it", n, 0)
 		return err
 	})
 	mustVerify(t, db)
@@ -301,7 +302,7 @@ func TestOneOfTheLastTwoOwnersStays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := office(t)
-			for range size(10, 50, 500) {
+			for range disktest.Size(10, 50, 500) {
 				var second ID
 				update(t, db, func(tx *Tx) error {
 					u := &User{Username: "second", RoleIDs: []ID{OwnerRole}, Status: true}
@@ -324,7 +325,7 @@ func TestOneOfTheLastTwoOwnersStays(t *testing.T) {
 				if (failed[0] == nil) == (failed[1] == nil) {
 					t.Fatalf("%v and %v, want exactly one to win", failed[0], failed[1])
 				}
-				equal(t, "the other", refusalOf(t, either(failed[0], failed[1])), lastOwner)
+				disktest.Equal(t, "the other", refusalOf(t, either(failed[0], failed[1])), lastOwner)
 				update(t, db, func(tx *Tx) error { // make room for the next round's name
 					u, err := UserByName.Get(tx, "second")
 					if errs.Is(err, errs.NotFound) {

@@ -9,12 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reeve/store/disk"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 
 	"go.etcd.io/bbolt"
 )
@@ -23,12 +25,15 @@ import (
 // that could hang or end the process.
 func journalChild(t *testing.T, mode string, env ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
-	cmd.Env = append(os.Environ(), append(env, modeVar+"="+mode)...)
+	cmd.Env = append(os.Environ(), append(env, journalMode+"="+mode)...)
 	return cmd
 }
 
 // journalFlips are what is asked of a journal with rows.
 type journalFlips struct{ Events, Rows []string }
+
+// Environment variables of the child processes.
+const journalDirVar, journalMode = "REEVE_TEST_DIR", "REEVE_TEST_MODE"
 
 func readJournal(j *Journal) (all journalFlips) {
 	for _, kind := range []string{"request", "query"} {
@@ -65,15 +70,15 @@ func isPart(got, want []string) bool {
 // TestJournalFlippedBits flips bits of a journal's files, one at a time. What is
 // read is right or missing, and what is written afterwards is there.
 func TestJournalFlippedBits(t *testing.T) {
-	if os.Getenv(modeVar) != "" {
+	if os.Getenv(journalMode) != "" {
 		flipJournal(t)
 		return
 	}
-	dir, r, outcomes := t.TempDir(), random(t), map[string]int{}
+	dir, r, outcomes := t.TempDir(), disktest.Random(t), map[string]int{}
 	makeFlipJournal(t, dir)
-	total, batch := size(60, 500, 5000), 250
+	total, batch := disktest.Size(60, 500, 5000), 250
 	for done := 0; done < total; done += batch {
-		cmd := journalChild(t, strconv.FormatUint(r.Uint64(), 10), dirVar+"="+dir, "REEVE_TEST_COUNT="+strconv.Itoa(min(batch, total-done)))
+		cmd := journalChild(t, strconv.FormatUint(r.Uint64(), 10), journalDirVar+"="+dir, "REEVE_TEST_COUNT="+strconv.Itoa(min(batch, total-done)))
 		timer := time.AfterFunc(5*time.Minute, func() { cmd.Process.Kill() })
 		out, err := cmd.CombinedOutput()
 		timer.Stop()
@@ -119,7 +124,7 @@ func makeFlipJournal(t *testing.T, dir string) {
 }
 
 func flipJournal(t *testing.T) {
-	from, r := dirOf(), random(t)
+	from, r := os.Getenv(journalDirVar), disktest.Random(t)
 	count, err := strconv.Atoi(os.Getenv("REEVE_TEST_COUNT"))
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +140,7 @@ func flipJournal(t *testing.T) {
 	}
 	for range count {
 		dir, path := copyDir(t, from), filepath.Base(names[r.IntN(3)])
-		b := readFile(t, filepath.Join(dir, path))
+		b := disktest.ReadFile(t, filepath.Join(dir, path))
 		at := r.IntN(len(b))
 		for r.IntN(20) > 0 && b[at] == 0 { // most of a file is nothing
 			at = r.IntN(len(b))
@@ -144,7 +149,7 @@ func flipJournal(t *testing.T) {
 			at = at&^4095 + r.IntN(48)
 		}
 		b[at] ^= 1 << r.IntN(8)
-		writeFile(t, filepath.Join(dir, path), b)
+		disktest.WriteFile(t, filepath.Join(dir, path), b)
 		fmt.Printf("byte %d of %s: ", at, path)
 		fmt.Println("outcome", tryFlippedJournal(t, dir, clock, truth))
 		if err := os.RemoveAll(dir); err != nil {
@@ -158,7 +163,7 @@ func tryFlippedJournal(t *testing.T, dir string, clock *testClock, truth journal
 	defer j.Close()
 	got := readJournal(j)
 	if !isPart(got.Events, truth.Events) || !isPart(got.Rows, truth.Rows) {
-		t.Errorf("wrong data: %s", shown(got))
+		t.Errorf("wrong data: %s", disktest.Shown(got))
 	}
 	if err := errors.Join(j.Append(oneGroup("after", event("later", "x"))), j.SetRows("later", map[string][]byte{"k": []byte("v")})); err != nil {
 		t.Errorf("writing afterwards: %v", err)
@@ -180,8 +185,8 @@ func tryFlippedJournal(t *testing.T, dir string, clock *testClock, truth journal
 
 func copyDir(t *testing.T, from string) string {
 	dir := t.TempDir()
-	for name := range snapshot(t, from) {
-		writeFile(t, filepath.Join(dir, name), readFile(t, filepath.Join(from, name)))
+	for name := range disktest.Snapshot(t, from) {
+		disktest.WriteFile(t, filepath.Join(dir, name), disktest.ReadFile(t, filepath.Join(from, name)))
 	}
 	return dir
 }
@@ -204,14 +209,14 @@ func TestJournalSetsAside(t *testing.T) {
 				dir := t.TempDir()
 				makeFlipJournal(t, dir)
 				old := filepath.Join(dir, segmentName(5)+asideSuffix)
-				writeFile(t, old, []byte("of before"))
+				disktest.WriteFile(t, old, []byte("of before"))
 				names, err := filepath.Glob(filepath.Join(dir, "0*.db"))
 				if err != nil || len(names) != 2 {
 					t.Fatal(names, err)
 				}
 				path := map[string]string{"the newest": names[1], "the oldest": names[0], "rows": filepath.Join(dir, rowsName)}[which]
-				harmed := harm(path, readFile(t, path))
-				writeFile(t, path, harmed)
+				harmed := harm(path, disktest.ReadFile(t, path))
+				disktest.WriteFile(t, path, harmed)
 				j := OpenJournal(dir, JournalOptions{})
 				defer j.Close()
 				warnings := j.Stats().Warnings
@@ -219,12 +224,12 @@ func TestJournalSetsAside(t *testing.T) {
 					t.Errorf("warnings: %q", warnings)
 				}
 				aside, err := filepath.Glob(filepath.Join(dir, "*"+asideSuffix))
-				equal(t, "set aside", aside, []string{path + asideSuffix})
-				if err != nil || !bytes.Equal(readFile(t, path+asideSuffix), harmed) {
+				disktest.Equal(t, "set aside", aside, []string{path + asideSuffix})
+				if err != nil || !bytes.Equal(disktest.ReadFile(t, path+asideSuffix), harmed) {
 					t.Error("what was set aside is not what it was")
 				}
 				mustAppend(t, j, oneGroup("g", event("a", "x")))
-				equal(t, "written afterwards", bodies(j.Group("g")), "a:x")
+				disktest.Equal(t, "written afterwards", bodies(j.Group("g")), "a:x")
 			})
 		}
 	}
@@ -245,7 +250,7 @@ func withMeta(t *testing.T, path string, payload []byte) []byte {
 	if err := errors.Join(err, file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return readFile(t, path)
+	return disktest.ReadFile(t, path)
 }
 
 // TestJournalFileCutOffWhileOpen takes the pages away from under the mapping, as
@@ -276,8 +281,8 @@ func TestJournalFileCutOffWhileOpen(t *testing.T) {
 					}
 				}
 				mustAppend(t, j, oneGroup("after", event("a", "later")))
-				equal(t, "written afterwards", bodies(j.Group("after")), "a:later")
-				equal(t, "newest", bodies(newest(j, "a", 0, 1)), "a:later")
+				disktest.Equal(t, "written afterwards", bodies(j.Group("after")), "a:later")
+				disktest.Equal(t, "newest", bodies(newest(j, "a", 0, 1)), "a:later")
 				if w := j.Stats().Warnings; len(w) != 1 || j.Stats().Dropped != 0 {
 					t.Errorf("warnings %q, dropped %d", w, j.Stats().Dropped)
 				}
@@ -288,8 +293,8 @@ func TestJournalFileCutOffWhileOpen(t *testing.T) {
 
 // TestJournalSurvivesKill kills a process that appends without pause.
 func TestJournalSurvivesKill(t *testing.T) {
-	if os.Getenv(modeVar) != "" {
-		j := OpenJournal(dirOf(), JournalOptions{})
+	if os.Getenv(journalMode) != "" {
+		j := OpenJournal(os.Getenv(journalDirVar), JournalOptions{})
 		for i := 0; ; i++ {
 			if err := j.Append(oneGroup(fmt.Sprint("batch ", i), event("a", fmt.Sprint(i)), event("b", strings.Repeat("x", 5000)))); err != nil {
 				t.Fatal(err)
@@ -298,8 +303,8 @@ func TestJournalSurvivesKill(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	for round := range size(5, 30, 200) {
-		cmd := journalChild(t, "append", dirVar+"="+dir)
+	for round := range disktest.Size(5, 30, 200) {
+		cmd := journalChild(t, "append", journalDirVar+"="+dir)
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

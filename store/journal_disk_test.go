@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"sync"
@@ -34,14 +35,14 @@ func TestJournalStaysWithinItsBytes(t *testing.T) {
 		"20 MiB":                 {20 << 20, 400, 5000, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, r := t.TempDir(), random(t)
+			dir, r := t.TempDir(), disktest.Random(t)
 			limit := max(test.max, 4<<20)
-			writeFile(t, filepath.Join(dir, "stray"), make([]byte, test.stray))
-			writeFile(t, filepath.Join(dir, segmentName(1)), make([]byte, 1<<20)) // damaged: set aside
+			disktest.WriteFile(t, filepath.Join(dir, "stray"), make([]byte, test.stray))
+			disktest.WriteFile(t, filepath.Join(dir, segmentName(1)), make([]byte, 1<<20)) // damaged: set aside
 			j := OpenJournal(dir, JournalOptions{MaxBytes: test.max})
 			defer j.Close()
 			written, gone := int64(0), 0
-			for step := 0; written < int64(size(2, 4, 20))*limit || step < 50; step++ {
+			for step := 0; written < int64(disktest.Size(2, 4, 20))*limit || step < 50; step++ {
 				var groups []EventGroup
 				for g := range test.groups {
 					groups = append(groups, EventGroup{fmt.Sprint(r.Uint64(), g), []Event{event("a", strings.Repeat("x", test.body))}})
@@ -100,7 +101,7 @@ func journalBytes(t testing.TB, dir string) (total int64) {
 }
 
 func snapshotSizes(t *testing.T, dir string) (sizes []string) {
-	for name, b := range snapshot(t, dir) {
+	for name, b := range disktest.Snapshot(t, dir) {
 		sizes = append(sizes, fmt.Sprint(name, " ", len(b)))
 	}
 	slices.Sort(sizes)
@@ -130,7 +131,7 @@ func TestJournalWithASmallerLimit(t *testing.T) {
 		t.Errorf("warnings %q", w)
 	}
 	mustAppend(t, j, oneGroup("g", event("a", "x")))
-	equal(t, "written afterwards", bodies(j.Group("g")), "a:x")
+	disktest.Equal(t, "written afterwards", bodies(j.Group("g")), "a:x")
 	bounded(t, dir, 4<<20)
 }
 
@@ -138,28 +139,28 @@ func TestJournalLeavesOtherFilesAlone(t *testing.T) {
 	dir := t.TempDir()
 	others := map[string]string{"notes.txt": "x", "00.db": "y", "other.db.damaged": "z", "ffffffffffffffff.db": "w"}
 	for name, text := range others {
-		writeFile(t, filepath.Join(dir, name), []byte(text))
+		disktest.WriteFile(t, filepath.Join(dir, name), []byte(text))
 	}
-	writeFile(t, filepath.Join(dir, "large"), make([]byte, 4<<20))
+	disktest.WriteFile(t, filepath.Join(dir, "large"), make([]byte, 4<<20))
 	j := OpenJournal(dir, JournalOptions{})
 	defer j.Close()
 	if j.Append(oneGroup("", event("a", "x"))) == nil || j.SetRows("minute", map[string][]byte{"k": nil}) == nil {
 		t.Error("written though others take all the room")
 	}
-	equal(t, "dropped", []uint64{j.Stats().Dropped, j.Stats().DroppedRows}, []uint64{1, 1})
-	files := snapshot(t, dir)
+	disktest.Equal(t, "dropped", []uint64{j.Stats().Dropped, j.Stats().DroppedRows}, []uint64{1, 1})
+	files := disktest.Snapshot(t, dir)
 	for name, text := range others {
 		if !strings.HasSuffix(files[name], " "+text) {
 			t.Errorf("%s is %q", name, files[name])
 		}
 	}
-	equal(t, "files", len(files), len(others)+1)
+	disktest.Equal(t, "files", len(files), len(others)+1)
 }
 
 // TestJournalWithoutADirectory has a file in the place of the directory.
 func TestJournalWithoutADirectory(t *testing.T) {
 	clock, dir := newTestClock(), filepath.Join(t.TempDir(), "monitor")
-	writeFile(t, dir, []byte("in the way"))
+	disktest.WriteFile(t, dir, []byte("in the way"))
 	j := OpenJournal(dir, JournalOptions{Now: clock.now})
 	defer j.Close()
 	try := func() error {
@@ -171,8 +172,8 @@ func TestJournalWithoutADirectory(t *testing.T) {
 	for key := range j.Rows("minute", "", "~") {
 		t.Errorf("it has the row %s", key)
 	}
-	equal(t, "dropped", []uint64{j.Stats().Dropped, j.Stats().DroppedRows}, []uint64{2, 1})
-	equal(t, "warnings", len(j.Stats().Warnings), 1)
+	disktest.Equal(t, "dropped", []uint64{j.Stats().Dropped, j.Stats().DroppedRows}, []uint64{2, 1})
+	disktest.Equal(t, "warnings", len(j.Stats().Warnings), 1)
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestJournalWithoutADirectory(t *testing.T) {
 	if err := try(); err != nil {
 		t.Errorf("after 10 s: %v", err)
 	}
-	equal(t, "stored", bodies(j.Group("g")), "a:x a:y")
+	disktest.Equal(t, "stored", bodies(j.Group("g")), "a:x a:y")
 }
 
 // TestJournalWhoseDirectoryIsRemoved goes on in a new one.
@@ -200,17 +201,17 @@ func TestJournalWhoseDirectoryIsRemoved(t *testing.T) {
 		if err := errors.Join(os.Rename(dir, dir+name), j.Expire()); err != nil {
 			t.Fatal(err)
 		}
-		equal(t, "files left", len(snapshot(t, dir)), 0)
-		equal(t, "of a directory that is gone", bodies(newest(j, "a", 0, 9)), "")
-		equal(t, "files that were written", len(snapshot(t, dir+name)), 2)
+		disktest.Equal(t, "files left", len(disktest.Snapshot(t, dir)), 0)
+		disktest.Equal(t, "of a directory that is gone", bodies(newest(j, "a", 0, 9)), "")
+		disktest.Equal(t, "files that were written", len(disktest.Snapshot(t, dir+name)), 2)
 	}
 }
 
 func TestJournalOnAFullDisk(t *testing.T) {
-	at, clock := smallDisk(t, "1m"), newTestClock()
+	at, clock := disktest.SmallDisk(t, "1m"), newTestClock()
 	dir := filepath.Join(at, "monitor")
 	for _, room := range []int{0, 8 << 10, 40 << 10, 200 << 10} {
-		removed := ballast(t, at, 1<<20-room)
+		removed := disktest.Fill(t, at, 1<<20-room)
 		j := OpenJournal(dir, JournalOptions{Now: clock.now})
 		stored, files := 0, 0
 		for i := range 60 {
@@ -224,8 +225,8 @@ func TestJournalOnAFullDisk(t *testing.T) {
 			}
 			files = max(files, len(entries))
 		}
-		equal(t, "dropped", int(j.Stats().Dropped), 60-stored)
-		equal(t, "there", len(newest(j, "a", 0, 99)), stored)
+		disktest.Equal(t, "dropped", int(j.Stats().Dropped), 60-stored)
+		disktest.Equal(t, "there", len(newest(j, "a", 0, 99)), stored)
 		if stored == 60 || room >= 200<<10 && stored == 0 {
 			t.Errorf("with %d bytes of room %d were stored", room, stored)
 		}
@@ -235,12 +236,12 @@ func TestJournalOnAFullDisk(t *testing.T) {
 		removed()
 		clock.forward(journalPause)
 		mustAppend(t, j, oneGroup("later", event("a", "x")))
-		equal(t, "after room was made", bodies(j.Group("later")), "a:x")
+		disktest.Equal(t, "after room was made", bodies(j.Group("later")), "a:x")
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
 		j = openJournal(t, dir, JournalOptions{Now: clock.now})
-		equal(t, "after a start", len(newest(j, "a", 0, 99)), stored+1)
+		disktest.Equal(t, "after a start", len(newest(j, "a", 0, 99)), stored+1)
 		if err := errors.Join(j.Close(), os.RemoveAll(dir)); err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +275,7 @@ func TestJournalSetsAsideWhatCannotBeWritten(t *testing.T) {
 	if failed != nil || stats.Dropped != 0 || len(stats.Warnings) < 3 {
 		t.Errorf("failed: %v, stats %+v", failed, stats)
 	}
-	equal(t, "the last", len(j.Group("g999")), 1)
+	disktest.Equal(t, "the last", len(j.Group("g999")), 1)
 	if aside, err := filepath.Glob(filepath.Join(dir, "*"+asideSuffix)); err != nil || len(aside) != 1 {
 		t.Errorf("set aside: %q %v", aside, err)
 	}
@@ -316,7 +317,7 @@ func TestJournalReadersDuringDeletion(t *testing.T) {
 			}
 		})
 	}
-	for n := range size(30, 200, 2000) {
+	for n := range disktest.Size(30, 200, 2000) {
 		mustAppend(t, j, groups(n))
 		if n%10 == 0 {
 			if err := j.Expire(); err != nil {

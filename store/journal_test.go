@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -98,10 +99,10 @@ func TestJournalReads(t *testing.T) {
 			"a clock before the era":    {fmt.Sprint(j.IDAt(time.Date(1950, 1, 1, 0, 0, 0, 0, time.UTC))), "1"},
 			"events, oldest, no damage": {fmt.Sprint(j.Stats().Events, j.Stats().Oldest.Equal(begun), j.Stats().Damaged, j.Stats().Dropped), "7 true 0 0"},
 		} {
-			t.Run(name, func(t *testing.T) { equal(t, "answer", test.got, test.want) })
+			t.Run(name, func(t *testing.T) { disktest.Equal(t, "answer", test.got, test.want) })
 		}
 		e, ok := j.Get("query", id+1)
-		equal(t, "an event", e, Event{id + 1, "query", []byte("b"), []byte("b")})
+		disktest.Equal(t, "an event", e, Event{id + 1, "query", []byte("b"), []byte("b")})
 		if _, wrong := j.Get("request", id+1); !ok || wrong {
 			t.Errorf("the event was found: %v; under another kind: %v", ok, wrong)
 		}
@@ -110,7 +111,7 @@ func TestJournalReads(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "after it was closed", bodies(newest(j, "query", 0, 9)), "")
+	disktest.Equal(t, "after it was closed", bodies(newest(j, "query", 0, 9)), "")
 	j = openJournal(t, dir, JournalOptions{Now: clock.now})
 	t.Run("opened again", check)
 }
@@ -165,9 +166,9 @@ func TestJournalDropsWhatIsTooLarge(t *testing.T) {
 			if (err != nil) != (test.dropped > 0) {
 				t.Errorf("error %v", err)
 			}
-			equal(t, "dropped", j.Stats().Dropped, test.dropped)
-			equal(t, "the other", bodies(j.Group("other")), "b:stays")
-			equal(t, "events in the group", len(j.Group(test.group)), int(1-test.dropped))
+			disktest.Equal(t, "dropped", j.Stats().Dropped, test.dropped)
+			disktest.Equal(t, "the other", bodies(j.Group("other")), "b:stays")
+			disktest.Equal(t, "events in the group", len(j.Group(test.group)), int(1-test.dropped))
 		})
 	}
 }
@@ -189,7 +190,7 @@ func TestJournalSplitsABatch(t *testing.T) {
 			t.Fatalf("event %d has id %d and body %.10s", i, e.ID, e.Body)
 		}
 	}
-	equal(t, "events", len(got), len(events))
+	disktest.Equal(t, "events", len(got), len(events))
 }
 
 func TestJournalExpires(t *testing.T) {
@@ -198,7 +199,7 @@ func TestJournalExpires(t *testing.T) {
 	large := func(name string) { // larger than a quarter of a segment: the next one begins another
 		mustAppend(t, j, oneGroup("", event("a", name+strings.Repeat("x", 250<<10)), event("a", name+strings.Repeat("x", 250<<10))))
 	}
-	writeFile(t, filepath.Join(dir, segmentName(1)+asideSuffix), []byte("something"))
+	disktest.WriteFile(t, filepath.Join(dir, segmentName(1)+asideSuffix), []byte("something"))
 	if err := os.Chtimes(filepath.Join(dir, segmentName(1)+asideSuffix), clock.now(), clock.now()); err != nil {
 		t.Fatal(err)
 	}
@@ -219,24 +220,24 @@ func TestJournalExpires(t *testing.T) {
 		if err := j.Expire(); err != nil {
 			t.Fatal(err)
 		}
-		equal(t, fmt.Sprintf("after %v more", step.forward), firsts(), step.want)
+		disktest.Equal(t, fmt.Sprintf("after %v more", step.forward), firsts(), step.want)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 0 {
 		t.Errorf("left: %v %v", entries, err)
 	}
 	large("3")
-	equal(t, "written after all have gone", firsts(), "33")
+	disktest.Equal(t, "written after all have gone", firsts(), "33")
 }
 
 // TestJournalModel holds a journal against a slice.
 func TestJournalModel(t *testing.T) {
-	clock, dir, r := newTestClock(), t.TempDir(), random(t)
+	clock, dir, r := newTestClock(), t.TempDir(), disktest.Random(t)
 	o := JournalOptions{MaxBytes: 8 << 20, MaxAge: time.Hour, Now: clock.now}
 	j := openJournal(t, dir, o)
 	var model []Event
 	kinds := []string{"request", "query", "cache"}
-	for step := range size(150, 500, 5000) {
+	for step := range disktest.Size(150, 500, 5000) {
 		clock.forward(time.Duration(r.IntN(120)) * time.Second)
 		switch r.IntN(12) {
 		case 0:
@@ -337,7 +338,7 @@ func TestJournalRows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	equal(t, "no rows yet", rowsOf("minute", "", "z"), "")
+	disktest.Equal(t, "no rows yet", rowsOf("minute", "", "z"), "")
 	if err := j.DeleteRows("minute", "z"); err != nil {
 		t.Error(err)
 	}
@@ -345,9 +346,9 @@ func TestJournalRows(t *testing.T) {
 	set("minute", map[string][]byte{"b": []byte("4"), "d": {}})
 	set("hour", map[string][]byte{"b": []byte("5")})
 	for range 2 {
-		equal(t, "all", rowsOf("minute", "", "z"), "a=1 b=4 c=3 d= ")
-		equal(t, "some", rowsOf("minute", "b", "c"), "b=4 c=3 ")
-		equal(t, "of another table", rowsOf("hour", "a", "c"), "b=5 ")
+		disktest.Equal(t, "all", rowsOf("minute", "", "z"), "a=1 b=4 c=3 d= ")
+		disktest.Equal(t, "some", rowsOf("minute", "b", "c"), "b=4 c=3 ")
+		disktest.Equal(t, "of another table", rowsOf("hour", "a", "c"), "b=5 ")
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -356,8 +357,8 @@ func TestJournalRows(t *testing.T) {
 	if err := j.DeleteRows("minute", "c"); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "what is left", rowsOf("minute", "", "z"), "c=3 d= ")
-	equal(t, "the other table", rowsOf("hour", "", "z"), "b=5 ")
+	disktest.Equal(t, "what is left", rowsOf("minute", "", "z"), "c=3 d= ")
+	disktest.Equal(t, "the other table", rowsOf("hour", "", "z"), "b=5 ")
 	many := map[string][]byte{}
 	for i := range 3000 {
 		many[fmt.Sprintf("%05d", i)] = []byte("x")
@@ -365,18 +366,18 @@ func TestJournalRows(t *testing.T) {
 	set("many", many)
 	n := 0
 	for key := range j.Rows("many", "", "~") {
-		equal(t, "key", key, fmt.Sprintf("%05d", n))
+		disktest.Equal(t, "key", key, fmt.Sprintf("%05d", n))
 		n++
 	}
-	equal(t, "many rows", n, 3000)
+	disktest.Equal(t, "many rows", n, 3000)
 	if err := j.DeleteRows("many", "02999"); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "the last of many", rowsOf("many", "", "~"), "02999=x ")
+	disktest.Equal(t, "the last of many", rowsOf("many", "", "~"), "02999=x ")
 	for name, rows := range map[string]map[string][]byte{"no key": {"": nil}, "a value too large": {"x": make([]byte, maxRowValue+1)}, "a key too long": {strings.Repeat("k", maxRowKey+1): nil}} {
 		if j.SetRows("bad", rows) == nil {
 			t.Error(name, "was stored")
 		}
 	}
-	equal(t, "dropped", j.Stats().DroppedRows, uint64(3))
+	disktest.Equal(t, "dropped", j.Stats().DroppedRows, uint64(3))
 }

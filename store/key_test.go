@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"reeve/store/disk/disktest"
 	"testing"
 	"testing/quick"
 )
@@ -46,7 +47,7 @@ func TestNumberKeys(t *testing.T) {
 			times(Time(a), Time(b))
 		}
 	}
-	config := &quick.Config{MaxCount: size(1000, 10_000, 1_000_000)}
+	config := &quick.Config{MaxCount: disktest.Size(1000, 10_000, 1_000_000)}
 	for _, property := range []any{ids, times} {
 		if err := quick.Check(property, config); err != nil {
 			t.Error(err)
@@ -78,13 +79,13 @@ func TestIndexKeepsValuesApart(t *testing.T) {
 			for id := range i + 1 {
 				want = append(want, ID(id+1))
 			}
-			equal(t, "beasts tagged "+tag, got, want)
+			disktest.Equal(t, "beasts tagged "+tag, got, want)
 		}
 		all, err := beastByBorn.Below(tx, 0, 100)
-		equal(t, "born before 0", all, []ID{1, 2, 3})
+		disktest.Equal(t, "born before 0", all, []ID{1, 2, 3})
 		two, err2 := beastByBorn.Below(tx, 0, 2)
-		equal(t, "the first two born before 0", two, []ID{1, 2})
-		equal(t, "errors", errors.Join(err, err2), error(nil))
+		disktest.Equal(t, "the first two born before 0", two, []ID{1, 2})
+		disktest.Equal(t, "errors", errors.Join(err, err2), error(nil))
 		return nil
 	})
 }

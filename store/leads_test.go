@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"slices"
 	"testing"
 
@@ -63,7 +64,7 @@ func TestWhatLeadsToUsersInScope(t *testing.T) {
 				if len(in.settled(tx).places) > 0 {
 					way = byLookUp
 				}
-				equal(t, "way", way, test.want)
+				disktest.Equal(t, "way", way, test.want)
 				all, failed := []ID{}, []ID{}
 				for l, err := range LoginLogs.All(tx) {
 					if err != nil {
@@ -81,7 +82,7 @@ func TestWhatLeadsToUsersInScope(t *testing.T) {
 						failed = append(failed, l.ID)
 					}
 				}
-				equal(t, "ids", append([]ID{}, in.IDs(tx)...), all)
+				disktest.Equal(t, "ids", append([]ID{}, in.IDs(tx)...), all)
 				only := LoginLogByResult.AnyOf(LoginFailed)
 				return errors.Join(
 					foundAll(t, tx, Query[LoginLog]{Where: []Condition{in}}, all),
@@ -106,13 +107,13 @@ func foundAll(t *testing.T, tx *Tx, q Query[LoginLog], want []ID) error {
 				got = append(got, l.ID)
 			}
 			ids, err := LoginLogs.FindIDs(tx, q)
-			equal(t, "ids alone", append([]ID{}, ids...), got)
-			equal(t, "total", total, len(want))
+			disktest.Equal(t, "ids alone", append([]ID{}, ids...), got)
+			disktest.Equal(t, "total", total, len(want))
 			expected := slices.Clone(want)
 			if q.Descending {
 				slices.Reverse(expected)
 			}
-			equal(t, "found", got, expected[:min(q.Limit, len(expected))])
+			disktest.Equal(t, "found", got, expected[:min(q.Limit, len(expected))])
 			if err != nil {
 				return err
 			}
@@ -128,10 +129,10 @@ func TestWhatLeadsToSeveral(t *testing.T) {
 	view(t, db, func(tx *Tx) error {
 		enabled := UserByRole.LeadsTo(RoleByStatus.AnyOf("1"))
 		disabled := UserByRole.LeadsTo(RoleByStatus.AnyOf("0"))
-		equal(t, "who holds a disabled role", disabled.IDs(tx), []ID{2, 6, 14})
-		equal(t, "who holds an enabled role", enabled.IDs(tx), []ID{1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14})
+		disktest.Equal(t, "who holds a disabled role", disabled.IDs(tx), []ID{2, 6, 14})
+		disktest.Equal(t, "who holds an enabled role", enabled.IDs(tx), []ID{1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14})
 		_, total, err := Users.Find(tx, Query[User]{Where: []Condition{enabled, disabled}, Limit: 10})
-		equal(t, "who holds both", total, 3)
+		disktest.Equal(t, "who holds both", total, 3)
 		return err
 	})
 }
@@ -171,7 +172,7 @@ func TestWhatLeadsAstray(t *testing.T) {
 // BenchmarkScopedLog reads a page of the login log for somebody in whose scope is
 // everybody, department by department.
 func BenchmarkScopedLog(b *testing.B) {
-	n := size(2000, 10_000, 100_000)
+	n := disktest.Size(2000, 10_000, 100_000)
 	db := signIns(b, n, n)
 	scope := &Scope{Self: 1, Depts: map[ID]bool{1: true, 2: true, 3: true, 4: true}}
 	users, _ := scope.Users()

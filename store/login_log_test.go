@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"reeve/store/disk/disktest"
 	"testing"
 )
 
@@ -50,7 +51,7 @@ func TestLoginLogIsBounded(t *testing.T) {
 				update(t, db, func(tx *Tx) error { _, err := TrimLoginLog(tx, test.before, test.keep, test.limit); return err })
 			}
 			view(t, db, func(tx *Tx) error {
-				equal(t, "rows by result", count(tx), test.want)
+				disktest.Equal(t, "rows by result", count(tx), test.want)
 				return nil
 			})
 		})

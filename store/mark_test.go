@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 
 	"go.etcd.io/bbolt"
@@ -36,9 +37,9 @@ func commitOf(t testing.TB, path string) uint64 {
 func losesMeta(t testing.TB, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, dataName)
-	b := readFile(t, path)
+	b := disktest.ReadFile(t, path)
 	clear(b[int(commitOf(t, path)%2)*os.Getpagesize()+disk.PageHead:][:disk.MetaSize])
-	writeFile(t, path, b)
+	disktest.WriteFile(t, path, b)
 }
 
 func lostIn(t testing.TB, db *DB) uint64 {
@@ -52,7 +53,7 @@ func lostIn(t testing.TB, db *DB) uint64 {
 
 func TestLostCommitsAreNoticedUntilTheyAreAcknowledged(t *testing.T) {
 	dir, options := made(t), Options{schema: zoo()}
-	equal(t, "mark of a closed database", markOf(t, dir).Commit, commitOf(t, filepath.Join(dir, dataName)))
+	disktest.Equal(t, "mark of a closed database", markOf(t, dir).Commit, commitOf(t, filepath.Join(dir, dataName)))
 	lost := uint64(0)
 	for range 2 { // the second loss is added to the first
 		losesMeta(t, dir)
@@ -63,14 +64,14 @@ func TestLostCommitsAreNoticedUntilTheyAreAcknowledged(t *testing.T) {
 		}
 		db, err := Open(dir, options)
 		noErr(t, err)
-		equal(t, "lost commits", lostIn(t, db), lost)
+		disktest.Equal(t, "lost commits", lostIn(t, db), lost)
 		for i := range 5 { // commits beyond the lost ones
 			update(t, db, createBeast(fmt.Sprint("beast ", i, lost)))
 		}
 		noErr(t, db.Close())
 		db, err = Open(dir, options)
 		noErr(t, err)
-		equal(t, "lost commits after another start", lostIn(t, db), lost)
+		disktest.Equal(t, "lost commits after another start", lostIn(t, db), lost)
 		noErr(t, db.Close())
 		if report, err := VerifyDir(dir, options); err != nil || len(report.Faults) != 1 {
 			t.Errorf("verify: %v, %v", report, err)
@@ -79,7 +80,7 @@ func TestLostCommitsAreNoticedUntilTheyAreAcknowledged(t *testing.T) {
 	db, err := Open(dir, options)
 	noErr(t, err)
 	noErr(t, db.AcknowledgeLost())
-	equal(t, "lost commits after they were acknowledged", lostIn(t, db), 0)
+	disktest.Equal(t, "lost commits after they were acknowledged", lostIn(t, db), 0)
 	noErr(t, db.AcknowledgeLost())
 	noErr(t, db.Close())
 	shut(t, open(t, dir, options))
@@ -91,16 +92,16 @@ func TestLostCommitsAreNoticedUntilTheyAreAcknowledged(t *testing.T) {
 // An older file put in the place of the newer is behind by all that it lacks.
 func TestAnOlderFileIsBehindItsMark(t *testing.T) {
 	dir, options := made(t), Options{schema: zoo()}
-	old := readFile(t, filepath.Join(dir, dataName))
+	old := disktest.ReadFile(t, filepath.Join(dir, dataName))
 	db := open(t, dir, options)
 	for i := range 10 {
 		update(t, db, createBeast(fmt.Sprint(i)))
 	}
 	shut(t, db)
-	writeFile(t, filepath.Join(dir, dataName), old)
+	disktest.WriteFile(t, filepath.Join(dir, dataName), old)
 	db, err := Open(dir, options)
 	noErr(t, err)
-	equal(t, "lost commits", lostIn(t, db), 10)
+	disktest.Equal(t, "lost commits", lostIn(t, db), 10)
 	noErr(t, db.Close())
 }
 
@@ -108,7 +109,7 @@ func TestAnOlderFileIsBehindItsMark(t *testing.T) {
 func TestTheMarkFollowsCommits(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{schema: zoo()})
-	for i := range size(300, 600, 5000) {
+	for i := range disktest.Size(300, 600, 5000) {
 		update(t, db, createBeast(fmt.Sprint(i)))
 		if i%50 == 0 {
 			if mark, commit := markOf(t, dir).Commit, commitOf(t, filepath.Join(dir, dataName)); mark > commit {
@@ -125,15 +126,15 @@ func TestTheMarkFollowsCommits(t *testing.T) {
 func TestAMarkThatCannotBeUsedIsAWarning(t *testing.T) {
 	for name, harm := range map[string]func(t *testing.T, path string){
 		"missing": func(t *testing.T, path string) { noErr(t, os.Remove(path)) },
-		"empty":   func(t *testing.T, path string) { writeFile(t, path, nil) },
+		"empty":   func(t *testing.T, path string) { disktest.WriteFile(t, path, nil) },
 		"flipped": func(t *testing.T, path string) {
-			b := readFile(t, path)
+			b := disktest.ReadFile(t, path)
 			b[len(b)/2] ^= 1
-			writeFile(t, path, b)
+			disktest.WriteFile(t, path, b)
 		},
-		"too long": func(t *testing.T, path string) { writeFile(t, path, make([]byte, 1<<20)) },
+		"too long": func(t *testing.T, path string) { disktest.WriteFile(t, path, make([]byte, 1<<20)) },
 		"of another database": func(t *testing.T, path string) {
-			writeFile(t, path, readFile(t, filepath.Join(made(t), markName)))
+			disktest.WriteFile(t, path, disktest.ReadFile(t, filepath.Join(made(t), markName)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +148,7 @@ func TestAMarkThatCannotBeUsedIsAWarning(t *testing.T) {
 				t.Errorf("warnings: %q", w)
 			}
 			shut(t, db)
-			equal(t, "warnings at the next start", open(t, dir, Options{schema: zoo()}).Warnings(), nil)
+			disktest.Equal(t, "warnings at the next start", open(t, dir, Options{schema: zoo()}).Warnings(), nil)
 		})
 	}
 }
@@ -177,10 +178,10 @@ func TestRestoreAndCompactLeaveAMarkThatFits(t *testing.T) {
 		noErr(t, err)
 		first = kept
 		mark := markOf(t, dir)
-		equal(t, "mark after a restore", mark.Commit, commitOf(t, filepath.Join(dir, dataName)))
+		disktest.Equal(t, "mark after a restore", mark.Commit, commitOf(t, filepath.Join(dir, dataName)))
 		db := open(t, dir, Options{})
-		equal(t, "instance", mark.Instance, db.instance)
-		equal(t, "warnings", db.Warnings(), nil)
+		disktest.Equal(t, "instance", mark.Instance, db.instance)
+		disktest.Equal(t, "warnings", db.Warnings(), nil)
 		shut(t, db)
 	}
 }
@@ -192,13 +193,13 @@ func TestRaisedCommitsGoOn(t *testing.T) {
 		path := filepath.Join(dir, dataName)
 		before := commitOf(t, path)
 		noErr(t, raiseCommits(path, by))
-		equal(t, "number", commitOf(t, path), before+by+by%2)
+		disktest.Equal(t, "number", commitOf(t, path), before+by+by%2)
 		file, err := bbolt.Open(path, 0o600, disk.BoltOptions(false))
 		noErr(t, err)
 		for range 3 {
 			noErr(t, file.Update(func(btx *bbolt.Tx) error { return btx.Bucket([]byte(disk.MetaBucket)).Put([]byte("x"), []byte("y")) }))
 		}
 		noErr(t, file.Close())
-		equal(t, "number after commits", commitOf(t, path), before+by+by%2+3)
+		disktest.Equal(t, "number after commits", commitOf(t, path), before+by+by%2+3)
 	}
 }

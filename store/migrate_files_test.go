@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"reeve/store/disk/disktest"
 	"slices"
 	"testing"
 )
@@ -27,8 +28,8 @@ func TestFilesInNoGroupAreFoundInAnOlderFile(t *testing.T) {
 	db = open(t, dir, Options{schema: schemaOf(&after, reeve.migrations)})
 	mustVerify(t, db)
 	view(t, db, func(tx *Tx) error {
-		equal(t, "in no group", FileByFolder.AnyOf(0).IDs(tx), []ID{1})
-		equal(t, "in a group", FileByFolder.AnyOf(1).IDs(tx), []ID{3})
+		disktest.Equal(t, "in no group", FileByFolder.AnyOf(0).IDs(tx), []ID{1})
+		disktest.Equal(t, "in a group", FileByFolder.AnyOf(1).IDs(tx), []ID{3})
 		return nil
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
@@ -106,7 +107,7 @@ func TestTheFirstSchemaIsMigrated(t *testing.T) {
 	dir := firstMade(t, n)
 	db := open(t, dir, Options{Version: "2.0"})
 	mustVerify(t, db)
-	equal(t, "meta", metaOf(t, db), fileMeta{Schema: reeve.version(), Version: "2.0"})
+	disktest.Equal(t, "meta", metaOf(t, db), fileMeta{Schema: reeve.version(), Version: "2.0"})
 	view(t, db, func(tx *Tx) error {
 		for name, test := range map[string]struct {
 			q     Query[User]
@@ -130,21 +131,21 @@ func TestTheFirstSchemaIsMigrated(t *testing.T) {
 				t.Errorf("%s: %d found, %v", name, len(page), err)
 				continue
 			}
-			equal(t, name, []int{int(page[0].ID), total}, []int{int(test.first), test.total})
+			disktest.Equal(t, name, []int{int(page[0].ID), total}, []int{int(test.first), test.total})
 		}
 		roles, total, err := Roles.Find(tx, Query[Role]{Search: "paper", Order: RoleBySort.Order(), Limit: 9})
-		equal(t, "roles", []int{len(roles), total}, []int{1, 1})
+		disktest.Equal(t, "roles", []int{len(roles), total}, []int{1, 1})
 		apps, appTotal, err2 := AppUsers.Find(tx, Query[AppUser]{Search: "app", Where: []Condition{AppUserByStatus.AnyOf("1")}, Limit: 9})
-		equal(t, "app users", []int{len(apps), appTotal}, []int{1, 1})
+		disktest.Equal(t, "app users", []int{len(apps), appTotal}, []int{1, 1})
 		h, err3 := HashOf(tx, Account{ID: n})
 		if err3 == nil {
-			equal(t, "hash", h.Hash, fmt.Sprint("hash ", n))
+			disktest.Equal(t, "hash", h.Hash, fmt.Sprint("hash ", n))
 		}
 		logs, err4 := LoginLogs.Count(tx)
-		equal(t, "login logs", logs, 0)
+		disktest.Equal(t, "login logs", logs, 0)
 		unused, err5 := SessionByUse.Below(tx, 4, 100)
 		appUnused, err6 := AppSessionByUse.Below(tx, 4, 100)
-		equal(t, "sessions long unused", [][]ID{unused, appUnused}, [][]ID{{1, 2}, {n + 1}})
+		disktest.Equal(t, "sessions long unused", [][]ID{unused, appUnused}, [][]ID{{1, 2}, {n + 1}})
 		return errors.Join(err, err2, err3, err4, err5, err6)
 	})
 	update(t, db, func(tx *Tx) error { // it goes on like any other
@@ -157,17 +158,17 @@ func TestTheFirstSchemaIsMigrated(t *testing.T) {
 	}
 	shutVerified(t, db)
 	db = open(t, dir, Options{Version: "2.0"})
-	equal(t, "warnings at the next start", len(db.Warnings()), 0)
-	equal(t, "users", len(allOf(t, db, Users)), n-1)
+	disktest.Equal(t, "warnings at the next start", len(db.Warnings()), 0)
+	disktest.Equal(t, "users", len(allOf(t, db, Users)), n-1)
 }
 
 // What was kept before the migration is the old file, which the old program opens.
 func TestTheFirstSchemaIsKept(t *testing.T) {
 	dir, kept := firstMade(t, 4), t.TempDir()
 	shut(t, open(t, dir, Options{Version: "2.0"}))
-	writeFile(t, kept+"/"+dataName, readFile(t, dir+"/"+dataName+".schema-1"))
+	disktest.WriteFile(t, kept+"/"+dataName, disktest.ReadFile(t, dir+"/"+dataName+".schema-1"))
 	db := open(t, kept, Options{schema: firstSchema(), Version: "1.0"})
-	equal(t, "users", len(allOf(t, db, firstUsers)), 3)
+	disktest.Equal(t, "users", len(allOf(t, db, firstUsers)), 3)
 	if _, err := VerifyDir(dir, Options{schema: firstSchema(), Version: "1.0"}); err == nil {
 		t.Error("the old program verifies the new file")
 	}
@@ -177,13 +178,13 @@ func TestTheFirstSchemaIsKept(t *testing.T) {
 // the error names the record and says what can be done.
 func TestDamagedFirstSchemaIsNotMigrated(t *testing.T) {
 	dir := firstMade(t, 4)
-	whole := readFile(t, dir+"/"+dataName)
+	whole := disktest.ReadFile(t, dir+"/"+dataName)
 	for text, where := range map[string]string{
 		"Nick 1": "user 2", "Files paper": "role 2", "hash 4": "password_hash 4", `"username":"app"`: "app_user 1", `"user_agent":"agent"`: "session 1",
 	} {
 		harmed := slices.Clone(whole)
 		harmed[bytes.Index(whole, []byte(text))+1] ^= 1
-		writeFile(t, dir+"/"+dataName, harmed)
+		disktest.WriteFile(t, dir+"/"+dataName, harmed)
 		_, err := Open(dir, Options{Version: "2.0"})
 		oneLine(t, err)
 		if d := (*disk.Damaged)(nil); !errors.As(err, &d) {
@@ -197,10 +198,10 @@ func TestDamagedFirstSchemaIsNotMigrated(t *testing.T) {
 		if strings.Contains(err.Error(), "reeve verify") {
 			t.Errorf("it sends people to what only knows a migrated file: %v", err)
 		}
-		if !bytes.Equal(readFile(t, dir+"/"+dataName), harmed) {
+		if !bytes.Equal(disktest.ReadFile(t, dir+"/"+dataName), harmed) {
 			t.Error("the file is not as it was")
 		}
 	}
-	writeFile(t, dir+"/"+dataName, whole)
-	equal(t, "users", len(allOf(t, open(t, dir, Options{Version: "2.0"}), Users)), 3)
+	disktest.WriteFile(t, dir+"/"+dataName, whole)
+	disktest.Equal(t, "users", len(allOf(t, open(t, dir, Options{Version: "2.0"}), Users)), 3)
 }

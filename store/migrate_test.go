@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
@@ -58,21 +59,21 @@ func TestMigrations(t *testing.T) {
 		t.Run(fmt.Sprint(n, " at once"), func(t *testing.T) {
 			dir := madeOlder(t)
 			db := open(t, dir, Options{schema: newer(all[:n]...), Version: "2.0"})
-			equal(t, "names", namesOf(t, db), append([]string{"Leo"}, all[:n]...))
-			equal(t, "chips", allOf(t, db, chips)[0].BeastID, ID(2))
-			equal(t, "meta", metaOf(t, db), fileMeta{Schema: 1 + n, Version: "2.0"})
-			equal(t, "warnings", len(db.Warnings()), 1)
+			disktest.Equal(t, "names", namesOf(t, db), append([]string{"Leo"}, all[:n]...))
+			disktest.Equal(t, "chips", allOf(t, db, chips)[0].BeastID, ID(2))
+			disktest.Equal(t, "meta", metaOf(t, db), fileMeta{Schema: 1 + n, Version: "2.0"})
+			disktest.Equal(t, "warnings", len(db.Warnings()), 1)
 			shut(t, db)
 			again := open(t, dir, Options{schema: newer(all[:n]...), Version: "2.1"})
-			equal(t, "names after another start", namesOf(t, again), append([]string{"Leo"}, all[:n]...))
-			equal(t, "warnings at another start", again.Warnings(), nil)
+			disktest.Equal(t, "names after another start", namesOf(t, again), append([]string{"Leo"}, all[:n]...))
+			disktest.Equal(t, "warnings at another start", again.Warnings(), nil)
 		})
 	}
 	t.Run("one after the other", func(t *testing.T) {
 		dir := madeOlder(t)
 		for n := 1; n <= len(all); n++ {
 			db := open(t, dir, Options{schema: newer(all[:n]...), Version: "2.0"})
-			equal(t, "names", namesOf(t, db), append([]string{"Leo"}, all[:n]...))
+			disktest.Equal(t, "names", namesOf(t, db), append([]string{"Leo"}, all[:n]...))
 			shut(t, db)
 		}
 		for n := 1; n <= len(all); n++ {
@@ -83,8 +84,8 @@ func TestMigrations(t *testing.T) {
 	})
 	t.Run("a new database needs none", func(t *testing.T) {
 		db := open(t, t.TempDir(), Options{schema: newer(all...), Version: "2.0"})
-		equal(t, "names", namesOf(t, db), []string{})
-		equal(t, "meta", metaOf(t, db), fileMeta{Schema: 4, Version: "2.0"})
+		disktest.Equal(t, "names", namesOf(t, db), []string{})
+		disktest.Equal(t, "meta", metaOf(t, db), fileMeta{Schema: 4, Version: "2.0"})
 	})
 }
 
@@ -97,11 +98,11 @@ func TestCopyBeforeMigrationOpensAsBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "mode", info.Mode().String(), "-rw-------")
-	writeFile(t, filepath.Join(kept, dataName), readFile(t, path))
+	disktest.Equal(t, "mode", info.Mode().String(), "-rw-------")
+	disktest.WriteFile(t, filepath.Join(kept, dataName), disktest.ReadFile(t, path))
 	db := open(t, kept, Options{schema: older(), Version: "1.0"})
-	equal(t, "names", namesOf(t, db), []string{"Leo"})
-	equal(t, "meta", metaOf(t, db), fileMeta{Schema: 1, Version: "1.0"})
+	disktest.Equal(t, "names", namesOf(t, db), []string{"Leo"})
+	disktest.Equal(t, "meta", metaOf(t, db), fileMeta{Schema: 1, Version: "1.0"})
 }
 
 func TestFailingMigrationKeepsTheOnesBefore(t *testing.T) {
@@ -115,7 +116,7 @@ func TestFailingMigrationKeepsTheOnesBefore(t *testing.T) {
 	}
 	shut(t, open(t, dir, Options{schema: newer("first"), Version: "2.0"})) // it has exactly the first's number
 	db := open(t, dir, Options{schema: newer("first", "second", "third"), Version: "2.1"})
-	equal(t, "names", namesOf(t, db), []string{"Leo", "first", "second", "third"})
+	disktest.Equal(t, "names", namesOf(t, db), []string{"Leo", "first", "second", "third"})
 	for _, n := range []int{1, 2} {
 		if _, err := os.Stat(filepath.Join(dir, fmt.Sprintf("data.db.schema-%d", n))); err != nil {
 			t.Error(err)
@@ -126,7 +127,7 @@ func TestFailingMigrationKeepsTheOnesBefore(t *testing.T) {
 func TestOlderProgramRefusesNewerFile(t *testing.T) {
 	dir := madeOlder(t)
 	shut(t, open(t, dir, Options{schema: newer("first", "second"), Version: "2.0"}))
-	before := snapshot(t, dir)
+	before := disktest.Snapshot(t, dir)
 	for name, try := range map[string]func() error{
 		"open":   func() error { _, err := Open(dir, Options{schema: newer("first"), Version: "1.5"}); return err },
 		"verify": func() error { _, err := VerifyDir(dir, Options{schema: newer("first"), Version: "1.5"}); return err },
@@ -139,7 +140,7 @@ func TestOlderProgramRefusesNewerFile(t *testing.T) {
 			}
 		}
 	}
-	sameFiles(t, snapshot(t, dir), before)
+	sameFiles(t, disktest.Snapshot(t, dir), before)
 }
 
 // The command that the refusal names takes the data back to before the migration,
@@ -165,7 +166,7 @@ func TestADowngradeNamesTheCommandThatWorks(t *testing.T) {
 	words, err := exec.Command("sh", "-c", "printf '%s\n' "+command).Output() // as a shell takes it
 	noErr(t, err)
 	args := strings.Split(strings.TrimSpace(string(words)), "\n")
-	equal(t, "arguments", args, []string{dir, filepath.Join(dir, fmt.Sprint("data.db.schema-", old.version()))})
+	disktest.Equal(t, "arguments", args, []string{dir, filepath.Join(dir, fmt.Sprint("data.db.schema-", old.version()))})
 	done, err := Restore(args[0], args[1], nil, before)
 	kept := done.Kept
 	noErr(t, err)
@@ -188,13 +189,13 @@ func TestADowngradeNamesTheCommandThatWorks(t *testing.T) {
 
 func TestVerifyOfAnOlderFileAsksForAStart(t *testing.T) {
 	dir := madeOlder(t)
-	before := snapshot(t, dir)
+	before := disktest.Snapshot(t, dir)
 	_, err := VerifyDir(dir, Options{schema: newer("first"), Version: "2.0"})
 	oneLine(t, err)
 	if err == nil || !strings.Contains(err.Error(), "start the server once") {
 		t.Errorf("got %v", err)
 	}
-	sameFiles(t, snapshot(t, dir), before)
+	sameFiles(t, disktest.Snapshot(t, dir), before)
 }
 
 func TestRestoreMigratesAnOlderBackup(t *testing.T) {
@@ -211,19 +212,19 @@ func TestRestoreMigratesAnOlderBackup(t *testing.T) {
 		t.Fatalf("restore: %q, %v", done.Kept, err)
 	}
 	restored := open(t, dir, options)
-	equal(t, "names", namesOf(t, restored), []string{"Leo", "first", "second"})
-	equal(t, "chips", len(allOf(t, restored, chips)), 1)
-	equal(t, "meta", metaOf(t, restored), fileMeta{Schema: 3, Version: "2.0"})
-	equal(t, "the backup itself", db.instance, restored.instance)
+	disktest.Equal(t, "names", namesOf(t, restored), []string{"Leo", "first", "second"})
+	disktest.Equal(t, "chips", len(allOf(t, restored, chips)), 1)
+	disktest.Equal(t, "meta", metaOf(t, restored), fileMeta{Schema: 3, Version: "2.0"})
+	disktest.Equal(t, "the backup itself", db.instance, restored.instance)
 }
 
 func TestRestoreRefusesABackupThatCannotBeMigrated(t *testing.T) {
 	dir, backup := made(t), filepath.Join(madeOlder(t), dataName)
-	before := snapshot(t, dir)
+	before := disktest.Snapshot(t, dir)
 	_, err := Restore(dir, backup, nil, Options{schema: newer("first", "broken second")})
 	oneLine(t, err)
 	if err == nil || !strings.Contains(err.Error(), "broken second") {
 		t.Errorf("got %v", err)
 	}
-	sameFiles(t, snapshot(t, dir), before)
+	sameFiles(t, disktest.Snapshot(t, dir), before)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func millionth(i int, r *rand.Rand) *User {
 // million builds a database of a million users and closes it.
 func million(t *testing.T, dir string) {
 	t.Helper()
-	clock, r := clockAt(frozen()), random(t)
+	clock, r := clockAt(frozen()), disktest.Random(t)
 	db, err := Open(dir, Options{clock: func() Time { return Time(clock.Add(1)) }})
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +276,7 @@ func TestMillionUsers(t *testing.T) {
 		n := find("search "+part+", page 1", 51, Query[User]{Search: part})
 		if missing == nil {
 			rows, count, page := sqliteSearch(t, db, dir, part)
-			equal(t, "what both find of "+part, n, rows)
+			disktest.Equal(t, "what both find of "+part, n, rows)
 			log("sqlite3 FTS5 trigram "+part+", count and page", count+page)
 			if took > 2*(count+page) {
 				t.Errorf("search %s took %v, sqlite3 %v", part, took, count+page)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -19,16 +20,16 @@ func byID[T any](m map[ID]T) []T {
 // sameAsModel compares every record, count, lookup and list with the model.
 func sameAsModel(t *testing.T, db *DB, m *model) {
 	t.Helper()
-	equal(t, "cages", allOf(t, db, cages), byID(m.cages))
-	equal(t, "keepers", allOf(t, db, keepers), byID(m.keepers))
-	equal(t, "beasts", allOf(t, db, beasts), byID(m.beasts))
-	equal(t, "chips", allOf(t, db, chips), byID(m.chips))
+	disktest.Equal(t, "cages", allOf(t, db, cages), byID(m.cages))
+	disktest.Equal(t, "keepers", allOf(t, db, keepers), byID(m.keepers))
+	disktest.Equal(t, "beasts", allOf(t, db, beasts), byID(m.beasts))
+	disktest.Equal(t, "chips", allOf(t, db, chips), byID(m.chips))
 	view(t, db, func(tx *Tx) error {
 		names := []string{}
 		for _, b := range byID(m.beasts) {
 			names = append(names, b.Name)
 		}
-		equal(t, "census", *census.Get(tx), names)
+		disktest.Equal(t, "census", *census.Get(tx), names)
 		for _, name := range modelNames {
 			sameUnique(t, tx, m, name)
 		}
@@ -62,11 +63,11 @@ func sameUnique(t *testing.T, tx *Tx, m *model, name string) {
 	got, err := beastByName.Get(tx, Fold(name))
 	switch {
 	case errs.Is(err, errs.NotFound):
-		equal(t, "no beast called "+name, 0, len(want))
+		disktest.Equal(t, "no beast called "+name, 0, len(want))
 	case err != nil:
 		t.Error(err)
 	default:
-		equal(t, "the beast called "+name, []beast{*got}, want)
+		disktest.Equal(t, "the beast called "+name, []beast{*got}, want)
 	}
 }
 
@@ -85,7 +86,7 @@ func sameMany[K Key](t *testing.T, tx *Tx, m *model, what string, x *Many[beast,
 		}
 		got = append(got, *b)
 	}
-	equal(t, what, got, want)
+	disktest.Equal(t, what, got, want)
 	n, err := x.Count(tx, value)
 	if err != nil || n != len(want) {
 		t.Errorf("count of %s: %d, %v, want %d", what, n, err, len(want))

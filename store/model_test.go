@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -183,7 +184,7 @@ func step(tx *Tx, m *model, r *rand.Rand) (what string, want *refusal, err error
 	fresh := b
 	if want = missing; there {
 		if want = m.refuses(id, b); want == nil {
-			if shown(b) != shown(old) && !touch {
+			if disktest.Shown(b) != disktest.Shown(old) && !touch {
 				b.UpdatedAt = max(now, old.UpdatedAt+1)
 			}
 			m.beasts[id] = b
@@ -194,8 +195,8 @@ func step(tx *Tx, m *model, r *rand.Rand) (what string, want *refusal, err error
 		do = beasts.Touch
 	}
 	got, err := do(tx, id, func(b *beast) error { *b = fresh; return nil })
-	if err == nil && shown(*got) != shown(b) {
-		err = fmt.Errorf("the edit returned %s, want %s", shown(*got), shown(b))
+	if err == nil && disktest.Shown(*got) != disktest.Shown(b) {
+		err = fmt.Errorf("the edit returned %s, want %s", disktest.Shown(*got), disktest.Shown(b))
 	}
 	return fmt.Sprint("edit beast ", id), want, err
 }
@@ -203,13 +204,13 @@ func step(tx *Tx, m *model, r *rand.Rand) (what string, want *refusal, err error
 // TestRandomWalk does random operations to the store and to the model, several
 // to a transaction, and some transactions fail in the end.
 func TestRandomWalk(t *testing.T) {
-	r, dir, clock := random(t), t.TempDir(), clockAt(1000)
+	r, dir, clock := disktest.Random(t), t.TempDir(), clockAt(1000)
 	options := Options{schema: zoo(), clock: clock.now}
 	m := &model{map[ID]cage{}, map[ID]keeper{}, map[ID]beast{}, map[ID]chip{}, map[string]ID{}}
 	db := open(t, dir, options)
 	refused, stored, compared := 0, 0, 0
 	give := errors.New("given up")
-	for round := range size(400, 2000, 20_000) {
+	for round := range disktest.Size(400, 2000, 20_000) {
 		if r.IntN(3) == 0 {
 			clock.Add(int64(r.IntN(3) - 1)) // a clock that is put back now and then
 		}

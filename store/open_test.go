@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
@@ -16,24 +17,24 @@ import (
 func TestOpenMakesTheDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	db := open(t, dir, Options{schema: zoo()})
-	equal(t, "warnings", db.Warnings(), nil)
+	disktest.Equal(t, "warnings", db.Warnings(), nil)
 	modes := map[string]string{}
-	for name, content := range snapshot(t, dir) {
+	for name, content := range disktest.Snapshot(t, dir) {
 		modes[name], _, _ = strings.Cut(content, " ")
 	}
-	equal(t, "modes", modes, map[string]string{dataName: "-rw-------", markerName: "-rw-------", keyName: "-rw-------", lockName: "-rw-------"})
+	disktest.Equal(t, "modes", modes, map[string]string{dataName: "-rw-------", markerName: "-rw-------", keyName: "-rw-------", lockName: "-rw-------"})
 	for _, d := range []string{dir, filepath.Dir(dir)} {
 		info, err := os.Stat(d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, "mode of the directory", info.Mode().String(), "drwx------")
+		disktest.Equal(t, "mode of the directory", info.Mode().String(), "drwx------")
 	}
 	view(t, db, func(tx *Tx) error {
-		equal(t, "marker", string(readFile(t, filepath.Join(dir, markerName))), tx.Instance()+"\n")
+		disktest.Equal(t, "marker", string(disktest.ReadFile(t, filepath.Join(dir, markerName))), tx.Instance()+"\n")
 		install, err := Installs.Get(tx, 1)
 		if err == nil {
-			equal(t, "install", []any{install.Name, len(install.PasswordKey)}, []any{tx.Instance(), 48})
+			disktest.Equal(t, "install", []any{install.Name, len(install.PasswordKey)}, []any{tx.Instance(), 48})
 		}
 		return err
 	})
@@ -58,7 +59,7 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 	put := func(name, content string) func(*testing.T, string) {
-		return func(t *testing.T, dir string) { writeFile(t, filepath.Join(dir, name), []byte(content)) }
+		return func(t *testing.T, dir string) { disktest.WriteFile(t, filepath.Join(dir, name), []byte(content)) }
 	}
 	for name, test := range map[string]struct {
 		harm func(*testing.T, string)
@@ -72,8 +73,8 @@ func TestOpenRefuses(t *testing.T) {
 		}, []string{"data.db is empty"}},
 		"what is no database": {put(dataName, strings.Repeat("no database ", 1000)), []string{"data.db is damaged", "not a database"}},
 		"a database cut off after its first pages": {func(t *testing.T, dir string) {
-			whole := readFile(t, filepath.Join(dir, dataName))
-			writeFile(t, filepath.Join(dir, dataName), whole[:2*os.Getpagesize()])
+			whole := disktest.ReadFile(t, filepath.Join(dir, dataName))
+			disktest.WriteFile(t, filepath.Join(dir, dataName), whole[:2*os.Getpagesize()])
 		}, []string{"data.db is damaged"}},
 		"a database without a bucket": {func(t *testing.T, dir string) {
 			bolt(t, dir, func(btx *bbolt.Tx) error { return btx.DeleteBucket([]byte("keeper")) })
@@ -93,7 +94,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := made(t)
 			test.harm(t, dir)
-			before := snapshot(t, dir)
+			before := disktest.Snapshot(t, dir)
 			for range 2 { // the lock is free again after the first
 				db, err := Open(dir, Options{schema: zoo()})
 				if err == nil {
@@ -107,7 +108,7 @@ func TestOpenRefuses(t *testing.T) {
 					}
 				}
 			}
-			sameFiles(t, snapshot(t, dir), before)
+			sameFiles(t, disktest.Snapshot(t, dir), before)
 		})
 	}
 }
@@ -121,20 +122,20 @@ func TestOpenAfterCrash(t *testing.T) {
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			writeFile(t, filepath.Join(dir, dataName+".new"), []byte(strings.Repeat("half", 5000)))
-			writeFile(t, filepath.Join(dir, keyName+".new"), []byte("half"))
+			disktest.WriteFile(t, filepath.Join(dir, dataName+".new"), []byte(strings.Repeat("half", 5000)))
+			disktest.WriteFile(t, filepath.Join(dir, keyName+".new"), []byte("half"))
 		},
 		"the marker was not written": func(t *testing.T, dir string) {
 			if err := os.Remove(filepath.Join(dir, markerName)); err != nil {
 				t.Fatal(err)
 			}
-			writeFile(t, filepath.Join(dir, markerName+".new"), nil)
+			disktest.WriteFile(t, filepath.Join(dir, markerName+".new"), nil)
 		},
 		"other files lie about": func(t *testing.T, dir string) {
 			for _, other := range []string{dataName + ".new", "restore.tmp", "backup-1.tmp", "backup-1.tmp.new", dataName + ".schema-1.new"} {
-				writeFile(t, filepath.Join(dir, other), []byte("half"))
+				disktest.WriteFile(t, filepath.Join(dir, other), []byte("half"))
 			}
-			writeFile(t, filepath.Join(dir, lockName), []byte("1\n"))
+			disktest.WriteFile(t, filepath.Join(dir, lockName), []byte("1\n"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -146,10 +147,10 @@ func TestOpenAfterCrash(t *testing.T) {
 				want = []string{}
 			}
 			db := open(t, dir, Options{schema: zoo()})
-			equal(t, "names", namesOf(t, db), want)
-			equal(t, "warnings", db.Warnings(), nil)
-			equal(t, "files", slices.Sorted(maps.Keys(snapshot(t, dir))), []string{dataName, markerName, lockName, keyName})
-			equal(t, "marker", string(readFile(t, filepath.Join(dir, markerName))), db.instance+"\n")
+			disktest.Equal(t, "names", namesOf(t, db), want)
+			disktest.Equal(t, "warnings", db.Warnings(), nil)
+			disktest.Equal(t, "files", slices.Sorted(maps.Keys(disktest.Snapshot(t, dir))), []string{dataName, markerName, lockName, keyName})
+			disktest.Equal(t, "marker", string(disktest.ReadFile(t, filepath.Join(dir, markerName))), db.instance+"\n")
 		})
 	}
 }
@@ -185,28 +186,28 @@ func TestSeedAndUpgrade(t *testing.T) {
 		}
 	}
 	shut(t, open(t, dir, options(nil, nil)))
-	equal(t, "calls until the end of the first start", calls, []string{"seed", "seed"})
+	disktest.Equal(t, "calls until the end of the first start", calls, []string{"seed", "seed"})
 	shut(t, open(t, dir, options(nil, nil)))
-	equal(t, "calls until the end of the second start", calls, []string{"seed", "seed", "upgrade"})
+	disktest.Equal(t, "calls until the end of the second start", calls, []string{"seed", "seed", "upgrade"})
 	_, err = Open(dir, options(nil, stop))
 	if !errors.Is(err, stop) {
 		t.Errorf("a failing upgrade: %v", err)
 	}
 	oneLine(t, err)
-	equal(t, "names", namesOf(t, open(t, dir, Options{schema: zoo()})), []string{"seeded", "upgraded"})
+	disktest.Equal(t, "names", namesOf(t, open(t, dir, Options{schema: zoo()})), []string{"seeded", "upgraded"})
 }
 
 func TestLostSecretKeyIsMadeAnew(t *testing.T) {
 	dir := made(t)
 	path := filepath.Join(dir, keyName)
-	old := readFile(t, path)
+	old := disktest.ReadFile(t, path)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	db := open(t, dir, Options{schema: zoo()})
-	equal(t, "warnings", db.Warnings(), []string{path + " was missing and is replaced by a new key: 0 secret values must be entered again"})
-	if fresh := readFile(t, path); len(fresh) != 65 || string(fresh) == string(old) {
+	disktest.Equal(t, "warnings", db.Warnings(), []string{path + " was missing and is replaced by a new key: 0 secret values must be entered again"})
+	if fresh := disktest.ReadFile(t, path); len(fresh) != 65 || string(fresh) == string(old) {
 		t.Errorf("the new key is %q", fresh)
 	}
-	equal(t, "names", namesOf(t, db), []string{"Leo"})
+	disktest.Equal(t, "names", namesOf(t, db), []string{"Leo"})
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"reeve/store/disk/disktest"
 	"reflect"
 	"slices"
 	"testing"
@@ -21,7 +22,7 @@ type ordered interface {
 // A sort decodes only the members that an index declares. Random records show an index
 // that reads another one.
 func TestEveryIndexDeclaresTheMembersItReads(t *testing.T) {
-	r := random(t)
+	r := disktest.Random(t)
 	for _, table := range slices.Concat(reeve.tables, zoo().tables, []table{items, pairs}) {
 		table.(ordered).samplesHaveTheirKeys(t, r)
 	}
@@ -117,7 +118,7 @@ func (c *Collection[T]) recordsHaveTheirKeys(t *testing.T, tx *Tx) (compared int
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, x.bucket, got, want[0])
+			disktest.Equal(t, x.bucket, got, want[0])
 			compared++
 		}
 	}
@@ -152,7 +153,7 @@ func TestAnOrderByTwoFields(t *testing.T) {
 		q := Query[pair]{Where: few, Order: pairByBoth.Order(), Limit: 1000}
 		page, _, err := pairs.Find(tx, q)
 		if err != nil || len(page) != 5 || !slices.IsSortedFunc(page, func(a, b *pair) int { return cmp.Or(cmp.Compare(a.Major, b.Major), cmp.Compare(a.Minor, b.Minor)) }) {
-			t.Errorf("%d records, %v: %s", len(page), err, shown(page))
+			t.Errorf("%d records, %v: %s", len(page), err, disktest.Shown(page))
 		}
 		return nil
 	})
@@ -164,17 +165,17 @@ func TestMemberOfAnObject(t *testing.T) {
 		"id": `7`, "text": `"a \"quoted\" \\"`, "list": `[1,{"text":"no"},[]]`, "nested": `{"text":"no","x":[]}`, "last": `null`,
 		"x": "", "no": "", "": "", "a": "",
 	} {
-		equal(t, name, string(member([]byte(object), name)), want)
+		disktest.Equal(t, name, string(member([]byte(object), name)), want)
 	}
 	for end := range len(object) { // whatever is cut off, it comes back
 		member([]byte(object[:end]), "last")
 	}
-	equal(t, "of nothing", member(nil, "x"), nil)
-	equal(t, "of no members", member([]byte(`{}`), "x"), nil)
+	disktest.Equal(t, "of nothing", member(nil, "x"), nil)
+	disktest.Equal(t, "of no members", member([]byte(`{}`), "x"), nil)
 }
 
 func TestFixedTimeIsWhatTheParserSays(t *testing.T) {
-	r := random(t)
+	r := disktest.Random(t)
 	for range 20_000 {
 		moment := Time(r.Int64N(int64(250_000_000_000_000_000)) - 60_000_000_000_000_000)
 		text, err := moment.MarshalJSON()
@@ -196,7 +197,7 @@ func TestFixedTimeIsWhatTheParserSays(t *testing.T) {
 }
 
 func TestIDSet(t *testing.T) {
-	r := random(t)
+	r := disktest.Random(t)
 	set, want := newIDSet(), map[ID]bool{}
 	for range 5000 {
 		id := ID(r.IntN(20_000))
@@ -214,8 +215,8 @@ func TestIDSet(t *testing.T) {
 		sorted = append(sorted, id)
 	}
 	slices.Sort(sorted)
-	equal(t, "ascending", slices.Collect(set.walk(false)), sorted)
+	disktest.Equal(t, "ascending", slices.Collect(set.walk(false)), sorted)
 	slices.Reverse(sorted)
-	equal(t, "descending", slices.Collect(set.walk(true)), sorted)
-	equal(t, "number", set.n, len(want))
+	disktest.Equal(t, "descending", slices.Collect(set.walk(true)), sorted)
+	disktest.Equal(t, "number", set.n, len(want))
 }

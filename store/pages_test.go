@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
@@ -56,7 +57,7 @@ func TestCheckPagesFinds(t *testing.T) {
 	if len(pages["branch"]) == 0 || len(pages["leaf"]) < 5 {
 		t.Fatalf("the pages are not what the test needs: %v", pages)
 	}
-	clean := readFile(t, filepath.Join(dir, dataName))
+	clean := disktest.ReadFile(t, filepath.Join(dir, dataName))
 	size := uint64(os.Getpagesize())
 	le := binary.LittleEndian
 	branch, leaf := pages["branch"][0], uint64(0)
@@ -98,7 +99,7 @@ func TestCheckPagesFinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := slices.Clone(clean)
 			test.harm(b)
-			writeFile(t, filepath.Join(dir, dataName), b)
+			disktest.WriteFile(t, filepath.Join(dir, dataName), b)
 			for _, repair := range []bool{false, true} {
 				_, err := disk.CheckPages(filepath.Join(dir, dataName), repair)
 				var d *disk.Damaged
@@ -117,7 +118,7 @@ func TestCheckPagesFinds(t *testing.T) {
 			if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], test.want) {
 				t.Errorf("verify: %v, %v", report, err)
 			}
-			if string(readFile(t, filepath.Join(dir, dataName))) != string(b) {
+			if string(disktest.ReadFile(t, filepath.Join(dir, dataName))) != string(b) {
 				t.Error("looking at it has changed the file")
 			}
 		})
@@ -127,18 +128,18 @@ func TestCheckPagesFinds(t *testing.T) {
 func TestFlippedBitInAMetaPageIsPutRight(t *testing.T) {
 	dir, _ := bigZoo(t)
 	path := filepath.Join(dir, dataName)
-	clean := readFile(t, path)
+	clean := disktest.ReadFile(t, path)
 	for page := range 2 {
-		for bit := 0; bit < disk.MetaSize*8; bit += size(5, 1, 1) {
+		for bit := 0; bit < disk.MetaSize*8; bit += disktest.Size(5, 1, 1) {
 			b := slices.Clone(clean)
 			b[page*os.Getpagesize()+disk.PageHead+bit/8] ^= 1 << (bit % 8)
-			writeFile(t, path, b)
+			disktest.WriteFile(t, path, b)
 			warnings, err := disk.CheckPages(path, false)
-			if err != nil || len(warnings) != 1 || string(readFile(t, path)) != string(b) {
+			if err != nil || len(warnings) != 1 || string(disktest.ReadFile(t, path)) != string(b) {
 				t.Fatalf("bit %d of meta page %d, only looked at: %q, %v", bit, page, warnings, err)
 			}
 			warnings, err = disk.CheckPages(path, true)
-			if err != nil || len(warnings) != 1 || string(readFile(t, path)) != string(clean) {
+			if err != nil || len(warnings) != 1 || string(disktest.ReadFile(t, path)) != string(clean) {
 				t.Fatalf("bit %d of meta page %d: %q, %v", bit, page, warnings, err)
 			}
 		}
@@ -152,13 +153,13 @@ func TestFlippedBitInAMetaPageIsPutRight(t *testing.T) {
 func TestLostMetaPage(t *testing.T) {
 	dir, _ := bigZoo(t)
 	path := filepath.Join(dir, dataName)
-	clean, mark := readFile(t, path), readFile(t, filepath.Join(dir, markName))
+	clean, mark := disktest.ReadFile(t, path), disktest.ReadFile(t, filepath.Join(dir, markName))
 	lostWith := map[int]uint64{} // commits, by the beasts that are left
 	for page := range 2 {
 		b := slices.Clone(clean)
 		clear(b[page*os.Getpagesize()+disk.PageHead:][:disk.MetaSize])
-		writeFile(t, path, b)
-		writeFile(t, filepath.Join(dir, markName), mark)
+		disktest.WriteFile(t, path, b)
+		disktest.WriteFile(t, filepath.Join(dir, markName), mark)
 		report, err := VerifyDir(dir, Options{schema: zoo()})
 		if err != nil || !strings.Contains(report.Faults[0], "cannot be read") {
 			t.Errorf("verify without meta page %d: %v, %v", page, report, err)
@@ -170,10 +171,10 @@ func TestLostMetaPage(t *testing.T) {
 			t.Errorf("warnings without meta page %d: %q", page, w)
 		}
 		lost, _ := db.LostCommits()
-		equal(t, "warnings and faults", []int{len(w), len(report.Faults)}, []int{1 + int(lost), 1 + int(lost)})
+		disktest.Equal(t, "warnings and faults", []int{len(w), len(report.Faults)}, []int{1 + int(lost), 1 + int(lost)})
 		lostWith[len(allOf(t, db, beasts))] = lost
 		mustVerify(t, db)
 		shut(t, db)
 	}
-	equal(t, "commits lost with one and with the other", lostWith, map[int]uint64{61: 0, 60: 1})
+	disktest.Equal(t, "commits lost with one and with the other", lostWith, map[int]uint64{61: 0, 60: 1})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -35,16 +36,16 @@ func TestDeletedPermissionLeavesTheRoles(t *testing.T) {
 		if err := Permissions.Delete(tx, 4); err != nil {
 			return err
 		}
-		equal(t, "held in the commit", actor.Keys(tx), []string{"a.page", "a.page.act"})
+		disktest.Equal(t, "held in the commit", actor.Keys(tx), []string{"a.page", "a.page.act"})
 		return nil
 	})
 	want := before
 	want.RuleIDs = []ID{2, 3}
-	equal(t, "the role", allOf(t, db, Roles)[1], want)
+	disktest.Equal(t, "the role", allOf(t, db, Roles)[1], want)
 	view(t, db, func(tx *Tx) error {
 		n, err := RoleByRule.Count(tx, 4)
-		equal(t, "roles with the deleted permission", n, 0)
-		equal(t, "held", actor.Keys(tx), []string{"a.page", "a.page.act"})
+		disktest.Equal(t, "roles with the deleted permission", n, 0)
+		disktest.Equal(t, "held", actor.Keys(tx), []string{"a.page", "a.page.act"})
 		return err
 	})
 }
@@ -81,7 +82,7 @@ func TestPermissionRules(t *testing.T) {
 				}
 				return
 			}
-			equal(t, "refusal", refusalOf(t, err), test.want)
+			disktest.Equal(t, "refusal", refusalOf(t, err), test.want)
 		})
 	}
 }
@@ -100,18 +101,18 @@ func TestRightsFollowTheRules(t *testing.T) {
 	all, without := []bool{true, true, false, false, true}, []bool{false, true, false, false, true}
 	stop := errors.New("stop")
 	if err := db.Update(System, func(tx *Tx) error {
-		equal(t, "before", may(tx), all)
+		disktest.Equal(t, "before", may(tx), all)
 		err := disable(tx)
-		equal(t, "in the commit", may(tx), without)
+		disktest.Equal(t, "in the commit", may(tx), without)
 		return errors.Join(err, stop)
 	}); !errors.Is(err, stop) {
 		t.Error(err)
 	}
-	view(t, db, func(tx *Tx) error { equal(t, "after it was undone", may(tx), all); return nil })
+	view(t, db, func(tx *Tx) error { disktest.Equal(t, "after it was undone", may(tx), all); return nil })
 	update(t, db, disable)
 	view(t, db, func(tx *Tx) error {
-		equal(t, "after the commit", may(tx), without)
-		equal(t, "menus of the clerk", len(Menus(tx, clerk)), 0)
+		disktest.Equal(t, "after the commit", may(tx), without)
+		disktest.Equal(t, "menus of the clerk", len(Menus(tx, clerk)), 0)
 		return nil
 	})
 }
@@ -126,10 +127,10 @@ func TestSettingAHashEndsOtherSessions(t *testing.T) {
 		return errors.Join(err, SetHash(tx, Account{ID: 1}, "second", false, 2))
 	})
 	sessions := allOf(t, db, Sessions)
-	equal(t, "session left", []any{len(sessions), sessions[0].ID}, []any{1, ID(2)})
-	equal(t, "hashes", []any{len(allOf(t, db, PasswordHashes)), allOf(t, db, PasswordHashes)[0].Hash}, []any{1, "second"})
+	disktest.Equal(t, "session left", []any{len(sessions), sessions[0].ID}, []any{1, ID(2)})
+	disktest.Equal(t, "hashes", []any{len(allOf(t, db, PasswordHashes)), allOf(t, db, PasswordHashes)[0].Hash}, []any{1, "second"})
 	update(t, db, func(tx *Tx) error { return Users.Delete(tx, 1) })
-	equal(t, "what is left of the user", []int{len(allOf(t, db, Sessions)), len(allOf(t, db, PasswordHashes))}, []int{0, 0})
+	disktest.Equal(t, "what is left of the user", []int{len(allOf(t, db, Sessions)), len(allOf(t, db, PasswordHashes))}, []int{0, 0})
 }
 
 func TestEndExpiredSessions(t *testing.T) {
@@ -151,8 +152,8 @@ func TestEndExpiredSessions(t *testing.T) {
 		left          int
 	}{{0, 0, 9}, {0, 0, 8}, {0, 0, 8}, {21, 0, 6}, {21, 11, 5}, {1000, 11, 4}, {1000, 1000, 2}} {
 		update(t, db, func(tx *Tx) error { _, err := EndExpiredSessions(tx, c.idle, c.appIdle, 3); return err })
-		equal(t, "sessions left", len(allOf(t, db, Sessions)), c.left)
-		equal(t, "tokens left", len(allOf(t, db, SessionTokens)), c.left)
+		disktest.Equal(t, "sessions left", len(allOf(t, db, Sessions)), c.left)
+		disktest.Equal(t, "tokens left", len(allOf(t, db, SessionTokens)), c.left)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"reeve/store/disk/disktest"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func TestSecondOpenerIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{schema: zoo()})
 	update(t, db, createBeast("Leo"))
-	before := snapshot(t, dir)
+	before := disktest.Snapshot(t, dir)
 	want := fmt.Sprintf("%s is in use by process %d; stop it first", dir, os.Getpid())
 	t.Run("in another process", func(t *testing.T) {
 		out, err := child(t, "opener", time.Minute, dirVar+"="+dir)
@@ -60,11 +61,11 @@ func TestSecondOpenerIsRefused(t *testing.T) {
 			if !errors.As(err, &used) {
 				t.Fatalf("got %v, want it in use", err)
 			}
-			equal(t, "error", *used, InUse{dir, strconv.Itoa(os.Getpid())})
-			equal(t, "message", err.Error(), want)
+			disktest.Equal(t, "error", *used, InUse{dir, strconv.Itoa(os.Getpid())})
+			disktest.Equal(t, "message", err.Error(), want)
 		})
 	}
-	sameFiles(t, snapshot(t, dir), before)
+	sameFiles(t, disktest.Snapshot(t, dir), before)
 	shut(t, db)
 	if out, err := child(t, "opener", time.Minute, dirVar+"="+dir); err != nil {
 		t.Errorf("after it was closed: %v: %s", err, out)
@@ -73,7 +74,7 @@ func TestSecondOpenerIsRefused(t *testing.T) {
 
 func TestAnsweredWritesSurviveAKill(t *testing.T) {
 	dir, total := t.TempDir(), 0
-	for round := range size(3, 20, 200) {
+	for round := range disktest.Size(3, 20, 200) {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
 		cmd.Env = append(os.Environ(), childVar+"=opener", modeVar+"=write", dirVar+"="+dir)
 		out, err := cmd.StdoutPipe()
@@ -100,7 +101,7 @@ func TestAnsweredWritesSurviveAKill(t *testing.T) {
 		if len(names) < len(answered) {
 			t.Fatalf("round %d: %d were answered, %d are there", round, len(answered), len(names))
 		}
-		equal(t, "the first names", names[:len(answered)], answered)
+		disktest.Equal(t, "the first names", names[:len(answered)], answered)
 		total += len(answered)
 		mustVerify(t, db)
 		update(t, db, func(tx *Tx) error { // so that the next child can begin at 0

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
@@ -211,7 +212,7 @@ func (a asked) check(tx *Tx, all []*item) error {
 func TestQueriesFindWhatLookingAtEverythingFinds(t *testing.T) {
 	for _, n := range []int{0, 1, 6, 70, 1000 * 2} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			r, serial := random(t), 0
+			r, serial := disktest.Random(t), 0
 			db := open(t, t.TempDir(), Options{schema: shop()})
 			stored := map[ID]*item{}
 			ask := func(tx *Tx, times int) error {
@@ -227,7 +228,7 @@ func TestQueriesFindWhatLookingAtEverythingFinds(t *testing.T) {
 				}
 				return nil
 			}
-			for round := range size(10, 60, 400) {
+			for round := range disktest.Size(10, 60, 400) {
 				update(t, db, func(tx *Tx) error {
 					if err := churn(tx, r, stored, n, &serial); err != nil || round%2 == 0 {
 						return err
@@ -298,7 +299,7 @@ func TestAnyOfSeveralValuesOfOneRecordCountsItOnce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			equal(t, name, []int{len(page), total}, []int{test.want, test.want})
+			disktest.Equal(t, name, []int{len(page), total}, []int{test.want, test.want})
 		}
 		return nil
 	})

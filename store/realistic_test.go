@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"reeve/store/disk/disktest"
 	"strings"
 	"testing"
 )
@@ -141,7 +142,7 @@ func askPeople(r *reading, db *DB) {
 				return nil, err
 			}
 			a := &Actor{ID: u.ID, RoleIDs: u.RoleIDs, DeptID: u.DeptID}
-			return []string{strings.Join(a.Keys(tx), " "), shown(a.Scope(tx)), shown(Explain(tx, u, "perm 1"))}, nil
+			return []string{strings.Join(a.Keys(tx), " "), disktest.Shown(a.Scope(tx)), disktest.Shown(Explain(tx, u, "perm 1"))}, nil
 		})
 	}
 }

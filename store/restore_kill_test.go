@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"runtime"
 	"slices"
 	"strings"
@@ -82,7 +83,7 @@ func eachStep(t *testing.T, try func(call string, n int) (done bool)) {
 // contents is a snapshot without modes and without the pid file.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	files := snapshot(t, dir)
+	files := disktest.Snapshot(t, dir)
 	delete(files, lockName)
 	for name, text := range files {
 		_, files[name], _ = strings.Cut(text, " ")
@@ -109,7 +110,7 @@ func TestKilledRestoreLeavesTheOldOrTheNew(t *testing.T) {
 		state := "new"
 		if files := filesIn(t, restored); maps.Equal(files, map[string]string{"old": "old bytes"}) {
 			state = "old"
-			equal(t, "the key", string(readFile(t, filepath.Join(dir, keyName))), before[keyName])
+			disktest.Equal(t, "the key", string(disktest.ReadFile(t, filepath.Join(dir, keyName))), before[keyName])
 		} else {
 			sameData(t, restored, want)
 		}
@@ -126,7 +127,7 @@ func TestKilledRestoreLeavesTheOldOrTheNew(t *testing.T) {
 				saw[file]++
 			}
 		}
-		equal(t, fmt.Sprintf("what is there after %s %d", call, n), slices.Sorted(maps.Keys(after)),
+		disktest.Equal(t, fmt.Sprintf("what is there after %s %d", call, n), slices.Sorted(maps.Keys(after)),
 			[]string{dataName, blobsName, markerName, keyName})
 		return done
 	})
@@ -150,7 +151,7 @@ func TestKilledCompactionLosesNothing(t *testing.T) {
 		compacted := open(t, dir, Options{})
 		sameData(t, compacted, want)
 		shut(t, compacted)
-		equal(t, fmt.Sprintf("what is there after %s %d", call, n), slices.Sorted(maps.Keys(contents(t, dir))),
+		disktest.Equal(t, fmt.Sprintf("what is there after %s %d", call, n), slices.Sorted(maps.Keys(contents(t, dir))),
 			[]string{dataName, blobsName, markerName, keyName})
 		return done
 	})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,7 +17,7 @@ import (
 func refused(t *testing.T, dir string, archive []byte, want string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bad.tar")
-	writeFile(t, path, archive)
+	disktest.WriteFile(t, path, archive)
 	done, err := Restore(dir, path, nil, Options{})
 	kept := done.Kept
 	oneLine(t, err)
@@ -41,7 +42,7 @@ func dropFile(a *archived) {
 func TestFlippedAndCutArchivesAreRefused(t *testing.T) {
 	good, dir := archiveBytes(t), filepath.Join(t.TempDir(), "data")
 	shut(t, open(t, dir, Options{}))
-	before := snapshot(t, dir)
+	before := disktest.Snapshot(t, dir)
 	a := takeApart(t, good)
 	at := 0
 	for i, e := range append([]archivedEntry{{data: manifestText(t, a)}}, a.entries...) {
@@ -66,7 +67,7 @@ func TestFlippedAndCutArchivesAreRefused(t *testing.T) {
 	}
 	refused(t, dir, append(bytes.Clone(good), 0), "something was added")
 	refused(t, dir, append(bytes.Clone(good), good...), "something was added")
-	sameFiles(t, snapshot(t, dir), before)
+	sameFiles(t, disktest.Snapshot(t, dir), before)
 }
 
 func manifestText(t *testing.T, a *archived) []byte {
@@ -82,12 +83,12 @@ func manifestText(t *testing.T, a *archived) []byte {
 func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 	dir, at := filepath.Join(t.TempDir(), "data"), t.TempDir()
 	shut(t, open(t, dir, Options{}))
-	before := snapshot(t, dir)
+	before := disktest.Snapshot(t, dir)
 	path := func(name string) string { return filepath.Join(at, name) }
-	writeFile(t, path("letter"), []byte("this is a letter"))
-	writeFile(t, path("zeros"), make([]byte, 1<<20))
-	writeFile(t, path("random"), randomData(t, 1<<20))
-	writeFile(t, path("empty"), nil)
+	disktest.WriteFile(t, path("letter"), []byte("this is a letter"))
+	disktest.WriteFile(t, path("zeros"), make([]byte, 1<<20))
+	disktest.WriteFile(t, path("random"), randomData(t, 1<<20))
+	disktest.WriteFile(t, path("empty"), nil)
 	noErr(t, syscall.Mkfifo(path("pipe"), 0o600))
 	noErr(t, os.Symlink("/dev/zero", path("link")))
 	sparse, err := os.Create(path("sparse"))
@@ -98,12 +99,12 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 		noErr(t, os.Mkdir(path("dir of "+name), 0o700))
 	}
 	noErr(t, os.Symlink("/dev/zero", filepath.Join(path("dir of devices"), dataName)))
-	writeFile(t, filepath.Join(path("dir of zeros"), dataName), make([]byte, 1<<16))
-	broken := readFile(t, filepath.Join(dir, dataName))
+	disktest.WriteFile(t, filepath.Join(path("dir of zeros"), dataName), make([]byte, 1<<16))
+	broken := disktest.ReadFile(t, filepath.Join(dir, dataName))
 	for i := 2 * os.Getpagesize(); i < len(broken); i++ {
 		broken[i] = 0
 	}
-	writeFile(t, path("broken"), broken)
+	disktest.WriteFile(t, path("broken"), broken)
 	const noBackup = "it is not a backup: neither an archive"
 	for name, want := range map[string]string{
 		path("letter"): noBackup, path("zeros"): noBackup, path("random"): noBackup, path("sparse"): noBackup,
@@ -122,5 +123,5 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
-	sameFiles(t, snapshot(t, dir), before)
+	sameFiles(t, disktest.Snapshot(t, dir), before)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
@@ -23,8 +24,8 @@ func sameData(t testing.TB, db *DB, want map[string]string) {
 	}
 	view(t, db, func(tx *Tx) error {
 		secret, err := SettingSecretText(tx, 1)
-		equal(t, "the secret", secret, "hush")
-		equal(t, "avatars", len(allOf(t, db, Avatars)), 1)
+		disktest.Equal(t, "the secret", secret, "hush")
+		disktest.Equal(t, "avatars", len(allOf(t, db, Avatars)), 1)
 		return err
 	})
 }
@@ -43,22 +44,22 @@ func TestRestoreBringsEverythingBack(t *testing.T) {
 			}
 			before := map[string]string{}
 			if name == "over another" {
-				before = snapshot(t, dir)
+				before = disktest.Snapshot(t, dir)
 			}
 			done, err := Restore(dir, archive, nil, Options{})
 			kept := done.Kept
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "kept something", kept != "", len(before) > 0)
+			disktest.Equal(t, "kept something", kept != "", len(before) > 0)
 			for _, file := range []string{dataName, blobsName, keyName} {
-				if len(before) > 0 && "-rw------- "+string(readFile(t, filepath.Join(kept, file))) != before[file] {
+				if len(before) > 0 && "-rw------- "+string(disktest.ReadFile(t, filepath.Join(kept, file))) != before[file] {
 					t.Errorf("%s is not kept as it was", file)
 				}
 			}
 			restored := open(t, dir, Options{})
 			sameData(t, restored, want)
-			equal(t, "warnings", restored.Warnings(), nil)
+			disktest.Equal(t, "warnings", restored.Warnings(), nil)
 			shut(t, restored)
 		})
 	}
@@ -76,7 +77,7 @@ func TestARestoreIsUndoneByRestoringWhatWasKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	restored := open(t, dir, Options{})
-	equal(t, "files", len(allOf(t, restored, Files)), 0)
+	disktest.Equal(t, "files", len(allOf(t, restored, Files)), 0)
 	shut(t, restored)
 	if _, err := Restore(dir, kept, nil, Options{}); err != nil {
 		t.Fatal(err)
@@ -87,13 +88,13 @@ func TestARestoreIsUndoneByRestoringWhatWasKept(t *testing.T) {
 func TestADirectoryInUseIsNotABackup(t *testing.T) {
 	db, _ := withFiles(t, filepath.Join(t.TempDir(), "source"))
 	dir := made(t)
-	before := snapshot(t, dir)
+	before := disktest.Snapshot(t, dir)
 	_, err := Restore(dir, db.dir, nil, Options{})
 	var used *InUse
 	if !errors.As(err, &used) {
 		t.Errorf("got %v", err)
 	}
-	sameFiles(t, snapshot(t, dir), before)
+	sameFiles(t, disktest.Snapshot(t, dir), before)
 }
 
 // A data.db alone knows nothing of the files of later, which its first start
@@ -101,33 +102,33 @@ func TestADirectoryInUseIsNotABackup(t *testing.T) {
 func TestRestoreOfRecordsAlone(t *testing.T) {
 	dir, bare := t.TempDir(), filepath.Join(t.TempDir(), "data.db")
 	db := open(t, dir, Options{Seed: func(tx *Tx) error { return Users.Create(tx, &User{Username: "old"}) }})
-	writeFile(t, bare, func() []byte { shut(t, db); return readFile(t, filepath.Join(dir, dataName)) }())
+	disktest.WriteFile(t, bare, func() []byte { shut(t, db); return disktest.ReadFile(t, filepath.Join(dir, dataName)) }())
 	db = open(t, dir, Options{})
 	mustPut(t, db, "later", []byte("some bytes"))
 	shut(t, db)
-	before := snapshot(t, dir)
+	before := disktest.Snapshot(t, dir)
 	done, err := Restore(dir, bare, nil, Options{})
 	kept := done.Kept
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "what stays", string(readFile(t, filepath.Join(dir, keyName))), strings.TrimPrefix(before[keyName], "-rw------- "))
+	disktest.Equal(t, "what stays", string(disktest.ReadFile(t, filepath.Join(dir, keyName))), strings.TrimPrefix(before[keyName], "-rw------- "))
 	shut(t, open(t, dir, Options{}))
 	if _, err := Restore(dir, kept, nil, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	restored := open(t, dir, Options{})
-	equal(t, "files", filesIn(t, restored), map[string]string{"later": "some bytes"})
+	disktest.Equal(t, "files", filesIn(t, restored), map[string]string{"later": "some bytes"})
 	shut(t, restored)
 
-	writeFile(t, bare, readFile(t, filepath.Join(kept, dataName)))
-	before = snapshot(t, dir)
+	disktest.WriteFile(t, bare, disktest.ReadFile(t, filepath.Join(kept, dataName)))
+	before = disktest.Snapshot(t, dir)
 	_, err = Restore(dir, bare, nil, Options{})
 	oneLine(t, err)
 	if err == nil || !strings.Contains(err.Error(), "1 file") || !strings.Contains(err.Error(), "nothing is changed") {
 		t.Errorf("records alone that have files: %v", err)
 	}
-	sameFiles(t, snapshot(t, dir), before)
+	sameFiles(t, disktest.Snapshot(t, dir), before)
 }
 
 func TestTamperedArchivesAreRefused(t *testing.T) {
@@ -135,7 +136,7 @@ func TestTamperedArchivesAreRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	db, _ := withFiles(t, dir)
 	shut(t, db)
-	before := snapshot(t, dir)
+	before := disktest.Snapshot(t, dir)
 	entry := func(name, data string) archivedEntry {
 		return archivedEntry{tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(data)), Mode: 0o600, Format: tar.FormatPAX}, []byte(data)}
 	}
@@ -197,7 +198,7 @@ func TestTamperedArchivesAreRefused(t *testing.T) {
 			a := takeApart(t, good)
 			test.harm(a)
 			refused(t, dir, a.together(t), test.want)
-			sameFiles(t, snapshot(t, dir), before)
+			sameFiles(t, disktest.Snapshot(t, dir), before)
 		})
 	}
 }

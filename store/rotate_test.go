@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
@@ -76,24 +77,24 @@ func TestEverySealedFieldIsDeclared(t *testing.T) {
 		Token Sealed `json:"token"`
 		Stamps
 	}
-	equal(t, "one that is not", NewCollection[careless]("careless").undeclaredSealed(), []string{"careless.Token"})
+	disktest.Equal(t, "one that is not", NewCollection[careless]("careless").undeclaredSealed(), []string{"careless.Token"})
 }
 
 func TestRotateKey(t *testing.T) {
 	dir, want := withSecrets(t, 2*MaxRecords+50)
 	path := filepath.Join(dir, keyName)
-	old := string(readFile(t, path))
+	old := string(disktest.ReadFile(t, path))
 	n, err := RotateKey(dir, Options{})
 	if err != nil || n != len(want) {
 		t.Fatalf("%d values, %v", n, err)
 	}
-	fresh := string(readFile(t, path))
+	fresh := string(disktest.ReadFile(t, path))
 	if fresh == old || len(fresh) != len(old) {
 		t.Errorf("the key file holds %q", fresh)
 	}
 	db := open(t, dir, Options{})
-	equal(t, "secrets", secretTexts(t, db), want)
-	equal(t, "warnings", db.Warnings(), []string(nil))
+	disktest.Equal(t, "secrets", secretTexts(t, db), want)
+	disktest.Equal(t, "warnings", db.Warnings(), []string(nil))
 	if largest := db.Stats().Largest; largest > MaxRecords {
 		t.Errorf("a write changed %d records", largest)
 	}
@@ -118,7 +119,7 @@ func TestACutOffRotationIsCompleted(t *testing.T) {
 	image := func() {
 		to := t.TempDir()
 		for _, name := range []string{dataName, blobsName, keyName, markerName} {
-			writeFile(t, filepath.Join(to, name), readFile(t, filepath.Join(dir, name)))
+			disktest.WriteFile(t, filepath.Join(to, name), disktest.ReadFile(t, filepath.Join(dir, name)))
 		}
 		images = append(images, to)
 	}
@@ -144,7 +145,7 @@ func TestACutOffRotationIsCompleted(t *testing.T) {
 	}
 	for i, dir := range images {
 		db := open(t, dir, Options{})
-		equal(t, "secrets", secretTexts(t, db), want)
+		disktest.Equal(t, "secrets", secretTexts(t, db), want)
 		if w := db.Warnings(); !slices.ContainsFunc(w, func(w string) bool { return strings.Contains(w, "reeve key rotate") }) {
 			t.Errorf("image %d: %q", i, w)
 		}
@@ -152,11 +153,11 @@ func TestACutOffRotationIsCompleted(t *testing.T) {
 		if n, err := RotateKey(dir, Options{}); err != nil || n != len(want) {
 			t.Errorf("image %d: %d values, %v", i, n, err)
 		}
-		if keys := strings.Fields(string(readFile(t, filepath.Join(dir, keyName)))); len(keys) != 1 {
+		if keys := strings.Fields(string(disktest.ReadFile(t, filepath.Join(dir, keyName)))); len(keys) != 1 {
 			t.Errorf("image %d: %d keys are left", i, len(keys))
 		}
 		db = open(t, dir, Options{})
-		equal(t, "secrets after it", secretTexts(t, db), want)
+		disktest.Equal(t, "secrets after it", secretTexts(t, db), want)
 		closed(t, db)
 	}
 }
@@ -164,22 +165,22 @@ func TestACutOffRotationIsCompleted(t *testing.T) {
 // flip changes one digit of a key file.
 func flip(t *testing.T, path string) {
 	t.Helper()
-	key := readFile(t, path)
+	key := disktest.ReadFile(t, path)
 	key[5] = map[bool]byte{true: '1', false: '0'}[key[5] == '0']
-	writeFile(t, path, key)
+	disktest.WriteFile(t, path, key)
 }
 
 func TestAWrongKeyIsReported(t *testing.T) {
 	dir, want := withSecrets(t, 3)
 	path := filepath.Join(dir, keyName)
-	right := readFile(t, path)
+	right := disktest.ReadFile(t, path)
 	flip(t, path)
 	db := open(t, dir, Options{})
 	if w := db.Warnings(); len(w) != 1 || !strings.Contains(w[0], "is not the key of this database") {
 		t.Errorf("at the start: %q", w)
 	}
 	state, err := db.Secrets()
-	equal(t, "state", state, SecretState{WrongKey: true, Unopened: []string{"setting mail.password0", "setting mail.password1", "setting mail.password2"}})
+	disktest.Equal(t, "state", state, SecretState{WrongKey: true, Unopened: []string{"setting mail.password0", "setting mail.password1", "setting mail.password2"}})
 	if err != nil {
 		t.Error(err)
 	}
@@ -198,9 +199,9 @@ func TestAWrongKeyIsReported(t *testing.T) {
 	if _, err := RotateKey(dir, Options{}); err == nil {
 		t.Error("a wrong key was rotated")
 	}
-	equal(t, "the file", len(readFile(t, path)), len(right))
-	writeFile(t, path, right)
-	equal(t, "with the right file", secretTexts(t, open(t, dir, Options{})), want)
+	disktest.Equal(t, "the file", len(disktest.ReadFile(t, path)), len(right))
+	disktest.WriteFile(t, path, right)
+	disktest.Equal(t, "with the right file", secretTexts(t, open(t, dir, Options{})), want)
 }
 
 // A directory of before keys had IDs: the values name no key, and the database none.
@@ -215,15 +216,15 @@ func TestKeysOfAnOlderDatabase(t *testing.T) {
 	})
 	closed(t, db)
 	db = open(t, dir, Options{})
-	equal(t, "secrets", secretTexts(t, db), want)
+	disktest.Equal(t, "secrets", secretTexts(t, db), want)
 	err := db.View(System, func(tx *Tx) error {
 		install, err := Installs.Get(tx, 1)
 		if err != nil {
 			return err
 		}
-		equal(t, "the database's key", install.SecretKeyID, db.keys.current.id)
+		disktest.Equal(t, "the database's key", install.SecretKeyID, db.keys.current.id)
 		return tx.eachSealed(func(v sealedValue) error {
-			equal(t, v.place, v.Key, install.SecretKeyID)
+			disktest.Equal(t, v.place, v.Key, install.SecretKeyID)
 			return nil
 		})
 	})
@@ -247,10 +248,10 @@ func TestALostDatabaseIsNoFirstStart(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		before := readFile(t, filepath.Join(dir, name))
+		before := disktest.ReadFile(t, filepath.Join(dir, name))
 		if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "reeve restore FILE") {
 			t.Errorf("%s alone: %v", name, err)
 		}
-		equal(t, name, string(readFile(t, filepath.Join(dir, name))) == string(before), true)
+		disktest.Equal(t, name, string(disktest.ReadFile(t, filepath.Join(dir, name))) == string(before), true)
 	}
 }

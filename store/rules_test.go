@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -36,9 +37,9 @@ func sameRecords[T any](a, b *recordMap[T]) bool {
 // Rules follow what one commit does to departments in any order, and those handed
 // out before stay as they were.
 func TestRulesFollowDepartments(t *testing.T) {
-	r := random(t)
+	r := disktest.Random(t)
 	db := crowd(t, r)
-	for range size(40, 200, 2000) {
+	for range disktest.Size(40, 200, 2000) {
 		var before *Rules
 		var depts map[ID]*Dept
 		view(t, db, func(tx *Tx) error {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
@@ -111,18 +112,18 @@ func (truth *salvageTruth) salvaged(t *testing.T, what, file string, pageSize in
 	defer os.RemoveAll(dir)
 	defer os.RemoveAll(to)
 	for _, name := range []string{dataName, blobsName, keyName, markerName, markName} {
-		b := readFile(t, filepath.Join(truth.dir, name))
+		b := disktest.ReadFile(t, filepath.Join(truth.dir, name))
 		if name == file {
 			harm(b)
 		}
-		writeFile(t, filepath.Join(dir, name), b)
+		disktest.WriteFile(t, filepath.Join(dir, name), b)
 	}
-	before := snapshot(t, dir)
+	before := disktest.Snapshot(t, dir)
 	report, err := Salvage(dir, to, Options{})
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	after := snapshot(t, dir)
+	after := disktest.Snapshot(t, dir)
 	delete(after, lockName)
 	sameFiles(t, after, before)
 	verified, err := VerifyDir(to, Options{})
@@ -187,14 +188,14 @@ func TestSalvageOfSoundDataCopiesAllOfItAndNothingElse(t *testing.T) {
 
 // Any page may be damaged in any way: what is not on it is there.
 func TestSalvageOfDamagedPages(t *testing.T) {
-	truth, r := salvageFrom(t), random(t)
+	truth, r := salvageFrom(t), disktest.Random(t)
 	outcomes := map[string]int{}
-	for i := range size(40, 200, 3000) {
+	for i := range disktest.Size(40, 200, 3000) {
 		file, pageSize := dataName, os.Getpagesize()
 		if i%4 == 3 {
 			file, pageSize = blobsName, blobPageSize
 		}
-		n := len(readFile(t, filepath.Join(truth.dir, file)))
+		n := len(disktest.ReadFile(t, filepath.Join(truth.dir, file)))
 		page := r.IntN(n / pageSize)
 		what, harm := randomHarm(r)
 		report := truth.salvaged(t, fmt.Sprintf("%s, page %d, %s", file, page, what), file, pageSize, []int64{int64(page)}, func(b []byte) {
@@ -218,9 +219,9 @@ func TestSalvageOfDamagedPages(t *testing.T) {
 // A branch page with a flipped bit in its head or in the place of a child may look sound,
 // lead to an older version of a page, or leave pages out.
 func TestSalvageBelowADamagedBranch(t *testing.T) {
-	truth, r := salvageFrom(t), random(t)
+	truth, r := salvageFrom(t), disktest.Random(t)
 	pageSize := os.Getpagesize()
-	data := readFile(t, filepath.Join(truth.dir, dataName))
+	data := disktest.ReadFile(t, filepath.Join(truth.dir, dataName))
 	type place struct{ page, bytes int }
 	var branches []place
 	for page := 2; page < len(data)/pageSize; page++ {
@@ -228,7 +229,7 @@ func TestSalvageBelowADamagedBranch(t *testing.T) {
 			branches = append(branches, place{page, disk.PageHead + count*disk.BranchElem})
 		}
 	}
-	for range size(10, 100, 2000) {
+	for range disktest.Size(10, 100, 2000) {
 		at := branches[r.IntN(len(branches))]
 		bit := r.IntN(8 * at.bytes)
 		truth.salvaged(t, fmt.Sprintf("page %d, bit %d", at.page, bit), dataName, pageSize, []int64{int64(at.page)}, func(b []byte) {
@@ -241,7 +242,7 @@ func TestSalvageBelowADamagedBranch(t *testing.T) {
 // lost even if a deleted record found elsewhere makes up the number of records.
 func TestSalvageOfAPageThatLacksAnElement(t *testing.T) {
 	pageSize := os.Getpagesize()
-	for range size(1, 3, 50) {
+	for range disktest.Size(1, 3, 50) {
 		truth := salvageFrom(t)
 		pages := map[int64]bool{}
 		for _, table := range []table{Users, Sessions} {
@@ -300,11 +301,11 @@ func TestWhatWasSalvagedServes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, to := t.TempDir(), filepath.Join(t.TempDir(), "new")
 			for _, name := range []string{dataName, blobsName, keyName, markerName, markName} {
-				b := readFile(t, filepath.Join(truth.dir, name))
+				b := disktest.ReadFile(t, filepath.Join(truth.dir, name))
 				if name == test.file {
 					test.harm(t, b)
 				}
-				writeFile(t, filepath.Join(dir, name), b)
+				disktest.WriteFile(t, filepath.Join(dir, name), b)
 			}
 			report, err := Salvage(dir, to, Options{})
 			noErr(t, err)
@@ -316,7 +317,7 @@ func TestWhatWasSalvagedServes(t *testing.T) {
 				}
 				return err
 			})
-			equal(t, "sessions", len(allOf(t, db, Sessions)), 0)
+			disktest.Equal(t, "sessions", len(allOf(t, db, Sessions)), 0)
 			update(t, db, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: "new"}) })
 			mustPut(t, db, "new", randomData(t, 2*chunkSize))
 			var files Report
@@ -335,12 +336,12 @@ func TestSalvageRefuses(t *testing.T) {
 		t.Errorf("while it is served: %v", err)
 	}
 	shut(t, db)
-	before := snapshot(t, dir)
+	before := disktest.Snapshot(t, dir)
 	if _, err := Salvage(dir, dir, Options{}); err == nil || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("into itself: %v", err)
 	}
 	if _, err := Salvage(t.TempDir(), t.TempDir(), Options{}); err == nil {
 		t.Error("of nothing")
 	}
-	sameFiles(t, snapshot(t, dir), before)
+	sameFiles(t, disktest.Snapshot(t, dir), before)
 }

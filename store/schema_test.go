@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"reeve/store/disk/disktest"
 	"reflect"
 	"regexp"
 	"strings"
@@ -48,12 +49,12 @@ func fieldsText(prefix string, t reflect.Type) (text string) {
 // that an older program refuses the file and can say which one to use.
 func TestASchemaChangeHasAVersion(t *testing.T) {
 	const path = "testdata/schema.txt"
-	source := string(readFile(t, "../main.go"))
+	source := string(disktest.ReadFile(t, "../main.go"))
 	found := regexp.MustCompile(`const version = "([^"]+)"`).FindStringSubmatch(source)
 	if found == nil {
 		t.Fatal("main.go has no version")
 	}
-	kept := string(readFile(t, path))
+	kept := string(disktest.ReadFile(t, path))
 	head, rest, _ := strings.Cut(kept, "\n")
 	now := schemaText(&reeve, found[1])
 	nowHead, nowRest, _ := strings.Cut(now, "\n")

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"os"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func nextVersion(t testing.TB, s *schema, lines string) (string, error) {
 
 // An existing database gets a collection or an index only with a migration.
 func TestASchemaChangeOfBucketsHasAMigration(t *testing.T) {
-	lines := string(readFile(t, versionsPath))
+	lines := string(disktest.ReadFile(t, versionsPath))
 	line, err := nextVersion(t, &reeve, lines)
 	switch {
 	case err != nil:
@@ -82,9 +83,9 @@ func TestASchemaChangeOfBucketsHasAMigration(t *testing.T) {
 }
 
 func TestVersionsBeginWithTheFirstSchema(t *testing.T) {
-	first, _, _ := strings.Cut(string(readFile(t, versionsPath)), "\n")
+	first, _, _ := strings.Cut(string(disktest.ReadFile(t, versionsPath)), "\n")
 	_, names := bucketsOf(t, first)
-	equal(t, "buckets", slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(firstSchema().describedBuckets())))
+	disktest.Equal(t, "buckets", slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(firstSchema().describedBuckets())))
 }
 
 func TestNextVersion(t *testing.T) {
@@ -109,7 +110,7 @@ func TestNextVersion(t *testing.T) {
 		"a migration that has been deleted": {[]table{Installs, part}, 0, "", "ends with schema 2, the program has 1"},
 	} {
 		line, err := nextVersion(t, &schema{tables: test.tables, migrations: make([]migration, test.migrations)}, lines)
-		equal(t, name, line, test.line)
+		disktest.Equal(t, name, line, test.line)
 		if text := fmt.Sprint(err); (err == nil) != (test.fault == "") || !strings.Contains(text, test.fault) && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -126,7 +127,7 @@ func TestASchemaWithoutItsMigrationNamesWhatIsMissing(t *testing.T) {
 		"no collection pair":    {Installs, cages, keepers, beasts, chips, pairs},
 	} {
 		dir := made(t)
-		before := snapshot(t, dir)
+		before := disktest.Snapshot(t, dir)
 		_, err := Open(dir, Options{schema: &schema{tables: tables}})
 		oneLine(t, err)
 		for _, part := range []string{name, "append a migration", "store/schema.go"} {
@@ -137,6 +138,6 @@ func TestASchemaWithoutItsMigrationNamesWhatIsMissing(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "damaged") {
 			t.Errorf("the file is whole: %v", err)
 		}
-		sameFiles(t, snapshot(t, dir), before)
+		sameFiles(t, disktest.Snapshot(t, dir), before)
 	}
 }

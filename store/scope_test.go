@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"reeve/store/disk/disktest"
 	"slices"
 	"testing"
 )
@@ -135,7 +136,7 @@ func TestScopeOfOthers(t *testing.T) {
 					n++
 				}
 			}
-			equal(t, name, n, test.want)
+			disktest.Equal(t, name, n, test.want)
 			if trees := RuleBook.Get(tx).DeptTree(test.actor.Scope(tx)); nodes(trees) != test.want {
 				t.Errorf("%s: a tree of %d departments, want %d", name, nodes(trees), test.want)
 			}
@@ -170,10 +171,10 @@ func TestScopeFollowsAMove(t *testing.T) {
 	} {
 		update(t, db, func(tx *Tx) error {
 			err := editDept(step.id, func(d *Dept) { d.ParentID = step.parent })(tx)
-			equal(t, "in the commit", has(tx), step.want)
+			disktest.Equal(t, "in the commit", has(tx), step.want)
 			return err
 		})
-		view(t, db, func(tx *Tx) error { equal(t, "after it", has(tx), step.want); return nil })
+		view(t, db, func(tx *Tx) error { disktest.Equal(t, "after it", has(tx), step.want); return nil })
 	}
 }
 
@@ -219,10 +220,10 @@ func TestWhoMayChangeADepartment(t *testing.T) {
 		{"the deletion of one in scope", "gaps", remove(6), fine},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			equal(t, "refusal", attempt(t, db, as(t, db, test.actor), test.do), test.want)
+			disktest.Equal(t, "refusal", attempt(t, db, as(t, db, test.actor), test.do), test.want)
 		})
 	}
-	equal(t, "a rename by nobody", attempt(t, db, Nobody, editDept(4, name)), unseen)
+	disktest.Equal(t, "a rename by nobody", attempt(t, db, Nobody, editDept(4, name)), unseen)
 }
 
 func TestDeptPaths(t *testing.T) {
@@ -232,10 +233,10 @@ func TestDeptPaths(t *testing.T) {
 	})
 	view(t, db, func(tx *Tx) error {
 		rules := RuleBook.Get(tx)
-		equal(t, "path", []string{rules.DeptPath(3), rules.DeptPath(1), rules.DeptPath(99)}, []string{`A\/B/C\\/D`, `A\/B`, ""})
+		disktest.Equal(t, "path", []string{rules.DeptPath(3), rules.DeptPath(1), rules.DeptPath(99)}, []string{`A\/B/C\\/D`, `A\/B`, ""})
 		paths := rules.DeptPaths(everything)
-		equal(t, "by path", [][]ID{paths["d"], paths["d/d"], paths[`a\/b/c\\`]}, [][]ID{{5}, {6}, {2}})
-		equal(t, "by path in a scope", rules.DeptPaths(as(t, db, "gaps").Scope(tx)), map[string][]ID{`a\/b/c\\`: {2}, `a\/b/c\\/d/d`: {4}, "d/d": {6}})
+		disktest.Equal(t, "by path", [][]ID{paths["d"], paths["d/d"], paths[`a\/b/c\\`]}, [][]ID{{5}, {6}, {2}})
+		disktest.Equal(t, "by path in a scope", rules.DeptPaths(as(t, db, "gaps").Scope(tx)), map[string][]ID{`a\/b/c\\`: {2}, `a\/b/c\\/d/d`: {4}, "d/d": {6}})
 		return nil
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"sync"
@@ -80,11 +81,11 @@ func randomPart(r *rand.Rand) string {
 // Whatever is created, changed and deleted, and whenever the program ends: the index
 // finds at every moment what a walk over all texts finds.
 func TestTheSearchIndexFollows(t *testing.T) {
-	r, dir := random(t), t.TempDir()
+	r, dir := disktest.Random(t), t.TempDir()
 	options := Options{schema: shop(), indexFrom: 5}
 	db := open(t, dir, options)
 	told, asked := 0, 0
-	for step := range size(150, 600, 6000) {
+	for step := range disktest.Size(150, 600, 6000) {
 		update(t, db, func(tx *Tx) error {
 			for range 1 + r.IntN(12) {
 				id := ID(1 + r.IntN(80))
@@ -114,7 +115,7 @@ func TestTheSearchIndexFollows(t *testing.T) {
 			asked++
 			if got, ok := byIndex(t, db, part); ok {
 				told++
-				equal(t, fmt.Sprintf("step %d: %q", step, part), got, byWalk(t, db, part))
+				disktest.Equal(t, fmt.Sprintf("step %d: %q", step, part), got, byWalk(t, db, part))
 			}
 		}
 		switch r.IntN(60) {
@@ -143,7 +144,7 @@ func TestTheSearchIndexFollows(t *testing.T) {
 // Searches beside writes: a transaction never finds what it does not see.
 func TestSearchesBesideWritesSeeOneState(t *testing.T) {
 	db := open(t, t.TempDir(), Options{schema: shop(), indexFrom: 5})
-	r := random(t)
+	r := disktest.Random(t)
 	update(t, db, func(tx *Tx) error {
 		for n := range 40 {
 			if err := items.Create(tx, randomItem(r, n)); err != nil {
@@ -172,7 +173,7 @@ func TestSearchesBesideWritesSeeOneState(t *testing.T) {
 			}
 		}
 	})
-	for n := range size(300, 2000, 20_000) {
+	for n := range disktest.Size(300, 2000, 20_000) {
 		part := fmt.Sprint("title ", n%7)
 		view(t, db, func(tx *Tx) error {
 			found, ok, err := items.search.find(tx, part)
@@ -187,7 +188,7 @@ func TestSearchesBesideWritesSeeOneState(t *testing.T) {
 				}
 				want = append(want, id)
 			}
-			equal(t, part, slices.Collect(found.walk(false)), want)
+			disktest.Equal(t, part, slices.Collect(found.walk(false)), want)
 			return nil
 		})
 		if n%50 == 0 {
@@ -212,7 +213,7 @@ func TestFewRecordsHaveNoIndex(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, searchDir)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("files of it: %v", err)
 	}
-	equal(t, "found", found(t, db, "some"), []ID{1})
+	disktest.Equal(t, "found", found(t, db, "some"), []ID{1})
 }
 
 // manyItems makes an index with several segments.
@@ -235,9 +236,9 @@ func manyItems(t *testing.T, dir string) *DB {
 func TestADamagedSearchIndexIsMadeAgain(t *testing.T) {
 	for name, harm := range map[string]func(t *testing.T, path string){
 		"a flipped bit": func(t *testing.T, path string) {
-			b := readFile(t, path)
+			b := disktest.ReadFile(t, path)
 			b[len(b)/3] ^= 4
-			writeFile(t, path, b)
+			disktest.WriteFile(t, path, b)
 		},
 		"cut short": func(t *testing.T, path string) { noErr(t, os.Truncate(path, 10)) },
 		"missing":   func(t *testing.T, path string) { noErr(t, os.Remove(path)) },
@@ -256,7 +257,7 @@ func TestADamagedSearchIndexIsMadeAgain(t *testing.T) {
 				db := open(t, dir, Options{schema: shop(), indexFrom: 5})
 				for n := range 40 {
 					want := byWalk(t, db, fmt.Sprint("number ", n))
-					equal(t, "found", found(t, db, fmt.Sprint("number ", n)), want)
+					disktest.Equal(t, "found", found(t, db, fmt.Sprint("number ", n)), want)
 				}
 				x := itemIndex(db)
 				x.mu.Lock()
@@ -278,7 +279,7 @@ func TestASearchIndexThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	shut(t, manyItems(t, dir))
 	noErr(t, os.RemoveAll(filepath.Join(dir, searchDir)))
-	writeFile(t, filepath.Join(dir, searchDir), []byte("in the way"))
+	disktest.WriteFile(t, filepath.Join(dir, searchDir), []byte("in the way"))
 	db := open(t, dir, Options{schema: shop(), indexFrom: 5})
 	for until := time.Now().Add(10 * time.Second); len(db.SearchIndexes()) == 0 && time.Now().Before(until); time.Sleep(time.Millisecond) {
 	}
@@ -286,7 +287,7 @@ func TestASearchIndexThatCannotBeWritten(t *testing.T) {
 	if len(all) != 1 || all[0].Err == nil || all[0].Collection != "item" {
 		t.Fatalf("%+v", all)
 	}
-	equal(t, "found", found(t, db, "number 17"), []ID{18})
+	disktest.Equal(t, "found", found(t, db, "number 17"), []ID{18})
 	x := itemIndex(db)
 	noErr(t, x.giveUp())
 	update(t, db, func(tx *Tx) error {
@@ -333,7 +334,7 @@ func TestARestoredDatabaseHasItsOwnIndex(t *testing.T) {
 	dir := t.TempDir()
 	db := manyItems(t, dir)
 	shut(t, db)
-	old := readFile(t, filepath.Join(dir, dataName))
+	old := disktest.ReadFile(t, filepath.Join(dir, dataName))
 	db = open(t, dir, Options{schema: shop(), indexFrom: 5})
 	update(t, db, func(tx *Tx) error {
 		for id := range ID(40) {
@@ -345,11 +346,11 @@ func TestARestoredDatabaseHasItsOwnIndex(t *testing.T) {
 	})
 	indexed(t, db)
 	shut(t, db)
-	writeFile(t, filepath.Join(dir, dataName), old)
+	disktest.WriteFile(t, filepath.Join(dir, dataName), old)
 	noErr(t, os.Remove(filepath.Join(dir, markName)))
 	db = open(t, dir, Options{schema: shop(), indexFrom: 5})
-	equal(t, "found", found(t, db, "number 17"), []ID{18})
-	equal(t, "what is not there any more", found(t, db, "later"), nil)
+	disktest.Equal(t, "found", found(t, db, "number 17"), []ID{18})
+	disktest.Equal(t, "what is not there any more", found(t, db, "later"), nil)
 	indexed(t, db)
 	got, ok := byIndex(t, db, "number 17")
 	if !ok || !slices.Equal(got, []ID{18}) {

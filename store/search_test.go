@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func TestSearchFollowsTheRecord(t *testing.T) {
 		if step.do != nil {
 			update(t, db, step.do)
 		}
-		equal(t, step.name, found(t, db, step.part), step.want)
+		disktest.Equal(t, step.name, found(t, db, step.part), step.want)
 		mustVerify(t, db)
 	}
 	stop := errors.New("stop")
@@ -68,7 +69,7 @@ func TestSearchFollowsTheRecord(t *testing.T) {
 	if !errors.Is(err, stop) {
 		t.Error(err)
 	}
-	equal(t, "after a commit that was given up", found(t, db, "kept"), nil)
+	disktest.Equal(t, "after a commit that was given up", found(t, db, "kept"), nil)
 }
 
 // What lies between two fields cannot be asked for, whoever asks.
@@ -76,7 +77,7 @@ func TestSearchDoesNotMatchAcrossFields(t *testing.T) {
 	db := open(t, t.TempDir(), Options{schema: shop()})
 	update(t, db, func(tx *Tx) error { return items.Create(tx, &item{Code: "a", Title: "one", Note: "two"}) })
 	for _, part := range []string{"onetwo", "one two", "one\x00two", "e\x00t", "\x00"} {
-		equal(t, fmt.Sprintf("search for %q", part), found(t, db, part), nil)
+		disktest.Equal(t, fmt.Sprintf("search for %q", part), found(t, db, part), nil)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -61,18 +62,18 @@ func TestSecretSetting(t *testing.T) {
 	} {
 		err := save(test.edit)
 		if test.fields != "" {
-			equal(t, test.name, refusalOf(t, err), refusal{errs.Invalid, "invalid", test.fields})
+			disktest.Equal(t, test.name, refusalOf(t, err), refusal{errs.Invalid, "invalid", test.fields})
 		} else if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		equal(t, "text once "+test.name, secretOf(t, db, 1), test.text)
-		equal(t, "stored once "+test.name, allOf(t, db, Settings)[0].Values, test.stored)
+		disktest.Equal(t, "text once "+test.name, secretOf(t, db, 1), test.text)
+		disktest.Equal(t, "stored once "+test.name, allOf(t, db, Settings)[0].Values, test.stored)
 		if n := len(allOf(t, db, SettingSecrets)); n > 1 || (n == 1) != (test.text != "") {
 			t.Errorf("%s: %d secrets are kept", test.name, n)
 		}
 	}
 	update(t, db, func(tx *Tx) error { return Settings.Delete(tx, 1) })
-	equal(t, "secrets after the deletion", len(allOf(t, db, SettingSecrets)), 0)
+	disktest.Equal(t, "secrets after the deletion", len(allOf(t, db, SettingSecrets)), 0)
 }
 
 // A value that happens to be the mask is no secret when it becomes one.
@@ -86,9 +87,9 @@ func TestMaskAsPlainValueBecomesNoSecret(t *testing.T) {
 		return err
 	})
 	if err == nil {
-		equal(t, "secret", secretOf(t, db, 1), SecretMask)
+		disktest.Equal(t, "secret", secretOf(t, db, 1), SecretMask)
 	} else {
-		equal(t, "refusal", refusalOf(t, err), refusal{errs.Invalid, "invalid", "values"})
+		disktest.Equal(t, "refusal", refusalOf(t, err), refusal{errs.Invalid, "invalid", "values"})
 	}
 }
 
@@ -109,7 +110,7 @@ func TestSecretIsNowhereInTheFiles(t *testing.T) {
 	})
 	shut(t, db)
 	plain := 0
-	for name, content := range snapshot(t, dir) {
+	for name, content := range disktest.Snapshot(t, dir) {
 		if strings.Contains(content, plainSecret) {
 			t.Errorf("%s holds the secret", name)
 		}
@@ -119,7 +120,7 @@ func TestSecretIsNowhereInTheFiles(t *testing.T) {
 		t.Error("the search for plain text finds no plain text at all")
 	}
 	db = withGroup(t, dir)
-	equal(t, "after a start", secretOf(t, db, 1), plainSecret)
+	disktest.Equal(t, "after a start", secretOf(t, db, 1), plainSecret)
 	shut(t, db)
 
 	if err := os.Remove(filepath.Join(dir, keyName)); err != nil {
@@ -134,7 +135,7 @@ func TestSecretIsNowhereInTheFiles(t *testing.T) {
 		_, err := SaveSetting(tx, 1, func(s *Setting) error { s.Values = "entered again"; return nil })
 		return err
 	})
-	equal(t, "entered again", secretOf(t, db, 1), "entered again")
+	disktest.Equal(t, "entered again", secretOf(t, db, 1), "entered again")
 }
 
 // A secret that was moved to another setting behind the store's back stays shut.
@@ -162,7 +163,7 @@ func TestSecretOfTheSeedCanBeRead(t *testing.T) {
 		}
 		return CreateSetting(tx, &Setting{GroupID: 1, Key: "password", Type: "secret", Values: plainSecret})
 	}})
-	equal(t, "secret", secretOf(t, db, 1), plainSecret)
+	disktest.Equal(t, "secret", secretOf(t, db, 1), plainSecret)
 }
 
 func TestSecretNeverGetsPublic(t *testing.T) {
@@ -194,7 +195,7 @@ func TestSecretNeverGetsPublic(t *testing.T) {
 		}, "type"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			equal(t, "refusal", refusalOf(t, db.Update(System, test.fn)), refusal{errs.Invalid, "invalid", test.fields})
+			disktest.Equal(t, "refusal", refusalOf(t, db.Update(System, test.fn)), refusal{errs.Invalid, "invalid", test.fields})
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -116,10 +117,10 @@ func TestHealthySaysWhyNot(t *testing.T) {
 		t.Errorf("%v since %s", err, db.FailedSince())
 	}
 	noErr(t, db.Close())
-	equal(t, "closed", refusalOf(t, db.Healthy()), refusal{errs.Busy, "busy", ""})
+	disktest.Equal(t, "closed", refusalOf(t, db.Healthy()), refusal{errs.Busy, "busy", ""})
 	stopped := zooWith(t)
 	err := stopUnlessFull(&stopped.failed, dataName, errors.New("the disk gave up"))
-	equal(t, "stopped", stopped.Healthy(), err)
+	disktest.Equal(t, "stopped", stopped.Healthy(), err)
 	if stopped.FailedSince().IsZero() {
 		t.Error("it does not say since when")
 	}
@@ -154,15 +155,15 @@ func TestTheInventory(t *testing.T) {
 	view(t, db, func(tx *Tx) error {
 		counts, err := Collections(tx)
 		noErr(t, err)
-		equal(t, "counts", counts, []CollectionStats{{"install", 1}, {"cage", 1}, {"keeper", 1}, {"beast", 2}, {"chip", 0}})
+		disktest.Equal(t, "counts", counts, []CollectionStats{{"install", 1}, {"cage", 1}, {"keeper", 1}, {"beast", 2}, {"chip", 0}})
 		caches, err := Caches(tx)
 		noErr(t, err)
 		if len(caches) != 1 || caches[0].At.IsZero() {
 			t.Fatalf("%+v", caches)
 		}
-		equal(t, "cache", fmt.Sprint(caches[0].Name, caches[0].Generation, caches[0].Records), fmt.Sprint("census", 2, 2))
+		disktest.Equal(t, "cache", fmt.Sprint(caches[0].Name, caches[0].Generation, caches[0].Records), fmt.Sprint("census", 2, 2))
 		newest, err := Newest(tx)
-		equal(t, "newest", newest, frozen())
+		disktest.Equal(t, "newest", newest, frozen())
 		return err
 	})
 }
@@ -179,7 +180,7 @@ func TestKeptCopiesAreThoseOfMigrations(t *testing.T) {
 	}
 	for i, want := range []KeptCopy{{Name: "data.db.schema-2", Schema: 2, Size: 5}, {Name: "data.db.schema-10", Schema: 10, Size: 3}} {
 		want.At = kept[i].At
-		equal(t, "copy", kept[i], want)
+		disktest.Equal(t, "copy", kept[i], want)
 	}
 }
 

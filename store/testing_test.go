@@ -1,21 +1,16 @@
 package store
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"go.etcd.io/bbolt"
+
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
@@ -52,31 +47,6 @@ func child(t testing.TB, name string, limit time.Duration, env ...string) (strin
 	defer timer.Stop()
 	out, err := cmd.CombinedOutput()
 	return string(out), err
-}
-
-// size chooses how much a test does: small on a desk, medium in CI, long when
-// the full counts are asked for.
-func size(small, medium, long int) int {
-	switch {
-	case os.Getenv("REEVE_TEST_LONG") == "1":
-		return long
-	case os.Getenv("CI") == "true":
-		return medium
-	}
-	return small
-}
-
-// random is a source whose seed is in the log; REEVE_TEST_SEED repeats a run.
-func random(t testing.TB) *rand.Rand {
-	seed := rand.Uint64()
-	if text := os.Getenv("REEVE_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("REEVE_TEST_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // open opens a database that is verified and closed when the test ends.
@@ -150,21 +120,6 @@ func update(t testing.TB, db *DB, fn func(*Tx) error) {
 	}
 }
 
-// equal compares whole values and shows both as JSON, which is short to read.
-func equal[T any](t testing.TB, what string, got, want T) {
-	t.Helper()
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%s:\n got %s\nwant %s", what, shown(got), shown(want))
-	}
-}
-
-func shown(v any) string {
-	if b, err := json.Marshal(v); err == nil {
-		return fmt.Sprintf("%s (%T)", b, v)
-	}
-	return fmt.Sprintf("%+v", v)
-}
-
 // refusal is the part of an error that callers act on.
 type refusal struct {
 	Kind   errs.Kind
@@ -181,28 +136,6 @@ func refusalOf(t testing.TB, err error) refusal {
 	return refusal{e.Kind, e.Code, joined(e.Fields)}
 }
 
-// snapshot is every file below a directory with its mode and bytes.
-func snapshot(t testing.TB, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || strings.HasPrefix(e.Name(), markName) { // which is written whenever its turn comes
-			return err
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
-		files[name] = info.Mode().String() + " " + string(readFile(t, path))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
 // sameFiles compares two snapshots by name, because files are long to show.
 func sameFiles(t testing.TB, got, want map[string]string) {
 	t.Helper()
@@ -217,22 +150,6 @@ func sameFiles(t testing.TB, got, want map[string]string) {
 		if _, ok := want[name]; !ok {
 			t.Errorf("%s is new", name)
 		}
-	}
-}
-
-func readFile(t testing.TB, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func writeFile(t testing.TB, path string, b []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
 	}
 }
 

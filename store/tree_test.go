@@ -3,6 +3,7 @@ package store
 import (
 	"testing"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -49,14 +50,14 @@ func TestTreeRefuses(t *testing.T) {
 				return nil
 			})
 			before := allOf(t, db, beasts)
-			equal(t, "move", refusalOf(t, move(db, test.id, test.parent)), onParent)
-			equal(t, "the beasts", allOf(t, db, beasts), before)
+			disktest.Equal(t, "move", refusalOf(t, move(db, test.id, test.parent)), onParent)
+			disktest.Equal(t, "the beasts", allOf(t, db, beasts), before)
 		})
 	}
 	t.Run("a new record below the deepest level", func(t *testing.T) {
 		db := zooWith(t)
 		err := db.Update(System, func(tx *Tx) error { _, err := chain(tx, 0, MaxDepth+1); return err })
-		equal(t, "create", refusalOf(t, err), onParent)
+		disktest.Equal(t, "create", refusalOf(t, err), onParent)
 	})
 }
 
@@ -83,7 +84,7 @@ func TestTreeAllows(t *testing.T) {
 			if err := move(db, test.id, test.parent); err != nil {
 				t.Error(err)
 			}
-			equal(t, "parent", allOf(t, db, beasts)[test.id-1].ParentID, test.parent)
+			disktest.Equal(t, "parent", allOf(t, db, beasts)[test.id-1].ParentID, test.parent)
 		})
 	}
 }
@@ -103,5 +104,5 @@ func TestTreeOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 3 becomes a top because its parent is not there; 2 comes before 4 by id.
-	equal(t, "tree", string(got), `[{"id":3},{"id":1,"children":[{"id":2,"children":[{"id":5}]},{"id":4}]}]`)
+	disktest.Equal(t, "tree", string(got), `[{"id":3},{"id":1,"children":[{"id":2,"children":[{"id":5}]},{"id":4}]}]`)
 }

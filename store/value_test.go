@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -32,7 +33,7 @@ func TestTimeBeyondTheCalendar(t *testing.T) {
 			s.caches = nil // one that reads the record back would refuse it too
 			db := open(t, t.TempDir(), Options{schema: s})
 			if db.Update(System, func(tx *Tx) error { return beasts.Create(tx, &beast{Born: moment}) }) == nil {
-				equal(t, "born", allOf(t, db, beasts)[0].Born, moment)
+				disktest.Equal(t, "born", allOf(t, db, beasts)[0].Born, moment)
 			}
 		}) // the cleanup verifies
 	}
@@ -56,7 +57,7 @@ func TestTimeAsJSON(t *testing.T) {
 			if err := json.Unmarshal([]byte(test.text), &got); err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "read", got, test.want)
+			disktest.Equal(t, "read", got, test.want)
 			if test.back == "" {
 				test.back = test.text
 			}
@@ -64,7 +65,7 @@ func TestTimeAsJSON(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "written", string(b), test.back)
+			disktest.Equal(t, "written", string(b), test.back)
 		})
 	}
 	for _, text := range []string{`""`, `"2025-05-08"`, `"2025-13-08T03:04:05Z"`, `1`, `true`, `{}`} {

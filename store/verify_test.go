@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"sync"
@@ -94,7 +95,7 @@ func TestVerifyFinds(t *testing.T) {
 			db := zooForVerify(t, dir)
 			shut(t, db)
 			bolt(t, dir, test.harm)
-			before := readFile(t, filepath.Join(dir, dataName))
+			before := disktest.ReadFile(t, filepath.Join(dir, dataName))
 			report, err := VerifyDir(dir, Options{schema: zoo()})
 			if err != nil {
 				t.Fatal(err)
@@ -107,7 +108,7 @@ func TestVerifyFinds(t *testing.T) {
 					t.Errorf("a fault of more than one line: %q", f)
 				}
 			}
-			if string(readFile(t, filepath.Join(dir, dataName))) != string(before) {
+			if string(disktest.ReadFile(t, filepath.Join(dir, dataName))) != string(before) {
 				t.Error("verifying has changed the file")
 			}
 		})
@@ -153,13 +154,13 @@ func remade(name string) func(*bbolt.Tx) error {
 func TestVerifyOfASoundDatabase(t *testing.T) {
 	dir := t.TempDir()
 	shut(t, zooForVerify(t, dir))
-	before := snapshot(t, dir)
+	before := disktest.Snapshot(t, dir)
 	report, err := VerifyDir(dir, Options{schema: zoo()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "report", *report, Report{Records: 6}) // with the install
-	sameFiles(t, snapshot(t, dir), before)
+	disktest.Equal(t, "report", *report, Report{Records: 6}) // with the install
+	sameFiles(t, disktest.Snapshot(t, dir), before)
 }
 
 func TestReportOfARuinedFileIsBounded(t *testing.T) {
@@ -167,7 +168,7 @@ func TestReportOfARuinedFileIsBounded(t *testing.T) {
 	for i := range maxFaults + 7 {
 		r.fault("fault %d", i)
 	}
-	equal(t, "faults", []int{len(r.Faults), r.More}, []int{maxFaults, 7})
+	disktest.Equal(t, "faults", []int{len(r.Faults), r.More}, []int{maxFaults, 7})
 }
 
 // An index entry that leads to another's record must not take that record along
@@ -194,7 +195,7 @@ func TestFlippedEntryDeletesNothingElse(t *testing.T) {
 	if !errors.As(err, &d) {
 		t.Errorf("deleting through a damaged index: %v, want damage", err)
 	}
-	equal(t, "chips left", len(allOf(t, db, chips)), 2)
+	disktest.Equal(t, "chips left", len(allOf(t, db, chips)), 2)
 }
 
 // verifierChild verifies a live database while others write to it, which must be

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -185,9 +186,9 @@ var errRefusedHalfway = errors.New("refused after it had written")
 // TestNobodyGainsRights lets people without the owner role do random things. What
 // they hold or may give, taken together, never becomes more than it was.
 func TestNobodyGainsRights(t *testing.T) {
-	r, serial, done, outcomes := random(t), 0, 0, map[errs.Kind]int{}
+	r, serial, done, outcomes := disktest.Random(t), 0, 0, map[errs.Kind]int{}
 	const steps, episode = 20, 1000
-	for total := size(2000, 20_000, 200_000); serial < total; {
+	for total := disktest.Size(2000, 20_000, 200_000); serial < total; {
 		db := crowd(t, r)
 		var first *reach
 		view(t, db, func(tx *Tx) (err error) { first, err = reachOf(tx); return err })
