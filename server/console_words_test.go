@@ -218,15 +218,18 @@ func errorCodes(t *testing.T) []string {
 // goSources are the files that the program is built from.
 func goSources(t *testing.T) (paths []string) {
 	t.Helper()
-	for _, dir := range []string{"..", "../server", "../auth", "../store", "../store/errs", "../embed"} {
-		some, err := filepath.Glob(dir + "/*.go")
-		must(t, err)
-		for _, path := range some {
-			if !strings.HasSuffix(path, "_test.go") {
-				paths = append(paths, path)
-			}
+	must(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
 		}
-	}
+		if name := d.Name(); d.IsDir() && (name == "testdata" || name == "node_modules" || name == "console" || path != ".." && strings.HasPrefix(name, ".")) {
+			return fs.SkipDir
+		}
+		if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+			paths = append(paths, path)
+		}
+		return nil
+	}))
 	return paths
 }
 

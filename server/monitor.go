@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"reeve/server/redis"
 	"reeve/store"
+	"reeve/store/journal"
 )
 
 // Monitoring: what a request did is collected on it (store.Watch and the notes of
@@ -40,7 +41,7 @@ type monitor struct {
 	db      *store.DB
 	log     zerolog.Logger
 	host    string
-	journal atomic.Pointer[store.Journal] // nil until it is open
+	journal atomic.Pointer[journal.Journal] // nil until it is open
 	queue   chan *bundle
 	full    chan struct{} // signals that the queue holds a batch
 	bytes   atomic.Int64  // in the queue
@@ -90,12 +91,12 @@ func (m *monitor) run(ctx context.Context) {
 	if m.config.Off {
 		return
 	}
-	journal := store.OpenJournal(m.db.Dir()+"/monitor", store.JournalOptions{MaxBytes: m.config.MaxBytes, MinFree: m.config.MinFree, MaxAge: m.config.MaxAge})
-	m.tallies.load(journal)
-	m.journal.Store(journal)
-	m.logWarnings(journal)
+	j := journal.Open(m.db.Dir()+"/monitor", journal.Options{MaxBytes: m.config.MaxBytes, MinFree: m.config.MinFree, MaxAge: m.config.MaxAge})
+	m.tallies.load(j)
+	m.journal.Store(j)
+	m.logWarnings(j)
 	defer func() {
-		if err := journal.Close(); err != nil {
+		if err := j.Close(); err != nil {
 			m.log.Warn().Err(err).Msg("closing the monitoring failed")
 		}
 	}()
@@ -109,16 +110,16 @@ func (m *monitor) run(ctx context.Context) {
 			m.readSettings()
 			m.reads.adapt()
 			m.writes.adapt()
-			m.tend(journal)
+			m.tend(j)
 		case <-ctx.Done():
 			m.stopped.Wait()
-			m.flush(journal)
+			m.flush(j)
 			for len(m.queue) > 0 {
-				m.flush(journal)
+				m.flush(j)
 			}
 			return
 		}
-		m.write(journal)
+		m.write(j)
 		m.wakeIfFull()
 	}
 }
@@ -137,11 +138,11 @@ func (m *monitor) wakeIfFull() {
 
 // giveWay makes room for the database on a full disk.
 func (m *monitor) giveWay() bool {
-	journal := m.journal.Load()
-	if journal == nil {
+	j := m.journal.Load()
+	if j == nil {
 		return false
 	}
-	freed := journal.GiveWay(giveWayBytes)
+	freed := j.GiveWay(giveWayBytes)
 	if freed > 0 {
 		m.log.Warn().Int64("bytes", freed).Msg("the disk is full: the oldest monitoring data was removed")
 	}
@@ -152,13 +153,13 @@ func (m *monitor) giveWay() bool {
 const giveWayBytes = 4 << 20
 
 // flush writes what waits, and all that goes with it.
-func (m *monitor) flush(journal *store.Journal) {
-	m.write(journal)
-	m.tend(journal)
+func (m *monitor) flush(j *journal.Journal) {
+	m.write(j)
+	m.tend(j)
 }
 
 // write writes at most two batches from the queue.
-func (m *monitor) write(journal *store.Journal) {
+func (m *monitor) write(j *journal.Journal) {
 	var waiting []*bundle
 	for more := true; more && len(waiting) < 2*batchLength; {
 		select {
@@ -168,7 +169,7 @@ func (m *monitor) write(journal *store.Journal) {
 			more = false
 		}
 	}
-	groups := make([]store.EventGroup, 0, len(waiting)+1)
+	groups := make([]journal.Group, 0, len(waiting)+1)
 	for _, b := range waiting {
 		m.bytes.Add(-b.size)
 		groups = append(groups, b.encode(m))
@@ -177,18 +178,18 @@ func (m *monitor) write(journal *store.Journal) {
 		groups = append(groups, hits)
 	}
 	if len(groups) > 0 {
-		m.noEvents.follow(m.log, "events", journal.Append(groups)) // what it drops it counts
+		m.noEvents.follow(m.log, "events", j.Append(groups)) // what it drops it counts
 	}
 	m.events.reuse()
 }
 
 // tend does what is due once a second, however many batches are written meanwhile.
-func (m *monitor) tend(journal *store.Journal) {
-	if tried, err := m.tallies.save(journal); tried {
+func (m *monitor) tend(j *journal.Journal) {
+	if tried, err := m.tallies.save(j); tried {
 		m.noCounts.follow(m.log, "counts of requests", err)
 	}
-	journal.Expire() // what is wrong shows at the next write
-	m.logWarnings(journal)
+	j.Expire() // what is wrong shows at the next write
+	m.logWarnings(j)
 }
 
 // trouble is why something could not be written the last time; nil when it could.
@@ -207,8 +208,8 @@ func (t *trouble) follow(log zerolog.Logger, what string, err error) {
 }
 
 // logWarnings logs what the journal has met, once each.
-func (m *monitor) logWarnings(journal *store.Journal) {
-	warnings := journal.Stats().Warnings
+func (m *monitor) logWarnings(j *journal.Journal) {
+	warnings := j.Stats().Warnings
 	for _, text := range warnings {
 		if !slices.Contains(m.told, text) {
 			m.log.Warn().Str("cause", text).Msg("a file of monitoring could not be used")
@@ -218,7 +219,7 @@ func (m *monitor) logWarnings(journal *store.Journal) {
 }
 
 // takeHits makes events of the hits of caches since the last time.
-func (m *monitor) takeHits() (group store.EventGroup) {
+func (m *monitor) takeHits() (group journal.Group) {
 	now := store.TimeOf(time.Now())
 	for n, name := range store.CacheNames() {
 		count := m.hits[n].Swap(0)

@@ -122,8 +122,8 @@ func monitorStats(req *Request, in *statsIn) (*statsOut, error) {
 	}
 	out.Step = int64(step / time.Second)
 	steps, all := map[time.Time]*tally{}, newTally()
-	if journal := m.journal.Load(); journal != nil {
-		for key, row := range journal.Rows(table, from.UTC().Truncate(step).Format(rowTime), to.UTC().Format(rowTime)) {
+	if j := m.journal.Load(); j != nil {
+		for key, row := range j.Rows(table, from.UTC().Truncate(step).Format(rowTime), to.UTC().Format(rowTime)) {
 			at, err := time.Parse(rowTime, key)
 			t := newTally()
 			if err != nil || json.Unmarshal(row, t) != nil {

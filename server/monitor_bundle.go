@@ -10,6 +10,7 @@ import (
 	"reeve/server/redis"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/journal"
 )
 
 // bundle is a request with its events on the way to the journal. No secret is in
@@ -136,8 +137,8 @@ func (m *monitor) redactor() *redact.Redactor {
 // encode makes the journal's events of a bundle. Those that fall into one
 // microsecond stay in this order: an operation of the store comes after what it
 // was done for.
-func (b *bundle) encode(m *monitor) store.EventGroup {
-	group := store.EventGroup{Name: b.request.RequestID, Events: make([]store.Event, 0, 1+len(b.auth)+len(b.cached)+len(b.redis)+len(b.ops))}
+func (b *bundle) encode(m *monitor) journal.Group {
+	group := journal.Group{Name: b.request.RequestID, Events: make([]journal.Event, 0, 1+len(b.auth)+len(b.cached)+len(b.redis)+len(b.ops))}
 	add := func(kind string, k marks, event appender) {
 		group.Events = append(group.Events, m.events.journaled(kind, k, event))
 	}

@@ -7,6 +7,7 @@ import (
 	"reeve/server/redis"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/journal"
 )
 
 // The kinds of events, each a list of its own.
@@ -166,7 +167,7 @@ type events struct{ buffer []byte }
 
 const eventBuffer = 256 << 10
 
-func (e *events) journaled(kind string, m marks, event appender) store.Event {
+func (e *events) journaled(kind string, m marks, event appender) journal.Event {
 	if cap(e.buffer)-len(e.buffer) < 4<<10 {
 		e.buffer = make([]byte, 0, eventBuffer) // the one before belongs to its events
 	}
@@ -175,7 +176,7 @@ func (e *events) journaled(kind string, m marks, event appender) store.Event {
 	body := len(e.buffer)
 	e.buffer = event.appendJSON(e.buffer)
 	end := len(e.buffer)
-	return store.Event{Kind: kind, Head: e.buffer[from:body:body], Body: e.buffer[body:end:end]}
+	return journal.Event{Kind: kind, Head: e.buffer[from:body:body], Body: e.buffer[body:end:end]}
 }
 
 // reuse makes room again; nobody may hold an event any more.

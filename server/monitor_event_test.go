@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reeve/store"
+	"reeve/store/journal"
 )
 
 // told writes a request's events, a line each, with what matters of them.
@@ -248,7 +249,7 @@ func TestEventsAreStoredWithoutID(t *testing.T) {
 		`{"a":1,"recorded_at":null}`: `{"id":7,"a":1,"recorded_at":null}`,
 		`{"id":0,"a":1}`:             `{"id":7,"a":1}`,
 	} {
-		if got := string(withID(store.Event{ID: 7, Body: []byte(body)})); got != want {
+		if got := string(withID(journal.Event{ID: 7, Body: []byte(body)})); got != want {
 			t.Errorf("%s is read as %s, want %s", body, got, want)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"reeve/server/redact"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/journal"
 )
 
 // scanBudget is how long a list looks before it answers with what it has found.
@@ -76,13 +77,13 @@ func (m *monitor) list(kind string, ask *question, to *audience, out *envelope) 
 	if err := found.where(ask); err != nil {
 		return err
 	}
-	if journal := m.journal.Load(); journal != nil && to.hears(kind) {
+	if j := m.journal.Load(); j != nil && to.hears(kind) {
 		before := uint64(0)
 		if high < store.TimeOf(time.Now()) {
-			before = journal.IDAt(high.Add(longestRequest).Std())
+			before = j.IDAt(high.Add(longestRequest).Std())
 		}
-		found.first = journal.IDAt(low.Std())
-		journal.Newest(kind, before, found.take)
+		found.first = j.IDAt(low.Std())
+		j.Newest(kind, before, found.take)
 	}
 	if to.err != nil {
 		return to.err
@@ -187,7 +188,7 @@ func askedFlags(of anyOf) (flags []string, err error) {
 }
 
 // take looks at one event; it returns false when there is no more to look for.
-func (s *search) take(e store.Event) bool {
+func (s *search) take(e journal.Event) bool {
 	if e.ID < s.first {
 		return false
 	}
@@ -274,7 +275,7 @@ func statusIs(status int, want string) bool {
 }
 
 // withID returns the JSON object of a stored event with its ID as the first member.
-func withID(e store.Event) json.RawMessage {
+func withID(e journal.Event) json.RawMessage {
 	members := bytes.TrimPrefix(e.Body, []byte("{"))
 	members = bytes.TrimPrefix(members, []byte(`"id":0,`)) // events stored by older versions
 	return fmt.Appendf(nil, `{"id":%d,%s`, e.ID, members)
@@ -299,8 +300,8 @@ type joinIn struct {
 // joinRequest answers a request with all its events.
 func joinRequest(req *Request, in *joinIn) (*requestStory, error) {
 	missing := errs.New(errs.NotFound, "there is no request %s, or no longer", cut(in.ID, 64))
-	journal := req.s.monitor.journal.Load()
-	if journal == nil {
+	j := req.s.monitor.journal.Load()
+	if j == nil {
 		return nil, missing
 	}
 	to, err := req.audience()
@@ -309,7 +310,7 @@ func joinRequest(req *Request, in *joinIn) (*requestStory, error) {
 	}
 	name := in.ID
 	if id, err := strconv.ParseUint(in.ID, 10, 64); err == nil {
-		event, found := journal.Get(requestKind, id)
+		event, found := j.Get(requestKind, id)
 		var head eventHead
 		if !found || json.Unmarshal(event.Body, &head) != nil {
 			return nil, missing
@@ -318,7 +319,7 @@ func joinRequest(req *Request, in *joinIn) (*requestStory, error) {
 	}
 	var out *requestStory
 	var at []store.Time
-	for _, e := range journal.Group(name) {
+	for _, e := range j.Group(name) {
 		m, _ := readMarks(e.Head)
 		if !to.hears(e.Kind) {
 			continue

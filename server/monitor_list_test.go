@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"reeve/store"
+	"reeve/store/journal"
 )
 
 // madeUp puts a request at random into the queue, as if it had been answered now.
@@ -118,7 +119,7 @@ func TestListsOfEventsFindWhatMatches(t *testing.T) {
 		in.server.monitor.budget = time.Hour
 		all := map[string][]eventFields{}
 		for _, kind := range []string{requestKind, authKind} {
-			in.server.monitor.journal.Load().Newest(kind, 0, func(e store.Event) bool {
+			in.server.monitor.journal.Load().Newest(kind, 0, func(e journal.Event) bool {
 				fields := eventFields{}
 				must(t, json.Unmarshal(e.Body, &fields))
 				all[kind] = append(all[kind], fields)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"reeve/store"
+	"reeve/store/journal"
 )
 
 // asked is a search for what a question asks for.
@@ -63,7 +64,7 @@ func TestASearchThatStopsEarlyHasCome(t *testing.T) {
 	s := &search{high: 1000, to: 10, budget: -time.Hour, audience: everybody}
 	for id := uint64(5000); id > 0; id-- {
 		m := marks{at: store.Time(id)}
-		if !s.take(store.Event{ID: id, Head: m.append(nil), Body: []byte("{}")}) {
+		if !s.take(journal.Event{ID: id, Head: m.append(nil), Body: []byte("{}")}) {
 			break
 		}
 	}

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"reeve/store"
+	"reeve/store/journal"
 )
 
 // counted sums the rows of a table by key.
-func countedRows(t *testing.T, journal *store.Journal, table string) map[string]int64 {
+func countedRows(t *testing.T, j *journal.Journal, table string) map[string]int64 {
 	t.Helper()
 	all := map[string]int64{}
-	for key, row := range journal.Rows(table, "", "3000") {
+	for key, row := range j.Rows(table, "", "3000") {
 		sum := newTally()
 		must(t, json.Unmarshal(row, sum))
 		all[key] = sum.Requests
@@ -36,84 +37,84 @@ func requestsNow(t *tallies, n int) {
 // TestCountsGoOn over restarts, from minutes to hours, and end in time.
 func TestCountsGoOn(t *testing.T) {
 	for name, c := range map[string]struct {
-		run           func(journal *store.Journal)
+		run           func(j *journal.Journal)
 		minutes, hour map[string]int64
 	}{
-		"saved twice": {func(journal *store.Journal) {
+		"saved twice": {func(j *journal.Journal) {
 			a := newTallies(nil)
 			requestsNow(a, 3)
-			a.save(journal)
+			a.save(j)
 			requestsNow(a, 2)
-			a.save(journal)
-			a.save(journal)
+			a.save(j)
+			a.save(j)
 		}, map[string]int64{"00:00": 5}, map[string]int64{"00": 5}},
-		"a restart in a minute": {func(journal *store.Journal) {
+		"a restart in a minute": {func(j *journal.Journal) {
 			a, b := newTallies(nil), newTallies(nil)
 			requestsNow(a, 3)
-			a.save(journal)
-			b.load(journal)
-			b.save(journal)
+			a.save(j)
+			b.load(j)
+			b.save(j)
 			requestsNow(b, 2)
-			b.save(journal)
+			b.save(j)
 		}, map[string]int64{"00:00": 5}, map[string]int64{"00": 5}},
-		"requests before the journal is open": {func(journal *store.Journal) {
+		"requests before the journal is open": {func(j *journal.Journal) {
 			a, b := newTallies(nil), newTallies(nil)
 			requestsNow(a, 3)
-			a.save(journal)
+			a.save(j)
 			requestsNow(b, 2)
-			b.load(journal)
-			b.save(journal)
+			b.load(j)
+			b.save(j)
 		}, map[string]int64{"00:00": 5}, map[string]int64{"00": 5}},
-		"a journal that opens in the next hour": {func(journal *store.Journal) {
+		"a journal that opens in the next hour": {func(j *journal.Journal) {
 			a, b := newTallies(nil), newTallies(nil)
 			time.Sleep(59 * time.Minute)
 			requestsNow(a, 3)
-			a.save(journal)
+			a.save(j)
 			requestsNow(b, 2)
 			time.Sleep(time.Minute)
 			requestsNow(b, 1)
-			b.load(journal)
-			b.save(journal)
+			b.load(j)
+			b.save(j)
 		}, map[string]int64{"00:59": 5, "01:00": 1}, map[string]int64{"00": 5, "01": 1}},
-		"minutes become hours": {func(journal *store.Journal) {
+		"minutes become hours": {func(j *journal.Journal) {
 			a := newTallies(nil)
 			for range 61 {
 				requestsNow(a, 1)
-				a.save(journal)
+				a.save(j)
 				time.Sleep(time.Minute)
 			}
 		}, nil, map[string]int64{"00": 60, "01": 1}},
-		"several minutes at once": {func(journal *store.Journal) {
+		"several minutes at once": {func(j *journal.Journal) {
 			a := newTallies(nil)
 			for range 5 {
 				requestsNow(a, 1)
 				time.Sleep(time.Minute)
 			}
 			requestsNow(a, 1)
-			a.save(journal)
+			a.save(j)
 		}, map[string]int64{"00:00": 1, "00:01": 1, "00:02": 1, "00:03": 1, "00:04": 1, "00:05": 1}, map[string]int64{"00": 6}},
-		"a minute that nobody asks in": {func(journal *store.Journal) {
+		"a minute that nobody asks in": {func(j *journal.Journal) {
 			a := newTallies(nil)
 			requestsNow(a, 2)
-			a.save(journal)
+			a.save(j)
 			time.Sleep(5 * time.Minute)
-			a.save(journal)
+			a.save(j)
 			requestsNow(a, 1)
-			a.save(journal)
+			a.save(j)
 		}, map[string]int64{"00:00": 2, "00:05": 1}, map[string]int64{"00": 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 5 { // maps have no order
 				synctest.Test(t, func(t *testing.T) {
-					journal := store.OpenJournal(t.TempDir(), store.JournalOptions{})
-					c.run(journal)
-					if got, want := fmt.Sprint(countedRows(t, journal, minuteTable)), prefixed(c.minutes, ""); c.minutes != nil && got != want {
+					j := journal.Open(t.TempDir(), journal.Options{})
+					c.run(j)
+					if got, want := fmt.Sprint(countedRows(t, j, minuteTable)), prefixed(c.minutes, ""); c.minutes != nil && got != want {
 						t.Errorf("minutes %s, want %s", got, want)
 					}
-					if got, want := fmt.Sprint(countedRows(t, journal, hourTable)), prefixed(c.hour, ":00"); got != want {
+					if got, want := fmt.Sprint(countedRows(t, j, hourTable)), prefixed(c.hour, ":00"); got != want {
 						t.Errorf("hours %s, want %s", got, want)
 					}
-					must(t, journal.Close())
+					must(t, j.Close())
 				})
 			}
 		})
@@ -131,19 +132,19 @@ func prefixed(counts map[string]int64, rest string) string {
 
 func TestOldCountsAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		journal := store.OpenJournal(t.TempDir(), store.JournalOptions{})
+		j := journal.Open(t.TempDir(), journal.Options{})
 		a := newTallies(nil)
 		for range 92 {
 			requestsNow(a, 1)
-			a.save(journal)
+			a.save(j)
 			time.Sleep(24 * time.Hour)
 		}
 		requestsNow(a, 1)
-		a.save(journal)
-		if minutes, hours := len(countedRows(t, journal, minuteTable)), len(countedRows(t, journal, hourTable)); minutes != 4 || hours != 91 {
+		a.save(j)
+		if minutes, hours := len(countedRows(t, j, minuteTable)), len(countedRows(t, j, hourTable)); minutes != 4 || hours != 91 {
 			t.Errorf("%d minutes and %d hours are kept, want the last 3 and 90 days with their ends", minutes, hours)
 		}
-		must(t, journal.Close())
+		must(t, j.Close())
 	})
 }
 

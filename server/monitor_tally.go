@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"reeve/store"
+	"reeve/store/journal"
 )
 
 // tallies are the counts of the running minute and hour.
@@ -134,13 +134,13 @@ func (t *tallies) turn(now time.Time) {
 
 // load goes on with the minutes and hours that a stop has interrupted. Requests may
 // have been counted before the journal was open.
-func (t *tallies) load(journal *store.Journal) {
+func (t *tallies) load(j *journal.Journal) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.turn(time.Now())
 	t.settle()
 	resume := func(key string, minute *tally) {
-		had, hour := readTally(journal, minuteTable, key), t.hourOf(journal, key)
+		had, hour := readTally(j, minuteTable, key), t.hourOf(j, key)
 		if hour.Requests >= had.Requests { // its row has the minute's too, unless it could not be written
 			hour.subtract(had)
 		}
@@ -153,8 +153,8 @@ func (t *tallies) load(journal *store.Journal) {
 }
 
 // readTally reads a row; without one, or with a damaged one, counting begins anew.
-func readTally(journal *store.Journal, table, key string) *tally {
-	for _, row := range journal.Rows(table, key, key) {
+func readTally(j *journal.Journal, table, key string) *tally {
+	for _, row := range j.Rows(table, key, key) {
 		if had := newTally(); json.Unmarshal(row, had) == nil {
 			return had
 		}
@@ -165,17 +165,17 @@ func readTally(journal *store.Journal, table, key string) *tally {
 func hourKey(minute string) string { return minute[:len("2006-01-02T15:")] + "00Z" }
 
 // hourOf is the hour of a minute, without the minutes that are not over.
-func (t *tallies) hourOf(journal *store.Journal, minute string) *tally {
+func (t *tallies) hourOf(j *journal.Journal, minute string) *tally {
 	key := hourKey(minute)
 	if t.hour[key] == nil {
-		t.hour[key] = readTally(journal, hourTable, key)
+		t.hour[key] = readTally(j, hourTable, key)
 	}
 	return t.hour[key]
 }
 
 // save writes the rows that have changed, if any, and, once a minute, deletes those
 // that are too old.
-func (t *tallies) save(journal *store.Journal) (tried bool, err error) {
+func (t *tallies) save(j *journal.Journal) (tried bool, err error) {
 	t.mu.Lock()
 	t.turn(time.Now())
 	t.settle()
@@ -197,26 +197,26 @@ func (t *tallies) save(journal *store.Journal) (tried bool, err error) {
 	for _, key := range slices.Sorted(maps.Keys(minutes)) { // the running one last: its hour has the others
 		rows[key] = minutes[key].row()
 		whole := newTally()
-		whole.add(t.hourOf(journal, key))
+		whole.add(t.hourOf(j, key))
 		whole.add(minutes[key])
 		if key != running {
 			t.hour[hourKey(key)] = whole
 		}
 		hours[hourKey(key)] = whole.row()
 	}
-	err = errors.Join(journal.SetRows(minuteTable, rows), journal.SetRows(hourTable, hours)) // what cannot be written is lost
+	err = errors.Join(j.SetRows(minuteTable, rows), j.SetRows(hourTable, hours)) // what cannot be written is lost
 	if over {
-		err = errors.Join(err, t.expire(journal))
+		err = errors.Join(err, t.expire(j))
 	}
 	return true, err
 }
 
-func (t *tallies) expire(journal *store.Journal) error {
+func (t *tallies) expire(j *journal.Journal) error {
 	now := time.Now().UTC()
 	for hour := range t.hour { // at most the running one and the one before
 		if hour < now.Add(-2*time.Hour).Format(rowTime) {
 			delete(t.hour, hour)
 		}
 	}
-	return errors.Join(journal.DeleteRows(minuteTable, now.Add(-minutesKept).Format(rowTime)), journal.DeleteRows(hourTable, now.Add(-hoursKept).Format(rowTime)))
+	return errors.Join(j.DeleteRows(minuteTable, now.Add(-minutesKept).Format(rowTime)), j.DeleteRows(hourTable, now.Add(-hoursKept).Format(rowTime)))
 }

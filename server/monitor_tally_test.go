@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"reeve/store"
+	"reeve/store/journal"
 )
 
 // requestsIn adds up the requests of a table's rows.
-func requestsIn(t *testing.T, journal *store.Journal, table string) (n int64) {
+func requestsIn(t *testing.T, j *journal.Journal, table string) (n int64) {
 	t.Helper()
-	for _, row := range journal.Rows(table, "", "~") {
+	for _, row := range j.Rows(table, "", "~") {
 		counted := newTally()
 		must(t, json.Unmarshal(row, counted))
 		n += counted.Requests
@@ -34,19 +35,19 @@ func TestARestartLosesNoCounts(t *testing.T) {
 		{"requests before the journal is open", 2, 1, 0},
 		{"none until the next minute", 0, 1, time.Minute},
 	} {
-		journal := store.OpenJournal(t.TempDir(), store.JournalOptions{})
+		j := journal.Open(t.TempDir(), journal.Options{})
 		first, second := newTallies(nil), newTallies(nil)
-		first.load(journal)
+		first.load(j)
 		count(first, 3, time.Now())
-		first.save(journal)
+		first.save(j)
 		count(second, c.before, time.Now())
-		second.load(journal)
+		second.load(j)
 		count(second, c.after, time.Now().Add(c.later))
-		second.save(journal)
+		second.save(j)
 		want := int64(3 + c.before + c.after)
-		if minutes, hours := requestsIn(t, journal, minuteTable), requestsIn(t, journal, hourTable); minutes != want || hours != want {
+		if minutes, hours := requestsIn(t, j, minuteTable), requestsIn(t, j, hourTable); minutes != want || hours != want {
 			t.Errorf("%s: %d by minute and %d by hour, want %d", c.name, minutes, hours, want)
 		}
-		must(t, journal.Close())
+		must(t, j.Close())
 	}
 }

@@ -3,7 +3,7 @@ package server
 import (
 	"path/filepath"
 
-	"reeve/store"
+	"reeve/store/journal"
 )
 
 // flush writes the monitoring of what was answered, as the running server does
@@ -12,10 +12,10 @@ func (in *instance) flush() {
 	in.t.Helper()
 	m := in.server.monitor
 	if m.journal.Load() == nil {
-		journal := store.OpenJournal(filepath.Join(in.dir, "monitor"), store.JournalOptions{MaxBytes: 16 << 20})
-		in.t.Cleanup(func() { must(in.t, journal.Close()) })
-		m.tallies.load(journal)
-		m.journal.Store(journal)
+		j := journal.Open(filepath.Join(in.dir, "monitor"), journal.Options{MaxBytes: 16 << 20})
+		in.t.Cleanup(func() { must(in.t, j.Close()) })
+		m.tallies.load(j)
+		m.journal.Store(j)
 	}
 	m.readSettings()
 	m.flush(m.journal.Load())

@@ -53,7 +53,7 @@ func (o *Op) Caller() string {
 	inside := "" // where the store asks by itself
 	for {
 		frame, more := frames.Next()
-		if frame.Function != "" && !strings.HasPrefix(frame.Function, "reeve/store.") && !strings.HasPrefix(frame.Function, "iter.") {
+		if frame.Function != "" && !strings.HasPrefix(frame.Function, "reeve/store.") && !strings.HasPrefix(frame.Function, "reeve/store/") && !strings.HasPrefix(frame.Function, "iter.") {
 			return placeOf(frame)
 		}
 		if inside == "" && frame.File != "" {

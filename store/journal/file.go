@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"encoding/json"
@@ -12,20 +12,20 @@ import (
 )
 
 // journalFormat is the newest layout of a journal's files that this program knows.
-const journalFormat = 1
+const format = 1
 
-// journalMeta is what a file says of itself, framed in metaBucket under metaKey.
-type journalMeta struct {
+// meta is what a file says of itself, framed in metaBucket under metaKey.
+type meta struct {
 	Format int    `json:"format"`
 	Events uint64 `json:"events"`
 	Last   uint64 `json:"last"` // id; of a segment
 }
 
-// journalFile is a bbolt file that may turn out to be damaged at any time, without
+// dbFile is a bbolt file that may turn out to be damaged at any time, without
 // that anybody hangs: a panic of bbolt can leave its locks held for ever. So
 // transactions begin and end under a lock of ours, and a file in which one got
 // stuck is not touched any more, not even to close it.
-type journalFile struct {
+type dbFile struct {
 	path string
 	bolt *bbolt.DB
 
@@ -36,19 +36,19 @@ type journalFile struct {
 	suspect error // what a reader stumbled over; under entry
 }
 
-var errJournalGone = errors.New("the file is closed")
+var errGone = errors.New("the file is closed")
 
 // journalSizes says how a file may grow.
-type journalSizes struct{ mapped, step int }
+type sizeLimits struct{ mapped, step int }
 
-func (j *Journal) sizes(bytes int64) journalSizes {
-	return journalSizes{mapped: int(bytes), step: int(min(max(bytes/16, 64<<10), 256<<10))}
+func (j *Journal) sizes(bytes int64) sizeLimits {
+	return sizeLimits{mapped: int(bytes), step: int(min(max(bytes/16, 64<<10), 256<<10))}
 }
 
 // openJournalFile looks a file through before bbolt sees it, and opens it. For
 // writing, the whole of what it may become is mapped at once, so that it never
 // has to be mapped anew, for which bbolt waits until nobody reads.
-func openJournalFile(path string, readOnly bool, sizes journalSizes) (f *journalFile, warnings []string, err error) {
+func openFile(path string, readOnly bool, sizes sizeLimits) (f *dbFile, warnings []string, err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() == 0 {
 		err = &disk.Damaged{Where: path, Err: errors.New("it is empty")}
@@ -59,16 +59,16 @@ func openJournalFile(path string, readOnly bool, sizes journalSizes) (f *journal
 	if err != nil {
 		return nil, warnings, err
 	}
-	f, err = openJournalBolt(path, readOnly, sizes)
+	f, err = openBolt(path, readOnly, sizes)
 	return f, warnings, err
 }
 
-func openJournalBolt(path string, readOnly bool, sizes journalSizes) (*journalFile, error) {
+func openBolt(path string, readOnly bool, sizes sizeLimits) (*dbFile, error) {
 	options := disk.BoltOptions(readOnly)
 	if !readOnly {
 		options.InitialMmapSize = sizes.mapped
 	}
-	f := &journalFile{path: path}
+	f := &dbFile{path: path}
 	err := disk.RecoverDamage(path, func() (err error) {
 		f.bolt, err = bbolt.Open(path, 0o600, options)
 		return err
@@ -82,16 +82,16 @@ func openJournalBolt(path string, readOnly bool, sizes journalSizes) (*journalFi
 
 // makeJournalFile makes a file under another name and gives it its own when it is
 // complete, so that a crash leaves nothing that looks damaged.
-func makeJournalFile(path string, sizes journalSizes) (*journalFile, error) {
+func makeFile(path string, sizes sizeLimits) (*dbFile, error) {
 	temp := path + disk.NewSuffix
-	f, err := openJournalBolt(temp, false, sizes)
+	f, err := openBolt(temp, false, sizes)
 	if err == nil {
 		err = f.update(int64(sizes.mapped), func(btx *bbolt.Tx) error {
 			b, err := btx.CreateBucket([]byte(disk.MetaBucket))
 			if err != nil {
 				return err
 			}
-			return putJournalMeta(b, journalMeta{Format: journalFormat})
+			return putMeta(b, meta{Format: format})
 		})
 		err = errors.Join(err, f.close())
 	}
@@ -102,10 +102,10 @@ func makeJournalFile(path string, sizes journalSizes) (*journalFile, error) {
 		os.Remove(temp) // it is swept at the next start otherwise
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
-	return openJournalBolt(path, false, sizes)
+	return openBolt(path, false, sizes)
 }
 
-func putJournalMeta(b *bbolt.Bucket, meta journalMeta) error {
+func putMeta(b *bbolt.Bucket, meta meta) error {
 	payload, err := json.Marshal(meta)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func putJournalMeta(b *bbolt.Bucket, meta journalMeta) error {
 }
 
 // readJournalMeta also refuses a file of a newer program.
-func readJournalMeta(btx *bbolt.Tx) (meta journalMeta, err error) {
+func readMeta(btx *bbolt.Tx) (meta meta, err error) {
 	b := btx.Bucket([]byte(disk.MetaBucket))
 	if b == nil {
 		return meta, fmt.Errorf("bucket %s is missing", disk.MetaBucket)
@@ -123,18 +123,18 @@ func readJournalMeta(btx *bbolt.Tx) (meta journalMeta, err error) {
 	if err == nil {
 		err = json.Unmarshal(payload, &meta)
 	}
-	if err == nil && meta.Format > journalFormat {
-		err = fmt.Errorf("it was written by a newer program (format %d, this one knows %d)", meta.Format, journalFormat)
+	if err == nil && meta.Format > format {
+		err = fmt.Errorf("it was written by a newer program (format %d, this one knows %d)", meta.Format, format)
 	}
 	return meta, err
 }
 
 // begin begins a transaction; a panic in there leaves the file stuck.
-func (f *journalFile) begin(writable bool) (*bbolt.Tx, error) {
+func (f *dbFile) begin(writable bool) (*bbolt.Tx, error) {
 	f.entry.Lock()
 	defer f.entry.Unlock()
 	if f.stuck {
-		return nil, errJournalGone
+		return nil, errGone
 	}
 	f.stuck = true
 	btx, err := f.bolt.Begin(writable)
@@ -143,7 +143,7 @@ func (f *journalFile) begin(writable bool) (*bbolt.Tx, error) {
 }
 
 // end ends a transaction that is not to change anything.
-func (f *journalFile) end(btx *bbolt.Tx) {
+func (f *dbFile) end(btx *bbolt.Tx) {
 	f.entry.Lock()
 	defer f.entry.Unlock()
 	if f.stuck || btx.DB() == nil {
@@ -157,11 +157,11 @@ func (f *journalFile) end(btx *bbolt.Tx) {
 
 // view runs fn in a read transaction, which must be short. What fails in there
 // is remembered, so that the next who writes sets the file aside.
-func (f *journalFile) view(fn func(btx *bbolt.Tx) error) error {
+func (f *dbFile) view(fn func(btx *bbolt.Tx) error) error {
 	f.gate.RLock()
 	defer f.gate.RUnlock()
 	if f.closed {
-		return errJournalGone
+		return errGone
 	}
 	err := disk.RecoverDamage(f.path, func() error {
 		btx, err := f.begin(false)
@@ -171,7 +171,7 @@ func (f *journalFile) view(fn func(btx *bbolt.Tx) error) error {
 		defer f.end(btx)
 		return fn(btx)
 	})
-	if err != nil && !errors.Is(err, errJournalGone) {
+	if err != nil && !errors.Is(err, errGone) {
 		f.entry.Lock()
 		f.suspect = err
 		f.entry.Unlock()
@@ -181,7 +181,7 @@ func (f *journalFile) view(fn func(btx *bbolt.Tx) error) error {
 
 // unusable is what a reader stumbled over, or that the file is not there any more;
 // nil as long as all is well.
-func (f *journalFile) unusable() error {
+func (f *dbFile) unusable() error {
 	f.entry.Lock()
 	defer f.entry.Unlock()
 	if f.suspect == nil && f.size() == 0 {
@@ -192,7 +192,7 @@ func (f *journalFile) unusable() error {
 
 // update runs fn in a commit. The file does not grow beyond limit bytes: bbolt
 // refuses instead.
-func (f *journalFile) update(limit int64, fn func(btx *bbolt.Tx) error) error {
+func (f *dbFile) update(limit int64, fn func(btx *bbolt.Tx) error) error {
 	return disk.RecoverDamage(f.path, func() error {
 		f.bolt.MaxSize = int(limit) // which only whoever writes reads
 		btx, err := f.begin(true)
@@ -209,7 +209,7 @@ func (f *journalFile) update(limit int64, fn func(btx *bbolt.Tx) error) error {
 
 // close waits for those who read, and closes the file. One that is stuck is left
 // to the end of the process.
-func (f *journalFile) close() error {
+func (f *dbFile) close() error {
 	f.gate.Lock()
 	defer f.gate.Unlock()
 	f.entry.Lock()
@@ -223,7 +223,7 @@ func (f *journalFile) close() error {
 }
 
 // size is how many bytes the file has on the disk.
-func (f *journalFile) size() int64 {
+func (f *dbFile) size() int64 {
 	info, err := os.Stat(f.path)
 	if err != nil {
 		return 0

@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"errors"
@@ -39,13 +39,13 @@ func TestJournalStaysWithinItsBytes(t *testing.T) {
 			limit := max(test.max, 4<<20)
 			disktest.WriteFile(t, filepath.Join(dir, "stray"), make([]byte, test.stray))
 			disktest.WriteFile(t, filepath.Join(dir, segmentName(1)), make([]byte, 1<<20)) // damaged: set aside
-			j := OpenJournal(dir, JournalOptions{MaxBytes: test.max})
+			j := Open(dir, Options{MaxBytes: test.max})
 			defer j.Close()
 			written, gone := int64(0), 0
 			for step := 0; written < int64(disktest.Size(2, 4, 20))*limit || step < 50; step++ {
-				var groups []EventGroup
+				var groups []Group
 				for g := range test.groups {
-					groups = append(groups, EventGroup{fmt.Sprint(r.Uint64(), g), []Event{event("a", strings.Repeat("x", test.body))}})
+					groups = append(groups, Group{fmt.Sprint(r.Uint64(), g), []Event{event("a", strings.Repeat("x", test.body))}})
 					written += int64(test.body + 100)
 				}
 				mustAppend(t, j, groups)
@@ -81,12 +81,12 @@ func TestJournalStaysWithinItsBytes(t *testing.T) {
 
 func bounded(t *testing.T, dir string, limit int64) {
 	t.Helper()
-	if n := journalBytes(t, dir); n > limit {
+	if n := bytesOf(t, dir); n > limit {
 		t.Fatalf("%d bytes on the disk, allowed are %d: %v", n, limit, snapshotSizes(t, dir))
 	}
 }
 
-func journalBytes(t testing.TB, dir string) (total int64) {
+func bytesOf(t testing.TB, dir string) (total int64) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -110,7 +110,7 @@ func snapshotSizes(t *testing.T, dir string) (sizes []string) {
 
 func TestJournalWithASmallerLimit(t *testing.T) {
 	dir := t.TempDir()
-	j := openJournal(t, dir, JournalOptions{MaxBytes: 64 << 20})
+	j := openJournal(t, dir, Options{MaxBytes: 64 << 20})
 	rows := map[string][]byte{}
 	for i := range 3000 {
 		rows[fmt.Sprint(i)] = make([]byte, 1000)
@@ -124,7 +124,7 @@ func TestJournalWithASmallerLimit(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	j = OpenJournal(dir, JournalOptions{})
+	j = Open(dir, Options{})
 	defer j.Close()
 	bounded(t, dir, 4<<20)
 	if w := j.Stats().Warnings; len(w) != 1 || !strings.Contains(w[0], "rows.db") {
@@ -142,7 +142,7 @@ func TestJournalLeavesOtherFilesAlone(t *testing.T) {
 		disktest.WriteFile(t, filepath.Join(dir, name), []byte(text))
 	}
 	disktest.WriteFile(t, filepath.Join(dir, "large"), make([]byte, 4<<20))
-	j := OpenJournal(dir, JournalOptions{})
+	j := Open(dir, Options{})
 	defer j.Close()
 	if j.Append(oneGroup("", event("a", "x"))) == nil || j.SetRows("minute", map[string][]byte{"k": nil}) == nil {
 		t.Error("written though others take all the room")
@@ -161,7 +161,7 @@ func TestJournalLeavesOtherFilesAlone(t *testing.T) {
 func TestJournalWithoutADirectory(t *testing.T) {
 	clock, dir := newTestClock(), filepath.Join(t.TempDir(), "monitor")
 	disktest.WriteFile(t, dir, []byte("in the way"))
-	j := OpenJournal(dir, JournalOptions{Now: clock.now})
+	j := Open(dir, Options{Now: clock.now})
 	defer j.Close()
 	try := func() error {
 		return errors.Join(j.Append(oneGroup("g", event("a", "x"), event("a", "y"))), j.SetRows("minute", map[string][]byte{"k": []byte("v")}))
@@ -178,7 +178,7 @@ func TestJournalWithoutADirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock.forward(9 * time.Second)
-	if err := try(); !errors.Is(err, errJournalPaused) {
+	if err := try(); !errors.Is(err, errPaused) {
 		t.Errorf("after 9 s: %v", err)
 	}
 	clock.forward(time.Second)
@@ -191,7 +191,7 @@ func TestJournalWithoutADirectory(t *testing.T) {
 // TestJournalWhoseDirectoryIsRemoved goes on in a new one.
 func TestJournalWhoseDirectoryIsRemoved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "monitor")
-	j := OpenJournal(dir, JournalOptions{})
+	j := Open(dir, Options{})
 	defer j.Close()
 	for _, name := range []string{"before", "after"} {
 		mustAppend(t, j, oneGroup(name, event("a", name)))
@@ -212,10 +212,10 @@ func TestJournalOnAFullDisk(t *testing.T) {
 	dir := filepath.Join(at, "monitor")
 	for _, room := range []int{0, 8 << 10, 40 << 10, 200 << 10} {
 		removed := disktest.Fill(t, at, 1<<20-room)
-		j := OpenJournal(dir, JournalOptions{Now: clock.now})
+		j := Open(dir, Options{Now: clock.now})
 		stored, files := 0, 0
 		for i := range 60 {
-			clock.forward(journalPause)
+			clock.forward(retryPause)
 			if j.Append(oneGroup(fmt.Sprint("g ", i), event("a", strings.Repeat("x", 20<<10)))) == nil {
 				stored++
 			}
@@ -234,13 +234,13 @@ func TestJournalOnAFullDisk(t *testing.T) {
 			t.Errorf("with %d bytes of room: warnings %q, %d files", room, w, files)
 		}
 		removed()
-		clock.forward(journalPause)
+		clock.forward(retryPause)
 		mustAppend(t, j, oneGroup("later", event("a", "x")))
 		disktest.Equal(t, "after room was made", bodies(j.Group("later")), "a:x")
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
-		j = openJournal(t, dir, JournalOptions{Now: clock.now})
+		j = openJournal(t, dir, Options{Now: clock.now})
 		disktest.Equal(t, "after a start", len(newest(j, "a", 0, 99)), stored+1)
 		if err := errors.Join(j.Close(), os.RemoveAll(dir)); err != nil {
 			t.Fatal(err)
@@ -253,7 +253,7 @@ func TestJournalOnAFullDisk(t *testing.T) {
 // command keeps of this process.
 func TestJournalSetsAsideWhatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
-	j := openJournal(t, dir, JournalOptions{MaxBytes: 512 << 20})
+	j := openJournal(t, dir, Options{MaxBytes: 512 << 20})
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		t.Fatal(err)
@@ -283,10 +283,10 @@ func TestJournalSetsAsideWhatCannotBeWritten(t *testing.T) {
 
 // TestJournalReadersDuringDeletion walks while a flood removes the segments.
 func TestJournalReadersDuringDeletion(t *testing.T) {
-	j := openJournal(t, t.TempDir(), JournalOptions{})
-	groups := func(n int) (groups []EventGroup) {
+	j := openJournal(t, t.TempDir(), Options{})
+	groups := func(n int) (groups []Group) {
 		for i := range 100 {
-			groups = append(groups, EventGroup{fmt.Sprint(n, " ", i), []Event{event("a", strings.Repeat("x", 2000)), event("b", "y")}})
+			groups = append(groups, Group{fmt.Sprint(n, " ", i), []Event{event("a", strings.Repeat("x", 2000)), event("b", "y")}})
 		}
 		return groups
 	}
@@ -337,22 +337,22 @@ func TestJournalReadersDuringDeletion(t *testing.T) {
 func BenchmarkJournal(b *testing.B) {
 	dir := b.TempDir()
 	fill := func(j *Journal, n int) {
-		groups, body := make([]EventGroup, 250), strings.Repeat("x", 690)
+		groups, body := make([]Group, 250), strings.Repeat("x", 690)
 		for range n {
 			for i := range groups {
-				groups[i] = EventGroup{fmt.Sprintf("%x", time.Now().UnixNano()*7919+int64(i)), []Event{event("request", body), event("query", body)}}
+				groups[i] = Group{fmt.Sprintf("%x", time.Now().UnixNano()*7919+int64(i)), []Event{event("request", body), event("query", body)}}
 			}
 			mustAppend(b, j, groups)
 		}
 	}
 	b.Run("append", func(b *testing.B) {
-		j := openJournal(b, dir, JournalOptions{MaxBytes: 256 << 20})
+		j := openJournal(b, dir, Options{MaxBytes: 256 << 20})
 		fill(j, 1)
 		b.ResetTimer()
 		fill(j, b.N)
 		b.ReportMetric(500*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 	})
-	j := openJournal(b, dir, JournalOptions{MaxBytes: 256 << 20})
+	j := openJournal(b, dir, Options{MaxBytes: 256 << 20})
 	for j.Stats().Bytes < 225<<20 {
 		fill(j, 10)
 	}
@@ -361,13 +361,13 @@ func BenchmarkJournal(b *testing.B) {
 	}
 	b.Run("open", func(b *testing.B) {
 		for b.Loop() {
-			if err := openJournal(b, dir, JournalOptions{MaxBytes: 256 << 20}).Close(); err != nil {
+			if err := openJournal(b, dir, Options{MaxBytes: 256 << 20}).Close(); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("newest", func(b *testing.B) {
-		j, n := openJournal(b, dir, JournalOptions{MaxBytes: 256 << 20}), 0
+		j, n := openJournal(b, dir, Options{MaxBytes: 256 << 20}), 0
 		b.ResetTimer()
 		for b.Loop() {
 			j.Newest("request", 0, func(Event) bool { n++; return true })

@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"errors"
@@ -13,24 +13,24 @@ import (
 )
 
 // journalFault says that a file, and not the disk, is to blame for a failed write.
-type journalFault struct{ err error }
+type fault struct{ err error }
 
-func (f *journalFault) Error() string { return f.err.Error() }
-func (f *journalFault) Unwrap() error { return f.err }
+func (f *fault) Error() string { return f.err.Error() }
+func (f *fault) Unwrap() error { return f.err }
 
 // blame tells a full disk, after which a file is as it was, from everything else.
 func blame(err error) error {
 	if err == nil || disk.IsFull(err) || strings.Contains(err.Error(), syscall.ENOSPC.Error()) { // bbolt does not wrap every error
 		return err
 	}
-	return &journalFault{err}
+	return &fault{err}
 }
 
 // put stores a part of a batch: in the current segment, or in the next one if
 // that is full or breaks.
-func (j *Journal) put(part []journalEntry) error {
+func (j *Journal) put(part []entry) error {
 	err := j.tryPut(part)
-	var broken *journalFault
+	var broken *fault
 	switch {
 	case err == nil:
 		return nil
@@ -52,7 +52,7 @@ func (j *Journal) put(part []journalEntry) error {
 
 // putElsewhere stores what did not fit: in a new segment, and in halves if that
 // is too small for it.
-func (j *Journal) putElsewhere(part []journalEntry, err error) error {
+func (j *Journal) putElsewhere(part []entry, err error) error {
 	switch {
 	case j.current.events.Load() > 0:
 		j.current = nil
@@ -63,7 +63,7 @@ func (j *Journal) putElsewhere(part []journalEntry, err error) error {
 	return j.drop(1, err)
 }
 
-func (j *Journal) tryPut(part []journalEntry) error {
+func (j *Journal) tryPut(part []entry) error {
 	j.setAsideSuspects()
 	bytes := int64(0)
 	for i := range part {
@@ -90,11 +90,11 @@ func (j *Journal) tryPut(part []journalEntry) error {
 }
 
 func (j *Journal) beginSegment(first uint64) error {
-	f, err := makeJournalFile(filepath.Join(j.dir, segmentName(first)), j.sizes(j.segmentMax))
+	f, err := makeFile(filepath.Join(j.dir, segmentName(first)), j.sizes(j.segmentMax))
 	if err != nil {
 		return err
 	}
-	j.current = &journalSegment{journalFile: f, first: first}
+	j.current = &segment{dbFile: f, first: first}
 	list := append(slices.Clone(*j.segments.Load()), j.current)
 	j.segments.Store(&list)
 	return nil
@@ -110,7 +110,7 @@ func (j *Journal) setAsideSuspects() {
 	}
 }
 
-func (j *Journal) setAsideSegment(s *journalSegment, cause error) {
+func (j *Journal) setAsideSegment(s *segment, cause error) {
 	j.forget(s)
 	if err := s.close(); err != nil {
 		cause = errors.Join(cause, err)
@@ -119,8 +119,8 @@ func (j *Journal) setAsideSegment(s *journalSegment, cause error) {
 }
 
 // forget takes a segment off the list; who reads in it goes on to its end.
-func (j *Journal) forget(s *journalSegment) {
-	list := slices.DeleteFunc(slices.Clone(*j.segments.Load()), func(other *journalSegment) bool { return other == s })
+func (j *Journal) forget(s *segment) {
+	list := slices.DeleteFunc(slices.Clone(*j.segments.Load()), func(other *segment) bool { return other == s })
 	j.segments.Store(&list)
 	if j.current == s {
 		j.current = nil

@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"path/filepath"
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// JournalStats say what a journal holds, and what has happened since its start.
-type JournalStats struct {
+// Stats is what a journal holds and what happened since it was opened.
+type Stats struct {
 	Bytes       int64 // of all files in the directory
 	MaxBytes    int64
 	Events      uint64
@@ -19,7 +19,7 @@ type JournalStats struct {
 	Warnings    []string // the latest, at most 100
 }
 
-// SegmentStats say what a segment holds; the oldest comes first.
+// SegmentStats is what a segment holds.
 type SegmentStats struct {
 	Name           string
 	Bytes          int64
@@ -27,9 +27,9 @@ type SegmentStats struct {
 	Oldest, Newest time.Time // zero for none
 }
 
-// Stats reads the sizes from the directory and nothing else from the disk.
-func (j *Journal) Stats() JournalStats {
-	s := JournalStats{
+// Stats returns statistics. It reads the sizes from the directory and nothing else from the disk.
+func (j *Journal) Stats() Stats {
+	s := Stats{
 		MaxBytes: j.options.MaxBytes,
 		Dropped:  j.dropped.Load(), DroppedRows: j.droppedRows.Load(), Damaged: j.damaged.Load(),
 	}
@@ -39,11 +39,11 @@ func (j *Journal) Stats() JournalStats {
 	}
 	for _, segment := range *j.segments.Load() {
 		one := SegmentStats{Name: filepath.Base(segment.path), Events: segment.events.Load()}
-		if i := slices.IndexFunc(files, func(f journalDirFile) bool { return f.name == one.Name }); i >= 0 {
+		if i := slices.IndexFunc(files, func(f dirFile) bool { return f.name == one.Name }); i >= 0 {
 			one.Bytes = files[i].size
 		}
 		if last := segment.last.Load(); last > 0 {
-			one.Oldest, one.Newest = EventTime(segment.first), EventTime(last)
+			one.Oldest, one.Newest = TimeOf(segment.first), TimeOf(last)
 			if s.Oldest.IsZero() {
 				s.Oldest = one.Oldest
 			}

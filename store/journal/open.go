@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"errors"
@@ -32,7 +32,7 @@ func (j *Journal) openFiles() error {
 	if files, err = j.files(); err != nil {
 		return err
 	}
-	var list []*journalSegment
+	var list []*segment
 	for i, f := range files { // by name, which is by id
 		if f.is == rowsFile {
 			j.openRows()
@@ -40,7 +40,7 @@ func (j *Journal) openFiles() error {
 		if f.is != segmentFile {
 			continue
 		}
-		newest := !slices.ContainsFunc(files[i+1:], func(f journalDirFile) bool { return f.is == segmentFile })
+		newest := !slices.ContainsFunc(files[i+1:], func(f dirFile) bool { return f.is == segmentFile })
 		s := j.openSegment(f, newest)
 		if s == nil {
 			continue
@@ -57,7 +57,7 @@ func (j *Journal) openFiles() error {
 
 // tidy removes what a crash has left and what is too much, and finds the
 // greatest id that any name tells.
-func (j *Journal) tidy(files []journalDirFile) error {
+func (j *Journal) tidy(files []dirFile) error {
 	aside := ""
 	for _, f := range files {
 		first, _ := segmentID(strings.TrimSuffix(f.name, asideSuffix))
@@ -84,13 +84,13 @@ func (j *Journal) tidy(files []journalDirFile) error {
 
 // openSegment returns nil for one that cannot be used. All but the newest are
 // only read, which spares bbolt its walk over their pages.
-func (j *Journal) openSegment(found journalDirFile, newest bool) *journalSegment {
+func (j *Journal) openSegment(found dirFile, newest bool) *segment {
 	path := filepath.Join(j.dir, found.name)
-	f, warnings, err := openJournalFile(path, !newest, j.sizes(j.segmentMax))
+	f, warnings, err := openFile(path, !newest, j.sizes(j.segmentMax))
 	for _, w := range warnings {
 		j.warn("%s: %s", path, w)
 	}
-	s := &journalSegment{journalFile: f, first: found.age}
+	s := &segment{dbFile: f, first: found.age}
 	if err == nil {
 		if err = s.load(); err != nil {
 			err = errors.Join(err, f.close())
@@ -117,13 +117,13 @@ func (j *Journal) refuse(path string, err error) {
 // openRows opens rows.db, which is there.
 func (j *Journal) openRows() {
 	path := filepath.Join(j.dir, rowsName)
-	f, warnings, err := openJournalFile(path, false, j.sizes(j.rowsMax))
+	f, warnings, err := openFile(path, false, j.sizes(j.rowsMax))
 	for _, w := range warnings {
 		j.warn("%s: %s", path, w)
 	}
 	if err == nil {
 		err = f.view(func(btx *bbolt.Tx) error {
-			_, err := readJournalMeta(btx)
+			_, err := readMeta(btx)
 			return err
 		})
 		if err != nil {

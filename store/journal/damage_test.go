@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"bufio"
@@ -23,19 +23,19 @@ import (
 
 // journalChild runs this test alone in another process, where it plays the part
 // that could hang or end the process.
-func journalChild(t *testing.T, mode string, env ...string) *exec.Cmd {
+func childCommand(t *testing.T, mode string, env ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
-	cmd.Env = append(os.Environ(), append(env, journalMode+"="+mode)...)
+	cmd.Env = append(os.Environ(), append(env, modeVar+"="+mode)...)
 	return cmd
 }
 
 // journalFlips are what is asked of a journal with rows.
-type journalFlips struct{ Events, Rows []string }
+type flips struct{ Events, Rows []string }
 
 // Environment variables of the child processes.
-const journalDirVar, journalMode = "REEVE_TEST_DIR", "REEVE_TEST_MODE"
+const dirVar, modeVar = "REEVE_TEST_DIR", "REEVE_TEST_MODE"
 
-func readJournal(j *Journal) (all journalFlips) {
+func readJournal(j *Journal) (all flips) {
 	for _, kind := range []string{"request", "query"} {
 		for _, e := range newest(j, kind, 0, 1e6) {
 			all.Events = append(all.Events, fmt.Sprintf("%s %d %x %x", kind, e.ID, e.Head, e.Body))
@@ -70,7 +70,7 @@ func isPart(got, want []string) bool {
 // TestJournalFlippedBits flips bits of a journal's files, one at a time. What is
 // read is right or missing, and what is written afterwards is there.
 func TestJournalFlippedBits(t *testing.T) {
-	if os.Getenv(journalMode) != "" {
+	if os.Getenv(modeVar) != "" {
 		flipJournal(t)
 		return
 	}
@@ -78,7 +78,7 @@ func TestJournalFlippedBits(t *testing.T) {
 	makeFlipJournal(t, dir)
 	total, batch := disktest.Size(60, 500, 5000), 250
 	for done := 0; done < total; done += batch {
-		cmd := journalChild(t, strconv.FormatUint(r.Uint64(), 10), journalDirVar+"="+dir, "REEVE_TEST_COUNT="+strconv.Itoa(min(batch, total-done)))
+		cmd := childCommand(t, strconv.FormatUint(r.Uint64(), 10), dirVar+"="+dir, "REEVE_TEST_COUNT="+strconv.Itoa(min(batch, total-done)))
 		timer := time.AfterFunc(5*time.Minute, func() { cmd.Process.Kill() })
 		out, err := cmd.CombinedOutput()
 		timer.Stop()
@@ -101,7 +101,7 @@ func TestJournalFlippedBits(t *testing.T) {
 func makeFlipJournal(t *testing.T, dir string) {
 	clock := newTestClock()
 	for part := range 2 {
-		j := openJournal(t, dir, JournalOptions{Now: clock.now})
+		j := openJournal(t, dir, Options{Now: clock.now})
 		for i := range 20 {
 			clock.forward(time.Second)
 			mustAppend(t, j, oneGroup(fmt.Sprint("group ", 20*part+i), event("request", fmt.Sprintf("request %d %s", i, strings.Repeat("r", 300))), event("query", "query "+strings.Repeat("q", 20*i))))
@@ -124,7 +124,7 @@ func makeFlipJournal(t *testing.T, dir string) {
 }
 
 func flipJournal(t *testing.T) {
-	from, r := os.Getenv(journalDirVar), disktest.Random(t)
+	from, r := os.Getenv(dirVar), disktest.Random(t)
 	count, err := strconv.Atoi(os.Getenv("REEVE_TEST_COUNT"))
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func flipJournal(t *testing.T) {
 	clock := newTestClock()
 	clock.forward(time.Hour)
 	truthDir := copyDir(t, from)
-	j := openJournal(t, truthDir, JournalOptions{Now: clock.now})
+	j := openJournal(t, truthDir, Options{Now: clock.now})
 	truth := readJournal(j)
 	names, err := filepath.Glob(filepath.Join(from, "*.db"))
 	if err != nil || len(names) != 3 || len(truth.Events) < 150 || len(truth.Rows) != 100 {
@@ -158,8 +158,8 @@ func flipJournal(t *testing.T) {
 	}
 }
 
-func tryFlippedJournal(t *testing.T, dir string, clock *testClock, truth journalFlips) string {
-	j := OpenJournal(dir, JournalOptions{Now: clock.now})
+func tryFlippedJournal(t *testing.T, dir string, clock *testClock, truth flips) string {
+	j := Open(dir, Options{Now: clock.now})
 	defer j.Close()
 	got := readJournal(j)
 	if !isPart(got.Events, truth.Events) || !isPart(got.Rows, truth.Rows) {
@@ -192,7 +192,7 @@ func copyDir(t *testing.T, from string) string {
 }
 
 func TestJournalSetsAside(t *testing.T) {
-	newer, err := json.Marshal(journalMeta{Format: journalFormat + 1})
+	newer, err := json.Marshal(meta{Format: format + 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestJournalSetsAside(t *testing.T) {
 				path := map[string]string{"the newest": names[1], "the oldest": names[0], "rows": filepath.Join(dir, rowsName)}[which]
 				harmed := harm(path, disktest.ReadFile(t, path))
 				disktest.WriteFile(t, path, harmed)
-				j := OpenJournal(dir, JournalOptions{})
+				j := Open(dir, Options{})
 				defer j.Close()
 				warnings := j.Stats().Warnings
 				if len(warnings) == 0 || !strings.Contains(warnings[len(warnings)-1], "set aside as "+filepath.Base(path)+asideSuffix) {
@@ -260,7 +260,7 @@ func TestJournalFileCutOffWhileOpen(t *testing.T) {
 		for _, first := range []string{"then it is read", "then it is written"} {
 			t.Run(name+", "+first, func(t *testing.T) {
 				dir := t.TempDir()
-				j := OpenJournal(dir, JournalOptions{})
+				j := Open(dir, Options{})
 				defer j.Close()
 				body := strings.Repeat("x", 2000)
 				for range 200 {
@@ -293,8 +293,8 @@ func TestJournalFileCutOffWhileOpen(t *testing.T) {
 
 // TestJournalSurvivesKill kills a process that appends without pause.
 func TestJournalSurvivesKill(t *testing.T) {
-	if os.Getenv(journalMode) != "" {
-		j := OpenJournal(os.Getenv(journalDirVar), JournalOptions{})
+	if os.Getenv(modeVar) != "" {
+		j := Open(os.Getenv(dirVar), Options{})
 		for i := 0; ; i++ {
 			if err := j.Append(oneGroup(fmt.Sprint("batch ", i), event("a", fmt.Sprint(i)), event("b", strings.Repeat("x", 5000)))); err != nil {
 				t.Fatal(err)
@@ -304,7 +304,7 @@ func TestJournalSurvivesKill(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for round := range disktest.Size(5, 30, 200) {
-		cmd := journalChild(t, "append", journalDirVar+"="+dir)
+		cmd := childCommand(t, "append", dirVar+"="+dir)
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -323,7 +323,7 @@ func TestJournalSurvivesKill(t *testing.T) {
 		if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
 			t.Fatalf("round %d: %v after %d", round, err, answered)
 		}
-		j := openJournal(t, dir, JournalOptions{})
+		j := openJournal(t, dir, Options{})
 		got := newest(j, "a", 0, answered)
 		if len(got) != answered || len(newest(j, "b", 0, answered)) != answered {
 			t.Fatalf("round %d: %d were answered, %d are there", round, answered, len(got))

@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"fmt"
@@ -26,9 +26,9 @@ func newTestClock() *testClock {
 }
 
 // openJournal opens a journal that warns of nothing and is closed with the test.
-func openJournal(t testing.TB, dir string, o JournalOptions) *Journal {
+func openJournal(t testing.TB, dir string, o Options) *Journal {
 	t.Helper()
-	j := OpenJournal(dir, o)
+	j := Open(dir, o)
 	t.Cleanup(func() {
 		if err := j.Close(); err != nil {
 			t.Error(err)
@@ -44,9 +44,9 @@ func event(kind, text string) Event {
 	return Event{Kind: kind, Head: []byte(text[:min(8, len(text))]), Body: []byte(text)}
 }
 
-func oneGroup(name string, events ...Event) []EventGroup { return []EventGroup{{name, events}} }
+func oneGroup(name string, events ...Event) []Group { return []Group{{name, events}} }
 
-func mustAppend(t testing.TB, j *Journal, groups []EventGroup) {
+func mustAppend(t testing.TB, j *Journal, groups []Group) {
 	t.Helper()
 	if err := j.Append(groups); err != nil {
 		t.Fatal(err)
@@ -72,14 +72,14 @@ func bodies(events []Event) string {
 
 func TestJournalReads(t *testing.T) {
 	clock, dir := newTestClock(), t.TempDir()
-	j := openJournal(t, dir, JournalOptions{Now: clock.now})
+	j := openJournal(t, dir, Options{Now: clock.now})
 	begun := clock.now()
-	mustAppend(t, j, []EventGroup{
+	mustAppend(t, j, []Group{
 		{"first", []Event{event("request", "a"), event("query", "b"), event("query", "c")}},
 		{"", []Event{event("auth", "d")}},
 	})
 	clock.forward(time.Second)
-	mustAppend(t, j, []EventGroup{{"second", []Event{event("request", "e")}}, {"first", []Event{event("cache", "f")}}, {"first\x00", []Event{event("cache", "g")}}})
+	mustAppend(t, j, []Group{{"second", []Event{event("request", "e")}}, {"first", []Event{event("cache", "f")}}, {"first\x00", []Event{event("cache", "g")}}})
 	id := uint64(begun.UnixMicro())
 	later := id + 1_000_000
 	check := func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestJournalReads(t *testing.T) {
 			"a part of a group's name":  {bodies(j.Group("fir")), ""},
 			"events without a group":    {bodies(j.Group("")), ""},
 			"by time":                   {fmt.Sprint(j.IDAt(clock.now())), fmt.Sprint(later)},
-			"the time of an id":         {EventTime(later).UTC().String(), clock.now().UTC().String()},
+			"the time of an id":         {TimeOf(later).UTC().String(), clock.now().UTC().String()},
 			"a clock of another era":    {fmt.Sprint(j.IDAt(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))), fmt.Sprint(uint64(1<<52 - 1))},
 			"a clock before the era":    {fmt.Sprint(j.IDAt(time.Date(1950, 1, 1, 0, 0, 0, 0, time.UTC))), "1"},
 			"events, oldest, no damage": {fmt.Sprint(j.Stats().Events, j.Stats().Oldest.Equal(begun), j.Stats().Damaged, j.Stats().Dropped), "7 true 0 0"},
@@ -112,7 +112,7 @@ func TestJournalReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	disktest.Equal(t, "after it was closed", bodies(newest(j, "query", 0, 9)), "")
-	j = openJournal(t, dir, JournalOptions{Now: clock.now})
+	j = openJournal(t, dir, Options{Now: clock.now})
 	t.Run("opened again", check)
 }
 
@@ -120,7 +120,7 @@ func TestJournalIDsAscendWhateverTheClockSays(t *testing.T) {
 	clock, dir, last := newTestClock(), t.TempDir(), uint64(0)
 	for _, jump := range []time.Duration{0, 0, -time.Hour, -time.Hour, 3 * time.Hour} {
 		clock.forward(jump)
-		j := openJournal(t, dir, JournalOptions{Now: clock.now})
+		j := openJournal(t, dir, Options{Now: clock.now})
 		for range 3 {
 			mustAppend(t, j, oneGroup("", event("a", "x"), event("b", "y")))
 		}
@@ -139,7 +139,7 @@ func TestJournalIDsAscendWhateverTheClockSays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if j := openJournal(t, dir, JournalOptions{Now: clock.now}); last < j.IDAt(clock.now()) {
+	if j := openJournal(t, dir, Options{Now: clock.now}); last < j.IDAt(clock.now()) {
 		t.Errorf("the last id %d is below its time", last)
 	}
 }
@@ -161,8 +161,8 @@ func TestJournalDropsWhatIsTooLarge(t *testing.T) {
 		"a group name too long": {Event{Kind: "a"}, big[:129], 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := openJournal(t, t.TempDir(), JournalOptions{})
-			err := j.Append([]EventGroup{{test.group, []Event{test.event}}, {"other", []Event{event("b", "stays")}}})
+			j := openJournal(t, t.TempDir(), Options{})
+			err := j.Append([]Group{{test.group, []Event{test.event}}, {"other", []Event{event("b", "stays")}}})
 			if (err != nil) != (test.dropped > 0) {
 				t.Errorf("error %v", err)
 			}
@@ -175,7 +175,7 @@ func TestJournalDropsWhatIsTooLarge(t *testing.T) {
 
 func TestJournalSplitsABatch(t *testing.T) {
 	dir := t.TempDir()
-	j := openJournal(t, dir, JournalOptions{MaxBytes: 16 << 20})
+	j := openJournal(t, dir, Options{MaxBytes: 16 << 20})
 	events := make([]Event, 40)
 	for i := range events {
 		events[i] = event("a", fmt.Sprintf("%05d%s", i, strings.Repeat("x", 100<<10)))
@@ -195,7 +195,7 @@ func TestJournalSplitsABatch(t *testing.T) {
 
 func TestJournalExpires(t *testing.T) {
 	clock, dir := newTestClock(), t.TempDir()
-	j := openJournal(t, dir, JournalOptions{MaxAge: time.Hour, Now: clock.now})
+	j := openJournal(t, dir, Options{MaxAge: time.Hour, Now: clock.now})
 	large := func(name string) { // larger than a quarter of a segment: the next one begins another
 		mustAppend(t, j, oneGroup("", event("a", name+strings.Repeat("x", 250<<10)), event("a", name+strings.Repeat("x", 250<<10))))
 	}
@@ -233,7 +233,7 @@ func TestJournalExpires(t *testing.T) {
 // TestJournalModel holds a journal against a slice.
 func TestJournalModel(t *testing.T) {
 	clock, dir, r := newTestClock(), t.TempDir(), disktest.Random(t)
-	o := JournalOptions{MaxBytes: 8 << 20, MaxAge: time.Hour, Now: clock.now}
+	o := Options{MaxBytes: 8 << 20, MaxAge: time.Hour, Now: clock.now}
 	j := openJournal(t, dir, o)
 	var model []Event
 	kinds := []string{"request", "query", "cache"}
@@ -273,9 +273,9 @@ func TestJournalModel(t *testing.T) {
 	}
 }
 
-func randomGroups(r *rand.Rand, step int, kinds []string) (groups []EventGroup) {
+func randomGroups(r *rand.Rand, step int, kinds []string) (groups []Group) {
 	for g := range 1 + r.IntN(4) {
-		group := EventGroup{Name: fmt.Sprintf("group %d %d", step, g)}
+		group := Group{Name: fmt.Sprintf("group %d %d", step, g)}
 		for range 1 + r.IntN(40) {
 			body := fmt.Sprintf("%d %d %s", step, r.Uint64(), strings.Repeat("y", r.IntN(3000)))
 			group.Events = append(group.Events, event(kinds[r.IntN(len(kinds))], body))
@@ -290,7 +290,7 @@ func randomGroups(r *rand.Rand, step int, kinds []string) (groups []EventGroup) 
 func asModelled(t *testing.T, j *Journal, r *rand.Rand, model []Event, kinds []string, oldest time.Time) []Event {
 	t.Helper()
 	stats := j.Stats()
-	if n := len(model) - int(stats.Events); n < 0 || stats.Bytes < 4<<20 && n > 0 && EventTime(model[n-1].ID).After(oldest) {
+	if n := len(model) - int(stats.Events); n < 0 || stats.Bytes < 4<<20 && n > 0 && TimeOf(model[n-1].ID).After(oldest) {
 		t.Fatalf("%d events of %d in %d bytes", stats.Events, len(model), stats.Bytes)
 	} else {
 		model = model[n:]
@@ -325,7 +325,7 @@ func asModelled(t *testing.T, j *Journal, r *rand.Rand, model []Event, kinds []s
 
 func TestJournalRows(t *testing.T) {
 	dir := t.TempDir()
-	j := openJournal(t, dir, JournalOptions{})
+	j := openJournal(t, dir, Options{})
 	rowsOf := func(table, from, to string) (s string) {
 		for key, value := range j.Rows(table, from, to) {
 			s += key + "=" + string(value) + " "
@@ -352,7 +352,7 @@ func TestJournalRows(t *testing.T) {
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
-		j = openJournal(t, dir, JournalOptions{})
+		j = openJournal(t, dir, Options{})
 	}
 	if err := j.DeleteRows("minute", "c"); err != nil {
 		t.Fatal(err)

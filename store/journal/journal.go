@@ -1,4 +1,18 @@
-package store
+// Package journal stores events for monitoring in a directory of its own, bounded in bytes
+// and age.
+//
+// Open returns a Journal. Append stores groups of events durably and assigns their IDs, which
+// ascend with time; Get, Group and Newest read them. Rows are small values that outlive the
+// events, like counters per hour.
+//
+// A journal is disposable and never stops the program: what cannot be written is dropped and
+// counted, what cannot be read is skipped and counted, and a file that cannot be used is set
+// aside, with a warning in Stats. Space is freed by removing whole segments, the oldest first.
+//
+//	j := journal.Open(dir, journal.Options{MaxBytes: 256 << 20, MaxAge: 30 * 24 * time.Hour})
+//	err := j.Append([]journal.Group{{Name: requestID, Events: events}})
+//	j.Newest("request", 0, func(e journal.Event) bool { … })
+package journal
 
 import (
 	"errors"
@@ -12,52 +26,46 @@ import (
 	"reeve/store/errs"
 )
 
-// A Journal is a log of events on disk, for monitoring: bounded in bytes and age,
-// and disposable. It has a directory of its own and uses nothing of data.db:
+// Journal is an open journal. It is safe for concurrent use. Its files are bbolt files:
 //
-//	<first id, 16 hex digits>.db  a segment: the events from that id to the next one's
-//	rows.db                       small rows that outlive the events
-//	*.damaged                     what could not be used, at most one, for somebody to look at
-//	*.new                         a file that is being made
-//
-// All files are bbolt's. Room is made by removing whole segments, the oldest
-// first. Nothing here is worth an error that ends anything: what cannot be
-// written is dropped and counted, what cannot be read is skipped and counted,
-// what cannot be used is set aside and said in a warning.
+//	<first ID, 16 hex digits>.db  a segment: the events from that ID to the next segment's
+//	rows.db                       rows
+//	*.damaged                     the last file that was set aside, at most one
+//	*.new                         a file that is being created
 type Journal struct {
 	dir        string
-	options    JournalOptions
+	options    Options
 	segmentMax int64 // bytes of a segment's file
 	rowsMax    int64 // bytes of rows.db
 
-	writing  sync.Mutex // one changes the files at a time; the next five are its own
+	writing  sync.Mutex // guards opened … current
 	opened   bool       // the directory has been looked through
 	closed   bool
 	retry    time.Time // nothing is tried before
 	last     uint64    // the greatest id that was given to an event
-	current  *journalSegment
-	segments atomic.Pointer[[]*journalSegment] // by id; replaced, never changed
-	rows     atomic.Pointer[journalFile]       // nil until there are rows
+	current  *segment
+	segments atomic.Pointer[[]*segment] // by id; replaced, never changed
+	rows     atomic.Pointer[dbFile]     // nil until there are rows
 
 	dropped, droppedRows, damaged atomic.Uint64
 	told                          sync.Mutex
 	warnings                      []string
 }
 
-// JournalOptions say how much a journal may hold.
-type JournalOptions struct {
-	// MaxBytes is what all files in the directory may have together, at least
-	// 4 MiB. Files there that are not the journal's count, but are never removed.
+// Options are the limits of a journal.
+type Options struct {
+	// MaxBytes is the maximum size of all files in the directory, at least 4 MiB. Files
+	// there that are not the journal's count, but are never removed.
 	MaxBytes int64
-	// MinFree is how many bytes of the disk stay free: below that the oldest segments
-	// are removed, and nothing is written when there are none.
+	// MinFree is the free disk space, in bytes, below which the oldest segments are
+	// removed, and nothing is written when there are none left.
 	MinFree int64
-	// MaxAge is how old the newest event of a segment may be; 0 for any age.
+	// MaxAge is the maximum age of the newest event of a segment; 0 for no limit.
 	MaxAge time.Duration
 	Now    func() time.Time // nil for time.Now
 }
 
-// Event is what is stored: the journal knows nothing of what it means.
+// Event is one event. The journal does not interpret Head and Body.
 type Event struct {
 	ID   uint64 // given by Append, ascending
 	Kind string // 1 to 64 bytes, of a small set: each has a tree of its own in every segment
@@ -65,47 +73,47 @@ type Event struct {
 	Body []byte // JSON; at most 256 KiB
 }
 
-// EventGroup is events that belong together and get ids that follow each other.
-type EventGroup struct {
+// Group is a set of events that belong together and get consecutive IDs.
+type Group struct {
 	Name   string // of the request, at most 128 bytes; "" for none
 	Events []Event
 }
 
 const (
-	minJournalBytes = 4 << 20
+	minBytes        = 4 << 20
 	minSegmentBytes = 1 << 20
 	maxSegmentBytes = 1 << 30
-	journalSegments = 16 // as many fit, if they are full
+	segmentNames    = 16 // as many fit, if they are full
 
 	maxEventKind = 64
 	maxEventHead = 64
 	maxEventBody = 256 << 10
 	maxGroupName = 128
 
-	// journalPause is how long nothing is tried after the disk has refused.
-	journalPause = 10 * time.Second
+	// retryPause is how long nothing is tried after the disk has refused.
+	retryPause = 10 * time.Second
 )
 
 var (
-	errJournalClosed = errors.New("the journal is closed")
-	errJournalPaused = errors.New("the journal waits before it tries to write again")
+	errClosed = errors.New("the journal is closed")
+	errPaused = errors.New("the journal waits before it tries to write again")
 )
 
-// OpenJournal never fails: what cannot be used is set aside and said in a warning.
+// Open never fails: what cannot be used is set aside and said in a warning.
 // If the directory cannot be used at all, everything is dropped and counted, and
 // it is tried again every 10 s. It reads every file once, about a second for
 // each GiB that the system has in memory.
-func OpenJournal(dir string, o JournalOptions) *Journal {
-	o.MaxBytes = max(o.MaxBytes, minJournalBytes)
+func Open(dir string, o Options) *Journal {
+	o.MaxBytes = max(o.MaxBytes, minBytes)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	j := &Journal{
 		dir: dir, options: o,
-		segmentMax: min(max(o.MaxBytes/journalSegments, minSegmentBytes), maxSegmentBytes),
+		segmentMax: min(max(o.MaxBytes/segmentNames, minSegmentBytes), maxSegmentBytes),
 		rowsMax:    min(o.MaxBytes/4, maxSegmentBytes),
 	}
-	j.segments.Store(&[]*journalSegment{})
+	j.segments.Store(&[]*segment{})
 	j.writing.Lock()
 	defer j.writing.Unlock()
 	if err := j.ready(); err != nil {
@@ -120,9 +128,9 @@ func (j *Journal) ready() error {
 	now := j.options.Now()
 	switch wait := j.retry.Sub(now); {
 	case j.closed:
-		return errJournalClosed
-	case wait > 0 && wait <= journalPause: // a longer one is a clock that was put back
-		return errJournalPaused
+		return errClosed
+	case wait > 0 && wait <= retryPause: // a longer one is a clock that was put back
+		return errPaused
 	case j.opened:
 		return nil
 	}
@@ -134,22 +142,22 @@ func (j *Journal) ready() error {
 	return nil
 }
 
-func (j *Journal) pause() { j.retry = j.options.Now().Add(journalPause) }
+func (j *Journal) pause() { j.retry = j.options.Now().Add(retryPause) }
 
-// journalEntry is an event on its way to the disk.
-type journalEntry struct {
+// entry is an event on its way to the disk.
+type entry struct {
 	Event
 	group string
 	run   int // the place of its group in the batch: two may have one name
 }
 
-func (e *journalEntry) size() int64 { return int64(len(e.Head) + len(e.Body) + len(e.group) + 64) }
+func (e *entry) size() int64 { return int64(len(e.Head) + len(e.Body) + len(e.group) + 64) }
 
 // Append stores events durably: one commit, unless they do not fit in one
 // segment. They get ascending ids, and those of a group follow each other. The
 // error says how many were dropped, and why; they are counted in the stats too.
-func (j *Journal) Append(groups []EventGroup) error {
-	entries, refused := journalEntries(groups)
+func (j *Journal) Append(groups []Group) error {
+	entries, refused := entryList(groups)
 	j.writing.Lock()
 	defer j.writing.Unlock()
 	var fails []error
@@ -178,14 +186,14 @@ func (j *Journal) drop(n int, why error) error {
 
 // journalEntries puts the events of all groups in a row, without those that
 // cannot be stored.
-func journalEntries(groups []EventGroup) (entries []journalEntry, refused int) {
+func entryList(groups []Group) (entries []entry, refused int) {
 	for run, group := range groups {
 		for _, e := range group.Events {
 			if e.Kind == "" || len(e.Kind) > maxEventKind || len(e.Head) > maxEventHead || len(e.Body) > maxEventBody || len(group.Name) > maxGroupName {
 				refused++
 				continue
 			}
-			entries = append(entries, journalEntry{e, group.Name, run})
+			entries = append(entries, entry{e, group.Name, run})
 		}
 	}
 	return entries, refused
@@ -193,7 +201,7 @@ func journalEntries(groups []EventGroup) (entries []journalEntry, refused int) {
 
 // number gives events their ids. One that turns out not to be storable takes its
 // id with it, as nobody knows what is on the disk after a write that failed.
-func (j *Journal) number(entries []journalEntry) {
+func (j *Journal) number(entries []entry) {
 	next := max(j.last+1, idOfTime(j.options.Now()))
 	for i := range entries {
 		entries[i].ID = next + uint64(i)
@@ -202,7 +210,7 @@ func (j *Journal) number(entries []journalEntry) {
 }
 
 // partOf is how many events come first that have at most so many bytes, or one.
-func partOf(entries []journalEntry, bytes int64) int {
+func partOf(entries []entry, bytes int64) int {
 	for i := range entries {
 		if bytes -= entries[i].size(); bytes < 0 && i > 0 {
 			return i
@@ -220,19 +228,19 @@ func idOfTime(t time.Time) uint64 {
 	return uint64(min(max(t.UnixMicro(), 1), maxEventID/2))
 }
 
-// EventTime is when an event was stored, which its id says.
-func EventTime(id uint64) time.Time { return time.UnixMicro(int64(id)) }
+// TimeOf returns when the event with an ID was stored.
+func TimeOf(id uint64) time.Time { return time.UnixMicro(int64(id)) }
 
-// IDAt is the smallest id that an event stored at t or later can have.
+// IDAt returns the smallest ID that an event stored at t or later can have.
 func (j *Journal) IDAt(t time.Time) uint64 { return idOfTime(t) }
 
-// Close ends writing and closes the files; whoever still reads finds nothing more.
+// Close closes the files. Reads that are running or start later find nothing.
 func (j *Journal) Close() error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
 	j.closed, j.current = true, nil
 	var err error
-	for _, s := range *j.segments.Swap(&[]*journalSegment{}) {
+	for _, s := range *j.segments.Swap(&[]*segment{}) {
 		err = errors.Join(err, s.close())
 	}
 	if rows := j.rows.Swap(nil); rows != nil {
@@ -242,7 +250,7 @@ func (j *Journal) Close() error {
 }
 
 // maxJournalWarnings bounds what is kept for somebody to read.
-const maxJournalWarnings = 100
+const maxWarnings = 100
 
 func (j *Journal) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
@@ -251,7 +259,7 @@ func (j *Journal) warn(format string, args ...any) {
 	if n := len(j.warnings); n > 0 && j.warnings[n-1] == text {
 		return
 	}
-	if len(j.warnings) == maxJournalWarnings {
+	if len(j.warnings) == maxWarnings {
 		j.warnings = slices.Delete(j.warnings, 0, 1)
 	}
 	j.warnings = append(j.warnings, text)

@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ const (
 	foreignFile // counted, and left alone
 )
 
-type journalDirFile struct {
+type dirFile struct {
 	name string
 	is   int
 	size int64
@@ -34,12 +34,12 @@ type journalDirFile struct {
 
 // files is what lies in the directory; nothing of it is remembered, so that what
 // others do there counts.
-func (j *Journal) files() ([]journalDirFile, error) {
+func (j *Journal) files() ([]dirFile, error) {
 	entries, err := os.ReadDir(j.dir)
 	if err != nil {
 		return nil, err
 	}
-	files := make([]journalDirFile, 0, len(entries))
+	files := make([]dirFile, 0, len(entries))
 	for _, e := range entries {
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +51,7 @@ func (j *Journal) files() ([]journalDirFile, error) {
 		if info.IsDir() {
 			continue
 		}
-		f := journalDirFile{name: e.Name(), is: foreignFile, size: info.Size(), age: idOfTime(info.ModTime())}
+		f := dirFile{name: e.Name(), is: foreignFile, size: info.Size(), age: idOfTime(info.ModTime())}
 		if info.Mode().IsRegular() {
 			f.classify()
 		}
@@ -60,7 +60,7 @@ func (j *Journal) files() ([]journalDirFile, error) {
 	return files, nil
 }
 
-func (f *journalDirFile) classify() {
+func (f *dirFile) classify() {
 	first, isSegment := segmentID(f.name)
 	ours := strings.TrimSuffix(strings.TrimSuffix(f.name, asideSuffix), disk.NewSuffix)
 	_, wasSegment := segmentID(ours)
@@ -77,7 +77,7 @@ func (f *journalDirFile) classify() {
 	}
 }
 
-func totalOf(files []journalDirFile) (total int64) {
+func totalOf(files []dirFile) (total int64) {
 	for _, f := range files {
 		total += f.size
 	}
@@ -100,12 +100,12 @@ func (j *Journal) makeRoom(need int64, keep string) error {
 	if err != nil {
 		return err
 	}
-	files = slices.DeleteFunc(files, func(f journalDirFile) bool { return f.name == keep })
+	files = slices.DeleteFunc(files, func(f dirFile) bool { return f.name == keep })
 	total := totalOf(files)
 	if short > 0 {
 		limit = min(limit, total+need-short)
 	}
-	slices.SortFunc(files, func(a, b journalDirFile) int {
+	slices.SortFunc(files, func(a, b dirFile) int {
 		if a.age < b.age {
 			return -1
 		}

@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"encoding/binary"
@@ -24,9 +24,9 @@ const (
 	eventFill     = 0.9 // ids ascend: nothing is ever put in between
 )
 
-// journalSegment is a file of events, of which none is below first.
-type journalSegment struct {
-	*journalFile
+// segment is a file of events, of which none is below first.
+type segment struct {
+	*dbFile
 	first  uint64
 	last   atomic.Uint64 // 0 for none
 	events atomic.Uint64
@@ -43,9 +43,9 @@ func segmentID(name string) (first uint64, ok bool) {
 }
 
 // load reads what the segment says of itself.
-func (s *journalSegment) load() error {
+func (s *segment) load() error {
 	err := s.view(func(btx *bbolt.Tx) error {
-		meta, err := readJournalMeta(btx)
+		meta, err := readMeta(btx)
 		if err == nil && meta.Last != 0 && (meta.Last < s.first || meta.Last > maxEventID) {
 			err = fmt.Errorf("it has the last id %d", meta.Last)
 		}
@@ -60,15 +60,15 @@ func (s *journalSegment) load() error {
 }
 
 // write stores entries in one commit.
-func (s *journalSegment) write(entries []journalEntry, limit int64) error {
-	var meta journalMeta
+func (s *segment) write(entries []entry, limit int64) error {
+	var meta meta
 	err := s.update(limit, func(btx *bbolt.Tx) (err error) {
-		if meta, err = readJournalMeta(btx); err != nil {
+		if meta, err = readMeta(btx); err != nil {
 			return &disk.Damaged{Where: s.path, Err: err}
 		}
 		meta.Last = entries[len(entries)-1].ID
 		meta.Events += uint64(len(entries))
-		return errors.Join(putEvents(btx, entries), putGroups(btx, entries), putJournalMeta(btx.Bucket([]byte(disk.MetaBucket)), meta))
+		return errors.Join(putEvents(btx, entries), putGroups(btx, entries), putMeta(btx.Bucket([]byte(disk.MetaBucket)), meta))
 	})
 	if err == nil {
 		s.last.Store(meta.Last)
@@ -77,7 +77,7 @@ func (s *journalSegment) write(entries []journalEntry, limit int64) error {
 	return err
 }
 
-func putEvents(btx *bbolt.Tx, entries []journalEntry) error {
+func putEvents(btx *bbolt.Tx, entries []entry) error {
 	buckets := map[string]*bbolt.Bucket{}
 	for i := range entries {
 		e := &entries[i]
@@ -104,7 +104,7 @@ func putEvents(btx *bbolt.Tx, entries []journalEntry) error {
 }
 
 // putGroups notes which ids belong to a name.
-func putGroups(btx *bbolt.Tx, entries []journalEntry) error {
+func putGroups(btx *bbolt.Tx, entries []entry) error {
 	b, err := btx.CreateBucketIfNotExists([]byte(groupBucket))
 	if err != nil {
 		return err

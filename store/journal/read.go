@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"bytes"
@@ -38,8 +38,8 @@ func (j *Journal) Get(kind string, id uint64) (e Event, found bool) {
 }
 
 // look reads in a segment. What goes wrong there is counted.
-func (j *Journal) look(s *journalSegment, fn func(btx *bbolt.Tx) error) {
-	if err := s.view(fn); err != nil && !errors.Is(err, errJournalGone) {
+func (j *Journal) look(s *segment, fn func(btx *bbolt.Tx) error) {
+	if err := s.view(fn); err != nil && !errors.Is(err, errGone) {
 		j.damaged.Add(1)
 	}
 }

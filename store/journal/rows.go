@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"bytes"
@@ -69,7 +69,7 @@ func checkRows(table string, rows map[string][]byte) error {
 // one breaks. Of limit, only need more bytes are made room for.
 func (j *Journal) changeRows(create bool, limit, need int64, fn func(*bbolt.Tx) error) error {
 	err := j.tryRows(create, limit, need, fn)
-	var broken *journalFault
+	var broken *fault
 	if !errors.As(err, &broken) || errors.Is(err, bolterrors.ErrMaxSizeReached) {
 		return err
 	}
@@ -113,7 +113,7 @@ func (j *Journal) tryRows(create bool, limit, need int64, fn func(*bbolt.Tx) err
 		}
 		if f == nil {
 			var err error
-			if f, err = makeJournalFile(filepath.Join(j.dir, rowsName), j.sizes(j.rowsMax)); err != nil {
+			if f, err = makeFile(filepath.Join(j.dir, rowsName), j.sizes(j.rowsMax)); err != nil {
 				return err
 			}
 			j.rows.Store(f)
@@ -155,7 +155,7 @@ func (j *Journal) Rows(table, from, to string) iter.Seq2[string, []byte] {
 				}
 				return nil
 			})
-			if err != nil && !errors.Is(err, errJournalGone) {
+			if err != nil && !errors.Is(err, errGone) {
 				j.damaged.Add(1)
 			}
 			for i, key := range keys {
