@@ -1,7 +1,8 @@
 // Reeve is an administration backend in one program: users, roles, permissions,
 // settings and more behind a JSON interface, all data in embedded files in one
-// directory. This file has the commands, the configuration, the log and the
-// signals; the server is in server, the data in store, the sign-in in auth.
+// directory. This file has the commands, the log and the signals; the
+// configuration is in server/config, the server in server, the data in store, the
+// sign-in in auth.
 package main
 
 import (
@@ -12,32 +13,24 @@ import (
 	"io"
 	"io/fs"
 	"net"
-	"net/netip"
-	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"filippo.io/age"
-	"github.com/knadh/koanf/parsers/toml/v2"
-	"github.com/knadh/koanf/providers/confmap"
-	"github.com/knadh/koanf/providers/env/v2"
-	"github.com/knadh/koanf/providers/file"
-	"github.com/knadh/koanf/v2"
 	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
 
 	"reeve/auth"
 	"reeve/embed"
 	"reeve/server"
+	"reeve/server/config"
 	"reeve/store"
 )
 
@@ -50,9 +43,6 @@ const reserveBytes = 4 << 20
 // initialName is the file in the data directory with the first user's generated
 // password; it goes when the password is changed.
 const initialName = "initial-password"
-
-// defaultConfig is read if it is there and no other file is named.
-const defaultConfig = "config.toml"
 
 // firstUser is the name of the first user.
 const firstUser = "admin"
@@ -88,11 +78,9 @@ type program struct {
 	out, err io.Writer
 
 	first, firstFile string // the values of passwordVariable
-	configFile       string // the path of the configuration; "" without one
 
-	config  *koanf.Koanf
-	sources map[string]string // where a key comes from, unless it is its default
-	log     zerolog.Logger
+	config *config.Config
+	log    zerolog.Logger
 }
 
 func main() {
@@ -134,19 +122,19 @@ func run(args []string, out, errOut io.Writer) error {
 	if cmd.plain {
 		return cmd.run(p)
 	}
-	if p.configFile = *configFile; p.configFile == "" {
-		if _, err := os.Stat(defaultConfig); err == nil {
-			p.configFile = defaultConfig
+	set := map[string]string{}
+	flags.Visit(func(f *flag.Flag) {
+		if name := map[string]string{"data": "data.dir", "listen": "server.listen"}[f.Name]; name != "" {
+			set[name] = f.Value.String()
 		}
-	}
-	var warnings []string
-	if p.config, p.sources, warnings, err = loadConfig(p.configFile, flags); err != nil {
+	})
+	if p.config, err = config.Load(*configFile, set); err != nil {
 		return err
 	}
-	if p.log, err = newLog(errOut, p.config.String("log.level")); err != nil {
+	if p.log, err = newLog(errOut, p.config.LogLevel); err != nil {
 		return err
 	}
-	for _, w := range warnings {
+	for _, w := range p.config.Warnings {
 		p.log.Warn().Msg(w)
 	}
 	return cmd.run(p)
@@ -181,44 +169,44 @@ func (p *program) serve() (err error) {
 	// memory, but it counts, and makes the collector wait for as much more.
 	ballast := make([]byte, 24<<20)
 	defer runtime.KeepAlive(ballast)
-	config, err := serverConfig(p.config)
+	settings, err := p.config.Server()
 	if err != nil {
 		return err
 	}
-	config.Effective = effective(p.config, p.sources)
+	settings.Version = version
 	container := server.InContainer()
-	config.Root = os.Geteuid() == 0 && !container
-	for _, path := range []string{p.configFile, config.TLSKey} {
+	settings.Root = os.Geteuid() == 0 && !container
+	for _, path := range []string{p.config.File, settings.TLSKey} {
 		if path != "" && !container {
-			config.PrivateFiles = append(config.PrivateFiles, path)
+			settings.PrivateFiles = append(settings.PrivateFiles, path)
 		}
 	}
-	if config.PlainBeyondLoopback() {
-		p.log.Warn().Str("listen", config.Listen).Msg("passwords and tokens cross the network in the clear: set server.tls_cert and server.tls_key, or put a TLS proxy in front")
+	if settings.PlainBeyondLoopback() {
+		p.log.Warn().Str("listen", settings.Listen).Msg("passwords and tokens cross the network in the clear: set server.tls_cert and server.tls_key, or put a TLS proxy in front")
 	}
 	db, a, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	for _, w := range config.InstallationWarnings(db.Dir()) {
+	for _, w := range settings.InstallationWarnings(db.Dir()) {
 		p.log.Warn().Msg(w)
 	}
 	// Go's scheduler gives a hash one of its processors for long at a time. With
 	// one more for each that can run, those who wait in its queue need not; the
 	// system's own scheduler then lets requests go first.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + a.Workers())
-	if config.Console, err = fs.Sub(embed.Console, "dist"); err != nil {
+	if settings.Console, err = fs.Sub(embed.Console, "dist"); err != nil {
 		return err
 	}
-	s, err := server.New(config, db, a, p.log)
+	s, err := server.New(settings, db, a, p.log)
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	scheme := "http"
-	if config.TLSCert != "" {
+	if settings.TLSCert != "" {
 		scheme = "https"
 	}
 	err = s.Run(ctx, func(addr net.Addr) {
@@ -235,7 +223,7 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	seed := &server.Seed{Files: files, Cost: p.config.Int("auth.bcrypt_cost")}
+	seed := &server.Seed{Files: files, Cost: p.config.BcryptCost}
 	warn := func(warnings []string) {
 		for _, w := range warnings {
 			p.log.Warn().Msg(w)
@@ -249,7 +237,7 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 		}
 		return seed.Create(tx)
 	}
-	db, err := store.Open(p.config.String("data.dir"), options)
+	db, err := store.Open(p.config.DataDir, options)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -301,8 +289,8 @@ func (p *program) storeOptions() store.Options {
 
 func (p *program) authOptions() auth.Options {
 	return auth.Options{
-		Cost: p.config.Int("auth.bcrypt_cost"), InitialFile: filepath.Join(p.config.String("data.dir"), initialName),
-		Common: embed.CommonPasswords(), LoginLogDays: p.config.Int("security.login_log_days"), LoginLogRows: p.config.Int("security.login_log_rows"),
+		Cost: p.config.BcryptCost, InitialFile: filepath.Join(p.config.DataDir, initialName),
+		Common: embed.CommonPasswords(), LoginLogDays: p.config.LoginLogDays, LoginLogRows: p.config.LoginLogRows,
 	}
 }
 
@@ -326,7 +314,7 @@ func build() string {
 }
 
 func (p *program) verify() error {
-	report, err := store.VerifyDir(p.config.String("data.dir"), p.storeOptions())
+	report, err := store.VerifyDir(p.config.DataDir, p.storeOptions())
 	if err != nil {
 		return err
 	}
@@ -345,7 +333,7 @@ func (p *program) restore() error {
 	if err != nil {
 		return err
 	}
-	done, err := store.Restore(p.config.String("data.dir"), p.args[0], identities, p.storeOptions())
+	done, err := store.Restore(p.config.DataDir, p.args[0], identities, p.storeOptions())
 	if err != nil {
 		return err
 	}
@@ -383,7 +371,7 @@ func (p *program) identities() ([]age.Identity, error) {
 }
 
 func (p *program) rotateKey() error {
-	n, err := store.RotateKey(p.config.String("data.dir"), p.storeOptions())
+	n, err := store.RotateKey(p.config.DataDir, p.storeOptions())
 	if err != nil {
 		return err
 	}
@@ -402,7 +390,7 @@ func (p *program) newIdentity() error {
 }
 
 func (p *program) salvage() error {
-	done, err := store.Salvage(p.config.String("data.dir"), p.args[0], p.storeOptions())
+	done, err := store.Salvage(p.config.DataDir, p.args[0], p.storeOptions())
 	if done == nil {
 		return err
 	}
@@ -423,7 +411,7 @@ func (p *program) salvage() error {
 }
 
 func (p *program) compact() error {
-	done, err := store.Compact(p.config.String("data.dir"), p.storeOptions())
+	done, err := store.Compact(p.config.DataDir, p.storeOptions())
 	for _, c := range done {
 		fmt.Fprintf(p.out, "%s: %.1f MiB before, %.1f MiB after\n", c.Name, float64(c.Before)/(1<<20), float64(c.After)/(1<<20))
 	}
@@ -431,7 +419,7 @@ func (p *program) compact() error {
 }
 
 func (p *program) recover() (err error) {
-	if dir := p.config.String("data.dir"); !store.HasDatabase(dir) {
+	if dir := p.config.DataDir; !store.HasDatabase(dir) {
 		return fmt.Errorf("there is no database in %s", dir)
 	}
 	db, a, err := p.open()
@@ -448,283 +436,17 @@ func (p *program) recover() (err error) {
 	return err
 }
 
-// key is one key of the configuration: what is needed before the database opens
-// or could lock everybody out. Everything else is a setting.
-type key struct {
-	name  string
-	value any // the default, and with it the type
-	doc   string
-	mask  func(string) string // hides what is secret where the value is shown; nil for nothing secret
-}
-
-var keys = []key{
-	{"server.listen", "127.0.0.1:8080", "The address to listen on; 0.0.0.0:8080 or :8080 for every interface.", nil},
-	{"server.tls_cert", "", "A PEM certificate and its key; both together turn on HTTPS.", nil},
-	{"server.tls_key", "", "The key that belongs to server.tls_cert.", nil},
-	{"server.trusted_proxies", []string{}, "Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed.", nil},
-	{"server.max_connections", int64(0), "Connections at once, half of them from one address; 0 for as many as the limit of open files allows.", nil},
-	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may use the interface from a browser.", nil},
-	{"server.ignored_fields", []string{"rePassword", "autoLogin"}, "Fields of forms that are ignored in a body although no record has them; any other unknown field is rejected.", nil},
-	{"data.dir", "./data", "The directory for the database and its keys.", nil},
-	{"auth.bcrypt_cost", int64(12), "The cost of a password hash, 10 to 15; each step doubles the time of a sign-in.", nil},
-	{"security.login_log_days", int64(0), "Days that the login log is kept, 1 to 3650, in place of the setting, which can only be raised; 0 for the setting.", nil},
-	{"security.login_log_rows", int64(0), "Rows that the login log has at most, 1000 to 10000000, in place of the setting, which can only be raised; 0 for the setting.", nil},
-	{"backup.recipients", []string{}, "Whom backups are encrypted to, as age recipients (age1…); without any, backups lack secret.key.", nil},
-	{"monitor.max_bytes", int64(256 << 20), "Bytes that monitoring may take on the disk, all its files together; 0 turns it off.", nil},
-	{"monitor.min_free", int64(64 << 20), "Bytes of the disk that monitoring leaves free: below that its oldest data is removed.", nil},
-	{"monitor.max_age", "168h", "How long monitoring keeps an event, like 168h or 30m.", nil},
-	{"monitor.redis.targets", []string{}, "Redis servers to watch, like cache=redis://user:password@host:6379/0; rediss:// with TLS.", maskTargets},
-	{"log.level", "info", "What to log: debug (a line per request), info, warn or error.", nil},
-	{"metrics.token", "", "The token, of 16 characters or more, with which GET /metrics is read; without one there is no such address.", maskAll},
-}
-
 // example prints config.example.toml.
 func (p *program) example() error {
-	text := "# The configuration of Reeve, every key with its default. Each can also be given in the\n" +
-		"# environment: server.listen as REEVE_SERVER__LISTEN, lists with commas between.\n"
-	table := ""
-	for _, k := range keys {
-		head, name, _ := strings.Cut(k.name, ".")
-		if head != table {
-			text += "\n[" + head + "]\n"
-			table = head
-		}
-		value := fmt.Sprintf("%v", k.value)
-		switch v := k.value.(type) {
-		case string:
-			value = strconv.Quote(v)
-		case []string:
-			value = strings.ReplaceAll(fmt.Sprintf("%q", v), `" "`, `", "`)
-		}
-		text += fmt.Sprintf("# %s\n%s = %s\n", k.doc, name, value)
-	}
-	_, err := io.WriteString(p.out, text)
+	_, err := io.WriteString(p.out, config.Example())
 	return err
-}
-
-// loadConfig joins defaults, file, environment and flags, later ones winning. A
-// key in the file that does not exist is an error, in the environment a warning.
-func loadConfig(path string, flags *flag.FlagSet) (k *koanf.Koanf, sources map[string]string, warnings []string, err error) {
-	k, sources = koanf.New("."), map[string]string{}
-	defaults := map[string]any{}
-	for _, key := range keys {
-		defaults[key.name] = key.value
-	}
-	if err := k.Load(confmap.Provider(defaults, "."), nil); err != nil {
-		return nil, nil, nil, err
-	}
-	if path != "" {
-		if err := loadFile(k, sources, path); err != nil {
-			return nil, nil, nil, err
-		}
-	}
-	fromEnv := env.Provider(".", env.Opt{Prefix: "REEVE_", TransformFunc: func(name, value string) (string, any) {
-		at := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, "REEVE_")), "__", ".")
-		i := slices.IndexFunc(keys, func(k key) bool { return k.name == at })
-		switch {
-		case i < 0 && !strings.HasPrefix(name, "REEVE_TEST_"):
-			warnings = append(warnings, "the environment variable "+name+" is not known and is ignored")
-			return "", nil
-		case i < 0:
-			return "", nil
-		}
-		sources[at] = "environment"
-		if _, list := keys[i].value.([]string); list {
-			return at, strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
-		}
-		return at, value
-	}})
-	if err := k.Load(fromEnv, nil); err != nil {
-		return nil, nil, nil, err
-	}
-	set := map[string]any{}
-	flags.Visit(func(f *flag.Flag) {
-		if at := map[string]string{"data": "data.dir", "listen": "server.listen"}[f.Name]; at != "" {
-			set[at], sources[at] = f.Value.String(), "flag"
-		}
-	})
-	err = k.Load(confmap.Provider(set, "."), nil)
-	return k, sources, warnings, errors.Join(err, checkConfig(k))
-}
-
-func loadFile(k *koanf.Koanf, sources map[string]string, path string) error {
-	f := koanf.New(".")
-	if err := f.Load(file.Provider(path), toml.Parser()); err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
-	}
-	for _, name := range f.Keys() {
-		i := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
-		if table, ok := f.Get(name).(map[string]any); ok && len(table) == 0 && isTable(name) {
-			continue // a heading with nothing below it
-		}
-		if i < 0 {
-			hint := "`reeve config` lists all keys"
-			if near := nearest(name); near != "" {
-				hint = "did you mean " + near + "?"
-			}
-			return fmt.Errorf("%s: unknown key %s; %s", path, name, hint)
-		}
-		got, want := reflect.TypeOf(f.Get(name)), reflect.TypeOf(keys[i].value)
-		if _, list := keys[i].value.([]string); got != want && (!list || got.Kind() != reflect.Slice) {
-			return fmt.Errorf("%s: %s must be %s", path, name, map[reflect.Kind]string{
-				reflect.String: "a text in quotes", reflect.Int64: "a number", reflect.Slice: "a list of texts"}[want.Kind()])
-		}
-		sources[name] = "file"
-	}
-	return k.Merge(f)
-}
-
-func isTable(name string) bool {
-	return slices.ContainsFunc(keys, func(k key) bool { return strings.HasPrefix(k.name, name+".") })
-}
-
-// nearest is the known key that was probably meant: the one whose last words the name
-// is, or with the smallest edit distance, at most a third of the name; "" for none.
-func nearest(name string) string {
-	for _, k := range keys {
-		if strings.HasSuffix(k.name, "."+name) {
-			return k.name
-		}
-	}
-	best := slices.MinFunc(keys, func(a, b key) int { return distance(name, a.name) - distance(name, b.name) }).name
-	if distance(name, best) > len(name)/3 {
-		return ""
-	}
-	return best
-}
-
-// distance is Levenshtein's edit distance.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			above := row[j+1]
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			row[j+1] = min(change, above+1, row[j]+1)
-			diagonal = above
-		}
-	}
-	return row[len(b)]
-}
-
-func checkConfig(k *koanf.Koanf) error {
-	if cost := k.Int("auth.bcrypt_cost"); cost < 10 || cost > 15 {
-		return fmt.Errorf("auth.bcrypt_cost must be a number from 10 to 15")
-	}
-	for name, bounds := range map[string][2]int{"security.login_log_days": {1, 3650}, "security.login_log_rows": {1000, 10_000_000}} {
-		if n := k.Int(name); n != 0 && (n < bounds[0] || n > bounds[1]) || n == 0 && k.String(name) != "0" {
-			return fmt.Errorf("%s must be 0 or a number from %d to %d", name, bounds[0], bounds[1])
-		}
-	}
-	if k.String("data.dir") == "" {
-		return fmt.Errorf("data.dir must not be empty")
-	}
-	if token := k.String("metrics.token"); token != "" && (len(token) < 16 || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })) {
-		return fmt.Errorf("metrics.token must have 16 characters or more, of ASCII and without spaces")
-	}
-	return nil
-}
-
-func serverConfig(k *koanf.Koanf) (server.Config, error) {
-	c := server.Config{
-		Listen: k.String("server.listen"), TLSCert: k.String("server.tls_cert"), TLSKey: k.String("server.tls_key"),
-		IgnoredFields: k.Strings("server.ignored_fields"), CORSOrigins: k.Strings("server.cors_origins"), RedisTargets: k.Strings("monitor.redis.targets"), Version: version,
-		MetricsToken: k.String("metrics.token"), MaxConnections: k.Int("server.max_connections"),
-	}
-	if list := k.Strings("backup.recipients"); len(list) > 0 {
-		recipients, err := age.ParseRecipients(strings.NewReader(strings.Join(list, "\n")))
-		if err != nil {
-			return c, fmt.Errorf("backup.recipients must be age recipients like age1…: %w", err)
-		}
-		c.BackupRecipients = recipients
-	}
-	if err := c.CheckRedis(); err != nil {
-		return c, fmt.Errorf("monitor.redis.targets: %w", err)
-	}
-	if (c.TLSCert == "") != (c.TLSKey == "") {
-		return c, fmt.Errorf("server.tls_cert and server.tls_key belong together: set both or neither")
-	}
-	if n := c.MaxConnections; n != 0 && (n < 16 || n > 1_000_000) {
-		return c, fmt.Errorf("server.max_connections must be 0 or a number from 16 to 1000000")
-	}
-	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-		return c, fmt.Errorf("server.listen must be like 127.0.0.1:8080: %w", err)
-	}
-	age, err := time.ParseDuration(k.String("monitor.max_age"))
-	if err != nil || age < time.Minute {
-		return c, fmt.Errorf("monitor.max_age must be a time from one minute, like 168h or 30m")
-	}
-	bytes := k.Int64("monitor.max_bytes")
-	if bytes < 0 || bytes > 0 && bytes < 4<<20 {
-		return c, fmt.Errorf("monitor.max_bytes must be 0 or at least %d", 4<<20)
-	}
-	minFree := k.Int64("monitor.min_free")
-	if minFree < 0 {
-		return c, fmt.Errorf("monitor.min_free must be 0 or more")
-	}
-	c.Monitor = server.MonitorConfig{Off: bytes == 0, MaxBytes: bytes, MinFree: minFree, MaxAge: age}
-	for _, text := range k.Strings("server.trusted_proxies") {
-		prefix, err := netip.ParsePrefix(text)
-		if addr, errAddr := netip.ParseAddr(text); err != nil && errAddr == nil {
-			prefix, err = addr.Prefix(addr.BitLen())
-		}
-		if err != nil {
-			return c, fmt.Errorf("server.trusted_proxies: %q is neither an address nor a network like 10.0.0.0/8", text)
-		}
-		c.TrustedProxies = append(c.TrustedProxies, prefix)
-	}
-	for _, origin := range c.CORSOrigins {
-		if scheme, host, ok := strings.Cut(origin, "://"); !ok || scheme != "http" && scheme != "https" || host == "" || strings.ContainsAny(host, "/*") {
-			return c, fmt.Errorf("server.cors_origins: %q is not an origin like https://app.example.org", origin)
-		}
-	}
-	return c, nil
-}
-
-// effective is the configuration for people to look at: what is in force, where it
-// comes from, and nothing that is secret.
-func effective(k *koanf.Koanf, sources map[string]string) []server.ConfigValue {
-	var all []server.ConfigValue
-	for _, key := range keys {
-		values := k.Strings(key.name)
-		if _, list := key.value.([]string); !list {
-			values = []string{k.String(key.name)}
-		}
-		if key.mask != nil {
-			for i, v := range values {
-				values[i] = key.mask(v)
-			}
-		}
-		source := sources[key.name]
-		if source == "" {
-			source = "default"
-		}
-		all = append(all, server.ConfigValue{Key: key.name, Value: strings.Join(values, ", "), Source: source})
-	}
-	return all
-}
-
-// maskAll hides all of a secret, and leaves it visible that there is none.
-func maskAll(v string) string {
-	if v == "" {
-		return ""
-	}
-	return "******"
 }
 
 // newLog writes for a person at a terminal and JSON anywhere else.
 func newLog(out io.Writer, level string) (zerolog.Logger, error) {
 	l, err := zerolog.ParseLevel(level)
-	if err != nil || !slices.Contains([]string{"debug", "info", "warn", "error"}, level) {
-		return zerolog.Logger{}, fmt.Errorf("log.level must be debug, info, warn or error")
+	if err != nil {
+		return zerolog.Logger{}, err
 	}
 	if isTerminal(out) {
 		out = zerolog.ConsoleWriter{Out: out, TimeFormat: time.TimeOnly}
@@ -735,14 +457,4 @@ func newLog(out io.Writer, level string) (zerolog.Logger, error) {
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
-}
-
-// maskTargets hides the password in name=redis://user:password@host:port.
-func maskTargets(v string) string {
-	name, address, _ := strings.Cut(v, "=")
-	u, err := url.Parse(address)
-	if err != nil {
-		return name + "=******"
-	}
-	return name + "=" + u.Redacted()
 }
