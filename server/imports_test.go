@@ -14,8 +14,10 @@ import (
 // mayImport is which packages of the module each package may use; one that is
 // not here does not exist. Arrows point one way and never turn back.
 var mayImport = map[string][]string{
-	"reeve":                            {"reeve/server", "reeve/auth", "reeve/store", "reeve/store/errs", "reeve/embed"},
+	"reeve":                            {"reeve/server/cli"},
 	"reeve/server":                     {"reeve/store/journal", "reeve/server/redact", "reeve/server/redis", "reeve/server/picture", "reeve/auth", "reeve/store", "reeve/store/errs"},
+	"reeve/server/cli":                 {"reeve/server/config", "reeve/server", "reeve/auth", "reeve/store", "reeve/embed"},
+	"reeve/server/config":              {"reeve/server"},
 	"reeve/server/redact":              {},
 	"reeve/server/redis":               {"reeve/store"},
 	"reeve/server/picture":             {"reeve/store/errs"},
@@ -40,9 +42,18 @@ var mustNotKnow = map[string][]string{
 	"reeve/auth":           {"net/http", "log", "flag", "github.com/rs/zerolog", "github.com/knadh/koanf", "go.etcd.io/bbolt", "github.com/julienschmidt"},
 	"reeve/server/picture": {"net", "log", "flag", "os", "go.etcd.io", "github.com", "golang.org/x/crypto"},
 	"reeve/server/redis":   {"net/http", "log", "flag", "os", "go.etcd.io", "golang.org"},
+	"reeve":                {"net", "log", "os/signal", "go.etcd.io", "github.com", "golang.org", "filippo.io"},
+	"reeve/server/cli":     {"net/http", "log", "go.etcd.io", "golang.org"},
+	"reeve/server/config":  {"net/http", "log", "go.etcd.io", "golang.org", "github.com/rs/zerolog"},
 	"reeve/server/redact":  {"log", "flag", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/server":         {"go.etcd.io/bbolt", "github.com/knadh/koanf", "flag", "golang.org/x/crypto"},
 	"reeve/embed":          {"net", "log", "os", "go.etcd.io", "github.com", "golang.org"},
+}
+
+// onlyIn is the one package that may import something, by beginning.
+var onlyIn = map[string]string{
+	"github.com/knadh/koanf": "reeve/server/config",
+	"flag":                   "reeve/server/cli",
 }
 
 // imports reads the import lines of every file of the module that is not a test.
@@ -89,6 +100,11 @@ func imports(t *testing.T) map[string][]string {
 	return all
 }
 
+// isWithin reports whether an import path is root or below it.
+func isWithin(path, root string) bool {
+	return path == root || strings.HasPrefix(path, root+"/")
+}
+
 func TestImportsGoOneWay(t *testing.T) {
 	all := imports(t)
 	for pkg := range mayImport {
@@ -106,8 +122,13 @@ func TestImportsGoOneWay(t *testing.T) {
 				t.Errorf("%s imports %s", pkg, name)
 			}
 			for _, forbidden := range mustNotKnow[pkg] {
-				if name == forbidden || strings.HasPrefix(name, forbidden+"/") {
+				if isWithin(name, forbidden) {
 					t.Errorf("%s imports %s", pkg, name)
+				}
+			}
+			for reserved, owner := range onlyIn {
+				if pkg != owner && isWithin(name, reserved) {
+					t.Errorf("%s imports %s, which only %s may", pkg, name, owner)
 				}
 			}
 		}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"filippo.io/age"
+
+	"reeve/auth"
+	"reeve/store"
+)
+
+func (p *program) verify() error {
+	report, err := store.VerifyDir(p.config.DataDir, p.storeOptions())
+	if err != nil {
+		return err
+	}
+	for _, line := range slices.Concat(report.Notes, report.Faults) {
+		fmt.Fprintln(p.out, line)
+	}
+	if n := len(report.Faults) + report.More; n > 0 {
+		return fmt.Errorf("the database has %d faults (%d records read); restore a backup with `reeve restore FILE`, or copy what is sound with `reeve salvage NEWDIR`", n, report.Records)
+	}
+	_, err = fmt.Fprintf(p.out, "%d records, %d files, no faults\n", report.Records, report.Blobs)
+	return err
+}
+
+func (p *program) restore() error {
+	identities, err := p.identities()
+	if err != nil {
+		return err
+	}
+	done, err := store.Restore(p.config.DataDir, p.args[0], identities, p.storeOptions())
+	if err != nil {
+		return err
+	}
+	if done.Kept != "" {
+		fmt.Fprintln(p.out, "what was there is kept in", done.Kept)
+	}
+	if done.WrongKey {
+		fmt.Fprintln(p.out, "the secret.key of the backup is not the key of its data.db and was left out")
+	}
+	if len(done.Unopened) > 0 {
+		fmt.Fprintln(p.out, "these secret values must be entered again, since their key is not there:")
+		for _, title := range done.Unopened {
+			fmt.Fprintln(p.out, " ", title)
+		}
+	}
+	_, err = fmt.Fprintln(p.out, "restored; everybody has to sign in again")
+	return err
+}
+
+// identities reads the file of --identity. Without the flag it returns none.
+func (p *program) identities() ([]age.Identity, error) {
+	if p.identity == "" {
+		return nil, nil
+	}
+	f, err := os.Open(p.identity)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // it was only read
+	all, err := age.ParseIdentities(io.LimitReader(f, 1<<20))
+	if err != nil { // its text may quote the file, which is secret
+		return nil, fmt.Errorf("%s must hold age identities, one AGE-SECRET-KEY-… per line", p.identity)
+	}
+	return all, nil
+}
+
+func (p *program) rotateKey() error {
+	n, err := store.RotateKey(p.config.DataDir, p.storeOptions())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "secret.key has a new key; %d secret values are sealed with it\n", n)
+	return err
+}
+
+// newIdentity prints an identity in the format of age-keygen, from the age project.
+func (p *program) newIdentity() error {
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "# Keep this file away from the server; only it decrypts the backups.\n# backup.recipients = [%q]\n%s\n", identity.Recipient(), identity)
+	return err
+}
+
+func (p *program) salvage() error {
+	done, err := store.Salvage(p.config.DataDir, p.args[0], p.storeOptions())
+	if done == nil {
+		return err
+	}
+	for _, list := range []struct {
+		head  string
+		lines []string
+	}{{"lost", done.Lost}, {"found outside of the tree, perhaps an older version or deleted", done.Outside}, {"changed", done.Changed}} {
+		for _, line := range list.lines {
+			fmt.Fprintf(p.out, "%s: %s\n", list.head, line)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "%d records and %d files are copied to %s, %d are lost, %d were found outside of the tree; start it with `reeve --data %[3]s`; everybody has to sign in again\n",
+		done.Records, done.Blobs, p.args[0], len(done.Lost), len(done.Outside))
+	return err
+}
+
+func (p *program) compact() error {
+	done, err := store.Compact(p.config.DataDir, p.storeOptions())
+	for _, c := range done {
+		fmt.Fprintf(p.out, "%s: %.1f MiB before, %.1f MiB after\n", c.Name, float64(c.Before)/(1<<20), float64(c.After)/(1<<20))
+	}
+	return err
+}
+
+func (p *program) recover() (err error) {
+	if dir := p.config.DataDir; !store.HasDatabase(dir) {
+		return fmt.Errorf("there is no database in %s", dir)
+	}
+	db, a, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	password := auth.RandomPassword()
+	username, err := a.Recover(password)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "username: %s\npassword: %s\nIt must be changed at the next sign-in.\n", username, password)
+	return err
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"reeve/auth"
+	"reeve/embed"
+	"reeve/server"
+	"reeve/store"
+)
+
+const (
+	// reserveBytes of disk space are kept for deletions and sign-ins on a full disk.
+	reserveBytes = 4 << 20
+
+	// firstUser is the username of the first user.
+	firstUser = "admin"
+
+	// passwordVariable is the environment variable with the first user's password, and
+	// passwordFileVariable the one with the path of a file that has it.
+	passwordVariable     = "REEVE_ADMIN_PASSWORD"
+	passwordFileVariable = passwordVariable + "_FILE"
+
+	// initialName is the file in the data directory with the first user's generated
+	// password. It is removed when the password is changed.
+	initialName = "initial-password"
+)
+
+// open opens the database, created and seeded or upgraded as necessary, and auth on top of
+// it.
+func (p *program) open() (*store.DB, *auth.Auth, error) {
+	files, err := fs.Sub(embed.Seed, "seed")
+	if err != nil {
+		return nil, nil, err
+	}
+	seed := &server.Seed{Files: files, Cost: p.config.BcryptCost}
+	options := p.storeOptions()
+	options.Upgrade, options.Checked = seed.Upgrade, p.warn
+	options.Seed = func(tx *store.Tx) error {
+		if err := p.firstPassword(seed); err != nil {
+			return err
+		}
+		return seed.Create(tx)
+	}
+	db, err := store.Open(p.config.DataDir, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.warn(db.Warnings())
+	a, err := auth.New(db, p.authOptions())
+	if err == nil && !seed.MustChange { // else the file was written just now
+		err = a.RemoveStaleInitial()
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return db, a, nil
+}
+
+func (p *program) storeOptions() store.Options {
+	return store.Options{Version: p.version, Keys: server.Keys(), Reserve: reserveBytes}
+}
+
+func (p *program) authOptions() auth.Options {
+	return auth.Options{
+		Cost: p.config.BcryptCost, InitialFile: filepath.Join(p.config.DataDir, initialName),
+		Common: embed.CommonPasswords(), LoginLogDays: p.config.LoginLogDays, LoginLogRows: p.config.LoginLogRows,
+	}
+}
+
+// firstPassword sets the first user's password: the one in the environment, else a
+// generated one, which must be changed.
+func (p *program) firstPassword(seed *server.Seed) (err error) {
+	from := passwordVariable
+	if seed.Password = p.first; seed.Password == "" && p.firstFile != "" {
+		from = passwordFileVariable
+		if seed.Password, err = readPassword(p.firstFile); err != nil {
+			return fmt.Errorf("%s: %w", from, err)
+		}
+	}
+	if seed.Password != "" {
+		return p.authOptions().CheckFirst(firstUser, from, seed.Password)
+	}
+	seed.Password, seed.MustChange = auth.RandomPassword(), true
+	return p.announce(seed.Password)
+}
+
+// readPassword reads a password file, which may end in a line break.
+func readPassword(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	password := strings.TrimRight(string(b), "\r\n")
+	if password == "" {
+		return "", fmt.Errorf("the file %s is empty", path)
+	}
+	return password, nil
+}
+
+// announce keeps the generated password in a file that only this user of the machine can
+// read. It shows the password at a terminal, never in a log, which more people read.
+func (p *program) announce(password string) error {
+	path := p.authOptions().InitialFile
+	if err := auth.WriteInitial(path, firstUser, password); err != nil { // on the disk before the database is
+		return err
+	}
+	if isTerminal(p.err) {
+		fmt.Fprintf(p.err, "\n  The first sign-in: admin, password %s\n  It must be changed then. Until that it is also in %s\n\n", password, path)
+	} else {
+		p.log.Info().Str("file", path).Msg("the first user is admin; the password is in the file until it is changed")
+	}
+	return nil
+}

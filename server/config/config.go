@@ -1,0 +1,80 @@
+// Package config reads and checks Reeve's configuration: the values that the program needs
+// before it opens the database, and those that could lock everybody out if they were
+// changed in the console. Everything else is a setting in the database.
+//
+// The table keys declares every key with its default and its documentation; Example prints
+// it as config.example.toml. Load returns a Config, from which Server makes the
+// configuration of the HTTP server.
+//
+// Each source overrides those before it: defaults, file, environment, flags. An unknown key
+// is an error in a file, where it is probably a mistake, and a warning in the environment,
+// which platforms add variables to. Effective values never contain a secret.
+//
+//	c, err := config.Load("reeve.toml", map[string]string{"server.listen": ":8080"})
+//	db, err := store.Open(c.DataDir, options)
+//	settings, err := c.Server()
+package config
+
+import (
+	"os"
+
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/v2"
+)
+
+// defaultFile is read if it exists and no other file is named.
+const defaultFile = "config.toml"
+
+// Config is the configuration in effect.
+type Config struct {
+	File         string // path of the file that was read; "" for none
+	DataDir      string // directory of the database
+	BcryptCost   int    // cost of a password hash, 10 to 15
+	LoginLogDays int    // retention of the sign-in log; 0 leaves it to the setting
+	LoginLogRows int    // maximum length of the sign-in log; 0 leaves it to the setting
+	LogLevel     string // debug, info, warn or error
+	Warnings     []string
+
+	values  *koanf.Koanf
+	sources map[string]string // by key: file, environment or flag; a missing key has its default
+}
+
+// Load joins defaults, the file at path, the environment and flags, and checks the values
+// that every command needs. An empty path means config.toml if that exists. The keys of
+// flags are names of configuration keys.
+func Load(path string, flags map[string]string) (*Config, error) {
+	if path == "" {
+		if _, err := os.Stat(defaultFile); err == nil {
+			path = defaultFile
+		}
+	}
+	c := &Config{File: path, values: koanf.New("."), sources: map[string]string{}}
+	for _, load := range []func() error{c.loadDefaults, c.loadFile, c.loadEnvironment} {
+		if err := load(); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.loadFlags(flags); err != nil {
+		return nil, err
+	}
+	c.DataDir, c.LogLevel = c.values.String("data.dir"), c.values.String("log.level")
+	c.BcryptCost = c.values.Int("auth.bcrypt_cost")
+	c.LoginLogDays, c.LoginLogRows = c.values.Int("security.login_log_days"), c.values.Int("security.login_log_rows")
+	return c, c.check()
+}
+
+func (c *Config) loadDefaults() error {
+	defaults := map[string]any{}
+	for _, key := range keys {
+		defaults[key.name] = key.value
+	}
+	return c.values.Load(confmap.Provider(defaults, "."), nil)
+}
+
+func (c *Config) loadFlags(flags map[string]string) error {
+	set := map[string]any{}
+	for name, value := range flags {
+		set[name], c.sources[name] = value, "flag"
+	}
+	return c.values.Load(confmap.Provider(set, "."), nil)
+}

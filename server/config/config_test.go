@@ -1,0 +1,157 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"reeve/server"
+)
+
+// fileOf writes a configuration file and returns its path.
+func fileOf(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "reeve.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// load loads a configuration that must be valid.
+func load(t *testing.T, path string, flags map[string]string) (*Config, server.Config) {
+	t.Helper()
+	c, err := Load(path, flags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Server()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, s
+}
+
+// TestTheExampleHasTheDefaults: config.example.toml is what Example returns, and using it
+// changes nothing but the sources.
+func TestTheExampleHasTheDefaults(t *testing.T) {
+	t.Chdir(t.TempDir()) // without a config.toml
+	_, defaults := load(t, "", nil)
+	_, example := load(t, fileOf(t, Example()), nil)
+	if len(defaults.Effective) != len(keys) {
+		t.Fatalf("%d values are in effect, want %d", len(defaults.Effective), len(keys))
+	}
+	for i, want := range defaults.Effective {
+		if want.Source != "default" {
+			t.Errorf("without a file: %+v", want)
+		}
+		want.Source = "file"
+		if got := example.Effective[i]; got != want {
+			t.Errorf("with the example: %+v, want %+v", got, want)
+		}
+	}
+}
+
+func TestTheExampleIsCurrent(t *testing.T) {
+	text, err := os.ReadFile("../../config.example.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if Example() != string(text) {
+		t.Error("config.example.toml is not current: go run . config > config.example.toml")
+	}
+}
+
+func TestEachSourceOverridesThoseBefore(t *testing.T) {
+	path := fileOf(t, "[server]\nlisten = \":1\"\ntls_cert = \"file\"\ntls_key = \"file\"\n[data]\ndir = \"file\"\n")
+	t.Setenv("REEVE_SERVER__LISTEN", ":2")
+	t.Setenv("REEVE_SERVER__TLS_KEY", "environment")
+	t.Setenv("REEVE_SERVER__CORS_ORIGINS", "http://a.example, http://b.example")
+	t.Setenv("REEVE_SERVER__PORT", "3")
+	t.Setenv("REEVE_TEST_NAME", "x")
+	c, s := load(t, path, map[string]string{"server.listen": ":3"})
+	if c.File != path || c.DataDir != "file" || s.Listen != ":3" || s.TLSCert != "file" || s.TLSKey != "environment" || c.BcryptCost != 12 {
+		t.Errorf("%+v\n%+v", c, s)
+	}
+	if want := []string{"http://a.example", "http://b.example"}; !slices.Equal(s.CORSOrigins, want) {
+		t.Errorf("the origins are %q, want %q", s.CORSOrigins, want)
+	}
+	if want := []string{"the environment variable REEVE_SERVER__PORT is not known and is ignored"}; !slices.Equal(c.Warnings, want) {
+		t.Errorf("the warnings are %q, want %q", c.Warnings, want)
+	}
+	for name, want := range map[string]string{"server.listen": "flag", "server.tls_cert": "file", "server.tls_key": "environment", "auth.bcrypt_cost": "default"} {
+		if !slices.ContainsFunc(s.Effective, func(v server.ConfigValue) bool { return v.Key == name && v.Source == want }) {
+			t.Errorf("the source of %s is not %s: %+v", name, want, s.Effective)
+		}
+	}
+}
+
+func TestEffectiveValuesHaveNoSecret(t *testing.T) {
+	t.Setenv("REEVE_METRICS__TOKEN", "secret-of-sixteen")
+	t.Setenv("REEVE_MONITOR__REDIS__TARGETS", "a=redis://u:secret@127.0.0.1:6379,b=rediss://u:secret@127.0.0.1:6380")
+	_, s := load(t, "", nil)
+	want := map[string]string{
+		"metrics.token":         "******",
+		"monitor.redis.targets": "a=redis://u:xxxxx@127.0.0.1:6379, b=rediss://u:xxxxx@127.0.0.1:6380",
+	}
+	for _, v := range s.Effective {
+		if text, secret := want[v.Key]; secret && v.Value != text || strings.Contains(v.Value, "secret") {
+			t.Errorf("%+v", v)
+		}
+	}
+	if s.MetricsToken != "secret-of-sixteen" || len(s.RedisTargets) != 2 || !strings.Contains(s.RedisTargets[1], "u:secret@") {
+		t.Errorf("the server is given %q and %q", s.MetricsToken, s.RedisTargets)
+	}
+}
+
+// TestInvalidValues names each value that is checked, with the message in full.
+func TestInvalidValues(t *testing.T) {
+	for _, tc := range []struct{ name, value, want string }{
+		{"auth.bcrypt_cost", "16", "auth.bcrypt_cost must be a number from 10 to 15"},
+		{"security.login_log_days", "3651", "security.login_log_days must be 0 or a number from 1 to 3650"},
+		{"security.login_log_rows", "many", "security.login_log_rows must be 0 or a number from 1000 to 10000000"},
+		{"data.dir", "", "data.dir must not be empty"},
+		{"metrics.token", "a token with spaces", "metrics.token must have 16 characters or more, of ASCII and without spaces"},
+		{"log.level", "trace", "log.level must be debug, info, warn or error"},
+		{"backup.recipients", "age1", "backup.recipients must be age recipients like age1…: "},
+		{"monitor.redis.targets", "cache", "monitor.redis.targets: "},
+		{"server.tls_cert", "x", "server.tls_cert and server.tls_key belong together: set both or neither"},
+		{"server.max_connections", "15", "server.max_connections must be 0 or a number from 16 to 1000000"},
+		{"server.listen", "8080", "server.listen must be like 127.0.0.1:8080: "},
+		{"monitor.max_age", "59s", "monitor.max_age must be a time from one minute, like 168h or 30m"},
+		{"monitor.max_age", "7d", "monitor.max_age must be a time from one minute, like 168h or 30m"},
+		{"monitor.max_bytes", "4194303", "monitor.max_bytes must be 0 or at least 4194304"},
+		{"monitor.min_free", "-1", "monitor.min_free must be 0 or more"},
+		{"server.trusted_proxies", "10.0.0.0/33", `server.trusted_proxies: "10.0.0.0/33" is neither an address nor a network like 10.0.0.0/8`},
+		{"server.cors_origins", "ftp://a.example", `server.cors_origins: "ftp://a.example" is not an origin like https://app.example.org`},
+	} {
+		t.Run(tc.name+"="+tc.value, func(t *testing.T) {
+			t.Setenv(prefix+strings.ToUpper(strings.ReplaceAll(tc.name, ".", "__")), tc.value)
+			c, err := Load("", nil)
+			if err == nil {
+				_, err = c.Server()
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || !strings.HasSuffix(tc.want, ": ") && err.Error() != tc.want {
+				t.Errorf("%v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestUnknownKeysOfAFile(t *testing.T) {
+	for text, want := range map[string]string{
+		"[server]\nlisen = \"x\"":  "unknown key server.lisen; did you mean server.listen?",
+		"max_age = \"1h\"":         "unknown key max_age; did you mean monitor.max_age?",
+		"foo = 1":                  "unknown key foo; `reeve config` lists all keys",
+		"[server]\nlisten = 1":     "server.listen must be a text in quotes",
+		"[monitor]\nmin_free=\"\"": "monitor.min_free must be a number",
+		"[backup]\nrecipients=1":   "backup.recipients must be a list of texts",
+	} {
+		path := fileOf(t, text)
+		if _, err := Load(path, nil); err == nil || err.Error() != path+": "+want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}

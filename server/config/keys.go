@@ -1,0 +1,119 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"reeve/server"
+)
+
+// key is one key of the configuration.
+type key struct {
+	name  string
+	value any // the default, which also gives the type: string, int64 or []string
+	doc   string
+	mask  func(string) string // hides the secret part of a shown value; nil if nothing is secret
+}
+
+var keys = []key{
+	{"server.listen", "127.0.0.1:8080", "The address to listen on; 0.0.0.0:8080 or :8080 for every interface.", nil},
+	{"server.tls_cert", "", "A PEM certificate and its key; both together turn on HTTPS.", nil},
+	{"server.tls_key", "", "The key that belongs to server.tls_cert.", nil},
+	{"server.trusted_proxies", []string{}, "Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed.", nil},
+	{"server.max_connections", int64(0), "Connections at once, half of them from one address; 0 for as many as the limit of open files allows.", nil},
+	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may use the interface from a browser.", nil},
+	{"server.ignored_fields", []string{"rePassword", "autoLogin"}, "Fields of forms that are ignored in a body although no record has them; any other unknown field is rejected.", nil},
+	{"data.dir", "./data", "The directory for the database and its keys.", nil},
+	{"auth.bcrypt_cost", int64(12), "The cost of a password hash, 10 to 15; each step doubles the time of a sign-in.", nil},
+	{"security.login_log_days", int64(0), "Days that the login log is kept, 1 to 3650, in place of the setting, which can only be raised; 0 for the setting.", nil},
+	{"security.login_log_rows", int64(0), "Rows that the login log has at most, 1000 to 10000000, in place of the setting, which can only be raised; 0 for the setting.", nil},
+	{"backup.recipients", []string{}, "Whom backups are encrypted to, as age recipients (age1…); without any, backups lack secret.key.", nil},
+	{"monitor.max_bytes", int64(256 << 20), "Bytes that monitoring may take on the disk, all its files together; 0 turns it off.", nil},
+	{"monitor.min_free", int64(64 << 20), "Bytes of the disk that monitoring leaves free: below that its oldest data is removed.", nil},
+	{"monitor.max_age", "168h", "How long monitoring keeps an event, like 168h or 30m.", nil},
+	{"monitor.redis.targets", []string{}, "Redis servers to watch, like cache=redis://user:password@host:6379/0; rediss:// with TLS.", maskTargets},
+	{"log.level", "info", "What to log: debug (a line per request), info, warn or error.", nil},
+	{"metrics.token", "", "The token, of 16 characters or more, with which GET /metrics is read; without one there is no such address.", maskAll},
+}
+
+// find returns the key with a name.
+func find(name string) (key, bool) {
+	i := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
+	if i < 0 {
+		return key{}, false
+	}
+	return keys[i], true
+}
+
+func (k key) isList() bool {
+	_, list := k.value.([]string)
+	return list
+}
+
+// Example returns the text of config.example.toml: every key with its documentation and
+// its default.
+func Example() string {
+	text := "# The configuration of Reeve, every key with its default. Each can also be given in the\n" +
+		"# environment: server.listen as REEVE_SERVER__LISTEN, lists with commas between.\n"
+	table := ""
+	for _, k := range keys {
+		head, name, _ := strings.Cut(k.name, ".")
+		if head != table {
+			text += "\n[" + head + "]\n"
+			table = head
+		}
+		value := fmt.Sprintf("%v", k.value)
+		switch v := k.value.(type) {
+		case string:
+			value = strconv.Quote(v)
+		case []string:
+			value = strings.ReplaceAll(fmt.Sprintf("%q", v), `" "`, `", "`)
+		}
+		text += fmt.Sprintf("# %s\n%s = %s\n", k.doc, name, value)
+	}
+	return text
+}
+
+// effective returns the configuration for display: every value with its source, secrets
+// masked.
+func (c *Config) effective() []server.ConfigValue {
+	var all []server.ConfigValue
+	for _, key := range keys {
+		values := []string{c.values.String(key.name)}
+		if key.isList() {
+			values = c.values.Strings(key.name)
+		}
+		if key.mask != nil {
+			for i, v := range values {
+				values[i] = key.mask(v)
+			}
+		}
+		source := c.sources[key.name]
+		if source == "" {
+			source = "default"
+		}
+		all = append(all, server.ConfigValue{Key: key.name, Value: strings.Join(values, ", "), Source: source})
+	}
+	return all
+}
+
+// maskAll hides a whole secret, but shows whether there is one.
+func maskAll(v string) string {
+	if v == "" {
+		return ""
+	}
+	return "******"
+}
+
+// maskTargets hides the password in name=redis://user:password@host:port.
+func maskTargets(v string) string {
+	name, address, _ := strings.Cut(v, "=")
+	u, err := url.Parse(address)
+	if err != nil {
+		return name + "=******"
+	}
+	return name + "=" + u.Redacted()
+}

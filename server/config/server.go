@@ -1,0 +1,104 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"filippo.io/age"
+
+	"reeve/server"
+)
+
+// Server returns the configuration of the HTTP server, checked. The caller adds what does
+// not come from the configuration, like Version and Console.
+func (c *Config) Server() (server.Config, error) {
+	k := c.values
+	s := server.Config{
+		Listen: k.String("server.listen"), TLSCert: k.String("server.tls_cert"), TLSKey: k.String("server.tls_key"),
+		IgnoredFields: k.Strings("server.ignored_fields"), CORSOrigins: k.Strings("server.cors_origins"), RedisTargets: k.Strings("monitor.redis.targets"),
+		MetricsToken: k.String("metrics.token"), MaxConnections: k.Int("server.max_connections"), Effective: c.effective(),
+	}
+	for _, step := range []func(*server.Config) error{c.setRecipients, checkRedis, checkListener, c.setMonitor, c.setProxies, checkOrigins} {
+		if err := step(&s); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+func (c *Config) setRecipients(s *server.Config) error {
+	list := c.values.Strings("backup.recipients")
+	if len(list) == 0 {
+		return nil // age rejects an empty list
+	}
+	recipients, err := age.ParseRecipients(strings.NewReader(strings.Join(list, "\n")))
+	if err != nil {
+		return fmt.Errorf("backup.recipients must be age recipients like age1…: %w", err)
+	}
+	s.BackupRecipients = recipients
+	return nil
+}
+
+func checkRedis(s *server.Config) error {
+	if err := s.CheckRedis(); err != nil {
+		return fmt.Errorf("monitor.redis.targets: %w", err)
+	}
+	return nil
+}
+
+func checkListener(s *server.Config) error {
+	if (s.TLSCert == "") != (s.TLSKey == "") {
+		return errors.New("server.tls_cert and server.tls_key belong together: set both or neither")
+	}
+	if n := s.MaxConnections; n != 0 && (n < 16 || n > 1_000_000) {
+		return errors.New("server.max_connections must be 0 or a number from 16 to 1000000")
+	}
+	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+		return fmt.Errorf("server.listen must be like 127.0.0.1:8080: %w", err)
+	}
+	return nil
+}
+
+func (c *Config) setMonitor(s *server.Config) error {
+	age, err := time.ParseDuration(c.values.String("monitor.max_age"))
+	if err != nil || age < time.Minute {
+		return errors.New("monitor.max_age must be a time from one minute, like 168h or 30m")
+	}
+	bytes := c.values.Int64("monitor.max_bytes")
+	if bytes < 0 || bytes > 0 && bytes < 4<<20 {
+		return fmt.Errorf("monitor.max_bytes must be 0 or at least %d", 4<<20)
+	}
+	minFree := c.values.Int64("monitor.min_free")
+	if minFree < 0 {
+		return errors.New("monitor.min_free must be 0 or more")
+	}
+	s.Monitor = server.MonitorConfig{Off: bytes == 0, MaxBytes: bytes, MinFree: minFree, MaxAge: age}
+	return nil
+}
+
+func (c *Config) setProxies(s *server.Config) error {
+	for _, text := range c.values.Strings("server.trusted_proxies") {
+		network, err := netip.ParsePrefix(text)
+		if addr, errAddr := netip.ParseAddr(text); err != nil && errAddr == nil {
+			network, err = addr.Prefix(addr.BitLen())
+		}
+		if err != nil {
+			return fmt.Errorf("server.trusted_proxies: %q is neither an address nor a network like 10.0.0.0/8", text)
+		}
+		s.TrustedProxies = append(s.TrustedProxies, network)
+	}
+	return nil
+}
+
+func checkOrigins(s *server.Config) error {
+	for _, origin := range s.CORSOrigins {
+		if scheme, host, ok := strings.Cut(origin, "://"); !ok || scheme != "http" && scheme != "https" || host == "" || strings.ContainsAny(host, "/*") {
+			return fmt.Errorf("server.cors_origins: %q is not an origin like https://app.example.org", origin)
+		}
+	}
+	return nil
+}
