@@ -1,8 +1,6 @@
 package server
 
 import (
-	"strings"
-
 	"reeve/server/redact"
 	"reeve/store"
 	"reeve/store/errs"
@@ -81,14 +79,6 @@ func signIn(req *Request, app bool, in *loginIn) (*loginOut, error) {
 	a.Device = req.deviceToken(app, in.Device)
 	grant, err := req.auth().Login(a)
 	return req.granted(a, grant, err)
-}
-
-// cut bounds a text that a client chose, in bytes, and keeps it valid UTF-8.
-func cut(text string, n int) string {
-	if len(text) > n {
-		text = text[:n]
-	}
-	return strings.ToValidUTF8(text, "")
 }
 
 func logout(req *Request, _ *none) (nothing, error) {
@@ -193,13 +183,6 @@ func needsPassword(email *string, now string, confirmed bool) error {
 		return nil
 	}
 	return errs.Field(errs.Invalid, "password", "is needed to change the e-mail address").Coded("password_required")
-}
-
-// set changes a field that was sent.
-func set[T any](field *T, sent *T) {
-	if sent != nil {
-		*field = *sent
-	}
 }
 
 type passwordIn struct {

@@ -61,7 +61,7 @@ func appLogin(req *Request, in *loginIn) (*loginOut, error) {
 // attempt is what auth needs to know of somebody who signs in.
 func attempt(req *Request, app bool, username, password string) auth.Attempt {
 	return auth.Attempt{
-		App: app, Username: username, Password: password, Addr: req.Addr, UserAgent: cut(req.http.UserAgent(), 512),
+		App: app, Username: username, Password: password, Addr: req.Addr, UserAgent: truncate(req.http.UserAgent(), 512),
 		Observe: req.counted, AddressFull: req.addressFull, Hashing: &req.mon.hashing,
 	}
 }

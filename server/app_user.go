@@ -86,7 +86,7 @@ type newAppUser struct {
 }
 
 func createAppUser(req *Request, in *appUserCreation) (*newAppUser, error) {
-	secret, err := req.s.auth.NewSecret(text(in.Username), "password", in.Password)
+	secret, err := req.s.auth.NewSecret(valueOf(in.Username), "password", in.Password)
 	if err != nil {
 		return nil, err
 	}

@@ -5,11 +5,6 @@ import (
 	"reeve/store/errs"
 )
 
-// byIDs is the input of what works on several records.
-type byIDs struct {
-	IDs []store.ID `query:"ids" check:"required" doc:"repeated keys, or joined by commas, at most 200; all or nothing. Records that go with them count too"`
-}
-
 // each runs fn for records, each once; the first that is refused is the error. Several
 // must not change more than store.MaxRecords together, with what belongs to them.
 func each(tx *store.Tx, ids []store.ID, fn func(store.ID) error) error {

@@ -44,7 +44,7 @@ func (m *monitor) bundle(rt *Route, req *Request, err error, took time.Duration,
 	if rt != nil {
 		secret, r.Route, r.Handler = rt.hide, rt.Path, rt.handler
 	}
-	r.Method, r.Address = cut(req.http.Method, 16), req.Addr.String()
+	r.Method, r.Address = truncate(req.http.Method, 16), req.Addr.String()
 	r.URI = hide.URI(r.Route, req.http.URL.Path, req.http.URL.RawQuery, secret)
 	r.Headers = hide.Header(req.http.Header)
 	r.UserAgent = r.Headers["User-Agent"]

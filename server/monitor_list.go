@@ -299,7 +299,7 @@ type joinIn struct {
 
 // joinRequest answers a request with all its events.
 func joinRequest(req *Request, in *joinIn) (*requestStory, error) {
-	missing := errs.New(errs.NotFound, "there is no request %s, or no longer", cut(in.ID, 64))
+	missing := errs.New(errs.NotFound, "there is no request %s, or no longer", truncate(in.ID, 64))
 	j := req.s.monitor.journal.Load()
 	if j == nil {
 		return nil, missing

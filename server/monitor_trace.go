@@ -126,7 +126,7 @@ type traceIn struct {
 
 func startTrace(req *Request, in *traceIn) (*trace, error) {
 	t := &req.s.monitor.traces
-	l := &liveTrace{trace: trace{CreatedBy: req.Actor.Username, Route: text(in.Route)}}
+	l := &liveTrace{trace: trace{CreatedBy: req.Actor.Username, Route: valueOf(in.Route)}}
 	faults := errs.Faults{}
 	if in.UserID != nil {
 		l.UserID = *in.UserID

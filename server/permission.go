@@ -16,29 +16,6 @@ var permissionRoutes = []Route{
 	read("/admin/permission/explain", "admin.rule.query", "Explain a user's permission", explain),
 }
 
-// tree is what a tree answers; T is the record of a node.
-type tree[T any] struct {
-	Data []node[T] `json:"data"`
-}
-
-// treeIn are the parameters of a list, which clients send to trees too, and to
-// the list of traces. Those are answered whole.
-type treeIn struct {
-	Page          string `query:"page" doc:"ignored, like the other parameters of lists: all is answered at once"`
-	Current       string `query:"current" doc:"ignored"`
-	PageSize      string `query:"pageSize" doc:"ignored"`
-	TZ            string `query:"tz" doc:"ignored"`
-	Sorter        string `query:"sorter" doc:"ignored"`
-	Filter        string `query:"filter" doc:"ignored"`
-	KeywordSearch string `query:"keywordSearch" doc:"ignored"`
-}
-
-// node is a record in a tree: its own fields and, where it has some, children.
-type node[T any] struct {
-	Record   T         `json:"-"`
-	Children []node[T] `json:"children,omitempty"`
-}
-
 // parentNode is what the tree of possible parents tells of each.
 type parentNode struct {
 	store.Ident
@@ -97,11 +74,6 @@ type permissionChange struct {
 	permissionIn
 }
 
-// byID is the input of what works on one record.
-type byID struct {
-	ID store.ID `path:"id"`
-}
-
 func changePermission(tx *store.Tx, req *Request, in *permissionChange) (*store.Permission, error) {
 	return store.Permissions.Update(tx, in.ID, func(p *store.Permission) error {
 		in.apply(p)
@@ -123,11 +95,6 @@ func showPermission(tx *store.Tx, req *Request, in *showIn) (*store.Permission, 
 		p.Show = in.Show
 		return req.fresh(p)
 	})
-}
-
-type statusIn struct {
-	byID
-	Status store.Flag `json:"status" check:"required"`
 }
 
 func enablePermission(tx *store.Tx, req *Request, in *statusIn) (*store.Permission, error) {

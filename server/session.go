@@ -70,15 +70,6 @@ var ownSessions = Table[store.Session, *session]{
 	},
 }
 
-// scopedTo is the condition that a record's user is in the caller's data scope.
-func scopedTo[T any](tx *store.Tx, req *Request, by *store.Ref[T]) (store.Condition, bool) {
-	in, narrow := req.Actor.Scope(tx).Users()
-	if !narrow {
-		return store.Condition{}, false
-	}
-	return by.LeadsTo(in), true
-}
-
 func endOwnSession(tx *store.Tx, req *Request, in *byID) (nothing, error) {
 	return nothing{}, endIn(tx, req, &ownSessions, in.ID)
 }
@@ -120,6 +111,3 @@ var ownLoginLog = Table[store.LoginLog, *store.LoginLog]{
 		return store.LoginLogByUser.AnyOf(req.Actor.ID), true
 	},
 }
-
-// asItIs answers a record as it is stored.
-func asItIs[T any](_ *store.Tx, _ *Request, v *T) (*T, error) { return v, nil }

@@ -24,13 +24,6 @@ var settingGroups = List[store.SettingGroup]{
 	},
 }
 
-func flagNumber(f store.Flag) int64 {
-	if f {
-		return 1
-	}
-	return 0
-}
-
 func getSettingGroup(tx *store.Tx, _ *Request, in *byID) (*store.SettingGroup, error) {
 	return store.SettingGroups.Get(tx, in.ID)
 }

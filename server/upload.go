@@ -131,7 +131,7 @@ func (f *form) ended() error {
 
 // set takes a part that is not a file as a form field.
 func (f *form) set(part *multipart.Part) error {
-	name := cut(part.FormName(), maxLine)
+	name := truncate(part.FormName(), maxLine)
 	if name == "" {
 		return errs.New(errs.Malformed, "a part of the form has no name, or its header is not well-formed")
 	}

@@ -110,7 +110,7 @@ type newUser struct {
 
 func createUser(req *Request, in *userCreation) (*newUser, error) {
 	out := &newUser{}
-	secret, err := req.s.auth.NewSecret(text(in.Username), "password", in.Password)
+	secret, err := req.s.auth.NewSecret(valueOf(in.Username), "password", in.Password)
 	if err != nil {
 		return nil, err
 	}
@@ -130,13 +130,6 @@ func createUser(req *Request, in *userCreation) (*newUser, error) {
 	})
 	out.Password = secret.Generated
 	return out, err
-}
-
-func text(sent *string) string {
-	if sent == nil {
-		return ""
-	}
-	return *sent
 }
 
 type userChange struct {

@@ -60,7 +60,7 @@ func readUserCSV(text string) ([]csvRow, error) {
 	for i, name := range header {
 		header[i] = store.Fold(name)
 		if !slices.Contains(userCSV, header[i]) {
-			return nil, errs.Field(errs.Invalid, "file", "line 1: %q is not a column; they are %s", cut(name, maxEcho), strings.Join(userCSV, ", "))
+			return nil, errs.Field(errs.Invalid, "file", "line 1: %q is not a column; they are %s", truncate(name, maxEcho), strings.Join(userCSV, ", "))
 		}
 		if slices.Contains(header[:i], header[i]) {
 			return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s is there twice", header[i])

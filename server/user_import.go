@@ -255,9 +255,9 @@ func deptAt(path string, paths map[string][]store.ID, faults errs.Faults) store.
 	switch {
 	case path == "":
 	case len(found) == 0:
-		faults.Add("department", "there is no department %q", cut(path, maxEcho))
+		faults.Add("department", "there is no department %q", truncate(path, maxEcho))
 	case len(found) > 1:
-		faults.Add("department", "%d departments are called %q", len(found), cut(path, maxEcho))
+		faults.Add("department", "%d departments are called %q", len(found), truncate(path, maxEcho))
 	default:
 		return found[0]
 	}
@@ -282,7 +282,7 @@ func (c *importCheck) rolesNamed(names string, faults errs.Faults) (ids []store.
 			return nil, err
 		}
 		if id == 0 {
-			faults.Add("roles", "there is no role %q", cut(name, maxEcho))
+			faults.Add("roles", "there is no role %q", truncate(name, maxEcho))
 			continue
 		}
 		ids = append(ids, id)
