@@ -114,9 +114,10 @@ export function Rows<T extends Branch>({ rows, label, describedBy, grid, active,
     >
       {grid && <div className="tree-head" role="row" style={{ gridTemplateColumns: grid.columns }}>{grid.head}</div>}
       <div ref={body} className="tree-body" role={grid ? 'rowgroup' : 'presentation'} style={{ height: rows.length * rowHeight }}>
-        {[...shown].sort((a, b) => a - b).map((i) => (
-          <Line key={rows[i].node.id} row={rows[i]} index={i} active={i === at} grid={grid?.columns} line={line as (row: Row<Branch>, active: boolean) => ReactNode} about={about as (row: Row<Branch>) => HTMLAttributes<HTMLElement>} />
-        ))}
+        {[...shown].sort((a, b) => a - b).map((i) => {
+          const row = rows[i]
+          return row && <Line key={row.node.id} row={row} index={i} active={i === at} grid={grid?.columns} line={line as (row: Row<Branch>, active: boolean) => ReactNode} about={about as (row: Row<Branch>) => HTMLAttributes<HTMLElement>} />
+        })}
         {over}
       </div>
     </div>

@@ -67,8 +67,9 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
   const stood = useRef(0)
   useEffect(() => {
     const at = rows.findIndex((row) => row.node.id === active)
+    const next = rows[Math.min(stood.current, rows.length - 1)]
     if (at >= 0) stood.current = at
-    else if (active !== undefined && rows.length && !places.has(active)) list.current?.focus(rows[Math.min(stood.current, rows.length - 1)].node.id)
+    else if (active !== undefined && next && !places.has(active)) list.current?.focus(next.node.id)
   }, [rows, active, places])
 
   const fold = useCallback((node: T, to: boolean) => {
@@ -111,9 +112,10 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
   }
 
   function keys(e: KeyboardEvent, { node }: Row<T>): boolean {
-    if (e.altKey && !e.ctrlKey && !e.metaKey && e.key in ways && movable) {
+    const way = ways[e.key]
+    if (e.altKey && !e.ctrlKey && !e.metaKey && way && movable) {
       if (search) say(t('tree.said.search'))
-      else go(node.id, ways[e.key])
+      else go(node.id, way)
       return true
     }
     if (e.key !== 'Enter' || e.altKey || e.ctrlKey || e.metaKey || !edit) return false

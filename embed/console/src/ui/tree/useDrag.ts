@@ -36,6 +36,7 @@ export function useDrag<T extends Branch>(options: Options<T>) {
     const y = (pointer.current.y - box.top) / rowHeight
     const i = Math.min(Math.max(Math.floor(y), 0), rows.length - 1)
     const [row, part] = [rows[i], y - i]
+    if (!row) return undefined // the tree is empty by now
     if (part > 0.25 && part < 0.75 && holds(row.node)) {
       if (within(row.node, id)) return undefined
       return { parent: row.node.id, index: childrenOf(row.node).filter((n) => n.id !== id).length }
