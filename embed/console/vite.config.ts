@@ -20,9 +20,10 @@ function compressed(): Plugin {
       for (const name of readdirSync(dir)) {
         const path = join(dir, name)
         const bytes = readFileSync(path)
-        writeFileSync(path + '.br', brotliCompressSync(bytes, {
-          params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: statSync(path).size },
-        }))
+        writeFileSync(
+          path + '.br',
+          brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: statSync(path).size } }),
+        )
         writeFileSync(path + '.gz', gzipSync(bytes, { level: 9 }))
         rmSync(path)
       }
@@ -37,7 +38,11 @@ export default defineConfig({
   plugins: [inBuild, react(), compressed()],
   optimizeDeps: { rolldownOptions: { plugins: [inServer] } },
   build: {
-    outDir: '../dist', emptyOutDir: true, modulePreload: { polyfill: false }, assetsInlineLimit: 0, target: 'es2022',
+    outDir: '../dist',
+    emptyOutDir: true,
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    target: 'es2022',
     // What the sign-in page needs is one file, and what every page with a list needs is
     // another: many small ones take longer and compress worse.
     rolldownOptions: {

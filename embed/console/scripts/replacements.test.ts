@@ -13,8 +13,16 @@ test('a build fails when a replacement replaces nothing', async () => {
     { importer: '/antd/es/input/index.js', imported: './Gone', by: { code: 'export default undefined' } },
   ])
   const page: InlineConfig = {
-    configFile: false, root, logLevel: 'silent', plugins: [inBuild],
-    build: { write: false, minify: false, lib: { entry: 'node_modules/antd/es/input/index.js', formats: ['es'] }, rolldownOptions: { external: /^(react|@|clsx|\.\.\/)/ } },
+    configFile: false,
+    root,
+    logLevel: 'silent',
+    plugins: [inBuild],
+    build: {
+      write: false,
+      minify: false,
+      lib: { entry: 'node_modules/antd/es/input/index.js', formats: ['es'] },
+      rolldownOptions: { external: /^(react|@|clsx|\.\.\/)/ },
+    },
   }
   await expect(build(page)).rejects.toThrow('replaces nothing: ./Gone in /antd/es/input/index.js')
 })
@@ -23,9 +31,7 @@ test('the development server replaces what the build replaces', async () => {
   const cacheDir = await mkdtemp(join(tmpdir(), 'reeve-vite-'))
   const { inServer, done } = replace(replacements)
   const { default: own } = await import('../vite.config')
-  const config = mergeConfig(own, {
-    configFile: false, root, cacheDir, logLevel: 'silent', server: { middlewareMode: true, ws: false },
-  }) as InlineConfig
+  const config = mergeConfig(own, { configFile: false, root, cacheDir, logLevel: 'silent', server: { middlewareMode: true, ws: false } }) as InlineConfig
   expect(own.optimizeDeps?.rolldownOptions?.plugins, 'the plugin in vite.config.ts').toMatchObject([{ name: inServer.name }])
   config.optimizeDeps = { rolldownOptions: { plugins: [inServer] } }
   const server = await createServer(config)

@@ -30,18 +30,20 @@ const unused: Replacement[] = [
   // A list can be in a form, and the rows of a table can be chosen like those of a tree:
   // that would bring all of both to every list.
   code('form/context.js', '@rc-component/form', "export { FormProvider } from '@rc-component/form/es/FormContext'"),
-  code('table/hooks/useSelection.js', '@rc-component/tree', `
+  code(
+    'table/hooks/useSelection.js',
+    '@rc-component/tree',
+    `
     export const arrAdd = (list, key) => list.includes(key) ? list.slice() : [...list, key]
     export const arrDel = (list, key) => (list ?? []).filter((one) => one !== key)
-    export const conductCheck = undefined, convertDataToEntities = undefined`),
+    export const conductCheck = undefined, convertDataToEntities = undefined`,
+  ),
   code('tree/index.js', './DirectoryTree', 'export default undefined'),
   code('tree/style/index.js', './directory', 'export const genDirectoryStyle = () => ({})'),
 ]
 
 // Every icon is made of this one.
-const icon: Replacement = {
-  importer: '', imported: '../components/AntdIconLight', by: { file: resolve(import.meta.dirname, '../src/ui/AntdIcon.tsx') },
-}
+const icon: Replacement = { importer: '', imported: '../components/AntdIconLight', by: { file: resolve(import.meta.dirname, '../src/ui/AntdIcon.tsx') } }
 const icons = '/@ant-design/icons/es/icons/'
 
 export const replacements = [...unused, icon]

@@ -17,11 +17,15 @@ function type(schema) {
   if (schema.enum) return schema.enum.map((v) => JSON.stringify(v)).join(' | ')
   if (Array.isArray(schema.type)) return schema.type.map((t) => type({ ...schema, type: t })).join(' | ')
   switch (schema.type) {
-    case 'string': return 'string'
+    case 'string':
+      return 'string'
     case 'integer':
-    case 'number': return 'number'
-    case 'boolean': return 'boolean'
-    case 'null': return 'null'
+    case 'number':
+      return 'number'
+    case 'boolean':
+      return 'boolean'
+    case 'null':
+      return 'null'
     case 'array': {
       const item = type(schema.items)
       return item.includes('|') ? `(${item})[]` : `${item}[]`
@@ -46,6 +50,14 @@ let out = '// Made by scripts/types.mjs from the OpenAPI document; not to be edi
 for (const [key, schema] of Object.entries(document.components.schemas).sort(([a], [b]) => (a < b ? -1 : 1))) {
   out += `\nexport type ${key.replace(/\W/g, '_')} = ${type(schema)}\n`
 }
-const access = new Set(Object.values(document.paths).flatMap(Object.values).map((operation) => operation['x-access']).filter((key) => key?.includes('.')))
-out += `\n/** The permissions that operations ask for. */\nexport type Access =\n${[...access].sort().map((key) => `  | '${key}'`).join('\n')}\n`
+const access = new Set(
+  Object.values(document.paths)
+    .flatMap(Object.values)
+    .map((operation) => operation['x-access'])
+    .filter((key) => key?.includes('.')),
+)
+out += `\n/** The permissions that operations ask for. */\nexport type Access =\n${[...access]
+  .sort()
+  .map((key) => `  | '${key}'`)
+  .join('\n')}\n`
 writeFileSync(new URL('../src/api/types.ts', import.meta.url), out)

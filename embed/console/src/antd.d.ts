@@ -24,8 +24,17 @@ export declare const Typography: Plain<typeof antd.Typography> & {
 }
 
 type Filters =
-  | 'filters' | 'filterDropdown' | 'filterDropdownProps' | 'filterIcon' | 'filterMode' | 'filterMultiple' | 'filterSearch'
-  | 'filtered' | 'filteredValue' | 'defaultFilteredValue' | 'onFilter'
+  | 'filters'
+  | 'filterDropdown'
+  | 'filterDropdownProps'
+  | 'filterIcon'
+  | 'filterMode'
+  | 'filterMultiple'
+  | 'filterSearch'
+  | 'filtered'
+  | 'filteredValue'
+  | 'defaultFilteredValue'
+  | 'onFilter'
 
 export type TableColumnType<T = antd.AnyObject> = Omit<antd.TableColumnType<T>, Filters> & Without<Filters>
 export type TableColumnGroupType<T = antd.AnyObject> = Omit<TableColumnType<T>, 'dataIndex'> & { children: TableColumnsType<T> }

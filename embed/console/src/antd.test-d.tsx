@@ -18,30 +18,34 @@ void Tree.DirectoryTree
 void Table.Column
 
 // @ts-expect-error
-void <Typography.Text copyable>a</Typography.Text>
+void (<Typography.Text copyable>a</Typography.Text>)
 // @ts-expect-error
-void <Typography.Paragraph editable>a</Typography.Paragraph>
+void (<Typography.Paragraph editable>a</Typography.Paragraph>)
 // @ts-expect-error
-void <Typography.Title copyable>a</Typography.Title>
+void (<Typography.Title copyable>a</Typography.Title>)
 // @ts-expect-error
-void <Typography.Link editable>a</Typography.Link>
+void (<Typography.Link editable>a</Typography.Link>)
 // @ts-expect-error
-void <Typography copyable>a</Typography>
+void (<Typography copyable>a</Typography>)
 
 type Row = { id: number }
 // @ts-expect-error
-void <Table<Row> columns={[{ filters: [] }]} />
+void (<Table<Row> columns={[{ filters: [] }]} />)
 // @ts-expect-error
-void <Table<Row> columns={[{ onFilter: () => true }]} />
+void (<Table<Row> columns={[{ onFilter: () => true }]} />)
 // @ts-expect-error
-void <Table<Row> columns={[{ title: 'a', children: [{ filterDropdown: () => null }] }]} />
+void (<Table<Row> columns={[{ title: 'a', children: [{ filterDropdown: () => null }] }]} />)
 // @ts-expect-error
 void ({ columns: [{ filters: [] }] } satisfies TableProps<Row>)
 // @ts-expect-error
-void <Table<Row> rowSelection={{ type: 'radio' }} />
+void (<Table<Row> rowSelection={{ type: 'radio' }} />)
 // @ts-expect-error
-void <Table<Row> rowSelection={{ checkStrictly: false }} />
+void (<Table<Row> rowSelection={{ checkStrictly: false }} />)
 
 // What is left compiles.
-void <Table<Row> columns={[{ title: 'a', sorter: true, children: [{ title: 'b' }] }]} rowSelection={{ type: 'checkbox' }} />
-void <Typography.Text type="secondary" ellipsis>a</Typography.Text>
+void (<Table<Row> columns={[{ title: 'a', sorter: true, children: [{ title: 'b' }] }]} rowSelection={{ type: 'checkbox' }} />)
+void (
+  <Typography.Text type="secondary" ellipsis>
+    a
+  </Typography.Text>
+)

@@ -67,7 +67,10 @@ async function send(method: string, path: string, o: Options): Promise<Response>
   if (o.range) headers.Range = o.range
   try {
     return await fetch(address(path, o.query), {
-      method, headers, signal: o.signal, body: o.form ?? (o.body === undefined ? undefined : JSON.stringify(o.body)),
+      method,
+      headers,
+      signal: o.signal,
+      body: o.form ?? (o.body === undefined ? undefined : JSON.stringify(o.body)),
     })
   } catch (cause) {
     if (o.signal?.aborted) throw cause
@@ -105,7 +108,9 @@ export async function request<T>(method: string, path: string, o: Options = {}):
       hooks.mustChange()
     } else if (unanswered.has(cause.code)) {
       // What was only asked for is asked again when the server is back.
-      void hooks.lost().then((away) => { if (!o.quiet && !(away && method === 'GET')) hooks.failed(cause) })
+      void hooks.lost().then((away) => {
+        if (!o.quiet && !(away && method === 'GET')) hooks.failed(cause)
+      })
     } else if (!o.quiet) {
       hooks.failed(cause)
     }

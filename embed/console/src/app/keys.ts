@@ -5,9 +5,22 @@ import type { Place } from './menu'
 // speaks to the machine, or touches keys by accident.
 
 export const jumps: Record<string, string> = {
-  h: '/', u: '/admin/list', r: '/admin/role', p: '/admin/rule', d: '/admin/dept', a: '/user/list',
-  f: '/file/list', g: '/file/group', t: '/file/trash', s: '/system/setting', w: '/system/dict', e: '/system/session',
-  l: '/system/loginlog', m: '/system/monitor', i: '/system/info', o: '/account',
+  h: '/',
+  u: '/admin/list',
+  r: '/admin/role',
+  p: '/admin/rule',
+  d: '/admin/dept',
+  a: '/user/list',
+  f: '/file/list',
+  g: '/file/group',
+  t: '/file/trash',
+  s: '/system/setting',
+  w: '/system/dict',
+  e: '/system/session',
+  l: '/system/loginlog',
+  m: '/system/monitor',
+  i: '/system/info',
+  o: '/account',
 }
 
 const off = 'reeve.keys'

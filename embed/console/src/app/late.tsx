@@ -10,10 +10,13 @@ export function late<P extends { open?: boolean; onClose: () => void }>(load: ()
     const [Loaded, setLoaded] = useState(() => loaded)
     useEffect(() => {
       if (Loaded || props.open === false) return
-      load().then((part) => setLoaded(() => (loaded = part)), () => {
-        void hooks.lost()
-        props.onClose()
-      })
+      load().then(
+        (part) => setLoaded(() => (loaded = part)),
+        () => {
+          void hooks.lost()
+          props.onClose()
+        },
+      )
     }, [props.open])
     return Loaded && <Loaded {...props} />
   }

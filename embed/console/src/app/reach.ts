@@ -83,8 +83,11 @@ export function watch(): void {
 }
 
 export function useReach(): Reach {
-  return useSyncExternalStore((told) => {
-    listeners.add(told)
-    return () => listeners.delete(told)
-  }, () => now)
+  return useSyncExternalStore(
+    (told) => {
+      listeners.add(told)
+      return () => listeners.delete(told)
+    },
+    () => now,
+  )
 }

@@ -27,8 +27,13 @@ export function HomePage() {
   return (
     <Flex vertical gap={16}>
       <div>
-        <Typography.Title level={1} style={{ fontSize: 20, margin: 0, overflowWrap: 'anywhere' }}>{t('home.hello', { name: user.nickname || user.username })}</Typography.Title>
-        <Typography.Text type="secondary">{t('home.last')}: <Time at={user.login_time} />{user.login_ip && `, ${user.login_ip}`}</Typography.Text>
+        <Typography.Title level={1} style={{ fontSize: 20, margin: 0, overflowWrap: 'anywhere' }}>
+          {t('home.hello', { name: user.nickname || user.username })}
+        </Typography.Title>
+        <Typography.Text type="secondary">
+          {t('home.last')}: <Time at={user.login_time} />
+          {user.login_ip && `, ${user.login_ip}`}
+        </Typography.Text>
       </div>
       {sets && <Steps info={system} />}
       {stats ? <Traffic tiles={now} /> : now.length > 0 && <Tiles tiles={now} />}
@@ -50,9 +55,21 @@ function useNow(health: SystemHealth | undefined): Tile[] {
   const unwell = health?.parts.filter((p) => p.state !== 'ok').map((p) => maybe(`info.part.${p.name}`) ?? p.name)
   return [
     ...(may('system.session.query') ? [{ label: t('home.sessions'), value: sessions && count(sessions.total), to: '/system/session' }] : []),
-    ...(may('system.info') ? [{
-      label: t('home.health'), to: '/system/info', bad: health?.state === 'failed', more: unwell?.join(', '),
-      value: health && <Badge status={health.state === 'ok' ? 'success' : health.state === 'failed' ? 'error' : 'warning'} text={<span style={{ fontSize: 16 }}>{t(health.state === 'ok' ? 'home.well' : 'home.look')}</span>} />,
-    }] : []),
+    ...(may('system.info')
+      ? [
+          {
+            label: t('home.health'),
+            to: '/system/info',
+            bad: health?.state === 'failed',
+            more: unwell?.join(', '),
+            value: health && (
+              <Badge
+                status={health.state === 'ok' ? 'success' : health.state === 'failed' ? 'error' : 'warning'}
+                text={<span style={{ fontSize: 16 }}>{t(health.state === 'ok' ? 'home.well' : 'home.look')}</span>}
+              />
+            ),
+          },
+        ]
+      : []),
   ]
 }

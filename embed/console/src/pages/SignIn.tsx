@@ -48,7 +48,11 @@ function Secret({ label, ...input }: ComponentProps<'input'> & { label: string }
       <label htmlFor={id}>{label}</label>
       <input {...input} id={id} type={shown ? 'text' : 'password'} spellCheck={false} autoCapitalize="none" required />
       <button type="button" aria-label={name} title={name} onClick={() => setShown(!shown)}>
-        <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M2 12s3.5-6.5 10-6.5S22 12 22 12s-3.5 6.5-10 6.5S2 12 2 12z" /><circle cx="12" cy="12" r="3" />{shown && <path d="M4 20 20 4" />}</svg>
+        <svg viewBox="0 0 24 24" aria-hidden="true">
+          <path d="M2 12s3.5-6.5 10-6.5S22 12 22 12s-3.5 6.5-10 6.5S2 12 2 12z" />
+          <circle cx="12" cy="12" r="3" />
+          {shown && <path d="M4 20 20 4" />}
+        </svg>
       </button>
     </div>
   )
@@ -56,7 +60,16 @@ function Secret({ label, ...input }: ComponentProps<'input'> & { label: string }
 
 // Busy is seen and heard while the server hashes the password, which takes a moment.
 function Busy({ busy }: { busy: boolean }) {
-  return <p className="busy" role="status">{busy && <><progress aria-hidden="true" />{t('sign_in.busy')}</>}</p>
+  return (
+    <p className="busy" role="status">
+      {busy && (
+        <>
+          <progress aria-hidden="true" />
+          {t('sign_in.busy')}
+        </>
+      )}
+    </p>
+  )
 }
 
 function Credentials({ mustChange, first }: { mustChange: (old: string) => void; first: boolean }) {
@@ -90,9 +103,13 @@ function Credentials({ mustChange, first }: { mustChange: (old: string) => void;
         <input name="username" autoComplete="username" autoFocus required value={username} onChange={(e) => setUsername(e.target.value)} />
       </label>
       <Secret label={t('sign_in.password')} name="password" autoComplete="current-password" value={password} onChange={(e) => setPassword(e.target.value)} />
-      <p className="problem" role="alert">{problem}</p>
+      <p className="problem" role="alert">
+        {problem}
+      </p>
       <Busy busy={busy} />
-      <button className="primary" disabled={busy}>{t('sign_in')}</button>
+      <button className="primary" disabled={busy}>
+        {t('sign_in')}
+      </button>
     </form>
   )
 }
@@ -127,12 +144,27 @@ function ChangePassword({ old: known }: { old?: string }) {
       {known === undefined && (
         <Secret label={t('password.old')} autoComplete="current-password" autoFocus value={old} onChange={(e) => setOld(e.target.value)} />
       )}
-      <Secret label={t('password.new')} autoComplete="new-password" minLength={8} autoFocus={known !== undefined} value={fresh} onChange={(e) => setFresh(e.target.value)} />
+      <Secret
+        label={t('password.new')}
+        autoComplete="new-password"
+        minLength={8}
+        autoFocus={known !== undefined}
+        value={fresh}
+        onChange={(e) => setFresh(e.target.value)}
+      />
       <Secret label={t('password.again')} autoComplete="new-password" minLength={8} value={again} onChange={(e) => setAgain(e.target.value)} />
-      <p className="problem" role="alert">{problem}</p>
+      <p className="problem" role="alert">
+        {problem}
+      </p>
       <Busy busy={busy} />
-      <button className="primary" disabled={busy}>{t('password.change')}</button>
-      {token() !== '' && <button type="button" onClick={() => end(false)}>{t('sign_out')}</button>}
+      <button className="primary" disabled={busy}>
+        {t('password.change')}
+      </button>
+      {token() !== '' && (
+        <button type="button" onClick={() => end(false)}>
+          {t('sign_out')}
+        </button>
+      )}
     </form>
   )
 }

@@ -37,8 +37,17 @@ export function Finder({ path, label, value, onChange }: Props) {
   const people = [...(chosen && chosen.id === value && !data?.data.some(({ id }) => id === chosen.id) ? [chosen] : []), ...(data?.data ?? [])]
   return (
     <Select<number>
-      allowClear showSearch={{ filterOption: false, onSearch: setTyped }} style={{ width: 200 }} placeholder={label} aria-label={label} loading={loading} value={value}
-      onOpenChange={(open) => { if (open) setAsked((before) => before ?? '') }} onChange={(id?: number) => onChange(id)}
+      allowClear
+      showSearch={{ filterOption: false, onSearch: setTyped }}
+      style={{ width: 200 }}
+      placeholder={label}
+      aria-label={label}
+      loading={loading}
+      value={value}
+      onOpenChange={(open) => {
+        if (open) setAsked((before) => before ?? '')
+      }}
+      onChange={(id?: number) => onChange(id)}
       options={people.map(({ id, username, nickname }) => ({ value: id, label: nickname && nickname !== username ? `${nickname} (${username})` : username }))}
     />
   )

@@ -42,18 +42,37 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
 
   const keys = useMemo(() => chosen.map((row) => row.id), [chosen]) // another array would have the table draw all rows once more
 
-  const nothing = list.narrowed
-    ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty.narrowed')}><Button onClick={list.clear}>{t('empty.clear')}</Button></Empty>
-    : <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={empty ?? t('none')} />
+  const nothing = list.narrowed ? (
+    <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty.narrowed')}>
+      <Button onClick={list.clear}>{t('empty.clear')}</Button>
+    </Empty>
+  ) : (
+    <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={empty ?? t('none')} />
+  )
   return (
     <>
       <Bar title={title} list={list} search={search} filters={filters} actions={actions} />
       {note && <Typography.Paragraph type="secondary">{note}</Typography.Paragraph>}
       {batch && chosen.length > 0 && (
-        <Flex className="list-batch" gap={8} wrap align="center" role="toolbar" aria-label={whole ? t('selected.whole', { n: count(list.total) }) : t('selected', { n: chosen.length })}>
+        <Flex
+          className="list-batch"
+          gap={8}
+          wrap
+          align="center"
+          role="toolbar"
+          aria-label={whole ? t('selected.whole', { n: count(list.total) }) : t('selected', { n: chosen.length })}
+        >
           <Typography.Text strong>{whole ? t('selected.whole', { n: count(list.total) }) : t('selected', { n: chosen.length })}</Typography.Text>
-          {wholes && !whole && chosen.length === rows?.length && list.total > chosen.length && <Button type="link" size="small" onClick={() => setWhole(true)}>{t('select.whole', { n: count(list.total) })}</Button>}
-          {whole && <Button type="link" size="small" onClick={() => choose([])}>{t('select.none')}</Button>}
+          {wholes && !whole && chosen.length === rows?.length && list.total > chosen.length && (
+            <Button type="link" size="small" onClick={() => setWhole(true)}>
+              {t('select.whole', { n: count(list.total) })}
+            </Button>
+          )}
+          {whole && (
+            <Button type="link" size="small" onClick={() => choose([])}>
+              {t('select.none')}
+            </Button>
+          )}
           {batch(chosen, whole ? list.total : undefined)}
         </Flex>
       )}

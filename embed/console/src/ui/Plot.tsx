@@ -25,9 +25,10 @@ function timeLabels(_: uPlot, splits: number[], __: number, ___: number, apart: 
 // sum of itself and all after it.
 function columnsOf({ kind, times, step, series }: Pick<Props, 'kind' | 'times' | 'step' | 'series'>): uPlot.AlignedData {
   const xs = times.map((at) => at + step / 2)
-  const values = kind === 'lines'
-    ? series.map((s) => s.values)
-    : series.map((_, i) => times.map((__, at) => series.slice(i).reduce((sum, s) => sum + (s.values[at] ?? 0), 0)))
+  const values =
+    kind === 'lines'
+      ? series.map((s) => s.values)
+      : series.map((_, i) => times.map((__, at) => series.slice(i).reduce((sum, s) => sum + (s.values[at] ?? 0), 0)))
   return [xs, ...values]
 }
 
@@ -48,33 +49,60 @@ export default function Plot({ kind, times, step, series, format, onRange, heigh
     const into = at.current!
     const font = `12px ${token.fontFamily}`
     const axis = { stroke: token.colorTextSecondary, font, ticks: { show: false }, gap: 6 }
-    const made = new uPlot({
-      width: into.clientWidth, height, padding: [8, 8, 0, 0], legend: { show: false },
-      cursor: { y: false, points: { show: kind === 'lines', size: 7 }, drag: { x: !!onRange, y: false, setScale: false } },
-      scales: {
-        x: { time: true, range: () => [now.current.times[0] ?? 0, (now.current.times.at(-1) ?? 0) + now.current.step] },
-        y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
+    const made = new uPlot(
+      {
+        width: into.clientWidth,
+        height,
+        padding: [8, 8, 0, 0],
+        legend: { show: false },
+        cursor: { y: false, points: { show: kind === 'lines', size: 7 }, drag: { x: !!onRange, y: false, setScale: false } },
+        scales: {
+          x: { time: true, range: () => [now.current.times[0] ?? 0, (now.current.times.at(-1) ?? 0) + now.current.step] },
+          y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
+        },
+        axes: [
+          { ...axis, size: 28, space: 70, grid: { show: false }, values: timeLabels },
+          {
+            ...axis,
+            size: 64,
+            space: 36,
+            grid: { stroke: token.colorBorderSecondary, width: 1 },
+            values: (_, splits) => splits.map((n) => now.current.format(n)),
+          },
+        ],
+        series: [
+          {},
+          ...series.map((s) =>
+            kind === 'lines'
+              ? {
+                  stroke: s.color,
+                  width: 1.75,
+                  dash: s.dash,
+                  points: { size: 4, fill: s.color, filter: (u: uPlot, at: number, shown: boolean) => (shown ? null : alone(u.data[at]!)) },
+                }
+              : { fill: s.color, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [0.8, 28] }) },
+          ),
+        ],
+        hooks: {
+          setCursor: [(u) => now.current.onHover(u.cursor.idx ?? null)],
+          setSelect: [
+            (u) => {
+              const { left, width } = u.select
+              if (width < 4) return
+              now.current.onRange?.(u.posToVal(left, 'x'), u.posToVal(left + width, 'x'))
+              u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+            },
+          ],
+        },
       },
-      axes: [
-        { ...axis, size: 28, space: 70, grid: { show: false }, values: timeLabels },
-        { ...axis, size: 64, space: 36, grid: { stroke: token.colorBorderSecondary, width: 1 }, values: (_, splits) => splits.map((n) => now.current.format(n)) },
-      ],
-      series: [{}, ...series.map((s) => kind === 'lines'
-        ? { stroke: s.color, width: 1.75, dash: s.dash, points: { size: 4, fill: s.color, filter: (u: uPlot, at: number, shown: boolean) => (shown ? null : alone(u.data[at]!)) } }
-        : { fill: s.color, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [0.8, 28] }) })],
-      hooks: {
-        setCursor: [(u) => now.current.onHover(u.cursor.idx ?? null)],
-        setSelect: [(u) => {
-          const { left, width } = u.select
-          if (width < 4) return
-          now.current.onRange?.(u.posToVal(left, 'x'), u.posToVal(left + width, 'x'))
-          u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
-        }],
-      },
-    }, now.current.data, into)
+      now.current.data,
+      into,
+    )
     made.root.querySelector<HTMLElement>('.u-select')!.style.background = token.colorFillSecondary
     plot.current = made
-    const watch = new ResizeObserver(() => { if (into.clientWidth !== made.width) made.setSize({ width: into.clientWidth, height }) })
+    const watch = new ResizeObserver(() => {
+      if (into.clientWidth !== made.width) made.setSize({ width: into.clientWidth, height })
+    })
     watch.observe(into)
     return () => {
       watch.disconnect()

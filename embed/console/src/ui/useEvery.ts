@@ -6,9 +6,12 @@ import { useAsk } from './useAsk'
 // them without asking again. Nothing is asked while path is empty.
 export function useEvery<T>(path: string) {
   const [answer, setAnswer] = useState<{ path: string; rows: T[] }>()
-  const question = useCallback(async (signal: AbortSignal) => {
-    if (path) setAnswer({ path, rows: await every<T>(path, {}, signal) })
-  }, [path])
+  const question = useCallback(
+    async (signal: AbortSignal) => {
+      if (path) setAnswer({ path, rows: await every<T>(path, {}, signal) })
+    },
+    [path],
+  )
   const { loading, reload } = useAsk(question)
   const set = useCallback((edit: (rows: T[]) => T[]) => setAnswer((now) => now && { ...now, rows: edit(now.rows) }), [])
   return { rows: answer?.path === path ? answer.rows : undefined, loading: loading && path !== '', reload, set }

@@ -7,10 +7,7 @@ import { useAsk } from './useAsk'
 export function useGet<T>(path: string, query: Query = {}) {
   const [data, set] = useState<T>()
   const sent = JSON.stringify(query)
-  const question = useCallback(
-    async (signal: AbortSignal) => set(path ? await get<T>(path, JSON.parse(sent) as Query, { signal }) : undefined),
-    [path, sent],
-  )
+  const question = useCallback(async (signal: AbortSignal) => set(path ? await get<T>(path, JSON.parse(sent) as Query, { signal }) : undefined), [path, sent])
   const { loading, reload } = useAsk(question)
   return { data, loading: loading && path !== '', reload, set }
 }

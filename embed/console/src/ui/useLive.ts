@@ -29,9 +29,14 @@ export function useLive<T>(path: string, seconds: number, query: () => Query = (
         if (cause instanceof Failure) setFailure(cause)
       }
       clearTimeout(wait)
-      if (!control.signal.aborted) wait = setTimeout(() => { if (present()) void look.current() }, seconds * 1000)
+      if (!control.signal.aborted)
+        wait = setTimeout(() => {
+          if (present()) void look.current()
+        }, seconds * 1000)
     }
-    const forget = onReturn(() => { if (Date.now() - last >= seconds * 1000) void look.current() })
+    const forget = onReturn(() => {
+      if (Date.now() - last >= seconds * 1000) void look.current()
+    })
     void look.current()
     return () => {
       control.abort()

@@ -10,18 +10,21 @@ export function useParts() {
   latest.current = setParams
   const set = useCallback(
     (values: Record<string, string | string[] | undefined>) =>
-      latest.current(() => {
-        const next = new URLSearchParams(location.search)
-        for (const [name, value] of Object.entries(values)) {
-          if (!value) next.delete(name)
-          else if (!Array.isArray(value)) next.set(name, value)
-          else {
-            next.delete(name)
-            value.forEach((v) => next.append(name, v))
+      latest.current(
+        () => {
+          const next = new URLSearchParams(location.search)
+          for (const [name, value] of Object.entries(values)) {
+            if (!value) next.delete(name)
+            else if (!Array.isArray(value)) next.set(name, value)
+            else {
+              next.delete(name)
+              value.forEach((v) => next.append(name, v))
+            }
           }
-        }
-        return next
-      }, { replace: true }),
+          return next
+        },
+        { replace: true },
+      ),
     [],
   )
   return { params, set }

@@ -35,12 +35,16 @@ export function OwnSessions() {
 
   return (
     <List
-      list={list} search={false}
+      list={list}
+      search={false}
       actions={list.total > 1 && <Button onClick={() => void endOthers()}>{t('account.end_others')}</Button>}
       columns={[
         ...sessionColumns().slice(1),
         {
-          title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
+          title: t('actions'),
+          key: 'actions',
+          align: 'end',
+          fixed: 'end',
           render: (_, session) => <Actions first={session.current !== 1 && { label: t('account.end'), onClick: () => void end(session) }} />,
         },
       ]}

@@ -64,12 +64,33 @@ export function Stage({ image, part, onMove, onZoom }: Props) {
   return (
     <div style={{ position: 'relative', width: size, height: size, maxWidth: '100%' }}>
       <canvas
-        ref={canvas} width={size * 2} height={size * 2} tabIndex={0} role="application" aria-label={t('picture.stage')}
+        ref={canvas}
+        width={size * 2}
+        height={size * 2}
+        tabIndex={0}
+        role="application"
+        aria-label={t('picture.stage')}
         style={{ width: '100%', height: '100%', borderRadius: token.borderRadiusLG, background: token.colorFillTertiary, cursor: 'grab', touchAction: 'none' }}
-        onPointerDown={(e) => { e.currentTarget.setPointerCapture(e.pointerId); held.current.set(e.pointerId, { x: e.clientX, y: e.clientY }) }}
-        onPointerMove={dragged} onPointerUp={left} onPointerCancel={left} onKeyDown={pressed}
+        onPointerDown={(e) => {
+          e.currentTarget.setPointerCapture(e.pointerId)
+          held.current.set(e.pointerId, { x: e.clientX, y: e.clientY })
+        }}
+        onPointerMove={dragged}
+        onPointerUp={left}
+        onPointerCancel={left}
+        onKeyDown={pressed}
       />
-      <div aria-hidden style={{ position: 'absolute', inset: 0, borderRadius: '50%', boxShadow: '0 0 0 200px rgb(0 0 0 / .42)', clipPath: `inset(0 round ${token.borderRadiusLG}px)`, pointerEvents: 'none' }} />
+      <div
+        aria-hidden
+        style={{
+          position: 'absolute',
+          inset: 0,
+          borderRadius: '50%',
+          boxShadow: '0 0 0 200px rgb(0 0 0 / .42)',
+          clipPath: `inset(0 round ${token.borderRadiusLG}px)`,
+          pointerEvents: 'none',
+        }}
+      />
     </div>
   )
 }

@@ -38,11 +38,19 @@ export function DictDrawer({ open, dict, onSaved, onClose }: Props) {
   const required = [{ required: true, message: t('form.required') }]
   return (
     <FormDrawer<Values>
-      open={open} onClose={onClose} save={save} again={of && again} title={of ? t('dicts.edit', { name: of.code }) : t('dicts.create')}
+      open={open}
+      onClose={onClose}
+      save={save}
+      again={of && again}
+      title={of ? t('dicts.edit', { name: of.code }) : t('dicts.create')}
       initial={of ? valuesOf(of) : { type: 'default', describe: '', status: true }}
     >
-      <Form.Item name="name" label={t('name')} rules={required}><Input maxLength={100} /></Form.Item>
-      <Form.Item name="code" label={t('dicts.code')} extra={t('dicts.code.text')} rules={required}><Input maxLength={64} spellCheck={false} /></Form.Item>
+      <Form.Item name="name" label={t('name')} rules={required}>
+        <Input maxLength={100} />
+      </Form.Item>
+      <Form.Item name="code" label={t('dicts.code')} extra={t('dicts.code.text')} rules={required}>
+        <Input maxLength={64} spellCheck={false} />
+      </Form.Item>
       <Form.Item name="type" required label={t('dicts.type')}>
         <Radio.Group>
           <Flex vertical gap={8}>
@@ -58,8 +66,12 @@ export function DictDrawer({ open, dict, onSaved, onClose }: Props) {
           </Flex>
         </Radio.Group>
       </Form.Item>
-      <Form.Item name="describe" label={t('describe')}><TextArea maxLength={1000} rows={3} /></Form.Item>
-      <Form.Item name="status" required label={t('enabled')} extra={t('dicts.status.text')} valuePropName="checked"><Switch /></Form.Item>
+      <Form.Item name="describe" label={t('describe')}>
+        <TextArea maxLength={1000} rows={3} />
+      </Form.Item>
+      <Form.Item name="status" required label={t('enabled')} extra={t('dicts.status.text')} valuePropName="checked">
+        <Switch />
+      </Form.Item>
     </FormDrawer>
   )
 }

@@ -39,7 +39,11 @@ export function ItemDrawer({ open, dict, item, next, onSaved, onClose }: Props) 
 
   return (
     <FormDrawer<Values>
-      open={open} onClose={onClose} save={save} again={of && again} title={of ? t('dicts.item.edit', { name: of.label }) : t('dicts.item.create')}
+      open={open}
+      onClose={onClose}
+      save={save}
+      again={of && again}
+      title={of ? t('dicts.item.edit', { name: of.label }) : t('dicts.item.create')}
       initial={of ? valuesOf(of) : { sort: Math.min(next, 1_000_000), status: 'default', switch: true }}
     >
       {(form) => <Fields form={form} type={dict.type} />}
@@ -54,18 +58,34 @@ function Fields({ form, type }: { form: FormInstance<Values>; type: string }) {
   const required = [{ required: true, message: t('form.required') }]
   return (
     <>
-      <div role="img" aria-label={t('dicts.item.shown')} style={{ padding: 16, marginBottom: 16, textAlign: 'center', borderRadius: token.borderRadius, border: `1px dashed ${token.colorBorder}` }}>
+      <div
+        role="img"
+        aria-label={t('dicts.item.shown')}
+        style={{ padding: 16, marginBottom: 16, textAlign: 'center', borderRadius: token.borderRadius, border: `1px dashed ${token.colorBorder}` }}
+      >
         <Shown type={type} status={status} label={label || t('dicts.item.label')} />
       </div>
-      <Form.Item name="label" label={t('dicts.item.label')} extra={t('dicts.item.label.text')} rules={required}><Input maxLength={200} /></Form.Item>
-      <Form.Item name="value" label={t('dicts.item.value')} extra={t('dicts.item.value.text')} rules={required}><Input maxLength={200} spellCheck={false} /></Form.Item>
+      <Form.Item name="label" label={t('dicts.item.label')} extra={t('dicts.item.label.text')} rules={required}>
+        <Input maxLength={200} />
+      </Form.Item>
+      <Form.Item name="value" label={t('dicts.item.value')} extra={t('dicts.item.value.text')} rules={required}>
+        <Input maxLength={200} spellCheck={false} />
+      </Form.Item>
       <Form.Item name="status" required label={t('dicts.item.status')} extra={type === 'default' ? t('dicts.item.status.plain') : undefined}>
         <Radio.Group>
-          {states.map((state) => <Radio key={state} value={state}><Shown type={type === 'default' ? 'badge' : type} status={state} label={t(`dicts.status.${state}` as Key)} /></Radio>)}
+          {states.map((state) => (
+            <Radio key={state} value={state}>
+              <Shown type={type === 'default' ? 'badge' : type} status={state} label={t(`dicts.status.${state}` as Key)} />
+            </Radio>
+          ))}
         </Radio.Group>
       </Form.Item>
-      <Form.Item name="sort" label={t('sort')} extra={t('dicts.item.sort.text')} rules={required}><InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} /></Form.Item>
-      <Form.Item name="switch" required label={t('enabled')} extra={t('dicts.item.switch.text')} valuePropName="checked"><Switch /></Form.Item>
+      <Form.Item name="sort" label={t('sort')} extra={t('dicts.item.sort.text')} rules={required}>
+        <InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} />
+      </Form.Item>
+      <Form.Item name="switch" required label={t('enabled')} extra={t('dicts.item.switch.text')} valuePropName="checked">
+        <Switch />
+      </Form.Item>
     </>
   )
 }

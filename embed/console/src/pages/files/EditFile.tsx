@@ -31,11 +31,10 @@ export function EditFile({ file, groups, open, onClose, reload, saved }: Props) 
   }
 
   return (
-    <FormDrawer<Values>
-      title={t('files.edit')} open={open} onClose={onClose} save={save} again={again}
-      initial={valuesOf(file)}
-    >
-      <Form.Item name="name" label={t('name')} rules={[{ required: true, message: t('form.required') }]}><Input maxLength={255} dir="auto" /></Form.Item>
+    <FormDrawer<Values> title={t('files.edit')} open={open} onClose={onClose} save={save} again={again} initial={valuesOf(file)}>
+      <Form.Item name="name" label={t('name')} rules={[{ required: true, message: t('form.required') }]}>
+        <Input maxLength={255} dir="auto" />
+      </Form.Item>
       {groups.seen && (
         <Form.Item name="group_id" label={t('files.group')} required>
           <Select
@@ -44,7 +43,9 @@ export function EditFile({ file, groups, open, onClose, reload, saved }: Props) 
           />
         </Form.Item>
       )}
-      <Form.Item name="public" label={t('files.public')} required valuePropName="checked" extra={t('files.publish.text')}><Switch /></Form.Item>
+      <Form.Item name="public" label={t('files.public')} required valuePropName="checked" extra={t('files.publish.text')}>
+        <Switch />
+      </Form.Item>
     </FormDrawer>
   )
 }

@@ -1,13 +1,15 @@
-import {
-  FileImageOutlined, FileOutlined, FilePdfOutlined, FileTextOutlined, FileZipOutlined, SoundOutlined, VideoCameraOutlined,
-} from '@ant-design/icons'
+import { FileImageOutlined, FileOutlined, FilePdfOutlined, FileTextOutlined, FileZipOutlined, SoundOutlined, VideoCameraOutlined } from '@ant-design/icons'
 import { type ComponentType, useEffect, useRef, useState } from 'react'
 import type { File } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { loadThumb, shapeOf } from './content'
 
 const icons: Record<string, ComponentType> = {
-  image: FileImageOutlined, audio: SoundOutlined, video: VideoCameraOutlined, archive: FileZipOutlined, document: FileTextOutlined,
+  image: FileImageOutlined,
+  audio: SoundOutlined,
+  video: VideoCameraOutlined,
+  archive: FileZipOutlined,
+  document: FileTextOutlined,
 }
 
 export function FileIcon({ file }: { file: File }) {

@@ -11,7 +11,11 @@ const idsOf = (files: readonly File[]) => files.map((file) => file.id).join(',')
 
 // Named is a name inside of a sentence, whatever way it is written.
 export function Named({ name }: { name: string }) {
-  return <strong style={{ overflowWrap: 'anywhere' }}><bdi>{name}</bdi></strong>
+  return (
+    <strong style={{ overflowWrap: 'anywhere' }}>
+      <bdi>{name}</bdi>
+    </strong>
+  )
 }
 
 // useActions is what can be done with files, one or many. reload shows them anew.
@@ -27,7 +31,10 @@ export function useActions(reload: () => Promise<unknown>) {
     const text = (
       <>
         {files.length === 1 ? <Named name={files[0]!.name} /> : t('selected', { n: files.length })}
-        <div>{t('files.trash.text')}{open && ` ${t('files.trash.public')}`}</div>
+        <div>
+          {t('files.trash.text')}
+          {open && ` ${t('files.trash.public')}`}
+        </div>
       </>
     )
     if (!(await sure({ title: t('files.trash.title'), text, ok: t('files.trash') }))) return false
@@ -69,7 +76,12 @@ export function useActions(reload: () => Promise<unknown>) {
   }
 
   return {
-    trash, moveTo, publish, moving, move: setMoving, download: fetchToDisk,
+    trash,
+    moveTo,
+    publish,
+    moving,
+    move: setMoving,
+    download: fetchToDisk,
     details: (file: File) => void navigate(`/file/list/${file.id}?${params}`),
   }
 }

@@ -28,7 +28,11 @@ export function useChosen<T extends { id: number }>(rows: readonly T[]) {
   useEffect(() => {
     function onKey(e: KeyboardEvent) {
       const target = e.target as HTMLElement
-      if ([...document.querySelectorAll('[role=dialog]')].some((dialog) => dialog.checkVisibility()) || target.closest('input:not([type=checkbox]), textarea, [contenteditable=true]')) return
+      if (
+        [...document.querySelectorAll('[role=dialog]')].some((dialog) => dialog.checkVisibility()) ||
+        target.closest('input:not([type=checkbox]), textarea, [contenteditable=true]')
+      )
+        return
       if (e.key === 'a' && (e.ctrlKey || e.metaKey) && rows.length > 0) {
         e.preventDefault()
         all()
@@ -40,5 +44,13 @@ export function useChosen<T extends { id: number }>(rows: readonly T[]) {
     return () => document.removeEventListener('keydown', onKey)
   })
 
-  return { of: rows.length, rows: rows.filter((row) => ids.has(row.id)), has: (id: number) => ids.has(id), set: (next: number[]) => setIds(new Set(next)), toggle, all, clear }
+  return {
+    of: rows.length,
+    rows: rows.filter((row) => ids.has(row.id)),
+    has: (id: number) => ids.has(id),
+    set: (next: number[]) => setIds(new Set(next)),
+    toggle,
+    all,
+    clear,
+  }
 }

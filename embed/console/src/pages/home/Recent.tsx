@@ -16,7 +16,22 @@ const results: Record<string, string> = { success: 'success', failed: 'error', t
 
 // Half is a card that shares its row with another where there is room.
 export function Half({ title, to, loading, failure, children }: { title: string; to?: string; loading: boolean; failure?: Failure; children: ReactNode }) {
-  return <Card title={title} extra={to && <Link to={to} aria-label={`${t('home.all')}: ${title}`}>{t('home.all')}</Link>} loading={loading && !failure} style={{ flex: '1 1 440px', minWidth: 0 }}>{loading && failure ? words(failure) : children}</Card>
+  return (
+    <Card
+      title={title}
+      extra={
+        to && (
+          <Link to={to} aria-label={`${t('home.all')}: ${title}`}>
+            {t('home.all')}
+          </Link>
+        )
+      }
+      loading={loading && !failure}
+      style={{ flex: '1 1 440px', minWidth: 0 }}
+    >
+      {loading && failure ? words(failure) : children}
+    </Card>
+  )
 }
 
 // SignIns are the latest ones of everybody, or one's own.
@@ -25,11 +40,25 @@ export function SignIns({ title, path, to }: { title: string; path: string; to?:
   return (
     <Half title={title} to={to} loading={!data} failure={failure}>
       <Table<LoginLog>
-        size="small" rowKey="id" pagination={false} dataSource={data?.data} {...wide} locale={{ emptyText: t('none') }}
+        size="small"
+        rowKey="id"
+        pagination={false}
+        dataSource={data?.data}
+        {...wide}
+        locale={{ emptyText: t('none') }}
         columns={[
           { title: t('time'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
           { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (name: string, row) => <PersonLink name={name} id={row.user_id} /> },
-          { title: t('loginlog.result'), dataIndex: 'result', render: (result: string, row) => <Tag color={results[result]} title={maybe(`loginlog.reason.${row.reason}`)}>{t(`loginlog.${result}` as Key)}{row.count > 1 ? ` × ${row.count}` : ''}</Tag> },
+          {
+            title: t('loginlog.result'),
+            dataIndex: 'result',
+            render: (result: string, row) => (
+              <Tag color={results[result]} title={maybe(`loginlog.reason.${row.reason}`)}>
+                {t(`loginlog.${result}` as Key)}
+                {row.count > 1 ? ` × ${row.count}` : ''}
+              </Tag>
+            ),
+          },
           { title: t('address'), dataIndex: 'ip' },
         ]}
       />
@@ -45,11 +74,21 @@ export function Denials() {
   return (
     <Half title={t('home.denials')} to="/system/monitor/auth?span=24h&result=denied" loading={!data} failure={failure}>
       <Table<AuthEvent>
-        size="small" rowKey="id" pagination={false} dataSource={data?.data} {...wide} locale={{ emptyText: t('home.denials.none') }}
+        size="small"
+        rowKey="id"
+        pagination={false}
+        dataSource={data?.data}
+        {...wide}
+        locale={{ emptyText: t('home.denials.none') }}
         columns={[
           { title: t('time'), dataIndex: 'recorded_at', render: (at: string) => <Time at={at} /> },
           { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (_, event) => <About event={event} /> },
-          { title: t('monitor.filter.ability'), dataIndex: 'ability', ellipsis: true, render: (text: string) => <Typography.Text title={text}>{text || '—'}</Typography.Text> },
+          {
+            title: t('monitor.filter.ability'),
+            dataIndex: 'ability',
+            ellipsis: true,
+            render: (text: string) => <Typography.Text title={text}>{text || '—'}</Typography.Text>,
+          },
           { title: t('address'), dataIndex: 'address' },
         ]}
       />

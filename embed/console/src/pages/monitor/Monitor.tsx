@@ -39,10 +39,20 @@ function Tab({ kind, open }: { kind: Kind | 'trace'; open: (Kind | 'trace')[] })
 
   return (
     <>
-      <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>{t('menu.system.monitor')}</Typography.Title>
-      {md
-        ? <Tabs activeKey={kind} onChange={go} items={open.map((key) => ({ key, label: kindName(key) }))} />
-        : <Select value={kind} onChange={go} aria-label={t('monitor.kind')} style={{ width: '100%', marginBlock: 12 }} options={open.map((key) => ({ value: key, label: kindName(key) }))} />}
+      <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>
+        {t('menu.system.monitor')}
+      </Typography.Title>
+      {md ? (
+        <Tabs activeKey={kind} onChange={go} items={open.map((key) => ({ key, label: kindName(key) }))} />
+      ) : (
+        <Select
+          value={kind}
+          onChange={go}
+          aria-label={t('monitor.kind')}
+          style={{ width: '100%', marginBlock: 12 }}
+          options={open.map((key) => ({ value: key, label: kindName(key) }))}
+        />
+      )}
       {kind === 'trace' ? <Traces /> : <EventList key={kind} kind={kind} />}
     </>
   )

@@ -12,19 +12,31 @@ export function SpanBar({ span, set, live, reload, loading }: Props) {
   return (
     <Flex wrap gap={8} align="center">
       <Segmented
-        value={span.name} aria-label={t('monitor.span')} onChange={(name) => set({ span: name, from: undefined, to: undefined })}
+        value={span.name}
+        aria-label={t('monitor.span')}
+        onChange={(name) => set({ span: name, from: undefined, to: undefined })}
         options={Object.keys(quick).map((name) => ({ value: name, label: word('span', name) }))}
       />
       <DatePicker.RangePicker
         allowEmpty={[true, true]} // else Tab does not lead out of it while it is empty
-        showTime={{ format: 'HH:mm:ss' }} format="YYYY-MM-DD HH:mm:ss" aria-label={t('monitor.span')} style={{ maxWidth: '100%' }} placeholder={[t('monitor.from'), t('monitor.to')]}
+        showTime={{ format: 'HH:mm:ss' }}
+        format="YYYY-MM-DD HH:mm:ss"
+        aria-label={t('monitor.span')}
+        style={{ maxWidth: '100%' }}
+        placeholder={[t('monitor.from'), t('monitor.to')]}
         value={span.to ? [dayjs(span.from()), dayjs(span.to)] : null}
-        onChange={(range) => set(range?.[0] && range[1] ? { ...inAddress(range[0].valueOf(), range[1].valueOf()), live: undefined } : { from: undefined, to: undefined })}
+        onChange={(range) =>
+          set(range?.[0] && range[1] ? { ...inAddress(range[0].valueOf(), range[1].valueOf()), live: undefined } : { from: undefined, to: undefined })
+        }
       />
       <span style={{ flex: 1 }} />
       <Button
-        icon={live ? <PauseOutlined /> : <CaretRightOutlined />} type={live ? 'primary' : 'default'} aria-pressed={live} disabled={span.to !== undefined}
-        title={t('monitor.live.text')} onClick={() => set({ live: live ? undefined : '1' })}
+        icon={live ? <PauseOutlined /> : <CaretRightOutlined />}
+        type={live ? 'primary' : 'default'}
+        aria-pressed={live}
+        disabled={span.to !== undefined}
+        title={t('monitor.live.text')}
+        onClick={() => set({ live: live ? undefined : '1' })}
       >
         {live ? t('monitor.live.pause') : t('monitor.live')}
       </Button>

@@ -8,7 +8,10 @@ import { t } from '../../i18n'
 type Option = { value: string; label: string }
 type Props = { value?: string; onChange?: (value: string | undefined) => void; app?: boolean; id?: string; width?: number | string }
 
-const named = (realm: string, user: User | AppUser): Option => ({ value: `${realm}:${user.id}`, label: user.nickname ? `${user.username} (${user.nickname})` : user.username })
+const named = (realm: string, user: User | AppUser): Option => ({
+  value: `${realm}:${user.id}`,
+  label: user.nickname ? `${user.username} (${user.nickname})` : user.username,
+})
 
 // UserPick chooses a user by name, as admin:3, or as app:7 where app users count too.
 // Who may not list users gives the number.
@@ -26,26 +29,43 @@ export function UserPick({ value, onChange, app = false, id, width = 200 }: Prop
     const control = new AbortController()
     const list = async <T extends User | AppUser>(path: string, realm: string) =>
       (await get<{ data: T[] }>(path, { keywordSearch: search, pageSize: 20 }, { signal: control.signal })).data.map((u) => named(realm, u))
-    const wait = setTimeout(() => {
-      void Promise.all([admins ? list<User>('/admin/list', 'admin') : [], apps ? list<AppUser>('/user/list', 'app') : []]).then((found) => setOptions(found.flat()), () => {})
-    }, search ? 250 : 0)
+    const wait = setTimeout(
+      () => {
+        void Promise.all([admins ? list<User>('/admin/list', 'admin') : [], apps ? list<AppUser>('/user/list', 'app') : []]).then(
+          (found) => setOptions(found.flat()),
+          () => {},
+        )
+      },
+      search ? 250 : 0,
+    )
     return () => {
       clearTimeout(wait)
       control.abort()
     }
   }, [opened, search, admins, apps])
 
-  useEffect(() => { // the name of who is chosen by the address of the page
+  useEffect(() => {
+    // the name of who is chosen by the address of the page
     const [realm, number] = (value ?? '').split(':')
     if (!missing || opened || !(realm === 'app' ? apps : admins)) return
-    get<User | AppUser>(`${realm === 'app' ? '/user/list' : '/admin/list'}/${number}`, {}, { quiet: true }).then((user) => setOptions((old) => [...old, named(realm!, user)]), () => {})
+    get<User | AppUser>(`${realm === 'app' ? '/user/list' : '/admin/list'}/${number}`, {}, { quiet: true }).then(
+      (user) => setOptions((old) => [...old, named(realm!, user)]),
+      () => {},
+    )
   }, [missing, value])
 
   if (!admins && !apps) {
     return (
       <InputNumber
-        id={id} min={1} precision={0} controls={false} style={{ width }} placeholder={t('monitor.user_id')} aria-label={t('monitor.user_id')}
-        value={value ? Number(value.split(':')[1]) : null} onChange={(n) => onChange?.(n ? `admin:${n}` : undefined)}
+        id={id}
+        min={1}
+        precision={0}
+        controls={false}
+        style={{ width }}
+        placeholder={t('monitor.user_id')}
+        aria-label={t('monitor.user_id')}
+        value={value ? Number(value.split(':')[1]) : null}
+        onChange={(n) => onChange?.(n ? `admin:${n}` : undefined)}
       />
     )
   }
@@ -55,8 +75,16 @@ export function UserPick({ value, onChange, app = false, id, width = 200 }: Prop
   const grouped: (Option | Group)[] = app ? [group('admin', t('menu.admin.list')), group('app', t('menu.user.list'))].filter((g) => g.options.length) : shown
   return (
     <Select<string, Option | Group>
-      id={id} allowClear showSearch={{ filterOption: false, onSearch: setSearch }} style={{ width }} placeholder={t('monitor.filter.user_id')} aria-label={t('monitor.filter.user_id')}
-      value={value} onChange={(v?: string) => onChange?.(v)} onOpenChange={setOpened} notFoundContent={search ? t('empty.narrowed') : ' '}
+      id={id}
+      allowClear
+      showSearch={{ filterOption: false, onSearch: setSearch }}
+      style={{ width }}
+      placeholder={t('monitor.filter.user_id')}
+      aria-label={t('monitor.filter.user_id')}
+      value={value}
+      onChange={(v?: string) => onChange?.(v)}
+      onOpenChange={setOpened}
+      notFoundContent={search ? t('empty.narrowed') : ' '}
       options={grouped}
     />
   )

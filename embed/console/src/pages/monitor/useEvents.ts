@@ -39,7 +39,8 @@ function onTop<T extends { id: number; recorded_at: string }>(now: Found<T>, ans
   const added = unknown(answer.data, now.rows)
   if (!added.length) return now
   const fresh = new Set(added.map((row) => row.id))
-  if (added.length === 2 * size && now.rows.length) { // there may be others in between: they are found below
+  if (added.length === 2 * size && now.rows.length) {
+    // there may be others in between: they are found below
     return { ...nothing, rows: added, fresh, page: 2, total: answer.total, until: answer.scanned_until ?? newest(added) }
   }
   const rows = [...added, ...now.rows].sort((a, b) => b.id - a.id)
@@ -88,11 +89,12 @@ export function useEvents<K extends Kind>(kind: K) {
   }, [])
 
   const reload = useCallback(
-    () => begin(async (signal) => {
-      const to = span.to === undefined ? undefined : new Date(span.to).toISOString()
-      const answer = await ask(within(span.from(), to), signal)
-      setFound({ ...nothing, rows: answer.data, to, total: answer.total, until: answer.scanned_until })
-    }),
+    () =>
+      begin(async (signal) => {
+        const to = span.to === undefined ? undefined : new Date(span.to).toISOString()
+        const answer = await ask(within(span.from(), to), signal)
+        setFound({ ...nothing, rows: answer.data, to, total: answer.total, until: answer.scanned_until })
+      }),
     [begin, ask, span.key],
   )
 
@@ -101,19 +103,20 @@ export function useEvents<K extends Kind>(kind: K) {
     return () => asking.current?.abort()
   }, [reload])
 
-  const more = () => begin(async (signal) => {
-    for (let now = latest.current, look = 0; look < looks; look++) {
-      const further = now.page * size >= now.total
-      if (further && now.until === null) return
-      const next = further ? { before: now.before + now.total, to: now.until!, page: 1 } : { before: now.before, to: now.to, page: now.page + 1 }
-      const answer = await ask({ ...within(span.from(), next.to), page: next.page }, signal)
-      const added = unknown(answer.data, now.rows)
-      const twice = further ? answer.data.length - added.length : 0 // where two questions meet
-      now = { ...next, before: next.before - twice, rows: [...now.rows, ...added], fresh: now.fresh, total: answer.total, until: answer.scanned_until }
-      setFound(now)
-      if (added.length) return
-    }
-  })
+  const more = () =>
+    begin(async (signal) => {
+      for (let now = latest.current, look = 0; look < looks; look++) {
+        const further = now.page * size >= now.total
+        if (further && now.until === null) return
+        const next = further ? { before: now.before + now.total, to: now.until!, page: 1 } : { before: now.before, to: now.to, page: now.page + 1 }
+        const answer = await ask({ ...within(span.from(), next.to), page: next.page }, signal)
+        const added = unknown(answer.data, now.rows)
+        const twice = further ? answer.data.length - added.length : 0 // where two questions meet
+        now = { ...next, before: next.before - twice, rows: [...now.rows, ...added], fresh: now.fresh, total: answer.total, until: answer.scanned_until }
+        setFound(now)
+        if (added.length) return
+      }
+    })
 
   useEffect(() => {
     if (!live) return
@@ -137,7 +140,15 @@ export function useEvents<K extends Kind>(kind: K) {
 
   const narrowing = asked(kind).filter((name) => params.get(name))
   return {
-    ...found, loading, failure, live, span, params, set, reload, more,
+    ...found,
+    loading,
+    failure,
+    live,
+    span,
+    params,
+    set,
+    reload,
+    more,
     found: found.before + found.total,
     narrowed: narrowing.length,
     clear: () => set(Object.fromEntries(narrowing.map((name) => [name, undefined]))),

@@ -26,13 +26,26 @@ export function Access({ user }: { user: User }) {
   }, [held, tree])
   return (
     <Flex vertical gap={16}>
-      <Card size="small" title={t('role.scope')} loading={!held}>{held && <Scope of={held} user={user} />}</Card>
-      <Card size="small" title={t('people.explain')}><Question user={user} /></Card>
+      <Card size="small" title={t('role.scope')} loading={!held}>
+        {held && <Scope of={held} user={user} />}
+      </Card>
+      <Card size="small" title={t('people.explain')}>
+        <Question user={user} />
+      </Card>
       <Card size="small" title={held ? t('people.held', { n: count(held.keys.length) }) : t('people.access')} loading={!held || !tree}>
         {held && tree && (
           <CheckTree<PermissionNode>
-            label={t('people.access')} tree={tree} checked={checked} name={permissionName} texts={(node) => [node.key, node.name]} height="min(480px, 60dvh)"
-            tail={(node, search) => <Typography.Text type="secondary" className="tree-key" title={node.key}><Marked text={node.key} search={search} /></Typography.Text>}
+            label={t('people.access')}
+            tree={tree}
+            checked={checked}
+            name={permissionName}
+            texts={(node) => [node.key, node.name]}
+            height="min(480px, 60dvh)"
+            tail={(node, search) => (
+              <Typography.Text type="secondary" className="tree-key" title={node.key}>
+                <Marked text={node.key} search={search} />
+              </Typography.Text>
+            )}
           />
         )}
       </Card>
@@ -49,7 +62,11 @@ function Scope({ of, user }: { of: Effective; user: User }) {
   return (
     <Flex gap={4} wrap align="center">
       <Tag style={{ margin: 0 }}>{t('role.scope.self')}</Tag>
-      {of.depts.map((dept) => <Tag key={dept.id} style={{ margin: 0, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>{dept.name}</Tag>)}
+      {of.depts.map((dept) => (
+        <Tag key={dept.id} style={{ margin: 0, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
+          {dept.name}
+        </Tag>
+      ))}
       {further > 0 && <Typography.Text type="secondary">{t('people.scope.further', { n: count(further) })}</Typography.Text>}
     </Flex>
   )

@@ -46,7 +46,12 @@ export function AppUserForm({ open, user, onClose, onSaved, onMade }: Props) {
 
   return (
     <FormDrawer<Values>
-      title={t(user ? 'people.app.edit' : 'people.app.create')} open={open} onClose={onClose} onClosed={closed} save={save} again={user && again}
+      title={t(user ? 'people.app.edit' : 'people.app.create')}
+      open={open}
+      onClose={onClose}
+      onClosed={closed}
+      save={save}
+      again={user && again}
       initial={user ? valuesOf(user) : { status: true, generated: true }}
     >
       <PersonFields />

@@ -45,8 +45,16 @@ export function BatchDialog({ open, what, on, query, depts, roles, apply, onClos
     setProblem('')
     if (!open || sent === undefined) return
     const question = new AbortController()
-    put<UsersChanged>('/admin/list', JSON.parse(sent), { query: { ...(JSON.parse(selected) as Query), dry_run: 1 }, quiet: true, signal: question.signal })
-      .then((answer) => setFound(answer.count), (cause) => { if (!question.signal.aborted) failed(cause) })
+    put<UsersChanged>('/admin/list', JSON.parse(sent), {
+      query: { ...(JSON.parse(selected) as Query), dry_run: 1 },
+      quiet: true,
+      signal: question.signal,
+    }).then(
+      (answer) => setFound(answer.count),
+      (cause) => {
+        if (!question.signal.aborted) failed(cause)
+      },
+    )
     return () => question.abort()
   }, [open, sent, selected])
 
@@ -64,21 +72,38 @@ export function BatchDialog({ open, what, on, query, depts, roles, apply, onClos
 
   return (
     <Modal
-      title={t(what === 'dept_id' ? 'people.batch.move' : 'people.batch.roles')} open={open} onCancel={onClose} destroyOnHidden
-      okText={t('people.batch.apply')} okButtonProps={{ disabled: !found, loading: busy }} cancelText={t('cancel')} onOk={() => void submit()}
+      title={t(what === 'dept_id' ? 'people.batch.move' : 'people.batch.roles')}
+      open={open}
+      onCancel={onClose}
+      destroyOnHidden
+      okText={t('people.batch.apply')}
+      okButtonProps={{ disabled: !found, loading: busy }}
+      cancelText={t('cancel')}
+      onOk={() => void submit()}
     >
       <Form layout="vertical">
         {what === 'dept_id' ? (
           <Form.Item label={t('people.dept')} htmlFor="batch-dept">
             <TreeSelect<number, DeptNode>
-              id="batch-dept" showSearch={{ treeNodeFilterProp: 'name' }} treeDefaultExpandedKeys={depts.map((d) => d.id)} placeholder={t('people.batch.move.pick')} value={dept} onChange={setDept}
-              treeData={[{ id: 0, name: t('people.dept.none') } as DeptNode, ...depts]} fieldNames={{ label: 'name', value: 'id', children: 'children' }}
+              id="batch-dept"
+              showSearch={{ treeNodeFilterProp: 'name' }}
+              treeDefaultExpandedKeys={depts.map((d) => d.id)}
+              placeholder={t('people.batch.move.pick')}
+              value={dept}
+              onChange={setDept}
+              treeData={[{ id: 0, name: t('people.dept.none') } as DeptNode, ...depts]}
+              fieldNames={{ label: 'name', value: 'id', children: 'children' }}
             />
           </Form.Item>
         ) : (
           <Form.Item label={t('people.roles')} htmlFor="batch-roles" extra={t('people.batch.roles.hint')}>
             <Select
-              id="batch-roles" mode="multiple" showSearch={{ optionFilterProp: 'label' }} placeholder={t('people.batch.roles.pick')} value={given} onChange={setGiven}
+              id="batch-roles"
+              mode="multiple"
+              showSearch={{ optionFilterProp: 'label' }}
+              placeholder={t('people.batch.roles.pick')}
+              value={given}
+              onChange={setGiven}
               options={roles.map((role) => ({ value: role.id, label: role.status ? role.name : t('people.roles.off', { name: role.name }) }))}
             />
           </Form.Item>

@@ -83,23 +83,50 @@ export function Import({ open, onClose, onDone }: Props) {
   const good = answer && answer.failed === 0 && answer.rows.length > 0
   return (
     <Drawer
-      title={t('people.import.title')} open={open} onClose={onClose} size={md ? 720 : '100%'} destroyOnHidden
+      title={t('people.import.title')}
+      open={open}
+      onClose={onClose}
+      size={md ? 720 : '100%'}
+      destroyOnHidden
       footer={
         <Flex gap={8} justify="end" wrap>
           <Button onClick={onClose}>{t('cancel')}</Button>
           {file && <Button onClick={() => begin(undefined)}>{t('people.import.other')}</Button>}
-          {good && <Button type="primary" loading={busy} onClick={() => void importAll()}>{t('people.import.ok', { n: count(answer.rows.length) })}</Button>}
+          {good && (
+            <Button type="primary" loading={busy} onClick={() => void importAll()}>
+              {t('people.import.ok', { n: count(answer.rows.length) })}
+            </Button>
+          )}
         </Flex>
       }
     >
       <Form layout="vertical">
         <Form.Item label={t('people.import.charset')} htmlFor="charset" extra={t('people.import.charset.hint')}>
-          <Select<Charset> id="charset" style={{ maxWidth: 320 }} value={charset} disabled={busy} onChange={read} options={charsets.map((value) => ({ value, label: t(`people.import.charset.${value || 'auto'}`) }))} />
+          <Select<Charset>
+            id="charset"
+            style={{ maxWidth: 320 }}
+            value={charset}
+            disabled={busy}
+            onChange={read}
+            options={charsets.map((value) => ({ value, label: t(`people.import.charset.${value || 'auto'}`) }))}
+          />
         </Form.Item>
       </Form>
       {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16, overflowWrap: 'anywhere' }} />}
-      {file && <Typography.Paragraph strong ellipsis title={file.name}>{file.name}</Typography.Paragraph>}
-      {answer ? <Verdicts of={answer} /> : busy && <Spin description={t('people.import.checking')}><div style={{ height: 120 }} /></Spin>}
+      {file && (
+        <Typography.Paragraph strong ellipsis title={file.name}>
+          {file.name}
+        </Typography.Paragraph>
+      )}
+      {answer ? (
+        <Verdicts of={answer} />
+      ) : (
+        busy && (
+          <Spin description={t('people.import.checking')}>
+            <div style={{ height: 120 }} />
+          </Spin>
+        )
+      )}
       {!answer && !busy && <Choose onChoose={(chosen) => void check(chosen)} />}
     </Drawer>
   )
@@ -109,17 +136,35 @@ export function Import({ open, onClose, onDone }: Props) {
 function Choose({ onChoose }: { onChoose: (file: File) => void }) {
   return (
     <Flex vertical gap={16}>
-      <Upload.Dragger accept=".csv,text/csv" showUploadList={false} beforeUpload={(file) => { onChoose(file); return false }}>
-        <p><InboxOutlined style={{ fontSize: 32 }} /></p>
+      <Upload.Dragger
+        accept=".csv,text/csv"
+        showUploadList={false}
+        beforeUpload={(file) => {
+          onChoose(file)
+          return false
+        }}
+      >
+        <p>
+          <InboxOutlined style={{ fontSize: 32 }} />
+        </p>
         <p>{t('people.import.drop')}</p>
         <Typography.Text type="secondary">{t('people.import.limits')}</Typography.Text>
       </Upload.Dragger>
       <Alert type="info" showIcon title={t('people.import.no_password')} />
       <Table
-        size="small" rowKey="column" pagination={false} title={() => (
+        size="small"
+        rowKey="column"
+        pagination={false}
+        title={() => (
           <Flex justify="space-between" align="center" gap={8} wrap>
             <Typography.Text strong>{t('people.import.columns')}</Typography.Text>
-            <Button size="small" icon={<DownloadOutlined />} onClick={() => save({ blob: new Blob([`\uFEFF${columns.join(',')}\r\n`], { type: 'text/csv' }), name: 'users.csv' })}>{t('people.import.template')}</Button>
+            <Button
+              size="small"
+              icon={<DownloadOutlined />}
+              onClick={() => save({ blob: new Blob([`\uFEFF${columns.join(',')}\r\n`], { type: 'text/csv' }), name: 'users.csv' })}
+            >
+              {t('people.import.template')}
+            </Button>
           </Flex>
         )}
         dataSource={columns.map((column) => ({ column }))}

@@ -66,17 +66,34 @@ export function Progress<T extends Person>({ open, job, onClose, onDone }: Props
 
   return (
     <Modal
-      title={job.title} open={open && (late || failed.length > 0)} onCancel={close} closable={false} destroyOnHidden
-      footer={<Button type={over ? 'primary' : 'default'} onClick={close}>{over ? t('close') : t('people.batch.stop')}</Button>}
+      title={job.title}
+      open={open && (late || failed.length > 0)}
+      onCancel={close}
+      closable={false}
+      destroyOnHidden
+      footer={
+        <Button type={over ? 'primary' : 'default'} onClick={close}>
+          {over ? t('close') : t('people.batch.stop')}
+        </Button>
+      }
     >
       <div aria-live="polite">
-        <Bar percent={job.on.length ? Math.round((100 * count) / job.on.length) : 100} status={failed.length ? 'exception' : over ? 'success' : 'active'} showInfo={false} aria-label={job.title} />
+        <Bar
+          percent={job.on.length ? Math.round((100 * count) / job.on.length) : 100}
+          status={failed.length ? 'exception' : over ? 'success' : 'active'}
+          showInfo={false}
+          aria-label={job.title}
+        />
         <Typography.Paragraph>{t('people.batch.count', { n: count - failed.length, of: job.on.length })}</Typography.Paragraph>
         {failed.length > 0 && (
           <>
             <Typography.Text strong>{t('people.batch.failed', { n: failed.length })}</Typography.Text>
             <ul tabIndex={0} style={{ maxHeight: 240, overflow: 'auto', margin: 0, paddingInlineStart: 20 }}>
-              {failed.map(([user, why]) => <li key={user.id} style={{ overflowWrap: 'anywhere' }}><bdi>{user.username}</bdi>: {why}</li>)}
+              {failed.map(([user, why]) => (
+                <li key={user.id} style={{ overflowWrap: 'anywhere' }}>
+                  <bdi>{user.username}</bdi>: {why}
+                </li>
+              ))}
             </ul>
           </>
         )}

@@ -55,8 +55,15 @@ export function Reset({ open, user, realm, onClose, onMade, onDone }: Props) {
 
   return (
     <Modal
-      title={t('people.reset')} open={open} onCancel={onClose} afterClose={closed} onOk={() => form.submit()} okText={t('people.reset.ok')} cancelText={t('cancel')}
-      okButtonProps={{ danger: true, loading: busy }} destroyOnHidden
+      title={t('people.reset')}
+      open={open}
+      onCancel={onClose}
+      afterClose={closed}
+      onOk={() => form.submit()}
+      okText={t('people.reset.ok')}
+      cancelText={t('cancel')}
+      okButtonProps={{ danger: true, loading: busy }}
+      destroyOnHidden
     >
       <p style={{ marginTop: 0, overflowWrap: 'anywhere' }}>{t('people.reset.text', { name: names([user]) })}</p>
       {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16 }} />}

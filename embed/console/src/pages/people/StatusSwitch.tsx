@@ -41,7 +41,10 @@ export function StatusSwitch({ user, path, may, own = false, reload }: Props) {
 
   return (
     <Switch
-      size="small" checked={on} disabled={own || busy} onChange={(to) => void turn(to)}
+      size="small"
+      checked={on}
+      disabled={own || busy}
+      onChange={(to) => void turn(to)}
       aria-label={t(on ? 'people.status.on' : 'people.status.off', { name: user.username })}
       title={own ? t('people.own') : on ? t('enabled') : t('disabled')}
     />

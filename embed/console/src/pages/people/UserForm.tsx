@@ -60,19 +60,35 @@ export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved
 
   return (
     <FormDrawer<Values>
-      title={t(user ? 'people.edit' : 'people.create')} open={open} onClose={onClose} onClosed={closed} save={save} again={user && again}
+      title={t(user ? 'people.edit' : 'people.create')}
+      open={open}
+      onClose={onClose}
+      onClosed={closed}
+      save={save}
+      again={user && again}
       initial={user ? valuesOf(user) : { sex: '0', status: true, role_ids: [], dept_id: dept || undefined, generated: true }}
     >
       <PersonFields />
       {!user && <FirstPassword />}
       <Form.Item name="dept_id" label={t('people.dept')} extra={!depts && t('people.depts.hidden')}>
         <TreeSelect<number, DeptNode>
-          allowClear disabled={!depts} showSearch={{ treeNodeFilterProp: 'name' }} treeDefaultExpandedKeys={depts?.map((d) => d.id)} placeholder={t('people.dept.none')}
-          treeData={depts ?? known(user)} fieldNames={{ label: 'name', value: 'id', children: 'children' }}
+          allowClear
+          disabled={!depts}
+          showSearch={{ treeNodeFilterProp: 'name' }}
+          treeDefaultExpandedKeys={depts?.map((d) => d.id)}
+          placeholder={t('people.dept.none')}
+          treeData={depts ?? known(user)}
+          fieldNames={{ label: 'name', value: 'id', children: 'children' }}
         />
       </Form.Item>
       <Form.Item name="role_ids" label={t('people.roles')} extra={roles ? t('people.roles.hint') : t('people.roles.hidden')}>
-        <Select mode="multiple" disabled={!roles} showSearch={{ optionFilterProp: 'label' }} placeholder={t('people.roles.none')} options={optionsOf(roles, user)} />
+        <Select
+          mode="multiple"
+          disabled={!roles}
+          showSearch={{ optionFilterProp: 'label' }}
+          placeholder={t('people.roles.none')}
+          options={optionsOf(roles, user)}
+        />
       </Form.Item>
       <Form.Item name="sex" required label={t('people.sex')}>
         <Select options={sexes.map((value) => ({ value, label: t(`people.sex.${value}`) }))} />
@@ -86,8 +102,15 @@ export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved
 
 function valuesOf(user: User): Values {
   return {
-    username: user.username, nickname: user.nickname, sex: String(user.sex), email: user.email, mobile: user.mobile,
-    dept_id: user.dept_id || undefined, role_ids: user.role_ids, status: user.status === 1, generated: true,
+    username: user.username,
+    nickname: user.nickname,
+    sex: String(user.sex),
+    email: user.email,
+    mobile: user.mobile,
+    dept_id: user.dept_id || undefined,
+    role_ids: user.role_ids,
+    status: user.status === 1,
+    generated: true,
   }
 }
 

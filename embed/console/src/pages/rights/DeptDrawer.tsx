@@ -36,10 +36,12 @@ export function DeptDrawer({ edits, tree, onClose, again, saved }: Props) {
 
   return (
     <FormDrawer<Values>
-      title={node ? t('dept.edit') : t('dept.create')} open={Boolean(edits)} save={save} onClose={onClose} again={node && (async () => valuesOf(await again(node)))}
-      initial={node
-        ? valuesOf(node)
-        : { parent_id: parent?.id ?? 0, name: '', leader: '', phone: '', email: '', status: true }}
+      title={node ? t('dept.edit') : t('dept.create')}
+      open={Boolean(edits)}
+      save={save}
+      onClose={onClose}
+      again={node && (async () => valuesOf(await again(node)))}
+      initial={node ? valuesOf(node) : { parent_id: parent?.id ?? 0, name: '', leader: '', phone: '', email: '', status: true }}
     >
       {(form) => (
         <>
@@ -48,9 +50,15 @@ export function DeptDrawer({ edits, tree, onClose, again, saved }: Props) {
           </Form.Item>
           <ParentSelect tree={tree} self={node?.id} name={(n) => n.name} />
           <Leader form={form} />
-          <Form.Item name="phone" label={t('dept.phone')}><Input maxLength={32} type="tel" /></Form.Item>
-          <Form.Item name="email" label={t('dept.email')}><Input maxLength={254} type="email" /></Form.Item>
-          <Form.Item name="status" label={t('enabled')} required valuePropName="checked"><Switch /></Form.Item>
+          <Form.Item name="phone" label={t('dept.phone')}>
+            <Input maxLength={32} type="tel" />
+          </Form.Item>
+          <Form.Item name="email" label={t('dept.email')}>
+            <Input maxLength={254} type="email" />
+          </Form.Item>
+          <Form.Item name="status" label={t('enabled')} required valuePropName="checked">
+            <Switch />
+          </Form.Item>
         </>
       )}
     </FormDrawer>
@@ -73,7 +81,10 @@ function Leader({ form }: { form: FormInstance<Values> }) {
     }
     const question = new AbortController()
     const wait = setTimeout(() => {
-      get<UserPage>('/admin/list', { keywordSearch: search.trim(), pageSize: 10 }, { signal: question.signal, quiet: true }).then((page) => setFound(page.data), () => {})
+      get<UserPage>('/admin/list', { keywordSearch: search.trim(), pageSize: 10 }, { signal: question.signal, quiet: true }).then(
+        (page) => setFound(page.data),
+        () => {},
+      )
     }, 250)
     return () => {
       clearTimeout(wait)
@@ -82,7 +93,10 @@ function Leader({ form }: { form: FormInstance<Values> }) {
   }, [able, search])
 
   function choose(user: User) {
-    for (const [field, value] of [['phone', user.mobile], ['email', user.email]] as const) {
+    for (const [field, value] of [
+      ['phone', user.mobile],
+      ['email', user.email],
+    ] as const) {
       if (!form.getFieldValue(field)) form.setFieldValue(field, value)
     }
   }
@@ -90,8 +104,14 @@ function Leader({ form }: { form: FormInstance<Values> }) {
   return (
     <Form.Item name="leader" label={t('dept.leader')} extra={able ? t('dept.leader.help') : undefined}>
       <AutoComplete
-        maxLength={64} showSearch={{ onSearch: setSearch, filterOption: false }}
-        options={found.map((user) => ({ key: user.id, value: user.nickname || user.username, label: user.nickname ? `${user.nickname} (${user.username})` : user.username, user }))}
+        maxLength={64}
+        showSearch={{ onSearch: setSearch, filterOption: false }}
+        options={found.map((user) => ({
+          key: user.id,
+          value: user.nickname || user.username,
+          label: user.nickname ? `${user.nickname} (${user.username})` : user.username,
+          user,
+        }))}
         onSelect={(_, option) => choose((option as { user: User }).user)}
       />
     </Form.Item>

@@ -16,9 +16,21 @@ export function Holders({ role }: { role: Role }) {
       {data.data.map((user) => (
         <Flex key={user.id} gap={12} align="center" style={{ maxWidth: '100%' }}>
           <Face of={user} size={24} />
-          <Typography.Text ellipsis title={user.nickname || user.username}><Link to={`/admin/list/${user.id}`}><bdi>{user.nickname || user.username}</bdi></Link></Typography.Text>
-          {user.nickname && <Typography.Text type="secondary" ellipsis title={user.username}>{user.username}</Typography.Text>}
-          {user.dept_name && <Typography.Text type="secondary" ellipsis title={user.dept_name}><bdi>{user.dept_name}</bdi></Typography.Text>}
+          <Typography.Text ellipsis title={user.nickname || user.username}>
+            <Link to={`/admin/list/${user.id}`}>
+              <bdi>{user.nickname || user.username}</bdi>
+            </Link>
+          </Typography.Text>
+          {user.nickname && (
+            <Typography.Text type="secondary" ellipsis title={user.username}>
+              {user.username}
+            </Typography.Text>
+          )}
+          {user.dept_name && (
+            <Typography.Text type="secondary" ellipsis title={user.dept_name}>
+              <bdi>{user.dept_name}</bdi>
+            </Typography.Text>
+          )}
           {user.status === 0 && <Tag variant="filled">{t('disabled')}</Tag>}
         </Flex>
       ))}

@@ -46,11 +46,19 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
 
   return (
     <FormDrawer<Values>
-      title={node ? t('rule.edit') : t('rule.create')} open={Boolean(edits)} save={save} onClose={onClose} again={node && (async () => valuesOf(await again(node)))}
-      initial={node
-        ? valuesOf(node)
-        : { type: first, parent_id: parent?.id ?? 0, name: '', key: parent ? `${parent.key}.` : '', path: '', icon: '', local: '', show: true, status: true }}
-      onChange={(changed) => { if (changed.type !== undefined) setType(changed.type) }}
+      title={node ? t('rule.edit') : t('rule.create')}
+      open={Boolean(edits)}
+      save={save}
+      onClose={onClose}
+      again={node && (async () => valuesOf(await again(node)))}
+      initial={
+        node
+          ? valuesOf(node)
+          : { type: first, parent_id: parent?.id ?? 0, name: '', key: parent ? `${parent.key}.` : '', path: '', icon: '', local: '', show: true, status: true }
+      }
+      onChange={(changed) => {
+        if (changed.type !== undefined) setType(changed.type)
+      }}
     >
       <Form.Item name="type" required label={t('rule.type')} extra={t(`rule.type.help.${type}` as Key)}>
         <Radio.Group optionType="button" options={[menu, page, action].map((value) => ({ value, label: t(`rule.type.${value}` as Key) }))} />
@@ -65,24 +73,59 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
       <Form.Item name="path" label={t('rule.path')} extra={t('rule.path.help')} hidden={type === action}>
         <Input maxLength={255} spellCheck={false} />
       </Form.Item>
-      <Form.Item name="icon" label={t('rule.icon')} hidden={type === action} normalize={(name?: string) => name ?? ''} getValueProps={(name?: string) => ({ value: name || undefined })}>
+      <Form.Item
+        name="icon"
+        label={t('rule.icon')}
+        hidden={type === action}
+        normalize={(name?: string) => name ?? ''}
+        getValueProps={(name?: string) => ({ value: name || undefined })}
+      >
         <Select
-          allowClear showSearch placeholder={t('rule.icon.none')}
+          allowClear
+          showSearch
+          placeholder={t('rule.icon.none')}
           options={Object.keys(icons).map((value) => ({ value, label: value.replace(/Outlined$/, '') }))}
-          optionRender={({ value, label }) => <Flex gap={8}><span aria-hidden><Icon name={String(value)} /></span>{label}</Flex>}
-          labelRender={({ value, label }) => <Flex gap={8}><span aria-hidden><Icon name={String(value)} /></span>{label ?? value}</Flex>}
+          optionRender={({ value, label }) => (
+            <Flex gap={8}>
+              <span aria-hidden>
+                <Icon name={String(value)} />
+              </span>
+              {label}
+            </Flex>
+          )}
+          labelRender={({ value, label }) => (
+            <Flex gap={8}>
+              <span aria-hidden>
+                <Icon name={String(value)} />
+              </span>
+              {label ?? value}
+            </Flex>
+          )}
         />
       </Form.Item>
       <Form.Item name="local" label={t('rule.local')} extra={t('rule.local.help')}>
         <Input maxLength={100} spellCheck={false} />
       </Form.Item>
       <Flex gap={48}>
-        <Form.Item name="show" label={t('rule.show')} required valuePropName="checked" hidden={type === action}><Switch /></Form.Item>
-        <Form.Item name="status" label={t('enabled')} required valuePropName="checked"><Switch /></Form.Item>
+        <Form.Item name="show" label={t('rule.show')} required valuePropName="checked" hidden={type === action}>
+          <Switch />
+        </Form.Item>
+        <Form.Item name="status" label={t('enabled')} required valuePropName="checked">
+          <Switch />
+        </Form.Item>
       </Flex>
     </FormDrawer>
   )
 }
 
-const valuesOf = ({ type, parent_id, name, key, path, icon, local, show, status }: PermissionNode): Values =>
-  ({ type, parent_id, name, key, path, icon, local, show: show === 1, status: status === 1 })
+const valuesOf = ({ type, parent_id, name, key, path, icon, local, show, status }: PermissionNode): Values => ({
+  type,
+  parent_id,
+  name,
+  key,
+  path,
+  icon,
+  local,
+  show: show === 1,
+  status: status === 1,
+})

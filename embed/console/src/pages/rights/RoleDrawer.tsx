@@ -41,26 +41,53 @@ export function RoleDrawer({ edits, ceiling, onClose, again, saved }: Props) {
 
   return (
     <FormDrawer<Values>
-      title={role ? t('role.edit') : t('role.create')} open={Boolean(edits)} save={save} onClose={onClose}
-      again={role && (async () => {
-        const now = await get<Role>(`/admin/role/${role.id}`)
-        again(now)
-        return valuesOf(now)
-      })}
+      title={role ? t('role.edit') : t('role.create')}
+      open={Boolean(edits)}
+      save={save}
+      onClose={onClose}
+      again={
+        role &&
+        (async () => {
+          const now = await get<Role>(`/admin/role/${role.id}`)
+          again(now)
+          return valuesOf(now)
+        })
+      }
       initial={role ? valuesOf(role) : { name: '', description: '', sort: 0, status: true }}
     >
-      <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}><Input maxLength={64} /></Form.Item>
-      <Form.Item name="description" label={t('describe')}><TextArea maxLength={1000} rows={4} /></Form.Item>
-      <Form.Item name="sort" label={t('sort')} rules={[{ required: true, message: t('form.required') }]}><InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} /></Form.Item>
+      <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
+        <Input maxLength={64} />
+      </Form.Item>
+      <Form.Item name="description" label={t('describe')}>
+        <TextArea maxLength={1000} rows={4} />
+      </Form.Item>
+      <Form.Item name="sort" label={t('sort')} rules={[{ required: true, message: t('form.required') }]}>
+        <InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} />
+      </Form.Item>
       {!role && (
         <>
-          <Form.Item name="data_scope" label={t('role.scope')} extra={<div style={{ marginTop: 8 }}>{t('role.scope.help')}</div>} rules={[{ required: true, message: t('form.required') }]}><ScopeChoice ceiling={ceiling} /></Form.Item>
+          <Form.Item
+            name="data_scope"
+            label={t('role.scope')}
+            extra={<div style={{ marginTop: 8 }}>{t('role.scope.help')}</div>}
+            rules={[{ required: true, message: t('form.required') }]}
+          >
+            <ScopeChoice ceiling={ceiling} />
+          </Form.Item>
           <Form.Item noStyle dependencies={['data_scope']}>
-            {({ getFieldValue }) => getFieldValue('data_scope') === 'custom' && <Form.Item name="dept_ids" label={t('menu.admin.dept')} required><Departments /></Form.Item>}
+            {({ getFieldValue }) =>
+              getFieldValue('data_scope') === 'custom' && (
+                <Form.Item name="dept_ids" label={t('menu.admin.dept')} required>
+                  <Departments />
+                </Form.Item>
+              )
+            }
           </Form.Item>
         </>
       )}
-      <Form.Item name="status" label={t('enabled')} required valuePropName="checked"><Switch /></Form.Item>
+      <Form.Item name="status" label={t('enabled')} required valuePropName="checked">
+        <Switch />
+      </Form.Item>
     </FormDrawer>
   )
 }
@@ -70,7 +97,18 @@ function Departments({ value = [], onChange }: { value?: number[]; onChange?: (i
   const may = useAccount().may('admin.dept.query')
   const { data } = useGet<DeptTree>(may ? '/admin/dept' : '')
   if (!may) return <Alert type="info" showIcon title={t('role.missing', { permission: 'admin.dept.query' })} />
-  return data && <CheckTree<DeptNode> label={t('menu.admin.dept')} tree={data.data} checked={new Set(value)} onChange={(ids) => onChange?.([...ids])} name={(node) => node.name} height="240px" />
+  return (
+    data && (
+      <CheckTree<DeptNode>
+        label={t('menu.admin.dept')}
+        tree={data.data}
+        checked={new Set(value)}
+        onChange={(ids) => onChange?.([...ids])}
+        name={(node) => node.name}
+        height="240px"
+      />
+    )
+  )
 }
 
 const valuesOf = ({ name, description, sort, status }: Role): Values => ({ name, description, sort, status: status === 1 })

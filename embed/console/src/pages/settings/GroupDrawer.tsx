@@ -43,14 +43,26 @@ export function GroupDrawer({ open, group, builtin, load, onClose }: Props) {
 
   return (
     <FormDrawer<Values>
-      open={open} onClose={onClose} save={save} again={of && again} title={of ? t('settings.group.edit') : t('settings.group.create')}
+      open={open}
+      onClose={onClose}
+      save={save}
+      again={of && again}
+      title={of ? t('settings.group.edit') : t('settings.group.create')}
       initial={of ? valuesOf(of) : { remark: '', public: false }}
     >
       {builtin && <Alert type="info" showIcon title={t('settings.group.builtin')} style={{ marginBottom: 16 }} />}
-      <Form.Item name="title" label={t('settings.title')} rules={[{ required: true, message: t('form.required') }]}><Input maxLength={100} /></Form.Item>
-      <Form.Item name="key" label={t('settings.key')} extra={t('settings.group.key.text')} rules={[{ required: true, message: t('form.required') }]}><Input maxLength={64} disabled={builtin} spellCheck={false} /></Form.Item>
-      <Form.Item name="remark" label={t('describe')}><TextArea maxLength={1000} rows={3} /></Form.Item>
-      <Form.Item name="public" required label={t('settings.public')} extra={t('settings.public.text')} valuePropName="checked"><Switch /></Form.Item>
+      <Form.Item name="title" label={t('settings.title')} rules={[{ required: true, message: t('form.required') }]}>
+        <Input maxLength={100} />
+      </Form.Item>
+      <Form.Item name="key" label={t('settings.key')} extra={t('settings.group.key.text')} rules={[{ required: true, message: t('form.required') }]}>
+        <Input maxLength={64} disabled={builtin} spellCheck={false} />
+      </Form.Item>
+      <Form.Item name="remark" label={t('describe')}>
+        <TextArea maxLength={1000} rows={3} />
+      </Form.Item>
+      <Form.Item name="public" required label={t('settings.public')} extra={t('settings.public.text')} valuePropName="checked">
+        <Switch />
+      </Form.Item>
     </FormDrawer>
   )
 }

@@ -52,16 +52,22 @@ export function keep(s: Setting): void {
 
 // drop forgets drafts; those that were typed anew since `of` was taken stay.
 export function drop(of: Drafts): void {
-  change((next) => of.forEach((draft, id) => { if (next.get(id) === draft) next.delete(id) }))
+  change((next) =>
+    of.forEach((draft, id) => {
+      if (next.get(id) === draft) next.delete(id)
+    }),
+  )
 }
 
 // settle forgets the drafts of settings that are gone or hold the same by now.
 export function settle(settings: Setting[]): void {
   const there = new Map(settings.map((s) => [s.id, s]))
-  change((next) => next.forEach((draft, id) => {
-    const s = there.get(id)
-    if (!s || (s.type !== 'secret' && s.values === draft.value)) next.delete(id)
-  }))
+  change((next) =>
+    next.forEach((draft, id) => {
+      const s = there.get(id)
+      if (!s || (s.type !== 'secret' && s.values === draft.value)) next.delete(id)
+    }),
+  )
 }
 
 export function now(): Drafts {

@@ -56,21 +56,26 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
   const latest = useRef({ remove, removeGroup })
   latest.current = { remove, removeGroup }
   // The same for as long as it can be: all fields that are shown have it.
-  const define = useMemo(() => ({
-    // builtin tells whether the program uses a group or a setting; until that is known they are taken for its.
-    builtin: (g: Group, s?: Setting) => !used || (s ? (used[g.key]?.includes(s.key) ?? false) : g.key in used),
-    create: (g: Group) => show({ what: 'setting', group: g.id }),
-    edit: (setting: Setting) => show({ what: 'setting', group: setting.group_id, setting }),
-    remove: (g: Group, s: Setting) => void latest.current.remove(g, s),
-    createGroup: () => show({ what: 'group' }),
-    editGroup: (group: Group) => show({ what: 'group', group }),
-    removeGroup: (g: Group) => void latest.current.removeGroup(g),
-  }), [used, show])
+  const define = useMemo(
+    () => ({
+      // builtin tells whether the program uses a group or a setting; until that is known they are taken for its.
+      builtin: (g: Group, s?: Setting) => !used || (s ? (used[g.key]?.includes(s.key) ?? false) : g.key in used),
+      create: (g: Group) => show({ what: 'setting', group: g.id }),
+      edit: (setting: Setting) => show({ what: 'setting', group: setting.group_id, setting }),
+      remove: (g: Group, s: Setting) => void latest.current.remove(g, s),
+      createGroup: () => show({ what: 'group' }),
+      editGroup: (group: Group) => show({ what: 'group', group }),
+      removeGroup: (g: Group) => void latest.current.removeGroup(g),
+    }),
+    [used, show],
+  )
   const of = groups.find((g) => shown?.what === 'setting' && g.id === shown.group)
   const props = { open, groups, load, onClose: hide }
   const drawers: ReactNode = (
     <Suspense>
-      {shown?.what === 'setting' && of && <SettingDrawer {...props} group={of} setting={shown.setting} builtin={!!shown.setting && define.builtin(of, shown.setting)} />}
+      {shown?.what === 'setting' && of && (
+        <SettingDrawer {...props} group={of} setting={shown.setting} builtin={!!shown.setting && define.builtin(of, shown.setting)} />
+      )}
       {shown?.what === 'group' && <GroupDrawer {...props} group={shown.group} builtin={!!shown.group && define.builtin(shown.group)} />}
     </Suspense>
   )

@@ -18,5 +18,11 @@ export function useRows<T extends Branch>(tops: T[], open: Set<number>, search: 
 export function Marked({ text, search }: { text: string; search: string }) {
   const at = search ? text.toLowerCase().indexOf(search) : -1
   if (at < 0) return <>{text}</>
-  return <>{text.slice(0, at)}<mark>{text.slice(at, at + search.length)}</mark>{text.slice(at + search.length)}</>
+  return (
+    <>
+      {text.slice(0, at)}
+      <mark>{text.slice(at, at + search.length)}</mark>
+      {text.slice(at + search.length)}
+    </>
+  )
 }

@@ -83,10 +83,14 @@ export function useMoves<T extends Record>({ path, tree, set, reload, name, then
       before.set(w.id, w.parent_id === undefined || known.parent_id !== undefined ? known : { ...known, parent_id: above?.id ?? 0 })
     }
     series.current = { id, at: Date.now(), before }
-    void write(writes, async () => {
-      series.current = undefined
-      await write([...before.values()])
-    }, t('tree.moved', { name: name(places.get(id)!.node) }))
+    void write(
+      writes,
+      async () => {
+        series.current = undefined
+        await write([...before.values()])
+      },
+      t('tree.moved', { name: name(places.get(id)!.node) }),
+    )
     return true
   }
 
