@@ -21,10 +21,10 @@ function compressed(): Plugin {
         const path = join(dir, name)
         const bytes = readFileSync(path)
         writeFileSync(
-          path + '.br',
+          `${path}.br`,
           brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: statSync(path).size } }),
         )
-        writeFileSync(path + '.gz', gzipSync(bytes, { level: 9 }))
+        writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }))
         rmSync(path)
       }
     },

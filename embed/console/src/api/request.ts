@@ -53,7 +53,7 @@ export const hooks = {
 export function address(path: string, query: Query = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    if (Array.isArray(value)) value.forEach((v) => search.append(name, v))
+    if (Array.isArray(value)) for (const v of value) search.append(name, v)
     else if (value !== undefined && value !== null && value !== '') search.set(name, String(value))
   }
   const text = search.toString()

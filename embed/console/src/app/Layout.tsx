@@ -30,6 +30,7 @@ export function Layout({ children }: { children: ReactNode }) {
   const [home, setHome] = useState<Home>()
   const reload = useCallback(async () => setInfo((await early()?.catch(() => undefined)) ?? (await get<Info>('/admin/info'))), [])
   const begin = useCallback(() => {
+    // biome-ignore lint/nursery/useReactCompiler: the state is set once the server has answered
     reload().catch(() => {}) // it is shown, and the page stays empty
     get<Home>('/api/home', {}, { quiet: true }).then(setHome, () => {}) // the name of the place is not worth an error
   }, [reload])
@@ -65,7 +66,9 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
   const name = home?.title ?? 'Reeve'
   const docked = useDocked()
 
+  // biome-ignore lint/nursery/useReactCompiler: an open menu closes when another page opens
   const closeMenu = useCallback(() => setDrawer((before) => before && false), [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what it follows
   useEffect(closeMenu, [path, closeMenu])
   useEffect(() => {
     document.title = [titleOf(path, all), name].filter(Boolean).join(' · ')

@@ -26,6 +26,7 @@ export function Palette({ places, onClose, onHelp }: Props) {
   const current = Math.min(at, shown.length - 1)
   const id = (i: number) => `command-${i}`
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the choice is what it follows
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
   }, [current, shown.length])

@@ -1,5 +1,6 @@
-import { useEffect, useRef } from 'react'
+import { useEffect } from 'react'
 import type { Place } from './menu'
+import { useLatest } from '../ui/useLatest'
 
 // The keys of the console. Those without Ctrl or ⌘ can be turned off, for who
 // speaks to the machine, or touches keys by accident.
@@ -43,8 +44,7 @@ const typing = (at: EventTarget | null) => at instanceof Element && at.closest('
 const dialog = () => [...document.querySelectorAll('dialog[open], .ant-modal-wrap, .ant-drawer-open')].some((shown) => shown.checkVisibility())
 
 export function useKeys(acts: Acts): void {
-  const now = useRef(acts)
-  now.current = acts
+  const now = useLatest(acts)
   useEffect(() => {
     let prefix = 0 // when g was pressed
     let taken = '' // the key that led into a field and is still held, which would write there

@@ -35,7 +35,7 @@ export function Chart({ label, kind, times, step, series, format, height = 220, 
   const at = hovered !== null && hovered < times.length ? hovered : null
   const empty = series.every((s) => s.values.every((v) => !v))
   const clock = (seconds: number) => dayjs.unix(seconds).format(step >= 86_400 ? 'YYYY-MM-DD' : 'MM-DD HH:mm')
-  const valueOf = (s: Series, i: number) => (s.values[i] === null ? '—' : format(s.values[i]!))
+  const textOf = (s: Series, i: number) => (s.values[i] === null ? '—' : format(s.values[i]!))
   const span = times.length ? `${clock(times[0]!)} – ${clock(times.at(-1)! + step)}` : ''
 
   return (
@@ -44,7 +44,7 @@ export function Chart({ label, kind, times, step, series, format, height = 220, 
         <Flex wrap gap="4px 16px" align="center" style={{ flex: 1, minWidth: 0, minHeight: 32, fontVariantNumeric: 'tabular-nums' }}>
           {series.map((s) => (
             <span key={s.label} style={{ whiteSpace: 'nowrap' }}>
-              <Swatch series={s} kind={kind} /> <Typography.Text type="secondary">{s.label}</Typography.Text> {at === null ? s.whole : valueOf(s, at)}
+              <Swatch series={s} kind={kind} /> <Typography.Text type="secondary">{s.label}</Typography.Text> {at === null ? s.whole : textOf(s, at)}
             </span>
           ))}
           <Typography.Text type="secondary" style={{ flex: 1, minWidth: 88, textAlign: 'end', whiteSpace: 'nowrap' }}>
@@ -72,7 +72,7 @@ export function Chart({ label, kind, times, step, series, format, height = 220, 
               .reverse()}
             columns={[
               { title: t('time'), dataIndex: 'time', render: clock },
-              ...series.map((s) => ({ title: s.label, key: s.label, align: 'end' as const, render: (_: unknown, { i }: { i: number }) => valueOf(s, i) })),
+              ...series.map((s) => ({ title: s.label, key: s.label, align: 'end' as const, render: (_: unknown, { i }: { i: number }) => textOf(s, i) })),
             ]}
           />
         </div>

@@ -27,6 +27,7 @@ export function Finder({ path, label, value, onChange }: Props) {
 
   // The address has no more than an id.
   useEffect(() => {
+    // biome-ignore lint/nursery/useReactCompiler: without a value nothing is chosen
     if (!value) return setChosen(undefined)
     if (chosen?.id === value) return
     const question = new AbortController()

@@ -1,5 +1,5 @@
 import { Alert, Button, Drawer, Flex, Form, type FormInstance } from 'antd'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { Failure } from '../api/request'
 import { t } from '../i18n'
 import { faults } from './faults'
@@ -40,9 +40,11 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
     typed.current = false
   }
 
+  const begin = useEffectEvent(() => fill(initial)) // what is typed stays when the caller draws anew
   useEffect(() => {
-    if (open) fill(initial)
-  }, [open]) // what is typed stays when the caller draws anew
+    // biome-ignore lint/nursery/useReactCompiler: the form, which is no state of React, is filled when it opens
+    if (open) begin()
+  }, [open])
 
   async function submit(values: V) {
     setBusy(true)

@@ -30,9 +30,12 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
   const [whole, setWhole] = useState(false)
   const rows = list.table.dataSource
   // Most often none are chosen, and then nothing is drawn again.
+  // biome-ignore lint/nursery/useReactCompiler: rows that are gone leave the choice, and most often none are
   useEffect(() => setChosen((before) => (before.length ? before.flatMap((old) => rows?.find((row) => row.id === old.id) ?? []) : before)), [rows])
 
   const asked = list.params.toString()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other filters match other records
+  // biome-ignore lint/nursery/useReactCompiler: other filters match other records
   useEffect(() => setWhole(false), [asked]) // others match now
 
   const choose = (rows: T[]) => {

@@ -5,6 +5,7 @@ import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { language } from '../i18n'
 import type { ChartProps } from './Chart'
+import { useLatest } from './useLatest'
 
 type Props = Pick<ChartProps, 'kind' | 'times' | 'step' | 'series' | 'format' | 'onRange'> & { height: number; onHover: (at: number | null) => void }
 
@@ -41,10 +42,10 @@ export default function Plot({ kind, times, step, series, format, onRange, heigh
   const { token } = theme.useToken()
   const at = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
-  const now = useRef({ times, step, format, onRange, onHover, data: [] as unknown as uPlot.AlignedData })
-  now.current = { times, step, format, onRange, onHover, data: columnsOf({ kind, times, step, series }) }
+  const now = useLatest({ times, step, format, onRange, onHover, data: columnsOf({ kind, times, step, series }) })
   const looks = JSON.stringify([kind, series.map((s) => [s.label, s.color, s.dash]), !!onRange, height])
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looks stands for all that a plot is made of, and its data come by setData
   useEffect(() => {
     const into = at.current!
     const font = `12px ${token.fontFamily}`
@@ -110,6 +111,7 @@ export default function Plot({ kind, times, step, series, format, onRange, heigh
     }
   }, [looks, token])
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: data is made of times and series
   useEffect(() => plot.current?.setData(now.current.data), [times, series])
 
   return <div ref={at} style={{ height, overflow: 'hidden', cursor: onRange ? 'crosshair' : undefined }} onMouseLeave={() => onHover(null)} />

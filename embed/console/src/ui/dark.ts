@@ -15,7 +15,7 @@ export function mode(): Mode {
 
 export function setMode(to: Mode): void {
   localStorage.setItem(key, to)
-  listeners.forEach((told) => told())
+  for (const told of listeners) told()
 }
 
 function isDark(): boolean {

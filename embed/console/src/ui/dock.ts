@@ -7,7 +7,7 @@ const listeners = new Set<() => void>()
 
 export function dock(what: ReactNode): void {
   docked = what
-  listeners.forEach((told) => told())
+  for (const told of listeners) told()
 }
 
 function subscribe(told: () => void): () => void {

@@ -20,12 +20,12 @@ export function onReturn(told: () => void): () => void {
 function moved() {
   const before = Date.now() - last < patience
   last = Date.now()
-  if (!before) waiting.forEach((told) => told())
+  if (!before) for (const told of waiting) told()
 }
 
 for (const kind of ['pointermove', 'pointerdown', 'keydown', 'wheel', 'touchstart']) addEventListener(kind, moved, { capture: true, passive: true })
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState !== 'visible') return
   moved()
-  waiting.forEach((told) => told())
+  for (const told of waiting) told()
 })

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { Failure, get, type Query } from '../api/request'
 import { onReturn, present } from './presence'
+import { useLatest } from './useLatest'
 
 // useLive is what an address of the interface answers, asked again every so many
 // seconds while somebody is there to see it. Query is made anew each time, and key is what
@@ -9,10 +10,10 @@ import { onReturn, present } from './presence'
 export function useLive<T>(path: string, seconds: number, query: () => Query = () => ({}), key = '') {
   const [data, setData] = useState<T>()
   const [failure, setFailure] = useState<Failure>()
-  const make = useRef(query)
-  make.current = query
+  const make = useLatest(query)
   const look = useRef<() => Promise<void>>(async () => {})
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: key is what the query depends on
   useEffect(() => {
     if (!path) return
     const control = new AbortController()

@@ -32,9 +32,11 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
   const always = JSON.stringify({ ...(size !== 10 && { pageSize: String(size) }), ...fixed })
 
   // set changes parts of the address. All but a change of the page lead to the first one.
+  // biome-ignore lint/nursery/useReactCompiler: parts is made anew for each drawing, and its set is not
   const set = useCallback((values: Parameters<typeof parts.set>[0]) => parts.set({ page: undefined, ...values }), [parts.set])
 
   const question = useCallback(
+    // biome-ignore lint/nursery/useReactCompiler: set is the same at all times
     async (signal: AbortSignal) => {
       const query: Record<string, string | string[]> = { ...(JSON.parse(always) as Record<string, string>) }
       const sent = new URLSearchParams(search)

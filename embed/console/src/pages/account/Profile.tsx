@@ -31,9 +31,11 @@ export function Profile() {
 
   // A new picture changes the record and none of these fields, so what was typed
   // stays; somebody else's change of the fields is left for the server to find.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when the record changes, and not when the form does
   useEffect(() => {
     if (form.isFieldsTouched() && JSON.stringify(valuesOf(user)) !== JSON.stringify(valuesOf(loaded))) return
     if (!form.isFieldsTouched()) form.setFieldsValue(valuesOf(user))
+    // biome-ignore lint/nursery/useReactCompiler: the form, which is no state of React, decides
     setLoaded(user)
   }, [user])
 

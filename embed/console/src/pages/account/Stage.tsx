@@ -2,6 +2,7 @@ import { theme } from 'antd'
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef } from 'react'
 import { t } from '../../i18n'
 import { draw, type Part } from './crop-part'
+import { useLatest } from '../../ui/useLatest'
 
 type Props = {
   image: ImageBitmap
@@ -25,8 +26,7 @@ export function Stage({ image, part, onMove, onZoom }: Props) {
   useEffect(() => draw(canvas.current!, image, part), [image, part])
 
   // React listens to the wheel passively, and could not keep the page from moving.
-  const zoom = useRef(onZoom)
-  zoom.current = onZoom
+  const zoom = useLatest(onZoom)
   useEffect(() => {
     const at = canvas.current!
     const turned = (e: WheelEvent) => {

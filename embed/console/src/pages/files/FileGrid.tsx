@@ -1,6 +1,6 @@
 import { GlobalOutlined } from '@ant-design/icons'
 import { Checkbox } from 'antd'
-import { memo, type MouseEvent, type RefObject, useRef } from 'react'
+import { memo, type MouseEvent, type RefObject } from 'react'
 import type { File } from '../../api/types'
 import { t } from '../../i18n'
 import { bytes } from '../../ui/format'
@@ -8,6 +8,7 @@ import { FileMenu } from './FileMenu'
 import { Thumb } from './Thumb'
 import type { Actions } from './useActions'
 import type { useChosen } from './useChosen'
+import { useLatest } from '../../ui/useLatest'
 
 type Props = {
   files: readonly File[]
@@ -20,8 +21,7 @@ type Props = {
 // FileGrid shows files by their pictures. With Ctrl or Shift a click chooses a file
 // instead of opening it.
 export function FileGrid(props: Props) {
-  const now = useRef(props)
-  now.current = props
+  const now = useLatest(props)
   const { files, chosen, selectable } = props
   return (
     <ul className={chosen.rows.length ? 'file-grid choosing' : 'file-grid'} aria-label={t('menu.file.list')}>

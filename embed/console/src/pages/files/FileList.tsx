@@ -23,6 +23,7 @@ import { useActions } from './useActions'
 import { useChosen } from './useChosen'
 import { useGroups } from './useGroups'
 import './files.css'
+import { useLatest } from '../../ui/useLatest'
 
 const viewKey = 'reeve.files.view'
 const kinds = ['image', 'audio', 'video', 'document', 'archive', 'other']
@@ -229,8 +230,7 @@ function AfterUploads({ reload }: { reload: () => Promise<unknown> }) {
   const seen = useRef(stored)
   const fresh = useRef(false)
   const wait = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const latest = useRef(reload)
-  latest.current = reload
+  const latest = useLatest(reload)
   useEffect(() => {
     if (stored > seen.current) fresh.current = true // less when the list of uploads was cleared
     seen.current = stored

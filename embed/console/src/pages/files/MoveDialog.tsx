@@ -10,6 +10,8 @@ type Props = { files: File[]; groups: Groups; move: (files: File[], group: numbe
 export function MoveDialog({ files, groups, move, onClose }: Props) {
   const [group, setGroup] = useState<number>()
   const [busy, setBusy] = useState(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other files, another choice
+  // biome-ignore lint/nursery/useReactCompiler: other files, another choice
   useEffect(() => setGroup(undefined), [files])
 
   async function submit() {

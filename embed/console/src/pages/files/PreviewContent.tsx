@@ -131,6 +131,7 @@ function Player({ file, shape }: { file: File; shape: 'audio' | 'video' }) {
   const [problem, setProblem] = useState<'unplayable' | 'unreachable'>()
   const stopped = useRef({ at: 0, playing: false })
   const begin = useCallback(() => {
+    // biome-ignore lint/nursery/useReactCompiler: the state is set when a player begins to load
     setProblem(undefined)
     linkTo(file).then(setSrc, () => setProblem('unreachable'))
   }, [file])

@@ -15,6 +15,7 @@ export function SignedLink({ file }: { file: File }) {
 
   useEffect(() => {
     if (!link) return
+    // biome-ignore lint/nursery/useReactCompiler: a new link is valid until its timer ends
     setDead(false)
     const wait = setTimeout(() => setDead(true), Math.max(0, Date.parse(link.expires_at) - Date.now()))
     return () => clearTimeout(wait)

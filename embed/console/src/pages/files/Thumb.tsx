@@ -41,6 +41,7 @@ function Picture({ file, size }: { file: File; size: string }) {
 function useLoaded(file: File, size: string, failed: () => void) {
   const [src, setSrc] = useState('')
   const ref = useRef<HTMLSpanElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the picture of a file never changes: the caller keys by it
   useEffect(() => {
     if (file.public || !ref.current) return
     const gone = new AbortController()

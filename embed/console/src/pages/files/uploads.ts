@@ -43,7 +43,7 @@ function tell(): void {
   clearTimeout(telling)
   telling = undefined
   known = uploads
-  listeners.forEach((listener) => listener())
+  for (const told of listeners) told()
 }
 
 function set(next: Upload[]): void {

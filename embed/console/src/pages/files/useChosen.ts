@@ -8,6 +8,7 @@ export function useChosen<T extends { id: number }>(rows: readonly T[]) {
 
   useEffect(() => {
     const there = new Set(rows.map((row) => row.id))
+    // biome-ignore lint/nursery/useReactCompiler: rows that are gone leave the choice, and most often none are
     setIds((before) => ([...before].every((id) => there.has(id)) ? before : new Set([...before].filter((id) => there.has(id)))))
   }, [rows])
 
@@ -18,7 +19,7 @@ export function useChosen<T extends { id: number }>(rows: readonly T[]) {
     const next = new Set(ids)
     const on = !ids.has(id)
     const [from, to] = [rows.findIndex((row) => row.id === anchor), rows.findIndex((row) => row.id === id)]
-    if (range && from >= 0) rows.slice(Math.min(from, to), Math.max(from, to) + 1).forEach((row) => next.add(row.id))
+    if (range && from >= 0) for (const row of rows.slice(Math.min(from, to), Math.max(from, to) + 1)) next.add(row.id)
     else if (on) next.add(id)
     else next.delete(id)
     setIds(next)

@@ -18,6 +18,7 @@ export function Request() {
   const [failure, setFailure] = useState<Failure>()
   useEffect(() => {
     const control = new AbortController()
+    // biome-ignore lint/nursery/useReactCompiler: another request, another answer
     setStory(undefined)
     setFailure(undefined)
     get<RequestStory>(`/system/monitor/request/${encodeURIComponent(id)}`, {}, { signal: control.signal, quiet: true }).then(setStory, (cause) => {

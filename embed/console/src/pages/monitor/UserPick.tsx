@@ -52,7 +52,7 @@ export function UserPick({ value, onChange, app = false, id, width = 200 }: Prop
       (user) => setOptions((old) => [...old, named(realm!, user)]),
       () => {},
     )
-  }, [missing, value])
+  }, [missing, value, opened, admins, apps])
 
   if (!admins && !apps) {
     return (

@@ -4,6 +4,7 @@ import { present } from '../../ui/presence'
 import { useParts } from '../../ui/useParts'
 import { asked, type Events, type Kind } from './kinds'
 import { spanOf, within } from './span'
+import { useLatest } from '../../ui/useLatest'
 
 // A list of events is read from the newest on: more of it is asked for below, and
 // what is new comes in above. It has no pages, whose content would change with every
@@ -51,7 +52,11 @@ function onTop<T extends { id: number; recorded_at: string }>(now: Found<T>, ans
 
 // newest is the time from which more has to be asked for: events that were stored one
 // after the other need not have begun so.
-const newest = (rows: { recorded_at: string }[]) => rows.reduce((at, row) => (row.recorded_at > at ? row.recorded_at : at), '')
+const newest = (rows: { recorded_at: string }[]) =>
+  rows
+    .map((row) => row.recorded_at)
+    .sort()
+    .at(-1) ?? ''
 
 export function useEvents<K extends Kind>(kind: K) {
   type Row = Events[K]
@@ -63,8 +68,7 @@ export function useEvents<K extends Kind>(kind: K) {
   const span = spanOf(params)
   const conditions = JSON.stringify(Object.fromEntries(asked(kind).map((name) => [name, params.get(name)])))
   const live = params.get('live') === '1' && span.to === undefined
-  const latest = useRef(found)
-  latest.current = found
+  const latest = useLatest(found)
 
   const ask = useCallback(
     (more: Query, signal: AbortSignal, quiet = false) =>
@@ -88,10 +92,12 @@ export function useEvents<K extends Kind>(kind: K) {
     }
   }, [])
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: span.key stands for from and to, which are made anew for each drawing
   const reload = useCallback(
     () =>
       begin(async (signal) => {
         const to = span.to === undefined ? undefined : new Date(span.to).toISOString()
+        // biome-ignore lint/nursery/useReactCompiler: span.key stands for from and to, which are made anew for each drawing
         const answer = await ask(within(span.from(), to), signal)
         setFound({ ...nothing, rows: answer.data, to, total: answer.total, until: answer.scanned_until })
       }),
@@ -99,6 +105,7 @@ export function useEvents<K extends Kind>(kind: K) {
   )
 
   useEffect(() => {
+    // biome-ignore lint/nursery/useReactCompiler: a question that has begun is shown at once
     void reload()
     return () => asking.current?.abort()
   }, [reload])
@@ -118,6 +125,7 @@ export function useEvents<K extends Kind>(kind: K) {
       }
     })
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: span.key stands for from, which is made anew for each drawing
   useEffect(() => {
     if (!live) return
     const control = new AbortController()

@@ -14,16 +14,18 @@ import { Question } from './Explain'
 export function Access({ user }: { user: User }) {
   const held = useGet<Effective>('/admin/permission/effective', { user_id: user.id }).data
   const tree = useGet<PermissionTree>('/admin/rule').data?.data
+  const heldKeys = held?.keys
   const checked = useMemo(() => {
-    const keys = new Set(held?.keys)
+    const keys = new Set(heldKeys)
     const ids = new Set<number>()
     const look = (node: PermissionNode) => {
       if (keys.has(node.key)) ids.add(node.id)
+      // biome-ignore lint/nursery/useReactCompiler: the compiler does not follow a function that calls itself
       childrenOf(node).forEach(look)
     }
     tree?.forEach(look)
     return ids
-  }, [held, tree])
+  }, [heldKeys, tree])
   return (
     <Flex vertical gap={16}>
       <Card size="small" title={t('role.scope')} loading={!held}>

@@ -1,5 +1,5 @@
 import { Alert, Form, Modal, Select, TreeSelect } from 'antd'
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { Failure, put, type Query } from '../../api/request'
 import type { DeptNode, Role, User, UsersChanged } from '../../api/types'
 import { t } from '../../i18n'
@@ -31,16 +31,18 @@ export function BatchDialog({ open, what, on, query, depts, roles, apply, onClos
 
   useEffect(() => {
     if (!open) return
+    // biome-ignore lint/nursery/useReactCompiler: the dialog opens empty
     setDept(undefined)
     setGiven(undefined)
   }, [open])
 
-  const failed = (cause: unknown) => {
+  const failed = useCallback((cause: unknown) => {
     if (!(cause instanceof Failure)) throw cause
     setProblem(Object.values(cause.errors)[0] ?? words(cause))
-  }
+  }, [])
 
   useEffect(() => {
+    // biome-ignore lint/nursery/useReactCompiler: another question, another answer
     setFound(undefined)
     setProblem('')
     if (!open || sent === undefined) return
@@ -56,7 +58,7 @@ export function BatchDialog({ open, what, on, query, depts, roles, apply, onClos
       },
     )
     return () => question.abort()
-  }, [open, sent, selected])
+  }, [open, sent, selected, failed])
 
   async function submit() {
     setBusy(true)

@@ -1,6 +1,6 @@
 import { DownloadOutlined, InboxOutlined } from '@ant-design/icons'
 import { Alert, Button, Drawer, Flex, Form, Select, Spin, Table, Typography, Upload } from 'antd'
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { Failure, request, save } from '../../api/request'
 import type { Import as Answer } from '../../api/types'
 import { type Key, t } from '../../i18n'
@@ -28,17 +28,17 @@ export function Import({ open, onClose, onDone }: Props) {
   const [charset, setCharset] = useState<Charset>('')
   const { done } = useAct()
   const md = useWider('md')
-  useEffect(() => {
-    if (!open) return
-    begin(undefined)
-    setCharset('')
-  }, [open])
-
-  function begin(next?: File) {
+  const begin = useCallback((next?: File) => {
     setFile(next)
     setAnswer(undefined)
     setProblem('')
-  }
+  }, [])
+  useEffect(() => {
+    if (!open) return
+    // biome-ignore lint/nursery/useReactCompiler: the dialog opens empty
+    begin(undefined)
+    setCharset('')
+  }, [open, begin])
 
   async function ask(of: File, dryRun: boolean, as = charset) {
     setBusy(true)

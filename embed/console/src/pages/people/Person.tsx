@@ -1,6 +1,6 @@
 import { ArrowLeftOutlined } from '@ant-design/icons'
 import { Button, Card, Descriptions, Empty, Flex, Skeleton, Tabs, Tag, Typography } from 'antd'
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useEffectEvent, useState } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { Failure, get } from '../../api/request'
 import type { DeptTree, Role, User, UserPage } from '../../api/types'
@@ -52,8 +52,9 @@ export function Person() {
   const { reload } = useAsk(question)
   const there = user && (name ? user.username.toLowerCase() === name.toLowerCase() : String(user.id) === who) ? user : undefined
 
+  const toNumber = useEffectEvent((id: number) => navigate(`/admin/list/${id}`, { replace: true, state }))
   useEffect(() => {
-    if (name && there) void navigate(`/admin/list/${there.id}`, { replace: true, state })
+    if (name && there) void toNumber(there.id)
   }, [name, there])
 
   if (failure)

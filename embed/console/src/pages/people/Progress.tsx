@@ -1,5 +1,5 @@
 import { Button, Modal, Progress as Bar, Typography } from 'antd'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { Failure } from '../../api/request'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
@@ -27,6 +27,13 @@ export function Progress<T extends Person>({ open, job, onClose, onDone }: Props
   const { done } = useAct()
   const over = count === job.on.length
 
+  const end = useEffectEvent(async (job: Job<T>, well: () => boolean) => {
+    await onDone()
+    if (!well()) return
+    onClose()
+    done(job.done, job.undo && (async () => job.undo?.()))
+  })
+
   useEffect(() => {
     stopped.current = false
     setCount(0)
@@ -47,10 +54,7 @@ export function Progress<T extends Person>({ open, job, onClose, onDone }: Props
         setCount((n) => n + 1)
       }
       clearTimeout(wait)
-      await onDone()
-      if (wrong > 0 || stopped.current) return
-      onClose()
-      done(job.done, job.undo && (async () => job.undo?.()))
+      await end(job, () => wrong === 0 && !stopped.current)
     }
     void run()
     return () => {

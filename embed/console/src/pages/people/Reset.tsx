@@ -27,6 +27,7 @@ export function Reset({ open, user, realm, onClose, onMade, onDone }: Props) {
   useEffect(() => {
     if (!open) return
     form.resetFields()
+    // biome-ignore lint/nursery/useReactCompiler: the dialog opens empty
     setProblem('')
   }, [open, form])
 

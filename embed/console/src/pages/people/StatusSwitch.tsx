@@ -18,6 +18,7 @@ export function StatusSwitch({ user, path, may, own = false, reload }: Props) {
   const { done } = useAct()
   const [on, setOn] = useState(user.status === 1)
   const [busy, setBusy] = useState(false)
+  // biome-ignore lint/nursery/useReactCompiler: the record as it was loaded again is right
   useEffect(() => setOn(user.status === 1), [user])
   if (!may) return on ? <Tag color="success">{t('enabled')}</Tag> : <Tag>{t('disabled')}</Tag>
 

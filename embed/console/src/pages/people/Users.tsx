@@ -1,6 +1,6 @@
 import { MoreOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button, Dropdown, Flex } from 'antd'
-import { lazy, type MouseEvent, Suspense, useEffect, useRef } from 'react'
+import { lazy, type MouseEvent, Suspense, useEffect, useEffectEvent, useRef } from 'react'
 import { useLocation, useNavigate, useParams } from 'react-router'
 import { download, save } from '../../api/request'
 import type { DeptTree, Role, User } from '../../api/types'
@@ -49,14 +49,17 @@ function UserList() {
   const menu = useRef<HTMLButtonElement>(null) // has the focus back when what it opened is closed
 
   const asked = list.params.has('new') && may('admin.list.create') // from elsewhere, for the form of a new user
-  useEffect(() => {
-    if (!asked) return
+  const create = useEffectEvent(() => {
     form.show({})
     list.set({ new: undefined })
+  })
+  useEffect(() => {
+    if (asked) create()
   }, [asked])
 
   const own = info.info.id
   const dept = list.params.get('dept_id') ?? undefined
+  // biome-ignore lint/nursery/useReactCompiler: it is read when the menu is used
   const whole = [
     may('admin.list.import') && {
       key: 'import',

@@ -1,13 +1,16 @@
 import { AutoComplete, Form, type FormInstance, Input, Switch } from 'antd'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { get, post, put } from '../../api/request'
 import type { Dept, DeptNode, User, UserPage } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
+import { useKept } from '../../ui/useKept'
 import { lastSort, ParentSelect } from './ParentSelect'
 import type { Edits } from './useEdits'
+
+const nameOf = (node: DeptNode) => node.name
 
 type Values = Pick<Dept, 'parent_id' | 'name' | 'leader' | 'phone' | 'email'> & { status: boolean }
 
@@ -22,9 +25,7 @@ type Props = {
 // DeptDrawer makes a department, or changes one.
 export function DeptDrawer({ edits, tree, onClose, again, saved }: Props) {
   const { done } = useAct()
-  const last = useRef(edits) // also while it closes
-  if (edits) last.current = edits
-  const { node, parent } = last.current ?? {}
+  const { node, parent } = useKept(edits) ?? {}
 
   async function save(values: Values) {
     const record = node
@@ -48,7 +49,7 @@ export function DeptDrawer({ edits, tree, onClose, again, saved }: Props) {
           <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
             <Input maxLength={64} />
           </Form.Item>
-          <ParentSelect tree={tree} self={node?.id} name={(n) => n.name} />
+          <ParentSelect tree={tree} self={node?.id} name={nameOf} />
           <Leader form={form} />
           <Form.Item name="phone" label={t('dept.phone')}>
             <Input maxLength={32} type="tel" />
@@ -76,6 +77,7 @@ function Leader({ form }: { form: FormInstance<Values> }) {
   const [found, setFound] = useState<User[]>([])
   useEffect(() => {
     if (!able || !search.trim()) {
+      // biome-ignore lint/nursery/useReactCompiler: without a search there is nothing to ask for
       setFound([])
       return
     }

@@ -1,14 +1,17 @@
 import { Flex, Form, Input, Radio, Select, Switch } from 'antd'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { post, put } from '../../api/request'
 import type { Permission, PermissionNode } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { Icon, icons } from '../../ui/icons'
 import { useAct } from '../../ui/useAct'
+import { useKept } from '../../ui/useKept'
 import { lastSort, ParentSelect } from './ParentSelect'
 import type { Edits } from './useEdits'
 import { permissionName } from './words'
+
+const isPage = (node: PermissionNode) => node.type !== action
 
 type Values = Pick<Permission, 'type' | 'parent_id' | 'name' | 'key' | 'path' | 'icon' | 'local'> & { show: boolean; status: boolean }
 
@@ -25,9 +28,7 @@ const [menu, page, action] = [0, 1, 2] as const
 // PermissionDrawer makes a permission, or changes one.
 export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) {
   const { done } = useAct()
-  const last = useRef(edits) // also while it closes
-  if (edits) last.current = edits
-  const { node, parent } = last.current ?? {}
+  const { node, parent } = useKept(edits) ?? {}
   const first = node?.type ?? (parent?.type === page ? action : page)
   const [type, setType] = useState<Permission['type']>(first)
   const [opened, setOpened] = useState(edits)
@@ -63,7 +64,7 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
       <Form.Item name="type" required label={t('rule.type')} extra={t(`rule.type.help.${type}` as Key)}>
         <Radio.Group optionType="button" options={[menu, page, action].map((value) => ({ value, label: t(`rule.type.${value}` as Key) }))} />
       </Form.Item>
-      <ParentSelect tree={tree} self={node?.id} name={permissionName} holds={(n) => n.type !== action} />
+      <ParentSelect tree={tree} self={node?.id} name={permissionName} holds={isPage} />
       <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
         <Input maxLength={64} />
       </Form.Item>

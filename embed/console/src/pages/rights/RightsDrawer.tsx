@@ -1,6 +1,6 @@
 import { EyeInvisibleOutlined } from '@ant-design/icons'
 import { Alert, Button, Drawer, Empty, Flex, Skeleton, Tabs, Tag, Tooltip, Typography } from 'antd'
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Failure, put } from '../../api/request'
 import type { DeptTree, PermissionNode, PermissionTree, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -43,7 +43,7 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<Failure>()
   const places = useMemo(() => placesOf(tree?.data ?? []), [tree])
-  useEffect(() => setDraft((old) => old ?? (role && draftOf(role))), [role, draft])
+  if (role && !draft) setDraft(draftOf(role))
 
   const changes = role && draft && changesOf(role, draft)
   const fixed = !role || id === ownerRole || (ceiling !== undefined && beyond(role, ceiling))
@@ -57,9 +57,14 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
   async function write(from: Role, to: Draft, wrote: (role: Role) => void) {
     const { details: other, rules } = changesOf(from, to)
     let now = from
-    if (other) wrote((now = await put<Role>(`/admin/role/${id}`, { ...details(to), updated_at: now.updated_at }, { quiet: true })))
-    if (rules.given.length + rules.taken.length)
-      wrote((now = await put<Role>(`/admin/role/${id}/rule`, { rule_ids: [...to.rules], updated_at: now.updated_at }, { quiet: true })))
+    if (other) {
+      now = await put<Role>(`/admin/role/${id}`, { ...details(to), updated_at: now.updated_at }, { quiet: true })
+      wrote(now)
+    }
+    if (rules.given.length + rules.taken.length) {
+      now = await put<Role>(`/admin/role/${id}/rule`, { rule_ids: [...to.rules], updated_at: now.updated_at }, { quiet: true })
+      wrote(now)
+    }
     return now
   }
 

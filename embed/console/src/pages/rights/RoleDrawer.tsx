@@ -1,6 +1,5 @@
 import { Alert, Form, Input, InputNumber, Switch } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
-import { useRef } from 'react'
 import { get, post, put } from '../../api/request'
 import type { DeptNode, DeptTree, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -8,6 +7,7 @@ import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { CheckTree } from '../../ui/tree/CheckTree'
 import { useAct } from '../../ui/useAct'
+import { useKept } from '../../ui/useKept'
 import { useGet } from '../../ui/useGet'
 import { ScopeChoice } from './ScopeChoice'
 import type { Ceiling } from './useCeiling'
@@ -27,9 +27,7 @@ type Props = {
 // holders would see nothing but themselves.
 export function RoleDrawer({ edits, ceiling, onClose, again, saved }: Props) {
   const { done } = useAct()
-  const last = useRef(edits) // also while it closes
-  if (edits) last.current = edits
-  const role = last.current?.role
+  const role = useKept(edits)?.role
 
   async function save(values: Values) {
     const record = role

@@ -2,7 +2,7 @@ import { Flex, Menu, Select, theme } from 'antd'
 import { useNavigate } from 'react-router'
 import { given, t } from '../../i18n'
 import { useWider } from '../../ui/useWider'
-import { type Drafts } from './drafts'
+import type { Drafts } from './drafts'
 import { type Group, pathOf } from './useSettings'
 
 type Props = { groups: Group[]; here: Group | undefined; drafts: Drafts; search: string }

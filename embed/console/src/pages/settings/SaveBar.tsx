@@ -7,15 +7,16 @@ type Props = { changes: number; groups: number; wrong: number; busy: boolean; on
 // SaveBar stays in sight as long as something is not saved.
 export function SaveBar({ changes, groups, wrong, busy, onSave, onDiscard, onWrong }: Props) {
   const { token } = theme.useToken()
+  const shown = changes > 0
   useEffect(() => {
-    if (changes === 0) return
+    if (!shown) return
     const root = document.documentElement.style
     root.scrollPadding = '64px 0 120px' // so that a field that is gone to is under neither the head nor the bar
     return () => {
       root.scrollPadding = ''
     }
-  }, [changes === 0])
-  if (changes === 0) return null
+  }, [shown])
+  if (!shown) return null
   return (
     <Flex
       gap={8}

@@ -3,7 +3,7 @@ import { Alert, Button, Empty, Flex, Spin } from 'antd'
 import { useEffect, useMemo, useRef } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { post } from '../../api/request'
-import { type Access } from '../../api/types'
+import type { Access } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { given, t } from '../../i18n'
 import { Bar } from '../../ui/Bar'
@@ -18,6 +18,7 @@ import { Section } from './Section'
 import { useDefine } from './useDefine'
 import { useSave } from './useSave'
 import { type Group, pathOf, useSettings } from './useSettings'
+import { useLatest } from '../../ui/useLatest'
 
 const defining: Access[] = [
   'system.setting.create',
@@ -165,8 +166,7 @@ function focusOn(id: number | undefined): boolean {
 }
 
 function useSaveKey(save: () => void): void {
-  const latest = useRef(save)
-  latest.current = save
+  const latest = useLatest(save)
   useEffect(() => {
     const pressed = (e: KeyboardEvent) => {
       if (e.key.toLowerCase() !== 's' || !(e.ctrlKey || e.metaKey) || e.altKey || e.shiftKey) return

@@ -31,7 +31,7 @@ function change(edit: (next: Map<number, Draft>) => void): void {
   drafts = next
   if (drafts.size) window.addEventListener('beforeunload', warn)
   else window.removeEventListener('beforeunload', warn)
-  listeners.forEach((told) => told())
+  for (const told of listeners) told()
 }
 
 // write notes what a setting is to become; undefined, or what it is already, is no draft.

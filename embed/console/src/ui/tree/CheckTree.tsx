@@ -37,6 +37,7 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
     const look = (node: T): { n: number; of: number } => {
       const part = { n: 0, of: 0 }
       for (const child of childrenOf(node)) {
+        // biome-ignore lint/nursery/useReactCompiler: the compiler does not follow a function that calls itself
         const { n, of } = look(child)
         part.n += n + (checked.has(child.id) ? 1 : 0)
         part.of += of + 1
@@ -48,9 +49,11 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
     return found
   }, [tree, checked])
   const partly = (node: T) => !checked.has(node.id) && (parts.get(node.id)?.n ?? 0) > 0
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what may be checked does not change while the tree is shown
   const able = useMemo(() => {
     const ids = new Set<number>()
     const look = (node: T) => {
+      // biome-ignore lint/nursery/useReactCompiler: what may be checked does not change while the tree is shown
       if (free(node)) ids.add(node.id)
       childrenOf(node).forEach(look)
     }

@@ -1,6 +1,6 @@
 import { ColumnHeightOutlined, HolderOutlined, MoreOutlined, PlusOutlined, VerticalAlignMiddleOutlined } from '@ant-design/icons'
 import { Button, Dropdown, Empty, Flex, type MenuProps, Skeleton, Typography } from 'antd'
-import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useEffectEvent, useId, useMemo, useRef, useState } from 'react'
 import { t } from '../../i18n'
 import { Bar } from '../Bar'
 import { useParts } from '../useParts'
@@ -55,13 +55,17 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
   const canMove = movable && !search
 
   const { reveal } = props
-  useEffect(() => {
-    if (reveal === undefined || !places.has(reveal)) return
+  const revealed = reveal !== undefined && places.has(reveal) ? reveal : undefined
+  const openTo = useEffectEvent((id: number) => {
     const above: number[] = []
-    for (let node = places.get(reveal)!.parent; node; node = places.get(node.id)!.parent) above.push(node.id)
+    for (let node = places.get(id)?.parent; node; node = places.get(node.id)?.parent) above.push(node.id)
     setOpen((old) => new Set([...(old ?? open), ...above]))
-    setActive(reveal)
-  }, [reveal, places.has(reveal ?? 0)])
+    setActive(id)
+  })
+  useEffect(() => {
+    // biome-ignore lint/nursery/useReactCompiler: what is to be seen opens once it is there
+    if (revealed !== undefined) openTo(revealed)
+  }, [revealed])
 
   // Who stood on a row that is gone stands on the one that took its place.
   const stood = useRef(0)

@@ -1,5 +1,5 @@
 import { App } from 'antd'
-import { useRef } from 'react'
+import { useInsertionEffect, useRef } from 'react'
 import { Failure, put } from '../../api/request'
 import { t } from '../../i18n'
 import { useAct } from '../useAct'
@@ -24,7 +24,9 @@ const together = 8_000 // milliseconds in which the moves of one node are undone
 // after the other. When one fails the rest is left, and the tree loaded again.
 export function useMoves<T extends Record>({ path, tree, set, reload, name, then }: Options<T>) {
   const now = useRef(tree) // ahead of what is drawn, for moves that follow quickly
-  now.current = tree
+  useInsertionEffect(() => {
+    now.current = tree
+  })
   const queue = useRef(Promise.resolve())
   const failed = useRef(0)
   const series = useRef<{ id: number; at: number; before: Map<number, Write> }>(undefined)
