@@ -60,4 +60,27 @@ out += `\n/** The permissions that operations ask for. */\nexport type Access =\
   .sort()
   .map((key) => `  | '${key}'`)
   .join('\n')}\n`
+
+// pathOf is a path with its parameters, as the type of a template.
+function pathOf(path, operation) {
+  const names = (operation.parameters ?? []).filter((one) => one.in === 'path')
+  if (!names.length) return `'${path}'`
+  const text = path.replace(/\{(\w+)\}/g, (_, name) => `\${${names.find((one) => one.name === name)?.schema.type === 'integer' ? 'number' : 'string'}}`)
+  return `[path: \`${text}\`]`
+}
+
+// operationOf is the body and the answer of an operation, without the envelope.
+function operationOf(operation) {
+  const success = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))?.[1]
+  const answer = success?.content?.['application/json']?.schema?.properties?.data
+  const body = operation.requestBody?.content?.['application/json']?.schema
+  return `{ body: ${body ? type(body) : 'undefined'}; answer: ${type(answer)} }`
+}
+
+out += '\n/** The operations, by method and path. */\nexport type Api = {\n'
+for (const method of ['get', 'post', 'put', 'delete']) {
+  const operations = Object.entries(document.paths).filter(([, methods]) => methods[method])
+  out += `  ${method.toUpperCase()}: {\n${operations.map(([path, methods]) => `    ${pathOf(path, methods[method])}: ${operationOf(methods[method])}\n`).join('')}  }\n`
+}
+out += '}\n'
 writeFileSync(new URL('../src/api/types.ts', import.meta.url), out)

@@ -28,11 +28,11 @@ const folded = 'reeve.folded'
 export function Layout({ children }: { children: ReactNode }) {
   const [info, setInfo] = useState<Info>()
   const [home, setHome] = useState<Home>()
-  const reload = useCallback(async () => setInfo((await early()?.catch(() => undefined)) ?? (await get<Info>('/admin/info'))), [])
+  const reload = useCallback(async () => setInfo((await early()?.catch(() => undefined)) ?? (await get('/admin/info'))), [])
   const begin = useCallback(() => {
     // biome-ignore lint/nursery/useReactCompiler: the state is set once the server has answered
     reload().catch(() => {}) // it is shown, and the page stays empty
-    get<Home>('/api/home', {}, { quiet: true }).then(setHome, () => {}) // the name of the place is not worth an error
+    get('/api/home', {}, { quiet: true }).then(setHome, () => {}) // the name of the place is not worth an error
   }, [reload])
   useEffect(begin, [begin])
   useBack(begin)

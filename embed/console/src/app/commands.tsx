@@ -1,7 +1,8 @@
 import { BulbOutlined, LogoutOutlined, PlusOutlined, QuestionCircleOutlined, SettingOutlined, TranslationOutlined, UserOutlined } from '@ant-design/icons'
 import { type ReactNode, useEffect, useState } from 'react'
 import { type NavigateFunction, useNavigate } from 'react-router'
-import { get } from '../api/request'
+import type { Listing } from '../api/paths'
+import { request } from '../api/request'
 import type { SettingPage, UserPage } from '../api/types'
 import { given, language, setLanguage, t } from '../i18n'
 import { mode, type Mode, setMode } from '../ui/dark'
@@ -93,8 +94,8 @@ export function useFound(typed: string): { found: Command[]; asking: boolean } {
   useEffect(() => {
     if (!question || !(users || settings)) return
     const asked = new AbortController()
-    const ask = async <T,>(may: boolean, path: string): Promise<T[]> =>
-      may ? (await get<{ data: T[] }>(path, { keywordSearch: question, pageSize: few }, { quiet: true, signal: asked.signal })).data : []
+    const ask = async <T,>(may: boolean, path: Listing<T>): Promise<T[]> =>
+      may ? (await request<{ data: T[] }>('GET', path, { query: { keywordSearch: question, pageSize: few }, quiet: true, signal: asked.signal })).data : []
     const wait = setTimeout(() => {
       void Promise.allSettled([ask<UserPage['data'][number]>(users, '/admin/list'), ask<SettingPage['data'][number]>(settings, '/system/setting')]).then(
         ([people, values]) => {

@@ -1,7 +1,7 @@
 import { type ComponentProps, type FormEvent, useEffect, useId, useState } from 'react'
 import { Failure, get, post, put } from '../api/request'
 import { back, begin, end, token } from '../api/session'
-import type { Home, Login } from '../api/types'
+import type { Home } from '../api/types'
 import { language, maybe, setLanguage, t } from '../i18n'
 import { Mark } from '../ui/Mark'
 import './sign-in.css'
@@ -12,7 +12,7 @@ export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
   const [home, setHome] = useState<Pick<Home, 'title' | 'logo' | 'first_sign_in'>>({ title: 'Reeve', logo: '' })
   const [old, setOld] = useState<string>() // the password that must be changed
   useEffect(() => {
-    get<Home>('/api/home', {}, { quiet: true }).then(
+    get('/api/home', {}, { quiet: true }).then(
       (answer) => {
         setHome(answer)
         document.title = answer.title
@@ -84,7 +84,7 @@ function Credentials({ mustChange, first }: { mustChange: (old: string) => void;
     setBusy(true)
     setProblem('')
     try {
-      const login = await post<Login>('/admin/login', { username, password }, { quiet: true })
+      const login = await post('/admin/login', { username, password }, { quiet: true })
       begin(login.token)
       if (login.must_change_password) mustChange(password)
       else location.replace(back())

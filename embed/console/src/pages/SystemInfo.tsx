@@ -22,8 +22,8 @@ const tight = { body: { padding: '4px 16px 12px' } }
 export function SystemInfo() {
   const { may } = useAccount()
   const { token } = theme.useToken()
-  const { data: info } = useGet<Info>('/system/info')
-  const { data: health, reload } = useGet<SystemHealth>('/system/health')
+  const { data: info } = useGet('/system/info')
+  const { data: health, reload } = useGet('/system/health')
   useEffect(() => {
     const again = setInterval(() => {
       if (present()) void reload()

@@ -16,7 +16,7 @@ type Props = {
 export function Finder({ path, label, value, onChange }: Props) {
   const [typed, setTyped] = useState('')
   const [asked, setAsked] = useState<string>() // undefined until it is first opened
-  const { data, loading } = useGet<{ data: Found[] }>(asked === undefined ? '' : path, { keywordSearch: asked, pageSize: 20 })
+  const { data, loading } = useGet(asked === undefined ? '' : path, { keywordSearch: asked, pageSize: 20 })
   const [chosen, setChosen] = useState<Found>()
 
   useEffect(() => {
@@ -31,7 +31,7 @@ export function Finder({ path, label, value, onChange }: Props) {
     if (!value) return setChosen(undefined)
     if (chosen?.id === value) return
     const question = new AbortController()
-    get<Found>(`${path}/${value}`, {}, { quiet: true, signal: question.signal }).then(setChosen, () => {}) // the id stands there then
+    get(`${path}/${value}`, {}, { quiet: true, signal: question.signal }).then(setChosen, () => {}) // the id stands there then
     return () => question.abort()
   }, [path, value, chosen])
 

@@ -1,10 +1,11 @@
 import { useCallback, useState } from 'react'
 import { every } from '../api/every'
+import type { Listing } from '../api/paths'
 import { useAsk } from './useAsk'
 
 // useEvery is all records of a list of the interface, for pages that search and order
 // them without asking again. Nothing is asked while path is empty.
-export function useEvery<T>(path: string) {
+export function useEvery<T>(path: Listing<T> | '') {
   const [answer, setAnswer] = useState<{ path: string; rows: T[] }>()
   const question = useCallback(
     async (signal: AbortSignal) => {

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
+import type { Answer, Path } from '../api/paths'
 import { Failure, get, type Query } from '../api/request'
 import { onReturn, present } from './presence'
 import { useLatest } from './useLatest'
@@ -7,8 +8,8 @@ import { useLatest } from './useLatest'
 // seconds while somebody is there to see it. Query is made anew each time, and key is what
 // it depends on. Nothing is asked while path is empty. Failures are not announced,
 // since they would be again and again: what was there stays, and failure says why.
-export function useLive<T>(path: string, seconds: number, query: () => Query = () => ({}), key = '') {
-  const [data, setData] = useState<T>()
+export function useLive<P extends Path<'GET'> | ''>(path: P, seconds: number, query: () => Query = () => ({}), key = '') {
+  const [data, setData] = useState<Answer<'GET', Exclude<P, ''>>>()
   const [failure, setFailure] = useState<Failure>()
   const make = useLatest(query)
   const look = useRef<() => Promise<void>>(async () => {})
@@ -23,7 +24,7 @@ export function useLive<T>(path: string, seconds: number, query: () => Query = (
       clearTimeout(wait)
       last = Date.now()
       try {
-        const answer = await get<T>(path, make.current(), { signal: control.signal, quiet: true })
+        const answer = await get(path as Exclude<P, ''>, make.current(), { signal: control.signal, quiet: true })
         setData(answer)
         setFailure(undefined)
       } catch (cause) {

@@ -1,6 +1,7 @@
 import type { TablePaginationConfig, TableProps } from 'antd'
 import { useCallback, useState } from 'react'
-import { get } from '../api/request'
+import type { Listing } from '../api/paths'
+import { request } from '../api/request'
 import { t } from '../i18n'
 import { count } from './format'
 import { turns } from './turns'
@@ -22,7 +23,7 @@ type Options = {
   size?: number // of a page, while nothing else is chosen
 }
 
-export function useTable<T extends { id: number }>(path: string, fixed: Record<string, string> = {}, { own = [], size = 10 }: Options = {}) {
+export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Record<string, string> = {}, { own = [], size = 10 }: Options = {}) {
   const parts = useParts()
   const { params } = parts
   const [answer, setAnswer] = useState<Page<T>>()
@@ -41,7 +42,7 @@ export function useTable<T extends { id: number }>(path: string, fixed: Record<s
       const query: Record<string, string | string[]> = { ...(JSON.parse(always) as Record<string, string>) }
       const sent = new URLSearchParams(search)
       for (const name of sent.keys()) query[name] = name.endsWith('[]') ? sent.getAll(name) : (sent.get(name) ?? '')
-      const page = await get<Page<T>>(path, query, { signal })
+      const page = await request<Page<T>>('GET', path, { query, signal })
       const last = Math.ceil(page.total / page.pageSize)
       if (page.data.length === 0 && last > 0 && page.current > last)
         set({ page: String(last) }) // the last of a page was deleted

@@ -46,7 +46,7 @@ export function Profile() {
     setBusy(true)
     setProblem('')
     try {
-      const saved = await put<User>('/admin/info', { ...values, updated_at: loaded.updated_at }, { quiet: true })
+      const saved = await put('/admin/info', { ...values, updated_at: loaded.updated_at }, { quiet: true })
       setLoaded(saved)
       form.resetFields()
       form.setFieldsValue(valuesOf(saved))

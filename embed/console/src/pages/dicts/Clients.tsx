@@ -14,7 +14,7 @@ export function Clients({ dict, onClose }: { dict: Dict; onClose: () => void }) 
   const [open, setOpen] = useState(true)
   const [answer, setAnswer] = useState<OpenDict | null>()
   useEffect(() => {
-    get<Record<string, OpenDict>>('/admin/dict').then(
+    get('/admin/dict').then(
       (dicts) => setAnswer(dicts[dict.code] ?? null),
       () => {},
     ) // it is shown

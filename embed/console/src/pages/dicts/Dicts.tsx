@@ -63,7 +63,7 @@ export function Dicts() {
     await del(`/system/dict/${d.id}`)
     done(t('deleted', { name: d.code }), async () => {
       const { code, name, type, describe, status } = d
-      await saved(await post<Dict>('/system/dict', { code, name, type, describe, status }))
+      await saved(await post('/system/dict', { code, name, type, describe, status }))
     })
     void navigate(address())
     await reload()

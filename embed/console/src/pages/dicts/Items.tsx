@@ -112,7 +112,7 @@ function Listed({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems
   const page = Number(params.get('page')) || 1
   const find = useCallback((item: string) => set({ item, page: undefined }), [set])
   const rows = items.rows
-  const path = `/system/dict/${dict.id}/item`
+  const path = `/system/dict/${dict.id}/item` as const
   const change = may('system.dict.item.update')
 
   const found = useMemo(() => {

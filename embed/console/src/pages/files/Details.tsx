@@ -25,7 +25,7 @@ export function Details({ actions, groups, rows, preview, changed }: Props) {
   const navigate = useNavigate()
   const [params] = useSearchParams()
   const id = Number(useParams()['*'])
-  const { data, loading, reload } = useGet<File>(id > 0 ? `/file/list/${id}` : '')
+  const { data, loading, reload } = useGet(id > 0 ? `/file/list/${id}` : '')
   const [editing, setEditing] = useState(false)
   const row = rows.find((one) => one.id === id)
   const file = data?.id === id ? data : row

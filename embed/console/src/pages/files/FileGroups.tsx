@@ -3,7 +3,7 @@ import { Button, Form, Input, InputNumber } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
-import { del, get, post, put } from '../../api/request'
+import { del, post } from '../../api/request'
 import type { FileGroup } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
@@ -15,6 +15,8 @@ import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
 import { useTable } from '../../ui/useTable'
 import { Named } from './useActions'
+import { useEditor } from '../../ui/useEditor'
+import { useKept } from '../../ui/useKept'
 
 type Values = Pick<FileGroup, 'name' | 'sort' | 'describe'>
 
@@ -28,20 +30,15 @@ export function FileGroups() {
   const navigate = useNavigate()
   const list = useTable<FileGroup>('/file/group')
   const [edited, setEdited] = useState<FileGroup | 'new'>()
-  const group = edited === 'new' ? undefined : edited
+  const kept = useKept(edited)
+  const group = kept === 'new' ? undefined : kept
+  const editor = useEditor('/file/group', group, valuesOf)
   const toFiles = ({ id }: FileGroup) => `/file/list?group_id=${id}`
 
   async function save(values: Values) {
-    if (group) await put(`/file/group/${group.id}`, { ...values, updated_at: group.updated_at }, { quiet: true })
-    else await post('/file/group', values, { quiet: true })
+    await editor.save(values)
     done(t('saved'))
     await list.reload()
-  }
-
-  async function again() {
-    const fresh = await get<FileGroup>(`/file/group/${group!.id}`)
-    setEdited(fresh)
-    return valuesOf(fresh)
   }
 
   async function remove(one: FileGroup) {
@@ -146,8 +143,7 @@ export function FileGroups() {
         open={edited !== undefined}
         onClose={() => setEdited(undefined)}
         save={save}
-        initial={group ? valuesOf(group) : blank}
-        again={group && again}
+        {...editor.form(blank)}
       >
         <Form.Item name="name" label={t('name')} rules={[{ required: true, message: t('form.required') }]}>
           <Input maxLength={100} dir="auto" />

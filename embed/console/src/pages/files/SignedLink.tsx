@@ -41,7 +41,7 @@ export function SignedLink({ file }: { file: File }) {
             { value: 300, label: t('files.link.minutes', { n: 5 }) },
           ]}
         />
-        <Button icon={<LinkOutlined />} onClick={() => void post<Link>(`/file/list/${file.id}/link`, { seconds }).then(setLink)}>
+        <Button icon={<LinkOutlined />} onClick={() => void post(`/file/list/${file.id}/link`, { seconds }).then(setLink)}>
           {t('files.link.make')}
         </Button>
       </Flex>

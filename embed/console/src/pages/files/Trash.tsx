@@ -19,8 +19,8 @@ export function Trash() {
   const { may } = useAccount()
   const { sure, done } = useAct()
   const list = useTable<TrashedFile>('/file/trash')
-  const settings = useGet<{ file?: { trash_days?: number } }>(may('system.setting.query') ? '/system/setting-value' : '')
-  const days = settings.data?.file?.trash_days
+  const settings = useGet(may('system.setting.query') ? '/system/setting-value' : '')
+  const days = Number(settings.data?.file?.trash_days ?? 0)
 
   async function restore(files: TrashedFile[]) {
     try {

@@ -52,12 +52,12 @@ export function useActions(reload: () => Promise<unknown>) {
   }
 
   async function moveTo(files: File[], group: number) {
-    await put(`/file/list?ids=${idsOf(files)}`, { group_id: group })
+    await put('/file/list', { group_id: group }, { query: { ids: idsOf(files) } })
     await reload()
     done(t('files.moved'), async () => {
       try {
         for (const before of new Set(files.map((file) => file.group_id))) {
-          await put(`/file/list?ids=${idsOf(files.filter((file) => file.group_id === before))}`, { group_id: before })
+          await put('/file/list', { group_id: before }, { query: { ids: idsOf(files.filter((file) => file.group_id === before)) } })
         }
       } finally {
         await reload()
@@ -70,7 +70,7 @@ export function useActions(reload: () => Promise<unknown>) {
       ? { title: t('files.publish.title'), text: t('files.publish.text'), ok: t('files.publish'), harmless: true }
       : { title: t('files.unpublish.title'), text: t('files.unpublish.text'), ok: t('files.unpublish') }
     if (!(await sure(question))) return
-    await put(`/file/list?ids=${idsOf(files)}`, { public: on })
+    await put('/file/list', { public: on }, { query: { ids: idsOf(files) } })
     await reload()
     done(t('saved'))
   }

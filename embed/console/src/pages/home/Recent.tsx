@@ -1,6 +1,7 @@
 import { Card, Table, Tag, Typography } from 'antd'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
+import type { Listing } from '../../api/paths'
 import type { Failure } from '../../api/request'
 import type { AuthEvent, LoginLog } from '../../api/types'
 import { type Key, maybe, t } from '../../i18n'
@@ -35,8 +36,8 @@ export function Half({ title, to, loading, failure, children }: { title: string;
 }
 
 // SignIns are the latest ones of everybody, or one's own.
-export function SignIns({ title, path, to }: { title: string; path: string; to?: string }) {
-  const { data, failure } = useLive<{ data: LoginLog[] }>(path, 120, () => ({ pageSize: 6 }))
+export function SignIns({ title, path, to }: { title: string; path: Listing<LoginLog>; to?: string }) {
+  const { data, failure } = useLive(path, 120, () => ({ pageSize: 6 }))
   return (
     <Half title={title} to={to} loading={!data} failure={failure}>
       <Table<LoginLog>
@@ -70,7 +71,7 @@ const back = 24 * 3_600_000
 
 // Denials are the latest decisions against somebody.
 export function Denials() {
-  const { data, failure } = useLive<{ data: AuthEvent[] }>('/system/monitor/auth', 30, () => ({ ...within(Date.now() - back), result: 'denied', pageSize: 6 }))
+  const { data, failure } = useLive('/system/monitor/auth', 30, () => ({ ...within(Date.now() - back), result: 'denied', pageSize: 6 }))
   return (
     <Half title={t('home.denials')} to="/system/monitor/auth?span=24h&result=denied" loading={!data} failure={failure}>
       <Table<AuthEvent>

@@ -8,8 +8,6 @@ import { type Key, t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
 import { useGet } from '../../ui/useGet'
 
-type Values = { site?: { title?: string; logo?: string }; monitor?: { next_steps?: boolean } }
-
 // useSteps tells whether somebody sets this installation up.
 export const useSteps = () => (['system.info', 'system.setting.query', 'system.setting.save'] as const).every(useAccount().may)
 
@@ -18,7 +16,7 @@ export const useSteps = () => (['system.info', 'system.setting.query', 'system.s
 export function Steps({ info }: { info: SystemInfo | undefined }) {
   const { token } = theme.useToken()
   const { done } = useAct()
-  const { data: values, reload } = useGet<Values>('/system/setting-value')
+  const { data: values, reload } = useGet('/system/setting-value')
   if (!info || !values?.monitor?.next_steps) return null
   const records = (name: string) => info.collections.find((c) => c.name === name)?.records ?? 0
   const steps = [

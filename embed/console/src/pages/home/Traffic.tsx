@@ -37,7 +37,7 @@ export function Traffic({ tiles }: { tiles: Tile[] }) {
   const { may, info } = useAccount()
   const navigate = useNavigate()
   const [span, setSpan] = useSpan()
-  const { data: stats, failure } = useLive<Stats>('/system/monitor/stats', 15, () => statsQuery(startOf(span, Date.parse(info.installed_at))), span)
+  const { data: stats, failure } = useLive('/system/monitor/stats', 15, () => statsQuery(startOf(span, Date.parse(info.installed_at))), span)
   const { times, step, counts, latency } = useTraffic(stats)
   const look = useCallback(
     (from: number, to: number) => {

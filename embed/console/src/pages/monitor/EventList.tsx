@@ -29,7 +29,7 @@ export function EventList({ kind }: { kind: Kind }) {
   const room = { md: useWider('md'), xxl: useWider('xxl') }
   const list = useEvents(kind)
   const { span, set } = list
-  const { data: stats, reload: recount } = useLive<Stats>(
+  const { data: stats, reload: recount } = useLive(
     may('system.monitor.stats') ? '/system/monitor/stats' : '',
     15,
     () => statsQuery(span.from(), span.to),

@@ -21,7 +21,7 @@ export function Request() {
     // biome-ignore lint/nursery/useReactCompiler: another request, another answer
     setStory(undefined)
     setFailure(undefined)
-    get<RequestStory>(`/system/monitor/request/${encodeURIComponent(id)}`, {}, { signal: control.signal, quiet: true }).then(setStory, (cause) => {
+    get(`/system/monitor/request/${encodeURIComponent(id)}`, {}, { signal: control.signal, quiet: true }).then(setStory, (cause) => {
       if (cause instanceof Failure) setFailure(cause)
     })
     return () => control.abort()

@@ -3,7 +3,7 @@ import { Button, Empty, Flex, Tag, Typography } from 'antd'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { del } from '../../api/request'
-import type { Trace, TraceList } from '../../api/types'
+import type { Trace } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
@@ -43,7 +43,7 @@ function useNow(): number {
 export function Traces() {
   const { may } = useAccount()
   const { done } = useAct()
-  const { data, failure, reload } = useLive<TraceList>('/system/monitor/trace', 3)
+  const { data, failure, reload } = useLive('/system/monitor/trace', 3)
   const traces = data?.data
   const [open, setOpen] = useState<boolean>() // undefined until it was once
   const now = useNow()

@@ -27,11 +27,11 @@ export function UserPick({ value, onChange, app = false, id, width = 200 }: Prop
   useEffect(() => {
     if (!opened || !(admins || apps)) return
     const control = new AbortController()
-    const list = async <T extends User | AppUser>(path: string, realm: string) =>
-      (await get<{ data: T[] }>(path, { keywordSearch: search, pageSize: 20 }, { signal: control.signal })).data.map((u) => named(realm, u))
+    const list = async (path: '/admin/list' | '/user/list', realm: string) =>
+      (await get(path, { keywordSearch: search, pageSize: 20 }, { signal: control.signal })).data.map((u) => named(realm, u))
     const wait = setTimeout(
       () => {
-        void Promise.all([admins ? list<User>('/admin/list', 'admin') : [], apps ? list<AppUser>('/user/list', 'app') : []]).then(
+        void Promise.all([admins ? list('/admin/list', 'admin') : [], apps ? list('/user/list', 'app') : []]).then(
           (found) => setOptions(found.flat()),
           () => {},
         )
@@ -48,7 +48,7 @@ export function UserPick({ value, onChange, app = false, id, width = 200 }: Prop
     // the name of who is chosen by the address of the page
     const [realm, number] = (value ?? '').split(':')
     if (!missing || opened || !(realm === 'app' ? apps : admins)) return
-    get<User | AppUser>(`${realm === 'app' ? '/user/list' : '/admin/list'}/${number}`, {}, { quiet: true }).then(
+    get(`${realm === 'app' ? '/user/list' : '/admin/list'}/${Number(number)}`, {}, { quiet: true }).then(
       (user) => setOptions((old) => [...old, named(realm!, user)]),
       () => {},
     )

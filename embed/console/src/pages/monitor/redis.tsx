@@ -23,8 +23,6 @@ export function redisSays(row: RedisRecord) {
   return <Code>{[row.command, row.type === 'slowlog' ? row.key : ''].filter(Boolean).join(' ')}</Code>
 }
 
-type Answer = { data: RedisRecord[] }
-
 // A server that is watched says something every minute at the least.
 const back = 5 * 60_000
 
@@ -32,7 +30,7 @@ const place = { flex: '1 1 280px', maxWidth: 420, minWidth: 0 }
 
 // Targets are the Redis servers that are watched, as they were when last heard of.
 export function Targets() {
-  const { data } = useLive<Answer>('/system/monitor/redis', 10, () => ({
+  const { data } = useLive('/system/monitor/redis', 10, () => ({
     ...within(Date.now() - back),
     pageSize: 200,
     filter: JSON.stringify({ type: ['state', 'info'] }),

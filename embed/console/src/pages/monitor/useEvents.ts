@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { Failure, get, type Query } from '../../api/request'
+import { Failure, type Query, request } from '../../api/request'
 import { present } from '../../ui/presence'
 import { useParts } from '../../ui/useParts'
 import { type Answer, below, type Found, first, nextOf, nothing, onTop, size } from './found'
@@ -25,7 +25,7 @@ export function useEvents<K extends Kind>(kind: K) {
 
   const ask = useCallback(
     (more: Query, signal: AbortSignal, quiet = false) =>
-      get<Answer<Row>>(`/system/monitor/${kind}`, { ...(JSON.parse(conditions) as Query), pageSize: size, ...more }, { signal, quiet }),
+      request<Answer<Row>>('GET', `/system/monitor/${kind}`, { query: { ...(JSON.parse(conditions) as Query), pageSize: size, ...more }, signal, quiet }),
     [kind, conditions],
   )
 

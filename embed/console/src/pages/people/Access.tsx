@@ -1,6 +1,6 @@
 import { Card, Flex, Tag, Typography } from 'antd'
 import { useMemo } from 'react'
-import type { Effective, PermissionNode, PermissionTree, User } from '../../api/types'
+import type { Effective, PermissionNode, User } from '../../api/types'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { CheckTree } from '../../ui/tree/CheckTree'
@@ -12,8 +12,8 @@ import { Question } from './Explain'
 
 // Access is what a user holds at this moment, by which data scope, and why.
 export function Access({ user }: { user: User }) {
-  const held = useGet<Effective>('/admin/permission/effective', { user_id: user.id }).data
-  const tree = useGet<PermissionTree>('/admin/rule').data?.data
+  const held = useGet('/admin/permission/effective', { user_id: user.id }).data
+  const tree = useGet('/admin/rule').data?.data
   const heldKeys = held?.keys
   const checked = useMemo(() => {
     const keys = new Set(heldKeys)

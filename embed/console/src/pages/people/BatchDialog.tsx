@@ -1,7 +1,7 @@
 import { Alert, Form, Modal, Select, TreeSelect } from 'antd'
 import { useCallback, useEffect, useState } from 'react'
 import { Failure, put, type Query } from '../../api/request'
-import type { DeptNode, Role, User, UsersChanged } from '../../api/types'
+import type { DeptNode, Role, User } from '../../api/types'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { words } from '../../ui/words'
@@ -47,7 +47,7 @@ export function BatchDialog({ open, what, on, query, depts, roles, apply, onClos
     setProblem('')
     if (!open || sent === undefined) return
     const question = new AbortController()
-    put<UsersChanged>('/admin/list', JSON.parse(sent), {
+    put('/admin/list', JSON.parse(sent), {
       query: { ...(JSON.parse(selected) as Query), dry_run: 1 },
       quiet: true,
       signal: question.signal,

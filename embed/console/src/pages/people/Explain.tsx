@@ -1,7 +1,7 @@
 import { CheckCircleFilled, CloseCircleFilled } from '@ant-design/icons'
 import { Breadcrumb, Card, Drawer, Flex, Form, Tag, theme, TreeSelect, Typography } from 'antd'
 import { type ReactNode, useMemo, useState } from 'react'
-import type { Explanation, PermissionNode, PermissionTree, User } from '../../api/types'
+import type { Explanation, PermissionNode, User } from '../../api/types'
 import { given, type Key, maybe, t } from '../../i18n'
 import { useGet } from '../../ui/useGet'
 import { useWider } from '../../ui/useWider'
@@ -27,8 +27,8 @@ export function Explain({ open, user, onClose }: Props) {
 // Question asks for one permission, and answers.
 export function Question({ user }: { user: User }) {
   const [key, setKey] = useState<string>()
-  const tree = useGet<PermissionTree>('/admin/rule').data?.data
-  const { data, loading } = useGet<Explanation>(key ? '/admin/permission/explain' : '', { user_id: user.id, key })
+  const tree = useGet('/admin/rule').data?.data
+  const { data, loading } = useGet(key ? '/admin/permission/explain' : '', { user_id: user.id, key })
   const nodes = useMemo(() => (tree ?? []).map(nodeOf), [tree])
   return (
     <>

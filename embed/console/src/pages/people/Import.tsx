@@ -1,7 +1,7 @@
 import { DownloadOutlined, InboxOutlined } from '@ant-design/icons'
 import { Alert, Button, Drawer, Flex, Form, Select, Spin, Table, Typography, Upload } from 'antd'
 import { useCallback, useEffect, useState } from 'react'
-import { Failure, request, save } from '../../api/request'
+import { Failure, post, save } from '../../api/request'
 import type { Import as Answer } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { count } from '../../ui/format'
@@ -46,7 +46,7 @@ export function Import({ open, onClose, onDone }: Props) {
     try {
       const form = new FormData()
       form.append('file', of)
-      return await request<Answer>('POST', '/admin/list-import', { form, query: { dry_run: dryRun ? 1 : undefined, charset: as }, quiet: true })
+      return await post('/admin/list-import', undefined, { form, query: { dry_run: dryRun ? 1 : undefined, charset: as }, quiet: true })
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
       setProblem(cause.errors.file ?? cause.errors.charset ?? words(cause))

@@ -44,7 +44,7 @@ function Field({ label, children }: { label: string; children: ReactNode }) {
 // Range is from the first moment of one day to the last of another, as the days are
 // where the browser stands; the interface is asked for the moments.
 function Range({ list, name, label }: { list: Asked; name: string; label: string }) {
-  const [from, to] = list.params.getAll(name).map((at) => dayjs(at))
+  const [from, to] = list.params.getAll(name).map((at: string) => dayjs(at))
   const value: [Dayjs, Dayjs] | undefined = from?.isValid() && to?.isValid() ? [from, to] : undefined
   const day = (n: number, unit: 'day' | 'month' = 'day'): [Dayjs, Dayjs] => [dayjs().subtract(n, unit), dayjs()]
   return (

@@ -3,7 +3,7 @@ import { Button, Card, Descriptions, Empty, Flex, Skeleton, Tabs, Tag, Typograph
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useEffectEvent, useState } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { Failure, get } from '../../api/request'
-import type { DeptTree, Role, User, UserPage } from '../../api/types'
+import type { Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, learn, t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
@@ -38,8 +38,8 @@ export function Person() {
     async (signal: AbortSignal) => {
       try {
         const found = name
-          ? (await get<UserPage>('/admin/list', { username: name }, { signal, quiet: true })).data[0]
-          : await get<User>(`/admin/list/${encodeURIComponent(who)}`, {}, { signal, quiet: true })
+          ? (await get('/admin/list', { username: name }, { signal, quiet: true })).data[0]
+          : await get(`/admin/list/${encodeURIComponent(who) as `${number}`}`, {}, { signal, quiet: true })
         setUser(found)
         setFailure(found ? undefined : new Failure(404, 'not_found', '', 0))
       } catch (cause) {
@@ -207,7 +207,7 @@ type EditProps = { open: boolean; user: User; own: boolean; onClose: () => void;
 // Edit is the form, with what can be chosen in it.
 function Edit(props: EditProps) {
   const { may } = useAccount()
-  const depts = useGet<DeptTree>(may('admin.dept.query') ? '/admin/dept' : '').data?.data
+  const depts = useGet(may('admin.dept.query') ? '/admin/dept' : '').data?.data
   const roles = useEvery<Role>(may('admin.role.query') ? '/admin/role' : '').rows
   if ((may('admin.dept.query') && !depts) || (may('admin.role.query') && !roles)) return null
   return (

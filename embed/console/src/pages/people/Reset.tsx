@@ -1,7 +1,6 @@
 import { Alert, Form, Modal } from 'antd'
 import { useEffect, useRef, useState } from 'react'
 import { Failure, put } from '../../api/request'
-import type { Reset as Made } from '../../api/types'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
 import { words } from '../../ui/words'
@@ -35,7 +34,7 @@ export function Reset({ open, user, realm, onClose, onMade, onDone }: Props) {
     setBusy(true)
     setProblem('')
     try {
-      made.current = (await put<Made>(`${realm.path}/${user.id}/password`, { password: passwordOf(values) }, { quiet: true })).password
+      made.current = (await put(`${realm.path}/${user.id}/password`, { password: passwordOf(values) }, { quiet: true })).password
       onClose()
       onDone()
       if (!made.current) done(t('people.reset.done', { name: names([user]) }))

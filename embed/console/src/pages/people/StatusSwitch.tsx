@@ -3,11 +3,11 @@ import { useEffect, useState } from 'react'
 import { put } from '../../api/request'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
-import { names } from './person'
+import { names, type Realm } from './person'
 
 type Props = {
   user: { id: number; username: string; status: 0 | 1 }
-  path: string // of the list
+  path: Realm['path'] // of the list
   may: boolean
   own?: boolean // nobody switches off who they are
   reload: () => Promise<void>

@@ -2,7 +2,7 @@ import { App, Button } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { put, type Query } from '../../api/request'
-import type { DeptNode, Role, User, UsersChanged } from '../../api/types'
+import type { DeptNode, Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
@@ -42,7 +42,7 @@ export function UserBatch({ chosen, whole, params, depts, roles, reload, remove 
 
   // change tells how many users were changed; a job does it where they are many.
   async function change(body: Change, of: Query, said: (n: number) => string, undo?: () => Promise<void>, quiet = false) {
-    const { count: n, job } = await put<UsersChanged>('/admin/list', body, { query: of, quiet }).catch(async (cause: unknown) => {
+    const { count: n, job } = await put('/admin/list', body, { query: of, quiet }).catch(async (cause: unknown) => {
       await reload() // somebody may have deleted one of them
       throw cause
     })
@@ -65,7 +65,7 @@ export function UserBatch({ chosen, whole, params, depts, roles, reload, remove 
   async function turnAll(to: 0 | 1) {
     setBusy(to)
     try {
-      const { count: n } = await put<UsersChanged>('/admin/list', { status: to }, { query: { ...query, dry_run: 1 } })
+      const { count: n } = await put('/admin/list', { status: to }, { query: { ...query, dry_run: 1 } })
       if (n === 0) return done(t('people.batch.nothing'))
       const [title, text, ok] = to
         ? [t('people.batch.enable.all', { n: count(n) }), undefined, t('people.enable')]

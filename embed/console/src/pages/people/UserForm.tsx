@@ -1,13 +1,12 @@
 import { Form, Select, Switch, TreeSelect } from 'antd'
 import { useRef } from 'react'
-import { get, post, put } from '../../api/request'
 import type { DeptNode, NewUser, Role, User } from '../../api/types'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { newest } from '../../ui/newest'
 import { type Chosen, FirstPassword, passwordOf } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { sexes } from './person'
+import { useEditor } from '../../ui/useEditor'
 
 type Values = {
   username: string
@@ -35,27 +34,18 @@ type Props = {
 // UserForm makes a user or changes one.
 export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved, onMade }: Props) {
   const made = useRef<NewUser>(undefined)
-  const seen = useRef<User>(undefined) // as it was when it was loaded again
+  const editor = useEditor('/admin/list', user, valuesOf)
 
   async function save({ generated, password, sex, dept_id, ...rest }: Values) {
-    const body = { ...rest, sex: Number(sex), dept_id: dept_id ?? 0 }
-    if (user) {
-      const { updated_at } = newest(seen.current, user)
-      await put(`/admin/list/${user.id}`, { ...body, updated_at }, { quiet: true })
-    } else {
-      made.current = await post<NewUser>('/admin/list', { ...body, password: passwordOf({ generated, password }) }, { quiet: true })
-    }
+    const body = { ...rest, sex: Number(sex) as User['sex'], dept_id: dept_id ?? 0 }
+    if (user) await editor.change(body)
+    else made.current = await editor.create({ ...body, password: passwordOf({ generated, password }) })
     onSaved()
   }
 
   function closed() {
     if (made.current?.password) onMade(made.current, made.current.password)
     made.current = undefined
-  }
-
-  async function again() {
-    seen.current = await get<User>(`/admin/list/${user?.id}`)
-    return valuesOf(seen.current)
   }
 
   return (
@@ -65,8 +55,7 @@ export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved
       onClose={onClose}
       onClosed={closed}
       save={save}
-      again={user && again}
-      initial={user ? valuesOf(user) : { sex: '0', status: true, role_ids: [], dept_id: dept || undefined, generated: true }}
+      {...editor.form({ sex: '0', status: true, role_ids: [], dept_id: dept || undefined, generated: true })}
     >
       <PersonFields />
       {!user && <FirstPassword />}

@@ -1,7 +1,7 @@
 import { Button, Drawer, Empty, Flex, Tag, Typography } from 'antd'
 import { useRef } from 'react'
 import { del } from '../../api/request'
-import type { Session, SessionPage } from '../../api/types'
+import type { Session } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
@@ -30,7 +30,7 @@ export function UserSessions({ open, user, realm, onClose }: Props) {
 export function Sessions({ user, realm }: { user: Person; realm: Realm }) {
   const { may } = useAccount()
   const { sure, done } = useAct()
-  const { data, loading, reload } = useGet<SessionPage>('/system/session', { [realm.owner]: user.id, pageSize: 1000 })
+  const { data, loading, reload } = useGet('/system/session', { [realm.owner]: user.id, pageSize: 1000 })
   const others = data?.data.filter((s) => s.current !== 1) ?? []
   const name = names([user])
   const box = useRef<HTMLDivElement>(null) // has the focus when the button that had it has gone

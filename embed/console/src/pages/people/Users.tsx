@@ -3,7 +3,7 @@ import { Button, Dropdown, Flex } from 'antd'
 import { lazy, type MouseEvent, Suspense, useEffect, useEffectEvent, useRef } from 'react'
 import { useLocation, useNavigate, useParams } from 'react-router'
 import { download, save } from '../../api/request'
-import type { DeptTree, Role, User } from '../../api/types'
+import type { Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { learn, t } from '../../i18n'
 import { List } from '../../ui/List'
@@ -40,7 +40,7 @@ function UserList() {
   const { info, may } = useAccount()
   const xl = useWider('xl')
   const list = useTable<User>('/admin/list', {}, { own: ['new'] })
-  const depts = useGet<DeptTree>(may('admin.dept.query') ? '/admin/dept' : '').data?.data
+  const depts = useGet(may('admin.dept.query') ? '/admin/dept' : '').data?.data
   const roles = useEvery<Role>(may('admin.role.query') ? '/admin/role' : '').rows
   const people = usePeople<User>(backend, list.reload)
   const form = usePanel<{ user?: User }>()

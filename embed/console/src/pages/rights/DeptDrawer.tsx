@@ -1,7 +1,7 @@
 import { AutoComplete, Form, type FormInstance, Input, Switch } from 'antd'
 import { useEffect, useState } from 'react'
-import { get, post, put } from '../../api/request'
-import type { Dept, DeptNode, User, UserPage } from '../../api/types'
+import { get } from '../../api/request'
+import type { Dept, DeptNode, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
@@ -9,6 +9,7 @@ import { useAct } from '../../ui/useAct'
 import { useKept } from '../../ui/useKept'
 import { lastSort, ParentSelect } from './ParentSelect'
 import type { Edits } from './useEdits'
+import { useEditor } from '../../ui/useEditor'
 
 const nameOf = (node: DeptNode) => node.name
 
@@ -25,12 +26,12 @@ type Props = {
 // DeptDrawer makes a department, or changes one.
 export function DeptDrawer({ edits, tree, onClose, again, saved }: Props) {
   const { done } = useAct()
-  const { node, parent } = useKept(edits) ?? {}
+  const kept = useKept(edits)
+  const parent = kept?.parent
+  const { of: node, create, change, form: filled } = useEditor('/admin/dept', kept?.node, valuesOf, again)
 
   async function save(values: Values) {
-    const record = node
-      ? await put<Dept>(`/admin/dept/${node.id}`, { ...values, updated_at: node.updated_at }, { quiet: true })
-      : await post<Dept>('/admin/dept', { ...values, sort: lastSort(tree, values.parent_id) }, { quiet: true })
+    const record = node ? await change(values) : await create({ ...values, sort: lastSort(tree, values.parent_id) })
     done(node ? t('saved') : t('rule.created', { name: record.name }))
     await saved(record.id)
   }
@@ -41,8 +42,7 @@ export function DeptDrawer({ edits, tree, onClose, again, saved }: Props) {
       open={Boolean(edits)}
       save={save}
       onClose={onClose}
-      again={node && (async () => valuesOf(await again(node)))}
-      initial={node ? valuesOf(node) : { parent_id: parent?.id ?? 0, name: '', leader: '', phone: '', email: '', status: true }}
+      {...filled({ parent_id: parent?.id ?? 0, name: '', leader: '', phone: '', email: '', status: true })}
     >
       {(form) => (
         <>
@@ -83,7 +83,7 @@ function Leader({ form }: { form: FormInstance<Values> }) {
     }
     const question = new AbortController()
     const wait = setTimeout(() => {
-      get<UserPage>('/admin/list', { keywordSearch: search.trim(), pageSize: 10 }, { signal: question.signal, quiet: true }).then(
+      get('/admin/list', { keywordSearch: search.trim(), pageSize: 10 }, { signal: question.signal, quiet: true }).then(
         (page) => setFound(page.data),
         () => {},
       )

@@ -1,13 +1,13 @@
 import { Empty, Flex, Skeleton, Tag, Typography } from 'antd'
 import { Link } from 'react-router'
-import type { Role, UserPage } from '../../api/types'
+import type { Role } from '../../api/types'
 import { t } from '../../i18n'
 import { Face } from '../../ui/Face'
 import { useGet } from '../../ui/useGet'
 
 // Holders are the people who hold a role, as far as one sees them.
 export function Holders({ role }: { role: Role }) {
-  const { data } = useGet<UserPage>('/admin/list', { role_id: role.id, pageSize: 20 })
+  const { data } = useGet('/admin/list', { role_id: role.id, pageSize: 20 })
   if (!data) return <Skeleton active title={false} />
   if (!role.user_count) return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('role.holders.none')} />
   return (

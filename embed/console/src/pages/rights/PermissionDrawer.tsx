@@ -1,6 +1,5 @@
 import { Flex, Form, Input, Radio, Select, Switch } from 'antd'
 import { useState } from 'react'
-import { post, put } from '../../api/request'
 import type { Permission, PermissionNode } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
@@ -10,6 +9,7 @@ import { useKept } from '../../ui/useKept'
 import { lastSort, ParentSelect } from './ParentSelect'
 import type { Edits } from './useEdits'
 import { permissionName } from './words'
+import { useEditor } from '../../ui/useEditor'
 
 const isPage = (node: PermissionNode) => node.type !== action
 
@@ -28,7 +28,9 @@ const [menu, page, action] = [0, 1, 2] as const
 // PermissionDrawer makes a permission, or changes one.
 export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) {
   const { done } = useAct()
-  const { node, parent } = useKept(edits) ?? {}
+  const kept = useKept(edits)
+  const parent = kept?.parent
+  const { of: node, create, change, form: filled } = useEditor('/admin/rule', kept?.node, valuesOf, again)
   const first = node?.type ?? (parent?.type === page ? action : page)
   const [type, setType] = useState<Permission['type']>(first)
   const [opened, setOpened] = useState(edits)
@@ -38,9 +40,7 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
   }
 
   async function save(values: Values) {
-    const record = node
-      ? await put<Permission>(`/admin/rule/${node.id}`, { ...values, updated_at: node.updated_at }, { quiet: true })
-      : await post<Permission>('/admin/rule', { ...values, sort: lastSort(tree, values.parent_id) }, { quiet: true })
+    const record = node ? await change(values) : await create({ ...values, sort: lastSort(tree, values.parent_id) })
     done(node ? t('saved') : t('rule.created', { name: permissionName(record) }))
     await saved(record.id)
   }
@@ -51,12 +51,17 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
       open={Boolean(edits)}
       save={save}
       onClose={onClose}
-      again={node && (async () => valuesOf(await again(node)))}
-      initial={
-        node
-          ? valuesOf(node)
-          : { type: first, parent_id: parent?.id ?? 0, name: '', key: parent ? `${parent.key}.` : '', path: '', icon: '', local: '', show: true, status: true }
-      }
+      {...filled({
+        type: first,
+        parent_id: parent?.id ?? 0,
+        name: '',
+        key: parent ? `${parent.key}.` : '',
+        path: '',
+        icon: '',
+        local: '',
+        show: true,
+        status: true,
+      })}
       onChange={(changed) => {
         if (changed.type !== undefined) setType(changed.type)
       }}

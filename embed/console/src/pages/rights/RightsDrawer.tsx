@@ -2,7 +2,7 @@ import { EyeInvisibleOutlined } from '@ant-design/icons'
 import { Alert, Button, Drawer, Empty, Flex, Skeleton, Tabs, Tag, Tooltip, Typography } from 'antd'
 import { useMemo, useState } from 'react'
 import { Failure, put } from '../../api/request'
-import type { DeptTree, PermissionNode, PermissionTree, Role } from '../../api/types'
+import type { PermissionNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { CheckTree } from '../../ui/tree/CheckTree'
@@ -34,10 +34,10 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
   const { may, info, reload: reloadAccount } = useAccount()
   const { sure, done } = useAct()
   const md = useWider('md')
-  const { data: role, loading, set: setRole, reload } = useGet<Role>(`/admin/role/${id}`)
-  const { data: tree } = useGet<PermissionTree>(may('admin.rule.query') ? '/admin/rule' : '')
+  const { data: role, loading, set: setRole, reload } = useGet(`/admin/role/${id}`)
+  const { data: tree } = useGet(may('admin.rule.query') ? '/admin/rule' : '')
   const { rows: roles = [] } = useEvery<Role>('/admin/role')
-  const { data: depts } = useGet<DeptTree>(may('admin.dept.query') ? '/admin/dept' : '')
+  const { data: depts } = useGet(may('admin.dept.query') ? '/admin/dept' : '')
   const [draft, setDraft] = useState<Draft>()
   const [review, setReview] = useState(false)
   const [busy, setBusy] = useState(false)
@@ -58,11 +58,11 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
     const { details: other, rules } = changesOf(from, to)
     let now = from
     if (other) {
-      now = await put<Role>(`/admin/role/${id}`, { ...details(to), updated_at: now.updated_at }, { quiet: true })
+      now = await put(`/admin/role/${id}`, { ...details(to), updated_at: now.updated_at }, { quiet: true })
       wrote(now)
     }
     if (rules.given.length + rules.taken.length) {
-      now = await put<Role>(`/admin/role/${id}/rule`, { rule_ids: [...to.rules], updated_at: now.updated_at }, { quiet: true })
+      now = await put(`/admin/role/${id}/rule`, { rule_ids: [...to.rules], updated_at: now.updated_at }, { quiet: true })
       wrote(now)
     }
     return now

@@ -1,7 +1,6 @@
 import { Alert, Form, Input, InputNumber, Switch } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
-import { get, post, put } from '../../api/request'
-import type { DeptNode, DeptTree, Role } from '../../api/types'
+import type { DeptNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
@@ -11,6 +10,7 @@ import { useKept } from '../../ui/useKept'
 import { useGet } from '../../ui/useGet'
 import { ScopeChoice } from './ScopeChoice'
 import type { Ceiling } from './useCeiling'
+import { useEditor } from '../../ui/useEditor'
 
 type Values = Pick<Role, 'name' | 'description' | 'sort'> & { status: boolean; data_scope?: Role['data_scope']; dept_ids?: number[] }
 
@@ -18,21 +18,18 @@ type Props = {
   edits?: { role?: Role } // none while it is closed
   ceiling?: Ceiling
   onClose: () => void
-  again: (role: Role) => void // edits what was changed elsewhere
   saved: (role: Role, isNew: boolean) => Promise<void>
 }
 
 // RoleDrawer makes a role, or changes what it is called. What it grants has a drawer
 // of its own; only the data scope of a new role is asked for here, since without one its
 // holders would see nothing but themselves.
-export function RoleDrawer({ edits, ceiling, onClose, again, saved }: Props) {
+export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
   const { done } = useAct()
-  const role = useKept(edits)?.role
+  const { of: role, save: store, form } = useEditor('/admin/role', useKept(edits)?.role, valuesOf)
 
   async function save(values: Values) {
-    const record = role
-      ? await put<Role>(`/admin/role/${role.id}`, { ...values, updated_at: role.updated_at }, { quiet: true })
-      : await post<Role>('/admin/role', values, { quiet: true })
+    const record = await store(values)
     done(t(role ? 'role.saved' : 'role.created', { name: record.name }))
     await saved(record, !role)
   }
@@ -43,15 +40,7 @@ export function RoleDrawer({ edits, ceiling, onClose, again, saved }: Props) {
       open={Boolean(edits)}
       save={save}
       onClose={onClose}
-      again={
-        role &&
-        (async () => {
-          const now = await get<Role>(`/admin/role/${role.id}`)
-          again(now)
-          return valuesOf(now)
-        })
-      }
-      initial={role ? valuesOf(role) : { name: '', description: '', sort: 0, status: true }}
+      {...form({ name: '', description: '', sort: 0, status: true })}
     >
       <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
         <Input maxLength={64} />
@@ -93,7 +82,7 @@ export function RoleDrawer({ edits, ceiling, onClose, again, saved }: Props) {
 // Departments are those of the scope of chosen ones.
 function Departments({ value = [], onChange }: { value?: number[]; onChange?: (ids: number[]) => void }) {
   const may = useAccount().may('admin.dept.query')
-  const { data } = useGet<DeptTree>(may ? '/admin/dept' : '')
+  const { data } = useGet(may ? '/admin/dept' : '')
   if (!may) return <Alert type="info" showIcon title={t('role.missing', { permission: 'admin.dept.query' })} />
   return (
     data && (

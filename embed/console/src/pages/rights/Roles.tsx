@@ -40,7 +40,7 @@ export function Roles() {
     )
       return
     try {
-      const record = await put<Role>(`/admin/role/${role.id}`, { status: to, updated_at: role.updated_at })
+      const record = await put(`/admin/role/${role.id}`, { status: to, updated_at: role.updated_at })
       done(t(to ? 'role.enabled' : 'role.disabled', { name }), () => enable(record, to ? 0 : 1, true))
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause // it is shown
@@ -61,7 +61,7 @@ export function Roles() {
   }
 
   async function restore({ description, name, sort, status, data_scope, dept_ids, grant_role_ids, rule_ids }: Role) {
-    const { id } = await post<Role>('/admin/role', { description, name, sort, status, data_scope, dept_ids, grant_role_ids })
+    const { id } = await post('/admin/role', { description, name, sort, status, data_scope, dept_ids, grant_role_ids })
     await put(`/admin/role/${id}/rule`, { rule_ids })
     await list.reload()
   }
@@ -151,7 +151,6 @@ export function Roles() {
           edits={edits}
           ceiling={ceiling}
           onClose={() => setEdits(undefined)}
-          again={(role) => setEdits({ role })}
           saved={async (role, isNew) => {
             await list.reload()
             if (isNew) show(role.id)

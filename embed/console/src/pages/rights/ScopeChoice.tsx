@@ -1,11 +1,12 @@
 import { Flex, Radio, Typography } from 'antd'
+import type { Role } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { type Ceiling, mayScope } from './useCeiling'
 
 type Props = {
   id?: string
   value?: string
-  onChange?: (scope: string) => void // absent where nothing may be changed
+  onChange?: (scope: Role['data_scope']) => void // absent where nothing may be changed
   held?: string // the scope that the role has: it may stay, however wide
   ceiling?: Ceiling
   labelledBy?: string
@@ -23,7 +24,7 @@ export function ScopeChoice({ id, value, onChange, held, ceiling, labelledBy }: 
       aria-label={labelledBy ? undefined : t('role.scope')}
       value={value}
       disabled={!onChange}
-      onChange={(e) => onChange?.(String(e.target.value))}
+      onChange={(e) => onChange?.(e.target.value as Role['data_scope'])}
     >
       <Flex vertical gap={8}>
         {scopes.map((scope) => (

@@ -2,7 +2,7 @@ import type { PermissionNode, Role } from '../../api/types'
 import { childrenOf, type Place } from '../../ui/tree/model'
 
 // Draft is what a role shall grant, before it is saved.
-export type Draft = { rules: Set<number>; scope: string; depts: Set<number>; give: Set<number> }
+export type Draft = { rules: Set<number>; scope: Role['data_scope']; depts: Set<number>; give: Set<number> }
 
 export const draftOf = (role: Role): Draft => ({
   rules: new Set(role.rule_ids),

@@ -41,7 +41,7 @@ export function useCeiling(): Ceiling | undefined {
   const [ceiling, setCeiling] = useState<Ceiling>()
   const ids = info.role_ids.join()
   useEffect(() => {
-    const read = (which: number[]) => Promise.all(which.map((id) => get<Role>(`/admin/role/${id}`, {}, { quiet: true })))
+    const read = (which: number[]) => Promise.all(which.map((id) => get(`/admin/role/${id}`, {}, { quiet: true })))
     const own = ids ? ids.split(',').map(Number) : []
     async function find() {
       if (own.includes(ownerRole)) {

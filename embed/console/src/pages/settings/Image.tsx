@@ -1,8 +1,7 @@
 import { UploadOutlined } from '@ant-design/icons'
 import { Button, Flex, Input, theme } from 'antd'
 import { useRef, useState } from 'react'
-import { request } from '../../api/request'
-import type { File as Uploaded } from '../../api/types'
+import { post } from '../../api/request'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { clear } from '../../ui/clear'
@@ -22,7 +21,7 @@ export function Image({ of: _, value = '', onChange, ...rest }: ControlProps) {
     form.append('file', file)
     setBusy(true)
     try {
-      const { data } = await request<{ data: Uploaded[] }>('POST', '/file/list', { form })
+      const { data } = await post('/file/list', undefined, { form })
       onChange?.(data[0]!.url)
     } finally {
       setBusy(false)

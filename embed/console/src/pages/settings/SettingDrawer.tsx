@@ -1,15 +1,14 @@
 import { Alert, Form, type FormInstance, Input, InputNumber, Select } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
-import { useState } from 'react'
-import { Failure, get, post, put } from '../../api/request'
+import { Failure } from '../../api/request'
 import type { Option, Prop, Setting } from '../../api/types'
 import { given, type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
-import { newest } from '../../ui/newest'
 import { Control, type ControlProps } from './Control'
 import { Rows } from './Rows'
 import type { Group } from './useSettings'
+import { useEditor } from '../../ui/useEditor'
 
 const types = ['input', 'textarea', 'number', 'switch', 'select', 'radio', 'checkbox', 'date', 'time', 'color', 'image', 'json', 'secret']
 const choices = ['select', 'radio', 'checkbox']
@@ -28,27 +27,16 @@ type Values = Pick<Setting, 'title' | 'key' | 'group_id' | 'type' | 'options' | 
 
 // SettingDrawer defines a setting.
 export function SettingDrawer({ open, groups, group, setting, builtin, load, onClose }: Props) {
-  const [seen, setSeen] = useState<Setting>() // as it was when it was loaded again
   const { done } = useAct()
-  const of = newest(seen, setting)
+  const { of, save: store, form } = useEditor('/system/setting', setting, valuesOf)
 
   async function save({ values, ...rest }: Values) {
     // The value is what the page is about, and is sent along where it was changed here.
     const body = of && values === shown(of) ? rest : { ...rest, values: values ?? '' }
     if (of && of.type === 'secret' && rest.type === 'secret' && values === undefined) delete (body as Values).values
-    if (of) {
-      await put(`/system/setting/${of.id}`, { ...body, updated_at: of.updated_at }, { quiet: true }).catch(byRows)
-    } else {
-      await post('/system/setting', body, { quiet: true }).catch(byRows)
-    }
+    await store(body).catch(byRows)
     await load()
     done(t('saved'))
-  }
-
-  async function again() {
-    const setting = await get<Setting>(`/system/setting/${of?.id}`)
-    setSeen(setting)
-    return valuesOf(setting)
   }
 
   const last = group.settings.at(-1)?.sort ?? 0
@@ -57,10 +45,9 @@ export function SettingDrawer({ open, groups, group, setting, builtin, load, onC
       open={open}
       onClose={onClose}
       save={save}
-      again={of && again}
       size={560}
       title={of ? t('settings.edit', { name: `${group.key}.${of.key}` }) : t('settings.create')}
-      initial={of ? valuesOf(of) : { group_id: group.id, type: 'input', options: [], props: [], describe: '', sort: last + 10, values: '' }}
+      {...form({ group_id: group.id, type: 'input', options: [], props: [], describe: '', sort: last + 10, values: '' })}
     >
       {(form) => <Fields form={form} groups={groups} stored={of} builtin={builtin} />}
     </FormDrawer>

@@ -80,7 +80,7 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
   }
 
   async function refresh() {
-    const { count: n, generation, took_ms } = await post<{ count: number; generation: number; took_ms: number }>('/system/setting/refresh')
+    const { count: n, generation, took_ms } = await post('/system/setting/refresh')
     await load()
     done(t('settings.refreshed', { n: count(n), generation: count(generation), ms: took_ms }))
   }

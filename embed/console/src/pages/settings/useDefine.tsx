@@ -23,7 +23,7 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
   const { sure, done } = useAct()
   const { message } = App.useApp()
   const navigate = useNavigate()
-  const used = useGet<Record<string, string[]>>(on ? '/system/setting-builtin' : '').data
+  const used = useGet(on ? '/system/setting-builtin' : '').data
   const { of: shown, open, show, hide } = usePanel<Open>()
 
   async function remove(group: Group, s: Setting) {

@@ -9,13 +9,13 @@ import { childrenOf, placesOf, type Row } from './model'
 import { Fold, type Handle, indent, rowHeight, Rows } from './Rows'
 import { Marked, useRows } from './search'
 import { useDrag } from './useDrag'
-import { type Record, useMoves } from './useMoves'
+import { type Record, type Trees, useMoves } from './useMoves'
 
 export type Column<T> = { key: string; title: string; width: number; render: (node: T, current: boolean) => ReactNode; wide?: boolean } // wide: not on a phone
 
 type Props<T extends Record> = {
   title: string
-  path: string // of the interface, where moves are written
+  path: Trees // where moves are written
   tree?: T[] // none while it loads
   set: (tree: T[]) => void
   reload: () => Promise<unknown>

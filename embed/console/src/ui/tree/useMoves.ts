@@ -1,16 +1,19 @@
 import { App } from 'antd'
 import { useInsertionEffect, useRef } from 'react'
-import { Failure, put } from '../../api/request'
+import { Failure, request } from '../../api/request'
 import { t } from '../../i18n'
 import { useAct } from '../useAct'
 import { words } from '../words'
 import { edited, placesOf } from './model'
 import { moved, moveOf, type Ordered, type Write } from './moves'
 
+// Trees are the collections whose records are in a tree.
+export type Trees = '/admin/dept' | '/admin/rule'
+
 export type Record = Ordered & { updated_at: string }
 
 type Options<T> = {
-  path: string // of the interface
+  path: Trees
   tree: T[]
   set: (tree: T[]) => void
   reload: () => Promise<unknown>
@@ -44,7 +47,7 @@ export function useMoves<T extends Record>({ path, tree, set, reload, name, then
       for (const { id, ...fields } of writes) {
         if (failed.current !== failures) return false
         const updated_at = placesOf(now.current).get(id)?.node.updated_at
-        const record = await put<T>(`${path}/${id}`, { ...fields, updated_at }, { quiet: true })
+        const record = await request<T>('PUT', `${path}/${id}`, { body: { ...fields, updated_at }, quiet: true })
         apply(edited(now.current, new Map([[id, { updated_at: record.updated_at } as Partial<T>]])))
         written++
       }
