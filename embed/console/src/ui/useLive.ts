@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { Answer, Path } from '../api/paths'
 import { Failure, get, type Query } from '../api/request'
+import { recall, remember } from './answers'
 import { onReturn, present } from './presence'
 import { useLatest } from './useLatest'
 
@@ -9,12 +10,13 @@ import { useLatest } from './useLatest'
 // it depends on. Nothing is asked while path is empty. Failures are not announced,
 // since they would be again and again: what was there stays, and failure says why.
 export function useLive<P extends Path<'GET'> | ''>(path: P, seconds: number, query: () => Query = () => ({}), key = '') {
-  const [data, setData] = useState<Answer<'GET', Exclude<P, ''>>>()
+  type Data = Answer<'GET', Exclude<P, ''>>
+  const question = `live ${path} ${key}`
+  const [given, setGiven] = useState<{ question: string; data: Data }>()
   const [failure, setFailure] = useState<Failure>()
   const make = useLatest(query)
   const look = useRef<() => Promise<void>>(async () => {})
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: key is what the query depends on
   useEffect(() => {
     if (!path) return
     const control = new AbortController()
@@ -24,8 +26,9 @@ export function useLive<P extends Path<'GET'> | ''>(path: P, seconds: number, qu
       clearTimeout(wait)
       last = Date.now()
       try {
-        const answer = await get(path as Exclude<P, ''>, make.current(), { signal: control.signal, quiet: true })
-        setData(answer)
+        const data = await get(path as Exclude<P, ''>, make.current(), { signal: control.signal, quiet: true })
+        setGiven({ question, data })
+        remember(question, data)
         setFailure(undefined)
       } catch (cause) {
         if (cause instanceof Failure) setFailure(cause)
@@ -45,7 +48,8 @@ export function useLive<P extends Path<'GET'> | ''>(path: P, seconds: number, qu
       clearTimeout(wait)
       forget()
     }
-  }, [path, seconds, key])
+  }, [path, seconds, question])
 
+  const data = given?.question === question ? given.data : (recall<Data>(question) ?? given?.data)
   return { data, failure, reload: useCallback(() => look.current(), []) }
 }

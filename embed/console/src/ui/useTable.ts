@@ -1,11 +1,11 @@
 import type { TablePaginationConfig, TableProps } from 'antd'
-import { useCallback, useState } from 'react'
+import { useCallback } from 'react'
 import type { Listing } from '../api/paths'
 import { request } from '../api/request'
 import { t } from '../i18n'
 import { count } from './format'
 import { turns } from './turns'
-import { useAsk } from './useAsk'
+import { useAnswer } from './useAnswer'
 import { useParts } from './useParts'
 import { wide } from './Wide'
 
@@ -26,7 +26,6 @@ type Options = {
 export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Record<string, string> = {}, { own = [], size = 10 }: Options = {}) {
   const parts = useParts()
   const { params } = parts
-  const [answer, setAnswer] = useState<Page<T>>()
   const asked = new URLSearchParams(params)
   for (const name of own) asked.delete(name)
   const search = asked.toString()
@@ -37,20 +36,19 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
   const set = useCallback((values: Parameters<typeof parts.set>[0]) => parts.set({ page: undefined, ...values }), [parts.set])
 
   const question = useCallback(
-    // biome-ignore lint/nursery/useReactCompiler: set is the same at all times
     async (signal: AbortSignal) => {
       const query: Record<string, string | string[]> = { ...(JSON.parse(always) as Record<string, string>) }
       const sent = new URLSearchParams(search)
       for (const name of sent.keys()) query[name] = name.endsWith('[]') ? sent.getAll(name) : (sent.get(name) ?? '')
       const page = await request<Page<T>>('GET', path, { query, signal })
       const last = Math.ceil(page.total / page.pageSize)
-      if (page.data.length === 0 && last > 0 && page.current > last)
-        set({ page: String(last) }) // the last of a page was deleted
-      else setAnswer(page)
+      if (page.data.length > 0 || last === 0 || page.current <= last) return page
+      set({ page: String(last) }) // the last of a page was deleted
     },
     [path, search, always, set],
   )
-  const { loading, reload } = useAsk(question)
+  const { data, other, loading, reload } = useAnswer<Page<T>>(`${path}?${search}#${always}`, question)
+  const answer = data ?? other
 
   const sorted: Sorted = (() => {
     try {

@@ -34,7 +34,7 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
   const { may, info, reload: reloadAccount } = useAccount()
   const { sure, done } = useAct()
   const md = useWider('md')
-  const { data: role, loading, set: setRole, reload } = useGet(`/admin/role/${id}`)
+  const { data: role, loading, set: setRole, reload } = useGet(`/admin/role/${id}`, {}, false)
   const { data: tree } = useGet(may('admin.rule.query') ? '/admin/rule' : '')
   const { rows: roles = [] } = useEvery<Role>('/admin/role')
   const { data: depts } = useGet(may('admin.dept.query') ? '/admin/dept' : '')

@@ -1,5 +1,5 @@
-import { useSyncExternalStore } from 'react'
 import type { Setting } from '../../api/types'
+import { store } from '../../ui/store'
 
 // What has been typed and not saved, by the id of its setting. It outlives the page,
 // so that one can look something up elsewhere, and not the tab: a secret that was typed
@@ -12,8 +12,7 @@ export type Draft = {
 
 export type Drafts = ReadonlyMap<number, Draft>
 
-let drafts: Drafts = new Map()
-const listeners = new Set<() => void>()
+const drafts = store<Drafts>(new Map())
 
 // stamp tells whether the value of a setting is still the one that was seen. That of a
 // secret is never seen.
@@ -26,12 +25,11 @@ function warn(e: BeforeUnloadEvent): void {
 }
 
 function change(edit: (next: Map<number, Draft>) => void): void {
-  const next = new Map(drafts)
+  const next = new Map(drafts.get())
   edit(next)
-  drafts = next
-  if (drafts.size) window.addEventListener('beforeunload', warn)
+  if (next.size) window.addEventListener('beforeunload', warn)
   else window.removeEventListener('beforeunload', warn)
-  for (const told of listeners) told()
+  drafts.set(next)
 }
 
 // write notes what a setting is to become; undefined, or what it is already, is no draft.
@@ -70,15 +68,5 @@ export function settle(settings: Setting[]): void {
   )
 }
 
-export function now(): Drafts {
-  return drafts
-}
-
-function subscribe(told: () => void): () => void {
-  listeners.add(told)
-  return () => listeners.delete(told)
-}
-
-export function useDrafts(): Drafts {
-  return useSyncExternalStore(subscribe, now)
-}
+export const now = drafts.get
+export const useDrafts = drafts.use
