@@ -4,6 +4,7 @@ import { createRoot } from 'react-dom/client'
 import { askEarly } from './api/early'
 import { token } from './api/session'
 import { language, learn, t } from './i18n'
+import { languages } from './i18n/languages'
 import { SignIn } from './pages/SignIn'
 
 document.documentElement.lang = language
@@ -12,9 +13,8 @@ const root = createRoot(document.getElementById('root')!)
 if (token()) {
   askEarly()
   root.render(<Waiting />)
-  const chinese = language === 'zh' ? import('./app/chinese') : undefined
-  Promise.all([import('./app/App'), chinese, learn('frame')]).then(
-    ([{ App }, words]) => root.render(<App locale={words?.zhCN} />),
+  Promise.all([import('./app/App'), languages[language]?.library?.(), learn('frame')]).then(
+    ([{ App }, locale]) => root.render(<App locale={locale} />),
     () => root.render(<Unreachable />),
   )
 } else {

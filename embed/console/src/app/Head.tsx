@@ -17,6 +17,7 @@ import { useNavigate } from 'react-router'
 import { post } from '../api/request'
 import { end } from '../api/session'
 import { language, setLanguage, t } from '../i18n'
+import { languages } from '../i18n/languages'
 import { mode, type Mode, setMode } from '../ui/dark'
 import { Face } from '../ui/Face'
 import { Key } from '../ui/Key'
@@ -87,10 +88,11 @@ function Appearance() {
 }
 
 function Tongue() {
-  const items: MenuProps['items'] = [
-    { key: 'en', label: <span lang="en">English</span>, onClick: () => setLanguage('en') },
-    { key: 'zh', label: <span lang="zh">简体中文</span>, onClick: () => setLanguage('zh') },
-  ]
+  const items: MenuProps['items'] = Object.entries(languages).map(([code, { name }]) => ({
+    key: code,
+    label: <span lang={code}>{name}</span>,
+    onClick: () => setLanguage(code),
+  }))
   return (
     <Dropdown menu={{ items, selectable: true, selectedKeys: [language] }} trigger={['click']}>
       <Button type="text" icon={<TranslationOutlined />} aria-label={t('language')} title={t('language')} />

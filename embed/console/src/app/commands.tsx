@@ -5,6 +5,7 @@ import type { Listing } from '../api/paths'
 import { request } from '../api/request'
 import type { SettingPage, UserPage } from '../api/types'
 import { given, language, setLanguage, t } from '../i18n'
+import { languages } from '../i18n/languages'
 import { mode, type Mode, setMode } from '../ui/dark'
 import { Icon } from '../ui/icons'
 import { type Account, useAccount } from './account'
@@ -55,13 +56,15 @@ function actions({ may }: Account, navigate: NavigateFunction, help: () => void)
         icon: <BulbOutlined />,
         run: () => setMode(m),
       })),
-    {
-      id: 'language',
-      title: language === 'en' ? '切换到简体中文' : 'Switch to English',
-      words: 'language english chinese zhongwen',
-      icon: <TranslationOutlined />,
-      run: () => setLanguage(language === 'en' ? 'zh' : 'en'),
-    },
+    ...Object.entries(languages)
+      .filter(([code]) => code !== language)
+      .map(([code, { change }]) => ({
+        id: `language-${code}`,
+        title: change,
+        words: 'language english chinese zhongwen',
+        icon: <TranslationOutlined />,
+        run: () => setLanguage(code),
+      })),
     { id: 'help', title: t('help'), words: '?', icon: <QuestionCircleOutlined />, run: help },
     { id: 'out', title: t('sign_out'), words: 'logout sign out', icon: <LogoutOutlined />, run: signOut },
   ]

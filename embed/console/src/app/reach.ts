@@ -30,7 +30,7 @@ async function answers(): Promise<boolean> {
 
 // sameVersion tells whether the server's page still loads the program that runs here.
 async function sameVersion(): Promise<boolean> {
-  const ours = document.querySelector('script[type=module][src]')?.getAttribute('src')
+  const ours = document.querySelector('script[type=importmap]')?.textContent // it names all files
   if (!ours) return true
   try {
     return (await (await fetch('/console/', { cache: 'no-store' })).text()).includes(ours)

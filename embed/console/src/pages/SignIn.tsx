@@ -3,6 +3,7 @@ import { Failure, get, post, put } from '../api/request'
 import { back, begin, end, token } from '../api/session'
 import type { Home } from '../api/types'
 import { language, maybe, setLanguage, t } from '../i18n'
+import { languages } from '../i18n/languages'
 import { Mark } from '../ui/Mark'
 import './sign-in.css'
 
@@ -25,9 +26,13 @@ export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
       <Mark logo={home.logo} size={40} />
       <h1>{home.title}</h1>
       {mustChange || old !== undefined ? <ChangePassword old={old} /> : <Credentials mustChange={setOld} first={home.first_sign_in === 1} />}
-      <button type="button" className="language" onClick={() => setLanguage(language === 'en' ? 'zh' : 'en')}>
-        {language === 'en' ? '中文' : 'English'}
-      </button>
+      {Object.entries(languages)
+        .filter(([code]) => code !== language)
+        .map(([code, { short }]) => (
+          <button key={code} type="button" className="language" onClick={() => setLanguage(code)}>
+            {short}
+          </button>
+        ))}
     </main>
   )
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { language } from '../i18n'
+import { languages } from '../i18n/languages'
 import type { ChartProps } from './Chart'
 import { useLatest } from './useLatest'
 
@@ -13,7 +14,7 @@ const day = 86_400
 
 // times labels the time axis: hours and minutes, and the date where a day begins.
 function timeLabels(_: uPlot, splits: number[], __: number, ___: number, apart: number): string[] {
-  const date = language === 'zh' ? 'M月D日' : 'MMM D'
+  const date = languages[language]?.day ?? ''
   return splits.map((at) => {
     const moment = dayjs.unix(at)
     if (apart >= day) return moment.format(date)
