@@ -15,7 +15,7 @@ function compressed(): Plugin {
     configResolved(config) {
       outDir = resolve(config.root, config.build.outDir)
     },
-    closeBundle() {
+    writeBundle() {
       rmSync(join(outDir, 'importmap.json')) // it is in the page
       const dir = join(outDir, 'assets')
       for (const name of readdirSync(dir)) {
