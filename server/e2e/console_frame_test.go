@@ -335,7 +335,7 @@ func TestConsoleOfAnOlderServer(t *testing.T) {
 	p := signedInAt(t, server, signedIn(t, server), "/system/session")
 	p.row("this one")
 	p.settle()
-	if err := evaluate(p, "document.querySelector('script[type=module]').setAttribute('src', '/console/assets/older.js')", nil); err != nil {
+	if err := evaluate(p, "document.querySelector('script[type=importmap]').textContent = '{\"imports\":{\"older\":\"older\"}}'", nil); err != nil {
 		t.Fatal(err)
 	}
 	p.offline(true)
