@@ -1,5 +1,5 @@
 import { FilterOutlined } from '@ant-design/icons'
-import { AutoComplete, Badge, Button, Checkbox, Flex, Input, InputNumber, Select } from 'antd'
+import { AutoComplete, Badge, Button, Checkbox, Flex, Input, Select } from 'antd'
 import { useState } from 'react'
 import { t } from '../../i18n'
 import { clear } from '../../ui/clear'
@@ -136,16 +136,14 @@ function Least({ width, ...field }: Field & { width: number | string }) {
   const [text, setText] = useText(field)
   const label = filterName(field.name)
   return (
-    <InputNumber
-      min={0}
-      precision={0}
-      controls={false}
+    <Input
+      inputMode="numeric"
       style={{ width }}
       placeholder={label}
       aria-label={label}
       suffix="ms"
-      value={text === '' ? null : Number(text)}
-      onChange={(n) => setText(n === null ? '' : String(n))}
+      value={text}
+      onChange={(e) => setText(e.target.value.replace(/\D/g, ''))}
     />
   )
 }

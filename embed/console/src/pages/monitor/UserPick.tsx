@@ -1,4 +1,4 @@
-import { InputNumber, Select } from 'antd'
+import { Input, Select } from 'antd'
 import { useEffect, useState } from 'react'
 import { get } from '../../api/request'
 import type { AppUser, User } from '../../api/types'
@@ -56,16 +56,17 @@ export function UserPick({ value, onChange, app = false, id, width = 200 }: Prop
 
   if (!admins && !apps) {
     return (
-      <InputNumber
+      <Input
         id={id}
-        min={1}
-        precision={0}
-        controls={false}
+        inputMode="numeric"
         style={{ width }}
         placeholder={t('monitor.user_id')}
         aria-label={t('monitor.user_id')}
-        value={value ? Number(value.split(':')[1]) : null}
-        onChange={(n) => onChange?.(n ? `admin:${n}` : undefined)}
+        value={value?.split(':')[1] ?? ''}
+        onChange={(e) => {
+          const n = Number(e.target.value.replace(/\D/g, ''))
+          onChange?.(n ? `admin:${n}` : undefined)
+        }}
       />
     )
   }
