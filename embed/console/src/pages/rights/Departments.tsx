@@ -13,6 +13,7 @@ import { useTree } from '../../ui/tree/useTree'
 import { useAct } from '../../ui/useAct'
 import { useEdits } from './useEdits'
 import { few } from './words'
+import { useKept } from '../../ui/useKept'
 
 const DeptDrawer = lazy(async () => ({ default: (await import('./DeptDrawer')).DeptDrawer }))
 
@@ -24,6 +25,7 @@ export function Departments() {
   const navigate = useNavigate()
   const { tree, set, reload, change } = useTree<DeptNode>('/admin/dept')
   const { edit, reveal, drawer } = useEdits(reload)
+  const drawn = useKept(drawer.edits) // the drawer is loaded when it is first opened
   const headcount = useMemo(() => totals(tree ?? []), [tree])
 
   async function enable(node: DeptNode, to: 0 | 1) {
@@ -120,7 +122,7 @@ export function Departments() {
         edit={update ? (node) => edit({ node }) : undefined}
         remove={may('admin.dept.delete') ? (node) => void remove(node) : undefined}
       />
-      <Suspense>{tree && <DeptDrawer tree={tree} {...drawer} />}</Suspense>
+      <Suspense>{tree && drawn && <DeptDrawer tree={tree} {...drawer} />}</Suspense>
     </>
   )
 }

@@ -13,6 +13,7 @@ import { useTree } from '../../ui/tree/useTree'
 import { useAct } from '../../ui/useAct'
 import { useEdits } from './useEdits'
 import { few, permissionName } from './words'
+import { useKept } from '../../ui/useKept'
 
 const PermissionDrawer = lazy(async () => ({ default: (await import('./PermissionDrawer')).PermissionDrawer }))
 
@@ -25,6 +26,7 @@ export function Permissions() {
   const { modal } = App.useApp()
   const { tree, set, reload, change } = useTree<PermissionNode>('/admin/rule')
   const { edit, reveal, drawer } = useEdits(reload)
+  const drawn = useKept(drawer.edits) // the drawer is loaded when it is first opened
   const then = () => void reloadAccount().catch(() => {}) // the menus are made of this tree
 
   async function show(node: PermissionNode, to: 0 | 1) {
@@ -105,7 +107,7 @@ export function Permissions() {
         remove={may('admin.rule.delete') ? (node) => void remove(node) : undefined}
       />
       <Suspense>
-        {tree && (
+        {tree && drawn && (
           <PermissionDrawer
             tree={tree}
             {...drawer}

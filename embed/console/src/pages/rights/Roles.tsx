@@ -10,6 +10,7 @@ import { Actions } from '../../ui/Actions'
 import { List } from '../../ui/List'
 import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
+import { useKept } from '../../ui/useKept'
 import { useTable } from '../../ui/useTable'
 import { beyond, ownerRole, useCeiling } from './useCeiling'
 import { people } from './words'
@@ -28,6 +29,7 @@ export function Roles() {
   const ceiling = useCeiling()
   const list = useTable<Role>('/admin/role')
   const [edits, setEdits] = useState<{ role?: Role }>()
+  const drawn = { edits: useKept(edits), opened: useKept(opened) } // drawers are loaded when they are first opened
   const show = (id?: number) => void navigate(`/admin/role${id ? `/${id}` : ''}${search}`)
   const fixed = (role: Role) => role.id === ownerRole || (ceiling !== undefined && beyond(role, ceiling))
 
@@ -147,16 +149,18 @@ export function Roles() {
         ]}
       />
       <Suspense>
-        <RoleDrawer
-          edits={edits}
-          ceiling={ceiling}
-          onClose={() => setEdits(undefined)}
-          saved={async (role, isNew) => {
-            await list.reload()
-            if (isNew) show(role.id)
-          }}
-        />
-        <RightsDrawer id={opened} ceiling={ceiling} onClose={() => show()} saved={list.reload} />
+        {drawn.edits && (
+          <RoleDrawer
+            edits={edits}
+            ceiling={ceiling}
+            onClose={() => setEdits(undefined)}
+            saved={async (role, isNew) => {
+              await list.reload()
+              if (isNew) show(role.id)
+            }}
+          />
+        )}
+        {drawn.opened && <RightsDrawer id={opened} ceiling={ceiling} onClose={() => show()} saved={list.reload} />}
       </Suspense>
     </>
   )
