@@ -30,7 +30,7 @@ func (s *Server) console(router *httprouter.Router) {
 			if !s.sendAsset(w, r, name) {
 				missing.ServeHTTP(w, r)
 			}
-		} else if !s.sendPage(w) {
+		} else if !s.sendPage(w, r) {
 			missing.ServeHTTP(w, r)
 		}
 	}
@@ -46,13 +46,14 @@ func (s *Server) console(router *httprouter.Router) {
 }
 
 // consolePolicy lets the page load what is its own and nothing else, and be framed
-// by nobody. The component library writes its styles with the nonce.
-const consolePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-NONCE'; img-src 'self' blob: data:; font-src 'self'; " +
+// by nobody. The component library writes its styles with the nonce, and the map from
+// the names of scripts to their files is in the page, with the nonce.
+const consolePolicy = "default-src 'none'; script-src 'self' 'nonce-NONCE'; style-src 'self' 'nonce-NONCE'; img-src 'self' blob: data:; font-src 'self'; " +
 	"connect-src 'self'; media-src 'self' blob:; frame-src blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // sendPage sends the page for every address that is no asset: which one shows what
 // is the console's own business.
-func (s *Server) sendPage(w http.ResponseWriter) bool {
+func (s *Server) sendPage(w http.ResponseWriter, r *http.Request) bool {
 	page, err := fs.ReadFile(s.config.Console, "index.html")
 	if err != nil {
 		return false
@@ -63,7 +64,9 @@ func (s *Server) sendPage(w http.ResponseWriter) bool {
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Content-Security-Policy", strings.ReplaceAll(consolePolicy, "NONCE", nonce))
 	h.Set("Referrer-Policy", "same-origin")
-	sendWhole(w, []byte(strings.ReplaceAll(string(page), "__NONCE__", nonce)))
+	body, release := compressed(r, h, []byte(strings.ReplaceAll(string(page), "__NONCE__", nonce)))
+	defer release()
+	sendWhole(w, body)
 	return true
 }
 

@@ -281,6 +281,25 @@ func TestConsoleReloadsWhatItMissed(t *testing.T) {
 	p.row("Signed in")
 }
 
+// TestConsoleShowsLastAnswers shows what a page had when it was left, before there is an
+// answer from now.
+func TestConsoleShowsLastAnswers(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	p := signedInAt(t, server, signedIn(t, server), "/system/session")
+	p.row("this one")
+	p.click("menuitem", "Login log")
+	p.row("Signed in")
+	p.settle()
+	for _, path := range []string{"/health", "/system/session"} {
+		p.expect(0, path)
+	}
+	server.stop()
+	p.click("menuitem", "Sessions")
+	p.row("this one")
+	p.see("The server does not answer.")
+}
+
 // TestConsoleWithoutItsFiles is a console whose page came, and whose program does not.
 func TestConsoleWithoutItsFiles(t *testing.T) {
 	t.Parallel()
@@ -335,7 +354,7 @@ func TestConsoleOfAnOlderServer(t *testing.T) {
 	p := signedInAt(t, server, signedIn(t, server), "/system/session")
 	p.row("this one")
 	p.settle()
-	if err := evaluate(p, "document.querySelector('script[type=module]').setAttribute('src', '/console/assets/older.js')", nil); err != nil {
+	if err := evaluate(p, "document.querySelector('script[type=importmap]').textContent = '{\"imports\":{\"older\":\"older\"}}'", nil); err != nil {
 		t.Fatal(err)
 	}
 	p.offline(true)

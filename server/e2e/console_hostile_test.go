@@ -144,7 +144,7 @@ func (p *page) harmless(what string) {
 const lookForHarm = `(() => {
 	const found = []
 	if (window.hit !== undefined) found.push('a text has run')
-	for (const e of document.querySelectorAll('img[src="x"], [onerror], [onmouseover], script:not([src]), iframe')) found.push('a text is an element: ' + e.outerHTML.slice(0, 200))
+	for (const e of document.querySelectorAll('img[src="x"], [onerror], [onmouseover], script:not([src], [type=importmap]), iframe')) found.push('a text is an element: ' + e.outerHTML.slice(0, 200))
 	for (const e of document.querySelectorAll('.ant-drawer-body, .ant-modal-body, .ant-drawer-header, .overlay, .ant-popover, .frame-head')) {
 		if (!shown(e)) continue
 		const box = e.getBoundingClientRect()

@@ -17,11 +17,15 @@ function type(schema) {
   if (schema.enum) return schema.enum.map((v) => JSON.stringify(v)).join(' | ')
   if (Array.isArray(schema.type)) return schema.type.map((t) => type({ ...schema, type: t })).join(' | ')
   switch (schema.type) {
-    case 'string': return 'string'
+    case 'string':
+      return 'string'
     case 'integer':
-    case 'number': return 'number'
-    case 'boolean': return 'boolean'
-    case 'null': return 'null'
+    case 'number':
+      return 'number'
+    case 'boolean':
+      return 'boolean'
+    case 'null':
+      return 'null'
     case 'array': {
       const item = type(schema.items)
       return item.includes('|') ? `(${item})[]` : `${item}[]`
@@ -46,6 +50,37 @@ let out = '// Made by scripts/types.mjs from the OpenAPI document; not to be edi
 for (const [key, schema] of Object.entries(document.components.schemas).sort(([a], [b]) => (a < b ? -1 : 1))) {
   out += `\nexport type ${key.replace(/\W/g, '_')} = ${type(schema)}\n`
 }
-const access = new Set(Object.values(document.paths).flatMap(Object.values).map((operation) => operation['x-access']).filter((key) => key?.includes('.')))
-out += `\n/** The permissions that operations ask for. */\nexport type Access =\n${[...access].sort().map((key) => `  | '${key}'`).join('\n')}\n`
+const access = new Set(
+  Object.values(document.paths)
+    .flatMap(Object.values)
+    .map((operation) => operation['x-access'])
+    .filter((key) => key?.includes('.')),
+)
+out += `\n/** The permissions that operations ask for. */\nexport type Access =\n${[...access]
+  .sort()
+  .map((key) => `  | '${key}'`)
+  .join('\n')}\n`
+
+// pathOf is a path with its parameters, as the type of a template.
+function pathOf(path, operation) {
+  const names = (operation.parameters ?? []).filter((one) => one.in === 'path')
+  if (!names.length) return `'${path}'`
+  const text = path.replace(/\{(\w+)\}/g, (_, name) => `\${${names.find((one) => one.name === name)?.schema.type === 'integer' ? 'number' : 'string'}}`)
+  return `[path: \`${text}\`]`
+}
+
+// operationOf is the body and the answer of an operation, without the envelope.
+function operationOf(operation) {
+  const success = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))?.[1]
+  const answer = success?.content?.['application/json']?.schema?.properties?.data
+  const body = operation.requestBody?.content?.['application/json']?.schema
+  return `{ body: ${body ? type(body) : 'undefined'}; answer: ${type(answer)} }`
+}
+
+out += '\n/** The operations, by method and path. */\nexport type Api = {\n'
+for (const method of ['get', 'post', 'put', 'delete']) {
+  const operations = Object.entries(document.paths).filter(([, methods]) => methods[method])
+  out += `  ${method.toUpperCase()}: {\n${operations.map(([path, methods]) => `    ${pathOf(path, methods[method])}: ${operationOf(methods[method])}\n`).join('')}  }\n`
+}
+out += '}\n'
 writeFileSync(new URL('../src/api/types.ts', import.meta.url), out)

@@ -4,6 +4,7 @@ import { createRoot } from 'react-dom/client'
 import { askEarly } from './api/early'
 import { token } from './api/session'
 import { language, learn, t } from './i18n'
+import { languages } from './i18n/languages'
 import { SignIn } from './pages/SignIn'
 
 document.documentElement.lang = language
@@ -12,18 +13,34 @@ const root = createRoot(document.getElementById('root')!)
 if (token()) {
   askEarly()
   root.render(<Waiting />)
-  const chinese = language === 'zh' ? import('./app/chinese') : undefined
-  Promise.all([import('./app/App'), chinese, learn('frame')]).then(([{ App }, words]) => root.render(<App locale={words?.zhCN} />), () => root.render(<Unreachable />))
+  Promise.all([import('./app/App'), languages[language]?.library?.(), learn('frame')]).then(
+    ([{ App }, locale]) => root.render(<App locale={locale} />),
+    () => root.render(<Unreachable />),
+  )
 } else {
   root.render(<SignIn />)
 }
 
 // Waiting is seen at once, however slow the line is.
 function Waiting() {
-  return <main className="console-coming"><svg viewBox="0 0 24 24"><circle cx="12" cy="12" r="10" /></svg></main>
+  return (
+    <main className="console-coming">
+      <svg viewBox="0 0 24 24">
+        <circle cx="12" cy="12" r="10" />
+      </svg>
+    </main>
+  )
 }
 
 // Unreachable stands for the console while its files cannot be had.
 function Unreachable() {
-  return <main className="sign-in"><h1>Reeve</h1><p role="alert">{t('error.unreachable')}</p><p><button onClick={() => location.reload()}>{t('state.reload')}</button></p></main>
+  return (
+    <main className="sign-in">
+      <h1>Reeve</h1>
+      <p role="alert">{t('error.unreachable')}</p>
+      <p>
+        <button onClick={() => location.reload()}>{t('state.reload')}</button>
+      </p>
+    </main>
+  )
 }

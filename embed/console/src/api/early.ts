@@ -6,7 +6,7 @@ import type { Info } from './types'
 let asked: Promise<Info> | undefined
 
 export function askEarly(): void {
-  asked = get<Info>('/admin/info', {}, { quiet: true })
+  asked = get('/admin/info', {}, { quiet: true })
   asked.catch(() => {}) // it is asked again, and then it is shown
 }
 

@@ -1,5 +1,6 @@
 // Every answer of the interface has one envelope; this is where it is opened.
 
+import type { Answer, Body, Method, Path } from './paths'
 import { end, token } from './session'
 
 // showType says how an answer wants to be shown, see the interface's conventions.
@@ -53,21 +54,24 @@ export const hooks = {
 export function address(path: string, query: Query = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    if (Array.isArray(value)) value.forEach((v) => search.append(name, v))
+    if (Array.isArray(value)) for (const v of value) search.append(name, v)
     else if (value !== undefined && value !== null && value !== '') search.set(name, String(value))
   }
   const text = search.toString()
   return text ? `${path}?${text}` : path
 }
 
-async function send(method: string, path: string, o: Options): Promise<Response> {
+async function send(method: Method, path: Path, o: Options): Promise<Response> {
   const headers: Record<string, string> = {}
   if (token()) headers.Authorization = `Bearer ${token()}`
   if (o.body !== undefined) headers['Content-Type'] = 'application/json'
   if (o.range) headers.Range = o.range
   try {
     return await fetch(address(path, o.query), {
-      method, headers, signal: o.signal, body: o.form ?? (o.body === undefined ? undefined : JSON.stringify(o.body)),
+      method,
+      headers,
+      signal: o.signal,
+      body: o.form ?? (o.body === undefined ? undefined : JSON.stringify(o.body)),
     })
   } catch (cause) {
     if (o.signal?.aborted) throw cause
@@ -92,7 +96,7 @@ const unanswered = new Set(['offline', 'unreachable', 'busy'])
 
 // request asks the interface and returns the data of its answer; a Failure is shown
 // unless the caller says that it does that itself, and thrown either way.
-export async function request<T>(method: string, path: string, o: Options = {}): Promise<T> {
+export async function request<T>(method: Method, path: Path, o: Options = {}): Promise<T> {
   try {
     const response = await send(method, path, o)
     if (!response.ok) throw await failureOf(response)
@@ -105,7 +109,9 @@ export async function request<T>(method: string, path: string, o: Options = {}):
       hooks.mustChange()
     } else if (unanswered.has(cause.code)) {
       // What was only asked for is asked again when the server is back.
-      void hooks.lost().then((away) => { if (!o.quiet && !(away && method === 'GET')) hooks.failed(cause) })
+      void hooks.lost().then((away) => {
+        if (!o.quiet && !(away && method === 'GET')) hooks.failed(cause)
+      })
     } else if (!o.quiet) {
       hooks.failed(cause)
     }
@@ -113,21 +119,22 @@ export async function request<T>(method: string, path: string, o: Options = {}):
   }
 }
 
-export const get = <T>(path: string, query?: Query, o: Options = {}) => request<T>('GET', path, { ...o, query })
-export const post = <T>(path: string, body?: unknown, o: Options = {}) => request<T>('POST', path, { ...o, body })
-export const put = <T>(path: string, body?: unknown, o: Options = {}) => request<T>('PUT', path, { ...o, body })
-export const del = <T>(path: string, query?: Query, o: Options = {}) => request<T>('DELETE', path, { ...o, query })
+// The paths are those of the OpenAPI document, which tells what they take and answer.
+export const get = <P extends Path<'GET'>>(path: P, query?: Query, o: Options = {}) => request<Answer<'GET', P>>('GET', path, { ...o, query })
+export const post = <P extends Path<'POST'>>(path: P, body?: Body<'POST', P>, o: Options = {}) => request<Answer<'POST', P>>('POST', path, { ...o, body })
+export const put = <P extends Path<'PUT'>>(path: P, body?: Body<'PUT', P>, o: Options = {}) => request<Answer<'PUT', P>>('PUT', path, { ...o, body })
+export const del = <P extends Path<'DELETE'>>(path: P, query?: Query, o: Options = {}) => request<Answer<'DELETE', P>>('DELETE', path, { ...o, query })
 
 // open begins to read bytes that are too many to be held at once. The caller shows
 // failures.
-export async function open(path: string, signal: AbortSignal): Promise<Response> {
+export async function open(path: Path<'GET'>, signal: AbortSignal): Promise<Response> {
   const response = await send('GET', path, { signal })
   if (!response.ok) throw await failureOf(response)
   return response
 }
 
 // download fetches bytes that need the token, which a link cannot carry.
-export async function download(path: string, query?: Query, o: Options = {}): Promise<{ blob: Blob; name: string }> {
+export async function download(path: Path<'GET'>, query?: Query, o: Options = {}): Promise<{ blob: Blob; name: string }> {
   const response = await send('GET', path, { ...o, query })
   if (!response.ok) {
     const failure = await failureOf(response)

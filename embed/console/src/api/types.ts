@@ -1743,3 +1743,150 @@ export type Access =
   | 'user.list.query'
   | 'user.list.status'
   | 'user.list.update'
+
+/** The operations, by method and path. */
+export type Api = {
+  GET: {
+    '/admin/dept': { body: undefined; answer: DeptTree }
+    [path: `/admin/dept/${number}`]: { body: undefined; answer: Dept }
+    '/admin/dict': { body: undefined; answer: Record<string, OpenDict> }
+    '/admin/info': { body: undefined; answer: Info }
+    '/admin/job': { body: undefined; answer: JobPage }
+    [path: `/admin/job/${number}`]: { body: undefined; answer: Job }
+    '/admin/list': { body: undefined; answer: UserPage }
+    '/admin/list-export': { body: undefined; answer: unknown }
+    [path: `/admin/list/${number}`]: { body: undefined; answer: User }
+    '/admin/loginlog': { body: undefined; answer: LoginLogPage }
+    '/admin/permission/effective': { body: undefined; answer: Effective }
+    '/admin/permission/explain': { body: undefined; answer: Explanation }
+    '/admin/role': { body: undefined; answer: RolePage }
+    [path: `/admin/role/${number}`]: { body: undefined; answer: Role }
+    '/admin/rule': { body: undefined; answer: PermissionTree }
+    [path: `/admin/rule-node/${number}`]: { body: undefined; answer: Permission }
+    '/admin/rule/parent': { body: undefined; answer: ParentNodeTree }
+    '/admin/session': { body: undefined; answer: SessionPage }
+    '/api/home': { body: undefined; answer: Home }
+    '/api/user': { body: undefined; answer: AppUser }
+    '/file/group': { body: undefined; answer: FileGroupPage }
+    [path: `/file/group/${number}`]: { body: undefined; answer: FileGroup }
+    '/file/list': { body: undefined; answer: FilePage }
+    [path: `/file/list/${number}`]: { body: undefined; answer: File }
+    [path: `/file/list/${number}/content`]: { body: undefined; answer: unknown }
+    [path: `/file/signed/${number}`]: { body: undefined; answer: unknown }
+    '/file/trash': { body: undefined; answer: TrashedFilePage }
+    '/health': { body: undefined; answer: Health }
+    [path: `/media/${string}`]: { body: undefined; answer: unknown }
+    '/metrics': { body: undefined; answer: unknown }
+    '/openapi.json': { body: undefined; answer: unknown }
+    '/system/backup': { body: undefined; answer: unknown }
+    '/system/dict': { body: undefined; answer: DictPage }
+    [path: `/system/dict/${number}`]: { body: undefined; answer: Dict }
+    [path: `/system/dict/${number}/item`]: { body: undefined; answer: DictItemPage }
+    '/system/health': { body: undefined; answer: SystemHealth }
+    '/system/info': { body: undefined; answer: SystemInfo }
+    '/system/job': { body: undefined; answer: JobPage }
+    [path: `/system/job/${number}`]: { body: undefined; answer: Job }
+    '/system/loginlog': { body: undefined; answer: LoginLogPage }
+    '/system/monitor/auth': { body: undefined; answer: AuthEventMonitorPage }
+    '/system/monitor/cache': { body: undefined; answer: CacheEventMonitorPage }
+    '/system/monitor/query': { body: undefined; answer: QueryEventMonitorPage }
+    '/system/monitor/redis': { body: undefined; answer: RedisRecordMonitorPage }
+    '/system/monitor/request': { body: undefined; answer: RequestEventMonitorPage }
+    [path: `/system/monitor/request/${string}`]: { body: undefined; answer: RequestStory }
+    '/system/monitor/stats': { body: undefined; answer: Stats }
+    '/system/monitor/trace': { body: undefined; answer: TraceList }
+    '/system/session': { body: undefined; answer: SessionPage }
+    '/system/setting': { body: undefined; answer: SettingPage }
+    '/system/setting-builtin': { body: undefined; answer: Record<string, string[]> }
+    '/system/setting-group': { body: undefined; answer: SettingGroupPage }
+    [path: `/system/setting-group/${number}`]: { body: undefined; answer: SettingGroup }
+    '/system/setting-value': { body: undefined; answer: Record<string, Record<string, unknown>> }
+    [path: `/system/setting/${number}`]: { body: undefined; answer: Setting }
+    '/user/list': { body: undefined; answer: AppUserPage }
+    [path: `/user/list/${number}`]: { body: undefined; answer: AppUser }
+  }
+  POST: {
+    '/admin/avatar': { body: undefined; answer: Avatar }
+    '/admin/dept': { body: CreateDept; answer: Dept }
+    '/admin/list': { body: CreateUser; answer: NewUser }
+    '/admin/list-import': { body: undefined; answer: Import }
+    '/admin/login': { body: SignIn; answer: Login }
+    '/admin/logout': { body: undefined; answer: Record<string, never> }
+    '/admin/role': { body: CreateRole; answer: Role }
+    '/admin/rule': { body: CreatePermission; answer: Permission }
+    '/api/login': { body: SignInAsAppUser; answer: Login }
+    '/api/logout': { body: undefined; answer: Record<string, never> }
+    '/api/register': { body: RegisterAsAppUser; answer: Login }
+    '/file/group': { body: CreateFileGroup; answer: FileGroup }
+    '/file/list': { body: undefined; answer: Files }
+    [path: `/file/list/${number}/link`]: { body: CreateFileLink; answer: Link }
+    '/system/dict': { body: CreateDict; answer: Dict }
+    [path: `/system/dict/${number}/item`]: { body: CreateDictItem; answer: DictItem }
+    '/system/health/acknowledge': { body: undefined; answer: SystemHealth }
+    '/system/monitor/trace': { body: StartTrace; answer: Trace }
+    '/system/setting': { body: CreateSetting; answer: Setting }
+    '/system/setting-group': { body: CreateSettingGroup; answer: SettingGroup }
+    '/system/setting/refresh': { body: undefined; answer: Refresh }
+    '/user/list': { body: CreateAppUser; answer: NewAppUser }
+  }
+  PUT: {
+    [path: `/admin/dept/${number}`]: { body: UpdateDept; answer: Dept }
+    '/admin/info': { body: UpdateOwnAccount; answer: User }
+    '/admin/list': { body: UpdateUsers; answer: UsersChanged }
+    [path: `/admin/list/${number}`]: { body: UpdateUser; answer: User }
+    [path: `/admin/list/${number}/password`]: { body: ResetUserPassword; answer: Reset }
+    [path: `/admin/list/${number}/status`]: { body: EnableOrDisableUser; answer: User }
+    '/admin/password': { body: UpdateOwnPassword; answer: Record<string, never> }
+    [path: `/admin/role/${number}`]: { body: UpdateRole; answer: Role }
+    [path: `/admin/role/${number}/rule`]: { body: SetRolePermissions; answer: Role }
+    [path: `/admin/rule/${number}`]: { body: UpdatePermission; answer: Permission }
+    [path: `/admin/rule/${number}/show`]: { body: ShowOrHidePermission; answer: Permission }
+    [path: `/admin/rule/${number}/status`]: { body: EnableOrDisablePermission; answer: Permission }
+    '/api/user': { body: UpdateOwnAppUser; answer: AppUser }
+    '/api/user/password': { body: UpdateOwnAppPassword; answer: Record<string, never> }
+    [path: `/file/group/${number}`]: { body: UpdateFileGroup; answer: FileGroup }
+    '/file/list': { body: UpdateFileRecords; answer: Files }
+    [path: `/file/list/${number}`]: { body: UpdateFileRecord; answer: File }
+    [path: `/file/trash/${number}`]: { body: undefined; answer: File }
+    [path: `/system/dict/${number}`]: { body: UpdateDict; answer: Dict }
+    [path: `/system/dict/${number}/item/${number}`]: { body: UpdateDictItem; answer: DictItem }
+    '/system/setting': { body: SaveSettingValues; answer: Record<string, never> }
+    [path: `/system/setting-group/${number}`]: { body: UpdateSettingGroup; answer: SettingGroup }
+    [path: `/system/setting/${number}`]: { body: UpdateSetting; answer: Setting }
+    [path: `/user/list/${number}`]: { body: UpdateAppUser; answer: AppUser }
+    [path: `/user/list/${number}/password`]: { body: ResetAppUserPassword; answer: Reset }
+    [path: `/user/list/${number}/status`]: { body: EnableOrDisableAppUser; answer: AppUser }
+  }
+  DELETE: {
+    '/admin/dept': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/dept/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/list': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/list/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/role': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/role/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/rule': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/rule/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/session': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/session/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/file/group': { body: undefined; answer: Record<string, never> }
+    [path: `/file/group/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/file/list': { body: undefined; answer: Record<string, never> }
+    [path: `/file/list/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/file/trash': { body: undefined; answer: Record<string, never> }
+    [path: `/file/trash/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/system/dict': { body: undefined; answer: Record<string, never> }
+    [path: `/system/dict/${number}`]: { body: undefined; answer: Record<string, never> }
+    [path: `/system/dict/${number}/item`]: { body: undefined; answer: Record<string, never> }
+    [path: `/system/dict/${number}/item/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/system/monitor/trace': { body: undefined; answer: Record<string, never> }
+    [path: `/system/monitor/trace/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/system/session': { body: undefined; answer: Record<string, never> }
+    [path: `/system/session/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/system/setting': { body: undefined; answer: Record<string, never> }
+    '/system/setting-group': { body: undefined; answer: Record<string, never> }
+    [path: `/system/setting-group/${number}`]: { body: undefined; answer: Record<string, never> }
+    [path: `/system/setting/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/user/list': { body: undefined; answer: Record<string, never> }
+    [path: `/user/list/${number}`]: { body: undefined; answer: Record<string, never> }
+  }
+}

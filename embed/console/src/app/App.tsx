@@ -47,11 +47,19 @@ function Notices() {
   useEffect(() => {
     hooks.failed = (failure) => {
       switch (failure.showType) {
-        case show.silent: break
-        case show.warning: void message.warning(words(failure)); break
-        case show.notifyWarning: notification.warning({ title: words(failure) }); break
-        case show.notifyError: notification.error({ title: words(failure) }); break
-        default: void message.error(words(failure))
+        case show.silent:
+          break
+        case show.warning:
+          void message.warning(words(failure))
+          break
+        case show.notifyWarning:
+          notification.warning({ title: words(failure) })
+          break
+        case show.notifyError:
+          notification.error({ title: words(failure) })
+          break
+        default:
+          void message.error(words(failure))
       }
     }
     hooks.mustChange = () => location.replace('/console/password')

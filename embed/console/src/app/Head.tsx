@@ -1,6 +1,15 @@
 import {
-  DesktopOutlined, LogoutOutlined, MenuFoldOutlined, MenuOutlined, MenuUnfoldOutlined, MoonOutlined, QuestionCircleOutlined, SearchOutlined, SunOutlined,
-  TranslationOutlined, UserOutlined,
+  DesktopOutlined,
+  LogoutOutlined,
+  MenuFoldOutlined,
+  MenuOutlined,
+  MenuUnfoldOutlined,
+  MoonOutlined,
+  QuestionCircleOutlined,
+  SearchOutlined,
+  SunOutlined,
+  TranslationOutlined,
+  UserOutlined,
 } from '@ant-design/icons'
 import { Button, Dropdown, type MenuProps } from 'antd'
 import { useState } from 'react'
@@ -8,6 +17,7 @@ import { useNavigate } from 'react-router'
 import { post } from '../api/request'
 import { end } from '../api/session'
 import { language, setLanguage, t } from '../i18n'
+import { languages } from '../i18n/languages'
 import { mode, type Mode, setMode } from '../ui/dark'
 import { Face } from '../ui/Face'
 import { Key } from '../ui/Key'
@@ -22,11 +32,22 @@ export function Head({ narrow, onFold, onSearch, onHelp }: Props) {
   const fold = !md ? t('menu') : t(narrow ? 'menu.unfold' : 'menu.fold')
   return (
     <>
-      <Button type="text" icon={!md ? <MenuOutlined /> : narrow ? <MenuUnfoldOutlined /> : <MenuFoldOutlined />} aria-label={fold} title={fold} onClick={onFold} />
+      <Button
+        type="text"
+        icon={!md ? <MenuOutlined /> : narrow ? <MenuUnfoldOutlined /> : <MenuFoldOutlined />}
+        aria-label={fold}
+        title={fold}
+        onClick={onFold}
+      />
       <span style={{ flex: 1 }} />
-      {md
-        ? <Button className="frame-search" icon={<SearchOutlined />} onClick={onSearch} aria-keyshortcuts="Control+K Meta+K">{t('palette.open')}<Key>{command('K')}</Key></Button>
-        : <Button type="text" icon={<SearchOutlined />} aria-label={t('search')} onClick={onSearch} />}
+      {md ? (
+        <Button className="frame-search" icon={<SearchOutlined />} onClick={onSearch} aria-keyshortcuts="Control+K Meta+K">
+          {t('palette.open')}
+          <Key>{command('K')}</Key>
+        </Button>
+      ) : (
+        <Button type="text" icon={<SearchOutlined />} aria-label={t('search')} onClick={onSearch} />
+      )}
       <Appearance />
       <Tongue />
       {md && <Button type="text" icon={<QuestionCircleOutlined />} aria-label={t('help')} title={t('help')} onClick={onHelp} />}
@@ -45,23 +66,33 @@ const modeIcons: Record<Mode, typeof SunOutlined> = { system: DesktopOutlined, l
 function Appearance() {
   const [chosen, setChosen] = useState(mode)
   const Shown = modeIcons[chosen]
-  const choose = (to: Mode) => { setMode(to); setChosen(to) }
+  const choose = (to: Mode) => {
+    setMode(to)
+    setChosen(to)
+  }
   const items: MenuProps['items'] = (Object.keys(modeIcons) as Mode[]).map((m) => {
     const ModeIcon = modeIcons[m]
     return { key: m, icon: <ModeIcon />, label: t(`mode.${m}`), onClick: () => choose(m) }
   })
   return (
-    <Dropdown menu={{ items, selectable: true, selectedKeys: [chosen] }} trigger={['click']} onOpenChange={(open) => { if (open) setChosen(mode()) }}>
+    <Dropdown
+      menu={{ items, selectable: true, selectedKeys: [chosen] }}
+      trigger={['click']}
+      onOpenChange={(open) => {
+        if (open) setChosen(mode())
+      }}
+    >
       <Button type="text" icon={<Shown />} aria-label={t('mode')} title={t('mode')} />
     </Dropdown>
   )
 }
 
 function Tongue() {
-  const items: MenuProps['items'] = [
-    { key: 'en', label: <span lang="en">English</span>, onClick: () => setLanguage('en') },
-    { key: 'zh', label: <span lang="zh">简体中文</span>, onClick: () => setLanguage('zh') },
-  ]
+  const items: MenuProps['items'] = Object.entries(languages).map(([code, { name }]) => ({
+    key: code,
+    label: <span lang={code}>{name}</span>,
+    onClick: () => setLanguage(code),
+  }))
   return (
     <Dropdown menu={{ items, selectable: true, selectedKeys: [language] }} trigger={['click']}>
       <Button type="text" icon={<TranslationOutlined />} aria-label={t('language')} title={t('language')} />
@@ -71,7 +102,9 @@ function Tongue() {
 
 // signOut ends the session; where the server cannot be told of it, here all the same.
 export function signOut(): void {
-  void post('/admin/logout', undefined, { quiet: true }).catch(() => {}).finally(() => end(false))
+  void post('/admin/logout', undefined, { quiet: true })
+    .catch(() => {})
+    .finally(() => end(false))
 }
 
 function Own() {
@@ -88,7 +121,9 @@ function Own() {
     <Dropdown menu={{ items }} trigger={['click']} placement="bottomRight">
       <Button type="text" className="frame-own" title={t('account.of', { name })}>
         <Face of={user} size={24} />
-        <span className={md ? undefined : 'visually-hidden'}><bdi>{name}</bdi></span>
+        <span className={md ? undefined : 'visually-hidden'}>
+          <bdi>{name}</bdi>
+        </span>
       </Button>
     </Dropdown>
   )

@@ -25,14 +25,27 @@ export function Help({ places, onClose }: { places: Place[]; onClose: () => void
   return (
     <Overlay label={t('help')} onClose={onClose}>
       <Flex align="center" justify="space-between" style={{ padding: '12px 12px 0 20px' }}>
-        <Typography.Title level={2} style={{ fontSize: 16, margin: 0 }}>{t('help')}</Typography.Title>
+        <Typography.Title level={2} style={{ fontSize: 16, margin: 0 }}>
+          {t('help')}
+        </Typography.Title>
         <Button type="text" icon={<CloseOutlined />} aria-label={t('close')} onClick={onClose} />
       </Flex>
       <div style={{ padding: '4px 20px 16px', overflow: 'auto' }} tabIndex={0} role="group" aria-label={t('help')}>
         <Lines lines={general} />
-        <Typography.Title level={3} style={{ fontSize: 13, margin: '16px 0 4px' }}>{t('help.go')}</Typography.Title>
+        <Typography.Title level={3} style={{ fontSize: 13, margin: '16px 0 4px' }}>
+          {t('help.go')}
+        </Typography.Title>
         <Lines lines={going} />
-        <Checkbox checked={on} style={{ marginTop: 16 }} onChange={(e) => { setSingleKeys(e.target.checked); setOn(e.target.checked) }}>{t('help.single')}</Checkbox>
+        <Checkbox
+          checked={on}
+          style={{ marginTop: 16 }}
+          onChange={(e) => {
+            setSingleKeys(e.target.checked)
+            setOn(e.target.checked)
+          }}
+        >
+          {t('help.single')}
+        </Checkbox>
       </div>
     </Overlay>
   )
@@ -45,7 +58,11 @@ function Lines({ lines }: { lines: Line[] }) {
       {lines.map(({ keys, says }) => (
         <Flex key={says} justify="space-between" align="center" gap={12} style={{ minHeight: 34, borderBottom: `1px solid ${token.colorBorderSecondary}` }}>
           <dt>{says}</dt>
-          <dd style={{ margin: 0, display: 'flex', gap: 4, flex: 'none' }}>{keys.map((key) => <Key key={key}>{key}</Key>)}</dd>
+          <dd style={{ margin: 0, display: 'flex', gap: 4, flex: 'none' }}>
+            {keys.map((key) => (
+              <Key key={key}>{key}</Key>
+            ))}
+          </dd>
         </Flex>
       ))}
     </dl>

@@ -28,10 +28,11 @@ const folded = 'reeve.folded'
 export function Layout({ children }: { children: ReactNode }) {
   const [info, setInfo] = useState<Info>()
   const [home, setHome] = useState<Home>()
-  const reload = useCallback(async () => setInfo(await (early()?.catch(() => undefined)) ?? await get<Info>('/admin/info')), [])
+  const reload = useCallback(async () => setInfo((await early()?.catch(() => undefined)) ?? (await get('/admin/info'))), [])
   const begin = useCallback(() => {
+    // biome-ignore lint/nursery/useReactCompiler: the state is set once the server has answered
     reload().catch(() => {}) // it is shown, and the page stays empty
-    get<Home>('/api/home', {}, { quiet: true }).then(setHome, () => {}) // the name of the place is not worth an error
+    get('/api/home', {}, { quiet: true }).then(setHome, () => {}) // the name of the place is not worth an error
   }, [reload])
   useEffect(begin, [begin])
   useBack(begin)
@@ -43,7 +44,13 @@ export function Layout({ children }: { children: ReactNode }) {
   }, [info, reload])
 
   if (!account) return <Spin fullscreen />
-  return <AccountContext.Provider value={account}><Frame account={account} home={home}>{children}</Frame></AccountContext.Provider>
+  return (
+    <AccountContext.Provider value={account}>
+      <Frame account={account} home={home}>
+        {children}
+      </Frame>
+    </AccountContext.Provider>
+  )
 }
 
 function Frame({ account, home, children }: { account: Account; home?: Home; children: ReactNode }) {
@@ -59,7 +66,9 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
   const name = home?.title ?? 'Reeve'
   const docked = useDocked()
 
+  // biome-ignore lint/nursery/useReactCompiler: an open menu closes when another page opens
   const closeMenu = useCallback(() => setDrawer((before) => before && false), [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what it follows
   useEffect(closeMenu, [path, closeMenu])
   useEffect(() => {
     document.title = [titleOf(path, all), name].filter(Boolean).join(' · ')
@@ -75,22 +84,45 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
   const line = `1px solid ${token.colorBorderSecondary}`
   return (
     <>
-      <a className="skip" href="#main" style={{ background: token.colorPrimary, color: token.colorBgContainer }} onClick={(e) => { e.preventDefault(); document.getElementById('main')?.focus() }}>
+      <a
+        className="skip"
+        href="#main"
+        style={{ background: token.colorPrimary, color: token.colorBgContainer }}
+        onClick={(e) => {
+          e.preventDefault()
+          document.getElementById('main')?.focus()
+        }}
+      >
         {t('skip')}
       </a>
-      <div className="frame" style={{ color: token.colorText, background: token.colorBgContainer, fontFamily: token.fontFamily, fontSize: token.fontSize, lineHeight: token.lineHeight }}>
+      <div
+        className="frame"
+        style={{
+          color: token.colorText,
+          background: token.colorBgContainer,
+          fontFamily: token.fontFamily,
+          fontSize: token.fontSize,
+          lineHeight: token.lineHeight,
+        }}
+      >
         {md ? (
           <nav className="frame-side" aria-label={t('menu')} style={{ width: narrow ? 64 : 232, background: token.colorBgLayout, borderInlineEnd: line }}>
             <Brand name={name} logo={home?.logo} narrow={narrow} />
-            <div className="frame-menus"><Menus menus={menus} narrow={narrow} /></div>
+            <div className="frame-menus">
+              <Menus menus={menus} narrow={narrow} />
+            </div>
           </nav>
-        ) : drawer !== undefined && <PhoneMenu open={drawer} name={name} menus={menus} onClose={closeMenu} />}
+        ) : (
+          drawer !== undefined && <PhoneMenu open={drawer} name={name} menus={menus} onClose={closeMenu} />
+        )}
         <div className="frame-body">
           <header className="frame-head" style={{ background: token.colorBgContainer, borderBottom: line }}>
             <Head narrow={narrow} onFold={fold} onSearch={() => setOver('palette')} onHelp={() => setOver('help')} />
           </header>
           {/* data-at is the address that is drawn by now, for who drives the page from outside. */}
-          <main id="main" className="frame-main" tabIndex={-1} data-at={path + search}>{children}</main>
+          <main id="main" className="frame-main" tabIndex={-1} data-at={path + search}>
+            {children}
+          </main>
         </div>
       </div>
       {docked}

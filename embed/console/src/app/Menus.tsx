@@ -14,7 +14,19 @@ function item(node: PermissionNode): Item {
   const inner = node.children?.length ? node.children.map(item) : undefined
   const name = title(node)
   // A link can be opened in another window; the keys go by the menu itself.
-  return { key: keyOf(node), icon: <Icon name={node.icon} />, title: name, label: inner ? name : <Link to={node.path} tabIndex={-1}>{name}</Link>, children: inner }
+  return {
+    key: keyOf(node),
+    icon: <Icon name={node.icon} />,
+    title: name,
+    label: inner ? (
+      name
+    ) : (
+      <Link to={node.path} tabIndex={-1}>
+        {name}
+      </Link>
+    ),
+    children: inner,
+  }
 }
 
 const opening = (nodes: PermissionNode[]): string[] => nodes.flatMap((node) => (node.children?.length ? [keyOf(node), ...opening(node.children)] : []))
@@ -23,15 +35,34 @@ const opening = (nodes: PermissionNode[]): string[] => nodes.flatMap((node) => (
 export function Menus({ menus, narrow = false }: { menus: PermissionNode[]; narrow?: boolean }) {
   const navigate = useNavigate()
   const here = useLocation().pathname.split('/', 3).join('/')
-  const items = useMemo<Item[]>(() => [
-    { key: '/', icon: <Icon name="HomeOutlined" />, title: t('home'), label: <Link to="/" tabIndex={-1}>{t('home')}</Link> },
-    ...menus.map(item),
-  ], [menus])
+  const items = useMemo<Item[]>(
+    () => [
+      {
+        key: '/',
+        icon: <Icon name="HomeOutlined" />,
+        title: t('home'),
+        label: (
+          <Link to="/" tabIndex={-1}>
+            {t('home')}
+          </Link>
+        ),
+      },
+      ...menus.map(item),
+    ],
+    [menus],
+  )
   return (
     <Menu
       key={narrow ? 'narrow' : 'wide'} // it would not open what was closed when it began narrow
-      mode="inline" inlineCollapsed={narrow} style={{ borderInlineEnd: 0 }} selectedKeys={[here]} defaultOpenKeys={narrow ? [] : opening(menus)} items={items}
-      onClick={({ key, domEvent }) => { if (domEvent.type === 'keydown') void navigate(key) }}
+      mode="inline"
+      inlineCollapsed={narrow}
+      style={{ borderInlineEnd: 0 }}
+      selectedKeys={[here]}
+      defaultOpenKeys={narrow ? [] : opening(menus)}
+      items={items}
+      onClick={({ key, domEvent }) => {
+        if (domEvent.type === 'keydown') void navigate(key)
+      }}
     />
   )
 }

@@ -17,8 +17,23 @@ export function Overlay({ label, onClose, children }: { label: string; onClose: 
   }, [])
   return (
     <dialog
-      ref={dialog} className="overlay" aria-label={label} onClose={onClose} onClick={(e) => { if (e.target === dialog.current) onClose() }}
-      style={{ background: token.colorBgElevated, color: token.colorText, fontFamily: token.fontFamily, fontSize: token.fontSize, lineHeight: token.lineHeight, border: `1px solid ${token.colorBorderSecondary}`, borderRadius: 12, boxShadow: token.boxShadow }}
+      ref={dialog}
+      className="overlay"
+      aria-label={label}
+      onClose={onClose}
+      onClick={(e) => {
+        if (e.target === dialog.current) onClose()
+      }}
+      style={{
+        background: token.colorBgElevated,
+        color: token.colorText,
+        fontFamily: token.fontFamily,
+        fontSize: token.fontSize,
+        lineHeight: token.lineHeight,
+        border: `1px solid ${token.colorBorderSecondary}`,
+        borderRadius: 12,
+        boxShadow: token.boxShadow,
+      }}
     >
       {children}
     </dialog>

@@ -9,7 +9,9 @@ type Props = { open: boolean; name: string; menus: PermissionNode[]; onClose: ()
 export function PhoneMenu({ open, name, menus, onClose }: Props) {
   return (
     <Drawer placement="left" open={open} onClose={onClose} size={280} styles={{ body: { padding: '8px 0' } }} title={name}>
-      <nav aria-label={t('menu')}><Menus menus={menus} /></nav>
+      <nav aria-label={t('menu')}>
+        <Menus menus={menus} />
+      </nav>
     </Drawer>
   )
 }

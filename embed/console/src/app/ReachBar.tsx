@@ -11,19 +11,47 @@ export function ReachBar() {
   const { token } = theme.useToken()
   const says: Record<Exclude<typeof reach, 'well'>, { icon: ReactNode; action?: ReactNode }> = {
     offline: { icon: <DisconnectOutlined style={{ color: token.colorWarning }} /> },
-    away: { icon: <LoadingOutlined style={{ color: token.colorPrimary }} />, action: <Button size="small" onClick={tryNow}>{t('reach.try')}</Button> },
+    away: {
+      icon: <LoadingOutlined style={{ color: token.colorPrimary }} />,
+      action: (
+        <Button size="small" onClick={tryNow}>
+          {t('reach.try')}
+        </Button>
+      ),
+    },
     back: { icon: <CheckCircleOutlined style={{ color: token.colorSuccess }} /> },
     updated: {
       icon: <SyncOutlined style={{ color: token.colorPrimary }} />,
-      action: <><Button size="small" type="primary" onClick={() => location.reload()}>{t('state.reload')}</Button><Button size="small" type="text" onClick={dismiss}>{t('reach.later')}</Button></>,
+      action: (
+        <>
+          <Button size="small" type="primary" onClick={() => location.reload()}>
+            {t('state.reload')}
+          </Button>
+          <Button size="small" type="text" onClick={dismiss}>
+            {t('reach.later')}
+          </Button>
+        </>
+      ),
     },
   }
   const said = reach === 'well' ? undefined : says[reach]
   return (
     <div role="status" className="reach" style={{ zIndex: token.zIndexPopupBase + 1000 }}>
       {said && (
-        <div className="reach-bar" data-reach={reach} style={{ background: token.colorBgElevated, color: token.colorText, border: `1px solid ${token.colorBorderSecondary}`, boxShadow: token.boxShadow, borderRadius: token.borderRadiusLG }}>
-          {said.icon}<span>{t(`reach.${reach as keyof typeof says}`)}</span>{said.action}
+        <div
+          className="reach-bar"
+          data-reach={reach}
+          style={{
+            background: token.colorBgElevated,
+            color: token.colorText,
+            border: `1px solid ${token.colorBorderSecondary}`,
+            boxShadow: token.boxShadow,
+            borderRadius: token.borderRadiusLG,
+          }}
+        >
+          {said.icon}
+          <span>{t(`reach.${reach as keyof typeof says}`)}</span>
+          {said.action}
         </div>
       )}
     </div>

@@ -12,11 +12,28 @@ export function Routing() {
   return (
     <BrowserRouter basename="/console">
       <Routes>
-        <Route path="password" element={<Suspense><password.Component /></Suspense>} />
-        <Route element={<Layout><Guarded><Outlet /></Guarded></Layout>}>
+        <Route
+          path="password"
+          element={
+            <Suspense>
+              <password.Component />
+            </Suspense>
+          }
+        />
+        <Route
+          element={
+            <Layout>
+              <Guarded>
+                <Outlet />
+              </Guarded>
+            </Layout>
+          }
+        >
           <Route index element={<home.Component />} />
           <Route path="account/*" element={<account.Component />} />
-          {Object.entries(pages).map(([path, page]) => <Route key={path} path={`${path}/*`} element={<Permitted page={page} />} />)}
+          {Object.entries(pages).map(([path, page]) => (
+            <Route key={path} path={`${path}/*`} element={<Permitted page={page} />} />
+          ))}
           <Route path="*" element={<NotFound />} />
         </Route>
       </Routes>
@@ -31,7 +48,11 @@ function Permitted({ page }: { page: (typeof pages)[string] }) {
 
 function Guarded({ children }: { children: ReactNode }) {
   const path = useLocation().pathname
-  return <Broken key={path.split('/', 3).join('/')}><Suspense fallback={<Spin />}>{children}</Suspense></Broken>
+  return (
+    <Broken key={path.split('/', 3).join('/')}>
+      <Suspense fallback={<Spin />}>{children}</Suspense>
+    </Broken>
+  )
 }
 
 // Broken stands for a page that cannot be shown, until another is opened.

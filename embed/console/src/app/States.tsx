@@ -12,14 +12,20 @@ function State({ icon, title, children }: { icon: ReactNode; title: string; chil
   return (
     <Flex vertical align="center" gap={16} style={{ padding: '96px 16px', textAlign: 'center' }}>
       <span style={{ fontSize: 48, color: token.colorTextSecondary }}>{icon}</span>
-      <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>{title}</Typography.Title>
+      <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>
+        {title}
+      </Typography.Title>
       {children}
     </Flex>
   )
 }
 
 export function NotFound() {
-  return <State icon={<CompassOutlined />} title={t('state.not_found')}><Link to="/">{t('state.home')}</Link></State>
+  return (
+    <State icon={<CompassOutlined />} title={t('state.not_found')}>
+      <Link to="/">{t('state.home')}</Link>
+    </State>
+  )
 }
 
 export function Forbidden({ permission }: { permission: string }) {
@@ -38,7 +44,9 @@ export function Problem() {
   useBack(again)
   return (
     <State icon={<WarningOutlined />} title={t('state.problem')}>
-      <Button type="primary" onClick={again}>{t('state.reload')}</Button>
+      <Button type="primary" onClick={again}>
+        {t('state.reload')}
+      </Button>
     </State>
   )
 }

@@ -1,9 +1,11 @@
 import { BulbOutlined, LogoutOutlined, PlusOutlined, QuestionCircleOutlined, SettingOutlined, TranslationOutlined, UserOutlined } from '@ant-design/icons'
 import { type ReactNode, useEffect, useState } from 'react'
 import { type NavigateFunction, useNavigate } from 'react-router'
-import { get } from '../api/request'
+import type { Listing } from '../api/paths'
+import { request } from '../api/request'
 import type { SettingPage, UserPage } from '../api/types'
 import { given, language, setLanguage, t } from '../i18n'
+import { languages } from '../i18n/languages'
 import { mode, type Mode, setMode } from '../ui/dark'
 import { Icon } from '../ui/icons'
 import { type Account, useAccount } from './account'
@@ -24,9 +26,19 @@ export function useCommands(places: Place[], help: () => void): Command[] {
 }
 
 function toPages(places: Place[], navigate: NavigateFunction): Command[] {
-  const all = [{ path: '/', title: t('home'), icon: 'HomeOutlined', under: '' }, ...places, { path: '/account', title: t('account'), icon: 'UserOutlined', under: '' }]
+  const all = [
+    { path: '/', title: t('home'), icon: 'HomeOutlined', under: '' },
+    ...places,
+    { path: '/account', title: t('account'), icon: 'UserOutlined', under: '' },
+  ]
   return all.map(({ path, title, icon, under }) => ({
-    id: path, group: 'pages', title, hint: under, words: path, icon: <Icon name={icon} />, run: () => void navigate(path),
+    id: path,
+    group: 'pages',
+    title,
+    hint: under,
+    words: path,
+    icon: <Icon name={icon} />,
+    run: () => void navigate(path),
   }))
 }
 
@@ -35,13 +47,24 @@ function actions({ may }: Account, navigate: NavigateFunction, help: () => void)
   const list: (Omit<Command, 'group'> | false)[] = [
     may('admin.list.create') && { id: 'new-user', title: t('palette.new_user'), icon: <PlusOutlined />, run: () => void navigate('/admin/list?new=1') },
     { id: 'password', title: t('password.change'), icon: <UserOutlined />, run: () => void navigate('/account/password') },
-    ...modes.filter((m) => m !== mode()).map((m) => ({
-      id: `mode-${m}`, title: `${t('mode')}: ${t(`mode.${m}`)}`, words: 'dark light theme', icon: <BulbOutlined />, run: () => setMode(m),
-    })),
-    {
-      id: 'language', title: language === 'en' ? '切换到简体中文' : 'Switch to English', words: 'language english chinese zhongwen', icon: <TranslationOutlined />,
-      run: () => setLanguage(language === 'en' ? 'zh' : 'en'),
-    },
+    ...modes
+      .filter((m) => m !== mode())
+      .map((m) => ({
+        id: `mode-${m}`,
+        title: `${t('mode')}: ${t(`mode.${m}`)}`,
+        words: 'dark light theme',
+        icon: <BulbOutlined />,
+        run: () => setMode(m),
+      })),
+    ...Object.entries(languages)
+      .filter(([code]) => code !== language)
+      .map(([code, { change }]) => ({
+        id: `language-${code}`,
+        title: change,
+        words: 'language english chinese zhongwen',
+        icon: <TranslationOutlined />,
+        run: () => setLanguage(code),
+      })),
     { id: 'help', title: t('help'), words: '?', icon: <QuestionCircleOutlined />, run: help },
     { id: 'out', title: t('sign_out'), words: 'logout sign out', icon: <LogoutOutlined />, run: signOut },
   ]
@@ -74,26 +97,36 @@ export function useFound(typed: string): { found: Command[]; asking: boolean } {
   useEffect(() => {
     if (!question || !(users || settings)) return
     const asked = new AbortController()
-    const ask = async <T,>(may: boolean, path: string): Promise<T[]> =>
-      may ? (await get<{ data: T[] }>(path, { keywordSearch: question, pageSize: few }, { quiet: true, signal: asked.signal })).data : []
+    const ask = async <T,>(may: boolean, path: Listing<T>): Promise<T[]> =>
+      may ? (await request<{ data: T[] }>('GET', path, { query: { keywordSearch: question, pageSize: few }, quiet: true, signal: asked.signal })).data : []
     const wait = setTimeout(() => {
-      void Promise.allSettled([ask<UserPage['data'][number]>(users, '/admin/list'), ask<SettingPage['data'][number]>(settings, '/system/setting')]).then(([people, values]) => {
-        if (asked.signal.aborted) return
-        const found: Command[] = []
-        for (const user of people.status === 'fulfilled' ? people.value : []) {
-          found.push({
-            id: `user-${user.id}`, group: 'users', title: user.nickname || user.username, hint: user.username, icon: <UserOutlined />,
-            run: () => void navigate(`/admin/list/${user.id}`),
-          })
-        }
-        for (const setting of values.status === 'fulfilled' ? values.value : []) {
-          found.push({
-            id: `setting-${setting.id}`, group: 'settings', title: given(setting.title), hint: setting.key, icon: <SettingOutlined />,
-            run: () => void navigate(`/system/setting?keywordSearch=${encodeURIComponent(setting.key)}`),
-          })
-        }
-        setAnswer({ to: question, found })
-      })
+      void Promise.allSettled([ask<UserPage['data'][number]>(users, '/admin/list'), ask<SettingPage['data'][number]>(settings, '/system/setting')]).then(
+        ([people, values]) => {
+          if (asked.signal.aborted) return
+          const found: Command[] = []
+          for (const user of people.status === 'fulfilled' ? people.value : []) {
+            found.push({
+              id: `user-${user.id}`,
+              group: 'users',
+              title: user.nickname || user.username,
+              hint: user.username,
+              icon: <UserOutlined />,
+              run: () => void navigate(`/admin/list/${user.id}`),
+            })
+          }
+          for (const setting of values.status === 'fulfilled' ? values.value : []) {
+            found.push({
+              id: `setting-${setting.id}`,
+              group: 'settings',
+              title: given(setting.title),
+              hint: setting.key,
+              icon: <SettingOutlined />,
+              run: () => void navigate(`/system/setting?keywordSearch=${encodeURIComponent(setting.key)}`),
+            })
+          }
+          setAnswer({ to: question, found })
+        },
+      )
     }, 200)
     return () => {
       clearTimeout(wait)

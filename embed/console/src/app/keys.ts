@@ -1,13 +1,27 @@
-import { useEffect, useRef } from 'react'
+import { useEffect } from 'react'
 import type { Place } from './menu'
+import { useLatest } from '../ui/useLatest'
 
 // The keys of the console. Those without Ctrl or ⌘ can be turned off, for who
 // speaks to the machine, or touches keys by accident.
 
 export const jumps: Record<string, string> = {
-  h: '/', u: '/admin/list', r: '/admin/role', p: '/admin/rule', d: '/admin/dept', a: '/user/list',
-  f: '/file/list', g: '/file/group', t: '/file/trash', s: '/system/setting', w: '/system/dict', e: '/system/session',
-  l: '/system/loginlog', m: '/system/monitor', i: '/system/info', o: '/account',
+  h: '/',
+  u: '/admin/list',
+  r: '/admin/role',
+  p: '/admin/rule',
+  d: '/admin/dept',
+  a: '/user/list',
+  f: '/file/list',
+  g: '/file/group',
+  t: '/file/trash',
+  s: '/system/setting',
+  w: '/system/dict',
+  e: '/system/session',
+  l: '/system/loginlog',
+  m: '/system/monitor',
+  i: '/system/info',
+  o: '/account',
 }
 
 const off = 'reeve.keys'
@@ -30,8 +44,7 @@ const typing = (at: EventTarget | null) => at instanceof Element && at.closest('
 const dialog = () => [...document.querySelectorAll('dialog[open], .ant-modal-wrap, .ant-drawer-open')].some((shown) => shown.checkVisibility())
 
 export function useKeys(acts: Acts): void {
-  const now = useRef(acts)
-  now.current = acts
+  const now = useLatest(acts)
   useEffect(() => {
     let prefix = 0 // when g was pressed
     let taken = '' // the key that led into a field and is still held, which would write there

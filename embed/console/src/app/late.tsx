@@ -1,4 +1,4 @@
-import { type ComponentType, useEffect, useState } from 'react'
+import { type ComponentType, useEffect, useEffectEvent, useState } from 'react'
 import { hooks } from '../api/request'
 
 // late is a part of the frame that is loaded when it is opened. Where it cannot be
@@ -8,13 +8,14 @@ export function late<P extends { open?: boolean; onClose: () => void }>(load: ()
   let loaded: ComponentType<P> | undefined
   return function Late(props: P) {
     const [Loaded, setLoaded] = useState(() => loaded)
+    const failed = useEffectEvent(() => {
+      void hooks.lost()
+      props.onClose()
+    })
     useEffect(() => {
       if (Loaded || props.open === false) return
-      load().then((part) => setLoaded(() => (loaded = part)), () => {
-        void hooks.lost()
-        props.onClose()
-      })
-    }, [props.open])
+      load().then((part) => setLoaded(() => (loaded = part)), failed)
+    }, [Loaded, props.open])
     return Loaded && <Loaded {...props} />
   }
 }

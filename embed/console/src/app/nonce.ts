@@ -13,4 +13,5 @@ document.createElement = ((name: string, options?: ElementCreationOptions) => ca
 
 // Icons have styles within their drawings.
 const createWithin = document.createElementNS.bind(document) as (space: string | null, name: string, options?: ElementCreationOptions) => Element
-document.createElementNS = ((space: string | null, name: string, options?: ElementCreationOptions) => carry(createWithin(space, name, options))) as typeof document.createElementNS
+document.createElementNS = ((space: string | null, name: string, options?: ElementCreationOptions) =>
+  carry(createWithin(space, name, options))) as typeof document.createElementNS

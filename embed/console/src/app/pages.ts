@@ -14,13 +14,18 @@ type Page = Own & { access: Access[] } // any of them opens the page
 // cannot be loaded, the page says so.
 function own(load: () => Promise<ComponentType>, ...areas: Area[]): Own {
   let begun: Promise<{ default: ComponentType }> | undefined
-  const begin = () => (begun ??= Promise.all([load(), learn(...areas)]).then(([Loaded]) => ({ default: Loaded }), () => ({ default: Problem })))
+  const begin = () =>
+    (begun ??= Promise.all([load(), learn(...areas)]).then(
+      ([Loaded]) => ({ default: Loaded }),
+      () => ({ default: Problem }),
+    ))
   return { Component: lazy(begin), begin: () => void begin() }
 }
 
 // page is one that a permission opens.
 const page = (access: Access | Access[], load: () => Promise<ComponentType>, ...areas: Area[]): Page => ({
-  access: [access].flat(), ...own(load, ...areas),
+  access: [access].flat(),
+  ...own(load, ...areas),
 })
 
 // The pages of the console, by the path that their permission has in the menus of
@@ -38,7 +43,9 @@ export const pages: Record<string, Page> = {
   '/system/loginlog': page('system.loginlog.query', async () => (await import('../pages/LoginLog')).LoginLog),
   '/system/monitor': page(
     ['system.monitor.request', 'system.monitor.auth', 'system.monitor.query', 'system.monitor.cache', 'system.monitor.redis', 'system.monitor.trace'],
-    async () => (await import('../pages/monitor/Monitor')).Monitor, 'monitor', 'info',
+    async () => (await import('../pages/monitor/Monitor')).Monitor,
+    'monitor',
+    'info',
   ),
   '/system/job': page('system.job.query', async () => (await import('../pages/jobs/Jobs')).Jobs, 'jobs'),
   '/system/info': page('system.info', async () => (await import('../pages/SystemInfo')).SystemInfo, 'dashboard', 'info'),

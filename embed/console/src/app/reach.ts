@@ -1,5 +1,5 @@
-import { useSyncExternalStore } from 'react'
 import { hooks } from '../api/request'
+import { store } from '../ui/store'
 import { tellBack } from '../ui/useBack'
 
 // Whether the server can be asked. A request that was not answered begins the
@@ -12,14 +12,10 @@ import { tellBack } from '../ui/useBack'
 //   updated   it does, and is another version than this console
 export type Reach = 'well' | 'offline' | 'away' | 'back' | 'updated'
 
-let now: Reach = navigator.onLine ? 'well' : 'offline'
+const reach = store<Reach>(navigator.onLine ? 'well' : 'offline')
 let wait: ReturnType<typeof setTimeout> | undefined
-const listeners = new Set<() => void>()
 
-function become(next: Reach): void {
-  now = next
-  listeners.forEach((told) => told())
-}
+const become = reach.set
 
 // answers tells whether the server takes requests. One that cannot write any more
 // still reads.
@@ -34,7 +30,7 @@ async function answers(): Promise<boolean> {
 
 // sameVersion tells whether the server's page still loads the program that runs here.
 async function sameVersion(): Promise<boolean> {
-  const ours = document.querySelector('script[type=module][src]')?.getAttribute('src')
+  const ours = document.querySelector('script[type=importmap]')?.textContent // it names all files
   if (!ours) return true
   try {
     return (await (await fetch('/console/', { cache: 'no-store' })).text()).includes(ours)
@@ -47,7 +43,7 @@ async function look(pause: number): Promise<void> {
   clearTimeout(wait)
   if (!navigator.onLine) return become('offline')
   if (!(await answers())) {
-    if (now !== 'away') become('away')
+    if (reach.get() !== 'away') become('away')
     clearTimeout(wait)
     wait = setTimeout(() => void look(Math.min(pause * 2, 10_000)), pause * (0.75 + Math.random() / 2))
     return
@@ -72,7 +68,7 @@ export function tryNow(): void {
 // watch begins to look after requests that are not answered, and the network.
 export function watch(): void {
   hooks.lost = async () => {
-    if (now === 'well' || now === 'back') {
+    if (reach.get() === 'well' || reach.get() === 'back') {
       if (navigator.onLine && (await answers())) return false
       void look(500)
     }
@@ -82,9 +78,4 @@ export function watch(): void {
   addEventListener('online', () => void look(500))
 }
 
-export function useReach(): Reach {
-  return useSyncExternalStore((told) => {
-    listeners.add(told)
-    return () => listeners.delete(told)
-  }, () => now)
-}
+export const useReach = reach.use

@@ -1,57 +1,61 @@
-import { first as en } from './en/first'
-import { first as zh } from './zh/first'
+import { areas, firsts, languages } from './languages'
 
-type Words<A extends Area> = Awaited<ReturnType<(typeof areas)[A]['en']>>
-type KeyOf<A extends Area> = A extends Area ? { [N in keyof Words<A>]: keyof Words<A>[N] }[keyof Words<A>] : never
-
-export type Key = KeyOf<Area>
-export type Language = 'en' | 'zh'
-
-const stored = localStorage.getItem('reeve.language')
-export const language: Language = stored === 'en' || stored === 'zh' ? stored : navigator.language.startsWith('zh') ? 'zh' : 'en'
-
-// areas are the words of parts of the console, each loaded with what first uses it.
-// "frame" is what the frame and the smaller pages say.
-const areas = {
-  frame: { en: () => import('./en'), zh: () => import('./zh') },
-  dashboard: { en: () => import('./en/dashboard'), zh: () => import('./zh/dashboard') },
-  info: { en: () => import('./en/info'), zh: () => import('./zh/info') },
-  people: { en: () => import('./en/people'), zh: () => import('./zh/people') },
-  rights: { en: () => import('./en/rights'), zh: () => import('./zh/rights') },
-  actions: { en: async () => ({}), zh: () => import('./zh/actions') },
-  settings: { en: () => import('./en/settings'), zh: () => import('./zh/settings') },
-  builtins: { en: async () => ({}), zh: () => import('./zh/builtins') },
-  dicts: { en: () => import('./en/dicts'), zh: () => import('./zh/dicts') },
-  files: { en: () => import('./en/files'), zh: () => import('./zh/files') },
-  jobs: { en: () => import('./en/jobs'), zh: () => import('./zh/jobs') },
-  monitor: { en: () => import('./en/monitor'), zh: () => import('./zh/monitor') },
+// The files of words by area, as types; "frame" is what the frame and the smaller pages
+// say. The last two are of languages that translate what the server keeps in English.
+type Files = {
+  frame: typeof import('./en')
+  dashboard: typeof import('./en/dashboard')
+  info: typeof import('./en/info')
+  people: typeof import('./en/people')
+  rights: typeof import('./en/rights')
+  settings: typeof import('./en/settings')
+  dicts: typeof import('./en/dicts')
+  files: typeof import('./en/files')
+  jobs: typeof import('./en/jobs')
+  monitor: typeof import('./en/monitor')
+  actions: Record<never, never>
+  builtins: Record<never, never>
 }
+type KeyOf<A extends Area> = A extends Area ? { [N in keyof Files[A]]: keyof Files[A][N] }[keyof Files[A]] : never
 
-export type Area = keyof typeof areas
+export type Area = keyof Files
+export type Key = KeyOf<Area>
 
-const words: Record<string, string> = { ...(language === 'zh' ? zh : en) }
+const stored = localStorage.getItem('reeve.language') ?? ''
+const own = navigator.language.split('-', 1)[0] ?? ''
+export const language: string = [stored, own].find((code) => Object.hasOwn(languages, code)) ?? 'en'
+
+const words: Record<string, string> = { ...firsts[language] }
 
 // learn adds the words of areas to those of the sign-in page, which come with it.
 // Nothing asks for a text before, so no text may be taken where a module is loaded.
 export async function learn(...names: Area[]): Promise<void> {
-  for (const area of await Promise.all(names.map((name) => areas[name][language]()))) Object.assign(words, ...Object.values(area))
+  const files = names.map((name) => areas[`./${language}/${name === 'frame' ? 'index' : name}.ts`])
+  for (const area of await Promise.all(files.map((load) => load?.() ?? {}))) Object.assign(words, ...Object.values(area))
 }
 
 // setLanguage takes effect everywhere at once, by loading the page anew.
-export function setLanguage(to: Language): void {
+export function setLanguage(to: string): void {
   localStorage.setItem('reeve.language', to)
   location.reload()
 }
 
 // t is a text in the user's language; {name} stands for a value, and {name|one|more}
-// for the first of two words where the value is 1, else for the second.
+// for the one of the words that goes with the value, in the order of kinds.
 export function t(key: Key, values: Record<string, string | number> = {}): string {
-  return (maybe(key) ?? key).replace(/\{(\w+)(?:\|(.*?)\|(.*?))?\}/g, (all, name: string, one?: string, more?: string) => {
+  return (maybe(key) ?? key).replace(/\{(\w+)(?:\|(.*?))?\}/g, (all, name: string, words?: string) => {
     if (!Object.hasOwn(values, name)) return all
     const value = String(values[name])
-    return one === undefined ? apart(value) : value === '1' ? one : (more ?? '')
+    return words === undefined ? apart(value) : plural(value, words.split('|'))
   })
 }
+
+const rules = new Intl.PluralRules(language)
+
+// kinds are the numbers that the language tells apart: in English one and other.
+const kinds = ['zero', 'one', 'two', 'few', 'many', 'other'].filter((kind) => rules.resolvedOptions().pluralCategories.includes(kind as Intl.LDMLPluralRule))
+
+const plural = (value: string, words: string[]): string => words[kinds.indexOf(rules.select(Number(value)))] ?? words.at(-1) ?? ''
 
 // apart keeps a value that is written from right to left from turning the words around it.
 function apart(value: string): string {

@@ -1,5 +1,5 @@
 import { Badge, Flex, Typography } from 'antd'
-import type { SessionPage, SystemHealth, SystemInfo } from '../api/types'
+import type { SystemHealth } from '../api/types'
 import { useAccount } from '../app/account'
 import { maybe, t } from '../i18n'
 import { count } from '../ui/format'
@@ -18,8 +18,8 @@ import { Traffic } from './home/Traffic'
 export function HomePage() {
   const { info, may } = useAccount()
   const user = info.info
-  const { data: health, failure } = useLive<SystemHealth>(may('system.info') ? '/system/health' : '', 60)
-  const { data: system, failure: unknown } = useLive<SystemInfo>(may('system.info') ? '/system/info' : '', 300)
+  const { data: health, failure } = useLive(may('system.info') ? '/system/health' : '', 60)
+  const { data: system, failure: unknown } = useLive(may('system.info') ? '/system/info' : '', 300)
   const sets = useSteps()
   const stats = may('system.monitor.stats')
   const watches = (['system.monitor.stats', 'system.monitor.auth', 'system.info', 'system.session.query', 'system.loginlog.query'] as const).some(may)
@@ -27,8 +27,13 @@ export function HomePage() {
   return (
     <Flex vertical gap={16}>
       <div>
-        <Typography.Title level={1} style={{ fontSize: 20, margin: 0, overflowWrap: 'anywhere' }}>{t('home.hello', { name: user.nickname || user.username })}</Typography.Title>
-        <Typography.Text type="secondary">{t('home.last')}: <Time at={user.login_time} />{user.login_ip && `, ${user.login_ip}`}</Typography.Text>
+        <Typography.Title level={1} style={{ fontSize: 20, margin: 0, overflowWrap: 'anywhere' }}>
+          {t('home.hello', { name: user.nickname || user.username })}
+        </Typography.Title>
+        <Typography.Text type="secondary">
+          {t('home.last')}: <Time at={user.login_time} />
+          {user.login_ip && `, ${user.login_ip}`}
+        </Typography.Text>
       </div>
       {sets && <Steps info={system} />}
       {stats ? <Traffic tiles={now} /> : now.length > 0 && <Tiles tiles={now} />}
@@ -46,13 +51,25 @@ export function HomePage() {
 // useNow are the numbers that no time is chosen for.
 function useNow(health: SystemHealth | undefined): Tile[] {
   const { may } = useAccount()
-  const { data: sessions } = useLive<SessionPage>(may('system.session.query') ? '/system/session' : '', 60, () => ({ pageSize: 1 }))
+  const { data: sessions } = useLive(may('system.session.query') ? '/system/session' : '', 60, () => ({ pageSize: 1 }))
   const unwell = health?.parts.filter((p) => p.state !== 'ok').map((p) => maybe(`info.part.${p.name}`) ?? p.name)
   return [
     ...(may('system.session.query') ? [{ label: t('home.sessions'), value: sessions && count(sessions.total), to: '/system/session' }] : []),
-    ...(may('system.info') ? [{
-      label: t('home.health'), to: '/system/info', bad: health?.state === 'failed', more: unwell?.join(', '),
-      value: health && <Badge status={health.state === 'ok' ? 'success' : health.state === 'failed' ? 'error' : 'warning'} text={<span style={{ fontSize: 16 }}>{t(health.state === 'ok' ? 'home.well' : 'home.look')}</span>} />,
-    }] : []),
+    ...(may('system.info')
+      ? [
+          {
+            label: t('home.health'),
+            to: '/system/info',
+            bad: health?.state === 'failed',
+            more: unwell?.join(', '),
+            value: health && (
+              <Badge
+                status={health.state === 'ok' ? 'success' : health.state === 'failed' ? 'error' : 'warning'}
+                text={<span style={{ fontSize: 16 }}>{t(health.state === 'ok' ? 'home.well' : 'home.look')}</span>}
+              />
+            ),
+          },
+        ]
+      : []),
   ]
 }

@@ -24,21 +24,35 @@ export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
   const user = Number(list.params.get('user_id')) || undefined
   return (
     <List
-      title={every ? t('menu.system.loginlog') : undefined} list={list}
+      title={every ? t('menu.system.loginlog') : undefined}
+      list={list}
       empty={t('loginlog.empty')}
       filters={
         <>
-          {every && may('admin.list.query') && <Finder path="/admin/list" label={t('loginlog.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />}
+          {every && may('admin.list.query') && (
+            <Finder path="/admin/list" label={t('loginlog.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />
+          )}
           <Select
-            allowClear style={{ width: 140 }} placeholder={t('loginlog.result')} aria-label={t('loginlog.result')} value={list.params.get('result') ?? undefined}
+            allowClear
+            style={{ width: 140 }}
+            placeholder={t('loginlog.result')}
+            aria-label={t('loginlog.result')}
+            value={list.params.get('result') ?? undefined}
             onChange={(result?: string) => list.set({ result })}
             options={Object.keys(colors).map((value) => ({ value, label: t(`loginlog.${value}` as Key) }))}
           />
           {every && (
             <Select
-              allowClear style={{ width: 140 }} placeholder={t('loginlog.realm')} aria-label={t('loginlog.realm')} value={list.params.get('realm') ?? undefined}
+              allowClear
+              style={{ width: 140 }}
+              placeholder={t('loginlog.realm')}
+              aria-label={t('loginlog.realm')}
+              value={list.params.get('realm') ?? undefined}
               onChange={(realm?: string) => list.set({ realm })}
-              options={[{ value: 'admin', label: t('loginlog.realm.admin') }, { value: 'app', label: t('loginlog.realm.app') }]}
+              options={[
+                { value: 'admin', label: t('loginlog.realm.admin') },
+                { value: 'app', label: t('loginlog.realm.app') },
+              ]}
             />
           )}
           <Suspense fallback={<span style={{ width: 240, height: token.controlHeight }} />}>
@@ -48,7 +62,15 @@ export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
       }
       columns={[
         { title: t('time'), ...list.order('created_at'), render: (at: string) => <Time at={at} /> },
-        { title: t('sign_in.username'), dataIndex: 'username', render: (name: string, row) => <><PersonLink name={name} id={row.user_id} /> {row.realm === 'app' && <Tag>{t('sessions.app')}</Tag>}</> },
+        {
+          title: t('sign_in.username'),
+          dataIndex: 'username',
+          render: (name: string, row) => (
+            <>
+              <PersonLink name={name} id={row.user_id} /> {row.realm === 'app' && <Tag>{t('sessions.app')}</Tag>}
+            </>
+          ),
+        },
         { title: t('loginlog.result'), dataIndex: 'result', render: (result: string, row) => <Result row={row} result={result} /> },
         { title: t('address'), dataIndex: 'ip' },
         { title: t('device'), key: 'device', render: (_, row) => device(row) || '—' },
@@ -61,7 +83,10 @@ export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
 function Result({ row, result }: { row: Row; result: string }) {
   return (
     <>
-      <Tag color={colors[result]}>{t(`loginlog.${result}` as Key)}{row.count > 1 ? ` × ${row.count}` : ''}</Tag>
+      <Tag color={colors[result]}>
+        {t(`loginlog.${result}` as Key)}
+        {row.count > 1 ? ` × ${row.count}` : ''}
+      </Tag>
       {row.reason && <Typography.Text type="secondary">{maybe(`loginlog.reason.${row.reason}`) ?? row.reason}</Typography.Text>}
     </>
   )

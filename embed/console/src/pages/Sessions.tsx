@@ -29,7 +29,10 @@ export function Sessions() {
 
   return (
     <List
-      title={t('menu.system.session')} list={list} search={false} empty={t('sessions.empty')}
+      title={t('menu.system.session')}
+      list={list}
+      search={false}
+      empty={t('sessions.empty')}
       filters={
         <>
           {may('admin.list.query') && <Finder path="/admin/list" label={t('loginlog.user')} {...filter('user_id')} />}
@@ -39,8 +42,13 @@ export function Sessions() {
       columns={[
         ...sessionColumns(),
         {
-          title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
-          render: (_, session) => <Actions first={may('system.session.delete') && session.current !== 1 && { label: t('sessions.end'), onClick: () => void end(session) }} />,
+          title: t('actions'),
+          key: 'actions',
+          align: 'end',
+          fixed: 'end',
+          render: (_, session) => (
+            <Actions first={may('system.session.delete') && session.current !== 1 && { label: t('sessions.end'), onClick: () => void end(session) }} />
+          ),
         },
       ]}
     />

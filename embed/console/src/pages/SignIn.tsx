@@ -1,8 +1,9 @@
 import { type ComponentProps, type FormEvent, useEffect, useId, useState } from 'react'
 import { Failure, get, post, put } from '../api/request'
 import { back, begin, end, token } from '../api/session'
-import type { Home, Login } from '../api/types'
+import type { Home } from '../api/types'
 import { language, maybe, setLanguage, t } from '../i18n'
+import { languages } from '../i18n/languages'
 import { Mark } from '../ui/Mark'
 import './sign-in.css'
 
@@ -12,7 +13,7 @@ export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
   const [home, setHome] = useState<Pick<Home, 'title' | 'logo' | 'first_sign_in'>>({ title: 'Reeve', logo: '' })
   const [old, setOld] = useState<string>() // the password that must be changed
   useEffect(() => {
-    get<Home>('/api/home', {}, { quiet: true }).then(
+    get('/api/home', {}, { quiet: true }).then(
       (answer) => {
         setHome(answer)
         document.title = answer.title
@@ -25,9 +26,13 @@ export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
       <Mark logo={home.logo} size={40} />
       <h1>{home.title}</h1>
       {mustChange || old !== undefined ? <ChangePassword old={old} /> : <Credentials mustChange={setOld} first={home.first_sign_in === 1} />}
-      <button type="button" className="language" onClick={() => setLanguage(language === 'en' ? 'zh' : 'en')}>
-        {language === 'en' ? '中文' : 'English'}
-      </button>
+      {Object.entries(languages)
+        .filter(([code]) => code !== language)
+        .map(([code, { short }]) => (
+          <button key={code} type="button" className="language" onClick={() => setLanguage(code)}>
+            {short}
+          </button>
+        ))}
     </main>
   )
 }
@@ -48,7 +53,11 @@ function Secret({ label, ...input }: ComponentProps<'input'> & { label: string }
       <label htmlFor={id}>{label}</label>
       <input {...input} id={id} type={shown ? 'text' : 'password'} spellCheck={false} autoCapitalize="none" required />
       <button type="button" aria-label={name} title={name} onClick={() => setShown(!shown)}>
-        <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M2 12s3.5-6.5 10-6.5S22 12 22 12s-3.5 6.5-10 6.5S2 12 2 12z" /><circle cx="12" cy="12" r="3" />{shown && <path d="M4 20 20 4" />}</svg>
+        <svg viewBox="0 0 24 24" aria-hidden="true">
+          <path d="M2 12s3.5-6.5 10-6.5S22 12 22 12s-3.5 6.5-10 6.5S2 12 2 12z" />
+          <circle cx="12" cy="12" r="3" />
+          {shown && <path d="M4 20 20 4" />}
+        </svg>
       </button>
     </div>
   )
@@ -56,7 +65,16 @@ function Secret({ label, ...input }: ComponentProps<'input'> & { label: string }
 
 // Busy is seen and heard while the server hashes the password, which takes a moment.
 function Busy({ busy }: { busy: boolean }) {
-  return <p className="busy" role="status">{busy && <><progress aria-hidden="true" />{t('sign_in.busy')}</>}</p>
+  return (
+    <p className="busy" role="status">
+      {busy && (
+        <>
+          <progress aria-hidden="true" />
+          {t('sign_in.busy')}
+        </>
+      )}
+    </p>
+  )
 }
 
 function Credentials({ mustChange, first }: { mustChange: (old: string) => void; first: boolean }) {
@@ -71,7 +89,7 @@ function Credentials({ mustChange, first }: { mustChange: (old: string) => void;
     setBusy(true)
     setProblem('')
     try {
-      const login = await post<Login>('/admin/login', { username, password }, { quiet: true })
+      const login = await post('/admin/login', { username, password }, { quiet: true })
       begin(login.token)
       if (login.must_change_password) mustChange(password)
       else location.replace(back())
@@ -90,9 +108,13 @@ function Credentials({ mustChange, first }: { mustChange: (old: string) => void;
         <input name="username" autoComplete="username" autoFocus required value={username} onChange={(e) => setUsername(e.target.value)} />
       </label>
       <Secret label={t('sign_in.password')} name="password" autoComplete="current-password" value={password} onChange={(e) => setPassword(e.target.value)} />
-      <p className="problem" role="alert">{problem}</p>
+      <p className="problem" role="alert">
+        {problem}
+      </p>
       <Busy busy={busy} />
-      <button className="primary" disabled={busy}>{t('sign_in')}</button>
+      <button className="primary" disabled={busy}>
+        {t('sign_in')}
+      </button>
     </form>
   )
 }
@@ -127,12 +149,27 @@ function ChangePassword({ old: known }: { old?: string }) {
       {known === undefined && (
         <Secret label={t('password.old')} autoComplete="current-password" autoFocus value={old} onChange={(e) => setOld(e.target.value)} />
       )}
-      <Secret label={t('password.new')} autoComplete="new-password" minLength={8} autoFocus={known !== undefined} value={fresh} onChange={(e) => setFresh(e.target.value)} />
+      <Secret
+        label={t('password.new')}
+        autoComplete="new-password"
+        minLength={8}
+        autoFocus={known !== undefined}
+        value={fresh}
+        onChange={(e) => setFresh(e.target.value)}
+      />
       <Secret label={t('password.again')} autoComplete="new-password" minLength={8} value={again} onChange={(e) => setAgain(e.target.value)} />
-      <p className="problem" role="alert">{problem}</p>
+      <p className="problem" role="alert">
+        {problem}
+      </p>
       <Busy busy={busy} />
-      <button className="primary" disabled={busy}>{t('password.change')}</button>
-      {token() !== '' && <button type="button" onClick={() => end(false)}>{t('sign_out')}</button>}
+      <button className="primary" disabled={busy}>
+        {t('password.change')}
+      </button>
+      {token() !== '' && (
+        <button type="button" onClick={() => end(false)}>
+          {t('sign_out')}
+        </button>
+      )}
     </form>
   )
 }

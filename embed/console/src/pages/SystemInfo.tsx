@@ -22,24 +22,42 @@ const tight = { body: { padding: '4px 16px 12px' } }
 export function SystemInfo() {
   const { may } = useAccount()
   const { token } = theme.useToken()
-  const { data: info } = useGet<Info>('/system/info')
-  const { data: health, reload } = useGet<SystemHealth>('/system/health')
+  const { data: info } = useGet('/system/info')
+  const { data: health, reload } = useGet('/system/health')
   useEffect(() => {
-    const again = setInterval(() => { if (present()) void reload() }, every)
+    const again = setInterval(() => {
+      if (present()) void reload()
+    }, every)
     return () => clearInterval(again)
   }, [reload])
   return (
     <Flex vertical gap={16}>
-      <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>{t('menu.system.info')}</Typography.Title>
+      <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>
+        {t('menu.system.info')}
+      </Typography.Title>
       {health && health.state !== 'ok' && <Alert type={health.state === 'failed' ? 'error' : 'warning'} showIcon title={t('info.not_well')} />}
-      <Card styles={tight} title={t('info.parts')} loading={!health}>{health && <Parts health={health} reload={reload} />}</Card>
-      <Card title={t('info.program')} loading={!info}>{info && <Program info={info} />}</Card>
-      <Card styles={tight} title={t('info.files')} loading={!info}>{info && <Files info={info} />}</Card>
-      {may('system.backup') && <Card title={t('backup')}><Backup /></Card>}
+      <Card styles={tight} title={t('info.parts')} loading={!health}>
+        {health && <Parts health={health} reload={reload} />}
+      </Card>
+      <Card title={t('info.program')} loading={!info}>
+        {info && <Program info={info} />}
+      </Card>
+      <Card styles={tight} title={t('info.files')} loading={!info}>
+        {info && <Files info={info} />}
+      </Card>
+      {may('system.backup') && (
+        <Card title={t('backup')}>
+          <Backup />
+        </Card>
+      )}
       <div style={{ display: 'grid', gap: 16, gridTemplateColumns: `repeat(auto-fit, minmax(min(${token.screenXS}px, 100%), 1fr))` }}>
         <Card styles={tight} title={t('info.caches')} loading={!info}>
           <Table
-            size="small" rowKey="name" pagination={false} {...wide} dataSource={info?.caches}
+            size="small"
+            rowKey="name"
+            pagination={false}
+            {...wide}
+            dataSource={info?.caches}
             columns={[
               { title: t('name'), dataIndex: 'name' },
               { title: t('info.records'), dataIndex: 'records', align: 'end', render: count },
@@ -50,14 +68,25 @@ export function SystemInfo() {
         </Card>
         <Card styles={tight} title={t('info.collections')} loading={!info}>
           <Table
-            size="small" rowKey="name" pagination={false} {...wide} dataSource={info?.collections}
-            columns={[{ title: t('name'), dataIndex: 'name' }, { title: t('info.records'), dataIndex: 'records', align: 'end', render: count }]}
+            size="small"
+            rowKey="name"
+            pagination={false}
+            {...wide}
+            dataSource={info?.collections}
+            columns={[
+              { title: t('name'), dataIndex: 'name' },
+              { title: t('info.records'), dataIndex: 'records', align: 'end', render: count },
+            ]}
           />
         </Card>
       </div>
       <Card styles={tight} title={t('info.config')} loading={!info}>
         <Table
-          size="small" rowKey="key" pagination={false} {...wide} dataSource={info?.config}
+          size="small"
+          rowKey="key"
+          pagination={false}
+          {...wide}
+          dataSource={info?.config}
           columns={[
             { title: t('info.key'), dataIndex: 'key', render: (key: string) => <Typography.Text code>{key}</Typography.Text> },
             { title: t('info.value'), dataIndex: 'value', render: (value: string) => value || '—' },
@@ -87,20 +116,52 @@ function Acknowledge({ reload }: { reload: () => Promise<unknown> }) {
     done(t('info.lost.acknowledged'))
     await reload()
   }
-  return <div><Button size="small" onClick={() => void acknowledge()}>{t('info.lost.acknowledge')}</Button></div>
+  return (
+    <div>
+      <Button size="small" onClick={() => void acknowledge()}>
+        {t('info.lost.acknowledge')}
+      </Button>
+    </div>
+  )
 }
 
 function Parts({ health, reload }: { health: SystemHealth; reload: () => Promise<unknown> }) {
   const { may } = useAccount()
   return (
     <Table
-      size="small" rowKey="name" pagination={false} dataSource={health.parts}
+      size="small"
+      rowKey="name"
+      pagination={false}
+      dataSource={health.parts}
       columns={[
-        { title: t('info.part'), dataIndex: 'name', render: (name: string) => <Typography.Text strong style={{ whiteSpace: 'nowrap' }}>{maybe(`info.part.${name}`) ?? name}</Typography.Text> },
+        {
+          title: t('info.part'),
+          dataIndex: 'name',
+          render: (name: string) => (
+            <Typography.Text strong style={{ whiteSpace: 'nowrap' }}>
+              {maybe(`info.part.${name}`) ?? name}
+            </Typography.Text>
+          ),
+        },
         { title: t('info.state'), dataIndex: 'state', render: (state: string) => <Tag color={colors[state]}>{t(`info.state.${state}` as Key)}</Tag> },
         {
-          title: t('info.text'), dataIndex: 'text',
-          render: (_, part) => <>{said(part)}{part.since && <> (<Time at={part.since} />)</>}<div><Typography.Text type="secondary">{maybe(`info.part.${part.name}.what`)}</Typography.Text></div>{(part.figures.lost_commits ?? 0) > 0 && may('system.info.acknowledge') && <Acknowledge reload={reload} />}</>,
+          title: t('info.text'),
+          dataIndex: 'text',
+          render: (_, part) => (
+            <>
+              {said(part)}
+              {part.since && (
+                <>
+                  {' '}
+                  (<Time at={part.since} />)
+                </>
+              )}
+              <div>
+                <Typography.Text type="secondary">{maybe(`info.part.${part.name}.what`)}</Typography.Text>
+              </div>
+              {(part.figures.lost_commits ?? 0) > 0 && may('system.info.acknowledge') && <Acknowledge reload={reload} />}
+            </>
+          ),
         },
       ]}
     />
@@ -111,10 +172,23 @@ function Program({ info }: { info: Info }) {
   const { build, memory } = info
   return (
     <Descriptions
-      column={{ xs: 1, md: 2, xl: 3 }} size="small"
+      column={{ xs: 1, md: 2, xl: 3 }}
+      size="small"
       items={[
         { label: t('info.version'), children: info.version },
-        ...(build.revision ? [{ label: t('info.revision'), children: <><Typography.Text code>{build.revision.slice(0, 12)}</Typography.Text>{build.modified && ` ${t('info.modified')}`}</> }] : []),
+        ...(build.revision
+          ? [
+              {
+                label: t('info.revision'),
+                children: (
+                  <>
+                    <Typography.Text code>{build.revision.slice(0, 12)}</Typography.Text>
+                    {build.modified && ` ${t('info.modified')}`}
+                  </>
+                ),
+              },
+            ]
+          : []),
         { label: t('info.started'), children: <Time at={info.started_at} /> },
         { label: t('info.platform'), children: `${build.platform}, ${build.go}` },
         { label: t('info.processors'), children: build.cpus },

@@ -11,10 +11,23 @@ export const device = ({ browser, os }: { browser: string; os: string }): string
 export function sessionColumns(): NonNullable<TableProps<Session>['columns']> {
   return [
     {
-      title: t('sign_in.username'), dataIndex: 'username',
-      render: (name: string, s) => <><PersonLink name={name} id={s.user_id} /> {s.app_user_id > 0 && <Tag>{t('sessions.app')}</Tag>}</>,
+      title: t('sign_in.username'),
+      dataIndex: 'username',
+      render: (name: string, s) => (
+        <>
+          <PersonLink name={name} id={s.user_id} /> {s.app_user_id > 0 && <Tag>{t('sessions.app')}</Tag>}
+        </>
+      ),
     },
-    { title: t('device'), key: 'device', render: (_, s) => <>{device(s) || '—'} {s.current === 1 && <Tag color="blue">{t('sessions.current')}</Tag>}</> },
+    {
+      title: t('device'),
+      key: 'device',
+      render: (_, s) => (
+        <>
+          {device(s) || '—'} {s.current === 1 && <Tag color="blue">{t('sessions.current')}</Tag>}
+        </>
+      ),
+    },
     { title: t('address'), dataIndex: 'ip' },
     { title: t('sessions.begun'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
     { title: t('sessions.used'), dataIndex: 'last_used', render: (at: string) => <Time at={at} /> },

@@ -18,7 +18,11 @@ export function Actions({ first, called, more = [], label }: Props) {
   const others = more.filter((action) => action !== false)
   return (
     <Flex gap={4} justify="end">
-      {first && <Button size="small" aria-label={called} onClick={first.onClick}>{first.label}</Button>}
+      {first && (
+        <Button size="small" aria-label={called} onClick={first.onClick}>
+          {first.label}
+        </Button>
+      )}
       {others.length > 0 && <More actions={others} label={label} />}
     </Flex>
   )
@@ -31,10 +35,33 @@ function More({ actions, label }: { actions: Action[]; label?: string }) {
   const [open, setOpen] = useState<boolean>()
   const button = useRef<HTMLButtonElement>(null)
   const pressed = open !== undefined
-  useLayoutEffect(() => { if (pressed) button.current?.focus() }, [pressed]) // it is another one now
+  useLayoutEffect(() => {
+    if (pressed) button.current?.focus()
+  }, [pressed]) // it is another one now
 
-  const shown = <Button ref={button} type="text" size="small" icon={<MoreOutlined />} aria-label={label} title={t('more')} onClick={pressed ? undefined : () => setOpen(true)} />
+  const shown = (
+    <Button
+      ref={button}
+      type="text"
+      size="small"
+      icon={<MoreOutlined />}
+      aria-label={label}
+      title={t('more')}
+      onClick={pressed ? undefined : () => setOpen(true)}
+    />
+  )
   if (!pressed) return shown
-  const items = actions.map(({ onClick, ...action }, key) => ({ ...action, key, onClick: () => { button.current?.focus(); onClick() } }))
-  return <Dropdown open={open} onOpenChange={setOpen} menu={{ items }} trigger={['click']} placement="bottomRight">{shown}</Dropdown>
+  const items = actions.map(({ onClick, ...action }, key) => ({
+    ...action,
+    key,
+    onClick: () => {
+      button.current?.focus()
+      onClick()
+    },
+  }))
+  return (
+    <Dropdown open={open} onOpenChange={setOpen} menu={{ items }} trigger={['click']} placement="bottomRight">
+      {shown}
+    </Dropdown>
+  )
 }

@@ -15,24 +15,52 @@ type Props = { title?: string; list: List; search?: boolean; filters?: ReactNode
 // others below them.
 export function Bar({ title, list, search = true, filters, actions }: Props) {
   const md = useWider('md')
-  const head = title === undefined ? <span style={{ flex: '1 1 auto' }} /> : <Typography.Title level={1} style={{ fontSize: 20, margin: 0, flex: '1 1 auto' }}>{title}</Typography.Title>
-  const reload = <Button icon={<ReloadOutlined />} aria-label={t('reload')} title={t('reload')} onClick={() => void list.reload()} />
-  return md
-    ? <Flex wrap gap={8} align="center" justify="end" style={{ marginBottom: 16 }}>{head}{search && <Search list={list} />}{filters}{actions}{reload}</Flex>
-    : (
-      <>
-        <Flex wrap gap={8} align="center" justify="end" style={{ marginBottom: 12 }}>{head}{actions}{reload}</Flex>
-        {(search || filters) && <div className="bar-filters">{search && <Search list={list} />}{filters}</div>}
-      </>
+  const head =
+    title === undefined ? (
+      <span style={{ flex: '1 1 auto' }} />
+    ) : (
+      <Typography.Title level={1} style={{ fontSize: 20, margin: 0, flex: '1 1 auto' }}>
+        {title}
+      </Typography.Title>
     )
+  const reload = <Button icon={<ReloadOutlined />} aria-label={t('reload')} title={t('reload')} onClick={() => void list.reload()} />
+  return md ? (
+    <Flex wrap gap={8} align="center" justify="end" style={{ marginBottom: 16 }}>
+      {head}
+      {search && <Search list={list} />}
+      {filters}
+      {actions}
+      {reload}
+    </Flex>
+  ) : (
+    <>
+      <Flex wrap gap={8} align="center" justify="end" style={{ marginBottom: 12 }}>
+        {head}
+        {actions}
+        {reload}
+      </Flex>
+      {(search || filters) && (
+        <div className="bar-filters">
+          {search && <Search list={list} />}
+          {filters}
+        </div>
+      )}
+    </>
+  )
 }
 
 function Search({ list }: { list: List }) {
   const [text, setText] = useTyped(list.params.get('keywordSearch') ?? '', (keywordSearch) => list.set({ keywordSearch }))
   return (
     <Input
-      data-search allowClear={clear()} prefix={<SearchOutlined />} className="bar-search" aria-label={t('search')} placeholder={t('search')}
-      value={text} onChange={(e) => setText(e.target.value)}
+      data-search
+      allowClear={clear()}
+      prefix={<SearchOutlined />}
+      className="bar-search"
+      aria-label={t('search')}
+      placeholder={t('search')}
+      value={text}
+      onChange={(e) => setText(e.target.value)}
     />
   )
 }

@@ -4,7 +4,12 @@ import { t } from '../i18n'
 import './cards.css'
 
 type Row = Record<string, unknown>
-type Column = Omit<NonNullable<TableProps<Row>['columns']>[number], 'render' | 'dataIndex'> & { dataIndex?: string; sorter?: unknown; sortOrder?: Order | null; render?: (value: unknown, row: Row, index: number) => ReactNode }
+type Column = Omit<NonNullable<TableProps<Row>['columns']>[number], 'render' | 'dataIndex'> & {
+  dataIndex?: string
+  sorter?: unknown
+  sortOrder?: Order | null
+  render?: (value: unknown, row: Row, index: number) => ReactNode
+}
 type Order = 'ascend' | 'descend'
 
 // Cards is a table for a narrow window: what its first column shows is the head of each
@@ -44,7 +49,8 @@ export function Cards({ columns = [], dataSource = [], rowKey = 'id', rowSelecti
   }
   const whole = rows.length > 0 && rows.every((row) => chosen.has(keyOf(row)))
 
-  const tell = (page: typeof pages, to: typeof order | Record<string, never>, action: 'sort' | 'paginate') => onChange?.(page ?? {}, {}, (to ?? {}) as never, { action, currentDataSource: [...rows] })
+  const tell = (page: typeof pages, to: typeof order | Record<string, never>, action: 'sort' | 'paginate') =>
+    onChange?.(page ?? {}, {}, (to ?? {}) as never, { action, currentDataSource: [...rows] })
   const sort = (value?: string) => {
     const [field, direction] = value?.split(' ') ?? []
     tell(pages, field ? { field, order: direction as Order } : {}, 'sort')
@@ -61,12 +67,20 @@ export function Cards({ columns = [], dataSource = [], rowKey = 'id', rowSelecti
       {(rowSelection || sortable.length > 0) && rows.length > 0 && (
         <div className="cards-bar">
           {rowSelection && (
-            <Checkbox checked={whole} indeterminate={!whole && chosen.size > 0} onChange={(e) => choose(new Set(e.target.checked ? rows.map(keyOf) : []))}>{t('select.all')}</Checkbox>
+            <Checkbox checked={whole} indeterminate={!whole && chosen.size > 0} onChange={(e) => choose(new Set(e.target.checked ? rows.map(keyOf) : []))}>
+              {t('select.all')}
+            </Checkbox>
           )}
           {sortable.length > 0 && (
             <Select
-              allowClear aria-label={t('sort.by')} placeholder={t('sort.by')} value={sorted ? `${sorted.dataIndex} ${sorted.sortOrder}` : undefined} onChange={sort}
-              options={sortable.flatMap(({ dataIndex, title }) => (['ascend', 'descend'] as const).map((way) => ({ value: `${dataIndex} ${way}`, label: t(`sort.${way}`, { name: String(title) }) })))}
+              allowClear
+              aria-label={t('sort.by')}
+              placeholder={t('sort.by')}
+              value={sorted ? `${sorted.dataIndex} ${sorted.sortOrder}` : undefined}
+              onChange={sort}
+              options={sortable.flatMap(({ dataIndex, title }) =>
+                (['ascend', 'descend'] as const).map((way) => ({ value: `${dataIndex} ${way}`, label: t(`sort.${way}`, { name: String(title) }) })),
+              )}
             />
           )}
         </div>
@@ -80,7 +94,9 @@ export function Cards({ columns = [], dataSource = [], rowKey = 'id', rowSelecti
               <div className="cards-head">
                 {rowSelection && (
                   <Checkbox
-                    aria-labelledby={`${id}${key}`} {...(rowSelection.getCheckboxProps?.(row) as object)} checked={chosen.has(key)}
+                    aria-labelledby={`${id}${key}`}
+                    {...(rowSelection.getCheckboxProps?.(row) as object)}
+                    checked={chosen.has(key)}
                     onChange={(e) => toggle(key, e.target.checked)}
                   />
                 )}
@@ -89,7 +105,10 @@ export function Cards({ columns = [], dataSource = [], rowKey = 'id', rowSelecti
               </div>
               <dl>
                 {lines.map((column, n) => (
-                  <div key={column.key ?? column.dataIndex ?? n}><dt>{column.title as ReactNode}</dt><dd>{cell(column, row, i)}</dd></div>
+                  <div key={column.key ?? column.dataIndex ?? n}>
+                    <dt>{column.title as ReactNode}</dt>
+                    <dd>{cell(column, row, i)}</dd>
+                  </div>
                 ))}
               </dl>
             </li>
@@ -97,7 +116,17 @@ export function Cards({ columns = [], dataSource = [], rowKey = 'id', rowSelecti
         })}
       </ul>
       {rows.length === 0 && <div className="cards-empty">{typeof empty === 'function' ? empty() : empty}</div>}
-      {pages && dataSource.length > 0 && <Pagination {...pages} total={pages.total ?? dataSource.length} current={current} pageSize={size} align="center" style={{ marginTop: 16 }} onChange={turn} />}
+      {pages && dataSource.length > 0 && (
+        <Pagination
+          {...pages}
+          total={pages.total ?? dataSource.length}
+          current={current}
+          pageSize={size}
+          align="center"
+          style={{ marginTop: 16 }}
+          onChange={turn}
+        />
+      )}
     </Spin>
   )
 }

@@ -35,7 +35,7 @@ export function Chart({ label, kind, times, step, series, format, height = 220, 
   const at = hovered !== null && hovered < times.length ? hovered : null
   const empty = series.every((s) => s.values.every((v) => !v))
   const clock = (seconds: number) => dayjs.unix(seconds).format(step >= 86_400 ? 'YYYY-MM-DD' : 'MM-DD HH:mm')
-  const valueOf = (s: Series, i: number) => (s.values[i] === null ? '—' : format(s.values[i]!))
+  const textOf = (s: Series, i: number) => (s.values[i] === null ? '—' : format(s.values[i]!))
   const span = times.length ? `${clock(times[0]!)} – ${clock(times.at(-1)! + step)}` : ''
 
   return (
@@ -44,33 +44,51 @@ export function Chart({ label, kind, times, step, series, format, height = 220, 
         <Flex wrap gap="4px 16px" align="center" style={{ flex: 1, minWidth: 0, minHeight: 32, fontVariantNumeric: 'tabular-nums' }}>
           {series.map((s) => (
             <span key={s.label} style={{ whiteSpace: 'nowrap' }}>
-              <Swatch series={s} kind={kind} /> <Typography.Text type="secondary">{s.label}</Typography.Text> {at === null ? s.whole : valueOf(s, at)}
+              <Swatch series={s} kind={kind} /> <Typography.Text type="secondary">{s.label}</Typography.Text> {at === null ? s.whole : textOf(s, at)}
             </span>
           ))}
-          <Typography.Text type="secondary" style={{ flex: 1, minWidth: 88, textAlign: 'end', whiteSpace: 'nowrap' }}>{at === null ? '' : clock(times[at]!)}</Typography.Text>
+          <Typography.Text type="secondary" style={{ flex: 1, minWidth: 88, textAlign: 'end', whiteSpace: 'nowrap' }}>
+            {at === null ? '' : clock(times[at]!)}
+          </Typography.Text>
         </Flex>
         <Button
-          type="text" icon={asTable ? <BarChartOutlined /> : <TableOutlined />} aria-pressed={asTable}
-          aria-label={t('chart.table', { label })} title={t('chart.table', { label })} onClick={() => setAsTable(!asTable)}
+          type="text"
+          icon={asTable ? <BarChartOutlined /> : <TableOutlined />}
+          aria-pressed={asTable}
+          aria-label={t('chart.table', { label })}
+          title={t('chart.table', { label })}
+          onClick={() => setAsTable(!asTable)}
         />
       </Flex>
       {asTable ? (
         <div style={{ height, overflow: 'auto' }} tabIndex={0} role="region" aria-label={label}>
           <Table
-            size="small" rowKey="time" pagination={false} dataSource={times.map((time, i) => ({ time, i })).filter(({ i }) => series.some((s) => s.values[i])).reverse()}
+            size="small"
+            rowKey="time"
+            pagination={false}
+            dataSource={times
+              .map((time, i) => ({ time, i }))
+              .filter(({ i }) => series.some((s) => s.values[i]))
+              .reverse()}
             columns={[
               { title: t('time'), dataIndex: 'time', render: clock },
-              ...series.map((s) => ({ title: s.label, key: s.label, align: 'end' as const, render: (_: unknown, { i }: { i: number }) => valueOf(s, i) })),
+              ...series.map((s) => ({ title: s.label, key: s.label, align: 'end' as const, render: (_: unknown, { i }: { i: number }) => textOf(s, i) })),
             ]}
           />
         </div>
       ) : (
-        <div role="img" aria-label={`${label}, ${span}: ${empty ? t('chart.empty') : series.map((s) => `${s.label} ${s.whole}`).join(', ')}`} style={{ position: 'relative', height }}>
+        <div
+          role="img"
+          aria-label={`${label}, ${span}: ${empty ? t('chart.empty') : series.map((s) => `${s.label} ${s.whole}`).join(', ')}`}
+          style={{ position: 'relative', height }}
+        >
           <Suspense>
             <Plot kind={kind} times={times} step={step} series={series} format={format} height={height} onRange={onRange} onHover={onHover} />
           </Suspense>
           {empty && times.length > 0 && (
-            <Flex align="center" justify="center" style={{ position: 'absolute', inset: 0, pointerEvents: 'none', color: token.colorTextSecondary }}>{t('chart.empty')}</Flex>
+            <Flex align="center" justify="center" style={{ position: 'absolute', inset: 0, pointerEvents: 'none', color: token.colorTextSecondary }}>
+              {t('chart.empty')}
+            </Flex>
           )}
         </div>
       )}
@@ -82,7 +100,11 @@ export function Chart({ label, kind, times, step, series, format, height = 220, 
 function Swatch({ series: { color, dash }, kind }: { series: Series; kind: ChartProps['kind'] }) {
   return (
     <svg width="16" height="10" aria-hidden="true">
-      {kind === 'lines' ? <line x1="0" y1="5" x2="16" y2="5" stroke={color} strokeWidth="2" strokeDasharray={dash?.join(' ')} /> : <rect x="3" width="10" height="10" rx="2" fill={color} />}
+      {kind === 'lines' ? (
+        <line x1="0" y1="5" x2="16" y2="5" stroke={color} strokeWidth="2" strokeDasharray={dash?.join(' ')} />
+      ) : (
+        <rect x="3" width="10" height="10" rx="2" fill={color} />
+      )}
     </svg>
   )
 }

@@ -36,11 +36,13 @@ export function Copy({ text, label = t('copy') }: { text: string; label?: string
   return (
     <Button
       icon={done ? <CheckOutlined /> : <CopyOutlined />}
-      onClick={() => void copy(text).then((worked) => {
-        if (!worked) return void message.warning(t('not_copied'))
-        setDone(true)
-        setTimeout(() => setDone(false), 2000)
-      })}
+      onClick={() =>
+        void copy(text).then((worked) => {
+          if (!worked) return void message.warning(t('not_copied'))
+          setDone(true)
+          setTimeout(() => setDone(false), 2000)
+        })
+      }
     >
       {done ? t('copied') : label}
     </Button>

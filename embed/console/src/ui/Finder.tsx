@@ -16,7 +16,7 @@ type Props = {
 export function Finder({ path, label, value, onChange }: Props) {
   const [typed, setTyped] = useState('')
   const [asked, setAsked] = useState<string>() // undefined until it is first opened
-  const { data, loading } = useGet<{ data: Found[] }>(asked === undefined ? '' : path, { keywordSearch: asked, pageSize: 20 })
+  const { data, loading } = useGet(asked === undefined ? '' : path, { keywordSearch: asked, pageSize: 20 })
   const [chosen, setChosen] = useState<Found>()
 
   useEffect(() => {
@@ -27,18 +27,28 @@ export function Finder({ path, label, value, onChange }: Props) {
 
   // The address has no more than an id.
   useEffect(() => {
+    // biome-ignore lint/nursery/useReactCompiler: without a value nothing is chosen
     if (!value) return setChosen(undefined)
     if (chosen?.id === value) return
     const question = new AbortController()
-    get<Found>(`${path}/${value}`, {}, { quiet: true, signal: question.signal }).then(setChosen, () => {}) // the id stands there then
+    get(`${path}/${value}`, {}, { quiet: true, signal: question.signal }).then(setChosen, () => {}) // the id stands there then
     return () => question.abort()
   }, [path, value, chosen])
 
   const people = [...(chosen && chosen.id === value && !data?.data.some(({ id }) => id === chosen.id) ? [chosen] : []), ...(data?.data ?? [])]
   return (
     <Select<number>
-      allowClear showSearch={{ filterOption: false, onSearch: setTyped }} style={{ width: 200 }} placeholder={label} aria-label={label} loading={loading} value={value}
-      onOpenChange={(open) => { if (open) setAsked((before) => before ?? '') }} onChange={(id?: number) => onChange(id)}
+      allowClear
+      showSearch={{ filterOption: false, onSearch: setTyped }}
+      style={{ width: 200 }}
+      placeholder={label}
+      aria-label={label}
+      loading={loading}
+      value={value}
+      onOpenChange={(open) => {
+        if (open) setAsked((before) => before ?? '')
+      }}
+      onChange={(id?: number) => onChange(id)}
       options={people.map(({ id, username, nickname }) => ({ value: id, label: nickname && nickname !== username ? `${nickname} (${username})` : username }))}
     />
   )

@@ -1,5 +1,5 @@
 import { Alert, Button, Drawer, Flex, Form, type FormInstance } from 'antd'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { Failure } from '../api/request'
 import { t } from '../i18n'
 import { faults } from './faults'
@@ -40,9 +40,11 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
     typed.current = false
   }
 
+  const begin = useEffectEvent(() => fill(initial)) // what is typed stays when the caller draws anew
   useEffect(() => {
-    if (open) fill(initial)
-  }, [open]) // what is typed stays when the caller draws anew
+    // biome-ignore lint/nursery/useReactCompiler: the form, which is no state of React, is filled when it opens
+    if (open) begin()
+  }, [open])
 
   async function submit(values: V) {
     setBusy(true)
@@ -77,19 +79,50 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
 
   return (
     <Drawer
-      title={title} open={open} onClose={() => void close()} afterOpenChange={(now) => { if (!now) onClosed?.() }} size={md ? size : '100%'} destroyOnHidden
+      title={title}
+      open={open}
+      onClose={() => void close()}
+      afterOpenChange={(now) => {
+        if (!now) onClosed?.()
+      }}
+      size={md ? size : '100%'}
+      destroyOnHidden
       footer={
         <Flex gap={8} justify="end">
           <Button onClick={() => void close()}>{t('cancel')}</Button>
-          <Button type="primary" loading={busy} onClick={() => form.submit()}>{ok ?? t('save')}</Button>
+          <Button type="primary" loading={busy} onClick={() => form.submit()}>
+            {ok ?? t('save')}
+          </Button>
         </Flex>
       }
     >
       <Form<V>
-        form={form} layout="vertical" scrollToFirstError={{ focus: true }} requiredMark="optional" onValuesChange={changed} onFinish={(values) => void submit(values)}
-        onKeyDown={(e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) form.submit() }}
+        form={form}
+        layout="vertical"
+        scrollToFirstError={{ focus: true }}
+        requiredMark="optional"
+        onValuesChange={changed}
+        onFinish={(values) => void submit(values)}
+        onKeyDown={(e) => {
+          if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) form.submit()
+        }}
       >
-        {problem && <Alert type="error" showIcon title={<span style={{ whiteSpace: 'pre-line' }}>{problem}</span>} action={stale && again && <Button size="small" onClick={() => void again().then(fill)}>{t('reload')}</Button>} style={{ marginBottom: 16 }} />}
+        {problem && (
+          <Alert
+            type="error"
+            showIcon
+            title={<span style={{ whiteSpace: 'pre-line' }}>{problem}</span>}
+            action={
+              stale &&
+              again && (
+                <Button size="small" onClick={() => void again().then(fill)}>
+                  {t('reload')}
+                </Button>
+              )
+            }
+            style={{ marginBottom: 16 }}
+          />
+        )}
         {typeof children === 'function' ? children(form) : children}
         <button type="submit" hidden />
       </Form>

@@ -4,5 +4,9 @@ import type { ReactNode } from 'react'
 // Key is a key of the keyboard, as it is drawn in a text.
 export function Key({ children }: { children: ReactNode }) {
   const { token } = theme.useToken()
-  return <kbd className="key" style={{ color: token.colorTextSecondary, background: token.colorFillQuaternary, border: `1px solid ${token.colorBorderSecondary}` }}>{children}</kbd>
+  return (
+    <kbd className="key" style={{ color: token.colorTextSecondary, background: token.colorFillQuaternary, border: `1px solid ${token.colorBorderSecondary}` }}>
+      {children}
+    </kbd>
+  )
 }

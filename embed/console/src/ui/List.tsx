@@ -30,9 +30,12 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
   const [whole, setWhole] = useState(false)
   const rows = list.table.dataSource
   // Most often none are chosen, and then nothing is drawn again.
+  // biome-ignore lint/nursery/useReactCompiler: rows that are gone leave the choice, and most often none are
   useEffect(() => setChosen((before) => (before.length ? before.flatMap((old) => rows?.find((row) => row.id === old.id) ?? []) : before)), [rows])
 
   const asked = list.params.toString()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other filters match other records
+  // biome-ignore lint/nursery/useReactCompiler: other filters match other records
   useEffect(() => setWhole(false), [asked]) // others match now
 
   const choose = (rows: T[]) => {
@@ -42,18 +45,37 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
 
   const keys = useMemo(() => chosen.map((row) => row.id), [chosen]) // another array would have the table draw all rows once more
 
-  const nothing = list.narrowed
-    ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty.narrowed')}><Button onClick={list.clear}>{t('empty.clear')}</Button></Empty>
-    : <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={empty ?? t('none')} />
+  const nothing = list.narrowed ? (
+    <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty.narrowed')}>
+      <Button onClick={list.clear}>{t('empty.clear')}</Button>
+    </Empty>
+  ) : (
+    <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={empty ?? t('none')} />
+  )
   return (
     <>
       <Bar title={title} list={list} search={search} filters={filters} actions={actions} />
       {note && <Typography.Paragraph type="secondary">{note}</Typography.Paragraph>}
       {batch && chosen.length > 0 && (
-        <Flex className="list-batch" gap={8} wrap align="center" role="toolbar" aria-label={whole ? t('selected.whole', { n: count(list.total) }) : t('selected', { n: chosen.length })}>
+        <Flex
+          className="list-batch"
+          gap={8}
+          wrap
+          align="center"
+          role="toolbar"
+          aria-label={whole ? t('selected.whole', { n: count(list.total) }) : t('selected', { n: chosen.length })}
+        >
           <Typography.Text strong>{whole ? t('selected.whole', { n: count(list.total) }) : t('selected', { n: chosen.length })}</Typography.Text>
-          {wholes && !whole && chosen.length === rows?.length && list.total > chosen.length && <Button type="link" size="small" onClick={() => setWhole(true)}>{t('select.whole', { n: count(list.total) })}</Button>}
-          {whole && <Button type="link" size="small" onClick={() => choose([])}>{t('select.none')}</Button>}
+          {wholes && !whole && chosen.length === rows?.length && list.total > chosen.length && (
+            <Button type="link" size="small" onClick={() => setWhole(true)}>
+              {t('select.whole', { n: count(list.total) })}
+            </Button>
+          )}
+          {whole && (
+            <Button type="link" size="small" onClick={() => choose([])}>
+              {t('select.none')}
+            </Button>
+          )}
           {batch(chosen, whole ? list.total : undefined)}
         </Flex>
       )}

@@ -14,5 +14,9 @@ export function PersonLink({ name, id, app = false }: Props) {
   if (!name) return <>—</>
   const shown = <bdi title={name}>{name}</bdi>
   if (app || id === 0 || !may('admin.list.query')) return shown
-  return <Link to={`/admin/list/${id ?? `@${encodeURIComponent(name)}`}`} state={{ from: pathname + search }}>{shown}</Link>
+  return (
+    <Link to={`/admin/list/${id ?? `@${encodeURIComponent(name)}`}`} state={{ from: pathname + search }}>
+      {shown}
+    </Link>
+  )
 }

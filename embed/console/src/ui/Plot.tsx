@@ -4,7 +4,9 @@ import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { language } from '../i18n'
+import { languages } from '../i18n/languages'
 import type { ChartProps } from './Chart'
+import { useLatest } from './useLatest'
 
 type Props = Pick<ChartProps, 'kind' | 'times' | 'step' | 'series' | 'format' | 'onRange'> & { height: number; onHover: (at: number | null) => void }
 
@@ -12,7 +14,7 @@ const day = 86_400
 
 // times labels the time axis: hours and minutes, and the date where a day begins.
 function timeLabels(_: uPlot, splits: number[], __: number, ___: number, apart: number): string[] {
-  const date = language === 'zh' ? 'M月D日' : 'MMM D'
+  const date = languages[language]?.day ?? ''
   return splits.map((at) => {
     const moment = dayjs.unix(at)
     if (apart >= day) return moment.format(date)
@@ -25,9 +27,10 @@ function timeLabels(_: uPlot, splits: number[], __: number, ___: number, apart: 
 // sum of itself and all after it.
 function columnsOf({ kind, times, step, series }: Pick<Props, 'kind' | 'times' | 'step' | 'series'>): uPlot.AlignedData {
   const xs = times.map((at) => at + step / 2)
-  const values = kind === 'lines'
-    ? series.map((s) => s.values)
-    : series.map((_, i) => times.map((__, at) => series.slice(i).reduce((sum, s) => sum + (s.values[at] ?? 0), 0)))
+  const values =
+    kind === 'lines'
+      ? series.map((s) => s.values)
+      : series.map((_, i) => times.map((__, at) => series.slice(i).reduce((sum, s) => sum + (s.values[at] ?? 0), 0)))
   return [xs, ...values]
 }
 
@@ -40,41 +43,68 @@ export default function Plot({ kind, times, step, series, format, onRange, heigh
   const { token } = theme.useToken()
   const at = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
-  const now = useRef({ times, step, format, onRange, onHover, data: [] as unknown as uPlot.AlignedData })
-  now.current = { times, step, format, onRange, onHover, data: columnsOf({ kind, times, step, series }) }
+  const now = useLatest({ times, step, format, onRange, onHover, data: columnsOf({ kind, times, step, series }) })
   const looks = JSON.stringify([kind, series.map((s) => [s.label, s.color, s.dash]), !!onRange, height])
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looks stands for all that a plot is made of, and its data come by setData
   useEffect(() => {
     const into = at.current!
     const font = `12px ${token.fontFamily}`
     const axis = { stroke: token.colorTextSecondary, font, ticks: { show: false }, gap: 6 }
-    const made = new uPlot({
-      width: into.clientWidth, height, padding: [8, 8, 0, 0], legend: { show: false },
-      cursor: { y: false, points: { show: kind === 'lines', size: 7 }, drag: { x: !!onRange, y: false, setScale: false } },
-      scales: {
-        x: { time: true, range: () => [now.current.times[0] ?? 0, (now.current.times.at(-1) ?? 0) + now.current.step] },
-        y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
+    const made = new uPlot(
+      {
+        width: into.clientWidth,
+        height,
+        padding: [8, 8, 0, 0],
+        legend: { show: false },
+        cursor: { y: false, points: { show: kind === 'lines', size: 7 }, drag: { x: !!onRange, y: false, setScale: false } },
+        scales: {
+          x: { time: true, range: () => [now.current.times[0] ?? 0, (now.current.times.at(-1) ?? 0) + now.current.step] },
+          y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
+        },
+        axes: [
+          { ...axis, size: 28, space: 70, grid: { show: false }, values: timeLabels },
+          {
+            ...axis,
+            size: 64,
+            space: 36,
+            grid: { stroke: token.colorBorderSecondary, width: 1 },
+            values: (_, splits) => splits.map((n) => now.current.format(n)),
+          },
+        ],
+        series: [
+          {},
+          ...series.map((s) =>
+            kind === 'lines'
+              ? {
+                  stroke: s.color,
+                  width: 1.75,
+                  dash: s.dash,
+                  points: { size: 4, fill: s.color, filter: (u: uPlot, at: number, shown: boolean) => (shown ? null : alone(u.data[at]!)) },
+                }
+              : { fill: s.color, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [0.8, 28] }) },
+          ),
+        ],
+        hooks: {
+          setCursor: [(u) => now.current.onHover(u.cursor.idx ?? null)],
+          setSelect: [
+            (u) => {
+              const { left, width } = u.select
+              if (width < 4) return
+              now.current.onRange?.(u.posToVal(left, 'x'), u.posToVal(left + width, 'x'))
+              u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+            },
+          ],
+        },
       },
-      axes: [
-        { ...axis, size: 28, space: 70, grid: { show: false }, values: timeLabels },
-        { ...axis, size: 64, space: 36, grid: { stroke: token.colorBorderSecondary, width: 1 }, values: (_, splits) => splits.map((n) => now.current.format(n)) },
-      ],
-      series: [{}, ...series.map((s) => kind === 'lines'
-        ? { stroke: s.color, width: 1.75, dash: s.dash, points: { size: 4, fill: s.color, filter: (u: uPlot, at: number, shown: boolean) => (shown ? null : alone(u.data[at]!)) } }
-        : { fill: s.color, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [0.8, 28] }) })],
-      hooks: {
-        setCursor: [(u) => now.current.onHover(u.cursor.idx ?? null)],
-        setSelect: [(u) => {
-          const { left, width } = u.select
-          if (width < 4) return
-          now.current.onRange?.(u.posToVal(left, 'x'), u.posToVal(left + width, 'x'))
-          u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
-        }],
-      },
-    }, now.current.data, into)
+      now.current.data,
+      into,
+    )
     made.root.querySelector<HTMLElement>('.u-select')!.style.background = token.colorFillSecondary
     plot.current = made
-    const watch = new ResizeObserver(() => { if (into.clientWidth !== made.width) made.setSize({ width: into.clientWidth, height }) })
+    const watch = new ResizeObserver(() => {
+      if (into.clientWidth !== made.width) made.setSize({ width: into.clientWidth, height })
+    })
     watch.observe(into)
     return () => {
       watch.disconnect()
@@ -82,6 +112,7 @@ export default function Plot({ kind, times, step, series, format, onRange, heigh
     }
   }, [looks, token])
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: data is made of times and series
   useEffect(() => plot.current?.setData(now.current.data), [times, series])
 
   return <div ref={at} style={{ height, overflow: 'hidden', cursor: onRange ? 'crosshair' : undefined }} onMouseLeave={() => onHover(null)} />

@@ -9,7 +9,10 @@ export function Range({ label, value: [from, to], onChange }: Props) {
   return (
     <DatePicker.RangePicker
       allowEmpty={[true, true]} // else Tab does not lead out of it while it is empty
-      style={{ width: 240 }} aria-label={label} value={from && to ? [dayjs(from), dayjs(to)] : null} disabledDate={(day) => day.isAfter(dayjs(), 'day')}
+      style={{ width: 240 }}
+      aria-label={label}
+      value={from && to ? [dayjs(from), dayjs(to)] : null}
+      disabledDate={(day) => day.isAfter(dayjs(), 'day')}
       onChange={(days) => onChange(days?.[0] && days[1] ? [days[0].startOf('day').toISOString(), days[1].endOf('day').toISOString()] : undefined)}
     />
   )

@@ -6,5 +6,11 @@ const Cards = lazy(async () => ({ default: (await import('./Cards')).Cards as Co
 
 // Records is a list as a table or, where a window is too narrow for one, as cards.
 export function Records<T extends object>(props: TableProps<T>) {
-  return useWider('sm') ? <Table<T> {...props} /> : <Suspense><Cards {...(props as TableProps)} /></Suspense>
+  return useWider('sm') ? (
+    <Table<T> {...props} />
+  ) : (
+    <Suspense>
+      <Cards {...(props as TableProps)} />
+    </Suspense>
+  )
 }

@@ -7,5 +7,9 @@ dayjs.extend(relative)
 export function Time({ at }: { at: string | null }) {
   if (!at) return <>—</>
   const moment = dayjs(at)
-  return <time dateTime={at} title={moment.format('YYYY-MM-DD HH:mm:ss.SSS')}>{moment.fromNow()}</time>
+  return (
+    <time dateTime={at} title={moment.format('YYYY-MM-DD HH:mm:ss.SSS')}>
+      {moment.fromNow()}
+    </time>
+  )
 }

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { store } from './store'
 
 // Dark or light: as the system has it, unless the user has said otherwise.
 
@@ -6,7 +6,6 @@ export type Mode = 'system' | 'dark' | 'light'
 
 const key = 'reeve.mode'
 const query = matchMedia('(prefers-color-scheme: dark)')
-const listeners = new Set<() => void>()
 
 export function mode(): Mode {
   const stored = localStorage.getItem(key)
@@ -15,7 +14,7 @@ export function mode(): Mode {
 
 export function setMode(to: Mode): void {
   localStorage.setItem(key, to)
-  listeners.forEach((told) => told())
+  dark.set(isDark())
 }
 
 function isDark(): boolean {
@@ -25,15 +24,7 @@ function isDark(): boolean {
   return dark
 }
 
-function subscribe(told: () => void): () => void {
-  listeners.add(told)
-  query.addEventListener('change', told)
-  return () => {
-    listeners.delete(told)
-    query.removeEventListener('change', told)
-  }
-}
+const dark = store(isDark())
+query.addEventListener('change', () => dark.set(isDark()))
 
-export function usePrefersDark(): boolean {
-  return useSyncExternalStore(subscribe, isDark)
-}
+export const usePrefersDark = dark.use

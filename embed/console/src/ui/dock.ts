@@ -1,20 +1,9 @@
-import { type ReactNode, useSyncExternalStore } from 'react'
+import type { ReactNode } from 'react'
+import { store } from './store'
 
 // What a page docks stands above all pages, and stays while others are opened.
 
-let docked: ReactNode = null
-const listeners = new Set<() => void>()
+const docked = store<ReactNode>(null)
 
-export function dock(what: ReactNode): void {
-  docked = what
-  listeners.forEach((told) => told())
-}
-
-function subscribe(told: () => void): () => void {
-  listeners.add(told)
-  return () => void listeners.delete(told)
-}
-
-export function useDocked(): ReactNode {
-  return useSyncExternalStore(subscribe, () => docked)
-}
+export const dock = docked.set
+export const useDocked = docked.use

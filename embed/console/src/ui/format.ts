@@ -5,8 +5,8 @@ const formats = new Map<string, Intl.NumberFormat>()
 
 function formatted(n: number, digits: number, style: 'decimal' | 'percent' = 'decimal'): string {
   const key = `${style} ${digits}`
-  let format = formats.get(key)
-  if (!format) formats.set(key, (format = new Intl.NumberFormat(language, { style, maximumFractionDigits: digits })))
+  const format = formats.get(key) ?? new Intl.NumberFormat(language, { style, maximumFractionDigits: digits })
+  formats.set(key, format)
   return format.format(n)
 }
 

@@ -12,9 +12,8 @@ export function between(before: Placed[], item: Placed, after: Placed[]): Placed
   const [previous, next] = [before.at(-1), after[0]]
   const low = previous ? least(previous, item) : next ? greatest(item, next) - gap : item.sort
   const high = next ? greatest(item, next) : previous ? least(previous, item) + gap : item.sort
-  const ways = low <= high
-    ? [[{ id: item.id, sort: Math.floor((low + high) / 2) }]]
-    : [pushed(low, [item, ...after], 1), pushed(high, [item, ...before.toReversed()], -1)]
+  const ways =
+    low <= high ? [[{ id: item.id, sort: Math.floor((low + high) / 2) }]] : [pushed(low, [item, ...after], 1), pushed(high, [item, ...before.toReversed()], -1)]
   const possible = ways.filter((way) => way.every(({ sort }) => Math.abs(sort) <= bound))
   const all = [...before, item, ...after]
   return possible.sort((a, b) => a.length - b.length)[0] ?? all.map(({ id }, i) => ({ id, sort: (i + 1) * gap })).filter(({ sort }, i) => sort !== all[i]!.sort)

@@ -15,16 +15,40 @@ export function useAct() {
     sure: ({ title, text, ok, harmless = false }: Question): Promise<boolean> =>
       new Promise((answer) => {
         modal.confirm({
-          title, content: text, okText: ok, okButtonProps: { danger: !harmless }, cancelText: t('cancel'), autoFocusButton: 'cancel',
-          onOk: () => answer(true), onCancel: () => answer(false),
+          title,
+          content: text,
+          okText: ok,
+          okButtonProps: { danger: !harmless },
+          cancelText: t('cancel'),
+          autoFocusButton: 'cancel',
+          onOk: () => answer(true),
+          onCancel: () => answer(false),
         })
       }),
     done: (text: string, undo?: () => Promise<void>, further?: Further): void => {
       const key = `done-${text}`
-      const offer = (label: string, act: () => void) => <Button type="link" size="small" onClick={() => { message.destroy(key); act() }}>{label}</Button>
+      const offer = (label: string, act: () => void) => (
+        <Button
+          type="link"
+          size="small"
+          onClick={() => {
+            message.destroy(key)
+            act()
+          }}
+        >
+          {label}
+        </Button>
+      )
       void message.open({
-        key, type: 'success', duration: undo || further ? 10 : 3,
-        content: <>{text} {undo && offer(t('undo'), () => void undo())}{further && offer(further.label, further.onClick)}</>,
+        key,
+        type: 'success',
+        duration: undo || further ? 10 : 3,
+        content: (
+          <>
+            {text} {undo && offer(t('undo'), () => void undo())}
+            {further && offer(further.label, further.onClick)}
+          </>
+        ),
       })
     },
   }

@@ -23,6 +23,7 @@ export function useAsk(question: (signal: AbortSignal) => Promise<void>) {
   }, [question])
 
   useEffect(() => {
+    // biome-ignore lint/nursery/useReactCompiler: a question that has begun is shown at once
     void reload()
     return () => asked.current?.abort()
   }, [reload])

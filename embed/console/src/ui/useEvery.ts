@@ -1,15 +1,13 @@
-import { useCallback, useState } from 'react'
+import { useCallback } from 'react'
 import { every } from '../api/every'
-import { useAsk } from './useAsk'
+import type { Listing } from '../api/paths'
+import { useAnswer } from './useAnswer'
 
 // useEvery is all records of a list of the interface, for pages that search and order
 // them without asking again. Nothing is asked while path is empty.
-export function useEvery<T>(path: string) {
-  const [answer, setAnswer] = useState<{ path: string; rows: T[] }>()
-  const question = useCallback(async (signal: AbortSignal) => {
-    if (path) setAnswer({ path, rows: await every<T>(path, {}, signal) })
-  }, [path])
-  const { loading, reload } = useAsk(question)
-  const set = useCallback((edit: (rows: T[]) => T[]) => setAnswer((now) => now && { ...now, rows: edit(now.rows) }), [])
-  return { rows: answer?.path === path ? answer.rows : undefined, loading: loading && path !== '', reload, set }
+export function useEvery<T>(path: Listing<T> | '') {
+  const question = useCallback(async (signal: AbortSignal) => (path ? await every<T>(path, {}, signal) : undefined), [path])
+  const { data, loading, reload, set: replace } = useAnswer<T[]>(path && `every ${path}`, question)
+  const set = useCallback((edit: (rows: T[]) => T[]) => replace((now) => now && edit(now)), [replace])
+  return { rows: data, loading, reload, set }
 }

@@ -1,16 +1,20 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
+import type { Answer, Path } from '../api/paths'
 import { Failure, get, type Query } from '../api/request'
+import { recall, remember } from './answers'
 import { onReturn, present } from './presence'
+import { useLatest } from './useLatest'
 
 // useLive is what an address of the interface answers, asked again every so many
 // seconds while somebody is there to see it. Query is made anew each time, and key is what
 // it depends on. Nothing is asked while path is empty. Failures are not announced,
 // since they would be again and again: what was there stays, and failure says why.
-export function useLive<T>(path: string, seconds: number, query: () => Query = () => ({}), key = '') {
-  const [data, setData] = useState<T>()
+export function useLive<P extends Path<'GET'> | ''>(path: P, seconds: number, query: () => Query = () => ({}), key = '') {
+  type Data = Answer<'GET', Exclude<P, ''>>
+  const question = `live ${path} ${key}`
+  const [given, setGiven] = useState<{ question: string; data: Data }>()
   const [failure, setFailure] = useState<Failure>()
-  const make = useRef(query)
-  make.current = query
+  const make = useLatest(query)
   const look = useRef<() => Promise<void>>(async () => {})
 
   useEffect(() => {
@@ -22,23 +26,30 @@ export function useLive<T>(path: string, seconds: number, query: () => Query = (
       clearTimeout(wait)
       last = Date.now()
       try {
-        const answer = await get<T>(path, make.current(), { signal: control.signal, quiet: true })
-        setData(answer)
+        const data = await get(path as Exclude<P, ''>, make.current(), { signal: control.signal, quiet: true })
+        setGiven({ question, data })
+        remember(question, data)
         setFailure(undefined)
       } catch (cause) {
         if (cause instanceof Failure) setFailure(cause)
       }
       clearTimeout(wait)
-      if (!control.signal.aborted) wait = setTimeout(() => { if (present()) void look.current() }, seconds * 1000)
+      if (!control.signal.aborted)
+        wait = setTimeout(() => {
+          if (present()) void look.current()
+        }, seconds * 1000)
     }
-    const forget = onReturn(() => { if (Date.now() - last >= seconds * 1000) void look.current() })
+    const forget = onReturn(() => {
+      if (Date.now() - last >= seconds * 1000) void look.current()
+    })
     void look.current()
     return () => {
       control.abort()
       clearTimeout(wait)
       forget()
     }
-  }, [path, seconds, key])
+  }, [path, seconds, question])
 
+  const data = given?.question === question ? given.data : (recall<Data>(question) ?? given?.data)
   return { data, failure, reload: useCallback(() => look.current(), []) }
 }

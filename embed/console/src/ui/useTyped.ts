@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'react'
+import { useLatest } from './useLatest'
 
 // useTyped is the text of a field that tells once somebody stops typing. Where what is
 // asked for changes elsewhere, the field follows.
 export function useTyped(asked: string, tell: (text: string) => void, pause = 250) {
   const [text, setText] = useState(asked)
   const own = useRef(asked) // what this field has told: more may have been typed since
-  const latest = useRef(tell)
-  latest.current = tell
+  const latest = useLatest(tell)
   useEffect(() => {
     if (asked !== own.current) setText(asked)
     own.current = asked

@@ -21,7 +21,8 @@ export const dicts = {
   'dicts.disabled.text': 'This dictionary is disabled: clients are not told of it.',
   'dicts.clients': 'For clients',
   'dicts.clients.title': 'How clients read it',
-  'dicts.clients.text': 'Whoever is signed in reads all enabled dictionaries with one request, by code. The answer has an ETag: asked again, it costs next to nothing while nothing has changed.',
+  'dicts.clients.text':
+    'Whoever is signed in reads all enabled dictionaries with one request, by code. The answer has an ETag: asked again, it costs next to nothing while nothing has changed.',
   'dicts.clients.answer': 'Its part of the answer now',
   'dicts.clients.more': '… and {n} more {n|item|items}.',
   'dicts.item.find': 'Search items',

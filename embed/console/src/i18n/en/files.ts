@@ -57,7 +57,8 @@ export const files = {
   'files.publish.text': 'Everybody who knows the address of a public file can read it without signing in.',
   'files.unpublish': 'Make private',
   'files.unpublish.title': 'Make private?',
-  'files.unpublish.text': 'The public address ends at once and never comes back: whatever shows it shows nothing. Made public again, a file gets another address.',
+  'files.unpublish.text':
+    'The public address ends at once and never comes back: whatever shows it shows nothing. Made public again, a file gets another address.',
   'files.unpublish.kept': 'Nothing has been saved: the file is still public.',
   'files.mime': 'Type',
   'files.size': 'Size',

@@ -4,7 +4,8 @@ export const first = {
   'sign_in.password': 'Password',
   'sign_in.failed': 'That did not work',
   'sign_in.busy': 'Checking the password…',
-  'sign_in.first': 'First sign-in: the user name is admin. The password is in the file initial-password, in the data directory of the server, until you change it.',
+  'sign_in.first':
+    'First sign-in: the user name is admin. The password is in the file initial-password, in the data directory of the server, until you change it.',
   'sign_in.show': 'Show: {label}',
   'sign_in.hide': 'Hide: {label}',
   'sign_in.ended': 'Your session has ended. Sign in to go on where you were.',

@@ -65,7 +65,8 @@ export const info = {
   'info.source.environment': 'environment',
   'info.source.flag': 'flag',
   'backup': 'Backup',
-  'backup.what': 'A consistent copy of everything, taken while the server runs. It contains password hashes: keep it safe. secret.key is included only if backups are encrypted (backup.recipients).',
+  'backup.what':
+    'A consistent copy of everything, taken while the server runs. It contains password hashes: keep it safe. secret.key is included only if backups are encrypted (backup.recipients).',
   'backup.whole': 'This browser saves the backup only when all of it has come; leave this page open until then.',
   'backup.take': 'Download a backup',
   'backup.done': 'The backup is saved.',

@@ -126,7 +126,8 @@ export const monitor = {
   'story.what': 'What',
   'story.offset': 'After',
   'story.doing': 'Worked',
-  'trace.text': 'Under load only some ordinary requests are kept. A trace has every request kept that it looks for, with all that it did, for some minutes. A restart ends and forgets traces.',
+  'trace.text':
+    'Under load only some ordinary requests are kept. A trace has every request kept that it looks for, with all that it did, for some minutes. A restart ends and forgets traces.',
   'trace.start': 'Start a trace',
   'trace.start.ok': 'Start',
   'trace.start.text': 'Give at least one of user, address and route; requests must match all that are given.',

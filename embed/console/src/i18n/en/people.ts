@@ -164,5 +164,6 @@ export const people = {
   'people.explain.by': 'Roles that give it',
   'people.explain.would': 'Roles that would give it',
   'people.explain.path': 'Where it lies',
-  'people.explain.limited': 'The data scope of these roles is limited: {name} sees only users, departments and sessions within it, and only files that were uploaded by users within it.',
+  'people.explain.limited':
+    'The data scope of these roles is limited: {name} sees only users, departments and sessions within it, and only files that were uploaded by users within it.',
 } as const

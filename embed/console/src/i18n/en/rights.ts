@@ -97,7 +97,8 @@ export const rights = {
   'role.scope.dept': 'Own department',
   'role.scope.self': 'Oneself',
   'role.scope.custom': 'Chosen departments',
-  'role.scope.help': 'Which users and departments its holders see and change. It also hides files: holders see only those that were uploaded by users within it.',
+  'role.scope.help':
+    'Which users and departments its holders see and change. It also hides files: holders see only those that were uploaded by users within it.',
   'role.scope.help.all': 'All users and departments.',
   'role.scope.help.dept_tree': 'The department in which the holder is, and all below it.',
   'role.scope.help.dept': 'The department in which the holder is.',

@@ -54,7 +54,8 @@ export const builtins: Record<string, string> = {
   'given.Quota': '配额',
   'given.Mebibytes that all files have together at most, those in the trash included; 0 for any number': '所有文件（含回收站）合计最多多少 MiB，0 表示不限',
   'given.Free space': '剩余空间',
-  'given.Mebibytes that stay free on the disk: an upload that would use them is refused, so that everything else goes on': '磁盘上始终保留多少 MiB：会占用这部分空间的上传将被拒绝，以保证其他功能正常运行',
+  'given.Mebibytes that stay free on the disk: an upload that would use them is refused, so that everything else goes on':
+    '磁盘上始终保留多少 MiB：会占用这部分空间的上传将被拒绝，以保证其他功能正常运行',
   'given.Trash, days': '回收站保留天数',
   'given.Days after which a file in the trash is deleted for ever': '回收站中的文件在多少天后永久删除',
   'given.Slow request': '慢请求',

@@ -20,10 +20,15 @@ export function AccountPage() {
   ]
   return (
     <>
-      <Typography.Title level={1} style={{ fontSize: 20, margin: '0 0 8px' }}>{t('account')}</Typography.Title>
+      <Typography.Title level={1} style={{ fontSize: 20, margin: '0 0 8px' }}>
+        {t('account')}
+      </Typography.Title>
       {/* The lists keep what they show in the address too: only the open part is there. */}
       <Tabs
-        items={items} destroyOnHidden tabBarGutter={md ? 32 : 14} activeKey={items.some(({ key }) => key === part) ? part : 'profile'}
+        items={items}
+        destroyOnHidden
+        tabBarGutter={md ? 32 : 14}
+        activeKey={items.some(({ key }) => key === part) ? part : 'profile'}
         onChange={(key) => void navigate(key === 'profile' ? '/account' : `/account/${key}`)}
       />
     </>

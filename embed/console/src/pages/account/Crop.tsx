@@ -55,22 +55,43 @@ export function Crop({ open, onClose, onChange }: { open: boolean; onClose: () =
 
   return (
     <Modal
-      title={t('picture.change')} open={open} onCancel={onClose} afterClose={closed} destroyOnHidden width={400}
-      okText={t('save')} cancelText={t('cancel')} okButtonProps={{ disabled: !image, loading: busy }} onOk={() => void save()}
+      title={t('picture.change')}
+      open={open}
+      onCancel={onClose}
+      afterClose={closed}
+      destroyOnHidden
+      width={400}
+      okText={t('save')}
+      cancelText={t('cancel')}
+      okButtonProps={{ disabled: !image, loading: busy }}
+      onOk={() => void save()}
     >
       {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16 }} />}
       {image ? (
         <Flex vertical align="center" gap={12}>
-          <Stage image={image} part={part} onMove={(dx, dy) => setPart((p) => moved(image, p, dx, dy))} onZoom={(by) => setPart((p) => zoomed(image, p, p.zoom * by))} />
+          <Stage
+            image={image}
+            part={part}
+            onMove={(dx, dy) => setPart((p) => moved(image, p, dx, dy))}
+            onZoom={(by) => setPart((p) => zoomed(image, p, p.zoom * by))}
+          />
           <Flex align="center" gap={12} style={{ width: '100%', maxWidth: 300 }}>
             <ZoomOutOutlined aria-hidden />
             <Slider
-              min={1} max={maxZoom} step={0.01} value={part.zoom} tooltip={{ open: false }} ariaLabelForHandle={t('picture.zoom')} style={{ flex: 1 }}
+              min={1}
+              max={maxZoom}
+              step={0.01}
+              value={part.zoom}
+              tooltip={{ open: false }}
+              ariaLabelForHandle={t('picture.zoom')}
+              style={{ flex: 1 }}
               onChange={(zoom) => setPart((p) => zoomed(image, p, zoom))}
             />
             <ZoomInOutlined aria-hidden />
           </Flex>
-          <Typography.Text type="secondary" style={{ textAlign: 'center' }}>{t('picture.how')}</Typography.Text>
+          <Typography.Text type="secondary" style={{ textAlign: 'center' }}>
+            {t('picture.how')}
+          </Typography.Text>
           <Chooser onChoose={(file) => void choose(file)} again />
         </Flex>
       ) : (
@@ -93,13 +114,41 @@ function Chooser({ onChoose, again = false }: { onChoose: (file?: File) => void;
   }
   return (
     <>
-      <input ref={input} type="file" hidden accept="image/png,image/jpeg,image/gif,image/webp" aria-label={t('picture.choose')} onChange={(e) => { onChoose(e.target.files?.[0]); e.target.value = '' }} />
-      {again ? <Button type="link" size="small" onClick={ask}>{t('picture.another')}</Button> : (
+      <input
+        ref={input}
+        type="file"
+        hidden
+        accept="image/png,image/jpeg,image/gif,image/webp"
+        aria-label={t('picture.choose')}
+        onChange={(e) => {
+          onChoose(e.target.files?.[0])
+          e.target.value = ''
+        }}
+      />
+      {again ? (
+        <Button type="link" size="small" onClick={ask}>
+          {t('picture.another')}
+        </Button>
+      ) : (
         <button
-          type="button" data-drop onClick={ask} onDragOver={(e) => { e.preventDefault(); setOver(true) }} onDragLeave={() => setOver(false)} onDrop={dropped}
+          type="button"
+          data-drop
+          onClick={ask}
+          onDragOver={(e) => {
+            e.preventDefault()
+            setOver(true)
+          }}
+          onDragLeave={() => setOver(false)}
+          onDrop={dropped}
           style={{
-            width: '100%', padding: '40px 16px', font: 'inherit', color: 'inherit', cursor: 'pointer', borderRadius: token.borderRadiusLG,
-            background: over ? token.colorPrimaryBg : token.colorFillQuaternary, border: `1px dashed ${over ? token.colorPrimary : token.colorBorder}`,
+            width: '100%',
+            padding: '40px 16px',
+            font: 'inherit',
+            color: 'inherit',
+            cursor: 'pointer',
+            borderRadius: token.borderRadiusLG,
+            background: over ? token.colorPrimaryBg : token.colorFillQuaternary,
+            border: `1px dashed ${over ? token.colorPrimary : token.colorBorder}`,
           }}
         >
           <PictureOutlined style={{ fontSize: 32, color: token.colorTextSecondary }} />

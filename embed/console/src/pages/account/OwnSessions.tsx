@@ -1,6 +1,6 @@
 import { Button } from 'antd'
 import { del, get } from '../../api/request'
-import type { Session, SessionPage } from '../../api/types'
+import type { Session } from '../../api/types'
 import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { List } from '../../ui/List'
@@ -22,7 +22,7 @@ export function OwnSessions() {
   }
 
   async function endOthers() {
-    const all = await get<SessionPage>('/admin/session', { pageSize: 1000 })
+    const all = await get('/admin/session', { pageSize: 1000 })
     const others = all.data.filter((session) => session.current !== 1)
     if (!(await sure({ title: t('account.end_others'), text: t('account.end_others.sure', { n: others.length }), ok: t('account.end_others') }))) return
     try {
@@ -35,12 +35,16 @@ export function OwnSessions() {
 
   return (
     <List
-      list={list} search={false}
+      list={list}
+      search={false}
       actions={list.total > 1 && <Button onClick={() => void endOthers()}>{t('account.end_others')}</Button>}
       columns={[
         ...sessionColumns().slice(1),
         {
-          title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
+          title: t('actions'),
+          key: 'actions',
+          align: 'end',
+          fixed: 'end',
           render: (_, session) => <Actions first={session.current !== 1 && { label: t('account.end'), onClick: () => void end(session) }} />,
         },
       ]}

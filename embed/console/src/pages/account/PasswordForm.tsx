@@ -39,15 +39,28 @@ export function PasswordForm() {
       <Typography.Paragraph type="secondary">{t('password.others')}</Typography.Paragraph>
       {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16 }} />}
       <input type="text" name="username" autoComplete="username" value={info.username} readOnly hidden />
-      <Form.Item name="old_password" label={t('password.old')} rules={[required]}><Password autoComplete="current-password" /></Form.Item>
-      <Form.Item name="new_password" label={t('password.new')} rules={[required]}><Password autoComplete="new-password" /></Form.Item>
+      <Form.Item name="old_password" label={t('password.old')} rules={[required]}>
+        <Password autoComplete="current-password" />
+      </Form.Item>
+      <Form.Item name="new_password" label={t('password.new')} rules={[required]}>
+        <Password autoComplete="new-password" />
+      </Form.Item>
       <Form.Item
-        name="again" label={t('password.again')} dependencies={['new_password']}
-        rules={[required, ({ getFieldValue }) => ({ validator: (_, value) => (!value || value === getFieldValue('new_password') ? Promise.resolve() : Promise.reject(new Error(t('password.differ')))) })]}
+        name="again"
+        label={t('password.again')}
+        dependencies={['new_password']}
+        rules={[
+          required,
+          ({ getFieldValue }) => ({
+            validator: (_, value) => (!value || value === getFieldValue('new_password') ? Promise.resolve() : Promise.reject(new Error(t('password.differ')))),
+          }),
+        ]}
       >
         <Password autoComplete="new-password" />
       </Form.Item>
-      <Button type="primary" htmlType="submit" loading={busy}>{t('password.change')}</Button>
+      <Button type="primary" htmlType="submit" loading={busy}>
+        {t('password.change')}
+      </Button>
     </Form>
   )
 }

@@ -13,7 +13,14 @@ export function Picture({ user, onChange }: { user: User; onChange: () => Promis
   return (
     <Flex vertical gap={12} align="center" className="own-picture" style={{ minWidth: 160 }}>
       <Face of={user} size={128} />
-      <Button onClick={() => { setAsked(true); setOpen(true) }}>{t('picture.change')}</Button>
+      <Button
+        onClick={() => {
+          setAsked(true)
+          setOpen(true)
+        }}
+      >
+        {t('picture.change')}
+      </Button>
       <Suspense>{asked && <Crop open={open} onClose={() => setOpen(false)} onChange={onChange} />}</Suspense>
     </Flex>
   )

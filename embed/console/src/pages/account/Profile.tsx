@@ -17,7 +17,10 @@ const valuesOf = ({ nickname, email, mobile, sex }: User): Fields => ({ nickname
 
 // Profile is what somebody may change of their own account.
 export function Profile() {
-  const { info: { info: user }, reload } = useAccount()
+  const {
+    info: { info: user },
+    reload,
+  } = useAccount()
   const { done } = useAct()
   const md = useWider('md')
   const [form] = Form.useForm<Values>()
@@ -28,9 +31,11 @@ export function Profile() {
 
   // A new picture changes the record and none of these fields, so what was typed
   // stays; somebody else's change of the fields is left for the server to find.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when the record changes, and not when the form does
   useEffect(() => {
     if (form.isFieldsTouched() && JSON.stringify(valuesOf(user)) !== JSON.stringify(valuesOf(loaded))) return
     if (!form.isFieldsTouched()) form.setFieldsValue(valuesOf(user))
+    // biome-ignore lint/nursery/useReactCompiler: the form, which is no state of React, decides
     setLoaded(user)
   }, [user])
 
@@ -41,7 +46,7 @@ export function Profile() {
     setBusy(true)
     setProblem('')
     try {
-      const saved = await put<User>('/admin/info', { ...values, updated_at: loaded.updated_at }, { quiet: true })
+      const saved = await put('/admin/info', { ...values, updated_at: loaded.updated_at }, { quiet: true })
       setLoaded(saved)
       form.resetFields()
       form.setFieldsValue(valuesOf(saved))
@@ -65,30 +70,67 @@ export function Profile() {
   }
 
   return (
-    <Flex gap={md ? 40 : 24} align={md ? 'start' : 'stretch'} justify={md ? 'flex-end' : undefined} style={{ flexDirection: md ? 'row-reverse' : 'column', paddingTop: 8 }}>
+    <Flex
+      gap={md ? 40 : 24}
+      align={md ? 'start' : 'stretch'}
+      justify={md ? 'flex-end' : undefined}
+      style={{ flexDirection: md ? 'row-reverse' : 'column', paddingTop: 8 }}
+    >
       <Picture user={user} onChange={reload} />
-      <Form<Values> form={form} layout="vertical" requiredMark={false} initialValues={valuesOf(user)} onFinish={(values) => void save(values)} style={{ flex: '0 1 480px', minWidth: 0 }}>
+      <Form<Values>
+        form={form}
+        layout="vertical"
+        requiredMark={false}
+        initialValues={valuesOf(user)}
+        onFinish={(values) => void save(values)}
+        style={{ flex: '0 1 480px', minWidth: 0 }}
+      >
         {problem && (
           <Alert
-            type="error" showIcon style={{ marginBottom: 16 }} title={<span style={{ whiteSpace: 'pre-line' }}>{problem}</span>}
-            action={stale && <Button size="small" onClick={() => void again()}>{t('reload')}</Button>}
+            type="error"
+            showIcon
+            style={{ marginBottom: 16 }}
+            title={<span style={{ whiteSpace: 'pre-line' }}>{problem}</span>}
+            action={
+              stale && (
+                <Button size="small" onClick={() => void again()}>
+                  {t('reload')}
+                </Button>
+              )
+            }
           />
         )}
         <Form.Item label={t('sign_in.username')}>
-          <Typography.Text><bdi>{user.username}</bdi></Typography.Text>
+          <Typography.Text>
+            <bdi>{user.username}</bdi>
+          </Typography.Text>
         </Form.Item>
-        <Form.Item name="nickname" label={t('account.nickname')}><Input autoComplete="nickname" /></Form.Item>
-        <Form.Item name="email" label={t('account.email')}><Input inputMode="email" autoComplete="email" /></Form.Item>
+        <Form.Item name="nickname" label={t('account.nickname')}>
+          <Input autoComplete="nickname" />
+        </Form.Item>
+        <Form.Item name="email" label={t('account.email')}>
+          <Input inputMode="email" autoComplete="email" />
+        </Form.Item>
         {another && (
           <Form.Item name="password" label={t('password.old')} extra={t('account.email_password')} rules={[{ required: true, message: t('form.required') }]}>
             <Password autoComplete="current-password" />
           </Form.Item>
         )}
-        <Form.Item name="mobile" label={t('account.mobile')}><Input type="tel" autoComplete="tel" /></Form.Item>
-        <Form.Item name="sex" label={t('account.sex')}>
-          <Radio.Group options={[{ value: 0, label: t('account.sex.0') }, { value: 1, label: t('account.sex.1') }, { value: 2, label: t('account.sex.2') }]} />
+        <Form.Item name="mobile" label={t('account.mobile')}>
+          <Input type="tel" autoComplete="tel" />
         </Form.Item>
-        <Button type="primary" htmlType="submit" loading={busy}>{t('save')}</Button>
+        <Form.Item name="sex" label={t('account.sex')}>
+          <Radio.Group
+            options={[
+              { value: 0, label: t('account.sex.0') },
+              { value: 1, label: t('account.sex.1') },
+              { value: 2, label: t('account.sex.2') },
+            ]}
+          />
+        </Form.Item>
+        <Button type="primary" htmlType="submit" loading={busy}>
+          {t('save')}
+        </Button>
       </Form>
     </Flex>
   )

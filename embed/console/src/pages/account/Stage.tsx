@@ -2,6 +2,7 @@ import { theme } from 'antd'
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef } from 'react'
 import { t } from '../../i18n'
 import { draw, type Part } from './crop-part'
+import { useLatest } from '../../ui/useLatest'
 
 type Props = {
   image: ImageBitmap
@@ -25,8 +26,7 @@ export function Stage({ image, part, onMove, onZoom }: Props) {
   useEffect(() => draw(canvas.current!, image, part), [image, part])
 
   // React listens to the wheel passively, and could not keep the page from moving.
-  const zoom = useRef(onZoom)
-  zoom.current = onZoom
+  const zoom = useLatest(onZoom)
   useEffect(() => {
     const at = canvas.current!
     const turned = (e: WheelEvent) => {
@@ -64,12 +64,33 @@ export function Stage({ image, part, onMove, onZoom }: Props) {
   return (
     <div style={{ position: 'relative', width: size, height: size, maxWidth: '100%' }}>
       <canvas
-        ref={canvas} width={size * 2} height={size * 2} tabIndex={0} role="application" aria-label={t('picture.stage')}
+        ref={canvas}
+        width={size * 2}
+        height={size * 2}
+        tabIndex={0}
+        role="application"
+        aria-label={t('picture.stage')}
         style={{ width: '100%', height: '100%', borderRadius: token.borderRadiusLG, background: token.colorFillTertiary, cursor: 'grab', touchAction: 'none' }}
-        onPointerDown={(e) => { e.currentTarget.setPointerCapture(e.pointerId); held.current.set(e.pointerId, { x: e.clientX, y: e.clientY }) }}
-        onPointerMove={dragged} onPointerUp={left} onPointerCancel={left} onKeyDown={pressed}
+        onPointerDown={(e) => {
+          e.currentTarget.setPointerCapture(e.pointerId)
+          held.current.set(e.pointerId, { x: e.clientX, y: e.clientY })
+        }}
+        onPointerMove={dragged}
+        onPointerUp={left}
+        onPointerCancel={left}
+        onKeyDown={pressed}
       />
-      <div aria-hidden style={{ position: 'absolute', inset: 0, borderRadius: '50%', boxShadow: '0 0 0 200px rgb(0 0 0 / .42)', clipPath: `inset(0 round ${token.borderRadiusLG}px)`, pointerEvents: 'none' }} />
+      <div
+        aria-hidden
+        style={{
+          position: 'absolute',
+          inset: 0,
+          borderRadius: '50%',
+          boxShadow: '0 0 0 200px rgb(0 0 0 / .42)',
+          clipPath: `inset(0 round ${token.borderRadiusLG}px)`,
+          pointerEvents: 'none',
+        }}
+      />
     </div>
   )
 }

@@ -14,7 +14,10 @@ export function Clients({ dict, onClose }: { dict: Dict; onClose: () => void }) 
   const [open, setOpen] = useState(true)
   const [answer, setAnswer] = useState<OpenDict | null>()
   useEffect(() => {
-    get<Record<string, OpenDict>>('/admin/dict').then((dicts) => setAnswer(dicts[dict.code] ?? null), () => {}) // it is shown
+    get('/admin/dict').then(
+      (dicts) => setAnswer(dicts[dict.code] ?? null),
+      () => {},
+    ) // it is shown
   }, [dict.code])
 
   const curl = `curl -H "Authorization: Bearer $TOKEN" ${location.origin}/admin/dict`
@@ -25,11 +28,25 @@ export function Clients({ dict, onClose }: { dict: Dict; onClose: () => void }) 
     'const labels = new Map(items.map((item) => [item.value, item.label]))',
   ].join('\n')
   return (
-    <Drawer title={t('dicts.clients.title')} open={open} onClose={() => setOpen(false)} afterOpenChange={(now) => { if (!now) onClose() }} size={md ? 640 : '100%'}>
+    <Drawer
+      title={t('dicts.clients.title')}
+      open={open}
+      onClose={() => setOpen(false)}
+      afterOpenChange={(now) => {
+        if (!now) onClose()
+      }}
+      size={md ? 640 : '100%'}
+    >
       <Typography.Paragraph>{t('dicts.clients.text')}</Typography.Paragraph>
       <Code title="curl" text={curl} />
       <Code title="JavaScript" text={js} />
-      {answer && <Code title={t('dicts.clients.answer')} text={JSON.stringify({ [dict.code]: { ...answer, items: answer.items.slice(0, shown) } }, null, 2)} note={answer.items.length > shown ? t('dicts.clients.more', { n: answer.items.length - shown }) : undefined} />}
+      {answer && (
+        <Code
+          title={t('dicts.clients.answer')}
+          text={JSON.stringify({ [dict.code]: { ...answer, items: answer.items.slice(0, shown) } }, null, 2)}
+          note={answer.items.length > shown ? t('dicts.clients.more', { n: answer.items.length - shown }) : undefined}
+        />
+      )}
       {answer === null && <Typography.Paragraph>{t('dicts.disabled.text')}</Typography.Paragraph>}
     </Drawer>
   )
@@ -43,7 +60,20 @@ function Code({ title, text, note }: { title: ReactNode; text: string; note?: st
         <Typography.Text strong>{title}</Typography.Text>
         <Copy text={text} />
       </Flex>
-      <pre tabIndex={0} style={{ margin: 0, padding: 12, overflow: 'auto', maxHeight: 360, fontSize: 13, borderRadius: token.borderRadius, background: token.colorFillTertiary }}>{text}</pre>
+      <pre
+        tabIndex={0}
+        style={{
+          margin: 0,
+          padding: 12,
+          overflow: 'auto',
+          maxHeight: 360,
+          fontSize: 13,
+          borderRadius: token.borderRadius,
+          background: token.colorFillTertiary,
+        }}
+      >
+        {text}
+      </pre>
       {note && <Typography.Text type="secondary">{note}</Typography.Text>}
     </div>
   )

@@ -36,12 +36,17 @@ export function Dicts() {
     return `/system/dict${d ? `/${d.id}` : ''}${kept ? `?${kept}` : ''}`
   }
 
-  const list = useMemo(() => ({
-    params, set, reload: async () => {
-      setAgain((n) => n + 1)
-      await reload()
-    },
-  }), [params, set, reload])
+  const list = useMemo(
+    () => ({
+      params,
+      set,
+      reload: async () => {
+        setAgain((n) => n + 1)
+        await reload()
+      },
+    }),
+    [params, set, reload],
+  )
 
   const show = (d?: Dict) => {
     setEdited(d)
@@ -58,7 +63,7 @@ export function Dicts() {
     await del(`/system/dict/${d.id}`)
     done(t('deleted', { name: d.code }), async () => {
       const { code, name, type, describe, status } = d
-      await saved(await post<Dict>('/system/dict', { code, name, type, describe, status }))
+      await saved(await post('/system/dict', { code, name, type, describe, status }))
     })
     void navigate(address())
     await reload()
@@ -72,9 +77,17 @@ export function Dicts() {
         <Flex gap={24} align={md ? 'flex-start' : 'stretch'} vertical={!md}>
           {(md || !id) && <DictList dicts={rows} here={here} address={address} onCreate={create} />}
           <div style={{ flex: 1, minWidth: 0 }}>
-            {!md && id > 0 && <Link to={address()} style={{ display: 'inline-block', marginBottom: 12 }}><ArrowLeftOutlined /> {t('dicts.all')}</Link>}
+            {!md && id > 0 && (
+              <Link to={address()} style={{ display: 'inline-block', marginBottom: 12 }}>
+                <ArrowLeftOutlined /> {t('dicts.all')}
+              </Link>
+            )}
             {here && <Items key={`${here.id} ${again}`} dict={here} reload={reload} onEdit={() => show(here)} onDelete={() => void remove(here)} />}
-            {!here && id > 0 && <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('dicts.gone')}><Button onClick={() => void navigate(address())}>{t('dicts.all')}</Button></Empty>}
+            {!here && id > 0 && (
+              <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('dicts.gone')}>
+                <Button onClick={() => void navigate(address())}>{t('dicts.all')}</Button>
+              </Empty>
+            )}
           </div>
         </Flex>
       )}

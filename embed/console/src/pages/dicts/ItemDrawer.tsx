@@ -1,13 +1,11 @@
 import { Form, type FormInstance, Input, InputNumber, Radio, Switch, theme } from 'antd'
-import { useState } from 'react'
-import { post, put } from '../../api/request'
 import { every } from '../../api/every'
 import type { Dict, DictItem } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
-import { newest } from '../../ui/newest'
 import { Shown, states } from './Shown'
+import { useEditor } from '../../ui/useEditor'
 
 type Props = { open: boolean; dict: Dict; item?: DictItem; next: number; onSaved: () => Promise<void>; onClose: () => void }
 type Values = Pick<DictItem, 'label' | 'value' | 'sort' | 'status'> & { switch: boolean }
@@ -15,32 +13,25 @@ type Values = Pick<DictItem, 'label' | 'value' | 'sort' | 'status'> & { switch: 
 const valuesOf = ({ label, value, sort, status, switch: on }: DictItem): Values => ({ label, value, sort, status, switch: on === 1 })
 
 export function ItemDrawer({ open, dict, item, next, onSaved, onClose }: Props) {
-  const [seen, setSeen] = useState<DictItem>() // as it was when it was loaded again
-  const of = newest(seen, item)
   const { done } = useAct()
-  const path = `/system/dict/${dict.id}/item`
+  const path = `/system/dict/${dict.id}/item` as const
+  // The interface has no single item to ask for.
+  const load = async (old: DictItem) => (await every<DictItem>(path)).find((i) => i.id === old.id) ?? old
+  const { of, save: store, form } = useEditor(path, item, valuesOf, load)
 
   async function save(values: Values) {
-    if (of) {
-      await put(`${path}/${of.id}`, { ...values, updated_at: of.updated_at }, { quiet: true })
-    } else {
-      await post(path, values, { quiet: true })
-    }
+    await store(values)
     done(t('saved'))
     await onSaved()
   }
 
-  // The interface has no single item to ask for.
-  async function again() {
-    const found = (await every<DictItem>(path)).find((i) => i.id === of?.id)
-    setSeen(found)
-    return found ? valuesOf(found) : {}
-  }
-
   return (
     <FormDrawer<Values>
-      open={open} onClose={onClose} save={save} again={of && again} title={of ? t('dicts.item.edit', { name: of.label }) : t('dicts.item.create')}
-      initial={of ? valuesOf(of) : { sort: Math.min(next, 1_000_000), status: 'default', switch: true }}
+      open={open}
+      onClose={onClose}
+      save={save}
+      title={of ? t('dicts.item.edit', { name: of.label }) : t('dicts.item.create')}
+      {...form({ sort: Math.min(next, 1_000_000), status: 'default', switch: true })}
     >
       {(form) => <Fields form={form} type={dict.type} />}
     </FormDrawer>
@@ -54,18 +45,34 @@ function Fields({ form, type }: { form: FormInstance<Values>; type: string }) {
   const required = [{ required: true, message: t('form.required') }]
   return (
     <>
-      <div role="img" aria-label={t('dicts.item.shown')} style={{ padding: 16, marginBottom: 16, textAlign: 'center', borderRadius: token.borderRadius, border: `1px dashed ${token.colorBorder}` }}>
+      <div
+        role="img"
+        aria-label={t('dicts.item.shown')}
+        style={{ padding: 16, marginBottom: 16, textAlign: 'center', borderRadius: token.borderRadius, border: `1px dashed ${token.colorBorder}` }}
+      >
         <Shown type={type} status={status} label={label || t('dicts.item.label')} />
       </div>
-      <Form.Item name="label" label={t('dicts.item.label')} extra={t('dicts.item.label.text')} rules={required}><Input maxLength={200} /></Form.Item>
-      <Form.Item name="value" label={t('dicts.item.value')} extra={t('dicts.item.value.text')} rules={required}><Input maxLength={200} spellCheck={false} /></Form.Item>
+      <Form.Item name="label" label={t('dicts.item.label')} extra={t('dicts.item.label.text')} rules={required}>
+        <Input maxLength={200} />
+      </Form.Item>
+      <Form.Item name="value" label={t('dicts.item.value')} extra={t('dicts.item.value.text')} rules={required}>
+        <Input maxLength={200} spellCheck={false} />
+      </Form.Item>
       <Form.Item name="status" required label={t('dicts.item.status')} extra={type === 'default' ? t('dicts.item.status.plain') : undefined}>
         <Radio.Group>
-          {states.map((state) => <Radio key={state} value={state}><Shown type={type === 'default' ? 'badge' : type} status={state} label={t(`dicts.status.${state}` as Key)} /></Radio>)}
+          {states.map((state) => (
+            <Radio key={state} value={state}>
+              <Shown type={type === 'default' ? 'badge' : type} status={state} label={t(`dicts.status.${state}` as Key)} />
+            </Radio>
+          ))}
         </Radio.Group>
       </Form.Item>
-      <Form.Item name="sort" label={t('sort')} extra={t('dicts.item.sort.text')} rules={required}><InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} /></Form.Item>
-      <Form.Item name="switch" required label={t('enabled')} extra={t('dicts.item.switch.text')} valuePropName="checked"><Switch /></Form.Item>
+      <Form.Item name="sort" label={t('sort')} extra={t('dicts.item.sort.text')} rules={required}>
+        <InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} />
+      </Form.Item>
+      <Form.Item name="switch" required label={t('enabled')} extra={t('dicts.item.switch.text')} valuePropName="checked">
+        <Switch />
+      </Form.Item>
     </>
   )
 }

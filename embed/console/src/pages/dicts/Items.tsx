@@ -45,25 +45,56 @@ export function Items({ dict, reload, onEdit, onDelete }: Props) {
   }
   return (
     <section
-      aria-labelledby="dict" style={{ background: token.colorBgContainer, borderRadius: token.borderRadiusLG, border: `1px solid ${token.colorBorderSecondary}`, padding: 16 }}
+      aria-labelledby="dict"
+      style={{ background: token.colorBgContainer, borderRadius: token.borderRadiusLG, border: `1px solid ${token.colorBorderSecondary}`, padding: 16 }}
     >
       <Flex gap={8} align="center" wrap>
-        <Typography.Title level={2} id="dict" dir="auto" style={{ fontSize: 16, margin: 0, overflowWrap: 'anywhere', minWidth: 0 }}>{dict.name}</Typography.Title>
+        <Typography.Title level={2} id="dict" dir="auto" style={{ fontSize: 16, margin: 0, overflowWrap: 'anywhere', minWidth: 0 }}>
+          {dict.name}
+        </Typography.Title>
         <Tag>{t(`dicts.type.${dict.type}` as Key)}</Tag>
-        {may('system.dict.update')
-          ? <Switch size="small" aria-label={t('dicts.enabled', { name: dict.code })} title={t(dict.status ? 'enabled' : 'disabled')} checked={dict.status === 1} onChange={(on) => void turn(on)} />
-          : dict.status === 0 && <Tag>{t('disabled')}</Tag>}
+        {may('system.dict.update') ? (
+          <Switch
+            size="small"
+            aria-label={t('dicts.enabled', { name: dict.code })}
+            title={t(dict.status ? 'enabled' : 'disabled')}
+            checked={dict.status === 1}
+            onChange={(on) => void turn(on)}
+          />
+        ) : (
+          dict.status === 0 && <Tag>{t('disabled')}</Tag>
+        )}
         <span style={{ flex: 1 }} />
         <Flex gap={8} wrap>
-          <Button size="small" icon={<CodeOutlined />} onClick={() => setTold(true)}>{t('dicts.clients')}</Button>
-          {may('system.dict.update') && <Button size="small" icon={<EditOutlined />} onClick={onEdit}>{t('edit')}</Button>}
-          {may('system.dict.delete') && <Button size="small" icon={<DeleteOutlined />} onClick={remove}>{t('delete')}</Button>}
+          <Button size="small" icon={<CodeOutlined />} onClick={() => setTold(true)}>
+            {t('dicts.clients')}
+          </Button>
+          {may('system.dict.update') && (
+            <Button size="small" icon={<EditOutlined />} onClick={onEdit}>
+              {t('edit')}
+            </Button>
+          )}
+          {may('system.dict.delete') && (
+            <Button size="small" icon={<DeleteOutlined />} onClick={remove}>
+              {t('delete')}
+            </Button>
+          )}
         </Flex>
       </Flex>
-      <Typography.Text type="secondary" style={{ fontFamily: 'ui-monospace, monospace', fontSize: 12, overflowWrap: 'anywhere' }}>{dict.code}</Typography.Text>
-      {dict.describe && <Typography.Paragraph type="secondary" dir="auto" style={{ whiteSpace: 'pre-line', overflowWrap: 'anywhere', margin: '4px 0 0' }}>{dict.describe}</Typography.Paragraph>}
+      <Typography.Text type="secondary" style={{ fontFamily: 'ui-monospace, monospace', fontSize: 12, overflowWrap: 'anywhere' }}>
+        {dict.code}
+      </Typography.Text>
+      {dict.describe && (
+        <Typography.Paragraph type="secondary" dir="auto" style={{ whiteSpace: 'pre-line', overflowWrap: 'anywhere', margin: '4px 0 0' }}>
+          {dict.describe}
+        </Typography.Paragraph>
+      )}
       {dict.status === 0 && <Typography.Paragraph style={{ margin: '8px 0 0' }}>{t('dicts.disabled.text')}</Typography.Paragraph>}
-      {seen ? <Listed dict={dict} items={items} /> : <Typography.Paragraph style={{ margin: '16px 0 0' }}>{t('state.forbidden.missing', { permission: 'system.dict.item.query' })}</Typography.Paragraph>}
+      {seen ? (
+        <Listed dict={dict} items={items} />
+      ) : (
+        <Typography.Paragraph style={{ margin: '16px 0 0' }}>{t('state.forbidden.missing', { permission: 'system.dict.item.query' })}</Typography.Paragraph>
+      )}
       <Suspense>{told && <Clients dict={dict} onClose={() => setTold(false)} />}</Suspense>
     </section>
   )
@@ -81,7 +112,7 @@ function Listed({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems
   const page = Number(params.get('page')) || 1
   const find = useCallback((item: string) => set({ item, page: undefined }), [set])
   const rows = items.rows
-  const path = `/system/dict/${dict.id}/item`
+  const path = `/system/dict/${dict.id}/item` as const
   const change = may('system.dict.item.update')
 
   const found = useMemo(() => {
@@ -102,7 +133,8 @@ function Listed({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems
   }
 
   async function remove(item: DictItem) {
-    if (!(await sure({ title: t('dicts.item.delete.sure', { name: item.label }), text: t('dicts.item.delete.text', { value: item.value }), ok: t('delete') }))) return
+    if (!(await sure({ title: t('dicts.item.delete.sure', { name: item.label }), text: t('dicts.item.delete.text', { value: item.value }), ok: t('delete') })))
+      return
     await del(`${path}/${item.id}`)
     done(t('deleted', { name: item.label }), async () => {
       const { label, value, sort, switch: on, status } = item
@@ -115,51 +147,125 @@ function Listed({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems
   const { arrows, refs } = useArrows(items, (at) => set({ page: String(Math.floor(at / size) + 1) }))
   const sm = useWider('sm')
   const columns: NonNullable<TableProps<DictItem>['columns']> = [
-    { title: t('sort'), dataIndex: 'sort', width: 128, render: (sort: number, item) => (change && !narrowed && (rows?.length ?? 0) > 1 ? <Flex align="center" gap={8}>{arrows(item)} {sort}</Flex> : sort) },
-    { title: t('dicts.item.shown'), key: 'shown', render: (_, i) => <div style={{ minWidth: 96, maxWidth: 320 }}><Shown type={dict.type} status={i.status} label={i.label} /></div> },
-    { title: t('dicts.item.value'), dataIndex: 'value', render: (value: string) => <div style={{ minWidth: 64, maxWidth: 320, overflowWrap: 'anywhere' }}><bdi style={{ fontFamily: 'ui-monospace, monospace' }}>{value}</bdi></div> },
     {
-      title: t('enabled'), dataIndex: 'switch', width: 120,
-      render: (state: number, i) => change
-        ? <Switch size="small" checked={state === 1} aria-label={t('dicts.item.switch.of', { name: i.label })} onChange={(to) => void turn(i, to)} />
-        : t(state ? 'yes' : 'no'),
+      title: t('sort'),
+      dataIndex: 'sort',
+      width: 128,
+      render: (sort: number, item) =>
+        change && !narrowed && (rows?.length ?? 0) > 1 ? (
+          <Flex align="center" gap={8}>
+            {arrows(item)} {sort}
+          </Flex>
+        ) : (
+          sort
+        ),
     },
     {
-      title: t('actions'), key: 'actions', align: 'end', fixed: 'end', width: 112,
+      title: t('dicts.item.shown'),
+      key: 'shown',
+      render: (_, i) => (
+        <div style={{ minWidth: 96, maxWidth: 320 }}>
+          <Shown type={dict.type} status={i.status} label={i.label} />
+        </div>
+      ),
+    },
+    {
+      title: t('dicts.item.value'),
+      dataIndex: 'value',
+      render: (value: string) => (
+        <div style={{ minWidth: 64, maxWidth: 320, overflowWrap: 'anywhere' }}>
+          <bdi style={{ fontFamily: 'ui-monospace, monospace' }}>{value}</bdi>
+        </div>
+      ),
+    },
+    {
+      title: t('enabled'),
+      dataIndex: 'switch',
+      width: 120,
+      render: (state: number, i) =>
+        change ? (
+          <Switch size="small" checked={state === 1} aria-label={t('dicts.item.switch.of', { name: i.label })} onChange={(to) => void turn(i, to)} />
+        ) : (
+          t(state ? 'yes' : 'no')
+        ),
+    },
+    {
+      title: t('actions'),
+      key: 'actions',
+      align: 'end',
+      fixed: 'end',
+      width: 112,
       render: (_, i) => (
         <Actions
-          first={change && { label: t('edit'), onClick: () => show(i) }} called={t('dicts.item.edit', { name: i.label })} label={t('dicts.item.more', { name: i.label })}
+          first={change && { label: t('edit'), onClick: () => show(i) }}
+          called={t('dicts.item.edit', { name: i.label })}
+          label={t('dicts.item.more', { name: i.label })}
           more={[may('system.dict.item.delete') && { label: t('delete'), danger: true, onClick: () => void remove(i) }]}
         />
       ),
     },
   ]
-  const create = may('system.dict.item.create') && <Button type="primary" icon={<PlusOutlined />} onClick={() => show()}>{t('dicts.item.create')}</Button>
-  const nothing = narrowed
-    ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty.narrowed')}><Button onClick={clear}>{t('empty.clear')}</Button></Empty>
-    : <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('dicts.item.empty')} />
+  const create = may('system.dict.item.create') && (
+    <Button type="primary" icon={<PlusOutlined />} onClick={() => show()}>
+      {t('dicts.item.create')}
+    </Button>
+  )
+  const nothing = narrowed ? (
+    <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty.narrowed')}>
+      <Button onClick={clear}>{t('empty.clear')}</Button>
+    </Empty>
+  ) : (
+    <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('dicts.item.empty')} />
+  )
   return (
     <div ref={refs}>
       <Flex gap={8} wrap style={{ margin: '16px 0' }}>
-        <div style={{ width: 240, maxWidth: '100%' }}><Find label={t('dicts.item.find')} value={search} onChange={find} /></div>
+        <div style={{ width: 240, maxWidth: '100%' }}>
+          <Find label={t('dicts.item.find')} value={search} onChange={find} />
+        </div>
         <Select
-          allowClear style={{ width: 160 }} aria-label={t('dicts.items.status')} placeholder={t('status')} value={on || undefined} onChange={(to?: string) => set({ switch: to, page: undefined })}
-          options={[{ value: '1', label: t('enabled') }, { value: '0', label: t('disabled') }]}
+          allowClear
+          style={{ width: 160 }}
+          aria-label={t('dicts.items.status')}
+          placeholder={t('status')}
+          value={on || undefined}
+          onChange={(to?: string) => set({ switch: to, page: undefined })}
+          options={[
+            { value: '1', label: t('enabled') },
+            { value: '0', label: t('disabled') },
+          ]}
         />
         <span style={{ flex: 1 }} />
         {create}
       </Flex>
-      <span aria-live="polite" style={{ position: 'absolute', width: 1, height: 1, overflow: 'hidden', clipPath: 'inset(50%)' }}>{items.said}</span>
+      <span aria-live="polite" style={{ position: 'absolute', width: 1, height: 1, overflow: 'hidden', clipPath: 'inset(50%)' }}>
+        {items.said}
+      </span>
       <Records<DictItem>
-        rowKey="id" size="middle" columns={sm ? columns : [columns[1]!, columns[0]!, ...columns.slice(2)]} dataSource={found} loading={items.loading && { delay: 200 }} {...wide}
+        rowKey="id"
+        size="middle"
+        columns={sm ? columns : [columns[1]!, columns[0]!, ...columns.slice(2)]}
+        dataSource={found}
+        loading={items.loading && { delay: 200 }}
+        {...wide}
         locale={{ emptyText: found ? nothing : ' ' }}
         pagination={{
           itemRender: turns,
-          current: page, pageSize: size, showSizeChanger: true, pageSizeOptions: [10, 20, 50, 100], responsive: true, hideOnSinglePage: (found?.length ?? 0) <= 10, showTotal: (n) => t('total', { n: count(n) }),
+          current: page,
+          pageSize: size,
+          showSizeChanger: true,
+          pageSizeOptions: [10, 20, 50, 100],
+          responsive: true,
+          hideOnSinglePage: (found?.length ?? 0) <= 10,
+          showTotal: (n) => t('total', { n: count(n) }),
           onChange: (to, of) => set({ page: to > 1 ? String(to) : undefined, pageSize: of === 20 ? undefined : String(of) }),
         }}
       />
-      <Suspense>{open !== undefined && <ItemDrawer open={open} dict={dict} item={edited} next={(rows?.at(-1)?.sort ?? 0) + 10} onSaved={items.reload} onClose={() => setOpen(false)} />}</Suspense>
+      <Suspense>
+        {open !== undefined && (
+          <ItemDrawer open={open} dict={dict} item={edited} next={(rows?.at(-1)?.sort ?? 0) + 10} onSaved={items.reload} onClose={() => setOpen(false)} />
+        )}
+      </Suspense>
     </div>
   )
 }
@@ -180,8 +286,13 @@ function useArrows(items: ReturnType<typeof useItems>, onPlaced: (at: number) =>
     const name = `${item.id} ${by}`
     return (
       <Button
-        type="text" size="small" data-move={name} icon={by < 0 ? <ArrowUpOutlined /> : <ArrowDownOutlined />} aria-disabled={to < 0 || to >= places.size}
-        style={to < 0 || to >= places.size ? { opacity: 0.3 } : undefined} aria-label={t(by < 0 ? 'dicts.up' : 'dicts.down', { name: item.label })}
+        type="text"
+        size="small"
+        data-move={name}
+        icon={by < 0 ? <ArrowUpOutlined /> : <ArrowDownOutlined />}
+        aria-disabled={to < 0 || to >= places.size}
+        style={to < 0 || to >= places.size ? { opacity: 0.3 } : undefined}
+        aria-label={t(by < 0 ? 'dicts.up' : 'dicts.down', { name: item.label })}
         onClick={() => {
           if (to < 0 || to >= places.size) return
           pressed.current = name
@@ -191,5 +302,13 @@ function useArrows(items: ReturnType<typeof useItems>, onPlaced: (at: number) =>
       />
     )
   }
-  return { refs, arrows: (item: DictItem) => <Flex>{arrow(item, -1)}{arrow(item, 1)}</Flex> }
+  return {
+    refs,
+    arrows: (item: DictItem) => (
+      <Flex>
+        {arrow(item, -1)}
+        {arrow(item, 1)}
+      </Flex>
+    ),
+  }
 }

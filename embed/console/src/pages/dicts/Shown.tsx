@@ -8,6 +8,11 @@ export type State = (typeof states)[number]
 export function Shown({ type, status, label }: { type: string; status: string; label: string }) {
   const text = <bdi style={{ overflowWrap: 'anywhere', whiteSpace: 'normal' }}>{label}</bdi>
   if (type === 'badge') return <Badge status={status as State} text={text} />
-  if (type === 'tag') return <Tag color={status} variant="outlined" style={{ maxWidth: '100%', whiteSpace: 'normal' }}>{text}</Tag>
+  if (type === 'tag')
+    return (
+      <Tag color={status} variant="outlined" style={{ maxWidth: '100%', whiteSpace: 'normal' }}>
+        {text}
+      </Tag>
+    )
   return text
 }

@@ -5,17 +5,19 @@ import { t } from '../../i18n'
 import { between } from '../../ui/order'
 import { useEvery } from '../../ui/useEvery'
 
+type Items = `/system/dict/${number}/item`
+
 const inOrder = (a: DictItem, b: DictItem) => a.sort - b.sort || a.id - b.id
 
 // useItems is all items of a dictionary in their order, and how one is moved in it.
-export function useItems(path: string) {
+export function useItems(path: Items | '') {
   const list = useEvery<DictItem>(path)
   const moving = useRef(false)
   const [said, setSaid] = useState('') // for who hears the page
 
   // change stores one field of an item and draws it at once.
   async function change(item: DictItem, fields: Partial<DictItem>): Promise<DictItem> {
-    const stored = await put<DictItem>(`${path}/${item.id}`, { ...fields, updated_at: item.updated_at }).catch((cause) => {
+    const stored = await put(`${path as Items}/${item.id}`, { ...fields, updated_at: item.updated_at }).catch((cause) => {
       if (cause instanceof Failure && cause.code === 'stale') void list.reload()
       throw cause
     })
@@ -35,7 +37,7 @@ export function useItems(path: string) {
     setSaid(t('dicts.moved', { name: item.label, n: to + 1, of: rows.length }))
     try {
       const stored = new Map<number, DictItem>()
-      for (const [id, sort] of sorts) stored.set(id, await put<DictItem>(`${path}/${id}`, { sort, updated_at: byID.get(id)!.updated_at }))
+      for (const [id, sort] of sorts) stored.set(id, await put(`${path as Items}/${id}`, { sort, updated_at: byID.get(id)!.updated_at }))
       list.set((rows) => rows.map((row) => stored.get(row.id) ?? row))
     } catch (cause) {
       await list.reload()

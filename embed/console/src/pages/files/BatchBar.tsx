@@ -13,16 +13,24 @@ export function BatchBar({ chosen, actions }: { chosen: ReturnType<typeof useCho
   return (
     <Flex className="list-batch" gap={8} wrap align="center" role="toolbar" aria-label={t('selected', { n: files.length })}>
       <Typography.Text strong>{t('selected', { n: files.length })}</Typography.Text>
-      {files.length < chosen.of && <Button type="link" size="small" onClick={chosen.all}>{t('files.choose_all')}</Button>}
-      <Button type="link" size="small" onClick={chosen.clear}>{t('files.choose_none')}</Button>
+      {files.length < chosen.of && (
+        <Button type="link" size="small" onClick={chosen.all}>
+          {t('files.choose_all')}
+        </Button>
+      )}
+      <Button type="link" size="small" onClick={chosen.clear}>
+        {t('files.choose_none')}
+      </Button>
       {may('file.list.update') && <Button onClick={() => actions.move(files)}>{t('files.move')}</Button>}
       {may('file.list.update') && (
         <Dropdown
           trigger={['click']}
-          menu={{ items: [
-            { key: 'public', label: t('files.publish'), onClick: () => void actions.publish(files, true) },
-            { key: 'private', label: t('files.unpublish'), onClick: () => void actions.publish(files, false) },
-          ] }}
+          menu={{
+            items: [
+              { key: 'public', label: t('files.publish'), onClick: () => void actions.publish(files, true) },
+              { key: 'private', label: t('files.unpublish'), onClick: () => void actions.publish(files, false) },
+            ],
+          }}
         >
           <Button>{t('files.access')}</Button>
         </Dropdown>

@@ -25,7 +25,7 @@ export function Details({ actions, groups, rows, preview, changed }: Props) {
   const navigate = useNavigate()
   const [params] = useSearchParams()
   const id = Number(useParams()['*'])
-  const { data, loading, reload } = useGet<File>(id > 0 ? `/file/list/${id}` : '')
+  const { data, loading, reload } = useGet(id > 0 ? `/file/list/${id}` : '')
   const [editing, setEditing] = useState(false)
   const row = rows.find((one) => one.id === id)
   const file = data?.id === id ? data : row
@@ -40,20 +40,38 @@ export function Details({ actions, groups, rows, preview, changed }: Props) {
 
   return (
     <Drawer
-      title={t('files.details')} open={id > 0} onClose={close} size={md ? 480 : '100%'} destroyOnHidden
-      footer={file && (
-        <Flex gap={8} justify="end" wrap>
-          {may('file.list.delete') && <Button style={{ marginInlineEnd: 'auto' }} onClick={() => void trash()}>{t('delete')}</Button>}
-          {may('file.list.download') && <Button onClick={() => void actions.download([file])}>{t('files.download')}</Button>}
-          {may('file.list.update') && <Button type="primary" onClick={() => setEditing(true)}>{t('edit')}</Button>}
-        </Flex>
-      )}
+      title={t('files.details')}
+      open={id > 0}
+      onClose={close}
+      size={md ? 480 : '100%'}
+      destroyOnHidden
+      footer={
+        file && (
+          <Flex gap={8} justify="end" wrap>
+            {may('file.list.delete') && (
+              <Button style={{ marginInlineEnd: 'auto' }} onClick={() => void trash()}>
+                {t('delete')}
+              </Button>
+            )}
+            {may('file.list.download') && <Button onClick={() => void actions.download([file])}>{t('files.download')}</Button>}
+            {may('file.list.update') && (
+              <Button type="primary" onClick={() => setEditing(true)}>
+                {t('edit')}
+              </Button>
+            )}
+          </Flex>
+        )
+      }
     >
       {file ? <Facts file={file} groups={groups} preview={preview} /> : loading ? <Spin delay={200} /> : t('error.not_found')}
       {file && (
         <EditFile
-          file={file} groups={groups} open={editing} onClose={() => setEditing(false)}
-          reload={reload} saved={() => Promise.all([reload(), changed()])}
+          file={file}
+          groups={groups}
+          open={editing}
+          onClose={() => setEditing(false)}
+          reload={reload}
+          saved={() => Promise.all([reload(), changed()])}
         />
       )}
     </Drawer>
@@ -65,27 +83,60 @@ function Facts({ file, groups, preview }: { file: File; groups: Groups; preview:
   const address = new URL(file.url, location.origin).href
   return (
     <Flex vertical gap={20}>
-      <button type="button" className="file-large" aria-label={t('files.preview')} title={t('files.preview')} onClick={() => preview(file)}><Thumb file={file} size="400x400" /></button>
-      <Typography.Text strong style={{ fontSize: 16, overflowWrap: 'anywhere' }}><bdi>{file.name}</bdi></Typography.Text>
+      <button type="button" className="file-large" aria-label={t('files.preview')} title={t('files.preview')} onClick={() => preview(file)}>
+        <Thumb file={file} size="400x400" />
+      </button>
+      <Typography.Text strong style={{ fontSize: 16, overflowWrap: 'anywhere' }}>
+        <bdi>{file.name}</bdi>
+      </Typography.Text>
       <Descriptions
-        column={1} size="small" styles={{ label: { width: 120 } }}
+        column={1}
+        size="small"
+        styles={{ label: { width: 120 } }}
         items={[
           { label: t('files.kind'), children: t(`files.kind.${file.kind}` as Key) },
           { label: t('files.mime'), children: <span style={{ overflowWrap: 'anywhere' }}>{file.mime}</span> },
           { label: t('files.size'), children: t('files.bytes', { size: bytes(file.size), n: count(file.size) }) },
-          ...(groups.seen ? [{ label: t('files.group'), children: file.group_id ? <bdi style={{ overflowWrap: 'anywhere' }}>{groups.name(file.group_id)}</bdi> : t('files.ungrouped') }] : []),
-          { label: t('files.uploader'), children: <span style={{ overflowWrap: 'anywhere' }}><PersonLink name={file.uploader_name} id={file.uploader_id} /></span> },
+          ...(groups.seen
+            ? [
+                {
+                  label: t('files.group'),
+                  children: file.group_id ? <bdi style={{ overflowWrap: 'anywhere' }}>{groups.name(file.group_id)}</bdi> : t('files.ungrouped'),
+                },
+              ]
+            : []),
+          {
+            label: t('files.uploader'),
+            children: (
+              <span style={{ overflowWrap: 'anywhere' }}>
+                <PersonLink name={file.uploader_name} id={file.uploader_id} />
+              </span>
+            ),
+          },
           { label: t('files.uploaded'), children: <Time at={file.created_at} /> },
           { label: t('updated_at'), children: <Time at={file.updated_at} /> },
-          { label: t('files.sha'), children: <Typography.Text code style={{ overflowWrap: 'anywhere' }}>{file.sha256}</Typography.Text> },
+          {
+            label: t('files.sha'),
+            children: (
+              <Typography.Text code style={{ overflowWrap: 'anywhere' }}>
+                {file.sha256}
+              </Typography.Text>
+            ),
+          },
         ]}
       />
       <section aria-label={t('files.access')}>
-        <Typography.Paragraph strong style={{ marginBottom: 4 }}>{file.public ? t('files.public') : t('files.private')}</Typography.Paragraph>
-        <Typography.Paragraph type="secondary" style={{ marginBottom: 8 }}>{file.public ? t('files.public.text') : t('files.private.text')}</Typography.Paragraph>
+        <Typography.Paragraph strong style={{ marginBottom: 4 }}>
+          {file.public ? t('files.public') : t('files.private')}
+        </Typography.Paragraph>
+        <Typography.Paragraph type="secondary" style={{ marginBottom: 8 }}>
+          {file.public ? t('files.public.text') : t('files.private.text')}
+        </Typography.Paragraph>
         {file.public === 1 && (
           <Flex gap={8} align="center">
-            <Typography.Text code style={{ overflowWrap: 'anywhere', flex: 1 }}>{address}</Typography.Text>
+            <Typography.Text code style={{ overflowWrap: 'anywhere', flex: 1 }}>
+              {address}
+            </Typography.Text>
             <Copy text={address} />
           </Flex>
         )}

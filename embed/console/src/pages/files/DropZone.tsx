@@ -25,9 +25,15 @@ export function DropZone({ text, onFiles }: { text: string; onFiles: (files: Fil
       if (folders) void sure({ title: t('files.folders'), text: t('files.folders.text'), ok: t('close'), harmless: true })
     }
     const on = {
-      dragenter: (e: DragEvent) => { if (hasFiles(e)) setOver(++depth > 0) },
-      dragleave: (e: DragEvent) => { if (hasFiles(e)) setOver(--depth > 0) },
-      dragover: (e: DragEvent) => { if (hasFiles(e)) e.preventDefault() },
+      dragenter: (e: DragEvent) => {
+        if (hasFiles(e)) setOver(++depth > 0)
+      },
+      dragleave: (e: DragEvent) => {
+        if (hasFiles(e)) setOver(--depth > 0)
+      },
+      dragover: (e: DragEvent) => {
+        if (hasFiles(e)) e.preventDefault()
+      },
       drop: (e: DragEvent) => {
         depth = 0
         setOver(false)
@@ -46,5 +52,14 @@ export function DropZone({ text, onFiles }: { text: string; onFiles: (files: Fil
       for (const [name, listener] of Object.entries(on)) removeEventListener(name, listener as EventListener)
     }
   })
-  return over && <div className="file-drop"><div><InboxOutlined />{text}</div></div>
+  return (
+    over && (
+      <div className="file-drop">
+        <div>
+          <InboxOutlined />
+          {text}
+        </div>
+      </div>
+    )
+  )
 }

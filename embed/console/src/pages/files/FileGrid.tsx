@@ -1,6 +1,6 @@
 import { GlobalOutlined } from '@ant-design/icons'
 import { Checkbox } from 'antd'
-import { memo, type MouseEvent, type RefObject, useRef } from 'react'
+import { memo, type MouseEvent, type RefObject } from 'react'
 import type { File } from '../../api/types'
 import { t } from '../../i18n'
 import { bytes } from '../../ui/format'
@@ -8,6 +8,7 @@ import { FileMenu } from './FileMenu'
 import { Thumb } from './Thumb'
 import type { Actions } from './useActions'
 import type { useChosen } from './useChosen'
+import { useLatest } from '../../ui/useLatest'
 
 type Props = {
   files: readonly File[]
@@ -20,12 +21,13 @@ type Props = {
 // FileGrid shows files by their pictures. With Ctrl or Shift a click chooses a file
 // instead of opening it.
 export function FileGrid(props: Props) {
-  const now = useRef(props)
-  now.current = props
+  const now = useLatest(props)
   const { files, chosen, selectable } = props
   return (
     <ul className={chosen.rows.length ? 'file-grid choosing' : 'file-grid'} aria-label={t('menu.file.list')}>
-      {files.map((file) => <Card key={file.id} file={file} chosen={chosen.has(file.id)} selectable={selectable} now={now} />)}
+      {files.map((file) => (
+        <Card key={file.id} file={file} chosen={chosen.has(file.id)} selectable={selectable} now={now} />
+      ))}
     </ul>
   )
 }
@@ -34,7 +36,8 @@ type CardProps = { file: File; chosen: boolean; selectable: boolean; now: RefObj
 
 // same tells whether two cards look the same. While many files are uploaded the list is
 // read again and again, and what was there before is not drawn anew.
-const same = (a: CardProps, b: CardProps) => a.chosen === b.chosen && a.selectable === b.selectable && a.file.id === b.file.id && a.file.version === b.file.version
+const same = (a: CardProps, b: CardProps) =>
+  a.chosen === b.chosen && a.selectable === b.selectable && a.file.id === b.file.id && a.file.version === b.file.version
 
 const Card = memo(function Card({ file, chosen, selectable, now }: CardProps) {
   function click(e: MouseEvent) {
@@ -46,16 +49,28 @@ const Card = memo(function Card({ file, chosen, selectable, now }: CardProps) {
     <li className={chosen ? 'file-card chosen' : 'file-card'}>
       <button type="button" title={file.name} onClick={click}>
         <Thumb file={file} size="400x400" />
-        <span className="file-card-name"><bdi>{file.name}</bdi></span>
+        <span className="file-card-name">
+          <bdi>{file.name}</bdi>
+        </span>
       </button>
       {selectable && (
         <Checkbox
-          className="file-card-check" aria-label={t('files.choose', { name: file.name })} checked={chosen}
+          className="file-card-check"
+          aria-label={t('files.choose', { name: file.name })}
+          checked={chosen}
           onChange={(e) => now.current.chosen.toggle(file.id, e.nativeEvent instanceof globalThis.MouseEvent && e.nativeEvent.shiftKey)}
         />
       )}
       <div className="file-card-foot">
-        <span>{bytes(file.size)}{file.public === 1 && <> · <GlobalOutlined /> {t('files.public')}</>}</span>
+        <span>
+          {bytes(file.size)}
+          {file.public === 1 && (
+            <>
+              {' '}
+              · <GlobalOutlined /> {t('files.public')}
+            </>
+          )}
+        </span>
         <FileMenu file={file} actions={() => now.current.actions} />
       </div>
     </li>

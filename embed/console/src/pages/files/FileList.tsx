@@ -23,6 +23,7 @@ import { useActions } from './useActions'
 import { useChosen } from './useChosen'
 import { useGroups } from './useGroups'
 import './files.css'
+import { useLatest } from '../../ui/useLatest'
 
 const viewKey = 'reeve.files.view'
 const kinds = ['image', 'audio', 'video', 'document', 'archive', 'other']
@@ -58,14 +59,19 @@ export function FileList() {
     <>
       <AfterUploads reload={reload} />
       <Bar
-        title={t('menu.file.list')} list={{ ...list, reload: async () => void (await reload()) }}
+        title={t('menu.file.list')}
+        list={{ ...list, reload: async () => void (await reload()) }}
         filters={
           <>
             {groups.seen && !lg && <GroupSelect {...side} />}
             <Filters list={list} order={view === 'grid'} />
             <Segmented
-              aria-label={t('files.view')} value={view}
-              onChange={(to) => { localStorage.setItem(viewKey, to); list.set({ view: to, page: list.params.get('page') ?? undefined }) }}
+              aria-label={t('files.view')}
+              value={view}
+              onChange={(to) => {
+                localStorage.setItem(viewKey, to)
+                list.set({ view: to, page: list.params.get('page') ?? undefined })
+              }}
               options={[
                 { value: 'grid', icon: <AppstoreOutlined aria-label={t('files.view.grid')} />, title: t('files.view.grid') },
                 { value: 'list', icon: <UnorderedListOutlined aria-label={t('files.view.list')} />, title: t('files.view.list') },
@@ -79,12 +85,29 @@ export function FileList() {
         {groups.seen && lg && <GroupSide {...side} />}
         <section aria-label={t('menu.file.list')} aria-busy={Boolean(list.table.loading)}>
           <BatchBar chosen={chosen} actions={actions} />
-          {rows.length > 0 && <View files={rows} chosen={chosen} open={setPreviewed} actions={actions} selectable={selectable} table={list.table} order={list.order} groups={groups} />}
+          {rows.length > 0 && (
+            <View
+              files={rows}
+              chosen={chosen}
+              open={setPreviewed}
+              actions={actions}
+              selectable={selectable}
+              table={list.table}
+              order={list.order}
+              groups={groups}
+            />
+          )}
           {rows.length === 0 && !list.table.loading && <Nothing list={list} />}
-          {rows.length > 0 && list.hidden > 0 && <Typography.Paragraph type="secondary" style={{ margin: '16px 0 0' }}>{t('files.hidden', { n: count(list.hidden) })}</Typography.Paragraph>}
+          {rows.length > 0 && list.hidden > 0 && (
+            <Typography.Paragraph type="secondary" style={{ margin: '16px 0 0' }}>
+              {t('files.hidden', { n: count(list.hidden) })}
+            </Typography.Paragraph>
+          )}
           {list.total > 0 && (
             <Pagination
-              {...list.table.pagination || {}} align="end" style={{ marginTop: 16 }}
+              {...(list.table.pagination || {})}
+              align="end"
+              style={{ marginTop: 16 }}
               onChange={(page, size) => list.set({ page: String(page), pageSize: size === 50 ? undefined : String(size) })}
             />
           )}
@@ -93,7 +116,13 @@ export function FileList() {
       {may('file.list.create') && <DropZone text={into ? t('files.drop.into', { name: groups.name(into) }) : t('files.drop')} onFiles={upload} />}
       <MoveDialog files={actions.moving} groups={groups} move={actions.moveTo} onClose={() => actions.move([])} />
       <Details actions={actions} groups={groups} rows={rows} preview={setPreviewed} changed={reload} />
-      <Preview files={rows} file={previewed} onOpen={(id) => setPreviewed(rows.find((file) => file.id === id))} onClose={() => setPreviewed(undefined)} actions={actions} />
+      <Preview
+        files={rows}
+        file={previewed}
+        onOpen={(id) => setPreviewed(rows.find((file) => file.id === id))}
+        onClose={() => setPreviewed(undefined)}
+        actions={actions}
+      />
     </>
   )
 }
@@ -107,16 +136,31 @@ function Filters({ list, order }: { list: List; order: boolean }) {
   return (
     <>
       <Select
-        allowClear style={{ width }} placeholder={t('files.kind')} aria-label={t('files.kind')} value={params.get('kind') ?? undefined}
-        onChange={(kind?: string) => set({ kind })} options={kinds.map((value) => ({ value, label: t(`files.kind.${value}` as Key) }))}
+        allowClear
+        style={{ width }}
+        placeholder={t('files.kind')}
+        aria-label={t('files.kind')}
+        value={params.get('kind') ?? undefined}
+        onChange={(kind?: string) => set({ kind })}
+        options={kinds.map((value) => ({ value, label: t(`files.kind.${value}` as Key) }))}
       />
       <Select
-        allowClear style={{ width }} placeholder={t('files.access')} aria-label={t('files.access')} value={params.get('public') ?? undefined}
-        onChange={(to?: string) => set({ public: to })} options={[{ value: '1', label: t('files.public') }, { value: '0', label: t('files.private') }]}
+        allowClear
+        style={{ width }}
+        placeholder={t('files.access')}
+        aria-label={t('files.access')}
+        value={params.get('public') ?? undefined}
+        onChange={(to?: string) => set({ public: to })}
+        options={[
+          { value: '1', label: t('files.public') },
+          { value: '0', label: t('files.private') },
+        ]}
       />
       {order && (
         <Select
-          style={{ width }} aria-label={t('files.order')} value={list.sorted || orders[0]}
+          style={{ width }}
+          aria-label={t('files.order')}
+          value={list.sorted || orders[0]}
           onChange={(to: string) => {
             const [field, direction] = to.split(' ')
             set({ sorter: to === orders[0] ? undefined : JSON.stringify({ [field!]: direction }) })
@@ -133,13 +177,19 @@ function UploadButton({ onFiles }: { onFiles: (files: File[]) => void }) {
   return (
     <>
       <input
-        ref={input} type="file" multiple hidden aria-label={t('files.upload')}
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label={t('files.upload')}
         onChange={(e) => {
           onFiles([...(e.target.files ?? [])])
           e.target.value = '' // the same file can be chosen again
         }}
       />
-      <Button type="primary" icon={<UploadOutlined />} onClick={() => input.current?.click()}>{t('files.upload')}</Button>
+      <Button type="primary" icon={<UploadOutlined />} onClick={() => input.current?.click()}>
+        {t('files.upload')}
+      </Button>
     </>
   )
 }
@@ -149,8 +199,22 @@ function Nothing({ list }: { list: List }) {
   const { may } = useAccount()
   const hidden = ['keywordSearch', 'kind', 'public'].filter((name) => list.params.has(name))
   const outside = list.hidden > 0 && <div>{t('files.hidden', { n: count(list.hidden) })}</div>
-  const empty = (text: ReactNode, children?: ReactNode) => <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={<>{text}{outside}</>} style={{ padding: '48px 0' }}>{children}</Empty>
-  if (hidden.length) return empty(t('empty.narrowed'), <Button onClick={() => list.set(Object.fromEntries(hidden.map((name) => [name, undefined])))}>{t('empty.clear')}</Button>)
+  const empty = (text: ReactNode, children?: ReactNode) => (
+    <Empty
+      image={Empty.PRESENTED_IMAGE_SIMPLE}
+      description={
+        <>
+          {text}
+          {outside}
+        </>
+      }
+      style={{ padding: '48px 0' }}
+    >
+      {children}
+    </Empty>
+  )
+  if (hidden.length)
+    return empty(t('empty.narrowed'), <Button onClick={() => list.set(Object.fromEntries(hidden.map((name) => [name, undefined])))}>{t('empty.clear')}</Button>)
   return empty(may('file.list.create') ? t('files.empty.upload') : t('files.empty'))
 }
 
@@ -166,19 +230,21 @@ function AfterUploads({ reload }: { reload: () => Promise<unknown> }) {
   const seen = useRef(stored)
   const fresh = useRef(false)
   const wait = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const latest = useRef(reload)
-  latest.current = reload
+  const latest = useLatest(reload)
   useEffect(() => {
     if (stored > seen.current) fresh.current = true // less when the list of uploads was cleared
     seen.current = stored
     if (!fresh.current) return
     if (!busy) clearTimeout(wait.current)
     else if (wait.current) return
-    wait.current = setTimeout(() => {
-      wait.current = undefined
-      fresh.current = false
-      void latest.current()
-    }, busy ? meanwhile : soon)
+    wait.current = setTimeout(
+      () => {
+        wait.current = undefined
+        fresh.current = false
+        void latest.current()
+      },
+      busy ? meanwhile : soon,
+    )
   }, [stored, busy])
   useEffect(() => () => clearTimeout(wait.current), [])
   return null

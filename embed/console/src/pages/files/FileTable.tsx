@@ -28,21 +28,61 @@ type Props = {
 export function FileTable({ table, order, chosen, groups, open, actions, selectable }: Props) {
   return (
     <Records<File>
-      {...table} pagination={false}
-      rowSelection={selectable ? {
-        columnTitle: (all) => <InHead>{all}</InHead>,
-        selectedRowKeys: chosen.rows.map((file) => file.id), onChange: (keys) => chosen.set(keys.map(Number)),
-        getCheckboxProps: (file) => ({ 'aria-label': t('files.choose', { name: file.name }) } as object),
-      } : undefined}
+      {...table}
+      pagination={false}
+      rowSelection={
+        selectable
+          ? {
+              columnTitle: (all) => <InHead>{all}</InHead>,
+              selectedRowKeys: chosen.rows.map((file) => file.id),
+              onChange: (keys) => chosen.set(keys.map(Number)),
+              getCheckboxProps: (file) => ({ 'aria-label': t('files.choose', { name: file.name }) }) as object,
+            }
+          : undefined
+      }
       columns={[
         {
-          title: t('name'), ...order('name'),
-          render: (name: string, file) => <button type="button" className="file-row" title={name} onClick={() => open(file)}><Thumb file={file} size="64x64" /><span><bdi>{name}</bdi></span></button>,
+          title: t('name'),
+          ...order('name'),
+          render: (name: string, file) => (
+            <button type="button" className="file-row" title={name} onClick={() => open(file)}>
+              <Thumb file={file} size="64x64" />
+              <span>
+                <bdi>{name}</bdi>
+              </span>
+            </button>
+          ),
         },
         { title: t('files.size'), ...order('size'), align: 'end', render: bytes },
         { title: t('files.kind'), dataIndex: 'kind', render: (kind: string) => t(`files.kind.${kind}` as Key) },
-        ...(groups.seen ? [{ title: t('files.group'), dataIndex: 'group_id', render: (id: number) => (id ? <div className="file-group" title={groups.name(id)}><bdi>{groups.name(id)}</bdi></div> : '—') }] : []),
-        { title: t('files.access'), dataIndex: 'public', render: (open: number) => (open ? <><GlobalOutlined /> {t('files.public')}</> : t('files.private')) },
+        ...(groups.seen
+          ? [
+              {
+                title: t('files.group'),
+                dataIndex: 'group_id',
+                render: (id: number) =>
+                  id ? (
+                    <div className="file-group" title={groups.name(id)}>
+                      <bdi>{groups.name(id)}</bdi>
+                    </div>
+                  ) : (
+                    '—'
+                  ),
+              },
+            ]
+          : []),
+        {
+          title: t('files.access'),
+          dataIndex: 'public',
+          render: (open: number) =>
+            open ? (
+              <>
+                <GlobalOutlined /> {t('files.public')}
+              </>
+            ) : (
+              t('files.private')
+            ),
+        },
         { title: t('files.uploader'), dataIndex: 'uploader_name', render: (name: string, file) => <PersonLink name={name} id={file.uploader_id} /> },
         { title: t('files.uploaded'), ...order('id'), render: (_, file) => <Time at={file.created_at} /> },
         { title: t('actions'), key: 'actions', align: 'end', fixed: 'end', width: 72, render: (_, file) => <FileMenu file={file} actions={() => actions} /> },

@@ -21,13 +21,26 @@ export function GroupSide({ groups, value, onChange }: Props) {
   const entry = (key: string | undefined, icon: ReactNode, name: string, files?: number) => (
     <li key={key ?? ''}>
       <button type="button" aria-current={value === key ? 'true' : undefined} title={name} onClick={() => onChange(key)}>
-        {icon}<span><bdi>{name}</bdi></span>{files !== undefined && <span>{count(files)}</span>}
+        {icon}
+        <span>
+          <bdi>{name}</bdi>
+        </span>
+        {files !== undefined && <span>{count(files)}</span>}
       </button>
     </li>
   )
   return (
     <nav className="file-groups" aria-label={t('files.groups')}>
-      {groups.length > 20 && <Input allowClear={clear()} size="small" value={text} onChange={(e) => setText(e.target.value)} placeholder={t('files.group.find')} aria-label={t('files.group.find')} />}
+      {groups.length > 20 && (
+        <Input
+          allowClear={clear()}
+          size="small"
+          value={text}
+          onChange={(e) => setText(e.target.value)}
+          placeholder={t('files.group.find')}
+          aria-label={t('files.group.find')}
+        />
+      )}
       <ul>
         {!text && entry(undefined, <FileOutlined />, t('files.all'))}
         {!text && entry('0', <InboxOutlined />, t('files.ungrouped'))}
@@ -46,9 +59,16 @@ export function GroupSide({ groups, value, onChange }: Props) {
 export function GroupSelect({ groups, value, onChange }: Props) {
   return (
     <Select
-      style={{ flex: '1 1 100%', minWidth: 0 }} aria-label={t('files.group')} value={value ?? ''} onChange={(to) => onChange(to || undefined)}
+      style={{ flex: '1 1 100%', minWidth: 0 }}
+      aria-label={t('files.group')}
+      value={value ?? ''}
+      onChange={(to) => onChange(to || undefined)}
       showSearch={{ optionFilterProp: 'label' }}
-      options={[{ value: '', label: t('files.all') }, { value: '0', label: t('files.ungrouped') }, ...groups.map((group) => ({ value: String(group.id), label: group.name }))]}
+      options={[
+        { value: '', label: t('files.all') },
+        { value: '0', label: t('files.ungrouped') },
+        ...groups.map((group) => ({ value: String(group.id), label: group.name })),
+      ]}
     />
   )
 }

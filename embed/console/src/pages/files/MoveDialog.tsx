@@ -10,6 +10,8 @@ type Props = { files: File[]; groups: Groups; move: (files: File[], group: numbe
 export function MoveDialog({ files, groups, move, onClose }: Props) {
   const [group, setGroup] = useState<number>()
   const [busy, setBusy] = useState(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other files, another choice
+  // biome-ignore lint/nursery/useReactCompiler: other files, another choice
   useEffect(() => setGroup(undefined), [files])
 
   async function submit() {
@@ -23,13 +25,23 @@ export function MoveDialog({ files, groups, move, onClose }: Props) {
   }
   return (
     <Modal
-      title={t('files.move.title')} open={files.length > 0} onCancel={onClose} destroyOnHidden
-      okText={t('files.move')} okButtonProps={{ disabled: group === undefined, loading: busy }} cancelText={t('cancel')} onOk={() => void submit()}
+      title={t('files.move.title')}
+      open={files.length > 0}
+      onCancel={onClose}
+      destroyOnHidden
+      okText={t('files.move')}
+      okButtonProps={{ disabled: group === undefined, loading: busy }}
+      cancelText={t('cancel')}
+      onOk={() => void submit()}
     >
       <Form layout="vertical">
         <Form.Item label={t('files.group')} htmlFor="files-move">
           <Select
-            id="files-move" value={group} onChange={setGroup} placeholder={t('files.move.choose')} showSearch={{ optionFilterProp: 'label' }}
+            id="files-move"
+            value={group}
+            onChange={setGroup}
+            placeholder={t('files.move.choose')}
+            showSearch={{ optionFilterProp: 'label' }}
             options={[{ value: 0, label: t('files.ungrouped') }, ...groups.all.map(({ id, name }) => ({ value: id, label: name }))]}
           />
         </Form.Item>

@@ -35,17 +35,53 @@ export function Preview({ files, file, onOpen, onClose, actions }: Props) {
 
   return (
     <Modal
-      title={<span style={{ display: 'block', overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap', paddingInlineEnd: 24 }} title={file?.name}><bdi>{file?.name}</bdi></span>}
-      open={file !== undefined} onCancel={onClose} width="min(1200px, calc(100vw - 32px))" centered destroyOnHidden
-      footer={file && (
-        <div className="preview-bar">
-          <span>{t('files.place', { at: at + 1, n: files.length })} · {bytes(file.size)}</span>
-          <Button icon={<LeftOutlined />} aria-label={t('files.before')} title={t('files.before')} disabled={!before} onClick={() => before && onOpen(before.id)} />
-          <Button icon={<RightOutlined />} aria-label={t('files.after')} title={t('files.after')} disabled={!after} onClick={() => after && onOpen(after.id)} />
-          <Button icon={<InfoCircleOutlined />} onClick={() => { onClose(); actions.details(file) }}>{t('files.details')}</Button>
-          {may('file.list.download') && <Button icon={<DownloadOutlined />} onClick={() => void actions.download([file])}>{t('files.download')}</Button>}
-        </div>
-      )}
+      title={
+        <span style={{ display: 'block', overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap', paddingInlineEnd: 24 }} title={file?.name}>
+          <bdi>{file?.name}</bdi>
+        </span>
+      }
+      open={file !== undefined}
+      onCancel={onClose}
+      width="min(1200px, calc(100vw - 32px))"
+      centered
+      destroyOnHidden
+      footer={
+        file && (
+          <div className="preview-bar">
+            <span>
+              {t('files.place', { at: at + 1, n: files.length })} · {bytes(file.size)}
+            </span>
+            <Button
+              icon={<LeftOutlined />}
+              aria-label={t('files.before')}
+              title={t('files.before')}
+              disabled={!before}
+              onClick={() => before && onOpen(before.id)}
+            />
+            <Button
+              icon={<RightOutlined />}
+              aria-label={t('files.after')}
+              title={t('files.after')}
+              disabled={!after}
+              onClick={() => after && onOpen(after.id)}
+            />
+            <Button
+              icon={<InfoCircleOutlined />}
+              onClick={() => {
+                onClose()
+                actions.details(file)
+              }}
+            >
+              {t('files.details')}
+            </Button>
+            {may('file.list.download') && (
+              <Button icon={<DownloadOutlined />} onClick={() => void actions.download([file])}>
+                {t('files.download')}
+              </Button>
+            )}
+          </div>
+        )
+      }
     >
       {file && <Content key={file.id} file={file} />}
     </Modal>

@@ -22,7 +22,11 @@ export function Content({ file }: { file: File }) {
     case 'video':
       return <Player file={file} shape={shape} />
     case 'text':
-      return <Loaded file={file} load={loadText}>{(text) => <Text file={file} text={text} />}</Loaded>
+      return (
+        <Loaded file={file} load={loadText}>
+          {(text) => <Text file={file} text={text} />}
+        </Loaded>
+      )
     case 'image':
     case 'pdf':
       if (file.size > large && !asked) {
@@ -37,7 +41,15 @@ export function Content({ file }: { file: File }) {
       // may do is what their viewers let it.
       return (
         <Loaded file={file} load={loadWhole}>
-          {(url) => (shape === 'image' ? <Picture file={file} url={url} /> : <div className="preview-stage"><iframe src={url} title={file.name} /></div>)}
+          {(url) =>
+            shape === 'image' ? (
+              <Picture file={file} url={url} />
+            ) : (
+              <div className="preview-stage">
+                <iframe src={url} title={file.name} />
+              </div>
+            )
+          }
         </Loaded>
       )
   }
@@ -49,7 +61,9 @@ function Instead({ file, children }: { file: File; children: ReactNode }) {
   return (
     <div className="preview-stage">
       <Flex vertical align="center" gap={16} style={{ textAlign: 'center' }}>
-        <span style={{ fontSize: 56 }}><FileIcon file={file} /></span>
+        <span style={{ fontSize: 56 }}>
+          <FileIcon file={file} />
+        </span>
         {children}
       </Flex>
     </div>
@@ -69,24 +83,43 @@ function Loaded({ file, load, children }: { file: File; load: (file: File, signa
     )
     return () => {
       gone.abort()
-      answer.then((value) => value.startsWith('blob:') && URL.revokeObjectURL(value), () => {})
+      answer.then(
+        (value) => value.startsWith('blob:') && URL.revokeObjectURL(value),
+        () => {},
+      )
     }
   }, [file, load])
   if (problem) return <Instead file={file}>{problem}</Instead>
-  return loaded === undefined ? <div className="preview-stage"><Spin delay={200} /></div> : children(loaded)
+  return loaded === undefined ? (
+    <div className="preview-stage">
+      <Spin delay={200} />
+    </div>
+  ) : (
+    children(loaded)
+  )
 }
 
 function Picture({ file, url }: { file: File; url: string }) {
   const [broken, setBroken] = useState(false)
   if (broken) return <Instead file={file}>{t('files.broken')}</Instead>
-  return <div className="preview-stage"><img src={url} alt={file.name} onError={() => setBroken(true)} /></div>
+  return (
+    <div className="preview-stage">
+      <img src={url} alt={file.name} onError={() => setBroken(true)} />
+    </div>
+  )
 }
 
 function Text({ file, text }: { file: File; text: string }) {
   return (
     <>
-      {file.size > textBytes && <Typography.Paragraph type="secondary">{t('files.text.part', { part: bytes(textBytes), size: bytes(file.size) })}</Typography.Paragraph>}
-      <div className="preview-stage"><pre tabIndex={0} dir="auto" aria-label={file.name}>{text}</pre></div>
+      {file.size > textBytes && (
+        <Typography.Paragraph type="secondary">{t('files.text.part', { part: bytes(textBytes), size: bytes(file.size) })}</Typography.Paragraph>
+      )}
+      <div className="preview-stage">
+        <pre tabIndex={0} dir="auto" aria-label={file.name}>
+          {text}
+        </pre>
+      </div>
     </>
   )
 }
@@ -98,6 +131,7 @@ function Player({ file, shape }: { file: File; shape: 'audio' | 'video' }) {
   const [problem, setProblem] = useState<'unplayable' | 'unreachable'>()
   const stopped = useRef({ at: 0, playing: false })
   const begin = useCallback(() => {
+    // biome-ignore lint/nursery/useReactCompiler: the state is set when a player begins to load
     setProblem(undefined)
     linkTo(file).then(setSrc, () => setProblem('unreachable'))
   }, [file])
@@ -119,7 +153,13 @@ function Player({ file, shape }: { file: File; shape: 'audio' | 'video' }) {
   }
 
   if (problem === 'unplayable') return <Instead file={file}>{t('files.no_player')}</Instead>
-  if (problem) return <Instead file={file}>{t('files.unreachable')}<Button onClick={begin}>{t('uploads.again')}</Button></Instead>
+  if (problem)
+    return (
+      <Instead file={file}>
+        {t('files.unreachable')}
+        <Button onClick={begin}>{t('uploads.again')}</Button>
+      </Instead>
+    )
   const Media = shape
   return (
     <div className="preview-stage">

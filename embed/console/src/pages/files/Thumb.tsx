@@ -1,13 +1,15 @@
-import {
-  FileImageOutlined, FileOutlined, FilePdfOutlined, FileTextOutlined, FileZipOutlined, SoundOutlined, VideoCameraOutlined,
-} from '@ant-design/icons'
+import { FileImageOutlined, FileOutlined, FilePdfOutlined, FileTextOutlined, FileZipOutlined, SoundOutlined, VideoCameraOutlined } from '@ant-design/icons'
 import { type ComponentType, useEffect, useRef, useState } from 'react'
 import type { File } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { loadThumb, shapeOf } from './content'
 
 const icons: Record<string, ComponentType> = {
-  image: FileImageOutlined, audio: SoundOutlined, video: VideoCameraOutlined, archive: FileZipOutlined, document: FileTextOutlined,
+  image: FileImageOutlined,
+  audio: SoundOutlined,
+  video: VideoCameraOutlined,
+  archive: FileZipOutlined,
+  document: FileTextOutlined,
 }
 
 export function FileIcon({ file }: { file: File }) {
@@ -39,6 +41,7 @@ function Picture({ file, size }: { file: File; size: string }) {
 function useLoaded(file: File, size: string, failed: () => void) {
   const [src, setSrc] = useState('')
   const ref = useRef<HTMLSpanElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the picture of a file never changes: the caller keys by it
   useEffect(() => {
     if (file.public || !ref.current) return
     const gone = new AbortController()

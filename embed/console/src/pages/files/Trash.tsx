@@ -19,8 +19,8 @@ export function Trash() {
   const { may } = useAccount()
   const { sure, done } = useAct()
   const list = useTable<TrashedFile>('/file/trash')
-  const settings = useGet<{ file?: { trash_days?: number } }>(may('system.setting.query') ? '/system/setting-value' : '')
-  const days = settings.data?.file?.trash_days
+  const settings = useGet(may('system.setting.query') ? '/system/setting-value' : '')
+  const days = Number(settings.data?.file?.trash_days ?? 0)
 
   async function restore(files: TrashedFile[]) {
     try {
@@ -34,7 +34,12 @@ export function Trash() {
 
   async function remove(files: TrashedFile[]) {
     const size = bytes(files.reduce((sum, file) => sum + file.size, 0))
-    const text = <>{files.length === 1 ? <Named name={files[0]!.name} /> : t('selected', { n: files.length })}<div>{t('trash.remove.text', { size })}</div></>
+    const text = (
+      <>
+        {files.length === 1 ? <Named name={files[0]!.name} /> : t('selected', { n: files.length })}
+        <div>{t('trash.remove.text', { size })}</div>
+      </>
+    )
     if (!(await sure({ title: t('trash.remove.title'), text, ok: t('trash.remove') }))) return
     await del('/file/trash', { ids: files.map((file) => file.id).join(',') })
     done(t('trash.removed'))
@@ -45,27 +50,47 @@ export function Trash() {
   const mayRemove = may('file.trash.delete')
   return (
     <List
-      title={t('menu.file.trash')} list={list} empty={t('trash.empty')}
-      note={<>{days ? t('trash.days', { n: days }) : t('trash.some_days')}{list.hidden > 0 && ` ${t('files.hidden', { n: count(list.hidden) })}`}</>}
-      batch={mayRestore || mayRemove ? (chosen) => (
+      title={t('menu.file.trash')}
+      list={list}
+      empty={t('trash.empty')}
+      note={
         <>
-          {mayRestore && <Button onClick={() => void restore(chosen)}>{t('trash.restore')}</Button>}
-          {mayRemove && <Button onClick={() => void remove(chosen)}>{t('trash.remove')}</Button>}
+          {days ? t('trash.days', { n: days }) : t('trash.some_days')}
+          {list.hidden > 0 && ` ${t('files.hidden', { n: count(list.hidden) })}`}
         </>
-      ) : undefined}
+      }
+      batch={
+        mayRestore || mayRemove
+          ? (chosen) => (
+              <>
+                {mayRestore && <Button onClick={() => void restore(chosen)}>{t('trash.restore')}</Button>}
+                {mayRemove && <Button onClick={() => void remove(chosen)}>{t('trash.remove')}</Button>}
+              </>
+            )
+          : undefined
+      }
       columns={[
         {
-          title: t('name'), ...list.order('name'),
-          render: (name: string, file) => <div style={{ maxWidth: 360, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }} title={name}><FileIcon file={file} /> <bdi>{name}</bdi></div>,
+          title: t('name'),
+          ...list.order('name'),
+          render: (name: string, file) => (
+            <div style={{ maxWidth: 360, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }} title={name}>
+              <FileIcon file={file} /> <bdi>{name}</bdi>
+            </div>
+          ),
         },
         { title: t('files.size'), ...list.order('size'), align: 'end', render: bytes },
         { title: t('files.uploader'), dataIndex: 'uploader_name', render: (name: string, file) => <PersonLink name={name} id={file.uploader_id} /> },
         { title: t('trash.deleted'), ...list.order('trashed_at'), render: (at: string) => <Time at={at} /> },
         {
-          title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
+          title: t('actions'),
+          key: 'actions',
+          align: 'end',
+          fixed: 'end',
           render: (_, file) => (
             <Actions
-              first={mayRestore && { label: t('trash.restore'), onClick: () => void restore([file]) }} label={t('files.more', { name: file.name })}
+              first={mayRestore && { label: t('trash.restore'), onClick: () => void restore([file]) }}
+              label={t('files.more', { name: file.name })}
               more={[mayRemove && { label: t('trash.remove'), danger: true, onClick: () => void remove([file]) }]}
             />
           ),

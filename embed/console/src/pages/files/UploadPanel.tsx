@@ -22,15 +22,31 @@ export function UploadPanel() {
   return (
     <section className="uploads" aria-label={t('uploads')}>
       <header>
-        <span role="status">{title}{failed > 0 && ` · ${t('uploads.failed', { n: count(failed) })}`}</span>
-        {left.length > 0 && <Button type="text" size="small" onClick={() => cancel(left.map((u) => u.id))}>{t('uploads.cancel')}</Button>}
-        <Button type="text" size="small" icon={open ? <DownOutlined /> : <UpOutlined />} aria-label={open ? t('uploads.fold') : t('uploads.unfold')} aria-expanded={open} onClick={() => setOpen(!open)} />
+        <span role="status">
+          {title}
+          {failed > 0 && ` · ${t('uploads.failed', { n: count(failed) })}`}
+        </span>
+        {left.length > 0 && (
+          <Button type="text" size="small" onClick={() => cancel(left.map((u) => u.id))}>
+            {t('uploads.cancel')}
+          </Button>
+        )}
+        <Button
+          type="text"
+          size="small"
+          icon={open ? <DownOutlined /> : <UpOutlined />}
+          aria-label={open ? t('uploads.fold') : t('uploads.unfold')}
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        />
         {left.length === 0 && <Button type="text" size="small" icon={<CloseOutlined />} aria-label={t('close')} onClick={forget} />}
       </header>
       {open && (
         // The list scrolls and may hold nothing that takes the focus.
         <ul tabIndex={0} aria-label={t('uploads')}>
-          {rows.slice(0, shown).map((upload) => <Row key={upload.id} upload={upload} />)}
+          {rows.slice(0, shown).map((upload) => (
+            <Row key={upload.id} upload={upload} />
+          ))}
           {rows.length > shown && <li className="rest">{t('uploads.rest', { n: count(rows.length - shown) })}</li>}
         </ul>
       )}
@@ -44,19 +60,42 @@ const Row = memo(function Row({ upload }: { upload: Upload }) {
   const { id, file, state, sent } = upload
   const percent = file.size ? Math.floor((sent / file.size) * 100) : 0
   const said: Record<Upload['state'], string> = {
-    waiting: t('uploads.waiting'), stored: bytes(file.size), cancelled: t('uploads.cancelled'), failed: upload.problem,
+    waiting: t('uploads.waiting'),
+    stored: bytes(file.size),
+    cancelled: t('uploads.cancelled'),
+    failed: upload.problem,
     sending: percent < 100 ? t('uploads.sent', { sent: bytes(sent), size: bytes(file.size) }) : t('uploads.storing'),
   }
   return (
     <li>
       <div>
-        <span className="name" title={file.name}><bdi>{file.name}</bdi></span>
+        <span className="name" title={file.name}>
+          <bdi>{file.name}</bdi>
+        </span>
         {state === 'sending' && <Progress percent={percent} size="small" showInfo={false} aria-label={file.name} />}
         <span className={`state ${state}`}>{said[state]}</span>
       </div>
       {state === 'stored' && <CheckCircleFilled aria-label={t('uploads.done')} style={{ color: token.colorSuccess, marginInlineEnd: 6 }} />}
-      {(state === 'failed' || state === 'cancelled') && <Button type="text" size="small" icon={<ReloadOutlined />} aria-label={t('uploads.retry', { name: file.name })} title={t('uploads.again')} onClick={() => retry(id)} />}
-      {unfinished(upload) && <Button type="text" size="small" icon={<CloseOutlined />} aria-label={t('uploads.cancel_one', { name: file.name })} title={t('cancel')} onClick={() => cancel([id])} />}
+      {(state === 'failed' || state === 'cancelled') && (
+        <Button
+          type="text"
+          size="small"
+          icon={<ReloadOutlined />}
+          aria-label={t('uploads.retry', { name: file.name })}
+          title={t('uploads.again')}
+          onClick={() => retry(id)}
+        />
+      )}
+      {unfinished(upload) && (
+        <Button
+          type="text"
+          size="small"
+          icon={<CloseOutlined />}
+          aria-label={t('uploads.cancel_one', { name: file.name })}
+          title={t('cancel')}
+          onClick={() => cancel([id])}
+        />
+      )}
     </li>
   )
 })

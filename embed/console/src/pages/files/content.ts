@@ -1,5 +1,5 @@
 import { download, post } from '../../api/request'
-import type { File, Link } from '../../api/types'
+import type { File } from '../../api/types'
 
 // The bytes of files, as the console shows them. What was uploaded may be anything,
 // so nothing becomes a document of the console's own origin: bytes are given one of
@@ -23,7 +23,7 @@ export function shapeOf(file: File): Shape | undefined {
   return undefined
 }
 
-const path = (file: File) => `/file/list/${file.id}/content`
+const path = (file: File) => `/file/list/${file.id}/content` as const
 
 // loadThumb answers an address of a small picture, to be revoked.
 export async function loadThumb(file: File, thumb: string, signal: AbortSignal): Promise<string> {
@@ -57,7 +57,7 @@ export async function loadText(file: File, signal: AbortSignal): Promise<string>
 // linkTo answers an address of a file that needs no token, for players and for the
 // browser's own downloads, which take only what they need and keep nothing in memory.
 export async function linkTo(file: { id: number; public: 0 | 1; url: string }): Promise<string> {
-  return file.public ? file.url : (await post<Link>(`/file/list/${file.id}/link`, {})).url
+  return file.public ? file.url : (await post(`/file/list/${file.id}/link`, {})).url
 }
 
 // fetchToDisk has the browser download files, one after the other.

@@ -1,7 +1,7 @@
-import { useSyncExternalStore } from 'react'
 import { Failure, failureIn } from '../../api/request'
 import { token } from '../../api/session'
 import { words } from '../../ui/words'
+import { store } from '../../ui/store'
 
 // Uploads go on while their user opens other pages of the console: they belong to
 // no page, and end with the tab.
@@ -19,18 +19,12 @@ const atOnce = 3
 const told = 250 // milliseconds between two reports of what the uploads do by themselves
 
 let uploads: Upload[] = []
-let known = uploads // what was reported of them
+const known = store(uploads) // what was reported of them
 let telling: ReturnType<typeof setTimeout> | undefined
 let last = 0
 const running = new Map<number, XMLHttpRequest>()
-const listeners = new Set<() => void>()
 
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => void listeners.delete(listener)
-}
-
-export const useUploads = () => useSyncExternalStore(subscribe, () => known)
+export const useUploads = known.use
 
 export const unfinished = (u: Upload) => u.state === 'waiting' || u.state === 'sending'
 
@@ -42,8 +36,7 @@ function warn(event: BeforeUnloadEvent): void {
 function tell(): void {
   clearTimeout(telling)
   telling = undefined
-  known = uploads
-  listeners.forEach((listener) => listener())
+  known.set(uploads)
 }
 
 function set(next: Upload[]): void {

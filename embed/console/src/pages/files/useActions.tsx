@@ -11,7 +11,11 @@ const idsOf = (files: readonly File[]) => files.map((file) => file.id).join(',')
 
 // Named is a name inside of a sentence, whatever way it is written.
 export function Named({ name }: { name: string }) {
-  return <strong style={{ overflowWrap: 'anywhere' }}><bdi>{name}</bdi></strong>
+  return (
+    <strong style={{ overflowWrap: 'anywhere' }}>
+      <bdi>{name}</bdi>
+    </strong>
+  )
 }
 
 // useActions is what can be done with files, one or many. reload shows them anew.
@@ -27,7 +31,10 @@ export function useActions(reload: () => Promise<unknown>) {
     const text = (
       <>
         {files.length === 1 ? <Named name={files[0]!.name} /> : t('selected', { n: files.length })}
-        <div>{t('files.trash.text')}{open && ` ${t('files.trash.public')}`}</div>
+        <div>
+          {t('files.trash.text')}
+          {open && ` ${t('files.trash.public')}`}
+        </div>
       </>
     )
     if (!(await sure({ title: t('files.trash.title'), text, ok: t('files.trash') }))) return false
@@ -45,12 +52,12 @@ export function useActions(reload: () => Promise<unknown>) {
   }
 
   async function moveTo(files: File[], group: number) {
-    await put(`/file/list?ids=${idsOf(files)}`, { group_id: group })
+    await put('/file/list', { group_id: group }, { query: { ids: idsOf(files) } })
     await reload()
     done(t('files.moved'), async () => {
       try {
         for (const before of new Set(files.map((file) => file.group_id))) {
-          await put(`/file/list?ids=${idsOf(files.filter((file) => file.group_id === before))}`, { group_id: before })
+          await put('/file/list', { group_id: before }, { query: { ids: idsOf(files.filter((file) => file.group_id === before)) } })
         }
       } finally {
         await reload()
@@ -63,13 +70,18 @@ export function useActions(reload: () => Promise<unknown>) {
       ? { title: t('files.publish.title'), text: t('files.publish.text'), ok: t('files.publish'), harmless: true }
       : { title: t('files.unpublish.title'), text: t('files.unpublish.text'), ok: t('files.unpublish') }
     if (!(await sure(question))) return
-    await put(`/file/list?ids=${idsOf(files)}`, { public: on })
+    await put('/file/list', { public: on }, { query: { ids: idsOf(files) } })
     await reload()
     done(t('saved'))
   }
 
   return {
-    trash, moveTo, publish, moving, move: setMoving, download: fetchToDisk,
+    trash,
+    moveTo,
+    publish,
+    moving,
+    move: setMoving,
+    download: fetchToDisk,
     details: (file: File) => void navigate(`/file/list/${file.id}?${params}`),
   }
 }

@@ -8,6 +8,7 @@ export function useChosen<T extends { id: number }>(rows: readonly T[]) {
 
   useEffect(() => {
     const there = new Set(rows.map((row) => row.id))
+    // biome-ignore lint/nursery/useReactCompiler: rows that are gone leave the choice, and most often none are
     setIds((before) => ([...before].every((id) => there.has(id)) ? before : new Set([...before].filter((id) => there.has(id)))))
   }, [rows])
 
@@ -18,7 +19,7 @@ export function useChosen<T extends { id: number }>(rows: readonly T[]) {
     const next = new Set(ids)
     const on = !ids.has(id)
     const [from, to] = [rows.findIndex((row) => row.id === anchor), rows.findIndex((row) => row.id === id)]
-    if (range && from >= 0) rows.slice(Math.min(from, to), Math.max(from, to) + 1).forEach((row) => next.add(row.id))
+    if (range && from >= 0) for (const row of rows.slice(Math.min(from, to), Math.max(from, to) + 1)) next.add(row.id)
     else if (on) next.add(id)
     else next.delete(id)
     setIds(next)
@@ -28,7 +29,11 @@ export function useChosen<T extends { id: number }>(rows: readonly T[]) {
   useEffect(() => {
     function onKey(e: KeyboardEvent) {
       const target = e.target as HTMLElement
-      if ([...document.querySelectorAll('[role=dialog]')].some((dialog) => dialog.checkVisibility()) || target.closest('input:not([type=checkbox]), textarea, [contenteditable=true]')) return
+      if (
+        [...document.querySelectorAll('[role=dialog]')].some((dialog) => dialog.checkVisibility()) ||
+        target.closest('input:not([type=checkbox]), textarea, [contenteditable=true]')
+      )
+        return
       if (e.key === 'a' && (e.ctrlKey || e.metaKey) && rows.length > 0) {
         e.preventDefault()
         all()
@@ -40,5 +45,13 @@ export function useChosen<T extends { id: number }>(rows: readonly T[]) {
     return () => document.removeEventListener('keydown', onKey)
   })
 
-  return { of: rows.length, rows: rows.filter((row) => ids.has(row.id)), has: (id: number) => ids.has(id), set: (next: number[]) => setIds(new Set(next)), toggle, all, clear }
+  return {
+    of: rows.length,
+    rows: rows.filter((row) => ids.has(row.id)),
+    has: (id: number) => ids.has(id),
+    set: (next: number[]) => setIds(new Set(next)),
+    toggle,
+    all,
+    clear,
+  }
 }

@@ -25,7 +25,12 @@ export function Own() {
           <div style={{ display: 'grid', gap: 12, gridTemplateColumns: 'repeat(auto-fill, minmax(200px, 1fr))' }}>
             {open.map((node) => (
               <Link key={node.id} to={node.path}>
-                <Card size="small" hoverable><Flex gap={8} align="center"><Icon name={node.icon} />{maybe(node.local) ?? node.name}</Flex></Card>
+                <Card size="small" hoverable>
+                  <Flex gap={8} align="center">
+                    <Icon name={node.icon} />
+                    {maybe(node.local) ?? node.name}
+                  </Flex>
+                </Card>
               </Link>
             ))}
           </div>
@@ -34,12 +39,21 @@ export function Own() {
       <Flex wrap gap={16}>
         <Card title={t('home.account')} style={{ flex: '1 1 320px', minWidth: 0 }}>
           <Descriptions
-            column={1} size="small" styles={{ content: { overflowWrap: 'anywhere' } }}
+            column={1}
+            size="small"
+            styles={{ content: { overflowWrap: 'anywhere' } }}
             items={[
               { label: t('sign_in.username'), children: <bdi>{user.username}</bdi> },
               { label: t('home.roles'), children: <bdi>{user.role_names.join(', ') || '—'}</bdi> },
               { label: t('home.dept'), children: <bdi>{user.dept_name || '—'}</bdi> },
-              { label: t('home.last'), children: <><Time at={user.login_time} />, {user.login_ip}</> },
+              {
+                label: t('home.last'),
+                children: (
+                  <>
+                    <Time at={user.login_time} />, {user.login_ip}
+                  </>
+                ),
+              },
             ]}
           />
         </Card>

@@ -8,8 +8,6 @@ import { type Key, t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
 import { useGet } from '../../ui/useGet'
 
-type Values = { site?: { title?: string; logo?: string }; monitor?: { next_steps?: boolean } }
-
 // useSteps tells whether somebody sets this installation up.
 export const useSteps = () => (['system.info', 'system.setting.query', 'system.setting.save'] as const).every(useAccount().may)
 
@@ -18,7 +16,7 @@ export const useSteps = () => (['system.info', 'system.setting.query', 'system.s
 export function Steps({ info }: { info: SystemInfo | undefined }) {
   const { token } = theme.useToken()
   const { done } = useAct()
-  const { data: values, reload } = useGet<Values>('/system/setting-value')
+  const { data: values, reload } = useGet('/system/setting-value')
   if (!info || !values?.monitor?.next_steps) return null
   const records = (name: string) => info.collections.find((c) => c.name === name)?.records ?? 0
   const steps = [
@@ -39,20 +37,44 @@ export function Steps({ info }: { info: SystemInfo | undefined }) {
 
   return (
     <Card
-      title={<>{t('home.steps')} <Typography.Text type="secondary" style={{ fontWeight: 'normal' }}>{t('home.steps.progress', { done: ready, n: steps.length })}</Typography.Text></>}
+      title={
+        <>
+          {t('home.steps')}{' '}
+          <Typography.Text type="secondary" style={{ fontWeight: 'normal' }}>
+            {t('home.steps.progress', { done: ready, n: steps.length })}
+          </Typography.Text>
+        </>
+      }
       styles={{ title: { whiteSpace: 'normal' } }}
-      extra={<Button type="text" onClick={() => void show(false).then(() => done(t('home.steps.dismissed'), () => show(true)))}>{t('home.steps.dismiss')}</Button>}
+      extra={
+        <Button type="text" onClick={() => void show(false).then(() => done(t('home.steps.dismissed'), () => show(true)))}>
+          {t('home.steps.dismiss')}
+        </Button>
+      }
     >
-      <ul style={{ display: 'grid', gap: '16px 24px', gridTemplateColumns: 'repeat(auto-fill, minmax(min(280px, 100%), 1fr))', listStyle: 'none', margin: 0, padding: 0 }}>
+      <ul
+        style={{
+          display: 'grid',
+          gap: '16px 24px',
+          gridTemplateColumns: 'repeat(auto-fill, minmax(min(280px, 100%), 1fr))',
+          listStyle: 'none',
+          margin: 0,
+          padding: 0,
+        }}
+      >
         {steps.map((step) => (
           <li key={step.name}>
             <Flex gap={12} align="start">
-              {step.done
-                ? <CheckCircleFilled role="img" aria-label={t('home.steps.done')} style={{ fontSize: 18, marginTop: 2, color: token.colorSuccess }} />
-                : <RightCircleOutlined role="img" aria-label={t('home.steps.open')} style={{ fontSize: 18, marginTop: 2, color: token.colorTextSecondary }} />}
+              {step.done ? (
+                <CheckCircleFilled role="img" aria-label={t('home.steps.done')} style={{ fontSize: 18, marginTop: 2, color: token.colorSuccess }} />
+              ) : (
+                <RightCircleOutlined role="img" aria-label={t('home.steps.open')} style={{ fontSize: 18, marginTop: 2, color: token.colorTextSecondary }} />
+              )}
               <div style={{ minWidth: 0 }}>
                 <Link to={step.to}>{t(`home.steps.${step.name}` as Key)}</Link>
-                <Typography.Text type="secondary" style={{ display: 'block', overflowWrap: 'anywhere' }}>{t(`home.steps.${step.name}.text` as Key)}</Typography.Text>
+                <Typography.Text type="secondary" style={{ display: 'block', overflowWrap: 'anywhere' }}>
+                  {t(`home.steps.${step.name}.text` as Key)}
+                </Typography.Text>
               </div>
             </Flex>
           </li>

@@ -15,7 +15,12 @@ export function Storage({ health, info, failure }: { health: SystemHealth | unde
   return (
     <Half title={t('home.files')} to="/system/info" loading={!info} failure={failure}>
       <Table<StoredFile>
-        size="small" rowKey="name" pagination={false} dataSource={info?.files} {...wide} style={{ fontVariantNumeric: 'tabular-nums' }}
+        size="small"
+        rowKey="name"
+        pagination={false}
+        dataSource={info?.files}
+        {...wide}
+        style={{ fontVariantNumeric: 'tabular-nums' }}
         columns={[
           { title: t('info.file'), dataIndex: 'name' },
           { title: t('info.size'), dataIndex: 'size_bytes', align: 'end', render: bytes },
@@ -23,10 +28,18 @@ export function Storage({ health, info, failure }: { health: SystemHealth | unde
         ]}
       />
       <Flex vertical gap={8} style={{ marginTop: 16, fontVariantNumeric: 'tabular-nums' }}>
-        {free !== undefined && <Flex justify="space-between"><span>{t('home.disk')}</span><span>{bytes(free)}</span></Flex>}
+        {free !== undefined && (
+          <Flex justify="space-between">
+            <span>{t('home.disk')}</span>
+            <span>{bytes(free)}</span>
+          </Flex>
+        )}
         {monitor?.max_bytes ? (
           <div>
-            <Flex justify="space-between"><span>{t('home.monitor')}</span><span>{t('home.of', { part: bytes(monitor.bytes ?? 0), all: bytes(monitor.max_bytes) })}</span></Flex>
+            <Flex justify="space-between">
+              <span>{t('home.monitor')}</span>
+              <span>{t('home.of', { part: bytes(monitor.bytes ?? 0), all: bytes(monitor.max_bytes) })}</span>
+            </Flex>
             <Progress percent={(100 * (monitor.bytes ?? 0)) / monitor.max_bytes} showInfo={false} size="small" aria-label={t('home.monitor')} />
           </div>
         ) : null}
@@ -40,11 +53,24 @@ export function Health({ health, failure }: { health: SystemHealth | undefined; 
   return (
     <Half title={t('home.health')} to="/system/info" loading={!health} failure={failure}>
       <Table<Part>
-        size="small" rowKey="name" pagination={false} showHeader={false} dataSource={health?.parts} {...wide}
+        size="small"
+        rowKey="name"
+        pagination={false}
+        showHeader={false}
+        dataSource={health?.parts}
+        {...wide}
         columns={[
           { title: t('info.part'), dataIndex: 'name', render: (name: string) => maybe(`info.part.${name}`) ?? name },
-          { title: t('info.state'), dataIndex: 'state', render: (state: string) => <Badge status={states[state] ?? 'error'} text={t(`info.state.${state}` as Key)} /> },
-          { title: t('info.text'), dataIndex: 'text', render: (text: string, part) => part.state !== 'ok' && <span style={{ overflowWrap: 'anywhere' }}>{text}</span> },
+          {
+            title: t('info.state'),
+            dataIndex: 'state',
+            render: (state: string) => <Badge status={states[state] ?? 'error'} text={t(`info.state.${state}` as Key)} />,
+          },
+          {
+            title: t('info.text'),
+            dataIndex: 'text',
+            render: (text: string, part) => part.state !== 'ok' && <span style={{ overflowWrap: 'anywhere' }}>{text}</span>,
+          },
         ]}
       />
     </Half>

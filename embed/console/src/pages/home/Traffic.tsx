@@ -37,12 +37,15 @@ export function Traffic({ tiles }: { tiles: Tile[] }) {
   const { may, info } = useAccount()
   const navigate = useNavigate()
   const [span, setSpan] = useSpan()
-  const { data: stats, failure } = useLive<Stats>('/system/monitor/stats', 15, () => statsQuery(startOf(span, Date.parse(info.installed_at))), span)
+  const { data: stats, failure } = useLive('/system/monitor/stats', 15, () => statsQuery(startOf(span, Date.parse(info.installed_at))), span)
   const { times, step, counts, latency } = useTraffic(stats)
-  const look = useCallback((from: number, to: number) => {
-    const part = inAddress(from * 1000, to * 1000)
-    void navigate(`/system/monitor/request?${new URLSearchParams({ from: part.from, to: part.to })}`)
-  }, [navigate])
+  const look = useCallback(
+    (from: number, to: number) => {
+      const part = inAddress(from * 1000, to * 1000)
+      void navigate(`/system/monitor/request?${new URLSearchParams({ from: part.from, to: part.to })}`)
+    },
+    [navigate],
+  )
   const brush = may('system.monitor.request') ? look : undefined
   const since = stats && new URLSearchParams({ from: stats.from, to: stats.to }).toString()
 
@@ -50,7 +53,9 @@ export function Traffic({ tiles }: { tiles: Tile[] }) {
     <>
       <Flex wrap gap={8} justify="space-between" align="center">
         <Segmented
-          value={span} aria-label={t('monitor.span')} onChange={setSpan}
+          value={span}
+          aria-label={t('monitor.span')}
+          onChange={setSpan}
           options={(Object.keys(spans) as Name[]).map((name) => ({ value: name, label: t(`home.span.${name}` as Key) }))}
         />
         {failure && <span role="status">{words(failure)}</span>}
@@ -78,10 +83,23 @@ function numbersOf(stats: Stats | undefined): Tile[] {
   const some = all !== undefined && all.requests > 0
   const perMinute = all && stats ? all.requests / Math.max(1, (Date.parse(stats.to) - Date.parse(stats.from)) / 60_000) : 0
   return [
-    { label: t('traffic.requests'), value: all && count(all.requests), more: all && t('home.per_minute', { n: perMinute < 10 ? perMinute.toFixed(1) : count(Math.round(perMinute)) }) },
-    { label: t('traffic.failed'), value: all && count(all.failed), more: some && t('home.of_all', { part: percent(all.failed, all.requests) }), bad: all !== undefined && all.failed > 0 },
+    {
+      label: t('traffic.requests'),
+      value: all && count(all.requests),
+      more: all && t('home.per_minute', { n: perMinute < 10 ? perMinute.toFixed(1) : count(Math.round(perMinute)) }),
+    },
+    {
+      label: t('traffic.failed'),
+      value: all && count(all.failed),
+      more: some && t('home.of_all', { part: percent(all.failed, all.requests) }),
+      bad: all !== undefined && all.failed > 0,
+    },
     { label: t('traffic.refused'), value: all && count(all.refused), more: some && t('home.of_all', { part: percent(all.refused, all.requests) }) },
-    { label: t('home.p95'), value: some ? duration(all.p95_ms) : '—', more: some && t('home.p50_p99', { p50: duration(all.p50_ms), p99: duration(all.p99_ms) }) },
+    {
+      label: t('home.p95'),
+      value: some ? duration(all.p95_ms) : '—',
+      more: some && t('home.p50_p99', { p50: duration(all.p50_ms), p99: duration(all.p99_ms) }),
+    },
   ]
 }
 
@@ -94,14 +112,27 @@ function RoutesCard({ routes, since, failed }: { routes: StatsRoute[] | undefine
     return `/system/monitor/request?${since}&${new URLSearchParams({ method: method!, route: path! })}`
   }
   const by = (key: 'requests' | 'failed' | 'mean_ms' | 'slowest_ms') => ({
-    dataIndex: key, align: 'end' as const, sorter: (a: StatsRoute, b: StatsRoute) => a[key] - b[key], sortDirections: ['descend' as const, 'ascend' as const],
+    dataIndex: key,
+    align: 'end' as const,
+    sorter: (a: StatsRoute, b: StatsRoute) => a[key] - b[key],
+    sortDirections: ['descend' as const, 'ascend' as const],
   })
   return (
     <Card title={t('home.routes')} style={{ flex: '2 1 480px', minWidth: 0 }} loading={!routes && !failed}>
       <Table<StatsRoute>
-        size="small" rowKey="route" pagination={{ pageSize: rows, hideOnSinglePage: true, itemRender: turns, size: 'small', showSizeChanger: false }} dataSource={routes} {...wide} style={numbers} locale={{ emptyText: routes ? t('chart.empty') : ' ' }}
+        size="small"
+        rowKey="route"
+        pagination={{ pageSize: rows, hideOnSinglePage: true, itemRender: turns, size: 'small', showSizeChanger: false }}
+        dataSource={routes}
+        {...wide}
+        style={numbers}
+        locale={{ emptyText: routes ? t('chart.empty') : ' ' }}
         columns={[
-          { title: t('monitor.filter.route'), dataIndex: 'route', render: (name: string) => (since && name.includes(' /') ? <Link to={address(name)}>{name}</Link> : name) },
+          {
+            title: t('monitor.filter.route'),
+            dataIndex: 'route',
+            render: (name: string) => (since && name.includes(' /') ? <Link to={address(name)}>{name}</Link> : name),
+          },
           { title: t('traffic.requests'), ...by('requests'), render: count },
           { title: t('home.unwell'), ...by('failed'), render: count },
           { title: t('home.mean'), ...by('mean_ms'), render: duration },
@@ -116,10 +147,25 @@ function UsersCard({ users, failed }: { users: StatsUser[] | undefined; failed: 
   return (
     <Card title={t('home.users')} style={{ flex: '1 1 280px', minWidth: 0 }} loading={!users && !failed}>
       <Table<StatsUser>
-        size="small" rowKey={(u) => `${u.realm} ${u.username}`} pagination={{ pageSize: rows, hideOnSinglePage: true, itemRender: turns, size: 'small', showSizeChanger: false }} dataSource={users} style={numbers} tableLayout="fixed"
+        size="small"
+        rowKey={(u) => `${u.realm} ${u.username}`}
+        pagination={{ pageSize: rows, hideOnSinglePage: true, itemRender: turns, size: 'small', showSizeChanger: false }}
+        dataSource={users}
+        style={numbers}
+        tableLayout="fixed"
         locale={{ emptyText: users ? t('chart.empty') : ' ' }}
         columns={[
-          { title: t('sign_in.username'), dataIndex: 'username', ellipsis: true, render: (name: string, u) => <><PersonLink name={name} app={u.realm === 'app'} />{u.realm === 'app' && ` (${t('sessions.app')})`}</> },
+          {
+            title: t('sign_in.username'),
+            dataIndex: 'username',
+            ellipsis: true,
+            render: (name: string, u) => (
+              <>
+                <PersonLink name={name} app={u.realm === 'app'} />
+                {u.realm === 'app' && ` (${t('sessions.app')})`}
+              </>
+            ),
+          },
           { title: t('traffic.requests'), dataIndex: 'requests', align: 'end', width: 100, render: count },
         ]}
       />

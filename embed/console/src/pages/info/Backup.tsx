@@ -36,10 +36,18 @@ export function Backup() {
       {got ? (
         <Flex gap={12} align="center" style={{ width: '100%', maxWidth: 480 }}>
           <Progress percent={got.of ? Math.floor((got.bytes / got.of) * 100) : 0} aria-label={t('backup.take')} style={{ flex: 1 }} />
-          <Typography.Text type="secondary">{bytes(got.bytes)} / {bytes(got.of)}</Typography.Text>
-          <Button size="small" onClick={() => stop.current?.abort()}>{t('cancel')}</Button>
+          <Typography.Text type="secondary">
+            {bytes(got.bytes)} / {bytes(got.of)}
+          </Typography.Text>
+          <Button size="small" onClick={() => stop.current?.abort()}>
+            {t('cancel')}
+          </Button>
         </Flex>
-      ) : <Button icon={<DownloadOutlined />} onClick={() => void take()}>{t('backup.take')}</Button>}
+      ) : (
+        <Button icon={<DownloadOutlined />} onClick={() => void take()}>
+          {t('backup.take')}
+        </Button>
+      )}
     </Flex>
   )
 }

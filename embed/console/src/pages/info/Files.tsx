@@ -11,14 +11,35 @@ export function Files({ info }: { info: SystemInfo }) {
   return (
     <Flex vertical gap={12}>
       <Table
-        size="small" rowKey="name" pagination={false} {...wide} dataSource={info.files}
+        size="small"
+        rowKey="name"
+        pagination={false}
+        {...wide}
+        dataSource={info.files}
         columns={[
-          { title: t('info.file'), dataIndex: 'name', render: (name: string) => <><Typography.Text code>{name}</Typography.Text> <Typography.Text type="secondary">{maybe(`info.file.${name}`)}</Typography.Text></> },
+          {
+            title: t('info.file'),
+            dataIndex: 'name',
+            render: (name: string) => (
+              <>
+                <Typography.Text code>{name}</Typography.Text> <Typography.Text type="secondary">{maybe(`info.file.${name}`)}</Typography.Text>
+              </>
+            ),
+          },
           { title: t('info.size'), dataIndex: 'size_bytes', align: 'end', render: bytes },
           { title: t('info.free'), dataIndex: 'free_bytes', align: 'end', render: bytes },
           {
-            title: t('info.used'), key: 'used', width: 200,
-            render: (_, file) => <Progress size="small" percent={file.size_bytes ? Math.round((1 - file.free_bytes / file.size_bytes) * 100) : 0} status="normal" aria-label={`${t('info.used')}: ${file.name}`} />,
+            title: t('info.used'),
+            key: 'used',
+            width: 200,
+            render: (_, file) => (
+              <Progress
+                size="small"
+                percent={file.size_bytes ? Math.round((1 - file.free_bytes / file.size_bytes) * 100) : 0}
+                status="normal"
+                aria-label={`${t('info.used')}: ${file.name}`}
+              />
+            ),
           },
         ]}
       />
@@ -27,7 +48,11 @@ export function Files({ info }: { info: SystemInfo }) {
         <>
           <Typography.Text>{t('info.kept')}</Typography.Text>
           <Table
-            size="small" rowKey="name" pagination={false} {...wide} dataSource={info.kept}
+            size="small"
+            rowKey="name"
+            pagination={false}
+            {...wide}
+            dataSource={info.kept}
             columns={[
               { title: t('info.file'), dataIndex: 'name', render: (name: string) => <Typography.Text code>{name}</Typography.Text> },
               { title: t('info.schema'), dataIndex: 'schema', align: 'end' },

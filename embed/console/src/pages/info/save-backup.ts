@@ -2,7 +2,10 @@ import { open, save } from '../../api/request'
 
 // Not every browser lets a page write a file bit by bit, and none over plain HTTP
 // from elsewhere; types for it are not everywhere either.
-type Picker = (o: { suggestedName: string; types: { accept: Record<string, string[]> }[] }) => Promise<{ createWritable: () => Promise<WritableStream<Uint8Array>> }>
+type Picker = (o: {
+  suggestedName: string
+  types: { accept: Record<string, string[]> }[]
+}) => Promise<{ createWritable: () => Promise<WritableStream<Uint8Array>> }>
 
 const picker = (window as { showSaveFilePicker?: Picker }).showSaveFilePicker
 

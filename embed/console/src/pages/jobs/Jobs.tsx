@@ -17,17 +17,26 @@ export function Jobs() {
   const list = useTable<Job>('/system/job')
   return (
     <List
-      title={t('menu.system.job')} list={list} search={false} empty={t('jobs.empty')}
+      title={t('menu.system.job')}
+      list={list}
+      search={false}
+      empty={t('jobs.empty')}
       filters={
         <>
           {may('admin.list.query') && (
             <Finder
-              path="/admin/list" label={t('jobs.user')} value={Number(list.params.get('user_id')) || undefined}
+              path="/admin/list"
+              label={t('jobs.user')}
+              value={Number(list.params.get('user_id')) || undefined}
               onChange={(id) => list.set({ user_id: id ? String(id) : undefined })}
             />
           )}
           <Select
-            allowClear style={{ width: 140 }} placeholder={t('jobs.state')} aria-label={t('jobs.state')} value={list.params.get('state') ?? undefined}
+            allowClear
+            style={{ width: 140 }}
+            placeholder={t('jobs.state')}
+            aria-label={t('jobs.state')}
+            value={list.params.get('state') ?? undefined}
             onChange={(state?: string) => list.set({ state })}
             options={Object.keys(colors).map((value) => ({ value, label: t(`jobs.state.${value}` as Key) }))}
           />
@@ -38,10 +47,17 @@ export function Jobs() {
         { title: t('jobs.user'), dataIndex: 'username', render: (name: string, job) => <PersonLink name={name} id={job.user_id} /> },
         { title: t('jobs.state'), dataIndex: 'state', render: (state: string) => <Tag color={colors[state]}>{t(`jobs.state.${state}` as Key)}</Tag> },
         {
-          title: t('jobs.progress'), key: 'progress', width: 200,
+          title: t('jobs.progress'),
+          key: 'progress',
+          width: 200,
           render: (_, job) => (
             <>
-              <Progress size="small" percent={job.total ? Math.floor((job.done / job.total) * 100) : 100} status={job.state === 'failed' ? 'exception' : 'normal'} aria-label={`${t('jobs.progress')}: ${job.id}`} />
+              <Progress
+                size="small"
+                percent={job.total ? Math.floor((job.done / job.total) * 100) : 100}
+                status={job.state === 'failed' ? 'exception' : 'normal'}
+                aria-label={`${t('jobs.progress')}: ${job.id}`}
+              />
               <Typography.Text type="secondary">{job.msg || t('jobs.of', { done: count(job.done), total: count(job.total) })}</Typography.Text>
             </>
           ),

@@ -29,8 +29,16 @@ export function EventList({ kind }: { kind: Kind }) {
   const room = { md: useWider('md'), xxl: useWider('xxl') }
   const list = useEvents(kind)
   const { span, set } = list
-  const { data: stats, reload: recount } = useLive<Stats>(may('system.monitor.stats') ? '/system/monitor/stats' : '', 15, () => statsQuery(span.from(), span.to), span.key)
-  const routes = useMemo(() => [...new Set(stats?.routes.map((r) => r.route.slice(r.route.indexOf(' ') + 1)).filter((r) => r.startsWith('/')) ?? [])].sort(), [stats])
+  const { data: stats, reload: recount } = useLive(
+    may('system.monitor.stats') ? '/system/monitor/stats' : '',
+    15,
+    () => statsQuery(span.from(), span.to),
+    span.key,
+  )
+  const routes = useMemo(
+    () => [...new Set(stats?.routes.map((r) => r.route.slice(r.route.indexOf(' ') + 1)).filter((r) => r.startsWith('/')) ?? [])].sort(),
+    [stats],
+  )
   const from = here.pathname + here.search
   const columns = columnsOf(kind, list.fresh, from, room)
   const reload = async () => void (await Promise.all([list.reload(), recount()]))
@@ -45,13 +53,26 @@ export function EventList({ kind }: { kind: Kind }) {
       <Filters kind={kind} params={list.params} set={set} narrowed={list.narrowed} clear={list.clear} routes={routes} />
       {list.live && list.failure && <Alert type="warning" showIcon style={{ marginBottom: 16 }} title={words(list.failure)} />}
       <Records<(typeof list.rows)[number]>
-        rowKey="id" components={wide.components} size="small" pagination={false} tableLayout="fixed" columns={columns as never} dataSource={list.rows}
-        loading={{ spinning: list.loading && !list.live, delay: 200 }} scroll={{ x: columns.reduce((sum, c) => sum + Number(c.width ?? 0), 0) }}
+        rowKey="id"
+        components={wide.components}
+        size="small"
+        pagination={false}
+        tableLayout="fixed"
+        columns={columns as never}
+        dataSource={list.rows}
+        loading={{ spinning: list.loading && !list.live, delay: 200 }}
+        scroll={{ x: columns.reduce((sum, c) => sum + Number(c.width ?? 0), 0) }}
         locale={{ emptyText: list.loading ? ' ' : <Nothing list={list} /> }}
-        onRow={kind === 'request' ? (row) => ({
-          style: { cursor: 'pointer' },
-          onClick: (e) => { if (!(e.target as Element).closest('a, button')) void navigate(`/system/monitor/request/${(row as RequestEvent).id}`, { state: { from } }) },
-        }) : undefined}
+        onRow={
+          kind === 'request'
+            ? (row) => ({
+                style: { cursor: 'pointer' },
+                onClick: (e) => {
+                  if (!(e.target as Element).closest('a, button')) void navigate(`/system/monitor/request/${(row as RequestEvent).id}`, { state: { from } })
+                },
+              })
+            : undefined
+        }
       />
       {list.rows.length > 0 && <Further list={list} />}
     </>
@@ -65,16 +86,27 @@ function Counts({ stats, onRange }: { stats: Stats | undefined; onRange: (from: 
   return (
     <Card size="small" styles={{ body: { paddingBlock: 8 } }}>
       <Chart label={t('traffic.requests')} kind="stacked" times={times} step={step} series={counts} format={count} height={110} onRange={onRange} />
-      <Typography.Text type="secondary" style={{ fontSize: 12 }}>{t('monitor.brush')}</Typography.Text>
+      <Typography.Text type="secondary" style={{ fontSize: 12 }}>
+        {t('monitor.brush')}
+      </Typography.Text>
     </Card>
   )
 }
 
 function Nothing({ list }: { list: List }) {
-  if (list.failure) return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={words(list.failure)}><Button onClick={() => void list.reload()}>{t('reload')}</Button></Empty>
+  if (list.failure)
+    return (
+      <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={words(list.failure)}>
+        <Button onClick={() => void list.reload()}>{t('reload')}</Button>
+      </Empty>
+    )
   return (
     <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={list.until ? <Stopped list={list} /> : list.narrowed ? t('empty.narrowed') : t('monitor.empty')}>
-      {list.until && <Button loading={list.loading} onClick={() => void list.more()}>{t('monitor.further')}</Button>}
+      {list.until && (
+        <Button loading={list.loading} onClick={() => void list.more()}>
+          {t('monitor.further')}
+        </Button>
+      )}
     </Empty>
   )
 }
@@ -85,15 +117,34 @@ function Further({ list }: { list: List }) {
   return (
     <Flex vertical align="center" gap={8} style={{ padding: 16 }}>
       <Typography.Text type="secondary" role="status">
-        {rest ? t('monitor.shown', { n: count(list.rows.length), all: count(list.found) }) : list.until ? '' : t('monitor.whole', { n: count(list.rows.length) })}
-        {list.until && <> <Stopped list={list} /></>}
+        {rest
+          ? t('monitor.shown', { n: count(list.rows.length), all: count(list.found) })
+          : list.until
+            ? ''
+            : t('monitor.whole', { n: count(list.rows.length) })}
+        {list.until && (
+          <>
+            {' '}
+            <Stopped list={list} />
+          </>
+        )}
       </Typography.Text>
-      {(rest || list.until) && <Button loading={list.loading && !list.live} onClick={() => void list.more()}>{rest ? t('monitor.more') : t('monitor.further')}</Button>}
+      {(rest || list.until) && (
+        <Button loading={list.loading && !list.live} onClick={() => void list.more()}>
+          {rest ? t('monitor.more') : t('monitor.further')}
+        </Button>
+      )}
     </Flex>
   )
 }
 
 function Stopped({ list }: { list: List }) {
   const [before, after] = t('monitor.stopped').split('{time}')
-  return <>{before}<Moment at={list.until!} />{after}</>
+  return (
+    <>
+      {before}
+      <Moment at={list.until!} />
+      {after}
+    </>
+  )
 }

@@ -1,5 +1,5 @@
 import { FilterOutlined } from '@ant-design/icons'
-import { AutoComplete, Badge, Button, Checkbox, Flex, Input, InputNumber, Select } from 'antd'
+import { AutoComplete, Badge, Button, Checkbox, Flex, Input, Select } from 'antd'
 import { useState } from 'react'
 import { t } from '../../i18n'
 import { clear } from '../../ui/clear'
@@ -9,27 +9,48 @@ import { filterName, word } from './words'
 import { type Filter, filters, type Kind } from './kinds'
 import { UserPick } from './UserPick'
 
-type Props = { kind: Kind; params: URLSearchParams; set: (values: Record<string, string | undefined>) => void; narrowed: number; clear: () => void; routes: string[] }
+type Props = {
+  kind: Kind
+  params: URLSearchParams
+  set: (values: Record<string, string | undefined>) => void
+  narrowed: number
+  clear: () => void
+  routes: string[]
+}
 
 // Filters are all that a list can be asked for. On a phone they wait behind a button.
 export function Filters({ kind, params, set, narrowed, clear, routes }: Props) {
   const md = useWider('md')
   const [open, setOpen] = useState(false)
-  const clearing = narrowed > 0 && <Button type="link" onClick={clear}>{t('empty.clear')}</Button>
+  const clearing = narrowed > 0 && (
+    <Button type="link" onClick={clear}>
+      {t('empty.clear')}
+    </Button>
+  )
   return (
     <div style={{ marginBottom: 16 }}>
       {!md && (
         <Flex gap={8} wrap>
           <Badge count={narrowed} size="small">
-            <Button icon={<FilterOutlined />} aria-expanded={open} onClick={() => setOpen(!open)}>{t('monitor.filters')}</Button>
+            <Button icon={<FilterOutlined />} aria-expanded={open} onClick={() => setOpen(!open)}>
+              {t('monitor.filters')}
+            </Button>
           </Badge>
           {clearing}
         </Flex>
       )}
       {(md || open) && (
-        <div style={md ? { display: 'flex', flexWrap: 'wrap', gap: 8, alignItems: 'center' } : { display: 'grid', gridTemplateColumns: '1fr 1fr', gap: 8, alignItems: 'center', marginTop: 12 }}>
+        <div
+          style={
+            md
+              ? { display: 'flex', flexWrap: 'wrap', gap: 8, alignItems: 'center' }
+              : { display: 'grid', gridTemplateColumns: '1fr 1fr', gap: 8, alignItems: 'center', marginTop: 12 }
+          }
+        >
           <Text name="keywordSearch" params={params} set={set} width={md ? 220 : '100%'} />
-          {filters[kind].map((filter) => <One key={filter.name} filter={filter} params={params} set={set} routes={routes} fill={!md} />)}
+          {filters[kind].map((filter) => (
+            <One key={filter.name} filter={filter} params={params} set={set} routes={routes} fill={!md} />
+          ))}
           {md && clearing}
         </div>
       )}
@@ -49,7 +70,9 @@ function One({ filter, params, set, routes, fill }: OneProps) {
       const app = params.get('app_user_id')
       return (
         <UserPick
-          app width={width(200)} value={app ? `app:${app}` : value && `admin:${value}`}
+          app
+          width={width(200)}
+          value={app ? `app:${app}` : value && `admin:${value}`}
           onChange={(picked) => {
             const [realm, id] = (picked ?? '').split(':')
             set({ user_id: realm === 'admin' ? id : undefined, app_user_id: realm === 'app' ? id : undefined })
@@ -60,12 +83,21 @@ function One({ filter, params, set, routes, fill }: OneProps) {
     case 'choice':
       return (
         <Select
-          allowClear style={{ width: width(140) }} placeholder={label} aria-label={label} value={value} onChange={(v?: string) => set({ [name]: v })}
+          allowClear
+          style={{ width: width(140) }}
+          placeholder={label}
+          aria-label={label}
+          value={value}
+          onChange={(v?: string) => set({ [name]: v })}
           options={filter.values.map((v) => ({ value: v, label: word(name, v) }))}
         />
       )
     case 'flag':
-      return <Checkbox checked={value === '1'} onChange={(e) => set({ [name]: e.target.checked ? '1' : undefined })}>{label}</Checkbox>
+      return (
+        <Checkbox checked={value === '1'} onChange={(e) => set({ [name]: e.target.checked ? '1' : undefined })}>
+          {label}
+        </Checkbox>
+      )
     case 'number':
       return <Least name={name} params={params} set={set} width={width(150)} />
     case 'route':
@@ -85,8 +117,15 @@ function Text({ width, options, ...field }: Field & { width: number | string; op
   if (options?.length) {
     return (
       <AutoComplete
-        allowClear style={{ width }} placeholder={label} aria-label={label} value={text} onChange={(v?: string) => setText(v ?? '')} popupMatchSelectWidth={false}
-        showSearch={{ filterOption: (typed, option) => String(option?.value).includes(typed) }} options={options.map((value) => ({ value }))}
+        allowClear
+        style={{ width }}
+        placeholder={label}
+        aria-label={label}
+        value={text}
+        onChange={(v?: string) => setText(v ?? '')}
+        popupMatchSelectWidth={false}
+        showSearch={{ filterOption: (typed, option) => String(option?.value).includes(typed) }}
+        options={options.map((value) => ({ value }))}
       />
     )
   }
@@ -97,9 +136,14 @@ function Least({ width, ...field }: Field & { width: number | string }) {
   const [text, setText] = useText(field)
   const label = filterName(field.name)
   return (
-    <InputNumber
-      min={0} precision={0} controls={false} style={{ width }} placeholder={label} aria-label={label} suffix="ms"
-      value={text === '' ? null : Number(text)} onChange={(n) => setText(n === null ? '' : String(n))}
+    <Input
+      inputMode="numeric"
+      style={{ width }}
+      placeholder={label}
+      aria-label={label}
+      suffix="ms"
+      value={text}
+      onChange={(e) => setText(e.target.value.replace(/\D/g, ''))}
     />
   )
 }

@@ -1,4 +1,5 @@
 import { Select, Tabs, Typography } from 'antd'
+import { lazy } from 'react'
 import { Navigate, Route, Routes, useNavigate } from 'react-router'
 import { useAccount } from '../../app/account'
 import { Forbidden, NotFound } from '../../app/States'
@@ -6,9 +7,10 @@ import { t } from '../../i18n'
 import { useWider } from '../../ui/useWider'
 import { EventList } from './EventList'
 import { accessOf, type Kind, kinds } from './kinds'
-import { Request } from './Request'
-import { Traces } from './Traces'
 import { kindName } from './words'
+
+const Request = lazy(async () => ({ default: (await import('./Request')).Request }))
+const Traces = lazy(async () => ({ default: (await import('./Traces')).Traces }))
 
 // Monitor is what monitoring has kept: a list for each kind of event, each request
 // with all that belongs to it, and the traces that have more of it kept.
@@ -39,10 +41,20 @@ function Tab({ kind, open }: { kind: Kind | 'trace'; open: (Kind | 'trace')[] })
 
   return (
     <>
-      <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>{t('menu.system.monitor')}</Typography.Title>
-      {md
-        ? <Tabs activeKey={kind} onChange={go} items={open.map((key) => ({ key, label: kindName(key) }))} />
-        : <Select value={kind} onChange={go} aria-label={t('monitor.kind')} style={{ width: '100%', marginBlock: 12 }} options={open.map((key) => ({ value: key, label: kindName(key) }))} />}
+      <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>
+        {t('menu.system.monitor')}
+      </Typography.Title>
+      {md ? (
+        <Tabs activeKey={kind} onChange={go} items={open.map((key) => ({ key, label: kindName(key) }))} />
+      ) : (
+        <Select
+          value={kind}
+          onChange={go}
+          aria-label={t('monitor.kind')}
+          style={{ width: '100%', marginBlock: 12 }}
+          options={open.map((key) => ({ value: key, label: kindName(key) }))}
+        />
+      )}
       {kind === 'trace' ? <Traces /> : <EventList key={kind} kind={kind} />}
     </>
   )

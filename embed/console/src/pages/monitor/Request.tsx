@@ -18,19 +18,35 @@ export function Request() {
   const [failure, setFailure] = useState<Failure>()
   useEffect(() => {
     const control = new AbortController()
+    // biome-ignore lint/nursery/useReactCompiler: another request, another answer
     setStory(undefined)
     setFailure(undefined)
-    get<RequestStory>(`/system/monitor/request/${encodeURIComponent(id)}`, {}, { signal: control.signal, quiet: true })
-      .then(setStory, (cause) => { if (cause instanceof Failure) setFailure(cause) })
+    get(`/system/monitor/request/${encodeURIComponent(id)}`, {}, { signal: control.signal, quiet: true }).then(setStory, (cause) => {
+      if (cause instanceof Failure) setFailure(cause)
+    })
     return () => control.abort()
   }, [id])
 
-  if (failure) return <><Head title={t('monitor.kind.request')} /><Alert type="warning" showIcon title={failure.status === 404 ? t('story.gone') : words(failure)} /></>
-  if (!story) return <><Head title={t('monitor.kind.request')} /><Skeleton active /></>
+  if (failure)
+    return (
+      <>
+        <Head title={t('monitor.kind.request')} />
+        <Alert type="warning" showIcon title={failure.status === 404 ? t('story.gone') : words(failure)} />
+      </>
+    )
+  if (!story)
+    return (
+      <>
+        <Head title={t('monitor.kind.request')} />
+        <Skeleton active />
+      </>
+    )
   const { request, events } = story
   return (
     <Flex vertical gap={16}>
-      <Head title={`${request.method} ${request.uri}`}><Copy text={request.request_id} label={t('story.copy')} /></Head>
+      <Head title={`${request.method} ${request.uri}`}>
+        <Copy text={request.request_id} label={t('story.copy')} />
+      </Head>
       {request.message && <Alert type={request.status >= 500 ? 'error' : 'warning'} showIcon title={request.message} description={request.error} />}
       <Facts request={request} />
       <Waterfall request={request} events={events} />
@@ -44,8 +60,20 @@ function Head({ title, children }: { title: string; children?: ReactNode }) {
   const state = useLocation().state as { from?: string } | null
   return (
     <Flex gap={8} align="center" wrap>
-      <Button type="text" icon={<ArrowLeftOutlined />} aria-label={t('story.back')} title={t('story.back')} onClick={() => void navigate(state?.from ?? '/system/monitor/request')} />
-      <Typography.Title level={1} style={{ fontSize: 20, margin: 0, flex: '1 1 240px', overflowWrap: 'anywhere' }} ellipsis={{ rows: 3, expandable: true, symbol: t('more') }}>{title}</Typography.Title>
+      <Button
+        type="text"
+        icon={<ArrowLeftOutlined />}
+        aria-label={t('story.back')}
+        title={t('story.back')}
+        onClick={() => void navigate(state?.from ?? '/system/monitor/request')}
+      />
+      <Typography.Title
+        level={1}
+        style={{ fontSize: 20, margin: 0, flex: '1 1 240px', overflowWrap: 'anywhere' }}
+        ellipsis={{ rows: 3, expandable: true, symbol: t('more') }}
+      >
+        {title}
+      </Typography.Title>
       {children}
     </Flex>
   )
@@ -55,9 +83,18 @@ function Facts({ request: r }: { request: RequestEvent }) {
   return (
     <Card>
       <Descriptions
-        size="small" column={{ xs: 1, sm: 2, xl: 4 }} styles={{ content: { overflowWrap: 'anywhere', fontVariantNumeric: 'tabular-nums' } }}
+        size="small"
+        column={{ xs: 1, sm: 2, xl: 4 }}
+        styles={{ content: { overflowWrap: 'anywhere', fontVariantNumeric: 'tabular-nums' } }}
         items={[
-          { label: t('status'), children: <><Status status={r.status} /> <Marks slow={r.slow} /> <Sampled times={r.sampled} /></> },
+          {
+            label: t('status'),
+            children: (
+              <>
+                <Status status={r.status} /> <Marks slow={r.slow} /> <Sampled times={r.sampled} />
+              </>
+            ),
+          },
           { label: t('monitor.duration'), children: duration(r.duration_ms) },
           { label: t('monitor.store'), children: duration(r.store_ms) },
           { label: t('monitor.wait'), children: duration(r.wait_ms) },
@@ -101,7 +138,13 @@ function Content({ request }: { request: RequestEvent }) {
 function Text({ title, text }: { title: string; text: string }) {
   return (
     <Card title={title} extra={<Typography.Text type="secondary">{t('story.redacted')}</Typography.Text>} style={{ flex: '1 1 320px', minWidth: 0 }}>
-      <pre tabIndex={0} aria-label={title} style={{ margin: 0, maxHeight: 320, overflow: 'auto', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', fontSize: 13 }}>{text}</pre>
+      <pre
+        tabIndex={0}
+        aria-label={title}
+        style={{ margin: 0, maxHeight: 320, overflow: 'auto', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', fontSize: 13 }}
+      >
+        {text}
+      </pre>
     </Card>
   )
 }

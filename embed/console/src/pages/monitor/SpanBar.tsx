@@ -1,8 +1,8 @@
 import { PauseOutlined, CaretRightOutlined, ReloadOutlined } from '@ant-design/icons'
-import { Button, DatePicker, Flex, Segmented } from 'antd'
-import dayjs from 'dayjs'
+import { Button, Flex, Segmented } from 'antd'
 import { t } from '../../i18n'
-import { inAddress, quick, type Span } from './span'
+import { Past } from './Past'
+import { quick, type Span } from './span'
 import { word } from './words'
 
 type Props = { span: Span; set: (values: Record<string, string | undefined>) => void; live: boolean; reload: () => Promise<void>; loading: boolean }
@@ -12,19 +12,20 @@ export function SpanBar({ span, set, live, reload, loading }: Props) {
   return (
     <Flex wrap gap={8} align="center">
       <Segmented
-        value={span.name} aria-label={t('monitor.span')} onChange={(name) => set({ span: name, from: undefined, to: undefined })}
+        value={span.name}
+        aria-label={t('monitor.span')}
+        onChange={(name) => set({ span: name, from: undefined, to: undefined })}
         options={Object.keys(quick).map((name) => ({ value: name, label: word('span', name) }))}
       />
-      <DatePicker.RangePicker
-        allowEmpty={[true, true]} // else Tab does not lead out of it while it is empty
-        showTime={{ format: 'HH:mm:ss' }} format="YYYY-MM-DD HH:mm:ss" aria-label={t('monitor.span')} style={{ maxWidth: '100%' }} placeholder={[t('monitor.from'), t('monitor.to')]}
-        value={span.to ? [dayjs(span.from()), dayjs(span.to)] : null}
-        onChange={(range) => set(range?.[0] && range[1] ? { ...inAddress(range[0].valueOf(), range[1].valueOf()), live: undefined } : { from: undefined, to: undefined })}
-      />
+      <Past span={span} set={set} />
       <span style={{ flex: 1 }} />
       <Button
-        icon={live ? <PauseOutlined /> : <CaretRightOutlined />} type={live ? 'primary' : 'default'} aria-pressed={live} disabled={span.to !== undefined}
-        title={t('monitor.live.text')} onClick={() => set({ live: live ? undefined : '1' })}
+        icon={live ? <PauseOutlined /> : <CaretRightOutlined />}
+        type={live ? 'primary' : 'default'}
+        aria-pressed={live}
+        disabled={span.to !== undefined}
+        title={t('monitor.live.text')}
+        onClick={() => set({ live: live ? undefined : '1' })}
       >
         {live ? t('monitor.live.pause') : t('monitor.live')}
       </Button>

@@ -16,13 +16,21 @@ function useRoutes(wanted: boolean): string[] {
   useEffect(() => {
     if (!wanted) return
     const control = new AbortController()
-    fetch('/openapi.json', { signal: control.signal }).then(async (answer) => {
-      const { paths } = (await answer.json()) as Document
-      setRoutes(Object.entries(paths).flatMap(([path, ways]) => {
-        const route = path.replace(/\{(\w+)\}/g, ':$1')
-        return Object.keys(ways).filter((way) => /^(get|post|put|delete)$/.test(way)).map((way) => `${way.toUpperCase()} ${route}`)
-      }).filter((route) => !route.includes('/system/monitor')))
-    }).catch(() => {}) // the route can be typed
+    fetch('/openapi.json', { signal: control.signal })
+      .then(async (answer) => {
+        const { paths } = (await answer.json()) as Document
+        setRoutes(
+          Object.entries(paths)
+            .flatMap(([path, ways]) => {
+              const route = path.replace(/\{(\w+)\}/g, ':$1')
+              return Object.keys(ways)
+                .filter((way) => /^(get|post|put|delete)$/.test(way))
+                .map((way) => `${way.toUpperCase()} ${route}`)
+            })
+            .filter((route) => !route.includes('/system/monitor')),
+        )
+      })
+      .catch(() => {}) // the route can be typed
     return () => control.abort()
   }, [wanted])
   return routes
@@ -34,9 +42,16 @@ export function TraceDrawer({ open, onClose, onStarted }: { open: boolean; onClo
   const routes = useRoutes(open)
 
   async function start({ user_id, ip, route, minutes }: Values) {
-    await post('/system/monitor/trace', {
-      minutes, ...(user_id && { user_id: Number(user_id.split(':')[1]) }), ...(ip && { ip: ip.trim() }), ...(route && { route: route.trim() }),
-    }, { quiet: true })
+    await post(
+      '/system/monitor/trace',
+      {
+        minutes,
+        ...(user_id && { user_id: Number(user_id.split(':')[1]) }),
+        ...(ip && { ip: ip.trim() }),
+        ...(route && { route: route.trim() }),
+      },
+      { quiet: true },
+    )
     done(t('trace.running'))
     await onStarted()
   }
@@ -44,12 +59,23 @@ export function TraceDrawer({ open, onClose, onStarted }: { open: boolean; onClo
   return (
     <FormDrawer<Values> title={t('trace.start')} open={open} initial={{ minutes: 5 }} save={start} onClose={onClose} ok={t('trace.start.ok')}>
       <Alert type="info" showIcon style={{ marginBottom: 16 }} title={t('trace.start.text')} />
-      <Form.Item name="user_id" label={t('monitor.filter.user_id')}><UserPick width="100%" /></Form.Item>
-      <Form.Item name="ip" label={t('address')}><Input placeholder="192.0.2.7" /></Form.Item>
-      <Form.Item name="route" label={t('monitor.filter.route')}>
-        <AutoComplete allowClear placeholder="GET /admin/list" showSearch={{ filterOption: (typed, option) => String(option?.value).toLowerCase().includes(typed.toLowerCase()) }} options={routes.map((value) => ({ value }))} />
+      <Form.Item name="user_id" label={t('monitor.filter.user_id')}>
+        <UserPick width="100%" />
       </Form.Item>
-      <Form.Item name="minutes" label={t('trace.minutes')} required><Slider min={1} max={15} marks={{ 1: '1', 5: '5', 10: '10', 15: '15' }} ariaLabelForHandle={t('trace.minutes')} /></Form.Item>
+      <Form.Item name="ip" label={t('address')}>
+        <Input placeholder="192.0.2.7" />
+      </Form.Item>
+      <Form.Item name="route" label={t('monitor.filter.route')}>
+        <AutoComplete
+          allowClear
+          placeholder="GET /admin/list"
+          showSearch={{ filterOption: (typed, option) => String(option?.value).toLowerCase().includes(typed.toLowerCase()) }}
+          options={routes.map((value) => ({ value }))}
+        />
+      </Form.Item>
+      <Form.Item name="minutes" label={t('trace.minutes')} required>
+        <Slider min={1} max={15} marks={{ 1: '1', 5: '5', 10: '10', 15: '15' }} ariaLabelForHandle={t('trace.minutes')} />
+      </Form.Item>
     </FormDrawer>
   )
 }

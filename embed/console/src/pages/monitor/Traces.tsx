@@ -3,7 +3,7 @@ import { Button, Empty, Flex, Tag, Typography } from 'antd'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { del } from '../../api/request'
-import type { Trace, TraceList } from '../../api/types'
+import type { Trace } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
@@ -43,7 +43,7 @@ function useNow(): number {
 export function Traces() {
   const { may } = useAccount()
   const { done } = useAct()
-  const { data, failure, reload } = useLive<TraceList>('/system/monitor/trace', 3)
+  const { data, failure, reload } = useLive('/system/monitor/trace', 3)
   const traces = data?.data
   const [open, setOpen] = useState<boolean>() // undefined until it was once
   const now = useNow()
@@ -58,31 +58,52 @@ export function Traces() {
     const seconds = Math.max(0, Math.ceil((Date.parse(trace.ends_at) - now) / 1000))
     return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
   }
-  const start = <Button type="primary" icon={<PlusOutlined />} onClick={() => setOpen(true)}>{t('trace.start')}</Button>
+  const start = (
+    <Button type="primary" icon={<PlusOutlined />} onClick={() => setOpen(true)}>
+      {t('trace.start')}
+    </Button>
+  )
   return (
     <>
       <Flex wrap gap={8} align="center" justify="space-between" style={{ marginBottom: 16 }}>
-        <Typography.Text type="secondary" style={{ maxWidth: 720 }}>{t('trace.text')}</Typography.Text>
+        <Typography.Text type="secondary" style={{ maxWidth: 720 }}>
+          {t('trace.text')}
+        </Typography.Text>
         {start}
       </Flex>
       <Records<Trace>
-        rowKey="id" size="middle" pagination={false} dataSource={traces} loading={{ spinning: !traces && !failure, delay: 200 }} {...wide}
-        locale={{ emptyText: traces || failure ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure ? words(failure) : t('trace.empty')} /> : ' ' }}
+        rowKey="id"
+        size="middle"
+        pagination={false}
+        dataSource={traces}
+        loading={{ spinning: !traces && !failure, delay: 200 }}
+        {...wide}
+        locale={{
+          emptyText: traces || failure ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure ? words(failure) : t('trace.empty')} /> : ' ',
+        }}
         columns={[
           { title: t('trace.what'), key: 'what', render: (_, trace) => <What trace={trace} /> },
           { title: t('trace.by'), dataIndex: 'created_by', render: (name: string) => <PersonLink name={name} /> },
           { title: t('trace.started'), dataIndex: 'started_at', render: (at: string) => <Time at={at} /> },
           {
-            title: t('trace.left'), key: 'left', align: 'end',
+            title: t('trace.left'),
+            key: 'left',
+            align: 'end',
             render: (_, trace) => (trace.ended_at ? <Tag>{t('trace.over')}</Tag> : <span style={{ fontVariantNumeric: 'tabular-nums' }}>{left(trace)}</span>),
           },
           { title: t('trace.matched'), dataIndex: 'matched', align: 'end', render: count },
           {
-            title: t('actions'), key: 'actions', align: 'end',
+            title: t('actions'),
+            key: 'actions',
+            align: 'end',
             render: (_, trace) => (
               <Flex gap={12} justify="end" align="center">
                 {may('system.monitor.request') && <Link to={caught(trace)}>{t('trace.caught')}</Link>}
-                {!trace.ended_at && <Button size="small" onClick={() => void stop(trace)}>{t('trace.stop')}</Button>}
+                {!trace.ended_at && (
+                  <Button size="small" onClick={() => void stop(trace)}>
+                    {t('trace.stop')}
+                  </Button>
+                )}
               </Flex>
             ),
           },

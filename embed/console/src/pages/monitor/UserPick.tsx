@@ -1,4 +1,4 @@
-import { InputNumber, Select } from 'antd'
+import { Input, Select } from 'antd'
 import { useEffect, useState } from 'react'
 import { get } from '../../api/request'
 import type { AppUser, User } from '../../api/types'
@@ -8,7 +8,10 @@ import { t } from '../../i18n'
 type Option = { value: string; label: string }
 type Props = { value?: string; onChange?: (value: string | undefined) => void; app?: boolean; id?: string; width?: number | string }
 
-const named = (realm: string, user: User | AppUser): Option => ({ value: `${realm}:${user.id}`, label: user.nickname ? `${user.username} (${user.nickname})` : user.username })
+const named = (realm: string, user: User | AppUser): Option => ({
+  value: `${realm}:${user.id}`,
+  label: user.nickname ? `${user.username} (${user.nickname})` : user.username,
+})
 
 // UserPick chooses a user by name, as admin:3, or as app:7 where app users count too.
 // Who may not list users gives the number.
@@ -24,28 +27,46 @@ export function UserPick({ value, onChange, app = false, id, width = 200 }: Prop
   useEffect(() => {
     if (!opened || !(admins || apps)) return
     const control = new AbortController()
-    const list = async <T extends User | AppUser>(path: string, realm: string) =>
-      (await get<{ data: T[] }>(path, { keywordSearch: search, pageSize: 20 }, { signal: control.signal })).data.map((u) => named(realm, u))
-    const wait = setTimeout(() => {
-      void Promise.all([admins ? list<User>('/admin/list', 'admin') : [], apps ? list<AppUser>('/user/list', 'app') : []]).then((found) => setOptions(found.flat()), () => {})
-    }, search ? 250 : 0)
+    const list = async (path: '/admin/list' | '/user/list', realm: string) =>
+      (await get(path, { keywordSearch: search, pageSize: 20 }, { signal: control.signal })).data.map((u) => named(realm, u))
+    const wait = setTimeout(
+      () => {
+        void Promise.all([admins ? list('/admin/list', 'admin') : [], apps ? list('/user/list', 'app') : []]).then(
+          (found) => setOptions(found.flat()),
+          () => {},
+        )
+      },
+      search ? 250 : 0,
+    )
     return () => {
       clearTimeout(wait)
       control.abort()
     }
   }, [opened, search, admins, apps])
 
-  useEffect(() => { // the name of who is chosen by the address of the page
+  useEffect(() => {
+    // the name of who is chosen by the address of the page
     const [realm, number] = (value ?? '').split(':')
     if (!missing || opened || !(realm === 'app' ? apps : admins)) return
-    get<User | AppUser>(`${realm === 'app' ? '/user/list' : '/admin/list'}/${number}`, {}, { quiet: true }).then((user) => setOptions((old) => [...old, named(realm!, user)]), () => {})
-  }, [missing, value])
+    get(`${realm === 'app' ? '/user/list' : '/admin/list'}/${Number(number)}`, {}, { quiet: true }).then(
+      (user) => setOptions((old) => [...old, named(realm!, user)]),
+      () => {},
+    )
+  }, [missing, value, opened, admins, apps])
 
   if (!admins && !apps) {
     return (
-      <InputNumber
-        id={id} min={1} precision={0} controls={false} style={{ width }} placeholder={t('monitor.user_id')} aria-label={t('monitor.user_id')}
-        value={value ? Number(value.split(':')[1]) : null} onChange={(n) => onChange?.(n ? `admin:${n}` : undefined)}
+      <Input
+        id={id}
+        inputMode="numeric"
+        style={{ width }}
+        placeholder={t('monitor.user_id')}
+        aria-label={t('monitor.user_id')}
+        value={value?.split(':')[1] ?? ''}
+        onChange={(e) => {
+          const n = Number(e.target.value.replace(/\D/g, ''))
+          onChange?.(n ? `admin:${n}` : undefined)
+        }}
       />
     )
   }
@@ -55,8 +76,16 @@ export function UserPick({ value, onChange, app = false, id, width = 200 }: Prop
   const grouped: (Option | Group)[] = app ? [group('admin', t('menu.admin.list')), group('app', t('menu.user.list'))].filter((g) => g.options.length) : shown
   return (
     <Select<string, Option | Group>
-      id={id} allowClear showSearch={{ filterOption: false, onSearch: setSearch }} style={{ width }} placeholder={t('monitor.filter.user_id')} aria-label={t('monitor.filter.user_id')}
-      value={value} onChange={(v?: string) => onChange?.(v)} onOpenChange={setOpened} notFoundContent={search ? t('empty.narrowed') : ' '}
+      id={id}
+      allowClear
+      showSearch={{ filterOption: false, onSearch: setSearch }}
+      style={{ width }}
+      placeholder={t('monitor.filter.user_id')}
+      aria-label={t('monitor.filter.user_id')}
+      value={value}
+      onChange={(v?: string) => onChange?.(v)}
+      onOpenChange={setOpened}
+      notFoundContent={search ? t('empty.narrowed') : ' '}
       options={grouped}
     />
   )

@@ -8,8 +8,12 @@ export type Kind = keyof Events
 export const kinds = ['request', 'auth', 'query', 'cache', 'redis'] as const satisfies Kind[]
 
 export const accessOf: Record<Kind | 'trace', Access> = {
-  request: 'system.monitor.request', auth: 'system.monitor.auth', query: 'system.monitor.query', cache: 'system.monitor.cache',
-  redis: 'system.monitor.redis', trace: 'system.monitor.trace',
+  request: 'system.monitor.request',
+  auth: 'system.monitor.auth',
+  query: 'system.monitor.query',
+  cache: 'system.monitor.cache',
+  redis: 'system.monitor.redis',
+  trace: 'system.monitor.trace',
 }
 
 // Filter is a condition, by what it is chosen with.
@@ -26,21 +30,55 @@ const slow: Filter = { name: 'slow', by: 'flag' }
 const request: Filter = { name: 'request_id', by: 'text' }
 
 export const filters: Record<Kind, Filter[]> = {
-  request: [user, status, { name: 'method', by: 'choice', values: ['GET', 'POST', 'PUT', 'DELETE'] }, route, { name: 'address', by: 'text' }, least, request, slow],
+  request: [
+    user,
+    status,
+    { name: 'method', by: 'choice', values: ['GET', 'POST', 'PUT', 'DELETE'] },
+    route,
+    { name: 'address', by: 'text' },
+    least,
+    request,
+    slow,
+  ],
   auth: [
     { name: 'type', by: 'choice', values: ['login', 'login_failed', 'locked', 'logout', 'revoked', 'password_changed', 'permission'] },
     { name: 'result', by: 'choice', values: ['success', 'failed', 'allowed', 'denied'] },
-    { name: 'username', by: 'text' }, user, { name: 'ability', by: 'text' }, { name: 'address', by: 'text' }, route, status, request,
+    { name: 'username', by: 'text' },
+    user,
+    { name: 'ability', by: 'text' },
+    { name: 'address', by: 'text' },
+    route,
+    status,
+    request,
   ],
   query: [
-    { name: 'mode', by: 'choice', values: ['read', 'write'] }, { name: 'plan', by: 'choice', values: ['get', 'index', 'scan', 'put', 'delete'] },
-    { name: 'connection', by: 'choice', values: ['data.db', 'files.db'] }, { name: 'statement', by: 'text' }, user, route, status, least, request, slow, { name: 'n_plus_one', by: 'flag' },
+    { name: 'mode', by: 'choice', values: ['read', 'write'] },
+    { name: 'plan', by: 'choice', values: ['get', 'index', 'scan', 'put', 'delete'] },
+    { name: 'connection', by: 'choice', values: ['data.db', 'files.db'] },
+    { name: 'statement', by: 'text' },
+    user,
+    route,
+    status,
+    least,
+    request,
+    slow,
+    { name: 'n_plus_one', by: 'flag' },
   ],
   cache: [
     { name: 'cache', by: 'choice', values: ['settings', 'rules', 'permissions', 'dictionaries', 'sessions'] },
-    { name: 'type', by: 'choice', values: ['hit', 'miss', 'set', 'forget', 'rebuild'] }, user, route, request,
+    { name: 'type', by: 'choice', values: ['hit', 'miss', 'set', 'forget', 'rebuild'] },
+    user,
+    route,
+    request,
   ],
-  redis: [{ name: 'type', by: 'choice', values: ['state', 'info', 'command', 'slowlog'] }, { name: 'connection', by: 'text' }, { name: 'command', by: 'text' }, user, least, request],
+  redis: [
+    { name: 'type', by: 'choice', values: ['state', 'info', 'command', 'slowlog'] },
+    { name: 'connection', by: 'text' },
+    { name: 'command', by: 'text' },
+    user,
+    least,
+    request,
+  ],
 }
 
 // asked are the parameters that a list takes, besides the time.

@@ -28,12 +28,26 @@ export function Moment({ at }: { at: string }) {
 
 // Sampled marks an event that stands for others like it.
 export function Sampled({ times }: { times: number }) {
-  return times > 1 ? <Tooltip title={t('monitor.sampled', { n: times })}><Tag tabIndex={0}>×{times}</Tag></Tooltip> : null
+  return times > 1 ? (
+    <Tooltip title={t('monitor.sampled', { n: times })}>
+      <Tag tabIndex={0}>×{times}</Tag>
+    </Tooltip>
+  ) : null
 }
 
 export function Who({ user }: { user: EventUser | null }) {
   if (!user) return <Typography.Text type="secondary">—</Typography.Text>
-  return <><PersonLink name={user.username} id={user.id} app={user.realm === 'app'} />{user.realm === 'app' && <> <Tag>{t('sessions.app')}</Tag></>}</>
+  return (
+    <>
+      <PersonLink name={user.username} id={user.id} app={user.realm === 'app'} />
+      {user.realm === 'app' && (
+        <>
+          {' '}
+          <Tag>{t('sessions.app')}</Tag>
+        </>
+      )}
+    </>
+  )
 }
 
 // About is whom a sign-in, or what became of a session, is about. An event has the id of
@@ -45,14 +59,22 @@ export function About({ event: { username, user, route } }: { event: AuthEvent }
 
 // Code is a text of a machine, cut where it does not fit.
 export function Code({ children }: { children: string }) {
-  return <span title={children} style={{ fontFamily: 'ui-monospace, monospace', fontSize: '0.93em' }}>{children}</span>
+  return (
+    <span title={children} style={{ fontFamily: 'ui-monospace, monospace', fontSize: '0.93em' }}>
+      {children}
+    </span>
+  )
 }
 
 // Story links to the request that an event belongs to.
 export function Story({ id }: { id: string }) {
   const { may } = useAccount()
   if (!id || !may('system.monitor.request')) return null
-  return <Link to={`/system/monitor/request/${encodeURIComponent(id)}`} aria-label={t('monitor.story.of', { id })}>{t('monitor.story')}</Link>
+  return (
+    <Link to={`/system/monitor/request/${encodeURIComponent(id)}`} aria-label={t('monitor.story.of', { id })}>
+      {t('monitor.story')}
+    </Link>
+  )
 }
 
 // Marks are what is remarkable about an event.
@@ -61,7 +83,13 @@ export function Marks({ slow, repeated = 0 }: { slow: 0 | 1; repeated?: 0 | 1 })
     <>
       {slow === 1 && <Tag color="warning">{t('monitor.slow')}</Tag>}
       {slow === 1 && repeated === 1 && ' '}
-      {repeated === 1 && <Tooltip title={t('monitor.n_plus_one.text')}><Tag color="error" tabIndex={0}>{t('monitor.n_plus_one')}</Tag></Tooltip>}
+      {repeated === 1 && (
+        <Tooltip title={t('monitor.n_plus_one.text')}>
+          <Tag color="error" tabIndex={0}>
+            {t('monitor.n_plus_one')}
+          </Tag>
+        </Tooltip>
+      )}
     </>
   )
 }

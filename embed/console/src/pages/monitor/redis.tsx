@@ -11,13 +11,17 @@ import { within } from './span'
 // redisSays is what an event of a Redis server is about, on one line.
 export function redisSays(row: RedisRecord) {
   if (row.type === 'state') {
-    return <><Tag color={row.state === 'up' ? 'success' : 'error'}>{row.state === 'up' ? t('redis.up') : t('redis.down')}</Tag> <span title={row.error}>{row.error}</span></>
+    return (
+      <>
+        <Tag color={row.state === 'up' ? 'success' : 'error'}>{row.state === 'up' ? t('redis.up') : t('redis.down')}</Tag>{' '}
+        <span title={row.error}>{row.error}</span>
+      </>
+    )
   }
-  if (row.info) return <>{t('redis.info', { ops: count(row.info.ops_per_second), memory: bytes(row.info.used_memory), clients: count(row.info.connected_clients) })}</>
+  if (row.info)
+    return <>{t('redis.info', { ops: count(row.info.ops_per_second), memory: bytes(row.info.used_memory), clients: count(row.info.connected_clients) })}</>
   return <Code>{[row.command, row.type === 'slowlog' ? row.key : ''].filter(Boolean).join(' ')}</Code>
 }
-
-type Answer = { data: RedisRecord[] }
 
 // A server that is watched says something every minute at the least.
 const back = 5 * 60_000
@@ -26,8 +30,10 @@ const place = { flex: '1 1 280px', maxWidth: 420, minWidth: 0 }
 
 // Targets are the Redis servers that are watched, as they were when last heard of.
 export function Targets() {
-  const { data } = useLive<Answer>('/system/monitor/redis', 10, () => ({
-    ...within(Date.now() - back), pageSize: 200, filter: JSON.stringify({ type: ['state', 'info'] }),
+  const { data } = useLive('/system/monitor/redis', 10, () => ({
+    ...within(Date.now() - back),
+    pageSize: 200,
+    filter: JSON.stringify({ type: ['state', 'info'] }),
   }))
   const targets = useMemo(() => {
     const latest = new Map<string, RedisRecord>()
@@ -38,7 +44,11 @@ export function Targets() {
   if (targets.length === 0) return <Typography.Paragraph type="secondary">{t('redis.none')}</Typography.Paragraph>
   return (
     <Flex component="ul" gap={12} wrap style={{ margin: '0 0 16px', padding: 0, listStyle: 'none' }} aria-label={t('redis.targets')}>
-      {targets.map((row) => <li key={row.connection} style={place}><Target row={row} /></li>)}
+      {targets.map((row) => (
+        <li key={row.connection} style={place}>
+          <Target row={row} />
+        </li>
+      ))}
     </Flex>
   )
 }
@@ -47,11 +57,15 @@ function Target({ row }: { row: RedisRecord }) {
   const down = row.type === 'state' && row.state !== 'up'
   return (
     <Card
-      size="small" style={{ height: '100%' }} title={<bdi>{row.connection}</bdi>}
+      size="small"
+      style={{ height: '100%' }}
+      title={<bdi>{row.connection}</bdi>}
       extra={<Badge status={down ? 'error' : 'success'} text={down ? t('redis.down') : t('redis.up')} />}
     >
       {row.info ? <Figures info={row.info} /> : <Typography.Paragraph style={{ margin: 0, overflowWrap: 'anywhere' }}>{row.error}</Typography.Paragraph>}
-      <Typography.Text type="secondary" style={{ fontSize: 12 }}><Time at={row.recorded_at} /></Typography.Text>
+      <Typography.Text type="secondary" style={{ fontSize: 12 }}>
+        <Time at={row.recorded_at} />
+      </Typography.Text>
     </Card>
   )
 }
@@ -60,7 +74,9 @@ function Figures({ info }: { info: RedisInfo }) {
   const keys = Object.values(info.keys).reduce((sum, n) => sum + n, 0)
   return (
     <Descriptions
-      size="small" column={2} styles={{ content: { fontVariantNumeric: 'tabular-nums' } }}
+      size="small"
+      column={2}
+      styles={{ content: { fontVariantNumeric: 'tabular-nums' } }}
       items={[
         { label: t('info.version'), children: `${info.version}, ${info.role}` },
         { label: t('redis.memory'), children: info.maxmemory ? `${bytes(info.used_memory)} / ${bytes(info.maxmemory)}` : bytes(info.used_memory) },

@@ -1,6 +1,6 @@
 import { Card, Flex, Tag, Typography } from 'antd'
 import { useMemo } from 'react'
-import type { Effective, PermissionNode, PermissionTree, User } from '../../api/types'
+import type { Effective, PermissionNode, User } from '../../api/types'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { CheckTree } from '../../ui/tree/CheckTree'
@@ -12,27 +12,42 @@ import { Question } from './Explain'
 
 // Access is what a user holds at this moment, by which data scope, and why.
 export function Access({ user }: { user: User }) {
-  const held = useGet<Effective>('/admin/permission/effective', { user_id: user.id }).data
-  const tree = useGet<PermissionTree>('/admin/rule').data?.data
+  const held = useGet('/admin/permission/effective', { user_id: user.id }).data
+  const tree = useGet('/admin/rule').data?.data
+  const heldKeys = held?.keys
   const checked = useMemo(() => {
-    const keys = new Set(held?.keys)
+    const keys = new Set(heldKeys)
     const ids = new Set<number>()
     const look = (node: PermissionNode) => {
       if (keys.has(node.key)) ids.add(node.id)
+      // biome-ignore lint/nursery/useReactCompiler: the compiler does not follow a function that calls itself
       childrenOf(node).forEach(look)
     }
     tree?.forEach(look)
     return ids
-  }, [held, tree])
+  }, [heldKeys, tree])
   return (
     <Flex vertical gap={16}>
-      <Card size="small" title={t('role.scope')} loading={!held}>{held && <Scope of={held} user={user} />}</Card>
-      <Card size="small" title={t('people.explain')}><Question user={user} /></Card>
+      <Card size="small" title={t('role.scope')} loading={!held}>
+        {held && <Scope of={held} user={user} />}
+      </Card>
+      <Card size="small" title={t('people.explain')}>
+        <Question user={user} />
+      </Card>
       <Card size="small" title={held ? t('people.held', { n: count(held.keys.length) }) : t('people.access')} loading={!held || !tree}>
         {held && tree && (
           <CheckTree<PermissionNode>
-            label={t('people.access')} tree={tree} checked={checked} name={permissionName} texts={(node) => [node.key, node.name]} height="min(480px, 60dvh)"
-            tail={(node, search) => <Typography.Text type="secondary" className="tree-key" title={node.key}><Marked text={node.key} search={search} /></Typography.Text>}
+            label={t('people.access')}
+            tree={tree}
+            checked={checked}
+            name={permissionName}
+            texts={(node) => [node.key, node.name]}
+            height="min(480px, 60dvh)"
+            tail={(node, search) => (
+              <Typography.Text type="secondary" className="tree-key" title={node.key}>
+                <Marked text={node.key} search={search} />
+              </Typography.Text>
+            )}
           />
         )}
       </Card>
@@ -49,7 +64,11 @@ function Scope({ of, user }: { of: Effective; user: User }) {
   return (
     <Flex gap={4} wrap align="center">
       <Tag style={{ margin: 0 }}>{t('role.scope.self')}</Tag>
-      {of.depts.map((dept) => <Tag key={dept.id} style={{ margin: 0, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>{dept.name}</Tag>)}
+      {of.depts.map((dept) => (
+        <Tag key={dept.id} style={{ margin: 0, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
+          {dept.name}
+        </Tag>
+      ))}
       {further > 0 && <Typography.Text type="secondary">{t('people.scope.further', { n: count(further) })}</Typography.Text>}
     </Flex>
   )

@@ -1,13 +1,11 @@
 import { Form, Switch } from 'antd'
 import { useRef } from 'react'
-import { get, post, put } from '../../api/request'
 import type { AppUser, NewAppUser } from '../../api/types'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { newest } from '../../ui/newest'
 import { type Chosen, FirstPassword, passwordOf } from './FirstPassword'
 import { PersonFields } from './PersonFields'
-import { app } from './person'
+import { useEditor } from '../../ui/useEditor'
 
 type Values = { username: string; nickname: string; email: string; mobile: string; status: boolean } & Chosen
 
@@ -22,15 +20,11 @@ type Props = {
 // AppUserForm makes an app user or changes one.
 export function AppUserForm({ open, user, onClose, onSaved, onMade }: Props) {
   const made = useRef<NewAppUser>(undefined)
-  const seen = useRef<AppUser>(undefined) // as it was when it was loaded again
+  const editor = useEditor('/user/list', user, valuesOf)
 
   async function save({ generated, password, ...body }: Values) {
-    if (user) {
-      const { updated_at } = newest(seen.current, user)
-      await put(`${app.path}/${user.id}`, { ...body, updated_at }, { quiet: true })
-    } else {
-      made.current = await post<NewAppUser>(app.path, { ...body, password: passwordOf({ generated, password }) }, { quiet: true })
-    }
+    if (user) await editor.change(body)
+    else made.current = await editor.create({ ...body, password: passwordOf({ generated, password }) })
     onSaved()
   }
 
@@ -39,15 +33,14 @@ export function AppUserForm({ open, user, onClose, onSaved, onMade }: Props) {
     made.current = undefined
   }
 
-  async function again() {
-    seen.current = await get<AppUser>(`${app.path}/${user?.id}`)
-    return valuesOf(seen.current)
-  }
-
   return (
     <FormDrawer<Values>
-      title={t(user ? 'people.app.edit' : 'people.app.create')} open={open} onClose={onClose} onClosed={closed} save={save} again={user && again}
-      initial={user ? valuesOf(user) : { status: true, generated: true }}
+      title={t(user ? 'people.app.edit' : 'people.app.create')}
+      open={open}
+      onClose={onClose}
+      onClosed={closed}
+      save={save}
+      {...editor.form({ status: true, generated: true })}
     >
       <PersonFields />
       {!user && <FirstPassword />}

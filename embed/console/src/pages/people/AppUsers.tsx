@@ -28,21 +28,41 @@ export function AppUsers() {
   return (
     <>
       <List<AppUser>
-        title={t('menu.user.list')} list={list} empty={t('people.app.empty')}
+        title={t('menu.user.list')}
+        list={list}
+        empty={t('people.app.empty')}
         filters={<Filters list={list} />}
-        actions={may('user.list.create') && <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>{t('people.app.create')}</Button>}
+        actions={
+          may('user.list.create') && (
+            <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>
+              {t('people.app.create')}
+            </Button>
+          )
+        }
         columns={[
           { title: t('people.user'), ...list.order('username'), render: (_, user) => <Who user={user} /> },
           { title: t('people.contact'), key: 'contact', render: (_, user) => <Contact user={user} /> },
-          { title: t('enabled'), dataIndex: 'status', render: (_, user) => <StatusSwitch user={user} path={app.path} may={may('user.list.status')} reload={list.reload} /> },
-          { title: t('people.login_time'), ...list.order('login_time'), render: (at: string | null) => (at ? <Time at={at} /> : <Typography.Text type="secondary">{t('people.never')}</Typography.Text>) },
+          {
+            title: t('enabled'),
+            dataIndex: 'status',
+            render: (_, user) => <StatusSwitch user={user} path={app.path} may={may('user.list.status')} reload={list.reload} />,
+          },
+          {
+            title: t('people.login_time'),
+            ...list.order('login_time'),
+            render: (at: string | null) => (at ? <Time at={at} /> : <Typography.Text type="secondary">{t('people.never')}</Typography.Text>),
+          },
           { title: t('created_at'), ...list.order('created_at'), render: (at: string) => <Time at={at} /> },
           {
-            title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
+            title: t('actions'),
+            key: 'actions',
+            align: 'end',
+            fixed: 'end',
             render: (_, user) => (
               <Actions
                 first={may('user.list.update') && { label: t('edit'), onClick: () => form.show({ user }) }}
-                called={t('people.edit_name', { name: user.username })} label={t('people.more_name', { name: user.username })}
+                called={t('people.edit_name', { name: user.username })}
+                label={t('people.more_name', { name: user.username })}
                 more={[
                   may('user.list.password') && { label: t('people.reset'), onClick: () => people.reset(user) },
                   may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
@@ -52,16 +72,18 @@ export function AppUsers() {
             ),
           },
         ]}
-        batch={may('user.list.status') || may('user.list.delete')
-          ? (chosen) => <Suspense><Batch chosen={chosen} people={people} switches={may('user.list.status')} remove={may('user.list.delete')} /></Suspense>
-          : undefined}
+        batch={
+          may('user.list.status') || may('user.list.delete')
+            ? (chosen) => (
+                <Suspense>
+                  <Batch chosen={chosen} people={people} switches={may('user.list.status')} remove={may('user.list.delete')} />
+                </Suspense>
+              )
+            : undefined
+        }
       />
       <Suspense>
-        {form.of && (
-          <AppUserForm
-            open={form.open} user={form.of.user} onClose={form.hide} onSaved={() => void list.reload()} onMade={people.tell}
-          />
-        )}
+        {form.of && <AppUserForm open={form.open} user={form.of.user} onClose={form.hide} onSaved={() => void list.reload()} onMade={people.tell} />}
       </Suspense>
       {people.panels}
     </>

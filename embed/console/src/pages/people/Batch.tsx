@@ -21,13 +21,19 @@ export function Batch({ chosen, people, switches, remove }: Props) {
 
   function turn(users: AppUser[], to: 0 | 1) {
     people.run({
-      title: t(to ? 'people.batch.enable' : 'people.batch.disable'), done: t(to ? 'people.batch.enabled' : 'people.batch.disabled', { n: users.length }),
-      on: users, act: (user) => put(`${app.path}/${user.id}/status`, { status: to }, { quiet: true }),
+      title: t(to ? 'people.batch.enable' : 'people.batch.disable'),
+      done: t(to ? 'people.batch.enabled' : 'people.batch.disabled', { n: users.length }),
+      on: users,
+      act: (user) => put(`${app.path}/${user.id}/status`, { status: to }, { quiet: true }),
       undo: () => turn(users, to ? 0 : 1),
     })
   }
 
-  const switched = (to: 0 | 1) => turn(chosen.filter((user) => user.status !== to), to)
+  const switched = (to: 0 | 1) =>
+    turn(
+      chosen.filter((user) => user.status !== to),
+      to,
+    )
 
   async function disable() {
     const ok = await sure({ title: t('people.batch.disable.sure', { names: names(chosen) }), text: t('people.batch.disable.text'), ok: t('people.disable') })
@@ -36,14 +42,32 @@ export function Batch({ chosen, people, switches, remove }: Props) {
 
   async function deleteAll() {
     const ok = await sure({ title: t('people.delete.sure', { names: names(chosen) }), text: t('people.delete.app_text'), ok: t('delete') })
-    if (ok) people.run({ title: t('people.batch.delete'), done: t('people.deleted', { n: chosen.length }), on: chosen, act: (user) => del(`${app.path}/${user.id}`, {}, { quiet: true }) })
+    if (ok)
+      people.run({
+        title: t('people.batch.delete'),
+        done: t('people.deleted', { n: chosen.length }),
+        on: chosen,
+        act: (user) => del(`${app.path}/${user.id}`, {}, { quiet: true }),
+      })
   }
 
   return (
     <>
-      {switches && <Button disabled={none} onClick={() => switched(1)}>{t('people.enable')}</Button>}
-      {switches && <Button disabled={none} onClick={() => void disable()}>{t('people.disable')}</Button>}
-      {remove && <Button disabled={none} onClick={() => void deleteAll()}>{t('delete')}</Button>}
+      {switches && (
+        <Button disabled={none} onClick={() => switched(1)}>
+          {t('people.enable')}
+        </Button>
+      )}
+      {switches && (
+        <Button disabled={none} onClick={() => void disable()}>
+          {t('people.disable')}
+        </Button>
+      )}
+      {remove && (
+        <Button disabled={none} onClick={() => void deleteAll()}>
+          {t('delete')}
+        </Button>
+      )}
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { Alert, Form, Modal, Select, TreeSelect } from 'antd'
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { Failure, put, type Query } from '../../api/request'
-import type { DeptNode, Role, User, UsersChanged } from '../../api/types'
+import type { DeptNode, Role, User } from '../../api/types'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { words } from '../../ui/words'
@@ -31,24 +31,34 @@ export function BatchDialog({ open, what, on, query, depts, roles, apply, onClos
 
   useEffect(() => {
     if (!open) return
+    // biome-ignore lint/nursery/useReactCompiler: the dialog opens empty
     setDept(undefined)
     setGiven(undefined)
   }, [open])
 
-  const failed = (cause: unknown) => {
+  const failed = useCallback((cause: unknown) => {
     if (!(cause instanceof Failure)) throw cause
     setProblem(Object.values(cause.errors)[0] ?? words(cause))
-  }
+  }, [])
 
   useEffect(() => {
+    // biome-ignore lint/nursery/useReactCompiler: another question, another answer
     setFound(undefined)
     setProblem('')
     if (!open || sent === undefined) return
     const question = new AbortController()
-    put<UsersChanged>('/admin/list', JSON.parse(sent), { query: { ...(JSON.parse(selected) as Query), dry_run: 1 }, quiet: true, signal: question.signal })
-      .then((answer) => setFound(answer.count), (cause) => { if (!question.signal.aborted) failed(cause) })
+    put('/admin/list', JSON.parse(sent), {
+      query: { ...(JSON.parse(selected) as Query), dry_run: 1 },
+      quiet: true,
+      signal: question.signal,
+    }).then(
+      (answer) => setFound(answer.count),
+      (cause) => {
+        if (!question.signal.aborted) failed(cause)
+      },
+    )
     return () => question.abort()
-  }, [open, sent, selected])
+  }, [open, sent, selected, failed])
 
   async function submit() {
     setBusy(true)
@@ -64,21 +74,38 @@ export function BatchDialog({ open, what, on, query, depts, roles, apply, onClos
 
   return (
     <Modal
-      title={t(what === 'dept_id' ? 'people.batch.move' : 'people.batch.roles')} open={open} onCancel={onClose} destroyOnHidden
-      okText={t('people.batch.apply')} okButtonProps={{ disabled: !found, loading: busy }} cancelText={t('cancel')} onOk={() => void submit()}
+      title={t(what === 'dept_id' ? 'people.batch.move' : 'people.batch.roles')}
+      open={open}
+      onCancel={onClose}
+      destroyOnHidden
+      okText={t('people.batch.apply')}
+      okButtonProps={{ disabled: !found, loading: busy }}
+      cancelText={t('cancel')}
+      onOk={() => void submit()}
     >
       <Form layout="vertical">
         {what === 'dept_id' ? (
           <Form.Item label={t('people.dept')} htmlFor="batch-dept">
             <TreeSelect<number, DeptNode>
-              id="batch-dept" showSearch={{ treeNodeFilterProp: 'name' }} treeDefaultExpandedKeys={depts.map((d) => d.id)} placeholder={t('people.batch.move.pick')} value={dept} onChange={setDept}
-              treeData={[{ id: 0, name: t('people.dept.none') } as DeptNode, ...depts]} fieldNames={{ label: 'name', value: 'id', children: 'children' }}
+              id="batch-dept"
+              showSearch={{ treeNodeFilterProp: 'name' }}
+              treeDefaultExpandedKeys={depts.map((d) => d.id)}
+              placeholder={t('people.batch.move.pick')}
+              value={dept}
+              onChange={setDept}
+              treeData={[{ id: 0, name: t('people.dept.none') } as DeptNode, ...depts]}
+              fieldNames={{ label: 'name', value: 'id', children: 'children' }}
             />
           </Form.Item>
         ) : (
           <Form.Item label={t('people.roles')} htmlFor="batch-roles" extra={t('people.batch.roles.hint')}>
             <Select
-              id="batch-roles" mode="multiple" showSearch={{ optionFilterProp: 'label' }} placeholder={t('people.batch.roles.pick')} value={given} onChange={setGiven}
+              id="batch-roles"
+              mode="multiple"
+              showSearch={{ optionFilterProp: 'label' }}
+              placeholder={t('people.batch.roles.pick')}
+              value={given}
+              onChange={setGiven}
               options={roles.map((role) => ({ value: role.id, label: role.status ? role.name : t('people.roles.off', { name: role.name }) }))}
             />
           </Form.Item>

@@ -6,8 +6,14 @@ import { t } from '../../i18n'
 export function DeptSelect({ depts, value, onChange }: { depts?: DeptNode[]; value?: string; onChange: (id?: string) => void }) {
   return (
     <TreeSelect<number, DeptNode>
-      allowClear showSearch={{ treeNodeFilterProp: 'name' }} style={{ width: 200, maxWidth: '100%' }} placeholder={t('people.dept')} aria-label={t('people.dept')}
-      treeData={depts} fieldNames={{ label: 'name', value: 'id', children: 'children' }} value={value ? Number(value) : undefined}
+      allowClear
+      showSearch={{ treeNodeFilterProp: 'name' }}
+      style={{ width: 200, maxWidth: '100%' }}
+      placeholder={t('people.dept')}
+      aria-label={t('people.dept')}
+      treeData={depts}
+      fieldNames={{ label: 'name', value: 'id', children: 'children' }}
+      value={value ? Number(value) : undefined}
       onChange={(id?: number) => onChange(id === undefined ? undefined : String(id))}
     />
   )

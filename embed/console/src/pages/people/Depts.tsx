@@ -28,34 +28,63 @@ export function Depts({ depts, value, onChange }: Props) {
   if (!open) return <Button icon={<ApartmentOutlined />} aria-label={t('people.depts.open')} title={t('people.depts.open')} onClick={() => turn(true)} />
   return (
     <aside
-      className="depts" aria-label={t('menu.admin.dept')}
-      style={{ flex: `0 0 ${deptsWidth()}px`, width: deptsWidth(), boxSizing: 'border-box', position: 'sticky', top: 68, padding: 8, borderRadius: token.borderRadiusLG, border: `1px solid ${token.colorBorderSecondary}`, background: token.colorBgContainer }}
+      className="depts"
+      aria-label={t('menu.admin.dept')}
+      style={{
+        flex: `0 0 ${deptsWidth()}px`,
+        width: deptsWidth(),
+        boxSizing: 'border-box',
+        position: 'sticky',
+        top: 68,
+        padding: 8,
+        borderRadius: token.borderRadiusLG,
+        border: `1px solid ${token.colorBorderSecondary}`,
+        background: token.colorBgContainer,
+      }}
     >
       <Flex gap={4} style={{ marginBottom: 8 }}>
         <Find label={t('people.depts.search')} hint={t('search')} value={text} onChange={setText} />
         <Button type="text" icon={<MenuFoldOutlined />} aria-label={t('people.depts.close')} title={t('people.depts.close')} onClick={() => turn(false)} />
       </Flex>
       <Button
-        block type={value ? 'text' : 'default'} aria-pressed={!value} style={{ justifyContent: 'flex-start', marginBottom: 4 }} onClick={() => onChange(undefined)}
+        block
+        type={value ? 'text' : 'default'}
+        aria-pressed={!value}
+        style={{ justifyContent: 'flex-start', marginBottom: 4 }}
+        onClick={() => onChange(undefined)}
       >
         {t('people.depts.all')}
       </Button>
       <div>
         {found.shown.length > 0 ? (
           <Tree<DeptNode & BasicDataNode>
-            treeData={found.shown} fieldNames={{ title: 'name', key: 'id', children: 'children' }} height={height} blockNode aria-label={t('menu.admin.dept')}
-            selectedKeys={value ? [Number(value)] : []} onSelect={(_, { node, selected }) => onChange(selected ? String(node.id) : undefined)}
-            expandedKeys={found.opened ?? expanded} onExpand={(keys) => { if (!found.opened) setExpanded(keys) }}
+            treeData={found.shown}
+            fieldNames={{ title: 'name', key: 'id', children: 'children' }}
+            height={height}
+            blockNode
+            aria-label={t('menu.admin.dept')}
+            selectedKeys={value ? [Number(value)] : []}
+            onSelect={(_, { node, selected }) => onChange(selected ? String(node.id) : undefined)}
+            expandedKeys={found.opened ?? expanded}
+            onExpand={(keys) => {
+              if (!found.opened) setExpanded(keys)
+            }}
             titleRender={(dept) => <Name dept={dept} />}
           />
-        ) : <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={text ? t('empty.narrowed') : t('people.depts.none')} />}
+        ) : (
+          <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={text ? t('empty.narrowed') : t('people.depts.none')} />
+        )}
       </div>
     </aside>
   )
 }
 
 function Name({ dept }: { dept: DeptNode }) {
-  return <span title={dept.name} dir="auto" style={{ overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}>{dept.name}</span>
+  return (
+    <span title={dept.name} dir="auto" style={{ overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}>
+      {dept.name}
+    </span>
+  )
 }
 
 // matching are the departments whose names have a text in them, with those above
@@ -63,12 +92,13 @@ function Name({ dept }: { dept: DeptNode }) {
 function matching(depts: DeptNode[], text: string): { shown: DeptNode[]; opened?: Key[] } {
   if (!text) return { shown: depts }
   const opened: Key[] = []
-  const keep = (nodes: DeptNode[]): DeptNode[] => nodes.flatMap((node) => {
-    const below = keep(node.children ?? [])
-    if (below.length > 0) opened.push(node.id)
-    if (below.length > 0) return { ...node, children: below }
-    return node.name.toLowerCase().includes(text) ? node : []
-  })
+  const keep = (nodes: DeptNode[]): DeptNode[] =>
+    nodes.flatMap((node) => {
+      const below = keep(node.children ?? [])
+      if (below.length > 0) opened.push(node.id)
+      if (below.length > 0) return { ...node, children: below }
+      return node.name.toLowerCase().includes(text) ? node : []
+    })
   return { shown: keep(depts), opened }
 }
 

@@ -1,7 +1,7 @@
 import { CheckCircleFilled, CloseCircleFilled } from '@ant-design/icons'
 import { Breadcrumb, Card, Drawer, Flex, Form, Tag, theme, TreeSelect, Typography } from 'antd'
 import { type ReactNode, useMemo, useState } from 'react'
-import type { Explanation, PermissionNode, PermissionTree, User } from '../../api/types'
+import type { Explanation, PermissionNode, User } from '../../api/types'
 import { given, type Key, maybe, t } from '../../i18n'
 import { useGet } from '../../ui/useGet'
 import { useWider } from '../../ui/useWider'
@@ -27,21 +27,39 @@ export function Explain({ open, user, onClose }: Props) {
 // Question asks for one permission, and answers.
 export function Question({ user }: { user: User }) {
   const [key, setKey] = useState<string>()
-  const tree = useGet<PermissionTree>('/admin/rule').data?.data
-  const { data, loading } = useGet<Explanation>(key ? '/admin/permission/explain' : '', { user_id: user.id, key })
+  const tree = useGet('/admin/rule').data?.data
+  const { data, loading } = useGet(key ? '/admin/permission/explain' : '', { user_id: user.id, key })
   const nodes = useMemo(() => (tree ?? []).map(nodeOf), [tree])
   return (
     <>
       <Form layout="vertical">
         <Form.Item label={t('people.explain.ask')} htmlFor="permission">
           <TreeSelect<string, Node>
-            id="permission" showSearch={{ treeNodeFilterProp: 'text' }} placeholder={t('people.explain.pick')} value={key} onChange={setKey} treeNodeLabelProp="label" listHeight={400}
-            treeData={nodes} treeTitleRender={(node) => <>{node.label} <Typography.Text type="secondary" style={{ fontSize: 12 }}>{node.value}</Typography.Text></>}
+            id="permission"
+            showSearch={{ treeNodeFilterProp: 'text' }}
+            placeholder={t('people.explain.pick')}
+            value={key}
+            onChange={setKey}
+            treeNodeLabelProp="label"
+            listHeight={400}
+            treeData={nodes}
+            treeTitleRender={(node) => (
+              <>
+                {node.label}{' '}
+                <Typography.Text type="secondary" style={{ fontSize: 12 }}>
+                  {node.value}
+                </Typography.Text>
+              </>
+            )}
           />
         </Form.Item>
       </Form>
       <div aria-live="polite" aria-busy={loading}>
-        {data && key ? <Answer user={user} of={data} nodes={nodes} /> : <Typography.Text type="secondary">{t('people.explain.start', { name: names([user]) })}</Typography.Text>}
+        {data && key ? (
+          <Answer user={user} of={data} nodes={nodes} />
+        ) : (
+          <Typography.Text type="secondary">{t('people.explain.start', { name: names([user]) })}</Typography.Text>
+        )}
       </div>
     </>
   )
@@ -58,23 +76,48 @@ function Answer({ user, of, nodes }: { user: User; of: Explanation; nodes: Node[
     <Card>
       <Flex vertical gap={16}>
         <Flex gap={12} align="start">
-          {of.allowed
-            ? <CheckCircleFilled style={{ fontSize: 24, color: token.colorSuccess }} />
-            : <CloseCircleFilled style={{ fontSize: 24, color: token.colorError }} />}
+          {of.allowed ? (
+            <CheckCircleFilled style={{ fontSize: 24, color: token.colorSuccess }} />
+          ) : (
+            <CloseCircleFilled style={{ fontSize: 24, color: token.colorError }} />
+          )}
           <div style={{ overflowWrap: 'anywhere' }}>
-            <Typography.Text strong style={{ fontSize: 16, display: 'block' }}>{t(of.allowed ? 'people.explain.allowed' : 'people.explain.denied')}</Typography.Text>
+            <Typography.Text strong style={{ fontSize: 16, display: 'block' }}>
+              {t(of.allowed ? 'people.explain.allowed' : 'people.explain.denied')}
+            </Typography.Text>
             {why}
           </div>
         </Flex>
         {of.roles.length > 0 && (
           <Part title={t(of.allowed ? 'people.explain.by' : 'people.explain.would')}>
-            <Flex gap={4} wrap>{of.roles.map((role) => <Tag key={role.id} style={{ margin: 0, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>{role.name}</Tag>)}</Flex>
+            <Flex gap={4} wrap>
+              {of.roles.map((role) => (
+                <Tag key={role.id} style={{ margin: 0, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
+                  {role.name}
+                </Tag>
+              ))}
+            </Flex>
           </Part>
         )}
         {of.allowed && of.limited === 1 && scoped.test(at ?? '') && <Typography.Text>{t('people.explain.limited', { name: names([user]) })}</Typography.Text>}
         {of.path.length > 0 && (
           <Part title={t('people.explain.path')}>
-            <Breadcrumb items={of.path.map((step) => ({ key: step.id, title: <>{label(step)}{step.status === 0 && <> <Tag color="error">{t('disabled')}</Tag></>}</> }))} />
+            <Breadcrumb
+              items={of.path.map((step) => ({
+                key: step.id,
+                title: (
+                  <>
+                    {label(step)}
+                    {step.status === 0 && (
+                      <>
+                        {' '}
+                        <Tag color="error">{t('disabled')}</Tag>
+                      </>
+                    )}
+                  </>
+                ),
+              }))}
+            />
           </Part>
         )}
       </Flex>
@@ -83,7 +126,14 @@ function Answer({ user, of, nodes }: { user: User; of: Explanation; nodes: Node[
 }
 
 function Part({ title, children }: { title: string; children: ReactNode }) {
-  return <div><Typography.Text type="secondary" style={{ display: 'block', marginBottom: 4 }}>{title}</Typography.Text>{children}</div>
+  return (
+    <div>
+      <Typography.Text type="secondary" style={{ display: 'block', marginBottom: 4 }}>
+        {title}
+      </Typography.Text>
+      {children}
+    </div>
+  )
 }
 
 // nodeOf is a permission in the tree that is picked from; it is found by its name

@@ -19,22 +19,49 @@ export function Filters({ list, roles, sex = false }: Props) {
   return (
     <>
       <Select
-        allowClear style={{ width: 120 }} placeholder={t('status')} aria-label={t('status')} value={list.params.get('status') ?? undefined}
-        onChange={(status?: string) => list.set({ status })} options={[{ value: '1', label: t('enabled') }, { value: '0', label: t('disabled') }]}
+        allowClear
+        style={{ width: 120 }}
+        placeholder={t('status')}
+        aria-label={t('status')}
+        value={list.params.get('status') ?? undefined}
+        onChange={(status?: string) => list.set({ status })}
+        options={[
+          { value: '1', label: t('enabled') },
+          { value: '0', label: t('disabled') },
+        ]}
       />
       {roles && (
         <Select
-          allowClear showSearch={{ optionFilterProp: 'label' }} style={{ width: 160, maxWidth: '100%' }} placeholder={t('people.role')} aria-label={t('people.role')} value={list.params.get('role_id') ?? undefined}
-          onChange={(role_id?: string) => list.set({ role_id })} options={roles.map((role) => ({ value: String(role.id), label: role.name }))}
+          allowClear
+          showSearch={{ optionFilterProp: 'label' }}
+          style={{ width: 160, maxWidth: '100%' }}
+          placeholder={t('people.role')}
+          aria-label={t('people.role')}
+          value={list.params.get('role_id') ?? undefined}
+          onChange={(role_id?: string) => list.set({ role_id })}
+          options={roles.map((role) => ({ value: String(role.id), label: role.name }))}
         />
       )}
       <Popover
-        trigger="click" placement="bottomRight" open={open} onOpenChange={setOpen} destroyOnHidden
-        content={<Suspense fallback={t('loading')}><MoreFilters list={list} sex={sex} /></Suspense>}
+        trigger="click"
+        placement="bottomRight"
+        open={open}
+        onOpenChange={setOpen}
+        destroyOnHidden
+        content={
+          <Suspense fallback={t('loading')}>
+            <MoreFilters list={list} sex={sex} />
+          </Suspense>
+        }
       >
         <Button
-          icon={<ControlOutlined />} aria-label={more ? t('people.filters.active', { n: more }) : t('people.filters')} title={t('people.filters')} aria-expanded={open}
-          onKeyDown={(e) => { if (e.key === 'Escape') setOpen(false) }}
+          icon={<ControlOutlined />}
+          aria-label={more ? t('people.filters.active', { n: more }) : t('people.filters')}
+          title={t('people.filters')}
+          aria-expanded={open}
+          onKeyDown={(e) => {
+            if (e.key === 'Escape') setOpen(false)
+          }}
         >
           {more > 0 && more}
         </Button>

@@ -12,14 +12,27 @@ export function FirstPassword() {
   return (
     <>
       <Form.Item name="generated" required label={t('sign_in.password')}>
-        <Radio.Group vertical options={[{ value: true, label: t('people.password.generated') }, { value: false, label: t('people.password.typed') }]} />
+        <Radio.Group
+          vertical
+          options={[
+            { value: true, label: t('people.password.generated') },
+            { value: false, label: t('people.password.typed') },
+          ]}
+        />
       </Form.Item>
       <Form.Item noStyle dependencies={['generated']}>
-        {(form) => form.getFieldValue('generated') === false && (
-          <Form.Item name="password" label={t('people.password.new')} rules={[{ required: true, message: t('form.required') }]} extra={t('people.password.hint')}>
-            <Password autoComplete="new-password" />
-          </Form.Item>
-        )}
+        {(form) =>
+          form.getFieldValue('generated') === false && (
+            <Form.Item
+              name="password"
+              label={t('people.password.new')}
+              rules={[{ required: true, message: t('form.required') }]}
+              extra={t('people.password.hint')}
+            >
+              <Password autoComplete="new-password" />
+            </Form.Item>
+          )
+        }
       </Form.Item>
     </>
   )

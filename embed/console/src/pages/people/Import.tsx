@@ -1,7 +1,7 @@
 import { DownloadOutlined, InboxOutlined } from '@ant-design/icons'
 import { Alert, Button, Drawer, Flex, Form, Select, Spin, Table, Typography, Upload } from 'antd'
-import { useEffect, useState } from 'react'
-import { Failure, request, save } from '../../api/request'
+import { useCallback, useEffect, useState } from 'react'
+import { Failure, post, save } from '../../api/request'
 import type { Import as Answer } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { count } from '../../ui/format'
@@ -28,17 +28,17 @@ export function Import({ open, onClose, onDone }: Props) {
   const [charset, setCharset] = useState<Charset>('')
   const { done } = useAct()
   const md = useWider('md')
-  useEffect(() => {
-    if (!open) return
-    begin(undefined)
-    setCharset('')
-  }, [open])
-
-  function begin(next?: File) {
+  const begin = useCallback((next?: File) => {
     setFile(next)
     setAnswer(undefined)
     setProblem('')
-  }
+  }, [])
+  useEffect(() => {
+    if (!open) return
+    // biome-ignore lint/nursery/useReactCompiler: the dialog opens empty
+    begin(undefined)
+    setCharset('')
+  }, [open, begin])
 
   async function ask(of: File, dryRun: boolean, as = charset) {
     setBusy(true)
@@ -46,7 +46,7 @@ export function Import({ open, onClose, onDone }: Props) {
     try {
       const form = new FormData()
       form.append('file', of)
-      return await request<Answer>('POST', '/admin/list-import', { form, query: { dry_run: dryRun ? 1 : undefined, charset: as }, quiet: true })
+      return await post('/admin/list-import', undefined, { form, query: { dry_run: dryRun ? 1 : undefined, charset: as }, quiet: true })
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
       setProblem(cause.errors.file ?? cause.errors.charset ?? words(cause))
@@ -83,23 +83,50 @@ export function Import({ open, onClose, onDone }: Props) {
   const good = answer && answer.failed === 0 && answer.rows.length > 0
   return (
     <Drawer
-      title={t('people.import.title')} open={open} onClose={onClose} size={md ? 720 : '100%'} destroyOnHidden
+      title={t('people.import.title')}
+      open={open}
+      onClose={onClose}
+      size={md ? 720 : '100%'}
+      destroyOnHidden
       footer={
         <Flex gap={8} justify="end" wrap>
           <Button onClick={onClose}>{t('cancel')}</Button>
           {file && <Button onClick={() => begin(undefined)}>{t('people.import.other')}</Button>}
-          {good && <Button type="primary" loading={busy} onClick={() => void importAll()}>{t('people.import.ok', { n: count(answer.rows.length) })}</Button>}
+          {good && (
+            <Button type="primary" loading={busy} onClick={() => void importAll()}>
+              {t('people.import.ok', { n: count(answer.rows.length) })}
+            </Button>
+          )}
         </Flex>
       }
     >
       <Form layout="vertical">
         <Form.Item label={t('people.import.charset')} htmlFor="charset" extra={t('people.import.charset.hint')}>
-          <Select<Charset> id="charset" style={{ maxWidth: 320 }} value={charset} disabled={busy} onChange={read} options={charsets.map((value) => ({ value, label: t(`people.import.charset.${value || 'auto'}`) }))} />
+          <Select<Charset>
+            id="charset"
+            style={{ maxWidth: 320 }}
+            value={charset}
+            disabled={busy}
+            onChange={read}
+            options={charsets.map((value) => ({ value, label: t(`people.import.charset.${value || 'auto'}`) }))}
+          />
         </Form.Item>
       </Form>
       {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16, overflowWrap: 'anywhere' }} />}
-      {file && <Typography.Paragraph strong ellipsis title={file.name}>{file.name}</Typography.Paragraph>}
-      {answer ? <Verdicts of={answer} /> : busy && <Spin description={t('people.import.checking')}><div style={{ height: 120 }} /></Spin>}
+      {file && (
+        <Typography.Paragraph strong ellipsis title={file.name}>
+          {file.name}
+        </Typography.Paragraph>
+      )}
+      {answer ? (
+        <Verdicts of={answer} />
+      ) : (
+        busy && (
+          <Spin description={t('people.import.checking')}>
+            <div style={{ height: 120 }} />
+          </Spin>
+        )
+      )}
       {!answer && !busy && <Choose onChoose={(chosen) => void check(chosen)} />}
     </Drawer>
   )
@@ -109,17 +136,35 @@ export function Import({ open, onClose, onDone }: Props) {
 function Choose({ onChoose }: { onChoose: (file: File) => void }) {
   return (
     <Flex vertical gap={16}>
-      <Upload.Dragger accept=".csv,text/csv" showUploadList={false} beforeUpload={(file) => { onChoose(file); return false }}>
-        <p><InboxOutlined style={{ fontSize: 32 }} /></p>
+      <Upload.Dragger
+        accept=".csv,text/csv"
+        showUploadList={false}
+        beforeUpload={(file) => {
+          onChoose(file)
+          return false
+        }}
+      >
+        <p>
+          <InboxOutlined style={{ fontSize: 32 }} />
+        </p>
         <p>{t('people.import.drop')}</p>
         <Typography.Text type="secondary">{t('people.import.limits')}</Typography.Text>
       </Upload.Dragger>
       <Alert type="info" showIcon title={t('people.import.no_password')} />
       <Table
-        size="small" rowKey="column" pagination={false} title={() => (
+        size="small"
+        rowKey="column"
+        pagination={false}
+        title={() => (
           <Flex justify="space-between" align="center" gap={8} wrap>
             <Typography.Text strong>{t('people.import.columns')}</Typography.Text>
-            <Button size="small" icon={<DownloadOutlined />} onClick={() => save({ blob: new Blob([`\uFEFF${columns.join(',')}\r\n`], { type: 'text/csv' }), name: 'users.csv' })}>{t('people.import.template')}</Button>
+            <Button
+              size="small"
+              icon={<DownloadOutlined />}
+              onClick={() => save({ blob: new Blob([`\uFEFF${columns.join(',')}\r\n`], { type: 'text/csv' }), name: 'users.csv' })}
+            >
+              {t('people.import.template')}
+            </Button>
           </Flex>
         )}
         dataSource={columns.map((column) => ({ column }))}

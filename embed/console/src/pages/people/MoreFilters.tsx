@@ -12,31 +12,52 @@ export function MoreFilters({ list, sex }: { list: Asked; sex: boolean }) {
       {sex && (
         <Field label={t('people.sex')}>
           <Select
-            allowClear style={{ width: '100%' }} aria-label={t('people.sex')} placeholder={t('all')} value={list.params.get('sex') ?? undefined}
-            onChange={(value?: string) => list.set({ sex: value })} options={sexes.map((value) => ({ value, label: t(`people.sex.${value}`) }))}
+            allowClear
+            style={{ width: '100%' }}
+            aria-label={t('people.sex')}
+            placeholder={t('all')}
+            value={list.params.get('sex') ?? undefined}
+            onChange={(value?: string) => list.set({ sex: value })}
+            options={sexes.map((value) => ({ value, label: t(`people.sex.${value}`) }))}
           />
         </Field>
       )}
-      <Field label={t('created_at')}><Range list={list} name="created_at[]" label={t('created_at')} /></Field>
-      <Field label={t('people.login_time')}><Range list={list} name="login_time[]" label={t('people.login_time')} /></Field>
+      <Field label={t('created_at')}>
+        <Range list={list} name="created_at[]" label={t('created_at')} />
+      </Field>
+      <Field label={t('people.login_time')}>
+        <Range list={list} name="login_time[]" label={t('people.login_time')} />
+      </Field>
     </Flex>
   )
 }
 
 function Field({ label, children }: { label: string; children: ReactNode }) {
-  return <div><Typography.Text type="secondary">{label}</Typography.Text><div style={{ marginTop: 4 }}>{children}</div></div>
+  return (
+    <div>
+      <Typography.Text type="secondary">{label}</Typography.Text>
+      <div style={{ marginTop: 4 }}>{children}</div>
+    </div>
+  )
 }
 
 // Range is from the first moment of one day to the last of another, as the days are
 // where the browser stands; the interface is asked for the moments.
 function Range({ list, name, label }: { list: Asked; name: string; label: string }) {
-  const [from, to] = list.params.getAll(name).map((at) => dayjs(at))
+  const [from, to] = list.params.getAll(name).map((at: string) => dayjs(at))
   const value: [Dayjs, Dayjs] | undefined = from?.isValid() && to?.isValid() ? [from, to] : undefined
   const day = (n: number, unit: 'day' | 'month' = 'day'): [Dayjs, Dayjs] => [dayjs().subtract(n, unit), dayjs()]
   return (
     <DatePicker.RangePicker
-      style={{ width: '100%' }} value={value} aria-label={label} placement="bottomRight"
-      presets={[{ label: t('people.today'), value: day(0) }, { label: t('people.last_7'), value: day(6) }, { label: t('people.last_30'), value: day(29) }]}
+      style={{ width: '100%' }}
+      value={value}
+      aria-label={label}
+      placement="bottomRight"
+      presets={[
+        { label: t('people.today'), value: day(0) },
+        { label: t('people.last_7'), value: day(6) },
+        { label: t('people.last_30'), value: day(29) },
+      ]}
       onChange={(days) => list.set({ [name]: days?.[0] && days[1] ? [days[0].startOf('day').toISOString(), days[1].endOf('day').toISOString()] : undefined })}
     />
   )

@@ -10,8 +10,17 @@ type Props = { open: boolean; user: Person; password: string; onClose: () => voi
 export function NewPassword({ open, user, password, onClose }: Props) {
   return (
     <Modal
-      title={t('people.password.of', { name: names([user]) })} open={open} closable={false} keyboard={false} mask={{ closable: false }} destroyOnHidden
-      footer={<Button type="primary" onClick={onClose}>{t('people.password.noted')}</Button>}
+      title={t('people.password.of', { name: names([user]) })}
+      open={open}
+      closable={false}
+      keyboard={false}
+      mask={{ closable: false }}
+      destroyOnHidden
+      footer={
+        <Button type="primary" onClick={onClose}>
+          {t('people.password.noted')}
+        </Button>
+      }
     >
       <Flex gap={8} style={{ margin: '16px 0' }}>
         <Input readOnly aria-label={t('sign_in.password')} value={password} style={{ fontFamily: 'monospace' }} onFocus={(e) => e.target.select()} />

@@ -1,9 +1,9 @@
 import { ArrowLeftOutlined } from '@ant-design/icons'
 import { Button, Card, Descriptions, Empty, Flex, Skeleton, Tabs, Tag, Typography } from 'antd'
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useEffectEvent, useState } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { Failure, get } from '../../api/request'
-import type { DeptTree, Role, User, UserPage } from '../../api/types'
+import type { Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, learn, t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
@@ -34,25 +34,43 @@ export function Person() {
   const [user, setUser] = useState<User>()
   const [failure, setFailure] = useState<Failure>()
 
-  const question = useCallback(async (signal: AbortSignal) => {
-    try {
-      const found = name ? (await get<UserPage>('/admin/list', { username: name }, { signal, quiet: true })).data[0] : await get<User>(`/admin/list/${encodeURIComponent(who)}`, {}, { signal, quiet: true })
-      setUser(found)
-      setFailure(found ? undefined : new Failure(404, 'not_found', '', 0))
-    } catch (cause) {
-      if (cause instanceof Failure) setFailure(cause)
-      throw cause
-    }
-  }, [name, who])
+  const question = useCallback(
+    async (signal: AbortSignal) => {
+      try {
+        const found = name
+          ? (await get('/admin/list', { username: name }, { signal, quiet: true })).data[0]
+          : await get(`/admin/list/${encodeURIComponent(who) as `${number}`}`, {}, { signal, quiet: true })
+        setUser(found)
+        setFailure(found ? undefined : new Failure(404, 'not_found', '', 0))
+      } catch (cause) {
+        if (cause instanceof Failure) setFailure(cause)
+        throw cause
+      }
+    },
+    [name, who],
+  )
   const { reload } = useAsk(question)
   const there = user && (name ? user.username.toLowerCase() === name.toLowerCase() : String(user.id) === who) ? user : undefined
 
+  const toNumber = useEffectEvent((id: number) => navigate(`/admin/list/${id}`, { replace: true, state }))
   useEffect(() => {
-    if (name && there) void navigate(`/admin/list/${there.id}`, { replace: true, state })
+    if (name && there) void toNumber(there.id)
   }, [name, there])
 
-  if (failure) return <><Head title={t('people.user')} from={from} /><Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure.status === 404 || failure.status === 400 ? t('people.gone') : words(failure)} /></>
-  if (!there || name) return <><Head title={t('people.user')} from={from} /><Skeleton active /></>
+  if (failure)
+    return (
+      <>
+        <Head title={t('people.user')} from={from} />
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure.status === 404 || failure.status === 400 ? t('people.gone') : words(failure)} />
+      </>
+    )
+  if (!there || name)
+    return (
+      <>
+        <Head title={t('people.user')} from={from} />
+        <Skeleton active />
+      </>
+    )
   return <Shown user={there} part={part} from={from} reload={reload} />
 }
 
@@ -61,7 +79,9 @@ function Head({ title, from, children }: { title: ReactNode; from: string; child
   return (
     <Flex gap={8} align="center" wrap style={{ marginBottom: 8 }}>
       <Button type="text" icon={<ArrowLeftOutlined />} aria-label={t('people.back')} title={t('people.back')} onClick={() => void navigate(from)} />
-      <Typography.Title level={1} style={{ fontSize: 20, margin: 0, flex: '1 1 200px', minWidth: 0, overflowWrap: 'anywhere' }}>{title}</Typography.Title>
+      <Typography.Title level={1} style={{ fontSize: 20, margin: 0, flex: '1 1 200px', minWidth: 0, overflowWrap: 'anywhere' }}>
+        {title}
+      </Typography.Title>
       {children}
     </Flex>
   )
@@ -76,30 +96,49 @@ function Shown({ user, part, from, reload }: { user: User; part: string; from: s
   const mine = user.id === info.info.id
   const items = [
     { key: 'profile', label: t('people.profile'), children: <Profile user={user} /> },
-    ...(may('admin.rule.query') ? [{ key: 'access', label: t('people.access'), children: <Suspense fallback={<Skeleton active />}><Access user={user} /></Suspense> }] : []),
+    ...(may('admin.rule.query')
+      ? [
+          {
+            key: 'access',
+            label: t('people.access'),
+            children: (
+              <Suspense fallback={<Skeleton active />}>
+                <Access user={user} />
+              </Suspense>
+            ),
+          },
+        ]
+      : []),
     ...(may('system.session.query') ? [{ key: 'sessions', label: t('people.sessions'), children: <Sessions user={user} realm={backend} /> }] : []),
     ...(may('system.loginlog.query') ? [{ key: 'loginlog', label: t('people.sign_ins'), children: <LoginLog of={user.id} /> }] : []),
   ]
   return (
     <>
       <Head
-        from={from} title={(
+        from={from}
+        title={
           <Flex gap={12} align="center">
             <Face of={user} size={40} />
-            <span style={{ minWidth: 0 }}><bdi>{user.nickname || user.username}</bdi></span>
+            <span style={{ minWidth: 0 }}>
+              <bdi>{user.nickname || user.username}</bdi>
+            </span>
             {mine && <Tag>{t('people.you')}</Tag>}
             {user.status === 0 && <Tag color="error">{t('disabled')}</Tag>}
           </Flex>
-        )}
+        }
       >
         <Actions
-          first={may('admin.list.update') && { label: t('edit'), onClick: () => form.show(true) }} label={t('people.more_name', { name: user.username })}
+          first={may('admin.list.update') && { label: t('edit'), onClick: () => form.show(true) }}
+          label={t('people.more_name', { name: user.username })}
           more={[may('admin.list.password') && !mine && { label: t('people.reset'), onClick: () => people.reset(user) }]}
         />
       </Head>
       {/* A list keeps what it shows in the address too: only the open part is there. */}
       <Tabs
-        items={items} destroyOnHidden tabBarGutter={md ? 32 : 14} activeKey={items.some(({ key }) => key === part) ? part : 'profile'}
+        items={items}
+        destroyOnHidden
+        tabBarGutter={md ? 32 : 14}
+        activeKey={items.some(({ key }) => key === part) ? part : 'profile'}
         onChange={(key) => void navigate(`/admin/list/${user.id}${key === 'profile' ? '' : `/${key}`}`)}
       />
       {form.of && <Edit open={form.open} user={user} own={mine} onClose={form.hide} onSaved={() => void reload()} />}
@@ -113,22 +152,47 @@ function Profile({ user }: { user: User }) {
   const md = useWider('md')
   const roles = user.role_ids.map((id, i) => {
     const name = user.role_names[i] ?? String(id)
-    return <Tag key={id} style={{ margin: 0, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>{may('admin.role.query') ? <Link to={`/admin/role/${id}`}>{name}</Link> : name}</Tag>
+    return (
+      <Tag key={id} style={{ margin: 0, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
+        {may('admin.role.query') ? <Link to={`/admin/role/${id}`}>{name}</Link> : name}
+      </Tag>
+    )
   })
   return (
     <Card>
       <Descriptions
-        column={md ? 2 : 1} size="small" styles={{ content: { overflowWrap: 'anywhere', minWidth: 0 } }}
+        column={md ? 2 : 1}
+        size="small"
+        styles={{ content: { overflowWrap: 'anywhere', minWidth: 0 } }}
         items={[
           { label: t('sign_in.username'), children: <bdi>{user.username}</bdi> },
           { label: t('people.nickname'), children: <bdi>{user.nickname || '—'}</bdi> },
           { label: t('people.email'), children: user.email ? <a href={`mailto:${encodeURI(user.email)}`}>{user.email}</a> : '—' },
           { label: t('people.mobile'), children: <bdi>{user.mobile || '—'}</bdi> },
           { label: t('people.dept'), children: <bdi>{user.dept_name || t('people.dept.none')}</bdi> },
-          { label: t('people.roles'), children: roles.length ? <Flex gap={4} wrap>{roles}</Flex> : '—' },
+          {
+            label: t('people.roles'),
+            children: roles.length ? (
+              <Flex gap={4} wrap>
+                {roles}
+              </Flex>
+            ) : (
+              '—'
+            ),
+          },
           { label: t('people.sex'), children: t(`people.sex.${user.sex}` as Key) },
           { label: t('status'), children: t(user.status ? 'enabled' : 'disabled') },
-          { label: t('people.login_time'), children: user.login_time ? <><Time at={user.login_time} />{user.login_ip && `, ${user.login_ip}`}</> : t('people.never') },
+          {
+            label: t('people.login_time'),
+            children: user.login_time ? (
+              <>
+                <Time at={user.login_time} />
+                {user.login_ip && `, ${user.login_ip}`}
+              </>
+            ) : (
+              t('people.never')
+            ),
+          },
           { label: t('people.must_change'), children: t(user.must_change_password ? 'yes' : 'no') },
           { label: t('created_at'), children: <Time at={user.created_at} /> },
           { label: t('updated_at'), children: <Time at={user.updated_at} /> },
@@ -143,8 +207,12 @@ type EditProps = { open: boolean; user: User; own: boolean; onClose: () => void;
 // Edit is the form, with what can be chosen in it.
 function Edit(props: EditProps) {
   const { may } = useAccount()
-  const depts = useGet<DeptTree>(may('admin.dept.query') ? '/admin/dept' : '').data?.data
+  const depts = useGet(may('admin.dept.query') ? '/admin/dept' : '').data?.data
   const roles = useEvery<Role>(may('admin.role.query') ? '/admin/role' : '').rows
-  if (may('admin.dept.query') && !depts || may('admin.role.query') && !roles) return null
-  return <Suspense><UserForm {...props} depts={depts} roles={roles} dept={0} onMade={() => {}} /></Suspense>
+  if ((may('admin.dept.query') && !depts) || (may('admin.role.query') && !roles)) return null
+  return (
+    <Suspense>
+      <UserForm {...props} depts={depts} roles={roles} dept={0} onMade={() => {}} />
+    </Suspense>
+  )
 }

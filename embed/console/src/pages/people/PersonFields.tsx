@@ -5,7 +5,12 @@ import { t } from '../../i18n'
 export function PersonFields() {
   return (
     <>
-      <Form.Item name="username" label={t('sign_in.username')} rules={[{ required: true, whitespace: true, message: t('form.required') }]} extra={t('people.username.hint')}>
+      <Form.Item
+        name="username"
+        label={t('sign_in.username')}
+        rules={[{ required: true, whitespace: true, message: t('form.required') }]}
+        extra={t('people.username.hint')}
+      >
         <Input autoComplete="off" spellCheck={false} />
       </Form.Item>
       <Form.Item name="nickname" label={t('people.nickname')}>

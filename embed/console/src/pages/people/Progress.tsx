@@ -1,5 +1,5 @@
 import { Button, Modal, Progress as Bar, Typography } from 'antd'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { Failure } from '../../api/request'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
@@ -27,6 +27,13 @@ export function Progress<T extends Person>({ open, job, onClose, onDone }: Props
   const { done } = useAct()
   const over = count === job.on.length
 
+  const end = useEffectEvent(async (job: Job<T>, well: () => boolean) => {
+    await onDone()
+    if (!well()) return
+    onClose()
+    done(job.done, job.undo && (async () => job.undo?.()))
+  })
+
   useEffect(() => {
     stopped.current = false
     setCount(0)
@@ -47,10 +54,7 @@ export function Progress<T extends Person>({ open, job, onClose, onDone }: Props
         setCount((n) => n + 1)
       }
       clearTimeout(wait)
-      await onDone()
-      if (wrong > 0 || stopped.current) return
-      onClose()
-      done(job.done, job.undo && (async () => job.undo?.()))
+      await end(job, () => wrong === 0 && !stopped.current)
     }
     void run()
     return () => {
@@ -66,17 +70,34 @@ export function Progress<T extends Person>({ open, job, onClose, onDone }: Props
 
   return (
     <Modal
-      title={job.title} open={open && (late || failed.length > 0)} onCancel={close} closable={false} destroyOnHidden
-      footer={<Button type={over ? 'primary' : 'default'} onClick={close}>{over ? t('close') : t('people.batch.stop')}</Button>}
+      title={job.title}
+      open={open && (late || failed.length > 0)}
+      onCancel={close}
+      closable={false}
+      destroyOnHidden
+      footer={
+        <Button type={over ? 'primary' : 'default'} onClick={close}>
+          {over ? t('close') : t('people.batch.stop')}
+        </Button>
+      }
     >
       <div aria-live="polite">
-        <Bar percent={job.on.length ? Math.round((100 * count) / job.on.length) : 100} status={failed.length ? 'exception' : over ? 'success' : 'active'} showInfo={false} aria-label={job.title} />
+        <Bar
+          percent={job.on.length ? Math.round((100 * count) / job.on.length) : 100}
+          status={failed.length ? 'exception' : over ? 'success' : 'active'}
+          showInfo={false}
+          aria-label={job.title}
+        />
         <Typography.Paragraph>{t('people.batch.count', { n: count - failed.length, of: job.on.length })}</Typography.Paragraph>
         {failed.length > 0 && (
           <>
             <Typography.Text strong>{t('people.batch.failed', { n: failed.length })}</Typography.Text>
             <ul tabIndex={0} style={{ maxHeight: 240, overflow: 'auto', margin: 0, paddingInlineStart: 20 }}>
-              {failed.map(([user, why]) => <li key={user.id} style={{ overflowWrap: 'anywhere' }}><bdi>{user.username}</bdi>: {why}</li>)}
+              {failed.map(([user, why]) => (
+                <li key={user.id} style={{ overflowWrap: 'anywhere' }}>
+                  <bdi>{user.username}</bdi>: {why}
+                </li>
+              ))}
             </ul>
           </>
         )}

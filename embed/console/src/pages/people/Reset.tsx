@@ -1,7 +1,6 @@
 import { Alert, Form, Modal } from 'antd'
 import { useEffect, useRef, useState } from 'react'
 import { Failure, put } from '../../api/request'
-import type { Reset as Made } from '../../api/types'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
 import { words } from '../../ui/words'
@@ -27,6 +26,7 @@ export function Reset({ open, user, realm, onClose, onMade, onDone }: Props) {
   useEffect(() => {
     if (!open) return
     form.resetFields()
+    // biome-ignore lint/nursery/useReactCompiler: the dialog opens empty
     setProblem('')
   }, [open, form])
 
@@ -34,7 +34,7 @@ export function Reset({ open, user, realm, onClose, onMade, onDone }: Props) {
     setBusy(true)
     setProblem('')
     try {
-      made.current = (await put<Made>(`${realm.path}/${user.id}/password`, { password: passwordOf(values) }, { quiet: true })).password
+      made.current = (await put(`${realm.path}/${user.id}/password`, { password: passwordOf(values) }, { quiet: true })).password
       onClose()
       onDone()
       if (!made.current) done(t('people.reset.done', { name: names([user]) }))
@@ -55,8 +55,15 @@ export function Reset({ open, user, realm, onClose, onMade, onDone }: Props) {
 
   return (
     <Modal
-      title={t('people.reset')} open={open} onCancel={onClose} afterClose={closed} onOk={() => form.submit()} okText={t('people.reset.ok')} cancelText={t('cancel')}
-      okButtonProps={{ danger: true, loading: busy }} destroyOnHidden
+      title={t('people.reset')}
+      open={open}
+      onCancel={onClose}
+      afterClose={closed}
+      onOk={() => form.submit()}
+      okText={t('people.reset.ok')}
+      cancelText={t('cancel')}
+      okButtonProps={{ danger: true, loading: busy }}
+      destroyOnHidden
     >
       <p style={{ marginTop: 0, overflowWrap: 'anywhere' }}>{t('people.reset.text', { name: names([user]) })}</p>
       {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16 }} />}

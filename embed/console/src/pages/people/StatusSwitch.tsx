@@ -3,11 +3,11 @@ import { useEffect, useState } from 'react'
 import { put } from '../../api/request'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
-import { names } from './person'
+import { names, type Realm } from './person'
 
 type Props = {
   user: { id: number; username: string; status: 0 | 1 }
-  path: string // of the list
+  path: Realm['path'] // of the list
   may: boolean
   own?: boolean // nobody switches off who they are
   reload: () => Promise<void>
@@ -18,6 +18,7 @@ export function StatusSwitch({ user, path, may, own = false, reload }: Props) {
   const { done } = useAct()
   const [on, setOn] = useState(user.status === 1)
   const [busy, setBusy] = useState(false)
+  // biome-ignore lint/nursery/useReactCompiler: the record as it was loaded again is right
   useEffect(() => setOn(user.status === 1), [user])
   if (!may) return on ? <Tag color="success">{t('enabled')}</Tag> : <Tag>{t('disabled')}</Tag>
 
@@ -41,7 +42,10 @@ export function StatusSwitch({ user, path, may, own = false, reload }: Props) {
 
   return (
     <Switch
-      size="small" checked={on} disabled={own || busy} onChange={(to) => void turn(to)}
+      size="small"
+      checked={on}
+      disabled={own || busy}
+      onChange={(to) => void turn(to)}
       aria-label={t(on ? 'people.status.on' : 'people.status.off', { name: user.username })}
       title={own ? t('people.own') : on ? t('enabled') : t('disabled')}
     />

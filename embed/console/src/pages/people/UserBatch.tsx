@@ -2,7 +2,7 @@ import { App, Button } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { put, type Query } from '../../api/request'
-import type { DeptNode, Role, User, UsersChanged } from '../../api/types'
+import type { DeptNode, Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
@@ -42,7 +42,7 @@ export function UserBatch({ chosen, whole, params, depts, roles, reload, remove 
 
   // change tells how many users were changed; a job does it where they are many.
   async function change(body: Change, of: Query, said: (n: number) => string, undo?: () => Promise<void>, quiet = false) {
-    const { count: n, job } = await put<UsersChanged>('/admin/list', body, { query: of, quiet }).catch(async (cause: unknown) => {
+    const { count: n, job } = await put('/admin/list', body, { query: of, quiet }).catch(async (cause: unknown) => {
       await reload() // somebody may have deleted one of them
       throw cause
     })
@@ -54,18 +54,24 @@ export function UserBatch({ chosen, whole, params, depts, roles, reload, remove 
 
   const turn = (some: User[], to: 0 | 1): Promise<void> => {
     const others = some.filter((user) => user.status !== to)
-    return change({ status: to }, these(some), (n) => t(to ? 'people.batch.enabled' : 'people.batch.disabled', { n }), () => turn(others, to ? 0 : 1))
+    return change(
+      { status: to },
+      these(some),
+      (n) => t(to ? 'people.batch.enabled' : 'people.batch.disabled', { n }),
+      () => turn(others, to ? 0 : 1),
+    )
   }
 
   async function turnAll(to: 0 | 1) {
     setBusy(to)
     try {
-      const { count: n } = await put<UsersChanged>('/admin/list', { status: to }, { query: { ...query, dry_run: 1 } })
+      const { count: n } = await put('/admin/list', { status: to }, { query: { ...query, dry_run: 1 } })
       if (n === 0) return done(t('people.batch.nothing'))
       const [title, text, ok] = to
         ? [t('people.batch.enable.all', { n: count(n) }), undefined, t('people.enable')]
         : [t('people.batch.disable.all', { n: count(n) }), t('people.batch.disable.text'), t('people.disable')]
-      if (await sure({ title, text, ok, harmless: to === 1 })) await change({ status: to }, query, (n) => t(to ? 'people.batch.enabled' : 'people.batch.disabled', { n: count(n) }))
+      if (await sure({ title, text, ok, harmless: to === 1 }))
+        await change({ status: to }, query, (n) => t(to ? 'people.batch.enabled' : 'people.batch.disabled', { n: count(n) }))
     } finally {
       setBusy(undefined)
     }
@@ -73,7 +79,9 @@ export function UserBatch({ chosen, whole, params, depts, roles, reload, remove 
 
   async function switched(to: 0 | 1) {
     if (whole !== undefined) return turnAll(to)
-    const ok = to === 1 || await sure({ title: t('people.batch.disable.sure', { names: names(users) }), text: t('people.batch.disable.text'), ok: t('people.disable') })
+    const ok =
+      to === 1 ||
+      (await sure({ title: t('people.batch.disable.sure', { names: names(users) }), text: t('people.batch.disable.text'), ok: t('people.disable') }))
     if (ok) await turn(users, to)
   }
 
@@ -82,7 +90,8 @@ export function UserBatch({ chosen, whole, params, depts, roles, reload, remove 
   const undoOf = (field: 'dept_id' | 'role_ids', on: User[]) => async () => {
     const had = (user: User) => JSON.stringify(user[field])
     try {
-      for (const before of new Set(on.map(had))) await put('/admin/list', { [field]: JSON.parse(before) as unknown }, { query: these(on.filter((user) => had(user) === before)) })
+      for (const before of new Set(on.map(had)))
+        await put('/admin/list', { [field]: JSON.parse(before) as unknown }, { query: these(on.filter((user) => had(user) === before)) })
     } finally {
       await reload()
     }
@@ -91,18 +100,48 @@ export function UserBatch({ chosen, whole, params, depts, roles, reload, remove 
   const ask = (what: 'dept_id' | 'role_ids') => dialog.show({ what, on: whole === undefined ? users : [], query })
   return (
     <>
-      {may('admin.list.status') && <Button disabled={none} loading={busy === 1} onClick={() => void switched(1)}>{t('people.enable')}</Button>}
-      {may('admin.list.status') && <Button disabled={none} loading={busy === 0} onClick={() => void switched(0)}>{t('people.disable')}</Button>}
-      {may('admin.list.update') && depts && <Button disabled={none} onClick={() => ask('dept_id')}>{t('people.batch.move')}</Button>}
-      {may('admin.list.update') && roles && <Button disabled={none} onClick={() => ask('role_ids')}>{t('people.batch.roles')}</Button>}
-      {may('admin.list.delete') && whole === undefined && <Button disabled={none} onClick={() => void remove(users)}>{t('delete')}</Button>}
+      {may('admin.list.status') && (
+        <Button disabled={none} loading={busy === 1} onClick={() => void switched(1)}>
+          {t('people.enable')}
+        </Button>
+      )}
+      {may('admin.list.status') && (
+        <Button disabled={none} loading={busy === 0} onClick={() => void switched(0)}>
+          {t('people.disable')}
+        </Button>
+      )}
+      {may('admin.list.update') && depts && (
+        <Button disabled={none} onClick={() => ask('dept_id')}>
+          {t('people.batch.move')}
+        </Button>
+      )}
+      {may('admin.list.update') && roles && (
+        <Button disabled={none} onClick={() => ask('role_ids')}>
+          {t('people.batch.roles')}
+        </Button>
+      )}
+      {may('admin.list.delete') && whole === undefined && (
+        <Button disabled={none} onClick={() => void remove(users)}>
+          {t('delete')}
+        </Button>
+      )}
       <Suspense>
         {dialog.of && (
           <BatchDialog
-            open={dialog.open} {...dialog.of} depts={depts ?? []} roles={roles ?? []} onClose={dialog.hide}
-            apply={({ what, on, query: of }, body) => change(
-              body, of, (n) => t(what === 'dept_id' ? 'people.batch.moved' : 'people.batch.roles.set', { n: count(n) }), on.length ? undoOf(what, on) : undefined, true,
-            )}
+            open={dialog.open}
+            {...dialog.of}
+            depts={depts ?? []}
+            roles={roles ?? []}
+            onClose={dialog.hide}
+            apply={({ what, on, query: of }, body) =>
+              change(
+                body,
+                of,
+                (n) => t(what === 'dept_id' ? 'people.batch.moved' : 'people.batch.roles.set', { n: count(n) }),
+                on.length ? undoOf(what, on) : undefined,
+                true,
+              )
+            }
           />
         )}
       </Suspense>

@@ -1,13 +1,12 @@
 import { Form, Select, Switch, TreeSelect } from 'antd'
 import { useRef } from 'react'
-import { get, post, put } from '../../api/request'
 import type { DeptNode, NewUser, Role, User } from '../../api/types'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { newest } from '../../ui/newest'
 import { type Chosen, FirstPassword, passwordOf } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { sexes } from './person'
+import { useEditor } from '../../ui/useEditor'
 
 type Values = {
   username: string
@@ -35,16 +34,12 @@ type Props = {
 // UserForm makes a user or changes one.
 export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved, onMade }: Props) {
   const made = useRef<NewUser>(undefined)
-  const seen = useRef<User>(undefined) // as it was when it was loaded again
+  const editor = useEditor('/admin/list', user, valuesOf)
 
   async function save({ generated, password, sex, dept_id, ...rest }: Values) {
-    const body = { ...rest, sex: Number(sex), dept_id: dept_id ?? 0 }
-    if (user) {
-      const { updated_at } = newest(seen.current, user)
-      await put(`/admin/list/${user.id}`, { ...body, updated_at }, { quiet: true })
-    } else {
-      made.current = await post<NewUser>('/admin/list', { ...body, password: passwordOf({ generated, password }) }, { quiet: true })
-    }
+    const body = { ...rest, sex: Number(sex) as User['sex'], dept_id: dept_id ?? 0 }
+    if (user) await editor.change(body)
+    else made.current = await editor.create({ ...body, password: passwordOf({ generated, password }) })
     onSaved()
   }
 
@@ -53,26 +48,36 @@ export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved
     made.current = undefined
   }
 
-  async function again() {
-    seen.current = await get<User>(`/admin/list/${user?.id}`)
-    return valuesOf(seen.current)
-  }
-
   return (
     <FormDrawer<Values>
-      title={t(user ? 'people.edit' : 'people.create')} open={open} onClose={onClose} onClosed={closed} save={save} again={user && again}
-      initial={user ? valuesOf(user) : { sex: '0', status: true, role_ids: [], dept_id: dept || undefined, generated: true }}
+      title={t(user ? 'people.edit' : 'people.create')}
+      open={open}
+      onClose={onClose}
+      onClosed={closed}
+      save={save}
+      {...editor.form({ sex: '0', status: true, role_ids: [], dept_id: dept || undefined, generated: true })}
     >
       <PersonFields />
       {!user && <FirstPassword />}
       <Form.Item name="dept_id" label={t('people.dept')} extra={!depts && t('people.depts.hidden')}>
         <TreeSelect<number, DeptNode>
-          allowClear disabled={!depts} showSearch={{ treeNodeFilterProp: 'name' }} treeDefaultExpandedKeys={depts?.map((d) => d.id)} placeholder={t('people.dept.none')}
-          treeData={depts ?? known(user)} fieldNames={{ label: 'name', value: 'id', children: 'children' }}
+          allowClear
+          disabled={!depts}
+          showSearch={{ treeNodeFilterProp: 'name' }}
+          treeDefaultExpandedKeys={depts?.map((d) => d.id)}
+          placeholder={t('people.dept.none')}
+          treeData={depts ?? known(user)}
+          fieldNames={{ label: 'name', value: 'id', children: 'children' }}
         />
       </Form.Item>
       <Form.Item name="role_ids" label={t('people.roles')} extra={roles ? t('people.roles.hint') : t('people.roles.hidden')}>
-        <Select mode="multiple" disabled={!roles} showSearch={{ optionFilterProp: 'label' }} placeholder={t('people.roles.none')} options={optionsOf(roles, user)} />
+        <Select
+          mode="multiple"
+          disabled={!roles}
+          showSearch={{ optionFilterProp: 'label' }}
+          placeholder={t('people.roles.none')}
+          options={optionsOf(roles, user)}
+        />
       </Form.Item>
       <Form.Item name="sex" required label={t('people.sex')}>
         <Select options={sexes.map((value) => ({ value, label: t(`people.sex.${value}`) }))} />
@@ -86,8 +91,15 @@ export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved
 
 function valuesOf(user: User): Values {
   return {
-    username: user.username, nickname: user.nickname, sex: String(user.sex), email: user.email, mobile: user.mobile,
-    dept_id: user.dept_id || undefined, role_ids: user.role_ids, status: user.status === 1, generated: true,
+    username: user.username,
+    nickname: user.nickname,
+    sex: String(user.sex),
+    email: user.email,
+    mobile: user.mobile,
+    dept_id: user.dept_id || undefined,
+    role_ids: user.role_ids,
+    status: user.status === 1,
+    generated: true,
   }
 }
 

@@ -1,7 +1,7 @@
 import { Button, Drawer, Empty, Flex, Tag, Typography } from 'antd'
 import { useRef } from 'react'
 import { del } from '../../api/request'
-import type { Session, SessionPage } from '../../api/types'
+import type { Session } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
@@ -30,13 +30,14 @@ export function UserSessions({ open, user, realm, onClose }: Props) {
 export function Sessions({ user, realm }: { user: Person; realm: Realm }) {
   const { may } = useAccount()
   const { sure, done } = useAct()
-  const { data, loading, reload } = useGet<SessionPage>('/system/session', { [realm.owner]: user.id, pageSize: 1000 })
+  const { data, loading, reload } = useGet('/system/session', { [realm.owner]: user.id, pageSize: 1000 })
   const others = data?.data.filter((s) => s.current !== 1) ?? []
   const name = names([user])
   const box = useRef<HTMLDivElement>(null) // has the focus when the button that had it has gone
 
   async function end(sessions: Session[]) {
-    const [title, text] = sessions.length === 1 ? [t('sessions.end'), t('people.sessions.end.text', { name })] : [t('people.sessions.all'), t('people.sessions.all.text', { name })]
+    const [title, text] =
+      sessions.length === 1 ? [t('sessions.end'), t('people.sessions.end.text', { name })] : [t('people.sessions.all'), t('people.sessions.all.text', { name })]
     if (!(await sure({ title, text, ok: title }))) return
     try {
       for (const s of sessions) await del(`/system/session/${s.id}`)
@@ -49,15 +50,27 @@ export function Sessions({ user, realm }: { user: Person; realm: Realm }) {
 
   return (
     <Flex vertical gap={16} ref={box} tabIndex={-1} style={{ outline: 'none' }}>
-      {may('system.session.delete') && others.length > 1 && <Button style={{ alignSelf: 'end' }} onClick={() => void end(others)}>{t('people.sessions.all')}</Button>}
+      {may('system.session.delete') && others.length > 1 && (
+        <Button style={{ alignSelf: 'end' }} onClick={() => void end(others)}>
+          {t('people.sessions.all')}
+        </Button>
+      )}
       <Records<Session>
-        rowKey="id" size="middle" dataSource={data?.data} loading={loading && !data} {...wide} pagination={{ hideOnSinglePage: true, itemRender: turns, showSizeChanger: false }}
+        rowKey="id"
+        size="middle"
+        dataSource={data?.data}
+        loading={loading && !data}
+        {...wide}
+        pagination={{ hideOnSinglePage: true, itemRender: turns, showSizeChanger: false }}
         locale={{ emptyText: data ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('people.sessions.none')} /> : ' ' }}
         columns={[
           {
-            title: t('device'), render: (_, s) => (
+            title: t('device'),
+            render: (_, s) => (
               <Flex vertical>
-                <span>{[s.browser, s.os].filter(Boolean).join(', ') || '—'} {s.current === 1 && <Tag color="blue">{t('sessions.current')}</Tag>}</span>
+                <span>
+                  {[s.browser, s.os].filter(Boolean).join(', ') || '—'} {s.current === 1 && <Tag color="blue">{t('sessions.current')}</Tag>}
+                </span>
                 <Typography.Text type="secondary">{s.ip}</Typography.Text>
               </Flex>
             ),
@@ -65,7 +78,10 @@ export function Sessions({ user, realm }: { user: Person; realm: Realm }) {
           { title: t('sessions.begun'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
           { title: t('sessions.used'), dataIndex: 'last_used', render: (at: string) => <Time at={at} /> },
           {
-            title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
+            title: t('actions'),
+            key: 'actions',
+            align: 'end',
+            fixed: 'end',
             render: (_, s) => <Actions first={may('system.session.delete') && s.current !== 1 && { label: t('sessions.end'), onClick: () => void end([s]) }} />,
           },
         ]}

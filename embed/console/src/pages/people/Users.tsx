@@ -1,9 +1,9 @@
 import { MoreOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button, Dropdown, Flex } from 'antd'
-import { lazy, type MouseEvent, Suspense, useEffect, useRef } from 'react'
+import { lazy, type MouseEvent, Suspense, useEffect, useEffectEvent, useRef } from 'react'
 import { useLocation, useNavigate, useParams } from 'react-router'
 import { download, save } from '../../api/request'
-import type { DeptTree, Role, User } from '../../api/types'
+import type { Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { learn, t } from '../../i18n'
 import { List } from '../../ui/List'
@@ -40,7 +40,7 @@ function UserList() {
   const { info, may } = useAccount()
   const xl = useWider('xl')
   const list = useTable<User>('/admin/list', {}, { own: ['new'] })
-  const depts = useGet<DeptTree>(may('admin.dept.query') ? '/admin/dept' : '').data?.data
+  const depts = useGet(may('admin.dept.query') ? '/admin/dept' : '').data?.data
   const roles = useEvery<Role>(may('admin.role.query') ? '/admin/role' : '').rows
   const people = usePeople<User>(backend, list.reload)
   const form = usePanel<{ user?: User }>()
@@ -49,51 +49,103 @@ function UserList() {
   const menu = useRef<HTMLButtonElement>(null) // has the focus back when what it opened is closed
 
   const asked = list.params.has('new') && may('admin.list.create') // from elsewhere, for the form of a new user
-  useEffect(() => {
-    if (!asked) return
+  const create = useEffectEvent(() => {
     form.show({})
     list.set({ new: undefined })
+  })
+  useEffect(() => {
+    if (asked) create()
   }, [asked])
 
   const own = info.info.id
   const dept = list.params.get('dept_id') ?? undefined
+  // biome-ignore lint/nursery/useReactCompiler: it is read when the menu is used
   const whole = [
-    may('admin.list.import') && { key: 'import', label: t('people.import'), onClick: () => { menu.current?.focus(); importing.show(true) } },
+    may('admin.list.import') && {
+      key: 'import',
+      label: t('people.import'),
+      onClick: () => {
+        menu.current?.focus()
+        importing.show(true)
+      },
+    },
     may('admin.list.export') && { key: 'export', label: t('people.export'), title: t('people.export.hint'), onClick: () => void exportAs(list.params) },
   ].filter((item) => item !== false)
   const choose = (id?: string) => list.set({ dept_id: id })
 
   return (
     <Flex gap={16} align="start">
-      {xl && may('admin.dept.query') && (depts ? <Suspense fallback={<Room />}><Depts depts={depts} value={dept} onChange={choose} /></Suspense> : <Room />)}
+      {xl &&
+        may('admin.dept.query') &&
+        (depts ? (
+          <Suspense fallback={<Room />}>
+            <Depts depts={depts} value={dept} onChange={choose} />
+          </Suspense>
+        ) : (
+          <Room />
+        ))}
       <div style={{ flex: 1, minWidth: 0 }}>
         <List<User>
-          title={t('menu.admin.list')} list={list} empty={t('people.empty')}
+          title={t('menu.admin.list')}
+          list={list}
+          empty={t('people.empty')}
           filters={
             <>
-              {!xl && may('admin.dept.query') && <Suspense fallback={<div style={{ width: 200, height: 32 }} />}><DeptSelect depts={depts} value={dept} onChange={choose} /></Suspense>}
-              <Filters list={list} roles={may('admin.role.query') ? roles ?? [] : undefined} sex />
+              {!xl && may('admin.dept.query') && (
+                <Suspense fallback={<div style={{ width: 200, height: 32 }} />}>
+                  <DeptSelect depts={depts} value={dept} onChange={choose} />
+                </Suspense>
+              )}
+              <Filters list={list} roles={may('admin.role.query') ? (roles ?? []) : undefined} sex />
             </>
           }
           actions={
             <>
-              {may('admin.list.create') && <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>{t('people.create')}</Button>}
-              {whole.length > 0 && <Dropdown menu={{ items: whole }} trigger={['click']} placement="bottomRight"><Button ref={menu} icon={<MoreOutlined />} aria-label={t('people.whole')} title={t('people.whole')} /></Dropdown>}
+              {may('admin.list.create') && (
+                <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>
+                  {t('people.create')}
+                </Button>
+              )}
+              {whole.length > 0 && (
+                <Dropdown menu={{ items: whole }} trigger={['click']} placement="bottomRight">
+                  <Button ref={menu} icon={<MoreOutlined />} aria-label={t('people.whole')} title={t('people.whole')} />
+                </Dropdown>
+              )}
             </>
           }
           columns={userColumns({ list, own, may, people, edit: (user) => form.show({ user }), explain: explained.show })}
-          batch={may('admin.list.status') || may('admin.list.update') || may('admin.list.delete') ? (chosen, whole) => (
-            <Suspense><UserBatch chosen={chosen} whole={whole} params={list.params} depts={depts} roles={roles} reload={list.reload} remove={people.removeAll} /></Suspense>
-          ) : undefined}
-          table={{ onRow: (user) => ({ style: { cursor: 'pointer' }, onClick: (e) => { if (meant(e)) void navigate(`/admin/list/${user.id}`, { state: { from: pathname + search } }) } }) }}
+          batch={
+            may('admin.list.status') || may('admin.list.update') || may('admin.list.delete')
+              ? (chosen, whole) => (
+                  <Suspense>
+                    <UserBatch chosen={chosen} whole={whole} params={list.params} depts={depts} roles={roles} reload={list.reload} remove={people.removeAll} />
+                  </Suspense>
+                )
+              : undefined
+          }
+          table={{
+            onRow: (user) => ({
+              style: { cursor: 'pointer' },
+              onClick: (e) => {
+                if (meant(e)) void navigate(`/admin/list/${user.id}`, { state: { from: pathname + search } })
+              },
+            }),
+          }}
           wholes={may('admin.list.status') || may('admin.list.update')}
         />
       </div>
       <Suspense>
         {form.of && (
           <UserForm
-            open={form.open} user={form.of.user} own={form.of.user?.id === own} depts={depts} roles={roles} dept={Number(dept ?? 0)} onClose={form.hide}
-            onSaved={() => void list.reload()} onMade={people.tell}
+            open={form.open}
+            user={form.of.user}
+            own={form.of.user?.id === own}
+            depts={depts}
+            roles={roles}
+            dept={Number(dept ?? 0)}
+            onClose={form.hide}
+            onSaved={() => void list.reload()}
+            onMade={people.tell}
           />
         )}
         {importing.of && <Import open={importing.open} onClose={importing.hide} onDone={() => void list.reload()} />}

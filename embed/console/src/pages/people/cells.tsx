@@ -9,7 +9,11 @@ const oneLine = { overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'now
 // Cell is a text that may be long, on one line.
 export function Cell({ children, width = 160 }: { children: string; width?: number }) {
   if (!children) return <>—</>
-  return <div title={children} dir="auto" style={{ ...oneLine, maxWidth: width }}>{children}</div>
+  return (
+    <div title={children} dir="auto" style={{ ...oneLine, maxWidth: width }}>
+      {children}
+    </div>
+  )
 }
 
 // Who is a person by face and names, which lead to the person's page where there is one.
@@ -21,10 +25,22 @@ export function Who({ user, own = false, to }: { user: Person; own?: boolean; to
       <Face of={user} />
       <div style={{ maxWidth: 150, minWidth: 0, lineHeight: 1.4 }}>
         <Flex gap={6} align="center">
-          <div dir="auto" title={name} style={oneLine}>{to ? <Link to={to} state={{ from: pathname + search }}>{name}</Link> : name}</div>
+          <div dir="auto" title={name} style={oneLine}>
+            {to ? (
+              <Link to={to} state={{ from: pathname + search }}>
+                {name}
+              </Link>
+            ) : (
+              name
+            )}
+          </div>
           {own && <Tag style={{ margin: 0 }}>{t('people.you')}</Tag>}
         </Flex>
-        {user.nickname && <div className="second" title={user.username} style={oneLine}>{user.username}</div>}
+        {user.nickname && (
+          <div className="second" title={user.username} style={oneLine}>
+            {user.username}
+          </div>
+        )}
       </div>
     </Flex>
   )

@@ -13,7 +13,10 @@ export const app: Realm = { path: '/user/list', owner: 'app_user_id' }
 // names are people as they stand inside of a sentence: each set apart from the
 // writing direction around it, and of many the first.
 export function names(people: { username: string }[]): string {
-  const first = people.slice(0, 5).map((p) => `\u2068${p.username}\u2069`).join(', ')
+  const first = people
+    .slice(0, 5)
+    .map((p) => `\u2068${p.username}\u2069`)
+    .join(', ')
   return people.length > 5 ? t('people.and_more', { names: first, n: people.length - 5 }) : first
 }
 

@@ -49,7 +49,16 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
     },
     panels: (
       <Suspense>
-        {reset.of && <Reset open={reset.open} user={reset.of} realm={realm} onClose={reset.hide} onMade={(password) => secret.show({ user: reset.of as T, password })} onDone={() => void reload()} />}
+        {reset.of && (
+          <Reset
+            open={reset.open}
+            user={reset.of}
+            realm={realm}
+            onClose={reset.hide}
+            onMade={(password) => secret.show({ user: reset.of as T, password })}
+            onDone={() => void reload()}
+          />
+        )}
         {secret.of && <NewPassword open={secret.open} user={secret.of.user} password={secret.of.password} onClose={secret.hide} />}
         {sessions.of && <UserSessions open={sessions.open} user={sessions.of} realm={realm} onClose={sessions.hide} />}
         {job.of && <Progress open={job.open} job={job.of} onClose={job.hide} onDone={reload} />}

@@ -24,17 +24,28 @@ export function userColumns({ list, own, may, people, edit, explain }: Props): T
     { title: t('people.belongs'), key: 'belongs', render: (_, user) => <Belongs user={user} /> },
     { title: t('people.contact'), key: 'contact', render: (_, user) => <Contact user={user} /> },
     {
-      title: t('enabled'), dataIndex: 'status',
+      title: t('enabled'),
+      dataIndex: 'status',
       render: (_, user) => <StatusSwitch user={user} path={backend.path} may={may('admin.list.status')} own={user.id === own} reload={list.reload} />,
     },
-    { title: t('people.login_time'), ...list.order('login_time'), render: (at: string | null) => <div className="narrow">{at ? <Time at={at} /> : <Typography.Text type="secondary">{t('people.never')}</Typography.Text>}</div> },
+    {
+      title: t('people.login_time'),
+      ...list.order('login_time'),
+      render: (at: string | null) => (
+        <div className="narrow">{at ? <Time at={at} /> : <Typography.Text type="secondary">{t('people.never')}</Typography.Text>}</div>
+      ),
+    },
     { title: t('created_at'), ...list.order('created_at'), responsive: ['xxl'], render: (at: string) => <Time at={at} /> },
     {
-      title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
+      title: t('actions'),
+      key: 'actions',
+      align: 'end',
+      fixed: 'end',
       render: (_, user) => (
         <Actions
           first={may('admin.list.update') && { label: t('edit'), onClick: () => edit(user) }}
-          called={t('people.edit_name', { name: user.username })} label={t('people.more_name', { name: user.username })}
+          called={t('people.edit_name', { name: user.username })}
+          label={t('people.more_name', { name: user.username })}
           more={[
             may('admin.list.password') && user.id !== own && { label: t('people.reset'), onClick: () => people.reset(user) },
             may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
@@ -66,9 +77,15 @@ function Roles({ user }: { user: User }) {
   return (
     <span style={{ display: 'inline-flex', gap: 4, flexWrap: 'wrap', maxWidth: 180 }}>
       {user.role_names.slice(0, shown).map((name, i) => (
-        <Tag key={user.role_ids[i]} title={name} style={{ margin: 0, maxWidth: 120, overflow: 'hidden', textOverflow: 'ellipsis' }}>{name}</Tag>
+        <Tag key={user.role_ids[i]} title={name} style={{ margin: 0, maxWidth: 120, overflow: 'hidden', textOverflow: 'ellipsis' }}>
+          {name}
+        </Tag>
       ))}
-      {more.length > 0 && <Tag style={{ margin: 0 }} title={more.join(', ')}>+{more.length}</Tag>}
+      {more.length > 0 && (
+        <Tag style={{ margin: 0 }} title={more.join(', ')}>
+          +{more.length}
+        </Tag>
+      )}
     </span>
   )
 }

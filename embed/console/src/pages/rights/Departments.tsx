@@ -13,6 +13,7 @@ import { useTree } from '../../ui/tree/useTree'
 import { useAct } from '../../ui/useAct'
 import { useEdits } from './useEdits'
 import { few } from './words'
+import { useKept } from '../../ui/useKept'
 
 const DeptDrawer = lazy(async () => ({ default: (await import('./DeptDrawer')).DeptDrawer }))
 
@@ -24,6 +25,7 @@ export function Departments() {
   const navigate = useNavigate()
   const { tree, set, reload, change } = useTree<DeptNode>('/admin/dept')
   const { edit, reveal, drawer } = useEdits(reload)
+  const drawn = useKept(drawer.edits) // the drawer is loaded when it is first opened
   const headcount = useMemo(() => totals(tree ?? []), [tree])
 
   async function enable(node: DeptNode, to: 0 | 1) {
@@ -39,8 +41,23 @@ export function Departments() {
     }
     if (node.user_count) {
       const dialog = modal.info({
-        title: t('dept.in_use', { name, n: node.user_count }), okText: t('close'),
-        content: <Flex vertical gap={8} align="start">{t('dept.in_use.text')}{may('admin.list.query') && <Button onClick={() => { dialog.destroy(); void navigate(users(node)) }}>{t('dept.in_use.show')}</Button>}</Flex>,
+        title: t('dept.in_use', { name, n: node.user_count }),
+        okText: t('close'),
+        content: (
+          <Flex vertical gap={8} align="start">
+            {t('dept.in_use.text')}
+            {may('admin.list.query') && (
+              <Button
+                onClick={() => {
+                  dialog.destroy()
+                  void navigate(users(node))
+                }}
+              >
+                {t('dept.in_use.show')}
+              </Button>
+            )}
+          </Flex>
+        ),
       })
       return
     }
@@ -60,16 +77,44 @@ export function Departments() {
   return (
     <>
       <TreeEditor<DeptNode>
-        title={t('menu.admin.dept')} path="/admin/dept" tree={tree} set={set} reload={reload} reveal={reveal} name={(node) => node.name} texts={(node) => [node.leader]} empty={t('dept.empty')} createText={t('dept.create')}
+        title={t('menu.admin.dept')}
+        path="/admin/dept"
+        tree={tree}
+        set={set}
+        reload={reload}
+        reveal={reveal}
+        name={(node) => node.name}
+        texts={(node) => [node.leader]}
+        empty={t('dept.empty')}
+        createText={t('dept.create')}
         columns={[
           { key: 'leader', title: t('dept.leader'), width: 160, wide: true, render: (node) => <bdi title={node.leader}>{node.leader}</bdi> },
           { key: 'phone', title: t('dept.phone'), width: 144, wide: true, render: (node) => <span title={node.email || undefined}>{node.phone}</span> },
-          { key: 'people', title: t('dept.people'), width: 120, wide: true, render: (node, current) => <People node={node} all={headcount.get(node.id)!} current={current} linked={may('admin.list.query')} /> },
           {
-            key: 'status', title: t('enabled'), width: 72,
-            render: (node, current) => update
-              ? <Switch size="small" checked={node.status === 1} tabIndex={current ? 0 : -1} aria-label={`${t('enabled')}: ${node.name}`} onChange={(on) => void enable(node, on ? 1 : 0)} />
-              : node.status ? t('yes') : t('no'),
+            key: 'people',
+            title: t('dept.people'),
+            width: 120,
+            wide: true,
+            render: (node, current) => <People node={node} all={headcount.get(node.id)!} current={current} linked={may('admin.list.query')} />,
+          },
+          {
+            key: 'status',
+            title: t('enabled'),
+            width: 72,
+            render: (node, current) =>
+              update ? (
+                <Switch
+                  size="small"
+                  checked={node.status === 1}
+                  tabIndex={current ? 0 : -1}
+                  aria-label={`${t('enabled')}: ${node.name}`}
+                  onChange={(on) => void enable(node, on ? 1 : 0)}
+                />
+              ) : node.status ? (
+                t('yes')
+              ) : (
+                t('no')
+              ),
           },
         ]}
         movable={update}
@@ -77,11 +122,7 @@ export function Departments() {
         edit={update ? (node) => edit({ node }) : undefined}
         remove={may('admin.dept.delete') ? (node) => void remove(node) : undefined}
       />
-      <Suspense>
-        {tree && (
-          <DeptDrawer tree={tree} {...drawer} />
-        )}
-      </Suspense>
+      <Suspense>{tree && drawn && <DeptDrawer tree={tree} {...drawer} />}</Suspense>
     </>
   )
 }
@@ -105,8 +146,19 @@ function People({ node, all, current, linked }: { node: DeptNode; all: number; c
   if (!all) return <Typography.Text type="secondary">—</Typography.Text>
   return (
     <span title={title}>
-      {linked ? <Link to={users(node)} style={{ textDecoration: 'underline' }} tabIndex={current ? 0 : -1} aria-label={title}>{count(all)}</Link> : count(all)}
-      {all !== node.user_count && <Typography.Text type="secondary" style={{ fontSize: 12 }}> {t('dept.people.own', { n: count(node.user_count) })}</Typography.Text>}
+      {linked ? (
+        <Link to={users(node)} style={{ textDecoration: 'underline' }} tabIndex={current ? 0 : -1} aria-label={title}>
+          {count(all)}
+        </Link>
+      ) : (
+        count(all)
+      )}
+      {all !== node.user_count && (
+        <Typography.Text type="secondary" style={{ fontSize: 12 }}>
+          {' '}
+          {t('dept.people.own', { n: count(node.user_count) })}
+        </Typography.Text>
+      )}
     </span>
   )
 }

@@ -1,13 +1,17 @@
 import { AutoComplete, Form, type FormInstance, Input, Switch } from 'antd'
-import { useEffect, useRef, useState } from 'react'
-import { get, post, put } from '../../api/request'
-import type { Dept, DeptNode, User, UserPage } from '../../api/types'
+import { useEffect, useState } from 'react'
+import { get } from '../../api/request'
+import type { Dept, DeptNode, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
+import { useKept } from '../../ui/useKept'
 import { lastSort, ParentSelect } from './ParentSelect'
 import type { Edits } from './useEdits'
+import { useEditor } from '../../ui/useEditor'
+
+const nameOf = (node: DeptNode) => node.name
 
 type Values = Pick<Dept, 'parent_id' | 'name' | 'leader' | 'phone' | 'email'> & { status: boolean }
 
@@ -22,35 +26,40 @@ type Props = {
 // DeptDrawer makes a department, or changes one.
 export function DeptDrawer({ edits, tree, onClose, again, saved }: Props) {
   const { done } = useAct()
-  const last = useRef(edits) // also while it closes
-  if (edits) last.current = edits
-  const { node, parent } = last.current ?? {}
+  const kept = useKept(edits)
+  const parent = kept?.parent
+  const { of: node, create, change, form: filled } = useEditor('/admin/dept', kept?.node, valuesOf, again)
 
   async function save(values: Values) {
-    const record = node
-      ? await put<Dept>(`/admin/dept/${node.id}`, { ...values, updated_at: node.updated_at }, { quiet: true })
-      : await post<Dept>('/admin/dept', { ...values, sort: lastSort(tree, values.parent_id) }, { quiet: true })
+    const record = node ? await change(values) : await create({ ...values, sort: lastSort(tree, values.parent_id) })
     done(node ? t('saved') : t('rule.created', { name: record.name }))
     await saved(record.id)
   }
 
   return (
     <FormDrawer<Values>
-      title={node ? t('dept.edit') : t('dept.create')} open={Boolean(edits)} save={save} onClose={onClose} again={node && (async () => valuesOf(await again(node)))}
-      initial={node
-        ? valuesOf(node)
-        : { parent_id: parent?.id ?? 0, name: '', leader: '', phone: '', email: '', status: true }}
+      title={node ? t('dept.edit') : t('dept.create')}
+      open={Boolean(edits)}
+      save={save}
+      onClose={onClose}
+      {...filled({ parent_id: parent?.id ?? 0, name: '', leader: '', phone: '', email: '', status: true })}
     >
       {(form) => (
         <>
           <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
             <Input maxLength={64} />
           </Form.Item>
-          <ParentSelect tree={tree} self={node?.id} name={(n) => n.name} />
+          <ParentSelect tree={tree} self={node?.id} name={nameOf} />
           <Leader form={form} />
-          <Form.Item name="phone" label={t('dept.phone')}><Input maxLength={32} type="tel" /></Form.Item>
-          <Form.Item name="email" label={t('dept.email')}><Input maxLength={254} type="email" /></Form.Item>
-          <Form.Item name="status" label={t('enabled')} required valuePropName="checked"><Switch /></Form.Item>
+          <Form.Item name="phone" label={t('dept.phone')}>
+            <Input maxLength={32} type="tel" />
+          </Form.Item>
+          <Form.Item name="email" label={t('dept.email')}>
+            <Input maxLength={254} type="email" />
+          </Form.Item>
+          <Form.Item name="status" label={t('enabled')} required valuePropName="checked">
+            <Switch />
+          </Form.Item>
         </>
       )}
     </FormDrawer>
@@ -68,12 +77,16 @@ function Leader({ form }: { form: FormInstance<Values> }) {
   const [found, setFound] = useState<User[]>([])
   useEffect(() => {
     if (!able || !search.trim()) {
+      // biome-ignore lint/nursery/useReactCompiler: without a search there is nothing to ask for
       setFound([])
       return
     }
     const question = new AbortController()
     const wait = setTimeout(() => {
-      get<UserPage>('/admin/list', { keywordSearch: search.trim(), pageSize: 10 }, { signal: question.signal, quiet: true }).then((page) => setFound(page.data), () => {})
+      get('/admin/list', { keywordSearch: search.trim(), pageSize: 10 }, { signal: question.signal, quiet: true }).then(
+        (page) => setFound(page.data),
+        () => {},
+      )
     }, 250)
     return () => {
       clearTimeout(wait)
@@ -82,7 +95,10 @@ function Leader({ form }: { form: FormInstance<Values> }) {
   }, [able, search])
 
   function choose(user: User) {
-    for (const [field, value] of [['phone', user.mobile], ['email', user.email]] as const) {
+    for (const [field, value] of [
+      ['phone', user.mobile],
+      ['email', user.email],
+    ] as const) {
       if (!form.getFieldValue(field)) form.setFieldValue(field, value)
     }
   }
@@ -90,8 +106,14 @@ function Leader({ form }: { form: FormInstance<Values> }) {
   return (
     <Form.Item name="leader" label={t('dept.leader')} extra={able ? t('dept.leader.help') : undefined}>
       <AutoComplete
-        maxLength={64} showSearch={{ onSearch: setSearch, filterOption: false }}
-        options={found.map((user) => ({ key: user.id, value: user.nickname || user.username, label: user.nickname ? `${user.nickname} (${user.username})` : user.username, user }))}
+        maxLength={64}
+        showSearch={{ onSearch: setSearch, filterOption: false }}
+        options={found.map((user) => ({
+          key: user.id,
+          value: user.nickname || user.username,
+          label: user.nickname ? `${user.nickname} (${user.username})` : user.username,
+          user,
+        }))}
         onSelect={(_, option) => choose((option as { user: User }).user)}
       />
     </Form.Item>

@@ -1,13 +1,13 @@
 import { Empty, Flex, Skeleton, Tag, Typography } from 'antd'
 import { Link } from 'react-router'
-import type { Role, UserPage } from '../../api/types'
+import type { Role } from '../../api/types'
 import { t } from '../../i18n'
 import { Face } from '../../ui/Face'
 import { useGet } from '../../ui/useGet'
 
 // Holders are the people who hold a role, as far as one sees them.
 export function Holders({ role }: { role: Role }) {
-  const { data } = useGet<UserPage>('/admin/list', { role_id: role.id, pageSize: 20 })
+  const { data } = useGet('/admin/list', { role_id: role.id, pageSize: 20 })
   if (!data) return <Skeleton active title={false} />
   if (!role.user_count) return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('role.holders.none')} />
   return (
@@ -16,9 +16,21 @@ export function Holders({ role }: { role: Role }) {
       {data.data.map((user) => (
         <Flex key={user.id} gap={12} align="center" style={{ maxWidth: '100%' }}>
           <Face of={user} size={24} />
-          <Typography.Text ellipsis title={user.nickname || user.username}><Link to={`/admin/list/${user.id}`}><bdi>{user.nickname || user.username}</bdi></Link></Typography.Text>
-          {user.nickname && <Typography.Text type="secondary" ellipsis title={user.username}>{user.username}</Typography.Text>}
-          {user.dept_name && <Typography.Text type="secondary" ellipsis title={user.dept_name}><bdi>{user.dept_name}</bdi></Typography.Text>}
+          <Typography.Text ellipsis title={user.nickname || user.username}>
+            <Link to={`/admin/list/${user.id}`}>
+              <bdi>{user.nickname || user.username}</bdi>
+            </Link>
+          </Typography.Text>
+          {user.nickname && (
+            <Typography.Text type="secondary" ellipsis title={user.username}>
+              {user.username}
+            </Typography.Text>
+          )}
+          {user.dept_name && (
+            <Typography.Text type="secondary" ellipsis title={user.dept_name}>
+              <bdi>{user.dept_name}</bdi>
+            </Typography.Text>
+          )}
           {user.status === 0 && <Tag variant="filled">{t('disabled')}</Tag>}
         </Flex>
       ))}

@@ -12,19 +12,25 @@ type Props<T extends Branch> = {
 
 type Choice = { value: number; title: string; disabled?: boolean; children?: Choice[] }
 
+const every = () => true
+
 // ParentSelect is the field of a form that says below what a record lies.
-export function ParentSelect<T extends Branch>({ tree, self, name, holds = () => true }: Props<T>) {
+export function ParentSelect<T extends Branch>({ tree, self, name, holds = every }: Props<T>) {
   const choices = useMemo(() => {
-    const of = (nodes: T[], off: boolean): Choice[] => nodes.filter(holds).map((node) => {
-      const disabled = off || node.id === self
-      return { value: node.id, title: name(node), disabled, children: of(childrenOf(node), disabled) }
-    })
+    const of = (nodes: T[], off: boolean): Choice[] =>
+      nodes.filter(holds).map((node) => {
+        const disabled = off || node.id === self
+        // biome-ignore lint/nursery/useReactCompiler: the compiler does not follow a function that calls itself
+        return { value: node.id, title: name(node), disabled, children: of(childrenOf(node), disabled) }
+      })
     return of(tree, false)
-  }, [tree, self])
+  }, [tree, self, name, holds])
   const known = useMemo(() => placesOf(tree), [tree])
   return (
     <Form.Item
-      name="parent_id" label={t('tree.parent')} normalize={(id?: number) => id ?? 0}
+      name="parent_id"
+      label={t('tree.parent')}
+      normalize={(id?: number) => id ?? 0}
       getValueProps={(id?: number) => ({ value: id && known.has(id) ? id : undefined })}
     >
       <TreeSelect allowClear showSearch={{ treeNodeFilterProp: 'title' }} placeholder={t('tree.parent.top')} treeData={choices} />

@@ -1,14 +1,17 @@
 import { Flex, Form, Input, Radio, Select, Switch } from 'antd'
-import { useRef, useState } from 'react'
-import { post, put } from '../../api/request'
+import { useState } from 'react'
 import type { Permission, PermissionNode } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { Icon, icons } from '../../ui/icons'
 import { useAct } from '../../ui/useAct'
+import { useKept } from '../../ui/useKept'
 import { lastSort, ParentSelect } from './ParentSelect'
 import type { Edits } from './useEdits'
 import { permissionName } from './words'
+import { useEditor } from '../../ui/useEditor'
+
+const isPage = (node: PermissionNode) => node.type !== action
 
 type Values = Pick<Permission, 'type' | 'parent_id' | 'name' | 'key' | 'path' | 'icon' | 'local'> & { show: boolean; status: boolean }
 
@@ -25,9 +28,9 @@ const [menu, page, action] = [0, 1, 2] as const
 // PermissionDrawer makes a permission, or changes one.
 export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) {
   const { done } = useAct()
-  const last = useRef(edits) // also while it closes
-  if (edits) last.current = edits
-  const { node, parent } = last.current ?? {}
+  const kept = useKept(edits)
+  const parent = kept?.parent
+  const { of: node, create, change, form: filled } = useEditor('/admin/rule', kept?.node, valuesOf, again)
   const first = node?.type ?? (parent?.type === page ? action : page)
   const [type, setType] = useState<Permission['type']>(first)
   const [opened, setOpened] = useState(edits)
@@ -37,25 +40,36 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
   }
 
   async function save(values: Values) {
-    const record = node
-      ? await put<Permission>(`/admin/rule/${node.id}`, { ...values, updated_at: node.updated_at }, { quiet: true })
-      : await post<Permission>('/admin/rule', { ...values, sort: lastSort(tree, values.parent_id) }, { quiet: true })
+    const record = node ? await change(values) : await create({ ...values, sort: lastSort(tree, values.parent_id) })
     done(node ? t('saved') : t('rule.created', { name: permissionName(record) }))
     await saved(record.id)
   }
 
   return (
     <FormDrawer<Values>
-      title={node ? t('rule.edit') : t('rule.create')} open={Boolean(edits)} save={save} onClose={onClose} again={node && (async () => valuesOf(await again(node)))}
-      initial={node
-        ? valuesOf(node)
-        : { type: first, parent_id: parent?.id ?? 0, name: '', key: parent ? `${parent.key}.` : '', path: '', icon: '', local: '', show: true, status: true }}
-      onChange={(changed) => { if (changed.type !== undefined) setType(changed.type) }}
+      title={node ? t('rule.edit') : t('rule.create')}
+      open={Boolean(edits)}
+      save={save}
+      onClose={onClose}
+      {...filled({
+        type: first,
+        parent_id: parent?.id ?? 0,
+        name: '',
+        key: parent ? `${parent.key}.` : '',
+        path: '',
+        icon: '',
+        local: '',
+        show: true,
+        status: true,
+      })}
+      onChange={(changed) => {
+        if (changed.type !== undefined) setType(changed.type)
+      }}
     >
       <Form.Item name="type" required label={t('rule.type')} extra={t(`rule.type.help.${type}` as Key)}>
         <Radio.Group optionType="button" options={[menu, page, action].map((value) => ({ value, label: t(`rule.type.${value}` as Key) }))} />
       </Form.Item>
-      <ParentSelect tree={tree} self={node?.id} name={permissionName} holds={(n) => n.type !== action} />
+      <ParentSelect tree={tree} self={node?.id} name={permissionName} holds={isPage} />
       <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
         <Input maxLength={64} />
       </Form.Item>
@@ -65,24 +79,59 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
       <Form.Item name="path" label={t('rule.path')} extra={t('rule.path.help')} hidden={type === action}>
         <Input maxLength={255} spellCheck={false} />
       </Form.Item>
-      <Form.Item name="icon" label={t('rule.icon')} hidden={type === action} normalize={(name?: string) => name ?? ''} getValueProps={(name?: string) => ({ value: name || undefined })}>
+      <Form.Item
+        name="icon"
+        label={t('rule.icon')}
+        hidden={type === action}
+        normalize={(name?: string) => name ?? ''}
+        getValueProps={(name?: string) => ({ value: name || undefined })}
+      >
         <Select
-          allowClear showSearch placeholder={t('rule.icon.none')}
+          allowClear
+          showSearch
+          placeholder={t('rule.icon.none')}
           options={Object.keys(icons).map((value) => ({ value, label: value.replace(/Outlined$/, '') }))}
-          optionRender={({ value, label }) => <Flex gap={8}><span aria-hidden><Icon name={String(value)} /></span>{label}</Flex>}
-          labelRender={({ value, label }) => <Flex gap={8}><span aria-hidden><Icon name={String(value)} /></span>{label ?? value}</Flex>}
+          optionRender={({ value, label }) => (
+            <Flex gap={8}>
+              <span aria-hidden>
+                <Icon name={String(value)} />
+              </span>
+              {label}
+            </Flex>
+          )}
+          labelRender={({ value, label }) => (
+            <Flex gap={8}>
+              <span aria-hidden>
+                <Icon name={String(value)} />
+              </span>
+              {label ?? value}
+            </Flex>
+          )}
         />
       </Form.Item>
       <Form.Item name="local" label={t('rule.local')} extra={t('rule.local.help')}>
         <Input maxLength={100} spellCheck={false} />
       </Form.Item>
       <Flex gap={48}>
-        <Form.Item name="show" label={t('rule.show')} required valuePropName="checked" hidden={type === action}><Switch /></Form.Item>
-        <Form.Item name="status" label={t('enabled')} required valuePropName="checked"><Switch /></Form.Item>
+        <Form.Item name="show" label={t('rule.show')} required valuePropName="checked" hidden={type === action}>
+          <Switch />
+        </Form.Item>
+        <Form.Item name="status" label={t('enabled')} required valuePropName="checked">
+          <Switch />
+        </Form.Item>
       </Flex>
     </FormDrawer>
   )
 }
 
-const valuesOf = ({ type, parent_id, name, key, path, icon, local, show, status }: PermissionNode): Values =>
-  ({ type, parent_id, name, key, path, icon, local, show: show === 1, status: status === 1 })
+const valuesOf = ({ type, parent_id, name, key, path, icon, local, show, status }: PermissionNode): Values => ({
+  type,
+  parent_id,
+  name,
+  key,
+  path,
+  icon,
+  local,
+  show: show === 1,
+  status: status === 1,
+})

@@ -13,6 +13,7 @@ import { useTree } from '../../ui/tree/useTree'
 import { useAct } from '../../ui/useAct'
 import { useEdits } from './useEdits'
 import { few, permissionName } from './words'
+import { useKept } from '../../ui/useKept'
 
 const PermissionDrawer = lazy(async () => ({ default: (await import('./PermissionDrawer')).PermissionDrawer }))
 
@@ -25,6 +26,7 @@ export function Permissions() {
   const { modal } = App.useApp()
   const { tree, set, reload, change } = useTree<PermissionNode>('/admin/rule')
   const { edit, reveal, drawer } = useEdits(reload)
+  const drawn = useKept(drawer.edits) // the drawer is loaded when it is first opened
   const then = () => void reloadAccount().catch(() => {}) // the menus are made of this tree
 
   async function show(node: PermissionNode, to: 0 | 1) {
@@ -35,7 +37,12 @@ export function Permissions() {
 
   async function enable(node: PermissionNode, to: 0 | 1, asked = false) {
     const [name, n] = [permissionName(node), below(node).length]
-    if (!to && !asked && !(await sure({ title: t('rule.disable', { name }), text: n ? t('rule.disable.below', { n }) : t('rule.disable.text'), ok: t('rule.disable.ok') }))) return
+    if (
+      !to &&
+      !asked &&
+      !(await sure({ title: t('rule.disable', { name }), text: n ? t('rule.disable.below', { n }) : t('rule.disable.text'), ok: t('rule.disable.ok') }))
+    )
+      return
     const record = await change(node, { status: to }, '/status')
     done(t(to ? 'rule.enabled' : 'rule.disabled', { name }), () => enable({ ...node, ...record }, to ? 0 : 1, true))
     then()
@@ -70,24 +77,40 @@ export function Permissions() {
   return (
     <>
       <TreeEditor<PermissionNode>
-        title={t('menu.admin.rule')} path="/admin/rule" tree={tree} set={set} reload={reload} reveal={reveal} name={permissionName} texts={(node) => [node.key, node.name]} then={then} empty={t('rule.empty')} createText={t('rule.create')}
+        title={t('menu.admin.rule')}
+        path="/admin/rule"
+        tree={tree}
+        set={set}
+        reload={reload}
+        reveal={reveal}
+        name={permissionName}
+        texts={(node) => [node.key, node.name]}
+        then={then}
+        empty={t('rule.empty')}
+        createText={t('rule.create')}
         lead={(node) => (node.type === action ? null : <Icon name={node.icon} />)}
-        tail={(node, search) => <Typography.Text type="secondary" className="tree-key" title={node.key}><Marked text={node.key} search={search} /></Typography.Text>}
+        tail={(node, search) => (
+          <Typography.Text type="secondary" className="tree-key" title={node.key}>
+            <Marked text={node.key} search={search} />
+          </Typography.Text>
+        )}
         columns={[
           { key: 'type', title: t('rule.type'), width: 96, wide: true, render: (node) => <Tag variant="filled">{t(`rule.type.${node.type}` as Key)}</Tag> },
           { key: 'path', title: t('rule.path'), width: 176, wide: true, render: (node) => <span title={node.path}>{node.path}</span> },
           { key: 'show', title: t('rule.show'), width: 96, wide: true, render: (node, current) => node.type !== action && flag(node, current, 'show', show) },
           { key: 'status', title: t('enabled'), width: 72, render: (node, current) => flag(node, current, 'status', enable) },
         ]}
-        holds={(node) => node.type !== action} movable={update}
+        holds={(node) => node.type !== action}
+        movable={update}
         create={may('admin.rule.create') ? (parent) => edit({ parent }) : undefined}
         edit={update ? (node) => edit({ node }) : undefined}
         remove={may('admin.rule.delete') ? (node) => void remove(node) : undefined}
       />
       <Suspense>
-        {tree && (
+        {tree && drawn && (
           <PermissionDrawer
-            tree={tree} {...drawer}
+            tree={tree}
+            {...drawer}
             saved={async (id) => {
               await drawer.saved(id)
               then()

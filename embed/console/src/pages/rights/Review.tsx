@@ -27,27 +27,45 @@ type Named = { id: number; name: string; more?: string }
 export function Review({ open, busy, role, draft, changes, places, depts, roles, onCancel, onSave }: Props) {
   const { info } = useAccount().info
   const order = useMemo(() => new Map([...places.keys()].map((id, i) => [id, i])), [places])
-  const rules = (ids: number[]): Named[] => ids.toSorted((a, b) => order.get(a)! - order.get(b)!).map((id) => {
-    const node = places.get(id)?.node
-    return { id, name: node ? permissionName(node) : String(id), more: node?.key }
-  })
+  const rules = (ids: number[]): Named[] =>
+    ids
+      .toSorted((a, b) => order.get(a)! - order.get(b)!)
+      .map((id) => {
+        const node = places.get(id)?.node
+        return { id, name: node ? permissionName(node) : String(id), more: node?.key }
+      })
   const deptPlaces = useMemo(() => placesOf(depts), [depts])
   const dept = (ids: number[]): Named[] => ids.map((id) => ({ id, name: deptPlaces.get(id)?.node.name ?? String(id) }))
   const give = (ids: number[]): Named[] => ids.map((id) => ({ id, name: roles.find((other) => other.id === id)?.name ?? String(id) }))
   const hidden = changes.rules.given.length ? hiddenPages(places, draft.rules) : []
   return (
     <Modal
-      open={open} title={t('role.review.title', { name: role.name })} okText={t('save')} cancelText={t('cancel')} confirmLoading={busy} onOk={onSave} onCancel={onCancel}
-      okButtonProps={{ danger: changes.rules.taken.length > 0 }} width={640} styles={{ body: { maxHeight: 'calc(100dvh - 280px)', overflow: 'auto' } }}
+      open={open}
+      title={t('role.review.title', { name: role.name })}
+      okText={t('save')}
+      cancelText={t('cancel')}
+      confirmLoading={busy}
+      onOk={onSave}
+      onCancel={onCancel}
+      okButtonProps={{ danger: changes.rules.taken.length > 0 }}
+      width={640}
+      styles={{ body: { maxHeight: 'calc(100dvh - 280px)', overflow: 'auto' } }}
     >
       <Flex vertical gap={16} tabIndex={0} role="group" aria-label={t('role.review.title', { name: role.name })} style={{ outlineOffset: -2 }}>
         <div>
           {role.user_count ? t('role.review.effect', { people: people(role.user_count) }) : t('role.review.nobody')}
-          {info.role_ids.includes(role.id) && <> <strong>{t('role.review.self')}</strong></>}
+          {info.role_ids.includes(role.id) && (
+            <>
+              {' '}
+              <strong>{t('role.review.self')}</strong>
+            </>
+          )}
         </div>
         <Differences title={t('role.permissions')} given={rules(changes.rules.given)} taken={rules(changes.rules.taken)} />
         {changes.scope && (
-          <Part title={t('role.scope')}>{t(`role.scope.${role.data_scope}` as Key)} → {t(`role.scope.${draft.scope}` as Key)}</Part>
+          <Part title={t('role.scope')}>
+            {t(`role.scope.${role.data_scope}` as Key)} → {t(`role.scope.${draft.scope}` as Key)}
+          </Part>
         )}
         <Differences title={t('role.review.departments')} given={dept(changes.depts.given)} taken={dept(changes.depts.taken)} />
         <Differences title={t('role.review.give')} given={give(changes.give.given)} taken={give(changes.give.taken)} />
@@ -58,12 +76,22 @@ export function Review({ open, busy, role, draft, changes, places, depts, roles,
 }
 
 function Part({ title, children }: { title: string; children: React.ReactNode }) {
-  return <Flex vertical gap={4}><Typography.Text strong>{title}</Typography.Text>{children}</Flex>
+  return (
+    <Flex vertical gap={4}>
+      <Typography.Text strong>{title}</Typography.Text>
+      {children}
+    </Flex>
+  )
 }
 
 function Differences({ title, given, taken }: { title: string; given: Named[]; taken: Named[] }) {
   if (!given.length && !taken.length) return null
-  return <Part title={title}><Names names={given} gives /><Names names={taken} /></Part>
+  return (
+    <Part title={title}>
+      <Names names={given} gives />
+      <Names names={taken} />
+    </Part>
+  )
 }
 
 const most = 100 // more than that nobody reads
@@ -74,10 +102,19 @@ function Names({ names, gives = false }: { names: Named[]; gives?: boolean }) {
   const color = gives ? token.colorSuccessText : token.colorErrorText
   return (
     <div>
-      <span style={{ color }}>{gives ? <PlusOutlined /> : <MinusOutlined />} {t(gives ? 'role.review.given' : 'role.review.taken', { n: names.length })}</span>
+      <span style={{ color }}>
+        {gives ? <PlusOutlined /> : <MinusOutlined />} {t(gives ? 'role.review.given' : 'role.review.taken', { n: names.length })}
+      </span>
       <ul style={{ margin: '4px 0 0', paddingInlineStart: 24 }}>
         {names.slice(0, most).map(({ id, name, more }) => (
-          <li key={id} style={{ overflowWrap: 'anywhere' }}><bdi>{name}</bdi> {more && <Typography.Text type="secondary" style={{ fontSize: 12 }}>{more}</Typography.Text>}</li>
+          <li key={id} style={{ overflowWrap: 'anywhere' }}>
+            <bdi>{name}</bdi>{' '}
+            {more && (
+              <Typography.Text type="secondary" style={{ fontSize: 12 }}>
+                {more}
+              </Typography.Text>
+            )}
+          </li>
         ))}
         {names.length > most && <li>{t('role.review.more', { n: names.length - most })}</li>}
       </ul>

@@ -1,8 +1,8 @@
 import { EyeInvisibleOutlined } from '@ant-design/icons'
 import { Alert, Button, Drawer, Empty, Flex, Skeleton, Tabs, Tag, Tooltip, Typography } from 'antd'
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Failure, put } from '../../api/request'
-import type { DeptTree, PermissionNode, PermissionTree, Role } from '../../api/types'
+import type { PermissionNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { CheckTree } from '../../ui/tree/CheckTree'
@@ -34,16 +34,16 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
   const { may, info, reload: reloadAccount } = useAccount()
   const { sure, done } = useAct()
   const md = useWider('md')
-  const { data: role, loading, set: setRole, reload } = useGet<Role>(`/admin/role/${id}`)
-  const { data: tree } = useGet<PermissionTree>(may('admin.rule.query') ? '/admin/rule' : '')
+  const { data: role, loading, set: setRole, reload } = useGet(`/admin/role/${id}`, {}, false)
+  const { data: tree } = useGet(may('admin.rule.query') ? '/admin/rule' : '')
   const { rows: roles = [] } = useEvery<Role>('/admin/role')
-  const { data: depts } = useGet<DeptTree>(may('admin.dept.query') ? '/admin/dept' : '')
+  const { data: depts } = useGet(may('admin.dept.query') ? '/admin/dept' : '')
   const [draft, setDraft] = useState<Draft>()
   const [review, setReview] = useState(false)
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<Failure>()
   const places = useMemo(() => placesOf(tree?.data ?? []), [tree])
-  useEffect(() => setDraft((old) => old ?? (role && draftOf(role))), [role, draft])
+  if (role && !draft) setDraft(draftOf(role))
 
   const changes = role && draft && changesOf(role, draft)
   const fixed = !role || id === ownerRole || (ceiling !== undefined && beyond(role, ceiling))
@@ -57,8 +57,14 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
   async function write(from: Role, to: Draft, wrote: (role: Role) => void) {
     const { details: other, rules } = changesOf(from, to)
     let now = from
-    if (other) wrote(now = await put<Role>(`/admin/role/${id}`, { ...details(to), updated_at: now.updated_at }, { quiet: true }))
-    if (rules.given.length + rules.taken.length) wrote(now = await put<Role>(`/admin/role/${id}/rule`, { rule_ids: [...to.rules], updated_at: now.updated_at }, { quiet: true }))
+    if (other) {
+      now = await put(`/admin/role/${id}`, { ...details(to), updated_at: now.updated_at }, { quiet: true })
+      wrote(now)
+    }
+    if (rules.given.length + rules.taken.length) {
+      now = await put(`/admin/role/${id}/rule`, { rule_ids: [...to.rules], updated_at: now.updated_at }, { quiet: true })
+      wrote(now)
+    }
     return now
   }
 
@@ -98,46 +104,108 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
   const missing = (permission: string) => <Alert type="info" showIcon title={t('role.missing', { permission })} />
   return (
     <Drawer
-      open={open} onClose={() => void close()} afterOpenChange={(opened) => { if (!opened) closed() }} size={md ? 880 : '100%'} title={role ? t('role.rights.of', { name: role.name }) : t('role.rights')}
+      open={open}
+      onClose={() => void close()}
+      afterOpenChange={(opened) => {
+        if (!opened) closed()
+      }}
+      size={md ? 880 : '100%'}
+      title={role ? t('role.rights.of', { name: role.name }) : t('role.rights')}
       footer={
         <Flex gap={8} wrap justify="end" align="center">
-          {(setsRules || setsDetails) && <Typography.Text type="secondary" style={{ flex: '1 1 auto' }} role="status">{summary(changes)}</Typography.Text>}
+          {(setsRules || setsDetails) && (
+            <Typography.Text type="secondary" style={{ flex: '1 1 auto' }} role="status">
+              {summary(changes)}
+            </Typography.Text>
+          )}
           <Button onClick={() => void close()}>{t(setsRules || setsDetails ? 'cancel' : 'close')}</Button>
-          {(setsRules || setsDetails) && <Button type="primary" disabled={!changes?.any} onClick={() => setReview(true)}>{t('role.review')}</Button>}
+          {(setsRules || setsDetails) && (
+            <Button type="primary" disabled={!changes?.any} onClick={() => setReview(true)}>
+              {t('role.review')}
+            </Button>
+          )}
         </Flex>
       }
     >
       {problem && (
         <Alert
-          type="error" showIcon style={{ marginBottom: 16 }} title={problem.code === 'stale' ? t('form.stale') : words(problem)}
-          action={problem.code === 'stale' && <Button size="small" onClick={() => void again()}>{t('reload')}</Button>}
+          type="error"
+          showIcon
+          style={{ marginBottom: 16 }}
+          title={problem.code === 'stale' ? t('form.stale') : words(problem)}
+          action={
+            problem.code === 'stale' && (
+              <Button size="small" onClick={() => void again()}>
+                {t('reload')}
+              </Button>
+            )
+          }
         />
       )}
       {!role && (loading ? <Skeleton active title={false} /> : <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('error.not_found')} />)}
       {id === ownerRole && <Alert type="info" showIcon style={{ marginBottom: 16 }} title={t('role.owner')} />}
-      {role && id !== ownerRole && fixed && <Alert type="info" showIcon style={{ marginBottom: 16 }} title={t('role.beyond')} description={lacks(role, ceiling!, places)} />}
+      {role && id !== ownerRole && fixed && (
+        <Alert type="info" showIcon style={{ marginBottom: 16 }} title={t('role.beyond')} description={lacks(role, ceiling!, places)} />
+      )}
       {role && draft && (
         <Tabs
           items={[
-            ...(id === ownerRole ? [] : [{
-              key: 'permissions', label: counted(t('role.permissions'), draft.rules.size),
-              children: !may('admin.rule.query')
-                ? missing('admin.rule.query')
-                : tree && (
-                  <Permissions
-                    tree={tree.data} rules={draft.rules} hidden={new Set(hiddenPages(places, draft.rules).map((node) => node.id))} ceiling={ceiling}
-                    onChange={setsRules ? (rules) => setDraft({ ...draft, rules }) : undefined}
-                  />
-                ),
-            }, {
-              key: 'scope', label: t('role.scope'),
-              children: <ScopeTab role={role} draft={draft} onChange={setsDetails ? setDraft : undefined} depts={depts?.data} roles={roles} ceiling={ceiling} missing={missing} />,
-            }]),
-            { key: 'people', label: counted(t('role.holders'), role.user_count), children: may('admin.list.query') ? <Holders role={role} /> : missing('admin.list.query') },
+            ...(id === ownerRole
+              ? []
+              : [
+                  {
+                    key: 'permissions',
+                    label: counted(t('role.permissions'), draft.rules.size),
+                    children: !may('admin.rule.query')
+                      ? missing('admin.rule.query')
+                      : tree && (
+                          <Permissions
+                            tree={tree.data}
+                            rules={draft.rules}
+                            hidden={new Set(hiddenPages(places, draft.rules).map((node) => node.id))}
+                            ceiling={ceiling}
+                            onChange={setsRules ? (rules) => setDraft({ ...draft, rules }) : undefined}
+                          />
+                        ),
+                  },
+                  {
+                    key: 'scope',
+                    label: t('role.scope'),
+                    children: (
+                      <ScopeTab
+                        role={role}
+                        draft={draft}
+                        onChange={setsDetails ? setDraft : undefined}
+                        depts={depts?.data}
+                        roles={roles}
+                        ceiling={ceiling}
+                        missing={missing}
+                      />
+                    ),
+                  },
+                ]),
+            {
+              key: 'people',
+              label: counted(t('role.holders'), role.user_count),
+              children: may('admin.list.query') ? <Holders role={role} /> : missing('admin.list.query'),
+            },
           ]}
         />
       )}
-      {role && draft && changes && <Review open={review} busy={busy} role={role} draft={draft} changes={changes} places={places} depts={depts?.data ?? []} roles={roles} onCancel={() => setReview(false)} onSave={() => void save()} />}
+      {role && draft && changes && (
+        <Review
+          open={review}
+          busy={busy}
+          role={role}
+          draft={draft}
+          changes={changes}
+          places={places}
+          depts={depts?.data ?? []}
+          roles={roles}
+          onCancel={() => setReview(false)}
+          onSave={() => void save()}
+        />
+      )}
     </Drawer>
   )
 }
@@ -158,13 +226,28 @@ type PermissionsProps = { tree: PermissionNode[]; rules: Set<number>; hidden: Se
 function Permissions({ tree, rules, hidden, ceiling, onChange }: PermissionsProps) {
   return (
     <CheckTree<PermissionNode>
-      label={t('role.permissions')} tree={tree} checked={rules} onChange={onChange} name={permissionName} texts={(node) => [node.key, node.name]} height="calc(100dvh - 304px)"
-      free={(node) => !ceiling || ceiling.all || ceiling.rules.has(node.id)} locked={t('role.locked')}
+      label={t('role.permissions')}
+      tree={tree}
+      checked={rules}
+      onChange={onChange}
+      name={permissionName}
+      texts={(node) => [node.key, node.name]}
+      height="calc(100dvh - 304px)"
+      free={(node) => !ceiling || ceiling.all || ceiling.rules.has(node.id)}
+      locked={t('role.locked')}
       tail={(node, search) => (
         <>
-          <Typography.Text type="secondary" className="tree-key" title={node.key}><Marked text={node.key} search={search} /></Typography.Text>
+          <Typography.Text type="secondary" className="tree-key" title={node.key}>
+            <Marked text={node.key} search={search} />
+          </Typography.Text>
           {node.status === 0 && <Tag variant="filled">{t('role.off')}</Tag>}
-          {hidden.has(node.id) && <Tooltip title={t('role.hidden.title')}><Tag variant="filled" icon={<EyeInvisibleOutlined />}><span className="tree-wide">{t('role.hidden')}</span></Tag></Tooltip>}
+          {hidden.has(node.id) && (
+            <Tooltip title={t('role.hidden.title')}>
+              <Tag variant="filled" icon={<EyeInvisibleOutlined />}>
+                <span className="tree-wide">{t('role.hidden')}</span>
+              </Tag>
+            </Tooltip>
+          )}
         </>
       )}
     />

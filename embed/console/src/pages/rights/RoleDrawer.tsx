@@ -1,16 +1,16 @@
 import { Alert, Form, Input, InputNumber, Switch } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
-import { useRef } from 'react'
-import { get, post, put } from '../../api/request'
-import type { DeptNode, DeptTree, Role } from '../../api/types'
+import type { DeptNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { CheckTree } from '../../ui/tree/CheckTree'
 import { useAct } from '../../ui/useAct'
+import { useKept } from '../../ui/useKept'
 import { useGet } from '../../ui/useGet'
 import { ScopeChoice } from './ScopeChoice'
 import type { Ceiling } from './useCeiling'
+import { useEditor } from '../../ui/useEditor'
 
 type Values = Pick<Role, 'name' | 'description' | 'sort'> & { status: boolean; data_scope?: Role['data_scope']; dept_ids?: number[] }
 
@@ -18,49 +18,63 @@ type Props = {
   edits?: { role?: Role } // none while it is closed
   ceiling?: Ceiling
   onClose: () => void
-  again: (role: Role) => void // edits what was changed elsewhere
   saved: (role: Role, isNew: boolean) => Promise<void>
 }
 
 // RoleDrawer makes a role, or changes what it is called. What it grants has a drawer
 // of its own; only the data scope of a new role is asked for here, since without one its
 // holders would see nothing but themselves.
-export function RoleDrawer({ edits, ceiling, onClose, again, saved }: Props) {
+export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
   const { done } = useAct()
-  const last = useRef(edits) // also while it closes
-  if (edits) last.current = edits
-  const role = last.current?.role
+  const { of: role, save: store, form } = useEditor('/admin/role', useKept(edits)?.role, valuesOf)
 
   async function save(values: Values) {
-    const record = role
-      ? await put<Role>(`/admin/role/${role.id}`, { ...values, updated_at: role.updated_at }, { quiet: true })
-      : await post<Role>('/admin/role', values, { quiet: true })
+    const record = await store(values)
     done(t(role ? 'role.saved' : 'role.created', { name: record.name }))
     await saved(record, !role)
   }
 
   return (
     <FormDrawer<Values>
-      title={role ? t('role.edit') : t('role.create')} open={Boolean(edits)} save={save} onClose={onClose}
-      again={role && (async () => {
-        const now = await get<Role>(`/admin/role/${role.id}`)
-        again(now)
-        return valuesOf(now)
-      })}
-      initial={role ? valuesOf(role) : { name: '', description: '', sort: 0, status: true }}
+      title={role ? t('role.edit') : t('role.create')}
+      open={Boolean(edits)}
+      save={save}
+      onClose={onClose}
+      {...form({ name: '', description: '', sort: 0, status: true })}
     >
-      <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}><Input maxLength={64} /></Form.Item>
-      <Form.Item name="description" label={t('describe')}><TextArea maxLength={1000} rows={4} /></Form.Item>
-      <Form.Item name="sort" label={t('sort')} rules={[{ required: true, message: t('form.required') }]}><InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} /></Form.Item>
+      <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
+        <Input maxLength={64} />
+      </Form.Item>
+      <Form.Item name="description" label={t('describe')}>
+        <TextArea maxLength={1000} rows={4} />
+      </Form.Item>
+      <Form.Item name="sort" label={t('sort')} rules={[{ required: true, message: t('form.required') }]}>
+        <InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} />
+      </Form.Item>
       {!role && (
         <>
-          <Form.Item name="data_scope" label={t('role.scope')} extra={<div style={{ marginTop: 8 }}>{t('role.scope.help')}</div>} rules={[{ required: true, message: t('form.required') }]}><ScopeChoice ceiling={ceiling} /></Form.Item>
+          <Form.Item
+            name="data_scope"
+            label={t('role.scope')}
+            extra={<div style={{ marginTop: 8 }}>{t('role.scope.help')}</div>}
+            rules={[{ required: true, message: t('form.required') }]}
+          >
+            <ScopeChoice ceiling={ceiling} />
+          </Form.Item>
           <Form.Item noStyle dependencies={['data_scope']}>
-            {({ getFieldValue }) => getFieldValue('data_scope') === 'custom' && <Form.Item name="dept_ids" label={t('menu.admin.dept')} required><Departments /></Form.Item>}
+            {({ getFieldValue }) =>
+              getFieldValue('data_scope') === 'custom' && (
+                <Form.Item name="dept_ids" label={t('menu.admin.dept')} required>
+                  <Departments />
+                </Form.Item>
+              )
+            }
           </Form.Item>
         </>
       )}
-      <Form.Item name="status" label={t('enabled')} required valuePropName="checked"><Switch /></Form.Item>
+      <Form.Item name="status" label={t('enabled')} required valuePropName="checked">
+        <Switch />
+      </Form.Item>
     </FormDrawer>
   )
 }
@@ -68,9 +82,20 @@ export function RoleDrawer({ edits, ceiling, onClose, again, saved }: Props) {
 // Departments are those of the scope of chosen ones.
 function Departments({ value = [], onChange }: { value?: number[]; onChange?: (ids: number[]) => void }) {
   const may = useAccount().may('admin.dept.query')
-  const { data } = useGet<DeptTree>(may ? '/admin/dept' : '')
+  const { data } = useGet(may ? '/admin/dept' : '')
   if (!may) return <Alert type="info" showIcon title={t('role.missing', { permission: 'admin.dept.query' })} />
-  return data && <CheckTree<DeptNode> label={t('menu.admin.dept')} tree={data.data} checked={new Set(value)} onChange={(ids) => onChange?.([...ids])} name={(node) => node.name} height="240px" />
+  return (
+    data && (
+      <CheckTree<DeptNode>
+        label={t('menu.admin.dept')}
+        tree={data.data}
+        checked={new Set(value)}
+        onChange={(ids) => onChange?.([...ids])}
+        name={(node) => node.name}
+        height="240px"
+      />
+    )
+  )
 }
 
 const valuesOf = ({ name, description, sort, status }: Role): Values => ({ name, description, sort, status: status === 1 })

@@ -10,6 +10,7 @@ import { Actions } from '../../ui/Actions'
 import { List } from '../../ui/List'
 import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
+import { useKept } from '../../ui/useKept'
 import { useTable } from '../../ui/useTable'
 import { beyond, ownerRole, useCeiling } from './useCeiling'
 import { people } from './words'
@@ -28,14 +29,20 @@ export function Roles() {
   const ceiling = useCeiling()
   const list = useTable<Role>('/admin/role')
   const [edits, setEdits] = useState<{ role?: Role }>()
+  const drawn = { edits: useKept(edits), opened: useKept(opened) } // drawers are loaded when they are first opened
   const show = (id?: number) => void navigate(`/admin/role${id ? `/${id}` : ''}${search}`)
-  const fixed = (role: Role) => role.id === ownerRole || ceiling !== undefined && beyond(role, ceiling)
+  const fixed = (role: Role) => role.id === ownerRole || (ceiling !== undefined && beyond(role, ceiling))
 
   async function enable(role: Role, to: 0 | 1, asked = false) {
     const { name } = role
-    if (!to && !asked && !(await sure({ title: t('role.disable', { name }), text: t('role.disable.text', { people: people(role.user_count) }), ok: t('rule.disable.ok') }))) return
+    if (
+      !to &&
+      !asked &&
+      !(await sure({ title: t('role.disable', { name }), text: t('role.disable.text', { people: people(role.user_count) }), ok: t('rule.disable.ok') }))
+    )
+      return
     try {
-      const record = await put<Role>(`/admin/role/${role.id}`, { status: to, updated_at: role.updated_at })
+      const record = await put(`/admin/role/${role.id}`, { status: to, updated_at: role.updated_at })
       done(t(to ? 'role.enabled' : 'role.disabled', { name }), () => enable(record, to ? 0 : 1, true))
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause // it is shown
@@ -56,7 +63,7 @@ export function Roles() {
   }
 
   async function restore({ description, name, sort, status, data_scope, dept_ids, grant_role_ids, rule_ids }: Role) {
-    const { id } = await post<Role>('/admin/role', { description, name, sort, status, data_scope, dept_ids, grant_role_ids })
+    const { id } = await post('/admin/role', { description, name, sort, status, data_scope, dept_ids, grant_role_ids })
     await put(`/admin/role/${id}/rule`, { rule_ids })
     await list.reload()
   }
@@ -64,52 +71,96 @@ export function Roles() {
   return (
     <>
       <List<Role>
-        title={t('menu.admin.role')} list={list} empty={t('role.empty')}
+        title={t('menu.admin.role')}
+        list={list}
+        empty={t('role.empty')}
         filters={
           <Select
-            allowClear style={{ width: 140 }} placeholder={t('status')} aria-label={t('status')} value={list.params.get('status') ?? undefined}
-            onChange={(status?: string) => list.set({ status })} options={[{ value: '1', label: t('enabled') }, { value: '0', label: t('disabled') }]}
+            allowClear
+            style={{ width: 140 }}
+            placeholder={t('status')}
+            aria-label={t('status')}
+            value={list.params.get('status') ?? undefined}
+            onChange={(status?: string) => list.set({ status })}
+            options={[
+              { value: '1', label: t('enabled') },
+              { value: '0', label: t('disabled') },
+            ]}
           />
         }
-        actions={may('admin.role.create') && <Button type="primary" icon={<PlusOutlined />} onClick={() => setEdits({})}>{t('role.create')}</Button>}
+        actions={
+          may('admin.role.create') && (
+            <Button type="primary" icon={<PlusOutlined />} onClick={() => setEdits({})}>
+              {t('role.create')}
+            </Button>
+          )
+        }
         columns={[
           { title: t('name'), ...list.order('name'), width: 280, render: (_, role) => <Name role={role} /> },
           {
-            title: t('enabled'), dataIndex: 'status',
-            render: (status: number, role) => may('admin.role.update') && !fixed(role)
-              ? <Switch size="small" checked={status === 1} aria-label={`${t('enabled')}: ${role.name}`} onChange={(on) => void enable(role, on ? 1 : 0)} />
-              : status ? t('yes') : t('no'),
+            title: t('enabled'),
+            dataIndex: 'status',
+            render: (status: number, role) =>
+              may('admin.role.update') && !fixed(role) ? (
+                <Switch size="small" checked={status === 1} aria-label={`${t('enabled')}: ${role.name}`} onChange={(on) => void enable(role, on ? 1 : 0)} />
+              ) : status ? (
+                t('yes')
+              ) : (
+                t('no')
+              ),
           },
-          { title: t('role.scope'), dataIndex: 'data_scope', render: (scope: string, role) => scope === 'custom' ? t('role.scope.n', { n: role.dept_ids.length }) : t(`role.scope.${scope}` as Key) },
-          { title: t('role.permissions'), dataIndex: 'rule_ids', align: 'end', render: (ids: number[], role) => role.id === ownerRole ? t('all') : ids.length },
           {
-            title: t('role.holders'), dataIndex: 'user_count',
-            render: (n: number, role) => n > 0 && may('admin.list.query') ? <Link to={`/admin/list?role_id=${role.id}`}>{people(n)}</Link> : people(n),
+            title: t('role.scope'),
+            dataIndex: 'data_scope',
+            render: (scope: string, role) => (scope === 'custom' ? t('role.scope.n', { n: role.dept_ids.length }) : t(`role.scope.${scope}` as Key)),
+          },
+          {
+            title: t('role.permissions'),
+            dataIndex: 'rule_ids',
+            align: 'end',
+            render: (ids: number[], role) => (role.id === ownerRole ? t('all') : ids.length),
+          },
+          {
+            title: t('role.holders'),
+            dataIndex: 'user_count',
+            render: (n: number, role) => (n > 0 && may('admin.list.query') ? <Link to={`/admin/list?role_id=${role.id}`}>{people(n)}</Link> : people(n)),
           },
           { title: t('updated_at'), dataIndex: 'updated_at', render: (at: string) => <Time at={at} /> },
           {
-            title: t('actions'), key: 'actions', align: 'end', fixed: 'end',
+            title: t('actions'),
+            key: 'actions',
+            align: 'end',
+            fixed: 'end',
             render: (_, role) => (
               <Actions
-                first={{ label: t('role.rights'), onClick: () => show(role.id) }} label={t('tree.more', { name: role.name })}
-                more={fixed(role) ? [] : [
-                  may('admin.role.update') && { label: t('edit'), onClick: () => setEdits({ role }) },
-                  may('admin.role.delete') && { label: t('delete'), danger: true, onClick: () => void remove(role) },
-                ]}
+                first={{ label: t('role.rights'), onClick: () => show(role.id) }}
+                label={t('tree.more', { name: role.name })}
+                more={
+                  fixed(role)
+                    ? []
+                    : [
+                        may('admin.role.update') && { label: t('edit'), onClick: () => setEdits({ role }) },
+                        may('admin.role.delete') && { label: t('delete'), danger: true, onClick: () => void remove(role) },
+                      ]
+                }
               />
             ),
           },
         ]}
       />
       <Suspense>
-        <RoleDrawer
-          edits={edits} ceiling={ceiling} onClose={() => setEdits(undefined)} again={(role) => setEdits({ role })}
-          saved={async (role, isNew) => {
-            await list.reload()
-            if (isNew) show(role.id)
-          }}
-        />
-        <RightsDrawer id={opened} ceiling={ceiling} onClose={() => show()} saved={list.reload} />
+        {drawn.edits && (
+          <RoleDrawer
+            edits={edits}
+            ceiling={ceiling}
+            onClose={() => setEdits(undefined)}
+            saved={async (role, isNew) => {
+              await list.reload()
+              if (isNew) show(role.id)
+            }}
+          />
+        )}
+        {drawn.opened && <RightsDrawer id={opened} ceiling={ceiling} onClose={() => show()} saved={list.reload} />}
       </Suspense>
     </>
   )
@@ -119,10 +170,16 @@ function Name({ role }: { role: Role }) {
   return (
     <Flex vertical style={{ width: 256, maxWidth: '100%' }}>
       <Flex gap={8} align="center">
-        <Typography.Text ellipsis title={role.name}><bdi>{role.name}</bdi></Typography.Text>
+        <Typography.Text ellipsis title={role.name}>
+          <bdi>{role.name}</bdi>
+        </Typography.Text>
         {role.status === 0 && <Tag variant="filled">{t('disabled')}</Tag>}
       </Flex>
-      {role.description && <Typography.Text type="secondary" ellipsis style={{ fontSize: 12 }} title={role.description}>{role.description}</Typography.Text>}
+      {role.description && (
+        <Typography.Text type="secondary" ellipsis style={{ fontSize: 12 }} title={role.description}>
+          {role.description}
+        </Typography.Text>
+      )}
     </Flex>
   )
 }

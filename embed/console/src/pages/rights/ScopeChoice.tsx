@@ -1,11 +1,12 @@
 import { Flex, Radio, Typography } from 'antd'
+import type { Role } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { type Ceiling, mayScope } from './useCeiling'
 
 type Props = {
   id?: string
   value?: string
-  onChange?: (scope: string) => void // absent where nothing may be changed
+  onChange?: (scope: Role['data_scope']) => void // absent where nothing may be changed
   held?: string // the scope that the role has: it may stay, however wide
   ceiling?: Ceiling
   labelledBy?: string
@@ -17,13 +18,22 @@ const scopes = ['all', 'dept_tree', 'dept', 'self', 'custom']
 export function ScopeChoice({ id, value, onChange, held, ceiling, labelledBy }: Props) {
   const may = (scope: string) => !ceiling || mayScope(scope, ceiling)
   return (
-    <Radio.Group id={id} aria-labelledby={labelledBy} aria-label={labelledBy ? undefined : t('role.scope')} value={value} disabled={!onChange} onChange={(e) => onChange?.(String(e.target.value))}>
+    <Radio.Group
+      id={id}
+      aria-labelledby={labelledBy}
+      aria-label={labelledBy ? undefined : t('role.scope')}
+      value={value}
+      disabled={!onChange}
+      onChange={(e) => onChange?.(e.target.value as Role['data_scope'])}
+    >
       <Flex vertical gap={8}>
         {scopes.map((scope) => (
           <Radio key={scope} value={scope} styles={{ icon: { alignSelf: 'flex-start', marginTop: 3 } }} disabled={!onChange || (!may(scope) && scope !== held)}>
             {t(`role.scope.${scope}` as Key)}
             <br />
-            <Typography.Text type="secondary" style={{ fontSize: 12 }}>{t(may(scope) ? `role.scope.help.${scope}` as Key : 'role.scope.beyond')}</Typography.Text>
+            <Typography.Text type="secondary" style={{ fontSize: 12 }}>
+              {t(may(scope) ? (`role.scope.help.${scope}` as Key) : 'role.scope.beyond')}
+            </Typography.Text>
           </Radio>
         ))}
       </Flex>

@@ -23,22 +23,47 @@ export function ScopeTab({ role, draft, onChange, depts, roles, ceiling, missing
   return (
     <Flex vertical gap={24}>
       <Flex vertical gap={8}>
-        <Typography.Text strong id={scopeName}>{t('role.scope')}</Typography.Text>
+        <Typography.Text strong id={scopeName}>
+          {t('role.scope')}
+        </Typography.Text>
         <Typography.Text type="secondary">{t('role.scope.help')}</Typography.Text>
-        <ScopeChoice labelledBy={scopeName} value={draft.scope} held={role.data_scope} ceiling={ceiling} onChange={onChange && ((scope) => onChange({ ...draft, scope }))} />
+        <ScopeChoice
+          labelledBy={scopeName}
+          value={draft.scope}
+          held={role.data_scope}
+          ceiling={ceiling}
+          onChange={onChange && ((scope) => onChange({ ...draft, scope }))}
+        />
       </Flex>
       {draft.scope === 'custom' && (
         <div>
-          {depts
-            ? <CheckTree<DeptNode> label={t('menu.admin.dept')} tree={depts} checked={draft.depts} onChange={onChange && ((chosen) => onChange({ ...draft, depts: chosen }))} name={(node) => node.name} height="320px" />
-            : missing('admin.dept.query')}
+          {depts ? (
+            <CheckTree<DeptNode>
+              label={t('menu.admin.dept')}
+              tree={depts}
+              checked={draft.depts}
+              onChange={onChange && ((chosen) => onChange({ ...draft, depts: chosen }))}
+              name={(node) => node.name}
+              height="320px"
+            />
+          ) : (
+            missing('admin.dept.query')
+          )}
         </div>
       )}
       <Flex vertical gap={8}>
-        <Typography.Text strong id={giveName}>{t('role.give')}</Typography.Text>
+        <Typography.Text strong id={giveName}>
+          {t('role.give')}
+        </Typography.Text>
         <Typography.Text type="secondary">{t('role.give.help')}</Typography.Text>
         <Select
-          mode="multiple" aria-labelledby={giveName} aria-label={t('role.give')} disabled={!onChange} value={[...draft.give]} placeholder={t('none')} showSearch={{ optionFilterProp: 'label' }}
+          mode="multiple"
+          aria-labelledby={giveName}
+          aria-label={t('role.give')}
+          disabled={!onChange}
+          value={[...draft.give]}
+          placeholder={t('none')}
+          showSearch={{ optionFilterProp: 'label' }}
           onChange={(ids: number[]) => onChange?.({ ...draft, give: new Set(ids) })}
           options={roles.map((other) => {
             const free = !ceiling || ceiling.own.all || (other.id !== ownerRole && lacking(other, ceiling.own).length === 0)

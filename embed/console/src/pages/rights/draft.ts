@@ -2,17 +2,21 @@ import type { PermissionNode, Role } from '../../api/types'
 import { childrenOf, type Place } from '../../ui/tree/model'
 
 // Draft is what a role shall grant, before it is saved.
-export type Draft = { rules: Set<number>; scope: string; depts: Set<number>; give: Set<number> }
+export type Draft = { rules: Set<number>; scope: Role['data_scope']; depts: Set<number>; give: Set<number> }
 
 export const draftOf = (role: Role): Draft => ({
-  rules: new Set(role.rule_ids), scope: role.data_scope, depts: new Set(role.dept_ids), give: new Set(role.grant_role_ids),
+  rules: new Set(role.rule_ids),
+  scope: role.data_scope,
+  depts: new Set(role.dept_ids),
+  give: new Set(role.grant_role_ids),
 })
 
 // Change is what a set gains and loses.
 export type Change = { given: number[]; taken: number[] }
 
 const changeOf = (old: number[], now: Set<number>): Change => ({
-  given: [...now].filter((id) => !old.includes(id)), taken: old.filter((id) => !now.has(id)),
+  given: [...now].filter((id) => !old.includes(id)),
+  taken: old.filter((id) => !now.has(id)),
 })
 
 export type Changes = { rules: Change; depts: Change; give: Change; scope: boolean; details: boolean; any: boolean }
@@ -31,7 +35,9 @@ export function changesOf(role: Role, draft: Draft): Changes {
 
 // details are the fields of a role besides its permissions, as the interface takes them.
 export const details = (draft: Draft) => ({
-  data_scope: draft.scope, dept_ids: draft.scope === 'custom' ? [...draft.depts] : [], grant_role_ids: [...draft.give],
+  data_scope: draft.scope,
+  dept_ids: draft.scope === 'custom' ? [...draft.depts] : [],
+  grant_role_ids: [...draft.give],
 })
 
 const page = 1

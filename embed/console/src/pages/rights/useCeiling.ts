@@ -33,8 +33,7 @@ export function mayScope(scope: string, rights: Rights): boolean {
 }
 
 // beyond tells whether a role is known to be out of one's reach.
-export const beyond = (role: Role, rights: Rights): boolean =>
-  role.id === ownerRole || lacking(role, rights).length > 0 || !mayScope(role.data_scope, rights)
+export const beyond = (role: Role, rights: Rights): boolean => role.id === ownerRole || lacking(role, rights).length > 0 || !mayScope(role.data_scope, rights)
 
 // useCeiling is undefined while it is not known.
 export function useCeiling(): Ceiling | undefined {
@@ -42,7 +41,7 @@ export function useCeiling(): Ceiling | undefined {
   const [ceiling, setCeiling] = useState<Ceiling>()
   const ids = info.role_ids.join()
   useEffect(() => {
-    const read = (which: number[]) => Promise.all(which.map((id) => get<Role>(`/admin/role/${id}`, {}, { quiet: true })))
+    const read = (which: number[]) => Promise.all(which.map((id) => get(`/admin/role/${id}`, {}, { quiet: true })))
     const own = ids ? ids.split(',').map(Number) : []
     async function find() {
       if (own.includes(ownerRole)) {

@@ -8,11 +8,29 @@ export function Color({ of: _, value = '', onChange, ...rest }: ControlProps) {
   const { token } = theme.useToken()
   return (
     <Input
-      {...rest} style={{ maxWidth: 240 }} allowClear={!rest.disabled && clear()} placeholder="#1677ff" value={value} onChange={(e) => onChange?.(e.target.value.trim())}
+      {...rest}
+      style={{ maxWidth: 240 }}
+      allowClear={!rest.disabled && clear()}
+      placeholder="#1677ff"
+      value={value}
+      onChange={(e) => onChange?.(e.target.value.trim())}
       prefix={
         <input
-          type="color" aria-label={t('settings.color.choose')} disabled={rest.disabled} value={solid(value)} onChange={(e) => onChange?.(e.target.value)}
-          style={{ width: 32, height: 24, margin: '-1px 0', padding: 0, border: `1px solid ${token.colorBorder}`, borderRadius: 4, background: 'none', opacity: value ? 1 : 0.4 }}
+          type="color"
+          aria-label={t('settings.color.choose')}
+          disabled={rest.disabled}
+          value={solid(value)}
+          onChange={(e) => onChange?.(e.target.value)}
+          style={{
+            width: 32,
+            height: 24,
+            margin: '-1px 0',
+            padding: 0,
+            border: `1px solid ${token.colorBorder}`,
+            borderRadius: 4,
+            background: 'none',
+            opacity: value ? 1 : 0.4,
+          }}
         />
       }
     />

@@ -34,27 +34,76 @@ export function Control(all: ControlProps) {
   const wrapped = { maxWidth: '100%', overflowWrap: 'anywhere', overflow: 'clip', overflowClipMargin: 4 } as const // some texts cannot be wrapped
   switch (of.type) {
     case 'textarea':
-      return <TextArea {...rest} {...length} rows={Number(hint('rows')) || lines(value)} placeholder={hint('placeholder')} value={value} onChange={(e) => onChange?.(e.target.value)} />
+      return (
+        <TextArea
+          {...rest}
+          {...length}
+          rows={Number(hint('rows')) || lines(value)}
+          placeholder={hint('placeholder')}
+          value={value}
+          onChange={(e) => onChange?.(e.target.value)}
+        />
+      )
     case 'number':
       return (
         <InputNumber
-          {...rest} stringMode style={{ ...width, maxWidth: 240 }} step={hint('step')} suffix={<Unit text={hint('unit') ?? unitOf(of.key ?? '')} />} placeholder={hint('placeholder')}
-          value={value === '' ? null : value} onChange={(n) => onChange?.(n === null ? '' : String(n))}
+          {...rest}
+          stringMode
+          style={{ ...width, maxWidth: 240 }}
+          step={hint('step')}
+          suffix={<Unit text={hint('unit') ?? unitOf(of.key ?? '')} />}
+          placeholder={hint('placeholder')}
+          value={value === '' ? null : value}
+          onChange={(n) => onChange?.(n === null ? '' : String(n))}
         />
       )
     case 'switch':
       return <Switch {...rest} checked={value === '1'} onChange={(on) => onChange?.(on ? '1' : '0')} />
     case 'select':
-      return <Select {...rest} allowClear showSearch={options.length > 10 ? { optionFilterProp: 'label' } : false} style={width} placeholder={hint('placeholder')} options={options} value={value || undefined} onChange={(v?: string) => onChange?.(v ?? '')} />
+      return (
+        <Select
+          {...rest}
+          allowClear
+          showSearch={options.length > 10 ? { optionFilterProp: 'label' } : false}
+          style={width}
+          placeholder={hint('placeholder')}
+          options={options}
+          value={value || undefined}
+          onChange={(v?: string) => onChange?.(v ?? '')}
+        />
+      )
     case 'radio':
       return <Radio.Group {...rest} style={wrapped} options={options} value={value} onChange={(e) => onChange?.(String(e.target.value))} />
     case 'checkbox':
-      return options.length > 12
-        ? <Select {...rest} mode="multiple" allowClear style={width} options={options} optionFilterProp="label" value={several(value)} onChange={(v: string[]) => onChange?.(JSON.stringify(v))} />
-        : <div role="group" aria-labelledby={rest['aria-labelledby']} aria-describedby={rest['aria-describedby']}><Checkbox.Group style={wrapped} disabled={rest.disabled} options={options} value={several(value)} onChange={(v) => onChange?.(JSON.stringify(inOrder(v as string[], options)))} /></div>
+      return options.length > 12 ? (
+        <Select
+          {...rest}
+          mode="multiple"
+          allowClear
+          style={width}
+          options={options}
+          optionFilterProp="label"
+          value={several(value)}
+          onChange={(v: string[]) => onChange?.(JSON.stringify(v))}
+        />
+      ) : (
+        <div role="group" aria-labelledby={rest['aria-labelledby']} aria-describedby={rest['aria-describedby']}>
+          <Checkbox.Group
+            style={wrapped}
+            disabled={rest.disabled}
+            options={options}
+            value={several(value)}
+            onChange={(v) => onChange?.(JSON.stringify(inOrder(v as string[], options)))}
+          />
+        </div>
+      )
     case 'date':
     case 'time':
-      return <Suspense fallback={<Input disabled value={value} style={{ maxWidth: 240 }} />}><Moment {...all} /></Suspense>
+      return (
+        <Suspense fallback={<Input disabled value={value} style={{ maxWidth: 240 }} />}>
+          <Moment {...all} />
+        </Suspense>
+      )
     case 'color':
       return <Color {...all} />
     case 'image':
@@ -64,7 +113,16 @@ export function Control(all: ControlProps) {
     case 'secret':
       return <Secret {...all} />
     default:
-      return <Input {...rest} {...length} placeholder={hint('placeholder')} suffix={<Unit text={hint('unit')} />} value={value} onChange={(e) => onChange?.(e.target.value)} />
+      return (
+        <Input
+          {...rest}
+          {...length}
+          placeholder={hint('placeholder')}
+          suffix={<Unit text={hint('unit')} />}
+          value={value}
+          onChange={(e) => onChange?.(e.target.value)}
+        />
+      )
   }
 }
 
@@ -79,7 +137,11 @@ function unitOf(key: string): string | undefined {
 
 // Unit is what a value is counted in.
 function Unit({ text }: { text?: string }) {
-  return <bdi title={text} style={{ maxWidth: 120, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}>{text}</bdi>
+  return (
+    <bdi title={text} style={{ maxWidth: 120, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}>
+      {text}
+    </bdi>
+  )
 }
 
 // lines is how many lines of a text are shown at once.

@@ -39,27 +39,77 @@ export const Field = memo(function Field({ setting: s, group, draft, fault, read
   return (
     <div
       id={`${id}-row`}
-      style={{ display: 'grid', gridTemplateColumns: lg ? 'minmax(0, 2fr) minmax(0, 3fr)' : 'minmax(0, 1fr)', gap: lg ? '8px 32px' : 8, padding: '20px 0', borderTop: `1px solid ${token.colorBorderSecondary}`, scrollMarginTop: 16 }}
+      style={{
+        display: 'grid',
+        gridTemplateColumns: lg ? 'minmax(0, 2fr) minmax(0, 3fr)' : 'minmax(0, 1fr)',
+        gap: lg ? '8px 32px' : 8,
+        padding: '20px 0',
+        borderTop: `1px solid ${token.colorBorderSecondary}`,
+        scrollMarginTop: 16,
+      }}
     >
       <div style={{ minWidth: 0, overflowWrap: 'anywhere' }}>
         <Flex gap={8} align="center" wrap>
-          <label id={`${id}-label`} htmlFor={id} dir="auto" style={{ fontWeight: 600 }}>{given(s.title)}</label>
+          <label id={`${id}-label`} htmlFor={id} dir="auto" style={{ fontWeight: 600 }}>
+            {given(s.title)}
+          </label>
           {builtin && <Tag title={t('settings.builtin.text')}>{t('settings.builtin')}</Tag>}
-          {define && may('system.setting.update') && <Button type="text" size="small" icon={<EditOutlined />} aria-label={t('settings.edit', { name })} title={t('edit')} onClick={() => define.edit(s)} />}
-          {define && !builtin && may('system.setting.delete') && <Button type="text" size="small" icon={<DeleteOutlined />} aria-label={t('settings.delete', { name })} title={t('delete')} onClick={() => define.remove(group, s)} />}
+          {define && may('system.setting.update') && (
+            <Button
+              type="text"
+              size="small"
+              icon={<EditOutlined />}
+              aria-label={t('settings.edit', { name })}
+              title={t('edit')}
+              onClick={() => define.edit(s)}
+            />
+          )}
+          {define && !builtin && may('system.setting.delete') && (
+            <Button
+              type="text"
+              size="small"
+              icon={<DeleteOutlined />}
+              aria-label={t('settings.delete', { name })}
+              title={t('delete')}
+              onClick={() => define.remove(group, s)}
+            />
+          )}
         </Flex>
-        <Typography.Text type="secondary" style={{ fontFamily: 'ui-monospace, monospace', fontSize: 12 }}>{name}</Typography.Text>
-        <div id={`${id}-text`} dir="auto" style={{ color: token.colorTextSecondary, whiteSpace: 'pre-line', marginTop: 4 }}>{given(s.describe)}<Bounds setting={s} /></div>
+        <Typography.Text type="secondary" style={{ fontFamily: 'ui-monospace, monospace', fontSize: 12 }}>
+          {name}
+        </Typography.Text>
+        <div id={`${id}-text`} dir="auto" style={{ color: token.colorTextSecondary, whiteSpace: 'pre-line', marginTop: 4 }}>
+          {given(s.describe)}
+          <Bounds setting={s} />
+        </div>
       </div>
       <div style={{ minWidth: 0 }}>
         <Control
-          id={id} of={s} value={value} onChange={put} disabled={readOnly}
-          aria-labelledby={`${id}-label`} aria-describedby={wrong ? `${id}-fault` : `${id}-text`} aria-invalid={wrong ? true : undefined}
+          id={id}
+          of={s}
+          value={value}
+          onChange={put}
+          disabled={readOnly}
+          aria-labelledby={`${id}-label`}
+          aria-describedby={wrong ? `${id}-fault` : `${id}-text`}
+          aria-invalid={wrong ? true : undefined}
         />
-        {wrong && <div id={`${id}-fault`} role="alert" style={{ marginTop: 4 }}><Typography.Text type="danger">{wrong}</Typography.Text></div>}
-        {draft && draft.base !== stamp(s)
-          ? <Overtaken setting={s} />
-          : draft && <Note dot="warning" text={t('settings.changed')}><Button type="link" size="small" icon={<UndoOutlined />} aria-label={t('settings.reset.of', { name })} onClick={() => put(undefined)}>{t('settings.reset')}</Button></Note>}
+        {wrong && (
+          <div id={`${id}-fault`} role="alert" style={{ marginTop: 4 }}>
+            <Typography.Text type="danger">{wrong}</Typography.Text>
+          </div>
+        )}
+        {draft && draft.base !== stamp(s) ? (
+          <Overtaken setting={s} />
+        ) : (
+          draft && (
+            <Note dot="warning" text={t('settings.changed')}>
+              <Button type="link" size="small" icon={<UndoOutlined />} aria-label={t('settings.reset.of', { name })} onClick={() => put(undefined)}>
+                {t('settings.reset')}
+              </Button>
+            </Note>
+          )
+        )}
       </div>
     </div>
   )
@@ -76,11 +126,18 @@ function Note({ dot, text, children }: { dot: 'warning' | 'error'; text: ReactNo
 
 // Overtaken asks which of two changes is to stay.
 function Overtaken({ setting: s }: { setting: Setting }) {
-  const theirs = s.type === 'secret' ? t('settings.overtaken.secret') : t('settings.overtaken', { value: s.values.length > 100 ? `${s.values.slice(0, 100)}…` : s.values || '—' })
+  const theirs =
+    s.type === 'secret'
+      ? t('settings.overtaken.secret')
+      : t('settings.overtaken', { value: s.values.length > 100 ? `${s.values.slice(0, 100)}…` : s.values || '—' })
   return (
     <Note dot="error" text={theirs}>
-      <Button type="link" size="small" onClick={() => write(s, undefined)}>{t('settings.overtaken.theirs')}</Button>
-      <Button type="link" size="small" onClick={() => keep(s)}>{t('settings.overtaken.mine')}</Button>
+      <Button type="link" size="small" onClick={() => write(s, undefined)}>
+        {t('settings.overtaken.theirs')}
+      </Button>
+      <Button type="link" size="small" onClick={() => keep(s)}>
+        {t('settings.overtaken.mine')}
+      </Button>
     </Note>
   )
 }

@@ -2,7 +2,7 @@ import { Flex, Menu, Select, theme } from 'antd'
 import { useNavigate } from 'react-router'
 import { given, t } from '../../i18n'
 import { useWider } from '../../ui/useWider'
-import { type Drafts } from './drafts'
+import type { Drafts } from './drafts'
 import { type Group, pathOf } from './useSettings'
 
 type Props = { groups: Group[]; here: Group | undefined; drafts: Drafts; search: string }
@@ -19,15 +19,24 @@ export function Groups({ groups, here, drafts, search }: Props) {
   if (!md) {
     return (
       <Select
-        aria-label={t('settings.groups')} style={{ width: '100%', marginBottom: 16 }} value={here?.id} placeholder={t('settings.groups')} onChange={go}
+        aria-label={t('settings.groups')}
+        style={{ width: '100%', marginBottom: 16 }}
+        value={here?.id}
+        placeholder={t('settings.groups')}
+        onChange={go}
         options={groups.map((g) => ({ value: g.id, label: <Label title={given(g.title)} changes={changes(g)} /> }))}
       />
     )
   }
   return (
-    <nav aria-label={t('settings.groups')} style={{ width: 220, flex: 'none', position: 'sticky', top: 68, maxHeight: 'calc(100vh - 84px)', overflowY: 'auto' }}>
+    <nav
+      aria-label={t('settings.groups')}
+      style={{ width: 220, flex: 'none', position: 'sticky', top: 68, maxHeight: 'calc(100vh - 84px)', overflowY: 'auto' }}
+    >
       <Menu
-        style={{ borderInlineEnd: 0, background: 'none' }} selectedKeys={here ? [String(here.id)] : []} onClick={({ key }) => go(Number(key))}
+        style={{ borderInlineEnd: 0, background: 'none' }}
+        selectedKeys={here ? [String(here.id)] : []}
+        onClick={({ key }) => go(Number(key))}
         items={groups.map((g) => ({ key: String(g.id), title: given(g.title), label: <Label title={given(g.title)} changes={changes(g)} /> }))}
       />
     </nav>

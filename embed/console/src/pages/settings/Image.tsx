@@ -1,8 +1,7 @@
 import { UploadOutlined } from '@ant-design/icons'
 import { Button, Flex, Input, theme } from 'antd'
 import { useRef, useState } from 'react'
-import { request } from '../../api/request'
-import type { File as Uploaded } from '../../api/types'
+import { post } from '../../api/request'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { clear } from '../../ui/clear'
@@ -22,7 +21,7 @@ export function Image({ of: _, value = '', onChange, ...rest }: ControlProps) {
     form.append('file', file)
     setBusy(true)
     try {
-      const { data } = await request<{ data: Uploaded[] }>('POST', '/file/list', { form })
+      const { data } = await post('/file/list', undefined, { form })
       onChange?.(data[0]!.url)
     } finally {
       setBusy(false)
@@ -32,15 +31,31 @@ export function Image({ of: _, value = '', onChange, ...rest }: ControlProps) {
   return (
     <Flex vertical gap={8} align="start">
       {value.startsWith('/media/') && (
-        <img src={value} alt={t('settings.image.preview')} style={{ maxWidth: '100%', maxHeight: 96, borderRadius: token.borderRadius, border: `1px solid ${token.colorBorderSecondary}`, background: token.colorFillTertiary }} />
+        <img
+          src={value}
+          alt={t('settings.image.preview')}
+          style={{
+            maxWidth: '100%',
+            maxHeight: 96,
+            borderRadius: token.borderRadius,
+            border: `1px solid ${token.colorBorderSecondary}`,
+            background: token.colorFillTertiary,
+          }}
+        />
       )}
       <Flex gap={8} style={{ width: '100%' }}>
         <Input {...rest} allowClear={!rest.disabled && clear()} placeholder="/media/…" value={value} onChange={(e) => onChange?.(e.target.value.trim())} />
         {may('file.list.create') && !rest.disabled && (
           <>
-            <Button icon={<UploadOutlined />} loading={busy} onClick={() => chooser.current?.click()}>{t('settings.image.upload')}</Button>
+            <Button icon={<UploadOutlined />} loading={busy} onClick={() => chooser.current?.click()}>
+              {t('settings.image.upload')}
+            </Button>
             <input
-              ref={chooser} type="file" hidden aria-label={t('settings.image.upload')} accept="image/png,image/jpeg,image/gif,image/webp"
+              ref={chooser}
+              type="file"
+              hidden
+              aria-label={t('settings.image.upload')}
+              accept="image/png,image/jpeg,image/gif,image/webp"
               onChange={(e) => {
                 const file = e.target.files?.[0]
                 e.target.value = '' // the same file can be chosen again

@@ -10,10 +10,18 @@ export function Json({ of: _, value = '', onChange, ...rest }: ControlProps) {
   return (
     <Flex vertical gap={8} align="start">
       <TextArea
-        {...rest} rows={lines(value)} spellCheck={false} style={{ fontFamily: 'ui-monospace, monospace', fontSize: 13 }}
-        value={value} onChange={(e) => onChange?.(e.target.value)}
+        {...rest}
+        rows={lines(value)}
+        spellCheck={false}
+        style={{ fontFamily: 'ui-monospace, monospace', fontSize: 13 }}
+        value={value}
+        onChange={(e) => onChange?.(e.target.value)}
       />
-      {!rest.disabled && <Button size="small" icon={<AlignLeftOutlined />} disabled={!valid(value)} onClick={() => onChange?.(layOut(value))}>{t('settings.json.format')}</Button>}
+      {!rest.disabled && (
+        <Button size="small" icon={<AlignLeftOutlined />} disabled={!valid(value)} onClick={() => onChange?.(layOut(value))}>
+          {t('settings.json.format')}
+        </Button>
+      )}
     </Flex>
   )
 }
@@ -32,17 +40,19 @@ function layOut(text: string): string {
   let depth = 0
   const tokens = text.match(/"(?:\\.|[^"\\])*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? []
   const line = () => `\n${'  '.repeat(depth)}`
-  return tokens.map((token, i) => {
-    if (token === '{' || token === '[') {
-      const empty = tokens[i + 1] === '}' || tokens[i + 1] === ']'
-      depth++
-      return empty ? token : token + line()
-    }
-    if (token === '}' || token === ']') {
-      depth--
-      return tokens[i - 1] === '{' || tokens[i - 1] === '[' ? token : line() + token
-    }
-    if (token === ',') return token + line()
-    return token === ':' ? ': ' : token
-  }).join('')
+  return tokens
+    .map((token, i) => {
+      if (token === '{' || token === '[') {
+        const empty = tokens[i + 1] === '}' || tokens[i + 1] === ']'
+        depth++
+        return empty ? token : token + line()
+      }
+      if (token === '}' || token === ']') {
+        depth--
+        return tokens[i - 1] === '{' || tokens[i - 1] === '[' ? token : line() + token
+      }
+      if (token === ',') return token + line()
+      return token === ':' ? ': ' : token
+    })
+    .join('')
 }

@@ -9,8 +9,24 @@ dayjs.extend(parsing)
 export function Moment({ of, value = '', onChange, ...rest }: ControlProps) {
   const width = { width: '100%', maxWidth: 240 }
   if (of.type === 'date') {
-    return <DatePicker {...rest} style={width} value={value ? dayjs(value, 'YYYY-MM-DD') : null} onChange={(day) => onChange?.(day ? day.format('YYYY-MM-DD') : '')} />
+    return (
+      <DatePicker
+        {...rest}
+        style={width}
+        value={value ? dayjs(value, 'YYYY-MM-DD') : null}
+        onChange={(day) => onChange?.(day ? day.format('YYYY-MM-DD') : '')}
+      />
+    )
   }
   const format = (of.values || value).length === 5 ? 'HH:mm' : 'HH:mm:ss'
-  return <TimePicker {...rest} style={width} format={format} needConfirm={false} value={value ? dayjs(value, format) : null} onChange={(time) => onChange?.(time ? time.format(format) : '')} />
+  return (
+    <TimePicker
+      {...rest}
+      style={width}
+      format={format}
+      needConfirm={false}
+      value={value ? dayjs(value, format) : null}
+      onChange={(time) => onChange?.(time ? time.format(format) : '')}
+    />
+  )
 }

@@ -16,31 +16,82 @@ export function Rows({ id, label, columns, value = [], onChange, disabled, add }
         <Flex key={i} gap={4} style={{ marginBottom: 8 }}>
           {columns.map((column) => (
             <Cell
-              key={column.name} column={column} text={row[column.name] ?? ''} label={`${column.label} ${i + 1}`} disabled={disabled}
+              key={column.name}
+              column={column}
+              text={row[column.name] ?? ''}
+              label={`${column.label} ${i + 1}`}
+              disabled={disabled}
               onChange={(text) => onChange?.(value.map((r, at) => (at === i ? { ...r, [column.name]: text } : r)))}
             />
           ))}
           {!disabled && (
             <>
-              <Button type="text" icon={<ArrowUpOutlined />} disabled={i === 0} aria-label={t('settings.rows.up', { n: i + 1 })} onClick={() => swap(i, i - 1)} />
-              <Button type="text" icon={<ArrowDownOutlined />} disabled={i === value.length - 1} aria-label={t('settings.rows.down', { n: i + 1 })} onClick={() => swap(i, i + 1)} />
-              <Button type="text" icon={<DeleteOutlined />} aria-label={t('settings.rows.remove', { n: i + 1 })} onClick={() => onChange?.(value.filter((_, at) => at !== i))} />
+              <Button
+                type="text"
+                icon={<ArrowUpOutlined />}
+                disabled={i === 0}
+                aria-label={t('settings.rows.up', { n: i + 1 })}
+                onClick={() => swap(i, i - 1)}
+              />
+              <Button
+                type="text"
+                icon={<ArrowDownOutlined />}
+                disabled={i === value.length - 1}
+                aria-label={t('settings.rows.down', { n: i + 1 })}
+                onClick={() => swap(i, i + 1)}
+              />
+              <Button
+                type="text"
+                icon={<DeleteOutlined />}
+                aria-label={t('settings.rows.remove', { n: i + 1 })}
+                onClick={() => onChange?.(value.filter((_, at) => at !== i))}
+              />
             </>
           )}
         </Flex>
       ))}
-      {!disabled && <Button block type="dashed" icon={<PlusOutlined />} onClick={() => onChange?.([...value, { [columns[0].name]: '', [columns[1].name]: '' }])}>{add}</Button>}
+      {!disabled && (
+        <Button block type="dashed" icon={<PlusOutlined />} onClick={() => onChange?.([...value, { [columns[0].name]: '', [columns[1].name]: '' }])}>
+          {add}
+        </Button>
+      )}
     </div>
   )
 }
 
 // Cell suggests through the browser: what is typed may be anything.
-function Cell({ column, text, label, disabled, onChange }: { column: Column; text: string; label: string; disabled?: boolean; onChange: (text: string) => void }) {
+function Cell({
+  column,
+  text,
+  label,
+  disabled,
+  onChange,
+}: {
+  column: Column
+  text: string
+  label: string
+  disabled?: boolean
+  onChange: (text: string) => void
+}) {
   const list = useId()
   return (
     <>
-      <Input aria-label={label} placeholder={column.label} disabled={disabled} value={text} style={{ flex: 1, minWidth: 0 }} list={column.suggest && list} onChange={(e) => onChange(e.target.value)} />
-      {column.suggest && <datalist id={list}>{column.suggest.map((value) => <option key={value} value={value} />)}</datalist>}
+      <Input
+        aria-label={label}
+        placeholder={column.label}
+        disabled={disabled}
+        value={text}
+        style={{ flex: 1, minWidth: 0 }}
+        list={column.suggest && list}
+        onChange={(e) => onChange(e.target.value)}
+      />
+      {column.suggest && (
+        <datalist id={list}>
+          {column.suggest.map((value) => (
+            <option key={value} value={value} />
+          ))}
+        </datalist>
+      )}
     </>
   )
 }

@@ -7,24 +7,56 @@ type Props = { changes: number; groups: number; wrong: number; busy: boolean; on
 // SaveBar stays in sight as long as something is not saved.
 export function SaveBar({ changes, groups, wrong, busy, onSave, onDiscard, onWrong }: Props) {
   const { token } = theme.useToken()
+  const shown = changes > 0
   useEffect(() => {
-    if (changes === 0) return
+    if (!shown) return
     const root = document.documentElement.style
     root.scrollPadding = '64px 0 120px' // so that a field that is gone to is under neither the head nor the bar
-    return () => { root.scrollPadding = '' }
-  }, [changes === 0])
-  if (changes === 0) return null
+    return () => {
+      root.scrollPadding = ''
+    }
+  }, [shown])
+  if (!shown) return null
   return (
     <Flex
-      gap={8} align="center" wrap role="region" aria-label={t('settings.unsaved')}
-      style={{ position: 'sticky', bottom: 12, zIndex: 5, marginTop: 16, padding: '12px 16px', background: token.colorBgElevated, borderRadius: token.borderRadiusLG, boxShadow: token.boxShadow, border: `1px solid ${token.colorBorderSecondary}` }}
+      gap={8}
+      align="center"
+      wrap
+      role="region"
+      aria-label={t('settings.unsaved')}
+      style={{
+        position: 'sticky',
+        bottom: 12,
+        zIndex: 5,
+        marginTop: 16,
+        padding: '12px 16px',
+        background: token.colorBgElevated,
+        borderRadius: token.borderRadiusLG,
+        boxShadow: token.boxShadow,
+        border: `1px solid ${token.colorBorderSecondary}`,
+      }}
     >
       <span aria-live="polite" style={{ flex: '1 1 auto' }}>
-        <Badge status="warning" text={<Typography.Text strong>{groups > 1 ? t('settings.changes.groups', { n: changes, groups }) : t('settings.changes', { n: changes })}</Typography.Text>} />
+        <Badge
+          status="warning"
+          text={
+            <Typography.Text strong>
+              {groups > 1 ? t('settings.changes.groups', { n: changes, groups }) : t('settings.changes', { n: changes })}
+            </Typography.Text>
+          }
+        />
       </span>
-      {wrong > 0 && <Button type="link" danger onClick={onWrong}>{t('settings.wrong', { n: wrong })}</Button>}
-      <Button disabled={busy} onClick={onDiscard}>{t('settings.discard')}</Button>
-      <Button type="primary" loading={busy} title="Ctrl+S" aria-keyshortcuts="Control+S" onClick={onSave}>{t('save')}</Button>
+      {wrong > 0 && (
+        <Button type="link" danger onClick={onWrong}>
+          {t('settings.wrong', { n: wrong })}
+        </Button>
+      )}
+      <Button disabled={busy} onClick={onDiscard}>
+        {t('settings.discard')}
+      </Button>
+      <Button type="primary" loading={busy} title="Ctrl+S" aria-keyshortcuts="Control+S" onClick={onSave}>
+        {t('save')}
+      </Button>
     </Flex>
   )
 }

@@ -13,12 +13,24 @@ export function Secret({ of, value, onChange, ...rest }: ControlProps) {
   return (
     <Flex vertical gap={8} align="start">
       <Password
-        {...rest} autoComplete="new-password" style={{ maxWidth: 400 }} placeholder={removed ? t('settings.secret.removed') : stored ? t('settings.secret.stored') : t('settings.secret.none')}
-        value={value ?? ''} onFocus={() => setTyping(true)} onBlur={() => setTyping(false)} onChange={(e) => onChange?.(e.target.value || undefined)}
+        {...rest}
+        autoComplete="new-password"
+        style={{ maxWidth: 400 }}
+        placeholder={removed ? t('settings.secret.removed') : stored ? t('settings.secret.stored') : t('settings.secret.none')}
+        value={value ?? ''}
+        onFocus={() => setTyping(true)}
+        onBlur={() => setTyping(false)}
+        onChange={(e) => onChange?.(e.target.value || undefined)}
       />
-      {stored && !rest.disabled && (removed
-        ? <Typography.Text type="secondary">{t('settings.secret.removal')}</Typography.Text>
-        : <Button size="small" onClick={() => onChange?.('')}>{t('settings.secret.remove')}</Button>)}
+      {stored &&
+        !rest.disabled &&
+        (removed ? (
+          <Typography.Text type="secondary">{t('settings.secret.removal')}</Typography.Text>
+        ) : (
+          <Button size="small" onClick={() => onChange?.('')}>
+            {t('settings.secret.remove')}
+          </Button>
+        ))}
     </Flex>
   )
 }

@@ -25,15 +25,27 @@ export function Section({ group, settings, drafts, faults, onWrite, define }: Pr
   return (
     <section
       aria-labelledby={`group-${group.id}`}
-      style={{ background: token.colorBgContainer, borderRadius: token.borderRadiusLG, border: `1px solid ${token.colorBorderSecondary}`, padding: '16px 24px 4px', marginBottom: 16 }}
+      style={{
+        background: token.colorBgContainer,
+        borderRadius: token.borderRadiusLG,
+        border: `1px solid ${token.colorBorderSecondary}`,
+        padding: '16px 24px 4px',
+        marginBottom: 16,
+      }}
     >
       <Flex gap={8} align="center" wrap style={{ marginBottom: 12 }}>
-        <Typography.Title level={2} id={`group-${group.id}`} dir="auto" style={{ fontSize: 16, margin: 0, overflowWrap: 'anywhere', minWidth: 0 }}>{given(group.title)}</Typography.Title>
+        <Typography.Title level={2} id={`group-${group.id}`} dir="auto" style={{ fontSize: 16, margin: 0, overflowWrap: 'anywhere', minWidth: 0 }}>
+          {given(group.title)}
+        </Typography.Title>
         {group.public === 1 && <Tag title={t('settings.public.text')}>{t('settings.public')}</Tag>}
         <span style={{ flex: 1 }} />
         {define && group.key && <Actions group={group} define={define} />}
       </Flex>
-      {group.remark && <Typography.Paragraph type="secondary" dir="auto" style={{ whiteSpace: 'pre-line', overflowWrap: 'anywhere', marginTop: -8 }}>{given(group.remark)}</Typography.Paragraph>}
+      {group.remark && (
+        <Typography.Paragraph type="secondary" dir="auto" style={{ whiteSpace: 'pre-line', overflowWrap: 'anywhere', marginTop: -8 }}>
+          {given(group.remark)}
+        </Typography.Paragraph>
+      )}
       {settings.map((s) => (
         <Field key={s.id} setting={s} group={group} draft={drafts.get(s.id)} fault={faults[s.id]} readOnly={readOnly} onWrite={onWrite} define={define} />
       ))}
@@ -46,9 +58,21 @@ function Actions({ group, define }: { group: Group; define: Define }) {
   const { may } = useAccount()
   return (
     <>
-      {may('system.setting.create') && <Button size="small" icon={<PlusOutlined />} onClick={() => define.create(group)}>{t('settings.create')}</Button>}
-      {may('system.setting.group.update') && <Button size="small" icon={<EditOutlined />} onClick={() => define.editGroup(group)}>{t('settings.group.edit')}</Button>}
-      {may('system.setting.group.delete') && !define.builtin(group) && <Button size="small" icon={<DeleteOutlined />} onClick={() => define.removeGroup(group)}>{t('settings.group.delete')}</Button>}
+      {may('system.setting.create') && (
+        <Button size="small" icon={<PlusOutlined />} onClick={() => define.create(group)}>
+          {t('settings.create')}
+        </Button>
+      )}
+      {may('system.setting.group.update') && (
+        <Button size="small" icon={<EditOutlined />} onClick={() => define.editGroup(group)}>
+          {t('settings.group.edit')}
+        </Button>
+      )}
+      {may('system.setting.group.delete') && !define.builtin(group) && (
+        <Button size="small" icon={<DeleteOutlined />} onClick={() => define.removeGroup(group)}>
+          {t('settings.group.delete')}
+        </Button>
+      )}
     </>
   )
 }

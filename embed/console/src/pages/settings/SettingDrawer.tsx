@@ -1,22 +1,25 @@
 import { Alert, Form, type FormInstance, Input, InputNumber, Select } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
-import { useState } from 'react'
-import { Failure, get, post, put } from '../../api/request'
+import { Failure } from '../../api/request'
 import type { Option, Prop, Setting } from '../../api/types'
 import { given, type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
-import { newest } from '../../ui/newest'
 import { Control, type ControlProps } from './Control'
 import { Rows } from './Rows'
 import type { Group } from './useSettings'
+import { useEditor } from '../../ui/useEditor'
 
 const types = ['input', 'textarea', 'number', 'switch', 'select', 'radio', 'checkbox', 'date', 'time', 'color', 'image', 'json', 'secret']
 const choices = ['select', 'radio', 'checkbox']
 
 // What a type makes of props; another name is kept and means nothing here.
 const hints: Record<string, string[]> = {
-  input: ['maxlength', 'placeholder', 'unit'], textarea: ['maxlength', 'placeholder', 'rows'], number: ['min', 'max', 'step', 'unit', 'placeholder'], secret: ['maxlength'], select: ['placeholder'],
+  input: ['maxlength', 'placeholder', 'unit'],
+  textarea: ['maxlength', 'placeholder', 'rows'],
+  number: ['min', 'max', 'step', 'unit', 'placeholder'],
+  secret: ['maxlength'],
+  select: ['placeholder'],
 }
 
 type Props = { open: boolean; groups: Group[]; group: Group; setting?: Setting; builtin: boolean; load: () => Promise<unknown>; onClose: () => void }
@@ -24,34 +27,27 @@ type Values = Pick<Setting, 'title' | 'key' | 'group_id' | 'type' | 'options' | 
 
 // SettingDrawer defines a setting.
 export function SettingDrawer({ open, groups, group, setting, builtin, load, onClose }: Props) {
-  const [seen, setSeen] = useState<Setting>() // as it was when it was loaded again
   const { done } = useAct()
-  const of = newest(seen, setting)
+  const { of, save: store, form } = useEditor('/system/setting', setting, valuesOf)
 
   async function save({ values, ...rest }: Values) {
     // The value is what the page is about, and is sent along where it was changed here.
     const body = of && values === shown(of) ? rest : { ...rest, values: values ?? '' }
     if (of && of.type === 'secret' && rest.type === 'secret' && values === undefined) delete (body as Values).values
-    if (of) {
-      await put(`/system/setting/${of.id}`, { ...body, updated_at: of.updated_at }, { quiet: true }).catch(byRows)
-    } else {
-      await post('/system/setting', body, { quiet: true }).catch(byRows)
-    }
+    await store(body).catch(byRows)
     await load()
     done(t('saved'))
-  }
-
-  async function again() {
-    const setting = await get<Setting>(`/system/setting/${of?.id}`)
-    setSeen(setting)
-    return valuesOf(setting)
   }
 
   const last = group.settings.at(-1)?.sort ?? 0
   return (
     <FormDrawer<Values>
-      open={open} onClose={onClose} save={save} again={of && again} size={560} title={of ? t('settings.edit', { name: `${group.key}.${of.key}` }) : t('settings.create')}
-      initial={of ? valuesOf(of) : { group_id: group.id, type: 'input', options: [], props: [], describe: '', sort: last + 10, values: '' }}
+      open={open}
+      onClose={onClose}
+      save={save}
+      size={560}
+      title={of ? t('settings.edit', { name: `${group.key}.${of.key}` }) : t('settings.create')}
+      {...form({ group_id: group.id, type: 'input', options: [], props: [], describe: '', sort: last + 10, values: '' })}
     >
       {(form) => <Fields form={form} groups={groups} stored={of} builtin={builtin} />}
     </FormDrawer>
@@ -87,28 +83,60 @@ function Fields({ form, groups, stored, builtin }: { form: FormInstance<Values>;
   return (
     <>
       {builtin && <Alert type="info" showIcon title={t('settings.builtin.fixed')} style={{ marginBottom: 16 }} />}
-      <Form.Item name="title" label={t('settings.title')} rules={required}><Input maxLength={100} /></Form.Item>
-      <Form.Item name="key" label={t('settings.key')} extra={t('settings.key.text')} rules={required}><Input maxLength={64} disabled={builtin} spellCheck={false} /></Form.Item>
-      <Form.Item name="describe" label={t('describe')} extra={t('settings.describe.text')}><TextArea maxLength={1000} rows={3} /></Form.Item>
+      <Form.Item name="title" label={t('settings.title')} rules={required}>
+        <Input maxLength={100} />
+      </Form.Item>
+      <Form.Item name="key" label={t('settings.key')} extra={t('settings.key.text')} rules={required}>
+        <Input maxLength={64} disabled={builtin} spellCheck={false} />
+      </Form.Item>
+      <Form.Item name="describe" label={t('describe')} extra={t('settings.describe.text')}>
+        <TextArea maxLength={1000} rows={3} />
+      </Form.Item>
       <Form.Item name="group_id" label={t('settings.group')} rules={required}>
         <Select disabled={builtin} options={groups.map((g) => ({ value: g.id, label: given(g.title) }))} showSearch={{ optionFilterProp: 'label' }} />
       </Form.Item>
       <Form.Item name="type" label={t('settings.type')} rules={required} extra={type === 'secret' ? t('settings.type.secret.text') : undefined}>
         <Select
-          disabled={builtin} options={types.map((value) => ({ value, label: t(`settings.type.${value}` as Key) }))}
+          disabled={builtin}
+          options={types.map((value) => ({ value, label: t(`settings.type.${value}` as Key) }))}
           onChange={(to: string) => form.setFieldValue('values', stored?.type === to ? shown(stored) : to === 'secret' ? undefined : '')}
         />
       </Form.Item>
       {(choices.includes(type) || options.length > 0) && (
-        <Form.Item name="options" label={t('settings.options')} rules={choices.includes(type) ? [{ required: true, type: 'array', message: t('form.required') }] : undefined} extra={t('settings.options.text')}>
-          <Rows label={t('settings.options')} add={t('settings.options.add')} disabled={builtin} columns={[{ name: 'label', label: t('settings.option.label') }, { name: 'value', label: t('settings.option.value') }]} />
+        <Form.Item
+          name="options"
+          label={t('settings.options')}
+          rules={choices.includes(type) ? [{ required: true, type: 'array', message: t('form.required') }] : undefined}
+          extra={t('settings.options.text')}
+        >
+          <Rows
+            label={t('settings.options')}
+            add={t('settings.options.add')}
+            disabled={builtin}
+            columns={[
+              { name: 'label', label: t('settings.option.label') },
+              { name: 'value', label: t('settings.option.value') },
+            ]}
+          />
         </Form.Item>
       )}
       <Form.Item name="props" label={t('settings.props')} extra={t('settings.props.text')}>
-        <Rows label={t('settings.props')} add={t('settings.props.add')} disabled={builtin} columns={[{ name: 'name', label: t('settings.prop.name'), suggest: hints[type] ?? [] }, { name: 'value', label: t('settings.prop.value') }]} />
+        <Rows
+          label={t('settings.props')}
+          add={t('settings.props.add')}
+          disabled={builtin}
+          columns={[
+            { name: 'name', label: t('settings.prop.name'), suggest: hints[type] ?? [] },
+            { name: 'value', label: t('settings.prop.value') },
+          ]}
+        />
       </Form.Item>
-      <Form.Item name="values" label={t('settings.value')}><Value of={of} /></Form.Item>
-      <Form.Item name="sort" label={t('sort')} extra={t('settings.sort.text')} rules={required}><InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} /></Form.Item>
+      <Form.Item name="values" label={t('settings.value')}>
+        <Value of={of} />
+      </Form.Item>
+      <Form.Item name="sort" label={t('sort')} extra={t('settings.sort.text')} rules={required}>
+        <InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} />
+      </Form.Item>
     </>
   )
 }
@@ -117,5 +145,11 @@ function Fields({ form, groups, stored, builtin }: { form: FormInstance<Values>;
 // group of several.
 function Value(props: ControlProps) {
   const group = ['radio', 'checkbox'].includes(props.of.type)
-  return group ? <div role="group" aria-label={t('settings.value')}><Control {...props} /></div> : <Control {...props} />
+  return group ? (
+    <div role="group" aria-label={t('settings.value')}>
+      <Control {...props} />
+    </div>
+  ) : (
+    <Control {...props} />
+  )
 }

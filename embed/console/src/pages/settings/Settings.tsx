@@ -3,7 +3,7 @@ import { Alert, Button, Empty, Flex, Spin } from 'antd'
 import { useEffect, useMemo, useRef } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { post } from '../../api/request'
-import { type Access } from '../../api/types'
+import type { Access } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { given, t } from '../../i18n'
 import { Bar } from '../../ui/Bar'
@@ -18,16 +18,29 @@ import { Section } from './Section'
 import { useDefine } from './useDefine'
 import { useSave } from './useSave'
 import { type Group, pathOf, useSettings } from './useSettings'
+import { useLatest } from '../../ui/useLatest'
 
 const defining: Access[] = [
-  'system.setting.create', 'system.setting.update', 'system.setting.delete', 'system.setting.group.create', 'system.setting.group.update', 'system.setting.group.delete',
+  'system.setting.create',
+  'system.setting.update',
+  'system.setting.delete',
+  'system.setting.group.create',
+  'system.setting.group.update',
+  'system.setting.group.delete',
 ]
 
 // Settings is a page for every group. What is changed on them waits until all of it is
 // saved together.
 export function Settings() {
   const { groups, load } = useSettings()
-  return groups ? <Page groups={groups} load={load} /> : <><Bar title={t('menu.system.setting')} search={false} list={{ params: new URLSearchParams(), set: () => {}, reload: async () => void (await load()) }} /><Spin delay={200} /></>
+  return groups ? (
+    <Page groups={groups} load={load} />
+  ) : (
+    <>
+      <Bar title={t('menu.system.setting')} search={false} list={{ params: new URLSearchParams(), set: () => {}, reload: async () => void (await load()) }} />
+      <Spin delay={200} />
+    </>
+  )
 }
 
 function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSettings>['load'] }) {
@@ -49,7 +62,9 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
     const group = groups.find((g) => g.settings.some((s) => s.id === id))
     if (group) void navigate(pathOf(group) + kept)
   }
-  useEffect(() => { if (focusOn(wanted.current)) wanted.current = undefined }) // once it is drawn
+  useEffect(() => {
+    if (focusOn(wanted.current)) wanted.current = undefined
+  }) // once it is drawn
 
   const { save, busy, faults, clear, forget } = useSave({ groups, load, lead })
   const { define, drawers } = useDefine({ on, groups, load })
@@ -65,7 +80,7 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
   }
 
   async function refresh() {
-    const { count: n, generation, took_ms } = await post<{ count: number; generation: number; took_ms: number }>('/system/setting/refresh')
+    const { count: n, generation, took_ms } = await post('/system/setting/refresh')
     await load()
     done(t('settings.refreshed', { n: count(n), generation: count(generation), ms: took_ms }))
   }
@@ -75,29 +90,50 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
   return (
     <>
       <Bar
-        title={t('menu.system.setting')} list={list}
+        title={t('menu.system.setting')}
+        list={list}
         actions={
           <>
-            {may('system.setting.refresh') && <Button icon={<SyncOutlined />} title={t('settings.refresh.text')} onClick={() => void refresh()}>{t('settings.refresh')}</Button>}
+            {may('system.setting.refresh') && (
+              <Button icon={<SyncOutlined />} title={t('settings.refresh.text')} onClick={() => void refresh()}>
+                {t('settings.refresh')}
+              </Button>
+            )}
             {on && may('system.setting.group.create') && <Button onClick={define.createGroup}>{t('settings.group.create')}</Button>}
-            {defining.some(may) && <Button icon={<EditOutlined />} type={on ? 'primary' : 'default'} aria-pressed={on} onClick={() => set({ define: on ? undefined : '1' })}>{t(on ? 'settings.define.end' : 'settings.define')}</Button>}
+            {defining.some(may) && (
+              <Button icon={<EditOutlined />} type={on ? 'primary' : 'default'} aria-pressed={on} onClick={() => set({ define: on ? undefined : '1' })}>
+                {t(on ? 'settings.define.end' : 'settings.define')}
+              </Button>
+            )}
           </>
         }
       />
       {!may('system.setting.save') && <Alert type="info" showIcon title={t('settings.read_only')} style={{ marginBottom: 16 }} />}
-      {may('system.setting.save') && !may('system.setting.group.query') && <Alert type="info" showIcon title={t('settings.no_groups')} style={{ marginBottom: 16 }} />}
+      {may('system.setting.save') && !may('system.setting.group.query') && (
+        <Alert type="info" showIcon title={t('settings.no_groups')} style={{ marginBottom: 16 }} />
+      )}
       <Flex gap={md ? 24 : 0} vertical={!md} align={md ? 'flex-start' : 'stretch'}>
         <Groups groups={groups} here={search ? undefined : here} drafts={drafts} search={kept} />
         <div style={{ flex: 1, minWidth: 0, maxWidth: 1040 }}>
           {found.map(({ group, settings }) => (
             <Section key={group.id} group={group} settings={settings} drafts={drafts} faults={faults} onWrite={clear} define={on ? define : undefined} />
           ))}
-          {found.length === 0 && (search
-            ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty.narrowed')}><Button onClick={() => set({ keywordSearch: undefined })}>{t('empty.clear')}</Button></Empty>
-            : <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('settings.empty')} />)}
+          {found.length === 0 &&
+            (search ? (
+              <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty.narrowed')}>
+                <Button onClick={() => set({ keywordSearch: undefined })}>{t('empty.clear')}</Button>
+              </Empty>
+            ) : (
+              <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('settings.empty')} />
+            ))}
           <SaveBar
-            changes={changed.length} groups={new Set(changed.map((s) => s.group_id)).size} wrong={wrong.length} busy={busy}
-            onSave={() => void save()} onDiscard={() => void discard()} onWrong={() => wrong[0] && lead(wrong[0].id)}
+            changes={changed.length}
+            groups={new Set(changed.map((s) => s.group_id)).size}
+            wrong={wrong.length}
+            busy={busy}
+            onSave={() => void save()}
+            onDiscard={() => void discard()}
+            onWrong={() => wrong[0] && lead(wrong[0].id)}
           />
         </div>
       </Flex>
@@ -110,7 +146,12 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
 function match(groups: Group[], search: string) {
   const text = search.toLowerCase()
   return groups
-    .map((group) => ({ group, settings: group.settings.filter((s) => [s.title, given(s.title), s.describe, given(s.describe), `${group.key}.${s.key}`].some((t) => t.toLowerCase().includes(text))) }))
+    .map((group) => ({
+      group,
+      settings: group.settings.filter((s) =>
+        [s.title, given(s.title), s.describe, given(s.describe), `${group.key}.${s.key}`].some((t) => t.toLowerCase().includes(text)),
+      ),
+    }))
     .filter(({ settings }) => settings.length > 0)
 }
 
@@ -125,8 +166,7 @@ function focusOn(id: number | undefined): boolean {
 }
 
 function useSaveKey(save: () => void): void {
-  const latest = useRef(save)
-  latest.current = save
+  const latest = useLatest(save)
   useEffect(() => {
     const pressed = (e: KeyboardEvent) => {
       if (e.key.toLowerCase() !== 's' || !(e.ctrlKey || e.metaKey) || e.altKey || e.shiftKey) return

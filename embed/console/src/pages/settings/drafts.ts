@@ -1,5 +1,5 @@
-import { useSyncExternalStore } from 'react'
 import type { Setting } from '../../api/types'
+import { store } from '../../ui/store'
 
 // What has been typed and not saved, by the id of its setting. It outlives the page,
 // so that one can look something up elsewhere, and not the tab: a secret that was typed
@@ -12,8 +12,7 @@ export type Draft = {
 
 export type Drafts = ReadonlyMap<number, Draft>
 
-let drafts: Drafts = new Map()
-const listeners = new Set<() => void>()
+const drafts = store<Drafts>(new Map())
 
 // stamp tells whether the value of a setting is still the one that was seen. That of a
 // secret is never seen.
@@ -26,12 +25,11 @@ function warn(e: BeforeUnloadEvent): void {
 }
 
 function change(edit: (next: Map<number, Draft>) => void): void {
-  const next = new Map(drafts)
+  const next = new Map(drafts.get())
   edit(next)
-  drafts = next
-  if (drafts.size) window.addEventListener('beforeunload', warn)
+  if (next.size) window.addEventListener('beforeunload', warn)
   else window.removeEventListener('beforeunload', warn)
-  listeners.forEach((told) => told())
+  drafts.set(next)
 }
 
 // write notes what a setting is to become; undefined, or what it is already, is no draft.
@@ -52,27 +50,23 @@ export function keep(s: Setting): void {
 
 // drop forgets drafts; those that were typed anew since `of` was taken stay.
 export function drop(of: Drafts): void {
-  change((next) => of.forEach((draft, id) => { if (next.get(id) === draft) next.delete(id) }))
+  change((next) =>
+    of.forEach((draft, id) => {
+      if (next.get(id) === draft) next.delete(id)
+    }),
+  )
 }
 
 // settle forgets the drafts of settings that are gone or hold the same by now.
 export function settle(settings: Setting[]): void {
   const there = new Map(settings.map((s) => [s.id, s]))
-  change((next) => next.forEach((draft, id) => {
-    const s = there.get(id)
-    if (!s || (s.type !== 'secret' && s.values === draft.value)) next.delete(id)
-  }))
+  change((next) =>
+    next.forEach((draft, id) => {
+      const s = there.get(id)
+      if (!s || (s.type !== 'secret' && s.values === draft.value)) next.delete(id)
+    }),
+  )
 }
 
-export function now(): Drafts {
-  return drafts
-}
-
-function subscribe(told: () => void): () => void {
-  listeners.add(told)
-  return () => listeners.delete(told)
-}
-
-export function useDrafts(): Drafts {
-  return useSyncExternalStore(subscribe, now)
-}
+export const now = drafts.get
+export const useDrafts = drafts.use

@@ -1,5 +1,5 @@
 import { App } from 'antd'
-import { lazy, type ReactNode, Suspense, useMemo, useRef } from 'react'
+import { lazy, type ReactNode, Suspense, useCallback, useMemo } from 'react'
 import { useNavigate } from 'react-router'
 import { del, post } from '../../api/request'
 import type { Setting } from '../../api/types'
@@ -8,6 +8,7 @@ import { useAct } from '../../ui/useAct'
 import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
 import type { Group } from './useSettings'
+import { useLatest } from '../../ui/useLatest'
 
 const SettingDrawer = lazy(async () => ({ default: (await import('./SettingDrawer')).SettingDrawer }))
 const GroupDrawer = lazy(async () => ({ default: (await import('./GroupDrawer')).GroupDrawer }))
@@ -22,7 +23,7 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
   const { sure, done } = useAct()
   const { message } = App.useApp()
   const navigate = useNavigate()
-  const used = useGet<Record<string, string[]>>(on ? '/system/setting-builtin' : '').data
+  const used = useGet(on ? '/system/setting-builtin' : '').data
   const { of: shown, open, show, hide } = usePanel<Open>()
 
   async function remove(group: Group, s: Setting) {
@@ -53,25 +54,32 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
     void navigate('/system/setting?define=1')
   }
 
-  const latest = useRef({ remove, removeGroup })
-  latest.current = { remove, removeGroup }
+  // builtin tells whether the program uses a group or a setting; until that is known they are taken for its.
+  const builtin = useCallback((g: Group, s?: Setting) => !used || (s ? (used[g.key]?.includes(s.key) ?? false) : g.key in used), [used])
+
+  const latestRef = useLatest({ remove, removeGroup })
   // The same for as long as it can be: all fields that are shown have it.
-  const define = useMemo(() => ({
-    // builtin tells whether the program uses a group or a setting; until that is known they are taken for its.
-    builtin: (g: Group, s?: Setting) => !used || (s ? (used[g.key]?.includes(s.key) ?? false) : g.key in used),
-    create: (g: Group) => show({ what: 'setting', group: g.id }),
-    edit: (setting: Setting) => show({ what: 'setting', group: setting.group_id, setting }),
-    remove: (g: Group, s: Setting) => void latest.current.remove(g, s),
-    createGroup: () => show({ what: 'group' }),
-    editGroup: (group: Group) => show({ what: 'group', group }),
-    removeGroup: (g: Group) => void latest.current.removeGroup(g),
-  }), [used, show])
+  const define = useMemo(
+    () => ({
+      builtin,
+      create: (g: Group) => show({ what: 'setting', group: g.id }),
+      edit: (setting: Setting) => show({ what: 'setting', group: setting.group_id, setting }),
+      // biome-ignore lint/nursery/useReactCompiler: a ref is the same at all times
+      remove: (g: Group, s: Setting) => void latestRef.current.remove(g, s),
+      createGroup: () => show({ what: 'group' }),
+      editGroup: (group: Group) => show({ what: 'group', group }),
+      removeGroup: (g: Group) => void latestRef.current.removeGroup(g),
+    }),
+    [builtin, show],
+  )
   const of = groups.find((g) => shown?.what === 'setting' && g.id === shown.group)
   const props = { open, groups, load, onClose: hide }
   const drawers: ReactNode = (
     <Suspense>
-      {shown?.what === 'setting' && of && <SettingDrawer {...props} group={of} setting={shown.setting} builtin={!!shown.setting && define.builtin(of, shown.setting)} />}
-      {shown?.what === 'group' && <GroupDrawer {...props} group={shown.group} builtin={!!shown.group && define.builtin(shown.group)} />}
+      {shown?.what === 'setting' && of && (
+        <SettingDrawer {...props} group={of} setting={shown.setting} builtin={!!shown.setting && builtin(of, shown.setting)} />
+      )}
+      {shown?.what === 'group' && <GroupDrawer {...props} group={shown.group} builtin={!!shown.group && builtin(shown.group)} />}
     </Suspense>
   )
   return { define, drawers }

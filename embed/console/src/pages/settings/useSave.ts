@@ -73,9 +73,13 @@ export function useSave({ groups, load, lead }: Props) {
   }
 
   // A fault is about what was sent, and not about what is typed after it.
-  const clear = useCallback((id: number) => setFaults((all) => {
-    const { [id]: fault, ...rest } = all
-    return fault === undefined ? all : rest
-  }), [])
+  const clear = useCallback(
+    (id: number) =>
+      setFaults((all) => {
+        const { [id]: fault, ...rest } = all
+        return fault === undefined ? all : rest
+      }),
+    [],
+  )
   return { save, busy, faults, clear, forget: () => setFaults({}) }
 }

@@ -37,6 +37,7 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
     const look = (node: T): { n: number; of: number } => {
       const part = { n: 0, of: 0 }
       for (const child of childrenOf(node)) {
+        // biome-ignore lint/nursery/useReactCompiler: the compiler does not follow a function that calls itself
         const { n, of } = look(child)
         part.n += n + (checked.has(child.id) ? 1 : 0)
         part.of += of + 1
@@ -48,9 +49,11 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
     return found
   }, [tree, checked])
   const partly = (node: T) => !checked.has(node.id) && (parts.get(node.id)?.n ?? 0) > 0
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what may be checked does not change while the tree is shown
   const able = useMemo(() => {
     const ids = new Set<number>()
     const look = (node: T) => {
+      // biome-ignore lint/nursery/useReactCompiler: what may be checked does not change while the tree is shown
       if (free(node)) ids.add(node.id)
       childrenOf(node).forEach(look)
     }
@@ -58,12 +61,16 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
     return ids
   }, [tree]) // who may what does not change while one looks
 
-  const fold = useCallback((node: T, to: boolean) => setOpen((old) => {
-    const next = new Set(old)
-    if (to) next.add(node.id)
-    else next.delete(node.id)
-    return next
-  }), [])
+  const fold = useCallback(
+    (node: T, to: boolean) =>
+      setOpen((old) => {
+        const next = new Set(old)
+        if (to) next.add(node.id)
+        else next.delete(node.id)
+        return next
+      }),
+    [],
+  )
 
   function check(ids: number[], to: boolean) {
     const next = new Set(checked)
@@ -92,24 +99,39 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
   const line = (row: Row<T>, current: boolean) => {
     const mine = Boolean(onChange) && able.has(row.node.id)
     const box = (
-      <span aria-hidden style={{ marginInlineEnd: 2 }} onMouseDown={(e) => { e.preventDefault(); list.current?.focus(row.node.id) }}>
-        <Checkbox
-          tabIndex={-1} checked={checked.has(row.node.id)} indeterminate={partly(row.node)} disabled={!mine}
-          onChange={() => toggle(row.node)}
-        />
+      <span
+        aria-hidden
+        style={{ marginInlineEnd: 2 }}
+        onMouseDown={(e) => {
+          e.preventDefault()
+          list.current?.focus(row.node.id)
+        }}
+      >
+        <Checkbox tabIndex={-1} checked={checked.has(row.node.id)} indeterminate={partly(row.node)} disabled={!mine} onChange={() => toggle(row.node)} />
       </span>
     )
     return (
       <div className="tree-first" style={{ paddingInlineStart: indent(row.level, true) * 1.5 }}>
         <Fold row={row} name={name(row.node)} fold={fold} />
         {onChange && !mine && locked ? <Tooltip title={locked}>{box}</Tooltip> : box}
-        <bdi className="tree-name" title={name(row.node)} style={{ cursor: mine ? 'pointer' : undefined }} onClick={mine ? () => toggle(row.node) : undefined}><Marked text={name(row.node)} search={wanted} /></bdi>
+        <bdi className="tree-name" title={name(row.node)} style={{ cursor: mine ? 'pointer' : undefined }} onClick={mine ? () => toggle(row.node) : undefined}>
+          <Marked text={name(row.node)} search={wanted} />
+        </bdi>
         {tail?.(row.node, wanted)}
         <span style={{ flex: 1 }} />
-        {!row.leaf && <Typography.Text type="secondary" style={{ fontSize: 12, flex: 'none' }} title={t('tree.part', parts.get(row.node.id))}>{t('tree.part.short', parts.get(row.node.id))}</Typography.Text>}
+        {!row.leaf && (
+          <Typography.Text type="secondary" style={{ fontSize: 12, flex: 'none' }} title={t('tree.part', parts.get(row.node.id))}>
+            {t('tree.part.short', parts.get(row.node.id))}
+          </Typography.Text>
+        )}
         {onChange && !row.leaf && (
           <Button
-            type="text" size="small" icon={<CheckSquareOutlined />} tabIndex={current ? 0 : -1} aria-label={t('tree.whole', { name: name(row.node) })} title={t('tree.whole', { name: name(row.node) })}
+            type="text"
+            size="small"
+            icon={<CheckSquareOutlined />}
+            tabIndex={current ? 0 : -1}
+            aria-label={t('tree.whole', { name: name(row.node) })}
+            title={t('tree.whole', { name: name(row.node) })}
             onClick={() => whole(row.node)}
           />
         )}
@@ -119,18 +141,44 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
   return (
     <>
       <Flex gap={8} wrap align="center" style={{ marginBottom: 8 }}>
-        <Input allowClear={clear()} prefix={<SearchOutlined />} style={{ width: 240, maxWidth: '100%' }} aria-label={t('tree.search', { of: label })} placeholder={t('search')} value={search} onChange={(e) => setSearch(e.target.value)} />
-        <Typography.Text type="secondary">{t('selected', { n: checked.size })}{hits && `, ${t('tree.hits', { n: hits.size })}`}</Typography.Text>
+        <Input
+          allowClear={clear()}
+          prefix={<SearchOutlined />}
+          style={{ width: 240, maxWidth: '100%' }}
+          aria-label={t('tree.search', { of: label })}
+          placeholder={t('search')}
+          value={search}
+          onChange={(e) => setSearch(e.target.value)}
+        />
+        <Typography.Text type="secondary">
+          {t('selected', { n: checked.size })}
+          {hits && `, ${t('tree.hits', { n: hits.size })}`}
+        </Typography.Text>
       </Flex>
-      {rows.length
-        ? (
-          <Rows<T>
-            ref={list} rows={rows} label={label} active={active} onActive={setActive} fold={fold} onKey={keys} line={line} height={height}
-            about={(row) => ({ 'aria-checked': checked.has(row.node.id) ? true : partly(row.node) ? 'mixed' : false, 'aria-disabled': !onChange || (row.leaf && !able.has(row.node.id)) || undefined })}
-          />
-        )
-        : <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={search ? t('empty.narrowed') : t('none')} />}
-      {onChange && rows.length > 0 && <Typography.Text type="secondary" style={{ fontSize: 12, display: 'block', marginTop: 8 }}>{t('tree.check.hint')}</Typography.Text>}
+      {rows.length ? (
+        <Rows<T>
+          ref={list}
+          rows={rows}
+          label={label}
+          active={active}
+          onActive={setActive}
+          fold={fold}
+          onKey={keys}
+          line={line}
+          height={height}
+          about={(row) => ({
+            'aria-checked': checked.has(row.node.id) ? true : partly(row.node) ? 'mixed' : false,
+            'aria-disabled': !onChange || (row.leaf && !able.has(row.node.id)) || undefined,
+          })}
+        />
+      ) : (
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={search ? t('empty.narrowed') : t('none')} />
+      )}
+      {onChange && rows.length > 0 && (
+        <Typography.Text type="secondary" style={{ fontSize: 12, display: 'block', marginTop: 8 }}>
+          {t('tree.check.hint')}
+        </Typography.Text>
+      )}
     </>
   )
 }

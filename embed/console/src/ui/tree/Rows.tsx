@@ -1,7 +1,19 @@
 import './tree.css'
 import { RightOutlined } from '@ant-design/icons'
 import { theme } from 'antd'
-import { type CSSProperties, type HTMLAttributes, type KeyboardEvent, memo, type ReactNode, type Ref, useCallback, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react'
+import {
+  type CSSProperties,
+  type HTMLAttributes,
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  type Ref,
+  useCallback,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { t } from '../../i18n'
 import type { Branch, Row } from './model'
 
@@ -37,13 +49,18 @@ export function Rows<T extends Branch>({ rows, label, describedBy, grid, active,
   const body = useRef<HTMLDivElement>(null)
   const wanted = useRef<number>(undefined) // the row that gets the focus once it is drawn
   const [sight, setSight] = useState({ from: 0, to: 30 })
-  const at = Math.max(rows.findIndex((row) => row.node.id === active), 0)
+  const at = Math.max(
+    rows.findIndex((row) => row.node.id === active),
+    0,
+  )
 
   const look = useCallback(() => {
     const { scrollTop, clientHeight } = scroller.current!
     // In steps, so that not every pixel draws anew.
     const from = Math.floor(scrollTop / rowHeight / 5) * 5 - 10
-    setSight((old) => (old.from === from && old.to >= from + 25 + clientHeight / rowHeight ? old : { from, to: Math.ceil(from + 25 + clientHeight / rowHeight) }))
+    setSight((old) =>
+      old.from === from && old.to >= from + 25 + clientHeight / rowHeight ? old : { from, to: Math.ceil(from + 25 + clientHeight / rowHeight) },
+    )
   }, [])
   useLayoutEffect(() => {
     const watcher = new ResizeObserver(look)
@@ -83,40 +100,90 @@ export function Rows<T extends Branch>({ rows, label, describedBy, grid, active,
       if (e.altKey || e.ctrlKey || e.metaKey) return
       const page = Math.max(1, Math.floor(scroller.current!.clientHeight / rowHeight) - 2)
       switch (e.key) {
-        case 'ArrowDown': go(i + 1); break
-        case 'ArrowUp': go(i - 1); break
-        case 'PageDown': go(Math.min(i + page, rows.length - 1)); break
-        case 'PageUp': go(Math.max(i - page, 0)); break
-        case 'Home': go(0); break
-        case 'End': go(rows.length - 1); break
-        case 'ArrowRight': if (!row.leaf && !row.open) fold(row.node, true); else if (row.open) go(i + 1); break
-        case 'ArrowLeft': if (row.open) fold(row.node, false); else if (row.parent) focus(row.parent.id); break
-        default: return
+        case 'ArrowDown':
+          go(i + 1)
+          break
+        case 'ArrowUp':
+          go(i - 1)
+          break
+        case 'PageDown':
+          go(Math.min(i + page, rows.length - 1))
+          break
+        case 'PageUp':
+          go(Math.max(i - page, 0))
+          break
+        case 'Home':
+          go(0)
+          break
+        case 'End':
+          go(rows.length - 1)
+          break
+        case 'ArrowRight':
+          if (!row.leaf && !row.open) fold(row.node, true)
+          else if (row.open) go(i + 1)
+          break
+        case 'ArrowLeft':
+          if (row.open) fold(row.node, false)
+          else if (row.parent) focus(row.parent.id)
+          break
+        default:
+          return
       }
     }
     e.preventDefault()
   }
 
   const colors = {
-    '--line': token.colorBorderSecondary, '--ground': token.colorBgContainer, '--head': token.colorBgContainer, '--hover': token.controlItemBgHover,
-    '--focus': token.colorPrimary, '--quiet': token.colorTextSecondary, '--text': token.colorText,
+    '--line': token.colorBorderSecondary,
+    '--ground': token.colorBgContainer,
+    '--head': token.colorBgContainer,
+    '--hover': token.controlItemBgHover,
+    '--focus': token.colorPrimary,
+    '--quiet': token.colorTextSecondary,
+    '--text': token.colorText,
   } as CSSProperties
   const shown = new Set<number>(rows.length ? [at] : [])
   for (let i = Math.max(sight.from, 0); i < Math.min(sight.to, rows.length); i++) shown.add(i)
   return (
     <div
-      ref={scroller} className="tree" style={{ ...colors, maxHeight: height }} onScroll={look} onKeyDown={keys}
-      role={grid ? 'treegrid' : 'tree'} aria-label={label} aria-describedby={describedBy} aria-rowcount={grid && rows.length + 1}
+      ref={scroller}
+      className="tree"
+      style={{ ...colors, maxHeight: height }}
+      onScroll={look}
+      onKeyDown={keys}
+      role={grid ? 'treegrid' : 'tree'}
+      aria-label={label}
+      aria-describedby={describedBy}
+      aria-rowcount={grid && rows.length + 1}
       onFocus={(e) => {
         const id = Number((e.target as HTMLElement).closest<HTMLElement>('[data-row]')?.dataset.row)
         if (id && id !== active) onActive(id)
       }}
     >
-      {grid && <div className="tree-head" role="row" style={{ gridTemplateColumns: grid.columns }}>{grid.head}</div>}
+      {grid && (
+        <div className="tree-head" role="row" style={{ gridTemplateColumns: grid.columns }}>
+          {grid.head}
+        </div>
+      )}
       <div ref={body} className="tree-body" role={grid ? 'rowgroup' : 'presentation'} style={{ height: rows.length * rowHeight }}>
-        {[...shown].sort((a, b) => a - b).map((i) => (
-          <Line key={rows[i].node.id} row={rows[i]} index={i} active={i === at} grid={grid?.columns} line={line as (row: Row<Branch>, active: boolean) => ReactNode} about={about as (row: Row<Branch>) => HTMLAttributes<HTMLElement>} />
-        ))}
+        {[...shown]
+          .sort((a, b) => a - b)
+          .map((i) => {
+            const row = rows[i]
+            return (
+              row && (
+                <Line
+                  key={row.node.id}
+                  row={row}
+                  index={i}
+                  active={i === at}
+                  grid={grid?.columns}
+                  line={line as (row: Row<Branch>, active: boolean) => ReactNode}
+                  about={about as (row: Row<Branch>) => HTMLAttributes<HTMLElement>}
+                />
+              )
+            )
+          })}
         {over}
       </div>
     </div>
@@ -136,9 +203,17 @@ const Line = memo(function Line({ row, index, active, grid, line, about }: LineP
   const { className, ...more } = about?.(row) ?? {}
   return (
     <div
-      className={className ? `tree-row ${className}` : 'tree-row'} data-row={row.node.id} role={grid ? 'row' : 'treeitem'} tabIndex={active ? 0 : -1}
-      aria-level={row.level} aria-posinset={row.position} aria-setsize={row.size} aria-expanded={row.leaf ? undefined : row.open} aria-rowindex={grid ? index + 2 : undefined}
-      style={{ top: index * rowHeight, height: rowHeight, gridTemplateColumns: grid }} {...more}
+      className={className ? `tree-row ${className}` : 'tree-row'}
+      data-row={row.node.id}
+      role={grid ? 'row' : 'treeitem'}
+      tabIndex={active ? 0 : -1}
+      aria-level={row.level}
+      aria-posinset={row.position}
+      aria-setsize={row.size}
+      aria-expanded={row.leaf ? undefined : row.open}
+      aria-rowindex={grid ? index + 2 : undefined}
+      style={{ top: index * rowHeight, height: rowHeight, gridTemplateColumns: grid }}
+      {...more}
     >
       {line(row, active)}
     </div>
@@ -150,7 +225,11 @@ export function Fold<T extends Branch>({ row, name, fold }: { row: Row<T>; name:
   if (row.leaf) return <span className="tree-fold" />
   return (
     <button
-      type="button" tabIndex={-1} className="tree-fold" data-open={row.open || undefined} aria-label={t(row.open ? 'tree.close' : 'tree.open', { name })}
+      type="button"
+      tabIndex={-1}
+      className="tree-fold"
+      data-open={row.open || undefined}
+      aria-label={t(row.open ? 'tree.close' : 'tree.open', { name })}
       onClick={() => fold(row.node, !row.open)}
     >
       <RightOutlined />

@@ -1,6 +1,6 @@
 import { ColumnHeightOutlined, HolderOutlined, MoreOutlined, PlusOutlined, VerticalAlignMiddleOutlined } from '@ant-design/icons'
 import { Button, Dropdown, Empty, Flex, type MenuProps, Skeleton, Typography } from 'antd'
-import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useEffectEvent, useId, useMemo, useRef, useState } from 'react'
 import { t } from '../../i18n'
 import { Bar } from '../Bar'
 import { useParts } from '../useParts'
@@ -9,13 +9,13 @@ import { childrenOf, placesOf, type Row } from './model'
 import { Fold, type Handle, indent, rowHeight, Rows } from './Rows'
 import { Marked, useRows } from './search'
 import { useDrag } from './useDrag'
-import { type Record, useMoves } from './useMoves'
+import { type Record, type Trees, useMoves } from './useMoves'
 
 export type Column<T> = { key: string; title: string; width: number; render: (node: T, current: boolean) => ReactNode; wide?: boolean } // wide: not on a phone
 
 type Props<T extends Record> = {
   title: string
-  path: string // of the interface, where moves are written
+  path: Trees // where moves are written
   tree?: T[] // none while it loads
   set: (tree: T[]) => void
   reload: () => Promise<unknown>
@@ -55,30 +55,38 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
   const canMove = movable && !search
 
   const { reveal } = props
-  useEffect(() => {
-    if (reveal === undefined || !places.has(reveal)) return
+  const revealed = reveal !== undefined && places.has(reveal) ? reveal : undefined
+  const openTo = useEffectEvent((id: number) => {
     const above: number[] = []
-    for (let node = places.get(reveal)!.parent; node; node = places.get(node.id)!.parent) above.push(node.id)
+    for (let node = places.get(id)?.parent; node; node = places.get(node.id)?.parent) above.push(node.id)
     setOpen((old) => new Set([...(old ?? open), ...above]))
-    setActive(reveal)
-  }, [reveal, places.has(reveal ?? 0)])
+    setActive(id)
+  })
+  useEffect(() => {
+    // biome-ignore lint/nursery/useReactCompiler: what is to be seen opens once it is there
+    if (revealed !== undefined) openTo(revealed)
+  }, [revealed])
 
   // Who stood on a row that is gone stands on the one that took its place.
   const stood = useRef(0)
   useEffect(() => {
     const at = rows.findIndex((row) => row.node.id === active)
+    const next = rows[Math.min(stood.current, rows.length - 1)]
     if (at >= 0) stood.current = at
-    else if (active !== undefined && rows.length && !places.has(active)) list.current?.focus(rows[Math.min(stood.current, rows.length - 1)].node.id)
+    else if (active !== undefined && next && !places.has(active)) list.current?.focus(next.node.id)
   }, [rows, active, places])
 
-  const fold = useCallback((node: T, to: boolean) => {
-    setOpen((old) => {
-      const next = new Set(old ?? open)
-      if (to) next.add(node.id)
-      else next.delete(node.id)
-      return next
-    })
-  }, [open])
+  const fold = useCallback(
+    (node: T, to: boolean) => {
+      setOpen((old) => {
+        const next = new Set(old ?? open)
+        if (to) next.add(node.id)
+        else next.delete(node.id)
+        return next
+      })
+    },
+    [open],
+  )
 
   // place moves a node, and says to those who do not see it where it has come to lie.
   function place(id: number, parent: number, index: number) {
@@ -97,10 +105,14 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
     const siblings = parent ? childrenOf(parent) : moves.tree()
     const [above, before] = [parent?.id ?? 0, siblings[position - 2]]
     switch (way) {
-      case 'up': return position > 1 ? { parent: above, index: position - 2 } : undefined
-      case 'down': return position < size ? { parent: above, index: position } : undefined
-      case 'out': return parent && { parent: now.get(parent.id)!.parent?.id ?? 0, index: now.get(parent.id)!.position }
-      case 'in': return before && holds(before) ? { parent: before.id, index: childrenOf(before).length } : undefined
+      case 'up':
+        return position > 1 ? { parent: above, index: position - 2 } : undefined
+      case 'down':
+        return position < size ? { parent: above, index: position } : undefined
+      case 'out':
+        return parent && { parent: now.get(parent.id)!.parent?.id ?? 0, index: now.get(parent.id)!.position }
+      case 'in':
+        return before && holds(before) ? { parent: before.id, index: childrenOf(before).length } : undefined
     }
   }
 
@@ -111,9 +123,10 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
   }
 
   function keys(e: KeyboardEvent, { node }: Row<T>): boolean {
-    if (e.altKey && !e.ctrlKey && !e.metaKey && e.key in ways && movable) {
+    const way = ways[e.key]
+    if (e.altKey && !e.ctrlKey && !e.metaKey && way && movable) {
       if (search) say(t('tree.said.search'))
-      else go(node.id, ways[e.key])
+      else go(node.id, way)
       return true
     }
     if (e.key !== 'Enter' || e.altKey || e.ctrlKey || e.metaKey || !edit) return false
@@ -122,7 +135,13 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
   }
 
   const { drag, start } = useDrag({
-    rows, places, tops, list, narrow: !md, holds, drop: (id, target) => place(id, target.parent, target.index),
+    rows,
+    places,
+    tops,
+    list,
+    narrow: !md,
+    holds,
+    drop: (id, target) => place(id, target.parent, target.index),
   })
 
   function menu(node: T): MenuProps['items'] {
@@ -142,13 +161,31 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
   const line = (row: Row<T>, current: boolean) => (
     <>
       <div role="gridcell" className="tree-first" style={{ paddingInlineStart: indent(row.level, !md) }}>
-        {canMove && <span className="tree-handle" aria-hidden title={t('tree.drag')} onPointerDown={(e) => { setActive(row.node.id); start(e, row.node.id) }}><HolderOutlined /></span>}
+        {canMove && (
+          <span
+            className="tree-handle"
+            aria-hidden
+            title={t('tree.drag')}
+            onPointerDown={(e) => {
+              setActive(row.node.id)
+              start(e, row.node.id)
+            }}
+          >
+            <HolderOutlined />
+          </span>
+        )}
         <Fold row={row} name={name(row.node)} fold={fold} />
         {md && props.lead?.(row.node)}
-        <bdi className="tree-name" title={name(row.node)} onDoubleClick={edit && (() => edit(row.node))}><Marked text={name(row.node)} search={search} /></bdi>
+        <bdi className="tree-name" title={name(row.node)} onDoubleClick={edit && (() => edit(row.node))}>
+          <Marked text={name(row.node)} search={search} />
+        </bdi>
         {md && props.tail?.(row.node, search)}
       </div>
-      {shown.map((column) => <div key={column.key} role="gridcell" className="tree-cell">{column.render(row.node, current)}</div>)}
+      {shown.map((column) => (
+        <div key={column.key} role="gridcell" className="tree-cell">
+          {column.render(row.node, current)}
+        </div>
+      ))}
       {acts && (
         <div role="gridcell">
           <More items={() => menu(row.node)} current={current} label={t('tree.more', { name: name(row.node) })} />
@@ -159,14 +196,21 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
   return (
     <>
       <Bar
-        title={props.title} list={{ params, set, reload: async () => void (await props.reload()) }}
+        title={props.title}
+        list={{ params, set, reload: async () => void (await props.reload()) }}
         filters={
           <>
             <Button icon={<ColumnHeightOutlined />} aria-label={t('tree.all')} title={t('tree.all')} onClick={() => setOpen(new Set(places.keys()))} />
             <Button icon={<VerticalAlignMiddleOutlined />} aria-label={t('tree.least')} title={t('tree.least')} onClick={() => setOpen(new Set())} />
           </>
         }
-        actions={create && <Button type="primary" icon={<PlusOutlined />} onClick={() => create()}>{props.createText}</Button>}
+        actions={
+          create && (
+            <Button type="primary" icon={<PlusOutlined />} onClick={() => create()}>
+              {props.createText}
+            </Button>
+          )
+        }
       />
       {!tree && <Skeleton active title={false} paragraph={{ rows: 8 }} />}
       {tree && !rows.length && (
@@ -177,21 +221,49 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
       {rows.length > 0 && (
         <>
           <Rows<T>
-            ref={list} rows={rows} label={props.title} describedBy={movable ? hint : undefined} active={active} onActive={setActive} fold={fold} onKey={keys} line={line} height="calc(100dvh - 216px)"
+            ref={list}
+            rows={rows}
+            label={props.title}
+            describedBy={movable ? hint : undefined}
+            active={active}
+            onActive={setActive}
+            fold={fold}
+            onKey={keys}
+            line={line}
+            height="calc(100dvh - 216px)"
             grid={{
               columns: template,
-              head: <>{[t('name'), ...shown.map((column) => column.title)].map((title) => <span key={title} role="columnheader" className="tree-cell">{title}</span>)}{acts && <span role="columnheader"><span className="tree-aside">{t('actions')}</span></span>}</>,
+              head: (
+                <>
+                  {[t('name'), ...shown.map((column) => column.title)].map((title) => (
+                    <span key={title} role="columnheader" className="tree-cell">
+                      {title}
+                    </span>
+                  ))}
+                  {acts && (
+                    <span role="columnheader">
+                      <span className="tree-aside">{t('actions')}</span>
+                    </span>
+                  )}
+                </>
+              ),
             }}
             about={(row) => ({ className: row.node.id === drag?.id ? 'dragged' : target && !target.gap && target.parent === row.node.id ? 'into' : undefined })}
             over={target?.gap && <Gap target={target.gap} narrow={!md} />}
           />
           <Flex wrap gap="4px 16px" justify="space-between" style={{ marginTop: 8 }}>
-            <Typography.Text type="secondary" id={hint} style={{ fontSize: 12 }}>{movable && (search ? t('tree.said.search') : t('tree.hint'))}</Typography.Text>
-            <Typography.Text type="secondary" style={{ fontSize: 12 }}>{hits ? t('tree.found', { n: hits.size, all: places.size }) : t('total', { n: places.size })}</Typography.Text>
+            <Typography.Text type="secondary" id={hint} style={{ fontSize: 12 }}>
+              {movable && (search ? t('tree.said.search') : t('tree.hint'))}
+            </Typography.Text>
+            <Typography.Text type="secondary" style={{ fontSize: 12 }}>
+              {hits ? t('tree.found', { n: hits.size, all: places.size }) : t('total', { n: places.size })}
+            </Typography.Text>
           </Flex>
         </>
       )}
-      <div className="tree-aside" aria-live="polite">{said}</div>
+      <div className="tree-aside" aria-live="polite">
+        {said}
+      </div>
     </>
   )
 }

@@ -14,10 +14,11 @@ export const childrenOf = <T extends Branch>(node: T): T[] => (node.children ?? 
 // placesOf is every node's place, by id, in the order of the screen.
 export function placesOf<T extends Branch>(tops: T[]): Map<number, Place<T>> {
   const places = new Map<number, Place<T>>()
-  const add = (nodes: T[], level: number, parent?: T) => nodes.forEach((node, i) => {
-    places.set(node.id, { node, parent, level, position: i + 1, size: nodes.length })
-    add(childrenOf(node), level + 1, node)
-  })
+  const add = (nodes: T[], level: number, parent?: T) =>
+    nodes.forEach((node, i) => {
+      places.set(node.id, { node, parent, level, position: i + 1, size: nodes.length })
+      add(childrenOf(node), level + 1, node)
+    })
   add(tops, 1)
   return places
 }

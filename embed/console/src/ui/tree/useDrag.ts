@@ -1,6 +1,7 @@
 import { type PointerEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import { type Branch, childrenOf, type Place, type Row } from './model'
 import { type Handle, indent, rowHeight } from './Rows'
+import { useLatest } from '../useLatest'
 
 // Target is where a dragged node would come to lie: below a node (0 for none), at an
 // index among the others there. gap is the line to draw, absent when it is a whole row.
@@ -20,8 +21,7 @@ type Options<T extends Branch> = {
 // its edges mean between it and the next, and there how far to the side tells how deep.
 export function useDrag<T extends Branch>(options: Options<T>) {
   const [drag, setDrag] = useState<{ id: number; target?: Target }>()
-  const latest = useRef(options)
-  latest.current = options
+  const latest = useLatest(options)
   const pointer = useRef({ x: 0, y: 0 })
   const target = useRef<Target>(undefined)
 
@@ -36,6 +36,7 @@ export function useDrag<T extends Branch>(options: Options<T>) {
     const y = (pointer.current.y - box.top) / rowHeight
     const i = Math.min(Math.max(Math.floor(y), 0), rows.length - 1)
     const [row, part] = [rows[i], y - i]
+    if (!row) return undefined // the tree is empty by now
     if (part > 0.25 && part < 0.75 && holds(row.node)) {
       if (within(row.node, id)) return undefined
       return { parent: row.node.id, index: childrenOf(row.node).filter((n) => n.id !== id).length }
@@ -59,6 +60,7 @@ export function useDrag<T extends Branch>(options: Options<T>) {
   }
 
   const dragged = drag?.id
+  // biome-ignore lint/correctness/useExhaustiveDependencies: aim reads refs alone, and is made anew for each drawing
   useEffect(() => {
     if (dragged === undefined) return
     const aimed = () => {

@@ -1,16 +1,19 @@
 import { App } from 'antd'
-import { useRef } from 'react'
-import { Failure, put } from '../../api/request'
+import { useInsertionEffect, useRef } from 'react'
+import { Failure, request } from '../../api/request'
 import { t } from '../../i18n'
 import { useAct } from '../useAct'
 import { words } from '../words'
 import { edited, placesOf } from './model'
 import { moved, moveOf, type Ordered, type Write } from './moves'
 
+// Trees are the collections whose records are in a tree.
+export type Trees = '/admin/dept' | '/admin/rule'
+
 export type Record = Ordered & { updated_at: string }
 
 type Options<T> = {
-  path: string // of the interface
+  path: Trees
   tree: T[]
   set: (tree: T[]) => void
   reload: () => Promise<unknown>
@@ -24,7 +27,9 @@ const together = 8_000 // milliseconds in which the moves of one node are undone
 // after the other. When one fails the rest is left, and the tree loaded again.
 export function useMoves<T extends Record>({ path, tree, set, reload, name, then }: Options<T>) {
   const now = useRef(tree) // ahead of what is drawn, for moves that follow quickly
-  now.current = tree
+  useInsertionEffect(() => {
+    now.current = tree
+  })
   const queue = useRef(Promise.resolve())
   const failed = useRef(0)
   const series = useRef<{ id: number; at: number; before: Map<number, Write> }>(undefined)
@@ -42,7 +47,7 @@ export function useMoves<T extends Record>({ path, tree, set, reload, name, then
       for (const { id, ...fields } of writes) {
         if (failed.current !== failures) return false
         const updated_at = placesOf(now.current).get(id)?.node.updated_at
-        const record = await put<T>(`${path}/${id}`, { ...fields, updated_at }, { quiet: true })
+        const record = await request<T>('PUT', `${path}/${id}`, { body: { ...fields, updated_at }, quiet: true })
         apply(edited(now.current, new Map([[id, { updated_at: record.updated_at } as Partial<T>]])))
         written++
       }
@@ -83,10 +88,14 @@ export function useMoves<T extends Record>({ path, tree, set, reload, name, then
       before.set(w.id, w.parent_id === undefined || known.parent_id !== undefined ? known : { ...known, parent_id: above?.id ?? 0 })
     }
     series.current = { id, at: Date.now(), before }
-    void write(writes, async () => {
-      series.current = undefined
-      await write([...before.values()])
-    }, t('tree.moved', { name: name(places.get(id)!.node) }))
+    void write(
+      writes,
+      async () => {
+        series.current = undefined
+        await write([...before.values()])
+      },
+      t('tree.moved', { name: name(places.get(id)!.node) }),
+    )
     return true
   }
 

@@ -1,24 +1,27 @@
-import { useCallback } from 'react'
-import { Failure, get, put } from '../../api/request'
+import { type Dispatch, type SetStateAction, useCallback } from 'react'
+import type { Giving, Path } from '../../api/paths'
+import { Failure, request } from '../../api/request'
 import { useGet } from '../useGet'
 import { edited } from './model'
-import type { Record } from './useMoves'
+import type { Record, Trees } from './useMoves'
 
 // useTree is a tree of the interface, and the way to change one of its records
 // without loading all anew.
-export function useTree<T extends Record>(path: string) {
-  const { data, set: setData } = useGet<{ data: T[] }>(path)
+export function useTree<T extends Record>(path: Trees & Giving<{ data: T[] }>) {
+  const { data: answer, set: setAnswer } = useGet(path)
+  const data = answer as { data: T[] } | undefined
+  const setData = setAnswer as Dispatch<SetStateAction<{ data: T[] } | undefined>>
   const set = useCallback((tree: T[]) => setData({ data: tree }), [setData])
   const reload = useCallback(async () => {
-    const answer = await get<{ data: T[] }>(path)
+    const answer = await request<{ data: T[] }>('GET', path)
     setData(answer)
     return answer.data
   }, [path, setData])
 
   // change writes some fields of a node as it was loaded; at is for a route of its own.
-  async function change(node: T, fields: Partial<T>, at = ''): Promise<T> {
+  async function change(node: T, fields: Partial<T>, at: '' | '/show' | '/status' = ''): Promise<T> {
     try {
-      const record = await put<T>(`${path}/${node.id}${at}`, { ...fields, updated_at: node.updated_at })
+      const record = await request<T>('PUT', `${path as Trees}/${node.id}${at}` as Path, { body: { ...fields, updated_at: node.updated_at } })
       setData((old) => old && { data: edited(old.data, new Map([[node.id, record]])) })
       return record
     } catch (cause) {

@@ -1,0 +1,82 @@
+import { resolve } from 'node:path'
+import type { Plugin } from 'vite'
+
+// A Replacement is a module of the component library that a module of this project, or
+// source text, takes the place of.
+export type Replacement = {
+  importer: string // the end of the path of the module that imports it
+  imported: string // as the importer writes it
+  by: { code: string } | { file: string }
+}
+
+const code = (importer: string, imported: string, code: string): Replacement => ({ importer: `/antd/es/${importer}`, imported, by: { code } })
+
+// Parts that come along with what the console uses and that nothing here needs. What
+// they did is missing in the console, so src/antd.d.ts takes it out of the types: a new
+// entry here needs one there and a line in src/antd.test-d.tsx.
+const unused: Replacement[] = [
+  // Filters in the head of a table: filters are above the lists.
+  code('table/hooks/useFilter/index.js', './FilterDropdown', 'export const flattenKeys = () => []; export default () => null'),
+  // The choice of one row of a table.
+  code('table/hooks/useSelection.js', '../../radio', 'export default () => null'),
+  code('input/index.js', './Group', 'export default undefined'),
+  code('input/index.js', './OTP', 'export default undefined'),
+  code('input/index.js', './Search', 'export default undefined'),
+  // A form that has one of these two imports it by itself.
+  code('input/index.js', './TextArea', 'export default undefined'),
+  code('input/index.js', './Password', 'export default undefined'),
+  code('typography/Base/index.js', '../Editable', 'export default () => null'),
+  code('typography/Base/index.js', './CopyBtn', 'export default () => null'),
+  // A list can be in a form, and the rows of a table can be chosen like those of a tree:
+  // that would bring all of both to every list.
+  code('form/context.js', '@rc-component/form', "export { FormProvider } from '@rc-component/form/es/FormContext'"),
+  code(
+    'table/hooks/useSelection.js',
+    '@rc-component/tree',
+    `
+    export const arrAdd = (list, key) => list.includes(key) ? list.slice() : [...list, key]
+    export const arrDel = (list, key) => (list ?? []).filter((one) => one !== key)
+    export const conductCheck = undefined, convertDataToEntities = undefined`,
+  ),
+  code('tree/index.js', './DirectoryTree', 'export default undefined'),
+  code('tree/style/index.js', './directory', 'export const genDirectoryStyle = () => ({})'),
+]
+
+// Every icon is made of this one.
+const icon: Replacement = { importer: '', imported: '../components/AntdIconLight', by: { file: resolve(import.meta.dirname, '../src/ui/AntdIcon.tsx') } }
+const icons = '/@ant-design/icons/es/icons/'
+
+export const replacements = [...unused, icon]
+
+const isFrom = (importer: string, { importer: from }: Replacement) => (from ? importer.endsWith(from) : importer.includes(icons))
+
+// replace puts the replacements in place, in a build and in the modules that the
+// development server bundles, so that both run the same code. A build fails when one of
+// them replaces nothing: the library has moved that module, or nobody imports it.
+export function replace(all: Replacement[]) {
+  const mark = '\0replacement:'
+  const done = new Set<Replacement>()
+  const both = {
+    name: 'replace',
+    resolveId(source: string, importer?: string) {
+      const found = all.find((one) => one.imported === source && isFrom(importer ?? '', one))
+      if (!found) return undefined
+      done.add(found)
+      return 'file' in found.by ? found.by.file : mark + all.indexOf(found)
+    },
+    load(id: string) {
+      const by = id.startsWith(mark) ? all[Number(id.slice(mark.length))]?.by : undefined
+      return by && 'code' in by ? by.code : undefined
+    },
+  }
+  const inBuild: Plugin = {
+    ...both,
+    enforce: 'pre',
+    apply: 'build',
+    buildEnd(cause) {
+      const missing = all.filter((one) => !done.has(one)).map((one) => `${one.imported} in ${one.importer || icons}`)
+      if (!cause && missing.length) this.error(`replaces nothing: ${missing.join(', ')}`)
+    },
+  }
+  return { inBuild, inServer: both, done }
+}

@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, test, vi } from 'vitest'
+
+// wordsIn are the texts as a browser of a language has them.
+async function wordsIn(language: string) {
+  vi.resetModules()
+  vi.stubGlobal('localStorage', { getItem: () => null })
+  vi.stubGlobal('navigator', { language, onLine: true })
+  const i18n = await import('.')
+  await i18n.learn('frame', 'people', 'actions')
+  return i18n
+}
+
+test('a number has the word that goes with it', async () => {
+  const { t } = await wordsIn('en-GB')
+  fc.assert(
+    fc.property(fc.nat(), (n) => {
+      expect(t('people.batch.moved', { n })).toBe(`${n} ${n === 1 ? 'user' : 'users'} moved.`)
+    }),
+  )
+  expect(t('people.batch.moved', { n: '1,234' })).toBe('1,234 users moved.')
+})
+
+test('a language is a folder, found by what the browser prefers, and English else', async () => {
+  expect((await wordsIn('zh-TW')).t('sign_out')).toBe('退出登录')
+  expect((await wordsIn('zh-TW')).language).toBe('zh')
+  expect((await wordsIn('fr-CH')).language).toBe('en')
+  const { languages } = await import('./languages')
+  expect(Object.entries(languages).map(([code, { short }]) => [code, short])).toEqual([
+    ['en', 'English'],
+    ['zh', '中文'],
+  ])
+})
+
+test('what is no key, and a value that is missing, stays as it is', async () => {
+  const { t, maybe, given } = await wordsIn('en')
+  expect(maybe('constructor')).toBeUndefined()
+  expect(given('Made up')).toBe('Made up')
+  expect(t('people.batch.moved')).toContain('{n}')
+})

@@ -1,0 +1,51 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Role } from '../../api/types'
+import { changesOf, type Draft, details, draftOf } from './draft'
+
+const ids = fc.uniqueArray(fc.integer({ min: 1, max: 12 }))
+const scopes = fc.constantFrom<Role['data_scope']>('self', 'dept', 'all', 'custom')
+
+// The API keeps departments of a role for the custom scope alone.
+const roles = fc
+  .record({ rule_ids: ids, dept_ids: ids, grant_role_ids: ids, data_scope: scopes })
+  .map((role) => ({ ...role, dept_ids: role.data_scope === 'custom' ? role.dept_ids : [] }) as unknown as Role)
+
+const drafts = fc
+  .record({ rules: ids, depts: ids, give: ids, scope: scopes })
+  .map(({ rules, depts, give, scope }): Draft => ({ rules: new Set(rules), depts: new Set(depts), give: new Set(give), scope }))
+
+const sorted = (all: Iterable<number>) => [...all].sort((a, b) => a - b)
+
+test('a draft that nobody has touched changes nothing', () => {
+  fc.assert(
+    fc.property(roles, (role) => {
+      expect(changesOf(role, draftOf(role)).any).toBe(false)
+    }),
+  )
+})
+
+test('a role that is changed as its draft says holds what the draft holds', () => {
+  fc.assert(
+    fc.property(roles, drafts, (role, draft) => {
+      const { rules, depts, give } = changesOf(role, draft)
+      const apply = (old: number[], { given, taken }: typeof rules) => sorted([...old.filter((id) => !taken.includes(id)), ...given])
+      const sent = details(draft)
+      expect(apply(role.rule_ids, rules)).toEqual(sorted(draft.rules))
+      expect(apply(role.dept_ids, depts)).toEqual(sorted(sent.dept_ids))
+      expect(apply(role.grant_role_ids, give)).toEqual(sorted(sent.grant_role_ids))
+    }),
+  )
+})
+
+test('what is given was not held, and what is taken was', () => {
+  fc.assert(
+    fc.property(roles, drafts, (role, draft) => {
+      const { rules, any } = changesOf(role, draft)
+      expect(rules.given.some((id) => role.rule_ids.includes(id)) || rules.taken.some((id) => draft.rules.has(id))).toBe(false)
+      const saved = { ...role, ...details(draft), rule_ids: [...draft.rules] } as Role
+      expect(changesOf(saved, draft).any).toBe(false)
+      if (!any) expect(sorted(role.rule_ids)).toEqual(sorted(draft.rules))
+    }),
+  )
+})

@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { Failure, failureIn, show } from '../api/request'
+import { split } from './fault-places'
+import type { words as Words } from './words'
+
+let words: typeof Words
+
+beforeAll(async () => {
+  vi.stubGlobal('localStorage', { getItem: () => null })
+  vi.stubGlobal('navigator', { language: 'en', onLine: true })
+  words = (await import('./words')).words
+  await (await import('../i18n')).learn('frame')
+})
+
+const faults = fc.dictionary(fc.string(), fc.string())
+
+test('every fault is shown once: at its field, or above the form', () => {
+  fc.assert(
+    fc.property(faults, fc.func(fc.boolean()), (errors, decides) => {
+      const fields = new Set(Object.keys(errors).filter((name) => decides(name)))
+      const { here, elsewhere } = split(errors, (name) => fields.has(name))
+      expect(here.length + elsewhere.length).toBe(Object.keys(errors).length)
+      for (const [name, fault] of here) expect([fields.has(name), errors[name]]).toEqual([true, fault])
+      for (const name of Object.keys(errors)) if (!fields.has(name)) expect(elsewhere).toContain(`${name}: ${errors[name]}`)
+    }),
+  )
+})
+
+test('a failure keeps what the server said', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 400, max: 599 }),
+      fc.string({ minLength: 1 }),
+      fc.string(),
+      faults,
+      fc.string(),
+      (status, errorCode, msg, errors, requestId) => {
+        const failure = failureIn(status, JSON.stringify({ errorCode, msg, errors, requestId, showType: show.warning, success: false, data: null }))
+        expect({ ...failure, message: failure.message }).toMatchObject({ status, code: errorCode, message: msg, requestId, showType: show.warning })
+        expect(failure.errors).toEqual(JSON.parse(JSON.stringify(errors)))
+      },
+    ),
+  )
+})
+
+test('an answer that is no envelope says that the server cannot be reached', () => {
+  fc.assert(
+    fc.property(fc.constantFrom('', '<html>Bad gateway</html>', '{', 'null'), fc.integer({ min: 400, max: 599 }), (text, status) => {
+      expect(failureIn(status, text)).toMatchObject({ status, code: 'unreachable', errors: {} })
+    }),
+  )
+})
+
+test('every failure has words, and those of an internal one name the request', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (code, message) => {
+      expect(words(new Failure(500, code, message, show.error))).not.toBe('')
+    }),
+  )
+  expect(words(new Failure(500, 'internal', 'secret detail', show.error, {}, 'req-7'))).toMatch(/req-7/)
+  expect(words(new Failure(500, 'internal', 'secret detail', show.error, {}, 'req-7'))).not.toMatch(/secret/)
+  expect(words(new Failure(409, 'in_use', 'used by 2 roles', show.error))).toBe('used by 2 roles')
+})

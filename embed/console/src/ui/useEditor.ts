@@ -1,0 +1,42 @@
+import { useState } from 'react'
+import type { Answer, Body, Item, Path } from '../api/paths'
+import { request } from '../api/request'
+import { newest } from './newest'
+
+type Stored = { id: number; updated_at: string }
+
+type Load<T> = (of: T) => Promise<T>
+
+// useEditor is the editing of a record in a form: a new one, or one that is stored. It is
+// saved as it was loaded, so that nobody's change is overwritten; what somebody else has
+// changed meanwhile is loaded again, by the path of the record or by load.
+export function useEditor<P extends Path<'POST'> & Path<'GET'>, T extends Stored, V extends object>(
+  path: P,
+  record: T | undefined,
+  valuesOf: (record: T) => V,
+  ...[load]: Answer<'GET', Item<P>> extends T ? [load?: Load<T>] : [load: Load<T>]
+) {
+  type Change = Omit<Body<'PUT', Item<P>>, 'updated_at'>
+  const [loaded, setLoaded] = useState<T>()
+  const of = newest(loaded, record)
+  const item = (id: number) => `${path}/${id}` as Path
+
+  // create and change ask quietly: the form shows what fails.
+  const create = (body: Body<'POST', P>) => request<Answer<'POST', P>>('POST', path, { body, quiet: true })
+  const change = (body: Change) => request<Answer<'PUT', Item<P>>>('PUT', item(of?.id ?? 0), { body: { ...body, updated_at: of?.updated_at }, quiet: true })
+
+  async function again(old: T): Promise<V> {
+    const fresh = load ? await load(old) : await request<T>('GET', item(old.id))
+    setLoaded(fresh)
+    return valuesOf(fresh)
+  }
+
+  return {
+    of,
+    create,
+    change,
+    save: (body: Body<'POST', P> & Change) => (of ? change(body) : create(body)),
+    // form is what a FormDrawer takes; blank are the values of a new record.
+    form: (blank: Partial<V>) => ({ initial: of ? valuesOf(of) : blank, again: of && (() => again(of)) }),
+  }
+}
