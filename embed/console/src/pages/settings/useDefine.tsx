@@ -64,7 +64,6 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
       builtin,
       create: (g: Group) => show({ what: 'setting', group: g.id }),
       edit: (setting: Setting) => show({ what: 'setting', group: setting.group_id, setting }),
-      // biome-ignore lint/nursery/useReactCompiler: a ref is the same at all times
       remove: (g: Group, s: Setting) => void latestRef.current.remove(g, s),
       createGroup: () => show({ what: 'group' }),
       editGroup: (group: Group) => show({ what: 'group', group }),

@@ -31,7 +31,6 @@ export function useSettings() {
 
   const look = useCallback(() => void load().catch(() => {}), [load]) // what fails is shown
   useEffect(() => {
-    // biome-ignore lint/nursery/useReactCompiler: the state is set once the server has answered
     look()
     return () => asked.current?.abort()
   }, [look])

@@ -63,7 +63,6 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
     setActive(id)
   })
   useEffect(() => {
-    // biome-ignore lint/nursery/useReactCompiler: what is to be seen opens once it is there
     if (revealed !== undefined) openTo(revealed)
   }, [revealed])
 
