@@ -289,6 +289,7 @@ func TestConsoleShowsLastAnswers(t *testing.T) {
 	p := signedInAt(t, server, signedIn(t, server), "/system/session")
 	p.row("this one")
 	p.click("menuitem", "Login log")
+	p.find("heading", "Login log") // the sessions' rows have the same words
 	p.row("Signed in")
 	p.settle()
 	for _, path := range []string{"/health", "/system/session"} {
