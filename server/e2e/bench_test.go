@@ -140,7 +140,7 @@ func median(v []float64) float64 {
 }
 
 // cpuTime is what a process has used of the processors, in user and system time.
-func cpuTime(b *testing.B, p *process) time.Duration {
+func cpuTime(b testing.TB, p *process) time.Duration {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid()))
 	if err != nil {
 		b.Skip(err)
