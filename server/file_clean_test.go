@@ -3,9 +3,10 @@ package server
 import (
 	"bytes"
 	"fmt"
+	"testing"
+
 	"reeve/server/picture"
 	"reeve/server/picture/picturetest"
-	"testing"
 )
 
 // scaled returns the pixels of a picture, scaled to at most 800 × 800.

@@ -3,10 +3,11 @@ package server
 import (
 	"encoding/binary"
 	"fmt"
-	"reeve/server/picture/picturetest"
 	"strings"
 	"testing"
 	"time"
+
+	"reeve/server/picture/picturetest"
 )
 
 // safe fails unless an answer with bytes can do no harm in a browser: it is saved

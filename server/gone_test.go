@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"reeve/server/picture/picturetest"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/rs/zerolog"
+
+	"reeve/server/picture/picturetest"
 )
 
 // tallied are the requests of the running minute, of which nothing was kept before.

@@ -12,12 +12,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"reeve/server/redact"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"reeve/server/redact"
 )
 
 // leakMark is in every secret that the test makes up: a part of one is a leak too.

@@ -2,9 +2,10 @@ package server
 
 import (
 	"fmt"
-	"reeve/server/redis"
 	"reflect"
 	"testing"
+
+	"reeve/server/redis"
 )
 
 func TestRedisEventHasASchema(t *testing.T) {

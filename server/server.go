@@ -93,7 +93,7 @@ type Server struct {
 	idTail   atomic.Uint64
 }
 
-// CheckRedis tells what is wrong with RedisTargets, without their passwords.
+// CheckRedis returns what is wrong with RedisTargets. The error contains no password.
 func (c *Config) CheckRedis() error {
 	_, err := redis.ParseTargets(c.RedisTargets)
 	return err

@@ -8,8 +8,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"reeve/store/disk/disktest"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 // writeArchive takes a backup and writes it to a file. A goroutine may use it.

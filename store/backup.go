@@ -10,10 +10,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reeve/store/disk"
 	"slices"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
 )
 
 // backupPattern names a copy of data.db on its way into a backup.

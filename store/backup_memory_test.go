@@ -6,12 +6,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reeve/store/disk/disktest"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"reeve/store/disk/disktest"
 )
 
 const mebibytesVar = "REEVE_TEST_MEBIBYTES"

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reeve/store/disk"
-	"reeve/store/disk/disktest"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 )
 
 // TestBackupWhileWriting has writers that each move a pair of departments on

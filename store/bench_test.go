@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
-	"reeve/store/disk"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
 )
 
 // parallel runs b.N operations from so many goroutines and reports their rate.

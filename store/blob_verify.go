@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"reeve/store/disk"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
 )
 
 // blobRef is a record that has bytes.

@@ -2,8 +2,9 @@ package store
 
 import (
 	"errors"
-	"reeve/store/disk/disktest"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 // These are declared here alone: nothing lists them.

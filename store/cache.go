@@ -1,9 +1,10 @@
 package store
 
 import (
-	"reeve/store/disk"
 	"slices"
 	"time"
+
+	"reeve/store/disk"
 )
 
 // Cache describes an immutable value computed from a few small collections and

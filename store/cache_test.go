@@ -3,9 +3,10 @@ package store
 import (
 	"errors"
 	"fmt"
-	"reeve/store/disk/disktest"
 	"slices"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 // generation is how often the census was computed.

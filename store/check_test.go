@@ -2,12 +2,13 @@ package store
 
 import (
 	"path/filepath"
-	"reeve/store/disk"
-	"reeve/store/disk/disktest"
 	"strings"
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 )
 
 // withoutEntry removes one entry of an index from the closed file, as an outdated page would.

@@ -7,9 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reeve/store/disk"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
 )
 
 // Compacted says what compacting a file has brought.

@@ -3,8 +3,9 @@ package store
 import (
 	"encoding/binary"
 	"fmt"
-	"reeve/store/disk"
 	"sync/atomic"
+
+	"reeve/store/disk"
 )
 
 // countBucket holds a tally for each collection, by collection name.

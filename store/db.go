@@ -7,12 +7,13 @@ package store
 
 import (
 	"errors"
-	"reeve/store/disk"
 	"sync"
 	"sync/atomic"
 
 	"github.com/gofrs/flock"
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
 )
 
 // Options are what the program brings to its database.

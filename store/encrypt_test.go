@@ -5,11 +5,12 @@ import (
 	"crypto/sha256"
 	"os"
 	"path/filepath"
-	"reeve/store/disk/disktest"
 	"strings"
 	"testing"
 
 	"filippo.io/age"
+
+	"reeve/store/disk/disktest"
 )
 
 // archiveWith writes an archive, encrypted if there are recipients.

@@ -3,9 +3,10 @@ package store
 import (
 	"fmt"
 	"math/rand/v2"
-	"reeve/store/disk/disktest"
 	"slices"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 // stir changes rights at random, as the program may.

@@ -6,11 +6,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reeve/store/disk"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 )
 
 // newestMeta returns the newest meta page of a closed database.

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reeve/store/disk"
 	"slices"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
 )
 
 // VerifyDir verifies the database of a data directory, which no server may hold,

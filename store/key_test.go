@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"reeve/store/disk/disktest"
 	"testing"
 	"testing/quick"
+
+	"reeve/store/disk/disktest"
 )
 
 // checkKeys holds two encodings against the order of what they encode.

@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reeve/store/disk"
 	"strings"
 	"time"
+
+	"reeve/store/disk"
 )
 
 // lastBackupName is the file with the time of the last complete backup. It is no part of

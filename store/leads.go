@@ -2,8 +2,9 @@ package store
 
 import (
 	"encoding/binary"
-	"reeve/store/disk"
 	"slices"
+
+	"reeve/store/disk"
 )
 
 // far is a condition on what a record refers to. A query turns it into a near one

@@ -3,12 +3,13 @@ package store
 import (
 	"errors"
 	"fmt"
-	"reeve/store/disk"
-	"reeve/store/disk/disktest"
 	"slices"
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 )
 
 // signIns has users in four departments, 1 to 4, and rows of their sign-ins: of

@@ -2,8 +2,9 @@ package store
 
 import (
 	"errors"
-	"reeve/store/disk/disktest"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 // Rows are told as how many are left that succeeded, failed and were throttled.

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"reeve/store/disk"
 	"strings"
 	"time"
 	"unicode"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
 )
 
 // migration takes a file from one schema version to the next. The list in

@@ -2,9 +2,10 @@ package store
 
 import (
 	"errors"
-	"reeve/store/disk/disktest"
 	"slices"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 // TestFilesInNoGroupAreFoundInAnOlderFile, which has no index by that. With a copy

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"reeve/store/disk"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 )
 
 // The first schema as it was: fewer indexes, no searches, no login log, and

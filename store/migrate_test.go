@@ -6,10 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 // older is the zoo before there were chips: what the migrations start from.

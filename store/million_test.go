@@ -8,12 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"reeve/store/disk/disktest"
 )
 
 const (

@@ -5,13 +5,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reeve/store/disk"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 )
 
 func TestOpenMakesTheDirectory(t *testing.T) {

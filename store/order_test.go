@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
-	"reeve/store/disk/disktest"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
+
+	"reeve/store/disk/disktest"
 )
 
 // ordered is a table whose indexes these tests compare with their keys.

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reeve/store/disk"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 )
 
 // bigZoo is a closed zoo with so many beasts that their bucket has branch pages,

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"reeve/store/disk/disktest"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"reeve/store/disk/disktest"
 )
 
 const dirVar, modeVar = "REEVE_TEST_DIR", "REEVE_TEST_MODE"

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 // item is what queries are tried on: it has every kind of index and a search.

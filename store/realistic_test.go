@@ -3,9 +3,10 @@ package store
 import (
 	"errors"
 	"fmt"
-	"reeve/store/disk/disktest"
 	"strings"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 var loginResults = []string{LoginSucceeded, LoginFailed, LoginThrottled}

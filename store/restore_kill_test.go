@@ -7,11 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reeve/store/disk/disktest"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 const backupVar = "REEVE_TEST_BACKUP"

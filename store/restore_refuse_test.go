@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reeve/store/disk/disktest"
 	"strings"
 	"syscall"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 // refused has an archive refused with a text.

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 // sameData holds a database against what withFiles made.

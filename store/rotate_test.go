@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 // secretTexts reads every secret setting; the text of one that does not open is its error.

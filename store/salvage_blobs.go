@@ -9,8 +9,9 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"reeve/store/disk"
 	"slices"
+
+	"reeve/store/disk"
 )
 
 // blobSalvage finds the bytes of files in a damaged files.db. A chunk proves itself by

@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reeve/store/disk"
 	"slices"
 	"strings"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
 )
 
 // requiredRefs are references without which a record has no meaning, besides those to

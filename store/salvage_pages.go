@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"reeve/store/disk"
 	"slices"
+
+	"reeve/store/disk"
 )
 
 // loosePages reads the pages of a bbolt file of which any may be damaged. Unlike

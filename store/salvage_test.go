@@ -7,11 +7,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reeve/store/disk"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 )
 
 // salvageTruth is what a sound data directory holds, and where.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+
 	"reeve/store/disk"
 )
 

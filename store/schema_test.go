@@ -4,11 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"reeve/store/disk/disktest"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 var updateSchema = flag.Bool("update", false, "write testdata/schema.txt again")

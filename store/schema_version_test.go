@@ -3,10 +3,11 @@ package store
 import (
 	"fmt"
 	"os"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 // versionsPath has a line for every schema version: its number, and the collections

@@ -3,9 +3,10 @@ package store
 import (
 	"errors"
 	"fmt"
-	"reeve/store/disk/disktest"
 	"slices"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 // campusDept is the parent of every department of the campus but the tops. The

@@ -5,8 +5,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
-	"reeve/store/disk"
 	"strings"
+
+	"reeve/store/disk"
 )
 
 // Search keeps the folded text that a search looks through in a bucket of its

@@ -6,12 +6,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"reeve/store/disk/disktest"
 )
 
 // itemIndex is the index of the items' texts.

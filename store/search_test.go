@@ -3,13 +3,14 @@ package store
 import (
 	"errors"
 	"fmt"
-	"reeve/store/disk"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 )
 
 // found are the ids of the items whose text has a part.

@@ -7,12 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reeve/store/disk"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"reeve/store/disk"
 )
 
 // A restore replaces several files, and a crash in between must not leave some of

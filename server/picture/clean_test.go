@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"image"
 	"io"
-	"reeve/server/picture/picturetest"
 	"testing"
+
+	"reeve/server/picture/picturetest"
 )
 
 // cleanPicture returns a picture as it is sent to everybody.

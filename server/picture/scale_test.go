@@ -6,8 +6,9 @@ import (
 	"image"
 	"image/color"
 	"image/color/palette"
-	"reeve/server/picture/picturetest"
 	"testing"
+
+	"reeve/server/picture/picturetest"
 )
 
 // near tells whether a colour is another, give or take what a jpeg loses.

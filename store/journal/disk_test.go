@@ -6,13 +6,14 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"reeve/store/disk/disktest"
 )
 
 // TestJournalStaysWithinItsBytes floods small journals and looks at the directory

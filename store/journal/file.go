@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reeve/store/disk"
 	"sync"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
 )
 
 // journalFormat is the newest layout of a journal's files that this program knows.

@@ -5,12 +5,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"reeve/store/disk/disktest"
 )
 
 // testClock is a clock that tests put forward.

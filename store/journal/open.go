@@ -4,13 +4,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"reeve/store/disk"
 	"slices"
 	"strings"
 	"syscall"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"reeve/store/disk"
 )
 
 // openFiles looks through the directory. Its error says that the directory

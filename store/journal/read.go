@@ -5,12 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"reeve/store/disk"
 	"slices"
 	"sort"
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
 )
 
 // What one read transaction brings at most. Everything is copied out, so that

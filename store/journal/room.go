@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reeve/store/disk"
 	"slices"
 	"strings"
+
+	"reeve/store/disk"
 )
 
 const (

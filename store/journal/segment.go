@@ -4,12 +4,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"reeve/store/disk"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
 )
 
 // A segment has these buckets:

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"reeve/store/disk"
 	"slices"
 	"strings"
 	"syscall"
 
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"reeve/store/disk"
 )
 
 // journalFault says that a file, and not the disk, is to blame for a failed write.
