@@ -6,6 +6,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"os"
 
@@ -13,10 +14,15 @@ import (
 )
 
 // version is raised with every release, and with every change of the schema.
-const version = "0.7.0"
+const version = "0.8.0"
+
+// notice names the software in the program, with its licenses.
+//
+//go:embed NOTICE
+var notice string
 
 func main() {
-	if err := cli.Run(version, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+	if err := cli.Run(cli.Release{Version: version, Notice: notice}, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "reeve:", err)
 		os.Exit(1)
 	}

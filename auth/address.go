@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// ClientAddr is the address that a request comes from. What X-Forwarded-For says
-// is believed only from a trusted peer, and then from the right: trusted hops are
-// skipped, the first other one is the client. forwarded is the header's lines.
+// ClientAddr returns the client address of a request. X-Forwarded-For is used only if
+// the peer is trusted, and is read from the right: trusted hops are skipped, and the
+// first other hop is the client. forwarded holds the lines of the header.
 func ClientAddr(peer netip.Addr, forwarded []string, trusted []netip.Prefix) netip.Addr {
 	addr := peer.Unmap().WithZone("")
 	hops := strings.Split(strings.Join(forwarded, ","), ",")
@@ -16,7 +16,7 @@ func ClientAddr(peer netip.Addr, forwarded []string, trusted []netip.Prefix) net
 		if err != nil {
 			hopPort, err := netip.ParseAddrPort(strings.TrimSpace(hops[i]))
 			if err != nil {
-				break // what stands left of nonsense is nonsense
+				break // ignore everything left of an unparsable hop
 			}
 			hop = hopPort.Addr()
 		}

@@ -1,7 +1,23 @@
-// Package auth says who is asking and whether to believe it: passwords, tokens,
-// sessions, throttling, and where a request really comes from. What a caller may
-// do follows from the store's rules (store.Actor); auth fills the actor in. It
-// knows nothing of HTTP or configuration.
+// Package auth authenticates callers: passwords, tokens, sessions, rate limits for
+// sign-ins, and the client address of a request. Authorization follows from the store's
+// policy; auth fills in the store.Actor that the policy checks. It does not import HTTP
+// or configuration packages.
+//
+// Start with Auth, Attempt (a sign-in), Session (an open session) and Options.
+//
+// Invariants:
+//   - A token and a password are stored only as hashes.
+//   - An unknown name, a disabled user and a wrong password take the same time and return the same error.
+//   - A cached session is never older than the last acknowledged write: a commit that touches a session or its user removes it from the cache.
+//   - A name that no user has is never stored or logged, only its fingerprint.
+//
+// A sign-in and a request with its token:
+//
+//	grant, err := a.Login(auth.Attempt{Username: "alice", Password: password, Addr: addr})
+//	err = db.View(store.Anonymous, func(tx *store.Tx) error {
+//		session, err := a.Authenticate(tx, grant.Token)
+//		return err
+//	})
 package auth
 
 import (
@@ -18,47 +34,48 @@ import (
 	"reeve/store/errs"
 )
 
-// FirstUser is the user that a new database has.
+// FirstUser is the ID of the user that a new database starts with.
 const FirstUser store.ID = 1
 
-// Options are what auth needs to be told.
+// Options configures an Auth.
 type Options struct {
-	Cost int // of bcrypt, 4 to 31
-	// InitialFile holds the first user's generated password, and is removed when
-	// that user changes it.
+	Cost int // bcrypt cost, 4 to 31
+	// InitialFile is the path of the file with the first user's generated password. It
+	// is removed when that user changes the password.
 	InitialFile string
-	// Common are passwords that nobody may have, in lower case.
+	// Common is the set of rejected passwords, in lower case.
 	Common map[string]bool
-	// LoginLogDays and LoginLogRows take the place of the settings that say how much of
-	// the login log is kept; 0 leaves it to them.
+	// LoginLogDays and LoginLogRows override the settings for the retention of the
+	// login log; 0 uses the settings.
 	LoginLogDays, LoginLogRows int
 }
 
-// Auth is ready after New and works on one database.
+// Auth authenticates the callers of one database. Create it with New.
 type Auth struct {
-	db        store.Watched
+	db        store.Handle
 	options   Options
 	hasher    *hasher
 	sessions  *sessions
 	counters  *counters
-	throttled *throttled
+	throttled *throttleLog
 	held      *held
 	stats     *stats
-	initial   *atomic.Bool // the initial file may be there
+	initial   *atomic.Bool // whether the initial file may exist
 
-	fingerprints []byte // the key of fingerprint
+	fingerprints []byte // key of the fingerprint HMAC
 }
 
-// On returns the same Auth that reaches the store through another handle.
-func (a *Auth) On(db store.Watched) *Auth {
+// On returns a copy of a that reaches the store through db, for example to trace the
+// queries of one request.
+func (a *Auth) On(db store.Handle) *Auth {
 	other := *a
 	other.db = db
 	return &other
 }
 
-// New prepares auth for a database that nobody uses yet.
+// New returns an Auth for db. The database must not be in use yet.
 func New(db *store.DB, options Options) (*Auth, error) {
-	a := &Auth{db: db.Watched(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), counters: newCounters(time.Now), throttled: &throttled{}, held: newHeld(), stats: newStats(), initial: &atomic.Bool{}}
+	a := &Auth{db: db.WithRecorder(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), counters: newCounters(time.Now), throttled: &throttleLog{}, held: newHeld(), stats: newStats(), initial: &atomic.Bool{}}
 	a.initial.Store(options.InitialFile != "")
 	err := db.View(store.System, func(tx *store.Tx) error {
 		install, err := store.Installs.Get(tx, 1)
@@ -68,12 +85,12 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		}
 		return err
 	})
-	db.OnCommit(a.sessions.forget)
+	db.OnCommit(a.sessions.invalidate)
 	return a, err
 }
 
-// Run keeps the sessions tidy until ctx ends: last uses are written, expired
-// sessions deleted. fail is told what went wrong.
+// Run writes last uses and deletes expired sessions until ctx ends. It passes errors to
+// fail.
 func (a *Auth) Run(ctx context.Context, fail func(error)) {
 	tick, room := time.NewTicker(saveEvery), time.NewTicker(heldEvery)
 	defer tick.Stop()
@@ -107,18 +124,18 @@ func (a *Auth) tidy() error {
 	err := a.logRows(all)
 	if errs.Is(err, errs.Full) {
 		for _, row := range all {
-			a.held.note(row)
+			a.held.addRow(row)
 		}
 	}
 	return errors.Join(used, err, a.trim())
 }
 
-// saveUse stores when sessions were last used.
+// saveUse writes the last use of sessions.
 func (a *Auth) saveUse(due map[store.ID]store.Time) error {
-	for ids := range slices.Chunk(slices.Collect(maps.Keys(due)), store.MaxRecords) {
+	for ids := range slices.Chunk(slices.Collect(maps.Keys(due)), store.MaxRecordsPerWrite) {
 		err := a.db.Update(store.System, func(tx *store.Tx) error {
 			for _, id := range ids {
-				_, err := store.Sessions.Touch(tx, id, func(s *store.Session) error {
+				_, err := store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error {
 					s.LastUsed = max(s.LastUsed, due[id])
 					return nil
 				})
@@ -136,22 +153,22 @@ func (a *Auth) saveUse(due map[store.ID]store.Time) error {
 }
 
 // trim deletes old rows of the login log, expired devices, and expired sessions with
-// their tokens, in steps: a quarter of the step's records each for devices and for
-// sessions that are expired, idle and idle in the app.
+// their tokens, in steps: a quarter of a step's records each for devices and for
+// sessions that are expired, idle, and idle in the app.
 func (a *Auth) trim() error {
 	for more := true; more; {
 		err := a.db.Update(store.System, func(tx *store.Tx) (err error) {
 			days := cmp.Or(a.options.LoginLogDays, store.LoginLogDays.Get(tx))
 			rows := cmp.Or(a.options.LoginLogRows, store.LoginLogRows.Get(tx))
 			before := tx.Now().Add(-time.Duration(days) * 24 * time.Hour)
-			if more, err = store.TrimLoginLog(tx, before, rows, store.MaxRecords); err != nil || more {
+			if more, err = store.TrimLoginLog(tx, before, rows, store.MaxRecordsPerWrite); err != nil || more {
 				return err
 			}
-			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)), tx.Now().Add(-idleLimit(tx, true)), store.MaxRecords/8)
+			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)), tx.Now().Add(-idleLimit(tx, true)), store.MaxRecordsPerWrite/8)
 			if err != nil || more {
 				return err
 			}
-			more, err = store.EndExpiredDevices(tx, store.MaxRecords/4)
+			more, err = store.EndExpiredDevices(tx, store.MaxRecordsPerWrite/4)
 			return err
 		})
 		if err != nil {
@@ -161,27 +178,27 @@ func (a *Auth) trim() error {
 	return nil
 }
 
-// ChangePassword replaces the signed-in user's password and ends the user's
-// other sessions. The old one is throttled like a login.
+// ChangePassword replaces the signed-in user's password and ends the user's other
+// sessions. Checks of the old password are rate-limited like sign-ins.
 func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassword string) error {
 	if err := a.checkPolicy(s.Actor.Username, "new_password", newPassword); err != nil {
 		return err
 	}
 	if oldPassword == newPassword {
-		return errs.Field(errs.Invalid, "new_password", "must be another one")
+		return errs.Field(errs.Invalid, "new_password", "must differ from the current password")
 	}
 	hash, err := a.confirm(s, addr, "old_password", oldPassword)
 	if err != nil {
 		return err
 	}
-	fresh, err := a.hasher.hash(knownAs(s.account), newPassword)
+	fresh, err := a.hasher.hash(knownCaller(s.account), newPassword)
 	if err != nil {
 		return err
 	}
 	err = a.db.Update(s.Actor, func(tx *store.Tx) error {
 		stored, err := store.HashOf(tx, s.account)
 		if err == nil && stored.Hash != hash {
-			err = errs.New(errs.Conflict, "the password has just been changed from elsewhere").Coded("stale")
+			err = errs.New(errs.Conflict, "the password was changed in another session; try again").Coded("stale")
 		}
 		if err != nil {
 			return err
@@ -194,23 +211,23 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 	return err
 }
 
-// Confirm checks the signed-in user's password again, before a change for which a
-// session is not enough. It is throttled together with ChangePassword.
+// Confirm checks the signed-in user's password again, for changes that need more than a
+// session. It shares the rate limit of ChangePassword.
 func (a *Auth) Confirm(s *Session, addr netip.Addr, password string) error {
 	_, err := a.confirm(s, addr, "password", password)
 	return err
 }
 
-// confirm compares the password of the signed-in user and returns its hash; field is
-// that of the input.
+// confirm checks the signed-in user's password and returns its hash. field is the name
+// of the input field for errors.
 func (a *Auth) confirm(s *Session, addr netip.Addr, field, password string) (hash string, err error) {
-	var at *attempt
+	var at *throttleCheck
 	var tries int
 	err = a.db.View(s.Actor, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		tries = store.LoginTries.Get(tx)
-		at = newAttempt(watched{counters: a.counters}, "password:"+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
-		at.addr = "" // strangers at this address do not keep a user with a session from it
+		at = newThrottleCheck(tracedCounters{counters: a.counters}, "password:"+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
+		at.addr = "" // other clients at this address must not block a signed-in user
 		h, err := store.HashOf(tx, s.account)
 		if err == nil {
 			hash = h.Hash
@@ -223,20 +240,20 @@ func (a *Auth) confirm(s *Session, addr netip.Addr, field, password string) (has
 	if wait := at.begin(tries, func() bool { return false }); wait > 0 {
 		return "", a.tooMany(throttledPassword, wait)
 	}
-	same, err := a.hasher.compare(knownAs(s.account), hash, password)
+	same, err := a.hasher.compare(knownCaller(s.account), hash, password)
 	if err != nil {
 		at.withdraw()
 		return "", err
 	}
 	if !same {
-		return "", errs.Field(errs.Invalid, field, "is not the present password").Coded("wrong_password")
+		return "", errs.Field(errs.Invalid, field, "is not the current password").Coded("wrong_password")
 	}
 	at.succeeded()
 	return hash, nil
 }
 
-// HashPassword hashes a password for a database that is only being made and has
-// no Auth yet; tx is the transaction that makes it.
+// HashPassword hashes a password for a database that is being created and has no Auth
+// yet. tx is the transaction that creates it.
 func HashPassword(tx *store.Tx, password string, cost int) (string, error) {
 	install, err := store.Installs.Get(tx, 1)
 	if err != nil {
@@ -245,9 +262,9 @@ func HashPassword(tx *store.Tx, password string, cost int) (string, error) {
 	return newHasher(install.PasswordKey, cost).hash(newPasswords, password)
 }
 
-// Recover gives the first enabled user with the owner role a new password that
-// must be changed, and ends that user's sessions. The last owner cannot be
-// disabled, so there is one.
+// Recover sets a new password, which must be changed at the next sign-in, for the first
+// enabled user with the owner role, and ends that user's sessions. Such a user exists,
+// since the last owner cannot be disabled.
 func (a *Auth) Recover(password string) (username string, err error) {
 	hash, err := a.hasher.hash(newPasswords, password)
 	if err != nil {
@@ -264,7 +281,7 @@ func (a *Auth) Recover(password string) (username string, err error) {
 			username = user.Username
 			return store.SetHash(tx, store.Account{ID: user.ID}, hash, true, 0)
 		}
-		return errs.New(errs.NotFound, "there is no enabled user with the owner role")
+		return errs.New(errs.NotFound, "no enabled user has the owner role")
 	})
 	if err == nil {
 		err = a.removeInitial()

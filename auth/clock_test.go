@@ -10,10 +10,10 @@ import (
 	"reeve/store"
 )
 
-// Here time passes by itself: the whole of it, database and all, runs in a
-// bubble whose clock moves when everybody waits.
+// These tests run in a synctest bubble, database included, so that time advances
+// whenever all goroutines wait.
 
-// run tidies as the program does, until it is stopped.
+// run runs Auth.Run until stop.
 func (in *instance) run() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -82,8 +82,9 @@ func TestASessionThroughTheDay(t *testing.T) {
 	})
 }
 
-// TestARequestKeepsASessionAliveWithoutTidying: what is only in memory counts.
-func TestARequestKeepsASessionAliveWithoutTidying(t *testing.T) {
+// TestARequestKeepsASessionAliveBeforeItsLastUseIsWritten checks that a last use that is only in
+// memory counts.
+func TestARequestKeepsASessionAliveBeforeItsLastUseIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)
 		token := in.enter("admin", password)
@@ -94,15 +95,16 @@ func TestARequestKeepsASessionAliveWithoutTidying(t *testing.T) {
 	})
 }
 
-// TestTheLoginLogForgetsByAgeAndByCount follows it through days: what is older than
-// the setting says goes within a minute, what is newer stays while it is not too many.
-func TestTheLoginLogForgetsByAgeAndByCount(t *testing.T) {
+// TestTheLoginLogIsTrimmedByAgeAndCount follows the log through days: rows older than
+// the setting are deleted within a minute, newer ones stay up to the bound on their
+// number.
+func TestTheLoginLogIsTrimmedByAgeAndCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)
 		in.options.LoginLogDays, in.options.LoginLogRows = 2, 1000
 		stop := in.run()
 		defer stop()
-		keep := func(days int) { // in the goroutine that reads it
+		keep := func(days int) { // in the goroutine that reads the option
 			in.update(func(*store.Tx) error {
 				in.options.LoginLogDays = days
 				return nil
@@ -136,10 +138,10 @@ func TestTheLoginLogForgetsByAgeAndByCount(t *testing.T) {
 		holds(map[string]int{"first": 3, "second": 600})
 		time.Sleep(time.Minute + time.Second)
 		holds(map[string]int{"second": 600})
-		log("third", 500) // a hundred too many: the oldest go, though not yet of age
+		log("third", 500) // a hundred too many: the oldest are deleted, though young enough
 		time.Sleep(time.Minute)
 		holds(map[string]int{"second": 500, "third": 500})
-		keep(3) // acts on what comes of age from now on
+		keep(3) // applies to rows that reach this age from now on
 		time.Sleep(24 * time.Hour)
 		holds(map[string]int{"second": 500, "third": 500})
 		keep(1)

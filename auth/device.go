@@ -7,22 +7,23 @@ import (
 	"reeve/store/errs"
 )
 
-// deviceUse is a device token that somebody presents with an attempt to sign in. It
-// says how the attempt is throttled, not who makes it.
+// deviceUse is the device token of one sign-in attempt. It decides how the attempt is
+// rate-limited; it does not identify the user.
 type deviceUse struct {
 	counters *counters
-	key      string // of the counter of attempts in progress; "" for no token
-	pending  int    // attempts in progress with this token, this one included
+	key      string // key of the counter of attempts in progress; "" without a token
+	pending  int    // attempts in progress with this token, including this one
 	token    string
 	hash     string
-	id       store.ID // of the device; 0 unless it is that of the user
+	id       store.ID // ID of the device; 0 unless the device belongs to the user
 }
 
-// maxDeviceAttempt is longer than any attempt takes.
+// maxDeviceAttempt is an upper bound for the duration of one attempt.
 const maxDeviceAttempt = time.Hour
 
 // useDevice counts the attempt before the device is read, so that a burst with one
-// token cannot make more attempts than failures end it. end must follow.
+// token cannot make more attempts than the failures that end it. The caller must call
+// end.
 func (a *Auth) useDevice(token string) *deviceUse {
 	u := &deviceUse{counters: a.counters}
 	if hash, ok := hashToken(token); ok && plausible(token) {
@@ -38,14 +39,14 @@ func (u *deviceUse) end() {
 	}
 }
 
-// find reads the device if it belongs to the account.
+// find looks up the device. Devices of other accounts are ignored.
 func (u *deviceUse) find(tx *store.Tx, account store.Account) error {
 	if u.key == "" {
 		return nil
 	}
 	d, err := store.DeviceOf(tx, account, u.hash)
 	if err != nil {
-		return unlessNone(err)
+		return ignoreNotFound(err)
 	}
 	if int(d.Failures)+u.pending <= store.MaxDeviceFailures {
 		u.id = d.ID
@@ -53,10 +54,10 @@ func (u *deviceUse) find(tx *store.Tx, account store.Account) error {
 	return nil
 }
 
-// valid reports whether the token is that of a device of the user.
+// valid reports whether the token belongs to a device of the user.
 func (u *deviceUse) valid() bool { return u.id != 0 }
 
-// failed notes that the password was wrong.
+// failed counts a wrong password against the device.
 func (u *deviceUse) failed(tx *store.Tx) error {
 	if !u.valid() {
 		return nil
@@ -64,11 +65,12 @@ func (u *deviceUse) failed(tx *store.Tx) error {
 	return store.FailDevice(tx, u.id)
 }
 
-// succeeded returns the token for the next attempt: this one, or that of a new device.
+// succeeded returns the device token for the next attempt: this one, or that of a new
+// device.
 func (u *deviceUse) succeeded(tx *store.Tx, account store.Account) (token string, err error) {
 	if u.valid() {
 		err := store.RenewDevice(tx, u.id)
-		if !errs.Is(err, errs.NotFound) { // else it has just been ended
+		if !errs.Is(err, errs.NotFound) { // otherwise it has just been ended
 			return u.token, err
 		}
 	}

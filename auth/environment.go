@@ -8,8 +8,8 @@ import (
 )
 
 // TakeVariable returns an environment variable and removes it from the environment of
-// the process: child processes do not inherit it, and on Linux /proc/PID/environ does
-// not show its value any more.
+// the process, so that child processes do not inherit it and, on Linux,
+// /proc/PID/environ no longer shows its value.
 func TakeVariable(name string) string {
 	value := os.Getenv(name)
 	os.Unsetenv(name) // fails only for an invalid name
@@ -21,7 +21,7 @@ func TakeVariable(name string) string {
 
 // eraseVariable overwrites the value in the memory that the kernel shows as
 // /proc/PID/environ, which Unsetenv does not change. Where that is not possible, the
-// value stays, readable for the same user of the machine and root.
+// value stays readable for the same user of the machine and for root.
 func eraseVariable(name string) {
 	shown, err := os.ReadFile("/proc/self/environ")
 	if err != nil {
@@ -31,8 +31,8 @@ func eraseVariable(name string) {
 	if err != nil {
 		return
 	}
-	// proc_pid_stat(5): the name of the program is in parentheses and may have spaces;
-	// the state, field 3, follows it. Field 50 is where the environment begins.
+	// proc_pid_stat(5): the program's name is in parentheses and may contain spaces;
+	// the state, field 3, follows it. Field 50 is the address of the environment.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	const envStart = 50 - 3
 	if len(fields) <= envStart {
@@ -51,7 +51,7 @@ func eraseVariable(name string) {
 		if value, ok := bytes.CutPrefix(entry, []byte(name+"=")); ok {
 			place := make([]byte, len(entry))
 			if _, err := memory.ReadAt(place, at); err != nil || !bytes.Equal(place, entry) {
-				return // the environment is not where it is said to be
+				return // the environment has moved
 			}
 			if _, err := memory.WriteAt(make([]byte, len(value)), at+int64(len(entry)-len(value))); err != nil {
 				return

@@ -8,7 +8,7 @@ import (
 	"reeve/store/errs"
 )
 
-func TestAVariableIsTakenOnce(t *testing.T) {
+func TestTakeVariableRemovesTheVariable(t *testing.T) {
 	const name = "REEVE_TEST_TAKEN"
 	t.Setenv(name, "a value")
 	if first, again := TakeVariable(name), TakeVariable(name); first != "a value" || again != "" {
@@ -19,14 +19,15 @@ func TestAVariableIsTakenOnce(t *testing.T) {
 	}
 }
 
-// TestTheFirstPasswordIsHeldToTheSameRules as any other, with the default length.
-func TestTheFirstPasswordIsHeldToTheSameRules(t *testing.T) {
+// TestTheFirstPasswordMeetsThePolicy as other passwords, with the default minimum
+// length.
+func TestTheFirstPasswordMeetsThePolicy(t *testing.T) {
 	o := Options{Common: map[string]bool{"password1": true}}
 	for password, want := range map[string]string{
-		"Password1": "most common", "The-Admin": "must not be the user name", "short": "between 8", strings.Repeat("é", 4): "at least 8 characters", "a good one": "",
+		"Password1": "too common", "The-Admin": "must not be the username", "short": "8 to 1024", strings.Repeat("é", 4): "at least 8 characters", "a good one": "",
 	} {
 		err := o.CheckFirst("the-admin", "FIELD", password)
-		if want == "" != (err == nil) || err != nil && (!strings.Contains(errs.Of(err).Msg, want) || !strings.Contains(errs.Of(err).Msg, "FIELD")) {
+		if want == "" != (err == nil) || err != nil && (!strings.Contains(errs.Of(err).Msg.String(), want) || !strings.Contains(errs.Of(err).Msg.String(), "FIELD")) {
 			t.Errorf("%q: %v, want %q", password, err, want)
 		}
 	}

@@ -8,22 +8,24 @@ import (
 	"reeve/store"
 )
 
-// People type passwords into the field of the user name. So a name that no user has
-// is never stored: not in the login log, not in monitoring, not in the log. What is
-// stored is its fingerprint, by which repeated attempts are recognized.
+// Users type passwords into the username field by mistake. A name that no user has is
+// therefore never stored: not in the login log, not in monitoring, not in the log. Its
+// fingerprint is stored instead, which is enough to recognize repeated attempts.
 
-// fingerprintLabel makes the key of fingerprints one of its own.
+// fingerprintLabel separates the fingerprint key from other keys derived from the same
+// secret.
 const fingerprintLabel = "reeve fingerprint of an unknown user name"
 
-// fingerprintBytes are few enough that different texts can share a fingerprint, and
-// enough that two attempts with the same one were made with the same text.
+// fingerprintBytes is small enough that different texts can share a fingerprint, so
+// that it proves nothing about a text, and large enough that in practice two attempts
+// with the same fingerprint used the same text.
 const fingerprintBytes = 8
 
-// fingerprintKey derives the key of fingerprints from the installation's.
+// fingerprintKey derives the fingerprint key from the installation's password key.
 func fingerprintKey(passwordKey []byte) []byte { return keyed(passwordKey, fingerprintLabel) }
 
-// fingerprint returns 16 hexadecimal digits that only this installation can make of
-// a text. Upper and lower case make no difference, as in user names.
+// fingerprint returns 16 hexadecimal digits, computed with a key of this installation.
+// It ignores case, as usernames do.
 func (a *Auth) fingerprint(text string) string {
 	return hex.EncodeToString(keyed(a.fingerprints, store.Fold(text))[:fingerprintBytes])
 }
@@ -34,15 +36,16 @@ func keyed(key []byte, text string) []byte {
 	return mac.Sum(nil)
 }
 
-// fingerprintMark begins a fingerprint where a name is expected. No user name has it.
+// fingerprintMark precedes a fingerprint that is shown in place of a name. No username
+// contains it.
 const fingerprintMark = "#"
 
-// ShownName returns what may be kept of a name that was typed to sign in or to
-// register: the name if a user has it, or else # and its fingerprint, also if the
-// users can't be read.
-func (a *Auth) ShownName(app bool, typed string) string {
+// LoggableName returns the form of a typed username that may be stored and logged: the
+// name if a user has it, otherwise # and its fingerprint. It also returns the
+// fingerprint if the users cannot be read.
+func (a *Auth) LoggableName(app bool, typed string) string {
 	shown := fingerprintMark + a.fingerprint(typed)
-	a.db.View(store.Nobody, func(tx *store.Tx) error {
+	a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		who, err := find(tx, app, typed)
 		if who != nil {
 			shown = typed
@@ -52,13 +55,14 @@ func (a *Auth) ShownName(app bool, typed string) string {
 	return shown
 }
 
-// unnamed replaces the name of an attempt, which no user has, by its fingerprint.
-func (a *Auth) unnamed(in Attempt) Attempt {
+// withFingerprint replaces the name of an attempt, which no user has, by its
+// fingerprint.
+func (a *Auth) withFingerprint(in Attempt) Attempt {
 	in.Username, in.fingerprint = "", a.fingerprint(in.Username)
 	return in
 }
 
-// key is what throttling counts the attempt by.
+// key returns the name or fingerprint by which the attempt is rate-limited.
 func (in *Attempt) key() string {
 	if in.fingerprint != "" {
 		return fingerprintMark + in.fingerprint

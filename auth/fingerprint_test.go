@@ -10,7 +10,7 @@ import (
 	"reeve/store"
 )
 
-// TestUnknownNamesAreNotStored: people type passwords into the field of the name.
+// TestUnknownNamesAreNotStored, since users type passwords into the username field.
 func TestUnknownNamesAreNotStored(t *testing.T) {
 	const typed = "Hunter2-my-real-password"
 	in := start(t)
@@ -54,13 +54,14 @@ func TestUnknownNamesAreNotStored(t *testing.T) {
 			t.Errorf("told: %s", op)
 		}
 	}
-	if in.ShownName(false, typed) != "#"+shown || in.ShownName(false, "Admin") != "Admin" || in.ShownName(true, "admin") != "#"+in.fingerprint("admin") {
+	if in.LoggableName(false, typed) != "#"+shown || in.LoggableName(false, "Admin") != "Admin" || in.LoggableName(true, "admin") != "#"+in.fingerprint("admin") {
 		t.Error("what may be shown of a name")
 	}
 }
 
-// TestAFingerprintIsOfOneInstallation: nobody else can look a text up by it.
-func TestAFingerprintIsOfOneInstallation(t *testing.T) {
+// TestAFingerprintDependsOnTheInstallation: another installation computes a different
+// fingerprint.
+func TestAFingerprintDependsOnTheInstallation(t *testing.T) {
 	one, other := start(t), start(t)
 	before := one.fingerprint("text")
 	if before == other.fingerprint("text") || before == one.fingerprint("texts") || before != one.fingerprint("TEXT") {

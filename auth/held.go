@@ -8,19 +8,20 @@ import (
 	"reeve/store/errs"
 )
 
-// On a full disk, when the reserve of the store is used up too, sign-ins and their rows
-// of the login log are kept in memory, so that somebody can sign in and make room. They
-// are stored as soon as there is room. What the program holds when it ends is lost.
+// On a full disk, when the reserve of the store is used up too, sessions and rows of
+// the login log are held in memory, so that an administrator can sign in and free
+// space. They are stored as soon as there is space. Held data is lost when the process
+// ends.
 
 const (
 	maxHeldSessions = 100
 	maxHeldRows     = 1000
 )
 
-// firstHeldID begins the ids of sessions that are in memory alone.
+// firstHeldID is the lower bound of the IDs of sessions that exist only in memory.
 const firstHeldID store.ID = 1 << 62
 
-// held is what waits to be stored.
+// held is the data that waits to be stored.
 type held struct {
 	mu       sync.Mutex
 	last     store.ID
@@ -35,10 +36,11 @@ type heldSession struct {
 
 func newHeld() *held { return &held{last: firstHeldID, sessions: map[store.ID]*heldSession{}} }
 
-// isHeld reports whether a session is in memory alone.
+// isHeld reports whether the session exists only in memory.
 func (s *Session) isHeld() bool { return s.ID >= firstHeldID }
 
-// add keeps a session and gives it an id, unless too many are kept.
+// add holds a session and assigns its ID. It reports false if maxHeldSessions are held
+// already.
 func (h *held) add(s *Session, record store.Session) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -51,8 +53,8 @@ func (h *held) add(s *Session, record store.Session) bool {
 	return true
 }
 
-// note keeps a row of the login log. Beyond the bound the oldest are dropped.
-func (h *held) note(row *store.LoginLog) {
+// addRow holds a row of the login log. Beyond maxHeldRows, the oldest rows are dropped.
+func (h *held) addRow(row *store.LoginLog) {
 	if row.AttemptedAt == 0 {
 		row.AttemptedAt = store.TimeOf(time.Now())
 	}
@@ -69,7 +71,8 @@ func (h *held) drop(id store.ID) {
 	delete(h.sessions, id)
 }
 
-// take returns what is held, the sessions still in force.
+// take returns the held sessions, which stay held until they are stored, and removes
+// and returns the held rows.
 func (h *held) take() (sessions []*heldSession, rows []*store.LoginLog) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +83,9 @@ func (h *held) take() (sessions []*heldSession, rows []*store.LoginLog) {
 	return sessions, rows
 }
 
-// hold opens a session in memory, for a sign-in that the full disk refused with cause.
+// hold opens a session in memory for a sign-in that could not be stored on the full
+// disk. cause is the error of that write; hold returns it if no more sessions can be
+// held.
 func (a *Auth) hold(account store.Account, hash string, in Attempt, cause error) (*Grant, error) {
 	token, tokenHash := newToken()
 	row := logRow(in, store.LoginSucceeded)
@@ -91,7 +96,7 @@ func (a *Auth) hold(account store.Account, hash string, in Attempt, cause error)
 		record.UserID = account.ID
 	}
 	var s *Session
-	epoch := a.sessions.now()
+	epoch := a.sessions.currentEpoch()
 	err := a.db.View(store.System, func(tx *store.Tx) error {
 		stored, err := store.HashOf(tx, account)
 		if err == nil && stored.Hash != hash {
@@ -101,7 +106,7 @@ func (a *Auth) hold(account store.Account, hash string, in Attempt, cause error)
 			return err
 		}
 		record.LastUsed, record.ExpiresAt = tx.Now(), tx.Now().Add(lifetime(tx, account.App))
-		if s, err = opened(tx, &record); errs.Is(err, errs.Unauthenticated) {
+		if s, err = newSession(tx, &record); errs.Is(err, errs.Unauthenticated) {
 			err = errWrong
 		}
 		return err
@@ -114,13 +119,13 @@ func (a *Auth) hold(account store.Account, hash string, in Attempt, cause error)
 		return nil, cause
 	}
 	a.sessions.put(s, epoch)
-	name(row, account)
-	a.held.note(row)
+	setLoginUser(row, account)
+	a.held.addRow(row)
 	return &Grant{Token: token, ExpiresAt: s.ExpiresAt, MustChange: s.Actor.MustChange}, nil
 }
 
-// storeHeld stores what is held, once there is room. A session that was ended in
-// memory, by a change of its user for example, is dropped.
+// storeHeld stores the held sessions and rows. It drops sessions that have ended in
+// memory, for example by a change of their user.
 func (a *Auth) storeHeld() error {
 	sessions, rows := a.held.take()
 	for _, h := range sessions {
@@ -138,17 +143,17 @@ func (a *Auth) storeHeld() error {
 		})
 		if err != nil {
 			for _, row := range rows {
-				a.held.note(row)
+				a.held.addRow(row)
 			}
 			return err
 		}
-		a.endHeld(h.session) // the next request finds the stored one by its token
+		a.endHeld(h.session) // the next request loads the stored session by its token
 	}
 	for len(rows) > 0 {
-		few := rows[:min(len(rows), store.MaxRecords)]
+		few := rows[:min(len(rows), store.MaxRecordsPerWrite)]
 		if err := a.logRows(few); err != nil {
 			for _, row := range rows {
-				a.held.note(row)
+				a.held.addRow(row)
 			}
 			return err
 		}
@@ -157,7 +162,7 @@ func (a *Auth) storeHeld() error {
 	return nil
 }
 
-// endHeld ends a session that is in memory alone.
+// endHeld ends a session that exists only in memory.
 func (a *Auth) endHeld(s *Session) {
 	a.held.drop(s.ID)
 	a.sessions.mu.Lock()
@@ -165,11 +170,11 @@ func (a *Auth) endHeld(s *Session) {
 	a.sessions.drop(a.sessions.byID[s.ID])
 }
 
-// logRows stores rows of the login log.
+// logRows writes rows to the login log.
 func (a *Auth) logRows(rows []*store.LoginLog) error {
 	return a.db.Update(store.System, func(tx *store.Tx) error {
 		for _, row := range rows {
-			copied := *row // the function may run again
+			copied := *row // Update may run the function again
 			if err := store.LoginLogs.Create(tx, &copied); err != nil {
 				return err
 			}
@@ -178,7 +183,7 @@ func (a *Auth) logRows(rows []*store.LoginLog) error {
 	})
 }
 
-// heldEvery is how often it is tried to store what is held.
+// heldEvery is the interval between attempts to store held data.
 const heldEvery = 5 * time.Second
 
 // empty reports whether nothing is held.

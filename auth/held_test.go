@@ -12,7 +12,8 @@ import (
 	"reeve/store/errs"
 )
 
-// onSmallDisk is start on a disk of its own, and a func that takes the room that is left.
+// onSmallDisk starts an instance on a small disk of its own. fill uses up the free
+// space; free releases it.
 func onSmallDisk(t *testing.T) (in *instance, fill func() (free func())) {
 	t.Helper()
 	at := t.TempDir()
@@ -28,7 +29,7 @@ func onSmallDisk(t *testing.T) (in *instance, fill func() (free func())) {
 		if err := os.WriteFile(ballast, make([]byte, 8<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("the disk is not full: %v", err)
 		}
-		for { // what is free inside of data.db is used up
+		for { // use up the free pages in data.db
 			err := in.db.Update(store.System, func(tx *store.Tx) error {
 				return store.LoginLogs.Create(tx, &store.LoginLog{Username: "filler", Browser: string(make([]byte, 4000)), Result: store.LoginFailed, Realm: "admin", Count: 1})
 			})
@@ -105,7 +106,8 @@ func TestSignInOnAFullDisk(t *testing.T) {
 	})
 }
 
-// What is held is bounded, and a change of the user ends it.
+// TestHeldSessionsAreBoundedAndRevoked: the number of held sessions is bounded, and a
+// change of the user ends them.
 func TestHeldSessionsAreBoundedAndRevoked(t *testing.T) {
 	in, fill := onSmallDisk(t)
 	fill()
@@ -129,7 +131,7 @@ func TestHeldSessionsAreBoundedAndRevoked(t *testing.T) {
 		t.Errorf("after a new password: %v", err)
 	}
 	for range maxHeldRows {
-		in.held.note(&store.LoginLog{})
+		in.held.addRow(&store.LoginLog{})
 	}
 	if n := len(in.held.rows); n != maxHeldRows {
 		t.Errorf("%d rows are held", n)

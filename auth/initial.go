@@ -12,11 +12,11 @@ import (
 	"reeve/store/errs"
 )
 
-// passwordLine begins the line of the initial file that has the password.
+// passwordLine is the prefix of the password's line in the initial file.
 const passwordLine = "password: "
 
-// WriteInitial writes the file with the first user's generated password. It is on
-// the disk when WriteInitial returns.
+// WriteInitial writes the file with the first user's generated password and syncs it to
+// disk.
 func WriteInitial(path, username, password string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -26,8 +26,8 @@ func WriteInitial(path, username, password string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// ForgetInitial removes the file with the first user's generated password, if that
-// user's password has been replaced.
+// ForgetInitial removes the file with the first user's generated password if replaced
+// is the first user's account.
 func (a *Auth) ForgetInitial(replaced store.Account) error {
 	if replaced != (store.Account{ID: FirstUser}) {
 		return nil
@@ -35,14 +35,14 @@ func (a *Auth) ForgetInitial(replaced store.Account) error {
 	return a.removeInitial()
 }
 
-// HasInitial reports whether the first user's generated password waits in its file, not
-// replaced yet.
+// HasInitial reports whether the file with the first user's generated password still
+// exists.
 func (a *Auth) HasInitial() bool {
 	if !a.initial.Load() {
 		return false
 	}
 	if _, err := os.Stat(a.options.InitialFile); err != nil {
-		a.initial.Store(false) // it is written before New, and never again
+		a.initial.Store(false) // the file is written before New and never afterwards
 		return false
 	}
 	return true
@@ -55,10 +55,10 @@ func (a *Auth) removeInitial() error {
 	return disk.RemoveFile(a.options.InitialFile)
 }
 
-// RemoveStaleInitial removes the file with the first user's generated password if
-// that user need not change it any more, or has another password: the program was
-// stopped before it could remove the file, or another database was restored. It takes
-// one hash while the password waits to be changed, and none otherwise.
+// RemoveStaleInitial removes the file with the first user's generated password if that
+// user no longer has to change it or has another password. That is the case if the
+// program stopped before it could remove the file, or if another database was restored.
+// It computes one hash while the password still has to be changed, and none otherwise.
 func (a *Auth) RemoveStaleInitial() error {
 	if a.options.InitialFile == "" {
 		return nil

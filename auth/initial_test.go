@@ -33,7 +33,7 @@ func TestAStaleInitialPasswordIsRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := start(t)
 			path := filepath.Join(in.dir, "initial-password")
-			must(t, in.RemoveStaleInitial()) // there is none
+			must(t, in.RemoveStaleInitial()) // no file yet
 			must(t, WriteInitial(path, "admin", test.file))
 			test.prepare(in)
 			must(t, in.RemoveStaleInitial())

@@ -10,33 +10,34 @@ import (
 	"reeve/store/errs"
 )
 
-// Attempt is somebody trying to sign in.
+// Attempt is one attempt to sign in or register.
 type Attempt struct {
-	App                bool // to the app users' realm
+	App                bool // sign in to the app realm instead of the admin realm
 	Username, Password string
 	Addr               netip.Addr
 	UserAgent          string
 	Device             string // token of a device that the user has signed in from; "" for none
-	// Observe, if there is one, is told of what throttling counts for this attempt,
+	// Observe, if not nil, is called for each operation on the rate-limit counters,
 	// before Login or Register returns.
 	Observe func(CounterOp)
-	// Hashing, if there is one, gets the time that hashing takes.
+	// Hashing, if not nil, receives the time spent on hashing.
 	Hashing *HashTime
-	// AddressFull, if there is one, is called when the address has used up its attempts.
+	// AddressFull, if not nil, is called when the client address has used up its
+	// attempts.
 	AddressFull func()
 
-	fingerprint string // of the name, which is then empty, if no user has it
+	fingerprint string // set if no user has the name; Username is empty then
 }
 
-// Grant is a successful sign-in.
+// Grant is the result of a successful sign-in.
 type Grant struct {
 	Token      string
-	Device     string // token to send along with the next attempt
+	Device     string // device token to send with the next attempt
 	ExpiresAt  store.Time
 	MustChange bool
 }
 
-// candidate is who an attempt may be; nil for a name that nobody has.
+// candidate is the user with the name of an attempt; nil if there is none.
 type candidate struct {
 	account store.Account
 	enabled bool
@@ -44,12 +45,12 @@ type candidate struct {
 	hash    string // "" without a password
 }
 
-// errWrong is the one answer to an unknown name, a disabled user and a wrong password.
-var errWrong = errs.New(errs.Unauthenticated, "the user name or the password is wrong").Coded("wrong_credentials")
+// errWrong is returned for an unknown name, a disabled user and a wrong password alike.
+var errWrong = errs.New(errs.Unauthenticated, "wrong username or password").Coded("wrong_credentials")
 
-// Login signs a user in. An unknown name, a disabled user and a wrong password
-// each cost one comparison and get the same answer; too many attempts are
-// refused before any comparison, whether the name exists or not.
+// Login signs a user in. An unknown name, a disabled user and a wrong password each
+// cost one comparison and return the same error. Rate-limited attempts are rejected
+// before any comparison, whether the name exists or not.
 func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	defer func() { a.stats.login(in.App, err) }()
 	var who *candidate
@@ -57,7 +58,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	var window time.Duration
 	device := a.useDevice(in.Device)
 	defer device.end()
-	err = a.db.View(store.Nobody, func(tx *store.Tx) (err error) {
+	err = a.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
 		tries = store.LoginTries.Get(tx)
 		window = time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		if who, err = find(tx, in.App, in.Username); err == nil && who != nil {
@@ -68,24 +69,24 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if unnamed := a.unnamed(in); who == nil { // made for every name, so that it takes the same time
+	if unnamed := a.withFingerprint(in); who == nil { // computed for every name, so that all take the same time
 		in = unnamed
 	}
-	at := newAttempt(watched{a.counters, in.Observe}, realm(in.App), in.key(), in.Addr, window)
+	at := newThrottleCheck(tracedCounters{a.counters, in.Observe}, realm(in.App), in.key(), in.Addr, window)
 	at.device, at.addressFull = device.valid(), in.AddressFull
 	wait := at.begin(tries, func() bool { return who != nil && who.loginIP == in.Addr.String() })
 	if wait > 0 {
-		a.throttled.note(in)
+		a.throttled.count(in)
 		return nil, a.tooMany(throttledLogin, wait)
 	}
-	hash, p := "", strangerAt(in.Addr)
+	hash, p := "", unknownCaller(in.Addr)
 	if who != nil {
 		hash = who.hash
 	}
 	if device.valid() {
-		p = knownAs(who.account)
+		p = knownCaller(who.account)
 	}
-	p.spent = in.Hashing
+	p.timing = in.Hashing
 	same, err := a.hasher.compare(p, hash, in.Password)
 	if err != nil {
 		at.withdraw()
@@ -115,24 +116,24 @@ func realm(app bool) string {
 	return "admin"
 }
 
-func (a *Auth) tooMany(what string, wait time.Duration) error {
-	a.stats.throttled[what].Add(1)
-	return errs.New(errs.TooMany, "too many attempts; try again in %s", wait.Round(time.Second)).After(wait)
+func (a *Auth) tooMany(operation string, wait time.Duration) error {
+	a.stats.throttled[operation].Add(1)
+	return errs.New(errs.TooMany, "too many attempts; try again in %d seconds", max(1, int(wait.Round(time.Second)/time.Second))).After(wait)
 }
 
-// find returns nothing, without an error, for a name that nobody has.
+// find returns nil, without an error, if no user has the name.
 func find(tx *store.Tx, app bool, username string) (*candidate, error) {
 	var who *candidate
 	if app {
 		u, err := store.AppUserByName.Get(tx, store.Fold(username))
 		if err != nil {
-			return nil, unlessNone(err)
+			return nil, ignoreNotFound(err)
 		}
 		who = &candidate{account: store.Account{App: true, ID: u.ID}, enabled: bool(u.Status), loginIP: u.LoginIP}
 	} else {
 		u, err := store.UserByName.Get(tx, store.Fold(username))
 		if err != nil {
-			return nil, unlessNone(err)
+			return nil, ignoreNotFound(err)
 		}
 		who = &candidate{account: store.Account{ID: u.ID}, enabled: bool(u.Status), loginIP: u.LoginIP}
 	}
@@ -140,17 +141,17 @@ func find(tx *store.Tx, app bool, username string) (*candidate, error) {
 	if err == nil {
 		who.hash = h.Hash
 	}
-	return who, unlessNone(err) // an imported user has no password before one is set
+	return who, ignoreNotFound(err) // an imported user has no password until one is set
 }
 
-func unlessNone(err error) error {
+func ignoreNotFound(err error) error {
 	if errs.Is(err, errs.NotFound) {
 		return nil
 	}
 	return err
 }
 
-// failed logs a failed attempt and returns what its maker is told.
+// failed logs a failed attempt and returns the error for the caller.
 func (a *Auth) failed(in Attempt, who *candidate, same bool, device *deviceUse) error {
 	row := logRow(in, store.LoginFailed)
 	switch {
@@ -162,13 +163,13 @@ func (a *Auth) failed(in Attempt, who *candidate, same bool, device *deviceUse) 
 		row.Reason = "wrong_password"
 	}
 	if who != nil {
-		name(row, who.account)
+		setLoginUser(row, who.account)
 	}
 	err := a.db.Update(store.System, func(tx *store.Tx) error {
 		return errors.Join(store.LoginLogs.Create(tx, row), device.failed(tx))
 	})
 	if errs.Is(err, errs.Full) {
-		a.held.note(row)
+		a.held.addRow(row)
 		err = nil
 	}
 	if err != nil {
@@ -177,7 +178,7 @@ func (a *Auth) failed(in Attempt, who *candidate, same bool, device *deviceUse) 
 	return errWrong
 }
 
-// logRow is the login log's row of an attempt.
+// logRow returns a row of the login log for an attempt.
 func logRow(in Attempt, result string) *store.LoginLog {
 	ua := useragent.Parse(in.UserAgent)
 	return &store.LoginLog{
@@ -194,7 +195,7 @@ func version(name, version string) string {
 	return text[:min(len(text), 100)]
 }
 
-func name(row *store.LoginLog, account store.Account) {
+func setLoginUser(row *store.LoginLog, account store.Account) {
 	if account.App {
 		row.AppUserID = account.ID
 	} else {
@@ -202,7 +203,7 @@ func name(row *store.LoginLog, account store.Account) {
 	}
 }
 
-// grant opens the session, if nothing has changed since the password was compared.
+// grant opens the session if the password has not changed since it was compared.
 func (a *Auth) grant(account store.Account, hash, fresh string, in Attempt, device *deviceUse) (*Grant, error) {
 	var g *Grant
 	err := a.db.Update(store.System, func(tx *store.Tx) error {
@@ -235,7 +236,7 @@ func (a *Auth) grant(account store.Account, hash, fresh string, in Attempt, devi
 	return g, err
 }
 
-// open opens a session, makes the device known and logs the success.
+// open opens a session, registers the device and logs the success.
 func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse) (*Grant, error) {
 	row := logRow(in, store.LoginSucceeded)
 	session := &store.Session{IP: row.IP, Browser: row.Browser, OS: row.OS}
@@ -253,26 +254,26 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse) (*
 		return nil, err
 	}
 	row.SessionID = session.ID
-	name(row, account)
+	setLoginUser(row, account)
 	return &Grant{Token: token, Device: known, ExpiresAt: session.ExpiresAt}, store.LoginLogs.Create(tx, row)
 }
 
-// signedIn notes a sign-in on the user's record; the answer is errWrong when the
-// user has been disabled in between.
+// signedIn records a sign-in on the user. It returns errWrong if the user has been
+// disabled since the password was compared.
 func signedIn(tx *store.Tx, account store.Account, ip string) (mustChange bool, err error) {
 	if account.App {
-		u, err := store.AppUsers.Touch(tx, account.ID, func(u *store.AppUser) error {
+		u, err := store.AppUsers.UpdateQuietly(tx, account.ID, func(u *store.AppUser) error {
 			u.LoginIP, u.LoginTime = ip, tx.Now()
-			return wrongUnless(u.Status)
+			return wrongUnlessEnabled(u.Status)
 		})
 		if err != nil {
 			return false, err
 		}
 		return bool(u.MustChangePassword), nil
 	}
-	u, err := store.Users.Touch(tx, account.ID, func(u *store.User) error {
+	u, err := store.Users.UpdateQuietly(tx, account.ID, func(u *store.User) error {
 		u.LoginIP, u.LoginTime = ip, tx.Now()
-		return wrongUnless(u.Status)
+		return wrongUnlessEnabled(u.Status)
 	})
 	if err != nil {
 		return false, err
@@ -280,23 +281,23 @@ func signedIn(tx *store.Tx, account store.Account, ip string) (mustChange bool, 
 	return bool(u.MustChangePassword), nil
 }
 
-func wrongUnless(enabled store.Flag) error {
+func wrongUnlessEnabled(enabled store.Flag) error {
 	if !enabled {
 		return errWrong
 	}
 	return nil
 }
 
-// Register makes an app user and signs them in, where the settings allow it. It is
-// throttled by address before anything is hashed.
+// Register creates an app user and signs the user in, if the settings allow
+// registration. It is rate-limited by address before anything is hashed.
 func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 	var wait time.Duration
-	err := a.db.View(store.Nobody, func(tx *store.Tx) error {
+	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		if !store.AppRegistration.Get(tx) {
 			return errs.New(errs.Denied, "registration is closed").Coded("registration_closed")
 		}
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		n, left := watched{a.counters, in.Observe}.add("register "+Network(in.Addr), 1, window)
+		n, left := tracedCounters{a.counters, in.Observe}.add("register "+Network(in.Addr), 1, window)
 		limit := store.LoginTries.Get(tx) * triesPerAddress
 		if n > limit {
 			wait = left
@@ -312,15 +313,15 @@ func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 	if wait > 0 {
 		return nil, a.tooMany(throttledRegistration, wait)
 	}
-	p := strangerAt(in.Addr)
-	p.spent = in.Hashing
+	p := unknownCaller(in.Addr)
+	p.timing = in.Hashing
 	secret, err := a.newSecret(p, u.Username, "password", &in.Password)
 	if err != nil {
 		return nil, err
 	}
 	var g *Grant
 	err = a.db.Update(store.System, func(tx *store.Tx) error {
-		created := *u // the function may run again
+		created := *u // Update may run the function again
 		created.LoginIP, created.LoginTime = in.Addr.String(), tx.Now()
 		if err := store.AppUsers.Create(tx, &created); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"reeve/store"
 )
 
-// logged are the rows of the login log with a result.
+// logged returns the rows of the login log with a result.
 func (in *instance) logged(result string) (rows []*store.LoginLog) {
 	in.t.Helper()
 	in.view(func(tx *store.Tx) error {
@@ -25,8 +25,8 @@ func (in *instance) logged(result string) (rows []*store.LoginLog) {
 	return rows
 }
 
-// TestThrottledAttemptsAreOneRow for each name, address and minute.
-func TestThrottledAttemptsAreOneRow(t *testing.T) {
+// TestThrottledAttemptsShareARow for each name, address and minute.
+func TestThrottledAttemptsShareARow(t *testing.T) {
 	in := start(t)
 	in.wrong(5+7, "admin", "203.0.113.1")
 	in.wrong(2, "ADMIN", "203.0.113.1")
@@ -53,12 +53,12 @@ func TestThrottledAttemptsAreOneRow(t *testing.T) {
 	}
 }
 
-// TestAFloodOfNamesIsAFewRows: it cannot push history out.
-func TestAFloodOfNamesIsAFewRows(t *testing.T) {
+// TestAFloodOfNamesAddsFewRows, so that a flood cannot displace the history.
+func TestAFloodOfNamesAddsFewRows(t *testing.T) {
 	in := start(t)
 	for i := range maxThrottledRows + 50 {
-		in.throttled.note(Attempt{Username: fmt.Sprint("name", i), Addr: home})
-		in.throttled.note(Attempt{App: true, Username: "same", Addr: netip.MustParseAddr(fmt.Sprintf("198.51.100.%d", i))})
+		in.throttled.count(Attempt{Username: fmt.Sprint("name", i), Addr: home})
+		in.throttled.count(Attempt{App: true, Username: "same", Addr: netip.MustParseAddr(fmt.Sprintf("198.51.100.%d", i))})
 	}
 	must(t, in.tidy())
 	rows, attempts, nameless := in.logged(store.LoginThrottled), int64(0), map[string]int64{}
@@ -104,8 +104,8 @@ func TestTheLoginLogIsBounded(t *testing.T) {
 	}
 }
 
-// TestEveryFailedAppLoginCostsOneComparisonAndSaysTheSame, as in the other realm.
-func TestEveryFailedAppLoginCostsOneComparisonAndSaysTheSame(t *testing.T) {
+// TestEveryFailedAppLoginCostsOneComparisonAndReturnsTheSameError, as in the admin realm.
+func TestEveryFailedAppLoginCostsOneComparisonAndReturnsTheSameError(t *testing.T) {
 	in := start(t)
 	in.update(func(tx *store.Tx) error {
 		for _, u := range []store.AppUser{{Username: "ann", Status: true}, {Username: "off"}, {Username: "bare", Status: true}} {

@@ -14,7 +14,7 @@ import (
 	"reeve/store/errs"
 )
 
-func TestEveryFailedLoginCostsOneComparisonAndSaysTheSame(t *testing.T) {
+func TestEveryFailedLoginCostsOneComparisonAndReturnsTheSameError(t *testing.T) {
 	in := start(t)
 	in.update(func(tx *store.Tx) error {
 		if err := addUser(tx, "off", password); err != nil {
@@ -40,7 +40,7 @@ func TestEveryFailedLoginCostsOneComparisonAndSaysTheSame(t *testing.T) {
 	}
 }
 
-func TestALoginIsRemembered(t *testing.T) {
+func TestALoginIsRecorded(t *testing.T) {
 	in := start(t)
 	var updated store.Time
 	in.view(func(tx *store.Tx) error {
@@ -64,8 +64,8 @@ func TestALoginIsRemembered(t *testing.T) {
 	})
 }
 
-// TestABurstOfWrongLoginsComparesNoMoreThanTheLimit sends them all at once: the
-// attempt is counted before the work, not after.
+// TestABurstOfWrongLoginsComparesNoMoreThanTheLimit sends the attempts concurrently:
+// they must be counted before the comparison, not after it.
 func TestABurstOfWrongLoginsComparesNoMoreThanTheLimit(t *testing.T) {
 	in := start(t)
 	for _, c := range []struct {
@@ -129,10 +129,10 @@ func TestAHashOfAnotherCostIsRenewedAtLogin(t *testing.T) {
 	if third, _ := hash(); third != second {
 		t.Error("it was renewed twice")
 	}
-	in.holds(token) // which is no change of the password
+	in.holds(token) // a renewed hash is not a change of the password
 }
 
-func TestAPasswordChangeEndsTheOthers(t *testing.T) {
+func TestAPasswordChangeEndsOtherSessions(t *testing.T) {
 	in := start(t)
 	file := filepath.Join(in.dir, "initial-password")
 	must(t, os.WriteFile(file, []byte(password), 0o600))
@@ -150,7 +150,7 @@ func TestAPasswordChangeEndsTheOthers(t *testing.T) {
 		"the same":        {password, password, "new_password"},
 	} {
 		err := in.ChangePassword(s, home, c.old, c.new)
-		if e := errs.Of(err); e.Kind != errs.Invalid || e.Fields[c.field] == "" {
+		if e := errs.Of(err); e.Kind != errs.Invalid || e.Fields[c.field].Empty() {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -172,7 +172,7 @@ func TestAPasswordChangeEndsTheOthers(t *testing.T) {
 	in.enter("admin", "another one")
 }
 
-func TestAPasswordOfSomebodyElseLeavesTheFirstFile(t *testing.T) {
+func TestAnotherUsersPasswordChangeKeepsTheInitialFile(t *testing.T) {
 	in := start(t)
 	file := filepath.Join(in.dir, "initial-password")
 	must(t, os.WriteFile(file, []byte(password), 0o600))
@@ -204,14 +204,14 @@ func TestAPasswordIsChangedAnyNumberOfTimes(t *testing.T) {
 	in := start(t)
 	s := in.holds(in.enter("admin", password))
 	old := password
-	for i := range 8 { // more than the limit of attempts, which these are not
+	for i := range 8 { // more than the limit: successful attempts do not count
 		fresh := fmt.Sprintf("password number %d", i)
 		must(t, in.ChangePassword(s, home, old, fresh))
 		old = fresh
 	}
 }
 
-func TestRecoverLetsAnOwnerIn(t *testing.T) {
+func TestRecoverGivesAnOwnerAccess(t *testing.T) {
 	in := start(t)
 	in.update(func(tx *store.Tx) error { return addUser(tx, "second", password) })
 	in.user(FirstUser, func(u *store.User) { u.Status = false })

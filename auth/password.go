@@ -19,33 +19,34 @@ import (
 	"reeve/store/errs"
 )
 
-// What a password may be, in bytes; any characters.
+// Bounds of a password in bytes. Any characters are allowed.
 const (
 	minPassword = 8
 	maxPassword = 1024
 )
 
-// queuePerWorker bounds how many callers of one kind have or wait for a hashing slot.
-// Others get 503 after a pause that keeps a flood's connections from being used again
-// at once; when maxPausing do that already, without one.
+// queuePerWorker bounds the callers of one line that hold or wait for a hashing slot,
+// per worker. Beyond it callers get 503 after a short delay, which keeps a flood from
+// reusing its connections at once. At most maxPausing callers are delayed; further ones
+// get 503 immediately.
 const (
 	queuePerWorker = 16
 	pause          = 250 * time.Millisecond
 	maxPausing     = 256
 )
 
-// hasher makes and compares password hashes: bcrypt of the base64 text of
-// HMAC-SHA-384(install key, password). The HMAC takes passwords of any length
-// and any bytes past bcrypt's limit of 72, and its key makes a stolen hash
-// useless without the rest of the database. At most cores-1 run at once, and at a
-// lower priority where the system has one for threads, so that a flood of logins
-// does not slow everybody else.
+// hasher computes and compares password hashes: bcrypt of the base64 text of
+// HMAC-SHA-384(install key, password). The HMAC accepts passwords of any length and any
+// bytes, past bcrypt's limit of 72, and its key makes a stolen hash useless without the
+// rest of the database. At most cores-1 hashes run at once, at a lower priority where
+// the system supports it for threads, so that a flood of sign-ins does not slow other
+// requests.
 type hasher struct {
 	key     []byte
 	cost    int
 	queue   *queue
 	pausing atomic.Int64
-	// compared counts comparisons: what a test holds a login's cost against.
+	// compared counts comparisons. Tests check the cost of a sign-in with it.
 	compared atomic.Int64
 }
 
@@ -53,36 +54,36 @@ func newHasher(key []byte, cost int) *hasher {
 	return &hasher{key: key, cost: cost, queue: newQueue(max(1, runtime.GOMAXPROCS(0)-1), queuePerWorker)}
 }
 
-// Workers is how many hashes run at once at most.
+// Workers returns the maximum number of hashes that run at once.
 func (a *Auth) Workers() int { return a.hasher.queue.slots }
 
-// turn runs fn when a slot is free, or answers Busy when too many wait.
-func (h *hasher) turn(p place, fn func() error) error {
+// run waits for a slot and runs fn. It returns Busy if too many callers wait.
+func (h *hasher) run(p hashCaller, fn func() error) error {
 	began := time.Now()
-	free := h.queue.take(p)
-	if p.spent != nil {
-		p.spent.Wait += time.Since(began)
+	free := h.queue.acquire(p)
+	if p.timing != nil {
+		p.timing.Wait += time.Since(began)
 	}
 	if !free {
 		if h.pausing.Add(1) <= maxPausing {
 			time.Sleep(pause)
 		}
 		h.pausing.Add(-1)
-		return errs.New(errs.Busy, "too many people are signing in at this moment; try again shortly").After(2 * time.Second)
+		return errs.New(errs.Busy, "too many sign-ins at once; try again in a moment").After(2 * time.Second)
 	}
-	defer h.queue.give()
-	if p.spent != nil {
+	defer h.queue.release()
+	if p.timing != nil {
 		began = time.Now()
-		defer func() { p.spent.Took += time.Since(began) }()
+		defer func() { p.timing.Took += time.Since(began) }()
 	}
 	done := make(chan error, 1)
 	go func() {
 		defer func() {
-			if p := recover(); p != nil { // nobody else can: it is this goroutine's
+			if p := recover(); p != nil { // a panic in this goroutine can only be recovered here
 				done <- fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 			}
 		}()
-		runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine, and its priority with it
+		runtime.LockOSThread() // never unlocked: the thread ends with this goroutine, and its priority with it
 		lowerPriority()
 		done <- fn()
 	}()
@@ -95,8 +96,8 @@ func (h *hasher) mix(password string) []byte {
 	return base64.StdEncoding.AppendEncode(nil, mac.Sum(nil)) // 64 bytes
 }
 
-func (h *hasher) hash(p place, password string) (hash string, err error) {
-	err = h.turn(p, func() error {
+func (h *hasher) hash(p hashCaller, password string) (hash string, err error) {
+	err = h.run(p, func() error {
 		b, err := bcrypt.GenerateFromPassword(h.mix(password), h.cost)
 		hash = string(b)
 		return err
@@ -104,13 +105,13 @@ func (h *hasher) hash(p place, password string) (hash string, err error) {
 	return hash, err
 }
 
-// compare tells whether a password is the one a hash was made of. Against no
-// hash ("") it does the same work and says no.
-func (h *hasher) compare(p place, hash, password string) (same bool, err error) {
+// compare reports whether hash is the hash of password. An empty hash costs the same
+// work and matches nothing.
+func (h *hasher) compare(p hashCaller, hash, password string) (same bool, err error) {
 	if hash == "" {
 		hash = fmt.Sprintf("$2a$%02d$%s", h.cost, "....................../////////////////////////////////"[:53])
 	}
-	err = h.turn(p, func() error {
+	err = h.run(p, func() error {
 		h.compared.Add(1)
 		err := bcrypt.CompareHashAndPassword([]byte(hash), h.mix(password))
 		same = err == nil
@@ -122,33 +123,34 @@ func (h *hasher) compare(p place, hash, password string) (same bool, err error) 
 	return same, err
 }
 
-// stale tells whether a hash was made at another cost than the one in force.
+// stale reports whether a hash was made with another cost than the configured one.
 func (h *hasher) stale(hash string) bool {
 	cost, err := bcrypt.Cost([]byte(hash))
 	return err != nil || cost != h.cost
 }
 
-// CheckPassword says what is wrong with a new password, whatever the settings.
+// CheckPassword checks the bounds of a new password that apply whatever the settings.
 func CheckPassword(field, password string) error {
 	if n := len(password); n < minPassword || n > maxPassword {
-		return errs.Field(errs.Invalid, field, "must have between %d and %d bytes", minPassword, maxPassword)
+		return errs.Field(errs.Invalid, field, "must be %d to %d bytes", minPassword, maxPassword)
 	}
 	return nil
 }
 
-// Secret is a new password, hashed.
+// Secret is the hash of a new password.
 type Secret struct {
 	Hash      string
-	Generated string // the password, if it was made here; "" if it was given
+	Generated string // the password if NewSecret generated it, else ""
 }
 
-// NewSecret checks a password against the policy and hashes it, or makes one when
-// none is given, for a caller who has a session. field is where its faults are told.
+// NewSecret checks a password against the policy and hashes it, or generates one if
+// given is nil. It is for callers with a session. field is the name of the input field
+// for errors.
 func (a *Auth) NewSecret(username, field string, given *string) (*Secret, error) {
 	return a.newSecret(newPasswords, username, field, given)
 }
 
-func (a *Auth) newSecret(p place, username, field string, given *string) (*Secret, error) {
+func (a *Auth) newSecret(p hashCaller, username, field string, given *string) (*Secret, error) {
 	s := &Secret{}
 	password := ""
 	if given != nil {
@@ -165,11 +167,11 @@ func (a *Auth) newSecret(p place, username, field string, given *string) (*Secre
 	return s, err
 }
 
-// checkPolicy holds a new password to the settings: its length, and, unless that
-// is switched off, that it is neither common nor the user's own name.
+// checkPolicy checks a new password against the settings: its minimum length and,
+// unless switched off, that it is neither common nor the username.
 func (a *Auth) checkPolicy(username, field, password string) error {
 	least := 0
-	err := a.db.View(store.Nobody, func(tx *store.Tx) error {
+	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		least = store.PasswordLength.Get(tx)
 		return nil
 	})
@@ -179,8 +181,8 @@ func (a *Auth) checkPolicy(username, field, password string) error {
 	return a.options.check(username, field, password, least)
 }
 
-// CheckFirst checks the password of the first user, when there are no settings yet,
-// by their defaults.
+// CheckFirst checks the first user's password against the defaults of the settings,
+// which do not exist yet.
 func (o Options) CheckFirst(username, field, password string) error {
 	least, err := strconv.Atoi(store.PasswordLength.Default)
 	if err != nil {
@@ -189,7 +191,7 @@ func (o Options) CheckFirst(username, field, password string) error {
 	return o.check(username, field, password, least)
 }
 
-// check reports what is wrong with a new password, which must have least characters.
+// check checks a new password. least is the minimum length in characters.
 func (o Options) check(username, field, password string, least int) error {
 	if err := CheckPassword(field, password); err != nil {
 		return err
@@ -197,14 +199,14 @@ func (o Options) check(username, field, password string, least int) error {
 	folded := store.Fold(password)
 	switch {
 	case utf8.RuneCountInString(password) < least:
-		return errs.Field(errs.Invalid, field, "must have at least %d characters", least)
+		return errs.Field(errs.Invalid, field, "must be at least %d characters", least)
 	case username != "" && folded == store.Fold(username):
-		return errs.Field(errs.Invalid, field, "must not be the user name")
+		return errs.Field(errs.Invalid, field, "must not be the username")
 	case o.Common[folded]:
-		return errs.Field(errs.Invalid, field, "is one of the most common passwords")
+		return errs.Field(errs.Invalid, field, "is too common; choose another password")
 	}
 	return nil
 }
 
-// RandomPassword makes a password of 130 random bits that can be typed.
+// RandomPassword returns a password of 130 random bits that is easy to type.
 func RandomPassword() string { return rand.Text() }

@@ -10,7 +10,7 @@ import (
 	"reeve/store/errs"
 )
 
-func TestPasswordsOfAnyBytesAreToldApart(t *testing.T) {
+func TestPasswordsOfAnyBytesAreDistinguished(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	long := strings.Repeat("x", 72)
 	passwords := []string{
@@ -32,7 +32,7 @@ func TestPasswordsOfAnyBytesAreToldApart(t *testing.T) {
 	}
 }
 
-func TestAHashOfAnotherInstallationLetsNobodyIn(t *testing.T) {
+func TestAHashOfAnotherInstallationDoesNotMatch(t *testing.T) {
 	hash, err := newHasher([]byte("one"), testCost).hash(newPasswords, password)
 	must(t, err)
 	if same, err := newHasher([]byte("two"), testCost).compare(newPasswords, hash, password); same || err != nil {
@@ -40,7 +40,7 @@ func TestAHashOfAnotherInstallationLetsNobodyIn(t *testing.T) {
 	}
 }
 
-func TestNoHashIsComparedLikeOne(t *testing.T) {
+func TestAMissingHashCostsAComparison(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	for _, given := range []string{"", password, "x"} {
 		if same, err := h.compare(newPasswords, "", given); same || err != nil {
@@ -52,7 +52,7 @@ func TestNoHashIsComparedLikeOne(t *testing.T) {
 	}
 }
 
-func TestAHashThatIsNoneIsAnError(t *testing.T) {
+func TestAnInvalidHashIsAnError(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	for _, hash := range []string{"x", "$2a$04$short", strings.Repeat("x", 60)} {
 		if same, err := h.compare(newPasswords, hash, password); same || err == nil {
@@ -61,7 +61,7 @@ func TestAHashThatIsNoneIsAnError(t *testing.T) {
 	}
 }
 
-func TestHowLongAPasswordIs(t *testing.T) {
+func TestPasswordLengthBounds(t *testing.T) {
 	for n, ok := range map[int]bool{0: false, 7: false, 8: true, 73: true, 1024: true, 1025: false} {
 		if err := CheckPassword("field", strings.Repeat("x", n)); (err == nil) != ok {
 			t.Errorf("%d bytes: %v", n, err)
@@ -72,15 +72,15 @@ func TestHowLongAPasswordIs(t *testing.T) {
 	}
 }
 
-func TestRandomPasswordsAreGoodAndDiffer(t *testing.T) {
+func TestRandomPasswordsMeetThePolicyAndDiffer(t *testing.T) {
 	a, b := RandomPassword(), RandomPassword()
 	if a == b || len(a) < 26 || CheckPassword("field", a) != nil {
 		t.Errorf("%q, %q", a, b)
 	}
 }
 
-// TestAFullQueueAnswersBusyAtOnce fills the queue with work that does not end.
-func TestAFullQueueAnswersBusyAtOnce(t *testing.T) {
+// TestAFullQueueReturnsBusyAtOnce fills the queue with work that does not end.
+func TestAFullQueueReturnsBusyAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHasher([]byte("key"), testCost)
 		release := make(chan struct{})
@@ -91,7 +91,7 @@ func TestAFullQueueAnswersBusyAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range queue {
 			wg.Go(func() {
-				results[i] = h.turn(newPasswords, func() error {
+				results[i] = h.run(newPasswords, func() error {
 					mu.Lock()
 					running++
 					most = max(most, running)
@@ -108,8 +108,8 @@ func TestAFullQueueAnswersBusyAtOnce(t *testing.T) {
 		if running != h.queue.slots {
 			t.Errorf("%d run at once, there are %d workers", running, h.queue.slots)
 		}
-		for range 3 { // and refusing takes no place
-			err := h.turn(newPasswords, func() error { t.Error("it has run"); return nil })
+		for range 3 { // a rejected caller takes no place
+			err := h.run(newPasswords, func() error { t.Error("it has run"); return nil })
 			if e := errs.Of(err); e.Kind != errs.Busy || e.RetryAfter <= 0 {
 				t.Errorf("%v", err)
 			}
@@ -124,18 +124,18 @@ func TestAFullQueueAnswersBusyAtOnce(t *testing.T) {
 		if most != h.queue.slots || h.queue.known.n != 0 || h.queue.free != h.queue.slots {
 			t.Errorf("%d ran at once, %d still wait, %d slots are free", most, h.queue.known.n, h.queue.free)
 		}
-		if err := h.turn(newPasswords, func() error { return nil }); err != nil {
+		if err := h.run(newPasswords, func() error { return nil }); err != nil {
 			t.Errorf("afterwards: %v", err)
 		}
 	})
 }
 
-// TestAPanicInAHashIsThatRequestsAlone: the rest of the program goes on, and the
-// worker is free again.
-func TestAPanicInAHashIsThatRequestsAlone(t *testing.T) {
+// TestAPanicInAHashFailsOnlyItsRequest: only the request with the panic fails, and its
+// slot is released.
+func TestAPanicInAHashFailsOnlyItsRequest(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	for range h.queue.slots + 1 {
-		if err := h.turn(newPasswords, func() error { panic("x") }); err == nil || errs.Of(err).Kind != errs.Internal {
+		if err := h.run(newPasswords, func() error { panic("x") }); err == nil || errs.Of(err).Kind != errs.Internal {
 			t.Errorf("%v", err)
 		}
 	}

@@ -2,9 +2,9 @@ package auth
 
 import "syscall"
 
-// lowerPriority makes the calling thread yield to the others of the program. On
-// Linux a nice value belongs to a thread (sched(7)). Where it is refused, hashing
-// goes on as it is.
+// lowerPriority lowers the priority of the calling thread below the program's other
+// threads. On Linux a nice value belongs to a thread (sched(7)). If the system refuses,
+// hashing continues at the normal priority.
 func lowerPriority() {
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 10)
 }

@@ -9,82 +9,82 @@ import (
 	"reeve/store"
 )
 
-// place is where a caller waits for a hashing slot: in the line of known callers,
-// who have a session or a valid device token, or in that of strangers. A line is
-// shared fairly by its keys.
-type place struct {
-	known bool
-	key   string
-	spent *HashTime // nil if nobody wants to know
+// hashCaller identifies a caller in the queue for hashing slots. The queue has two
+// lines: known callers, who have a session or a valid device token, and unknown ones. A
+// line is shared fairly between its keys.
+type hashCaller struct {
+	known  bool
+	key    string
+	timing *HashTime // nil if the caller does not measure it
 }
 
-// HashTime adds up what the hashes of one attempt took.
+// HashTime sums up the duration of the hashes of one attempt.
 type HashTime struct {
-	Wait time.Duration // for a slot
+	Wait time.Duration // time in the queue
 	Took time.Duration
 }
 
-// strangerAt is the place of a caller at an address; a /24 of IPv4 and a /48 of IPv6
-// count as one, which is what one customer can have.
-func strangerAt(addr netip.Addr) place {
+// unknownCaller returns the hashCaller of a client address. A /24 of IPv4 and a /48 of
+// IPv6 share one key, since that is what one customer can have.
+func unknownCaller(addr netip.Addr) hashCaller {
 	bits := 24
 	if addr.Is6() {
 		bits = 48
 	}
 	if p, err := addr.WithZone("").Prefix(bits); err == nil {
-		return place{key: p.String()}
+		return hashCaller{key: p.String()}
 	}
-	return place{key: addr.String()}
+	return hashCaller{key: addr.String()}
 }
 
-func knownAs(a store.Account) place {
-	return place{known: true, key: realm(a.App) + " " + a.ID.String()}
+func knownCaller(a store.Account) hashCaller {
+	return hashCaller{known: true, key: realm(a.App) + " " + a.ID.String()}
 }
 
-// newPasswords is the place of the hashes that administrators ask for.
-var newPasswords = place{known: true, key: "passwords"}
+// newPasswords is the hashCaller for passwords that administrators set.
+var newPasswords = hashCaller{known: true, key: "passwords"}
 
-// queue hands out hashing slots. While callers wait in both lines, slots go to the
-// two in turn, so that each has half of them; within a line they go round the keys. A
-// full line makes room for a key by displacing the last caller of the key that has
-// the most waiting, so that no key can keep the others out.
+// queue assigns hashing slots. While callers wait in both lines, slots alternate
+// between the two, so that each gets half; within a line they rotate over the keys. A
+// full line makes room for a key by displacing the last caller of the key with the most
+// waiting callers, so that no key can shut out the others.
 type queue struct {
 	slots int
 
 	mu        sync.Mutex
 	free      int
-	lastKnown bool // the line that got the last slot
-	strangers line
+	lastKnown bool // whether the last slot went to the known line
+	unknown   line
 	known     line
 }
 
-// line is the callers of one kind who wait.
+// line is the waiting callers of one kind.
 type line struct {
-	most    int // callers that may wait
+	limit   int // maximum of n
 	n       int
-	waiting map[string][]chan bool // by key; told whether they have a slot or were displaced
-	order   []string               // of the keys of waiting, the next one first
+	waiting map[string][]chan bool // by key; receives true for a slot, false when displaced
+	order   []string               // keys of waiting, the next one first
 }
 
 func newQueue(slots, perSlot int) *queue {
 	most := slots * (perSlot - 1)
 	return &queue{
 		slots: slots, free: slots,
-		strangers: line{most: most, waiting: map[string][]chan bool{}},
-		known:     line{most: most, waiting: map[string][]chan bool{}},
+		unknown: line{limit: most, waiting: map[string][]chan bool{}},
+		known:   line{limit: most, waiting: map[string][]chan bool{}},
 	}
 }
 
-// take waits for a slot and reports whether there is one, to be given back.
-func (q *queue) take(p place) bool {
+// acquire waits for a slot and reports whether the caller got one; it must release it.
+func (q *queue) acquire(p hashCaller) bool {
 	q.mu.Lock()
-	if q.free > 0 { // then nobody waits
+	if q.free > 0 { // so nobody waits
 		q.free--
 		q.lastKnown = p.known
 		q.mu.Unlock()
 		return true
 	}
-	l := &q.strangers
+	l := &q.unknown
 	if p.known {
 		l = &q.known
 	}
@@ -93,13 +93,13 @@ func (q *queue) take(p place) bool {
 	return turn != nil && <-turn
 }
 
-// give passes a slot on.
-func (q *queue) give() {
+// release passes the slot to the next caller.
+func (q *queue) release() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	known := !q.lastKnown
 	for range 2 {
-		l := &q.strangers
+		l := &q.unknown
 		if known {
 			l = &q.known
 		}
@@ -113,9 +113,9 @@ func (q *queue) give() {
 	q.free++
 }
 
-// join adds a caller; nil when there is no room for the key.
+// join adds a caller. It returns nil if there is no room for the key.
 func (l *line) join(key string) chan bool {
-	if l.n >= l.most && !l.displace(len(l.waiting[key])) {
+	if l.n >= l.limit && !l.displace(len(l.waiting[key])) {
 		return nil
 	}
 	if len(l.waiting[key]) == 0 {
@@ -127,8 +127,8 @@ func (l *line) join(key string) chan bool {
 	return turn
 }
 
-// displace ends the wait of the last caller of the longest key, if a key with so many
-// waiting would still have no more than it.
+// displace ends the wait of the last caller of the longest key, if a key with have
+// waiting callers would still have no more than that one after joining.
 func (l *line) displace(have int) bool {
 	longest := ""
 	for _, key := range l.order {
@@ -147,7 +147,7 @@ func (l *line) displace(have int) bool {
 	return true
 }
 
-// next takes out the first caller of the next key; nil for none.
+// next removes and returns the first caller of the next key; nil if nobody waits.
 func (l *line) next() chan bool {
 	if len(l.order) == 0 {
 		return nil

@@ -9,40 +9,40 @@ import (
 	"reeve/store/errs"
 )
 
-// Session is an open session and who acts in it, as kept in memory.
+// Session is an open session and its user, as cached in memory.
 type Session struct {
 	ID        store.ID
 	Actor     *store.Actor
-	ExpiresAt store.Time // at the latest
+	ExpiresAt store.Time // latest end of the session
 
 	account  store.Account
 	hash     tokenHash
-	lastUsed atomic.Int64 // store.Time; ahead of the stored one by a minute at most
-	saved    atomic.Int64 // store.Time; what is stored
+	lastUsed atomic.Int64 // store.Time; at most a minute ahead of the stored one
+	saved    atomic.Int64 // store.Time; the stored one
 }
 
 // SessionCache is the number of the cache of open sessions.
-var SessionCache = store.NumberCache("sessions")
+var SessionCache = store.RegisterCache("sessions")
 
-// saveEvery is how often at most the last use of a session is written.
+// saveEvery is the minimum interval between writes of a session's last use.
 const saveEvery = time.Minute
 
-// shards is how many locks share the sessions.
+// shards is the number of locks of the cache.
 const shards = 32
 
-// sessions is a cache of open sessions by token hash, in front of the store. A
-// commit that touches a session or its user drops the entry, and the next
-// request loads it again, so nothing in it is ever older than an answered write.
+// sessions caches open sessions by token hash. A commit that touches a session or its
+// user drops the entry, and the next request loads it again, so an entry is never older
+// than an acknowledged write.
 type sessions struct {
 	shard [shards]struct {
 		sync.RWMutex
 		byHash map[tokenHash]*Session
 	}
-	mu     sync.Mutex // what is below; taken before a shard's lock
-	epoch  uint64     // grows with every commit that drops something
+	mu     sync.Mutex // guards the fields below; locked before a shard
+	epoch  uint64     // incremented by every commit that drops an entry
 	byID   map[store.ID]*Session
 	byUser map[store.Account]map[*Session]bool
-	apps   int // of app users, in byID
+	apps   int // number of app users' sessions in byID
 }
 
 func newSessions() *sessions {
@@ -60,9 +60,9 @@ func (s *sessions) get(h tokenHash) *Session {
 	return shard.byHash[h]
 }
 
-// now returns the epoch to hand to put: a session loaded before a commit must
-// not be put in place after it.
-func (s *sessions) now() uint64 {
+// currentEpoch returns the epoch to pass to put: a session that was loaded before a
+// commit must not be cached after it.
+func (s *sessions) currentEpoch() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.epoch
@@ -88,22 +88,22 @@ func (s *sessions) put(v *Session, epoch uint64) {
 	shard.Unlock()
 }
 
-// has reports whether a session is kept.
+// has reports whether v is cached.
 func (s *sessions) has(v *Session) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byID[v.ID] == v
 }
 
-// count is how many sessions are kept, by realm.
+// count returns the number of cached sessions by realm.
 func (s *sessions) count() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return map[string]int{realm(false): len(s.byID) - s.apps, realm(true): s.apps}
 }
 
-// forget follows a commit.
-func (s *sessions) forget(c store.Changes) {
+// invalidate drops the sessions that a commit has changed.
+func (s *sessions) invalidate(c store.Changes) {
 	ended, users, apps := c.Of(store.Sessions), c.Of(store.Users), c.Of(store.AppUsers)
 	if len(ended)+len(users)+len(apps) == 0 {
 		return
@@ -112,30 +112,30 @@ func (s *sessions) forget(c store.Changes) {
 	defer s.mu.Unlock()
 	s.epoch++
 	for id := range ended {
-		s.forgetOne(c, s.byID[id])
+		s.evict(c, s.byID[id])
 	}
 	for id := range users {
-		s.dropUser(c, store.Account{ID: id})
+		s.evictUser(c, store.Account{ID: id})
 	}
 	for id := range apps {
-		s.dropUser(c, store.Account{App: true, ID: id})
+		s.evictUser(c, store.Account{App: true, ID: id})
 	}
 }
 
-func (s *sessions) dropUser(c store.Changes, key store.Account) {
+func (s *sessions) evictUser(c store.Changes, key store.Account) {
 	for v := range s.byUser[key] {
-		s.forgetOne(c, v)
+		s.evict(c, v)
 	}
 }
 
-// forgetOne is drop for monitoring to see.
-func (s *sessions) forgetOne(c store.Changes, v *Session) {
+// evict drops a session and reports that to monitoring.
+func (s *sessions) evict(c store.Changes, v *Session) {
 	if s.drop(v); v != nil {
-		c.Note(store.CacheEvent{Cache: "sessions", Op: "forget", Key: v.ID.String(), Size: len(s.byID)})
+		c.RecordCacheEvent(store.CacheEvent{Cache: "sessions", Op: "forget", Key: v.ID.String(), Size: len(s.byID)})
 	}
 }
 
-// drop takes out an entry; mu is held, nil is nothing.
+// drop removes an entry. s.mu must be locked; v may be nil.
 func (s *sessions) drop(v *Session) {
 	if v == nil {
 		return
@@ -154,8 +154,8 @@ func (s *sessions) drop(v *Session) {
 	shard.Unlock()
 }
 
-// unsaved collects the last uses that are to be written, and drops what has not
-// been used for so long that memory is better spent.
+// unsaved returns the last uses to write, and drops entries unused for an hour to save
+// memory.
 func (s *sessions) unsaved(now store.Time) map[store.ID]store.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +163,7 @@ func (s *sessions) unsaved(now store.Time) map[store.ID]store.Time {
 	for id, v := range s.byID {
 		used := store.Time(v.lastUsed.Load())
 		switch {
-		case v.isHeld() && v.ExpiresAt > now: // nothing but memory has it
+		case v.isHeld() && v.ExpiresAt > now: // it exists only in memory
 		case used > store.Time(v.saved.Load()):
 			due[id] = used
 		case used.Add(time.Hour) < now || v.ExpiresAt < now:
@@ -173,7 +173,7 @@ func (s *sessions) unsaved(now store.Time) map[store.ID]store.Time {
 	return due
 }
 
-// Authenticate returns the session that a token proves, as of this moment.
+// Authenticate returns the session of a token, with last use set to now.
 func (a *Auth) Authenticate(tx *store.Tx, token string) (*Session, error) {
 	hash, ok := hashToken(token)
 	if !ok {
@@ -181,31 +181,31 @@ func (a *Auth) Authenticate(tx *store.Tx, token string) (*Session, error) {
 	}
 	s := a.sessions.get(hash)
 	if s != nil {
-		tx.Hit(SessionCache)
+		tx.CountCacheHit(SessionCache)
 	} else {
 		if !plausible(token) {
 			return nil, errUnknown
 		}
-		epoch := a.sessions.now()
+		epoch := a.sessions.currentEpoch()
 		var err error
 		if s, err = load(tx, hash); err != nil {
 			return nil, err
 		}
 		a.sessions.put(s, epoch)
-		tx.Noted(store.CacheEvent{Cache: "sessions", Op: "miss", Key: s.ID.String()})
+		tx.RecordCacheEvent(store.CacheEvent{Cache: "sessions", Op: "miss", Key: s.ID.String()})
 	}
 	if s.expired(tx) {
 		return nil, errs.New(errs.Unauthenticated, "the session has expired; sign in again").Coded("session_expired")
 	}
-	if used := store.Time(s.lastUsed.Load()); used.Add(time.Second) < tx.Now() { // a busy session is not a contended one
+	if used := store.Time(s.lastUsed.Load()); used.Add(time.Second) < tx.Now() { // at most once a second, so that a busy session is not contended
 		s.lastUsed.Store(int64(tx.Now()))
 	}
 	return s, nil
 }
 
-// Confirm reports, inside a write transaction, that a session which was open when
-// the request began still is. It sees writes of the same commit, which the cached
-// sessions do not show yet.
+// Confirm checks, inside a write transaction, that a session which was open when the
+// request began still is. It sees writes of the same commit, which the cache does not
+// show yet.
 func (s *Session) Confirm(tx *store.Tx) error {
 	if !s.isHeld() && !store.Sessions.Exists(tx, s.ID) || tx.Now() >= s.ExpiresAt {
 		return store.ErrSessionEnded
@@ -213,9 +213,9 @@ func (s *Session) Confirm(tx *store.Tx) error {
 	return nil
 }
 
-// Opened returns a session by its id, as of this moment and without using it: for
-// what a session has allowed in advance, like a signed link.
-func (a *Auth) Opened(tx *store.Tx, id store.ID) (*Session, error) {
+// SessionByID returns an open session without updating its last use. It is for actions
+// that the session authorized in advance, like a signed link.
+func (a *Auth) SessionByID(tx *store.Tx, id store.ID) (*Session, error) {
 	a.sessions.mu.Lock()
 	s := a.sessions.byID[id]
 	a.sessions.mu.Unlock()
@@ -227,7 +227,7 @@ func (a *Auth) Opened(tx *store.Tx, id store.ID) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s, err = opened(tx, stored); err != nil {
+		if s, err = newSession(tx, stored); err != nil {
 			return nil, err
 		}
 	}
@@ -241,9 +241,9 @@ func (s *Session) expired(tx *store.Tx) bool {
 	return tx.Now() >= s.ExpiresAt || tx.Now() >= store.Time(s.lastUsed.Load()).Add(idleLimit(tx, s.Actor.App))
 }
 
-var errUnknown = errs.New(errs.Unauthenticated, "the token is unknown or its session has ended; sign in")
+var errUnknown = errs.New(errs.Unauthenticated, "unknown token, or its session has ended; sign in again")
 
-// load reads a session and its user.
+// load reads the session of a token hash, and its user.
 func load(tx *store.Tx, hash tokenHash) (*Session, error) {
 	t, err := store.TokenByHash.Get(tx, hash.String())
 	if errs.Is(err, errs.NotFound) {
@@ -256,15 +256,15 @@ func load(tx *store.Tx, hash tokenHash) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := opened(tx, stored)
+	s, err := newSession(tx, stored)
 	if err == nil {
 		s.hash = hash
 	}
 	return s, err
 }
 
-// opened makes the session in memory of a stored one.
-func opened(tx *store.Tx, stored *store.Session) (*Session, error) {
+// newSession returns the cached form of a stored session.
+func newSession(tx *store.Tx, stored *store.Session) (*Session, error) {
 	actor, account, err := actorOf(tx, stored)
 	if err != nil {
 		return nil, err
@@ -275,7 +275,8 @@ func opened(tx *store.Tx, stored *store.Session) (*Session, error) {
 	return s, nil
 }
 
-// actorOf fills who acts in a session. A disabled user has none.
+// actorOf returns the actor and account of a session. It returns an error if the user
+// is disabled.
 func actorOf(tx *store.Tx, s *store.Session) (*store.Actor, store.Account, error) {
 	if s.AppUserID != 0 {
 		u, err := store.AppUsers.Get(tx, s.AppUserID)
@@ -311,11 +312,11 @@ func lifetime(tx *store.Tx, app bool) time.Duration {
 	return time.Duration(store.SessionHours.Get(tx)) * time.Hour
 }
 
-// maxSessions is how many sessions a user can have; the next one ends the oldest.
+// maxSessions is the number of sessions per user. Opening another ends the oldest.
 const maxSessions = 10
 
-// Open begins a session, inside the write that decides that it may. The caller
-// sets one of the two user ids, the address and the device.
+// Open opens a session in the write transaction that authorizes it. The caller sets one
+// of the two user IDs, the address and the device.
 func Open(tx *store.Tx, s *store.Session) (token string, err error) {
 	account := store.Account{App: s.AppUserID != 0, ID: max(s.UserID, s.AppUserID)}
 	open, err := store.SessionsOf(tx, account)
@@ -345,7 +346,7 @@ func (a *Auth) Logout(s *Session) error {
 	return a.db.Update(s.Actor, func(tx *store.Tx) error {
 		err := store.Sessions.Delete(tx, s.ID)
 		if errs.Is(err, errs.NotFound) {
-			return nil // it has just been ended from elsewhere
+			return nil // it has just been ended by another request
 		}
 		return err
 	})

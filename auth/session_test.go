@@ -50,7 +50,7 @@ func TestASessionEndsWhenItIsIdle(t *testing.T) {
 			in.holds(token)
 			idle(30*time.Minute + time.Second)
 			in.ended(token, "session_expired")
-			in.ended(token, "session_expired") // and asking does not revive it
+			in.ended(token, "session_expired") // a rejected request does not revive it
 			in.set("security.session_idle_minutes", "60")
 			in.holds(token)
 			in.set("security.session_idle_minutes", "5")
@@ -60,7 +60,7 @@ func TestASessionEndsWhenItIsIdle(t *testing.T) {
 	}
 }
 
-func TestASessionEndsHoweverBusy(t *testing.T) {
+func TestABusySessionEndsAtItsMaximumDuration(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	s := in.holds(token)
@@ -81,7 +81,7 @@ func TestASessionEndsHoweverBusy(t *testing.T) {
 	})
 }
 
-func TestHowLongASessionLasts(t *testing.T) {
+func TestSessionDurations(t *testing.T) {
 	in := start(t)
 	in.set("security.session_hours", "3")
 	in.set("app.session_days", "2")
@@ -99,7 +99,7 @@ func TestHowLongASessionLasts(t *testing.T) {
 	})
 }
 
-func TestTheRealmsAreTwo(t *testing.T) {
+func TestRealmsAreSeparate(t *testing.T) {
 	in := start(t)
 	var token string
 	in.update(func(tx *store.Tx) (err error) {
@@ -112,13 +112,13 @@ func TestTheRealmsAreTwo(t *testing.T) {
 		t.Errorf("%+v", s.Actor)
 	}
 	in.view(func(tx *store.Tx) error {
-		if keys := s.Actor.Keys(tx); len(keys) != 0 {
+		if keys := s.Actor.PermissionKeys(tx); len(keys) != 0 {
 			t.Errorf("an app user holds %q", keys)
 		}
 		return nil
 	})
 	in.session(s.ID, func(s *store.Session, now store.Time) { s.LastUsed = now.Add(-24 * time.Hour) })
-	in.holds(token) // the backend's half hour is not theirs
+	in.holds(token) // the idle limit of the admin realm does not apply
 	admin := in.enter("admin", password)
 	in.holds(admin)
 	in.update(func(tx *store.Tx) error {
@@ -126,7 +126,7 @@ func TestTheRealmsAreTwo(t *testing.T) {
 		return err
 	})
 	in.ended(token, "unauthenticated")
-	in.holds(admin) // the user with the same id in the other realm
+	in.holds(admin) // the user with the same ID in the other realm
 }
 
 func TestWhatEndsASession(t *testing.T) {
@@ -176,7 +176,7 @@ func TestASessionFollowsItsUser(t *testing.T) {
 	}
 }
 
-// stored is the last use that is on the disk.
+// stored returns the last use and update time on disk.
 func (in *instance) stored(id store.ID) (used, updated store.Time) {
 	in.t.Helper()
 	in.view(func(tx *store.Tx) error {
@@ -189,8 +189,9 @@ func (in *instance) stored(id store.ID) (used, updated store.Time) {
 	return used, updated
 }
 
-// TestTheLastUseIsWrittenWhenTidying and not at the request: a read stays a read.
-func TestTheLastUseIsWrittenWhenTidying(t *testing.T) {
+// TestTheLastUseIsNotWrittenByTheRequest and not by the request, so that a read request
+// writes nothing.
+func TestTheLastUseIsNotWrittenByTheRequest(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	id := in.holds(token).ID
@@ -213,8 +214,8 @@ func TestTheLastUseIsWrittenWhenTidying(t *testing.T) {
 	}
 }
 
-// TestTheLastUseIsWrittenAtTheEnd stops Run at once.
-func TestTheLastUseIsWrittenAtTheEnd(t *testing.T) {
+// TestTheLastUseIsWrittenWhenRunEnds stops Run at once.
+func TestTheLastUseIsWrittenWhenRunEnds(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	id := in.holds(token).ID
@@ -229,7 +230,7 @@ func TestTheLastUseIsWrittenAtTheEnd(t *testing.T) {
 	}
 }
 
-func TestTidyingTellsWhatWentWrong(t *testing.T) {
+func TestRunReportsErrors(t *testing.T) {
 	in := start(t)
 	must(t, in.db.Close())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -242,7 +243,7 @@ func TestTidyingTellsWhatWentWrong(t *testing.T) {
 	in.open(testCost)
 }
 
-func TestASessionThatWasNotUsedForLongLeavesTheMemory(t *testing.T) {
+func TestAnIdleSessionLeavesTheCache(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	s := in.holds(token)
@@ -252,18 +253,19 @@ func TestASessionThatWasNotUsedForLongLeavesTheMemory(t *testing.T) {
 	if due := in.sessions.unsaved(now); len(due) != 0 || len(in.sessions.byID) != 0 || len(in.sessions.byUser) != 0 || in.sessions.get(s.hash) != nil {
 		t.Errorf("due %v, in memory %v", due, in.sessions.byID)
 	}
-	in.holds(token) // from the store, where its last use is recent
+	in.holds(token) // loaded from the store, where its last use is recent
 }
 
-// TestASessionLoadedBeforeACommitIsNotPutAfterIt plays the race in slow motion.
-func TestASessionLoadedBeforeACommitIsNotPutAfterIt(t *testing.T) {
+// TestASessionLoadedBeforeACommitIsNotCachedAfterIt runs the steps of the race in
+// sequence.
+func TestASessionLoadedBeforeACommitIsNotCachedAfterIt(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	hash, ok := hashToken(token)
 	if !ok {
 		t.Fatal("the token is not well-formed")
 	}
-	epoch := in.sessions.now()
+	epoch := in.sessions.currentEpoch()
 	var loaded *Session
 	in.view(func(tx *store.Tx) (err error) {
 		loaded, err = load(tx, hash)

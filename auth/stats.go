@@ -7,18 +7,19 @@ import (
 	"reeve/store/errs"
 )
 
-// loginUnavailable is, beside those of the login log, how a sign-in can end: not
-// decided, because of too many at once or an error of ours.
+// loginUnavailable is the result of a sign-in that could not be decided, because of
+// overload or an internal error. The other results are those of the login log.
 const loginUnavailable = "unavailable"
 
-// What is throttled, as metrics name it.
+// Values of the operation label of throttling metrics.
 const (
 	throttledLogin        = "login"
 	throttledPassword     = "password"
 	throttledRegistration = "registration"
 )
 
-// stats counts sign-ins and refusals. Its maps are made once and only read.
+// stats counts sign-ins and rate-limited attempts. Its maps are not changed after
+// creation.
 type stats struct {
 	logins    map[loginKey]*atomic.Uint64
 	throttled map[string]*atomic.Uint64
@@ -33,13 +34,13 @@ func newStats() *stats {
 			s.logins[loginKey{realm(app), result}] = new(atomic.Uint64)
 		}
 	}
-	for _, what := range []string{throttledLogin, throttledPassword, throttledRegistration} {
-		s.throttled[what] = new(atomic.Uint64)
+	for _, operation := range []string{throttledLogin, throttledPassword, throttledRegistration} {
+		s.throttled[operation] = new(atomic.Uint64)
 	}
 	return s
 }
 
-// login counts a sign-in by how it ended.
+// login counts a sign-in by its result.
 func (s *stats) login(app bool, err error) {
 	result := loginUnavailable
 	switch {
@@ -53,27 +54,27 @@ func (s *stats) login(app bool, err error) {
 	s.logins[loginKey{realm(app), result}].Add(1)
 }
 
-// LoginCount is how many sign-ins of a realm have ended in one way.
+// LoginCount is the number of sign-ins with one result in one realm.
 type LoginCount struct {
 	Realm, Result string
 	Count         uint64
 }
 
-// Stats is what has happened since the start, and who is signed in.
+// Stats is a snapshot of the counters since start, and of the number of sessions.
 type Stats struct {
-	Logins    []LoginCount      // every realm and result, in no order
-	Throttled map[string]uint64 // attempts refused unheard, by what was attempted
-	Sessions  map[string]int    // kept in memory, by realm: those used within the last hour or so
+	Logins    []LoginCount      // every realm and result, unordered
+	Throttled map[string]uint64 // attempts rejected by rate limiting, by operation
+	Sessions  map[string]int    // cached in memory, by realm: those used within the last hour or so
 }
 
-// Stats reads the counters.
+// Stats returns the current counts.
 func (a *Auth) Stats() Stats {
 	all := Stats{Throttled: map[string]uint64{}, Sessions: a.sessions.count()}
 	for key, n := range a.stats.logins {
 		all.Logins = append(all.Logins, LoginCount{key.realm, key.result, n.Load()})
 	}
-	for what, n := range a.stats.throttled {
-		all.Throttled[what] = n.Load()
+	for operation, n := range a.stats.throttled {
+		all.Throttled[operation] = n.Load()
 	}
 	return all
 }

@@ -8,7 +8,7 @@ import (
 	"reeve/store"
 )
 
-// counted is the logins by "realm result" that are not 0.
+// counted returns the sign-in counts that are not 0, by "realm result".
 func (in *instance) counted() map[string]uint64 {
 	counted := map[string]uint64{}
 	for _, l := range in.Stats().Logins {
@@ -19,12 +19,12 @@ func (in *instance) counted() map[string]uint64 {
 	return counted
 }
 
-func TestStatsCountSignInsByTheirEnd(t *testing.T) {
+func TestStatsCountSignInsByResult(t *testing.T) {
 	in := start(t)
 	in.set("security.login_tries", "2")
 	in.enter("admin", password)
 	in.wrong(4, "nobody", "203.0.113.1")
-	in.Login(Attempt{App: true, Username: "admin", Password: password, Addr: home}) // the name is of the other realm
+	in.Login(Attempt{App: true, Username: "admin", Password: password, Addr: home}) // the name exists in the other realm only
 	release := in.hasher.queue.fill()
 	in.try("admin", password, "192.0.2.1")
 	release()
@@ -37,7 +37,7 @@ func TestStatsCountSignInsByTheirEnd(t *testing.T) {
 	}
 }
 
-func TestStatsCountWhatIsThrottled(t *testing.T) {
+func TestStatsCountThrottledAttempts(t *testing.T) {
 	in := start(t)
 	in.set("security.login_tries", "1")
 	in.set("app.registration", "1")
@@ -75,7 +75,7 @@ func TestStatsCountSessionsInMemory(t *testing.T) {
 	app := open(&store.Session{AppUserID: 1})
 	open(&store.Session{UserID: 1})
 	open(&store.Session{UserID: 1})
-	// Opening a session changes no user, so all three are still there.
+	// Opening a session changes no user, so all three are still cached.
 	if diff := cmp.Diff(map[string]int{"admin": 2, "app": 1}, in.Stats().Sessions); diff != "" {
 		t.Errorf("sessions (- want, + got)\n%s", diff)
 	}

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	testCost = 4 // bcrypt's least
+	testCost = 4 // minimum of bcrypt
 	password = "correct horse battery"
 )
 
 var home = netip.MustParseAddr("192.0.2.1")
 
-// instance is an Auth over its own database. Its counters run by a clock that
-// the test moves.
+// instance is an Auth with a database of its own. The test sets the clock of its
+// counters.
 type instance struct {
 	t testing.TB
 	*Auth
@@ -26,8 +26,8 @@ type instance struct {
 	now time.Time
 }
 
-// start makes a database with the owner role and its user "admin". Its end
-// verifies all of it.
+// start creates a database with the owner role and its user "admin". Cleanup verifies
+// the database.
 func start(t testing.TB) *instance {
 	t.Helper()
 	in := &instance{t: t, dir: t.TempDir(), now: time.Now()}
@@ -45,7 +45,7 @@ func (in *instance) open(cost int) {
 	in.counters = newCounters(func() time.Time { return in.now })
 }
 
-// restart is the end of the program and another start of it.
+// restart closes the instance and opens it again.
 func (in *instance) restart(cost int) {
 	in.t.Helper()
 	must(in.t, in.db.Close())
@@ -74,7 +74,7 @@ func seed(tx *store.Tx) error {
 	return addUser(tx, "admin", password)
 }
 
-// addUser makes an enabled user with the owner role.
+// addUser creates an enabled user with the owner role.
 func addUser(tx *store.Tx, name, password string) error {
 	u := &store.User{Username: name, Status: true, RoleIDs: []store.ID{store.OwnerRole}}
 	if err := store.Users.Create(tx, u); err != nil {
@@ -117,21 +117,21 @@ func (in *instance) user(id store.ID, edit func(*store.User)) {
 func (in *instance) session(id store.ID, edit func(s *store.Session, now store.Time)) {
 	in.t.Helper()
 	in.update(func(tx *store.Tx) error {
-		_, err := store.Sessions.Touch(tx, id, func(s *store.Session) error { edit(s, tx.Now()); return nil })
+		_, err := store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error { edit(s, tx.Now()); return nil })
 		return err
 	})
 }
 
-// set changes a builtin setting.
+// set changes a built-in setting.
 func (in *instance) set(name, value string) {
 	in.t.Helper()
 	in.update(func(tx *store.Tx) error {
-		_, err := store.SaveSetting(tx, store.SettingSet.Get(tx).ID(name), func(s *store.Setting) error { s.Values = value; return nil })
+		_, err := store.SaveSetting(tx, store.SettingCache.Get(tx).ID(name), func(s *store.Setting) error { s.Values = value; return nil })
 		return err
 	})
 }
 
-// try signs in and says how it ended and how many comparisons it cost.
+// try signs in and returns the kind of the error and the number of comparisons.
 func (in *instance) try(username, password, addr string) (kind errs.Kind, compared int64, err error) {
 	before := in.hasher.compared.Load()
 	_, err = in.Login(Attempt{Username: username, Password: password, Addr: netip.MustParseAddr(addr), UserAgent: "test"})
@@ -141,10 +141,10 @@ func (in *instance) try(username, password, addr string) (kind errs.Kind, compar
 	return kind, in.hasher.compared.Load() - before, err
 }
 
-// fine is the kind of no error, which is not one that Login answers.
+// fine is the kind for success. Login never returns it.
 const fine = errs.Internal
 
-// enter signs in and returns the token; it has to work.
+// enter signs in, which must succeed, and returns the token.
 func (in *instance) enter(username, password string) string {
 	in.t.Helper()
 	grant, err := in.Login(Attempt{Username: username, Password: password, Addr: home, UserAgent: "test"})
@@ -155,14 +155,15 @@ func (in *instance) enter(username, password string) string {
 // who authenticates a token.
 func (in *instance) who(token string) (s *Session, err error) {
 	in.t.Helper()
-	err = in.db.View(store.Nobody, func(tx *store.Tx) error {
+	err = in.db.View(store.Anonymous, func(tx *store.Tx) error {
 		s, err = in.Authenticate(tx, token)
 		return err
 	})
 	return s, err
 }
 
-// holds and ended say what a token must be now.
+// holds fails the test unless the token's session is open; ended, unless it has ended
+// with the code.
 func (in *instance) holds(token string) *Session {
 	in.t.Helper()
 	s, err := in.who(token)

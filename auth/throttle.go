@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// counters is a small expiring store in memory: what another program would keep
-// in Redis with INCR and EXPIRE. It is lost at a restart and bounded in size.
+// counters is a small in-memory store of expiring counters, like INCR and EXPIRE of
+// Redis. It is lost at a restart and bounded in size.
 type counters struct {
 	mu  sync.Mutex
 	all map[string]counter
@@ -19,16 +19,16 @@ type counter struct {
 	ends time.Time
 }
 
-// maxCounters bounds the store to a few tens of megabytes. When it is full and
-// nothing has expired, an arbitrary entry makes room.
+// maxCounters bounds the memory to a few tens of megabytes. When the store is full and
+// nothing has expired, an arbitrary counter is dropped.
 const maxCounters = 100_000
 
 func newCounters(now func() time.Time) *counters {
 	return &counters{all: map[string]counter{}, now: now}
 }
 
-// add moves a counter by d and returns it with the time until it ends. A counter
-// begins with its first move and lives for window.
+// add adds d to a counter and returns its value and remaining life. A counter starts
+// with its first add and lives for window.
 func (c *counters) add(key string, d int, window time.Duration) (n int, left time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +49,7 @@ func (c *counters) add(key string, d int, window time.Duration) (n int, left tim
 	return e.n, e.ends.Sub(now)
 }
 
-// get returns a counter, 0 when it has ended.
+// get returns the value of a counter, 0 if it has expired.
 func (c *counters) get(key string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,7 +65,7 @@ func (c *counters) drop(key string) {
 	delete(c.all, key)
 }
 
-// sweep drops what has ended.
+// sweep drops expired counters.
 func (c *counters) sweep() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,51 +84,51 @@ func (c *counters) makeRoom(now time.Time) {
 	if len(c.all) < maxCounters {
 		return
 	}
-	for key := range c.all { // one in arbitrary order: walking them all here would be a lever for a flood
+	for key := range c.all { // an arbitrary one: searching for the oldest would cost more under a flood
 		delete(c.all, key)
 		break
 	}
 }
 
-// The limits of attempts in one window, as multiples of the setting login_tries:
-// of one name from one address, of one name from anywhere, of one address.
+// Limits of attempts in one window, as multiples of the setting login_tries, which
+// limits one name from one address: for one name from any address, and for one address.
 const (
 	triesPerName    = 4
 	triesPerAddress = 10
 )
 
-// knownFor is how long an address from which a user has signed in is spared the
-// limit by name, so that nobody can lock another out.
+// knownFor is how long an address from which a user has signed in is exempt from the
+// limit by name, so that nobody can lock out another user.
 const knownFor = 30 * 24 * time.Hour
 
-// attempt is one try to sign in, as throttling sees it.
-type attempt struct {
-	c      watched
+// throttleCheck is the rate-limit state of one attempt.
+type throttleCheck struct {
+	c      tracedCounters
 	pair   string
 	name   string
 	addr   string // "" for no limit by address
 	known  string
 	window time.Duration
-	spared bool // the name's counter was not moved
+	exempt bool // the counter of the name was not incremented
 	device bool // from a known device: nothing is counted
 
-	addressFull func() // called when the address is at its limit
+	addressFull func() // called when the address reaches its limit
 }
 
-// newAttempt makes one; realm has no blanks.
-func newAttempt(c watched, realm, name string, addr netip.Addr, window time.Duration) *attempt {
+// newThrottleCheck returns the check of one attempt. realm must not contain blanks.
+func newThrottleCheck(c tracedCounters, realm, name string, addr netip.Addr, window time.Duration) *throttleCheck {
 	where := Network(addr)
-	return &attempt{
+	return &throttleCheck{
 		c: c, window: window,
 		pair: "pair " + realm + " " + where + " " + name, name: "name " + realm + " " + name,
 		addr: "addr " + where, known: "known " + realm + " " + where + " " + name,
 	}
 }
 
-// begin counts the attempt before anything slow is done for it, so that a burst
-// cannot slip through together; it returns how long to wait, 0 for go on. known
-// is asked only when the limit by name is reached.
-func (a *attempt) begin(tries int, known func() bool) time.Duration {
+// begin counts the attempt before any slow work, so that a burst cannot pass together.
+// It returns how long to wait; 0 means proceed. known is called only when the limit by
+// name is reached.
+func (a *throttleCheck) begin(tries int, known func() bool) time.Duration {
 	if a.device {
 		return 0
 	}
@@ -143,31 +143,31 @@ func (a *attempt) begin(tries int, known func() bool) time.Duration {
 		}
 		return n > limit
 	}
-	// The address first: once it is refused, a flood of names from it adds no
-	// counters and so pushes nobody's out.
+	// Check the address first: once it is over its limit, a flood of names from it adds
+	// no counters, and so displaces none.
 	if a.addr != "" && check(a.addr, tries*triesPerAddress) || check(a.pair, tries) {
 		return wait
 	}
 	if a.c.get(a.known) > 0 {
-		a.spared = true
+		a.exempt = true
 		return 0
 	}
 	if check(a.name, tries*triesPerName) && known() {
-		a.spared, wait = true, 0
+		a.exempt, wait = true, 0
 	}
 	return wait
 }
 
-// succeeded forgets what led up to a success and remembers the address.
-func (a *attempt) succeeded() {
+// succeeded clears the counters of the failed attempts and remembers the address.
+func (a *throttleCheck) succeeded() {
 	a.c.drop(a.pair)
 	a.withdraw()
 	a.c.drop(a.known)
-	a.c.add(a.known, 1, knownFor) // from now on, not from the first time
+	a.c.add(a.known, 1, knownFor) // restarts the life of the counter
 }
 
-// withdraw takes back an attempt that was not one, or was a success.
-func (a *attempt) withdraw() {
+// withdraw undoes the count of an attempt that succeeded or was not decided.
+func (a *throttleCheck) withdraw() {
 	if a.device {
 		return
 	}
@@ -175,13 +175,13 @@ func (a *attempt) withdraw() {
 	if a.addr != "" {
 		a.c.add(a.addr, -1, a.window)
 	}
-	if !a.spared {
+	if !a.exempt {
 		a.c.add(a.name, -1, a.window)
 	}
 }
 
-// Network returns what counts as one address: an IPv4 address, or the /64 that one
-// IPv6 subscriber has.
+// Network returns the text that identifies one client address: an IPv4 address, or the
+// /64 network that one IPv6 subscriber has.
 func Network(addr netip.Addr) string {
 	if addr.Is6() {
 		if p, err := addr.WithZone("").Prefix(64); err == nil {

@@ -8,7 +8,7 @@ import (
 	"reeve/store/errs"
 )
 
-// wrong fails to sign in n times and returns how many were compared.
+// wrong fails to sign in n times and returns the number of comparisons.
 func (in *instance) wrong(n int, username, addr string) (compared int64) {
 	in.t.Helper()
 	for range n {
@@ -21,7 +21,7 @@ func (in *instance) wrong(n int, username, addr string) (compared int64) {
 	return compared
 }
 
-func TestAfterTheLimitNothingIsCompared(t *testing.T) {
+func TestBeyondTheLimitNothingIsCompared(t *testing.T) {
 	for _, username := range []string{"admin", "nobody"} {
 		in := start(t)
 		if n := in.wrong(12, username, "203.0.113.1"); n != 5 {
@@ -58,7 +58,7 @@ func TestTheLimitsAreSettings(t *testing.T) {
 	}
 }
 
-func TestASuccessForgetsWhatLedUpToIt(t *testing.T) {
+func TestASuccessClearsTheCounters(t *testing.T) {
 	in := start(t)
 	for range 6 {
 		if n := in.wrong(4, "admin", "203.0.113.1"); n != 4 {
@@ -70,8 +70,8 @@ func TestASuccessForgetsWhatLedUpToIt(t *testing.T) {
 	}
 }
 
-// TestNobodyLocksAnotherOut uses up the limit by name from everywhere.
-func TestNobodyLocksAnotherOut(t *testing.T) {
+// TestNobodyCanLockOutAnotherUser uses up the limit by name from many addresses.
+func TestNobodyCanLockOutAnotherUser(t *testing.T) {
 	in := start(t)
 	in.enter("admin", password)
 	flood := func(addr string, n int) (compared int64) {
@@ -92,7 +92,7 @@ func TestNobodyLocksAnotherOut(t *testing.T) {
 	if n := in.wrong(9, "admin", home.String()); n != 5 {
 		t.Errorf("%d comparisons from the user's own address, want 5", n)
 	}
-	in.restart(testCost) // forgets the counters and knows the address from login_ip
+	in.restart(testCost) // clears the counters; the address is still known from login_ip
 	if n := flood("198.51.101.%d", 40); n != 5*triesPerName {
 		t.Errorf("%d comparisons after a restart", n)
 	}
@@ -101,8 +101,8 @@ func TestNobodyLocksAnotherOut(t *testing.T) {
 	}
 }
 
-// TestAnUnknownNameIsNotSpared: an address is only known by a success.
-func TestAnUnknownNameIsNotSpared(t *testing.T) {
+// TestAnUnknownNameIsNotExempt: only a successful sign-in makes an address known.
+func TestAnUnknownNameIsNotExempt(t *testing.T) {
 	in := start(t)
 	for i := range 40 {
 		in.wrong(1, "nobody", fmt.Sprintf("198.51.100.%d", i+1))
@@ -137,7 +137,7 @@ func TestAnIPv6SubscriberIsOneAddress(t *testing.T) {
 	}
 }
 
-func TestABusyHasherIsNoAttempt(t *testing.T) {
+func TestABusyHasherCountsNoAttempt(t *testing.T) {
 	in := start(t)
 	release := in.hasher.queue.fill()
 	for range 20 {
@@ -181,9 +181,9 @@ func TestACounterLivesForItsWindow(t *testing.T) {
 	step(1, 0, 1, time.Minute)
 	step(1, 20*time.Second, 2, 40*time.Second)
 	step(-1, 20*time.Second, 1, 20*time.Second)
-	step(1, 20*time.Second, 1, time.Minute) // the window has ended: another one
+	step(1, 20*time.Second, 1, time.Minute) // the window has ended: a new counter
 	step(1, 0, 2, time.Minute)
-	step(-5, 0, 0, 0) // nothing is left to count
+	step(-5, 0, 0, 0) // no counter is left
 	step(1, 0, 1, time.Minute)
 	if n := c.get("k"); n != 1 {
 		t.Errorf("get %d", n)
@@ -194,8 +194,8 @@ func TestACounterLivesForItsWindow(t *testing.T) {
 	}
 }
 
-// TestTidyingSweepsTheCounters: what has ended does not stay in memory.
-func TestTidyingSweepsTheCounters(t *testing.T) {
+// TestExpiredCountersAreSwept: expired counters are removed from memory.
+func TestExpiredCountersAreSwept(t *testing.T) {
 	in := start(t)
 	in.wrong(1, "admin", "203.0.113.1")
 	in.now = in.now.Add(time.Hour)

@@ -23,13 +23,13 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestJunkIsRefusedByItsChecksum(t *testing.T) {
+func TestJunkTokensFailTheChecksum(t *testing.T) {
 	token, _ := newToken()
 	junk := []string{
 		"", "rv_", token[3:], token[:len(token)-1], token + "A", " " + token, token + " ", token + "\n", strings.ToUpper(token), strings.ToLower(token),
 		"RV_" + token[3:], token + token, "rv_" + strings.Repeat("A", 49), strings.Repeat("x", 1<<16), "rv_\x00" + token[4:],
 	}
-	for i := 3; i < len(token); i++ { // any one letter changed
+	for i := 3; i < len(token); i++ { // every letter changed in turn
 		c := byte('A')
 		if token[i] == c {
 			c = 'B'
@@ -43,14 +43,14 @@ func TestJunkIsRefusedByItsChecksum(t *testing.T) {
 	}
 }
 
-// TestJunkCostsNoLookup authenticates in a view of a closed database: whatever
-// would look anything up there ends in an error of its own.
-func TestJunkCostsNoLookup(t *testing.T) {
+// TestJunkTokensCostNoLookup authenticates on a closed database: a lookup would fail with
+// another error.
+func TestJunkTokensCostNoLookup(t *testing.T) {
 	in := start(t)
 	good, _ := newToken()
 	must(t, in.db.Close())
 	lookup := func(token string) (err error) {
-		return in.db.View(store.Nobody, func(tx *store.Tx) error {
+		return in.db.View(store.Anonymous, func(tx *store.Tx) error {
 			_, err := in.Authenticate(tx, token)
 			return err
 		})

@@ -1,5 +1,11 @@
-// Package embed holds the files that are compiled into the program: the seed
-// data of a new database, the passwords that nobody may have, and the console.
+// Package embed holds the files that are compiled into the program: the seed data of a
+// new database, the list of rejected passwords, the console, and the manual.
+//
+// Seed, Console and Manual are file systems, from which fs.Sub takes the directory; the
+// list is read with CommonPasswords. The package imports nothing of the program, so that
+// every layer can use it.
+//
+//	files, err := fs.Sub(embed.Seed, "seed")
 package embed
 
 import (
@@ -7,27 +13,33 @@ import (
 	"strings"
 )
 
-// Seed is the directory seed: permissions.json (the menus and pages under which
-// the routes' permissions are placed) and names.json (the first role, user and
-// setting groups, and the words of the builtin settings).
+// Seed contains the directory seed: permissions.json (the menus and pages under which
+// the routes' permissions are placed) and names.json (the first role, user and setting
+// groups, and the texts of the built-in settings).
 //
 //go:embed seed/*.json
 var Seed embed.FS
 
-// Console is the directory dist: the built console, index.html and the compressed
-// files that it loads. Its source is in the directory console.
+// Console contains the directory dist: the built console, that is, index.html and the
+// compressed files that it loads. Its source is in the directory console.
 //
 //go:embed dist
 var Console embed.FS
 
-// common are the 10,000 most common passwords of eight and more characters, the
-// most common first, in lower case: from the list of @zxcvbn-ts/language-common
-// 4.1.3 (MIT, Dan Wheeler, Dropbox and the zxcvbn-ts authors).
+// Manual is the directory manual: the topics of the manual in Markdown. The pictures next
+// to them belong to the README and are not compiled in.
+//
+//go:embed manual/*.md
+var Manual embed.FS
+
+// common is the 10,000 most common passwords of eight and more characters, most common
+// first, in lower case. Source: the list of @zxcvbn-ts/language-common 4.1.3 (MIT, Dan
+// Wheeler, Dropbox and the zxcvbn-ts authors; see common-passwords.LICENSE).
 //
 //go:embed common-passwords.txt
 var common string
 
-// CommonPasswords returns the passwords that nobody may have, in lower case.
+// CommonPasswords returns the set of rejected passwords, in lower case.
 func CommonPasswords() map[string]bool {
 	set := map[string]bool{}
 	for password := range strings.Lines(common) {

@@ -7,35 +7,35 @@ import (
 )
 
 var accountRoutes = []Route{
-	small(throttled(hiding(redact.Fields{Usernames: true}, free("POST", "/admin/login", public, "Sign in", login)))),
-	beforePasswordChange(free("POST", "/admin/logout", signedIn, "Sign out", logout)),
+	small(rateLimited(hiding(redact.Fields{Usernames: true}, action("POST", "/admin/login", public, "Sign in", login)))),
+	beforePasswordChange(action("POST", "/admin/logout", signedIn, "Sign out", logout)),
 	beforePasswordChange(read("/admin/info", signedIn, "Get your own account, menu and permissions", readInfo)),
-	throttled(free("PUT", "/admin/info", signedIn, "Change your own account", changeInfo)),
-	small(throttled(beforePasswordChange(free("PUT", "/admin/password", signedIn, "Change your own password", changePassword)))),
+	rateLimited(action("PUT", "/admin/info", signedIn, "Change your own account", changeInfo)),
+	small(rateLimited(beforePasswordChange(action("PUT", "/admin/password", signedIn, "Change your own password", changePassword)))),
 }
 
-// user is a user as it is answered: with the names of what it refers to.
+// user is a user in responses: with the names of the department and roles.
 type user struct {
 	store.Ident
 	Username           string     `json:"username"`
 	Nickname           string     `json:"nickname"`
-	Sex                int64      `json:"sex" enum:"sex" doc:"0 not said, 1 male, 2 female"`
+	Sex                int64      `json:"sex" enum:"sex" doc:"Sex: 0 not given, 1 male, 2 female"`
 	Email              string     `json:"email"`
 	Mobile             string     `json:"mobile"`
-	AvatarID           store.ID   `json:"avatar_id" doc:"0 for none"`
+	AvatarID           store.ID   `json:"avatar_id" doc:"ID of the avatar; 0 for none"`
 	AvatarURL          string     `json:"avatar_url"`
-	DeptID             store.ID   `json:"dept_id" doc:"0 for none"`
+	DeptID             store.ID   `json:"dept_id" doc:"ID of the department; 0 for none"`
 	DeptName           string     `json:"dept_name"`
 	RoleIDs            []store.ID `json:"role_ids"`
-	RoleNames          []string   `json:"role_names" doc:"in the order of role_ids"`
-	Status             store.Flag `json:"status" doc:"1 may sign in, 0 may not"`
+	RoleNames          []string   `json:"role_names" doc:"Names of the roles, in the order of role_ids"`
+	Status             store.Flag `json:"status" doc:"Status: 1 enabled, 0 disabled; a disabled user can't sign in"`
 	LoginIP            string     `json:"login_ip"`
-	LoginTime          store.Time `json:"login_time" null:"true" doc:"of the last sign-in; null before the first"`
+	LoginTime          store.Time `json:"login_time" null:"true" doc:"Time of the last sign-in; null before the first"`
 	MustChangePassword store.Flag `json:"must_change_password"`
 	store.Versioned
 }
 
-// userOf fills in the names of a user's department and roles.
+// userOf returns a stored user in the form of responses.
 func userOf(tx *store.Tx, u *store.User) *user {
 	out := &user{
 		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Sex: u.Sex, Email: u.Email, Mobile: u.Mobile,
@@ -48,7 +48,7 @@ func userOf(tx *store.Tx, u *store.User) *user {
 	if u.AvatarKey != "" {
 		out.AvatarURL = mediaURL(u.AvatarKey)
 	}
-	rules := store.RuleBook.Get(tx)
+	rules := store.PolicyCache.Get(tx)
 	out.DeptName = rules.DeptName(u.DeptID)
 	for _, id := range u.RoleIDs {
 		out.RoleNames = append(out.RoleNames, rules.RoleName(id))
@@ -59,21 +59,21 @@ func userOf(tx *store.Tx, u *store.User) *user {
 type loginIn struct {
 	Username string `json:"username" check:"required,max=64"`
 	Password string `json:"password" check:"required,raw,max=1024"`
-	Device   string `json:"device_token" check:"max=64" doc:"device_token of an earlier sign-in; browsers send it as a cookie. It keeps a known device from being rate-limited with strangers, and proves nothing"`
+	Device   string `json:"device_token" check:"max=64" doc:"device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential"`
 }
 
 type loginOut struct {
-	Token              string     `json:"token" doc:"goes into the header Authorization: Bearer <token>"`
-	ExpiresAt          store.Time `json:"expires_at" doc:"at the latest; an idle session ends sooner"`
+	Token              string     `json:"token" doc:"Token of the session, to be sent in the header Authorization: Bearer <token>"`
+	ExpiresAt          store.Time `json:"expires_at" doc:"Time at which the session expires; an idle session expires earlier"`
 	MustChangePassword store.Flag `json:"must_change_password"`
-	DeviceToken        string     `json:"device_token" doc:"send it with the next sign-in of this user from this device; also set as a cookie"`
+	DeviceToken        string     `json:"device_token" doc:"Token to send with the next sign-in of this user from this device; also set as a cookie"`
 }
 
 func login(req *Request, in *loginIn) (*loginOut, error) {
 	return signIn(req, false, in)
 }
 
-// signIn signs in to one of the realms.
+// signIn signs in to the realm app or admin.
 func signIn(req *Request, app bool, in *loginIn) (*loginOut, error) {
 	a := attempt(req, app, in.Username, in.Password)
 	a.Device = req.deviceToken(app, in.Device)
@@ -82,7 +82,7 @@ func signIn(req *Request, app bool, in *loginIn) (*loginOut, error) {
 }
 
 func logout(req *Request, _ *none) (nothing, error) {
-	req.note(authEvent{Type: "logout", Username: req.Actor.Username, Result: "success"})
+	req.note("logout", req.Actor.Username, nil)
 	if err := req.auth().Logout(req.Session); err != nil {
 		return nothing{}, err
 	}
@@ -92,9 +92,9 @@ func logout(req *Request, _ *none) (nothing, error) {
 
 type infoOut struct {
 	Info   *user                             `json:"info"`
-	Menus  Encoded[[]node[store.Permission]] `json:"menus" doc:"the shown, enabled menus and pages that the user may open, as a tree"`
-	Access []string                          `json:"access" doc:"the permission keys that the user holds"`
-	Since  store.Time                        `json:"installed_at" doc:"when this installation was made"`
+	Menus  Encoded[[]node[store.Permission]] `json:"menus" doc:"Tree of the enabled, visible menus and pages that the user may open"`
+	Access []string                          `json:"access" doc:"Keys of the permissions that the user holds"`
+	Since  store.Time                        `json:"installed_at" doc:"Time at which this server was installed"`
 }
 
 func readInfo(tx *store.Tx, req *Request, _ *none) (*infoOut, error) {
@@ -110,20 +110,20 @@ func readInfo(tx *store.Tx, req *Request, _ *none) (*infoOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &infoOut{userOf(tx, u), Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.Keys(tx), install.CreatedAt}, nil
+	return &infoOut{userOf(tx, u), Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.PermissionKeys(tx), install.CreatedAt}, nil
 }
 
 type infoIn struct {
 	Nickname *string `json:"nickname" check:"max=64"`
-	Email    *string `json:"email" check:"max=254,email" doc:"unique when given"`
+	Email    *string `json:"email" check:"max=254,email" doc:"E-mail address, unique unless empty"`
 	Mobile   *string `json:"mobile" check:"max=32,mobile"`
-	Sex      *int64  `json:"sex" check:"enum=sex" doc:"0 not said, 1 male, 2 female"`
+	Sex      *int64  `json:"sex" check:"enum=sex" doc:"Sex: 0 not given, 1 male, 2 female"`
 	confirmation
 }
 
-// confirmation is the input of a change for which a session is not enough.
+// confirmation is the input of a change that requires the password besides a session.
 type confirmation struct {
-	Password *string `json:"password" check:"raw,max=1024" doc:"the current password; needed to change email"`
+	Password *string `json:"password" check:"raw,max=1024" doc:"Current password; required to change email"`
 }
 
 func changeInfo(req *Request, in *infoIn) (out *user, err error) {
@@ -149,9 +149,9 @@ func changeInfo(req *Request, in *infoIn) (out *user, err error) {
 	})
 }
 
-// confirmEmail checks the password of a caller who changes their own e-mail address,
-// which other systems may send passwords to. It reports whether there is such a
-// change; an address that is sent back as it is needs no password.
+// confirmEmail checks the password of callers who change their own e-mail address,
+// since other systems may send password resets to it. It reports whether the address
+// changes; sending back the current address requires no password.
 func (req *Request) confirmEmail(email, password *string) (confirmed bool, err error) {
 	var now string
 	err = req.db.View(req.Actor, func(tx *store.Tx) error {
@@ -177,21 +177,22 @@ func (req *Request) confirmEmail(email, password *string) (confirmed bool, err e
 	return true, req.auth().Confirm(req.Session, req.Addr, *password)
 }
 
-// needsPassword refuses another e-mail address without a password.
+// needsPassword returns an error for a new e-mail address that is not confirmed by the
+// password.
 func needsPassword(email *string, now string, confirmed bool) error {
 	if email == nil || *email == now || confirmed {
 		return nil
 	}
-	return errs.Field(errs.Invalid, "password", "is needed to change the e-mail address").Coded("password_required")
+	return errs.Field(errs.Invalid, "password", "is required to change the email address").Coded("password_required")
 }
 
 type passwordIn struct {
 	OldPassword string `json:"old_password" check:"required,raw,max=1024"`
-	NewPassword string `json:"new_password" check:"required,raw,min=8,max=1024" doc:"any characters"`
+	NewPassword string `json:"new_password" check:"required,raw,min=8,max=1024" doc:"New password; any characters are allowed"`
 }
 
 func changePassword(req *Request, in *passwordIn) (nothing, error) {
 	err := req.auth().ChangePassword(req.Session, req.Addr, in.OldPassword, in.NewPassword)
-	req.note(authEvent{Type: "password_changed", Username: req.Actor.Username, Result: resultOf(err), Reason: reasonOf(err)})
+	req.note("password_changed", req.Actor.Username, err)
 	return nothing{}, err
 }

@@ -10,7 +10,7 @@ import (
 	"reeve/store"
 )
 
-// login signs in over the interface, from an address of its own.
+// login signs in through the interface, each time from a new address.
 func (in *instance) login(username, password string) *reply {
 	in.t.Helper()
 	r := in.request("POST", "/admin/login", string(encodeJSON(in.t, object{"username": username, "password": password})), "nobody")
@@ -18,7 +18,7 @@ func (in *instance) login(username, password string) *reply {
 	return in.send(r)
 }
 
-// enter signs in and lets tests call the session by a name.
+// enter signs in and stores the session's token under a name.
 func (in *instance) enter(as, username, password string) {
 	in.t.Helper()
 	a := in.login(username, password)
@@ -29,6 +29,7 @@ func (in *instance) enter(as, username, password string) {
 }
 
 func TestEveryFailedLoginIsAnsweredAlike(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	off := in.clerk("off")
 	in.clerk("clerk")
@@ -61,6 +62,7 @@ func TestEveryFailedLoginIsAnsweredAlike(t *testing.T) {
 }
 
 func TestLogoutEndsThisSessionAndNoOther(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.enter("here", "admin", ownerPassword)
 	in.enter("there", "admin", ownerPassword)
@@ -71,6 +73,7 @@ func TestLogoutEndsThisSessionAndNoOther(t *testing.T) {
 }
 
 func TestAPasswordChange(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.clerk("clerk")
 	in.enter("here", "clerk", ownerPassword)
@@ -99,6 +102,7 @@ func TestAPasswordChange(t *testing.T) {
 }
 
 func TestTheFirstPasswordMustBeChanged(t *testing.T) {
+	t.Parallel()
 	in := start(t, func(su *setup) { su.must = true })
 	a := in.login("admin", ownerPassword)
 	a.brief(200, `"must_change_password":1`)
@@ -111,6 +115,7 @@ func TestTheFirstPasswordMustBeChanged(t *testing.T) {
 }
 
 func TestTooManyLoginsAreRefusedAlike(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.clerk("clerk")
 	var refused []string
@@ -137,6 +142,7 @@ func TestTooManyLoginsAreRefusedAlike(t *testing.T) {
 }
 
 func TestOnesOwnAccount(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.clerk("clerk")
 	const confirmed = `,"password":"` + ownerPassword + `"}`
@@ -159,9 +165,10 @@ func TestOnesOwnAccount(t *testing.T) {
 	})
 }
 
-// TestAnotherEmailNeedsThePassword, in both realms: a session that somebody else has
-// got hold of is not enough. It is throttled with the change of the password.
+// TestAnotherEmailNeedsThePassword in both realms, so that a stolen session is not enough.
+// It shares the rate limit with changing the password.
 func TestAnotherEmailNeedsThePassword(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.set("app.registration", "1")
 	in.set("security.login_tries", "3")
@@ -173,7 +180,7 @@ func TestAnotherEmailNeedsThePassword(t *testing.T) {
 		put(`{"email":"new@example.org","nickname":"N"}`).brief(422, `"errorCode":"password_required"`, `"errors":{"password":`)
 		put(`{"email":"new@example.org","password":""}`).brief(422, `"errorCode":"password_required"`)
 		put(`{"email":"new@example.org","password":"wrong"}`).brief(422, `"errorCode":"wrong_password"`, `"errors":{"password":`)
-		put(`{"nickname":"N","email":""}`).brief(200) // it has none
+		put(`{"nickname":"N","email":""}`).brief(200) // there is no e-mail address already
 		in.ok("GET", at.info, "", who).brief(200, `"email":""`)
 		put(`{"email":"new@example.org","password":"`+ownerPassword+`"}`).brief(200, `"email":"new@example.org"`)
 		put(`{"email":"new@example.org","nickname":"M"}`).brief(200, `"nickname":"M"`)

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-func TestTheAddressThatALoginComesFrom(t *testing.T) {
+func TestClientAddressOfASignIn(t *testing.T) {
+	t.Parallel()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	for _, c := range []struct {
 		name, peer string
@@ -41,7 +42,8 @@ func TestTheAddressThatALoginComesFrom(t *testing.T) {
 	}
 }
 
-func TestWhatCrossesANetworkInTheClear(t *testing.T) {
+func TestPlainTextBeyondLoopbackIsDetected(t *testing.T) {
+	t.Parallel()
 	for listen, plain := range map[string]bool{
 		"127.0.0.1:8080": false, "127.9.9.9:1": false, "[::1]:8080": false, "localhost:8080": false,
 		"0.0.0.0:8080": true, ":8080": true, "[::]:8080": true, "192.0.2.1:80": true, "example.org:80": true,
@@ -55,7 +57,7 @@ func TestWhatCrossesANetworkInTheClear(t *testing.T) {
 	}
 }
 
-// run serves until the test ends or stop is called, which waits.
+// run serves until the test ends or stop is called. stop waits for the end.
 func (in *instance) run() (base string, stop func()) {
 	in.t.Helper()
 	ctx, cancel := context.WithCancel(in.t.Context())
@@ -81,6 +83,7 @@ func (in *instance) run() (base string, stop func()) {
 }
 
 func TestServingOverANetwork(t *testing.T) {
+	t.Parallel()
 	in := start(t, func(su *setup) { su.config.Listen = "127.0.0.1:0" })
 	base, stop := in.run()
 	defer stop()
@@ -117,7 +120,8 @@ func TestServingOverANetwork(t *testing.T) {
 	}
 }
 
-func TestAListenerThatCannotBeHad(t *testing.T) {
+func TestAnUnusableListenAddress(t *testing.T) {
+	t.Parallel()
 	in := start(t, func(su *setup) { su.config.Listen = "127.0.0.1:0" })
 	base, stop := in.run()
 	defer stop()

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// apiCase reads as a request and a brief of the answer.
+// apiCase is a request with the expected response.
 type apiCase struct {
 	name   string
 	method string
@@ -16,12 +16,12 @@ type apiCase struct {
 	body   string
 	as     string
 	status int
-	has    []string // what must be in the body
-	not    []string // what must not
+	has    []string // must be in the body
+	not    []string // must not be in the body
 }
 
-// runCases sends each request to one instance; none depends on another. A
-// request that is refused must leave every record as it was.
+// runCases sends each request to one instance; no case depends on another. A rejected
+// request must not change any record.
 func runCases(t *testing.T, in *instance, cases []apiCase) {
 	t.Helper()
 	for _, c := range cases {
@@ -47,7 +47,7 @@ func (in *instance) in(t testing.TB) *instance {
 	return &instance{t: t, dir: in.dir, db: in.db, auth: in.auth, server: in.server, tokens: maps.Clone(in.tokens)}
 }
 
-// unchanged fails when a record differs from what was dumped before.
+// unchanged fails if a record differs from the earlier dump.
 func (in *instance) unchanged(before map[string]string) {
 	in.t.Helper()
 	if diff := cmp.Diff(before, in.dump()); diff != "" {

@@ -7,27 +7,27 @@ import (
 	"reeve/store/errs"
 )
 
-// appRoutes are what the users of the product behind the backend use.
+// appRoutes are the routes for users of the app, the product that the backend administers.
 var appRoutes = []Route{
 	read("/api/home", public, "Get the app's home", home),
-	small(closable(throttled(hiding(redact.Fields{Usernames: true}, free("POST", "/api/register", public, "Register as an app user", register))))),
-	small(throttled(hiding(redact.Fields{Usernames: true}, free("POST", "/api/login", public, "Sign in as an app user", appLogin)))),
-	beforePasswordChange(free("POST", "/api/logout", appOnly, "Sign out as an app user", logout)),
+	small(closable(rateLimited(hiding(redact.Fields{Usernames: true}, action("POST", "/api/register", public, "Register as an app user", register))))),
+	small(rateLimited(hiding(redact.Fields{Usernames: true}, action("POST", "/api/login", public, "Sign in as an app user", appLogin)))),
+	beforePasswordChange(action("POST", "/api/logout", appOnly, "Sign out as an app user", logout)),
 	beforePasswordChange(read("/api/user", appOnly, "Get your own app user", ownAppUser)),
-	throttled(free("PUT", "/api/user", appOnly, "Change your own app user", changeOwnAppUser)),
-	small(throttled(beforePasswordChange(free("PUT", "/api/user/password", appOnly, "Change your own app password", changePassword)))),
+	rateLimited(action("PUT", "/api/user", appOnly, "Change your own app user", changeOwnAppUser)),
+	small(rateLimited(beforePasswordChange(action("PUT", "/api/user/password", appOnly, "Change your own app password", changePassword)))),
 }
 
 type homeOut struct {
 	Title    string                             `json:"title"`
-	Logo     string                             `json:"logo" doc:"an address, or empty"`
-	Time     store.Time                         `json:"time" doc:"the server's clock"`
-	Settings Encoded[map[string]map[string]any] `json:"settings" doc:"the public setting groups"`
-	First    store.Flag                         `json:"first_sign_in,omitempty" doc:"1 while the generated password of the first user waits in the file initial-password of the data directory; absent afterwards"`
+	Logo     string                             `json:"logo" doc:"URL of the logo; empty for none"`
+	Time     store.Time                         `json:"time" doc:"Current time of the server"`
+	Settings Encoded[map[string]map[string]any] `json:"settings" doc:"Values of the public setting groups, by group and key"`
+	First    store.Flag                         `json:"first_sign_in,omitempty" doc:"1 while the generated password of the first user is in the file initial-password of the data directory; absent afterwards"`
 }
 
 func home(tx *store.Tx, req *Request, _ *none) (*homeOut, error) {
-	values, err := store.SettingSet.Get(tx).Values()
+	values, err := store.SettingCache.Get(tx).Values()
 	if err != nil {
 		return nil, err
 	}
@@ -39,16 +39,16 @@ func home(tx *store.Tx, req *Request, _ *none) (*homeOut, error) {
 }
 
 type registerIn struct {
-	Username string `json:"username" check:"required,min=3,max=32,username" doc:"3 to 32 of letters, digits, . _ and -; unique without regard to case"`
-	Password string `json:"password" check:"required,raw,min=8,max=1024" doc:"any characters"`
+	Username string `json:"username" check:"required,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique, ignoring case"`
+	Password string `json:"password" check:"required,raw,min=8,max=1024" doc:"Password; any characters are allowed"`
 	profileIn
 }
 
-// register makes an app user and signs them in, where the setting app.registration
+// register creates an app user and signs them in, if the setting app.registration
 // allows it.
 func register(req *Request, in *registerIn) (*loginOut, error) {
 	u := &store.AppUser{Username: in.Username, Status: true}
-	in.apply(u)
+	assignProfile(&in.profileIn, u)
 	a := attempt(req, true, in.Username, in.Password)
 	grant, err := req.auth().Register(u, a)
 	return req.granted(a, grant, err)
@@ -58,7 +58,7 @@ func appLogin(req *Request, in *loginIn) (*loginOut, error) {
 	return signIn(req, true, in)
 }
 
-// attempt is what auth needs to know of somebody who signs in.
+// attempt returns the sign-in attempt of a request for package auth.
 func attempt(req *Request, app bool, username, password string) auth.Attempt {
 	return auth.Attempt{
 		App: app, Username: username, Password: password, Addr: req.Addr, UserAgent: truncate(req.http.UserAgent(), 512),
@@ -66,7 +66,8 @@ func attempt(req *Request, app bool, username, password string) auth.Attempt {
 	}
 }
 
-// counted notes what throttling counts: its counters are a cache in memory.
+// counted records an operation of the rate limiter's counters as a cache event: they are a
+// cache in memory.
 func (req *Request) counted(op auth.CounterOp) {
 	if req.s.config.Monitor.Off {
 		return
@@ -84,16 +85,17 @@ func (req *Request) counted(op auth.CounterOp) {
 	w.Cached = append(w.Cached, store.CacheEvent{Cache: "throttle", Op: kind, Key: op.Key, Size: int(op.Value), Began: op.Began, Took: op.Took})
 }
 
-// granted answers an attempt to sign in, and notes it.
+// granted returns the response to a sign-in attempt, and reports the attempt to
+// monitoring.
 func (req *Request) granted(a auth.Attempt, grant *auth.Grant, err error) (*loginOut, error) {
-	e := authEvent{Type: "login", Username: req.s.auth.ShownName(a.App, a.Username), Result: resultOf(err), Reason: reasonOf(err)}
+	event := "login"
 	switch {
 	case errs.Is(err, errs.TooMany):
-		e.Type = "locked"
+		event = "locked"
 	case err != nil:
-		e.Type = "login_failed"
+		event = "login_failed"
 	}
-	req.note(e)
+	req.note(event, req.s.auth.LoggableName(a.App, a.Username), err)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +123,7 @@ func changeOwnAppUser(req *Request, in *ownAppUserIn) (out *appUser, err error) 
 			err = needsPassword(in.Email, u.Email, confirmed)
 		}
 		if err == nil {
-			out, err = editAppUser(tx, req, req.Actor.ID, in.apply)
+			out, err = editAppUser(tx, req, req.Actor.ID, func(u *store.AppUser) { assignProfile(&in.profileIn, u) })
 		}
 		return err
 	})

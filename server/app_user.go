@@ -3,17 +3,17 @@ package server
 import "reeve/store"
 
 var appUserRoutes = []Route{
-	table("/user/list", "user.list.query", "List app users", &appUsers),
-	read("/user/list/:id", "user.list.query", "Get an app user", getAppUser),
-	free("POST", "/user/list", "user.list.create", "Create an app user", createAppUser),
+	diskList("/user/list", "user.list.query", "List app users", &appUsers),
+	get("/user/list/:id", "user.list.query", "Get an app user", &appUsers),
+	action("POST", "/user/list", "user.list.create", "Create an app user", createAppUser),
 	write("PUT", "/user/list/:id", "user.list.update", "Change an app user", changeAppUser),
-	write("DELETE", "/user/list/:id", "user.list.delete", "Delete an app user", deleteAppUser),
-	deleteSeveral("/user/list", "user.list.delete", "Delete app users", deleteAppUser),
-	small(free("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword)),
+	remove("/user/list/:id", "user.list.delete", "Delete an app user", &appUsers),
+	removeSeveral("/user/list", "user.list.delete", "Delete app users", &appUsers),
+	small(action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword)),
 	write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser),
 }
 
-// appUser is an app user as it is answered.
+// appUser is an app user in responses.
 type appUser struct {
 	store.Ident
 	Username  string     `json:"username"`
@@ -21,9 +21,9 @@ type appUser struct {
 	Email     string     `json:"email"`
 	Mobile    string     `json:"mobile"`
 	AvatarURL string     `json:"avatar_url"`
-	Status    store.Flag `json:"status" doc:"1 may sign in, 0 may not"`
+	Status    store.Flag `json:"status" doc:"Status: 1 enabled, 0 disabled; a disabled user can't sign in"`
 	LoginIP   string     `json:"login_ip"`
-	LoginTime store.Time `json:"login_time" null:"true" doc:"of the last sign-in; null before the first"`
+	LoginTime store.Time `json:"login_time" null:"true" doc:"Time of the last sign-in; null before the first"`
 	store.Versioned
 }
 
@@ -34,9 +34,9 @@ func appUserOf(_ *store.Tx, _ *Request, u *store.AppUser) (*appUser, error) {
 	}, nil
 }
 
-var appUsers = Table[store.AppUser, *appUser]{
+var appUsers = Resource[store.AppUser, *appUser]{
 	of: store.AppUsers, keywords: []string{"username", "nickname", "email", "mobile"}, order: "id, ascending", out: appUserOf,
-	columns: []tableColumn[store.AppUser]{
+	columns: []diskColumn[store.AppUser]{
 		{name: "id", uses: sorted},
 		{name: "username", uses: sorted, order: store.AppUserByName.Order()},
 		{name: "created_at", uses: sorted | ranged, order: store.AppUserByCreated.Order(), between: store.AppUserByCreated.Between},
@@ -45,44 +45,32 @@ var appUsers = Table[store.AppUser, *appUser]{
 	},
 }
 
-func getAppUser(tx *store.Tx, req *Request, in *byID) (*appUser, error) {
-	return appUsers.get(tx, req, in.ID)
-}
-
-// profileIn is what an app user may say of themselves.
+// profileIn has the fields that app users can set for themselves.
 type profileIn struct {
 	Nickname *string `json:"nickname" check:"max=64"`
-	Email    *string `json:"email" check:"max=254,email" doc:"unique when given"`
+	Email    *string `json:"email" check:"max=254,email" doc:"E-mail address, unique unless empty"`
 	Mobile   *string `json:"mobile" check:"max=32,mobile"`
 }
 
-func (in *profileIn) apply(u *store.AppUser) {
-	set(&u.Nickname, in.Nickname)
-	set(&u.Email, in.Email)
-	set(&u.Mobile, in.Mobile)
-}
+var assignProfile = assigning[profileIn, store.AppUser]()
 
 type appUserIn struct {
-	Username *string `json:"username" check:"create,min=3,max=32,username" doc:"3 to 32 of letters, digits, . _ and -; unique without regard to case"`
+	Username *string `json:"username" check:"create,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique, ignoring case"`
 	profileIn
-	Status *store.Flag `json:"status" doc:"1 when absent at creation; 0 ends the sessions"`
+	Status *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions"`
 }
 
-func (in *appUserIn) apply(u *store.AppUser) {
-	set(&u.Username, in.Username)
-	in.profileIn.apply(u)
-	set(&u.Status, in.Status)
-}
+var assignAppUser = assigning[appUserIn, store.AppUser]()
 
 type appUserCreation struct {
 	appUserIn
-	Password *string `json:"password" check:"raw,min=8,max=1024" doc:"any characters; absent: generated, returned once, and must be changed"`
+	Password *string `json:"password" check:"raw,min=8,max=1024" doc:"Password; any characters are allowed. If absent, one is generated and returned once, and the user must change it"`
 }
 
-// newAppUser is a created app user with the password that was made for it.
+// newAppUser is a created app user, with the password if it was generated.
 type newAppUser struct {
 	appUser
-	Password string `json:"password,omitempty" doc:"only if it was generated, and only here"`
+	Password string `json:"password,omitempty" doc:"Generated password, which no other response contains; absent unless one was generated"`
 }
 
 func createAppUser(req *Request, in *appUserCreation) (*newAppUser, error) {
@@ -93,7 +81,7 @@ func createAppUser(req *Request, in *appUserCreation) (*newAppUser, error) {
 	out := &newAppUser{Password: secret.Generated}
 	err = req.db.Update(req.Actor, func(tx *store.Tx) error {
 		u := &store.AppUser{Status: true}
-		in.apply(u)
+		assignAppUser(&in.appUserIn, u)
 		if err := store.AppUsers.Create(tx, u); err != nil {
 			return err
 		}
@@ -115,10 +103,10 @@ type appUserChange struct {
 }
 
 func changeAppUser(tx *store.Tx, req *Request, in *appUserChange) (*appUser, error) {
-	return editAppUser(tx, req, in.ID, in.apply)
+	return editAppUser(tx, req, in.ID, func(u *store.AppUser) { assignAppUser(&in.appUserIn, u) })
 }
 
-// editAppUser changes an app user; one who is disabled by it is signed out.
+// editAppUser changes an app user. Disabling a user ends the user's sessions.
 func editAppUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.AppUser)) (*appUser, error) {
 	u, err := store.AppUsers.Update(tx, id, func(u *store.AppUser) error {
 		apply(u)
@@ -131,10 +119,6 @@ func editAppUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.AppU
 		return nil, err
 	}
 	return appUserOf(tx, req, u)
-}
-
-func deleteAppUser(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
-	return nothing{}, store.AppUsers.Delete(tx, in.ID)
 }
 
 func enableAppUser(tx *store.Tx, req *Request, in *statusIn) (*appUser, error) {

@@ -15,8 +15,10 @@ func (in *instance) openRegistration() {
 	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true}}`, "owner")
 }
 
-// TestHomeTellsWhereTheFirstPasswordIs until it is changed, and nothing afterwards.
+// TestHomeTellsWhereTheFirstPasswordIs checks that first_sign_in is absent after the
+// password has changed.
 func TestHomeTellsWhereTheFirstPasswordIs(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "initial-password")
 	must(t, auth.WriteInitial(path, "admin", ownerPassword))
 	in := start(t, func(su *setup) { su.file, su.must = path, true })
@@ -37,6 +39,7 @@ func TestHomeTellsWhereTheFirstPasswordIs(t *testing.T) {
 }
 
 func TestRegistration(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.call("POST", "/api/register", `{"username":"ann","password":"long enough it is"}`, "nobody").brief(403, `"errorCode":"registration_closed"`)
 	in.openRegistration()
@@ -57,7 +60,7 @@ func TestRegistration(t *testing.T) {
 		cases = append(cases, post("with "+field, `{"username":"ann","password":"long enough it is","`+field+`":[1]}`, 400, `"errors":{"`+field+`":`))
 	}
 	runCases(t, in, cases)
-	// A name of the other realm is free here, and gives nothing there.
+	// A username of the other realm is available here, and gives no access there.
 	var out struct{ Token string }
 	in.ok("POST", "/api/register", `{"username":"admin","password":"long enough it is","nickname":"N","email":"a@example.org","mobile":"12345"}`, "nobody").data(&out)
 	in.tokens["new"] = out.Token
@@ -89,6 +92,7 @@ func TestRegistration(t *testing.T) {
 }
 
 func TestRegistrationIsThrottledByAddress(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.openRegistration()
 	in.ok("PUT", "/system/setting", `{"values":{"security.login_tries":1}}`, "owner")
@@ -105,11 +109,12 @@ func TestRegistrationIsThrottledByAddress(t *testing.T) {
 	if a.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	register(1, "203.0.113.1").brief(429) // the same for a name that is taken
+	register(1, "203.0.113.1").brief(429) // also for a username that is taken
 	register(10, "203.0.113.2").brief(200)
 }
 
 func TestAppUsersAreManaged(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.appUser("taken")
 	in.clerk("clerk", "admin.list.create", "admin.list.update")
@@ -166,8 +171,9 @@ func TestAppUsersAreManaged(t *testing.T) {
 	in.ok("GET", "/system/loginlog?realm=app", "", "owner").brief(200, `"username":"ann"`)
 }
 
-// TestHomeTellsWhatIsPublic and nothing else.
+// TestHomeTellsWhatIsPublic checks that private settings are not returned.
 func TestHomeTellsWhatIsPublic(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"site.title":"Mine"}}`, "owner")
 	in.ok("GET", "/api/home", "", "nobody").brief(200, `"title":"Mine"`, `"settings":{"site":{"logo":"","title":"Mine"}}`)

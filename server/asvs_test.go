@@ -15,16 +15,18 @@ import (
 	"testing"
 )
 
-// asvsRequirements is how many requirements of levels 1 and 2 the OWASP ASVS 5.0.0 has.
+// asvsRequirements is the number of requirements of levels 1 and 2 in OWASP ASVS 5.0.0.
 const asvsRequirements = 253
 
-// testPackages are where the tests are that the table names.
+// testPackages are the directories of the tests that the table names.
 var testPackages = map[string]string{"server": ".", "e2e": "e2e", "auth": "../auth", "store": "../store",
-	"redact": "redact", "redis": "redis", "picture": "picture", "disk": "../store/disk", "journal": "../store/journal"}
+	"redact": "redact", "redis": "redis", "picture": "picture", "disk": "../store/disk", "journal": "../store/journal", "kv": "../store/kv"}
 
-// TestEveryRequirementOfASVSIsShown by tests that exist, or does not apply, or is in the
-// README as one that is not met. A requirement or a whole chapter is a row of the table.
+// TestEveryRequirementOfASVSIsShown checks that every requirement or chapter is a row
+// of the table, and that each is shown by existing tests, does not apply, or is listed
+// in the manual as not met.
 func TestEveryRequirementOfASVSIsShown(t *testing.T) {
+	t.Parallel()
 	f, err := os.Open("testdata/asvs.csv")
 	must(t, err)
 	defer f.Close()
@@ -50,7 +52,7 @@ func TestEveryRequirementOfASVSIsShown(t *testing.T) {
 			}
 			continue
 		}
-		if shown == "README" {
+		if shown == "manual" {
 			unmet = append(unmet, name)
 			continue
 		}
@@ -66,12 +68,12 @@ func TestEveryRequirementOfASVSIsShown(t *testing.T) {
 	if total != asvsRequirements {
 		t.Errorf("the table stands for %d requirements, want %d", total, asvsRequirements)
 	}
-	if told := unmetInReadme(t); !slices.Equal(slices.Sorted(slices.Values(unmet)), told) {
-		t.Errorf("not met are, by the table, %q, and by the README %q", unmet, told)
+	if told := unmetInManual(t); !slices.Equal(slices.Sorted(slices.Values(unmet)), told) {
+		t.Errorf("not met are, by the table, %q, and by the manual %q", unmet, told)
 	}
 }
 
-// testsIn are the names of the tests of a directory.
+// testsIn returns the names of the tests in a directory.
 func testsIn(t *testing.T, dir string) (names []string) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 	must(t, err)
@@ -87,13 +89,13 @@ func testsIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// unmetInReadme reads the first column of the table in the README's chapter.
-func unmetInReadme(t *testing.T) (ids []string) {
-	text, err := os.ReadFile("../README.md")
+// unmetInManual returns the first column of the table in the manual's section.
+func unmetInManual(t *testing.T) (ids []string) {
+	text, err := os.ReadFile("../embed/manual/security.md")
 	must(t, err)
-	_, chapter, found := strings.Cut(string(text), "\n## Requirements of ASVS 5.0 level 2 that are not met\n")
+	_, chapter, found := strings.Cut(string(text), "\n## Not met of OWASP ASVS 5.0, level 2\n")
 	if !found {
-		t.Fatal("the README has no chapter of them")
+		t.Fatal("the manual has no section of them")
 	}
 	chapter, _, _ = strings.Cut(chapter, "\n## ")
 	for line := range strings.Lines(chapter) {
@@ -107,9 +109,10 @@ func unmetInReadme(t *testing.T) (ids []string) {
 	return ids
 }
 
-// TestCryptographyIsOfKnownLibraries: the standard library, bcrypt and age, nothing that
-// is broken, and no random numbers that can be guessed.
+// TestCryptographyIsOfKnownLibraries: only the standard library, bcrypt and age are
+// used, no broken algorithms and no predictable random numbers.
 func TestCryptographyIsOfKnownLibraries(t *testing.T) {
+	t.Parallel()
 	known := []string{"crypto/aes", "crypto/cipher", "crypto/ecdsa", "crypto/elliptic", "crypto/hkdf", "crypto/hmac", "crypto/rand", "crypto/sha256", "crypto/sha512", "crypto/subtle", "crypto/tls", "crypto/x509", "golang.org/x/crypto/bcrypt"}
 	found := map[string]bool{}
 	must(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
@@ -141,6 +144,7 @@ func TestCryptographyIsOfKnownLibraries(t *testing.T) {
 // TestThePasswordFieldsOfTheConsole are masked until their user shows them, filled by password managers, and can be
 // pasted into.
 func TestThePasswordFieldsOfTheConsole(t *testing.T) {
+	t.Parallel()
 	fields := 0
 	must(t, filepath.WalkDir("../embed/console/src", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".tsx") {

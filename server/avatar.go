@@ -22,13 +22,12 @@ type avatarOut struct {
 	AvatarURL string   `json:"avatar_url"`
 }
 
-// setAvatar makes the caller's picture small, stores it, and then lets the user
-// refer to it.
+// setAvatar scales a picture down, stores it, and makes it the caller's avatar.
 func setAvatar(req *Request, _ *none, data []byte) (*avatarOut, error) {
 	if len(data) > maxAvatarBytes {
-		return nil, errs.Field(errs.TooLarge, "file", "has more than %d MiB", maxAvatarBytes>>20)
+		return nil, errs.Field(errs.TooLarge, "file", "must be at most %d MiB", maxAvatarBytes>>20)
 	}
-	if err := req.admitAgain(); err != nil { // before the work of decoding
+	if err := req.admitAgain(); err != nil { // before the expensive decoding
 		return nil, err
 	}
 	small, media, err := req.shrink(bytes.NewReader(data), avatarSide, avatarSide)

@@ -17,8 +17,8 @@ import (
 	"reeve/store"
 )
 
-// withFile has a file of some megabytes, more than a connection holds back, and a
-// clerk who may take backups.
+// withFile returns an instance with a file of some megabytes, more than a connection
+// buffers, and a clerk who may download backups.
 func withFile(t *testing.T) (in *instance, data []byte) {
 	t.Helper()
 	in = start(t)
@@ -71,8 +71,9 @@ func TestABackupHasTheFiles(t *testing.T) {
 	})
 }
 
-// TestABackupIsWholeIfItsTimeCannotBeKept, as on a full disk.
-func TestABackupIsWholeIfItsTimeCannotBeKept(t *testing.T) {
+// TestABackupIsCompleteIfItsTimeCannotBeStored, for example on a full disk.
+func TestABackupIsCompleteIfItsTimeCannotBeStored(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	must(t, os.MkdirAll(filepath.Join(in.dir, "last-backup.new", "in the way"), 0o700))
 	archive, promised, err := in.download("/system/backup", "owner", nil)
@@ -83,8 +84,9 @@ func TestABackupIsWholeIfItsTimeCannotBeKept(t *testing.T) {
 	in.ok("GET", "/system/info", "", "owner").brief(200, `"last_backup_at":null`)
 }
 
-// TestABackupThatFailsIsCutOff: what the client has got it cannot take for whole.
-func TestABackupThatFailsIsCutOff(t *testing.T) {
+// TestAFailedBackupIsAborted, so that the client cannot take it for complete.
+func TestAFailedBackupIsAborted(t *testing.T) {
+	t.Parallel()
 	for name, then := range map[string]func(t *testing.T, in *instance){
 		"the permission is taken away": func(_ *testing.T, in *instance) { in.switchPermission("system.backup", "status", 0) },
 		"the user signs out":           func(_ *testing.T, in *instance) { in.ok("POST", "/admin/logout", "", "clerk") },
@@ -114,11 +116,11 @@ func TestABackupThatFailsIsCutOff(t *testing.T) {
 	}
 }
 
-// patient is a client that takes its time. It notes when its deadline is moved.
+// patient is a slow client. It records when its deadline is extended.
 type patient struct {
 	*httptest.ResponseRecorder
 	deadline time.Time
-	moved    []int // the bytes that had come by then
+	moved    []int // bytes received by then
 	late     []string
 }
 
@@ -135,9 +137,10 @@ func (p *patient) Write(b []byte) (int, error) {
 	return p.ResponseRecorder.Write(b)
 }
 
-// A backup may take any time, at the least rate: its deadline moves with every quota
-// of bytes, and with no less.
-func TestABackupHasTimeAsLongAsItGoesOn(t *testing.T) {
+// TestASlowBackupContinuesAtTheMinimumRate: a backup may take any time at the minimum rate.
+// Its deadline is extended after every paceBytes, and not after fewer.
+func TestASlowBackupContinuesAtTheMinimumRate(t *testing.T) {
+	t.Parallel()
 	in, data := withFile(t)
 	w := &patient{ResponseRecorder: httptest.NewRecorder()}
 	in.server.Handler().ServeHTTP(w, in.request("GET", "/system/backup", "", "clerk"))
@@ -154,11 +157,13 @@ func TestABackupHasTimeAsLongAsItGoesOn(t *testing.T) {
 	}
 }
 
-// A reader who does not read is cut off, and what its backup held is free again; a
-// second one is refused to the same user meanwhile, and not to another.
-func TestAnUnreadBackupIsCutOff(t *testing.T) {
+// TestAnUnreadBackupIsAborted checks that a client that does not read is disconnected
+// and releases what its backup held. Until then a second backup is rejected for the
+// same user, but not for another.
+func TestAnUnreadBackupIsAborted(t *testing.T) {
+	t.Parallel()
 	in, _ := withFile(t)
-	in.keep("owner", "large.bin", strings.Repeat("0123456789abcdef", 1<<20)) // more than fits between the two ends
+	in.keep("owner", "large.bin", strings.Repeat("0123456789abcdef", 1<<20)) // more than the connection buffers
 	in.server.grace = 300 * time.Millisecond
 	srv := httptest.NewUnstartedServer(in.server.Handler())
 	srv.Config.ConnState = func(conn net.Conn, state http.ConnState) {
@@ -174,7 +179,7 @@ func TestAnUnreadBackupIsCutOff(t *testing.T) {
 	must(t, conn.(*net.TCPConn).SetReadBuffer(64<<10))
 	backups := in.server.limits.backups
 	fmt.Fprintf(conn, "GET /system/backup HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", in.tokens["clerk"])
-	_, err = io.ReadFull(conn, make([]byte, 1000)) // it has begun
+	_, err = io.ReadFull(conn, make([]byte, 1000)) // the response has begun
 	must(t, err)
 	a := in.call("GET", "/system/backup", "", "clerk")
 	a.brief(429, "too many backups")
@@ -186,7 +191,7 @@ func TestAnUnreadBackupIsCutOff(t *testing.T) {
 	if in.server.limits.rate.rejected.Load() != 1 {
 		t.Errorf("%d transfers were counted as too slow", in.server.limits.rate.rejected.Load())
 	}
-	if p := in.server.limitHealth(); p.State != degraded || !strings.Contains(p.Text, "too slow") || p.Since == 0 {
+	if p := in.server.limitHealth(); p.State != degraded || !strings.Contains(p.message.String(), "too slow") || p.Since == 0 {
 		t.Errorf("%+v", p)
 	}
 	in.ok("GET", "/system/backup", "", "clerk")

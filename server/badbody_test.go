@@ -7,14 +7,15 @@ import (
 	"testing"
 )
 
-// Bodies that are no good, each sent to an operation that would take a good one.
+// Invalid bodies, each sent to an operation that accepts a valid one.
 
 func nested(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
 
-// The body itself is one level and values another.
+// The body itself is one level, and values another.
 func valuesNested(levels int) string { return `{"values":{"site.title":` + nested(levels-2) + `}}` }
 
-func TestBodiesThatAreNotUnderstood(t *testing.T) {
+func TestMalformedBodies(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	const url = "/admin/info"
 	malformed := `"errorCode":"malformed"`
@@ -39,7 +40,7 @@ func TestBodiesThatAreNotUnderstood(t *testing.T) {
 		{"a key twice, once escaped", "PUT", url, `{"nickname":"x","nick\u006eame":"y"}`, "owner", 400, []string{malformed, `"nickname":"is given twice"`}, nil},
 		{"a nested key twice", "POST", "/system/setting", `{"key":"k","title":"T","type":"radio","group_id":1,"options":[{"label":"a","value":"b","label":"c"}]}`, "owner", 400, []string{malformed, `"options[0].label":"is given twice"`}, nil},
 		{"a nested key that is not one", "POST", "/system/setting", `{"key":"k","title":"T","type":"radio","group_id":1,"options":[{"label":"a","value":"b","colour":"c"}]}`, "owner", 400, []string{malformed, `"options[0].colour"`}, nil},
-		{"a key in another case", "PUT", url, `{"NickName":"x"}`, "owner", 400, []string{malformed, `"NickName":"is not a field here; it is written nickname"`}, nil},
+		{"a key in another case", "PUT", url, `{"NickName":"x"}`, "owner", 400, []string{malformed, `"NickName":"unknown field; did you mean nickname?"`}, nil},
 		{"several keys that are not there, all named", "PUT", url, `{"a":1,"b":2,"c":3}`, "owner", 400, []string{malformed, `"a":`, `"b":`, `"c":`}, nil},
 		{"65 levels", "PUT", "/system/setting", valuesNested(65), "owner", 400, []string{malformed, "64 levels"}, nil},
 		{"ten thousand levels", "PUT", url, nested(10_000), "owner", 400, []string{malformed}, nil},
@@ -57,7 +58,8 @@ func TestBodiesThatAreNotUnderstood(t *testing.T) {
 	})
 }
 
-func TestBodiesThatAreTooLarge(t *testing.T) {
+func TestTooLargeBodies(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	before := in.dump()
 	big := `{"nickname":"` + strings.Repeat("x", 2<<20) + `"}`
@@ -80,8 +82,10 @@ func TestBodiesThatAreTooLarge(t *testing.T) {
 	in.unchanged(before)
 }
 
-// TestABodyIsNotReadForWhoeverMayNot keeps strangers from making the server read.
-func TestABodyIsNotReadForWhoeverMayNot(t *testing.T) {
+// TestBodiesOfUnauthorizedRequestsAreNotRead: unauthorized clients cannot make the server read
+// a body.
+func TestBodiesOfUnauthorizedRequestsAreNotRead(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for _, rt := range routes() {
 		if rt.Access == public {
@@ -103,7 +107,8 @@ func (f forbiddenReader) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-func TestABodyThatBreaksOff(t *testing.T) {
+func TestAnAbortedBody(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	before := in.dump()
 	r := in.request("PUT", "/admin/info", "{}", "owner")
@@ -118,6 +123,7 @@ type brokenReader struct{}
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func TestMediaTypes(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for media, status := range map[string]int{
 		"application/json": 200, "application/json; charset=utf-8": 200, "APPLICATION/JSON": 200, " application/json ": 200,
@@ -136,7 +142,8 @@ func TestMediaTypes(t *testing.T) {
 	in.send(r).brief(200)
 }
 
-func TestTheSchemeOfTheCredentialIsInAnyCase(t *testing.T) {
+func TestTheAuthorizationSchemeIgnoresCase(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for _, scheme := range []string{"Bearer ", "bearer ", "BEARER ", "Bearer  "} {
 		r := in.request("GET", "/admin/info", "", "nobody")
@@ -145,8 +152,9 @@ func TestTheSchemeOfTheCredentialIsInAnyCase(t *testing.T) {
 	}
 }
 
-// TestAnAnswerIsNotCachedOnTheWay looks at the headers of every kind of answer.
-func TestAnAnswerIsNotCachedOnTheWay(t *testing.T) {
+// TestResponsesAreNotCachedByProxies checks the headers of every kind of response.
+func TestResponsesAreNotCachedByProxies(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for url, want := range map[string]string{
 		"/admin/info": "no-store", "/system/setting": "no-store", "/nowhere": "no-store", "/system/setting/77": "no-store",
@@ -159,7 +167,8 @@ func TestAnAnswerIsNotCachedOnTheWay(t *testing.T) {
 	}
 }
 
-func TestARecordThatIsNotThere(t *testing.T) {
+func TestMissingRecords(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/dict", `{"code":"colour","name":"Colour"}`)
 	in.create("/system/dict/1/item", `{"label":"Red","value":"red"}`)
@@ -177,7 +186,7 @@ func TestARecordThatIsNotThere(t *testing.T) {
 			body = map[string]string{"POST": `{"label":"Blue","value":"blue"}`}[rt.Method]
 		}
 		if rt.Path == "/file/signed/:id" {
-			continue // nothing is told of a file before the signature is right
+			continue // a wrong signature hides whether the file exists
 		}
 		for _, name := range pathParams(&rt) {
 			cases = append(cases, notThere(&rt, name, body)...)
@@ -186,7 +195,7 @@ func TestARecordThatIsNotThere(t *testing.T) {
 	runCases(t, in, cases)
 }
 
-// pathParams are the names of the parameters in a route's path.
+// pathParams returns the names of the parameters in a route's path.
 func pathParams(rt *Route) (names []string) {
 	for segment := range strings.SplitSeq(rt.Path, "/") {
 		if name, ok := strings.CutPrefix(segment, ":"); ok {
@@ -196,7 +205,8 @@ func pathParams(rt *Route) (names []string) {
 	return names
 }
 
-// notThere has one parameter lead nowhere, or be no id, while the others are 1.
+// notThere returns paths in which one parameter is an unknown or invalid ID, and the
+// others are 1.
 func notThere(rt *Route, name, body string) (cases []apiCase) {
 	url := func(id string) string {
 		segments := strings.Split(rt.Path, "/")
@@ -213,7 +223,7 @@ func notThere(rt *Route, name, body string) (cases []apiCase) {
 		}
 		return path
 	}
-	if name == "key" || strings.HasPrefix(rt.Path, "/system/monitor/request/") { // any text may be one
+	if name == "key" || strings.HasPrefix(rt.Path, "/system/monitor/request/") { // any text is a valid key
 		return []apiCase{{rt.name() + " " + name, rt.Method, url("999999"), body, "owner", 404, []string{`"errorCode":"not_found"`}, nil}}
 	}
 	for _, id := range []string{"999999", "9223372036854775807"} {
@@ -226,7 +236,7 @@ func notThere(rt *Route, name, body string) (cases []apiCase) {
 	}
 	for _, id := range []string{"0", "-1", "18446744073709551616", "18446744073709551615", "9223372036854775808", "abc", "1.5", "+1", "1e3", "0x1", "%201", "1%00", "٣", "1,2"} {
 		cases = append(cases, apiCase{rt.name() + " " + name + " " + id, rt.Method, url(id), body, "owner", 400,
-			[]string{`"errorCode":"malformed"`, `"errors":{"` + name + `":"must be a positive whole number"}`}, nil})
+			[]string{`"errorCode":"malformed"`, `"errors":{"` + name + `":"must be a positive integer"}`}, nil})
 	}
 	return cases
 }

@@ -8,7 +8,8 @@ import (
 	"reeve/store"
 )
 
-func TestQueriesThatAreNotUnderstood(t *testing.T) {
+func TestMalformedQueries(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	var cases []apiCase
 	add := func(name, query, field string) {
@@ -61,7 +62,8 @@ func TestQueriesThatAreNotUnderstood(t *testing.T) {
 		names(400, "sorter", "page", "pageSize", "a", "filter", "group_id")
 }
 
-func TestQueriesWhoseTextIsNotUTF8(t *testing.T) {
+func TestQueriesThatAreNotUTF8(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.call("GET", "/system/setting?keywordSearch=%ff%fe", "", "owner").brief(400, `"errorCode":"malformed"`)
 	in.call("GET", "/system/setting?filter=%7B%22type%22%3A%5B%22%ff%22%5D%7D", "", "owner").brief(400, `"errorCode":"malformed"`)
@@ -69,6 +71,7 @@ func TestQueriesWhoseTextIsNotUTF8(t *testing.T) {
 }
 
 func TestPagesAtTheirLimits(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	total := fmt.Sprintf(`"total":%d,`, len(store.Builtins))
 	for query, want := range map[string]string{
@@ -91,7 +94,8 @@ func TestPagesAtTheirLimits(t *testing.T) {
 	}
 }
 
-func TestEveryPageTogetherIsTheList(t *testing.T) {
+func TestAllPagesTogetherAreTheList(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	group := in.create("/system/setting-group", `{"key":"many","title":"Many"}`)
 	for i := range 25 {

@@ -5,8 +5,9 @@ import (
 	"reeve/store/errs"
 )
 
-// each runs fn for records, each once; the first that is refused is the error. Several
-// must not change more than store.MaxRecords together, with what belongs to them.
+// each runs fn once per record and returns the first error. If there are several
+// records, they must not change more than store.MaxRecordsPerWrite records together, including
+// dependent ones.
 func each(tx *store.Tx, ids []store.ID, fn func(store.ID) error) error {
 	done := make(map[store.ID]bool, len(ids))
 	for _, id := range ids {
@@ -17,8 +18,8 @@ func each(tx *store.Tx, ids []store.ID, fn func(store.ID) error) error {
 		if err := fn(id); err != nil {
 			return err
 		}
-		if len(done) > 1 && tx.Touched() > store.MaxRecords {
-			return errs.Field(errs.Malformed, "ids", "are more than %d records together with those that belong to them; name fewer", store.MaxRecords)
+		if len(done) > 1 && tx.RecordsChanged() > store.MaxRecordsPerWrite {
+			return errs.Field(errs.Malformed, "ids", "select at most %d records, including those that belong to them", store.MaxRecordsPerWrite)
 		}
 	}
 	return nil
@@ -27,12 +28,12 @@ func each(tx *store.Tx, ids []store.ID, fn func(store.ID) error) error {
 // deleteOne is the handler of a route that deletes one record.
 type deleteOne func(*store.Tx, *Request, *byID) (nothing, error)
 
-// deleteSeveral makes the route that deletes several records, each as one deletes it.
+// deleteSeveral returns the route that deletes several records, each with one.
 func deleteSeveral(path, access, title string, one deleteOne) Route {
 	return deleteOrdered(path, access, title, one, func(_ *store.Tx, ids []store.ID) []store.ID { return ids })
 }
 
-// deleteOrdered is deleteSeveral of a tree; order puts what is below others first.
+// deleteOrdered is deleteSeveral for a tree; order sorts children before their parents.
 func deleteOrdered(path, access, title string, one deleteOne, order func(*store.Tx, []store.ID) []store.ID) Route {
 	rt := write("DELETE", path, access, title, func(tx *store.Tx, req *Request, in *byIDs) (nothing, error) {
 		return nothing{}, each(tx, order(tx, in.IDs), func(id store.ID) error {

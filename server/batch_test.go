@@ -10,7 +10,8 @@ import (
 	"reeve/store"
 )
 
-// severalOf returns the route that deletes several of what a route deletes one of.
+// severalOf returns the route that deletes several records, for a route that deletes
+// one.
 func severalOf(rt *Route) *Route {
 	path := rt.Path[:strings.LastIndex(rt.Path, "/")]
 	for _, other := range routes() {
@@ -25,7 +26,8 @@ func deletesOne(rt *Route) bool {
 	return rt.Method == "DELETE" && strings.HasPrefix(rt.Path[strings.LastIndex(rt.Path, "/")+1:], ":")
 }
 
-func TestWhatIsDeletedByIDIsDeletedByIDsToo(t *testing.T) {
+func TestEveryDeleteByIDHasADeleteByIDs(t *testing.T) {
+	t.Parallel()
 	in := everyone(t)
 	eachRoute(t, in, deletesOne, func(in *instance, rt *Route) {
 		several := severalOf(rt)
@@ -33,7 +35,7 @@ func TestWhatIsDeletedByIDIsDeletedByIDsToo(t *testing.T) {
 			in.t.Fatalf("%s has no counterpart for several", rt.name())
 		}
 		url, as := urlOf(several), holder(rt)
-		for _, query := range []string{"", "?ids=", "?ids=0", "?ids=1,x", "?ids=" + manyIDs(store.MaxRecords+1)} {
+		for _, query := range []string{"", "?ids=", "?ids=0", "?ids=1,x", "?ids=" + manyIDs(store.MaxRecordsPerWrite+1)} {
 			in.call("DELETE", url+query, "", as).names(400, "ids")
 		}
 		in.call("DELETE", url+"?ids=999999", "", as).brief(404)
@@ -48,9 +50,9 @@ func manyIDs(n int) string {
 	return strings.Join(ids, ",")
 }
 
-// deletable makes two records of each list that can be deleted together, and names the
-// address that lists them.
-var deletable = map[string]func(in *instance) []store.ID{
+// deletable creates two records for each list whose records can be deleted together,
+// and returns the path of each list.
+var deletable = withSimpleDeletions(map[string]func(*instance) []store.ID{
 	"/admin/list": func(in *instance) []store.ID { return []store.ID{in.member("a", 0), in.member("b", 0)} },
 	"/user/list":  func(in *instance) []store.ID { return []store.ID{in.appUser("a").ID, in.appUser("b").ID} },
 	"/admin/role": func(in *instance) []store.ID {
@@ -72,9 +74,6 @@ var deletable = map[string]func(in *instance) []store.ID{
 	"/system/setting-group": func(in *instance) []store.ID {
 		return []store.ID{in.made("/system/setting-group", `{"key":"a","title":"A"}`), in.made("/system/setting-group", `{"key":"b","title":"B"}`)}
 	},
-	"/system/dict": func(in *instance) []store.ID {
-		return []store.ID{in.made("/system/dict", `{"code":"a","name":"A"}`), in.made("/system/dict", `{"code":"b","name":"B"}`)}
-	},
 	"/system/dict/:id/item": func(in *instance) []store.ID {
 		in.create("/system/dict", `{"code":"d","name":"D"}`)
 		return []store.ID{in.made("/system/dict/1/item", `{"label":"A","value":"a"}`), in.made("/system/dict/1/item", `{"label":"B","value":"b"}`)}
@@ -86,9 +85,6 @@ var deletable = map[string]func(in *instance) []store.ID{
 		ids := []store.ID{in.keep("owner", "a.txt", "a").ID, in.keep("owner", "b.txt", "b").ID}
 		in.ok("DELETE", fmt.Sprintf("/file/list?ids=%d,%d", ids[0], ids[1]), "", "owner")
 		return ids
-	},
-	"/file/group": func(in *instance) []store.ID {
-		return []store.ID{in.made("/file/group", `{"name":"A"}`), in.made("/file/group", `{"name":"B"}`)}
 	},
 	"/admin/session": func(in *instance) []store.ID {
 		in.signIn(1)
@@ -103,9 +99,9 @@ var deletable = map[string]func(in *instance) []store.ID{
 	"/system/monitor/trace": func(in *instance) []store.ID {
 		return []store.ID{in.made("/system/monitor/trace", `{"user_id":1}`), in.made("/system/monitor/trace", `{"ip":"192.0.2.9"}`)}
 	},
-}
+})
 
-// made creates a record and returns its id.
+// made creates a record and returns its ID.
 func (in *instance) made(url, body string) store.ID {
 	in.t.Helper()
 	var head store.Ident
@@ -122,9 +118,10 @@ func (in *instance) sessionsOf(user store.ID) (ids []store.ID) {
 	return ids
 }
 
-// Several are deleted together or not at all; a parent after what is below it, in
-// whatever order they are named.
-func TestSeveralAreDeletedTogetherOrNotAtAll(t *testing.T) {
+// TestDeletingSeveralIsAllOrNothing also checks that parents are deleted after their
+// children, whatever the order of the IDs.
+func TestDeletingSeveralIsAllOrNothing(t *testing.T) {
+	t.Parallel()
 	for _, rt := range routes() {
 		if !deletesOne(&rt) {
 			continue
@@ -133,12 +130,12 @@ func TestSeveralAreDeletedTogetherOrNotAtAll(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			make, known := deletable[path]
 			if !known {
-				t.Fatal("the test does not know how to make some")
+				t.Fatal("add a function that creates two records to deletable in server/batch_test.go, or the resource to simpleResources in server/simple_test.go")
 			}
 			in := start(t)
 			ids := make(in)
 			url := strings.Replace(path, ":id", "1", 1) + "?ids="
-			if path == "/admin/dept" { // what is between them is not named yet
+			if path == "/admin/dept" { // the department between them is not in the request yet
 				in.call("DELETE", fmt.Sprintf("%s%d,%d", url, ids[0], ids[1]), "", "owner").brief(409, "in_use")
 				ids = slices.Insert(ids, 1, ids[1]-1)
 			}
@@ -157,7 +154,8 @@ func TestSeveralAreDeletedTogetherOrNotAtAll(t *testing.T) {
 	}
 }
 
-// entries counts what a list or tree shows; of traces, those that run.
+// entries returns the number of records in a list or tree; for traces, of the running
+// ones.
 func (in *instance) entries(path string) int {
 	in.t.Helper()
 	url := strings.Replace(path, ":id", "1", 1)
@@ -171,7 +169,8 @@ func (in *instance) entries(path string) int {
 	return strings.Count(body, `"created_at"`)
 }
 
-func TestSeveralAreHeldToTheRulesOfOne(t *testing.T) {
+func TestDeletingSeveralChecksEach(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/dict", `{"code":"one","name":"One"}`)
 	in.create("/system/dict", `{"code":"two","name":"Two"}`)
@@ -188,7 +187,7 @@ func TestSeveralAreHeldToTheRulesOfOne(t *testing.T) {
 	spare := in.made("/admin/rule", `{"type":1,"key":"spare","name":"Spare"}`)
 	own := in.made("/system/setting", `{"key":"own","title":"T","type":"input","group_id":2}`)
 	runCases(t, in, []apiCase{
-		{"an item of another dictionary", "DELETE", "/system/dict/1/item?ids=1,2", "", "owner", 404, []string{"dict item 2"}, nil},
+		{"an item of another dictionary", "DELETE", "/system/dict/1/item?ids=1,2", "", "owner", 404, []string{"dictionary item 2"}, nil},
 		{"a dictionary with items", "DELETE", "/system/dict?ids=2", "", "owner", 409, []string{"in_use"}, nil},
 		{"a session out of the data scope", "DELETE", fmt.Sprintf("/system/session?ids=%d,%d", shared, theirs), "", "clerk", 404, nil, nil},
 		{"a session of somebody else", "DELETE", fmt.Sprintf("/admin/session?ids=%d,%d", in.sessionsOf(clerk)[0], shared), "", "clerk", 404, nil, nil},
@@ -202,11 +201,13 @@ func TestSeveralAreHeldToTheRulesOfOne(t *testing.T) {
 	})
 }
 
-// What belongs to the records counts, since all other writes wait for it. One alone is
-// deleted whatever belongs to it.
-func TestSeveralAreLimitedTogetherWithWhatBelongsToThem(t *testing.T) {
+// TestDeletingSeveralCountsDependentRecords: dependent records count, since
+// all other writes wait for the transaction. A single record is deleted however many
+// depend on it.
+func TestDeletingSeveralCountsDependentRecords(t *testing.T) {
+	t.Parallel()
 	in := start(t)
-	var users []string // each of 22 records: with a hash, and 10 sessions and their tokens
+	var users []string // each with 22 records: a hash, and 10 sessions with their tokens
 	for i := range 10 {
 		user := in.member(fmt.Sprint("user", i), 0)
 		for range 9 {
@@ -216,7 +217,7 @@ func TestSeveralAreLimitedTogetherWithWhatBelongsToThem(t *testing.T) {
 	}
 	granted := in.made("/admin/rule", `{"type":1,"key":"granted","name":"Granted"}`)
 	in.update(func(tx *store.Tx) error {
-		for i := range store.MaxRecords {
+		for i := range store.MaxRecordsPerWrite {
 			if err := store.Roles.Create(tx, &store.Role{Name: fmt.Sprint(i), DataScope: store.ScopeSelf, RuleIDs: []store.ID{granted}}); err != nil {
 				return err
 			}
@@ -226,7 +227,7 @@ func TestSeveralAreLimitedTogetherWithWhatBelongsToThem(t *testing.T) {
 	before := in.dump()
 	a := in.call("DELETE", "/admin/list?ids="+strings.Join(users, ","), "", "owner")
 	a.names(http.StatusBadRequest, "ids")
-	a.brief(400, "more than 200 records", "fewer")
+	a.brief(400, "at most 200 records")
 	in.unchanged(before)
 	in.ok("DELETE", "/admin/list?ids="+strings.Join(users[:9], ","), "", "owner")
 	in.ok("DELETE", fmt.Sprintf("/admin/rule?ids=%d,%d", granted, granted), "", "owner")

@@ -8,7 +8,7 @@ import (
 	"reeve/store"
 )
 
-// discard is as little of a ResponseWriter as there can be.
+// discard is a minimal ResponseWriter.
 type discard struct {
 	header http.Header
 	code   int
@@ -22,8 +22,8 @@ func (d *discard) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// benchmark sends one request again and again through the handler, with
-// authentication and the permission check of a user who is not the owner.
+// benchmark sends one request repeatedly through the handler, including authentication
+// and the permission check of a user who is not an owner.
 func benchmark(b *testing.B, url, permission string) {
 	in := start(b)
 	in.clerk("clerk", permission)
@@ -44,8 +44,8 @@ func BenchmarkParentTree(b *testing.B) { benchmark(b, "/admin/rule/parent", "adm
 
 func BenchmarkSettingList(b *testing.B) { benchmark(b, "/system/setting", "system.setting.query") }
 
-// BenchmarkCreate creates departments and permissions, one request after another,
-// where there are few and where there are many: both should cost their commit.
+// BenchmarkCreate creates departments and permissions, one request after another, among
+// few and among many existing ones: both should cost about one commit.
 func BenchmarkCreate(b *testing.B) {
 	for _, there := range []int{100, 10_000} {
 		for what, url := range map[string]string{"dept": "/admin/dept", "permission": "/admin/rule"} {
@@ -70,7 +70,8 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
-// crowd creates so many departments and so many permissions, a thousand below one.
+// crowd creates that many departments, and as many permissions, a thousand below each
+// parent.
 func crowd(tx *store.Tx, n int) error {
 	dept, rule := store.ID(0), store.ID(0)
 	for i := range n {

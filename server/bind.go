@@ -9,10 +9,11 @@ import (
 	"strings"
 
 	"reeve/store"
+	"reeve/store/errs"
 )
 
-// place returns where a field is stored, with a pointer made where one is needed.
-func place(v reflect.Value, f *field) reflect.Value {
+// fieldTarget returns the struct field to set. It allocates a pointer if needed.
+func fieldTarget(v reflect.Value, f *field) reflect.Value {
 	target := v.FieldByIndex(f.index)
 	if target.Kind() == reflect.Pointer {
 		target.Set(reflect.New(target.Type().Elem()))
@@ -21,7 +22,7 @@ func place(v reflect.Value, f *field) reflect.Value {
 	return target
 }
 
-// bindBody sets the fields that come from the body.
+// bindBody sets the input fields from the body.
 func (req *Request) bindBody(d *input, v reflect.Value, body map[string]any, bad *inputFaults) {
 	if d.updated {
 		req.bindRead(d, body, bad.invalid)
@@ -34,14 +35,14 @@ func (req *Request) bindBody(d *input, v reflect.Value, body map[string]any, bad
 	bindObject(d.fields, v, body, "", bad)
 }
 
-// bindObject sets the json fields of a struct. What is not a field is malformed,
-// what does not fit one is invalid.
+// bindObject sets the json fields of a struct. Unknown fields are malformed, unsuitable
+// values invalid.
 func bindObject(fields []*field, v reflect.Value, object map[string]any, path string, bad *inputFaults) {
 	for name := range object {
 		if findField(fields, "json", name) != nil {
 			continue
 		}
-		bad.malformed.Add(join(path, name), "is not a field here%s", rightCase(fields, name))
+		bad.malformed.Add(join(path, name), "%s", unknownField(fields, name))
 	}
 	for _, f := range fields {
 		if f.from != "json" {
@@ -53,32 +54,33 @@ func bindObject(fields []*field, v reflect.Value, object map[string]any, path st
 		case !sent && f.required:
 			bad.missing.Add(at, "is required")
 		case sent && value == nil && f.canBeEmpty():
-			place(v, f).SetZero()
+			fieldTarget(v, f).SetZero()
 		case sent && value == nil:
 			bad.invalid.Add(at, "must not be null")
 		case sent:
-			bindValue(f, place(v, f), value, at, bad)
+			bindValue(f, fieldTarget(v, f), value, at, bad)
 		}
 	}
 }
 
-// rightCase points at the field that differs only in case.
-func rightCase(fields []*field, name string) string {
+// unknownField returns the fault of an unknown field, with the name that differs only in
+// case, if there is one.
+func unknownField(fields []*field, name string) errs.Message {
 	for _, f := range fields {
 		if f.from == "json" && strings.EqualFold(f.name, name) {
-			return "; it is written " + f.name
+			return errs.Say("unknown field; did you mean %s?", f.name)
 		}
 	}
-	return ""
+	return errs.Say("unknown field")
 }
 
-// timeForm is what a time in an input must be.
-const timeForm = "a time as RFC 3339 writes it, like 2025-05-08T03:04:05Z"
+// timeForm describes the format of a time in an input.
+var timeForm = errs.Say("must be an RFC 3339 time, such as 2025-05-08T03:04:05Z")
 
-// bindValue sets one value and checks it. describeFields accepts only types that are
-// handled here or in bindText.
+// bindValue sets one value and checks it. describeFields accepts only types that
+// bindValue or bindText supports.
 func bindValue(f *field, target reflect.Value, value any, at string, bad *inputFaults) {
-	wrong := func(want string) { bad.invalid.Add(at, "must be %s", want) }
+	wrong := func(want errs.Message) { bad.invalid.Add(at, "%s", want) }
 	switch target.Interface().(type) {
 	case store.Flag:
 		switch value {
@@ -86,14 +88,14 @@ func bindValue(f *field, target reflect.Value, value any, at string, bad *inputF
 			target.SetBool(true)
 		case false, json.Number("0"), "0":
 		default:
-			wrong("1 or 0")
+			wrong(errs.Say("must be 1 or 0"))
 		}
 		return
 	case store.ID:
 		number := numberIn(value)
 		id, err := parseID(string(number))
 		if err != nil && (number != "0" || f.required) {
-			wrong("a positive whole number")
+			wrong(errs.Say("must be a positive integer"))
 		}
 		target.SetUint(uint64(id))
 		return
@@ -110,33 +112,33 @@ func bindValue(f *field, target reflect.Value, value any, at string, bad *inputF
 	case reflect.String:
 		text, ok := value.(string)
 		if !ok {
-			wrong("a text")
+			wrong(errs.Say("must be a string"))
 			return
 		}
 		target.SetString(checkText(f, text, at, bad.invalid))
 	case reflect.Int64:
 		n, err := strconv.ParseInt(string(numberIn(value)), 10, 64)
 		if err != nil {
-			wrong("a whole number")
+			wrong(errs.Say("must be an integer"))
 			return
 		}
 		target.SetInt(n)
-		checkRange(f, int(n), "", at, bad.invalid)
+		checkRange(f, int(n), inValue, at, bad.invalid)
 	case reflect.Slice:
 		array, ok := value.([]any)
 		if !ok {
-			wrong("an array")
+			wrong(errs.Say("must be an array"))
 			return
 		}
 		target.Set(reflect.MakeSlice(target.Type(), len(array), len(array)))
-		checkRange(f, len(array), " entries", at, bad.invalid)
+		checkRange(f, len(array), inEntries, at, bad.invalid)
 		for i, element := range array {
 			bindElement(f, target.Index(i), element, fmt.Sprintf("%s[%d]", at, i), bad)
 		}
 	case reflect.Map:
 		object, ok := value.(map[string]any)
 		if !ok {
-			wrong("an object")
+			wrong(errs.Say("must be an object"))
 			return
 		}
 		target.Set(reflect.ValueOf(object))

@@ -11,31 +11,31 @@ import (
 	"reeve/store/errs"
 )
 
-// What a JSON body may cost. A body takes memory as it arrives, and from the budget
-// only what has arrived, so that slow senders cannot use it up. Small bodies take
-// nothing from it: the limit on connections bounds those.
+// Limits of a JSON body. A body takes memory as it arrives, and only what has arrived
+// counts against the budget, so that slow senders cannot use it up. Small bodies do not
+// count: the limit on connections bounds those.
 const (
 	maxBody     = 1 << 20          // bytes, unless the route has a lower limit
-	maxSmall    = 4 << 10          // bytes, for routes whose body is short
-	bodyTimeout = 30 * time.Second // for any body to arrive, after the header
-	bodyGrace   = 5 * time.Second  // beside the time that the body takes at the least rate
+	maxSmall    = 4 << 10          // bytes, for routes with short bodies
+	bodyTimeout = 30 * time.Second // maximum time for a body to arrive after the header
+	bodyGrace   = 5 * time.Second  // in addition to the time that the body takes at the minimum rate
 
-	freeBody    = 16 << 10       // bytes of a body that are not counted
-	bodyMemory  = 32 << 20       // for all bodies that are larger
-	bodyShare   = bodyMemory / 2 // for those of one client
-	bodyCost    = 4              // bytes of memory per byte of a body: it grows by doubling, and monitoring copies it
-	valueCost   = 160            // bytes of memory per value, at most about: an entry of a small map
-	largeDecode = 64 << 10       // bytes from which bodies are decoded a few at a time
+	freeBody    = 16 << 10       // bytes of a body that do not count
+	bodyMemory  = 32 << 20       // bytes for all larger bodies
+	bodyShare   = bodyMemory / 2 // bytes for those of one client
+	bodyCost    = 4              // bytes of memory per byte of a body: the buffer doubles, and monitoring copies it
+	valueCost   = 160            // approximate maximum of memory per value in bytes: an entry of a small map
+	largeDecode = 64 << 10       // bytes above which the number of bodies decoded at once is limited
 )
 
-// readBody reads a JSON object; nil when there is no body.
+// readBody reads a JSON object; nil without a body.
 func (req *Request) readBody() (map[string]any, error) {
 	r := req.http
 	if r.ContentLength == 0 {
 		return nil, nil
 	}
 	if r.Method == http.MethodGet {
-		return nil, errs.New(errs.Malformed, "a GET takes no body")
+		return nil, errs.New(errs.Malformed, "a GET request must not have a body")
 	}
 	b, err := req.readBytes(req.route.maxBody)
 	if err != nil || len(bytes.TrimSpace(b)) == 0 {
@@ -43,7 +43,7 @@ func (req *Request) readBody() (map[string]any, error) {
 	}
 	req.mon.body = b
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return nil, errs.New(errs.BadMedia, "the body must be sent with `Content-Type: application/json`")
+		return nil, errs.New(errs.BadMedia, "the Content-Type of the body must be application/json")
 	}
 	value, err := req.decodeBody(b)
 	if err != nil {
@@ -60,18 +60,18 @@ func (req *Request) readBody() (map[string]any, error) {
 func (req *Request) readBytes(most int64) ([]byte, error) {
 	declared := req.http.ContentLength
 	if declared > most {
-		return nil, errs.New(errs.TooLarge, "the body has %d bytes, at most %d are accepted", declared, most)
+		return nil, errs.New(errs.TooLarge, "the body is %d bytes; at most %d are allowed", declared, most)
 	}
 	if declared < 0 {
 		declared = most
 	}
 	arriving, shares := req.s.limits.bodies, req.shares(maxBodiesPerAddress, maxBodiesPerUser)
-	if err := arriving.take(1, shares...); err != nil {
+	if err := arriving.acquire(1, shares...); err != nil {
 		return nil, err
 	}
-	defer arriving.give(1, shares...)
+	defer arriving.release(1, shares...)
 	control := http.NewResponseController(&req.w)
-	control.SetReadDeadline(time.Now().Add(bodyTime(declared))) // these fail only where there is no connection, in a test
+	control.SetReadDeadline(time.Now().Add(bodyTime(declared))) // SetReadDeadline fails only without a connection, in a test
 	defer control.SetReadDeadline(time.Time{})
 	body := http.MaxBytesReader(&req.w, req.http.Body, most)
 	b := make([]byte, 0, min(declared+1, 512)) // one more, to see the end
@@ -84,7 +84,7 @@ func (req *Request) readBytes(most int64) ([]byte, error) {
 			req.bodyRead = true
 			return b, nil
 		case errors.As(err, &tooLarge):
-			return nil, errs.New(errs.TooLarge, "the body has more than %d bytes", most)
+			return nil, errs.New(errs.TooLarge, "the body must be at most %d bytes", most)
 		case err != nil:
 			return nil, req.bodyFault(err)
 		}
@@ -96,8 +96,8 @@ func (req *Request) readBytes(most int64) ([]byte, error) {
 	}
 }
 
-// grow returns a full buffer with twice the room, most bytes at most, and takes what it
-// adds from the budget, at cost bytes of memory per byte.
+// grow returns a copy of a full buffer with twice the capacity, at most most bytes, and
+// takes the increase from the budget, at cost bytes of memory per byte.
 func (req *Request) grow(b []byte, most, cost int64) ([]byte, error) {
 	size := min(int64(2*cap(b)), most)
 	if err := req.holdMemory(cost * max(0, size-max(freeBody, int64(cap(b))))); err != nil {
@@ -106,24 +106,24 @@ func (req *Request) grow(b []byte, most, cost int64) ([]byte, error) {
 	return append(make([]byte, 0, size), b...), nil
 }
 
-// bodyTime is how long a body of n bytes may take to arrive.
+// bodyTime returns the maximum time for a body of n bytes to arrive.
 func bodyTime(n int64) time.Duration {
 	return min(bodyTimeout, bodyGrace+time.Duration(n)*(paceTime/paceBytes))
 }
 
-// bodyFault is the answer to a body that could not be read.
+// bodyFault returns the error for a body that could not be read.
 func (req *Request) bodyFault(err error) error {
 	if tooSlow(err) {
 		req.s.limits.rate.count()
-		return errs.New(errs.Malformed, "the body arrives too slowly").Because(err)
+		return errs.New(errs.Malformed, "the body arrived too slowly").Because(err)
 	}
-	return errs.New(errs.Malformed, "the body could not be read to its end").Because(err)
+	return errs.New(errs.Malformed, "the body could not be read completely").Because(err)
 }
 
-// decodeBody decodes a body within the budget of memory.
+// decodeBody decodes a body within the memory budget.
 func (req *Request) decodeBody(b []byte) (any, error) {
 	if len(b) > freeBody {
-		values := 1 + bytes.Count(b, []byte(",")) + bytes.Count(b, []byte("[")) + bytes.Count(b, []byte("{")) // or fewer
+		values := 1 + bytes.Count(b, []byte(",")) + bytes.Count(b, []byte("[")) + bytes.Count(b, []byte("{")) // an upper bound
 		if err := req.holdMemory(int64(len(b) + valueCost*min(values, maxValues))); err != nil {
 			return nil, err
 		}
@@ -132,7 +132,8 @@ func (req *Request) decodeBody(b []byte) (any, error) {
 	return parseJSON(req.http.Context(), b, maxValues)
 }
 
-// decodeTurn waits until a body of n bytes may be looked at; done ends that.
+// decodeTurn waits until a body of n bytes may be decoded. The caller must call done
+// afterwards.
 func (s *Server) decodeTurn(n int) (done func()) {
 	if n <= largeDecode {
 		return func() {}
@@ -141,7 +142,7 @@ func (s *Server) decodeTurn(n int) (done func()) {
 	return func() { <-s.decoding }
 }
 
-// holdMemory takes n bytes from the budget until the request has ended.
+// holdMemory takes n bytes from the budget until the request ends.
 func (req *Request) holdMemory(n int64) error {
 	if n == 0 {
 		return nil

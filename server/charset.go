@@ -13,11 +13,11 @@ import (
 	"reeve/store/errs"
 )
 
-// charset is a way in which spreadsheets write a table.
+// charset is a character encoding that spreadsheets use for CSV files.
 type charset struct {
 	name  string
-	other []string // names for it
-	mark  string   // the byte order mark
+	other []string // aliases
+	mark  string   // byte order mark
 	from  encoding.Encoding
 }
 
@@ -29,7 +29,7 @@ var charsets = []charset{
 	{"gb18030", []string{"gbk", "gb2312", "cp936"}, "\x84\x31\x95\x33", simplifiedchinese.GB18030},
 }
 
-// charsetNamed finds a charset by any of its names; nil for none.
+// charsetNamed returns the charset with a name or alias; nil for none.
 func charsetNamed(name string) *charset {
 	for i := range charsets {
 		for _, known := range append(charsets[i].other, charsets[i].name) {
@@ -41,8 +41,8 @@ func charsetNamed(name string) *charset {
 	return nil
 }
 
-// decodeCSV returns the text of a file. A byte order mark says how it is written, or
-// else the name that was declared, or else the content where only one is possible.
+// decodeCSV returns the text of a file. Its encoding is that of the byte order mark,
+// else the declared one, else the only one that the content allows.
 func decodeCSV(file []byte, declared string) (string, error) {
 	is := charsetNamed(declared)
 	if declared != "" && is == nil {
@@ -59,7 +59,7 @@ func decodeCSV(file []byte, declared string) (string, error) {
 	}
 	if is == nil {
 		line, column := lineColumn(string(file), invalidUTF8(file))
-		return "", errs.Field(errs.Invalid, "file", "line %d, column %d: is not UTF-8, and the file could be Windows-1252 as well as GB18030; say which in charset", line, column)
+		return "", errs.Field(errs.Invalid, "file", "line %d, column %d: not UTF-8; choose Windows-1252 or GB18030 as the character encoding", line, column)
 	}
 	text, bad := is.decode(file)
 	if bad >= 0 {
@@ -69,7 +69,8 @@ func decodeCSV(file []byte, declared string) (string, error) {
 	return text, nil
 }
 
-// detectCharset finds out how a file without a mark is written; nil if that is not clear.
+// detectCharset detects the encoding of a file without a byte order mark; nil if it is
+// ambiguous.
 func detectCharset(file []byte) *charset {
 	if utf8.Valid(file) {
 		return charsetNamed("utf-8")
@@ -83,14 +84,14 @@ func detectCharset(file []byte) *charset {
 	case badChinese < 0 && (badWestern >= 0 || allHanzi(file)):
 		return chinese
 	case badWestern >= 0 && badChinese >= 0:
-		return charsetNamed("utf-8") // as which it is damaged
+		return charsetNamed("utf-8") // assume damaged UTF-8
 	}
 	return nil
 }
 
 // allHanzi reports whether every byte above ASCII belongs to a common Chinese character
-// (GB 2312), and two of them stand together somewhere: no word of a language written
-// in Windows-1252 has four accented letters in a row.
+// (GB 2312), and two of them are adjacent somewhere: no word of a language written in
+// Windows-1252 has four accented letters in a row.
 func allHanzi(file []byte) bool {
 	together := false
 	for i := 0; i < len(file); {
@@ -114,12 +115,12 @@ func allHanzi(file []byte) bool {
 	return together
 }
 
-// undefined is what decoders make of bytes that have no meaning; in Windows-1252 they
-// become control characters.
+// undefined are the characters to which decoders convert undefined bytes; in
+// Windows-1252 they become control characters.
 const undefined = "\ufffd\u0081\u008d\u008f\u0090\u009d"
 
-// decode returns the text, and where in it is the first thing that has no meaning; -1
-// for nowhere.
+// decode returns the text, and the offset in it of the first undefined character; -1
+// for none.
 func (c *charset) decode(file []byte) (text string, bad int) {
 	if c.from == nil {
 		return string(file), invalidUTF8(file)
@@ -132,7 +133,7 @@ func (c *charset) decode(file []byte) (text string, bad int) {
 	return text, bad
 }
 
-// invalidUTF8 returns where the first byte is that is not UTF-8, -1 for nowhere.
+// invalidUTF8 returns the offset of the first byte that is not UTF-8; -1 for none.
 func invalidUTF8(b []byte) int {
 	for at := 0; at < len(b); {
 		r, n := utf8.DecodeRune(b[at:])
@@ -144,7 +145,8 @@ func invalidUTF8(b []byte) int {
 	return -1
 }
 
-// lineColumn returns the line of a byte of a text and the character in it, from 1.
+// lineColumn returns the line of an offset in a text and the character in the line,
+// from 1.
 func lineColumn(text string, at int) (line, column int) {
 	before := text[:at]
 	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:])

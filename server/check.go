@@ -9,61 +9,106 @@ import (
 	"reeve/store/errs"
 )
 
-// checkText holds a text to its field's description and returns it without the
-// white space around it, unless every character of it counts.
+// checkText checks a text against its field and returns it without surrounding white
+// space, unless the field is raw.
 func checkText(f *field, text, at string, faults errs.Faults) string {
 	if f.raw {
-		checkRange(f, len(text), " bytes", at, faults)
+		checkRange(f, len(text), inBytes, at, faults)
 		return text
 	}
-	if bad := forbidden(text, f.text); bad != "" {
-		faults.Add(at, "must not contain %s", bad)
+	if bad := forbidden(text, f.text); !bad.Empty() {
+		faults.Add(at, "%s", bad)
 		return ""
 	}
 	text = strings.TrimSpace(text)
 	if f.required && text == "" {
 		faults.Add(at, "must not be empty")
 	}
-	checkRange(f, utf8.RuneCountInString(text), " characters", at, faults)
+	checkRange(f, utf8.RuneCountInString(text), inCharacters, at, faults)
 	if f.enum != nil && !slices.Contains(f.enum, text) {
-		faults.Add(at, "must be one of %s", strings.Join(f.enum, ", "))
+		faults.Add(at, "must be one of %s", f.enum)
 	}
 	if f.pattern != nil && !f.pattern.MatchString(text) {
-		faults.Add(at, "must be %s", f.hint)
+		faults.Add(at, "%s", f.hint)
 	}
 	return text
 }
 
-// forbidden names the first character that no name may have: control characters
-// (line breaks and tabs are fine in a longer text) and those that turn the
-// writing direction around, with which a name can pass for another.
-func forbidden(text string, multiline bool) string {
+// forbidden returns the first character that is not allowed in a name: control
+// characters (line breaks and tabs are allowed in a longer text) and characters that
+// reverse the writing direction, with which one name can imitate another.
+func forbidden(text string, multiline bool) errs.Message {
 	for _, r := range text {
 		switch {
 		case multiline && (r == '\n' || r == '\r' || r == '\t'):
 		case r == '\n' || r == '\r':
-			return "line breaks"
+			return errs.Say("must not contain line breaks")
 		case unicode.IsControl(r):
-			return "control characters"
+			return errs.Say("must not contain control characters")
 		case r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069:
-			return "characters that change the writing direction"
+			return errs.Say("must not contain characters that change the text direction")
 		case r == 0x2028 || r == 0x2029:
-			return "line separators"
+			return errs.Say("must not contain line separators")
 		}
 	}
-	return ""
+	return errs.Message{}
 }
 
-// checkRange holds a number, or a length in a unit, to a field's bounds.
-func checkRange(f *field, n int, unit, at string, faults errs.Faults) {
-	verb := "must be"
-	if unit != "" {
-		verb = "must have"
+// unit is what a range counts.
+type unit uint8
+
+const (
+	inValue unit = iota // the value itself
+	inBytes
+	inCharacters
+	inEntries
+)
+
+// checkRange checks a number, or a length in a unit, against the bounds of a field.
+func checkRange(f *field, n int, of unit, at string, faults errs.Faults) {
+	switch low, high := f.min != nil && n < *f.min, f.max != nil && n > *f.max; {
+	case !low && !high:
+	case f.max == nil:
+		faults.Add(at, "%s", atLeast(of, *f.min))
+	case f.min == nil:
+		faults.Add(at, "%s", atMost(of, *f.max))
+	default:
+		faults.Add(at, "%s", within(of, *f.min, *f.max))
 	}
-	if f.min != nil && n < *f.min {
-		faults.Add(at, "%s at least %d%s", verb, *f.min, unit)
+}
+
+func atLeast(of unit, least int) errs.Message {
+	switch of {
+	case inBytes:
+		return errs.Say("must be at least %d bytes", least)
+	case inCharacters:
+		return errs.Say("must be at least %d characters", least)
+	case inEntries:
+		return errs.Say("must have at least %d entries", least)
 	}
-	if f.max != nil && n > *f.max {
-		faults.Add(at, "%s at most %d%s", verb, *f.max, unit)
+	return errs.Say("must be at least %v", least)
+}
+
+func atMost(of unit, most int) errs.Message {
+	switch of {
+	case inBytes:
+		return errs.Say("must be at most %d bytes", most)
+	case inCharacters:
+		return errs.Say("must be at most %v characters", most)
+	case inEntries:
+		return errs.Say("must have at most %d entries", most)
 	}
+	return errs.Say("must be at most %v", most)
+}
+
+func within(of unit, least, most int) errs.Message {
+	switch of {
+	case inBytes:
+		return errs.Say("must be %d to %d bytes", least, most)
+	case inCharacters:
+		return errs.Say("must be %d to %d characters", least, most)
+	case inEntries:
+		return errs.Say("must have %d to %d entries", least, most)
+	}
+	return errs.Say("must be %d to %d", least, most)
 }

@@ -12,20 +12,21 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"reeve/store"
 )
 
-// reply is an answer that has been held against the OpenAPI document.
+// reply is a response that has been checked against the OpenAPI document.
 type reply struct {
 	t      testing.TB
 	Code   int
 	Header http.Header
 	Body   string
 	sent   string // the request, for messages
-	bytes  int    // of the body as it was sent, which may be compressed
+	bytes  int    // size of the body as sent, which may be compressed
 }
 
-// parsed is what every JSON answer is.
+// parsed is the envelope of every JSON response.
 type parsed struct {
 	Data      json.RawMessage
 	Success   bool
@@ -36,13 +37,13 @@ type parsed struct {
 	Errors    map[string]string
 }
 
-// call sends a request as somebody and checks what is true of every answer.
+// call sends a request as a user and checks what holds for every response.
 func (in *instance) call(method, url, body, as string) *reply {
 	in.t.Helper()
 	return in.send(in.request(method, url, body, as))
 }
 
-// ok is call for what has to succeed.
+// ok is like call, but the request must succeed.
 func (in *instance) ok(method, url, body, as string) *reply {
 	in.t.Helper()
 	r := in.call(method, url, body, as)
@@ -57,7 +58,7 @@ func (in *instance) send(r *http.Request) *reply {
 	return in.answerOf(in.server.Handler(), r)
 }
 
-// sendTo is send to other routes than those of the table.
+// sendTo is like send, for routes outside the table.
 func (in *instance) sendTo(router http.Handler, r *http.Request) *reply {
 	in.t.Helper()
 	return in.answerOf(in.server.headers(router), r)
@@ -76,13 +77,13 @@ func (in *instance) answerOf(handler http.Handler, r *http.Request) *reply {
 	return a
 }
 
-// check holds an answer against the document and the conventions.
+// check checks a response against the document and the conventions.
 func (a *reply) check(r *http.Request) {
 	a.t.Helper()
 	id := a.Header.Get("X-Request-Id")
 	a.checkHeaders(r)
 	if r.Method == http.MethodOptions && a.Code == http.StatusNoContent {
-		return // a preflight, which is CORS's and not ours
+		return // a preflight, which CORS answers
 	}
 	if id == "" {
 		a.t.Errorf("%s: no X-Request-Id", a.sent)
@@ -149,7 +150,7 @@ func (a *reply) validate(pointer string) {
 	}
 }
 
-// compiled is the OpenAPI document of the whole table with its schemas.
+// compiled is the OpenAPI document of all routes with its compiled schemas.
 type compiled struct {
 	mu       sync.Mutex
 	doc      object
@@ -185,8 +186,8 @@ func (c *compiled) schema(pointer string) (*jsonschema.Schema, error) {
 	return c.compiler.Compile("test:///openapi.json#" + pointer)
 }
 
-// findOperation finds the operation of the document that a request is for, fixed
-// segments before parameters.
+// findOperation returns the operation of the document for a request. Fixed segments
+// take precedence over parameters.
 func findOperation(method, path string) (string, object) {
 	best, bestOp, bestFixed := "", object(nil), -1
 	for pattern, item := range documentSchemas().paths {
@@ -220,7 +221,7 @@ func (a *reply) envelope() parsed {
 	return e
 }
 
-// data decodes the data of a success.
+// data decodes the data of a successful response.
 func (a *reply) data(into any) {
 	a.t.Helper()
 	if err := json.Unmarshal(a.envelope().Data, into); err != nil {
@@ -228,7 +229,7 @@ func (a *reply) data(into any) {
 	}
 }
 
-// brief fails unless the answer has the status and the texts.
+// brief fails unless the response has the status and contains the texts.
 func (a *reply) brief(status int, has ...string) {
 	a.t.Helper()
 	if a.Code != status {
@@ -242,7 +243,7 @@ func (a *reply) brief(status int, has ...string) {
 	}
 }
 
-// names fails unless exactly these fields are at fault.
+// names fails unless the response reports exactly these fields.
 func (a *reply) names(status int, fields ...string) {
 	a.t.Helper()
 	got := []string{}

@@ -13,21 +13,20 @@ import (
 	"reeve/store/errs"
 )
 
-// Connections are accepted while descriptors are left for everything else, and one
-// address holds at most half of them: a browser opens 6, so that still is an office
-// behind one address, and nobody can take the server from everybody else alone.
+// Connections are accepted while file descriptors are left for everything else, and one
+// address gets at most half of them: a browser opens 6, so half is enough for an office
+// behind one address, while no single client can shut out all others.
 const (
-	reservedFiles  = 128     // descriptors for databases, journals, backups and rejected connections
-	mostConns      = 8 << 10 // however many descriptors there are: each takes up to 16 KiB of memory
-	leastConns     = 16
-	maxLingering   = 32 // rejected connections that are told why
-	lingerTime     = time.Second
-	unknownFiles   = 1 << 10 // descriptors where the system does not tell
-	connectionText = "too many connections"
+	reservedFiles = 128     // descriptors for databases, journals, backups and rejected connections
+	mostConns     = 8 << 10 // upper bound, however many descriptors there are: each connection needs up to 16 KiB of memory
+	leastConns    = 16
+	maxLingering  = 32 // rejected connections that get a response
+	lingerTime    = time.Second
+	unknownFiles  = 1 << 10 // descriptors if the system's limit is unknown
 )
 
-// maxConnections is how many connections are accepted when so many are wanted, or 0
-// for as many as the descriptors allow.
+// maxConnections returns the limit of connections: wanted, or if that is 0, as many as
+// the descriptors allow.
 func maxConnections(wanted int) (int, error) {
 	files, known := descriptors()
 	if !known {
@@ -47,16 +46,19 @@ func maxConnections(wanted int) (int, error) {
 type gate struct {
 	limit     *limit
 	exempt    []netip.Prefix // proxies: all their clients have one address
-	plain     bool           // HTTP is spoken without TLS, so a rejection can be told
+	plain     bool           // HTTP without TLS, so that a rejected connection can get a response
 	lingering chan struct{}
-	answers   map[errs.Kind][]byte // to what is rejected
+	answers   map[errs.Kind][]byte // responses to rejected connections
 }
 
 func newGate(l *limit, exempt []netip.Prefix, plain bool) *gate {
 	g := &gate{limit: l, exempt: exempt, plain: plain, lingering: make(chan struct{}, maxLingering), answers: map[errs.Kind][]byte{}}
-	for kind, st := range map[errs.Kind]string{errs.TooMany: " from your address", errs.Busy: ""} {
-		e := errs.New(kind, "%s%s; try again in a moment", connectionText, st)
-		body, err := json.Marshal(failure{Msg: e.Msg, ShowType: status[kind].show, ErrorCode: e.Code})
+	for _, e := range []*errs.Error{
+		errs.New(errs.TooMany, "too many connections from your address; try again in a moment"),
+		errs.New(errs.Busy, "too many connections; try again in a moment"),
+	} {
+		kind := e.Kind
+		body, err := json.Marshal(failureOf(e, errs.English))
 		if err != nil {
 			panic(err) // strings and numbers can always be encoded
 		}
@@ -72,7 +74,8 @@ func newGate(l *limit, exempt []netip.Prefix, plain bool) *gate {
 	return g
 }
 
-// admit lets a connection in, until leave, or returns why not.
+// admit admits a connection until leave is called, or returns the reason for rejecting
+// it.
 func (g *gate) admit(conn net.Conn) (leave func(), err error) {
 	var shares []share
 	if peer, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err == nil {
@@ -81,14 +84,14 @@ func (g *gate) admit(conn net.Conn) (leave func(), err error) {
 			shares = append(shares, share{clientKey(addr), g.limit.total / 2})
 		}
 	}
-	if err := g.limit.take(1, shares...); err != nil {
+	if err := g.limit.acquire(1, shares...); err != nil {
 		return nil, err
 	}
-	return func() { g.limit.give(1, shares...) }, nil
+	return func() { g.limit.release(1, shares...) }, nil
 }
 
-// reject ends a connection, and tells its client why unless too many are told
-// already.
+// reject closes a connection. It sends the reason first, unless too many rejected
+// connections are being answered already.
 func (g *gate) reject(conn net.Conn, reason error) {
 	if g.plain {
 		select {
@@ -97,14 +100,16 @@ func (g *gate) reject(conn net.Conn, reason error) {
 				defer func() { <-g.lingering }()
 				defer conn.Close()
 				conn.SetDeadline(time.Now().Add(lingerTime)) // fails only on a closed connection
-				// Many clients take an answer that precedes their request for a fault.
+				// Many clients treat a response that precedes their request as an
+				// error.
 				conn.Read(make([]byte, 1))
 				conn.SetDeadline(time.Now().Add(lingerTime))
 				conn.Write(g.answers[errs.Of(reason).Kind])
 				if half, ok := conn.(interface{ CloseWrite() error }); ok {
 					half.CloseWrite()
 				}
-				// Closing with bytes unread would reset the connection and lose the answer.
+				// Closing with unread bytes would reset the connection and lose the
+				// response.
 				io.Copy(io.Discard, io.LimitReader(conn, maxHeaderBytes))
 			}()
 			return

@@ -2,5 +2,5 @@
 
 package server
 
-// descriptors is not known here.
+// descriptors returns false: the limit is unknown on this system.
 func descriptors() (n int, known bool) { return 0, false }

@@ -4,7 +4,7 @@ package server
 
 import "syscall"
 
-// descriptors is how many descriptors the process may have open.
+// descriptors returns the limit of open file descriptors of the process.
 func descriptors() (n int, known bool) {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {

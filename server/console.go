@@ -13,13 +13,13 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// The console is files that are compiled in: index.html, which is given a fresh
-// nonce each time, and assets under names with a hash in them, each compressed with
-// brotli and with gzip and in no other form. They are no operations, so they stand
-// beside the table of routes, and monitoring does not watch them.
+// The console consists of compiled-in files: index.html, which gets a new nonce for
+// each response, and assets with a hash in their names, each stored compressed with
+// brotli and with gzip only. They are not operations, so they are not in the route
+// table, and monitoring does not record them.
 
-// console adds the console's addresses to a router that has its answer for unknown
-// ones, unless there is no console.
+// console adds the console's paths to a router whose NotFound is set. Without a console
+// it does nothing.
 func (s *Server) console(router *httprouter.Router) {
 	if s.config.Console == nil {
 		return
@@ -35,7 +35,7 @@ func (s *Server) console(router *httprouter.Router) {
 		}
 	}
 	enter := func(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
-		to := url.URL{Path: "/console/", RawQuery: r.URL.RawQuery} // a page's own state is in its query
+		to := url.URL{Path: "/console/", RawQuery: r.URL.RawQuery} // a page keeps its state in the query
 		http.Redirect(w, r, to.String(), http.StatusFound)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
@@ -45,14 +45,14 @@ func (s *Server) console(router *httprouter.Router) {
 	}
 }
 
-// consolePolicy lets the page load what is its own and nothing else, and be framed
-// by nobody. The component library writes its styles with the nonce, and the map from
-// the names of scripts to their files is in the page, with the nonce.
+// consolePolicy lets the page load only its own resources, and forbids framing. The
+// component library adds its styles with the nonce, and the import map, which maps
+// names of scripts to files, is in the page with the nonce.
 const consolePolicy = "default-src 'none'; script-src 'self' 'nonce-NONCE'; style-src 'self' 'nonce-NONCE'; img-src 'self' blob: data:; font-src 'self'; " +
 	"connect-src 'self'; media-src 'self' blob:; frame-src blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// sendPage sends the page for every address that is no asset: which one shows what
-// is the console's own business.
+// sendPage sends index.html for every path that is not an asset. The console itself
+// decides which page to show.
 func (s *Server) sendPage(w http.ResponseWriter, r *http.Request) bool {
 	page, err := fs.ReadFile(s.config.Console, "index.html")
 	if err != nil {
@@ -70,10 +70,11 @@ func (s *Server) sendPage(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// encodings are how assets are stored, the best first.
+// encodings lists how assets are stored, best first.
 var encodings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
 
-// sendAsset sends an asset in the best form that the client takes, if there is one.
+// sendAsset sends an asset in the best encoding that the client accepts. It reports
+// false if there is none.
 func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request, name string) bool {
 	accepted := r.Header.Get("Accept-Encoding")
 	for _, e := range encodings {
@@ -95,13 +96,14 @@ func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request, name string) 
 	return false
 }
 
-// sendWhole sends a body that is all there, after the headers that say what it is.
+// sendWhole sends a complete body with its Content-Length.
 func sendWhole(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.Write(body) // an error here means that the client has gone
+	w.Write(body) // an error means that the client has disconnected
 }
 
-// accepts tells whether an Accept-Encoding header names an encoding, not with q=0.
+// accepts reports whether an Accept-Encoding header accepts an encoding, with a weight
+// above 0.
 func accepts(header, encoding string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		name, q, _ := strings.Cut(strings.ReplaceAll(part, " ", ""), ";")

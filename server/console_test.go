@@ -16,7 +16,7 @@ func withConsole(t *testing.T) *instance {
 	return start(t, func(su *setup) { su.config.Console = files })
 }
 
-// ask sends a request as a browser does.
+// ask sends a request like a browser.
 func (in *instance) ask(method, url, accepted string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, url, nil)
 	r.Header.Set("Accept-Encoding", accepted)
@@ -25,11 +25,12 @@ func (in *instance) ask(method, url, accepted string) *httptest.ResponseRecorder
 	return w
 }
 
-func TestTheConsolesPageHasAFreshNonce(t *testing.T) {
+func TestTheConsolePageHasANewNonce(t *testing.T) {
+	t.Parallel()
 	in := withConsole(t)
 	nonces := map[string]bool{}
 	for _, url := range []string{"/console/", "/console/admin/list?page=2", "/console/no/such/page"} {
-		w := in.ask("GET", url, "br") // the page is compressed with gzip alone
+		w := in.ask("GET", url, "br") // the page is compressed with gzip only
 		policy := w.Header().Get("Content-Security-Policy")
 		nonce := regexp.MustCompile(`'nonce-([A-Z2-7]{26})'`).FindStringSubmatch(policy)
 		if w.Code != 200 || nonce == nil || !strings.Contains(w.Body.String(), nonce[1]) || strings.Contains(w.Body.String(), "__NONCE__") {
@@ -43,6 +44,7 @@ func TestTheConsolesPageHasAFreshNonce(t *testing.T) {
 }
 
 func TestTheConsolesAssets(t *testing.T) {
+	t.Parallel()
 	in := withConsole(t)
 	asset := regexp.MustCompile(`src="(/console/assets/[^"]+\.js)"`).FindStringSubmatch(in.ask("GET", "/console/", "br").Body.String())[1]
 	for accepted, want := range map[string]string{"gzip, deflate, br": "br", "gzip": "gzip", "br;q=0, gzip": "gzip"} {
@@ -60,7 +62,8 @@ func TestTheConsolesAssets(t *testing.T) {
 	}
 }
 
-func TestTheTopLeadsToTheConsole(t *testing.T) {
+func TestTheRootRedirectsToTheConsole(t *testing.T) {
+	t.Parallel()
 	in := withConsole(t)
 	for url, to := range map[string]string{"/": "/console/", "/console": "/console/", "/console?span=7d&x=%2F": "/console/?span=7d&x=%2F"} {
 		if w := in.ask("GET", url, ""); w.Code != 302 || w.Header().Get("Location") != to {
@@ -70,8 +73,9 @@ func TestTheTopLeadsToTheConsole(t *testing.T) {
 	start(t).call("GET", "/", "", "nobody").brief(404) // without a console
 }
 
-// TestTheConsoleIsSmall: what it adds to the program stays under 2 MiB.
+// TestTheConsoleIsSmall: it adds less than 2 MiB to the program.
 func TestTheConsoleIsSmall(t *testing.T) {
+	t.Parallel()
 	var bytes int64
 	must(t, fs.WalkDir(embed.Console, ".", func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"reeve/store"
 )
 
 // The console's words lie in files of one form: a line per text, or several where
@@ -106,6 +108,7 @@ func all(t *testing.T, areas map[string]map[string]string) map[string]string {
 }
 
 func TestWordsAreReadAsTheyStand(t *testing.T) {
+	t.Parallel()
 	words, err := wordsOf("// of a page\nexport const page = {\n  'a.b': 'It\\'s',\n  plain: \"it's {n}\", // why\n  'long': 'one ' +\n    'two',\n} as const\n")
 	want := map[string]string{"a.b": `It\'s`, "plain": "it's {n}", "long": "one two"}
 	if err != nil || !maps.Equal(words, want) {
@@ -121,6 +124,7 @@ func TestWordsAreReadAsTheyStand(t *testing.T) {
 }
 
 func TestBothLanguagesSayTheSame(t *testing.T) {
+	t.Parallel()
 	en, zh := consoleWords(t, "en"), consoleWords(t, "zh")
 	all(t, en)
 	if a, b := slices.Sorted(maps.Keys(en)), slices.Sorted(maps.Keys(zh)); !slices.Equal(a, b) {
@@ -147,14 +151,17 @@ func TestBothLanguagesSayTheSame(t *testing.T) {
 // ofTheConsole are the codes of failures that the console finds itself.
 var ofTheConsole = []string{"offline", "unreachable"}
 
-func TestEveryErrorCodeHasWords(t *testing.T) {
+// The server's message is in the user's language and more specific than its code; the console
+// has words for few codes.
+func TestWordsAreForErrorCodes(t *testing.T) {
+	t.Parallel()
 	areas := consoleWords(t, "en")
 	known := maps.Clone(areas["errors"])
 	maps.Copy(known, areas["first"])
 	codes := append(errorCodes(t), ofTheConsole...)
-	for _, code := range codes {
+	for _, code := range ofTheConsole {
 		if _, ok := known["error."+code]; !ok {
-			t.Errorf("the console has no words for %s", code)
+			t.Errorf("add %q to embed/console/src/i18n/en/errors.ts and zh/errors.ts", "error."+code)
 		}
 	}
 	for key := range known {
@@ -247,6 +254,7 @@ func menuWords(t *testing.T) (keys []string) {
 }
 
 func TestEveryMenuHasWords(t *testing.T) {
+	t.Parallel()
 	words := all(t, consoleWords(t, "en"))
 	keys := menuWords(t)
 	if len(keys) == 0 {
@@ -254,7 +262,25 @@ func TestEveryMenuHasWords(t *testing.T) {
 	}
 	for _, key := range keys {
 		if _, ok := words[key]; !ok {
-			t.Errorf("the console has no words for %s", key)
+			t.Errorf("add %q to embed/console/src/i18n/en/frame.ts and zh/frame.ts", key)
+		}
+	}
+}
+
+// TestEveryPageOfTheSeedIsInTheConsole: a page that the console does not know is in no menu.
+func TestEveryPageOfTheSeedIsInTheConsole(t *testing.T) {
+	pages, err := os.ReadFile(filepath.Join(consoleSource, "app", "pages.ts"))
+	must(t, err)
+	icons, err := os.ReadFile(filepath.Join(consoleSource, "ui", "icon-set.ts"))
+	must(t, err)
+	var places []menuPlace
+	seedFile(t, "permissions.json", &places)
+	for _, place := range places {
+		if place.Type == store.PagePermission && !strings.Contains(string(pages), "'"+place.Path+"':") {
+			t.Errorf("add the page %s to embed/console/src/app/pages.ts", place.Path)
+		}
+		if !strings.Contains(string(icons), place.Icon+",") {
+			t.Errorf("add the icon %s to embed/console/src/ui/icon-set.ts, or give %s one that is there", place.Icon, place.Key)
 		}
 	}
 }
@@ -305,15 +331,59 @@ func seedFile(t *testing.T, name string, into any) {
 	must(t, json.Unmarshal(data, into))
 }
 
-// formerTitles named permissions in older versions, and still do in their installations.
-var formerTitles = []string{
+// formerTexts named permissions and settings in older versions, and still do in their
+// installations.
+var formerTexts = []string{
 	"Take a file out of the trash", "Delete a file for ever", "Define a setting", "Save the values of settings",
 	"List sign-ins and decisions about permissions", "List operations of the store", "List what happened to the caches",
 	"List what happened at Redis servers, and in the memory that stands for one", "Read counts and times of requests",
 	"List who is signed in", "Force a session out", "List everyone's sign-ins",
+	"What everybody may know of this installation",
+	"How people sign in and how long they stay",
+	"The users of the product behind this backend",
+	"What can be uploaded, how much, and how long the trash keeps it",
+	"What counts as slow",
+	"The name of this installation, as it introduces itself",
+	"The image that stands for this installation",
+	"Idle time",
+	"Minutes without a request after which a session ends",
+	"Hours after which a session ends, however busy",
+	"Characters that a new password has at least",
+	"Login log, days",
+	"Days after which a row of the login log is deleted",
+	"Login log, rows",
+	"Rows that the login log has at most; the oldest go first",
+	"Failed attempts that one name has from one address before it must wait; four times as many from anywhere, ten times as many for one address",
+	"Minutes in which failed attempts are counted",
+	"Whether people can register as app users by themselves",
+	"Idle time of app users",
+	"Hours without a request after which an app user's session ends",
+	"Days after which an app user's session ends, however busy",
+	"Size of an image",
+	"Mebibytes that an uploaded image has at most; 0 for none at all",
+	"Size of a sound",
+	"Mebibytes that an uploaded audio file has at most; 0 for none at all",
+	"Size of a video",
+	"Mebibytes that an uploaded video has at most; 0 for none at all",
+	"Size of an archive",
+	"Mebibytes that an uploaded archive has at most; 0 for none at all",
+	"Size of a document",
+	"Mebibytes that an uploaded document has at most; 0 for none at all",
+	"Mebibytes that any other uploaded file has at most; 0 for none at all",
+	"Types",
+	"The media types that can be uploaded, as the content tells, joined by commas: */* for all, image/* for all images, application/pdf",
+	"Mebibytes that all files have together at most, those in the trash included; 0 for any number",
+	"Free space",
+	"Mebibytes that stay free on the disk: an upload that would use them is refused, so that everything else goes on",
+	"Trash, days",
+	"Days after which a file in the trash is deleted for ever",
+	"Milliseconds from which a request counts as slow, and is kept whatever the traffic",
+	"Milliseconds from which an operation of the store counts as slow",
+	"Whether the dashboard of administrators lists what is left to set up",
 }
 
 func TestEveryGivenTextHasChineseWords(t *testing.T) {
+	t.Parallel()
 	for area, texts := range givenTexts {
 		source, err := os.ReadFile(filepath.Join(consoleSource, "i18n", "zh", area+".ts"))
 		must(t, err)
@@ -325,11 +395,11 @@ func TestEveryGivenTextHasChineseWords(t *testing.T) {
 		}
 		for text := range wanted {
 			if words["given."+text] == "" {
-				t.Errorf("zh/%s.ts has no words for %q", area, text)
+				t.Errorf("add %q to embed/console/src/i18n/zh/%s.ts", "given."+text, area)
 			}
 		}
 		for key := range words {
-			if text, ok := strings.CutPrefix(key, "given."); !ok || !wanted[text] && !slices.Contains(formerTitles, text) {
+			if text, ok := strings.CutPrefix(key, "given."); !ok || !wanted[text] && !slices.Contains(formerTexts, text) {
 				t.Errorf("zh/%s.ts has words for %q, which is not seeded", area, text)
 			}
 		}
@@ -346,6 +416,7 @@ var anywhere = []string{
 // TestNoWordsAreLeftOver: a text is used where its key stands in the sources, or
 // where keys are made that it is one of.
 func TestNoWordsAreLeftOver(t *testing.T) {
+	t.Parallel()
 	var sources strings.Builder
 	err := filepath.WalkDir(consoleSource, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -387,6 +458,7 @@ func TestNoWordsAreLeftOver(t *testing.T) {
 // used. What shows them loads them: see the console's app/pages.ts.
 var elsewhere = map[string][]string{
 	"dashboard": {"pages/Home.tsx", "pages/home/", "pages/SystemInfo.tsx"},
+	"manual":    {"pages/help/"},
 	"info":      {"pages/Home.tsx", "pages/home/", "pages/SystemInfo.tsx", "pages/monitor/redis.tsx"},
 	"monitor":   {"pages/Home.tsx", "pages/home/", "ui/Chart.tsx"},
 	"rights":    {"ui/tree/", "pages/people/Access.tsx"},
@@ -395,6 +467,7 @@ var elsewhere = map[string][]string{
 // TestWordsAreLoadedWhereTheyAreUsed: words that do not come with the frame are used
 // by the pages that load them alone.
 func TestWordsAreLoadedWhereTheyAreUsed(t *testing.T) {
+	t.Parallel()
 	index, err := os.ReadFile(filepath.Join(consoleSource, "i18n", "en", "index.ts"))
 	must(t, err)
 	pages, err := os.ReadFile(filepath.Join(consoleSource, "app", "pages.ts"))

@@ -15,11 +15,11 @@ const (
 		"If-None-Match, If-Range, If-Unmodified-Since, Range, X-Requested-With"
 	corsExposed = "Accept-Ranges, Allow, Content-Disposition, Content-Range, ETag, Retry-After, WWW-Authenticate, X-Request-Id"
 
-	maxCORSHeaders = 32 // of one preflight that are allowed besides corsHeaders
+	maxCORSHeaders = 32 // further headers that one preflight allows
 )
 
-// cors lets pages of the configured origins use the interface. Nothing is
-// allowed by default, and credentials never are: tokens travel in a header.
+// cors lets pages of the configured origins call the API. By default none may, and
+// credentials are never allowed: tokens are sent in a header.
 func (s *Server) cors(next http.Handler) http.Handler {
 	if len(s.config.CORSOrigins) == 0 {
 		return next
@@ -47,9 +47,9 @@ func (s *Server) cors(next http.Handler) http.Handler {
 	})
 }
 
-// allowHeaders returns the request headers that a preflight allows: corsHeaders and
-// those asked for, since libraries add their own (traceparent, X-XSRF-TOKEN). No header
-// grants anything, except those in which a proxy names its client.
+// allowHeaders returns the request headers that a preflight allows: corsHeaders and the
+// requested ones, since libraries add their own (traceparent, X-XSRF-TOKEN). No header
+// grants anything, except those in which a proxy names its client, which are left out.
 func allowHeaders(asked []string) string {
 	allowed := strings.Split(corsHeaders, ", ")
 	most := len(allowed) + maxCORSHeaders
@@ -64,7 +64,7 @@ func allowHeaders(asked []string) string {
 	return strings.Join(allowed, ", ")
 }
 
-// isToken reports whether a text can be the name of a header (RFC 9110, 5.6.2).
+// isToken reports whether name is a valid header name (RFC 9110, 5.6.2).
 func isToken(name string) bool {
 	return name != "" && len(name) <= maxLine && strings.IndexFunc(name, func(r rune) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)

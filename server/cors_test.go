@@ -10,7 +10,7 @@ import (
 
 const friend = "https://app.example.org"
 
-// allowed are the headers that let a page of another origin in.
+// allowed are the headers that allow a page of another origin.
 func allowed(h http.Header) []string {
 	var names []string
 	for name := range h {
@@ -21,8 +21,8 @@ func allowed(h http.Header) []string {
 	return names
 }
 
-// from is a request of a page of an origin; preflight makes it the question
-// whether the real one may come.
+// from sends a request from a page of an origin; with preflight, the preflight request
+// for it.
 func (in *instance) from(origin, method, url string, preflight bool) *reply {
 	in.t.Helper()
 	as := "owner"
@@ -40,6 +40,7 @@ func (in *instance) from(origin, method, url string, preflight bool) *reply {
 }
 
 func TestNoOriginIsAllowedByDefault(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for _, a := range []*reply{
 		in.from(friend, "GET", "/system/setting", false), in.from(friend, "PUT", "/system/setting", true),
@@ -53,6 +54,7 @@ func TestNoOriginIsAllowedByDefault(t *testing.T) {
 }
 
 func TestOnlyTheConfiguredOriginsAreAllowed(t *testing.T) {
+	t.Parallel()
 	in := start(t, func(su *setup) { su.config.CORSOrigins = []string{friend, "http://localhost:8000"} })
 	for origin, ok := range map[string]bool{
 		friend: true, "http://localhost:8000": true, "https://app.example.org:443": false, "http://app.example.org": false,
@@ -89,7 +91,8 @@ func TestOnlyTheConfiguredOriginsAreAllowed(t *testing.T) {
 	}
 }
 
-func TestAForeignPageReadsTheErrorsToo(t *testing.T) {
+func TestAllowedOriginsCanReadErrors(t *testing.T) {
+	t.Parallel()
 	in := start(t, func(su *setup) { su.config.CORSOrigins = []string{friend} })
 	r := in.request("GET", "/system/setting", "", "nobody")
 	r.Header.Set("Origin", friend)
@@ -100,9 +103,10 @@ func TestAForeignPageReadsTheErrorsToo(t *testing.T) {
 	}
 }
 
-// TestAPreflightAllowsTheHeadersThatClientsSend, in any case, and not those in which
+// TestAPreflightAllowsTheHeadersThatClientsSend, ignoring case, but not those in which
 // proxies name their clients.
 func TestAPreflightAllowsTheHeadersThatClientsSend(t *testing.T) {
+	t.Parallel()
 	in := start(t, func(su *setup) { su.config.CORSOrigins = []string{friend} })
 	ask := func(headers ...string) []string {
 		r := in.request("PUT", "/system/setting/1", "", "nobody")
@@ -146,9 +150,10 @@ func TestAPreflightAllowsTheHeadersThatClientsSend(t *testing.T) {
 	}
 }
 
-// TestAForeignPageReadsEveryHeaderThatItNeeds: all that answers carry, except those
-// for the browser.
-func TestAForeignPageReadsEveryHeaderThatItNeeds(t *testing.T) {
+// TestAllowedOriginsCanReadEveryNeededHeader: all response headers except those for
+// the browser itself.
+func TestAllowedOriginsCanReadEveryNeededHeader(t *testing.T) {
+	t.Parallel()
 	in := start(t, func(su *setup) { su.config.CORSOrigins = []string{friend} })
 	in.keep("owner", "a.txt", "some text")
 	forBrowser := []string{ // and those that every page can read

@@ -10,18 +10,18 @@ import (
 )
 
 // net/http sets three to four deadlines for every request, each a call into the
-// runtime's timers, while hardly any of them ever comes. Here setting one is a
-// store, and once a second one goroutine looks which connections are overdue. A
-// deadline may so be met up to deadlineTick late.
+// runtime's timers, though hardly any of them expires. Here, setting one is a store,
+// and one goroutine checks all connections once a second. A deadline may thus fire up
+// to deadlineTick late.
 const deadlineTick = time.Second
 
-// deadlines are the connections of one listener.
+// deadlines manages the connections of one listener.
 type deadlines struct {
 	net.Listener
 	gate  *gate
 	mu    sync.Mutex
 	conns map[*timedConn]struct{}
-	now   atomic.Int64 // Unix nanoseconds, at the last look
+	now   atomic.Int64 // Unix nanoseconds, at the last check
 }
 
 func newDeadlines(l net.Listener, g *gate) *deadlines {
@@ -30,7 +30,7 @@ func newDeadlines(l net.Listener, g *gate) *deadlines {
 	return d
 }
 
-// watch looks for overdue connections until ctx ends.
+// watch fires expired deadlines until ctx ends.
 func (d *deadlines) watch(ctx context.Context) {
 	tick := time.NewTicker(deadlineTick)
 	defer tick.Stop()
@@ -39,22 +39,22 @@ func (d *deadlines) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			d.look(now)
+			d.check(now)
 		}
 	}
 }
 
-func (d *deadlines) look(now time.Time) {
+func (d *deadlines) check(now time.Time) {
 	d.now.Store(now.UnixNano())
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for c := range d.conns {
-		c.read.look(now)
-		c.write.look(now)
+		c.read.check(now)
+		c.write.check(now)
 	}
 }
 
-// Accept waits for a connection that the gate admits.
+// Accept returns the next connection that the gate admits.
 func (d *deadlines) Accept() (net.Conn, error) {
 	for {
 		conn, err := d.Listener.Accept()
@@ -78,11 +78,11 @@ func (d *deadlines) timed(conn net.Conn, leave func()) net.Conn {
 	return c
 }
 
-// timedConn is a connection whose deadlines are looked after by its listener.
+// timedConn is a connection whose deadlines are managed by its listener.
 type timedConn struct {
 	net.Conn
 	owner       *deadlines
-	leave       func() // the gate
+	leave       func() // releases the connection's place at the gate
 	read, write deadline
 }
 
@@ -108,18 +108,18 @@ func (c *timedConn) SetDeadline(t time.Time) error {
 	return c.SetWriteDeadline(t)
 }
 
-// ReadFrom keeps the kernel's way of sending a file.
+// ReadFrom lets the kernel send a file (sendfile).
 func (c *timedConn) ReadFrom(r io.Reader) (int64, error) { return io.Copy(c.Conn, r) }
 
-// deadline is one direction of a connection.
+// deadline is the deadline of one direction of a connection.
 type deadline struct {
 	at   atomic.Int64 // Unix nanoseconds; 0 for none
-	past atomic.Bool  // the connection itself has one, which has passed
+	past atomic.Bool  // whether a deadline in the past is set on the connection itself
 	set  func(time.Time) error
 }
 
-// move sets the deadline. One in the past is how net/http wakes a pending read:
-// it takes effect at once.
+// move sets the deadline. net/http uses one in the past to wake a pending read, so it
+// takes effect at once.
 func (d *deadline) move(t time.Time, now int64) error {
 	if t.IsZero() {
 		d.at.Store(0)
@@ -137,10 +137,10 @@ func (d *deadline) move(t time.Time, now int64) error {
 	return nil
 }
 
-// look makes an overdue deadline come true.
-func (d *deadline) look(now time.Time) {
+// check fires an expired deadline.
+func (d *deadline) check(now time.Time) {
 	if at := d.at.Load(); at != 0 && at <= now.UnixNano() && d.at.CompareAndSwap(at, 0) {
 		d.past.Store(true)
-		d.set(now) // fails on a connection that is being closed
+		d.set(now) // fails only on a connection that is being closed
 	}
 }

@@ -8,10 +8,12 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"reeve/store/errs"
 )
 
-// pipeListener hands out one end of each pipe that is dialled. net.Pipe keeps
-// deadlines as a network connection does, on the clock of the test's bubble.
+// pipeListener returns one end of each pipe that is dialled. net.Pipe supports
+// deadlines like a network connection, with the clock of the test's bubble.
 type pipeListener struct {
 	net.Listener
 	conns chan net.Conn
@@ -19,11 +21,11 @@ type pipeListener struct {
 
 func (l pipeListener) Accept() (net.Conn, error) { return <-l.conns, nil }
 
-// dial returns both ends of a connection, the server's with coarse deadlines.
+// dial returns both ends of a connection; the server's end has coarse deadlines.
 func dial(t *testing.T) (server, client net.Conn) {
 	t.Helper()
 	l := pipeListener{conns: make(chan net.Conn, 1)}
-	d := newDeadlines(l, newGate(newLimit("connections", 100, connectionText), nil, true))
+	d := newDeadlines(l, newGate(newLimit("connections", 100, errs.Say("too many connections")), nil, true))
 	near, far := net.Pipe()
 	l.conns <- near
 	conn, err := d.Accept()
@@ -35,7 +37,7 @@ func dial(t *testing.T) (server, client net.Conn) {
 	return conn, far
 }
 
-// waitRead is how long a read waits and how it ends.
+// waitRead returns how long a read waits and its error.
 func waitRead(conn net.Conn) (time.Duration, error) {
 	start := time.Now()
 	_, err := conn.Read(make([]byte, 1))
@@ -53,7 +55,7 @@ func TestADeadlineEndsAReadWithinATick(t *testing.T) {
 	})
 }
 
-func TestADeadlineEndsAWriteThatNobodyReads(t *testing.T) {
+func TestADeadlineEndsAnUnreadWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _ := dial(t)
 		conn.SetDeadline(time.Now().Add(5 * time.Second))
@@ -63,7 +65,7 @@ func TestADeadlineEndsAWriteThatNobodyReads(t *testing.T) {
 	})
 }
 
-func TestAMovedDeadlineHoldsAsMoved(t *testing.T) {
+func TestAMovedDeadlineApplies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, client := dial(t)
 		conn.SetReadDeadline(time.Now().Add(2 * time.Second))
@@ -78,7 +80,7 @@ func TestAMovedDeadlineHoldsAsMoved(t *testing.T) {
 	})
 }
 
-func TestADeadlineInThePastWakesAtOnceAndIsTakenBack(t *testing.T) {
+func TestADeadlineInThePastFiresAtOnceAndCanBeCleared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, client := dial(t)
 		go func() {
@@ -96,7 +98,7 @@ func TestADeadlineInThePastWakesAtOnceAndIsTakenBack(t *testing.T) {
 	})
 }
 
-func TestAClosedConnectionIsForgotten(t *testing.T) {
+func TestAClosedConnectionIsRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _ := dial(t)
 		owner := conn.(*timedConn).owner

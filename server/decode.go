@@ -1,7 +1,6 @@
 package server
 
 import (
-	"fmt"
 	"net/url"
 	"reflect"
 	"slices"
@@ -13,8 +12,8 @@ import (
 	"reeve/store/errs"
 )
 
-// decode fills an input struct from the path, the query and the body, and says
-// everything that is wrong with them at once.
+// decode fills an input struct from the path, the query and the body. Its error reports
+// all faults at once.
 func (req *Request) decode(d *input, in any) error {
 	if d.idle && req.http.URL.RawQuery == "" && req.http.ContentLength == 0 {
 		return nil
@@ -26,8 +25,8 @@ func (req *Request) decode(d *input, in any) error {
 		return err
 	}
 	for name := range query {
-		if !d.asks(name) && (d.list == nil || !d.list.selects(name)) {
-			bad.malformed.Add(name, "is not a parameter here")
+		if !d.hasParameter(name) && (d.list == nil || !d.list.selects(name)) {
+			bad.malformed.Add(name, "unknown parameter")
 		}
 	}
 	for _, f := range d.fields {
@@ -45,7 +44,7 @@ func (req *Request) decode(d *input, in any) error {
 	if !d.upload {
 		body, err := req.readBody()
 		if req.http.ContentLength != 0 {
-			if err := req.admitAgain(); err != nil { // the body may have taken its time to arrive
+			if err := req.admitAgain(); err != nil { // the body may have taken long to arrive
 				return err
 			}
 		}
@@ -57,19 +56,19 @@ func (req *Request) decode(d *input, in any) error {
 	return bad.err(d)
 }
 
-// inputFaults is everything that is wrong with an input.
+// inputFaults collects all faults of an input.
 type inputFaults struct {
-	malformed errs.Faults // unknown names, and texts of the path and the query that are none of their kind
-	missing   errs.Faults // fields of the body that are required
-	invalid   errs.Faults // values of the body
+	malformed errs.Faults // unknown names, and values in path and query of the wrong type
+	missing   errs.Faults // missing required fields of the body
+	invalid   errs.Faults // invalid values in the body
 }
 
 func newInputFaults() *inputFaults {
 	return &inputFaults{malformed: errs.Faults{}, missing: errs.Faults{}, invalid: errs.Faults{}}
 }
 
-// err returns one error for all of them, nil for none: Malformed if a name or parameter
-// is and no value is invalid, otherwise Invalid.
+// err returns one error for all faults, nil for none: Malformed if a name or parameter
+// is malformed and no value is invalid, otherwise Invalid.
 func (bad *inputFaults) err(d *input) error {
 	if len(bad.malformed)+len(bad.missing)+len(bad.invalid) == 0 {
 		return nil
@@ -90,8 +89,9 @@ func (bad *inputFaults) err(d *input) error {
 	return all.Err(kind, order...)
 }
 
-// asks reports whether a parameter of the query is known. A list may have brackets.
-func (d *input) asks(name string) bool {
+// hasParameter reports whether a query parameter is known. The name of a list may end in
+// brackets.
+func (d *input) hasParameter(name string) bool {
 	plain, brackets := strings.CutSuffix(name, "[]")
 	f := d.find("query", plain)
 	return f != nil && (!brackets || f.list())
@@ -100,28 +100,28 @@ func (d *input) asks(name string) bool {
 // list reports whether a parameter takes several values.
 func (f *field) list() bool { return f.typ.Kind() == reflect.Slice }
 
-// queryText returns the value of a field, "" for none. The values of a list, which may
-// be repeated keys or joined already, are joined by commas.
+// queryText returns the value of a field, "" for none. The values of a list, given as
+// repeated keys or joined, are joined by commas.
 func (f *field) queryText(query url.Values, faults errs.Faults) string {
 	values := query[f.name]
 	if f.list() {
 		values = slices.Concat(values, query[f.name+"[]"])
 		values = slices.DeleteFunc(values, func(v string) bool { return v == "" })
 	} else if len(values) > 1 {
-		faults.Add(f.name, "is given %d times", len(values))
+		faults.Add(f.name, "must be given once, not %d times", len(values))
 		values = values[:1]
 	}
 	return strings.Join(values, ",")
 }
 
-// parseQuery refuses what url.ParseQuery would drop.
+// parseQuery parses a query and rejects what url.ParseQuery would drop.
 func parseQuery(raw string) (url.Values, error) {
 	if raw == "" {
 		return nil, nil
 	}
 	query, err := url.ParseQuery(raw)
 	if err != nil || !utf8.ValidString(raw) {
-		return nil, errs.New(errs.Malformed, "the query string is not well-formed")
+		return nil, errs.New(errs.Malformed, "malformed query string")
 	}
 	for name, values := range query {
 		if !utf8.ValidString(name) || slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) }) {
@@ -133,7 +133,7 @@ func parseQuery(raw string) (url.Values, error) {
 
 // bindText sets a field from the path or the query.
 func bindText(f *field, v reflect.Value, text string, faults errs.Faults) {
-	target := place(v, f)
+	target := fieldTarget(v, f)
 	switch target.Interface().(type) {
 	case store.ID:
 		id, err := parseID(text)
@@ -149,7 +149,7 @@ func bindText(f *field, v reflect.Value, text string, faults errs.Faults) {
 		target.Set(reflect.ValueOf(ids))
 	case string:
 		if f.enum != nil && !slices.Contains(f.enum, text) {
-			faults.Add(f.name, "must be one of %s", strings.Join(f.enum, ", "))
+			faults.Add(f.name, "must be one of %s", f.enum)
 		}
 		target.SetString(text)
 	case store.Flag:
@@ -161,7 +161,7 @@ func bindText(f *field, v reflect.Value, text string, faults errs.Faults) {
 	case store.Time:
 		at, err := store.ParseTime(text)
 		if err != nil {
-			faults.Add(f.name, "must be %s", timeForm)
+			faults.Add(f.name, "%s", timeForm)
 		}
 		target.SetInt(int64(at))
 	default:
@@ -172,23 +172,23 @@ func bindText(f *field, v reflect.Value, text string, faults errs.Faults) {
 func parseID(text string) (store.ID, error) {
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil || n == 0 || text[0] == '+' {
-		return 0, fmt.Errorf("must be a positive whole number")
+		return 0, errs.Say("must be a positive integer")
 	}
 	return store.ID(n), nil
 }
 
-// maxIDs is how many records one request can name.
-const maxIDs = store.MaxRecords
+// maxIDs is the maximum number of records in one request.
+const maxIDs = store.MaxRecordsPerWrite
 
 func parseIDs(text string) ([]store.ID, error) {
 	var ids []store.ID
 	for part := range strings.SplitSeq(text, ",") {
 		id, err := parseID(part)
 		if err != nil {
-			return nil, fmt.Errorf("must be positive whole numbers, joined by commas")
+			return nil, errs.Say("must be positive integers, separated by commas")
 		}
 		if len(ids) == maxIDs {
-			return nil, fmt.Errorf("has more than %d numbers", maxIDs)
+			return nil, errs.Say("must be at most %d IDs", maxIDs)
 		}
 		ids = append(ids, id)
 	}

@@ -9,8 +9,8 @@ import (
 	"reeve/store"
 )
 
-// TestADepartmentNamedOftenIsLookedUpOnce: a short question must not become a long
-// one because each department stands for all below it.
+// TestADepartmentNamedOftenIsLookedUpOnce: each department includes all below it, so a short
+// request with repeated departments must not become an expensive query.
 func TestADepartmentNamedOftenIsLookedUpOnce(t *testing.T) {
 	in := start(t)
 	top := in.dept("Top", 0)

@@ -6,6 +6,7 @@ import (
 )
 
 func TestDepartments(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	top := in.dept("Top", 0)
 	below := in.dept("Below", top)

@@ -1,16 +1,16 @@
 package server
 
 import (
-	"fmt"
 	"net/http"
 	"net/netip"
 	"sync"
 	"time"
 
 	"reeve/store"
+	"reeve/store/errs"
 )
 
-// deviceCookie is the name of the cookie with the device token of a realm.
+// deviceCookie returns the name of a realm's cookie with the device token.
 func deviceCookie(app bool) string {
 	if app {
 		return "reeve_app_device"
@@ -18,8 +18,8 @@ func deviceCookie(app bool) string {
 	return "reeve_device"
 }
 
-// deviceToken returns the device token that the client sent: in the body, or else in
-// the cookie.
+// deviceToken returns the device token that the client sent in the body, or else in the
+// cookie.
 func (req *Request) deviceToken(app bool, sent string) string {
 	if sent != "" {
 		return sent
@@ -31,7 +31,7 @@ func (req *Request) deviceToken(app bool, sent string) string {
 	return cookie.Value
 }
 
-// keepDevice gives a browser the device token, out of reach of scripts.
+// keepDevice sets the device token as a cookie that scripts cannot read.
 func (req *Request) keepDevice(app bool, token string) {
 	http.SetCookie(&req.w, &http.Cookie{
 		Name: deviceCookie(app), Value: token, Path: "/", MaxAge: int(store.DeviceLife / time.Second),
@@ -39,11 +39,11 @@ func (req *Request) keepDevice(app bool, token string) {
 	})
 }
 
-// forwardingHeaders are those that reverse proxies add.
+// forwardingHeaders are the headers that reverse proxies add.
 var forwardingHeaders = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"}
 
-// forwarded reports whether the client sends forwarding headers that are ignored,
-// since it is not a trusted proxy.
+// forwarded reports whether the client sends forwarding headers that are ignored, since
+// it is not a trusted proxy.
 func (req *Request) forwarded() bool {
 	peer, err := netip.ParseAddrPort(req.http.RemoteAddr)
 	if err != nil || peer.Addr().Unmap().WithZone("") != req.Addr {
@@ -58,17 +58,17 @@ func (req *Request) forwarded() bool {
 }
 
 const (
-	suspectFor  = time.Hour // between two log entries about an address, and how long health shows it
+	suspectFor  = time.Hour // interval between two log entries about an address, and how long health reports it
 	maxSuspects = 1000
 )
 
-// suspects are the addresses that are probably reverse proxies which the
-// configuration does not name: all who use one of them share its limits.
+// suspects are addresses that are probably reverse proxies missing from the
+// configuration: all their clients share one address and its limits.
 type suspects struct {
 	mu     sync.Mutex
 	logged map[netip.Addr]time.Time
 	last   netip.Addr
-	seen   time.Time // of last; zero for never
+	seen   time.Time // time of last; zero for never
 }
 
 // note records an address and reports whether to log it.
@@ -96,7 +96,7 @@ func (s *suspects) note(addr netip.Addr, now time.Time) bool {
 	return true
 }
 
-// recent returns the last address and when it was noted; a zero time for none within
+// recent returns the last address and its time; a zero time if there is none within
 // suspectFor.
 func (s *suspects) recent(now time.Time) (addr netip.Addr, seen time.Time) {
 	s.mu.Lock()
@@ -107,27 +107,28 @@ func (s *suspects) recent(now time.Time) (addr netip.Addr, seen time.Time) {
 	return s.last, s.seen
 }
 
-// addressFull logs the likely cause when an address has used up its attempts.
+// addressFull logs the probable cause when an address has used up its attempts.
 func (req *Request) addressFull() {
 	if !req.forwarded() || !req.s.suspects.note(req.Addr, time.Now()) {
 		return
 	}
-	req.s.log.Warn().Str("address", req.Addr.String()).Str("request", req.ID).Msg(suspectText(req.Addr))
+	req.s.log.Warn().Str("address", req.Addr.String()).Str("request", req.ID).Msg(suspectText(req.Addr).String())
 }
 
-func suspectText(addr netip.Addr) string {
-	return fmt.Sprintf("sign-in attempts from %s are limited as those of one client, but it sends forwarding headers: "+
+func suspectText(addr netip.Addr) errs.Message {
+	return errs.Say("sign-in attempts from %s are limited as those of one client, but it sends forwarding headers: "+
 		"if it is your reverse proxy, add it to server.trusted_proxies; otherwise one client is guessing passwords", addr)
 }
 
-// signInHealth is degraded while strangers are limited behind what is probably a proxy.
+// signInHealth reports degraded while clients behind an address that is probably a
+// proxy are rate-limited.
 func (s *Server) signInHealth() part {
-	p := part{Name: "sign-in", State: healthy, Text: "no address is at its limit that looks like a reverse proxy", Figures: map[string]int64{}}
+	p := part{Name: "sign-in", State: healthy, message: errs.Say("no address that looks like a reverse proxy is at its limit"), Figures: map[string]int64{}}
 	for what, n := range s.auth.Stats().Throttled {
 		p.Figures[what+"_throttled"] = int64(n)
 	}
 	if addr, seen := s.suspects.recent(time.Now()); !seen.IsZero() {
-		p.State, p.Text, p.Since = degraded, suspectText(addr), store.TimeOf(seen)
+		p.State, p.message, p.Since = degraded, suspectText(addr), store.TimeOf(seen)
 	}
 	return p
 }

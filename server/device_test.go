@@ -15,7 +15,7 @@ import (
 	"reeve/store"
 )
 
-// enter signs in from an address and returns the answer.
+// attempt signs in from an address and returns the response.
 func (in *instance) attempt(path, body, addr string, edit ...func(*http.Request)) *reply {
 	in.t.Helper()
 	r := in.request("POST", path, body, "nobody")
@@ -26,10 +26,10 @@ func (in *instance) attempt(path, body, addr string, edit ...func(*http.Request)
 	return in.send(r)
 }
 
-// behindProxy adds what a reverse proxy would.
+// behindProxy adds the headers of a reverse proxy.
 func behindProxy(r *http.Request) { r.Header.Set("X-Forwarded-For", "198.51.100.1") }
 
-// guesses fails to sign in 50 times, with other names.
+// guesses fails to sign in 50 times with different names.
 func (in *instance) guesses(addr string, edit ...func(*http.Request)) {
 	in.t.Helper()
 	for i := range 50 {
@@ -39,7 +39,7 @@ func (in *instance) guesses(addr string, edit ...func(*http.Request)) {
 	}
 }
 
-// cookieOf returns the one cookie that an answer sets.
+// cookieOf returns the only cookie that a response sets.
 func (r *reply) cookieOf() *http.Cookie {
 	r.t.Helper()
 	all := (&http.Response{Header: r.Header}).Cookies()
@@ -50,6 +50,7 @@ func (r *reply) cookieOf() *http.Cookie {
 }
 
 func TestADeviceTokenIsSentInACookieAndInTheBody(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	body := fmt.Sprintf(`{"username":"admin","password":%q}`, ownerPassword)
 	for _, secure := range []bool{false, true} {
@@ -67,9 +68,10 @@ func TestADeviceTokenIsSentInACookieAndInTheBody(t *testing.T) {
 	}
 }
 
-// TestAnUnconfiguredProxyDoesNotLockOutKnownDevices: 50 failed sign-ins through a
+// TestAnUnconfiguredProxyDoesNotLockOutKnownDevices makes 50 failed sign-ins through a
 // proxy that the configuration does not name.
 func TestAnUnconfiguredProxyDoesNotLockOutKnownDevices(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = &log })
 	customer := in.appUser("customer")
@@ -124,21 +126,23 @@ func TestAnUnconfiguredProxyDoesNotLockOutKnownDevices(t *testing.T) {
 	}
 }
 
-// TestWhoIsNotTakenForAProxy: nothing points to one.
-func TestWhoIsNotTakenForAProxy(t *testing.T) {
+// TestClientsThatAreNotProxies has clients without any sign of a proxy.
+func TestClientsThatAreNotProxies(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) {
 		su.log = &log
 		su.config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("203.0.113.2/32")}
 	})
 	in.guesses("203.0.113.1")              // no header
-	in.guesses("203.0.113.2", behindProxy) // a proxy that the configuration names
+	in.guesses("203.0.113.2", behindProxy) // a proxy in the configuration
 	if _, parts := in.healthParts(); parts["sign-in"].State != healthy || strings.Contains(log.String(), "trusted_proxies") {
 		t.Errorf("%+v, %s", parts["sign-in"], log.String())
 	}
 }
 
-func TestSuspectsAreBoundedAndForgotten(t *testing.T) {
+func TestSuspectsAreBoundedAndExpire(t *testing.T) {
+	t.Parallel()
 	var s suspects
 	now := time.Now()
 	addr := netip.MustParseAddr("10.0.0.0")
@@ -162,8 +166,9 @@ func TestSuspectsAreBoundedAndForgotten(t *testing.T) {
 	}
 }
 
-// TestTheRoutesThatEndDevices: on every path.
-func TestTheRoutesThatEndDevices(t *testing.T) {
+// TestRoutesThatEndDevices covers every path.
+func TestRoutesThatEndDevices(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for i, tc := range []struct {
 		name string

@@ -6,20 +6,20 @@ import (
 )
 
 var dictItemRoutes = []Route{
-	list("/system/dict/:id/item", "system.dict.item.query", "List a dictionary's items", &dictItems),
+	memoryList("/system/dict/:id/item", "system.dict.item.query", "List a dictionary's items", &dictItems),
 	write("POST", "/system/dict/:id/item", "system.dict.item.create", "Create a dictionary item", createDictItem),
 	write("PUT", "/system/dict/:id/item/:item_id", "system.dict.item.update", "Change a dictionary item", changeDictItem),
 	write("DELETE", "/system/dict/:id/item/:item_id", "system.dict.item.delete", "Delete a dictionary item", deleteDictItem),
 	write("DELETE", "/system/dict/:id/item", "system.dict.item.delete", "Delete dictionary items", deleteDictItems),
 }
 
-var dictItems = List[store.DictItem]{
+var dictItems = MemoryList[store.DictItem]{
 	under: func(tx *store.Tx, dict store.ID) ([]store.Row[store.DictItem], error) {
-		return store.DictSet.Get(tx).Items(dict)
+		return store.DictCache.Get(tx).Items(dict)
 	},
 	keywords: []string{"label", "value"},
 	order:    "sort, then id, ascending",
-	columns: []column[store.DictItem]{
+	columns: []memoryColumn[store.DictItem]{
 		{name: "id", number: func(i *store.DictItem) int64 { return int64(i.ID) }, uses: sorted},
 		{name: "label", text: func(i *store.DictItem) string { return i.Label }, uses: sorted},
 		{name: "value", text: func(i *store.DictItem) string { return i.Value }, uses: sorted},
@@ -32,20 +32,14 @@ var dictItems = List[store.DictItem]{
 }
 
 type dictItemIn struct {
-	Label  *string     `json:"label" check:"create,min=1,max=200" doc:"what is shown"`
-	Value  *string     `json:"value" check:"create,min=1,max=200" doc:"what is stored; unique in its dictionary"`
+	Label  *string     `json:"label" check:"create,min=1,max=200" doc:"Text that is shown"`
+	Value  *string     `json:"value" check:"create,min=1,max=200" doc:"Value that programs store, unique in its dictionary"`
 	Sort   *int64      `json:"sort" check:"min=-1000000,max=1000000"`
-	Switch *store.Flag `json:"switch" doc:"0 hides it from GET /admin/dict; 1 when absent at creation"`
-	Status *string     `json:"status" check:"enum=item_status" doc:"the colour; default when absent at creation"`
+	Switch *store.Flag `json:"switch" doc:"Status: 1 enabled, the default of a new item; 0 hides it from GET /admin/dict"`
+	Status *string     `json:"status" check:"enum=item_status" doc:"Color; default for a new item"`
 }
 
-func (in *dictItemIn) apply(i *store.DictItem) {
-	set(&i.Label, in.Label)
-	set(&i.Value, in.Value)
-	set(&i.Sort, in.Sort)
-	set(&i.Switch, in.Switch)
-	set(&i.Status, in.Status)
-}
+var assignDictItem = assigning[dictItemIn, store.DictItem]()
 
 type newDictItem struct {
 	byID
@@ -54,10 +48,10 @@ type newDictItem struct {
 
 func createDictItem(tx *store.Tx, _ *Request, in *newDictItem) (*store.DictItem, error) {
 	if _, err := store.Dicts.Get(tx, in.ID); err != nil {
-		return nil, err // of the path: not found, where the reference would be invalid
+		return nil, err // not found, since the ID is in the path; the reference check would report an invalid field
 	}
 	i := &store.DictItem{DictID: in.ID, Switch: true, Status: "default"}
-	in.apply(i)
+	assignDictItem(&in.dictItemIn, i)
 	return i, store.DictItems.Create(tx, i)
 }
 
@@ -66,10 +60,10 @@ type byItemID struct {
 	ItemID store.ID `path:"item_id"`
 }
 
-// holds is NotFound for an item of another dictionary than the path names.
+// holds returns NotFound for an item of a dictionary other than that of the path.
 func (in *byItemID) holds(i *store.DictItem) error {
 	if i.DictID != in.ID {
-		return errs.New(errs.NotFound, "there is no dict item %d in dict %d", in.ItemID, in.ID)
+		return errs.New(errs.NotFound, "dictionary item %d not found in dictionary %d", in.ItemID, in.ID)
 	}
 	return nil
 }
@@ -84,7 +78,7 @@ func changeDictItem(tx *store.Tx, req *Request, in *dictItemChange) (*store.Dict
 		if err := in.holds(i); err != nil {
 			return err
 		}
-		in.apply(i)
+		assignDictItem(&in.dictItemIn, i)
 		return req.fresh(i)
 	})
 }

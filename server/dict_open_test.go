@@ -11,7 +11,7 @@ import (
 	"reeve/auth"
 )
 
-// dictsOf is the data of GET /admin/dict.
+// dictsOf returns the data of GET /admin/dict.
 func (in *instance) dictsOf(as string) string {
 	in.t.Helper()
 	return string(in.ok("GET", "/admin/dict", "", as).envelope().Data)
@@ -23,6 +23,7 @@ const openOnes = `{"empty":{"name":"Empty","type":"default","items":[]},` +
 	`{"label":"Male","value":"1","status":"processing"},{"label":"Female","value":"2","status":"success"}]}}`
 
 func TestWhoeverIsSignedInReadsWhatIsEnabled(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.clerk("clerk")
 	if got := in.dictsOf("clerk"); got != "{}" {
@@ -42,6 +43,7 @@ func TestWhoeverIsSignedInReadsWhatIsEnabled(t *testing.T) {
 }
 
 func TestTheTagOfTheDictionariesChangesExactlyWhenTheyDo(t *testing.T) {
+	t.Parallel()
 	in := withDicts(t)
 	read := func(match string) *reply {
 		r := in.request("GET", "/admin/dict", "", "owner")
@@ -96,9 +98,10 @@ func TestTheTagOfTheDictionariesChangesExactlyWhenTheyDo(t *testing.T) {
 	}
 }
 
-// TestDictionariesFollowEveryWriteAtOnce has several writers, each of which reads
-// what it has been told is done, while the others go on.
+// TestDictionariesFollowEveryWriteAtOnce has several concurrent writers. Each reads its own
+// acknowledged writes.
 func TestDictionariesFollowEveryWriteAtOnce(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/dict", `{"code":"busy","name":"Busy"}`)
 	ask := func(method, url, body string) string {

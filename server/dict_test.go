@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// withDicts has two enabled dictionaries with items, a disabled one, and one
-// without items.
+// withDicts returns an instance with two enabled dictionaries with items, a disabled one,
+// and one without items.
 func withDicts(t *testing.T) *instance {
 	in := start(t)
 	in.create("/system/dict", `{"code":"sex","name":"Sex","type":"tag","describe":"of a PERSON"}`)
@@ -29,6 +29,7 @@ func withDicts(t *testing.T) *instance {
 }
 
 func TestADictionaryAsItIsAnswered(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	const stamps = `,"created_at":` + someMoment + `,"updated_at":` + someMoment + `,"version":1}`
 	for _, c := range []struct{ name, url, body, want string }{
@@ -49,6 +50,7 @@ func TestADictionaryAsItIsAnswered(t *testing.T) {
 }
 
 func TestDictionariesThatAreRefused(t *testing.T) {
+	t.Parallel()
 	in := withDicts(t)
 	all := func(method, url string) func(name, body string, status int, has ...string) apiCase {
 		return func(name, body string, status int, has ...string) apiCase {
@@ -76,7 +78,7 @@ func TestDictionariesThatAreRefused(t *testing.T) {
 		item("a value with white space around it that another has", `{"label":"x","value":" 1\u3000"}`, 409, taken),
 		item("no value", `{"label":"x"}`, 422, `"errors":{"value":"is required"}`),
 		item("an empty value", `{"label":"x","value":""}`, 422, `"errors":{"value":`),
-		item("a value that is a number", `{"label":"x","value":7}`, 422, `"errors":{"value":"must be a text"}`),
+		item("a value that is a number", `{"label":"x","value":7}`, 422, `"errors":{"value":"must be a string"}`),
 		item("no label", `{"value":"x"}`, 422, `"errors":{"label":"is required"}`),
 		item("a colour that is none", `{"label":"x","value":"x","status":"red"}`, 422, `"errors":{"status":`),
 		item("a status as a flag", `{"label":"x","value":"x","status":1}`, 422, `"errors":{"status":`),
@@ -84,20 +86,21 @@ func TestDictionariesThatAreRefused(t *testing.T) {
 		item("a sort out of bounds", `{"label":"x","value":"x","sort":1000001}`, 422, `"errors":{"sort":`),
 		putItem("given the value of another", `{"value":"2"}`, 409, taken, `"errors":{"value":`),
 		putItem("without a value", `{"value":""}`, 422, `"errors":{"value":`),
-		{"a dictionary with items deleted", "DELETE", "/system/dict/1", "", "owner", 409, []string{`"errorCode":"in_use"`, "4 dict items"}, nil},
-		{"a dictionary with a switched-off item deleted", "DELETE", "/system/dict/3", "", "owner", 409, []string{`"errorCode":"in_use"`, "1 dict item"}, nil},
-		{"the items of no dictionary", "GET", "/system/dict/99/item", "", "owner", 404, []string{"no dict 99"}, nil},
-		{"an item in no dictionary", "POST", "/system/dict/99/item", `{"label":"x","value":"x"}`, "owner", 404, []string{"no dict 99"}, nil},
-		{"an item under another dictionary changed", "PUT", "/system/dict/2/item/1", `{"label":"x"}`, "owner", 404, []string{"no dict item 1 in dict 2"}, nil},
-		{"an item under no dictionary changed", "PUT", "/system/dict/99/item/1", `{"label":"x"}`, "owner", 404, []string{"no dict item 1 in dict 99"}, nil},
-		{"an item under another dictionary deleted", "DELETE", "/system/dict/2/item/1", "", "owner", 404, []string{"no dict item 1 in dict 2"}, nil},
-		{"an item under no dictionary deleted", "DELETE", "/system/dict/99/item/1", "", "owner", 404, []string{"no dict item 1 in dict 99"}, nil},
+		{"a dictionary with items deleted", "DELETE", "/system/dict/1", "", "owner", 409, []string{`"errorCode":"in_use"`, "4 dictionary items"}, nil},
+		{"a dictionary with a switched-off item deleted", "DELETE", "/system/dict/3", "", "owner", 409, []string{`"errorCode":"in_use"`, "1 dictionary item"}, nil},
+		{"the items of no dictionary", "GET", "/system/dict/99/item", "", "owner", 404, []string{"dictionary 99 not found"}, nil},
+		{"an item in no dictionary", "POST", "/system/dict/99/item", `{"label":"x","value":"x"}`, "owner", 404, []string{"dictionary 99 not found"}, nil},
+		{"an item under another dictionary changed", "PUT", "/system/dict/2/item/1", `{"label":"x"}`, "owner", 404, []string{"dictionary item 1 not found in dictionary 2"}, nil},
+		{"an item under no dictionary changed", "PUT", "/system/dict/99/item/1", `{"label":"x"}`, "owner", 404, []string{"dictionary item 1 not found in dictionary 99"}, nil},
+		{"an item under another dictionary deleted", "DELETE", "/system/dict/2/item/1", "", "owner", 404, []string{"dictionary item 1 not found in dictionary 2"}, nil},
+		{"an item under no dictionary deleted", "DELETE", "/system/dict/99/item/1", "", "owner", 404, []string{"dictionary item 1 not found in dictionary 99"}, nil},
 		{"both ids no ids", "PUT", "/system/dict/x/item/y", "", "owner", 400, []string{`"id":`, `"item_id":`}, nil},
 		{"a list under no id, with more at fault", "GET", "/system/dict/x/item?page=0&a=1", "", "owner", 400, []string{`"id":`, `"page":`, `"a":`}, nil},
 	})
 }
 
 func TestDictionariesThatAreAccepted(t *testing.T) {
+	t.Parallel()
 	in := withDicts(t)
 	runCases(t, in, []apiCase{
 		{"a value that another dictionary has", "POST", "/system/dict/4/item", `{"label":"x","value":"1"}`, "owner", 200, []string{`"dict_id":4`}, nil},
@@ -114,6 +117,7 @@ func TestDictionariesThatAreAccepted(t *testing.T) {
 }
 
 func TestTheListsOfDictionariesSearchFilterAndSort(t *testing.T) {
+	t.Parallel()
 	in := withDicts(t)
 	filter := func(text string) string { return url.Values{"filter": {text}}.Encode() }
 	sorter := func(text string) string { return url.Values{"sorter": {text}}.Encode() }

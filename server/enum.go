@@ -6,9 +6,9 @@ import (
 	"reeve/store"
 )
 
-// enums are the values of the fields that can have only a few, by name. An input names
-// one in its check tag (enum=sex) and an output in a tag of its own (enum:"sex"), so
-// that both have the same. Those of a number are consecutive and in order.
+// enums maps names to the values of fields with few possible values. An input refers to
+// a name in its check tag (enum=sex) and an output in a tag of its own (enum:"sex"), so
+// that both have the same values. Values of a number are consecutive and in order.
 var enums = map[string][]string{
 	"sex":             {"0", "1", "2"},
 	"permission_type": {"0", "1", "2"},
@@ -21,7 +21,7 @@ var enums = map[string][]string{
 	"job_state":       {store.JobPreparing, store.JobRunning, store.JobUndoing, store.JobDone, store.JobFailed},
 }
 
-// enumOf returns the values of a name; one that does not exist ends the start.
+// enumOf returns the values of an enum. It panics if the name is unknown.
 func enumOf(name string) []string {
 	values, ok := enums[name]
 	if !ok {
@@ -30,7 +30,7 @@ func enumOf(name string) []string {
 	return values
 }
 
-// enumSchema returns the values of an enum as JSON Schema has them.
+// enumSchema returns the values of an enum for JSON Schema.
 func enumSchema(values []string, number bool) []any {
 	all := make([]any, len(values))
 	for i, value := range values {

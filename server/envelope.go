@@ -8,17 +8,17 @@ import (
 	"sync"
 )
 
-// envelope is a successful answer in the making: data is appended to bytes, and
-// send puts the rest of the envelope around it.
+// envelope is a successful response: data is appended to bytes, and send adds the rest.
 type envelope struct {
 	bytes bytes.Buffer
-	etag  string // of the data, in quotes; "" for none
+	etag  string // ETag of the data, in quotes; "" for none
 }
 
-// envelopes are reused, so that an answer from memory costs no memory.
+// envelopes are reused, so that a response from memory allocates nothing.
 var envelopes = sync.Pool{New: func() any { return new(envelope) }}
 
-// maxPooled keeps one very large answer from holding its memory for ever.
+// maxPooled is the maximum size in bytes of a pooled buffer, so that one very large
+// response does not keep its memory forever.
 const maxPooled = 1 << 20
 
 func newEnvelope() *envelope {
@@ -35,7 +35,7 @@ func (out *envelope) release() {
 	}
 }
 
-// put appends an output.
+// put appends the data of the response.
 func (out *envelope) put(data any) error {
 	if e, ok := data.(interface {
 		encoded() (json.RawMessage, string)
@@ -50,7 +50,7 @@ func (out *envelope) put(data any) error {
 	return err
 }
 
-// record is put, with the ETag of a record that can be changed.
+// record is like put, and sets the ETag if data is a record with a revision.
 func (out *envelope) record(req *Request, data any) error {
 	if r, ok := data.(revised); ok {
 		req.w.Header()["Etag"] = []string{recordTag(r)}
@@ -58,7 +58,7 @@ func (out *envelope) record(req *Request, data any) error {
 	return out.put(data)
 }
 
-// send answers the request: 304 when the client already has this data.
+// send sends the response: 304 if the client already has this data.
 func (out *envelope) send(req *Request) {
 	if out.etag != "" {
 		h := req.w.Header()
@@ -74,7 +74,7 @@ func (out *envelope) send(req *Request) {
 	req.writeJSON(http.StatusOK, out.bytes.Bytes())
 }
 
-// matches tells whether an If-None-Match header names an entity tag.
+// matches reports whether an If-Match or If-None-Match header contains an entity tag.
 func matches(header, etag string) bool {
 	for candidate := range strings.SplitSeq(header, ",") {
 		candidate = strings.TrimSpace(candidate)
@@ -90,10 +90,11 @@ var (
 	noStore  = []string{"no-store"}
 )
 
-// writeJSON writes a whole answer. The map is filled directly: these names are in
-// canonical form, and the values are not changed by anybody. There is no Content-Length:
-// net/http adds it to an answer of up to 2 KiB, and sends a longer one in chunks. With
-// it there would be 9 headers, and a map of more than 8 makes a read 5 % slower.
+// writeJSON sends a complete JSON response. It fills the header map directly: the names
+// are in canonical form, and the shared values are never changed. There is no
+// Content-Length: net/http adds it to a response of up to 2 KiB and sends a longer one
+// in chunks. With it there would be 9 headers, and a map of more than 8 makes a read 5
+// % slower.
 func (req *Request) writeJSON(code int, body []byte) {
 	h := req.w.Header()
 	if h["Cache-Control"] == nil {
@@ -104,5 +105,5 @@ func (req *Request) writeJSON(code int, body []byte) {
 	h["X-Request-Id"] = []string{req.ID}
 	h["Content-Type"] = jsonType
 	req.w.WriteHeader(code)
-	req.w.Write(body) // an error here means that the client has gone
+	req.w.Write(body) // an error means that the client has disconnected
 }

@@ -2,7 +2,8 @@ package server
 
 import "reeve/store/errs"
 
-// A hint to clients how to show an answer, as Ant Design Pro's request layer has it.
+// Values of showType, which tell clients how to show a message, as in Ant Design Pro's
+// request layer.
 const (
 	showSilently  = 0
 	showWarning   = 1
@@ -11,7 +12,7 @@ const (
 	notifyError   = 5
 )
 
-// status maps every kind of error to its HTTP status and showType; the only place.
+// status maps every kind of error to its HTTP status and showType. Nothing else does.
 var status = map[errs.Kind]struct{ code, show int }{
 	errs.Malformed:       {400, showWarning},
 	errs.Unauthenticated: {401, showError},
@@ -27,4 +28,47 @@ var status = map[errs.Kind]struct{ code, show int }{
 	errs.Busy:            {503, notifyError},
 	errs.Full:            {507, notifyError},
 	errs.BadRange:        {416, showError},
+}
+
+// failure is the envelope of an error.
+type failure struct {
+	Data      nothing           `json:"data"`
+	Success   bool              `json:"success"`
+	Msg       string            `json:"msg"`
+	ShowType  int               `json:"showType"`
+	ErrorCode string            `json:"errorCode"`
+	RequestID string            `json:"requestId"`
+	Reason    *reason           `json:"reason,omitempty"`
+	Errors    map[string]string `json:"errors,omitempty"`
+	Details   map[string]reason `json:"details,omitempty"`
+}
+
+// failureOf returns the envelope of an error in a language, without the ID of a request.
+func failureOf(e *errs.Error, l errs.Language) failure {
+	out := failure{Msg: e.Msg.In(l), ShowType: status[e.Kind].show, ErrorCode: e.Code, Errors: e.Fields.In(l), Details: reasons(e.Fields)}
+	if e.Fields == nil {
+		why := reasonOf(e.Msg)
+		out.Reason = &why
+	}
+	return out
+}
+
+// reason is a message as its code and parameters, for programs.
+type reason struct {
+	Code   string         `json:"code" doc:"Stable name of the message"`
+	Params map[string]any `json:"params,omitempty" doc:"What the message names; one that is a message itself is an object of code and params"`
+}
+
+func reasonOf(m errs.Message) reason { return reason{m.Code(), m.Params()} }
+
+// reasons returns the codes and parameters of faults, by field.
+func reasons(faults errs.Faults) map[string]reason {
+	if faults == nil {
+		return nil
+	}
+	all := make(map[string]reason, len(faults))
+	for field, fault := range faults {
+		all[field] = reasonOf(fault)
+	}
+	return all
 }

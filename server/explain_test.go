@@ -8,7 +8,7 @@ import (
 	"reeve/store"
 )
 
-// explained is what a test looks at of an explanation.
+// explained is the part of an explanation that the tests compare.
 type explained struct {
 	Allowed bool
 	Limited int
@@ -21,6 +21,7 @@ type explained struct {
 }
 
 func TestExplain(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	const key = "system.setting.query"
 	editor, reader := in.role("Editor", nil, key), in.role("Reader", nil, key, "admin.rule.query")
@@ -84,8 +85,10 @@ func TestExplain(t *testing.T) {
 	in.call("GET", "/admin/permission/explain?user_id=99&key=a.b", "", "owner").brief(404)
 }
 
-// TestEffectivePermissions holds that what a user is said to hold is what they hold.
+// TestEffectivePermissions checks that the reported permissions are those that the user
+// holds.
 func TestEffectivePermissions(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	head := in.dept("Head", 0)
 	sales, far := in.dept("Sales", head), in.dept("Far", 0)
@@ -110,9 +113,9 @@ func TestEffectivePermissions(t *testing.T) {
 	}
 	ask("owner", ann, `{"keys":["admin.rule.query","system.setting.query"],"all":0,"depts":`+names(head, sales)+`,"dept_count":2}`)
 	ask("owner", bob, `{"keys":[],"all":0,"depts":`+names(sales, far)+`,"dept_count":2}`)
-	ask("ann", bob, `{"keys":[],"all":0,"depts":`+names(sales)+`,"dept_count":2}`) // Far is none of ann's business
+	ask("ann", bob, `{"keys":[],"all":0,"depts":`+names(sales)+`,"dept_count":2}`) // Far is outside ann's scope
 	ask("ann", ann, `{"keys":["admin.rule.query","system.setting.query"],"all":0,"depts":`+names(head, sales)+`,"dept_count":2}`)
-	in.call("GET", url+"1", "", "ann").brief(404) // out of the data scope
+	in.call("GET", url+"1", "", "ann").brief(404) // outside the data scope
 	in.call("GET", url+"99", "", "owner").brief(404)
 	in.call("GET", url+"x", "", "owner").names(400, "user_id")
 	in.call("GET", "/admin/permission/effective", "", "owner").names(400, "user_id")
@@ -124,15 +127,16 @@ func TestEffectivePermissions(t *testing.T) {
 	ask("owner", ann, `{"keys":[],"all":0,"depts":[],"dept_count":0}`)
 }
 
-// TestUsersByName asks the list of users for names, whole and without regard to case.
+// TestUsersByName filters users by name: the whole name, ignoring case.
 func TestUsersByName(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	dept := in.dept("Sales", 0)
 	in.member("ann", dept, in.role("Local", func(r *store.Role) { r.DataScope = store.ScopeDept }, "admin.list.query"))
 	in.member("annabel", 0)
 	in.lists("/admin/list?username=ANN", "username", "owner", "ann")
 	in.lists("/admin/list?username=an", "username", "owner")
-	in.lists("/admin/list?username=annabel", "username", "ann") // out of the data scope
+	in.lists("/admin/list?username=annabel", "username", "ann") // outside the data scope
 	in.lists("/admin/list?username=annabel&keywordSearch=x", "username", "owner")
 	in.lists(`/admin/list?filter=%7B%22username%22%3A%5B%22annabel%22%2C%22Admin%22%2C%22admin%22%5D%7D`, "username", "owner", "admin", "annabel")
 }

@@ -13,8 +13,8 @@ import (
 	"reeve/store"
 )
 
-// interrupted is an answer in whose midst something else happens: once, after the
-// first bytes have been written.
+// interrupted is a response that runs a function once, after the first bytes have been
+// written.
 type interrupted struct {
 	http.ResponseWriter
 	then func()
@@ -29,9 +29,8 @@ func (w *interrupted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// download reads an answer over a connection, during which something happens. The
-// body is what arrived of the bytes that were promised, -1 when none were; err is
-// how it ended.
+// download reads a response over a connection and runs a function meanwhile. It returns
+// the received bytes, the promised length (-1 if none) and the error at the end.
 func (in *instance) download(path, as string, then func()) (body []byte, promised int64, err error) {
 	in.t.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +50,7 @@ func (in *instance) download(path, as string, then func()) (body []byte, promise
 	return body, a.ContentLength, err
 }
 
-// export is a download of users. The names are those that arrived.
+// export downloads users and returns the names received.
 func (in *instance) export(as string, then func()) (names []string, err error) {
 	in.t.Helper()
 	text, _, err := in.download("/admin/list-export", as, then)
@@ -64,8 +63,8 @@ func (in *instance) export(as string, then func()) (names []string, err error) {
 	return names, err
 }
 
-// withManyUsers has more than two chunks of users, the clerk who exports being
-// the second, the users in two departments by turns.
+// withManyUsers returns an instance with more than two chunks of users, alternately in two
+// departments. The second user is the clerk who exports.
 func withManyUsers(t *testing.T) (in *instance, clerk, role store.ID) {
 	in = start(t)
 	in.dept("One", 0)
@@ -83,9 +82,10 @@ func withManyUsers(t *testing.T) (in *instance, clerk, role store.ID) {
 	return in, clerk, role
 }
 
-// TestAnExportAsksAgain with every chunk whether the caller still may. What the
-// client has got by then it cannot take for the whole.
-func TestAnExportAsksAgain(t *testing.T) {
+// TestAnExportIsReauthorized checks that every chunk is authorized again, and that the
+// client cannot take a partial export for complete.
+func TestAnExportIsReauthorized(t *testing.T) {
+	t.Parallel()
 	for name, then := range map[string]func(in *instance, clerk, role store.ID){
 		"the permission is taken away": func(in *instance, _, role store.ID) {
 			in.ok("PUT", fmt.Sprintf("/admin/role/%d/rule", role), `{"rule_ids":[]}`, "owner")
@@ -117,9 +117,10 @@ func TestAnExportAsksAgain(t *testing.T) {
 	}
 }
 
-// TestAnExportFollowsTheData: who is deleted or leaves the scope, or what leaves
-// the caller's, is left out of what has not been sent.
+// TestAnExportFollowsTheData: users who are deleted or leave the scope are not in the
+// chunks sent afterwards.
 func TestAnExportFollowsTheData(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		then func(in *instance, clerk, role store.ID)
 		want int
@@ -150,7 +151,7 @@ func TestAnExportFollowsTheData(t *testing.T) {
 	}
 }
 
-// expire ends the time of somebody's session.
+// expire makes a user's session expire.
 func (in *instance) expire(name string) {
 	in.t.Helper()
 	in.update(func(tx *store.Tx) error {
@@ -162,7 +163,7 @@ func (in *instance) expire(name string) {
 			if err != nil {
 				return err
 			}
-			if _, err := store.Sessions.Touch(tx, s.ID, func(s *store.Session) error { s.ExpiresAt = tx.Now(); return nil }); err != nil {
+			if _, err := store.Sessions.UpdateQuietly(tx, s.ID, func(s *store.Session) error { s.ExpiresAt = tx.Now(); return nil }); err != nil {
 				return err
 			}
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// failureLog keeps a failure that repeats with every request from filling the log:
-// it is logged when it first occurs, and then once a minute with the number of times
-// since. The zero value is ready.
+// failureLog keeps a failure that repeats with every request from filling the log: it
+// is logged when it first occurs, then once a minute with the number of occurrences
+// since. The zero value is ready to use.
 type failureLog struct {
 	mu       sync.Mutex
 	repeated map[string]*repeated
@@ -19,9 +19,9 @@ type failureLog struct {
 
 // repeated is a failure that was logged within the last minute.
 type repeated struct {
-	at    time.Time // of the last line
-	count int       // of failures since that line
-	err   error     // the last one
+	at    time.Time // time of the last line
+	count int       // failures since that line
+	err   error     // the most recent one
 	write func(*zerolog.Event)
 }
 
@@ -29,13 +29,13 @@ const (
 	failureEvery = time.Minute
 	failureCheck = 10 * time.Second
 
-	// maxFailures bounds the failures that are told apart. Those beyond are counted
+	// maxFailures bounds the failures that are distinguished. Further ones are counted
 	// together.
 	maxFailures = 1000
 )
 
 // log logs err, or counts it if the same failure was logged within the last minute.
-// Failures are the same if the kind and the first line of the error are. write adds
+// Failures are the same if their kind and the first line of their error are. write adds
 // the fields to the line and sends it.
 func (f *failureLog) log(log zerolog.Logger, kind string, err error, write func(*zerolog.Event)) {
 	f.note(log, time.Now(), kind, err, write)
@@ -65,14 +65,14 @@ func (f *failureLog) note(log zerolog.Logger, now time.Time, kind string, err er
 	}
 }
 
-// flush writes the line of the failures since the last one.
+// flush logs the failures since the last line.
 func (r *repeated) flush(log zerolog.Logger, now time.Time) {
 	r.write(log.Error().Err(r.err).Int("repeated", r.count))
 	r.at, r.count, r.err, r.write = now, 0, nil, nil
 }
 
-// flush writes the lines that are due, or all of them, and forgets the failures that
-// have not occurred again.
+// flush logs the lines that are due, or all of them, and removes failures that have not
+// recurred.
 func (f *failureLog) flush(log zerolog.Logger, now time.Time, all bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,7 +87,7 @@ func (f *failureLog) flush(log zerolog.Logger, now time.Time, all bool) {
 	}
 }
 
-// run writes the lines that are due until ctx ends, and then those that are left.
+// run logs the lines that are due until ctx ends, and then the remaining ones.
 func (f *failureLog) run(ctx context.Context, log zerolog.Logger) {
 	tick := time.NewTicker(failureCheck)
 	defer tick.Stop()

@@ -13,6 +13,7 @@ import (
 )
 
 func TestRepeatedFailuresAreLoggedOnceAMinuteWithACount(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	log := zerolog.New(&out)
 	var f failureLog

@@ -10,7 +10,7 @@ import (
 )
 
 var fileRoutes = []Route{
-	table("/file/list", "file.list.query", "List files", &fileList),
+	diskList("/file/list", "file.list.query", "List files", &fileList),
 	read("/file/list/:id", "file.list.query", "Get a file's record", getFile),
 	ofSeveral(uploads("/file/list", "file.list.create", "Upload files", uploadFiles)),
 	write("PUT", "/file/list/:id", "file.list.update", "Change a file's record", changeFile),
@@ -19,20 +19,20 @@ var fileRoutes = []Route{
 	deleteSeveral("/file/list", "file.list.delete", "Move files to the trash", trashFile),
 }
 
-// file is a file's record as it is answered.
+// file is a file's record in responses.
 type file struct {
 	store.Ident
-	GroupID      store.ID     `json:"group_id" doc:"0 for none"`
+	GroupID      store.ID     `json:"group_id" doc:"ID of the file group; 0 for none"`
 	Name         string       `json:"name"`
-	Ext          string       `json:"ext" doc:"of the name, in lower case, without the dot"`
-	Kind         string       `json:"kind" enum:"file_kind" doc:"image, audio, video, archive, document or other, as the content tells"`
-	MIME         string       `json:"mime" doc:"the media type, as the content tells"`
-	Size         int64        `json:"size" doc:"bytes"`
+	Ext          string       `json:"ext" doc:"Extension of the name, in lower case, without the dot"`
+	Kind         string       `json:"kind" enum:"file_kind" doc:"Kind of file, detected from the content: image, audio, video, archive, document or other"`
+	MIME         string       `json:"mime" doc:"Media type, detected from the content"`
+	Size         int64        `json:"size" doc:"Size in bytes"`
 	SHA256       store.Digest `json:"sha256"`
 	Public       store.Flag   `json:"public"`
-	URL          string       `json:"url" doc:"of the bytes: for everybody if it is public, else with a token"`
+	URL          string       `json:"url" doc:"URL of the content; it requires a token unless the file is public"`
 	UploaderID   store.ID     `json:"uploader_id"`
-	UploaderName string       `json:"uploader_name" doc:"as it was at the upload"`
+	UploaderName string       `json:"uploader_name" doc:"Username of the uploader at the time of the upload"`
 	store.Versioned
 }
 
@@ -48,39 +48,41 @@ func fileOf(f *store.File) *file {
 	return out
 }
 
-// fileColumns are what the list and the trash have in common.
-var fileColumns = []tableColumn[store.File]{
+// fileColumns are the columns that the list and the trash share.
+var fileColumns = []diskColumn[store.File]{
 	{name: "id", uses: sorted},
 	{name: "name", uses: sorted, order: store.FileByName.Order()},
 	{name: "size", uses: sorted, order: store.FileBySize.Order()},
 }
 
-var fileList = Table[store.File, *file]{
+var fileList = Resource[store.File, *file]{
 	of: store.Files, keywords: []string{"name"}, order: "id, descending", descending: true, scope: ofUploaders, telling: true,
 	only: func() store.Condition { return store.FileByState.AnyOf(store.FileLive) },
 	out:  func(_ *store.Tx, _ *Request, f *store.File) (*file, error) { return fileOf(f), nil },
-	columns: append([]tableColumn[store.File]{
+	columns: append([]diskColumn[store.File]{
 		{name: "group_id", uses: filtered | param, numbers: folders},
 		{name: "kind", uses: filtered | param, texts: anyText(store.FileByKind)},
 		{name: "public", uses: filtered | param, texts: anyText(store.FileByPublic)},
 	}, fileColumns...),
 }
 
-// folders reads group ids, of which 0 is that of the files in none.
+// folders returns the condition that a file is in one of some groups; 0 selects files
+// without a group.
 func folders(_ *store.Tx, values []int64) store.Condition {
 	of := make([]store.ID, len(values))
 	for i, n := range values {
-		of[i] = store.ID(n) // no group has what becomes of a negative one
+		of[i] = store.ID(n) // a negative number becomes an ID that no group has
 	}
 	return store.FileByFolder.AnyOf(of...)
 }
 
-// ofUploaders narrows a list of files to those of uploaders in scope.
+// ofUploaders limits a list of files to those of uploaders in the caller's data scope.
 func ofUploaders(tx *store.Tx, req *Request) (store.Condition, bool) {
 	return scopedTo(tx, req, store.FileByUploader)
 }
 
-// seenFile returns a file that the caller may see and that is, or is not, in the trash.
+// seenFile returns a file if the caller may see it and it is in the trash exactly if
+// trashed.
 func seenFile(tx *store.Tx, id store.ID, trashed bool) (*store.File, error) {
 	f, err := store.Files.Get(tx, id)
 	if err == nil && (f.Trashed() != trashed || !f.InScope(tx)) {
@@ -98,17 +100,17 @@ func getFile(tx *store.Tx, _ *Request, in *byID) (*file, error) {
 }
 
 type fileForm struct {
-	GroupID store.ID   `form:"group_id" doc:"absent or 0 for none"`
-	Public  store.Flag `form:"public" doc:"1 lets everybody read it who knows its address"`
+	GroupID store.ID   `form:"group_id" doc:"ID of the file group; absent or 0 for none"`
+	Public  store.Flag `form:"public" doc:"Visibility: 1 lets everybody who knows the URL read the files; 0, the default, does not"`
 }
 
-// files is an answer with several records.
+// files is a response with several records.
 type files struct {
 	Data []*file `json:"data"`
 }
 
-// uploadFiles stores what arrives as it arrives, and the records of all files
-// together when the last one is durable; until then nobody sees any of them.
+// uploadFiles stores the contents while they arrive, and the records of all files in one
+// transaction once the last content is durable. Until then none of the files is visible.
 func uploadFiles(req *Request, in *fileForm, form *form) (*files, error) {
 	var kept []*received
 	defer func() {
@@ -148,13 +150,13 @@ func uploadFiles(req *Request, in *fileForm, form *form) (*files, error) {
 	})
 }
 
-// received is a file whose bytes are stored and whose record is not yet.
+// received is a file whose content is stored and whose record is not yet.
 type received struct {
 	file   store.File
 	upload *store.Upload
 }
 
-// receive stores the bytes of a file, held to the limits of what it turns out to be.
+// receive stores the content of a file, limited by the detected type.
 func (req *Request) receive(name string, content io.Reader) (*received, error) {
 	name = cleanName(name)
 	head := make([]byte, sniffBytes)
@@ -193,12 +195,12 @@ func (r *received) take(head []byte, rest io.Reader, limit int64, kind string) e
 		return err
 	}
 	if r.upload.Size() > limit {
-		return errs.Field(errs.TooLarge, "file", "has more than %d MiB, the limit for the kind %s", limit>>20, kind)
+		return errs.Field(errs.TooLarge, "file", "must be at most %d MiB for %s files", limit>>20, errs.Noun(kind))
 	}
 	return nil
 }
 
-// publish gives a file a public address, or takes it away.
+// publish gives a file a public URL or removes it.
 func publish(f *store.File, public bool) error {
 	switch {
 	case !public:
@@ -213,8 +215,8 @@ func publish(f *store.File, public bool) error {
 func mediaURL(key string) string { return "/media/" + key }
 
 type fileIn struct {
-	GroupID *store.ID   `json:"group_id" doc:"0 for none"`
-	Public  *store.Flag `json:"public" doc:"1 gives it an address for everybody, a new one each time"`
+	GroupID *store.ID   `json:"group_id" doc:"ID of the file group; 0 for none"`
+	Public  *store.Flag `json:"public" doc:"Visibility: 1 gives the file a public URL, a new one each time it is made public; 0 removes it"`
 }
 
 func (in *fileIn) apply(f *store.File) error {
@@ -236,7 +238,7 @@ func changeFile(tx *store.Tx, req *Request, in *fileChange) (*file, error) {
 		return nil, err
 	}
 	if in.Name != nil && len(*in.Name) > maxName {
-		return nil, errs.Field(errs.Invalid, "name", "must have at most %d bytes", maxName)
+		return nil, errs.Field(errs.Invalid, "name", "must be at most %d bytes", maxName)
 	}
 	f, err := store.Files.Update(tx, in.ID, func(f *store.File) error {
 		if err := in.apply(f); err != nil {
@@ -280,5 +282,5 @@ func trashFile(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
 	return nothing{}, store.TrashFile(tx, in.ID)
 }
 
-// etag is an entity tag in quotes.
+// etag returns text as an entity tag, in quotes.
 func etag(text string) string { return strconv.Quote(text) }

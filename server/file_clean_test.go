@@ -18,9 +18,10 @@ func scaled(t testing.TB, data []byte) string {
 	return fmt.Sprint(img.Bounds(), img)
 }
 
-// TestPublicPicturesTellNothing of where, when and by whom they were taken, however
-// they are asked for; their owner still gets what was uploaded.
+// TestPublicPicturesTellNothing checks that public pictures have no metadata (place, time,
+// author) in any kind of response, and that their owner still gets the unmodified file.
 func TestPublicPicturesTellNothing(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for name, data := range picturetest.WithMetadata(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White), picturetest.LossyWebP) {
 		f := in.keep("owner", "photo", string(data), fieldPart("public", "1"))
@@ -44,7 +45,7 @@ func TestPublicPicturesTellNothing(t *testing.T) {
 		}
 		in.get("GET", at, "nobody", "Range", fmt.Sprintf("bytes=%d-", len(whole.Body))).brief(416)
 		in.get("GET", at, "nobody", "If-None-Match", whole.Header.Get("Etag")).brief(304)
-		old := in.get("GET", at, "nobody", "If-None-Match", etag(f.SHA256.String())) // of an answer of an older version
+		old := in.get("GET", at, "nobody", "If-None-Match", etag(f.SHA256.String())) // the tag that an older version sent
 		if old.Code != 200 {
 			t.Errorf("%s: %d for the tag of the bytes as they were uploaded", name, old.Code)
 		}
@@ -54,8 +55,10 @@ func TestPublicPicturesTellNothing(t *testing.T) {
 	}
 }
 
-// TestPicturesThatCantBeCleanedStayPrivate: HEIC and TIFF have places, too.
+// TestPicturesThatCantBeCleanedStayPrivate: HEIC and TIFF can have metadata that is not
+// removed.
 func TestPicturesThatCantBeCleanedStayPrivate(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	tiff := "II*\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00GPS"
 	in.posts("owner", filePart("a.tif", tiff), fieldPart("public", "1")).names(422, "public")
@@ -65,7 +68,7 @@ func TestPicturesThatCantBeCleanedStayPrivate(t *testing.T) {
 	if f.MIME != "image/tiff" || in.publicURL(f.ID) != "" {
 		t.Errorf("%s, %s", f.MIME, in.publicURL(f.ID))
 	}
-	// A picture in more parts than anybody's has.
+	// A picture in more segments than plausible.
 	comments := bytes.Repeat(picturetest.Join(picturetest.JPEGSegment(0xDD, []byte{0, 0}), picturetest.JPEGSegment(0xFE, []byte("x"))), 1100)
 	many := in.keep("owner", "b.jpg", string(picturetest.InJPEG(picturetest.JPEG(t, picturetest.Quarters(16, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)), comments)), fieldPart("public", "1"))
 	in.call("GET", in.publicURL(many.ID), "", "nobody").brief(404, `"errorCode":"not_cleanable"`)

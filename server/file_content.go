@@ -14,7 +14,7 @@ import (
 	"reeve/store/errs"
 )
 
-// anyMedia is the media type of what can be of any.
+// anyMedia is the media type of responses that can have any type.
 const anyMedia = "*/*"
 
 var fileContentRoutes = []Route{
@@ -24,9 +24,9 @@ var fileContentRoutes = []Route{
 	shared(withHead(raw("/media/:key", public, "Download a public file", anyMedia, downloadPublic))),
 }
 
-// thumbIn is the input of what can answer a picture made smaller.
+// thumbIn is the input of routes that can return a scaled-down picture.
 type thumbIn struct {
-	Thumb string `query:"thumb" check:"enum=thumb" doc:"a png, jpeg, gif or webp scaled down to fit into this size"`
+	Thumb string `query:"thumb" check:"enum=thumb" doc:"Maximum width and height in pixels; a PNG, JPEG, GIF or WebP image is scaled down to fit"`
 }
 
 type contentIn struct {
@@ -46,17 +46,17 @@ func downloadFile(req *Request, in *contentIn, w http.ResponseWriter) error {
 	return req.sendFile(w, f, in.Thumb, false)
 }
 
-// linkTime is how long a signed link lives at most.
+// linkTime is the maximum life of a signed link.
 const linkTime = 5 * time.Minute
 
 type linkIn struct {
 	byID
-	Seconds *int64 `json:"seconds" check:"min=1,max=300" doc:"how long it lives, 300 when absent; it ends with the session that made it"`
+	Seconds *int64 `json:"seconds" check:"min=1,max=300" doc:"Life of the link in seconds, 300 by default; the link ends with the session that created it"`
 }
 
 type linkOut struct {
-	URL       string     `json:"url"`
-	ExpiresAt store.Time `json:"expires_at"`
+	URL       string     `json:"url" doc:"URL of the file, relative to the server"`
+	ExpiresAt store.Time `json:"expires_at" doc:"Time at which the link expires"`
 }
 
 func linkFile(tx *store.Tx, req *Request, in *linkIn) (*linkOut, error) {
@@ -83,18 +83,18 @@ type signedLinkIn struct {
 	Signature string   `query:"signature" check:"required"`
 }
 
-// texts are what a link's signature is over: which file, for whom, until when.
+// texts returns the signed texts of a link: which file, for whom, until when.
 func (in *signedLinkIn) texts(user store.ID) []string {
 	return []string{"file", in.ID.String(), user.String(), in.Session.String(), in.Expires}
 }
 
-// downloadSigned sends a file to who has a link, as long as the session that made
-// it is open and its user still may read the file.
+// downloadSigned sends a file to a client with a signed link, as long as the session
+// that created the link is open and its user may read the file.
 func downloadSigned(req *Request, in *signedLinkIn, w http.ResponseWriter) error {
-	dead := errs.New(errs.NotFound, "the link is wrong or has expired; ask for a new one").Coded("link_expired")
+	dead := errs.New(errs.NotFound, "invalid or expired link; request a new one").Coded("link_expired")
 	var f *store.File
-	err := req.db.View(store.Nobody, func(tx *store.Tx) error {
-		session, err := req.s.auth.Opened(tx, in.Session)
+	err := req.db.View(store.Anonymous, func(tx *store.Tx) error {
+		session, err := req.s.auth.SessionByID(tx, in.Session)
 		if errs.Is(err, errs.Unauthenticated) {
 			return dead
 		}
@@ -104,7 +104,7 @@ func downloadSigned(req *Request, in *signedLinkIn, w http.ResponseWriter) error
 		expires, err := strconv.ParseInt(in.Expires, 10, 64)
 		if err != nil || !req.s.links.signed(in.Signature, in.texts(session.Actor.ID)...) ||
 			tx.Now() > store.Time(expires) || tx.Now().Add(linkTime) < store.Time(expires) ||
-			session.Actor.App || session.Actor.MustChange || !session.Actor.May(tx, "file.list.download") {
+			session.Actor.App || session.Actor.MustChange || !session.Actor.HasPermission(tx, "file.list.download") {
 			return dead
 		}
 		tx.ActAs(session.Actor)
@@ -119,13 +119,13 @@ func downloadSigned(req *Request, in *signedLinkIn, w http.ResponseWriter) error
 
 type mediaIn struct {
 	thumbIn
-	Key string `path:"key" doc:"from the url of a public file or an avatar"`
+	Key string `path:"key" doc:"Key from the URL of a public file or an avatar"`
 }
 
-// The Cache-Control of what can be read without a token. A public file can be made
-// private, and a cache notices that within a minute; while it is public, revalidation
-// by ETag costs no transfer. An avatar may be kept forever: its address changes with
-// the picture, there is no other, and it is never made private.
+// Values of Cache-Control for responses that need no token. A public file can be made
+// private, which a cache notices within a minute; until then, revalidation by ETag
+// costs no transfer. An avatar may be cached forever: its URL changes with the picture,
+// is the only one, and is never made private.
 const (
 	publicCache = "public, max-age=60, must-revalidate"
 	avatarCache = "public, max-age=31536000, immutable"
@@ -135,13 +135,13 @@ const (
 func downloadPublic(req *Request, in *mediaIn, w http.ResponseWriter) error {
 	var f *store.File
 	var a *store.Avatar
-	err := req.db.View(store.Nobody, func(tx *store.Tx) (err error) {
+	err := req.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
 		if f, err = store.FileByKey.Get(tx, in.Key); errs.Is(err, errs.NotFound) {
 			f = nil
 			a, err = store.AvatarByKey.Get(tx, in.Key)
 		}
 		if errs.Is(err, errs.NotFound) {
-			err = errs.New(errs.NotFound, "there is no such public file")
+			err = errs.New(errs.NotFound, "public file not found")
 		}
 		return err
 	})
@@ -152,7 +152,7 @@ func downloadPublic(req *Request, in *mediaIn, w http.ResponseWriter) error {
 		return req.sendFile(w, f, in.Thumb, true)
 	}
 	if in.Thumb != "" {
-		return errs.Field(errs.Malformed, "thumb", "an avatar is a small picture already")
+		return errs.Field(errs.Malformed, "thumb", "is not supported for avatars, which are small already")
 	}
 	blob, err := req.db.OpenBlob(a.Digest)
 	if err != nil {
@@ -161,7 +161,7 @@ func downloadPublic(req *Request, in *mediaIn, w http.ResponseWriter) error {
 	return req.send(w, &content{src: blob, etag: a.Digest.String(), media: a.MIME, inline: true, cache: avatarCache})
 }
 
-// sendFile sends a file, or a small picture of it.
+// sendFile sends a file, or a thumbnail of it.
 func (req *Request) sendFile(w http.ResponseWriter, f *store.File, thumb string, public bool) error {
 	c, err := req.contentOf(f, thumb, public)
 	if err != nil {
@@ -174,7 +174,7 @@ func (req *Request) sendFile(w http.ResponseWriter, f *store.File, thumb string,
 }
 
 func (req *Request) contentOf(f *store.File, thumb string, public bool) (*content, error) {
-	if public && publishable(f) != nil { // it was made public by an older version
+	if public && publishable(f) != nil { // an older version allowed it to be public
 		return nil, picture.ErrNotCleanable
 	}
 	if thumb != "" {
@@ -187,25 +187,25 @@ func (req *Request) contentOf(f *store.File, thumb string, public bool) (*conten
 	c := &content{src: blob, etag: f.Digest.String(), media: f.MIME, name: f.Name}
 	if public && f.Kind == store.ImageFile && picture.CanClean(bareMedia(f)) {
 		c.src, err = req.cleaned(f, blob)
-		c.etag += "-public" // not the tag of the file as it was uploaded
+		c.etag += "-public" // differs from the tag of the unmodified file
 	}
 	return c, err
 }
 
-// content is bytes on their way to a client.
+// content is data to send to a client.
 type content struct {
 	src    io.ReadSeeker
 	etag   string
 	media  string
-	name   string // to save under; "" for none
-	inline bool   // of our own making, so a browser may show it
-	cache  string // the Cache-Control; "" for a private file
+	name   string // file name to save under; "" for none
+	inline bool   // generated by the server, so a browser may show it
+	cache  string // Cache-Control; "" for a private file
 
 	mu  sync.Mutex // several ranges are read by a goroutine of http.ServeContent, which may outlive it
-	err error      // of src
+	err error      // first error of src
 }
 
-// Read and Seek remember what went wrong, which http.ServeContent forgets.
+// Read records the errors of src, which http.ServeContent drops.
 func (c *content) Read(p []byte) (int, error) {
 	n, err := c.src.Read(p)
 	if err != nil && err != io.EOF {
@@ -224,9 +224,9 @@ func (c *content) failure() error {
 
 func (c *content) Seek(offset int64, whence int) (int64, error) { return c.src.Seek(offset, whence) }
 
-// send answers with bytes, or the part of them that is asked for. A browser runs
-// and shows nothing of what was uploaded: it is told not to guess the type, to
-// save instead of to open, and to allow nothing if it opens it anyway.
+// send sends content, or the requested range of it. Browsers must neither run nor show
+// uploaded content: the headers tell them not to sniff the type, to save instead of
+// open, and to allow nothing if they open it anyway.
 func (req *Request) send(w http.ResponseWriter, c *content) error {
 	h := w.Header()
 	h.Set("Content-Type", c.media)
@@ -236,33 +236,32 @@ func (req *Request) send(w http.ResponseWriter, c *content) error {
 	h.Set("Cache-Control", cmp.Or(c.cache, "private, no-cache"))
 	h.Set("X-Request-Id", req.ID)
 	if strings.Count(req.http.Header.Get("Range"), ",") >= maxRanges {
-		req.http.Header.Del("Range") // which a server may ignore
+		req.http.Header.Del("Range") // a server may ignore Range
 	}
 	out := &contentWriter{ResponseWriter: w, control: http.NewResponseController(w)}
 	http.ServeContent(out, req.http, "", time.Time{}, c)
 	switch {
 	case out.code == http.StatusRequestedRangeNotSatisfiable:
-		return errs.New(errs.BadRange, "the range lies outside the file")
+		return errs.New(errs.BadRange, "the range is outside the file")
 	case c.failure() != nil:
-		h.Del("Content-Range") // of an answer that may not have begun
+		h.Del("Content-Range") // of a response that may not have begun
 		return c.failure()
 	}
 	out.begin()
 	return nil
 }
 
-// maxRanges is how many parts of a file one request may ask for. Each can cost the
-// reading of another chunk, and thousands fit into a header.
+// maxRanges is the maximum number of ranges in one request. Each can require reading
+// another chunk, and thousands fit into a header.
 const maxRanges = 16
 
-// contentWriter gives a client time as long as it goes on reading. It begins the
-// answer with the first bytes, so that a file which cannot be read is an error that
-// can be told, and keeps back the plain text with which http.ServeContent refuses a
-// range.
+// contentWriter extends the write deadline as long as the client reads. It begins the
+// response with the first bytes, so that an unreadable file can still be reported as an
+// error, and suppresses the plain text with which http.ServeContent rejects a range.
 type contentWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
-	next    time.Time // when the deadline is moved again
+	next    time.Time // time of the next extension of the deadline
 	code    int
 	begun   bool
 }
@@ -283,13 +282,13 @@ func (w *contentWriter) Write(p []byte) (int, error) {
 	w.begin()
 	if now := time.Now(); now.After(w.next) {
 		w.next = now.Add(time.Second)
-		w.control.SetWriteDeadline(now.Add(writeTimeout)) // fails only where there is no connection, in a test
+		w.control.SetWriteDeadline(now.Add(writeTimeout)) // fails only without a connection, in a test
 	}
 	return w.ResponseWriter.Write(p)
 }
 
-// disposition is a Content-Disposition by RFC 6266: the name in ASCII for old
-// clients, with what they cannot have as _, and exactly for the others.
+// disposition returns a Content-Disposition by RFC 6266: the name in ASCII for old
+// clients, with _ for other characters, and the exact name for others.
 func disposition(inline bool, name string) string {
 	kind := "attachment"
 	if inline {
@@ -318,5 +317,5 @@ func disposition(inline bool, name string) string {
 	return kind + `; filename="` + plain.String() + `"; filename*=UTF-8''` + exact.String()
 }
 
-// errNoPicture is the answer to a small picture of what is none.
-var errNoPicture = errs.Field(errs.Invalid, "thumb", "there are small pictures of png, jpeg, gif and webp files alone")
+// errNoThumbnail is returned for a thumbnail of a file that is not a picture.
+var errNoThumbnail = errs.Field(errs.Invalid, "thumb", "thumbnails exist only for PNG, JPEG, GIF and WebP files")

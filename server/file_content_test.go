@@ -14,7 +14,7 @@ import (
 	"reeve/store"
 )
 
-// get asks with headers, given as pairs.
+// get sends a request with headers, given as pairs of name and value.
 func (in *instance) get(method, url, as string, headers ...string) *reply {
 	in.t.Helper()
 	r := in.request(method, url, "", as)
@@ -24,10 +24,10 @@ func (in *instance) get(method, url, as string, headers ...string) *reply {
 	return in.send(r)
 }
 
-// chunk is how many bytes of a file are stored together.
+// chunk is the number of bytes of a file that are stored together.
 const chunk = 1<<20 - 64
 
-// pattern is n bytes none of which can be taken for those at another place.
+// pattern returns n bytes that differ at every offset, so that wrong ranges are found.
 func pattern(n int) string {
 	var b bytes.Buffer
 	for b.Len() < n {
@@ -36,9 +36,9 @@ func pattern(n int) string {
 	return b.String()[:n]
 }
 
-// TestDownloads asks for all of a file of several chunks and for parts of it, in
-// each of the ways that lead to it.
+// TestDownloads requests a file of several chunks, and ranges of it, by each URL that it has.
 func TestDownloads(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	body := pattern(2*chunk + 1000)
 	f := in.keep("owner", "large.txt", body, fieldPart("public", "1"))
@@ -95,9 +95,10 @@ func TestDownloads(t *testing.T) {
 	}
 }
 
-// TestDownloadsOfSeveralParts: a few are sent as parts, too many as the whole, for
-// each could ask for another chunk to be read.
+// TestDownloadsOfSeveralParts: a few ranges are sent as parts. For too many the whole file is
+// sent, since each range could require reading another chunk.
 func TestDownloadsOfSeveralParts(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	body := pattern(chunk + 1000)
 	f := in.keep("owner", "large.txt", body)
@@ -127,18 +128,20 @@ func TestDownloadsOfSeveralParts(t *testing.T) {
 }
 
 func TestAnEmptyFileIsDownloaded(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	f := in.keep("owner", "empty", "")
 	a := in.ok("GET", contentURL(f.ID), "", "owner")
 	if a.Body != "" || a.Header.Get("Content-Length") != "0" || f.Size != 0 {
 		t.Errorf("%v %q", a.Header, a.Body)
 	}
-	in.get("GET", contentURL(f.ID), "owner", "Range", "bytes=0-0").brief(200) // no part of nothing can be asked for
+	in.get("GET", contentURL(f.ID), "owner", "Range", "bytes=0-0").brief(200) // an empty file has no ranges
 }
 
-// TestThumbs: each size that is listed and no other, of pictures and of nothing
-// else, made once and gone with the bytes.
+// TestThumbs: thumbnails exist in each listed size and no other, of pictures only. They are
+// made once and deleted with the content.
 func TestThumbs(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	picture := in.keep("owner", "x.txt", string(picturetest.PNG(t, picturetest.Quarters(900, 450, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))))
 	text := in.keep("owner", "x.png", "words")
@@ -153,7 +156,7 @@ func TestThumbs(t *testing.T) {
 		if must(t, err); !strings.HasSuffix(string(kept), "\n"+first.Body) {
 			t.Errorf("%s: kept are %d bytes", size, len(kept))
 		}
-		must(t, in.db.KeepThumb(picture.SHA256, size, []byte("image/png\nkept"))) // what is kept is not made again
+		must(t, in.db.SaveThumb(picture.SHA256, size, []byte("image/png\nkept"))) // a stored thumbnail is not made again
 		second := in.ok("GET", url, "", "owner")
 		if tag := fmt.Sprintf(`"%s-%s"`, picture.SHA256, size); second.Body != "kept" || second.Header.Get("Etag") != tag || first.Header.Get("Etag") != tag {
 			t.Errorf("%s: the second answer is %q %v", size, second.Body, second.Header)
@@ -173,15 +176,16 @@ func TestThumbs(t *testing.T) {
 	if must(t, err); kept != nil {
 		t.Errorf("a thumb of %d bytes is left", len(kept))
 	}
-	must(t, in.db.KeepThumb(picture.SHA256, "64x64", []byte("late")))
+	must(t, in.db.SaveThumb(picture.SHA256, "64x64", []byte("late")))
 	if kept, err := in.db.Thumb(picture.SHA256, "64x64"); kept != nil || err != nil {
 		t.Errorf("a thumb without a picture: %q, %v", kept, err)
 	}
 }
 
-// TestADownloadThatIsOvertakenByTheDeletion is told that the file is gone, not that
-// the disk has lost it.
+// TestADownloadThatIsOvertakenByTheDeletion: a download whose file is deleted meanwhile gets
+// 404, and is not reported as damage of the disk.
 func TestADownloadThatIsOvertakenByTheDeletion(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = &log })
 	f := in.keep("owner", "x", "soon gone")

@@ -10,8 +10,8 @@ import (
 	"reeve/server/picture/picturetest"
 )
 
-// safe fails unless an answer with bytes can do no harm in a browser: it is saved
-// and not shown, unless it is a picture of our own making.
+// safe fails unless content is harmless in a browser: it must be saved instead of shown,
+// unless the server has generated the picture (inline).
 func (a *reply) safe(inline bool) {
 	a.t.Helper()
 	h := a.Header
@@ -24,9 +24,10 @@ func (a *reply) safe(inline bool) {
 	}
 }
 
-// TestHostileFilesAreNeverShown, under whichever name they come and on whichever way
-// they go out.
+// TestHostileFilesAreNeverShown, whatever name they have and by whichever route they are
+// downloaded.
 func TestHostileFilesAreNeverShown(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	picture := picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
 	script := "<script>alert(1)</script>"
@@ -81,8 +82,9 @@ func TestHostileFilesAreNeverShown(t *testing.T) {
 	}
 }
 
-// TestSmallPicturesDoNotTellWhere theirs was taken, the file itself does.
+// TestSmallPicturesDoNotTellWhere they were taken; the unmodified file keeps that.
 func TestSmallPicturesDoNotTellWhere(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for name, data := range picturetest.WithMetadata(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White), picturetest.LossyWebP) {
 		f := in.keep("owner", name, string(data))
@@ -102,7 +104,7 @@ func TestSmallPicturesDoNotTellWhere(t *testing.T) {
 	}
 }
 
-// TestPixelBombsAreRefusedAtOnce: a file may be one, nobody unpacks it.
+// TestPixelBombsAreRefusedAtOnce: one can be uploaded as a file, but is never decoded.
 func TestPixelBombsAreRefusedAtOnce(t *testing.T) {
 	in := start(t)
 	small := picturetest.JPEG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))

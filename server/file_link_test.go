@@ -16,7 +16,7 @@ import (
 	"reeve/store"
 )
 
-// link asks for a signed link to a file.
+// link creates a signed link to a file.
 func (in *instance) link(id store.ID, body, as string) linkOut {
 	in.t.Helper()
 	var out linkOut
@@ -24,7 +24,7 @@ func (in *instance) link(id store.ID, body, as string) linkOut {
 	return out
 }
 
-// dead fails unless a link leads nowhere, and does not say why.
+// dead fails unless a link is rejected without a reason.
 func (in *instance) dead(name, link string) {
 	in.t.Helper()
 	for _, method := range []string{"GET", "HEAD"} {
@@ -35,6 +35,7 @@ func (in *instance) dead(name, link string) {
 }
 
 func TestLinksNeedNoToken(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "file.list.download")
 	f := in.keep("owner", "x.txt", "signed for")
@@ -55,8 +56,9 @@ func TestLinksNeedNoToken(t *testing.T) {
 	in.call("POST", fmt.Sprintf("/file/list/%d/link", f.ID), "", "owner").brief(404)
 }
 
-// TestChangedLinksAreDead, whichever part of one is changed.
+// TestChangedLinksAreDead, whichever part of the URL is changed.
 func TestChangedLinksAreDead(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	f, other := in.keep("owner", "x", "one"), in.keep("owner", "y", "two")
 	in.clerk("clerk", "file.list.download")
@@ -100,8 +102,9 @@ func TestChangedLinksAreDead(t *testing.T) {
 	in.ok("GET", signed, "", "nobody")
 }
 
-// TestLinksEndWithWhatAllowedThem.
+// TestLinksEndWithWhatAllowedThem: the session, the permission, the scope or the file.
 func TestLinksEndWithWhatAllowedThem(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(in *instance, u, role, session store.ID){
 		"logout": func(in *instance, _, _, _ store.ID) { in.ok("POST", "/admin/logout", "", "clerk") },
 		"the session is ended": func(in *instance, _, _, session store.ID) {
@@ -160,8 +163,8 @@ func TestLinksEndWithWhatAllowedThem(t *testing.T) {
 	}
 }
 
-// TestLinksEndInTime, at the latest with the session; the one who has changed the
-// password keeps the links of that session.
+// TestLinksEndInTime, at the latest with the session. Changing the password keeps the links
+// of the session that changes it.
 func TestLinksEndInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)
@@ -184,14 +187,16 @@ func TestLinksEndInTime(t *testing.T) {
 		in.set("security.session_idle_minutes", "5")
 		link := in.link(f.ID, "", "owner").URL
 		time.Sleep(5*time.Minute - time.Second)
-		in.ok("GET", link, "", "nobody") // which is no use of the session
+		in.ok("GET", link, "", "nobody") // a download does not count as use of the session
 		time.Sleep(time.Second)
 		in.dead("after the session", link)
 	})
 }
 
-// TestNothingStoredMakesALink: a backup has all records and, encrypted, secret.key.
+// TestNothingStoredMakesALink: links can't be forged from a backup, which has all records
+// and, if encrypted, secret.key.
 func TestNothingStoredMakesALink(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	in := open(t, dir)
 	in.tokens["owner"] = in.signIn(auth.FirstUser)
@@ -199,7 +204,7 @@ func TestNothingStoredMakesALink(t *testing.T) {
 	link := in.link(file.ID, "", "owner").URL
 	in.ok("GET", link, "", "nobody")
 
-	// Whoever has the key of before could sign what they like.
+	// Links are not signed with secret.key: anybody who has it could sign any link.
 	key, err := os.ReadFile(filepath.Join(dir, "secret.key"))
 	must(t, err)
 	raw, err := hex.DecodeString(strings.TrimSpace(string(key)))
@@ -210,7 +215,7 @@ func TestNothingStoredMakesALink(t *testing.T) {
 		in.dead(name, in.forged(forger, file.ID, time.Minute))
 	}
 
-	// A signature of the server itself does not make a link longer than it may be.
+	// Even with the server's own signature, a link can't live longer than the maximum.
 	in.ok("GET", in.forged(in.server.links, file.ID, time.Minute), "", "nobody")
 	in.dead("ten years", in.forged(in.server.links, file.ID, 10*365*24*time.Hour))
 	in.dead("a little too long", in.forged(in.server.links, file.ID, linkTime+time.Minute))
@@ -220,7 +225,7 @@ func TestNothingStoredMakesALink(t *testing.T) {
 	in.dead("after a restart", link)
 }
 
-// forged is a link that somebody signs for the owner's session.
+// forged returns a link for the owner's session, signed by any signer.
 func (in *instance) forged(by *linkSigner, file store.ID, life time.Duration) string {
 	in.t.Helper()
 	var session store.ID

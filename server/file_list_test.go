@@ -15,20 +15,20 @@ import (
 	"reeve/store"
 )
 
-// fileModel is a model of the files: what the lists must answer, by looking at all.
+// fileModel is a model of the files, which computes the expected lists by brute force.
 type fileModel struct {
 	r     *rand.Rand
 	files map[store.ID]*store.File
-	users []store.ID // of uploaders; the last is nobody's any more
+	users []store.ID // uploaders; the last one was deleted
 }
 
 var fileKinds = []string{store.ImageFile, store.AudioFile, store.VideoFile, store.ArchiveFile, store.DocumentFile, store.OtherFile}
 
-// churn makes, changes, trashes, restores and removes files.
+// churn creates, changes, trashes, restores and deletes files at random.
 func (s *fileModel) churn(tx *store.Tx, n int) error {
 	for len(s.files) < n {
 		f := &store.File{Name: fmt.Sprintf("%c%cÄ%d.txt", 'a'+rune(s.r.IntN(4)), 'A'+rune(s.r.IntN(4)), s.r.IntN(20)), Kind: fileKinds[s.r.IntN(6)], Size: int64(s.r.IntN(10)), UploaderID: s.users[s.r.IntN(len(s.users))]}
-		f.Digest = sha256.Sum256([]byte(filler("", int(f.Size)))) // which one of the first has uploaded
+		f.Digest = sha256.Sum256([]byte(filler("", int(f.Size)))) // one of the first files has the same content
 		s.edit(f)
 		if err := store.Files.Create(tx, f); err != nil {
 			return err
@@ -71,7 +71,7 @@ func (s *fileModel) edit(f *store.File) {
 	publish(f, s.r.IntN(2) == 0)
 }
 
-// question asks one list something, and says which files it means.
+// question returns the parameters of a random list request, and the files that match.
 func (s *fileModel) question(trash bool) (query url.Values, holds func(*store.File) bool) {
 	query, holds = url.Values{}, func(f *store.File) bool { return f.Trashed() == trash }
 	and := func(more func(*store.File) bool) {
@@ -114,7 +114,7 @@ func (s *fileModel) question(trash bool) (query url.Values, holds func(*store.Fi
 	return query, holds
 }
 
-// order is one that a list can be asked for.
+// order is an order that a list can have.
 func (s *fileModel) order(trash bool, query url.Values) func(a, b *store.File) int {
 	by := map[string]func(a, b *store.File) int{
 		"":   func(a, b *store.File) int { return -cmp.Compare(a.ID, b.ID) },
@@ -145,14 +145,15 @@ func (s *fileModel) order(trash bool, query url.Values) func(a, b *store.File) i
 	return func(a, b *store.File) int { return -by[name](a, b) }
 }
 
-// TestFileListsAnswerWhatLookingAtAllFinds, as somebody who sees everything and as
-// somebody who sees the files of a few.
+// TestFileListsAnswerWhatLookingAtAllFinds compares lists with brute force, for a caller who
+// sees everything and for one who sees the files of a few users.
 func TestFileListsAnswerWhatLookingAtAllFinds(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for _, name := range []string{"A", "B", "C"} {
 		in.create("/file/group", `{"name":"`+name+`"}`)
 	}
-	var first []formPart // whose bytes all others share
+	var first []formPart // with the content that all others share
 	for n := range 10 {
 		first = append(first, filePart("first", filler("", n)))
 	}

@@ -8,9 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// TestNamesOfFiles uploads a file under every name that somebody could try, and
-// reads the name back from the record and from the download.
+// TestNamesOfFiles uploads files with unusual and hostile names, and checks the name in the
+// record and in the download.
 func TestNamesOfFiles(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	raw := func(disposition string) formPart {
 		return formPart{"Content-Disposition: form-data; name=\"file\"; " + disposition, "x"}
@@ -74,14 +75,13 @@ func TestNamesOfFiles(t *testing.T) {
 		if stored := in.record(f.ID, "owner"); stored.Name != c.want {
 			t.Errorf("%s: read back as %q", name, stored.Name)
 		}
-		in.ok("PUT", fmt.Sprint("/file/list/", f.ID), string(encodeJSON(t, object{"name": f.Name})), "owner") // what was taken once is taken again
+		in.ok("PUT", fmt.Sprint("/file/list/", f.ID), string(encodeJSON(t, object{"name": f.Name})), "owner") // a name that was accepted is accepted again
 		in.saves(contentURL(f.ID), c.want)
 	}
 	in.lists("/file/list?keywordSearch=set-cookie", "name", "owner", "aSet-Cookie: x=1.txt")
 }
 
-// saves fails unless a download is to be saved under a name, and says so in one
-// header that is as simple as headers must be.
+// saves fails unless a download is to be saved under a name, by one header of plain ASCII.
 func (in *instance) saves(url, name string) {
 	in.t.Helper()
 	a := in.ok("GET", url, "", "owner")
@@ -101,6 +101,7 @@ func (in *instance) saves(url, name string) {
 }
 
 func TestNewNamesOfFiles(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	f := in.keep("owner", "old.txt", "words")
 	url := fmt.Sprint("/file/list/", f.ID)

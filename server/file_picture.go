@@ -16,19 +16,19 @@ import (
 
 // shrink scales a picture (see picture.Scaler), unless too many are being scaled already.
 func (req *Request) shrink(src io.ReadSeeker, width, height int) (data []byte, mediaType string, err error) {
-	if err := req.s.limits.pictures.take(1); err != nil {
+	if err := req.s.limits.pictures.acquire(1); err != nil {
 		return nil, "", err
 	}
-	defer req.s.limits.pictures.give(1)
+	defer req.s.limits.pictures.release(1)
 	return req.s.images.Scale(req.http.Context(), src, width, height)
 }
 
-// thumb makes a small picture of a file, or finds the one that was made before.
+// thumb returns the thumbnail of a file, and makes it if it is not stored yet.
 func (req *Request) thumb(f *store.File, size string) (*content, error) {
 	if f.Kind != store.ImageFile {
-		return nil, errNoPicture
+		return nil, errNoThumbnail
 	}
-	kept, err := req.s.db.Thumb(f.Digest, size)
+	kept, err := req.db.Thumb(f.Digest, size)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +41,8 @@ func (req *Request) thumb(f *store.File, size string) (*content, error) {
 	return &content{src: bytes.NewReader(data), etag: f.Digest.String() + "-" + size, media: string(media), inline: true}, nil
 }
 
-// makeThumb returns the media type, a line break and the picture, and keeps them
-// unless the disk is too full for that, or nothing is written any more.
+// makeThumb returns the media type, a line break and the thumbnail, and stores them. The
+// thumbnail is returned even if the disk is too full to store it or writing has stopped.
 func (req *Request) makeThumb(f *store.File, size string) ([]byte, error) {
 	var width, height int
 	if _, err := fmt.Sscanf(size, "%dx%d", &width, &height); err != nil {
@@ -56,29 +56,29 @@ func (req *Request) makeThumb(f *store.File, size string) ([]byte, error) {
 	small, media, err := req.shrink(blob, width, height)
 	req.mon.imaging += time.Since(began)
 	if errs.Is(err, errs.BadMedia) {
-		return nil, errNoPicture
+		return nil, errNoThumbnail
 	}
 	if known := (*errs.Error)(nil); errors.As(err, &known) && known.Fields != nil {
-		return nil, errs.Field(errs.Invalid, "thumb", "%s", strings.TrimPrefix(known.Msg, "file: "))
+		return nil, errs.Field(errs.Invalid, "thumb", "%s", known)
 	}
 	if err != nil {
 		return nil, err
 	}
 	kept := append([]byte(media+"\n"), small...)
-	if err := req.s.db.KeepThumb(f.Digest, size, kept); err != nil && !errs.Is(err, errs.Full) && !errs.Is(err, errs.Busy) {
+	if err := req.db.SaveThumb(f.Digest, size, kept); err != nil && !errs.Is(err, errs.Full) && !errs.Is(err, errs.Busy) {
 		return nil, err
 	}
 	return kept, nil
 }
 
-// publishable returns an error for a picture of a type that can hold a place and is
-// not cleaned.
+// publishable returns an error for a picture whose type can hold the place where it was
+// taken and cannot be cleaned of it.
 func publishable(f *store.File) error {
 	media := bareMedia(f)
 	if f.Kind != store.ImageFile || picture.CanClean(media) || picture.IsPlain(media) {
 		return nil
 	}
-	return errs.Field(errs.Invalid, "public", "pictures of the type %s can't be public, since the place where they were taken can't be removed; convert it to JPEG, PNG, GIF or WebP", media)
+	return errs.Field(errs.Invalid, "public", "images of the type %s can't be public, because their location data can't be removed; convert the file to JPEG, PNG, GIF or WebP", media)
 }
 
 func bareMedia(f *store.File) string {
@@ -86,11 +86,11 @@ func bareMedia(f *store.File) string {
 	return media
 }
 
-// cleaned returns the bytes of a public picture as they are sent. The pieces are found
-// once, by reading all of it, and kept beside small pictures of the file.
+// cleaned returns the content of a public picture without metadata. The pieces to send are
+// found once, by reading the whole picture, and stored beside the thumbnails of the file.
 func (req *Request) cleaned(f *store.File, blob *store.Blob) (io.ReadSeeker, error) {
-	const name = "public-1" // another number when cleaners change
-	kept, err := req.s.db.Thumb(f.Digest, name)
+	const name = "public-1" // change the number when a cleaner changes
+	kept, err := req.db.Thumb(f.Digest, name)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (req *Request) cleaned(f *store.File, blob *store.Blob) (io.ReadSeeker, err
 		if err != nil {
 			return nil, err
 		}
-		if err := req.s.db.KeepThumb(f.Digest, name, text); err != nil && !errs.Is(err, errs.Full) && !errs.Is(err, errs.Busy) {
+		if err := req.db.SaveThumb(f.Digest, name, text); err != nil && !errs.Is(err, errs.Full) && !errs.Is(err, errs.Busy) {
 			return nil, err
 		}
 	} else if err := json.Unmarshal(kept, &pieces); err != nil {

@@ -9,7 +9,7 @@ import (
 	"reeve/store"
 )
 
-// public is a file's public address, "" when it is not public.
+// publicURL returns a file's public URL, "" if it is not public.
 func (in *instance) publicURL(id store.ID) string {
 	in.t.Helper()
 	if f := in.record(id, "owner"); strings.HasPrefix(f.URL, "/media/") {
@@ -18,9 +18,10 @@ func (in *instance) publicURL(id store.ID) string {
 	return ""
 }
 
-// TestPublicAddresses: whoever knows one may read, without a token and for as long
-// as it is the file's; it never comes back and is kept by who has read it.
+// TestPublicAddresses: a public URL needs no token, works as long as the file has it, can be
+// cached, and is never used again.
 func TestPublicAddresses(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	f := in.keep("owner", "open.txt", "for everybody")
 	url := fmt.Sprint("/file/list/", f.ID)
@@ -50,7 +51,7 @@ func TestPublicAddresses(t *testing.T) {
 		}
 		in.get("GET", at, "nobody", "If-None-Match", a.Header.Get("Etag")).brief(304)
 		end()
-		in.get("GET", at, "nobody", "If-None-Match", a.Header.Get("Etag")).brief(404) // a cache that asks again
+		in.get("GET", at, "nobody", "If-None-Match", a.Header.Get("Etag")).brief(404) // a cache that revalidates
 		for old := range seen {
 			in.call("GET", old, "", "nobody").brief(404, `"errorCode":"not_found"`)
 			in.call("HEAD", old, "", "owner").brief(404)
@@ -67,7 +68,7 @@ func TestPublicAddresses(t *testing.T) {
 	}
 }
 
-// avatar sets somebody's picture.
+// avatar sets a user's avatar.
 func (in *instance) avatar(as, picture string) (out avatarOut) {
 	in.t.Helper()
 	a := in.send(in.multipart("/admin/avatar", strings.NewReader(multipartBody(filePart("me.png", picture))), as))
@@ -78,9 +79,10 @@ func (in *instance) avatar(as, picture string) (out avatarOut) {
 	return out
 }
 
-// TestAvatars: shown to everybody under an address that ends with the picture, whose
-// bytes go with it.
+// TestAvatars: an avatar is public, and its URL and its content are deleted when it is
+// replaced.
 func TestAvatars(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	clerk := in.clerk("clerk")
 	first := in.avatar("clerk", string(picturetest.PNG(t, picturetest.Quarters(600, 300, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))))
@@ -97,7 +99,7 @@ func TestAvatars(t *testing.T) {
 	if export := in.ok("GET", "/admin/list-export", "", "owner").Body; strings.Contains(export, "avatar") || strings.Contains(export, "/media/") {
 		t.Errorf("exported: %s", export)
 	}
-	in.avatar("owner", string(picturetest.PNG(t, picturetest.Quarters(600, 300, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)))) // the same bytes
+	in.avatar("owner", string(picturetest.PNG(t, picturetest.Quarters(600, 300, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)))) // the same content
 	in.swept(1)
 	second := in.avatar("clerk", string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.White, picturetest.Lime, picturetest.Blue, picturetest.Red))))
 	if second.AvatarID == first.AvatarID || second.AvatarURL == first.AvatarURL {
@@ -111,8 +113,9 @@ func TestAvatars(t *testing.T) {
 	in.swept(1)
 }
 
-// TestPicturesThatAreNoAvatar leave the one before as it is.
+// TestPicturesThatAreNoAvatar are rejected and keep the previous avatar.
 func TestPicturesThatAreNoAvatar(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	picture := string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)))
 	in.avatar("owner", picture)

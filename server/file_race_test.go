@@ -12,7 +12,7 @@ import (
 	"reeve/store"
 )
 
-// quietly sends a request without a look at the answer's form, from any goroutine.
+// quietly sends a request without checking the form of the response, from any goroutine.
 func (in *instance) quietly(method, url, body string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	r := in.request(method, url, "", "owner")
@@ -23,8 +23,9 @@ func (in *instance) quietly(method, url, body string) *httptest.ResponseRecorder
 	return w
 }
 
-// TestTheSameBytesFromManyAtOnce are as many records, and stored once.
+// TestTheSameBytesFromManyAtOnce: each upload gets a record; the content is stored once.
 func TestTheSameBytesFromManyAtOnce(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	words := pattern(chunk + 5000)
 	body := multipartBody(filePart("same.txt", words))
@@ -51,9 +52,10 @@ func TestTheSameBytesFromManyAtOnce(t *testing.T) {
 	in.swept(0)
 }
 
-// TestUploadsAndDeletionsAtOnce: some upload the same bytes, read them back and
-// delete them; nobody loses what another has deleted.
+// TestUploadsAndDeletionsAtOnce: concurrent clients upload the same content, read it back and
+// delete it. None loses content because another client deleted its own file.
 func TestUploadsAndDeletionsAtOnce(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	var wg sync.WaitGroup
 	for worker := range 4 {
@@ -84,9 +86,9 @@ func TestUploadsAndDeletionsAtOnce(t *testing.T) {
 	in.swept(0)
 }
 
-// TestAvatarsChangeWhileTheyAreRead: whoever asks for one gets it or is told that
-// there is none.
+// TestAvatarsChangeWhileTheyAreRead: a concurrent read gets the avatar or 404.
 func TestAvatarsChangeWhileTheyAreRead(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	var address atomic.Value
 	pictures := []string{string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))), string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.White, picturetest.Lime, picturetest.Blue, picturetest.Red)))}

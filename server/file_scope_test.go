@@ -8,12 +8,13 @@ import (
 	"reeve/store"
 )
 
-// fileKeys are the permissions that have to do with files.
+// fileKeys are the permissions for files.
 var fileKeys = []string{"file.list.query", "file.list.create", "file.list.update", "file.list.delete", "file.list.download", "file.trash.query", "file.trash.restore", "file.trash.delete"}
 
-// TestFilesInTheDataScope: by their uploaders, on every route; out of it they are
-// not there, and stay as they are.
+// TestFilesInTheDataScope: on every route, files of uploaders outside the data scope are not
+// found and not changed.
 func TestFilesInTheDataScope(t *testing.T) {
+	t.Parallel()
 	for _, c := range inScope {
 		t.Run(fmt.Sprint(c.scope, c.depts), func(t *testing.T) {
 			in := fourLevels(t)
@@ -59,8 +60,8 @@ func TestFilesInTheDataScope(t *testing.T) {
 	}
 }
 
-// hides holds what a list says of the records outside the caller's scope: how many
-// there are, whatever is asked for, and nothing if there are none.
+// hides checks the number of records outside the caller's scope that a list reports: it is
+// the same for all parameters, and absent if it is 0.
 func (in *instance) hides(url, as string, want int) {
 	in.t.Helper()
 	var list map[string]json.RawMessage
@@ -70,7 +71,7 @@ func (in *instance) hides(url, as string, want int) {
 	}
 }
 
-// asUploader signs somebody in who may upload from now on.
+// asUploader creates a user who can upload, and signs them in.
 func (in *instance) asUploader(name string, role store.ID) {
 	in.t.Helper()
 	var id store.ID
@@ -86,8 +87,8 @@ func (in *instance) asUploader(name string, role store.ID) {
 	in.tokens[name] = in.signIn(id)
 }
 
-// scopedFile tries every route on a live and a trashed file of one uploader. Those
-// that are out of scope also spoil a batch with the caller's own.
+// scopedFile requests every route for a live and a trashed file of one uploader. A batch with
+// the caller's own file and one out of scope must fail.
 func (in *instance) scopedFile(live, trashed, own, ownTrashed store.ID, seen bool) {
 	in.t.Helper()
 	url, trash := fmt.Sprint("/file/list/", live), fmt.Sprint("/file/trash/", trashed)

@@ -11,21 +11,21 @@ import (
 	"reeve/store"
 )
 
-// part is one part of a multipart body: its header as it stands, and its bytes.
+// formPart is one part of a multipart body: its header, verbatim, and its content.
 type formPart struct{ header, body string }
 
-// filePart is a file under a name, as a browser sends it.
+// filePart returns a file with a name, as a browser sends it.
 func filePart(name, body string) formPart {
 	name = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name)
 	return formPart{`Content-Disposition: form-data; name="file"; filename="` + name + `"` + "\r\nContent-Type: application/octet-stream", body}
 }
 
-// fieldPart is a form field.
+// fieldPart returns a form field.
 func fieldPart(name, value string) formPart {
 	return formPart{fmt.Sprintf("Content-Disposition: form-data; name=%q", name), value}
 }
 
-// multipartBody joins parts; edge is their boundary.
+// multipartBody joins parts with the boundary edge.
 func multipartBody(parts ...formPart) string {
 	var b strings.Builder
 	for _, p := range parts {
@@ -34,7 +34,7 @@ func multipartBody(parts ...formPart) string {
 	return b.String() + "--edge--\r\n"
 }
 
-// multipart builds the request of an upload with a body as it stands.
+// multipart returns the request of an upload with a given body.
 func (in *instance) multipart(url string, body io.Reader, as string) *http.Request {
 	in.t.Helper()
 	r := httptest.NewRequest("POST", url, body)
@@ -45,13 +45,13 @@ func (in *instance) multipart(url string, body io.Reader, as string) *http.Reque
 	return r
 }
 
-// posts uploads parts to the files.
+// posts sends an upload of parts.
 func (in *instance) posts(as string, parts ...formPart) *reply {
 	in.t.Helper()
 	return in.send(in.multipart("/file/list", strings.NewReader(multipartBody(parts...)), as))
 }
 
-// keeps uploads parts, which has to succeed, and returns the records.
+// keeps uploads parts, which must succeed, and returns the records.
 func (in *instance) keeps(as string, parts ...formPart) []*file {
 	in.t.Helper()
 	a := in.posts(as, parts...)
@@ -69,13 +69,13 @@ func (in *instance) keep(as, name, body string, fields ...formPart) *file {
 	return in.keeps(as, append(fields, filePart(name, body))...)[0]
 }
 
-// set changes a setting as the owner does.
+// set changes a setting as the owner.
 func (in *instance) set(name, value string) {
 	in.t.Helper()
 	in.ok("PUT", "/system/setting", fmt.Sprintf(`{"values":{%q:%q}}`, name, value), "owner")
 }
 
-// record reads a file's record.
+// record returns a file's record.
 func (in *instance) record(id store.ID, as string) *file {
 	in.t.Helper()
 	var f file
@@ -83,10 +83,10 @@ func (in *instance) record(id store.ID, as string) *file {
 	return &f
 }
 
-// contentURL is the address of a file's bytes.
+// contentURL returns the URL of a file's content.
 func contentURL(id store.ID) string { return fmt.Sprintf("/file/list/%d/content", id) }
 
-// blobs counts the blobs that are stored; the sweeper waits meanwhile.
+// blobs returns the number of stored blobs. The sweeper does not run meanwhile.
 func (in *instance) blobs() int {
 	in.t.Helper()
 	var report store.Report
@@ -94,7 +94,7 @@ func (in *instance) blobs() int {
 	return report.Blobs
 }
 
-// swept waits until so many blobs are left.
+// swept waits until n blobs are left.
 func (in *instance) swept(want int) {
 	in.t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); in.blobs() != want; time.Sleep(time.Millisecond) {
@@ -104,12 +104,12 @@ func (in *instance) swept(want int) {
 	}
 }
 
-// filler is n bytes that are told by their head.
+// filler returns n bytes that start with head.
 func filler(head string, n int) string {
 	return head + strings.Repeat("x", n-len(head))
 }
 
-// The heads by which these kinds are told.
+// The first bytes by which these kinds are detected.
 const (
 	imageHead   = "\x89PNG\r\n\x1a\n"
 	audioHead   = "fLaC\x00\x00\x00\x22"

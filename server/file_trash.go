@@ -3,7 +3,7 @@ package server
 import "reeve/store"
 
 var fileTrashRoutes = []Route{
-	table("/file/trash", "file.trash.query", "List the files in the trash", &fileTrash),
+	diskList("/file/trash", "file.trash.query", "List the files in the trash", &fileTrash),
 	sentBack[trashedFile](write("PUT", "/file/trash/:id", "file.trash.restore", "Restore a file from the trash", restoreFile)),
 	write("DELETE", "/file/trash/:id", "file.trash.delete", "Delete a file permanently", removeFile),
 	deleteSeveral("/file/trash", "file.trash.delete", "Delete files permanently", removeFile),
@@ -15,14 +15,14 @@ type trashedFile struct {
 	TrashedAt store.Time `json:"trashed_at"`
 }
 
-var fileTrash = Table[store.File, *trashedFile]{
+var fileTrash = Resource[store.File, *trashedFile]{
 	of: store.Files, keywords: []string{"name"}, order: "trashed_at, descending", scope: ofUploaders, telling: true,
 	first: store.FileByTrashed.Order(), descending: true,
 	only: func() store.Condition { return store.FileByState.AnyOf(store.FileTrashed) },
 	out: func(_ *store.Tx, _ *Request, f *store.File) (*trashedFile, error) {
 		return &trashedFile{*fileOf(f), f.TrashedAt}, nil
 	},
-	columns: append([]tableColumn[store.File]{
+	columns: append([]diskColumn[store.File]{
 		{name: "trashed_at", uses: sorted, order: store.FileByTrashed.Order()},
 	}, fileColumns...),
 }

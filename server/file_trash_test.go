@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestTheTrash follows a file there and back, and out of it for ever.
+// TestTheTrash moves a file to the trash, restores it, and deletes it permanently.
 func TestTheTrash(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/file/group", `{"name":"Papers"}`)
 	f := in.keep("owner", "paper.txt", "words", fieldPart("group_id", "1"), fieldPart("public", "1"))
@@ -52,8 +53,9 @@ func TestTheTrash(t *testing.T) {
 	in.swept(0)
 }
 
-// TestManyFilesAtOnce is all or nothing, each file once.
+// TestManyFilesAtOnce: batches are all or nothing, and repeated IDs count once.
 func TestManyFilesAtOnce(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/file/group", `{"name":"Papers"}`)
 	var parts []formPart
@@ -93,13 +95,14 @@ func TestManyFilesAtOnce(t *testing.T) {
 	in.swept(4)
 }
 
-// TestStaleChangesOfFiles: what was changed in between is not written over.
+// TestStaleChangesOfFiles: a change does not overwrite one that the client has not read.
 func TestStaleChangesOfFiles(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	f := in.keep("owner", "x", "x")
 	url := fmt.Sprint("/file/list/", f.ID)
 	whole := string(encodeJSON(t, f))
-	in.ok("PUT", url, whole, "owner") // the same: nothing has changed
+	in.ok("PUT", url, whole, "owner") // nothing has changed, so a repetition is not stale
 	in.ok("PUT", url, `{"name":"y"}`, "owner")
 	in.call("PUT", url, whole, "owner").brief(409, `"errorCode":"stale"`)
 	if now := in.record(f.ID, "owner"); now.Name != "y" {
@@ -107,8 +110,9 @@ func TestStaleChangesOfFiles(t *testing.T) {
 	}
 }
 
-// TestFilesStayWithTheNameOfWhoHasGone.
+// TestFilesStayWithTheNameOfWhoHasGone: files of a deleted user keep the uploader's name.
 func TestFilesStayWithTheNameOfWhoHasGone(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	u := in.clerk("clerk", "file.list.create")
 	f := in.keep("clerk", "x", "left behind")

@@ -12,17 +12,18 @@ import (
 	"reeve/store/errs"
 )
 
-// sniffBytes is how much of a file its type is told by: what mimetype looks at.
+// sniffBytes is the number of bytes from which a file's type is detected: those that
+// package mimetype reads.
 const sniffBytes = 3072
 
-// sniff tells the media type and the kind of a file by how it begins. The name
-// and what the client says it is have no say.
+// sniff returns the media type and the kind of a file by its first bytes. The name and the
+// client's Content-Type are ignored, since they can be wrong or forged.
 func sniff(head []byte) (media, kind string) {
 	found := mimetype.Detect(head)
 	return found.String(), kindOf(found)
 }
 
-// documents and archives are media types whose first half does not tell the kind.
+// documents and archives are media types whose top-level type does not tell the kind.
 var (
 	documents = []string{
 		"application/pdf", "application/rtf", "application/json", "application/epub+zip", "application/msword", "application/postscript",
@@ -38,8 +39,8 @@ var (
 	}
 )
 
-// kindOf is a type's kind. A type that is a special case of another has its kind,
-// unless it has one of its own: a docx is a document, a jar an archive.
+// kindOf returns the kind of a type. A subtype has the kind of its parent unless it has one
+// of its own: a docx, which is a zip, is a document; a jar is an archive.
 func kindOf(t *mimetype.MIME) string {
 	for ; t != nil; t = t.Parent() {
 		media, _, _ := strings.Cut(t.String(), ";")
@@ -59,26 +60,27 @@ func kindOf(t *mimetype.MIME) string {
 	return store.OtherFile
 }
 
-// fileLimit is how many bytes a file of a type may have, by the settings; an
-// error when it may not be uploaded at all.
+// fileLimit returns the maximum size of a file of a type in bytes, from the settings; an
+// error if the type must not be uploaded.
 func (req *Request) fileLimit(name, media, kind string) (limit int64, err error) {
-	err = req.db.View(store.Nobody, func(tx *store.Tx) error {
+	err = req.db.View(store.Anonymous, func(tx *store.Tx) error {
 		if !allows(store.FileTypes.Get(tx), media) {
-			return errs.Field(errs.BadMedia, "file", "%s is of the type %s, which is not allowed here", name, media)
+			return errs.Field(errs.BadMedia, "file", "%s has the type %s, which is not allowed", name, media)
 		}
 		limit = int64(map[string]*store.NumberSetting{
 			store.ImageFile: store.FileImageMB, store.AudioFile: store.FileAudioMB, store.VideoFile: store.FileVideoMB,
 			store.ArchiveFile: store.FileArchiveMB, store.DocumentFile: store.FileDocumentMB, store.OtherFile: store.FileOtherMB,
 		}[kind].Get(tx)) << 20
 		if limit == 0 {
-			return errs.Field(errs.BadMedia, "file", "%s is of the kind %s, which is not allowed here", name, kind)
+			return errs.Field(errs.BadMedia, "file", "%s is of the kind %s, which is not allowed", name, errs.Noun(kind))
 		}
 		return nil
 	})
 	return limit, err
 }
 
-// allows tells whether a list of media types, with * for either half or both, has one.
+// allows reports whether a list of media types, with * for either half or both, contains
+// media.
 func allows(list, media string) bool {
 	bare, _, err := mime.ParseMediaType(media)
 	if err != nil {
@@ -93,18 +95,19 @@ func allows(list, media string) bool {
 	return false
 }
 
-// maxName is how long a file's name may be, in bytes: what file systems take.
+// maxName is the maximum length of a file's name in bytes, as in most file systems.
 const maxName = 255
 
-// cleanName makes a name that is safe to show and to save under: no path, no
-// control characters, nothing that turns the writing direction, not too long.
+// cleanName returns a name that is safe to show and to save under: without path, control
+// characters and characters that change the writing direction, and at most maxName bytes
+// long.
 func cleanName(name string) string {
 	name = strings.ToValidUTF8(name, "")
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
 	}
 	name = strings.Map(func(r rune) rune {
-		if forbidden(string(r), false) != "" {
+		if !forbidden(string(r), false).Empty() {
 			return -1
 		}
 		return r
@@ -127,11 +130,11 @@ func cleanName(name string) string {
 	return name
 }
 
-// maxExt is how long an extension may be to be called one.
+// maxExt is the maximum length of an extension.
 const maxExt = 16
 
-// ext is the extension of a name, in lower case and without its dot; "" for none,
-// as a name has that is nothing else.
+// ext returns the extension of a name in lower case, without the dot; "" for none. A name
+// like .txt has none.
 func ext(name string) string {
 	end := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 	if len(end) > maxExt || len(end)+1 == len(name) || strings.ContainsFunc(end, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {

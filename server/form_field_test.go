@@ -9,7 +9,7 @@ import (
 
 func takesForm(rt *Route) bool { return rt.in != nil && rt.in.upload }
 
-// goodForms has the file that each multipart route accepts.
+// goodForms has a file that each multipart route accepts.
 func goodForms(t *testing.T) map[string]formPart {
 	return map[string]formPart{
 		"POST /file/list":         filePart("a.txt", "text"),
@@ -18,7 +18,7 @@ func goodForms(t *testing.T) map[string]formPart {
 	}
 }
 
-// goodFormFields are values of all form fields.
+// goodFormFields has values for all form fields.
 var goodFormFields = map[string]string{"group_id": "0", "public": "1", "dry_run": "1", "charset": "utf-8"}
 
 // sendForm sends a form to a route.
@@ -27,14 +27,15 @@ func (in *instance) sendForm(url string, parts ...formPart) *reply {
 	return in.send(in.multipart(url, strings.NewReader(multipartBody(parts...)), "owner"))
 }
 
-// TestEveryFormRefusesWhatItDoesNotKnow, before the file and after it, and takes its
-// own fields in both places.
-func TestEveryFormRefusesWhatItDoesNotKnow(t *testing.T) {
+// TestEveryFormRejectsUnknownFields before and after the file, and accepts its own fields in
+// both places.
+func TestEveryFormRejectsUnknownFields(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	eachRoute(t, in, takesForm, func(in *instance, rt *Route) {
 		file, known := goodForms(t)[rt.name()]
 		if !known {
-			t.Fatalf("%s has no good form here", rt.name())
+			t.Fatalf("add a file that %s accepts to goodForms in server/form_field_test.go", rt.name())
 		}
 		before := in.dump()
 		for _, name := range []string{"nonsense", "Dry_run", "dry_run[]", "file[]", "uploader_id", "__proto__", "id"} {
@@ -72,7 +73,7 @@ func TestEveryFormRefusesWhatItDoesNotKnow(t *testing.T) {
 	})
 }
 
-// documented are the properties of a route's form in the document.
+// documented returns the properties of a route's form in the document.
 func documented(t *testing.T, rt *Route) object {
 	_, op := findOperation(rt.Method, rt.Path)
 	schema := bodySchema(documentSchemas().doc, op)
@@ -82,8 +83,10 @@ func documented(t *testing.T, rt *Route) object {
 	return schema["properties"].(object)
 }
 
-// TestADryRunIsOneHoweverItIsAskedFor: what is only tried must never be done.
-func TestADryRunIsOneHoweverItIsAskedFor(t *testing.T) {
+// TestADryRunNeverChangesAnything: however dry_run is sent, a dry run must never
+// change anything.
+func TestADryRunNeverChangesAnything(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	file := filePart("a.csv", "username\nnew\n")
 	dry := func(value string) formPart { return fieldPart("dry_run", value) }
@@ -113,8 +116,9 @@ func TestADryRunIsOneHoweverItIsAskedFor(t *testing.T) {
 	in.sendForm("/admin/list-import?dry_run=0", file, dry("false")).brief(200, `"created":1`)
 }
 
-// TestATableAsSpreadsheetsWriteIt, in every charset and with every separator.
-func TestATableAsSpreadsheetsWriteIt(t *testing.T) {
+// TestSpreadsheetFormats, in every charset and with every separator.
+func TestSpreadsheetFormats(t *testing.T) {
+	t.Parallel()
 	in := withOffice(t, nil)
 	const western, chinese, easy = "Jürgen Groß", "张三丰", "José, Zoë"
 	gbk := map[string]string{chinese: "\xd5\xc5\xc8\xfd\xb7\xe1", "朱镕基": "\xd6\xec\xe9\x46\xbb\xf9", "€": "\x80", "𠀀": "\x95\x32\x82\x36"}
@@ -179,7 +183,7 @@ func TestATableAsSpreadsheetsWriteIt(t *testing.T) {
 		status        int
 		field, text   string
 	}{
-		"ambiguous":                  {"username,nickname\nok,fine\nnew,M\xfcller\n", "", 422, "file", "line 3, column 6: is not UTF-8"},
+		"ambiguous":                  {"username,nickname\nok,fine\nnew,M\xfcller\n", "", 422, "file", "line 3, column 6: not UTF-8"},
 		"ambiguous in another way":   {"username,nickname\nnew,\xd5\xc5\xe9\x46\n", "", 422, "file", "line 2, column 5: "},
 		"damaged everywhere":         {"username,nickname\nnew,J\xfc,\xff\x81\n", "", 422, "file", "line 2, column 6: cannot be decoded as utf-8"},
 		"not UTF-8 as declared":      {"username,nickname\nnew,Jos\xe9\n", "utf-8", 422, "file", "line 2, column 8: cannot be decoded as utf-8"},
@@ -201,8 +205,9 @@ func TestATableAsSpreadsheetsWriteIt(t *testing.T) {
 	}
 }
 
-// TestANameThatIsTwiceInAFileIsSaidToBe, instead of that another user has it.
-func TestANameThatIsTwiceInAFileIsSaidToBe(t *testing.T) {
+// TestADuplicateNameInAFileIsReportedAsSuch, not as taken by another user.
+func TestADuplicateNameInAFileIsReportedAsSuch(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	file := "username;email\nann;a@example.org\nbert;b@example.org\ncleo;B@example.org\n\"BERT\";c@example.org\nadmin;\nAdmin;\n"
 	before := in.dump()
@@ -220,8 +225,8 @@ func TestANameThatIsTwiceInAFileIsSaidToBe(t *testing.T) {
 			}
 		}
 		for at, want := range map[string]string{
-			"line 4 email": "is the same as in line 3", "line 5 username": "is the same as in line 3",
-			"line 6 username": "another user has this already", "line 7 username": "is the same as in line 6",
+			"line 4 email": "is the same as on line 3", "line 5 username": "is the same as on line 3",
+			"line 6 username": "is already used by another user", "line 7 username": "is the same as on line 6",
 		} {
 			if got[at] != want {
 				t.Errorf("%s: %q, want %q", at, got[at], want)

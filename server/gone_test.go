@@ -8,24 +8,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rs/zerolog"
 
+	"reeve/server/monitor"
 	"reeve/server/picture/picturetest"
 )
 
-// tallied are the requests of the running minute, of which nothing was kept before.
-func (in *instance) tallied() *tally {
-	m := in.server.monitor.tallies
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.settle()
-	return m.now
-}
-
-// counts are the answers of a route by class.
+// counts returns the responses of a route by status class.
 func (in *instance) counts(method, path string) (classes [len(statusClasses)]uint64) {
 	for _, rt := range in.server.routes {
 		if rt.Method == method && rt.Path == path {
@@ -37,23 +30,16 @@ func (in *instance) counts(method, path string) (classes [len(statusClasses)]uin
 	return classes
 }
 
-// TestAThumbnailThatNobodyWaitsForIsNoFailure: a page is left while its pictures are
-// being made.
-func TestAThumbnailThatNobodyWaitsForIsNoFailure(t *testing.T) {
+// TestAnAbandonedThumbnailIsNoFailure: a user leaves a page while its
+// thumbnails are being made.
+func TestAnAbandonedThumbnailIsNoFailure(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = zerolog.SyncWriter(&log) })
-	in.server.monitor.reads.every.Store(1 << 40) // nothing ordinary is kept
 	f := in.keep("owner", "a.png", string(picturetest.PNG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))))
-	before := in.tallied()
-	routeFailures := func() int64 {
-		if sum := in.tallied().Routes["GET /file/list/:id/content"]; sum != nil {
-			return sum.Failed
-		}
-		return 0
-	}
 	images := in.server.images
 	var release []func()
-	for range max(1, runtime.NumCPU()-1) { // others are being scaled
+	for range max(1, runtime.NumCPU()-1) { // other pictures are being scaled
 		done, err := images.Admit(t.Context(), 1)
 		must(t, err)
 		release = append(release, done)
@@ -81,9 +67,12 @@ func TestAThumbnailThatNobodyWaitsForIsNoFailure(t *testing.T) {
 	if got := in.counts("GET", "/file/list/:id/content"); got[4] != 0 {
 		t.Errorf("counted as %v", got)
 	}
-	after := in.tallied()
-	if after.Classes[5] != 0 || after.Classes[0] != before.Classes[0] || after.Classes[4] != 1 || routeFailures() != 0 {
-		t.Errorf("counted as %v, %d failures", after.Classes, routeFailures())
+	stats := in.stats("")
+	if stats.Total.Failed != 0 || stats.Total.Refused != 1 {
+		t.Errorf("counted as %+v", stats.Total)
+	}
+	if i := slices.IndexFunc(stats.Routes, func(r monitor.StatsRoute) bool { return r.Route == "GET /file/list/:id/content" }); i < 0 || stats.Routes[i].Failed != 0 {
+		t.Errorf("the routes are counted as %+v", stats.Routes)
 	}
 	if strings.Contains(log.String(), `"level":"error"`) || !strings.Contains(log.String(), `"status":499`) {
 		t.Errorf("the log: %s", log.String())
@@ -97,7 +86,7 @@ func TestAThumbnailThatNobodyWaitsForIsNoFailure(t *testing.T) {
 	in.ok("GET", contentURL(f.ID)+"?thumb=64x64", "", "owner")
 }
 
-// deaf is a connection that breaks after so many bytes.
+// deaf is a connection that breaks after some bytes.
 type deaf struct {
 	*httptest.ResponseRecorder
 	left int
@@ -113,8 +102,9 @@ func (d *deaf) Write(p []byte) (int, error) {
 	return d.ResponseRecorder.Write(p)
 }
 
-// TestADownloadThatIsBrokenOffByItsClientIsNoFailure, of each kind of raw answer.
-func TestADownloadThatIsBrokenOffByItsClientIsNoFailure(t *testing.T) {
+// TestADownloadAbortedByTheClientIsNoFailure, for each kind of raw response.
+func TestADownloadAbortedByTheClientIsNoFailure(t *testing.T) {
+	t.Parallel()
 	for path, as := range map[string]string{"/admin/list-export": "owner", "/system/backup": "owner", "/metrics": "metrics"} {
 		for _, left := range []int{0, 1} {
 			t.Run(fmt.Sprint(path, " after ", left), func(t *testing.T) {
@@ -139,11 +129,13 @@ func TestADownloadThatIsBrokenOffByItsClientIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestAFailureIsOneThoughItsClientHasGone: only what comes of that is forgiven.
-func TestAFailureIsOneThoughItsClientHasGone(t *testing.T) {
+// TestAFailureCountsAfterTheClientHasGone: only errors caused by the disconnection are
+// ignored.
+func TestAFailureCountsAfterTheClientHasGone(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = zerolog.SyncWriter(&log) })
-	rt := free("POST", "/t", public, "T", func(*Request, *none) (nothing, error) { return nothing{}, errors.New("disk gone") })
+	rt := action("POST", "/t", public, "T", func(*Request, *none) (nothing, error) { return nothing{}, errors.New("disk gone") })
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	w := httptest.NewRecorder()
@@ -153,12 +145,14 @@ func TestAFailureIsOneThoughItsClientHasGone(t *testing.T) {
 	}
 }
 
-// TestPicturesDoNotQueueForever fills the places of pictures that are scaled or wait.
+// TestPicturesDoNotQueueForever fills all slots for pictures that are being scaled or are
+// waiting.
 func TestPicturesDoNotQueueForever(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	f := in.keep("owner", "a.png", string(picturetest.PNG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))))
-	must(t, in.server.limits.pictures.take(maxPictures))
+	must(t, in.server.limits.pictures.acquire(maxPictures))
 	in.call("GET", contentURL(f.ID)+"?thumb=64x64", "", "owner").brief(503, "try again")
-	in.server.limits.pictures.give(maxPictures)
+	in.server.limits.pictures.release(maxPictures)
 	in.ok("GET", contentURL(f.ID)+"?thumb=64x64", "", "owner")
 }

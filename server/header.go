@@ -2,19 +2,19 @@ package server
 
 import "net/http"
 
-// Every response carries these headers, whichever handler makes it: browsers must not
-// guess its type, run it, frame it, or send its address as a referrer.
-// Handlers replace what they have a better value for, as the console does. The
-// values are shared and never changed, so that setting them costs no memory.
+// Every response has these headers, whichever handler sends it: browsers must not sniff
+// its type, run it, frame it, or send its URL as a referrer. Handlers replace headers
+// where they need another value, like the console. The values are shared and never
+// changed, so that setting them allocates nothing.
 var (
 	noContent  = []string{"default-src 'none'; frame-ancestors 'none'"}
-	fileSafe   = []string{"default-src 'none'; frame-ancestors 'none'; sandbox"} // of a file that somebody uploaded
+	fileSafe   = []string{"default-src 'none'; frame-ancestors 'none'; sandbox"} // for uploaded files
 	noReferrer = []string{"no-referrer"}
 	sameOrigin = []string{"same-origin"}
 	noSniff    = []string{"nosniff"}
-	onlyTLS    = []string{"max-age=31536000"} // this host alone: others below its name may speak plain HTTP
+	onlyTLS    = []string{"max-age=31536000"} // this host only: its subdomains may use plain HTTP
 	anyOrigin  = []string{"cross-origin"}
-	clearCache = []string{`"cache"`} // not cookies or storage: those of other applications on this host would go too
+	clearCache = []string{`"cache"`} // not cookies or storage, which would include those of other applications on this host
 )
 
 // headers sets the headers of every response. The names are in canonical form.

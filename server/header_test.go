@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// checkHeaders holds the headers of an answer to what every answer has. It is part
-// of every request that a test sends.
+// checkHeaders checks the headers that every response has. Every request that a test
+// sends is checked.
 func (a *reply) checkHeaders(r *http.Request) {
 	a.t.Helper()
 	want := map[string]string{
@@ -33,7 +33,7 @@ func (a *reply) checkHeaders(r *http.Request) {
 		want["Clear-Site-Data"] = `"cache"`
 	}
 	if entry := strings.HasSuffix(r.URL.Path, "/login") || strings.HasSuffix(r.URL.Path, "/register"); entry && a.Code == http.StatusOK {
-		want["Set-Cookie"] = a.cookieOf().String() // the device's, and no other
+		want["Set-Cookie"] = a.cookieOf().String() // only the device cookie
 		if name := a.cookieOf().Name; name != deviceCookie(strings.HasPrefix(r.URL.Path, "/api/")) {
 			a.t.Errorf("%s: the cookie is called %s", a.sent, name)
 		}
@@ -45,13 +45,14 @@ func (a *reply) checkHeaders(r *http.Request) {
 	}
 }
 
-// The headers are the same for every route and class of status; call and send look
-// at them. What every other test asks is looked at too.
+// TestEveryRouteSendsTheHeaders for every route and class of status; call and send
+// check them, in all other tests too.
 func TestEveryRouteSendsTheHeaders(t *testing.T) {
+	t.Parallel()
 	in := everyone(t)
 	eachRoute(t, in, nil, func(in *instance, rt *Route) {
 		logout := strings.HasSuffix(rt.Path, "/logout")
-		for _, who := range []string{"nobody", holder(rt)} { // 401, and then 200, 404 or a fault of the input
+		for _, who := range []string{"nobody", holder(rt)} { // 401, and then 200, 404 or an input error
 			if !logout || who == "nobody" {
 				in.call(rt.Method, urlOf(rt), "", who)
 			}
@@ -69,6 +70,7 @@ func TestEveryRouteSendsTheHeaders(t *testing.T) {
 }
 
 func TestEveryClassOfStatusSendsTheHeaders(t *testing.T) {
+	t.Parallel()
 	in := withConsole(t)
 	codes := map[int]bool{}
 	call := func(method, url, body string, headers ...string) {
@@ -110,8 +112,9 @@ func TestEveryClassOfStatusSendsTheHeaders(t *testing.T) {
 	in.call("POST", "/admin/logout", "", "owner").brief(401)
 }
 
-// The console has its own policy, and the rest of the headers.
+// TestTheConsoleSendsTheHeaders, with its own content security policy.
 func TestTheConsoleSendsTheHeaders(t *testing.T) {
+	t.Parallel()
 	in := withConsole(t)
 	for url, policy := range map[string]string{
 		"/": "default-src 'none'; frame-ancestors 'none'", "/console?x=1": "default-src 'none'; frame-ancestors 'none'",
@@ -135,14 +138,15 @@ func TestTheConsoleSendsTheHeaders(t *testing.T) {
 	}
 }
 
-// A panic and a broken answer are answers too.
+// TestAnErrorSendsTheHeaders, including a panic and an aborted response.
 func TestAnErrorSendsTheHeaders(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	handler := in.server.headers(in.server.cors(in.server.router(failingRoutes())))
 	for _, rt := range failingRoutes() {
 		w := httptest.NewRecorder()
 		func() {
-			defer func() { recover() }() // of an answer that is broken off
+			defer func() { recover() }() // of an aborted response
 			handler.ServeHTTP(w, in.request(rt.Method, rt.Path, "", "nobody"))
 		}()
 		a := &reply{t, w.Code, w.Header(), "", rt.name(), 0}
@@ -150,8 +154,9 @@ func TestAnErrorSendsTheHeaders(t *testing.T) {
 	}
 }
 
-// Under TLS the real server says so, and only there.
-func TestTransportSecurityIsForTLS(t *testing.T) {
+// TestStrictTransportSecurityNeedsTLS only.
+func TestStrictTransportSecurityNeedsTLS(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for tlsOn, srv := range map[bool]*httptest.Server{false: httptest.NewServer(in.server.Handler()), true: httptest.NewTLSServer(in.server.Handler())} {
 		defer srv.Close()

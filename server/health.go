@@ -1,7 +1,6 @@
 package server
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,30 +11,30 @@ import (
 )
 
 var healthRoutes = []Route{
-	free("GET", "/health", public, "Check the server's health", health),
-	free("GET", "/system/health", "system.info", "Get the system's health", systemHealth),
-	free("POST", "/system/health/acknowledge", "system.info.acknowledge", "Acknowledge lost commits", acknowledgeLost),
+	action("GET", "/health", public, "Check the server's health", health),
+	action("GET", "/system/health", "system.info", "Get the system's health", systemHealth),
+	action("POST", "/system/health/acknowledge", "system.info.acknowledge", "Acknowledge lost commits", acknowledgeLost),
 }
 
 type healthOut struct {
-	Status string `json:"status" doc:"ok; anything else is an error answer"`
+	Status string `json:"status" doc:"Always ok; any other state is an error response"`
 }
 
-// pulseEvery is how long an answer of /health stands, so that a flood of
-// questions asks nobody else.
-const pulseEvery = time.Second
+// healthCacheTime is how long a result of /health is cached, so that a flood of
+// requests costs nothing.
+const healthCacheTime = time.Second
 
-type pulse struct {
+type cachedHealth struct {
 	at  time.Time
 	err error
 }
 
 func health(req *Request, _ *none) (*healthOut, error) {
 	now := time.Now()
-	last := req.s.pulse.Load()
-	if last == nil || now.Sub(last.at) >= pulseEvery {
-		last = &pulse{now, req.s.alive()}
-		req.s.pulse.Store(last)
+	last := req.s.health.Load()
+	if last == nil || now.Sub(last.at) >= healthCacheTime {
+		last = &cachedHealth{now, req.s.alive()}
+		req.s.health.Store(last)
 	}
 	if last.err != nil {
 		return nil, last.err
@@ -43,45 +42,49 @@ func health(req *Request, _ *none) (*healthOut, error) {
 	return &healthOut{"ok"}, nil
 }
 
-// alive is an error once writing to data.db or files.db has stopped, which a restart
-// can mend. A full disk is not one: reads go on, and a restart makes no room. The
-// error has no cause, which would be logged with every request.
+// alive returns an error once writing to data.db or files.db has stopped, which a
+// restart can fix. A full disk is not an error: reads continue, and a restart frees no
+// space. The error has no cause, which would be logged with every request.
 func (s *Server) alive() error {
 	for _, err := range []error{s.db.Healthy(), s.db.FilesHealthy()} {
 		if err != nil {
-			return errs.New(errs.Busy, "%s", errs.Of(err).Msg).Coded("not_healthy")
+			return errs.New(errs.Busy, "%s", errs.Of(err)).Coded("not_healthy")
 		}
 	}
 	return nil
 }
 
-// The states of a part, from the best to the worst.
+// States of a component, from best to worst.
 const (
 	healthy  = "ok"
-	checking = "checking" // it works; verification is still running
-	degraded = "degraded" // it works, and somebody should look
+	checking = "checking" // works; verification is still running
+	degraded = "degraded" // works, but needs attention
 	failed   = "failed"
 )
 
-// part is something that can work or not.
+// part is a component whose health is checked.
 type part struct {
-	Name    string           `json:"name"`
-	State   string           `json:"state" doc:"ok, checking, degraded or failed"`
-	Text    string           `json:"text"`
-	Since   store.Time       `json:"since" null:"true" doc:"since when it has failed, where that is known"`
-	Figures map[string]int64 `json:"figures" doc:"by name, with the unit at its end"`
+	Name    string           `json:"name" doc:"Name of the component"`
+	State   string           `json:"state" doc:"State of the component: ok, checking, degraded or failed"`
+	Text    string           `json:"text" doc:"Description of the state, in the language of the request"`
+	Reason  reason           `json:"reason" doc:"Code and parameters of text"`
+	Since   store.Time       `json:"since" null:"true" doc:"Time since when the component has failed, if known"`
+	Figures map[string]int64 `json:"figures" doc:"Figures by name, which ends in the unit"`
+
+	message errs.Message // written to Text and Reason for a response
 }
 
 type systemHealthOut struct {
-	State string `json:"state" doc:"the worst of the parts"`
-	Parts []part `json:"parts"`
+	State string `json:"state" doc:"Worst state of all components"`
+	Parts []part `json:"parts" doc:"Components of the system"`
 }
 
 func systemHealth(req *Request, _ *none) (*systemHealthOut, error) {
-	order := []string{healthy, checking, degraded, failed} // the worst last
-	out := &systemHealthOut{State: healthy}
+	order := []string{healthy, checking, degraded, failed} // worst last
+	out, language := &systemHealthOut{State: healthy}, req.language()
 	for _, look := range req.s.parts {
 		p := look()
+		p.Text, p.Reason = p.message.In(language), reasonOf(p.message)
 		if slices.Index(order, p.State) > slices.Index(order, out.State) {
 			out.State = p.State
 		}
@@ -90,67 +93,66 @@ func systemHealth(req *Request, _ *none) (*systemHealthOut, error) {
 	return out, nil
 }
 
-// unknownPart is a part that could not be looked at. The cause is logged, as it is
-// of any other answer.
+// unknownPart returns the state of a component whose check failed, and logs the cause.
 func (s *Server) unknownPart(name string, err error) part {
 	s.failures.log(s.log, "part "+name, err, func(line *zerolog.Event) {
-		line.Str("part", name).Msg("a part could not be looked at")
+		line.Str("part", name).Msg("a health check failed")
 	})
-	return part{Name: name, State: failed, Text: errs.Of(err).Msg, Figures: map[string]int64{}}
+	return part{Name: name, State: failed, message: errs.Of(err).Msg, Figures: map[string]int64{}}
 }
 
 func (s *Server) databaseHealth() part {
 	lost, lostAt := s.db.LostCommits()
-	p := part{Name: "database", State: healthy, Text: "takes writes", Figures: map[string]int64{"writable": 1, "lost_commits": int64(lost)}}
+	p := part{Name: "database", State: healthy, message: errs.Say("accepts writes"), Figures: map[string]int64{"writable": 1, "lost_commits": int64(lost)}}
 	if err := s.db.Healthy(); err != nil {
-		p.State, p.Text, p.Figures["writable"] = failed, errs.Of(err).Msg, 0
+		p.State, p.message, p.Figures["writable"] = failed, errs.Of(err).Msg, 0
 		if since := s.db.FailedSince(); !since.IsZero() {
 			p.Since = store.TimeOf(since)
 		}
 		return p
 	}
 	if s.db.Checking() {
-		p.State, p.Text = checking, "takes writes; large collections are still being verified"
+		p.State, p.message = checking, errs.Say("accepts writes; large collections are still being verified")
 	}
 	if err := s.db.MarkHealthy(); err != nil {
-		p.State, p.Text = degraded, errs.Of(err).Msg
+		p.State, p.message = degraded, errs.Of(err).Msg
 	}
 	if lost > 0 {
 		p.State, p.Since = degraded, lostAt
-		p.Text = fmt.Sprintf("the last changes before this start are missing (%d lost): data.db was damaged or replaced by an older file; "+
+		p.message = errs.Say("the last changes before this start are missing (%d lost): data.db was damaged or replaced by an older file; "+
 			"repeat them or restore a backup, then acknowledge the loss", lost)
 	}
 	return p
 }
 
-// secretsHealth is whether secret.key opens the secret values.
+// secretsHealth reports whether secret.key decrypts the secret values.
 func (s *Server) secretsHealth() part {
 	secrets, err := s.db.Secrets()
 	if err != nil {
 		return s.unknownPart("secrets", err)
 	}
-	p := part{Name: "secrets", State: healthy, Text: "can be decrypted", Figures: map[string]int64{"unopened": int64(len(secrets.Unopened))}}
+	p := part{Name: "secrets", State: healthy, message: errs.Say("secret values can be decrypted"), Figures: map[string]int64{"unopened": int64(len(secrets.Unopened))}}
 	switch {
 	case secrets.WrongKey:
-		p.State, p.Text = degraded, "secret.key is not the key of this database: put the right file back and restart, or remove it, restart and enter the secret values again"
+		p.State, p.message = degraded, errs.Say("secret.key is not the key of this database: restore the right file and restart, or remove it, restart and enter the secret values again")
 	case len(secrets.Unopened) > 0:
 		few := secrets.Unopened[:min(len(secrets.Unopened), 5)]
-		p.State, p.Text = degraded, fmt.Sprintf("%d cannot be decrypted with secret.key and must be entered again: %s", len(secrets.Unopened), strings.Join(few, ", "))
+		p.State, p.message = degraded, errs.Say("%d secret values can't be decrypted with secret.key and must be entered again: %s", len(secrets.Unopened), few)
 	case secrets.Rotating:
-		p.State, p.Text = degraded, "a key rotation was interrupted: stop the server and run `reeve key rotate`"
+		p.State, p.message = degraded, errs.Say("a key rotation was interrupted: stop the server and run `reeve key rotate`")
 	}
 	return p
 }
 
-// acknowledgeLost ends the warning about lost commits.
+// acknowledgeLost clears the warning about lost commits.
 func acknowledgeLost(req *Request, in *none) (*systemHealthOut, error) {
-	if err := req.s.db.AcknowledgeLost(); err != nil {
+	if err := req.db.AcknowledgeLostCommits(); err != nil {
 		return nil, err
 	}
 	return systemHealth(req, in)
 }
 
-// leastFree is what the database needs to write at all.
+// leastFree is the free disk space in bytes that the database needs to write at all.
 const leastFree = 1 << 20
 
 func (s *Server) diskHealth() part {
@@ -159,10 +161,10 @@ func (s *Server) diskHealth() part {
 		return s.unknownPart("disk", err)
 	}
 	if !known {
-		return part{Name: "disk", State: healthy, Text: "this system does not tell how full its disks are", Figures: map[string]int64{}}
+		return part{Name: "disk", State: healthy, message: errs.Say("free disk space is unknown on this system"), Figures: map[string]int64{}}
 	}
 	floor := int64(0)
-	err = s.db.View(store.Nobody, func(tx *store.Tx) error {
+	err = s.db.View(store.Anonymous, func(tx *store.Tx) error {
 		floor = int64(store.FileFloor.Get(tx)) << 20
 		return nil
 	})
@@ -171,19 +173,19 @@ func (s *Server) diskHealth() part {
 	}
 	p := diskPart(free, floor)
 	if s.db.DiskLow() {
-		p.State, p.Text = failed, "the disk is full: only signing in and deleting are possible; make room"
+		p.State, p.message = failed, errs.Say("the disk is full: until space is freed, you can only sign in and delete")
 	}
 	return p
 }
 
 func diskPart(free, floor int64) part {
 	p := part{Name: "disk", State: healthy, Figures: map[string]int64{"free_bytes": free, "floor_bytes": floor}}
-	p.Text = fmt.Sprintf("%d MiB are free", free>>20)
+	p.message = errs.Say("%d MiB are free", free>>20)
 	switch {
 	case free < leastFree:
-		p.State, p.Text = failed, "the disk is full; make room"
+		p.State, p.message = failed, errs.Say("the disk is full; free disk space")
 	case free < floor:
-		p.State, p.Text = degraded, fmt.Sprintf("%s, and uploads stop below %d MiB (file.free_megabytes); make room", p.Text, floor>>20)
+		p.State, p.message = degraded, errs.Say("%d MiB are free; uploads are rejected below %d MiB (Settings → Files → Free disk space); free disk space", free>>20, floor>>20)
 	}
 	return p
 }
@@ -191,16 +193,16 @@ func diskPart(free, floor int64) part {
 func (s *Server) filesHealth() part {
 	ready, err := s.db.FilesReady()
 	stored, coming := s.db.FileBytes()
-	p := part{Name: "files", State: healthy, Text: "open", Figures: map[string]int64{"stored_bytes": stored, "coming_bytes": coming}}
+	p := part{Name: "files", State: healthy, message: errs.Say("open"), Figures: map[string]int64{"stored_bytes": stored, "coming_bytes": coming}}
 	if err != nil {
-		p.State, p.Text = failed, "the database of files could not be opened; the log of the start says why"
+		p.State, p.message = failed, errs.Say("the files database could not be opened; see the server log")
 		return p
 	}
 	if !ready {
-		p.State, p.Text = degraded, "the database of files is being opened"
+		p.State, p.message = degraded, errs.Say("the files database is being opened")
 	}
 	if err := s.db.FilesHealthy(); err != nil {
-		p.State, p.Text = failed, errs.Of(err).Msg
+		p.State, p.message = failed, errs.Of(err).Msg
 		if since := s.db.FilesFailedSince(); !since.IsZero() {
 			p.Since = store.TimeOf(since)
 		}
@@ -208,7 +210,7 @@ func (s *Server) filesHealth() part {
 	return p
 }
 
-// searchHealth is whether the indexes of large collections' texts can be used.
+// searchHealth reports whether the search indexes of large collections are usable.
 func (s *Server) searchHealth() part {
 	p := part{Name: "search", State: healthy, Figures: map[string]int64{}}
 	var failing []string
@@ -216,7 +218,7 @@ func (s *Server) searchHealth() part {
 		p.Figures["indexes"]++
 		p.Figures["index_bytes"] += i.Bytes
 		if i.Err != nil {
-			failing = append(failing, i.Collection)
+			failing = append(failing, strings.ReplaceAll(i.Collection, "_", " "))
 			s.failures.log(s.log, "search index "+i.Collection, i.Err, func(line *zerolog.Event) {
 				line.Str("collection", i.Collection).Msg("a search index cannot be made or read")
 			})
@@ -225,25 +227,25 @@ func (s *Server) searchHealth() part {
 	switch n := p.Figures["indexes"]; {
 	case len(failing) > 0:
 		p.State = degraded
-		p.Text = fmt.Sprintf("the index of %s cannot be made or read: searches of it work and are slow; the log says why", strings.Join(failing, ", "))
+		p.message = errs.Say("the search index of %s can't be built or read: searches work, but are slow; see the server log", failing)
 	case n == 0:
-		p.Text = "no collection is so large that it needs an index"
+		p.message = errs.Say("no collection is large enough to need a search index")
 	default:
-		p.Text = "the texts of large collections are indexed"
+		p.message = errs.Say("large collections have search indexes")
 	}
 	return p
 }
 
 func (s *Server) cacheHealth() part {
 	var caches []store.CacheStats
-	err := s.db.View(store.Nobody, func(tx *store.Tx) (err error) {
+	err := s.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
 		caches, err = store.Caches(tx)
 		return err
 	})
 	if err != nil {
 		return s.unknownPart("caches", err)
 	}
-	p := part{Name: "caches", State: healthy, Text: "follow every commit", Figures: map[string]int64{}}
+	p := part{Name: "caches", State: healthy, message: errs.Say("up to date"), Figures: map[string]int64{}}
 	for _, c := range caches {
 		p.Figures[c.Name+"_generation"] = int64(c.Generation)
 		p.Figures[c.Name+"_age_seconds"] = int64(time.Since(c.At).Seconds())
@@ -254,33 +256,33 @@ func (s *Server) cacheHealth() part {
 func (s *Server) clockHealth() part {
 	now := time.Now()
 	var newest store.Time
-	err := s.db.View(store.Nobody, func(tx *store.Tx) (err error) {
-		newest, err = store.Newest(tx)
+	err := s.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
+		newest, err = store.LatestUpdate(tx)
 		return err
 	})
 	if err != nil {
 		return s.unknownPart("clock", err)
 	}
-	// Round takes the monotonic reading away, so one difference is of the wall
-	// clock and the other of the one that nobody sets.
+	// Round strips the monotonic reading, so one difference uses the wall clock and the
+	// other the monotonic clock, which cannot be set.
 	moved := now.Round(0).Sub(s.started.Round(0)) - now.Sub(s.started)
 	return clockPart(moved, newest.Std().Sub(now))
 }
 
-// clockSlack is how far a clock may be off before anybody is told.
+// clockSlack is the deviation of a clock above which health reports it.
 const clockSlack = 2 * time.Second
 
-// clockPart judges a clock that was moved since the start, and records that are
-// stamped ahead of it.
+// clockPart reports a clock that was set since the start by moved, and records with
+// timestamps ahead of it.
 func clockPart(moved, ahead time.Duration) part {
-	p := part{Name: "clock", State: healthy, Text: "goes forward", Figures: map[string]int64{
+	p := part{Name: "clock", State: healthy, message: errs.Say("consistent"), Figures: map[string]int64{
 		"moved_ms": moved.Milliseconds(), "newest_ahead_seconds": max(0, int64(ahead.Seconds())),
 	}}
 	switch {
 	case moved < -clockSlack:
-		p.State, p.Text = degraded, fmt.Sprintf("the clock was put back by %s since the start: sessions last longer, and times do not follow each other", (-moved).Round(time.Second))
+		p.State, p.message = degraded, errs.Say("the clock was set back by %s since the start: sessions last longer, and timestamps may be out of order", (-moved).Round(time.Second))
 	case ahead > clockSlack:
-		p.State, p.Text = degraded, fmt.Sprintf("records are stamped %s in the future: the clock was ahead once, or is behind now", ahead.Round(time.Second))
+		p.State, p.message = degraded, errs.Say("records have timestamps %s in the future: the clock was ahead, or is behind now", ahead.Round(time.Second))
 	}
 	return p
 }

@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"reeve/store"
+	"reeve/store/errs"
 )
 
-// parts reads /system/health: the overall state, and each part by name.
+// healthParts returns the overall state in /system/health, and each component by name.
 func (in *instance) healthParts() (string, map[string]part) {
 	in.t.Helper()
 	var out systemHealthOut
@@ -25,21 +26,22 @@ func (in *instance) healthParts() (string, map[string]part) {
 	return out.State, parts
 }
 
-// age makes the last answer of /health older than it may be.
+// age makes the cached result of /health expire.
 func (in *instance) age() {
-	last := *in.server.pulse.Load()
-	last.at = last.at.Add(-pulseEvery)
-	in.server.pulse.Store(&last)
+	last := *in.server.health.Load()
+	last.at = last.at.Add(-healthCacheTime)
+	in.server.health.Store(&last)
 }
 
-func TestHealthStandsForASecond(t *testing.T) {
+func TestHealthIsCachedForASecond(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.ok("GET", "/health", "", "nobody")
-	first := in.server.pulse.Load()
-	first.at = first.at.Add(time.Hour) // whatever this machine is busy with
+	first := in.server.health.Load()
+	first.at = first.at.Add(time.Hour) // independent of the machine's load
 	in.close()
 	in.ok("GET", "/health", "", "nobody")
-	if in.server.pulse.Load() != first {
+	if in.server.health.Load() != first {
 		t.Error("it was looked at again")
 	}
 	first.at = time.Now()
@@ -50,6 +52,7 @@ func TestHealthStandsForASecond(t *testing.T) {
 }
 
 func TestSystemHealthOfAClosedDatabase(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	if _, parts := in.healthParts(); parts["database"].State != healthy || parts["database"].Figures["writable"] != 1 || parts["clock"].State != healthy {
 		t.Fatalf("%+v", parts)
@@ -70,6 +73,7 @@ func TestSystemHealthOfAClosedDatabase(t *testing.T) {
 }
 
 func TestSystemHealthOfFilesThatCannotBeOpened(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	if _, err := in.db.FilesOpened(); err != nil {
 		t.Fatal(err)
@@ -94,9 +98,12 @@ func TestSystemHealthOfFilesThatCannotBeOpened(t *testing.T) {
 }
 
 func TestSystemHealthIsTheWorstOfItsParts(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	state := func(s string) func() part {
-		return func() part { return part{Name: "monitor", State: s, Text: "t", Figures: map[string]int64{}} }
+		return func() part {
+			return part{Name: "monitor", State: s, message: errs.Say("t"), Figures: map[string]int64{}}
+		}
 	}
 	for _, c := range []struct {
 		states []string
@@ -115,7 +122,8 @@ func TestSystemHealthIsTheWorstOfItsParts(t *testing.T) {
 	}
 }
 
-func TestThePartsAreThese(t *testing.T) {
+func TestHealthComponents(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	var out systemHealthOut
 	in.ok("GET", "/system/health", "", "owner").data(&out)
@@ -128,7 +136,8 @@ func TestThePartsAreThese(t *testing.T) {
 	}
 }
 
-func TestADiskIsJudgedByItsRoom(t *testing.T) {
+func TestDiskHealthFollowsFreeSpace(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name        string
 		free, floor int64
@@ -145,17 +154,19 @@ func TestADiskIsJudgedByItsRoom(t *testing.T) {
 }
 
 func TestTheFloorOfTheDiskIsASetting(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	if _, known, _ := in.db.DiskFree(); !known {
 		t.Skip("this system does not tell how full its disks are")
 	}
-	in.ok("PUT", "/system/setting", `{"values":{"file.free_megabytes":1048576}}`, "owner") // a TiB
+	in.ok("PUT", "/system/setting", `{"values":{"file.free_megabytes":1048576}}`, "owner") // 1 TiB
 	if _, parts := in.healthParts(); parts["disk"].Figures["floor_bytes"] != 1<<40 || parts["disk"].Figures["free_bytes"] < 1<<40 && parts["disk"].State != degraded {
 		t.Errorf("%+v", parts["disk"])
 	}
 }
 
-func TestAClockIsJudgedByItsMoves(t *testing.T) {
+func TestClockHealth(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name         string
 		moved, ahead time.Duration
@@ -170,13 +181,14 @@ func TestAClockIsJudgedByItsMoves(t *testing.T) {
 		}
 	}
 	in := start(t)
-	in.server.started = in.server.started.Round(0).Add(time.Hour) // no monotonic reading: both differences are the same
+	in.server.started = in.server.started.Round(0).Add(time.Hour) // without a monotonic reading both differences are equal
 	if _, parts := in.healthParts(); parts["clock"].State != healthy || parts["clock"].Figures["moved_ms"] != 0 {
 		t.Errorf("%+v", parts["clock"])
 	}
 }
 
-func TestSystemInfoTellsWhatRuns(t *testing.T) {
+func TestSystemInfo(t *testing.T) {
+	t.Parallel()
 	in := start(t, func(su *setup) {
 		su.config.Effective = []ConfigValue{{"metrics.token", "******", "file"}}
 	})
@@ -213,15 +225,16 @@ func TestSystemInfoTellsWhatRuns(t *testing.T) {
 			t.Errorf("collections: %+v", info.Collections)
 		}
 		i := slices.IndexFunc(info.Caches, func(c cacheInfo) bool { return c.Name == "settings" })
-		if i < 0 || info.Caches[i].Generation != store.SettingSet.Generation(tx) || info.Caches[i].ComputedAt < info.StartedAt {
+		if i < 0 || info.Caches[i].Generation != store.SettingCache.Generation(tx) || info.Caches[i].ComputedAt < info.StartedAt {
 			t.Errorf("caches: %+v", info.Caches)
 		}
 		return err
 	})
 }
 
-// A lost commit is shown until somebody who may do so acknowledges it.
+// TestLostCommitsAreShownUntilAcknowledged by a user with the permission.
 func TestLostCommitsAreShownUntilAcknowledged(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	if _, parts := in.healthParts(); parts["database"].State != healthy || parts["database"].Figures["lost_commits"] != 0 {
 		t.Fatalf("%+v", parts["database"])
@@ -231,14 +244,14 @@ func TestLostCommitsAreShownUntilAcknowledged(t *testing.T) {
 	b, err := os.ReadFile(path)
 	must(t, err)
 	page := os.Getpagesize()
-	number := func(i int) uint64 { return binary.LittleEndian.Uint64(b[i*page+16+48:]) } // of bbolt's meta page
+	number := func(i int) uint64 { return binary.LittleEndian.Uint64(b[i*page+16+48:]) } // a field of bbolt's meta page
 	newest := 0
 	if number(1) > number(0) {
 		newest = 1
 	}
 	clear(b[newest*page:][:page])
 	must(t, os.WriteFile(path, b, 0o600))
-	for range 2 { // as long as nobody acknowledges it
+	for range 2 { // until it is acknowledged
 		in = open(t, in.dir)
 		in.tokens["owner"] = in.signIn(1)
 		state, parts := in.healthParts()
@@ -248,25 +261,32 @@ func TestLostCommitsAreShownUntilAcknowledged(t *testing.T) {
 		in.ok("GET", "/health", "", "nobody")
 		in.close()
 	}
-	in = open(t, in.dir)
+	open := func() {
+		in = open(t, in.dir)
+		_, err := in.db.FilesOpened() // until then the state is degraded
+		must(t, err)
+	}
+	open()
 	in.clerk("viewer", "system.info")
 	in.clerk("keeper", "system.info", "system.info.acknowledge")
 	in.tokens["owner"] = in.signIn(1)
 	in.call("POST", "/system/health/acknowledge", "", "viewer").brief(403, "system.info.acknowledge")
 	in.ok("POST", "/system/health/acknowledge", "", "keeper")
 	if state, parts := in.healthParts(); state != healthy || parts["database"].Figures["lost_commits"] != 0 {
-		t.Errorf("%s: %+v", state, parts["database"])
+		t.Errorf("%s: %+v", state, parts)
 	}
 	in.close()
-	in = open(t, in.dir)
+	open()
 	in.tokens["owner"] = in.signIn(1)
 	if state, parts := in.healthParts(); state != healthy {
-		t.Errorf("after another start: %s: %+v", state, parts["database"])
+		t.Errorf("after another start: %s: %+v", state, parts)
 	}
 }
 
-// An index that cannot be made is a matter for an administrator, and searches go on.
+// TestSystemHealthOfASearchIndexThatCannotBeMade: it needs an administrator, but
+// searches still work.
 func TestSystemHealthOfASearchIndexThatCannotBeMade(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	must(t, os.WriteFile(filepath.Join(in.dir, "search"), []byte("in the way"), 0o600))
 	must(t, in.db.Update(store.System, func(tx *store.Tx) error {
@@ -284,7 +304,7 @@ func TestSystemHealthOfASearchIndexThatCannotBeMade(t *testing.T) {
 		}
 	}
 	p := parts["search"]
-	if p.State != degraded || !strings.Contains(p.Text, "the index of role cannot be made or read") || strings.Contains(p.Text, in.dir) || p.Figures["indexes"] != 1 {
+	if p.State != degraded || !strings.Contains(p.Text, "the search index of role can't be built or read") || strings.Contains(p.Text, in.dir) || p.Figures["indexes"] != 1 {
 		t.Errorf("%+v", p)
 	}
 	if list := in.ok("GET", "/admin/role?keywordSearch=role+4711", "", "owner"); !strings.Contains(list.Body, "role 4711") {
@@ -292,8 +312,9 @@ func TestSystemHealthOfASearchIndexThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// The state of the system is that of its worst part.
-func TestSystemHealthIsThatOfTheWorstPart(t *testing.T) {
+// TestSystemHealthIsTheWorstState of all components.
+func TestSystemHealthIsTheWorstState(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for _, test := range []struct {
 		parts []string

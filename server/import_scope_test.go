@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"reeve/store"
 )
 
-// TestAnImportStaysWithinTheScope of somebody who sees department 10 and below:
-// each row outside of it, and each that gives too much, has a verdict of its own,
-// and one of them is enough for none to be made.
+// TestAnImportStaysWithinTheScope of a user who sees department 10 and below. Each row outside
+// of it, and each that grants too much, has its own result; one such row makes the whole
+// import fail.
 func TestAnImportStaysWithinTheScope(t *testing.T) {
+	t.Parallel()
 	in := fourLevels(t)
 	in.role("Low", nil, "admin.list.query")
 	in.role("High", nil, "admin.list.query", "system.setting.delete")
@@ -20,8 +22,8 @@ func TestAnImportStaysWithinTheScope(t *testing.T) {
 	own := in.role("Own", func(r *store.Role) { r.DataScope = "dept_tree" }, "admin.list.import", "admin.list.query")
 	in.member("clerk", 10, own)
 	const header = "username,department,roles\n"
-	nowhere := func(path string) string { return fmt.Sprintf("there is no department %q", path) }
-	const tooMuch = " goes beyond what you may grant: you lack "
+	nowhere := func(path string) string { return fmt.Sprintf("department %q not found", path) }
+	const tooMuch = " exceeds what you can grant; missing: "
 	good, bad := "", ""
 	var want []verdict
 	for i, c := range []struct{ department, roles, column, text string }{
@@ -32,12 +34,12 @@ func TestAnImportStaysWithinTheScope(t *testing.T) {
 		{"D11", "Low", "department", nowhere("D11")},
 		{"D1/D11", "", "department", nowhere("D1/D11")},
 		{"Nowhere", "", "department", nowhere("Nowhere")},
-		{"", "", "department", "is required: what lies in no department is out of your data scope"},
+		{"", "", "department", "is required, because records without a department are outside your data scope"},
 		{"D1/D10", "High", "row", "user row8" + tooMuch + "system.setting.delete"},
 		{"D1/D10", "Low;Owner", "row", "user row9" + tooMuch + "the owner role"},
-		{"D1/D10", "Wide", "row", "user row10" + tooMuch + "a data scope as wide"},
-		{"D1/D10", "Other branch", "row", "user row11" + tooMuch + "a data scope as wide"},
-		{"D1/D10", "None", "roles", `there is no role "None"`},
+		{"D1/D10", "Wide", "row", "user row10" + tooMuch + "a data scope that is at least as wide"},
+		{"D1/D10", "Other branch", "row", "user row11" + tooMuch + "a data scope that is at least as wide"},
+		{"D1/D10", "None", "roles", `role "None" not found`},
 	} {
 		name := fmt.Sprint("row", i)
 		row := name + "," + c.department + "," + c.roles + "\n"
@@ -54,6 +56,12 @@ func TestAnImportStaysWithinTheScope(t *testing.T) {
 	a := in.upload("/admin/list-import?dry_run=1", header+good+bad, "clerk")
 	a.brief(200)
 	a.data(&out)
+	for i := range out.Rows {
+		if v := &out.Rows[i]; (v.Details == nil) != v.OK {
+			t.Errorf("line %d: %v", v.Line, v.Details)
+		}
+		out.Rows[i].Details = nil
+	}
 	if diff := cmp.Diff(importOut{DryRun: true, Failed: 10, Rows: want}, out); diff != "" {
 		t.Errorf("verdicts (- want, + got):\n%s", diff)
 	}
@@ -73,15 +81,16 @@ func TestAnImportStaysWithinTheScope(t *testing.T) {
 	in.lists("/admin/list?keywordSearch=row", "dept_name", "clerk", "D10", "D101", "D100")
 }
 
-// TestTwoDepartmentsOfOneNameAreTwoOnlyToWhoSeesBoth: what is out of scope takes no
-// part in what a path means.
-func TestTwoDepartmentsOfOneNameAreTwoOnlyToWhoSeesBoth(t *testing.T) {
+// TestHiddenDepartmentsDoNotMakeAPathAmbiguous: departments outside the scope do
+// not make a path ambiguous.
+func TestHiddenDepartmentsDoNotMakeAPathAmbiguous(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	seen := in.dept("Twin", 0)
 	in.dept("Twin", 0)
 	in.member("clerk", 0, in.role("Own", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{seen} }, "admin.list.import"))
 	const file = "username,department\nnew,Twin\n"
-	in.upload("/admin/list-import?dry_run=1", file, "owner").brief(200, `"department":"2 departments are called`)
+	in.upload("/admin/list-import?dry_run=1", file, "owner").brief(200, `"department":"2 departments are named`)
 	in.upload("/admin/list-import", file, "clerk").brief(200)
 	in.lists("/admin/list?keywordSearch=new", "dept_id", "owner", seen.String())
 }

@@ -11,9 +11,10 @@ import (
 	"testing"
 
 	"reeve/store"
+	"reeve/store/errs"
 )
 
-// upload sends a file as a browser's form does.
+// upload sends a file like a browser's form.
 func (in *instance) upload(url, file, as string) *reply {
 	in.t.Helper()
 	return in.send(in.form(url, file, as))
@@ -37,7 +38,7 @@ func (in *instance) form(url, file, as string) *http.Request {
 	return r
 }
 
-// late is a body before whose arrival something else happens.
+// late is a body that runs a function before it is read.
 type late struct {
 	io.Reader
 	first func()
@@ -51,8 +52,9 @@ func (l *late) Read(b []byte) (int, error) {
 	return l.Reader.Read(b)
 }
 
-// TestAnImportAsksAgainWhenTheFileIsThere: an upload can take its time.
-func TestAnImportAsksAgainWhenTheFileIsThere(t *testing.T) {
+// TestAnImportIsReauthorizedAfterTheUpload, since an upload can take long.
+func TestAnImportIsReauthorizedAfterTheUpload(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		then   func(in *instance, clerk *store.User)
 		status int
@@ -81,7 +83,7 @@ func TestAnImportAsksAgainWhenTheFileIsThere(t *testing.T) {
 	}
 }
 
-// imported are the answer's counts and the faults of each row.
+// imported returns the counts of the response and the faults of each row.
 func (in *instance) imported(file string) (created, failed int, rows []verdict) {
 	in.t.Helper()
 	a := in.upload("/admin/list-import?dry_run=1", file, "owner")
@@ -91,7 +93,7 @@ func (in *instance) imported(file string) (created, failed int, rows []verdict) 
 	return out.Created, out.Failed, out.Rows
 }
 
-// withOffice has departments and roles whose names are hard to write in a cell.
+// withOffice returns an instance with departments and roles whose names need quoting.
 func withOffice(t testing.TB, more func(in *instance)) *instance {
 	in := start(t)
 	top := in.dept("Head/Office", 0)
@@ -108,7 +110,8 @@ func withOffice(t testing.TB, more func(in *instance)) *instance {
 	return in
 }
 
-func TestWhatAnImportRefusesByRow(t *testing.T) {
+func TestImportErrorsByRow(t *testing.T) {
+	t.Parallel()
 	in := withOffice(t, nil)
 	in.ok("PUT", "/admin/info", `{"email":"boss@example.org","password":"`+ownerPassword+`"}`, "owner")
 	for name, c := range map[string]struct{ header, row, column string }{
@@ -140,7 +143,24 @@ func TestWhatAnImportRefusesByRow(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoImport(t *testing.T) {
+// A refused import lists many faults, and not as many as the client likes.
+func TestErrorsOfAnImportAreBounded(t *testing.T) {
+	t.Parallel()
+	in := withOffice(t, nil)
+	for _, n := range []int{errs.MaxRowFaults - 100, errs.MaxRowFaults + 100} {
+		file := "username\n" + strings.Repeat("x\n", n)
+		a := in.upload("/admin/list-import", file, "owner")
+		if got := a.envelope().Errors; a.Code != 422 || len(got) != min(n, errs.MaxRowFaults) || got["line 2 username"] == "" {
+			t.Errorf("%d rows: %d, %d errors", n, a.Code, len(got))
+		}
+		if _, failed, rows := in.imported(file); failed != n || len(rows) != n {
+			t.Errorf("dry run of %d rows: %d, %d", n, failed, len(rows))
+		}
+	}
+}
+
+func TestInvalidImportFiles(t *testing.T) {
+	t.Parallel()
 	in := withOffice(t, nil)
 	in.clerk("clerk", "admin.list.export")
 	before := in.dump()
@@ -167,8 +187,9 @@ func TestFilesThatAreNoImport(t *testing.T) {
 	in.unchanged(before)
 }
 
-// TestAnImportIsAllOrNothing, and what it makes has no password.
+// TestAnImportIsAllOrNothing, and imported users have no password.
 func TestAnImportIsAllOrNothing(t *testing.T) {
+	t.Parallel()
 	in := withOffice(t, nil)
 	const good = "Status,username,roles,department,mobile,sex\n" +
 		`1,Ann,"Editor\; chief; plain;",head\/office/r\\d,'+49 30 1,2` + "\n" + `0,bert,Back\\slash,"Twin",,` + "\n"
@@ -193,8 +214,10 @@ func TestAnImportIsAllOrNothing(t *testing.T) {
 	in.login("ann", out.Password).brief(200, `"must_change_password":1`)
 }
 
-// TestAnImportStaysWithinTheCeiling of who imports.
+// TestAnImportStaysWithinTheCeiling: importing users cannot grant more than the caller
+// may grant.
 func TestAnImportStaysWithinTheCeiling(t *testing.T) {
+	t.Parallel()
 	in := withCeilings(t)
 	in.role("Importer", func(r *store.Role) { r.DataScope, r.GrantRoleIDs = "all", []store.ID{2} }, "admin.list.import")
 	in.member("importer", 0, 8)
@@ -206,7 +229,8 @@ func TestAnImportStaysWithinTheCeiling(t *testing.T) {
 	in.upload("/admin/list-import", "username,roles\none,Editor\n", "importer").brief(200)
 }
 
-func TestAnExportIsTheListAndSafe(t *testing.T) {
+func TestAnExportEqualsTheListAndIsSafe(t *testing.T) {
+	t.Parallel()
 	in := withOffice(t, nil)
 	in.ok("PUT", "/admin/info", `{"nickname":"=HYPERLINK(\"x\")","mobile":"+49 1234"}`, "owner")
 	in.create("/admin/list", `{"username":"-ann","nickname":"@SUM(1)","email":"+x@example.org","dept_id":2,"role_ids":[2,3],"sex":2}`)
@@ -227,8 +251,10 @@ func TestAnExportIsTheListAndSafe(t *testing.T) {
 	in.call("GET", `/admin/list-export?sorter={"email":"ascend"}`, "", "owner").brief(400)
 }
 
-// TestAnExportComesBackTheSame in another instance, more than a chunk of it.
-func TestAnExportComesBackTheSame(t *testing.T) {
+// TestAnExportCanBeImported: more than a chunk of exported users can be imported
+// into another instance.
+func TestAnExportCanBeImported(t *testing.T) {
+	t.Parallel()
 	in := withOffice(t, func(in *instance) {
 		in.create("/admin/list", `{"username":"-ann","nickname":"'=1+1","email":"+x@example.org","mobile":"+49 1","dept_id":2,"role_ids":[2,3],"sex":2,"status":0}`)
 		in.update(func(tx *store.Tx) error {
@@ -243,7 +269,7 @@ func TestAnExportComesBackTheSame(t *testing.T) {
 	first := in.ok("GET", "/admin/list-export", "", "owner").Body
 	other := withOffice(t, nil)
 	header, rest, _ := strings.Cut(first, "\n")
-	_, rest, _ = strings.Cut(rest, "\n") // admin is there already
+	_, rest, _ = strings.Cut(rest, "\n") // admin exists already
 	other.upload("/admin/list-import", "\ufeff"+header+"\n"+rest, "owner").brief(200, fmt.Sprintf(`"created":%d,`, exportChunk+2))
 	if second := other.ok("GET", "/admin/list-export", "", "owner").Body; second != first {
 		t.Errorf("%d bytes came back as %d", len(first), len(second))

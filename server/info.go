@@ -12,15 +12,15 @@ import (
 )
 
 var infoRoutes = []Route{
-	free("GET", "/system/info", "system.info", "Get system information", readSystemInfo),
+	action("GET", "/system/info", "system.info", "Get system information", readSystemInfo),
 }
 
-// ConfigValue is one key of the configuration as it is in effect. Whoever fills it
-// masks what is secret.
+// ConfigValue is one key of the effective configuration. The caller masks secret
+// values.
 type ConfigValue struct {
 	Key    string `json:"key"`
-	Value  string `json:"value" doc:"secrets are masked"`
-	Source string `json:"source" doc:"default, file, environment or flag"`
+	Value  string `json:"value" doc:"Effective value; secrets are masked"`
+	Source string `json:"source" doc:"Source of the value: default, file, environment or flag"`
 }
 
 type systemInfo struct {
@@ -29,25 +29,25 @@ type systemInfo struct {
 	StartedAt   store.Time       `json:"started_at"`
 	Uptime      int64            `json:"uptime_seconds"`
 	Memory      memoryInfo       `json:"memory"`
-	Files       []storedFile     `json:"files" doc:"the database files"`
+	Files       []storedFile     `json:"files" doc:"Database files"`
 	Collections []collectionInfo `json:"collections"`
 	Caches      []cacheInfo      `json:"caches"`
-	LastBackup  store.Time       `json:"last_backup_at" null:"true" doc:"when a backup was last downloaded completely; null before the first"`
-	Kept        []keptCopy       `json:"kept" doc:"copies of the database from before migrations; once the new version is trusted they can be removed"`
-	OldestKept  string           `json:"oldest_kept" doc:"the name of the oldest of them; empty without any"`
-	Config      []ConfigValue    `json:"config" doc:"in effect"`
+	LastBackup  store.Time       `json:"last_backup_at" null:"true" doc:"Time of the last complete download of a backup; null before the first"`
+	Kept        []keptCopy       `json:"kept" doc:"Copies of the database from before migrations; delete them once the new version works"`
+	OldestKept  string           `json:"oldest_kept" doc:"Name of the oldest copy; empty if there is none"`
+	Config      []ConfigValue    `json:"config" doc:"Effective configuration"`
 }
 
 type buildInfo struct {
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 	CPUs     int    `json:"cpus"`
-	Revision string `json:"revision" doc:"of the source; empty where the build does not know it"`
-	Modified bool   `json:"modified" doc:"the source was changed since that revision"`
+	Revision string `json:"revision" doc:"Revision of the source; empty if unknown"`
+	Modified bool   `json:"modified" doc:"Whether the source has changed since that revision"`
 }
 
 type memoryInfo struct {
-	Anonymous  int64 `json:"anonymous_bytes" doc:"RssAnon of the process; 0 where the system does not tell"`
+	Anonymous  int64 `json:"anonymous_bytes" doc:"Anonymous resident memory of the process (RssAnon) in bytes; 0 if unknown"`
 	Heap       int64 `json:"heap_bytes"`
 	Goroutines int   `json:"goroutines"`
 }
@@ -55,7 +55,7 @@ type memoryInfo struct {
 type storedFile struct {
 	Name string `json:"name"`
 	Size int64  `json:"size_bytes"`
-	Free int64  `json:"free_bytes" doc:"which hold nothing and are used again"`
+	Free int64  `json:"free_bytes" doc:"Free, reusable bytes in the file"`
 }
 
 type collectionInfo struct {
@@ -65,8 +65,8 @@ type collectionInfo struct {
 
 type cacheInfo struct {
 	Name       string     `json:"name"`
-	Generation uint64     `json:"generation" doc:"how often it was computed since the start"`
-	Records    int        `json:"records" doc:"that it is computed from"`
+	Generation uint64     `json:"generation" doc:"Number of rebuilds since the start"`
+	Records    int        `json:"records" doc:"Number of records in the cache"`
 	ComputedAt store.Time `json:"computed_at"`
 }
 
@@ -107,7 +107,7 @@ func readSystemInfo(req *Request, _ *none) (*systemInfo, error) {
 	return out, s.db.View(req.Actor, out.count)
 }
 
-// count fills in what the database says of itself.
+// count fills in the data from the database.
 func (out *systemInfo) count(tx *store.Tx) error {
 	collections, err := store.Collections(tx)
 	if err != nil {
@@ -149,8 +149,8 @@ func readMemory() memoryInfo {
 	return memoryInfo{Anonymous: anonymousMemory(), Heap: int64(m.HeapAlloc), Goroutines: runtime.NumGoroutine()}
 }
 
-// anonymousMemory is what the process has in memory besides mapped files, as Linux
-// tells it; 0 elsewhere.
+// anonymousMemory returns the anonymous resident memory of the process on Linux; 0 on
+// other systems.
 func anonymousMemory() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -9,64 +9,66 @@ import (
 	"strings"
 
 	"reeve/store"
+	"reeve/store/errs"
 )
 
-// input describes what an operation takes: the fields of a struct, each with the
-// place it comes from and what it may hold. Decoding, checking and the OpenAPI
-// document all read this. The tags of a field:
+// input describes the input of an operation: the fields of a struct, with their source
+// and constraints. Decoding, validation and the OpenAPI document use it. Tags of a
+// field:
 //
-//	path:"id" | query:"ids" | json:"name"   where it comes from; json is the body,
-//	form:"group_id"                         form is beside the files of an upload
-//	check:"required,max=64"                 what it may hold, see newField
-//	doc:"what it is for"
+//	path:"id" | query:"ids" | json:"name"   source; json is the body,
+//	form:"group_id"                         form a form field next to the files of an upload
+//	check:"required,max=64"                 constraints, see newField
+//	doc:"Name of the role"                  description, a phrase with a noun
+//	inline:"true"                           not a field, but a struct whose fields are, like an embedded one
 //
-// A pointer is nil when the field was not sent. null empties a field that can be empty.
+// A pointer is nil if the field was not sent. null empties a field that can be empty.
 type input struct {
 	fields   []*field
 	readOnly map[string]bool // fields of the record that are ignored when sent back
-	updated  bool            // takes what says which state of the record was read
-	body     bool            // takes a JSON body
-	upload   bool            // takes a multipart body, which the handler reads
-	several  bool            // of several files
-	idle     bool            // nothing has to be decoded where there is neither a query nor a body
-	list     *listInfo       // the list whose parameters select what is changed; nil for none
+	updated  bool            // whether it accepts the state of the record that the client has read
+	body     bool            // whether there is a JSON body
+	upload   bool            // whether there is a multipart body, which the handler reads
+	several  bool            // whether it accepts several files
+	idle     bool            // whether nothing has to be decoded without a query and a body
+	list     *listInfo       // list whose parameters select the records to change; nil for none
 }
 
 // field is one field of an input, or of an object inside one.
 type field struct {
 	name     string
-	from     string // path, query, json, form
+	from     string // source: path, query, json or form
 	index    []int
-	typ      reflect.Type // without the pointer
+	typ      reflect.Type // type, without the pointer
 	doc      string
 	required bool
 	min, max *int           // characters of a string, entries of an array, else the number itself
-	enum     []string       // the strings allowed
-	pattern  *regexp.Regexp // what a string must match
-	hint     string         // the pattern in words
-	text     bool           // line breaks and tabs are fine
-	raw      bool           // any characters are fine, as in a password
-	filled   bool           // the record always has a value, though a change may leave it out
-	fields   []*field       // of an object, or of the objects in an array
+	enum     []string       // allowed strings
+	pattern  *regexp.Regexp // pattern that a string must match
+	hint     errs.Message   // what must match the pattern
+	text     bool           // whether line breaks and tabs are allowed
+	raw      bool           // whether any characters are allowed, as in a password
+	filled   bool           // whether the record always has a value, though a change may omit it
+	fields   []*field       // fields of an object, or of the objects in an array
 }
 
-// maxLine is how long a text may be where no check says otherwise, in characters.
+// maxLine is the default maximum length of a text in characters.
 const maxLine = 255
 
 var patterns = map[string]struct {
 	re   *regexp.Regexp
-	hint string
+	hint errs.Message
 }{
-	"key":      {regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$`), "1 to 5 lower-case segments joined by dots"},
-	"username": {regexp.MustCompile(`^[A-Za-z0-9._-]*$`), "letters, digits, . _ and - alone"},
-	"email":    {regexp.MustCompile(`^$|^[^\s@<>"(),:;\[\]\\]+@[^\s@<>"(),:;\[\]\\]+\.[^\s@<>"(),:;\[\]\\]+$`), "an e-mail address"},
-	"mobile":   {regexp.MustCompile(`^$|^\+?[0-9][0-9 ()-]{2,30}$`), "a telephone number"},
-	"filename": {regexp.MustCompile(`^[. ]*[^/\\. ][^/\\]*$`), "a name without slashes, and not of dots alone"},
-	"path":     {regexp.MustCompile(`^$|^(/|https?://)[^\s\\]*$`), "a path that begins with / or an http(s) address"},
+	"key":      {regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$`), errs.Say("must be 1 to 5 lower-case segments separated by dots")},
+	"username": {regexp.MustCompile(`^[A-Za-z0-9._-]*$`), errs.Say("must contain only letters, digits, periods, underscores and hyphens")},
+	"email":    {regexp.MustCompile(`^$|^[^\s@<>"(),:;\[\]\\]+@[^\s@<>"(),:;\[\]\\]+\.[^\s@<>"(),:;\[\]\\]+$`), errs.Say("must be an email address")},
+	"mobile":   {regexp.MustCompile(`^$|^\+?[0-9][0-9 ()-]{2,30}$`), errs.Say("must be a phone number")},
+	"filename": {regexp.MustCompile(`^[. ]*[^/\\. ][^/\\]*$`), errs.Say("must be a file name without slashes, and not only dots")},
+	"path":     {regexp.MustCompile(`^$|^(/|https?://)[^\s\\]*$`), errs.Say("must be a path that starts with /, or an http(s) URL")},
 }
 
-// describe reads an input struct. out is the route's output: when it is a record,
-// its other fields may be sent back and are ignored.
+// describe returns the description of an input struct. out is the route's output: if it
+// is a record, its other fields may be sent back and are ignored.
 func describe(in reflect.Type, method string, out reflect.Type) *input {
 	d := &input{fields: describeFields(in, method)}
 	d.idle = true
@@ -83,7 +85,7 @@ func describe(in reflect.Type, method string, out reflect.Type) *input {
 }
 
 // ignore makes the other fields of a record read-only, so that it can be sent back as
-// it was read. A record with a parent may be the node of a tree, with its children.
+// it was read. A record with a parent may be a node of a tree, with children.
 func (d *input) ignore(record reflect.Type) {
 	for _, name := range jsonNames(record) {
 		d.readOnly[name] = !d.has("json", name)
@@ -110,7 +112,7 @@ func describeFields(t reflect.Type, method string) []*field {
 	var fields []*field
 	for i := range t.NumField() {
 		sf := t.Field(i)
-		if sf.Anonymous {
+		if sf.Anonymous || sf.Tag.Get("inline") != "" {
 			for _, f := range describeFields(sf.Type, method) {
 				f.index = append([]int{i}, f.index...)
 				fields = append(fields, f)
@@ -122,7 +124,7 @@ func describeFields(t reflect.Type, method string) []*field {
 	return fields
 }
 
-// newField reads a field's tags; a mistake in them ends the start.
+// newField reads the tags of a field. It panics if they are invalid.
 func newField(sf reflect.StructField, i int, method string) *field {
 	f := &field{index: []int{i}, typ: sf.Type, doc: sf.Tag.Get("doc")}
 	if f.typ.Kind() == reflect.Pointer {
@@ -143,7 +145,7 @@ func newField(sf reflect.StructField, i int, method string) *field {
 		case "":
 		case "required":
 			f.required = true
-		case "create": // required when creating; a change may leave it out
+		case "create": // required when creating; a change may omit it
 			f.required, f.filled = method == "POST", true
 		case "min":
 			f.min = atoi(sf, value)
@@ -179,7 +181,7 @@ func newField(sf reflect.StructField, i int, method string) *field {
 	return f
 }
 
-// decodable reports whether bindText or, for the body, bindValue can set a field's type.
+// decodable reports whether bindText, or bindValue for the body, supports the type.
 func (f *field) decodable() bool {
 	switch f.typ {
 	case reflect.TypeFor[store.ID](), reflect.TypeFor[store.Flag](), reflect.TypeFor[store.Time](), reflect.TypeFor[string]():
@@ -199,8 +201,8 @@ func (f *field) decodable() bool {
 	return element.Kind() == reflect.Struct || (&field{from: f.from, typ: element}).decodable()
 }
 
-// canBeEmpty reports whether null is a value of the field: the empty text, no record, or
-// no entries.
+// canBeEmpty reports whether null is a valid value of the field: the empty text, no
+// record, or no entries.
 func (f *field) canBeEmpty() bool {
 	if f.required || f.filled || f.raw || f.min != nil && *f.min > 0 {
 		return false
@@ -224,7 +226,7 @@ func atoi(sf reflect.StructField, text string) *int {
 
 var identType = reflect.TypeFor[store.Ident]()
 
-// isRecord tells whether a type is a stored record, or an output built on one.
+// isRecord reports whether a type is a stored record, or a struct that embeds one.
 func isRecord(t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -235,7 +237,7 @@ func isRecord(t reflect.Type) bool {
 	return slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.Type == identType })
 }
 
-// jsonNames are the names of a struct's fields in JSON.
+// jsonNames returns the JSON names of a struct's fields.
 func jsonNames(t reflect.Type) []string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

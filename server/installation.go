@@ -2,16 +2,16 @@ package server
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"reeve/store"
+	"reeve/store/errs"
 )
 
-// InContainer reports whether this process runs in a container, where root is not
-// the machine's and no other user reads the files.
+// InContainer reports whether this process runs in a container, where root is not root
+// of the machine and no other user can read the files.
 func InContainer() bool { return inContainer("/", os.Getenv) }
 
 func inContainer(root string, env func(string) string) bool {
@@ -35,53 +35,53 @@ func inContainer(root string, env func(string) string) bool {
 	return false
 }
 
-// InstallationWarnings are what is wrong with how the program is installed, for its
-// log at the start.
+// InstallationWarnings returns problems of the installation, to log at start.
 func (c *Config) InstallationWarnings(dataDir string) []string {
 	var warnings []string
 	if c.Root {
-		warnings = append(warnings, "running as root: make a user of its own for Reeve, who owns the data directory, and run it as that user")
+		warnings = append(warnings, "running as root: create a dedicated user that owns the data directory, and run Reeve as that user")
 	}
 	exposed, err := c.exposed(dataDir)
 	if err != nil {
 		warnings = append(warnings, "the permissions of the data and the configuration could not be checked: "+err.Error())
 	}
 	if len(exposed) > 0 {
-		warnings = append(warnings, exposedText(exposed))
+		warnings = append(warnings, exposedText(exposed).String())
 	}
 	return warnings
 }
 
-// exposed lists the files that other users of the machine may read.
+// exposed returns the files that other users of the machine can read.
 func (c *Config) exposed(dataDir string) ([]string, error) {
 	data, err1 := store.ExposedData(dataDir)
 	files, err2 := store.Exposed(c.PrivateFiles...)
 	return append(data, files...), errors.Join(err1, err2)
 }
 
-func exposedText(exposed []string) string {
+func exposedText(exposed []string) errs.Message {
 	const shown = 5
-	list := strings.Join(exposed[:min(len(exposed), shown)], ", ")
+	list := errs.Say("%s", strings.Join(exposed[:min(len(exposed), shown)], ", "))
 	if more := len(exposed) - shown; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
+		list = errs.Say("%s and %d more", list, more)
 	}
-	return "other users of this machine may read or change " + list + ": run `chmod go=` on them"
+	return errs.Say("other users of this machine may read or change %s: run `chmod go=` on them", list)
 }
 
-// permissionsHealth reports whether other users of the machine may read the data. That
-// the program runs as root is said, and is a decision of whoever installed it.
+// permissionsHealth reports whether other users of the machine can read the data. It
+// mentions that the program runs as root, but that is a decision of the operator and
+// not a fault.
 func (s *Server) permissionsHealth() part {
 	exposed, err := s.config.exposed(s.db.Dir())
 	if err != nil {
 		return s.unknownPart("permissions", err)
 	}
-	p := part{Name: "permissions", State: healthy, Text: "data and configuration are private", Figures: map[string]int64{"exposed": int64(len(exposed)), "root": 0}}
+	p := part{Name: "permissions", State: healthy, message: errs.Say("data and configuration are private"), Figures: map[string]int64{"exposed": int64(len(exposed)), "root": 0}}
 	if s.config.Root {
-		p.Text += "; running as root: a user of its own is safer"
+		p.message = errs.Say("data and configuration are private; running as root: a dedicated user is safer")
 		p.Figures["root"] = 1
 	}
 	if len(exposed) > 0 {
-		p.State, p.Text = degraded, exposedText(exposed)
+		p.State, p.message = degraded, exposedText(exposed)
 	}
 	return p
 }

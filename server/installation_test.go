@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// TestFilesThatOthersCanReadAreTold, at the start and in /system/health, until they
-// are private.
-func TestFilesThatOthersCanReadAreTold(t *testing.T) {
+// TestFilesReadableByOthersAreReported at the start and in /system/health, until they are
+// private.
+func TestFilesReadableByOthersAreReported(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no such permissions")
 	}
@@ -44,6 +45,7 @@ func TestFilesThatOthersCanReadAreTold(t *testing.T) {
 
 // TestTheProgramsOwnFilesArePrivate, whatever the umask.
 func TestTheProgramsOwnFilesArePrivate(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.keep("owner", "a.txt", "a")
 	in.flush()
@@ -52,7 +54,8 @@ func TestTheProgramsOwnFilesArePrivate(t *testing.T) {
 	}
 }
 
-func TestRunningAsRootIsTold(t *testing.T) {
+func TestRunningAsRootIsReported(t *testing.T) {
+	t.Parallel()
 	in := start(t, func(s *setup) { s.config.Root = true })
 	if _, parts := in.healthParts(); parts["permissions"].State != healthy || parts["permissions"].Figures["root"] != 1 || !strings.Contains(parts["permissions"].Text, "running as root") {
 		t.Errorf("%+v", parts["permissions"])
@@ -62,7 +65,8 @@ func TestRunningAsRootIsTold(t *testing.T) {
 	}
 }
 
-func TestContainersAreKnown(t *testing.T) {
+func TestContainersAreDetected(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		file, text, env string
 		want            bool

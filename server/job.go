@@ -14,25 +14,25 @@ import (
 	"reeve/store/errs"
 )
 
-// Jobs apply changes that are too large for one transaction: see store.Job. A
-// request stores the steps and waits; the runner applies them for the user who asked,
-// with the rights that the user has at each step. It goes on when the client has
+// Jobs apply changes that are too large for one transaction: see store.Job. A request
+// stores the steps and waits; the runner applies them for the user, with the
+// permissions that the user has at each step. It continues when the client has
 // disconnected, and after a restart.
 
 const (
-	jobStepRecords = 100 // records of one step; with those of the job itself below store.MaxRecords
+	jobStepRecords = 100 // records of one step; with those of the job itself below store.MaxRecordsPerWrite
 	undoRecords    = 10  // users deleted at once, each with a hash, sessions and tokens
-	maxJobs        = 10  // that have not ended; more are refused
+	maxJobs        = 10  // unfinished jobs; more are rejected
 	maxJobsPerUser = 4
 	keptJobs       = 1000
-	retryJobs      = time.Minute // until a job is continued that the disk or a shutdown has stopped
+	retryJobs      = time.Minute // delay before a job is continued that the disk or a shutdown has interrupted
 )
 
-// jobKind is what a job does.
+// jobKind is a kind of job.
 type jobKind struct {
-	access string // the permission that the user needs at every step; "" if apply checks
-	// apply makes the changes of one step and returns what it created or changed, and
-	// what undo needs to know of it: the input, or the input with the old values.
+	access string // permission that the user needs at every step; "" if apply checks
+	// apply makes the changes of one step and returns the records that it created or
+	// changed, and the data for undo: the input, or the input with the old values.
 	apply func(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error)
 	undo  func(tx *store.Tx, input json.RawMessage, id store.ID) error
 }
@@ -45,8 +45,8 @@ var jobKinds = map[string]jobKind{
 // jobs runs at most one job at a time.
 type jobs struct {
 	s       *Server
-	turn    chan struct{} // holds one token while a job runs
-	stop    atomic.Bool   // the program ends: jobs stop before their next step
+	turn    chan struct{} // contains a token while a job runs
+	stop    atomic.Bool   // the server is shutting down: jobs stop before their next step
 	running sync.WaitGroup
 	mu      sync.Mutex
 	ended   map[store.ID]chan struct{} // closed when the runner is done with the job
@@ -62,8 +62,8 @@ type jobStep struct {
 	input   any
 }
 
-// startJob stores a job with its steps and starts it. The channel is closed when it
-// has ended, or has to wait to be continued.
+// startJob stores a job with its steps and starts it. The channel is closed when the
+// job has ended or must be continued later.
 func (req *Request) startJob(kind string, steps []jobStep) (id store.ID, ended <-chan struct{}, err error) {
 	j := store.Job{Kind: kind, State: store.JobPreparing, UserID: req.Actor.ID, Username: req.Actor.Username}
 	for _, step := range steps {
@@ -73,7 +73,7 @@ func (req *Request) startJob(kind string, steps []jobStep) (id store.ID, ended <
 		if err := roomForJob(tx, req.Actor.ID); err != nil {
 			return err
 		}
-		created := j // the function may run again
+		created := j // Update may run the function again
 		err := store.Jobs.Create(tx, &created)
 		id = created.ID
 		return err
@@ -88,24 +88,25 @@ func (req *Request) startJob(kind string, steps []jobStep) (id store.ID, ended <
 	}
 	if err == nil {
 		err = req.db.Update(req.Actor, func(tx *store.Tx) error {
-			_, err := store.Jobs.Touch(tx, id, func(j *store.Job) error { j.State = store.JobRunning; return nil })
+			_, err := store.Jobs.UpdateQuietly(tx, id, func(j *store.Job) error { j.State = store.JobRunning; return nil })
 			return err
 		})
 	}
-	if err != nil { // nothing is applied yet; what is left of it ends as failed
+	if err != nil { // nothing has been applied yet; the job ends as failed
 		err = errors.Join(err, req.s.jobs.fail(kind, id, err))
 	}
 	return id, req.s.jobs.start(id), err
 }
 
-// roomForJob refuses another job of a user while too many have not ended.
+// roomForJob returns an error if too many jobs, or too many of the user, are
+// unfinished.
 func roomForJob(tx *store.Tx, user store.ID) error {
 	unfinished, err := store.JobsIn(tx, store.JobPreparing, store.JobRunning, store.JobUndoing)
 	if err != nil {
 		return err
 	}
 	if len(unfinished) >= maxJobs {
-		return errs.New(errs.Busy, "%d jobs are running or waiting; try again when one has ended", len(unfinished)).After(10 * time.Second)
+		return errs.New(errs.Busy, "%d jobs are running or waiting; try again when one has finished", len(unfinished)).After(10 * time.Second)
 	}
 	theirs := 0
 	for _, id := range unfinished {
@@ -118,7 +119,7 @@ func roomForJob(tx *store.Tx, user store.ID) error {
 		}
 	}
 	if theirs >= maxJobsPerUser {
-		return errs.New(errs.TooMany, "%d jobs of yours are running or waiting; try again when one has ended", theirs).After(10 * time.Second)
+		return errs.New(errs.TooMany, "%d of your jobs are running or waiting; try again when one has finished", theirs).After(10 * time.Second)
 	}
 	return nil
 }
@@ -141,7 +142,7 @@ func (req *Request) storeSteps(job store.ID, steps []jobStep) error {
 	})
 }
 
-// start runs a job in the background, unless it is already running.
+// start runs a job in the background unless it is already running.
 func (js *jobs) start(id store.ID) <-chan struct{} {
 	js.mu.Lock()
 	defer js.mu.Unlock()
@@ -165,8 +166,8 @@ func (js *jobs) start(id store.ID) <-chan struct{} {
 	return ended
 }
 
-// abandoned returns the jobs that were still being prepared when the program ended.
-// It is called before requests, which prepare others, are accepted.
+// abandoned returns the jobs that were being prepared when the process ended. It is
+// called before requests, which prepare others, are accepted.
 func (js *jobs) abandoned() (ids []store.ID) {
 	err := js.s.db.View(store.System, func(tx *store.Tx) (err error) {
 		ids, err = store.JobsIn(tx, store.JobPreparing)
@@ -178,14 +179,14 @@ func (js *jobs) abandoned() (ids []store.ID) {
 	return ids
 }
 
-// keep continues the jobs that were interrupted, by a restart or a full disk, until
-// ctx ends, and then waits for the step that is being applied.
+// keep continues jobs that were interrupted by a restart or a full disk until ctx ends,
+// then waits for the current step.
 func (js *jobs) keep(ctx context.Context, abandoned []store.ID) {
 	defer js.running.Wait()
 	tick := time.NewTicker(retryJobs)
 	defer tick.Stop()
 	for {
-		for _, id := range abandoned { // again each time: failing one takes a write, which may have failed
+		for _, id := range abandoned { // each time, since failing a job is a write that can fail
 			js.start(id)
 		}
 		if err := js.resume(); err != nil {
@@ -200,7 +201,7 @@ func (js *jobs) keep(ctx context.Context, abandoned []store.ID) {
 	}
 }
 
-// resume continues every job that is not being prepared and has not ended.
+// resume continues every unfinished job that is not being prepared.
 func (js *jobs) resume() error {
 	var ids []store.ID
 	err := js.update("trimming", func(tx *store.Tx) (err error) {
@@ -215,17 +216,17 @@ func (js *jobs) resume() error {
 	return err
 }
 
-// errStopped ends the running of a job, which the next start continues.
+// errStopped interrupts a job, which the next start continues.
 var errStopped = errors.New("the server is shutting down")
 
 func (js *jobs) update(kind string, fn func(*store.Tx) error) error {
 	if js.stop.Load() {
 		return errStopped
 	}
-	return js.s.db.Watched(nil).For("job "+kind, nil).Update(store.System, fn)
+	return js.s.db.WithRecorder(nil).For("job "+kind, nil).Update(store.System, fn)
 }
 
-// run takes a job to its end. An error means that it has to be continued later.
+// run runs a job to its end. On error it must be continued later.
 func (js *jobs) run(id store.ID) error {
 	var j *store.Job
 	var steps []store.ID
@@ -236,7 +237,7 @@ func (js *jobs) run(id store.ID) error {
 		return err
 	})
 	if errs.Is(err, errs.NotFound) {
-		return nil // it has ended and been trimmed since it was found
+		return nil // it has ended and been trimmed in the meantime
 	}
 	if err != nil {
 		return err
@@ -244,11 +245,11 @@ func (js *jobs) run(id store.ID) error {
 	kind, known := jobKinds[j.Kind]
 	switch {
 	case j.State == store.JobDone || j.State == store.JobFailed:
-		return nil // it has ended since it was found
+		return nil // it has ended in the meantime
 	case !known:
 		return fmt.Errorf("job %d is of the unknown kind %q", id, j.Kind)
 	case j.State == store.JobPreparing: // the request that was storing its steps is gone
-		err = js.fail(j.Kind, id, errs.New(errs.Busy, "the job was interrupted before it began; start it again"))
+		err = js.fail(j.Kind, id, errs.New(errs.Busy, "the job was interrupted before it started; start it again"))
 	case j.State == store.JobRunning:
 		err = js.apply(j, kind, steps)
 	}
@@ -258,16 +259,16 @@ func (js *jobs) run(id store.ID) error {
 	return js.finish(j, kind, steps)
 }
 
-// apply applies the steps that are left. A step that is refused fails the job; any
-// other error, such as a full disk, leaves it as it is.
+// apply applies the remaining steps. A rejected step fails the job; any other error,
+// such as a full disk, leaves it unchanged.
 func (js *jobs) apply(j *store.Job, kind jobKind, steps []store.ID) error {
 	authorize := func(tx *store.Tx) error {
-		if kind.access != "" && !tx.Actor().May(tx, kind.access) {
-			return errs.New(errs.Denied, "the permission %s is missing", kind.access)
+		if kind.access != "" && !store.ActorOf(tx).HasPermission(tx, kind.access) {
+			return errs.New(errs.Denied, "permission %s is required", kind.access)
 		}
 		return nil
 	}
-	db := js.s.db.Watched(nil).For("job "+j.Kind, authorize)
+	db := js.s.db.WithRecorder(nil).For("job "+j.Kind, authorize)
 	for _, id := range steps {
 		if js.stop.Load() {
 			return errStopped
@@ -294,14 +295,14 @@ func applyStep(tx *store.Tx, job, id store.ID, kind jobKind) error {
 	if err != nil {
 		return err
 	}
-	_, err = store.JobSteps.Touch(tx, id, func(s *store.JobStep) error {
+	_, err = store.JobSteps.UpdateQuietly(tx, id, func(s *store.JobStep) error {
 		s.Made, s.Input = append([]store.ID{}, made...), undo
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	_, err = store.Jobs.Touch(tx, job, func(j *store.Job) error { j.Done += step.Count; return nil })
+	_, err = store.Jobs.UpdateQuietly(tx, job, func(j *store.Job) error { j.Done += step.Count; return nil })
 	return err
 }
 
@@ -309,7 +310,7 @@ func (js *jobs) fail(kind string, id store.ID, reason error) error {
 	return js.update(kind, func(tx *store.Tx) error { return store.FailJob(tx, id, reason) })
 }
 
-// finish undoes what a failed job has applied, drops the steps and ends the job.
+// finish undoes what a failed job has applied, deletes the steps and ends the job.
 func (js *jobs) finish(j *store.Job, kind jobKind, steps []store.ID) error {
 	failed := false
 	err := js.s.db.View(store.System, func(tx *store.Tx) error {
@@ -337,7 +338,7 @@ func (js *jobs) finish(j *store.Job, kind jobKind, steps []store.ID) error {
 		}
 	}
 	return js.update(j.Kind, func(tx *store.Tx) error {
-		_, err := store.Jobs.Touch(tx, j.ID, func(j *store.Job) error {
+		_, err := store.Jobs.UpdateQuietly(tx, j.ID, func(j *store.Job) error {
 			j.State, j.EndedAt = store.JobDone, tx.Now()
 			if failed {
 				j.State = store.JobFailed
@@ -348,8 +349,8 @@ func (js *jobs) finish(j *store.Job, kind jobKind, steps []store.ID) error {
 	})
 }
 
-// undo reverts one step, a few records at a time. Records that were deleted since are
-// skipped.
+// undo reverts one step, a few records at a time. It skips records that have been
+// deleted since.
 func (js *jobs) undo(j *store.Job, kind jobKind, id store.ID) error {
 	for left := 1; left > 0; {
 		err := js.update(j.Kind, func(tx *store.Tx) error {
@@ -368,7 +369,7 @@ func (js *jobs) undo(j *store.Job, kind jobKind, id store.ID) error {
 				}
 			}
 			left = len(step.Made) - len(few)
-			step, err = store.JobSteps.Touch(tx, id, func(s *store.JobStep) error {
+			step, err = store.JobSteps.UpdateQuietly(tx, id, func(s *store.JobStep) error {
 				if s.Made = s.Made[:left]; left == 0 {
 					s.Made = nil
 				}
@@ -377,7 +378,7 @@ func (js *jobs) undo(j *store.Job, kind jobKind, id store.ID) error {
 			if err != nil || left > 0 {
 				return err
 			}
-			_, err = store.Jobs.Touch(tx, j.ID, func(j *store.Job) error { j.Done -= step.Count; return nil })
+			_, err = store.Jobs.UpdateQuietly(tx, j.ID, func(j *store.Job) error { j.Done -= step.Count; return nil })
 			return err
 		})
 		if err != nil {

@@ -10,11 +10,12 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
 
 	"reeve/store"
 )
 
-// people is a file of so many users to import.
+// people returns a file with n users to import.
 func people(n int) string {
 	var file strings.Builder
 	file.WriteString("username,email,roles\n")
@@ -24,7 +25,7 @@ func people(n int) string {
 	return file.String()
 }
 
-// jobs lists the jobs, the newest first.
+// jobs returns the jobs, newest first.
 func (in *instance) jobs(as string) []store.Job {
 	in.t.Helper()
 	var page struct{ Data []store.Job }
@@ -41,6 +42,7 @@ func (in *instance) userCount() (n int) {
 }
 
 func TestAnImportIsAppliedInBoundedSteps(t *testing.T) {
+	t.Parallel()
 	in := withOffice(t, nil)
 	commits := in.db.Stats().Commits
 	n := size(450, 2000, 10_000)
@@ -52,7 +54,7 @@ func TestAnImportIsAppliedInBoundedSteps(t *testing.T) {
 		t.Errorf("%d created, %+v", out.Created, out.Job)
 	}
 	stats := in.db.Stats()
-	if stats.Largest > store.MaxRecords {
+	if stats.Largest > store.MaxRecordsPerWrite {
 		t.Errorf("a write changed %d records", stats.Largest)
 	}
 	if got, least := int(stats.Commits-commits), n/jobStepRecords; got < least {
@@ -70,9 +72,10 @@ func TestAnImportIsAppliedInBoundedSteps(t *testing.T) {
 	})
 }
 
-// Validating happens outside the writer: a file that is only checked writes nothing,
-// and others write meanwhile.
+// TestCheckingAnImportLeavesTheWriterFree: validation runs outside the writer, so a dry
+// run writes nothing and others can write meanwhile.
 func TestCheckingAnImportLeavesTheWriterFree(t *testing.T) {
+	t.Parallel()
 	in := withOffice(t, nil)
 	before := in.db.Stats()
 	in.imported(people(size(1000, 5000, 10_000)))
@@ -82,6 +85,7 @@ func TestCheckingAnImportLeavesTheWriterFree(t *testing.T) {
 }
 
 func TestCellsOfAnImportAreBounded(t *testing.T) {
+	t.Parallel()
 	in := withOffice(t, nil)
 	for name, c := range map[string]struct{ file, field string }{
 		"four million role names": {"username,roles\nnew," + strings.Repeat("a;", 4_000_000-1000) + "\n", "file"},
@@ -103,14 +107,15 @@ func TestCellsOfAnImportAreBounded(t *testing.T) {
 }
 
 func TestADuplicateWithinTheFileIsReportedAsSuch(t *testing.T) {
+	t.Parallel()
 	in := withOffice(t, nil)
 	_, failed, rows := in.imported("username,email\nann,a@example.org\nANN,b@example.org\nbob,A@example.org\n")
-	if failed != 2 || rows[1].Errors["username"] != "is the same as in line 2" || rows[2].Errors["email"] != "is the same as in line 2" {
+	if failed != 2 || rows[1].Errors["username"] != "is the same as on line 2" || rows[2].Errors["email"] != "is the same as on line 2" {
 		t.Errorf("%+v", rows)
 	}
 }
 
-// heldImport uploads an import and calls then when its job is stored and not yet run.
+// heldImport uploads an import and calls then when its job is stored, before it runs.
 func (in *instance) heldImport(n int, as string, then func()) *reply {
 	in.t.Helper()
 	in.server.jobs.turn <- struct{}{} // another job is running
@@ -131,8 +136,9 @@ func (in *instance) heldImport(n int, as string, then func()) *reply {
 	return answer
 }
 
-// What fails on the way leaves nothing behind.
+// TestAFailedImportIsUndone completely.
 func TestAFailedImportIsUndone(t *testing.T) {
+	t.Parallel()
 	const n = 2*jobStepRecords + 50
 	for name, c := range map[string]struct {
 		then func(in *instance, clerk *store.User)
@@ -168,7 +174,14 @@ func TestAFailedImportIsUndone(t *testing.T) {
 			if j := in.jobs("owner")[0]; j.State != store.JobFailed || j.Done != 0 || j.Msg == "" {
 				t.Errorf("%+v", j)
 			}
-			if largest := in.db.Stats().Largest; largest > store.MaxRecords {
+			r := in.request("GET", "/system/job", "", "owner")
+			r.Header.Set("Accept-Language", "zh")
+			var page struct{ Data []store.Job }
+			in.send(r).data(&page)
+			if j := page.Data[0]; !strings.ContainsFunc(j.Msg, func(r rune) bool { return unicode.Is(unicode.Han, r) }) || len(j.Reason) == 0 {
+				t.Errorf("in Chinese: %+v", j)
+			}
+			if largest := in.db.Stats().Largest; largest > store.MaxRecordsPerWrite {
 				t.Errorf("a write changed %d records", largest)
 			}
 		})
@@ -186,9 +199,11 @@ func (in *instance) roleNamed(name string) (id store.ID) {
 	return id
 }
 
-// A job that was cut off after any of its commits is completed, or removed, by the
-// next start. What a crash leaves is the data directory as it is after a commit.
+// TestAJobIsContinuedAfterACrash: a job interrupted after any of its commits is
+// completed, or undone, by the next start. A crash is simulated by a copy of the data
+// directory after a commit.
 func TestAJobIsContinuedAfterACrash(t *testing.T) {
+	t.Parallel()
 	const n = jobStepRecords + 20
 	for name, taken := range map[string]bool{"done": false, "undone": true} {
 		t.Run(name, func(t *testing.T) {
@@ -231,8 +246,10 @@ func TestAJobIsContinuedAfterACrash(t *testing.T) {
 	}
 }
 
-// A job whose steps were not all stored when the program ended is given up.
+// TestAJobThatWasNotPreparedIsGivenUp if its steps were not all stored when the process
+// ended.
 func TestAJobThatWasNotPreparedIsGivenUp(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.update(func(tx *store.Tx) error {
 		j := &store.Job{Kind: userImport, State: store.JobPreparing, UserID: 1, Username: "admin", Total: 200}
@@ -241,7 +258,7 @@ func TestAJobThatWasNotPreparedIsGivenUp(t *testing.T) {
 		}
 		return store.JobSteps.Create(tx, &store.JobStep{JobID: j.ID, Input: []byte("[]"), Count: 100})
 	})
-	for range 2 { // to continue it once more changes nothing
+	for range 2 { // continuing it again changes nothing
 		in.continueJobs()
 		if j := in.jobs("owner")[0]; j.State != store.JobFailed || j.Done != 0 {
 			t.Errorf("%+v", j)
@@ -252,7 +269,7 @@ func TestAJobThatWasNotPreparedIsGivenUp(t *testing.T) {
 	must(t, in.server.jobs.run(1))
 }
 
-// continueJobs does what the program does when it starts, and waits for the end.
+// continueJobs does what a start does, and waits for the end.
 func (in *instance) continueJobs() {
 	in.t.Helper()
 	for _, id := range in.server.jobs.abandoned() {
@@ -263,6 +280,7 @@ func (in *instance) continueJobs() {
 }
 
 func TestTooManyJobsAreRefused(t *testing.T) {
+	t.Parallel()
 	in := withOffice(t, nil)
 	add := func(n int, user store.ID) {
 		in.update(func(tx *store.Tx) error {
@@ -276,15 +294,17 @@ func TestTooManyJobsAreRefused(t *testing.T) {
 	}
 	in.clerk("clerk", "admin.list.import")
 	add(maxJobsPerUser, 1)
-	in.upload("/admin/list-import", people(1), "owner").brief(429, "of yours")
+	in.upload("/admin/list-import", people(1), "owner").brief(429, "of your jobs")
 	add(maxJobs-maxJobsPerUser, 1)
 	in.upload("/admin/list-import", people(1), "clerk").brief(503, "try again")
 	in.update(func(tx *store.Tx) error { return store.Jobs.Delete(tx, 1) })
 	in.upload("/admin/list-import", people(1), "clerk").brief(200)
 }
 
-// Users see their own jobs, and others' with the permission and in their data scope.
-func TestWhoSeesWhichJob(t *testing.T) {
+// TestVisibilityOfJobs: users see their own jobs, and with the permission those of users
+// in their data scope.
+func TestVisibilityOfJobs(t *testing.T) {
+	t.Parallel()
 	in := withOffice(t, nil)
 	in.clerk("clerk", "admin.list.import")
 	in.clerk("other")
@@ -299,7 +319,7 @@ func TestWhoSeesWhichJob(t *testing.T) {
 	in.call("GET", "/system/job", "", "clerk").brief(403, "system.job.query")
 }
 
-// copyData copies the files that a crash leaves; the lock is not one of them.
+// copyData copies the files that a crash leaves, without the lock.
 func copyData(t testing.TB, from string) string {
 	to := t.TempDir()
 	for _, name := range []string{"data.db", "files.db", "secret.key", "instance"} {
@@ -310,7 +330,7 @@ func copyData(t testing.TB, from string) string {
 	return to
 }
 
-// The loop that continues jobs goes on for as long as the program runs.
+// TestJobsAreContinuedEveryMinute while the program runs.
 func TestJobsAreContinuedEveryMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)

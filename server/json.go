@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	maxNesting = 2 * store.MaxDepth // levels of a JSON body; a node of a tree that is sent back has two for each of its own
-	maxValues  = 20_000             // members and elements of a JSON body, all levels together
+	maxNesting = 2 * store.MaxDepth // levels of a JSON body; a node of a tree has two for each level of the tree
+	maxValues  = 20_000             // members and elements of a JSON body, on all levels together
 
-	checkEvery = 1 << 10 // values after which parsing looks whether the client is still there
+	checkEvery = 1 << 10 // number of values after which parsing checks the context
 )
 
 // parseJSON parses one JSON value of at most maxValues members and elements,
@@ -39,16 +39,16 @@ func parseJSON(ctx context.Context, b []byte, maxValues int) (any, error) {
 		return nil, errs.New(errs.Malformed, "the body is not valid JSON: line %d, byte %d", line, syntax.Offset)
 	}
 	if halfCharacter(b) {
-		return nil, errs.New(errs.Malformed, "the body has an escape for half a character (a lone surrogate)")
+		return nil, errs.New(errs.Malformed, "the body has an escape of a lone surrogate")
 	}
 	p := jsonParser{ctx: ctx, in: string(b), left: maxValues, most: maxValues}
 	return p.value()
 }
 
-// halfCharacter looks, in valid JSON, for a \u escape of a surrogate without its
-// other half, which encoding/json would quietly replace.
+// halfCharacter reports whether valid JSON contains a \u escape of a surrogate without
+// its other half, which encoding/json would silently replace.
 func halfCharacter(b []byte) bool {
-	escape := func(i int) rune { // of the \uXXXX at i, else 0
+	escape := func(i int) rune { // value of the \uXXXX at i, else 0
 		if i+6 > len(b) || b[i] != '\\' || b[i+1] != 'u' {
 			return 0
 		}
@@ -76,18 +76,18 @@ func halfCharacter(b []byte) bool {
 type jsonParser struct {
 	ctx  context.Context
 	in   string
-	at   int        // in in
-	open []jsonStep // the arrays and objects around the current value
-	left int        // members and elements that may still come
+	at   int        // offset in in
+	open []jsonStep // arrays and objects around the current value
+	left int        // remaining members and elements
 	most int
 }
 
-// jsonStep leads from an array or object to the value in it that is being parsed.
-// Steps become a path only for an error: a path per value would cost the length of
-// every key again for each value below it.
+// jsonStep is the position of the current value in an array or object. Steps are joined
+// to a path only for an error: a path per value would copy the length of every key
+// again for each value below it.
 type jsonStep struct {
 	key   string
-	index int // of an array; -1 in an object
+	index int // index in an array; -1 in an object
 }
 
 func (p *jsonParser) value() (any, error) {
@@ -96,7 +96,7 @@ func (p *jsonParser) value() (any, error) {
 		return p.text(), nil
 	case '{', '[':
 		if len(p.open) == maxNesting {
-			return nil, errs.New(errs.Malformed, "the body is nested deeper than %d levels", maxNesting)
+			return nil, errs.New(errs.Malformed, "the body must not be nested deeper than %d levels", maxNesting)
 		}
 		p.at++
 		p.open = append(p.open, jsonStep{index: -1})
@@ -144,7 +144,7 @@ func (p *jsonParser) object() (any, error) {
 		if _, twice := object[key]; twice {
 			return nil, errs.Field(errs.Malformed, p.path(), "is given twice")
 		}
-		p.next() // the colon
+		p.next() // skips the space before the colon
 		p.at++
 		v, err := p.value()
 		if err != nil {
@@ -155,7 +155,7 @@ func (p *jsonParser) object() (any, error) {
 	return object, nil
 }
 
-// next skips spaces and returns the byte after them.
+// next skips white space and returns the byte after it.
 func (p *jsonParser) next() byte {
 	for isSpace(p.in[p.at]) {
 		p.at++
@@ -163,7 +163,8 @@ func (p *jsonParser) next() byte {
 	return p.in[p.at]
 }
 
-// more reports whether an array or object goes on; it passes the comma, or the end.
+// more reports whether an array or object has more elements. It skips the comma, or the
+// end.
 func (p *jsonParser) more(end byte) bool {
 	switch p.next() {
 	case end:
@@ -184,7 +185,7 @@ func (p *jsonParser) text() string {
 		}
 	}
 	p.at++
-	return strings.Clone(redact.Unquote(p.in[start:p.at])) // the body itself is not kept
+	return strings.Clone(redact.Unquote(p.in[start:p.at])) // clones, so that the body is not kept in memory
 }
 
 // word reads a number, true, false or null.
@@ -199,7 +200,7 @@ func (p *jsonParser) word() string {
 // count counts a member or element.
 func (p *jsonParser) count() error {
 	if p.left--; p.left < 0 {
-		return errs.New(errs.Malformed, "the body has more than %d values", p.most)
+		return errs.New(errs.Malformed, "the body must have at most %d values", p.most)
 	}
 	if p.left%checkEvery == 0 && p.ctx.Err() != nil {
 		return errGone(p.ctx)
@@ -207,12 +208,12 @@ func (p *jsonParser) count() error {
 	return nil
 }
 
-// errGone is the answer to a client that has closed the connection.
+// errGone returns the error for a client that has closed the connection.
 func errGone(ctx context.Context) error {
 	return errs.New(errs.Malformed, "the connection was closed before the request was read").Because(context.Cause(ctx))
 }
 
-// path is where the current value is, like options[0].label.
+// path returns the position of the current value, like options[0].label.
 func (p *jsonParser) path() string {
 	var b strings.Builder
 	for _, step := range p.open {

@@ -12,12 +12,12 @@ import (
 	"reeve/store/errs"
 )
 
-// limit bounds something that requests hold for a while, like bytes of memory: how
-// much all of them hold together, and how much one client of it.
+// limit bounds a resource that requests hold for a while, like bytes of memory, in
+// total and per client.
 type limit struct {
-	name  string // of the metric's label and of the part of health
+	name  string // name in metrics and health
 	total int64
-	text  string // what the client is told, without the full stop
+	text  errs.Message // message for the client, without the full stop
 
 	mu       sync.Mutex
 	held     int64
@@ -26,54 +26,54 @@ type limit struct {
 	last     atomic.Int64 // time of the last rejection, Unix nanoseconds; 0 for none
 }
 
-func newLimit(name string, total int64, text string) *limit {
+func newLimit(name string, total int64, text errs.Message) *limit {
 	return &limit{name: name, total: total, text: text, byClient: map[string]int64{}}
 }
 
-// share is what one client may hold: all with the same key count as one client.
+// share is the limit of one client: all holders with the same key count as one client.
 type share struct {
 	client string
 	most   int64
 }
 
-// What requests may do at once. A browser sends a handful of requests at a time, so a
-// user's share is that of some windows and an address's that of an office; what one
-// user or address may hold leaves more than half for everybody else.
+// Limits of concurrent work. A browser sends a handful of requests at a time, so a
+// user's share is enough for several windows and an address's share for an office. The
+// share of one user or address leaves at least half for the others.
 const (
-	maxBodies           = 256 // JSON bodies that are arriving
+	maxBodies           = 256 // JSON bodies being received
 	maxBodiesPerAddress = 96
 	maxBodiesPerUser    = 32
 
-	maxUploads           = 64 // each has about a MiB of memory
+	maxUploads           = 64 // each needs about 1 MiB of memory
 	maxUploadsPerAddress = 32
 	maxUploadsPerUser    = 16
 
 	maxPictures = 32
 
-	maxBackups        = 2 // each has a copy of data.db, and keeps the bytes of deleted files
+	maxBackups        = 2 // each has a copy of data.db and keeps the bytes of deleted files
 	maxBackupsPerUser = 1
 )
 
-// limits are all of a server.
+// limits are all limits of a server.
 type limits struct {
 	connections *limit
 	bodies      *limit
 	bodyMemory  *limit // bytes
 	uploads     *limit
-	pictures    *limit // in work, or waiting for memory and a core
+	pictures    *limit // being scaled, or waiting for memory and a core
 	backups     *limit
-	rate        *limit // transfers that were cut off; holds nothing
+	rate        *limit // counts transfers that were too slow; holds nothing
 }
 
 func newLimits(connections int) *limits {
 	return &limits{
-		connections: newLimit("connections", int64(connections), connectionText),
-		bodies:      newLimit("bodies", maxBodies, "too many requests at once"),
-		bodyMemory:  newLimit("body_memory", bodyMemory, "too many large requests at once"),
-		uploads:     newLimit("uploads", maxUploads, "too many uploads at once"),
-		pictures:    newLimit("pictures", maxPictures, "too many pictures are being worked on"),
-		backups:     newLimit("backups", maxBackups, "too many backups are being downloaded"),
-		rate:        newLimit("transfer_rate", 0, "the transfer is too slow"),
+		connections: newLimit("connections", int64(connections), errs.Say("too many connections")),
+		bodies:      newLimit("bodies", maxBodies, errs.Say("too many requests at once")),
+		bodyMemory:  newLimit("body_memory", bodyMemory, errs.Say("too many large requests at once")),
+		uploads:     newLimit("uploads", maxUploads, errs.Say("too many uploads at once")),
+		pictures:    newLimit("pictures", maxPictures, errs.Say("too many images are being processed")),
+		backups:     newLimit("backups", maxBackups, errs.Say("too many backups are being downloaded")),
+		rate:        newLimit("transfer_rate", 0, errs.Say("the transfer is too slow")),
 	}
 }
 
@@ -81,24 +81,24 @@ func (l *limits) all() []*limit {
 	return []*limit{l.connections, l.bodies, l.bodyMemory, l.uploads, l.pictures, l.backups, l.rate}
 }
 
-// hold takes n of a limit until the request has ended.
+// hold acquires n of a limit until the request ends.
 func (req *Request) hold(l *limit, n int64, shares ...share) error {
-	if err := l.take(n, shares...); err != nil {
+	if err := l.acquire(n, shares...); err != nil {
 		return err
 	}
-	req.held = append(req.held, func() { l.give(n, shares...) })
+	req.held = append(req.held, func() { l.release(n, shares...) })
 	return nil
 }
 
-// letGo ends what the request holds.
-func (req *Request) letGo() {
+// release releases everything that the request holds.
+func (req *Request) release() {
 	for _, give := range req.held {
 		give()
 	}
 	req.held = nil
 }
 
-// shares are those of the request's address and user, if there is one.
+// shares returns the shares of the request's address and of its user, if there is one.
 func (req *Request) shares(perAddress, perUser int64) []share {
 	all := []share{{clientKey(req.Addr), perAddress}}
 	if req.Session != nil {
@@ -107,12 +107,12 @@ func (req *Request) shares(perAddress, perUser int64) []share {
 	return all
 }
 
-// limitRetry is when a client that met a limit may try again.
+// limitRetry is when a client that was rejected may retry.
 const limitRetry = time.Second
 
-// take holds n more for the clients, until give. An error is Busy when everybody
-// together holds too much and TooMany when one client does; then nothing is held.
-func (l *limit) take(n int64, shares ...share) error {
+// acquire acquires n for the clients; the caller must release it. It acquires nothing
+// and returns TooMany if a client exceeds its share, or Busy if the total is exceeded.
+func (l *limit) acquire(n int64, shares ...share) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range shares {
@@ -130,11 +130,11 @@ func (l *limit) take(n int64, shares ...share) error {
 	return nil
 }
 
-// reject counts a request that met the limit.
+// reject counts a rejection and returns the error.
 func (l *limit) reject(kind errs.Kind) error {
 	l.count()
 	if kind == errs.TooMany {
-		return errs.New(kind, "%s from you; try again in a moment", l.text).After(limitRetry)
+		return errs.New(kind, "your limit is reached: %s; try again in a moment", l.text).After(limitRetry)
 	}
 	return errs.New(kind, "%s; try again in a moment", l.text).After(limitRetry)
 }
@@ -145,8 +145,8 @@ func (l *limit) count() {
 	l.last.Store(time.Now().UnixNano())
 }
 
-// give ends what take began.
-func (l *limit) give(n int64, shares ...share) {
+// release undoes acquire.
+func (l *limit) release(n int64, shares ...share) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held -= n
@@ -157,17 +157,17 @@ func (l *limit) give(n int64, shares ...share) {
 	}
 }
 
-// now returns how much is held.
+// now returns the amount in use.
 func (l *limit) now() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.held
 }
 
-// clientKey is the client of an address, as throttling counts it.
+// clientKey returns the key of an address, the same as for rate limits of sign-ins.
 func clientKey(addr netip.Addr) string { return auth.Network(addr) }
 
-// userKey is the client of a session.
+// userKey returns the key of a user.
 func userKey(a *store.Actor) string {
 	if a.App {
 		return "app user " + strconv.FormatUint(uint64(a.ID), 10)

@@ -1,19 +1,19 @@
 package server
 
 import (
-	"strings"
 	"time"
 
 	"reeve/store"
+	"reeve/store/errs"
 )
 
-// recentRejection is how long health shows that a limit was met.
+// recentRejection is how long health reports a rejection.
 const recentRejection = time.Minute
 
-// limitHealth reports which limits have rejected requests lately.
+// limitHealth reports the limits that have rejected requests recently.
 func (s *Server) limitHealth() part {
-	p := part{Name: "limits", State: healthy, Text: "leave room", Figures: map[string]int64{}}
-	var met []string
+	p := part{Name: "limits", State: healthy, message: errs.Say("no limit was reached within the last minute"), Figures: map[string]int64{}}
+	var met errs.Message
 	var since time.Time
 	for _, l := range s.limits.all() {
 		p.Figures[l.name+"_rejected"] = int64(l.rejected.Load())
@@ -22,15 +22,19 @@ func (s *Server) limitHealth() part {
 		}
 		last := time.Unix(0, l.last.Load())
 		if time.Since(last) < recentRejection {
-			met = append(met, l.text)
+			if met.Empty() {
+				met = l.text
+			} else {
+				met = errs.Say("%s; %s", met, l.text)
+			}
 			if last.After(since) {
 				since = last
 			}
 		}
 	}
-	if len(met) > 0 {
+	if !met.Empty() {
 		p.State, p.Since = degraded, store.TimeOf(since)
-		p.Text = "requests were rejected within the last minute: " + strings.Join(met, "; ")
+		p.message = errs.Say("requests were rejected within the last minute: %s", met)
 	}
 	return p
 }

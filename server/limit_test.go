@@ -15,7 +15,8 @@ import (
 )
 
 func TestALimitIsSharedByClients(t *testing.T) {
-	l := newLimit("test", 10, "too much")
+	t.Parallel()
+	l := newLimit("test", 10, errs.Say("too many requests at once"))
 	a, b := share{"a", 6}, share{"b", 6}
 	for i, step := range []struct {
 		n      int64
@@ -25,19 +26,20 @@ func TestALimitIsSharedByClients(t *testing.T) {
 		{6, []share{a}, errs.Internal}, {1, []share{a}, errs.TooMany}, {5, []share{b}, errs.Busy}, {4, []share{b}, errs.Internal},
 		{1, []share{b, a}, errs.TooMany}, {1, nil, errs.Busy},
 	} {
-		err := l.take(step.n, step.shares...)
+		err := l.acquire(step.n, step.shares...)
 		if step.kind == errs.Internal && err != nil || step.kind != errs.Internal && (!errs.Is(err, step.kind) || errs.Of(err).RetryAfter == 0) {
 			t.Errorf("step %d: %v", i, err)
 		}
 	}
-	l.give(6, a)
-	l.give(4, b)
+	l.release(6, a)
+	l.release(4, b)
 	if l.now() != 0 || len(l.byClient) != 0 || l.rejected.Load() != 4 {
 		t.Errorf("%d are held by %v, %d were rejected", l.now(), l.byClient, l.rejected.Load())
 	}
 }
 
 func TestMaxConnectionsLeaveDescriptors(t *testing.T) {
+	t.Parallel()
 	files, known := descriptors()
 	if !known {
 		t.Skip("this system does not tell how many descriptors there are")
@@ -53,7 +55,7 @@ func TestMaxConnectionsLeaveDescriptors(t *testing.T) {
 	}
 }
 
-// gated is a server of so many connections, as Run makes it.
+// gated starts a server with that many connections, as Run does.
 func gated(t *testing.T, in *instance, most int, exempt ...netip.Prefix) *httptest.Server {
 	in.server.limits.connections.total = int64(most)
 	srv := httptest.NewUnstartedServer(in.server.Handler())
@@ -66,6 +68,7 @@ func gated(t *testing.T, in *instance, most int, exempt ...netip.Prefix) *httpte
 }
 
 func TestConnectionsAreLimited(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		exempt []netip.Prefix
 		fit    int
@@ -100,7 +103,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 	}
 }
 
-// over asks for health over a new connection.
+// over requests /health over a new connection.
 func (in *instance) over(srv *httptest.Server) *reply {
 	in.t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -112,8 +115,9 @@ func (in *instance) over(srv *httptest.Server) *reply {
 	return &reply{in.t, resp.StatusCode, resp.Header, string(body), "GET /health", len(body)}
 }
 
-// Uploads and bodies are limited by user and by address, and places come back.
+// TestUploadsAndBodiesAreLimited by user and by address, and places are released.
 func TestUploadsAndBodiesAreLimited(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "file.list.create")
 	address, owner := share{"192.0.2.1", 1 << 30}, share{"user 1", 1 << 30}
@@ -127,20 +131,20 @@ func TestUploadsAndBodiesAreLimited(t *testing.T) {
 		"bodies":  {in.server.limits.bodies, maxBodiesPerUser, maxBodiesPerAddress, func(as string) *reply { return in.call("PUT", "/admin/info", `{"sex":1}`, as) }},
 	} {
 		c.call("owner").brief(200)
-		must(t, c.l.take(c.perUser, owner))
+		must(t, c.l.acquire(c.perUser, owner))
 		a := c.call("owner")
 		a.brief(429, `"errorCode":"too_many_requests"`)
 		if a.Header.Get("Connection") != "close" || a.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: %v", name, a.Header)
 		}
 		c.call("clerk").brief(200)
-		c.l.give(c.perUser, owner)
-		must(t, c.l.take(c.perAddr, address))
+		c.l.release(c.perUser, owner)
+		must(t, c.l.acquire(c.perAddr, address))
 		c.call("clerk").brief(429)
-		c.l.give(c.perAddr, address)
-		must(t, c.l.take(c.l.total))
+		c.l.release(c.perAddr, address)
+		must(t, c.l.acquire(c.l.total))
 		c.call("clerk").brief(503, `"errorCode":"busy"`)
-		c.l.give(c.l.total)
+		c.l.release(c.l.total)
 		c.call("owner").brief(200)
 		if c.l.now() != 0 || len(c.l.byClient) != 0 {
 			t.Errorf("%s: %d are held by %v", name, c.l.now(), c.l.byClient)
@@ -148,8 +152,9 @@ func TestUploadsAndBodiesAreLimited(t *testing.T) {
 	}
 }
 
-// An upload that does not keep up the rate is cut off, even if it goes on.
-func TestASlowUploadIsCutOff(t *testing.T) {
+// TestASlowUploadIsAborted even if data keeps arriving.
+func TestASlowUploadIsAborted(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.server.grace = 500 * time.Millisecond
 	srv := httptest.NewServer(in.server.Handler())

@@ -8,9 +8,9 @@ import (
 	"fmt"
 )
 
-// linkSigner signs links that need no session. Its key is random and only in memory:
-// nothing that is stored, in a backup for example, can make a link, and links end with
-// the process.
+// linkSigner signs links that need no token. Its key is random and only in memory:
+// nothing that is stored, for example in a backup, can sign a link, and links expire
+// with the process.
 type linkSigner struct{ key [32]byte }
 
 func newLinkSigner() *linkSigner {
@@ -19,8 +19,8 @@ func newLinkSigner() *linkSigner {
 	return l
 }
 
-// sign returns the signature of texts, none of which can run into the next, as text
-// for a URL.
+// sign returns the signature of texts for a URL. The length of each text is signed too,
+// so that texts cannot be split differently.
 func (l *linkSigner) sign(texts ...string) string {
 	mac := hmac.New(sha256.New, l.key[:])
 	for _, text := range texts {
@@ -29,7 +29,7 @@ func (l *linkSigner) sign(texts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// signed reports whether sign made a signature, at the same cost wherever it differs.
+// signed reports whether signature is that of texts, in constant time.
 func (l *linkSigner) signed(signature string, texts ...string) bool {
 	return hmac.Equal([]byte(signature), []byte(l.sign(texts...)))
 }

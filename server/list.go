@@ -10,19 +10,19 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // for systems that have no time zones
+	_ "time/tzdata" // for systems without time zone files
 
 	"reeve/store"
 	"reeve/store/errs"
 )
 
-// Pages of a list.
+// Page sizes of a list.
 const (
 	defaultPageSize = 10
 	maxPageSize     = 1000
 )
 
-// use says what a column of a list may be used for.
+// use is a set of ways in which a column of a list can be used.
 type use int
 
 const (
@@ -32,20 +32,20 @@ const (
 	ranged                   // name[]=from&name[]=to, with or without the brackets, or name=from,to
 )
 
-// columnInfo is a column without the way to its values.
+// columnInfo describes a column without access to its values.
 type columnInfo struct {
 	name   string
 	uses   use
-	number bool // its values are whole numbers
+	number bool // whether its values are integers
 }
 
-// listInfo is what a list declares: what a request is parsed by, and what the
-// OpenAPI document says.
+// listInfo is the declaration of a list, for parsing requests and for the OpenAPI
+// document.
 type listInfo struct {
-	keywords []string // the fields that keywordSearch looks in; nil for no search
-	order    string   // the default order, in words
+	keywords []string // fields that keywordSearch searches; nil for no search
+	order    string   // default order, in words
 	columns  []columnInfo
-	under    bool // of what belongs to one record, the :id of the path
+	under    bool // whether the list has the children of one record, the :id of the path
 }
 
 func (l *listInfo) names(u use) []string {
@@ -67,22 +67,22 @@ func (l *listInfo) column(name string, u use) *columnInfo {
 	return nil
 }
 
-// page is what a list answers.
+// page is the response of a list.
 type page[T any] struct {
-	Data     []T `json:"data" doc:"the records of this page"`
-	Total    int `json:"total" doc:"how many records match"`
-	PageSize int `json:"pageSize"`
-	Current  int `json:"current" doc:"the number of this page, from 1"`
+	Data     []T `json:"data" doc:"Records of this page"`
+	Total    int `json:"total" doc:"Number of matching records"`
+	PageSize int `json:"pageSize" doc:"Maximum number of records per page"`
+	Current  int `json:"current" doc:"Number of this page, from 1"`
 }
 
-// scopedPage is a page of a list of which the caller's data scope may hide records.
+// scopedPage is a page of a list whose records the caller's data scope may hide.
 type scopedPage[T any] struct {
 	page[T]
-	Hidden int `json:"hidden,omitempty" doc:"how many records of the whole list, whatever the parameters, are outside your data scope; absent if none"`
+	Hidden int `json:"hidden,omitempty" doc:"Number of records of the whole list, whatever the parameters, outside your data scope; absent if none"`
 }
 
-// writePage joins a page of rows that are already encoded.
-func writePage(b *bytes.Buffer, rows []json.RawMessage, total int, ask *question, hidden int) {
+// writePage writes a page of rows that are already encoded.
+func writePage(b *bytes.Buffer, rows []json.RawMessage, total int, ask *listQuery, hidden int) {
 	b.WriteString(`{"data":[`)
 	for i, row := range rows {
 		if i > 0 {
@@ -100,44 +100,44 @@ func writePage(b *bytes.Buffer, rows []json.RawMessage, total int, ask *question
 	b.Write(append(tail, '}'))
 }
 
-// question is what a request asks of a list, every name in it declared.
-type question struct {
-	under      store.ID // of a list under a record
+// listQuery is the parsed query of a list. All its column names are declared.
+type listQuery struct {
+	under      store.ID // parent record, for a list under a record
 	page, size int
-	search     string // folded; "" for none
-	sort       string // a column; "" for the default order
+	search     string // search text, folded; "" for none
+	sort       string // column to sort by; "" for the default order
 	descending bool
 	anyOf      []anyOf
-	ranges     []between
+	ranges     []timeRange
 }
 
-// anyOf asks for records whose column is one of the values.
+// anyOf is the condition that a column has one of the values.
 type anyOf struct {
 	column  string
 	texts   []string
-	numbers []int64 // of a column of numbers
+	numbers []int64 // for a column of numbers
 }
 
-// between asks for records whose column lies in a range, ends included.
-type between struct {
+// timeRange is the condition that a column is in an inclusive range.
+type timeRange struct {
 	column    string
 	low, high store.Time
 }
 
-func (q *question) offset() int { return (q.page - 1) * q.size }
+func (q *listQuery) offset() int { return (q.page - 1) * q.size }
 
-// ask understands a list request's query string; empty parameters count as absent.
-func (l *listInfo) ask(req *Request) (*question, error) {
+// ask parses the query string of a list request. Empty parameters count as absent.
+func (l *listInfo) ask(req *Request) (*listQuery, error) {
 	if req.http.ContentLength != 0 {
-		return nil, errs.New(errs.Malformed, "a GET takes no body")
+		return nil, errs.New(errs.Malformed, "a GET request must not have a body")
 	}
-	return l.question(req, nil)
+	return l.parse(req, nil)
 }
 
-// question reads the parameters of a list; those of own, of an operation on what a
-// list selects, are left to it.
-func (l *listInfo) question(req *Request, own *input) (*question, error) {
-	q := &question{page: 1, size: defaultPageSize}
+// parse parses the parameters of a list, except those of own, the input of an operation
+// on the records that a list selects.
+func (l *listInfo) parse(req *Request, own *input) (*listQuery, error) {
+	q := &listQuery{page: 1, size: defaultPageSize}
 	query, err := parseQuery(req.http.URL.RawQuery)
 	if err != nil {
 		return nil, err
@@ -153,20 +153,20 @@ func (l *listInfo) question(req *Request, own *input) (*question, error) {
 			continue
 		}
 		if !l.knows(name) {
-			faults.Add(name, "is not a parameter here")
+			faults.Add(name, "unknown parameter")
 			continue
 		}
 		if !slices.ContainsFunc(values, func(v string) bool { return v != "" }) {
 			continue
 		}
 		if len(values) > 1 && l.column(strings.TrimSuffix(name, "[]"), ranged) == nil {
-			faults.Add(name, "is given %d times", len(values))
+			faults.Add(name, "must be given once, not %d times", len(values))
 			continue
 		}
 		switch value := values[0]; name {
 		case "page", "current":
 			if other := query.Get("page"); name == "current" && other != "" && other != value {
-				faults.Add(name, "is another name of page, which says otherwise")
+				faults.Add(name, "conflicts with %s", "page")
 			}
 			q.page = parseCount(name, value, faults)
 		case "pageSize":
@@ -177,9 +177,9 @@ func (l *listInfo) question(req *Request, own *input) (*question, error) {
 			l.sorter(req.http.Context(), q, value, faults)
 		case "filter":
 			l.filter(req.http.Context(), q, value, faults)
-		case "tz": // of the ranges, see field
+		case "tz": // time zone of the ranges, see field
 			if _, err := zoneOf(value); err != nil {
-				faults.Add(name, "must be a time zone like Asia/Shanghai or +08:00")
+				faults.Add(name, "must be a time zone, such as Asia/Shanghai or +08:00")
 			}
 		default:
 			l.field(q, name, values, query, faults)
@@ -200,44 +200,43 @@ func (l *listInfo) knows(name string) bool {
 	return l.column(name, param) != nil || l.column(strings.TrimSuffix(name, "[]"), ranged) != nil
 }
 
-// selects reports whether a parameter decides which records a list has, on whatever
-// page and in whatever order.
+// selects reports whether a parameter determines which records a list has, regardless
+// of page and order.
 func (l *listInfo) selects(name string) bool {
 	return l.knows(name) && !slices.Contains([]string{"page", "current", "pageSize", "sorter"}, name)
 }
 
-// narrowed reports whether a question asks for less than everything.
-func (q *question) narrowed() bool { return q.search != "" || len(q.anyOf)+len(q.ranges) > 0 }
+// narrowed reports whether the query has a condition.
+func (q *listQuery) narrowed() bool { return q.search != "" || len(q.anyOf)+len(q.ranges) > 0 }
 
-// parseCount reads a positive number; one too large to be one is as good as the
-// largest.
+// parseCount parses a positive number; one that is too large counts as 1<<30.
 func parseCount(name, text string, faults errs.Faults) int {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil && strings.Trim(text, "0123456789") == "" {
 		return 1 << 30
 	}
 	if err != nil || n < 1 {
-		faults.Add(name, "must be a whole number from 1")
+		faults.Add(name, "must be a positive integer")
 		return 1
 	}
 	return int(n)
 }
 
-// sorter reads {"field":"ascend"} or descend; {} is no order.
-func (l *listInfo) sorter(ctx context.Context, q *question, text string, faults errs.Faults) {
+// sorter parses {"field":"ascend"} or "descend"; {} means the default order.
+func (l *listInfo) sorter(ctx context.Context, q *listQuery, text string, faults errs.Faults) {
 	value, err := parseJSON(ctx, []byte(text), maxValues)
 	object, ok := value.(map[string]any)
 	if err != nil || !ok || len(object) > 1 {
-		faults.Add("sorter", `must be like {"sort":"ascend"}, with one field`)
+		faults.Add("sorter", `must be an object with one field, such as {"sort":"ascend"}`)
 		return
 	}
 	for name, direction := range object {
 		if l.column(name, sorted) == nil {
 			if l.names(sorted) == nil {
-				faults.Add("sorter", "this list is always %s", l.order)
+				faults.Add("sorter", "this list can't be sorted")
 				return
 			}
-			faults.Add("sorter", "this list is not sorted by %q; it can be by %s", name, strings.Join(l.names(sorted), ", "))
+			faults.Add("sorter", "can't sort by %q; use one of %s", name, l.names(sorted))
 			return
 		}
 		if direction != "ascend" && direction != "descend" {
@@ -247,18 +246,19 @@ func (l *listInfo) sorter(ctx context.Context, q *question, text string, faults 
 	}
 }
 
-// filter reads {"field":["1","2"]}, any of; null and [] are ignored.
-func (l *listInfo) filter(ctx context.Context, q *question, text string, faults errs.Faults) {
+// filter parses {"field":["1","2"]}, which means any of the values; null and [] are
+// ignored.
+func (l *listInfo) filter(ctx context.Context, q *listQuery, text string, faults errs.Faults) {
 	value, err := parseJSON(ctx, []byte(text), maxValues)
 	object, ok := value.(map[string]any)
 	if err != nil || !ok {
-		faults.Add("filter", `must be like {"status":["1"]}`)
+		faults.Add("filter", `must be an object, such as {"status":["1"]}`)
 		return
 	}
 	for name, value := range object {
 		c := l.column(name, filtered)
 		if c == nil {
-			faults.Add("filter", "this list is not filtered by %q; it can be by %s", name, strings.Join(l.names(filtered), ", "))
+			faults.Add("filter", "can't filter by %q; use one of %s", name, l.names(filtered))
 			continue
 		}
 		array, ok := value.([]any)
@@ -278,15 +278,15 @@ func (l *listInfo) filter(ctx context.Context, q *question, text string, faults 
 			case bool:
 				texts = append(texts, map[bool]string{true: "1", false: "0"}[v])
 			default:
-				faults.Add("filter", "the values of %s must be texts or numbers", name)
+				faults.Add("filter", "values of %s must be strings or numbers", name)
 			}
 		}
 		q.oneOf(c, "filter", texts, faults)
 	}
 }
 
-// oneOf adds a condition, its numbers read.
-func (q *question) oneOf(c *columnInfo, parameter string, texts []string, faults errs.Faults) {
+// oneOf adds a condition and parses its numbers.
+func (q *listQuery) oneOf(c *columnInfo, parameter string, texts []string, faults errs.Faults) {
 	of := anyOf{column: c.name, texts: texts}
 	for _, text := range texts {
 		if !c.number {
@@ -294,45 +294,45 @@ func (q *question) oneOf(c *columnInfo, parameter string, texts []string, faults
 		}
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			faults.Add(parameter, "%q is not a whole number", text)
+			faults.Add(parameter, "%q is not an integer", text)
 		}
 		of.numbers = append(of.numbers, n)
 	}
 	q.anyOf = append(q.anyOf, of)
 }
 
-// field reads a parameter that is named after a column.
-func (l *listInfo) field(q *question, name string, values []string, query url.Values, faults errs.Faults) {
+// field parses a parameter named after a column.
+func (l *listInfo) field(q *listQuery, name string, values []string, query url.Values, faults errs.Faults) {
 	if c := l.column(name, param); c != nil {
 		q.oneOf(c, name, values, faults)
 		return
 	}
 	plain, brackets := strings.CutSuffix(name, "[]")
 	if brackets && slices.ContainsFunc(query[plain], func(v string) bool { return v != "" }) {
-		faults.Add(name, "is another name of %s, which is given too", plain)
+		faults.Add(name, "conflicts with %s", plain)
 		return
 	}
 	if len(values) == 1 {
 		values = strings.SplitN(values[0], ",", 3)
 	}
 	if len(values) != 2 {
-		faults.Add(name, "must be given twice: from and to")
+		faults.Add(name, "must have two values: from and to")
 		return
 	}
 	zone, err := zoneOf(query.Get("tz"))
 	if err != nil {
-		return // ask says so
+		return // ask reports it
 	}
 	low, errLow := bound(values[0], false, zone)
 	high, errHigh := bound(values[1], true, zone)
 	if errLow != nil || errHigh != nil {
-		faults.Add(name, "must be times like 2025-05-08T03:04:05Z or 2025-05-08 03:04:05, or dates like 2025-05-08")
+		faults.Add(name, "must be times such as 2025-05-08T03:04:05Z or 2025-05-08 03:04:05, or dates such as 2025-05-08")
 		return
 	}
-	q.ranges = append(q.ranges, between{plain, low, high})
+	q.ranges = append(q.ranges, timeRange{plain, low, high})
 }
 
-// zoneOf reads the parameter tz: the name of a zone, or what it is ahead of UTC.
+// zoneOf parses the parameter tz: the name of a zone, or an offset from UTC.
 func zoneOf(text string) (*time.Location, error) {
 	if text == "" {
 		return time.UTC, nil
@@ -346,8 +346,8 @@ func zoneOf(text string) (*time.Location, error) {
 	return time.LoadLocation(text)
 }
 
-// bound reads one end of a range: a time, a local time of the zone, or a date of the
-// zone, which means its first or last moment. Nothing means no bound.
+// bound parses one end of a range: a time, a local time in the zone, or a date in the
+// zone, which means its first or last moment. "" means no bound.
 func bound(text string, end bool, zone *time.Location) (store.Time, error) {
 	switch {
 	case text == "" && end:

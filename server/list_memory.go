@@ -10,33 +10,33 @@ import (
 	"reeve/store"
 )
 
-// List declares a list of records that are kept in memory: what it walks and what
-// may be asked of it.
-type List[T any] struct {
-	rows     func(tx *store.Tx) []store.Row[T]                       // in the default order, ties by id
-	under    func(tx *store.Tx, id store.ID) ([]store.Row[T], error) // instead of rows: those that belong to the path's :id
-	keywords []string                                                // the fields that keywordSearch looks in: those of the rows' text
-	order    string                                                  // the default order, for the document
-	columns  []column[T]
+// MemoryList declares a list of records that are kept in memory: its rows and its
+// parameters.
+type MemoryList[T any] struct {
+	rows     func(tx *store.Tx) []store.Row[T]                       // in the default order, ties by ID
+	under    func(tx *store.Tx, id store.ID) ([]store.Row[T], error) // instead of rows: the children of the path's :id
+	keywords []string                                                // fields that keywordSearch searches, which make up the rows' text
+	order    string                                                  // default order in words, for the OpenAPI document
+	columns  []memoryColumn[T]
 }
 
-// column is a field that a List can be filtered or sorted by. Exactly one of
+// memoryColumn is a field that a MemoryList can be filtered or sorted by. Exactly one of
 // number and text is set.
-type column[T any] struct {
+type memoryColumn[T any] struct {
 	name   string
-	number func(*T) int64 // a store.Time's too, which ranged needs
+	number func(*T) int64 // also for a store.Time, which ranged needs
 	text   func(*T) string
 	uses   use
 }
 
-// list makes a GET route from a declaration; it has no handler.
-func list[T any](path, access, title string, l *List[T]) Route {
+// memoryList returns the GET route of a declaration, which needs no handler.
+func memoryList[T any](path, access, title string, l *MemoryList[T]) Route {
 	info := &listInfo{keywords: l.keywords, order: l.order, under: l.under != nil}
 	for _, c := range l.columns {
 		info.columns = append(info.columns, columnInfo{c.name, c.uses, c.number != nil})
 	}
 	return Route{
-		Method: "GET", Path: path, Access: access, Title: title, out: reflect.TypeFor[page[T]](), list: info, handler: "list",
+		Method: "GET", Path: path, Access: access, Title: title, out: reflect.TypeFor[page[T]](), list: info, handler: "memoryList",
 		view: func(tx *store.Tx, req *Request, out *envelope) error {
 			ask, err := info.ask(req)
 			if err != nil {
@@ -59,16 +59,16 @@ func list[T any](path, access, title string, l *List[T]) Route {
 	}
 }
 
-// walk returns all the rows that a question is asked of.
-func (l *List[T]) walk(tx *store.Tx, ask *question) ([]store.Row[T], error) {
+// walk returns all rows of the list.
+func (l *MemoryList[T]) walk(tx *store.Tx, ask *listQuery) ([]store.Row[T], error) {
 	if l.under != nil {
 		return l.under(tx, ask.under)
 	}
 	return l.rows(tx), nil
 }
 
-// apply filters and sorts; without a question it returns the rows as they are.
-func (l *List[T]) apply(rows []store.Row[T], ask *question) []store.Row[T] {
+// apply filters and sorts the rows. Without conditions it returns them unchanged.
+func (l *MemoryList[T]) apply(rows []store.Row[T], ask *listQuery) []store.Row[T] {
 	if ask.search != "" {
 		rows = keep(rows, func(row store.Row[T]) bool { return strings.Contains(row.Text, ask.search) })
 	}
@@ -112,11 +112,11 @@ func keep[T any](rows []store.Row[T], holds func(store.Row[T]) bool) []store.Row
 	return kept
 }
 
-func (l *List[T]) column(name string) *column[T] {
-	return &l.columns[slices.IndexFunc(l.columns, func(c column[T]) bool { return c.name == name })]
+func (l *MemoryList[T]) column(name string) *memoryColumn[T] {
+	return &l.columns[slices.IndexFunc(l.columns, func(c memoryColumn[T]) bool { return c.name == name })]
 }
 
-func (c *column[T]) compare(a, b *T) int {
+func (c *memoryColumn[T]) compare(a, b *T) int {
 	if c.number != nil {
 		return cmp.Compare(c.number(a), c.number(b))
 	}

@@ -8,12 +8,12 @@ import (
 	"reeve/store"
 )
 
-// who asks, and what the route table says of them.
+// callers are the kinds of callers, with what the route table says about each.
 var callers = []struct {
 	name string
-	// token makes a session, new for every request, since some routes end it.
+	// token opens a session, a new one for every request, since some routes end it.
 	token func(in *instance, rt *Route) string
-	// refused is the code with which the route is refused; "" for not at all.
+	// refused is the error code with which the route rejects the caller; "" for none.
 	refused func(rt *Route) string
 }{
 	{"anonymous", func(*instance, *Route) string { return "" }, unlessPublic("unauthenticated")},
@@ -48,7 +48,7 @@ var callers = []struct {
 			return err
 		})
 		token := in.signIn(u.ID)
-		in.update(func(tx *store.Tx) error { // through the store, which leaves the session to be found out
+		in.update(func(tx *store.Tx) error { // in the store, so that the session itself is not ended
 			_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.Status = false; return nil })
 			return err
 		})
@@ -61,7 +61,7 @@ var callers = []struct {
 			if err != nil {
 				return err
 			}
-			_, err = store.Sessions.Touch(tx, ids[len(ids)-1], func(s *store.Session) error { s.ExpiresAt = 1; return nil })
+			_, err = store.Sessions.UpdateQuietly(tx, ids[len(ids)-1], func(s *store.Session) error { s.ExpiresAt = 1; return nil })
 			return err
 		})
 		return token
@@ -88,7 +88,7 @@ func unlessPublic(code string) func(*Route) string {
 	}
 }
 
-// unlessUsers is for users who may all that users may.
+// unlessUsers returns the error code for an admin user who has every permission.
 func unlessUsers(rt *Route) string {
 	if rt.Access == appOnly || rt.Access == metricsToken {
 		return "unauthenticated"
@@ -96,12 +96,12 @@ func unlessUsers(rt *Route) string {
 	return ""
 }
 
-// person is a user of that name, made at the first call.
+// person returns the user with a name, created by the first call.
 func (in *instance) person(name string, keys ...string) *store.User {
 	username := strings.NewReplacer(" ", "-").Replace(name)
 	var found *store.User
 	in.view(func(tx *store.Tx) error {
-		found, _ = store.UserByName.Get(tx, store.Fold(username)) // nil when there is none
+		found, _ = store.UserByName.Get(tx, store.Fold(username)) // nil if it does not exist
 		return nil
 	})
 	if found == nil {
@@ -110,11 +110,11 @@ func (in *instance) person(name string, keys ...string) *store.User {
 	return found
 }
 
-// customer is an app user of that name, made at the first call.
+// customer returns the app user with a name, created by the first call.
 func (in *instance) customer(name string) *store.AppUser {
 	var found *store.AppUser
 	in.view(func(tx *store.Tx) error {
-		found, _ = store.AppUserByName.Get(tx, name) // nil when there is none
+		found, _ = store.AppUserByName.Get(tx, name) // nil if it does not exist
 		return nil
 	})
 	if found == nil {
@@ -124,6 +124,7 @@ func (in *instance) customer(name string) *store.AppUser {
 }
 
 func TestEveryRouteForEveryCaller(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	refusals := []string{"unauthenticated", "session_expired", "denied", "password_change_required"}
 	all := routes()

@@ -13,18 +13,18 @@ import (
 	"reeve/store"
 )
 
-// Metrics are written in the text format of Prometheus. A family is one line of a
-// table; whatever else has something to tell registers a gauge in New.
+// Metrics are written in the text format of Prometheus. The table families has one row
+// per metric; other parts of the server register theirs in New.
 
 var metricRoutes = []Route{
 	raw("/metrics", metricsToken, "Get metrics", "text/plain", readMetrics),
 }
 
-// metrics is what the server counts itself, and what others have registered.
+// metrics are the server's own counters and the registered metrics.
 type metrics struct {
-	requests []*requestStats // by route, in the order of the table
-	gauges   []family
-	slow     slowWrites
+	requests   []*requestStats // by route, in the order of the table
+	registered []family
+	slow       slowWrites
 }
 
 // family is one metric with all its labels.
@@ -33,26 +33,31 @@ type family struct {
 	write            func(c *collected, out *samples)
 }
 
-// gauge registers a metric whose value is asked for at every reading. It is for
-// New: nothing is registered once requests are served.
+// gauge registers a gauge whose value is read at every scrape. Call it in New only,
+// before requests are served.
 func (m *metrics) gauge(name, help string, value func() float64) {
-	m.gauges = append(m.gauges, family{name, "gauge", help, func(_ *collected, out *samples) { out.gauge("", value()) }})
+	m.registered = append(m.registered, family{name, "gauge", help, func(_ *collected, out *samples) { out.gauge("", value()) }})
 }
 
-// collected is everything that is written, read once so that it fits together.
+// counter registers a counter, like gauge.
+func (m *metrics) counter(name, help string, value func() uint64) {
+	m.registered = append(m.registered, family{name, "counter", help, func(_ *collected, out *samples) { out.counter("", value()) }})
+}
+
+// collected is the data of one scrape, read at once for consistency.
 type collected struct {
-	version        string
-	requests       []*requestStats
-	limits         []*limit
-	store          store.Stats
-	auth           auth.Stats
-	files          []store.FileStats
-	caches         []store.CacheStats
-	collections    []store.CollectionStats
-	stored, coming int64
-	free           int64 // bytes of the disk; -1 where the system does not tell
-	writable       bool
-	slow           map[string]uint64 // slow writes by operation
+	version            string
+	requests           []*requestStats
+	limits             []*limit
+	store              store.Stats
+	auth               auth.Stats
+	files              []store.FileStats
+	caches             []store.CacheStats
+	collections        []store.CollectionStats
+	stored, inProgress int64
+	free               int64 // bytes; -1 if unknown
+	writable           bool
+	slow               map[string]uint64 // by operation
 }
 
 func (s *Server) collect() (*collected, error) {
@@ -60,7 +65,7 @@ func (s *Server) collect() (*collected, error) {
 		version: s.config.Version, requests: s.metrics.requests, limits: s.limits.all(), store: s.db.Stats(), auth: s.auth.Stats(),
 		free: -1, writable: s.db.Healthy() == nil, slow: s.metrics.slow.counts(),
 	}
-	c.stored, c.coming = s.db.FileBytes()
+	c.stored, c.inProgress = s.db.FileBytes()
 	free, known, err := s.db.DiskFree()
 	if err != nil {
 		return nil, err
@@ -71,7 +76,7 @@ func (s *Server) collect() (*collected, error) {
 	if c.files, err = s.db.FileStats(); err != nil {
 		return nil, err
 	}
-	return c, s.db.View(store.Nobody, func(tx *store.Tx) (err error) {
+	return c, s.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
 		if c.caches, err = store.Caches(tx); err != nil {
 			return err
 		}
@@ -86,7 +91,7 @@ func readMetrics(req *Request, _ *none, w http.ResponseWriter) error {
 		return err
 	}
 	out := &samples{}
-	for _, f := range slices.Concat(families, req.s.metrics.gauges) {
+	for _, f := range slices.Concat(families, req.s.metrics.registered) {
 		fmt.Fprintf(&out.text, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", f.name, f.help, f.kind)
 		out.name = f.name
 		f.write(c, out)
@@ -102,7 +107,7 @@ func readMetrics(req *Request, _ *none, w http.ResponseWriter) error {
 	return err
 }
 
-// samples writes the lines of one family after the other.
+// samples writes the samples of a family.
 type samples struct {
 	text bytes.Buffer
 	name string
@@ -116,7 +121,8 @@ func (out *samples) counter(labels string, v uint64) {
 	vm.WriteCounterUint64(&out.text, out.name+braced(labels), v)
 }
 
-// histogram writes a distribution; unit is how much one of its values is.
+// histogram writes a distribution; unit is the factor that converts its values to the
+// metric's unit.
 func (out *samples) histogram(labels string, d store.Distribution, unit float64) {
 	below, comma := uint64(0), ""
 	if labels != "" {
@@ -141,8 +147,8 @@ func braced(labels string) string {
 	return "{" + labels + "}"
 }
 
-// labels writes names and values in turn. Every value comes from a table of the
-// program, never from a request.
+// labels formats names and values. Every value comes from a table of the program, never
+// from a request, so it needs no further escaping.
 func labels(pairs ...string) string {
 	var b strings.Builder
 	for i := 0; i < len(pairs); i += 2 {

@@ -16,12 +16,12 @@ type requestStats struct {
 
 var statusClasses = [...]string{"1xx", "2xx", "3xx", "4xx", "5xx"}
 
-// durationBounds are in nanoseconds: an answer from memory takes a few
-// microseconds, a sign-in a good part of a second, an upload minutes.
+// durationBounds are in nanoseconds: a response from memory takes a few microseconds, a
+// sign-in a good part of a second, an upload minutes.
 var durationBounds = []int64{50e3, 100e3, 250e3, 500e3, 1e6, 5e6, 10e6, 25e6, 50e6, 100e6, 250e6, 500e6, 1e9, 5e9, 30e9}
 
-// of makes the counters of a route, nil for all that have none, or returns those
-// that are there: a route that answers HEAD too is one route.
+// of returns the counters of a route, nil for requests without a route. It creates them
+// unless they exist: a route that also handles HEAD is one route.
 func (m *metrics) of(rt *Route) *requestStats {
 	method, route := "any", "unknown"
 	if rt != nil {
@@ -37,7 +37,7 @@ func (m *metrics) of(rt *Route) *requestStats {
 	return r
 }
 
-// count is called once a request is answered.
+// count counts a finished request.
 func (r *requestStats) count(req *Request, took time.Duration) {
 	if class := req.w.status/100 - 1; class >= 0 && class < len(r.classes) {
 		r.classes[class].Add(1)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// brokenOff asks for an answer that breaks off after it has begun.
+// brokenOff sends a request whose response is aborted after it has begun.
 func (in *instance) brokenOff() {
 	in.t.Helper()
 	rt := raw("/t", public, "T", "text/plain", func(_ *Request, _ *none, w http.ResponseWriter) error {
@@ -25,28 +25,18 @@ func (in *instance) brokenOff() {
 
 func TestAnAnswerThatBreaksOffIsAFailure(t *testing.T) {
 	in := start(t)
-	m := in.server.monitor
-	m.reads.every.Store(1 << 40) // nothing ordinary is kept
-	m.tallies.now = newTally()
+	in.server.monitor.SampleReads(1 << 40) // no ordinary request is kept
 	in.brokenOff()
-	m.tallies.settle()
-	if p := m.tallies.now.point(m.tallies.minute); p.Failed != 1 || p.OK != 0 {
+	if p := in.stats("").Total; p.Failed != 1 || p.OK != 0 {
 		t.Errorf("counted as %+v", p)
 	}
-	select {
-	case b := <-m.queue:
-		if !b.marks.failed || b.request.Error != "internal" {
-			t.Errorf("kept as %+v", b.request)
-		}
-	default:
-		t.Error("it is not kept")
-	}
+	in.lists("/system/monitor/request?route=/t", "error", "owner", "internal")
 }
 
-// A client that has an answer finds it in the metrics.
+// A client that has received a response finds it counted in the metrics.
 func TestAnAnswerIsCountedBeforeItIsSent(t *testing.T) {
 	in := start(t)
-	rt := free("POST", "/t", public, "T", func(*Request, *none) (nothing, error) { return nothing{}, nil })
+	rt := action("POST", "/t", public, "T", func(*Request, *none) (nothing, error) { return nothing{}, nil })
 	srv := httptest.NewServer(in.server.router([]Route{rt}))
 	defer srv.Close()
 	stats := in.server.metrics.of(&rt)

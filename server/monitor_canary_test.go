@@ -16,15 +16,16 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"reeve/server/redact"
+
+	"reeve/server/monitor"
 )
 
-// leakMark is in every secret that the test makes up: a part of one is a leak too.
+// leakMark is in every secret that the test generates, so that a part of one is found, too.
 const leakMark = "Zq7Xk9Wv"
 
-// leaks sends secrets and remembers those that the server has made.
+// leaks sends secrets, and remembers those that the server has generated.
 type leaks struct {
 	*instance
 	*rand.Rand
@@ -36,13 +37,13 @@ type leaks struct {
 func (l *leaks) token() string              { return leakMark + strconv.FormatUint(l.Uint64(), 36) }
 func (l *leaks) pick(from ...string) string { return from[l.IntN(len(from))] }
 
-// value returns a token between characters that JSON, URLs and Go spell in several ways.
+// value returns a token between characters that JSON, URLs and Go escape in several ways.
 func (l *leaks) value() string {
 	odd := []string{"", `"\`, "/<&", "%41 +", "é\u2028", "\n\x00", "😀=;", `'\u0041`}
 	return l.pick(odd...) + l.token() + l.pick(odd...)
 }
 
-// try sends a request with secrets in its headers and its query, if it may have them.
+// try sends a request with secrets in its headers and, if query is set, in its query.
 func (l *leaks) try(method, address, contentType, body, as string, query bool) int {
 	l.t.Helper()
 	if query {
@@ -82,8 +83,8 @@ func (l *leaks) try(method, address, contentType, body, as string, query bool) i
 	return w.Code
 }
 
-// body is a good body with secrets in the place of secret fields, and further
-// fields, at every depth, that nobody knows.
+// body returns a valid body with secrets in secret fields and, if unknown is set, in unknown
+// fields at every depth.
 func (l *leaks) body(good string, unknown bool) string {
 	object := decodeObject(l.t, good)
 	for name, value := range object {
@@ -100,14 +101,14 @@ func (l *leaks) body(good string, unknown bool) string {
 	return string(encodeJSON(l.t, object))
 }
 
-// everyRoute takes secrets through the whole table, by everybody, in every shape.
+// everyRoute sends secrets to every route, as every kind of caller, in every form.
 func (l *leaks) everyRoute(statuses map[int]int) {
 	for _, rt := range routes() {
 		good, takes := goodBodies[rt.name()]
 		address := good.url
 		id := "1"
 		if rt.Method == "DELETE" {
-			id = "999" // everybody is needed until the end
+			id = "999" // the other users are needed until the end
 		}
 		if !takes {
 			address = strings.NewReplacer(":key", l.token()+"ABCDEFGHIJ", ":id", id, ":item_id", id).Replace(rt.Path)
@@ -141,13 +142,13 @@ func (l *leaks) everyRoute(statuses map[int]int) {
 	}
 }
 
-// renew signs those in again whom a request may have signed out.
+// renew signs in again the users that a request may have signed out.
 func (l *leaks) renew() {
 	l.tokens["owner"], l.tokens["customer"] = l.signIn(1), l.appSignIn(1)
 	l.real = append(l.real, l.tokens["owner"], l.tokens["customer"])
 }
 
-// specials are secrets with an address or a name of their own.
+// specials sends secrets that belong to a certain URL or field.
 func (l *leaks) specials(statuses map[int]int) {
 	send := func(method, address, body, as string) {
 		statuses[l.try(method, address, "application/json", body, as, false)]++
@@ -194,7 +195,7 @@ func (l *leaks) specials(statuses map[int]int) {
 
 var escapes = regexp.MustCompile(`(?i)\\+u00([0-9a-f]{2})|%(?:25)*([0-9a-f]{2})`)
 
-// plain takes the escapes off letters and digits.
+// plain removes escapes of letters and digits.
 func plain(text string) string {
 	return escapes.ReplaceAllStringFunc(text, func(s string) string {
 		b, err := hex.DecodeString(s[len(s)-2:])
@@ -205,7 +206,7 @@ func plain(text string) string {
 	})
 }
 
-// find reports every place where a text has a secret, however it is spelled.
+// find reports every place where a text contains a secret, however it is escaped.
 func (l *leaks) find(where, text string) {
 	l.t.Helper()
 	needles := []string{strings.ToLower(leakMark), hex.EncodeToString([]byte(leakMark))}
@@ -230,9 +231,9 @@ func (l *leaks) find(where, text string) {
 	}
 }
 
-// TestNoSecretIsKept sends secrets wherever a secret can stand, through every route,
-// in requests that succeed and that fail in every way, and looks for them in all
-// that is written and told of them.
+// TestNoSecretIsKept sends secrets wherever one can be, through every route, in requests that
+// succeed and that fail in every way, and looks for them in everything that the server
+// writes and returns about these requests.
 func TestNoSecretIsKept(t *testing.T) {
 	l := &leaks{Rand: rand.New(rand.NewPCG(7, uint64(size(1, 2, 3))))}
 	l.instance = withGoodBodies(t, func(s *setup) { s.log = &l.log })
@@ -255,18 +256,17 @@ func TestNoSecretIsKept(t *testing.T) {
 		l.find(f.Name(), string(b))
 	}
 	l.tokens["owner"] = l.signIn(1)
-	l.server.monitor.budget = time.Hour
 	told := 0
-	for _, kind := range []string{requestKind, authKind, queryKind, cacheKind, redisKind} {
+	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind, monitor.CacheKind, monitor.RedisKind} {
 		for at, more := 1, true; more; at++ {
 			var events monitorPage[json.RawMessage]
 			a := l.ok("GET", fmt.Sprintf("/system/monitor/%s?pageSize=1000&page=%d", kind, at), "", "owner")
 			a.data(&events)
 			l.find("the list of "+kind, a.Body)
 			more = len(events.Data) == 1000
-			if told += len(events.Data); kind == requestKind {
+			if told += len(events.Data); kind == monitor.RequestKind {
 				for n := 0; n < len(events.Data); n += 50 {
-					var head eventHead
+					var head monitor.EventHead
 					must(t, json.Unmarshal(events.Data[n], &head))
 					l.find("a story", l.ok("GET", "/system/monitor/request/"+head.RequestID, "", "owner").Body)
 				}
@@ -283,7 +283,7 @@ func TestNoSecretIsKept(t *testing.T) {
 	l.find("/metrics", l.ok("GET", "/metrics", "", "metrics").Body)
 }
 
-// TestASecretIsFoundHoweverItIsSpelled holds that the test above can fail.
+// TestASecretIsFoundHoweverItIsSpelled checks that the test above can fail.
 func TestASecretIsFoundHoweverItIsSpelled(t *testing.T) {
 	secret := "x" + leakMark + "y"
 	for name, text := range map[string]string{
@@ -298,7 +298,7 @@ func TestASecretIsFoundHoweverItIsSpelled(t *testing.T) {
 	}
 }
 
-// quietT takes note of a failure that is wanted.
+// quietT records an expected failure.
 type quietT struct {
 	testing.TB
 	failed bool

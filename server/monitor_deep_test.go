@@ -4,35 +4,42 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"reeve/server/monitor"
 	"reeve/store"
 )
 
 func TestATraceKeepsEveryOperation(t *testing.T) {
 	in := start(t)
 	router := in.server.router([]Route{read("/t", signedIn, "T", func(tx *store.Tx, _ *Request, _ *none) (nothing, error) {
-		for range 2 * tracedOps {
+		for range 2000 {
 			if _, err := store.Users.Count(tx); err != nil {
 				return nothing{}, err
 			}
 		}
 		return nothing{}, nil
 	})})
-	ops := func(as string) int {
-		router.ServeHTTP(httptest.NewRecorder(), in.request("GET", "/t", "", as))
-		return len((<-in.server.monitor.queue).ops)
+	operations := func(as string) (n int) {
+		w := httptest.NewRecorder()
+		router.ServeHTTP(w, in.request("GET", "/t", "", as))
+		in.flush()
+		var out requestStory
+		in.ok("GET", "/system/monitor/request/"+w.Header().Get("X-Request-Id"), "", "owner").data(&out)
+		for _, e := range out.Events {
+			if e.Kind == monitor.QueryKind {
+				n++
+			}
+		}
+		return n
 	}
 	in.clerk("clerk")
-	for len(in.server.monitor.queue) > 0 {
-		<-in.server.monitor.queue
-	}
-	if n := ops("owner"); n != 100 {
+	if n := operations("owner"); n != 100 {
 		t.Errorf("%d operations without a trace", n)
 	}
 	in.ok("POST", "/system/monitor/trace", `{"user_id":1}`, "owner")
-	if n := ops("owner"); n != tracedOps {
+	if n := operations("owner"); n != 1000 {
 		t.Errorf("%d operations with a trace", n)
 	}
-	if n := ops("clerk"); n != 100 {
-		t.Errorf("%d operations of somebody else", n)
+	if n := operations("clerk"); n != 100 {
+		t.Errorf("%d operations of another user", n)
 	}
 }

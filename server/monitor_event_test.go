@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/monitor"
 	"reeve/store"
-	"reeve/store/journal"
 )
 
-// told writes a request's events, a line each, with what matters of them.
+// told returns a request's events, one per line, with their main fields.
 func (in *instance) told(a *reply) string {
 	in.t.Helper()
 	in.flush()
-	var list monitorPage[requestEvent]
+	var list monitorPage[monitor.RequestEvent]
 	in.ok("GET", "/system/monitor/request?request_id="+a.Header.Get("X-Request-Id"), "", "owner").data(&list)
 	if list.Total != 1 {
 		in.t.Fatalf("%s: %d events of its request", a.sent, list.Total)
@@ -36,8 +36,8 @@ func (in *instance) told(a *reply) string {
 			in.t.Errorf("%s: an event of %v is among its", a.sent, e["request_id"])
 		}
 		columns := map[string][]string{
-			authKind: {"type", "username", "ability", "result", "reason", "matched_by"}, queryKind: {"statement", "mode", "plan", "examined", "returned", "n_plus_one"},
-			cacheKind: {"cache", "type", "key"}, redisKind: {"connection", "command"},
+			monitor.AuthKind: {"type", "username", "ability", "result", "reason", "matched_by"}, monitor.QueryKind: {"statement", "mode", "plan", "examined", "returned", "n_plus_one"},
+			monitor.CacheKind: {"cache", "type", "key"}, monitor.RedisKind: {"connection", "command"},
 		}[part.Kind]
 		line := part.Kind
 		for _, column := range columns {
@@ -45,8 +45,8 @@ func (in *instance) told(a *reply) string {
 				line += " " + text
 			}
 		}
-		// In a write the store itself looks who asks.
-		if caller := regexp.MustCompile(`^(server|auth)/[a-z_]+\.go:[0-9]+$|^store/actor\.go:`); part.Kind == queryKind && !caller.MatchString(fmt.Sprint(e["caller"])) {
+		// In a write, the store itself reads the caller.
+		if caller := regexp.MustCompile(`^(server|auth)/[a-z_]+\.go:[0-9]+$|^store/actor\.go:`); part.Kind == monitor.QueryKind && !caller.MatchString(fmt.Sprint(e["caller"])) {
 			in.t.Errorf("%s: the caller of %s is %v", a.sent, line, e["caller"])
 		}
 		lines = append(lines, line)
@@ -54,24 +54,25 @@ func (in *instance) told(a *reply) string {
 	if int(r.Events) != len(out.Events) {
 		in.t.Errorf("%s: it says that it has %d events, and has %d", a.sent, r.Events, len(out.Events))
 	}
-	slices.SortStableFunc(lines[1:], func(a, b string) int { return cmp.Compare(kindRank(a), kindRank(b)) }) // two can fall into one microsecond
+	slices.SortStableFunc(lines[1:], func(a, b string) int { return cmp.Compare(kindRank(a), kindRank(b)) }) // two can have the same microsecond
 	return strings.Join(lines, "\n")
 }
 
 // kindRank orders the kinds as the tests list them.
 func kindRank(line string) int {
 	kind, _, _ := strings.Cut(line, " ")
-	return slices.Index([]string{authKind, cacheKind, redisKind, queryKind}, kind)
+	return slices.Index([]string{monitor.AuthKind, monitor.CacheKind, monitor.RedisKind, monitor.QueryKind}, kind)
 }
 
-// TestEventsSayWhenTheyHappened within their request, and so in which order.
+// TestEventsSayWhenTheyHappened checks the times of events within their request, and so their
+// order.
 func TestEventsSayWhenTheyHappened(t *testing.T) {
 	in := start(t)
 	in.clerk("clerk", "admin.dept.create")
-	in.ok("GET", "/admin/info", "", "clerk") // so that the session is in memory, and signing in drops it
+	in.ok("GET", "/admin/info", "", "clerk") // loads the session into memory; signing in evicts it
 	for _, c := range []struct {
 		url, body, as string
-		later         []string // what happens after the first operation of the store began
+		later         []string // events after the start of the first operation of the store
 	}{
 		{"/admin/login", `{"username":"clerk","password":"` + ownerPassword + `"}`, "nobody", []string{"auth login", "cache forget"}},
 		{"/admin/dept", `{"name":"New"}`, "clerk", []string{"cache set"}},
@@ -79,7 +80,7 @@ func TestEventsSayWhenTheyHappened(t *testing.T) {
 		a := in.ok("POST", c.url, c.body, c.as)
 		in.flush()
 		var story struct {
-			Request requestEvent
+			Request monitor.RequestEvent
 			Events  []struct {
 				Kind  string
 				Event struct {
@@ -97,7 +98,7 @@ func TestEventsSayWhenTheyHappened(t *testing.T) {
 			if at < last || at > ended {
 				t.Errorf("%s: %s at %s, after one at %s, in a request from %s to %s", c.url, what, at, last, begun, ended)
 			}
-			if last = at; part.Kind == queryKind && first == 0 {
+			if last = at; part.Kind == monitor.QueryKind && first == 0 {
 				first = at
 			}
 			if first != 0 && at >= first {
@@ -110,7 +111,7 @@ func TestEventsSayWhenTheyHappened(t *testing.T) {
 	}
 }
 
-// TestEventsOfRequests holds everything that is told of some requests.
+// TestEventsOfRequests compares all events of some requests.
 func TestEventsOfRequests(t *testing.T) {
 	in := start(t)
 	in.clerk("clerk", "admin.role.query")
@@ -118,9 +119,9 @@ func TestEventsOfRequests(t *testing.T) {
 	in.ok("GET", "/admin/info", "", "clerk")
 	for _, c := range []struct{ method, url, body, as, want string }{
 		{"GET", "/nowhere", "", "nobody", `request GET   404 not_found`},
-		{"GET", "/admin/list", "", "clerk", `request GET /admin/list table 403 denied
+		{"GET", "/admin/list", "", "clerk", `request GET /admin/list diskList 403 denied
 auth permission clerk admin.list.query denied denied []`},
-		{"GET", "/admin/list", "", "nobody", `request GET /admin/list table 401 unauthenticated
+		{"GET", "/admin/list", "", "nobody", `request GET /admin/list diskList 401 unauthenticated
 auth permission admin.list.query denied unauthenticated []`},
 		{"GET", "/admin/role/1", "", "clerk", `request GET /admin/role/:id getRole 200
 auth permission clerk admin.role.query allowed [role 1 of clerk]
@@ -129,7 +130,7 @@ query COUNT user WHERE role_ids = ? read index 0 1 0`},
 		{"GET", "/admin/role/999", "", "clerk", `request GET /admin/role/:id getRole 404 not_found
 auth permission clerk admin.role.query allowed [role 1 of clerk]
 query GET role WHERE id = ? read get 0 0 0`},
-		{"GET", "/admin/role", "", "owner", `request GET /admin/role table 200
+		{"GET", "/admin/role", "", "owner", `request GET /admin/role diskList 200
 auth permission admin admin.role.query allowed [Owner]
 query SCAN role ORDER BY sort LIMIT 10 read index 4 2 0
 query COUNT user WHERE role_ids = ? read index 0 1 0
@@ -186,7 +187,7 @@ query COUNT file WHERE group_id = ? read index 0 1 0`},
 	}
 }
 
-// TestMonitoringDoesNotWatchItself, neither by its lists nor by its figures.
+// TestMonitoringDoesNotWatchItself: its requests are neither recorded nor counted.
 func TestMonitoringDoesNotWatchItself(t *testing.T) {
 	in := start(t)
 	for _, rt := range monitorRoutes {
@@ -194,11 +195,11 @@ func TestMonitoringDoesNotWatchItself(t *testing.T) {
 		in.call(rt.Method, url, goodBodies[rt.name()].body, "owner")
 	}
 	in.flush()
-	for _, kind := range []string{requestKind, authKind, queryKind, redisKind} {
+	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind, monitor.RedisKind} {
 		in.lists("/system/monitor/"+kind, "id", "owner")
 	}
 	in.ok("GET", "/system/monitor/stats", "", "owner").brief(200, `"requests":0`)
-	for _, rt := range monitorRoutes { // but whoever is refused is seen
+	for _, rt := range monitorRoutes { // denials are recorded
 		in.call(rt.Method, strings.Replace(rt.Path, ":id", "1", 1), "", "nobody").brief(401)
 	}
 	in.flush()
@@ -207,7 +208,7 @@ func TestMonitoringDoesNotWatchItself(t *testing.T) {
 	}
 }
 
-// TestStatementsThatRepeatAreMarked from five times in one request.
+// TestStatementsThatRepeatAreMarked from five repetitions in one request.
 func TestStatementsThatRepeatAreMarked(t *testing.T) {
 	in := start(t)
 	for n := range 6 {
@@ -227,7 +228,7 @@ func TestStatementsThatRepeatAreMarked(t *testing.T) {
 	}
 }
 
-// TestHitsOfCachesAreAddedUp between two writes.
+// TestHitsOfCachesAreAddedUp between two writes of the journal.
 func TestHitsOfCachesAreAddedUp(t *testing.T) {
 	in := start(t)
 	in.ok("GET", "/admin/info", "", "owner")
@@ -239,18 +240,5 @@ func TestHitsOfCachesAreAddedUp(t *testing.T) {
 	newest := in.column("/system/monitor/cache?type=hit&cache=sessions", "count", "owner")
 	if len(newest) != 1 || newest[0] != "5" {
 		t.Errorf("hits of sessions: %v", newest)
-	}
-}
-
-// TestEventsAreStoredWithoutID reads events with members in any order, and as older
-// versions stored them.
-func TestEventsAreStoredWithoutID(t *testing.T) {
-	for body, want := range map[string]string{
-		`{"a":1,"recorded_at":null}`: `{"id":7,"a":1,"recorded_at":null}`,
-		`{"id":0,"a":1}`:             `{"id":7,"a":1}`,
-	} {
-		if got := string(withID(journal.Event{ID: 7, Body: []byte(body)})); got != want {
-			t.Errorf("%s is read as %s, want %s", body, got, want)
-		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"image"
 	"testing"
 
+	"reeve/server/monitor"
 	"reeve/server/picture/picturetest"
 	"reeve/store"
 )
@@ -17,7 +18,7 @@ func TestSlowWorkOutsideTheStoreIsRecorded(t *testing.T) {
 	in.ok("GET", fmt.Sprintf("/file/list/%d/content?thumb=64x64", f.Data[0].ID), "", "owner")
 	in.flush()
 	for route, want := range map[string][2]bool{"/admin/login": {true, false}, "/file/list/:id/content": {false, true}, "/file/list": {false, false}} {
-		var out monitorPage[requestEvent]
+		var out monitorPage[monitor.RequestEvent]
 		in.ok("GET", "/system/monitor/request?route="+route, "", "owner").data(&out)
 		if len(out.Data) != 1 || out.Data[0].HashMS > 0 != want[0] || out.Data[0].ImageMS > 0 != want[1] || out.Data[0].HashWaitMS < 0 {
 			t.Errorf("%s: %+v", route, out.Data)

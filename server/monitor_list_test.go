@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -12,28 +13,40 @@ import (
 	"testing/synctest"
 	"time"
 
+	"reeve/server/monitor"
 	"reeve/store"
-	"reeve/store/journal"
 )
 
-// madeUp puts a request at random into the queue, as if it had been answered now.
+// madeUp records a random request, as if it had just been answered.
 func (in *instance) madeUp(r *rand.Rand, n int) {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
-	b := &bundle{size: 1}
-	e := &b.request
-	e.eventHead = eventHead{RecordedAt: store.TimeOf(time.Now()), RequestID: fmt.Sprintf("r-%d", n), HostName: "h", Sampled: 1}
-	if id := r.IntN(4); id > 0 {
-		e.User = &eventUser{store.ID(id), pick("ann", "bert"), "admin"}
-		b.marks.user = store.ID(id)
+	user := &store.Actor{ID: store.ID(r.IntN(4)), Username: pick("ann", "bert")}
+	if user.ID == 0 {
+		user = store.Anonymous
 	}
-	e.Headers = map[string]string{}
-	e.Method, e.Route, e.Status = pick("GET", "POST", "PUT"), pick("/a", "/a/:id", "/b"), int64([]int{200, 204, 304, 400, 404, 500}[r.IntN(6)])
-	e.Payload = pick("", `{"name":"ÄRGER <b>"}`, `{"name":"ärger"}`, "method", `"route":"/b",`)
-	took := time.Duration(r.IntN(300)) * time.Millisecond
-	e.DurationMS, e.Slow = ms(took), store.Flag(took >= 200*time.Millisecond)
-	b.marks.at, b.marks.duration, b.marks.status, b.marks.slow = e.RecordedAt, took, uint16(e.Status), bool(e.Slow)
-	b.auth = []authEvent{{eventHead: e.eventHead, Type: pick("login", "permission"), Username: pick("ann", "bert"), Result: pick("success", "failed"), MatchedBy: []string{}}}
-	in.server.monitor.put(b)
+	route := pick("/a", "/a/:id", "/b")
+	f := &monitor.Facts{
+		Route: &monitor.Route{Name: route, Pattern: route}, RequestID: fmt.Sprintf("r-%d", n), Begun: time.Now(), Took: time.Duration(r.IntN(1000)) * time.Millisecond,
+		Caller: user, Method: pick("GET", "POST", "PUT"), Path: route, Status: []int{200, 204, 304, 400, 404, 500}[r.IntN(6)], Store: &store.Recorder{},
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(pick(`{}`, `{"name":"ÄRGER <b>"}`, `{"name":"ärger"}`, `{"name":"method"}`, `{"name":"\"route\":\"/b\","}`)),
+	}
+	event := monitor.AuthEvent{Type: pick("login", "revoked"), Username: pick("ann", "bert"), Result: pick("success", "failed"), MatchedBy: []string{}}
+	event.RecordedAt, f.Notes = store.TimeOf(f.Begun), []monitor.AuthEvent{event}
+	in.server.monitor.SampleReads(1)
+	in.server.monitor.Done(f)
+}
+
+// events returns all events of a kind.
+func (in *instance) events(kind string) (all []eventFields) {
+	in.t.Helper()
+	for at := 1; ; at++ {
+		var got monitorPage[eventFields]
+		query := url.Values{"recorded_at[]": {"2000-01-01", ""}, "pageSize": {"1000"}, "page": {strconv.Itoa(at)}}
+		in.ok("GET", "/system/monitor/"+kind+"?"+query.Encode(), "", "owner").data(&got)
+		if all = append(all, got.Data...); len(got.Data) == 0 {
+			return all
+		}
+	}
 }
 
 // eventFields are the columns of an event as the brute force compares them.
@@ -49,7 +62,7 @@ func (e eventFields) text(name string) string {
 	return fmt.Sprint(e[name])
 }
 
-// says looks for a text in all texts of an event, at every depth.
+// says reports whether a text occurs in any text of an event, at any depth.
 func (e eventFields) says(v any, text string) bool {
 	switch v := v.(type) {
 	case string:
@@ -66,7 +79,7 @@ func (e eventFields) says(v any, text string) bool {
 	return false
 }
 
-// matching is the brute force.
+// matching finds events by brute force.
 func matching(t *testing.T, all []eventFields, query url.Values, now time.Time) (ids []string) {
 	low, high := now.Add(-time.Hour), now
 	if bounds := query["recorded_at[]"]; strings.Join(bounds, "") != "" {
@@ -105,26 +118,23 @@ func matching(t *testing.T, all []eventFields, query url.Values, now time.Time) 
 	return ids
 }
 
-// TestListsOfEventsFindWhatMatches compares them with a look at every event.
+// TestListsOfEventsFindWhatMatches compares lists with brute force.
 func TestListsOfEventsFindWhatMatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, r := start(t), rand.New(rand.NewPCG(3, 4))
-		for n := range size(30, 60, 100) * 10 {
+		sent := size(30, 60, 100) * 10
+		for n := range sent {
 			if in.madeUp(r, n); n%10 == 9 {
 				in.flush()
 				time.Sleep(time.Duration(r.IntN(600)) * time.Second)
 			}
 		}
 		in.tokens["owner"] = in.signIn(1)
-		in.server.monitor.budget = time.Hour
 		all := map[string][]eventFields{}
-		for _, kind := range []string{requestKind, authKind} {
-			in.server.monitor.journal.Load().Newest(kind, 0, func(e journal.Event) bool {
-				fields := eventFields{}
-				must(t, json.Unmarshal(e.Body, &fields))
-				all[kind] = append(all[kind], fields)
-				return true
-			})
+		for _, kind := range []string{monitor.RequestKind, monitor.AuthKind} {
+			if all[kind] = in.events(kind); len(all[kind]) != sent {
+				t.Fatalf("%d events of %s are kept of %d requests", len(all[kind]), kind, sent)
+			}
 		}
 		found := 0
 		for range size(300, 1000, 10_000) {
@@ -134,7 +144,7 @@ func TestListsOfEventsFindWhatMatches(t *testing.T) {
 			several(query)
 			query.Set("page", strconv.Itoa(page))
 			query.Set("pageSize", strconv.Itoa(size))
-			var got monitorPage[eventHead]
+			var got monitorPage[monitor.EventHead]
 			in.ok("GET", "/system/monitor/"+kind+"?"+query.Encode(), "", "owner").data(&got)
 			ids := []string{}
 			for _, e := range got.Data {
@@ -152,7 +162,7 @@ func TestListsOfEventsFindWhatMatches(t *testing.T) {
 	})
 }
 
-// several moves what is asked for with several values into the filter.
+// several moves parameters with several values into filter.
 func several(query url.Values) {
 	filter := map[string][]string{}
 	for name, values := range query {
@@ -187,10 +197,10 @@ func randomEventQuery(r *rand.Rand) (kind string, query url.Values) {
 		query.Set("keywordSearch", []string{"ärger", "ÄRGER <B>", "method", "ann", `"route":"/b"`, "r-1", "nowhere", "login"}[r.IntN(8)])
 	}
 	if r.IntN(2) == 0 {
-		some("type", "login", "permission")
+		some("type", "login", "revoked")
 		some("result", "success", "failed")
 		some("username", "ann", "bert")
-		return authKind, query
+		return monitor.AuthKind, query
 	}
 	some("method", "GET", "POST", "get")
 	some("route", "/a", "/b", "/c")
@@ -200,7 +210,7 @@ func randomEventQuery(r *rand.Rand) (kind string, query url.Values) {
 	if r.IntN(4) == 0 {
 		query.Set("min_duration_ms", strconv.Itoa(r.IntN(400)))
 	}
-	return requestKind, query
+	return monitor.RequestKind, query
 }
 
 func TestListsOfEventsLookBackAnHour(t *testing.T) {
@@ -224,7 +234,7 @@ func TestListsOfEventsLookBackAnHour(t *testing.T) {
 func TestQuestionsAboutEventsThatAreNotUnderstood(t *testing.T) {
 	in := start(t)
 	in.flush()
-	for _, kind := range []string{requestKind, authKind, queryKind, cacheKind, redisKind} {
+	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind, monitor.CacheKind, monitor.RedisKind} {
 		for query, field := range map[string]string{
 			"status=4": "status", "status=4x": "status", "status=abc": "status", "status=600": "status", "status=4xx&status=x": "status", "user_id=x": "user_id", "user_id=1.5": "user_id",
 			"min_duration_ms=x": "min_duration_ms", "min_duration_ms=-1": "min_duration_ms",
@@ -239,10 +249,10 @@ func TestQuestionsAboutEventsThatAreNotUnderstood(t *testing.T) {
 	in.call("GET", "/system/monitor/query?n_plus_one=many", "", "owner").names(400, "n_plus_one")
 }
 
-// TestAListThatStopsEarlySaysSo, and counts what it has seen.
+// TestAListThatStopsEarlySaysSo in scanned_until, and counts the events that it has read.
 func TestAListThatStopsEarlySaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in, r := start(t), rand.New(rand.NewPCG(1, 1))
+		in, r := start(t, func(su *setup) { su.config.Monitor.SearchTime = -1 }), rand.New(rand.NewPCG(1, 1))
 		var at []store.Time
 		for n := range 300 {
 			at = append(at, store.TimeOf(time.Now()))
@@ -250,15 +260,10 @@ func TestAListThatStopsEarlySaysSo(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		in.flush()
-		in.server.monitor.budget = -1
-		var got monitorPage[eventHead]
+		var got monitorPage[monitor.EventHead]
 		in.ok("GET", "/system/monitor/request", "", "owner").data(&got)
 		if want := at[len(at)-128]; got.ScannedUntil != want || got.Total != 127 || len(got.Data) != 10 {
-			t.Errorf("it looked until %s and found %d, want %s and 127", got.ScannedUntil, got.Total, want)
-		}
-		in.server.monitor.budget = scanBudget
-		if in.ok("GET", "/system/monitor/request", "", "owner").data(&got); got.ScannedUntil != 0 || got.Total != 300 {
-			t.Errorf("it looked until %s and found %d", got.ScannedUntil, got.Total)
+			t.Errorf("it stopped at %s and found %d, want %s and 127", got.ScannedUntil, got.Total, want)
 		}
 	})
 }

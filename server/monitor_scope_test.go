@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"reeve/server/monitor"
 	"reeve/store"
 )
 
-// overheard makes an instance in which people in and out of department 10 were
-// monitored, a stranger and an app user too. The reader "clerk" is limited to the
-// department, "chief" is not. The requests of each are to be told by the address of
-// a page that nobody else reads.
+// overheard returns an instance with recorded requests of users in and outside department 10,
+// of an unknown caller and of an app user. The data scope of "clerk" is limited to the
+// department; that of "chief" is not. The requests of each can be told by a URL that nobody
+// else requests.
 func overheard(t *testing.T) (in *instance, inside, outside store.ID) {
 	in = fourLevels(t)
 	keys := []string{"system.monitor.request", "system.monitor.auth", "system.monitor.query", "system.monitor.cache", "system.monitor.redis", "system.monitor.stats", "system.monitor.trace"}
@@ -22,7 +22,6 @@ func overheard(t *testing.T) (in *instance, inside, outside store.ID) {
 	in.member("clerk", 10, role)
 	in.member("chief", 10, in.role("Everything", func(r *store.Role) { r.DataScope = store.ScopeAll }, keys...))
 	in.appUser("customer")
-	in.server.monitor.budget = time.Hour
 	for i, who := range []string{"in.10", "in.11", "customer", "nobody"} {
 		for _, path := range []string{"/admin/info", "/api/user", "/admin/loginlog"} {
 			in.call("PUT", path+"?canary=of-"+strings.ReplaceAll(who, ".", "-"), fmt.Sprintf(`{"nickname":"payload-%d"}`, i), who)
@@ -43,31 +42,31 @@ func overheard(t *testing.T) (in *instance, inside, outside store.ID) {
 	return in, inside, outside
 }
 
-// TestMonitoringFollowsTheDataScope asks every monitoring route as a reader who is
-// limited to one department, and as one who is not.
+// TestMonitoringFollowsTheDataScope requests every monitoring route as a caller who is limited
+// to one department, and as one who is not.
 func TestMonitoringFollowsTheDataScope(t *testing.T) {
 	in, inside, outside := overheard(t)
-	requestOf := func(user store.ID, app bool) (found eventHead) {
+	requestOf := func(user store.ID, app bool) (found monitor.EventHead) {
 		name := "user_id"
 		if app {
 			name = "app_user_id"
 		}
-		var out monitorPage[requestEvent]
+		var out monitorPage[monitor.RequestEvent]
 		in.ok("GET", fmt.Sprintf("/system/monitor/request?%s=%d", name, user), "", "chief").data(&out)
-		return out.Data[0].eventHead
+		return out.Data[0].EventHead
 	}
-	strangers := eventHead{}
-	var all monitorPage[requestEvent]
+	strangers := monitor.EventHead{}
+	var all monitorPage[monitor.RequestEvent]
 	in.ok("GET", "/system/monitor/request?pageSize=1000", "", "chief").data(&all)
 	for _, e := range all.Data {
 		if e.User == nil {
-			strangers = e.eventHead
+			strangers = e.EventHead
 		}
 	}
 	list := func(kind string, clerk []string) func(t *testing.T) {
 		return func(t *testing.T) {
 			for who, want := range map[string][]string{"clerk": clerk, "chief": nil} {
-				var out monitorPage[struct{ eventHead }]
+				var out monitorPage[struct{ monitor.EventHead }]
 				r := in.in(t).ok("GET", "/system/monitor/"+kind+"?pageSize=1000", "", who)
 				r.data(&out)
 				users := map[string]bool{}
@@ -89,7 +88,7 @@ func TestMonitoringFollowsTheDataScope(t *testing.T) {
 				if who == "clerk" && !slices.Equal(got, want) {
 					t.Errorf("a limited reader sees events of %q, want %q", got, want)
 				}
-				if who == "chief" && kind != redisKind && (!users["nobody"] || len(got) < 2) {
+				if who == "chief" && kind != monitor.RedisKind && (!users["nobody"] || len(got) < 2) {
 					t.Errorf("a reader of everything sees events of %q alone", got)
 				}
 				for _, canary := range []string{"payload-1", "payload-2", "payload-3", "of-in-11", "of-customer", "of-nobody"} {
@@ -112,13 +111,13 @@ func TestMonitoringFollowsTheDataScope(t *testing.T) {
 		return in.in(t).call("POST", "/system/monitor/trace", body, as)
 	}
 	tests := map[string]func(t *testing.T){
-		"GET /system/monitor/request": list(requestKind, department),
-		"GET /system/monitor/auth":    list(authKind, department),
-		"GET /system/monitor/query":   list(queryKind, department),
-		"GET /system/monitor/cache":   list(cacheKind, []string{}),
-		"GET /system/monitor/redis":   list(redisKind, []string{}),
+		"GET /system/monitor/request": list(monitor.RequestKind, department),
+		"GET /system/monitor/auth":    list(monitor.AuthKind, department),
+		"GET /system/monitor/query":   list(monitor.QueryKind, department),
+		"GET /system/monitor/cache":   list(monitor.CacheKind, []string{}),
+		"GET /system/monitor/redis":   list(monitor.RedisKind, []string{}),
 		"GET /system/monitor/request/:id": func(t *testing.T) {
-			for name, head := range map[string]eventHead{"another department's": requestOf(outside, false), "an app user's": requestOf(1, true), "a stranger's": strangers} {
+			for name, head := range map[string]monitor.EventHead{"another department's": requestOf(outside, false), "an app user's": requestOf(1, true), "a stranger's": strangers} {
 				for _, id := range []string{fmt.Sprint(head.ID), head.RequestID} {
 					in.in(t).ok("GET", "/system/monitor/request/"+id, "", "chief")
 					a, b := in.in(t).call("GET", "/system/monitor/request/"+id, "", "clerk"), in.in(t).call("GET", "/system/monitor/request/77777", "", "clerk")
@@ -134,12 +133,12 @@ func TestMonitoringFollowsTheDataScope(t *testing.T) {
 				Events []struct{ Kind string }
 			}
 			r.data(&out)
-			if len(out.Events) == 0 || slices.ContainsFunc(out.Events, func(e struct{ Kind string }) bool { return e.Kind == cacheKind || e.Kind == redisKind }) {
+			if len(out.Events) == 0 || slices.ContainsFunc(out.Events, func(e struct{ Kind string }) bool { return e.Kind == monitor.CacheKind || e.Kind == monitor.RedisKind }) {
 				t.Errorf("%+v", out)
 			}
 		},
 		"GET /system/monitor/stats": func(t *testing.T) {
-			var limited, whole statsOut
+			var limited, whole monitor.Stats
 			in.in(t).ok("GET", "/system/monitor/stats", "", "clerk").data(&limited)
 			in.in(t).ok("GET", "/system/monitor/stats", "", "chief").data(&whole)
 			if len(limited.Users) != 1 || limited.Users[0].Username != "in.10" || limited.Users[0].Requests != 3 || !bool(limited.Limited) ||
@@ -192,7 +191,7 @@ func TestMonitoringFollowsTheDataScope(t *testing.T) {
 				ids = append(ids, l.ID.String())
 			}
 			in.in(t).call("DELETE", "/system/monitor/trace?ids="+strings.Join(ids, ","), "", "clerk").brief(404, ids[1])
-			in.in(t).ok("DELETE", "/system/monitor/trace?ids="+strings.Join(ids, ","), "", "chief") // both still run
+			in.in(t).ok("DELETE", "/system/monitor/trace?ids="+strings.Join(ids, ","), "", "chief") // both are still running
 		},
 	}
 	for i := range monitorRoutes {
@@ -206,15 +205,15 @@ func TestMonitoringFollowsTheDataScope(t *testing.T) {
 	}
 }
 
-// TestMonitoringFollowsTheScopeOfThisMoment: a user who moves, or is deleted, takes
-// the events along.
+// TestMonitoringFollowsTheScopeOfThisMoment: the events of a user who moves to another
+// department, or is deleted, move with the user.
 func TestMonitoringFollowsTheScopeOfThisMoment(t *testing.T) {
 	in, inside, outside := overheard(t)
 	sees := func() (names string) {
-		var out monitorPage[requestEvent]
+		var out monitorPage[monitor.RequestEvent]
 		in.ok("GET", "/system/monitor/request?pageSize=1000", "", "clerk").data(&out)
 		for _, name := range []string{"in.10", "in.11"} {
-			if slices.ContainsFunc(out.Data, func(e requestEvent) bool { return e.User != nil && e.User.Username == name }) {
+			if slices.ContainsFunc(out.Data, func(e monitor.RequestEvent) bool { return e.User != nil && e.User.Username == name }) {
 				names += name + " "
 			}
 		}

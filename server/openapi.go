@@ -12,21 +12,21 @@ import (
 	"reeve/store/errs"
 )
 
-// document is the OpenAPI 3.1 description of the interface, made from the route
-// table at start, cut in two where the installation's title goes.
+// document is the OpenAPI 3.1 description of the API, generated from the route table at
+// start, and cut in two where the installation's title goes.
 type document struct{ before, after []byte }
 
 // object is a JSON object under construction.
 type object = map[string]any
 
-// tolerance is what the interface accepts beyond the schemas.
-const tolerance = "Bodies may be written more loosely than the schemas say. Numbers and flags may be numeric strings; flags may be true and false. " +
+// tolerance describes what the API accepts beyond the schemas.
+const tolerance = "Bodies may deviate from the schemas in form. Numbers and flags may be numeric strings; flags may be true and false. " +
 	"null empties a field that can be empty: a text, a reference to another record, or an array. " +
-	"A record that was read may be sent back whole: what cannot be written is ignored. Fields that it does not have are rejected with 400. " +
-	"To change a record only if nobody else has changed it since it was read, send its ETag as If-Match, its version, or its updated_at, in any precision; otherwise the answer is 409 stale. " +
-	"All faults of a request are answered together, with 422 if a value is invalid; msg has the first of them."
+	"A record may be sent back as it was read: read-only fields are ignored. Unknown fields are rejected with 400. " +
+	"To change a record only if it has not changed since it was read, send its ETag as If-Match, its version, or its updated_at, in any precision; if it has changed, the response is 409 stale. " +
+	"All faults of a request are reported together, with 422 if a value is invalid; msg contains the first of them."
 
-// titleHere marks the place of the title; no other text holds it.
+// titleHere marks the place of the title; no other text contains it.
 const titleHere = "\u2020title\u2020"
 
 func newDocument(all []Route, version string) (document, error) {
@@ -45,18 +45,18 @@ func newDocument(all []Route, version string) (document, error) {
 		"openapi": "3.1.0",
 		"info": object{
 			"title": titleHere, "version": version,
-			"description": "An administration backend. Every JSON answer is an envelope: data, success, msg and showType; a failure adds errorCode, requestId and, for bad values, errors by field.\n\n" + tolerance,
+			"description": "An administration backend. Every JSON response is an envelope: data, success, msg and showType; an error response adds errorCode, requestId and, for invalid values, errors by field.\n\n" + tolerance,
 			"contact":     object{"name": "Reeve"},
 			"license":     object{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},
-		"servers": []any{object{"url": "/", "description": "this server"}},
+		"servers": []any{object{"url": "/", "description": "This server"}},
 		"paths":   paths,
 		"tags":    tags(all),
 		"components": object{
 			"schemas": types.named, "responses": failures(),
 			"securitySchemes": object{
-				"bearer":  object{"type": "http", "scheme": "bearer", "description": "the token of POST /admin/login"},
-				"metrics": object{"type": "http", "scheme": "bearer", "description": "metrics.token of the configuration; without one there is no such address"},
+				"bearer":  object{"type": "http", "scheme": "bearer", "description": "Token of POST /admin/login"},
+				"metrics": object{"type": "http", "scheme": "bearer", "description": "metrics.token of the configuration; without one the endpoint does not exist"},
 			},
 		},
 	})
@@ -76,7 +76,7 @@ func (d document) titled(title string) ([]byte, error) {
 	return slices.Concat(d.before, text, d.after, []byte("\n")), err
 }
 
-// documentPath writes /a/:id as /a/{id}.
+// documentPath converts /a/:id to /a/{id}.
 func documentPath(path string) string {
 	segments := strings.Split(path, "/")
 	for i, s := range segments {
@@ -87,7 +87,7 @@ func documentPath(path string) string {
 	return strings.Join(segments, "/")
 }
 
-// tagOf groups operations: by the noun of their permission, else by who uses them.
+// tagOf returns the tag of an operation: the noun of its permission, else its audience.
 func tagOf(rt *Route) string {
 	switch {
 	case strings.Contains(rt.Access, "."):
@@ -149,13 +149,13 @@ func operation(rt *Route, types *schemas) object {
 	return op
 }
 
-// bytesSchema describes a file. Generators know the format, which 3.1 has only as a
-// convention, and JSON Schema the media type.
+// bytesSchema describes a file. Generators know format, which is only a convention in
+// 3.1; JSON Schema defines contentMediaType.
 func bytesSchema() object {
 	return object{"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
 }
 
-// rawSchema describes an answer that is no envelope, of a media type.
+// rawSchema describes a response of a media type without an envelope.
 func rawSchema(media string) object {
 	switch {
 	case media == "application/json":
@@ -194,7 +194,7 @@ func parameters(rt *Route) []any {
 		if f.doc != "" {
 			param["description"] = f.doc
 		} else if f.from == "path" {
-			param["description"] = "the record's id"
+			param["description"] = "ID of the record"
 		}
 		if f.list() {
 			explode(param)
@@ -202,7 +202,7 @@ func parameters(rt *Route) []any {
 		params = append(params, param)
 	}
 	if rt.in.updated {
-		params = append(params, object{"name": "If-Match", "in": "header", "description": "the ETag of the record as it was read; 409 stale if it has changed since", "schema": object{"type": "string"}})
+		params = append(params, object{"name": "If-Match", "in": "header", "description": "ETag of the record as it was read; 409 stale if it has changed since", "schema": object{"type": "string"}})
 	}
 	if rt.in.list != nil {
 		for _, param := range listParameters(rt.in.list) {
@@ -214,8 +214,8 @@ func parameters(rt *Route) []any {
 	return params
 }
 
-// explode documents a parameter whose key is repeated for each value, which is what
-// most generated clients send, whatever a document says.
+// explode documents a parameter whose key is repeated for each value, which is how most
+// generated clients send it.
 func explode(param object) { param["style"], param["explode"] = "form", true }
 
 func listParameters(l *listInfo) []any {
@@ -224,32 +224,32 @@ func listParameters(l *listInfo) []any {
 		params = append(params, object{"name": name, "in": "query", "description": description, "schema": schema})
 	}
 	if l.under {
-		params = append(params, object{"name": "id", "in": "path", "required": true, "description": "the id of the record whose list it is", "schema": least(1)})
+		params = append(params, object{"name": "id", "in": "path", "required": true, "description": "ID of the parent record", "schema": least(1)})
 	}
-	add("page", "the page, from 1", object{"type": "integer", "format": "int64", "minimum": 1, "default": 1})
-	add("current", "another name of page", least(1))
-	add("pageSize", "records on a page; above 1000 served as 1000", object{"type": "integer", "format": "int64", "minimum": 1, "default": defaultPageSize})
+	add("page", "Number of the page, from 1", object{"type": "integer", "format": "int64", "minimum": 1, "default": 1})
+	add("current", "Alias of page", least(1))
+	add("pageSize", "Number of records per page; values above 1000 mean 1000", object{"type": "integer", "format": "int64", "minimum": 1, "default": defaultPageSize})
 	if l.keywords != nil {
-		add("keywordSearch", "a part, in any case, of "+strings.Join(l.keywords, ", "), object{"type": "string"})
+		add("keywordSearch", "Text to find in "+strings.Join(l.keywords, ", ")+", ignoring case", object{"type": "string"})
 	}
 	if sorts := l.names(sorted); sorts != nil {
-		add("sorter", `one of `+strings.Join(sorts, ", ")+`, as {"field":"ascend"} or descend; without it by `+l.order, object{"type": "string"})
+		add("sorter", `Order by one of `+strings.Join(sorts, ", ")+`, as {"field":"ascend"} or descend; default: `+l.order, object{"type": "string"})
 	}
 	if filters := l.names(filtered); filters != nil {
-		add("filter", `any of the values of `+strings.Join(filters, ", ")+`, as {"field":["1","2"]}`, object{"type": "string"})
+		add("filter", `Filter by `+strings.Join(filters, ", ")+`: any of the values, as {"field":["1","2"]}`, object{"type": "string"})
 	}
 	for _, name := range l.names(param) {
 		schema := object{"type": "string"}
 		if l.column(name, param).number {
 			schema = integer()
 		}
-		add(name, "only records with this "+name, schema)
+		add(name, "Filter by "+name, schema)
 	}
 	if l.names(ranged) != nil {
-		add("tz", "the time zone, like Asia/Shanghai or +08:00, of dates and of times that name none; UTC without it", object{"type": "string"})
+		add("tz", "Time zone, like Asia/Shanghai or +08:00, of dates and of times without one; default: UTC", object{"type": "string"})
 	}
 	for _, name := range l.names(ranged) {
-		add(name+"[]", "from and to, inclusive; a time or a date, in UTC or in the zone tz. The brackets may be left out, or the two joined by a comma", object{"type": "array", "items": object{"type": "string"}, "minItems": 2, "maxItems": 2})
+		add(name+"[]", "Range of times or dates, from and to inclusive, in UTC or in the zone tz. The brackets may be omitted, or the two values joined by a comma", object{"type": "array", "items": object{"type": "string"}, "minItems": 2, "maxItems": 2})
 		explode(params[len(params)-1].(object))
 	}
 	return params
@@ -262,14 +262,14 @@ func responses(rt *Route, types *schemas) object {
 	}
 	ok := object{"description": "Success"}
 	if rt.out != nil && rt.out.Implements(reflect.TypeFor[revised]()) {
-		ok["headers"] = object{"ETag": object{"description": "The state of the record, for If-Match", "schema": object{"type": "string"}}}
+		ok["headers"] = object{"ETag": object{"description": "State of the record, for If-Match", "schema": object{"type": "string"}}}
 	}
 	if rt.binary != "" {
 		ok["content"] = object{rt.binary: object{"schema": rawSchema(rt.binary)}}
 	} else {
 		ok["content"] = object{"application/json": object{"schema": object{
 			"type": "object", "required": []any{"data", "success", "msg", "showType"},
-			"properties": object{ // without const, of which generators make types that do not compile
+			"properties": object{ // without const, which some generators turn into types that do not compile
 				"data":     types.of(rt.out),
 				"success":  object{"type": "boolean", "description": "true"},
 				"msg":      object{"type": "string", "description": "ok"},
@@ -279,18 +279,18 @@ func responses(rt *Route, types *schemas) object {
 	}
 	all["200"] = ok
 	if rt.head {
-		all["206"] = object{"description": "The part that Range asks for", "content": ok["content"]}
+		all["206"] = object{"description": "The requested range", "content": ok["content"]}
 	}
 	if rt.tagged || rt.head {
-		all["304"] = object{"description": "Not changed since the ETag that If-None-Match names"}
+		all["304"] = object{"description": "Not modified since the ETag in If-None-Match"}
 	}
 	return all
 }
 
-// failuresOf says how a route can fail.
+// failuresOf returns the kinds of errors that a route can return.
 func failuresOf(rt *Route) []errs.Kind {
-	kinds := []errs.Kind{errs.Malformed, errs.Internal, errs.Busy, errs.TooMany} // the last for connections, whatever they ask
-	if rt.Access != public || rt.attempts {
+	kinds := []errs.Kind{errs.Malformed, errs.Internal, errs.Busy, errs.TooMany} // TooMany for connections, whatever the request
+	if rt.Access != public || rt.rateLimited {
 		kinds = append(kinds, errs.Unauthenticated)
 	}
 	if rt.Access != public && rt.Access != metricsToken || rt.closable {
@@ -312,19 +312,19 @@ func failuresOf(rt *Route) []errs.Kind {
 }
 
 var failureTexts = map[errs.Kind]string{
-	errs.Malformed:       "Not understood: malformed JSON, an unknown field or parameter, a bad id",
-	errs.Unauthenticated: "No credential, one that no longer holds, or wrong ones",
-	errs.Denied:          "Signed in and not permitted; msg names the missing permission",
-	errs.NotFound:        "No such record",
-	errs.Conflict:        "Does not fit what is stored: a duplicate, still in use, changed in between",
-	errs.TooLarge:        "The body is larger than its limit (x-max-bytes), or a file than its own",
-	errs.BadMedia:        "The body is not of the media type that is taken, or a file not of a type that is allowed",
-	errs.Invalid:         "Understood and not acceptable; errors says which fields",
-	errs.TooMany:         "Too many attempts, or too much at once from one client; Retry-After says how long to wait",
-	errs.Internal:        "Our fault; the log has it under requestId",
-	errs.Busy:            "Not now: too much at once, shutting down, or writing has stopped; after write_outcome_unknown the change may have been made or not",
+	errs.Malformed:       "Malformed request: invalid JSON, an unknown field or parameter, an invalid ID",
+	errs.Unauthenticated: "Missing, expired or wrong credentials",
+	errs.Denied:          "Signed in, but not permitted; msg names the missing permission",
+	errs.NotFound:        "Record not found",
+	errs.Conflict:        "Conflict with stored data: a duplicate, still in use, or changed in between",
+	errs.TooLarge:        "The body exceeds its limit (x-max-bytes), or a file its own",
+	errs.BadMedia:        "Unsupported media type of the body, or a file of a type that is not allowed",
+	errs.Invalid:         "Invalid values; errors names the fields",
+	errs.TooMany:         "Too many attempts, or too many concurrent requests from one client; Retry-After tells how long to wait",
+	errs.Internal:        "Internal error; the log contains it under requestId",
+	errs.Busy:            "Temporarily unavailable: overloaded, shutting down, or read-only; after write_outcome_unknown the change may or may not have been made",
 	errs.Full:            "The disk or a quota is full; nothing was changed",
-	errs.BadRange:        "The file has no such part",
+	errs.BadRange:        "The range is outside the file",
 }
 
 func failureName(kind errs.Kind) string { return fmt.Sprintf("Failure%d", status[kind].code) }

@@ -9,6 +9,7 @@ import (
 )
 
 func TestRedisEventHasASchema(t *testing.T) {
+	t.Parallel()
 	s := &schemas{named: object{}, seen: map[string]string{}}
 	s.of(reflect.TypeFor[redis.Event]())
 	properties := s.named["RedisEvent"].(object)["properties"].(object)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"reeve/store"
 )
 
@@ -22,7 +23,7 @@ func served(t *testing.T, in *instance) object {
 	return doc
 }
 
-// operations of a document, as "METHOD /path".
+// operations returns the operations of a document, as "METHOD /path".
 func operations(doc object) map[string]object {
 	all := map[string]object{}
 	for path, item := range doc["paths"].(object) {
@@ -34,6 +35,7 @@ func operations(doc object) map[string]object {
 }
 
 func TestTheDocumentHasExactlyTheRoutes(t *testing.T) {
+	t.Parallel()
 	var want []string
 	for _, rt := range routes() {
 		want = append(want, rt.Method+" "+documentPath(rt.Path))
@@ -46,6 +48,7 @@ func TestTheDocumentHasExactlyTheRoutes(t *testing.T) {
 }
 
 func TestNoTwoRoutesAreTheSame(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for _, rt := range routes() {
 		if seen[rt.name()] {
@@ -55,7 +58,8 @@ func TestNoTwoRoutesAreTheSame(t *testing.T) {
 	}
 }
 
-func TestOperationsAreNamedOnceAndSaySomething(t *testing.T) {
+func TestOperationsHaveUniqueNamesAndDescriptions(t *testing.T) {
+	t.Parallel()
 	ids := map[string]string{}
 	for name, op := range operations(served(t, start(t))) {
 		id := op["operationId"].(string)
@@ -69,7 +73,8 @@ func TestOperationsAreNamedOnceAndSaySomething(t *testing.T) {
 	}
 }
 
-func TestTheDocumentSaysWhoMay(t *testing.T) {
+func TestTheDocumentHasTheAccess(t *testing.T) {
+	t.Parallel()
 	ops := operations(served(t, start(t)))
 	for _, rt := range routes() {
 		op := ops[rt.Method+" "+documentPath(rt.Path)]
@@ -82,6 +87,7 @@ func TestTheDocumentSaysWhoMay(t *testing.T) {
 }
 
 func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
+	t.Parallel()
 	doc := served(t, start(t))
 	ops := operations(doc)
 	for _, rt := range routes() {
@@ -132,6 +138,7 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 }
 
 func TestEveryDocumentedListParameterIsAccepted(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/dict", `{"code":"colour","name":"Colour"}`)
 	values := map[string]string{"filter": `{}`, "page": "1", "current": "1", "pageSize": "1", "keywordSearch": "x", "tz": "Asia/Shanghai"}
@@ -139,7 +146,7 @@ func TestEveryDocumentedListParameterIsAccepted(t *testing.T) {
 		list, _ := op["parameters"].([]any)
 		method, path, _ := strings.Cut(strings.ReplaceAll(name, "{id}", "1"), " ")
 		if !slices.ContainsFunc(list, func(p any) bool { return p.(object)["name"] == "page" }) {
-			continue // no list
+			continue // not a list
 		}
 		for _, p := range list {
 			param := p.(object)
@@ -156,7 +163,7 @@ func TestEveryDocumentedListParameterIsAccepted(t *testing.T) {
 			}
 			query := key + "=" + value
 			if key == "sorter" {
-				sort, _, _ := strings.Cut(strings.TrimPrefix(param["description"].(string), "one of "), ",")
+				sort, _, _ := strings.Cut(strings.TrimPrefix(param["description"].(string), "Order by one of "), ",")
 				query = key + "=" + `{"` + strings.Fields(sort)[0] + `":"ascend"}`
 			}
 			if strings.HasSuffix(key, "[]") {
@@ -170,6 +177,7 @@ func TestEveryDocumentedListParameterIsAccepted(t *testing.T) {
 }
 
 func TestEverySchemaOfTheDocumentCompiles(t *testing.T) {
+	t.Parallel()
 	text := in2020(t, start(t).ok("GET", "/openapi.json", "", "nobody").Body)
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
@@ -208,7 +216,8 @@ func in2020(t *testing.T, text string) any {
 	return value
 }
 
-func TestTheDocumentBearsTheTitleInForce(t *testing.T) {
+func TestTheDocumentHasTheConfiguredTitle(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"site.title":"A \"quoted\" <b>title</b>"}}`, "owner")
 	info := served(t, in)["info"].(object)
@@ -217,8 +226,10 @@ func TestTheDocumentBearsTheTitleInForce(t *testing.T) {
 	}
 }
 
-// What the table must not hold; the program does not start with it.
-func TestATableWithAMistakeIsRefused(t *testing.T) {
+// TestAnInvalidRouteTableIsRejected covers mistakes with which the program must not
+// start.
+func TestAnInvalidRouteTableIsRejected(t *testing.T) {
+	t.Parallel()
 	handler := func(*store.Tx, *Request, *none) (nothing, error) { return nothing{}, nil }
 	for name, rt := range map[string]Route{
 		"no access":            read("/x", "", "X", handler),
@@ -227,12 +238,12 @@ func TestATableWithAMistakeIsRefused(t *testing.T) {
 		"a key of six":         read("/x", "a.b.c.d.e.f", "X", handler),
 		"no title":             read("/x", "admin.x.query", "", handler),
 		"an id not taken":      read("/x/:id", "admin.x.query", "X", handler),
-		"a user name of anybody that is kept": free("POST", "/x", public, "X", func(*Request, *struct {
+		"a user name of anybody that is kept": action("POST", "/x", public, "X", func(*Request, *struct {
 			Username string `json:"username"`
 		}) (nothing, error) {
 			return nothing{}, nil
 		}),
-		"values of settings that are kept": free("POST", "/x", "admin.x.save", "X", func(*Request, *struct {
+		"values of settings that are kept": action("POST", "/x", "admin.x.save", "X", func(*Request, *struct {
 			Values map[string]any `json:"values"`
 		}) (nothing, error) {
 			return nothing{}, nil
@@ -247,7 +258,7 @@ func TestATableWithAMistakeIsRefused(t *testing.T) {
 	}
 }
 
-// bodySchema returns the schema of an operation's request body, wherever it is.
+// bodySchema returns the schema of an operation's request body, following references.
 func bodySchema(doc, op object) object {
 	body, _ := op["requestBody"].(object)
 	content, _ := body["content"].(object)
@@ -266,6 +277,7 @@ func resolved(doc, schema object) object {
 }
 
 func TestAFieldHasTheSameEnumInRequestsAndResponses(t *testing.T) {
+	t.Parallel()
 	doc := served(t, start(t))
 	compared := map[string]bool{}
 	for name, op := range operations(doc) {
@@ -297,15 +309,18 @@ func TestAFieldHasTheSameEnumInRequestsAndResponses(t *testing.T) {
 	}
 }
 
-// Generators make types of a constant that do not compile, or accept nothing else.
+// TestTheDocumentHasNoConstants, since generators create types from them that do not
+// compile, or accept nothing else.
 func TestTheDocumentHasNoConstants(t *testing.T) {
+	t.Parallel()
 	if body := start(t).ok("GET", "/openapi.json", "", "nobody").Body; strings.Contains(body, `"const":`) {
 		t.Error("it has const")
 	}
 }
 
-// Generators take an integer without a format for one of 32 bits.
+// TestIntegersHave64Bits, since generators use 32 bits for an integer without a format.
 func TestIntegersHave64Bits(t *testing.T) {
+	t.Parallel()
 	seen := 0
 	var walk func(at string, value any)
 	walk = func(at string, value any) {
@@ -332,8 +347,10 @@ func TestIntegersHave64Bits(t *testing.T) {
 	}
 }
 
-// Generated clients call operations by these ids: a change of one breaks them.
+// TestOperationIDsAreTheGoldenOnes, since generated clients call operations by these
+// IDs: a changed ID breaks them.
 func TestOperationIDsAreTheGoldenOnes(t *testing.T) {
+	t.Parallel()
 	ids := map[string]string{}
 	for name, op := range operations(served(t, start(t))) {
 		id := op["operationId"].(string)
@@ -347,8 +364,10 @@ func TestOperationIDsAreTheGoldenOnes(t *testing.T) {
 	golden(t, "operations", string(text))
 }
 
-// Generators name the type of a body after its schema.
+// TestBodiesAreNamedAfterTheirOperations, since generators name the type of a body
+// after its schema.
 func TestBodiesAreNamedAfterTheirOperations(t *testing.T) {
+	t.Parallel()
 	for name, op := range operations(served(t, start(t))) {
 		body, ok := op["requestBody"].(object)
 		if !ok {
@@ -364,8 +383,10 @@ func TestBodiesAreNamedAfterTheirOperations(t *testing.T) {
 	}
 }
 
-// Generators make files of these strings, and bytes of a raw answer.
+// TestFilesAreBinaryStrings, of which generators make files, and bytes for a raw
+// response.
 func TestFilesAreBinaryStrings(t *testing.T) {
+	t.Parallel()
 	file := object{"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
 	files := object{"type": "array", "items": file, "minItems": 1.0, "maxItems": float64(maxFiles)}
 	doc := served(t, start(t))
@@ -389,6 +410,7 @@ func TestFilesAreBinaryStrings(t *testing.T) {
 }
 
 func TestEveryOperationIsDescribed(t *testing.T) {
+	t.Parallel()
 	unused := maps.Clone(notes)
 	doc := served(t, start(t))
 	ops := operations(doc)
@@ -397,7 +419,7 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 		delete(unused, op["operationId"].(string))
 		text, ok := strings.CutSuffix(op["description"].(string), accessText(rt.Access))
 		if !ok || !strings.HasSuffix(text, ". ") {
-			t.Errorf("%s: %q", rt.name(), op["description"])
+			t.Errorf("%s: add a note for %s to notes in server/operation.go; its description is %q", rt.name(), op["operationId"], op["description"])
 		}
 	}
 	for id := range unused {

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// idWords are the words of a title that an operation's id has otherwise: the verbs that
-// clients expect, and what schemas call things. Those without a word are left out.
+// idWords maps words of a title to those of the operation ID: the verbs that clients
+// expect, and the names in schemas. Words mapped to "" are left out.
 var idWords = map[string]string{
 	"change": "update", "dictionary": "dict", "dictionaries": "dicts", "department": "dept", "departments": "depts",
 	"a": "", "an": "", "the": "", "your": "", "its": "",
 }
 
-// operationID is the title up to its first comma in camel case, verb first: Change a
-// dictionary item is updateDictItem. Clients are generated with these names, so a title
-// changes only if the operation does.
+// operationID returns the title up to its first comma in camel case, verb first:
+// "Change a dictionary item" becomes updateDictItem. Clients are generated with these
+// names, so a title changes only if the operation does.
 func operationID(rt *Route) string {
 	title, _, _ := strings.Cut(rt.Title, ",")
 	var id string
@@ -34,11 +34,11 @@ func operationID(rt *Route) string {
 	return id
 }
 
-// notes say what is particular to an operation, by its id.
+// notes describe particulars of operations, by operation ID.
 var notes = map[string]string{
 	"acknowledgeLostCommits":    "Ends the warning that commits were lost, and returns the state of each part.",
-	"checkServerHealth":         "Answers 200 while the server can serve requests; for load balancers and supervisors.",
-	"createFileLink":            "Returns an address that downloads the file without a token, until it expires or the session ends.",
+	"checkServerHealth":         "Returns 200 while the server can serve requests; for load balancers and supervisors.",
+	"createFileLink":            "Returns a URL that downloads the file without a token, until it expires or the session ends.",
 	"createUser":                "Without a password one is generated and returned once; the user must change it.",
 	"createAppUser":             "Without a password one is generated and returned once; the user must change it.",
 	"deleteAppUser":             "The user's sessions end.",
@@ -56,17 +56,17 @@ var notes = map[string]string{
 	"deleteUsers":               "The users' sessions end. 409 for the last enabled owner.",
 	"downloadBackup":            "A consistent archive of the database and all files, made while the server runs; without the encryption key, unless the archive is encrypted itself.",
 	"downloadFile":              "Images can be scaled down with thumb.",
-	"downloadFileBySignedLink":  "Takes the query of an address that createFileLink has returned.",
-	"downloadPublicFile":        "Takes the key of the url of a public file or avatar.",
+	"downloadFileBySignedLink":  "Takes the query of a URL that createFileLink has returned.",
+	"downloadPublicFile":        "Takes the key in the URL of a public file or avatar.",
 	"enableOrDisableAppUser":    "Disabling a user ends the user's sessions.",
-	"enableOrDisablePermission": "Disabling a permission takes it from everybody but owners, with all permissions below it.",
+	"enableOrDisablePermission": "Disabling a permission revokes it, and all permissions below it, from everybody except owners.",
 	"enableOrDisableUser":       "Disabling a user ends the user's sessions. 409 for the last enabled owner.",
 	"endOwnSession":             "Its token stops working at once.",
 	"endSession":                "Its token stops working at once.",
-	"explainUserPermission":     "Tells whether a user has a permission, and which roles grant it or why none does.",
-	"exportUsers":               "Returns all users that match as CSV, in the columns that importUsers takes.",
+	"explainUserPermission":     "Returns whether a user has a permission, and which roles grant it or why none does.",
+	"exportUsers":               "Returns all matching users as CSV, with the columns that importUsers accepts.",
 	"getAppHome":                "Returns the site's title and logo, the server's time and the values of public settings.",
-	"getEffectivePermissions":   "Lists the permissions that a user holds at this moment, and the departments of the data scope.",
+	"getEffectivePermissions":   "Returns the permissions that a user has now, and the departments of the data scope.",
 	"getMetrics":                "Returns metrics in the text format of Prometheus.",
 	"getOpenAPIDocument":        "Returns this document.",
 	"getOwnAccount":             "Returns your user record, the menus you can open and the keys of your permissions.",
@@ -75,7 +75,7 @@ var notes = map[string]string{
 	"getSettingValues":          "Returns values by group and key, decoded by type; secrets are masked.",
 	"getSystemHealth":           "Returns the state of each part of the server and the worst of them.",
 	"getSystemInformation":      "Returns the version, memory, database files, caches and the configuration in effect, with secrets masked.",
-	"importUsers":               "All or nothing: if one row is invalid, no user is created. With dry_run=1 it only returns a verdict for each row.",
+	"importUsers":               "All or nothing: if one row is invalid, no user is created, and errors has the faults by line and column, at most 1000. With dry_run=1 it only returns a verdict for each row.",
 	"listBuiltInSettings":       "Returns the keys, by group, of settings that can't be deleted, renamed, moved or retyped.",
 	"listDepts":                 "Returns the departments in your data scope as a tree, ordered by sort, then id.",
 	"listPermissions":           "Returns all permissions as a tree, ordered by sort, then id.",
@@ -84,13 +84,14 @@ var notes = map[string]string{
 	"listTraces":                "Returns the traces in memory; a restart ends them.",
 	"moveFileToTrash":           "It can be restored until it is deleted permanently.",
 	"moveFilesToTrash":          "They can be restored until they are deleted permanently.",
-	"rebuildSettingsCache":      "Reads all settings from the database again, and returns how many and how long it took.",
+	"readManual":                "Returns the topics of the manual as HTML, in English.",
+	"rebuildSettingsCache":      "Reads all settings from the database again, and returns their number and the time it took.",
 	"registerAsAppUser":         "Creates an app user and returns a token. 403 unless the setting app.registration allows it.",
 	"resetAppUserPassword":      "Ends the user's sessions. Without a password one is generated and returned once; the user must change it.",
 	"resetUserPassword":         "Ends the user's sessions. Without a password one is generated and returned once; the user must change it.",
-	"saveSettingValues":         "All or nothing: if one value is invalid, none is saved, and errors names each that is.",
-	"setOwnPicture":             "Takes an image, and stores it scaled down and without metadata.",
-	"setRolePermissions":        "Replaces all permissions of the role. You can grant only what you have, or what roles that you can assign have.",
+	"saveSettingValues":         "All or nothing: if one value is invalid, none is saved, and errors lists every invalid one.",
+	"setOwnPicture":             "Stores an image as the avatar, scaled down and without metadata.",
+	"setRolePermissions":        "Replaces all permissions of the role. You can grant only permissions that you have, or those of roles that you can assign.",
 	"signIn":                    "Returns a token for the Authorization header.",
 	"signInAsAppUser":           "Returns a token for the Authorization header.",
 	"signOut":                   "Ends the session of the token.",
@@ -99,10 +100,10 @@ var notes = map[string]string{
 	"stopTrace":                 "Matching requests are no longer recorded in full.",
 	"updateOwnAppPassword":      "Ends all your other sessions.",
 	"updateOwnPassword":         "Ends all your other sessions.",
-	"uploadFiles":               "All or nothing: if one file is refused, none is stored.",
+	"uploadFiles":               "All or nothing: if one file is rejected, none is stored.",
 }
 
-// description says what a client has to know of an operation beyond its title.
+// description returns what a client must know about an operation beyond its title.
 func description(rt *Route) string {
 	var all []string
 	say := func(applies bool, text string) {
@@ -134,7 +135,7 @@ func description(rt *Route) string {
 	}
 	say(rt.tagged, "304 if If-None-Match names the current ETag.")
 	say(rt.head, "Also answers HEAD, and Range with a part.")
-	say(rt.attempts, "429 after too many failed attempts.")
+	say(rt.rateLimited, "429 after too many failed attempts.")
 	say(rt.before, "Available while the password must be changed.")
 	return strings.Join(append(all, accessText(rt.Access)), " ")
 }

@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// A transfer that may take long has to keep up a rate: paceBytes within each
-// paceTime, which is 8.7 kB/s. A connection that cannot do that holds memory, a
-// place among the uploads, or the bytes of deleted files, for nobody's good.
+// A long transfer must keep up a minimum rate: paceBytes within each paceTime, which is
+// 8.7 kB/s. A slower connection would hold memory, a place among the uploads, or the
+// bytes of deleted files, to nobody's benefit.
 const (
 	paceBytes = 256 << 10
 	paceTime  = 30 * time.Second
 )
 
-// pace moves the deadline of one direction of a connection as bytes pass.
+// pace extends the deadline of one direction of a connection as bytes are transferred.
 type pace struct {
-	grace time.Duration // paceTime, but for tests
-	left  int           // bytes until the deadline moves
+	grace time.Duration // paceTime, except in tests
+	left  int           // bytes until the deadline is extended
 	move  func(deadline time.Time)
 }
 
-// newPace begins a transfer now.
+// newPace starts a transfer now.
 func newPace(grace time.Duration, move func(time.Time)) *pace {
 	p := &pace{grace: grace, move: move}
 	p.passed(0)
 	return p
 }
 
-// passed is told of bytes that have been transferred.
+// passed counts transferred bytes.
 func (p *pace) passed(n int) {
 	if p.left -= n; p.left <= 0 {
 		p.left = paceBytes
@@ -36,5 +36,5 @@ func (p *pace) passed(n int) {
 	}
 }
 
-// tooSlow reports whether an error of a connection is that of a deadline.
+// tooSlow reports whether err is an expired deadline of a connection.
 func tooSlow(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

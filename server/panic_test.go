@@ -34,14 +34,15 @@ func failingRoutes() []Route {
 		read("/t/view/denied", public, "T", view(denied)), read("/t/view/plain", public, "T", view(plain)), read("/t/view/caused", public, "T", view(caused)),
 		write("GET", "/t/write/text", public, "T", view(text)), write("GET", "/t/write/denied", public, "T", view(denied)), write("GET", "/t/write/null", public, "T", view(null)),
 		write("GET", "/t/write/plain", public, "T", view(plain)),
-		free("GET", "/t/free/text", public, "T", alone(text)), free("GET", "/t/free/denied", public, "T", alone(denied)), free("GET", "/t/free/plain", public, "T", alone(plain)),
+		action("GET", "/t/free/text", public, "T", alone(text)), action("GET", "/t/free/denied", public, "T", alone(denied)), action("GET", "/t/free/plain", public, "T", alone(plain)),
 		raw("/t/raw/text", public, "T", "text/plain", func(*Request, *none, http.ResponseWriter) error { return text() }),
 		raw("/t/raw/plain", public, "T", "text/plain", func(*Request, *none, http.ResponseWriter) error { return plain() }),
-		free("GET", "/t/free/unencodable", public, "T", func(*Request, *none) (map[string]any, error) { return map[string]any{innards: func() {}}, nil }),
+		action("GET", "/t/free/unencodable", public, "T", func(*Request, *none) (map[string]any, error) { return map[string]any{innards: func() {}}, nil }),
 	}
 }
 
-func TestWhatGoesWrongInsideStaysInside(t *testing.T) {
+func TestInternalErrorsAreNotSent(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = &log })
 	before := in.dump()
@@ -70,8 +71,9 @@ func TestWhatGoesWrongInsideStaysInside(t *testing.T) {
 	in.ok("PUT", "/admin/info", `{"nickname":"still writing"}`, "owner")
 }
 
-// TestAnAnswerThatBreaksOffIsCutOff has a raw answer fail after it has begun.
-func TestAnAnswerThatBreaksOffIsCutOff(t *testing.T) {
+// TestAFailedRawResponseIsAborted has a raw response fail after it has begun.
+func TestAFailedRawResponseIsAborted(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	router := in.server.router([]Route{raw("/t", public, "T", "text/plain", func(_ *Request, _ *none, w http.ResponseWriter) error {
 		fmt.Fprint(w, "half of it")
@@ -86,9 +88,10 @@ func TestAnAnswerThatBreaksOffIsCutOff(t *testing.T) {
 	t.Error("the client takes half an answer for whole")
 }
 
-// TestAnAnswerThatFailsBeforeItsFirstByteIsNoFile: what was said of the file that
-// was to come is not said of the error.
-func TestAnAnswerThatFailsBeforeItsFirstByteIsNoFile(t *testing.T) {
+// TestAFailureBeforeTheFirstByteIsAnErrorResponse: headers set for the file are not
+// sent with the error.
+func TestAFailureBeforeTheFirstByteIsAnErrorResponse(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	router := in.server.router([]Route{raw("/t", public, "T", "text/plain", func(_ *Request, _ *none, w http.ResponseWriter) error {
 		for _, name := range []string{"Content-Disposition", "Etag"} {
@@ -103,8 +106,9 @@ func TestAnAnswerThatFailsBeforeItsFirstByteIsNoFile(t *testing.T) {
 	}
 }
 
-// TestEveryKindOfErrorHasItsStatus walks the one map there is.
+// TestEveryKindOfErrorHasItsStatus checks the map status.
 func TestEveryKindOfErrorHasItsStatus(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for kind, want := range map[errs.Kind]struct {
 		code, show int
@@ -115,7 +119,7 @@ func TestEveryKindOfErrorHasItsStatus(t *testing.T) {
 		errs.Conflict: {409, 2, "conflict"}, errs.TooLarge: {413, 2, "too_large"}, errs.BadMedia: {415, 2, "unsupported_media_type"},
 		errs.Invalid: {422, 1, "invalid"}, errs.TooMany: {429, 1, "too_many_requests"}, errs.Busy: {503, 5, "busy"}, errs.Full: {507, 5, "disk_full"},
 	} {
-		router := in.server.router([]Route{free("GET", "/t", public, "T", func(*Request, *none) (nothing, error) {
+		router := in.server.router([]Route{action("GET", "/t", public, "T", func(*Request, *none) (nothing, error) {
 			return nothing{}, fmt.Errorf("wrapped: %w", errs.New(kind, "a sentence"))
 		})})
 		a := in.sendTo(router, in.request("GET", "/t", "", "nobody"))

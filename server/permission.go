@@ -5,22 +5,24 @@ import "reeve/store"
 var permissionRoutes = []Route{
 	read("/admin/rule", "admin.rule.query", "List permissions", permissionTree),
 	read("/admin/rule/parent", "admin.rule.query", "List parent permissions", parentTree),
-	read("/admin/rule-node/:id", "admin.rule.query", "Get a permission", getPermission), // the router cannot have :id beside parent
-	write("POST", "/admin/rule", "admin.rule.create", "Create a permission", createPermission),
-	write("PUT", "/admin/rule/:id", "admin.rule.update", "Change a permission", changePermission),
-	write("DELETE", "/admin/rule/:id", "admin.rule.delete", "Delete a permission", deletePermission),
-	deleteOrdered("/admin/rule", "admin.rule.delete", "Delete permissions", deletePermission, store.PermissionsUpwards),
+	get("/admin/rule-node/:id", "admin.rule.query", "Get a permission", &permissions), // httprouter does not allow :id beside parent
+	create[permissionIn]("/admin/rule", "admin.rule.create", "Create a permission", &permissions),
+	change[permissionIn]("/admin/rule/:id", "admin.rule.update", "Change a permission", &permissions),
+	remove("/admin/rule/:id", "admin.rule.delete", "Delete a permission", &permissions),
+	removeOrdered("/admin/rule", "admin.rule.delete", "Delete permissions", &permissions, store.PermissionsUpwards),
 	write("PUT", "/admin/rule/:id/show", "admin.rule.update", "Show or hide a permission", showPermission),
 	write("PUT", "/admin/rule/:id/status", "admin.rule.update", "Enable or disable a permission", enablePermission),
 	read("/admin/permission/effective", "admin.rule.query", "Get effective permissions", readEffective),
 	read("/admin/permission/explain", "admin.rule.query", "Explain a user's permission", explain),
 }
 
-// parentNode is what the tree of possible parents tells of each.
+var permissions = Resource[store.Permission, *store.Permission]{of: store.Permissions, blank: store.Permission{Show: true, Status: true}, out: asItIs[store.Permission]}
+
+// parentNode is a permission in the tree of possible parents.
 type parentNode struct {
 	store.Ident
 	Name     string   `json:"name"`
-	ParentID store.ID `json:"parent_id" doc:"0 at the top"`
+	ParentID store.ID `json:"parent_id" doc:"ID of the parent; 0 for a root"`
 }
 
 func permissionTree(tx *store.Tx, _ *Request, _ *treeIn) (Encoded[tree[store.Permission]], error) {
@@ -33,56 +35,17 @@ func parentTree(tx *store.Tx, _ *Request, _ *treeIn) (Encoded[tree[parentNode]],
 	return Encoded[tree[parentNode]]{JSON: parents}, err
 }
 
-func getPermission(tx *store.Tx, _ *Request, in *byID) (*store.Permission, error) {
-	return store.Permissions.Get(tx, in.ID)
-}
-
 type permissionIn struct {
-	ParentID *store.ID   `json:"parent_id" doc:"a menu or a page; 0 at the top"`
-	Type     *int64      `json:"type" check:"create,enum=permission_type" doc:"0 menu, 1 page, 2 action"`
-	Key      *string     `json:"key" check:"create,max=100,key" doc:"unique; what routes and buttons ask for"`
+	ParentID *store.ID   `json:"parent_id" doc:"ID of the parent, a menu or a page; 0 for a root"`
+	Type     *int64      `json:"type" check:"create,enum=permission_type" doc:"Type: 0 menu, 1 page, 2 action"`
+	Key      *string     `json:"key" check:"create,max=100,key" doc:"Unique key, by which routes and buttons check the permission"`
 	Name     *string     `json:"name" check:"create,min=1,max=64"`
-	Path     *string     `json:"path" check:"max=255,path" doc:"of the page"`
+	Path     *string     `json:"path" check:"max=255,path" doc:"Path of the page in the console"`
 	Icon     *string     `json:"icon" check:"max=64"`
-	Local    *string     `json:"local" check:"max=100" doc:"the key of a translated name"`
+	Local    *string     `json:"local" check:"max=100" doc:"Key of the translated name in the console"`
 	Sort     *int64      `json:"sort" check:"min=-1000000,max=1000000"`
-	Show     *store.Flag `json:"show" doc:"in the menu; 1 when absent at creation"`
-	Status   *store.Flag `json:"status" doc:"1 when absent at creation"`
-}
-
-func (in *permissionIn) apply(p *store.Permission) {
-	set(&p.ParentID, in.ParentID)
-	set(&p.Type, in.Type)
-	set(&p.Key, in.Key)
-	set(&p.Name, in.Name)
-	set(&p.Path, in.Path)
-	set(&p.Icon, in.Icon)
-	set(&p.Local, in.Local)
-	set(&p.Sort, in.Sort)
-	set(&p.Show, in.Show)
-	set(&p.Status, in.Status)
-}
-
-func createPermission(tx *store.Tx, _ *Request, in *permissionIn) (*store.Permission, error) {
-	p := &store.Permission{Show: true, Status: true}
-	in.apply(p)
-	return p, store.Permissions.Create(tx, p)
-}
-
-type permissionChange struct {
-	byID
-	permissionIn
-}
-
-func changePermission(tx *store.Tx, req *Request, in *permissionChange) (*store.Permission, error) {
-	return store.Permissions.Update(tx, in.ID, func(p *store.Permission) error {
-		in.apply(p)
-		return req.fresh(p)
-	})
-}
-
-func deletePermission(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
-	return nothing{}, store.Permissions.Delete(tx, in.ID)
+	Show     *store.Flag `json:"show" doc:"Visibility in the menu: 1 shown, the default of a new permission; 0 hidden"`
+	Status   *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new permission; 0 disabled"`
 }
 
 type showIn struct {
@@ -91,15 +54,9 @@ type showIn struct {
 }
 
 func showPermission(tx *store.Tx, req *Request, in *showIn) (*store.Permission, error) {
-	return store.Permissions.Update(tx, in.ID, func(p *store.Permission) error {
-		p.Show = in.Show
-		return req.fresh(p)
-	})
+	return edit(tx, req, &permissions, in.ID, func(p *store.Permission) { p.Show = in.Show })
 }
 
 func enablePermission(tx *store.Tx, req *Request, in *statusIn) (*store.Permission, error) {
-	return store.Permissions.Update(tx, in.ID, func(p *store.Permission) error {
-		p.Status = in.Status
-		return req.fresh(p)
-	})
+	return edit(tx, req, &permissions, in.ID, func(p *store.Permission) { p.Status = in.Status })
 }

@@ -10,6 +10,7 @@ import (
 )
 
 func TestPermissionsThatAreRefused(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	menu := in.create("/admin/rule", `{"type":0,"key":"shop","name":"Shop","parent_id":1}`)
 	page := in.create("/admin/rule", fmt.Sprintf(`{"type":1,"key":"shop.goods","name":"Goods","parent_id":%d}`, menu))
@@ -70,6 +71,7 @@ func TestPermissionsThatAreRefused(t *testing.T) {
 }
 
 func TestPermissionsThatAreAccepted(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	spare := in.create("/admin/rule", `{"type":0,"key":"spare","name":"x"}`)
 	runCases(t, in, []apiCase{
@@ -88,6 +90,7 @@ func TestPermissionsThatAreAccepted(t *testing.T) {
 }
 
 func TestADeletedPermissionLeavesTheRoles(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	id := in.create("/admin/rule", `{"type":2,"key":"shop.goods.query","name":"Look","parent_id":2}`)
 	u := in.clerk("clerk", "shop.goods.query", "admin.rule.query")
@@ -107,7 +110,7 @@ func TestADeletedPermissionLeavesTheRoles(t *testing.T) {
 	})
 }
 
-// access and menus are what /admin/info tells somebody of it.
+// access returns the keys of the permissions in /admin/info, menus the menus.
 func (in *instance) access(as string) []string {
 	in.t.Helper()
 	var info struct{ Access []string }

@@ -11,9 +11,10 @@ import (
 // TestIDsCanBeRepeatedOrJoined: generated clients repeat the key, others join with
 // commas or add brackets.
 func TestIDsCanBeRepeatedOrJoined(t *testing.T) {
+	t.Parallel()
 	for _, rt := range routes() {
 		if rt.list != nil || rt.in.find("query", "ids") == nil || !slices.Contains([]string{"DELETE /admin/list", "PUT /file/list", "DELETE /file/list", "DELETE /file/trash"}, rt.name()) {
-			continue // the others have the same input: TestWhatIsDeletedByIDIsDeletedByIDsToo
+			continue // the others have the same input: TestEveryDeleteByIDHasADeleteByIDs
 		}
 		t.Run(rt.name(), func(t *testing.T) {
 			in := start(t)
@@ -67,7 +68,7 @@ func TestIDsCanBeRepeatedOrJoined(t *testing.T) {
 	}
 }
 
-// documented fails unless a parameter is documented as an array whose key repeats.
+// documented fails unless a parameter is documented as an array with a repeated key.
 func (in *instance) documented(rt *Route, name string) {
 	in.t.Helper()
 	_, op := findOperation(rt.Method, documentPath(rt.Path))
@@ -84,6 +85,7 @@ func (in *instance) documented(rt *Route, name string) {
 
 // TestRangesCanBeRepeatedOrJoined, with brackets or without, on every list.
 func TestRangesCanBeRepeatedOrJoined(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for _, rt := range routes() {
 		if rt.list == nil || rt.list.under {
@@ -108,8 +110,9 @@ func TestRangesCanBeRepeatedOrJoined(t *testing.T) {
 	in.lists("/admin/list?created_at=2001-01-01,2999-01-01", "username", "owner", "admin")
 }
 
-// TestWhatIsNoListIsGivenOnce, on every route.
-func TestWhatIsNoListIsGivenOnce(t *testing.T) {
+// TestSingleParametersCannotBeRepeated, on every route.
+func TestSingleParametersCannotBeRepeated(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.appUser("customer")
 	for _, rt := range routes() {
@@ -120,7 +123,7 @@ func TestWhatIsNoListIsGivenOnce(t *testing.T) {
 			if f.from == "query" && f.typ.Kind() != reflect.Slice {
 				url := strings.NewReplacer(":id", "1", ":key", "x").Replace(rt.Path)
 				a := in.call(rt.Method, url+"?"+f.name+"=1&"+f.name+"=1", "", holder(&rt))
-				if a.Code != 400 || a.envelope().Errors[f.name] != "is given 2 times" {
+				if a.Code != 400 || a.envelope().Errors[f.name] != "must be given once, not 2 times" {
 					t.Errorf("%s %s: %d %s", rt.name(), f.name, a.Code, a.Body)
 				}
 			}

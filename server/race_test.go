@@ -11,19 +11,20 @@ import (
 	"reeve/store"
 )
 
-// Many requests at once: what has been answered holds for every request that
-// begins after the answer.
+// Concurrent requests: the effect of an acknowledged request holds for every request
+// that begins afterwards.
 
-// status sends a request without a look at the answer's form.
+// status sends a request without checking the form of the response.
 func (in *instance) status(method, url, as string) int {
 	w := httptest.NewRecorder()
 	in.server.Handler().ServeHTTP(w, in.request(method, url, "", as))
 	return w.Code
 }
 
-// TestNoRequestSucceedsAfterTheSessionHasEnded keeps asking while the session is
-// ended in one of the ways there are.
+// TestNoRequestSucceedsAfterTheSessionHasEnded sends requests while the session is
+// ended, in every possible way.
 func TestNoRequestSucceedsAfterTheSessionHasEnded(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	u := in.clerk("clerk", "system.setting.query")
 	ways := map[string]func() error{
@@ -77,8 +78,9 @@ func TestNoRequestSucceedsAfterTheSessionHasEnded(t *testing.T) {
 	}
 }
 
-// TestNoRequestSucceedsAfterThePermissionHasGone does the same with a role.
+// TestNoRequestSucceedsAfterThePermissionHasGone does the same by changing a role.
 func TestNoRequestSucceedsAfterThePermissionHasGone(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "system.setting.query")
 	id := in.permission("system.setting.query")
@@ -94,8 +96,8 @@ func TestNoRequestSucceedsAfterThePermissionHasGone(t *testing.T) {
 	}
 }
 
-// hammer asks from several goroutines while end runs. Before it is begun the
-// answer is one status, after it has been answered another.
+// hammer sends requests from several goroutines while end runs. Before end begins, the
+// status must be the first one; after end has been acknowledged, the second.
 func (in *instance) hammer(t *testing.T, url, as string, before, after int, end func() error) {
 	t.Helper()
 	var ended atomic.Bool
@@ -110,7 +112,7 @@ func (in *instance) hammer(t *testing.T, url, as string, before, after int, end 
 				return
 			}
 			for {
-				done := ended.Load() // looked at before the request begins
+				done := ended.Load() // read before the request begins
 				code := in.status("GET", url, as)
 				if done {
 					if code != after {
@@ -131,9 +133,10 @@ func (in *instance) hammer(t *testing.T, url, as string, before, after int, end 
 	wg.Wait()
 }
 
-// TestConcurrentWritesAreAllKept creates from many goroutines at once, some of
-// them the same.
+// TestConcurrentWritesAreAllKept creates records from many goroutines at once, some of
+// them duplicates.
 func TestConcurrentWritesAreAllKept(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
 	n := size(40, 200, 2000)
@@ -162,8 +165,9 @@ func TestConcurrentWritesAreAllKept(t *testing.T) {
 	in.ok("GET", "/system/setting?group_id=6&pageSize=1", "", "owner").brief(200, fmt.Sprintf(`"total":%d,`, n))
 }
 
-// TestRequestIDsAreUnique asks for many at once.
+// TestRequestIDsAreUnique among concurrent requests.
 func TestRequestIDsAreUnique(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	var mu sync.Mutex
 	seen := map[string]bool{}

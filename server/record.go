@@ -9,7 +9,7 @@ type byID struct {
 
 // byIDs is the input of an operation on several records.
 type byIDs struct {
-	IDs []store.ID `query:"ids" check:"required" doc:"repeated keys, or joined by commas, at most 200; all or nothing. Records that go with them count too"`
+	IDs []store.ID `query:"ids" check:"required" doc:"IDs of the records, at most 200, as repeated keys or separated by commas; all or nothing. Dependent records count towards the limit"`
 }
 
 // statusIn is the input of an operation that enables or disables a record.
@@ -25,7 +25,7 @@ func set[T any](field *T, sent *T) {
 	}
 }
 
-// asItIs returns a record as it is stored, for lists whose rows are records.
+// asItIs returns a record unchanged, for resources whose responses are the stored records.
 func asItIs[T any](_ *store.Tx, _ *Request, v *T) (*T, error) { return v, nil }
 
 // scopedTo returns the condition that a record's user is in the caller's data scope; false
@@ -35,5 +35,5 @@ func scopedTo[T any](tx *store.Tx, req *Request, by *store.Ref[T]) (store.Condit
 	if !narrow {
 		return store.Condition{}, false
 	}
-	return by.LeadsTo(in), true
+	return by.Matching(in), true
 }

@@ -10,38 +10,40 @@ import (
 	"reeve/store"
 )
 
-// What holds for every record that is changed by PUT.
+// Rules for all records that are changed by PUT.
 
-var wholeRecords = []struct{ name, read, url string }{
-	{"a setting", "/system/setting/1", "/system/setting/1"},
-	{"a setting with options", ownSetting(1), ownSetting(1)},
-	{"a secret without a value", ownSetting(2), ownSetting(2)},
-	{"a secret", ownSetting(3), ownSetting(3)},
-	{"a setting group", "/system/setting-group/2", "/system/setting-group/2"},
-	{"a permission", "/admin/rule-node/1", "/admin/rule/1"},
-	{"a permission with all below it", "/admin/rule", "/admin/rule/1"},
-	{"a permission to be shown", "/admin/rule", "/admin/rule/1/show"},
-	{"a permission to be enabled", "/admin/rule", "/admin/rule/1/status"},
-	{"one's own account", "/admin/info", "/admin/info"},
-	{"a user", "/admin/list/2", "/admin/list/2"},
-	{"a user to be enabled", "/admin/list/2", "/admin/list/2/status"},
-	{"a role", "/admin/role/3", "/admin/role/3"},
-	{"a role to be granted", "/admin/role/3", "/admin/role/3/rule"},
-	{"a department", "/admin/dept/2", "/admin/dept/2"},
-	{"a department with all below it", "/admin/dept", "/admin/dept/1"},
-	{"a file", "/file/list/1", "/file/list/1"},
-	{"a file group", "/file/group/1", "/file/group/1"},
-	{"a dictionary", "/system/dict/1", "/system/dict/1"},
-	{"a dictionary item", "/system/dict/1/item", "/system/dict/1/item/1"},
-	{"an app user", "/user/list/1", "/user/list/1"},
-	{"an app user to be enabled", "/user/list/1", "/user/list/1/status"},
-	{"one's own app user", "/api/user", "/api/user"},
-}
+// wholeRecord is a record for an operation: the URL to read it, the URL to send it to, and
+// fields to change.
+type wholeRecord struct{ name, read, url, change string }
 
-// ownSetting is the address of the nth setting that is not the program's.
+var wholeRecords = withSimpleRecords([]wholeRecord{
+	{"a setting", "/system/setting/1", "/system/setting/1", `"sort":77`},
+	{"a setting with options", ownSetting(1), ownSetting(1), `"sort":77`},
+	{"a secret without a value", ownSetting(2), ownSetting(2), `"sort":77`},
+	{"a secret", ownSetting(3), ownSetting(3), `"sort":77`},
+	{"a setting group", "/system/setting-group/2", "/system/setting-group/2", `"remark":"x"`},
+	{"a permission", "/admin/rule-node/1", "/admin/rule/1", `"sort":77`},
+	{"a permission with all below it", "/admin/rule", "/admin/rule/1", `"sort":77`},
+	{"a permission to be shown", "/admin/rule", "/admin/rule/1/show", `"show":0`},
+	{"a permission to be enabled", "/admin/rule", "/admin/rule/1/status", `"status":0`},
+	{"one's own account", "/admin/info", "/admin/info", `"nickname":"x"`},
+	{"a user", "/admin/list/2", "/admin/list/2", `"nickname":"x"`},
+	{"a user to be enabled", "/admin/list/2", "/admin/list/2/status", `"status":0`},
+	{"a role", "/admin/role/3", "/admin/role/3", `"sort":77`},
+	{"a role to be granted", "/admin/role/3", "/admin/role/3/rule", `"rule_ids":[3]`},
+	{"a department", "/admin/dept/2", "/admin/dept/2", `"sort":77`},
+	{"a department with all below it", "/admin/dept", "/admin/dept/1", `"sort":77`},
+	{"a file", "/file/list/1", "/file/list/1", `"public":0`},
+	{"a dictionary item", "/system/dict/1/item", "/system/dict/1/item/1", `"switch":1`},
+	{"an app user", "/user/list/1", "/user/list/1", `"nickname":"x"`},
+	{"an app user to be enabled", "/user/list/1", "/user/list/1/status", `"status":0`},
+	{"one's own app user", "/api/user", "/api/user", `"nickname":"x"`},
+})
+
+// ownSetting returns the URL of the nth setting that is not built in.
 func ownSetting(n int) string { return fmt.Sprintf("/system/setting/%d", len(store.Builtins)+n) }
 
-// userOfURL is who uses an address in these tests.
+// userOfURL returns the user who requests a URL in these tests.
 func userOfURL(url string) string {
 	if strings.HasPrefix(url, "/api/") {
 		return "customer"
@@ -49,7 +51,8 @@ func userOfURL(url string) string {
 	return "owner"
 }
 
-// withRecords has all of wholeRecords; read gets one, as its PUT answers it.
+// withRecords returns an instance with all wholeRecords, and a function that reads one in the
+// form in which its PUT returns it.
 func withRecords(t *testing.T) *instance {
 	in := start(t)
 	in.create("/system/setting", `{"key":"k","title":"T","type":"radio","values":"a","options":`+twoOptions+`,"props":[{"name":"width","value":"1"}],"group_id":1}`)
@@ -62,9 +65,8 @@ func withRecords(t *testing.T) *instance {
 	in.ok("PUT", "/admin/role/3/rule", `{"rule_ids":[5,3]}`, "owner")
 	in.ok("PUT", "/admin/list/2", `{"dept_id":2,"role_ids":[3,2],"nickname":"N","email":"n@example.org","mobile":"+491234","sex":2}`, "owner")
 	in.appUser("customer")
-	in.create("/system/dict", `{"code":"colour","name":"Colour","type":"tag","describe":"one\ntwo","status":0}`)
+	in.createSimple()
 	in.create("/system/dict/1/item", `{"label":"Red","value":"red","sort":-3,"switch":0,"status":"error"}`)
-	in.create("/file/group", `{"name":"Papers","sort":2,"describe":"one\ntwo"}`)
 	in.keep("owner", "a.txt", "text", fieldPart("group_id", "1"), fieldPart("public", "1"))
 	in.keep("owner", "b.txt", "text")
 	in.ok("DELETE", "/file/list/2", "", "owner")
@@ -88,9 +90,9 @@ func (in *instance) read(url string) []byte {
 	return data
 }
 
-// A record that was read can be sent back whole. Nothing of it changes, not even
-// updated_at, because nothing was changed.
+// A record can be sent back as it was read. Nothing changes then, not even updated_at.
 func TestARecordSentBackWholeChangesNothing(t *testing.T) {
+	t.Parallel()
 	for _, r := range wholeRecords {
 		t.Run(r.name, func(t *testing.T) {
 			in := withRecords(t)
@@ -98,7 +100,7 @@ func TestARecordSentBackWholeChangesNothing(t *testing.T) {
 			before := in.dump()
 			a := in.ok("PUT", r.url, string(whole), userOfURL(r.url))
 			want := decodeObject(t, string(whole))
-			delete(want, "children") // which are records of their own
+			delete(want, "children") // children are separate records
 			if got := record(a); !sameJSON(t, string(got), string(encodeJSON(t, want))) {
 				t.Errorf("sent %s\ngot  %s", whole, got)
 			}
@@ -107,23 +109,26 @@ func TestARecordSentBackWholeChangesNothing(t *testing.T) {
 	}
 }
 
-// TestEveryRecordRouteIsAmongTheseTests: what the table says can be sent a record.
+// TestEveryRecordRouteIsAmongTheseTests: the routes that, by the route table, accept a
+// record.
 func TestEveryRecordRouteIsAmongTheseTests(t *testing.T) {
-	tested := map[string]bool{"/file/trash/{id}": true} // changes what is sent to it: see the next test
+	t.Parallel()
+	tested := map[string]bool{"/file/trash/{id}": true} // changes the record that is sent, see the next test
 	for _, r := range wholeRecords {
 		path, _ := findOperation("PUT", r.url)
 		tested[path] = true
 	}
 	for _, rt := range routes() {
 		if rt.Method == "PUT" && rt.in.readOnly != nil && !tested[documentPath(rt.Path)] {
-			t.Errorf("%s is not sent a whole record", rt.name())
+			t.Errorf("%s: add a record to wholeRecords in server/record_test.go, or its resource to simpleResources in server/simple_test.go", rt.name())
 		}
 	}
 }
 
-// TestNodesOfOtherTreesAndTheTrashAreSentBack: what is read elsewhere than where it is
-// written.
+// TestNodesOfOtherTreesAndTheTrashAreSentBack: records that are read at another URL than they
+// are written.
 func TestNodesOfOtherTreesAndTheTrashAreSentBack(t *testing.T) {
+	t.Parallel()
 	in := withRecords(t)
 	before := in.dump()
 	var info struct{ Menus []json.RawMessage }
@@ -141,8 +146,9 @@ func TestNodesOfOtherTreesAndTheTrashAreSentBack(t *testing.T) {
 	}
 }
 
-// TestTheDeepestTreeIsSentBack, from its top.
+// TestTheDeepestTreeIsSentBack from its root.
 func TestTheDeepestTreeIsSentBack(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for i := range store.MaxDepth {
 		in.dept(fmt.Sprint("level ", i), store.ID(i))
@@ -152,15 +158,19 @@ func TestTheDeepestTreeIsSentBack(t *testing.T) {
 	in.unchanged(before)
 }
 
-// TestARecordThatWasReadCanBeCreatedAgain, with its read-only fields and children.
+// TestARecordThatWasReadCanBeCreatedAgain with its read-only fields and children.
 func TestARecordThatWasReadCanBeCreatedAgain(t *testing.T) {
+	t.Parallel()
 	for _, rt := range routes() {
-		if rt.Method != "POST" || rt.in.readOnly == nil || !rt.in.body || strings.HasPrefix(rt.Path, "/system/monitor") {
+		if rt.Method != "POST" || rt.in.readOnly == nil || !hasGoodBody(&rt) || strings.HasPrefix(rt.Path, "/system/monitor") {
 			continue
 		}
 		t.Run(rt.Path, func(t *testing.T) {
+			good, ok := goodBodies[rt.name()]
+			if !ok {
+				t.Skip("TestGoodBodiesAreAccepted says what is missing")
+			}
 			in := withGoodBodies(t)
-			good := goodBodies[rt.name()]
 			whole := decodeObject(t, string(record(in.ok("POST", good.url, good.body, "owner"))))
 			in.ok("DELETE", fmt.Sprintf("%s/%v", good.url, whole["id"]), "", "owner")
 			if whole["parent_id"] != nil {
@@ -179,6 +189,7 @@ func TestARecordThatWasReadCanBeCreatedAgain(t *testing.T) {
 }
 
 func TestGetAPermission(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "admin.rule.update")
 	in.clerk("reader", "admin.rule.query")
@@ -195,6 +206,7 @@ func TestGetAPermission(t *testing.T) {
 }
 
 func TestReadOnlyFieldsAreIgnored(t *testing.T) {
+	t.Parallel()
 	in := withRecords(t)
 	before := in.dump()
 	readOnly := `"id":77,"created_at":"1999-01-01T00:00:00.000000Z"`
@@ -209,18 +221,8 @@ func TestReadOnlyFieldsAreIgnored(t *testing.T) {
 	}
 }
 
-// staleChanges is a change of each of wholeRecords.
-var staleChanges = map[string]string{
-	"/system/setting/1": `"sort":77`, ownSetting(1): `"sort":77`, ownSetting(2): `"sort":77`, ownSetting(3): `"sort":77`, "/system/setting-group/2": `"remark":"x"`,
-	"/admin/rule/1": `"sort":77`, "/admin/rule/1/show": `"show":0`, "/admin/rule/1/status": `"status":0`, "/admin/info": `"nickname":"x"`,
-	"/admin/list/2": `"nickname":"x"`, "/admin/list/2/status": `"status":0`, "/admin/role/3": `"sort":77`, "/admin/role/3/rule": `"rule_ids":[3]`, "/admin/dept/2": `"sort":77`, "/admin/dept/1": `"sort":77`,
-	"/file/list/1": `"public":0`, "/file/group/1": `"sort":77`,
-	"/system/dict/1": `"status":1`, "/system/dict/1/item/1": `"switch":1`,
-	"/user/list/1": `"nickname":"x"`, "/user/list/1/status": `"status":0`, "/api/user": `"nickname":"x"`,
-}
-
 func TestAStaleRecordIsNotWritten(t *testing.T) {
-	changes := staleChanges
+	t.Parallel()
 	for _, r := range wholeRecords {
 		t.Run(r.name, func(t *testing.T) {
 			in := withRecords(t)
@@ -228,32 +230,32 @@ func TestAStaleRecordIsNotWritten(t *testing.T) {
 				UpdatedAt string `json:"updated_at"`
 			}
 			must(t, json.Unmarshal(in.read(r.read), &stamps))
-			body := fmt.Sprintf(`{%s,"updated_at":%q}`, changes[r.url], stamps.UpdatedAt)
+			body := fmt.Sprintf(`{%s,"updated_at":%q}`, r.change, stamps.UpdatedAt)
 			in.ok("PUT", r.url, body, userOfURL(r.url))
 			before := in.dump()
 			for _, old := range []string{stamps.UpdatedAt, "1999-01-01T00:00:00Z", "2999-01-01T00:00:00.000000+02:00"} {
-				a := in.call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%q}`, changes[r.url], old), userOfURL(r.url))
+				a := in.call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%q}`, r.change, old), userOfURL(r.url))
 				if e := a.envelope(); a.Code != 409 || e.ErrorCode != "stale" || e.Errors["updated_at"] == "" || e.ShowType != 2 {
 					t.Errorf("%s: %d %s", old, a.Code, a.Body)
 				}
 			}
 			for _, bad := range []string{`"yesterday"`, `""`, `null`, `1746673445`, `{}`} {
-				in.call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%s}`, changes[r.url], bad), userOfURL(r.url)).names(422, "updated_at")
+				in.call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%s}`, r.change, bad), userOfURL(r.url)).names(422, "updated_at")
 			}
 			in.unchanged(before)
 		})
 	}
 }
 
-// Which state was read can be said by If-Match, by the version and by updated_at in the
-// precision of the client.
+// A client can identify the state that it has read by If-Match, version, or updated_at in its
+// own precision.
 func TestTheStateThatWasReadInEveryForm(t *testing.T) {
-	changes := staleChanges
+	t.Parallel()
 	for _, r := range wholeRecords {
 		t.Run(r.name, func(t *testing.T) {
 			in := withRecords(t)
 			put := func(more string, headers ...string) *reply {
-				r := in.request("PUT", r.url, "{"+changes[r.url]+more+"}", userOfURL(r.url))
+				r := in.request("PUT", r.url, "{"+r.change+more+"}", userOfURL(r.url))
 				for i := 0; i < len(headers); i += 2 {
 					r.Header.Set(headers[i], headers[i+1])
 				}
@@ -273,7 +275,7 @@ func TestTheStateThatWasReadInEveryForm(t *testing.T) {
 			if isSetting := strings.HasPrefix(r.url, "/system/setting/"); versioned == isSetting || tag == "" {
 				t.Fatalf("%v %s", first.Header, first.Body)
 			}
-			for _, same := range []string{milliseconds, seconds, was.UpdatedAt} { // the change is made already: nothing is written
+			for _, same := range []string{milliseconds, seconds, was.UpdatedAt} { // the record already has the values: nothing is written
 				put(fmt.Sprintf(`,"updated_at":%q`, same)).brief(200)
 			}
 			put("", "If-Match", tag).brief(200)
@@ -293,6 +295,7 @@ func TestTheStateThatWasReadInEveryForm(t *testing.T) {
 }
 
 func TestEveryChangeMovesUpdatedAt(t *testing.T) {
+	t.Parallel()
 	in := withRecords(t)
 	last := ""
 	for i := range 5 {
@@ -309,6 +312,7 @@ func TestEveryChangeMovesUpdatedAt(t *testing.T) {
 }
 
 func TestAGroupWithSettingsIsNotDeleted(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
 	in.create("/system/setting", `{"key":"k","title":"T","type":"input","group_id":6}`)
@@ -326,6 +330,7 @@ func TestAGroupWithSettingsIsNotDeleted(t *testing.T) {
 }
 
 func TestASettingMovesToAnotherGroup(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
 	id := in.create("/system/setting", `{"key":"title","title":"T","type":"input","values":"x","group_id":6}`)

@@ -10,8 +10,8 @@ import (
 	"reeve/store"
 )
 
-// together sends one request from many clients at once, each until it is not told
-// to come back later, and counts the answers by status.
+// together sends one request from many clients at once, and counts the responses by status.
+// Each client repeats the request while the response says to retry later.
 func (in *instance) together(clients int, method, url, body string) map[int]int {
 	count := map[int]int{}
 	var mu sync.Mutex
@@ -38,6 +38,7 @@ func (in *instance) together(clients int, method, url, body string) map[int]int 
 }
 
 func TestOneNameIsRegisteredOnce(t *testing.T) {
+	// Not parallel: other tests would make the queue for hashing overflow.
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true,"security.login_tries":50}}`, "owner")
 	body := `{"username":"Same.Name","password":"long enough for all"}`

@@ -20,59 +20,48 @@ import (
 	"reeve/store/errs"
 )
 
-// Request is what a handler knows of the request besides its input.
+// Request is the request that a handler serves, besides its input.
 type Request struct {
 	ID      string
-	Addr    netip.Addr    // of the client, see auth.ClientAddr
+	Addr    netip.Addr    // client address, see auth.ClientAddr
 	Session *auth.Session // nil on a public route
 	Actor   *store.Actor
 
 	s         *Server
-	route     *Route // nil where there is none
+	route     *Route // nil without a route
 	http      *http.Request
 	w         statusWriter
 	params    httprouter.Params
-	read      readState // which state of the record the client has read
+	read      readState // state of the record that the client has read
 	begun     time.Time
-	db        store.Watched // what handlers ask, so that it is seen in monitoring
-	mon       monitored
-	bodyRead  bool     // to its end
-	held      []func() // ends what the request holds of limits
-	committed []func() // what the handler of a write wants done after the commit
+	db        store.Handle // store handle whose operations are recorded in monitoring
+	mon       observed
+	bodyRead  bool     // whether the body was read to its end
+	held      []func() // release what the request holds of limits
+	committed []func() // functions to run after the commit
 }
 
-// auth is the sign-in, which reaches the store as the request does.
+// auth returns the Auth with the store handle of the request.
 func (req *Request) auth() *auth.Auth { return req.s.auth.On(req.db) }
 
-// note adds an event of its own to what monitoring knows of a request.
-func (req *Request) note(e authEvent) {
-	for _, had := range req.mon.auth {
-		if had.Type == e.Type && had.Username == e.Username {
-			return // a write that runs again says it again
-		}
-	}
-	e.MatchedBy, e.RecordedAt = []string{}, store.TimeOf(time.Now())
-	req.mon.auth = append(req.mon.auth, e)
-}
-
 func (s *Server) newRequest(w http.ResponseWriter, r *http.Request) *Request {
-	req := &Request{ID: s.nextID(), Addr: s.clientAddr(r), Actor: store.Nobody, s: s, http: r, w: statusWriter{ResponseWriter: w}, begun: time.Now()}
+	req := &Request{ID: s.nextID(), Addr: s.clientAddr(r), Actor: store.Anonymous, s: s, http: r, w: statusWriter{ResponseWriter: w}, begun: time.Now()}
 	if s.config.Monitor.Off {
-		req.db = s.db.Watched(nil)
+		req.db = s.db.WithRecorder(nil)
 	} else {
-		req.db = s.db.Watched(&req.mon.watch)
+		req.db = s.db.WithRecorder(&req.mon.watch)
 	}
 	return req
 }
 
-// serve makes the handler of one route: who asks, may they, what do they say,
-// run it, answer.
+// serve returns the handler of a route: it authenticates and authorizes the request,
+// decodes the input, runs the route's handler and sends the response.
 func (s *Server) serve(rt *Route) httprouter.Handle {
-	stats, operation := s.metrics.of(rt), rt.name()
+	stats, operation, monitored := s.metrics.of(rt), rt.name(), rt.monitored()
 	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
 		req := s.newRequest(w, r)
-		req.route, req.params = rt, params
-		if rt.Method != http.MethodGet { // what only reads does not pay for it
+		req.route, req.params, req.mon.route = rt, params, monitored
+		if rt.Method != http.MethodGet { // reads do not pay for it
 			req.db = req.db.For(operation, req.authorizeWrite)
 			if rt.Method == http.MethodDelete || rt.before {
 				req.db = req.db.Essential()
@@ -86,28 +75,29 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 		if gone != nil {
 			err, req.w.status = gone, statusGone
 		}
-		defer func() { // also of an answer that is broken off
+		defer func() { // also for an aborted response
 			s.record(stats, req, err)
-			req.letGo() // last: monitoring reads the body
+			req.release() // last, since monitoring reads the body
 		}()
 		if err != nil && gone == nil {
 			s.fail(req, err)
 		}
 		s.logRequest(rt.Path, req, err)
 		if gone != nil {
-			panic(http.ErrAbortHandler) // what has been sent, if anything, must not be taken for the answer
+			panic(http.ErrAbortHandler) // a partial response must not be taken for a whole one
 		}
 	}
 }
 
-// record counts a request that has been answered and gives it to monitoring.
+// record counts a finished request in the metrics and passes it to monitoring.
 func (s *Server) record(stats *requestStats, req *Request, err error) {
 	took := time.Since(req.begun)
-	stats.count(req, took) // first: what follows may send the answer
-	s.monitor.done(req.route, req, err, took)
+	stats.count(req, took) // first, since monitoring may send the response
+	facts := req.facts(err, took)
+	s.monitor.Done(&facts)
 }
 
-// run takes a request through its route and writes a successful answer.
+// run runs a route and writes a successful response.
 func (s *Server) run(rt *Route, req *Request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -116,9 +106,9 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 	}()
 	out := newEnvelope()
 	defer out.release()
-	err = req.db.View(store.Nobody, func(tx *store.Tx) error {
+	err = req.db.View(store.Anonymous, func(tx *store.Tx) error {
 		err := s.admit(tx, rt, req)
-		s.monitor.traces.widen(rt, req)
+		s.monitor.Widen(&req.mon.watch, req.mon.route, req.Actor, req.Addr)
 		if err != nil || rt.view == nil {
 			return err
 		}
@@ -138,13 +128,13 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 	return nil
 }
 
-// admit finds out who asks and whether the route is theirs to use.
+// admit authenticates and authorizes the request.
 func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	if rt.Access == public {
 		return nil
 	}
-	if req.mon.asked == 0 {
-		req.mon.asked = tx.Now()
+	if req.mon.authAt == 0 {
+		req.mon.authAt = tx.Now()
 	}
 	var header string
 	if values := req.http.Header["Authorization"]; len(values) > 0 {
@@ -152,7 +142,7 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	}
 	scheme, token, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return errs.New(errs.Unauthenticated, "sign in first: the header `Authorization: Bearer <token>` is missing")
+		return errs.New(errs.Unauthenticated, "sign in: the header `Authorization: Bearer <token>` is missing")
 	}
 	token = strings.TrimSpace(token)
 	if rt.Access == metricsToken {
@@ -163,31 +153,31 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 		return err
 	}
 	if session.Actor.App != (rt.Access == appOnly) {
-		return errs.New(errs.Unauthenticated, "this token belongs to the other realm: users sign in at /admin/login, app users at /api/login")
+		return errs.New(errs.Unauthenticated, "this token is for the other API: users sign in at /admin/login, app users at /api/login")
 	}
 	req.Session, req.Actor = session, session.Actor
 	tx.ActAs(req.Actor)
 	if err := rt.permit(tx, req.Actor); err != nil {
 		return err
 	}
-	req.mon.decided = true
+	req.mon.authorized = true
 	return nil
 }
 
-// permit refuses an actor who may not use the route.
+// permit returns an error if the actor may not use the route.
 func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
 	if actor.MustChange && !rt.before {
-		return errs.New(errs.Denied, "the password must be changed first").Coded("password_change_required")
+		return errs.New(errs.Denied, "change the password first").Coded("password_change_required")
 	}
-	if !rt.open() && !actor.May(tx, rt.Access) {
-		return errs.New(errs.Denied, "the permission %s is missing", rt.Access)
+	if !rt.open() && !actor.HasPermission(tx, rt.Access) {
+		return errs.New(errs.Denied, "permission %s is required", rt.Access)
 	}
 	return nil
 }
 
-// authorizeWrite runs first in every write transaction of a request. The caller was
-// authorized when the request began; a body can take half a minute to arrive and a
-// password a second to hash, and the session or the permission may be gone by now.
+// authorizeWrite runs first in every write transaction of a request. The request was
+// authorized when it began, but a body can take half a minute to arrive and a password
+// a second to hash, so the session or the permission may have been revoked since.
 func (req *Request) authorizeWrite(tx *store.Tx) error {
 	if req.Session == nil {
 		return nil // a public route
@@ -195,47 +185,36 @@ func (req *Request) authorizeWrite(tx *store.Tx) error {
 	if err := req.Session.Confirm(tx); err != nil {
 		return err
 	}
-	return req.route.permit(tx, tx.Actor())
+	return req.route.permit(tx, store.ActorOf(tx))
 }
 
-// admitMetrics compares what reads the metrics, which is a program and nobody's
-// session, in constant time. Hashing hides the length too.
+// admitMetrics checks the token of a metrics scraper, which has no session, in constant
+// time. Hashing hides the length too.
 func (s *Server) admitMetrics(token string) error {
 	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.config.MetricsToken))
 	if s.config.MetricsToken == "" || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-		return errs.New(errs.Unauthenticated, "this is not the token of the metrics (metrics.token of the configuration)")
+		return errs.New(errs.Unauthenticated, "wrong metrics token (metrics.token in the configuration)")
 	}
 	return nil
 }
 
-// admitAgain re-authorizes a request that takes a while, so that revoked rights take
-// effect before its body is used and while its response is being sent.
+// admitAgain re-authorizes a long-running request, so that revoked permissions take
+// effect before its body is used and while its response is sent.
 func (req *Request) admitAgain() error {
 	if req.Session == nil {
 		return nil // a public route
 	}
-	return req.s.db.View(store.Nobody, req.admit)
+	return req.db.DB.View(store.Anonymous, req.admit) // not among the operations of the request
 }
 
 func (req *Request) admit(tx *store.Tx) error { return req.s.admit(tx, req.route, req) }
 
-// failure is the envelope of an error.
-type failure struct {
-	Data      nothing           `json:"data"`
-	Success   bool              `json:"success"`
-	Msg       string            `json:"msg"`
-	ShowType  int               `json:"showType"`
-	ErrorCode string            `json:"errorCode"`
-	RequestID string            `json:"requestId"`
-	Errors    map[string]string `json:"errors,omitempty"`
-}
-
-// fail answers an error. What is not an errs.Error is ours: it is logged here, once
-// a minute while it repeats, and its text stays here.
+// fail sends an error response. An error that is not an errs.Error is internal: it is
+// logged, at most once a minute while it repeats, and its text is not sent.
 func (s *Server) fail(req *Request, err error) {
 	e := errs.Of(err)
 	st := status[e.Kind]
-	if e.Kind == errs.Internal || e.Unwrap() != nil && st.code >= 500 { // but not the Busy of a flood, which would fill the log
+	if e.Kind == errs.Internal || e.Unwrap() != nil && st.code >= 500 { // not Busy, which would fill the log under a flood
 		id, method, path := req.ID, req.http.Method, req.loggedPath()
 		kind := e.Code
 		if e.Kind == errs.Internal {
@@ -246,7 +225,7 @@ func (s *Server) fail(req *Request, err error) {
 		})
 	}
 	if req.w.status != 0 {
-		panic(http.ErrAbortHandler) // a raw answer had begun: the client must not take it for whole
+		panic(http.ErrAbortHandler) // a raw response had begun: the client must not take it for complete
 	}
 	h := req.w.Header()
 	h.Del("Etag")
@@ -263,17 +242,19 @@ func (s *Server) fail(req *Request, err error) {
 		if e.Kind == errs.TooLarge || e.Kind == errs.TooMany || e.Kind == errs.Busy {
 			h.Set("Connection", "close") // the rest of the body is not read
 		}
-		// net/http reads some of it before the next request.
-		http.NewResponseController(&req.w).SetReadDeadline(time.Now().Add(bodyGrace)) // fails only where there is no connection, in a test
+		// net/http reads some of the body before the next request.
+		http.NewResponseController(&req.w).SetReadDeadline(time.Now().Add(bodyGrace)) // fails only without a connection, in a test
 	}
-	body, err := json.Marshal(failure{Msg: e.Msg, ShowType: st.show, ErrorCode: e.Code, RequestID: req.ID, Errors: e.Fields})
+	answer := failureOf(e, req.language())
+	answer.RequestID = req.ID
+	body, err := json.Marshal(answer)
 	if err != nil {
 		panic(err) // strings and numbers can always be encoded
 	}
 	req.writeJSON(st.code, append(body, '\n'))
 }
 
-// loggedPath is the path without the keys that open something by themselves.
+// loggedPath returns the path with secret parameters masked.
 func (req *Request) loggedPath() string {
 	pattern := ""
 	if req.route != nil {
@@ -282,7 +263,7 @@ func (req *Request) loggedPath() string {
 	return (&redact.Redactor{}).Path(pattern, req.http.URL.Path)
 }
 
-// loggedRoute is the name of the route; "" for none.
+// loggedRoute returns the name of the route; "" for none.
 func (req *Request) loggedRoute() string {
 	if req.route == nil {
 		return ""
@@ -290,8 +271,8 @@ func (req *Request) loggedRoute() string {
 	return req.route.name()
 }
 
-// logRequest writes the one line of a request, at debug. The query is left out:
-// it can hold what is nobody's business.
+// logRequest logs the request at debug level. It omits the query, which may contain
+// personal data.
 func (s *Server) logRequest(route string, req *Request, err error) {
 	if s.log.GetLevel() > zerolog.DebugLevel {
 		return
@@ -305,12 +286,12 @@ func (s *Server) logRequest(route string, req *Request, err error) {
 		Dur("ms", time.Since(req.begun)).Msg("request")
 }
 
-// statusWriter remembers the status that was written, and how much.
+// statusWriter records the status and the size of a response.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
-	bytes  int64 // of the body
-	err    error // of the connection
+	bytes  int64 // size of the body
+	err    error // error of the connection
 }
 
 func (w *statusWriter) WriteHeader(code int) {

@@ -17,17 +17,17 @@ import (
 	"reeve/store"
 )
 
-// A request is authorized when its header has arrived and executed when its body
-// has. What is revoked in between must not be used.
+// A request is authorized when its header has arrived, and executed when its body has.
+// Permissions revoked in between must not be used.
 
-// caller is who makes the request of a test, with a role that holds everything.
+// caller is the sender of a test's request, with a role that has every permission.
 type caller struct {
 	account store.Account
-	role    store.ID // 0 in the app's realm
+	role    store.ID // 0 in the app realm
 	session store.ID
 }
 
-// revocations are the ways to take away what a request needs, by name.
+// revocations are the ways to revoke what a request needs, by name.
 var revocations = map[string]struct {
 	run       func(tx *store.Tx, c caller, permission store.ID) error
 	adminOnly bool // app users have no roles
@@ -41,7 +41,7 @@ var revocations = map[string]struct {
 		}
 		return store.SetHash(tx, c.account, h.Hash, true, 0)
 	}},
-	"disabling the user": {run: func(tx *store.Tx, c caller, _ store.ID) error { // the session is left to be found out
+	"disabling the user": {run: func(tx *store.Tx, c caller, _ store.ID) error { // without ending the session
 		if c.account.App {
 			_, err := store.AppUsers.Update(tx, c.account.ID, func(u *store.AppUser) error { u.Status = false; return nil })
 			return err
@@ -72,7 +72,7 @@ var revocations = map[string]struct {
 	}},
 }
 
-// slowCaller makes a fresh caller for a route and signs them in as "slow".
+// slowCaller creates a new caller for a route and signs them in as "slow".
 func (in *instance) slowCaller(rt *Route) caller {
 	in.t.Helper()
 	var c caller
@@ -92,7 +92,7 @@ func (in *instance) slowCaller(rt *Route) caller {
 	return c
 }
 
-// permissionOf is the permission that a route needs, 0 for none.
+// permissionOf returns the permission that a route requires, 0 for none.
 func (in *instance) permissionOf(rt *Route) store.ID {
 	if rt.open() {
 		return 0
@@ -100,12 +100,12 @@ func (in *instance) permissionOf(rt *Route) store.ID {
 	return in.permission(rt.Access)
 }
 
-// revocable are the routes that change something for a caller who is signed in.
+// revocable are the routes that change data for a signed-in caller.
 func revocable() []Route {
 	return slices.DeleteFunc(routes(), func(rt Route) bool { return rt.Method == "GET" || rt.Access == public })
 }
 
-// slowBody is a body that is not sent before it may be.
+// slowBody is a body that blocks until the test releases it.
 type slowBody struct {
 	io.Reader
 	asked, send chan struct{}
@@ -147,8 +147,8 @@ func refusedAsRevoked(a *reply) bool {
 	return a.Code == http.StatusUnauthorized || a.Code == http.StatusForbidden
 }
 
-// eachRevocation runs a test for routes and ways; the smaller sizes take some ways for
-// each route, others for every next one.
+// eachRevocation runs a test for combinations of routes and revocations; the smaller
+// sizes test only some revocations per route, different ones for each route.
 func eachRevocation(t *testing.T, test func(in *instance, rt *Route, revoke func(*store.Tx) error)) {
 	in := withGoodBodies(t)
 	ways := slices.Sorted(maps.Keys(revocations))
@@ -167,13 +167,14 @@ func eachRevocation(t *testing.T, test func(in *instance, rt *Route, revoke func
 	}
 }
 
-func TestASlowRequestIsRefusedAfterItsRightsWereRevoked(t *testing.T) {
+func TestASlowRequestIsRejectedAfterARevocation(t *testing.T) {
+	t.Parallel()
 	eachRevocation(t, func(in *instance, rt *Route, revoke func(*store.Tx) error) {
 		var body *slowBody
 		r := in.changing(rt, func(text string) io.Reader { body = newSlowBody(text); return body })
 		answered := make(chan *reply)
 		go func() { answered <- in.send(r) }()
-		<-body.asked // the caller was authorized
+		<-body.asked // the caller has been authorized
 		in.update(revoke)
 		before := in.db.Stats().Commits
 		close(body.send)
@@ -186,8 +187,10 @@ func TestASlowRequestIsRefusedAfterItsRightsWereRevoked(t *testing.T) {
 	})
 }
 
-// A write that waits for the writer behind a revocation sees it, in the same commit too.
-func TestAWriteIsRefusedBehindARevocationInTheSameCommit(t *testing.T) {
+// TestAWriteIsRejectedAfterARevocationInTheSameCommit: a write that is queued behind a
+// revocation sees it, in the same commit too.
+func TestAWriteIsRejectedAfterARevocationInTheSameCommit(t *testing.T) {
+	t.Parallel()
 	eachRevocation(t, func(in *instance, rt *Route, revoke func(*store.Tx) error) {
 		release, held := make(chan struct{}), make(chan struct{})
 		var wg sync.WaitGroup
@@ -204,14 +207,14 @@ func TestAWriteIsRefusedBehindARevocationInTheSameCommit(t *testing.T) {
 		waits := in.waitQueued(2, answered)
 		close(release)
 		wg.Wait()
-		if a := <-answered; waits && !refusedAsRevoked(a) { // the others change nothing in the database, like a trace
+		if a := <-answered; waits && !refusedAsRevoked(a) { // other requests change nothing in the database, like a trace
 			in.t.Errorf("%d %s", a.Code, a.Body)
 		}
 	})
 }
 
-// waitQueued waits until so many write functions wait for the writer, and reports
-// whether they do: a request that is answered before does not.
+// waitQueued waits until that many write functions wait for the writer. It reports
+// false if the request is answered before.
 func (in *instance) waitQueued(n int, answered chan *reply) bool {
 	for in.db.Stats().Queued < n {
 		if len(answered) > 0 {

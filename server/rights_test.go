@@ -9,14 +9,15 @@ import (
 	"reeve/store"
 )
 
-// What a change of the permissions does to sessions that are open.
+// Effects of changed permissions on open sessions.
 
 func (in *instance) switchPermission(key, flag string, on int) {
 	in.t.Helper()
 	in.ok("PUT", fmt.Sprintf("/admin/rule/%d/%s", in.permission(key), flag), fmt.Sprintf(`{%q:%d}`, flag, on), "owner")
 }
 
-func TestADisabledPermissionIsGoneAtTheNextRequest(t *testing.T) {
+func TestADisabledPermissionIsRevokedAtTheNextRequest(t *testing.T) {
+	t.Parallel()
 	for _, key := range []string{"system.setting.query", "system.setting", "system"} {
 		t.Run(key, func(t *testing.T) {
 			in := start(t)
@@ -38,6 +39,7 @@ func TestADisabledPermissionIsGoneAtTheNextRequest(t *testing.T) {
 }
 
 func TestMovingAPermissionBelowADisabledOneDisablesIt(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "system.setting.query")
 	page := "/admin/rule/" + in.permission("system.setting").String()
@@ -50,6 +52,7 @@ func TestMovingAPermissionBelowADisabledOneDisablesIt(t *testing.T) {
 }
 
 func TestAHiddenPermissionIsStillHeld(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "system.setting", "system.setting.query")
 	in.switchPermission("system.setting", "show", 0)
@@ -59,7 +62,8 @@ func TestAHiddenPermissionIsStillHeld(t *testing.T) {
 	}
 }
 
-func TestAGrantStandsForItself(t *testing.T) {
+func TestAGrantDoesNotIncludeChildren(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.clerk("above", "admin", "admin.rule", "system", "system.setting")
 	in.clerk("below", "system.setting.query")
@@ -73,7 +77,8 @@ func TestAGrantStandsForItself(t *testing.T) {
 	}
 }
 
-func TestMenusAreTheOnesThatCanBeOpened(t *testing.T) {
+func TestMenusAreTheAccessibleOnes(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	sub := in.create("/admin/rule", `{"type":0,"key":"sub","name":"Sub","parent_id":1,"sort":1}`)
 	page := in.create("/admin/rule", fmt.Sprintf(`{"type":1,"key":"sub.page","name":"Page","parent_id":%d,"sort":2}`, sub))
@@ -102,8 +107,9 @@ func TestMenusAreTheOnesThatCanBeOpened(t *testing.T) {
 	menus("the top hidden", strings.TrimSpace(system), "", "")
 }
 
-// TestRolesActAtOnce changes what is between a user and a permission.
-func TestRolesActAtOnce(t *testing.T) {
+// TestRoleChangesApplyAtOnce changes each record between a user and a permission.
+func TestRoleChangesApplyAtOnce(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	u := in.clerk("clerk", "system.setting.query")
 	role := func(edit func(*store.Role)) {
@@ -133,8 +139,9 @@ func TestRolesActAtOnce(t *testing.T) {
 	in.call("GET", "/admin/info", "", "clerk").brief(401)
 }
 
-// TestTheOwnerHoldsWhatIsNew asks for a permission that was made a moment ago.
-func TestTheOwnerHoldsWhatIsNew(t *testing.T) {
+// TestOwnersHoldNewPermissions requests a permission that has just been created.
+func TestOwnersHoldNewPermissions(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/admin/rule", `{"type":2,"key":"shop.goods.query","name":"Look","status":0}`)
 	if got := in.access("owner"); !slices.Contains(got, "shop.goods.query") {
@@ -142,7 +149,8 @@ func TestTheOwnerHoldsWhatIsNew(t *testing.T) {
 	}
 }
 
-func TestNobodyWithoutPermissionsHasNullForAnArray(t *testing.T) {
+func TestEmptyPermissionsAreArraysNotNull(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.clerk("none")
 	in.ok("GET", "/admin/info", "", "none").brief(200, `"menus":[],"access":[]`)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestRoles(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	dept := in.dept("Sales", 0)
 	in.role("Editor", nil) // 2
@@ -47,16 +48,16 @@ func TestRoles(t *testing.T) {
 	in.lists(`/admin/role?sorter={"name":"descend"}`, "name", "owner", "x", "Owner", "Least", "Editor", "All")
 	in.lists("/admin/role?status=0", "name", "owner", "All")
 	in.lists("/admin/role?keywordSearch=EDIT", "name", "owner", "Editor")
-	in.call("DELETE", "/admin/dept/1", "", "owner").brief(200) // which leaves the roles
+	in.call("DELETE", "/admin/dept/1", "", "owner").brief(200) // roles that name it stay
 	in.lists("/admin/role?status=0", "dept_ids", "owner", "[]")
-	// What is not there yet cannot be named ahead.
+	// Records that do not exist yet can't be referenced.
 	next := in.permission("user.list.query") + 1000
 	in.call("PUT", "/admin/role/2/rule", fmt.Sprintf(`{"rule_ids":[%d]}`, next), "owner").names(422, "rule_ids")
 	in.call("PUT", "/admin/role/2", `{"data_scope":"custom","dept_ids":[77],"grant_role_ids":[77]}`, "owner").names(422, "dept_ids", "grant_role_ids")
 }
 
-// ceilingOf is an instance with a help desk that may give one role, and a chief
-// who may shape roles.
+// withCeilings returns an instance with a help desk that can assign one role, and a chief who
+// can change roles.
 func withCeilings(t *testing.T) *instance {
 	in := start(t)
 	wide := func(r *store.Role) { r.DataScope = "all" }
@@ -76,6 +77,7 @@ func withCeilings(t *testing.T) *instance {
 }
 
 func TestYouCanOnlyGrantWhatYouHold(t *testing.T) {
+	t.Parallel()
 	beyond := func(name, method, url, body, as, lacking string) apiCase {
 		return apiCase{name, method, url, body, as, 403, []string{`"errorCode":"beyond_ceiling"`, `"showType":4`, lacking}, nil}
 	}
@@ -84,7 +86,7 @@ func TestYouCanOnlyGrantWhatYouHold(t *testing.T) {
 	in.member("sleeper", 0, in.role("Sleeping", func(r *store.Role) { r.Status = false }, "system.setting.delete"))
 	query, save := in.permission("system.setting.query"), in.permission("system.setting.save")
 	disabled := in.permission(del)
-	in.ok("PUT", fmt.Sprintf("/admin/rule/%d/status", disabled), `{"status":0}`, "owner") // granted counts, enabled or not
+	in.ok("PUT", fmt.Sprintf("/admin/rule/%d/status", disabled), `{"status":0}`, "owner") // a granted permission counts, enabled or not
 	runCases(t, in, []apiCase{
 		beyond("a user with a role beyond", "POST", "/admin/list", `{"username":"new","role_ids":[3]}`, "desk", del),
 		beyond("a user with one of two beyond", "POST", "/admin/list", `{"username":"new","role_ids":[2,3]}`, "desk", del),
@@ -138,12 +140,13 @@ func TestYouCanOnlyGrantWhatYouHold(t *testing.T) {
 		{"an editor deleted", "DELETE", "/admin/list/2", "", "desk", 200, nil, nil},
 		{"one's own nickname", "PUT", "/admin/list/4", `{"nickname":"Me"}`, "desk", 200, nil, nil},
 	})
-	// The desk holds none of what it gives.
+	// The desk has none of the permissions that it assigns.
 	in.call("GET", "/system/setting", "", "desk").brief(403, "system.setting.query")
 }
 
-// TestADisabledRoleGivesNothing, neither by itself nor by what it names.
+// TestADisabledRoleGivesNothing, neither its permissions nor its grant_role_ids.
 func TestADisabledRoleGivesNothing(t *testing.T) {
+	t.Parallel()
 	in := withCeilings(t)
 	keys := in.role("Keys", func(r *store.Role) { r.DataScope = "all" }, "admin.list.create")
 	in.member("clerk", 0, keys, 4)

@@ -12,65 +12,66 @@ import (
 	"reeve/store"
 )
 
-// Who may use a route, besides the permission keys.
+// Values of Route.Access besides permission keys.
 const (
-	public   = "public"    // everybody
-	signedIn = "signed-in" // every user who is signed in to the backend
-	appOnly  = "app user"  // every user who is signed in to the app
+	public   = "public"    // everyone
+	signedIn = "signed-in" // every user signed in to the admin realm
+	appOnly  = "app user"  // every user signed in to the app realm
 
-	metricsToken = "metrics token" // who knows the token of the configuration; nobody without one
+	metricsToken = "metrics token" // clients with the token of the configuration; nobody if none is configured
 )
 
-// Route is one operation. The table of them is what everything else is read
-// from: the router, the permission tree, the OpenAPI document, the tests.
+// Route is one operation. The router, the permission tree, the OpenAPI document and the
+// tests are generated from the table of routes.
 type Route struct {
 	Method string
 	Path   string
-	Access string // public, signedIn or a permission key
-	Title  string // a few words; names the permission too
+	Access string // public, signedIn, appOnly, metricsToken or a permission key
+	Title  string // a short phrase; also the name of the permission
 
 	in          *input        // nil for a list
-	out         reflect.Type  // of data
-	list        *listInfo     // what a list declares, nil for anything else
-	before      bool          // usable while the password must be changed
-	attempts    bool          // refuses wrong credentials, and too many attempts
-	closable    bool          // a setting can close it
-	tagged      bool          // answers with an ETag, or 304
-	binary      string        // the media type of a raw answer
-	maxBody     int64         // bytes of a JSON body
-	head        bool          // answers HEAD too
-	shared      bool          // pages of any origin may embed it
-	handler     string        // the name of the handler, for monitoring
-	unmonitored bool          // monitoring does not watch itself
-	hide        redact.Fields // of the input, from monitoring
+	out         reflect.Type  // type of the data in the response
+	list        *listInfo     // declaration of a list; nil for other routes
+	before      bool          // whether it is usable while the password must be changed
+	rateLimited bool          // whether it rejects wrong credentials and too many attempts
+	closable    bool          // whether a setting can close it
+	tagged      bool          // whether it answers with an ETag, or 304
+	binary      string        // media type of a raw response
+	maxBody     int64         // maximum size of a JSON body in bytes
+	head        bool          // whether it also handles HEAD
+	shared      bool          // whether pages of any origin may embed the response
+	handler     string        // name of the handler, for monitoring
+	unmonitored bool          // not recorded in monitoring, except for 401 and 403
+	hide        redact.Fields // input fields that monitoring hides
 
-	// One of these three runs once the caller may: in the view that has found
-	// that out, or after it, or with the connection in hand.
+	// One of these three runs once the request is authorized: view in the read
+	// transaction of the authorization, act after it, raw with access to the
+	// connection.
 	view func(tx *store.Tx, req *Request, out *envelope) error
 	act  func(req *Request, out *envelope) error
 	raw  func(req *Request, w http.ResponseWriter) error
 }
 
-// Encoded is an output that is already JSON; T is what it looks like.
+// Encoded is an output that is already JSON; T is its type.
 type Encoded[T any] struct {
 	JSON json.RawMessage
-	ETag string // of the JSON, in quotes; "" for none
+	ETag string // ETag of the JSON, in quotes; "" for none
 }
 
 func (e Encoded[T]) encoded() (json.RawMessage, string) { return e.JSON, e.ETag }
 
-// MarshalJSON makes an Encoded a part of an output that is not.
+// MarshalJSON implements json.Marshaler, for an Encoded inside another output.
 func (e Encoded[T]) MarshalJSON() ([]byte, error) { return e.JSON, nil }
 
 func (Encoded[T]) shape() reflect.Type { return reflect.TypeFor[T]() }
 
-// nothing is the output of an operation that has none: "data": {}.
+// nothing is the output of an operation without data: "data": {}.
 type nothing struct{}
 
-// none is the input of an operation that has none.
+// none is the input of an operation without parameters.
 type none struct{}
 
-// read makes a GET route whose handler only looks.
+// read returns a GET route whose handler runs in a read transaction.
 func read[In, Out any](path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error)) Route {
 	rt := newRoute[In, Out]("GET", path, access, title)
 	rt.handler = handlerName(handler)
@@ -88,12 +89,12 @@ func read[In, Out any](path, access, title string, handler func(*store.Tx, *Requ
 	return rt
 }
 
-// write makes a route whose handler runs in a commit. It may run more than once:
-// see store.DB.Update.
+// write returns a route whose handler runs in a write transaction. The handler may run
+// more than once: see store.DB.Update.
 func write[In, Out any](method, path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error)) Route {
-	rt := free(method, path, access, title, func(req *Request, in *In) (out Out, err error) {
+	rt := action(method, path, access, title, func(req *Request, in *In) (out Out, err error) {
 		err = req.db.Update(req.Actor, func(tx *store.Tx) error {
-			req.committed = nil // of a run that was not the last
+			req.committed = nil // discard those of an earlier run
 			out, err = handler(tx, req, in)
 			return err
 		})
@@ -108,9 +109,9 @@ func write[In, Out any](method, path, access, title string, handler func(*store.
 	return rt
 }
 
-// free makes a route whose handler opens its own transactions, because it does
+// action returns a route whose handler opens its own transactions, because it does
 // something slow before or between them.
-func free[In, Out any](method, path, access, title string, handler func(*Request, *In) (Out, error)) Route {
+func action[In, Out any](method, path, access, title string, handler func(*Request, *In) (Out, error)) Route {
 	rt := newRoute[In, Out](method, path, access, title)
 	rt.handler = handlerName(handler)
 	rt.act = func(req *Request, out *envelope) error {
@@ -127,8 +128,8 @@ func free[In, Out any](method, path, access, title string, handler func(*Request
 	return rt
 }
 
-// raw makes a GET route whose handler writes the answer itself, once nothing can
-// go wrong any more; an error it returns is answered in the envelope.
+// raw returns a GET route whose handler writes the response itself, once no error can
+// occur any more; an error that it returns is sent in the envelope.
 func raw[In any](path, access, title, mediaType string, handler func(*Request, *In, http.ResponseWriter) error) Route {
 	rt := newRoute[In, []byte]("GET", path, access, title)
 	rt.binary, rt.handler = mediaType, handlerName(handler)
@@ -142,9 +143,9 @@ func raw[In any](path, access, title, mediaType string, handler func(*Request, *
 	return rt
 }
 
-// upload makes a POST route that takes one file, as multipart/form-data with the
-// field file and form fields before or after it. The handler runs when the whole form
-// is known; maxBytes is all of it.
+// upload returns a POST route for one file, sent as multipart/form-data in the field
+// file, with form fields before or after it. The handler runs when the whole form has
+// been read; maxBytes limits its size.
 func upload[In, Out any](path, access, title string, maxBytes int64, handler func(*Request, *In, []byte) (Out, error)) Route {
 	rt := uploads(path, access, title, func(req *Request, in *In, form *form) (out Out, err error) {
 		file, err := form.only(maxBytes)
@@ -157,9 +158,9 @@ func upload[In, Out any](path, access, title string, maxBytes int64, handler fun
 	return rt
 }
 
-// uploads makes a POST route that takes files and form fields, in any order, as
-// multipart/form-data. The handler walks the form; its fields are in the input
-// when the walk has ended.
+// uploads returns a POST route for files and form fields, in any order, sent as
+// multipart/form-data. The handler iterates over the form; the input has the form
+// fields only once the iteration has ended.
 func uploads[In, Out any](path, access, title string, handler func(*Request, *In, *form) (Out, error)) Route {
 	rt := newRoute[In, Out]("POST", path, access, title)
 	rt.in.upload, rt.handler = true, handlerName(handler)
@@ -181,75 +182,75 @@ func uploads[In, Out any](path, access, title string, handler func(*Request, *In
 	return rt
 }
 
-// ofSeveral tells the document that a route takes several files at once.
+// ofSeveral documents that a route takes several files at once.
 func ofSeveral(rt Route) Route {
 	rt.in.several = true
 	return rt
 }
 
-// sentBack lets a route also take records as another route answers them.
+// sentBack lets a route also accept the fields of records as another route returns
+// them.
 func sentBack[T any](rt Route) Route {
 	rt.in.ignore(reflect.TypeFor[T]())
 	return rt
 }
 
-// hiding declares fields of a route's input that monitoring must not keep.
+// hiding declares input fields of a route that monitoring must not record.
 func hiding(hide redact.Fields, rt Route) Route {
 	rt.hide = hide
 	return rt
 }
 
-// unmonitored keeps a route out of monitoring, but for denials: who is refused there
-// is of interest like anywhere.
+// unmonitored excludes a route from monitoring, except for 401 and 403.
 func unmonitored(rt Route) Route {
 	rt.unmonitored = true
 	return rt
 }
 
-// onSelection lets a route take the parameters by which a list selects records.
+// onSelection lets a route accept the parameters with which a list selects records.
 func onSelection(rt Route, list *listInfo) Route {
 	rt.in.list = list
 	return rt
 }
 
-// withHead lets a raw route be asked for its header alone.
+// withHead lets a raw route handle HEAD.
 func withHead(rt Route) Route {
 	rt.head = true
 	return rt
 }
 
-// shared lets pages of any origin embed what a route sends.
+// shared lets pages of any origin embed the response of a route.
 func shared(rt Route) Route {
 	rt.shared = true
 	return rt
 }
 
-// beforePasswordChange lets a route be used by who must change the password.
+// beforePasswordChange lets a route be used while the password must be changed.
 func beforePasswordChange(rt Route) Route {
 	rt.before = true
 	return rt
 }
 
-// throttled tells the document that a route refuses wrong and too many attempts.
-func throttled(rt Route) Route {
-	rt.attempts = true
+// rateLimited documents that a route rejects wrong credentials and too many attempts.
+func rateLimited(rt Route) Route {
+	rt.rateLimited = true
 	return rt
 }
 
-// small limits the body to maxSmall: that of a route which strangers may use, or
-// where every byte costs a hash, needs no more.
+// small limits the body to maxSmall, which is enough for routes that are public or
+// where every byte costs hashing.
 func small(rt Route) Route {
 	rt.maxBody = maxSmall
 	return rt
 }
 
-// closable tells the document that a setting can close a public route.
+// closable documents that a setting can close a public route.
 func closable(rt Route) Route {
 	rt.closable = true
 	return rt
 }
 
-// withETag tells the document that a route answers 304 to who has its data already.
+// withETag documents that a route answers 304 to a client whose data is current.
 func withETag(rt Route) Route {
 	rt.tagged = true
 	return rt
@@ -264,13 +265,13 @@ func newRoute[In, Out any](method, path, access, title string) Route {
 	return rt
 }
 
-// routes is the whole interface.
+// routes returns the table of all routes.
 func routes() []Route {
 	var all []Route
 	for _, resource := range [][]Route{
 		accountRoutes, avatarRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
 		appUserRoutes, appRoutes, settingRoutes, settingGroupRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
-		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, metricRoutes,
+		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, manualRoutes, metricRoutes,
 	} {
 		all = append(all, resource...)
 	}
@@ -279,7 +280,7 @@ func routes() []Route {
 
 var permissionKey = regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){1,4}$`)
 
-// checkRoutes refuses a table with a mistake in it, at start.
+// checkRoutes reports a mistake in the route table. New runs it.
 func checkRoutes(all []Route) error {
 	for _, rt := range all {
 		if !rt.open() && !permissionKey.MatchString(rt.Access) {
@@ -301,8 +302,8 @@ func checkRoutes(all []Route) error {
 	return nil
 }
 
-// checkSecrets reports a field that can hold a secret under a harmless name, and that its
-// route does not declare as hidden.
+// checkSecrets reports an input field that can contain a secret under a harmless name,
+// unless the route declares it as hidden.
 func (rt *Route) checkSecrets() error {
 	if rt.in == nil {
 		return nil
@@ -316,7 +317,7 @@ func (rt *Route) checkSecrets() error {
 	return nil
 }
 
-// takes tells whether a route knows what to do with a parameter of its path.
+// takes reports whether the route's input has a path parameter.
 func (rt *Route) takes(name string) bool {
 	if rt.list != nil {
 		return rt.list.under && name == "id"
@@ -324,15 +325,15 @@ func (rt *Route) takes(name string) bool {
 	return rt.in.has("path", name)
 }
 
-// name is how a route is spoken of.
+// name returns method and path, the name of the route in logs and metrics.
 func (rt *Route) name() string { return rt.Method + " " + rt.Path }
 
-// open tells whether a route asks for no permission.
+// open reports whether the route needs no permission.
 func (rt *Route) open() bool {
 	return rt.Access == public || rt.Access == signedIn || rt.Access == appOnly || rt.Access == metricsToken
 }
 
-// Keys are the permission keys that the program asks for.
+// Keys returns the permission keys that the program checks.
 func Keys() map[string]bool {
 	keys := map[string]bool{}
 	for _, rt := range routes() {
@@ -346,8 +347,8 @@ func Keys() map[string]bool {
 	return keys
 }
 
-// furtherPermissions are those that an operation asks for in addition to its route's,
-// depending on what it changes.
+// furtherPermissions are permissions that an operation requires in addition to its
+// route's, depending on what it changes.
 var furtherPermissions = []struct{ key, title string }{
 	{store.SecurityPermission, "Change security settings"},
 }

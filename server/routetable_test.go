@@ -13,9 +13,9 @@ import (
 	"reeve/store"
 )
 
-// The route table tests itself: what is asked here of one route is asked of all.
+// Tests that cover every route of the table.
 
-// urlOf fills in a route's path; nothing has the id.
+// urlOf fills in a route's path with IDs that do not exist.
 func urlOf(rt *Route) string {
 	segments := strings.Split(rt.Path, "/")
 	for i, s := range segments {
@@ -26,7 +26,7 @@ func urlOf(rt *Route) string {
 	return strings.Join(segments, "/")
 }
 
-// eachRoute runs a test for every route that a condition holds for.
+// eachRoute runs a test for every route that meets a condition.
 func eachRoute(t *testing.T, in *instance, when func(*Route) bool, test func(in *instance, rt *Route)) {
 	t.Helper()
 	ran := 0
@@ -47,7 +47,7 @@ func needsKey(rt *Route) bool    { return !rt.open() }
 func takesBody(rt *Route) bool   { return rt.in != nil && rt.in.body }
 func refusesBody(rt *Route) bool { return rt.in == nil || !rt.in.body && !rt.in.upload }
 
-// holder is who may use a route in an instance made by everyone.
+// holder returns a caller who may use a route, in an instance made by everyone.
 func holder(rt *Route) string {
 	switch rt.Access {
 	case appOnly:
@@ -58,20 +58,21 @@ func holder(rt *Route) string {
 	return "owner"
 }
 
-// everyone is an instance with somebody for every route.
+// everyone returns an instance with a caller for every route.
 func everyone(t testing.TB) *instance {
 	in := start(t)
 	in.appUser("customer")
 	return in
 }
 
-// wellFormed makes the token of a secret of 43 letters, with its right checksum.
+// wellFormed returns the token for a secret of 43 letters, with the correct checksum.
 func wellFormed(secret string) string {
 	sum := binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(secret)))
 	return "rv_" + secret + base64.RawURLEncoding.EncodeToString(sum)
 }
 
-func TestEveryRouteRefusesWhoeverIsNotSignedIn(t *testing.T) {
+func TestEveryRouteRejectsUnauthenticatedRequests(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	expired, idle, ended, disabled := in.clerk("expired"), in.clerk("idle"), in.clerk("ended"), in.clerk("disabled")
 	in.update(func(tx *store.Tx) error {
@@ -84,7 +85,7 @@ func TestEveryRouteRefusesWhoeverIsNotSignedIn(t *testing.T) {
 				return err
 			}
 			for _, id := range ids {
-				if _, err := store.Sessions.Touch(tx, id, func(s *store.Session) error { edit(s); return nil }); err != nil {
+				if _, err := store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error { edit(s); return nil }); err != nil {
 					return err
 				}
 			}
@@ -116,7 +117,7 @@ func TestEveryRouteRefusesWhoeverIsNotSignedIn(t *testing.T) {
 			}
 			a := in.call(rt.Method, urlOf(rt), "", who)
 			code := codes[who]
-			if code == "" || rt.Access == metricsToken { // which knows nothing of sessions
+			if code == "" || rt.Access == metricsToken { // it has no sessions
 				code = "unauthenticated"
 			}
 			if e := a.envelope(); a.Code != 401 || e.ErrorCode != code || e.ShowType != 2 || a.Header.Get("WWW-Authenticate") != "Bearer" {
@@ -131,7 +132,8 @@ func TestEveryRouteRefusesWhoeverIsNotSignedIn(t *testing.T) {
 	})
 }
 
-func TestEveryRouteAsksForItsPermissionAndNoOther(t *testing.T) {
+func TestEveryRouteRequiresExactlyItsPermission(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.clerk("without")
 	for key := range Keys() {
@@ -157,7 +159,8 @@ func TestEveryRouteAsksForItsPermissionAndNoOther(t *testing.T) {
 	})
 }
 
-func TestEveryRouteForWhoeverIsSignedInTakesAnyUser(t *testing.T) {
+func TestSignedInRoutesAcceptAnyUser(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	eachRoute(t, in, func(rt *Route) bool { return rt.Access == signedIn || rt.Access == appOnly }, func(in *instance, rt *Route) {
 		who := "of " + strings.ToLower(rt.Method+rt.Path)
@@ -172,7 +175,8 @@ func TestEveryRouteForWhoeverIsSignedInTakesAnyUser(t *testing.T) {
 	})
 }
 
-func TestPublicRoutesAreTheseAndTakeNoNoticeOfATokenThatDoesNotHold(t *testing.T) {
+func TestPublicRoutesIgnoreInvalidTokens(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.tokens["junk"] = "junk"
 	var names []string
@@ -190,7 +194,8 @@ func TestPublicRoutesAreTheseAndTakeNoNoticeOfATokenThatDoesNotHold(t *testing.T
 	}
 }
 
-func TestEveryRouteWaitsForThePasswordChangeButThese(t *testing.T) {
+func TestRoutesUsableBeforeThePasswordChange(t *testing.T) {
+	t.Parallel()
 	in := everyone(t)
 	in.update(func(tx *store.Tx) error {
 		if _, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.MustChangePassword = true; return nil }); err != nil {
@@ -213,7 +218,8 @@ func TestEveryRouteWaitsForThePasswordChangeButThese(t *testing.T) {
 	})
 }
 
-func TestEveryRouteRefusesParametersItDoesNotHave(t *testing.T) {
+func TestEveryRouteRejectsUnknownParameters(t *testing.T) {
+	t.Parallel()
 	in := everyone(t)
 	eachRoute(t, in, nil, func(in *instance, rt *Route) {
 		for query, field := range map[string]string{
@@ -230,7 +236,8 @@ func TestEveryRouteRefusesParametersItDoesNotHave(t *testing.T) {
 	})
 }
 
-func TestEveryRouteRefusesFieldsItDoesNotHave(t *testing.T) {
+func TestEveryRouteRejectsUnknownFields(t *testing.T) {
+	t.Parallel()
 	in := everyone(t)
 	before := in.dump()
 	eachRoute(t, in, takesBody, func(in *instance, rt *Route) {
@@ -254,7 +261,8 @@ func TestEveryRouteRefusesFieldsItDoesNotHave(t *testing.T) {
 	in.unchanged(before)
 }
 
-func TestEveryRouteWithoutFieldsRefusesABodyThatHasSome(t *testing.T) {
+func TestRoutesWithoutFieldsRejectABody(t *testing.T) {
+	t.Parallel()
 	in := everyone(t)
 	before := in.dump()
 	eachRoute(t, in, refusesBody, func(in *instance, rt *Route) {
@@ -263,13 +271,14 @@ func TestEveryRouteWithoutFieldsRefusesABodyThatHasSome(t *testing.T) {
 			in.t.Errorf("%d %s", a.Code, a.Body)
 		}
 		if rt.Method == "GET" {
-			in.call(rt.Method, urlOf(rt), `{}`, holder(rt)).brief(400, "no body")
+			in.call(rt.Method, urlOf(rt), `{}`, holder(rt)).brief(400, "must not have a body")
 		}
 	})
 	in.unchanged(before)
 }
 
-func TestEveryPathRefusesOtherMethodsAndSaysWhichItTakes(t *testing.T) {
+func TestEveryPathRejectsOtherMethodsAndReturnsAllow(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	takes := map[string][]string{}
 	for _, rt := range routes() {
@@ -301,6 +310,7 @@ func TestEveryPathRefusesOtherMethodsAndSaysWhichItTakes(t *testing.T) {
 }
 
 func TestUnknownAddresses(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for _, url := range []string{"/", "/admin", "/admin/info/", "/Admin/info", "//admin/info", "/admin/../admin/info", "/system/setting/1/2", "/%61dmin/rulex", "/favicon.ico"} {
 		for _, who := range []string{"nobody", "owner"} {
@@ -309,8 +319,9 @@ func TestUnknownAddresses(t *testing.T) {
 	}
 }
 
-// The limit of a route's body is what the document says, to the byte.
+// TestEveryRouteLimitsItsBody to exactly the documented number of bytes.
 func TestEveryRouteLimitsItsBody(t *testing.T) {
+	t.Parallel()
 	in := everyone(t)
 	small := map[string]bool{
 		"POST /admin/login": true, "PUT /admin/password": true, "PUT /admin/list/:id/password": true, "PUT /user/list/:id/password": true,

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -9,17 +10,17 @@ import (
 	"reeve/store"
 )
 
-// schemas turns Go types into JSON Schema; structs get a name and stand once.
+// schemas converts Go types to JSON Schema. Each struct becomes one named schema.
 type schemas struct {
 	named object
 	seen  map[string]string // name → Go type
 }
 
-// integer describes a whole number. Generators take one without a format for 32 bits,
-// which the ids of events and the sizes of files do not fit into.
+// integer describes an integer. Generators use 32 bits for one without a format, which
+// is too small for event IDs and file sizes.
 func integer() object { return object{"type": "integer", "format": "int64"} }
 
-// least describes a whole number with a lower bound.
+// least describes an integer with a lower bound.
 func least(n int) object {
 	schema := integer()
 	schema["minimum"] = n
@@ -40,6 +41,8 @@ func (s *schemas) of(t reflect.Type) object {
 		return object{"type": "string", "pattern": "^[0-9a-f]{64}$"}
 	case reflect.TypeFor[store.ID]():
 		return least(0)
+	case reflect.TypeFor[json.RawMessage]():
+		return object{"description": "any JSON value"}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -83,8 +86,8 @@ func (s *schemas) structure(t reflect.Type) object {
 	return ref
 }
 
-// properties adds a struct's fields, with those of what it embeds and, in a
-// tree's node, those of the record.
+// properties adds the fields of a struct, including those of embedded structs and, in a
+// node of a tree, those of the record.
 func (s *schemas) properties(t reflect.Type, properties object, required *[]any) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -123,8 +126,8 @@ func (s *schemas) properties(t reflect.Type, properties object, required *[]any)
 
 var typeWord = regexp.MustCompile(`\w+`)
 
-// schemaName is a type's name with its argument before it: tree[store.Role] is
-// RoleTree, and loginOut is Login. A page is a page, whatever it tells.
+// schemaName returns the name of a type with its type argument first: tree[store.Role]
+// is RoleTree, and loginOut is Login. A scopedPage is called Page too.
 func schemaName(t reflect.Type) string {
 	base, argument, generic := strings.Cut(t.Name(), "[")
 	base = strings.Replace(base, "scopedPage", "page", 1)
@@ -146,16 +149,19 @@ func (s *schemas) failure() object {
 		"properties": object{
 			"data":      object{"type": "object", "maxProperties": 0},
 			"success":   object{"type": "boolean", "description": "false"},
-			"msg":       object{"type": "string", "description": "what a person can act on"},
-			"showType":  object{"type": "integer", "enum": []any{0, 1, 2, 3, 4, 5, 99}, "description": "how to show msg: 0 silent success, 1 warning, 2 error, 3 to 5 the same as notifications, 99 not at all"},
-			"errorCode": object{"type": "string", "description": "stable, snake_case"},
-			"requestId": object{"type": "string", "description": "also in X-Request-Id and in the log"},
-			"errors":    object{"type": "object", "additionalProperties": object{"type": "string"}, "description": "what is wrong, by field"},
+			"msg":       object{"type": "string", "description": "Message for the user: what is wrong and what to do, in Chinese if Accept-Language prefers zh, otherwise in English"},
+			"showType":  object{"type": "integer", "enum": []any{0, 1, 2, 3, 4, 5, 99}, "description": "How to show msg: 0 silent success, 1 warning, 2 error, 3 to 5 the same as notifications, 99 not at all"},
+			"errorCode": object{"type": "string", "description": "Stable code of the error, in snake_case"},
+			"requestId": object{"type": "string", "description": "ID of the request, also in X-Request-Id and in the log"},
+			"errors":    object{"type": "object", "additionalProperties": object{"type": "string"}, "description": "Messages by field, in the language of msg"},
+			"reason":    s.of(reflect.TypeFor[reason]()),
+			"details":   object{"type": "object", "additionalProperties": s.of(reflect.TypeFor[reason]()), "description": "Codes and parameters of errors, by field; a failure has either these or a reason"},
 		},
 	}
 }
 
-// body names the schema of a route's body after the operation, and returns a reference.
+// body names the schema of a route's body after the operation and returns a reference
+// to it.
 func (s *schemas) body(rt *Route, schema object) object {
 	id := operationID(rt)
 	name := strings.ToUpper(id[:1]) + id[1:]
@@ -166,7 +172,7 @@ func (s *schemas) body(rt *Route, schema object) object {
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
-// inputSchema describes the fields that come from the body.
+// inputSchema describes the fields of a body.
 func inputSchema(fields []*field, closed bool) object {
 	properties, required := object{}, []any{}
 	for _, f := range fields {
@@ -204,6 +210,9 @@ func fieldSchema(f *field) object {
 		schema["type"], schema["enum"] = "integer", []any{0, 1}
 	case reflect.TypeFor[store.Time]():
 		schema["type"], schema["format"] = "string", "date-time"
+		if f.from == "json" && f.canBeEmpty() { // null is the only empty time
+			schema["type"] = []any{"string", "null"}
+		}
 	case reflect.TypeFor[store.ID]():
 		schema = least(0)
 		if f.required {
@@ -215,7 +224,7 @@ func fieldSchema(f *field) object {
 			schema["type"] = "string"
 			if f.enum != nil {
 				schema["enum"] = enumSchema(f.enum, false)
-			} else if !f.raw { // those are counted in bytes, which the schema cannot say
+			} else if !f.raw { // their limits are in bytes, which the schema cannot express
 				bound("minLength", "maxLength")
 			}
 			if f.pattern != nil {

@@ -8,9 +8,10 @@ import (
 	"reeve/store"
 )
 
-// TestOutOfScopeIsAsIfNotThere asks for something out of the scope and for the
-// same of nothing: the two answers differ in the id alone.
-func TestOutOfScopeIsAsIfNotThere(t *testing.T) {
+// TestOutOfScopeEqualsNotFound requests a record outside the scope and one that does
+// not exist: the responses must differ in the ID only.
+func TestOutOfScopeEqualsNotFound(t *testing.T) {
+	t.Parallel()
 	in := fourLevels(t)
 	role := in.role("Scoped", func(r *store.Role) { r.DataScope = "dept_tree" },
 		"admin.list.query", "admin.list.create", "admin.list.update", "admin.list.delete", "admin.list.password", "admin.list.status", "admin.list.import",
@@ -18,7 +19,7 @@ func TestOutOfScopeIsAsIfNotThere(t *testing.T) {
 		"admin.rule.query", "system.session.delete")
 	self := in.member("clerk", 10, role)
 	custom := in.role("Custom", func(r *store.Role) { r.DataScope = "custom" })
-	_, session := in.who(3) // of the user in.1
+	_, session := in.who(3) // session of the user named in.1
 	const owner, user, dept, nothing = "1", "3", "11", "7777"
 	same := func(name string, there, missing func() *reply, id string) {
 		t.Run(name, func(t *testing.T) {

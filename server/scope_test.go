@@ -13,9 +13,9 @@ import (
 var inScope = []struct {
 	scope  string
 	depts  []store.ID // of the scope custom
-	users  []string   // besides oneself
+	users  []string   // besides the caller
 	shown  []int64    // departments
-	others bool       // and all others
+	others bool       // whether all others are visible too
 }{
 	{"self", nil, nil, nil, false},
 	{"dept", nil, []string{"in.10"}, []int64{10}, false},
@@ -26,8 +26,10 @@ var inScope = []struct {
 	{"all", nil, []string{"in.0", "in.1", "in.2", "in.10", "in.11", "in.100", "in.101"}, []int64{1, 2, 10, 11, 100, 101}, true},
 }
 
-// TestDataScopes asks everything that is bounded by it, as somebody in department 10.
+// TestDataScopes requests everything that data scopes limit, as a user in department
+// 10.
 func TestDataScopes(t *testing.T) {
+	t.Parallel()
 	for _, c := range inScope {
 		t.Run(fmt.Sprint(c.scope, c.depts), func(t *testing.T) {
 			in := fourLevels(t)
@@ -65,8 +67,8 @@ func TestDataScopes(t *testing.T) {
 	}
 }
 
-// scopedRecords asks for each user alone, and for each session; out of scope they
-// are not there, and stay as they are.
+// scopedRecords requests each user and each session; outside the scope they are not
+// found and not changed.
 func (in *instance) scopedRecords(users []string, self store.ID) {
 	in.t.Helper()
 	for id := store.ID(2); id < self; id++ {
@@ -94,7 +96,7 @@ func (in *instance) scopedRecords(users []string, self store.ID) {
 	in.ok("GET", fmt.Sprint("/admin/list/", self), "", "clerk")
 }
 
-// scopedDepts asks for departments, in the tree and alone.
+// scopedDepts requests departments, in the tree and one by one.
 func (in *instance) scopedDepts(shown []int64) {
 	in.t.Helper()
 	tree := in.ok("GET", "/admin/dept", "", "clerk").Body
@@ -116,7 +118,7 @@ func (in *instance) scopedDepts(shown []int64) {
 	}
 }
 
-// who is a user's name and session.
+// who returns a user's name and session.
 func (in *instance) who(id store.ID) (name string, session store.ID) {
 	in.t.Helper()
 	in.view(func(tx *store.Tx) error {
@@ -132,8 +134,10 @@ func (in *instance) who(id store.ID) (name string, session store.ID) {
 	return name, session
 }
 
-// TestTheHighestInScopeAreTops: what lies above is left out, the rest keeps its shape.
-func TestTheHighestInScopeAreTops(t *testing.T) {
+// TestTopmostDepartmentsInScopeAreRoots: departments above the scope are left out, the rest
+// keeps its structure.
+func TestTopmostDepartmentsInScopeAreRoots(t *testing.T) {
+	t.Parallel()
 	in := fourLevels(t)
 	in.member("clerk", 1, in.role("Scoped", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{101, 10, 2} }, "admin.dept.query"))
 	body := steady(in.ok("GET", "/admin/dept", "", "clerk").Body)
@@ -149,8 +153,9 @@ func TestTheHighestInScopeAreTops(t *testing.T) {
 	}
 }
 
-// TestScopesAreAUnionOfEnabledRoles and follow the user's department at once.
-func TestScopesAreAUnionOfEnabledRoles(t *testing.T) {
+// TestTheScopeIsTheUnionOfEnabledRoles and follow the user's department at once.
+func TestTheScopeIsTheUnionOfEnabledRoles(t *testing.T) {
+	t.Parallel()
 	in := fourLevels(t)
 	first := in.role("First", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{2} }, "admin.list.query")
 	second := in.role("Second", func(r *store.Role) { r.DataScope = "dept" })
@@ -172,8 +177,9 @@ func TestScopesAreAUnionOfEnabledRoles(t *testing.T) {
 	list("in.1", "in.10", "in.100", "in.101", "in.11")
 }
 
-// TestNobodyReachesOutOfTheScope by moving users or departments.
-func TestNobodyReachesOutOfTheScope(t *testing.T) {
+// TestChangesCannotLeaveTheScope by moving users or departments.
+func TestChangesCannotLeaveTheScope(t *testing.T) {
+	t.Parallel()
 	in := fourLevels(t)
 	role := in.role("Scoped", func(r *store.Role) { r.DataScope = "dept_tree" }, "admin.list.create", "admin.list.update", "admin.list.query", "admin.dept.create", "admin.dept.update", "admin.role.create")
 	self := in.member("clerk", 10, role)
@@ -184,15 +190,15 @@ func TestNobodyReachesOutOfTheScope(t *testing.T) {
 		}
 	}
 	runCases(t, in, []apiCase{
-		{"a user made outside", "POST", "/admin/list", `{"username":"new","dept_id":1}`, "clerk", 422, []string{`"dept_id":"there is no dept 1"`}, nil},
+		{"a user made outside", "POST", "/admin/list", `{"username":"new","dept_id":1}`, "clerk", 422, []string{`"dept_id":"department 1 not found"`}, nil},
 		{"a user made in no department", "POST", "/admin/list", `{"username":"new"}`, "clerk", 422, []string{`"dept_id":`}, nil},
 		{"a user moved outside", "PUT", fmt.Sprint("/admin/list/", within), `{"dept_id":11}`, "clerk", 422, []string{`"dept_id":`}, nil},
 		{"oneself moved up", "PUT", fmt.Sprint("/admin/list/", self), `{"dept_id":1}`, "clerk", 422, []string{`"dept_id":`}, nil},
-		{"a department made outside", "POST", "/admin/dept", `{"name":"new","parent_id":1}`, "clerk", 422, []string{`"parent_id":"there is no dept 1"`}, nil},
+		{"a department made outside", "POST", "/admin/dept", `{"name":"new","parent_id":1}`, "clerk", 422, []string{`"parent_id":"department 1 not found"`}, nil},
 		{"a department made at the top", "POST", "/admin/dept", `{"name":"new"}`, "clerk", 422, []string{`"parent_id":`}, nil},
 		{"a department moved outside", "PUT", "/admin/dept/100", `{"parent_id":11}`, "clerk", 422, []string{`"parent_id":`}, nil},
 		{"somebody else's department moved in", "PUT", "/admin/dept/11", `{"parent_id":10}`, "clerk", 404, nil, nil},
-		{"a role that sees all", "POST", "/admin/role", `{"name":"new","data_scope":"all"}`, "clerk", 403, []string{`"errorCode":"beyond_ceiling"`, "a data scope as wide"}, nil},
+		{"a role that sees all", "POST", "/admin/role", `{"name":"new","data_scope":"all"}`, "clerk", 403, []string{`"errorCode":"beyond_ceiling"`, "a data scope that is at least as wide"}, nil},
 		{"a role that sees another department", "POST", "/admin/role", `{"name":"new","data_scope":"custom","dept_ids":[10,11]}`, "clerk", 403, []string{`"errorCode":"beyond_ceiling"`}, nil},
 		{"a role that sees as much", "POST", "/admin/role", `{"name":"new","data_scope":"dept_tree"}`, "clerk", 200, nil, nil},
 		{"a role that sees some of it", "POST", "/admin/role", `{"name":"newer","data_scope":"custom","dept_ids":[100,10]}`, "clerk", 200, nil, nil},

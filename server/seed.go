@@ -14,16 +14,17 @@ import (
 	"reeve/store/errs"
 )
 
-// Seed fills a new database and brings an older one up to this version.
+// Seed fills a new database and upgrades an older one.
 type Seed struct {
 	Files    fs.FS  // permissions.json and names.json
-	Password string // of the first user
-	// MustChange makes the first user change the password, because the program chose it.
+	Password string // password of the first user
+	// MustChange requires the first user to change the password, because the program
+	// generated it.
 	MustChange bool
-	Cost       int // of bcrypt
+	Cost       int // bcrypt cost
 }
 
-// names are the words of the seed data.
+// names are the texts of the seed data.
 type names struct {
 	OwnerRole struct{ Name, Description string }  `json:"owner_role"`
 	FirstUser struct{ Username, Nickname string } `json:"first_user"`
@@ -31,14 +32,14 @@ type names struct {
 	Settings  map[string]store.BuiltinTexts       `json:"settings"`
 }
 
-// menuPlace is a menu or a page of the seed data. An action belongs to the one
-// whose key is the longest beginning of its own.
+// menuPlace is a menu or a page of the seed data. An action belongs to the one whose
+// key is the longest prefix of its key.
 type menuPlace struct {
 	store.Permission
 	Parent string `json:"parent"`
 }
 
-// Create fills a new database, in the transaction that makes it.
+// Create fills a new database, in the transaction that creates it.
 func (s *Seed) Create(tx *store.Tx) error {
 	if err := s.Upgrade(tx); err != nil {
 		return err
@@ -70,8 +71,8 @@ func (s *Seed) Create(tx *store.Tx) error {
 	return store.SetHash(tx, store.Account{ID: user.ID}, hash, s.MustChange, 0)
 }
 
-// Upgrade adds the permissions and builtin settings that this version has and
-// the database has never had. What an administrator has deleted stays deleted.
+// Upgrade adds the permissions and built-in settings of this version that the database
+// has never had. What an administrator has deleted stays deleted.
 func (s *Seed) Upgrade(tx *store.Tx) error {
 	words, places, err := s.load()
 	if err != nil {
@@ -136,15 +137,15 @@ func pageOf(key string, pages map[string]bool) string {
 	return key
 }
 
-// addPermission adds one permission under its parent, or at the top when the
-// parent has been deleted.
+// addPermission adds one permission below its parent, or at the top level if the parent
+// has been deleted.
 func addPermission(tx *store.Tx, seeded map[string]bool, p store.Permission, parent string) error {
 	if seeded[p.Key] {
 		return nil
 	}
 	seeded[p.Key] = true
 	if _, err := store.PermissionByKey.Get(tx, p.Key); !errs.Is(err, errs.NotFound) {
-		return err // nil when an administrator was first to make one with this key
+		return err // nil if an administrator has already created one with this key
 	}
 	above, err := store.PermissionByKey.Get(tx, parent)
 	if err == nil {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestANewDatabaseHasOneOwnerAndOneUser(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.view(func(tx *store.Tx) error {
 		role, err := store.Roles.Get(tx, store.OwnerRole)
@@ -33,9 +34,10 @@ func TestANewDatabaseHasOneOwnerAndOneUser(t *testing.T) {
 	})
 }
 
-// TestEveryActionLiesBelowItsPage looks for the node whose key is the longest
-// beginning of the action's own.
-func TestEveryActionLiesBelowItsPage(t *testing.T) {
+// TestEveryActionIsBelowItsPage: its parent is the node whose key is the longest
+// prefix of its key.
+func TestEveryActionIsBelowItsPage(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.view(func(tx *store.Tx) error {
 		byKey, byID := map[string]*store.Permission{}, map[store.ID]*store.Permission{}
@@ -50,7 +52,7 @@ func TestEveryActionLiesBelowItsPage(t *testing.T) {
 				continue
 			}
 			if p.Type == store.PagePermission {
-				continue // a page that one route alone is behind
+				continue // a page with a single route
 			}
 			want := ""
 			for other, o := range byKey {
@@ -71,7 +73,7 @@ func TestEveryActionLiesBelowItsPage(t *testing.T) {
 	})
 }
 
-// permissions are the ids by key.
+// permissions returns the IDs by key.
 func (in *instance) permissions() map[string]store.ID {
 	in.t.Helper()
 	ids := map[string]store.ID{}
@@ -85,7 +87,8 @@ func (in *instance) permissions() map[string]store.ID {
 	return ids
 }
 
-func TestAnotherStartChangesNothing(t *testing.T) {
+func TestASecondStartChangesNothing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	in := open(t, dir)
 	before := in.dump()
@@ -96,8 +99,9 @@ func TestAnotherStartChangesNothing(t *testing.T) {
 	}
 }
 
-// TestTheSeedIsCompleteInItsWords: what the program declares has a title.
-func TestTheSeedIsCompleteInItsWords(t *testing.T) {
+// TestEverySeededRecordHasATitle: everything that the program declares has a title.
+func TestEverySeededRecordHasATitle(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.view(func(tx *store.Tx) error {
 		for s, err := range store.Settings.All(tx) {
@@ -116,7 +120,7 @@ func TestTheSeedIsCompleteInItsWords(t *testing.T) {
 	})
 }
 
-// newerSeed is the seed of a later version: one more page.
+// newerSeed is the seed of a later version with one more page.
 func newerSeed(t *testing.T) func(*setup) {
 	return func(su *setup) {
 		files := fstest.MapFS{}
@@ -135,7 +139,8 @@ func newerSeed(t *testing.T) func(*setup) {
 	}
 }
 
-func TestAnUpgradeAddsWhatIsNewOnce(t *testing.T) {
+func TestAnUpgradeAddsNewRecordsOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	in := open(t, dir)
 	old := in.permissions()
@@ -159,11 +164,12 @@ func TestAnUpgradeAddsWhatIsNewOnce(t *testing.T) {
 	}
 }
 
-func TestAnUpgradeLeavesWhatAnAdministratorDid(t *testing.T) {
+func TestAnUpgradeKeepsChangesOfAdministrators(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	in := open(t, dir)
 	in.tokens["owner"] = in.signIn(auth.FirstUser)
-	// The pages go to the top with their actions, their menu goes away.
+	// The pages move to the top level with their actions; their menu is deleted.
 	for _, page := range []string{"admin.list", "admin.role", "admin.rule", "admin.dept", "user.list"} {
 		in.ok("PUT", "/admin/rule/"+in.permission(page).String(), `{"parent_id":0,"name":"Mine"}`, "owner")
 	}
@@ -184,13 +190,14 @@ func TestAnUpgradeLeavesWhatAnAdministratorDid(t *testing.T) {
 }
 
 func TestAnUpgradeAddsBuiltinSettingsAgain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	in := open(t, dir)
 	in.update(func(tx *store.Tx) error {
-		if err := store.Settings.Delete(tx, store.SettingSet.Get(tx).ID("site.title")); err != nil {
+		if err := store.Settings.Delete(tx, store.SettingCache.Get(tx).ID("site.title")); err != nil {
 			return err
 		}
-		_, err := store.Settings.Update(tx, store.SettingSet.Get(tx).ID("security.login_tries"), func(s *store.Setting) error {
+		_, err := store.Settings.Update(tx, store.SettingCache.Get(tx).ID("security.login_tries"), func(s *store.Setting) error {
 			s.Values, s.Props, s.Type = "5000", []store.Prop{}, "input"
 			return nil
 		})
@@ -199,11 +206,11 @@ func TestAnUpgradeAddsBuiltinSettingsAgain(t *testing.T) {
 	in.close()
 	in = open(t, dir)
 	in.view(func(tx *store.Tx) error {
-		s, err := store.Settings.Get(tx, store.SettingSet.Get(tx).ID("site.title"))
+		s, err := store.Settings.Get(tx, store.SettingCache.Get(tx).ID("site.title"))
 		if err != nil || s.Values != "Reeve" || s.Title != "Title" {
 			t.Errorf("site.title: %+v, %v", s, err)
 		}
-		s, err = store.Settings.Get(tx, store.SettingSet.Get(tx).ID("security.login_tries"))
+		s, err = store.Settings.Get(tx, store.SettingCache.Get(tx).ID("security.login_tries"))
 		if err != nil || s.Values != "50" || s.Type != "number" || len(s.Props) != 3 {
 			t.Errorf("security.login_tries: %+v, %v", s, err)
 		}

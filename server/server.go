@@ -1,7 +1,18 @@
-// Package server is Reeve's HTTP interface: the table of routes and everything
-// that is read from it. A request goes through request.go (who asks, may they),
-// decode.go (what do they say), the handler in its resource's file, and back out
-// in the envelope. It knows nothing of bbolt or of configuration files.
+// Package server implements Reeve's HTTP API: the table of routes, and everything that
+// follows from it. A request passes request.go (authentication and authorization),
+// decode.go (input), the handler in its resource's file, and the envelope of the
+// response. The package does not use bbolt or configuration files.
+//
+// Start with Route, the table in routes, and Request. New builds a Server; Run serves
+// until its context ends.
+//
+// Invariants: every operation is one row of the route table, from which the router, the
+// permission tree, the OpenAPI document and the tests follow. A write is authorized
+// again inside its transaction. An error that is not an errs.Error is logged, and its
+// text is never sent.
+//
+//	s, err := server.New(config, db, auth, log)
+//	err = s.Run(ctx, func(addr net.Addr) { log.Info().Stringer("address", addr).Msg("serving") })
 package server
 
 import (
@@ -28,68 +39,71 @@ import (
 	"github.com/julienschmidt/httprouter"
 	"github.com/rs/zerolog"
 	"reeve/auth"
+	"reeve/server/monitor"
 	"reeve/server/picture"
 	"reeve/server/redis"
 	"reeve/store"
 	"reeve/store/errs"
 )
 
-// Config is what the server needs to be told before it listens.
+// Config is the configuration of a Server.
 type Config struct {
 	Listen         string // host:port
-	TLSCert        string // PEM files; both or neither
+	TLSCert        string // paths of PEM files; both or neither
 	TLSKey         string
 	TrustedProxies []netip.Prefix
-	MaxConnections int // 0 for as many as the limit of descriptors allows
-	Monitor        MonitorConfig
-	Console        fs.FS    // index.html and assets/, as the console is built; nil for no console
-	IgnoredFields  []string // of forms: not part of any record, yet no mistake in a body
+	MaxConnections int // 0 for as many as the limit of file descriptors allows
+	Monitor        monitor.Config
+	Console        fs.FS    // the built console: index.html and assets/; nil for no console
+	Manual         fs.FS    // Markdown files; nil for no manual
+	IgnoredFields  []string // unknown fields that are ignored in a body
 	CORSOrigins    []string // exact origins, like https://admin.example.org; none by default
 	RedisTargets   []string // name=redis://user:password@host:port/db, so secret
 	Version        string
-	// BackupRecipients are whom backups are encrypted to; without any they are not
-	// encrypted, and lack secret.key.
+	// BackupRecipients are the recipients that backups are encrypted to. Without any,
+	// backups are not encrypted and lack secret.key.
 	BackupRecipients []age.Recipient
-	Root             bool          // the program runs as root, and not in a container
-	PrivateFiles     []string      // of the configuration: no other user of the machine should read them
-	MetricsToken     string        // lets a program read the metrics; without one there are none
-	Effective        []ConfigValue // for people to look at, secrets masked
+	Root             bool          // whether the program runs as root outside a container
+	PrivateFiles     []string      // paths of configuration files that other users of the machine must not be able to read
+	MetricsToken     string        // bearer token of GET /metrics; "" turns the endpoint off
+	Effective        []ConfigValue // configuration for display, secrets masked
 }
 
-// How long a client may take.
+// Timeouts and limits of HTTP connections.
 const (
 	headerTimeout   = 5 * time.Second
 	idleTimeout     = 60 * time.Second
-	writeTimeout    = 60 * time.Second // from the end of the header to the end of the answer; streams set their own
+	writeTimeout    = 60 * time.Second // from the end of the header to the end of the response; streams set their own
 	shutdownTimeout = 20 * time.Second // for requests in flight
 	maxHeaderBytes  = 64 << 10
-	maxStreams      = 100       // requests at once on a connection of HTTP/2
-	streamBuffer    = 256 << 10 // bytes that such a connection keeps for requests that do not read
+	maxStreams      = 100       // concurrent requests on an HTTP/2 connection
+	streamBuffer    = 256 << 10 // bytes that an HTTP/2 connection buffers for requests that do not read
 )
 
-// Server answers requests from one database.
+// Server serves the API of one database.
 type Server struct {
 	config   Config
 	db       *store.DB
 	auth     *auth.Auth
 	log      zerolog.Logger
 	handler  http.Handler
-	openapi  document
+	openapi  func() (document, error)              // made for the first request, not at start: it takes 20 ms
+	manual   func() (Encoded[manualAnswer], error) // rendered for the first request, not at start
 	images   *picture.Scaler
 	jobs     *jobs
 	links    *linkSigner
 	failures failureLog
 	limits   *limits
 	suspects suspects
-	decoding chan struct{} // large bodies, a few at a time
-	grace    time.Duration // of slow transfers: paceTime, but for tests
-	monitor  *monitor
+	decoding chan struct{} // semaphore for decoding large bodies
+	grace    time.Duration // grace period of slow transfers: paceTime, except in tests
+	monitor  *monitor.Monitor
 	routes   []Route
 	metrics  metrics
-	parts    []func() part // of /system/health
-	pulse    atomic.Pointer[pulse]
+	parts    []func() part // components of /system/health
+	health   atomic.Pointer[cachedHealth]
 	started  time.Time
-	idHead   string // random, the first half of every request id
+	idHead   string // random first half of every request ID
 	idTail   atomic.Uint64
 }
 
@@ -99,7 +113,7 @@ func (c *Config) CheckRedis() error {
 	return err
 }
 
-// New builds the server; it does not listen yet.
+// New returns a Server that does not listen yet.
 func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server, error) {
 	var head [6]byte
 	rand.Read(head[:]) // never fails: crypto/rand ends the program instead
@@ -109,27 +123,27 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	}
 	s := &Server{
 		config: config, db: db, auth: a, log: log, limits: newLimits(connections), grace: paceTime, started: time.Now(), idHead: hex.EncodeToString(head[:]),
-		decoding: make(chan struct{}, max(1, runtime.NumCPU()-1)), // one core stays free of them, where there are two
+		decoding: make(chan struct{}, max(1, runtime.NumCPU()-1)), // leaves one core to other requests, if there are two
 	}
 	s.images = picture.NewScaler()
 	all := routes()
 	if err := checkRoutes(all); err != nil {
 		return nil, err
 	}
-	if s.openapi, err = newDocument(all, config.Version); err != nil {
-		return nil, err
-	}
-	s.routes, s.monitor = all, newMonitor(config.Monitor, config.RedisTargets, db, log, all)
+	s.openapi = sync.OnceValues(func() (document, error) { return newDocument(all, config.Version) })
+	s.manual = sync.OnceValues(func() (Encoded[manualAnswer], error) { return newManual(config.Manual) })
+	s.routes, s.monitor = all, monitor.New(config.Monitor, config.RedisTargets, db, log)
 	s.jobs, s.links = newJobs(s), newLinkSigner()
-	s.monitor.gauges(&s.metrics)
+	s.monitor.Gauges(s.metrics.gauge)
+	s.metrics.counter("reeve_monitor_dropped_total", "Requests whose events were dropped because the queue was full.", s.monitor.Dropped)
 	db.OnSlowWrite(s.slowWrite)
-	db.OnFull(s.monitor.giveWay)
+	db.OnDiskFull(s.monitor.GiveWay)
 	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.searchHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.limitHealth, s.signInHealth, s.permissionsHealth}
 	s.handler = s.headers(s.cors(s.router(all)))
 	return s, nil
 }
 
-// Handler is the whole interface as an http.Handler.
+// Handler returns the whole API and the console as an http.Handler.
 func (s *Server) Handler() http.Handler { return s.handler }
 
 func (s *Server) router(all []Route) *httprouter.Router {
@@ -139,17 +153,17 @@ func (s *Server) router(all []Route) *httprouter.Router {
 	router.HandleOPTIONS = false
 	for i := range all {
 		if all[i].Access == metricsToken && s.config.MetricsToken == "" {
-			continue // as if it did not exist
+			continue // responds like an unknown path
 		}
 		router.Handle(all[i].Method, all[i].Path, s.serve(&all[i]))
 		if all[i].head {
 			router.Handle(http.MethodHead, all[i].Path, s.serve(&all[i]))
 		}
 	}
-	router.NotFound = s.refuse(errs.New(errs.NotFound, "there is no such address"))
-	badMethod := s.refuse(errs.New(errs.BadMethod, "this address does not take this method; the header Allow names those it takes"))
+	router.NotFound = s.refuse(errs.New(errs.NotFound, "unknown path"))
+	badMethod := s.refuse(errs.New(errs.BadMethod, "this path does not support this method; see the Allow header"))
 	router.MethodNotAllowed = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// httprouter adds OPTIONS, which nothing here answers.
+		// httprouter adds OPTIONS, which no route handles.
 		takes := slices.DeleteFunc(strings.Split(w.Header().Get("Allow"), ", "), func(m string) bool { return m == http.MethodOptions })
 		w.Header().Set("Allow", strings.Join(takes, ", "))
 		badMethod.ServeHTTP(w, r)
@@ -158,7 +172,7 @@ func (s *Server) router(all []Route) *httprouter.Router {
 	return router
 }
 
-// refuse answers every request with one error.
+// refuse returns a handler that answers every request with err.
 func (s *Server) refuse(err error) http.Handler {
 	stats := s.metrics.of(nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -176,7 +190,7 @@ func (s *Server) nextID() string {
 func (s *Server) clientAddr(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
-		return netip.IPv4Unspecified() // not a network connection: a test's own request
+		return netip.IPv4Unspecified() // not a network connection, but a request of a test
 	}
 	if len(s.config.TrustedProxies) == 0 {
 		return peer.Addr().Unmap().WithZone("")
@@ -184,13 +198,13 @@ func (s *Server) clientAddr(r *http.Request) netip.Addr {
 	return auth.ClientAddr(peer.Addr(), r.Header.Values("X-Forwarded-For"), s.config.TrustedProxies)
 }
 
-// Run listens and serves until ctx ends, then lets requests in flight finish.
-// ready is told the address once connections are taken.
+// Run listens and serves until ctx ends, then lets requests in flight finish. It calls
+// ready with the address once it accepts connections.
 func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	srv := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       headerTimeout + bodyTimeout, // also of bodies that nobody wants to read
+		ReadTimeout:       headerTimeout + bodyTimeout, // also for bodies that no handler reads
 		IdleTimeout:       idleTimeout,
 		WriteTimeout:      writeTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
@@ -215,12 +229,12 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	var wg sync.WaitGroup
 	tidy, stopTidying := context.WithCancel(context.Background())
 	wg.Go(func() {
-		s.auth.Run(tidy, func(err error) { s.log.Error().Err(err).Msg("keeping sessions tidy failed") })
+		s.auth.Run(tidy, func(err error) { s.log.Error().Err(err).Msg("maintaining sessions and the sign-in log failed") })
 	})
 	wg.Go(func() { timed.watch(tidy) })
 	wg.Go(func() { s.keepFiles(tidy) })
 	wg.Go(func() { s.jobs.keep(tidy, abandoned) })
-	wg.Go(func() { s.monitor.run(tidy) })
+	wg.Go(func() { s.monitor.Run(tidy) })
 	wg.Go(func() { s.failures.run(tidy, s.log) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- srv.Serve(listener) })
@@ -243,23 +257,24 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	return err
 }
 
-// emptyEvery is how often files are looked for that have been in the trash too long.
+// emptyEvery is the interval of checks for files to remove from the trash.
 const emptyEvery = time.Hour
 
-// keepFiles says what came of opening the files' database, and empties the trash.
+// keepFiles logs the warnings from opening the files database, and empties the trash
+// periodically.
 func (s *Server) keepFiles(ctx context.Context) {
 	warnings, err := s.db.FilesOpened()
 	for _, warning := range warnings {
 		s.log.Warn().Msg(warning)
 	}
 	if err != nil {
-		s.log.Error().Err(err).Msg("files cannot be used")
+		s.log.Error().Err(err).Msg("the files database is unavailable")
 		return
 	}
 	tick := time.NewTicker(emptyEvery)
 	defer tick.Stop()
 	for {
-		if _, err := s.db.EmptyTrash(); err != nil {
+		if _, err := store.EmptyTrash(s.db); err != nil {
 			s.log.Error().Err(err).Msg("emptying the trash failed")
 		}
 		select {
@@ -270,7 +285,7 @@ func (s *Server) keepFiles(ctx context.Context) {
 	}
 }
 
-// PlainBeyondLoopback tells whether passwords would cross a network in the clear.
+// PlainBeyondLoopback reports whether passwords would cross a network unencrypted.
 func (c *Config) PlainBeyondLoopback() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
 	if err != nil || c.TLSCert != "" || host == "localhost" {
@@ -280,7 +295,7 @@ func (c *Config) PlainBeyondLoopback() bool {
 	return err != nil || !addr.IsLoopback()
 }
 
-// httpLog takes what net/http has to say, which is about broken connections.
+// httpLog returns a logger for net/http, which mostly reports broken connections.
 func httpLog(l zerolog.Logger) *log.Logger { return log.New(lineWriter{l}, "", 0) }
 
 type lineWriter struct{ log zerolog.Logger }

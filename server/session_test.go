@@ -11,11 +11,12 @@ import (
 )
 
 func TestOnesOwnSessions(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	ann := in.member("ann", 0)
 	first := in.tokens["ann"]
 	in.enter("second", "ann", ownerPassword)
-	in.appUser("customer") // the same number as the owner, in the other realm
+	in.appUser("customer") // has the same ID as the owner, in the other realm
 	in.lists("/admin/session", "current", "ann", "0", "1")
 	in.lists("/admin/session", "current", "second", "1", "0")
 	in.lists(`/admin/session?sorter={"id":"ascend"}`, "user_id", "ann", ann.String(), ann.String())
@@ -33,7 +34,7 @@ func TestOnesOwnSessions(t *testing.T) {
 		in.enter("last", "ann", ownerPassword)
 	}
 	in.ok("GET", "/admin/info", "", "second")
-	in.enter("last", "ann", ownerPassword) // the eleventh ends the oldest
+	in.enter("last", "ann", ownerPassword) // the eleventh session ends the oldest
 	in.call("GET", "/admin/info", "", "second").brief(401)
 	in.ok("GET", "/admin/session?pageSize=100", "", "last").brief(200, `"total":10`)
 	in.ok("GET", "/admin/info", "", "owner")
@@ -42,6 +43,7 @@ func TestOnesOwnSessions(t *testing.T) {
 }
 
 func TestEveryonesSessions(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	ann := in.member("ann", 0)
 	customer := in.appUser("customer")
@@ -65,6 +67,7 @@ func TestEveryonesSessions(t *testing.T) {
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 
 func TestTheLoginLog(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.appUser("ann")
 	ann := in.member("ann", 0)
@@ -113,8 +116,9 @@ func TestTheLoginLog(t *testing.T) {
 	in.call("GET", all, "", "ann").brief(403)
 }
 
-// TestAppUsersHaveTenSessionsToo, whatever a user with the same number has.
+// TestAppUsersHaveTenSessionsToo, independent of a user with the same ID.
 func TestAppUsersHaveTenSessionsToo(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	customer := in.appUser("customer")
 	for i := range 10 {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"reeve/server/redact"
@@ -13,7 +12,7 @@ import (
 )
 
 var settingRoutes = []Route{
-	list("/system/setting", "system.setting.query", "List settings", &settings),
+	memoryList("/system/setting", "system.setting.query", "List settings", &settings),
 	read("/system/setting/:id", "system.setting.query", "Get a setting", getSetting),
 	hiding(redact.Fields{Value: true}, write("POST", "/system/setting", "system.setting.create", "Create a setting", createSetting)),
 	hiding(redact.Fields{Value: true}, write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting", changeSetting)),
@@ -25,11 +24,11 @@ var settingRoutes = []Route{
 	read("/system/setting-builtin", "system.setting.query", "List built-in settings", builtinSettings),
 }
 
-var settings = List[store.Setting]{
-	rows:     func(tx *store.Tx) []store.Row[store.Setting] { return store.SettingSet.Get(tx).Settings },
+var settings = MemoryList[store.Setting]{
+	rows:     func(tx *store.Tx) []store.Row[store.Setting] { return store.SettingCache.Get(tx).Settings },
 	keywords: []string{"key", "title", "describe"},
 	order:    "sort, then id, ascending",
-	columns: []column[store.Setting]{
+	columns: []memoryColumn[store.Setting]{
 		{name: "id", number: func(s *store.Setting) int64 { return int64(s.ID) }, uses: sorted},
 		{name: "group_id", number: func(s *store.Setting) int64 { return int64(s.GroupID) }, uses: param | filtered | sorted},
 		{name: "key", text: func(s *store.Setting) string { return s.Key }, uses: sorted},
@@ -46,32 +45,22 @@ func getSetting(tx *store.Tx, _ *Request, in *byID) (*store.Setting, error) {
 }
 
 type settingIn struct {
-	Key      *string         `json:"key" check:"create,max=64" doc:"[a-z][a-z0-9_]*, unique in its group"`
+	Key      *string         `json:"key" check:"create,max=64" doc:"Key matching [a-z][a-z0-9_]*, unique in its group"`
 	Title    *string         `json:"title" check:"create,min=1,max=100"`
 	Describe *string         `json:"describe" check:"max=1000,text"`
-	Values   *string         `json:"values" check:"raw,max=65536" doc:"the stored text; it must fit type, options and props. A secret is answered as ******, and that sent back means unchanged"`
+	Values   *string         `json:"values" check:"raw,max=65536" doc:"Stored value as text; it must be valid for type, options and props. Responses mask a secret as ******; sending ****** leaves it unchanged"`
 	Type     *string         `json:"type" check:"create,enum=setting_type"`
-	Options  *[]store.Option `json:"options" check:"max=200" doc:"radio, select and checkbox need them"`
-	Props    *[]store.Prop   `json:"props" check:"max=50" doc:"min, max, step and maxlength are bounds; other names are hints for the console"`
+	Options  *[]store.Option `json:"options" check:"max=200" doc:"Options; required for the types radio, select and checkbox"`
+	Props    *[]store.Prop   `json:"props" check:"max=50" doc:"Properties: min, max, step and maxlength are enforced; others are hints for the console"`
 	GroupID  *store.ID       `json:"group_id" check:"create"`
 	Sort     *int64          `json:"sort" check:"min=-1000000,max=1000000"`
 }
 
-func (in *settingIn) apply(s *store.Setting) {
-	set(&s.Key, in.Key)
-	set(&s.Title, in.Title)
-	set(&s.Describe, in.Describe)
-	set(&s.Values, in.Values)
-	set(&s.Type, in.Type)
-	set(&s.Options, in.Options)
-	set(&s.Props, in.Props)
-	set(&s.GroupID, in.GroupID)
-	set(&s.Sort, in.Sort)
-}
+var assignSetting = assigning[settingIn, store.Setting]()
 
 func createSetting(tx *store.Tx, _ *Request, in *settingIn) (*store.Setting, error) {
 	s := &store.Setting{}
-	in.apply(s)
+	assignSetting(in, s)
 	return s, store.CreateSetting(tx, s)
 }
 
@@ -82,7 +71,7 @@ type settingChange struct {
 
 func changeSetting(tx *store.Tx, req *Request, in *settingChange) (*store.Setting, error) {
 	return req.saveSetting(tx, in.ID, func(s *store.Setting) error {
-		in.apply(s)
+		assignSetting(&in.settingIn, s)
 		return req.fresh(s)
 	})
 }
@@ -113,18 +102,18 @@ func deleteSetting(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
 }
 
 type valuesIn struct {
-	Values map[string]any `json:"values" check:"required" doc:"by group.key; a text, or the value by the setting's type. A security setting also needs the permission system.security.save"`
+	Values map[string]any `json:"values" check:"required" doc:"Values by group.key: a text, or a JSON value of the setting's type. A security setting also requires the permission system.security.save"`
 }
 
-// saveSettings changes many values together. Every one is tried, so that all
-// that is wrong is named; as soon as one is, nothing is kept.
+// saveSettings changes many values, all or none. It checks every value, so that the error
+// names all that are invalid.
 func saveSettings(tx *store.Tx, req *Request, in *valuesIn) (nothing, error) {
 	faults := errs.Faults{}
-	ids := store.SettingSet.Get(tx)
+	ids := store.SettingCache.Get(tx)
 	for _, name := range slices.Sorted(maps.Keys(in.Values)) {
 		id := ids.ID(name)
 		if id == 0 {
-			faults.Add("values."+name, "there is no such setting")
+			faults.Add("values."+name, "unknown setting")
 			continue
 		}
 		_, err := req.saveSetting(tx, id, func(s *store.Setting) error {
@@ -137,15 +126,15 @@ func saveSettings(tx *store.Tx, req *Request, in *valuesIn) (nothing, error) {
 			if e.Kind != errs.Invalid {
 				return nothing{}, err
 			}
-			faults.Add("values."+name, "%s", strings.TrimPrefix(e.Msg, "values: "))
+			faults.Add("values."+name, "%s", e)
 		}
 	}
 	return nothing{}, faults.Err(errs.Invalid)
 }
 
-// settingText turns a value as JSON has it into the text that is stored.
+// settingText converts a JSON value to the stored text.
 func settingText(s *store.Setting, value any) (string, error) {
-	wrong := func(want string) error { return errs.Field(errs.Invalid, "values", "must be %s, or a text", want) }
+	wrong := func(want errs.Message) error { return errs.Field(errs.Invalid, "values", "%s", want) }
 	switch v := value.(type) {
 	case string:
 		return v, nil
@@ -165,43 +154,43 @@ func settingText(s *store.Setting, value any) (string, error) {
 	}
 	switch s.Type {
 	case "number":
-		return "", wrong("a number")
+		return "", wrong(errs.Say("must be a number or a string"))
 	case "switch":
-		return "", wrong("true or false")
+		return "", wrong(errs.Say("must be true, false or a string"))
 	case "checkbox":
-		return "", wrong("an array of texts")
+		return "", wrong(errs.Say("must be an array of strings, or a string"))
 	}
-	return "", errs.Field(errs.Invalid, "values", "must be a text")
+	return "", errs.Field(errs.Invalid, "values", "must be a string")
 }
 
 type refreshOut struct {
-	Count      int     `json:"count" doc:"settings in the cache"`
-	Generation uint64  `json:"generation" doc:"how often the cache was built since the start"`
+	Count      int     `json:"count" doc:"Number of settings in the cache"`
+	Generation uint64  `json:"generation" doc:"Number of rebuilds of the cache since start"`
 	TookMS     float64 `json:"took_ms"`
 }
 
-// refreshSettings rebuilds the cache in the writer's turn, so that it cannot
-// overtake a change.
+// refreshSettings rebuilds the cache inside a write transaction, so that the rebuild cannot
+// overwrite a concurrent change.
 func refreshSettings(tx *store.Tx, _ *Request, _ *none) (*refreshOut, error) {
 	start := time.Now()
-	cache, err := store.SettingSet.Rebuild(tx)
+	cache, err := store.SettingCache.Rebuild(tx)
 	if err != nil {
 		return nil, err
 	}
 	took := float64(time.Since(start).Microseconds()) / 1000
-	return &refreshOut{len(cache.Settings), store.SettingSet.Generation(tx), took}, nil
+	return &refreshOut{len(cache.Settings), store.SettingCache.Generation(tx), took}, nil
 }
 
 func settingValues(tx *store.Tx, _ *Request, _ *none) (Encoded[map[string]map[string]any], error) {
-	values, err := store.SettingSet.Get(tx).Values()
+	values, err := store.SettingCache.Get(tx).Values()
 	if err != nil {
 		return Encoded[map[string]map[string]any]{}, err
 	}
 	return Encoded[map[string]map[string]any]{JSON: values.Effective, ETag: values.ETag}, nil
 }
 
-// builtinSettings tells the keys of what is not deleted, renamed, moved or retyped,
-// by group, so that a client does not have to try.
+// builtinSettings returns the keys, by group, of settings that cannot be deleted, renamed,
+// moved or retyped, so that a client knows without trying.
 func builtinSettings(_ *store.Tx, _ *Request, _ *none) (map[string][]string, error) {
 	keys := map[string][]string{}
 	for _, b := range store.Builtins {

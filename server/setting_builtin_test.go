@@ -9,6 +9,7 @@ import (
 )
 
 func TestWhatTheProgramUsesKeepsItsShape(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
 	var cases []apiCase
@@ -49,7 +50,7 @@ func TestWhatTheProgramUsesKeepsItsShape(t *testing.T) {
 			cases = append(cases, apiCase{b.Name() + " as a fraction", "PUT", "/system/setting", `{"values":{"` + b.Name() + `":7.5}}`, "owner", 422, nil, nil})
 		}
 		for _, prop := range b.Props {
-			if prop.Name == "max" || prop.Name == "min" && !strings.HasPrefix(b.Key, "login_log_") { // retention is only raised
+			if prop.Name == "max" || prop.Name == "min" && !strings.HasPrefix(b.Key, "login_log_") { // retention can only be increased
 				cases = append(cases, apiCase{b.Name() + " at its " + prop.Name, "PUT", url, `{"values":"` + prop.Value + `"}`, "owner", 200, []string{`"values":"` + prop.Value + `"`}, nil})
 			}
 		}
@@ -64,15 +65,19 @@ func TestWhatTheProgramUsesKeepsItsShape(t *testing.T) {
 	runCases(t, in, cases)
 }
 
-// TestAGroupThatTheProgramUsesIsNotDeletedWhenItIsEmpty leaves the group of the
-// builtins without any, as an older version may have.
+// TestAGroupThatTheProgramUsesIsNotDeletedWhenItIsEmpty removes all settings from a built-in
+// group, as an older version may have done.
 func TestAGroupThatTheProgramUsesIsNotDeletedWhenItIsEmpty(t *testing.T) {
+	t.Parallel()
 	in := start(t)
-	in.update(func(tx *store.Tx) error { return store.Settings.Delete(tx, store.SettingSet.Get(tx).ID("site.title")) })
+	in.update(func(tx *store.Tx) error {
+		return store.Settings.Delete(tx, store.SettingCache.Get(tx).ID("site.title"))
+	})
 	in.call("DELETE", "/system/setting-group/1", "", "owner").brief(409, `"errorCode":"in_use"`)
 }
 
 func TestABuiltinIsInForceAtOnce(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"security.session_idle_minutes":60,"site.title":"Mine","app.session_days":"7"}}`, "owner")
 	in.view(func(tx *store.Tx) error {
@@ -84,6 +89,7 @@ func TestABuiltinIsInForceAtOnce(t *testing.T) {
 }
 
 func TestEveryBuiltinIsToldToBeOne(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/setting", `{"key":"mine","title":"M","type":"input","group_id":1}`)
 	var told map[string][]string

@@ -10,8 +10,8 @@ import (
 	"reeve/store"
 )
 
-// shelf is an instance with settings of known order; the list's tests name
-// them by key.
+// shelf returns an instance with settings of known order, which tests of the list name by
+// key.
 func shelf(t *testing.T) *instance {
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
@@ -32,7 +32,7 @@ func shelf(t *testing.T) *instance {
 	return in
 }
 
-// keys lists what a query finds among the settings of the groups g and h.
+// keys returns the keys that a query finds among the settings of the groups g and h.
 func (in *instance) keys(query url.Values) []string {
 	in.t.Helper()
 	query.Set("pageSize", "100")
@@ -57,6 +57,7 @@ func (in *instance) keys(query url.Values) []string {
 }
 
 func TestTheSettingListSearchesFiltersAndSorts(t *testing.T) {
+	t.Parallel()
 	in := shelf(t)
 	q := func(pairs ...string) url.Values {
 		v := url.Values{}
@@ -114,12 +115,13 @@ func TestTheSettingListSearchesFiltersAndSorts(t *testing.T) {
 }
 
 func TestTheSettingListBetweenTwoMoments(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
 	in.create("/system/setting", `{"key":"only","title":"T","type":"input","group_id":6}`)
 	var at store.Time
 	in.view(func(tx *store.Tx) error {
-		s, err := store.Settings.Get(tx, store.SettingSet.Get(tx).ID("g.only"))
+		s, err := store.Settings.Get(tx, store.SettingCache.Get(tx).ID("g.only"))
 		if err == nil {
 			at = s.CreatedAt
 		}
@@ -155,6 +157,7 @@ func TestTheSettingListBetweenTwoMoments(t *testing.T) {
 }
 
 func TestTheGroupListSearchesFiltersAndSorts(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"zoo","title":"Apes","remark":"and other ANIMALS"}`)
 	for query, want := range map[string]string{
@@ -182,8 +185,9 @@ func TestTheGroupListSearchesFiltersAndSorts(t *testing.T) {
 	}
 }
 
-// TestAListFollowsEveryChangeAtOnce reads after each answered write.
+// TestAListFollowsEveryChangeAtOnce reads after each acknowledged write.
 func TestAListFollowsEveryChangeAtOnce(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
 	for i := range size(20, 200, 2000) {

@@ -8,7 +8,7 @@ import (
 	"reeve/store"
 )
 
-// withOneOfEachType has the settings g.<type>, with options a and b.
+// withOneOfEachType returns an instance with the settings g.<type>, with options a and b.
 func withOneOfEachType(t *testing.T) *instance {
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
@@ -19,6 +19,7 @@ func withOneOfEachType(t *testing.T) *instance {
 }
 
 func TestSavingTakesTheTypedValueOrTheText(t *testing.T) {
+	t.Parallel()
 	in := withOneOfEachType(t)
 	in.ok("PUT", "/system/setting", `{"values":{"g.input":"x","g.textarea":"a\nb","g.number":12.50,"g.switch":true,"g.radio":"a","g.select":"b",`+
 		`"g.checkbox":["b","a"],"g.date":"2025-05-08","g.time":"03:04","g.color":"#fff","g.image":"/media/x","g.json":{"a":[1,{"b":null}],"big":12345678901234567890},"g.secret":"s"}}`, "owner").
@@ -35,6 +36,7 @@ func TestSavingTakesTheTypedValueOrTheText(t *testing.T) {
 }
 
 func TestSavingIsAllOrNothing(t *testing.T) {
+	t.Parallel()
 	in := withOneOfEachType(t)
 	save := func(name, values string, status int, has ...string) apiCase {
 		return apiCase{name, "PUT", "/system/setting", `{"values":{` + values + `}}`, "owner", status, has, nil}
@@ -58,6 +60,7 @@ func TestSavingIsAllOrNothing(t *testing.T) {
 }
 
 func TestTheRefreshTellsWhatItDid(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	var first, second struct {
 		Count      int
@@ -81,6 +84,7 @@ func TestTheRefreshTellsWhatItDid(t *testing.T) {
 }
 
 func TestTheETagChangesExactlyWhenAValueDoes(t *testing.T) {
+	t.Parallel()
 	in := withOneOfEachType(t)
 	read := func(match string) *reply {
 		r := in.request("GET", "/system/setting-value", "", "owner")

@@ -11,7 +11,8 @@ import (
 
 const plainSecret = "hunter2-plain-secret"
 
-// vault is an instance with the secret setting g.key, whose id it returns.
+// vault returns an instance with the secret setting g.key, and the URL and ID of
+// the setting.
 func vault(t *testing.T, plain string) (*instance, string, store.ID) {
 	t.Helper()
 	in := start(t)
@@ -20,7 +21,7 @@ func vault(t *testing.T, plain string) (*instance, string, store.ID) {
 	return in, fmt.Sprintf("/system/setting/%d", id), store.ID(id)
 }
 
-// secret decrypts.
+// secret returns the decrypted value.
 func (in *instance) secret(id store.ID) (plain string) {
 	in.t.Helper()
 	in.view(func(tx *store.Tx) (err error) {
@@ -31,6 +32,7 @@ func (in *instance) secret(id store.ID) (plain string) {
 }
 
 func TestASecretIsNeverAnswered(t *testing.T) {
+	t.Parallel()
 	in, url, id := vault(t, plainSecret)
 	if in.secret(id) != plainSecret {
 		t.Fatalf("the secret is %q", in.secret(id))
@@ -64,6 +66,7 @@ func TestASecretIsNeverAnswered(t *testing.T) {
 }
 
 func TestTheMaskSentBackMeansUnchanged(t *testing.T) {
+	t.Parallel()
 	in, url, id := vault(t, plainSecret)
 	before := in.dump()
 	in.ok("PUT", url, `{"values":"******"}`, "owner").brief(200, `"values":"******"`)
@@ -76,10 +79,11 @@ func TestTheMaskSentBackMeansUnchanged(t *testing.T) {
 	}
 }
 
-// record is the data of an answer.
+// record returns the data of a response.
 func record(a *reply) []byte { return a.envelope().Data }
 
 func TestASecretCanBeEmptied(t *testing.T) {
+	t.Parallel()
 	in, url, id := vault(t, plainSecret)
 	in.ok("PUT", url, `{"values":""}`, "owner").brief(200, `"values":""`)
 	if in.secret(id) != "" {
@@ -94,6 +98,7 @@ func TestASecretCanBeEmptied(t *testing.T) {
 }
 
 func TestASecretIsNotShownByChangingItsType(t *testing.T) {
+	t.Parallel()
 	in, url, id := vault(t, plainSecret)
 	before := in.dump()
 	in.call("PUT", url, `{"type":"input"}`, "owner").names(422, "values")
@@ -107,6 +112,7 @@ func TestASecretIsNotShownByChangingItsType(t *testing.T) {
 }
 
 func TestAValueBecomesASecretByChangingItsType(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
 	id := in.create("/system/setting", `{"key":"k","title":"T","type":"input","values":"`+plainSecret+`","group_id":6}`)
@@ -117,8 +123,9 @@ func TestAValueBecomesASecretByChangingItsType(t *testing.T) {
 	}
 }
 
-// A value that happens to look like the mask is no secret yet.
+// A value that equals the mask is not a secret yet.
 func TestTheMaskIsNoSecretWhenTheTypeBecomesOne(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
 	id := in.create("/system/setting", `{"key":"k","title":"T","type":"input","values":"******","group_id":6}`)
@@ -126,6 +133,7 @@ func TestTheMaskIsNoSecretWhenTheTypeBecomesOne(t *testing.T) {
 }
 
 func TestAPublicGroupHoldsNoSecret(t *testing.T) {
+	t.Parallel()
 	in, url, _ := vault(t, plainSecret)
 	in.create("/system/setting-group", `{"key":"open","title":"Open","public":1}`)
 	plain := in.create("/system/setting", `{"key":"k","title":"T","type":"input","values":"x","group_id":7}`)
@@ -144,16 +152,18 @@ func TestAPublicGroupHoldsNoSecret(t *testing.T) {
 }
 
 func TestASecretGoesWithItsSetting(t *testing.T) {
+	t.Parallel()
 	in, url, _ := vault(t, plainSecret)
 	in.ok("DELETE", url, "", "owner")
 	for key := range in.dump() {
-		if strings.HasPrefix(key, "secret ") {
+		if strings.HasPrefix(key, "setting_secret ") {
 			t.Errorf("%s is left", key)
 		}
 	}
 }
 
 func TestASecretIsNeverSearched(t *testing.T) {
+	t.Parallel()
 	in, _, _ := vault(t, plainSecret)
 	for _, keyword := range []string{plainSecret, "hunter2", "******"} {
 		in.ok("GET", "/system/setting?keywordSearch="+keyword, "", "owner").brief(200, `"data":[],"total":0`)
@@ -161,6 +171,7 @@ func TestASecretIsNeverSearched(t *testing.T) {
 }
 
 func TestAChangedSecretIsAChangedRecord(t *testing.T) {
+	t.Parallel()
 	in, url, _ := vault(t, plainSecret)
 	var read struct {
 		UpdatedAt string `json:"updated_at"`

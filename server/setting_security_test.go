@@ -13,18 +13,18 @@ import (
 	"reeve/store"
 )
 
-// weaker are values that weaken security and are within the bounds, by setting.
+// weaker has, by setting, values within the bounds that weaken security.
 var weaker = map[string]string{
 	"security.session_idle_minutes": "10080", "security.session_hours": "720", "security.password_length": "9", "security.login_tries": "50",
 	"security.login_window_minutes": "5", "security.login_log_days": "365", "security.login_log_rows": "200000",
 	"app.registration": "1", "app.session_idle_hours": "2160", "app.session_days": "365", "file.free_megabytes": "64",
 }
 
-// value is what is stored of a setting.
+// value returns the stored value of a setting.
 func (in *instance) value(name string) (text string) {
 	in.t.Helper()
 	in.view(func(tx *store.Tx) error {
-		s, err := store.Settings.Get(tx, store.SettingSet.Get(tx).ID(name))
+		s, err := store.Settings.Get(tx, store.SettingCache.Get(tx).ID(name))
 		if err == nil {
 			text = s.Values
 		}
@@ -33,8 +33,9 @@ func (in *instance) value(name string) (text string) {
 	return text
 }
 
-// TestSecuritySettingsNeedTheirOwnPermission on every path that changes a value.
+// TestSecuritySettingsNeedTheirOwnPermission on every route that changes a value.
 func TestSecuritySettingsNeedTheirOwnPermission(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.view(func(tx *store.Tx) error {
 		var names []string
@@ -66,7 +67,7 @@ func TestSecuritySettingsNeedTheirOwnPermission(t *testing.T) {
 		if got := in.value(name); got != old || in.value("site.title") == "Changed" {
 			t.Errorf("%s is %s after it was refused", name, got)
 		}
-		// What does not change the value needs the permission of the route alone.
+		// Without a new value, the permission of the route is enough.
 		in.ok("PUT", "/system/setting", fmt.Sprintf(`{"values":{"%s":%q}}`, name, old), "editor")
 		in.ok("PUT", one, `{"describe":"other words"}`, "editor")
 		in.ok("PUT", one, fmt.Sprintf(`{"values":%q}`, weaker[name]), "guard")
@@ -77,8 +78,9 @@ func TestSecuritySettingsNeedTheirOwnPermission(t *testing.T) {
 	in.ok("PUT", "/system/setting", `{"values":{"site.title":"Changed"}}`, "editor")
 }
 
-// TestTheSecurityPermissionIsCheckedAtTheMoment of the change, and is one like others.
+// TestTheSecurityPermissionIsCheckedAtTheMoment of the change, like any other permission.
 func TestTheSecurityPermissionIsCheckedAtTheMoment(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.clerk("guard", "system.setting.save", store.SecurityPermission)
 	in.ok("PUT", "/system/setting", `{"values":{"security.login_tries":6}}`, "guard")
@@ -91,6 +93,7 @@ func TestTheSecurityPermissionIsCheckedAtTheMoment(t *testing.T) {
 }
 
 func TestChangesOfSecuritySettingsAreLogged(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = &log })
 	entries := func() (all []map[string]any) {
@@ -130,8 +133,9 @@ func TestChangesOfSecuritySettingsAreLogged(t *testing.T) {
 	}
 }
 
-// TestRetentionIsOnlyRaised: a setting cannot shorten how long the login log is kept.
+// TestRetentionIsOnlyRaised: a setting can't shorten the retention of the login log.
 func TestRetentionIsOnlyRaised(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for name, steps := range map[string][]string{"security.login_log_days": {"30", "89"}, "security.login_log_rows": {"10000", "99999"}} {
 		for _, lower := range steps {
@@ -147,6 +151,7 @@ func TestRetentionIsOnlyRaised(t *testing.T) {
 
 // TestSecuritySettingsHaveHardBounds, for the owner too.
 func TestSecuritySettingsHaveHardBounds(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for name, beyond := range map[string][]int{
 		"security.session_idle_minutes": {4, 10081}, "security.session_hours": {0, 721}, "security.password_length": {7, 129}, "security.login_tries": {0, 51},
@@ -159,16 +164,17 @@ func TestSecuritySettingsHaveHardBounds(t *testing.T) {
 	}
 }
 
-// TestAnUpgradeMovesValuesIntoTheBounds, to the nearest one.
+// TestAnUpgradeMovesValuesIntoTheBounds: the nearest value within them.
 func TestAnUpgradeMovesValuesIntoTheBounds(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for name, c := range map[string]struct{ old, want string }{
 		"security.login_log_days": {"1", "30"}, "security.login_tries": {"1000", "50"}, "security.session_hours": {"8760", "720"},
 		"app.session_days": {"3650", "365"}, "file.free_megabytes": {"0", "64"}, "security.login_window_minutes": {"1", "5"}, "security.password_length": {"x", "8"},
 	} {
 		in.update(func(tx *store.Tx) error {
-			_, err := store.Settings.Update(tx, store.SettingSet.Get(tx).ID(name), func(s *store.Setting) error {
-				s.Props, s.Values = []store.Prop{}, c.old // as an older version had it
+			_, err := store.Settings.Update(tx, store.SettingCache.Get(tx).ID(name), func(s *store.Setting) error {
+				s.Props, s.Values = []store.Prop{}, c.old // as stored by an older version
 				if _, err := strconv.Atoi(c.old); err != nil {
 					s.Type = "input"
 				}

@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// stored is a text that a type takes: what is kept of it and what it means.
+// stored is a text that a type accepts: the text that is stored, and its value.
 type stored struct{ text, kept, value string }
 
-// asIs is a text that is kept as written and means itself.
+// asIs is a text that is stored unchanged and is its own value.
 func asIs(text string) stored {
 	quoted, err := json.Marshal(text)
 	if err != nil {
@@ -21,7 +21,7 @@ func asIs(text string) stored {
 	return stored{text, text, string(quoted)}
 }
 
-// number is a text that is kept as written and means a number.
+// number is a text that is stored unchanged and whose value is a number.
 func number(text string) stored { return stored{text, text, text} }
 
 const twoOptions = `[{"label":"A","value":"a"},{"label":"B","value":"b"}]`
@@ -68,9 +68,10 @@ var settingTypeCases = []struct {
 		[]string{"a\x00b", strings.Repeat("x", 4097)}},
 }
 
-// TestWhatEachTypeTakes changes a setting of the type to each text, once by
-// itself and once with many, which must come to the same.
+// TestWhatEachTypeTakes changes a setting of each type to each text, alone and together with
+// others; both must have the same result.
 func TestWhatEachTypeTakes(t *testing.T) {
+	t.Parallel()
 	for _, c := range settingTypeCases {
 		t.Run(c.name, func(t *testing.T) {
 			in := start(t)
@@ -114,7 +115,7 @@ func TestWhatEachTypeTakes(t *testing.T) {
 	}
 }
 
-// sameJSON compares without losing digits.
+// sameJSON compares JSON without rounding numbers.
 func sameJSON(t *testing.T, a, b string) bool {
 	t.Helper()
 	read := func(text string) (v any) {
@@ -127,6 +128,7 @@ func sameJSON(t *testing.T, a, b string) bool {
 }
 
 func TestWhatASettingMustHave(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
 	post := func(name, fields string, faults ...string) apiCase {
@@ -169,6 +171,7 @@ func TestWhatASettingMustHave(t *testing.T) {
 }
 
 func TestAChangeOfTypeHoldsTheValueToTheNewOne(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
 	id := in.create("/system/setting", `{"key":"k","title":"T","type":"input","values":"12","group_id":6}`)

@@ -8,7 +8,7 @@ import (
 )
 
 // slowWrites counts slow writes by operation: a route, or the name of a background
-// task, so that there are no more than the program has of both.
+// task, so that the number of labels is bounded.
 type slowWrites struct {
 	mu    sync.Mutex
 	count map[string]uint64
@@ -23,18 +23,19 @@ func (s *slowWrites) add(operation string) {
 	s.count[operation]++
 }
 
-// background is the operation of writes that no request asked for.
+// background is the operation of writes without a request.
 const background = "background"
 
 func (s *slowWrites) counts() map[string]uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	counts := map[string]uint64{background: 0} // so that there is a sample before the first
+	counts := map[string]uint64{background: 0} // a sample exists before the first slow write
 	maps.Copy(counts, s.count)
 	return counts
 }
 
-// slowWrite reports a batch that held the writer, for which every other write waited.
+// slowWrite logs and counts a batch that held the writer, and so delayed all other
+// writes.
 func (s *Server) slowWrite(w store.SlowWrite) {
 	if w.Operation == "" {
 		w.Operation = background

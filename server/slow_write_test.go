@@ -9,12 +9,13 @@ import (
 	"reeve/store"
 )
 
-// A write that holds the writer for long is reported with its operation.
+// TestASlowWriteIsReported with its operation.
 func TestASlowWriteIsReported(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = &log })
 	write := func(operation string, hold time.Duration) {
-		must(t, in.db.Watched(nil).For(operation, nil).Update(store.System, func(*store.Tx) error {
+		must(t, in.db.WithRecorder(nil).For(operation, nil).Update(store.System, func(*store.Tx) error {
 			time.Sleep(hold)
 			return nil
 		}))
@@ -22,7 +23,7 @@ func TestASlowWriteIsReported(t *testing.T) {
 	write("PUT /quick", 0)
 	write("PUT /slow", 120*time.Millisecond)
 	write("", 120*time.Millisecond)
-	in.update(func(*store.Tx) error { return nil }) // the reports before it are complete
+	in.update(func(*store.Tx) error { return nil }) // waits for the earlier reports
 	text := in.ok("GET", "/metrics", "", "metrics").Body
 	for _, want := range []string{`reeve_store_slow_writes_total{operation="PUT /slow"} 1`, `reeve_store_slow_writes_total{operation="background"} 1`} {
 		if !strings.Contains(text, want) {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What the specification gives to the letter: the two operations byte for byte,
-// with moments, which have a fixed layout, made one.
+// The responses of the two operations that the specification defines byte for byte,
+// with times, which have a fixed layout, replaced by one.
 
 var moment = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"`)
 
@@ -26,7 +26,7 @@ func (a *reply) is(want string) {
 	}
 }
 
-// create posts a body and returns the new record's id.
+// create posts a body and returns the new record's ID.
 func (in *instance) create(url, body string) uint64 {
 	in.t.Helper()
 	var record struct{ ID uint64 }
@@ -35,17 +35,19 @@ func (in *instance) create(url, body string) uint64 {
 }
 
 func TestParentTreeOfANewDatabase(t *testing.T) {
+	t.Parallel()
 	start(t).ok("GET", "/admin/rule/parent", "", "owner").is(`{"data":{"data":[` +
-		`{"id":1,"name":"People and rights","parent_id":0,"children":[{"id":2,"name":"Users","parent_id":1},{"id":3,"name":"Roles","parent_id":1},` +
+		`{"id":1,"name":"Users \u0026 access","parent_id":0,"children":[{"id":2,"name":"Users","parent_id":1},{"id":3,"name":"Roles","parent_id":1},` +
 		`{"id":4,"name":"Permissions","parent_id":1},{"id":5,"name":"Departments","parent_id":1},{"id":6,"name":"App users","parent_id":1}]},` +
-		`{"id":12,"name":"Files","parent_id":0,"children":[{"id":13,"name":"Files","parent_id":12},{"id":14,"name":"File groups","parent_id":12},{"id":15,"name":"Trash","parent_id":12}]},` +
+		`{"id":12,"name":"Files","parent_id":0,"children":[{"id":13,"name":"Files","parent_id":12},{"id":14,"name":"Folders","parent_id":12},{"id":15,"name":"Trash","parent_id":12}]},` +
 		`{"id":7,"name":"System","parent_id":0,"children":[{"id":8,"name":"Settings","parent_id":7},{"id":9,"name":"Dictionaries","parent_id":7},` +
 		`{"id":16,"name":"Monitoring","parent_id":7},` +
-		`{"id":10,"name":"Sessions","parent_id":7},{"id":11,"name":"Login log","parent_id":7},{"id":18,"name":"Jobs","parent_id":7},{"id":17,"name":"System info","parent_id":7}]}` +
+		`{"id":10,"name":"Sessions","parent_id":7},{"id":11,"name":"Sign-in log","parent_id":7},{"id":18,"name":"Jobs","parent_id":7},{"id":17,"name":"System info","parent_id":7}]}` +
 		`]},"success":true,"msg":"ok","showType":0}`)
 }
 
 func TestParentTreeHasEveryLevelHiddenAndDisabledNodesAndNoActions(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	top := in.create("/admin/rule", `{"type":0,"key":"shop","name":"Shop","sort":-1,"show":0}`)
 	page := in.create("/admin/rule", fmt.Sprintf(`{"type":1,"key":"shop.goods","name":"Goods","parent_id":%d,"status":0,"sort":2}`, top))
@@ -64,6 +66,7 @@ func TestParentTreeHasEveryLevelHiddenAndDisabledNodesAndNoActions(t *testing.T)
 }
 
 func TestParentTreeIsAsDeepAsATreeCanBe(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	above, want := uint64(0), ""
 	for level := range 32 {
@@ -83,18 +86,19 @@ func TestParentTreeIsAsDeepAsATreeCanBe(t *testing.T) {
 	in.ok("GET", "/admin/rule/parent", "", "owner").brief(200, `{"data":{"data":[`+want+`,`)
 }
 
-const settingOne = `{"id":1,"key":"title","title":"Title","describe":"The name of this installation, as it introduces itself",` +
+const settingOne = `{"id":1,"key":"title","title":"Title","describe":"Shown in the header and on the sign-in page",` +
 	`"values":"Reeve","type":"input","options":[],"props":[{"name":"maxlength","value":"60"}],"group_id":1,"sort":10,` +
 	`"created_at":` + someMoment + `,"updated_at":` + someMoment + `}`
 
-const settingThree = `{"id":3,"key":"session_idle_minutes","title":"Idle time","describe":"Minutes without a request after which a session ends",` +
+const settingThree = `{"id":3,"key":"session_idle_minutes","title":"Idle timeout","describe":"Sign users out after this many minutes of inactivity",` +
 	`"values":"30","type":"number","options":[],"props":[{"name":"min","value":"5"},{"name":"max","value":"10080"},{"name":"step","value":"1"}],` +
 	`"group_id":2,"sort":30,"created_at":` + someMoment + `,"updated_at":` + someMoment + `}`
 
-const settingTwo = `{"id":2,"key":"logo","title":"Logo","describe":"The image that stands for this installation",` +
+const settingTwo = `{"id":2,"key":"logo","title":"Logo","describe":"Image shown next to the title",` +
 	`"values":"","type":"image","options":[],"props":[],"group_id":1,"sort":20,"created_at":` + someMoment + `,"updated_at":` + someMoment + `}`
 
 func TestSettingListOfANewDatabase(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.ok("GET", "/system/setting?pageSize=3", "", "owner").is(
 		`{"data":{"data":[` + settingOne + `,` + settingTwo + `,` + settingThree + `],"total":25,"pageSize":3,"current":1},"success":true,"msg":"ok","showType":0}`)
@@ -103,6 +107,7 @@ func TestSettingListOfANewDatabase(t *testing.T) {
 }
 
 func TestSettingListHasExactlyTheFieldsForEveryType(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	group := in.create("/system/setting-group", `{"key":"look","title":"Look"}`)
 	id := in.create("/system/setting", fmt.Sprintf(`{"key":"mode","title":"Mode","type":"radio","values":"a","options":[{"label":"A","value":"a"},{"label":"B","value":"b"}],"group_id":%d,"sort":-3}`, group))
@@ -122,6 +127,7 @@ func TestSettingListHasExactlyTheFieldsForEveryType(t *testing.T) {
 }
 
 func TestMomentsHaveSixDigitsEvenWhenTheyAreZero(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	body := in.ok("GET", "/system/setting/1", "", "owner").Body
 	if n := len(moment.FindAllString(body, -1)); n != 2 {

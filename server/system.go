@@ -17,14 +17,18 @@ var systemRoutes = []Route{
 
 func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {
 	var title string
-	err := req.db.View(store.Nobody, func(tx *store.Tx) error {
+	err := req.db.View(store.Anonymous, func(tx *store.Tx) error {
 		title = store.SiteTitle.Get(tx)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	body, err := req.s.openapi.titled(title)
+	doc, err := req.s.openapi()
+	if err != nil {
+		return err
+	}
+	body, err := doc.titled(title)
 	if err != nil {
 		return err
 	}
@@ -32,17 +36,17 @@ func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {
 	return nil
 }
 
-// backup sends an archive of everything: without secret.key, or encrypted to the
-// recipients of the configuration, so that those who take backups do not choose who can
-// read them. The records are copied and verified before the first byte is sent, and the
-// bytes of files are kept from being deleted, so that a slow client holds no transaction
-// open and the disk holds no second copy of them.
+// backup sends an archive of all data, either without secret.key or encrypted to the
+// recipients in the configuration, so that the user who downloads a backup does not choose
+// who can read it. The records are copied and verified before the first byte is sent,
+// and the bytes of files are protected from deletion, so that a slow client neither
+// holds a transaction open nor needs a second copy of the files on disk.
 func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
 	if err := req.hold(req.s.limits.backups, 1, share{userKey(req.Actor), maxBackupsPerUser}); err != nil {
 		return errs.Of(err).After(backupRetry)
 	}
 	recipients := req.s.config.BackupRecipients
-	b, err := req.s.db.Backup(len(recipients) > 0)
+	b, err := req.db.Backup(len(recipients) > 0)
 	if err != nil {
 		return err
 	}
@@ -70,23 +74,23 @@ func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
 	if tooSlow(err) {
 		req.s.limits.rate.count()
 	}
-	if err == nil { // the client has all of it, whatever happens to the note
-		if fault := req.s.db.NoteBackup(); fault != nil {
-			req.s.log.Warn().Err(fault).Msg("a backup was taken, and when is not kept")
+	if err == nil { // the client has the whole backup, even if recording its time fails
+		if fault := req.db.RecordBackup(); fault != nil {
+			req.s.log.Warn().Err(fault).Msg("a backup was downloaded, but its time could not be recorded")
 		}
 	}
 	return err
 }
 
-// backupRetry is when a client may ask again for a backup that it did not get.
+// backupRetry is when a client may retry a backup that was rejected.
 const backupRetry = 10 * time.Second
 
-// askEvery is how many bytes of a long answer are sent before it is asked again
-// whether the caller may have them.
+// askEvery is the number of bytes of a long response after which the request is
+// authorized again.
 const askEvery = 1 << 20
 
-// longAnswer is an answer that may take hours, as long as its reader keeps up the
-// rate. A caller who no longer may have it gets no more.
+// longAnswer is a response that may take hours, as long as its reader keeps up the
+// minimum rate. It stops if the caller loses the permission.
 type longAnswer struct {
 	req  *Request
 	w    http.ResponseWriter
@@ -97,7 +101,7 @@ type longAnswer struct {
 func newLongAnswer(req *Request, w http.ResponseWriter) *longAnswer {
 	control := http.NewResponseController(w)
 	return &longAnswer{req: req, w: w, pace: newPace(req.s.grace, func(deadline time.Time) {
-		control.SetWriteDeadline(deadline) // fails only where there is no connection, in a test
+		control.SetWriteDeadline(deadline) // fails only without a connection, in a test
 	})}
 }
 

@@ -11,6 +11,7 @@ import (
 )
 
 func TestABackupIsTheWholeDatabase(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"kept","title":"Kept"}`)
 	a := in.ok("GET", "/system/backup", "", "owner")
@@ -40,26 +41,29 @@ func TestABackupIsTheWholeDatabase(t *testing.T) {
 }
 
 func TestBackupsAreLimited(t *testing.T) {
+	t.Parallel()
 	in := start(t)
-	must(t, in.server.limits.backups.take(maxBackups))
+	must(t, in.server.limits.backups.acquire(maxBackups))
 	a := in.call("GET", "/system/backup", "", "owner")
 	a.brief(503, `"errorCode":"busy"`, `"showType":5`)
 	if a.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	in.server.limits.backups.give(maxBackups)
+	in.server.limits.backups.release(maxBackups)
 	for range 2 {
 		in.ok("GET", "/system/backup", "", "owner")
 	}
 }
 
-func TestHealthSaysUpAndNothingMore(t *testing.T) {
+func TestHealthReturnsOnlyTheStatus(t *testing.T) {
+	t.Parallel()
 	start(t).ok("GET", "/health", "", "nobody").is(`{"data":{"status":"ok"},"success":true,"msg":"ok","showType":0}`)
 }
 
-// TestAServerThatIsStoppingSaysSo closes the database under the handler, as the
-// end of the program does.
-func TestAServerThatIsStoppingSaysSo(t *testing.T) {
+// TestAStoppingServerReturnsBusy closes the database while the handler is still in
+// use, as a shutdown does.
+func TestAStoppingServerReturnsBusy(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.ok("GET", "/admin/info", "", "owner")
 	in.close()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,25 +15,27 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
 	"reeve/auth"
 	"reeve/embed"
+	"reeve/server/monitor"
 	"reeve/store"
 )
 
-// ownerPassword is the first user's in every test instance.
+// ownerPassword is the first user's password in every test instance.
 const ownerPassword = "correct horse battery"
 
-// commonPasswords are those of the program.
+// commonPasswords are the program's rejected passwords.
 var commonPasswords = sync.OnceValue(embed.CommonPasswords)
 
-// metricsSecret is the token of the metrics in every test instance, where the
-// program that knows it is called "metrics".
+// metricsSecret is the metrics token in every test instance. Requests as "metrics" send
+// it.
 const metricsSecret = "a-token-of-the-metrics"
 
-// testCost is bcrypt's least.
+// testCost is the minimum cost of bcrypt.
 const testCost = 4
 
-// size picks a count: long on demand, medium in CI, small otherwise.
+// size returns a count: long if requested, medium in CI, small otherwise.
 func size(small, medium, long int) int {
 	switch {
 	case os.Getenv("REEVE_TEST_LONG") == "1":
@@ -45,31 +46,33 @@ func size(small, medium, long int) int {
 	return small
 }
 
-// instance is a whole Reeve over its own files: the real handler, nothing faked.
+// instance is a complete Reeve with its own files and the real handler.
 type instance struct {
 	t      testing.TB
 	dir    string
 	db     *store.DB
 	auth   *auth.Auth
 	server *Server
-	tokens map[string]string // by the name that a test calls somebody
-	last   atomic.Int64      // numbers made-up names
+	tokens map[string]string // by the name that a test uses for the caller
+	last   atomic.Int64      // number of generated names
 
-	damaged bool // the test has damaged bytes of files
+	recording bool // the journal of monitoring is open
+
+	damaged bool // whether the test has damaged bytes of files
 }
 
-// setup is what differs between instances.
+// setup is the configuration that differs between instances.
 type setup struct {
 	config Config
-	log    io.Writer // where the log goes, at debug; nowhere when nil
+	log    io.Writer // destination of the log, at debug level; nil for none
 	seed   fs.FS
-	must   bool // the first user must change the password
+	must   bool // whether the first user must change the password
 	cost   int
-	file   string // of the first user's generated password; "" for none
+	file   string // file with the first user's generated password; "" for none
 }
 
-// start makes an instance with one signed-in user, "owner". Its end verifies
-// the whole database.
+// start returns an instance with one signed-in user, "owner". Cleanup verifies the
+// whole database.
 func start(t testing.TB, options ...func(*setup)) *instance {
 	t.Helper()
 	in := open(t, t.TempDir(), options...)
@@ -77,13 +80,15 @@ func start(t testing.TB, options ...func(*setup)) *instance {
 	return in
 }
 
-// open opens the database in dir, made anew when there is none.
+// open opens the database in dir, creating it if necessary.
 func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	t.Helper()
 	files, err := fs.Sub(embed.Seed, "seed")
 	must(t, err)
-	must(t, os.Chmod(dir, 0o700)) // as the program makes it; t.TempDir lets everybody read
-	su := setup{seed: files, cost: testCost, config: Config{Version: "test", MetricsToken: metricsSecret}}
+	must(t, os.Chmod(dir, 0o700)) // like the program; t.TempDir is readable by everyone
+	su := setup{seed: files, cost: testCost, config: Config{
+		Version: "test", MetricsToken: metricsSecret, Monitor: monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
+	}}
 	for _, o := range options {
 		o(&su)
 	}
@@ -103,7 +108,7 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	return in
 }
 
-// close verifies and closes; the second call does nothing.
+// close verifies and closes the database; the second call does nothing.
 func (in *instance) close() {
 	if in.db == nil {
 		return
@@ -136,7 +141,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// until polls a condition that another goroutine brings about.
+// until polls a condition that another goroutine fulfils.
 func until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	for range 3000 {
@@ -148,7 +153,7 @@ func until(t testing.TB, what string, condition func() bool) {
 	t.Fatalf("it never happened that %s", what)
 }
 
-// update and view work on the store directly, as the system.
+// update and view work on the store directly, with system rights.
 func (in *instance) update(fn func(tx *store.Tx) error) {
 	in.t.Helper()
 	must(in.t, in.db.Update(store.System, fn))
@@ -169,7 +174,7 @@ func (in *instance) signIn(user store.ID) (token string) {
 	return token
 }
 
-// appSignIn is signIn in the other realm.
+// appSignIn is signIn in the app realm.
 func (in *instance) appSignIn(user store.ID) (token string) {
 	in.t.Helper()
 	in.update(func(tx *store.Tx) (err error) {
@@ -179,8 +184,8 @@ func (in *instance) appSignIn(user store.ID) (token string) {
 	return token
 }
 
-// clerk makes a signed-in user, called name in the tests, whose one role holds
-// these permission keys and nothing else. The password is ownerPassword too.
+// clerk creates a signed-in user, called name in the tests, with a single role that has
+// these permissions. The password is ownerPassword too.
 func (in *instance) clerk(name string, keys ...string) *store.User {
 	in.t.Helper()
 	u := &store.User{Username: name, Status: true}
@@ -210,7 +215,7 @@ func (in *instance) clerk(name string, keys ...string) *store.User {
 	return u
 }
 
-// appUser makes a signed-in user of the other realm, with ownerPassword.
+// appUser creates a signed-in app user with ownerPassword.
 func (in *instance) appUser(name string) *store.AppUser {
 	in.t.Helper()
 	var token string
@@ -234,7 +239,7 @@ func (in *instance) appUser(name string) *store.AppUser {
 	return u
 }
 
-// permission returns the id of a seeded permission.
+// permission returns the ID of a seeded permission.
 func (in *instance) permission(key string) (id store.ID) {
 	in.t.Helper()
 	in.view(func(tx *store.Tx) error {
@@ -247,11 +252,11 @@ func (in *instance) permission(key string) (id store.ID) {
 	return id
 }
 
-// setting returns the id of a setting by its full name.
+// setting returns the ID of a setting by its full name.
 func (in *instance) setting(name string) (id store.ID) {
 	in.t.Helper()
 	in.view(func(tx *store.Tx) error {
-		id = store.SettingSet.Get(tx).ID(name)
+		id = store.SettingCache.Get(tx).ID(name)
 		return nil
 	})
 	if id == 0 {
@@ -260,39 +265,7 @@ func (in *instance) setting(name string) (id store.ID) {
 	return id
 }
 
-// dump is every record of the database, as "collection id" → JSON.
-func (in *instance) dump() map[string]string {
-	in.t.Helper()
-	all := map[string]string{}
-	in.view(func(tx *store.Tx) error {
-		for _, part := range []map[string]string{
-			walk(in, tx, "permission", store.Permissions), walk(in, tx, "role", store.Roles),
-			walk(in, tx, "user", store.Users), walk(in, tx, "hash", store.PasswordHashes),
-			walk(in, tx, "session", store.Sessions), walk(in, tx, "token", store.SessionTokens),
-			walk(in, tx, "group", store.SettingGroups), walk(in, tx, "setting", store.Settings),
-			walk(in, tx, "secret", store.SettingSecrets), walk(in, tx, "install", store.Installs),
-			walk(in, tx, "dept", store.Depts), walk(in, tx, "app_user", store.AppUsers), walk(in, tx, "login_log", store.LoginLogs),
-			walk(in, tx, "dict", store.Dicts), walk(in, tx, "dict_item", store.DictItems),
-			walk(in, tx, "job", store.Jobs), walk(in, tx, "job_step", store.JobSteps),
-			walk(in, tx, "file", store.Files), walk(in, tx, "file_group", store.FileGroups), walk(in, tx, "avatar", store.Avatars),
-		} {
-			maps.Copy(all, part)
-		}
-		return nil
-	})
-	return all
-}
-
-func walk[T any](in *instance, tx *store.Tx, name string, c *store.Collection[T]) map[string]string {
-	all := map[string]string{}
-	for v, err := range c.All(tx) {
-		must(in.t, err)
-		all[fmt.Sprintf("%s %s", name, ident(v))] = string(encodeJSON(in.t, v))
-	}
-	return all
-}
-
-// request builds a request; a body makes it a JSON one.
+// request builds a request; one with a body is JSON.
 func (in *instance) request(method, url, body, as string) *http.Request {
 	in.t.Helper()
 	r := httptest.NewRequest(method, url, strings.NewReader(body))
@@ -311,7 +284,7 @@ func (in *instance) request(method, url, body, as string) *http.Request {
 	return r
 }
 
-// rawJSON is JSON that is encoded as it stands.
+// rawJSON is JSON that is encoded unchanged.
 type rawJSON string
 
 func (r rawJSON) MarshalJSON() ([]byte, error) { return []byte(r), nil }

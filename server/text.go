@@ -14,7 +14,7 @@ func truncate(text string, n int) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// flagNumber returns a flag as it is in JSON.
+// flagNumber returns a flag as in JSON, 1 or 0.
 func flagNumber(f store.Flag) int64 {
 	if f {
 		return 1
@@ -22,7 +22,7 @@ func flagNumber(f store.Flag) int64 {
 	return 0
 }
 
-// valueOf returns a text that was sent, "" for none.
+// valueOf returns the text, or "" if none was sent.
 func valueOf(sent *string) string {
 	if sent == nil {
 		return ""

@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// What clients may write in more than one form.
+// Input that clients may write in more than one form.
 
 func TestRangesInALocalTime(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	var made struct {
 		CreatedAt string `json:"created_at"`
@@ -34,7 +35,7 @@ func TestRangesInALocalTime(t *testing.T) {
 		{"", second, "Asia/Shanghai", true},
 		{day, day, "Asia/Shanghai", true},
 		{at.Format(time.DateTime), at.Format(time.DateTime), "", true},
-		{made.CreatedAt, made.CreatedAt, "Asia/Shanghai", true}, // says its own zone
+		{made.CreatedAt, made.CreatedAt, "Asia/Shanghai", true}, // has a time zone of its own
 	} {
 		query := url.Values{"created_at[]": {c.from, c.to}, "tz": {c.tz}}.Encode()
 		if a := in.ok("GET", "/system/dict?"+query, "", "owner"); strings.Contains(a.Body, `"total":1`) != c.found {
@@ -46,15 +47,17 @@ func TestRangesInALocalTime(t *testing.T) {
 	}
 }
 
-func TestFieldsOfFormsThatAreIgnored(t *testing.T) {
+func TestIgnoredFields(t *testing.T) {
+	t.Parallel()
 	in := start(t, func(s *setup) { s.config.IgnoredFields = []string{"rePassword", "username"} })
 	in.ok("POST", "/admin/list", `{"username":"ann","password":"a long password","rePassword":"a long password"}`, "owner").brief(200, `"username":"ann"`)
 	in.call("POST", "/admin/list", `{"username":"bob","repassword":"x"}`, "owner").names(400, "repassword")
 	in.call("POST", "/system/setting", `{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":"a","value":"a","rePassword":"x"}]}`, "owner").names(400, "options[0].rePassword")
 }
 
-// All faults are answered together, with the first in the message.
-func TestAllFaultsAreAnsweredTogether(t *testing.T) {
+// TestAllFaultsAreReportedTogether, with the first in the message.
+func TestAllFaultsAreReportedTogether(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for _, c := range []struct {
 		body   string
@@ -62,10 +65,10 @@ func TestAllFaultsAreAnsweredTogether(t *testing.T) {
 		fields []string
 		msg    string
 	}{
-		{`{"username":"x y","email":"no","sex":"x","nonsense":1}`, 422, []string{"username", "email", "sex", "nonsense"}, "username: must be letters, digits, . _ and - alone; 3 more fields are not acceptable"},
-		{`{"email":"no","nonsense":1}`, 422, []string{"username", "email", "nonsense"}, "username: is required; 2 more fields are not acceptable"},
-		{`{"username":"ann","nonsense":1,"other":2}`, 400, []string{"nonsense", "other"}, "nonsense: is not a field here; 1 more field is not acceptable"},
-		{`{"nonsense":1}`, 400, []string{"username", "nonsense"}, "username: is required; 1 more field is not acceptable"},
+		{`{"username":"x y","email":"no","sex":"x","nonsense":1}`, 422, []string{"username", "email", "sex", "nonsense"}, "username: must contain only letters, digits, periods, underscores and hyphens; 3 more fields are invalid"},
+		{`{"email":"no","nonsense":1}`, 422, []string{"username", "email", "nonsense"}, "username: is required; 2 more fields are invalid"},
+		{`{"username":"ann","nonsense":1,"other":2}`, 400, []string{"nonsense", "other"}, "nonsense: unknown field; 1 more field is invalid"},
+		{`{"nonsense":1}`, 400, []string{"username", "nonsense"}, "username: is required; 1 more field is invalid"},
 		{`{}`, 422, []string{"username"}, "username: is required"},
 	} {
 		a := in.call("POST", "/admin/list", c.body, "owner")
@@ -75,5 +78,5 @@ func TestAllFaultsAreAnsweredTogether(t *testing.T) {
 		}
 	}
 	in.call("POST", "/system/setting", `{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":1,"value":"a"}],"sort":"x"}`, "owner").
-		brief(422, `"msg":"options[0].label: must be a text; 1 more field is not acceptable"`)
+		brief(422, `"msg":"options[0].label: must be a string; 1 more field is invalid"`)
 }

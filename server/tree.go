@@ -1,23 +1,23 @@
 package server
 
-// tree is what a tree answers; T is the record of a node.
+// tree is the response of a tree; T is the type of the records.
 type tree[T any] struct {
 	Data []node[T] `json:"data"`
 }
 
-// treeIn are the parameters of a list, which clients send to trees too, and to
-// the list of traces. Those are answered whole.
+// treeIn accepts the parameters of lists, and ignores them. Clients also send them to trees
+// and to the list of traces, which are returned whole.
 type treeIn struct {
-	Page          string `query:"page" doc:"ignored, like the other parameters of lists: all is answered at once"`
-	Current       string `query:"current" doc:"ignored"`
-	PageSize      string `query:"pageSize" doc:"ignored"`
-	TZ            string `query:"tz" doc:"ignored"`
-	Sorter        string `query:"sorter" doc:"ignored"`
-	Filter        string `query:"filter" doc:"ignored"`
-	KeywordSearch string `query:"keywordSearch" doc:"ignored"`
+	Page          string `query:"page" doc:"Ignored, like the other parameters of lists: the response is never paged"`
+	Current       string `query:"current" doc:"Ignored"`
+	PageSize      string `query:"pageSize" doc:"Ignored"`
+	TZ            string `query:"tz" doc:"Ignored"`
+	Sorter        string `query:"sorter" doc:"Ignored"`
+	Filter        string `query:"filter" doc:"Ignored"`
+	KeywordSearch string `query:"keywordSearch" doc:"Ignored"`
 }
 
-// node is a record in a tree: its own fields and, where it has some, children.
+// node is a record in a tree: its own fields and its children, if any.
 type node[T any] struct {
 	Record   T         `json:"-"`
 	Children []node[T] `json:"children,omitempty"`

@@ -10,8 +10,9 @@ import (
 	"reeve/store"
 )
 
-// TestTreesIgnoreTheParametersOfLists, whatever they are, and no others.
+// TestTreesIgnoreTheParametersOfLists, whatever their values; unknown parameters are errors.
 func TestTreesIgnoreTheParametersOfLists(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.dept("Below", in.dept("Top", 0))
 	trees := []string{"/system/monitor/trace"}
@@ -38,9 +39,10 @@ func TestTreesIgnoreTheParametersOfLists(t *testing.T) {
 	}
 }
 
-// TestUsersWithoutADepartment are found by dept_id 0, alone and with departments,
-// within the caller's scope.
+// TestUsersWithoutADepartment: dept_id 0 finds them, alone and with departments, within the
+// caller's scope.
 func TestUsersWithoutADepartment(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	top := in.dept("Top", 0)
 	below := in.dept("Below", top)
@@ -76,6 +78,7 @@ func TestUsersWithoutADepartment(t *testing.T) {
 }
 
 func TestGroupZeroIsNoGroup(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	if f := in.keep("owner", "a.txt", "text", fieldPart("group_id", "0")); f.GroupID != 0 {
 		t.Errorf("%+v", f)
@@ -85,6 +88,7 @@ func TestGroupZeroIsNoGroup(t *testing.T) {
 }
 
 func TestFileGroupsAreFoundByName(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for _, name := range []string{"Papers", "Old papers", "Überweisungen", "a%b"} {
 		in.create("/file/group", `{"name":"`+name+`"}`)

@@ -12,31 +12,31 @@ import (
 	"reeve/store/errs"
 )
 
-// What a multipart body may hold.
+// Limits of a multipart body.
 const (
 	maxFiles     = 100
 	maxFormField = 4 << 10  // bytes
-	formOverhead = 4 << 10  // bytes around a lone file, at most: boundaries and headers
-	maxEpilogue  = 4 << 10  // bytes behind the form, which mean nothing
-	maxPartHead  = 64 << 10 // bytes of a part's header; package multipart would keep ten MiB
+	formOverhead = 4 << 10  // maximum bytes around a single file: boundaries and headers
+	maxEpilogue  = 4 << 10  // bytes after the form, which are ignored
+	maxPartHead  = 64 << 10 // bytes of a part's header; package multipart would buffer ten MiB
 
-	formBuffer = 64 << 10 // bytes taken from the connection at once; multipart alone takes four KiB
+	formBuffer = 64 << 10 // bytes read from the connection at once; multipart alone reads four KiB
 )
 
-// form is a multipart body as it arrives.
+// form is a multipart body being received.
 type form struct {
 	parts    *multipart.Reader
 	part     *multipart.Part // the current one
 	body     *patientBody
-	buffered *bufio.Reader // of body
-	head     *partHead     // of buffered; what parts reads
+	buffered *bufio.Reader // reads body
+	head     *partHead     // reads buffered; parts reads from it
 	in       *input
-	value    reflect.Value // of the input, whose form fields are set
+	value    reflect.Value // the input, whose form fields are set
 	sent     map[string]bool
 	files    int
 }
 
-// form begins to read a request's multipart body into the form fields of in.
+// form starts to read the multipart body of a request. Form fields are stored in in.
 func (req *Request) form(d *input, in any) (*form, error) {
 	if err := req.hold(req.s.limits.uploads, 1, req.shares(maxUploadsPerAddress, maxUploadsPerUser)...); err != nil {
 		return nil, err
@@ -50,13 +50,13 @@ func (req *Request) form(d *input, in any) (*form, error) {
 	}{head, body}
 	parts, err := req.http.MultipartReader()
 	if err != nil {
-		return nil, errs.New(errs.BadMedia, "the body must be multipart/form-data with a field file")
+		return nil, errs.New(errs.BadMedia, "the body must be multipart/form-data with a file")
 	}
 	return &form{parts: parts, body: body, buffered: buffered, head: head, in: d, value: reflect.ValueOf(in).Elem(), sent: map[string]bool{}}, nil
 }
 
-// next returns the next file, by its name as sent; nil when the form has ended.
-// Fields on the way there are set.
+// next returns the next file with the name it was sent with; nil at the end of the
+// form. It sets the form fields on the way.
 func (f *form) next() (name string, content io.Reader, err error) {
 	for {
 		part, err := f.nextPart()
@@ -73,16 +73,16 @@ func (f *form) next() (name string, content io.Reader, err error) {
 			continue
 		}
 		if part.FileName() == "" {
-			return "", nil, errs.Field(errs.Malformed, "file", "must be sent as a file, with a file name")
+			return "", nil, errs.Field(errs.Malformed, "file", "must be a file with a file name")
 		}
 		if f.files++; f.files > maxFiles {
-			return "", nil, errs.Field(errs.Malformed, "file", "is sent more than %d times", maxFiles)
+			return "", nil, errs.Field(errs.Malformed, "file", "must be at most %d files", maxFiles)
 		}
 		return part.FileName(), uploadReader{part}, nil
 	}
 }
 
-// nextPart skips what is left of the current part and reads the header of the next.
+// nextPart skips the rest of the current part and reads the header of the next one.
 func (f *form) nextPart() (*multipart.Part, error) {
 	if f.part != nil {
 		if _, err := io.Copy(io.Discard, f.part); err != nil {
@@ -95,7 +95,7 @@ func (f *form) nextPart() (*multipart.Part, error) {
 	return part, err
 }
 
-// partHead passes a limited number of bytes while a part's header is read.
+// partHead limits the bytes that are read for a part's header.
 type partHead struct {
 	io.Reader
 	limited bool
@@ -107,39 +107,39 @@ func (h *partHead) Read(p []byte) (int, error) {
 		return h.Reader.Read(p)
 	}
 	if h.left <= 0 {
-		return 0, errs.New(errs.TooLarge, "a part of the form has a header of more than %d KiB", maxPartHead>>10)
+		return 0, errs.New(errs.TooLarge, "the header of a form part must be at most %d KiB", maxPartHead>>10)
 	}
 	n, err := h.Reader.Read(p[:min(len(p), h.left)])
 	h.left -= n
 	return n, err
 }
 
-// ended is the end of the form, which has to be that of the body: one that was cut
-// off behind the form may have been meant to be another.
+// ended checks that the body ends after the form: a body that continues may have been
+// meant as another form.
 func (f *form) ended() error {
 	n, err := io.Copy(io.Discard, io.LimitReader(f.buffered, maxEpilogue+1))
 	switch {
 	case err != nil:
 		return uploadFault(err)
 	case n > maxEpilogue:
-		return errs.New(errs.Malformed, "the body goes on after the end of the form")
+		return errs.New(errs.Malformed, "the body continues after the end of the form")
 	case f.files == 0:
 		return errs.Field(errs.Malformed, "file", "is required")
 	}
 	return nil
 }
 
-// set takes a part that is not a file as a form field.
+// set sets a form field from a part that is not a file.
 func (f *form) set(part *multipart.Part) error {
 	name := truncate(part.FormName(), maxLine)
 	if name == "" {
-		return errs.New(errs.Malformed, "a part of the form has no name, or its header is not well-formed")
+		return errs.New(errs.Malformed, "a form part has no name or a malformed header")
 	}
 	field := f.in.find("form", name)
 	faults := errs.Faults{}
 	switch {
 	case field == nil:
-		faults.Add(name, "is not a field of this form")
+		faults.Add(name, "unknown field")
 	case f.sent[name]:
 		faults.Add(name, "is given twice")
 	default:
@@ -157,8 +157,8 @@ func (f *form) set(part *multipart.Part) error {
 	return faults.Err(errs.Malformed)
 }
 
-// only returns the file of a form that has exactly one, once the form has ended and
-// its fields are set; the whole body has at most maxBytes.
+// only returns the file of a form with exactly one file, after reading the whole form,
+// whose fields are set then. The body may have at most maxBytes.
 func (f *form) only(maxBytes int64) ([]byte, error) {
 	f.body.ReadCloser = http.MaxBytesReader(nil, f.body.ReadCloser, maxBytes)
 	_, file, err := f.next()
@@ -167,7 +167,7 @@ func (f *form) only(maxBytes int64) ([]byte, error) {
 	}
 	data, err := f.whole(file, maxBytes)
 	if errs.Is(err, errs.TooLarge) {
-		err = errs.Field(errs.TooLarge, "file", "is too large: the form may have %d bytes", maxBytes)
+		err = errs.Field(errs.TooLarge, "file", "is too large: the form must be at most %d bytes", maxBytes)
 	}
 	if err != nil {
 		return nil, err
@@ -176,16 +176,16 @@ func (f *form) only(maxBytes int64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case more != nil:
-		return nil, errs.Field(errs.Malformed, "file", "is sent more than once")
+		return nil, errs.Field(errs.Malformed, "file", "is given twice")
 	}
 	return data, nil
 }
 
-// formCost is the memory of a file that is kept whole, per byte: the file, and the text
-// that it is decoded to.
+// formCost is the memory per byte of a file that is kept in memory: the file, and the
+// text decoded from it.
 const formCost = 2
 
-// whole reads a file of less than most bytes into memory, within the budget for bodies.
+// whole reads a file of fewer than most bytes into memory, within the budget for bodies.
 func (f *form) whole(file io.Reader, most int64) ([]byte, error) {
 	b := make([]byte, 0, 512)
 	for {
@@ -203,7 +203,7 @@ func (f *form) whole(file io.Reader, most int64) ([]byte, error) {
 	}
 }
 
-// uploadReader tells what went wrong with the body in the words of an answer.
+// uploadReader converts read errors of the body to errors for the client.
 type uploadReader struct{ r io.Reader }
 
 func (u uploadReader) Read(p []byte) (int, error) {
@@ -214,7 +214,8 @@ func (u uploadReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// patientBody is a body that may take any time as long as it keeps up the rate.
+// patientBody is a body without a time limit, as long as it arrives at the minimum
+// rate.
 type patientBody struct {
 	io.ReadCloser
 	req  *Request
@@ -224,7 +225,7 @@ type patientBody struct {
 func newPatientBody(req *Request) *patientBody {
 	control := http.NewResponseController(&req.w)
 	return &patientBody{req.http.Body, req, newPace(req.s.grace, func(deadline time.Time) {
-		control.SetReadDeadline(deadline) // these fail only where there is no connection, in a test
+		control.SetReadDeadline(deadline) // SetReadDeadline fails only without a connection, in a test
 		control.SetWriteDeadline(deadline.Add(writeTimeout))
 	})}
 }
@@ -239,7 +240,7 @@ func (b *patientBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// uploadFault is the answer to a body that could not be read.
+// uploadFault returns the error for a body that could not be read.
 func uploadFault(err error) error {
 	var tooLarge *http.MaxBytesError
 	var known *errs.Error
@@ -247,7 +248,7 @@ func uploadFault(err error) error {
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &tooLarge):
-		return errs.New(errs.TooLarge, "the body has more than %d bytes", tooLarge.Limit)
+		return errs.New(errs.TooLarge, "the body must be at most %d bytes", tooLarge.Limit)
 	}
-	return errs.New(errs.Malformed, "the body could not be read to its end").Because(err)
+	return errs.New(errs.Malformed, "the body could not be read completely").Because(err)
 }

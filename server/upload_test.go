@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"reeve/server/picture/picturetest"
 	"reeve/store"
 )
 
-// TestUploads sends forms and looks at what is stored, or that nothing is.
+// TestUploads sends forms and checks what is stored.
 func TestUploads(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.create("/file/group", `{"name":"Papers"}`)
 	a, b := filePart("a.txt", "first"), filePart("b.txt", "second")
@@ -22,7 +24,7 @@ func TestUploads(t *testing.T) {
 	for name, c := range map[string]struct {
 		parts  []formPart
 		status int
-		fault  string   // the field at fault
+		fault  string   // field with the fault
 		want   []string // name, group and public of each record
 	}{
 		"one file":                          {[]formPart{a}, 200, "", []string{"a.txt 0 false"}},
@@ -87,7 +89,8 @@ func TestUploads(t *testing.T) {
 	in.swept(3) // "first", "second" and ""
 }
 
-func TestBodiesThatAreNoUpload(t *testing.T) {
+func TestInvalidUploadBodies(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	before := in.dump()
 	good := multipartBody(filePart("a.txt", "first"))
@@ -119,9 +122,10 @@ func TestBodiesThatAreNoUpload(t *testing.T) {
 	in.swept(0)
 }
 
-// TestABodyThatEndsInTheMiddleLeavesNothing, wherever it ends: in the first chunk of
-// a file, in a later one, and behind a file that is whole.
-func TestABodyThatEndsInTheMiddleLeavesNothing(t *testing.T) {
+// TestATruncatedUploadLeavesNothing, whether it ends in the first chunk of a file, in a later
+// one, or after a complete file.
+func TestATruncatedUploadLeavesNothing(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	kept := in.keep("owner", "kept", "kept")
 	before := in.dump()
@@ -143,9 +147,10 @@ func TestABodyThatEndsInTheMiddleLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestUploadsAreHeldToTheSettings: as many bytes as the kind may have and one more,
-// whatever the name says; a kind at 0; types that are not listed.
-func TestUploadsAreHeldToTheSettings(t *testing.T) {
+// TestUploadsFollowTheSettings: the maximum size of a kind and one byte more,
+// whatever the name; a kind with the limit 0; types that are not allowed.
+func TestUploadsFollowTheSettings(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	for kind, head := range map[string]string{
 		"image": imageHead, "audio": audioHead, "video": videoHead, "archive": archiveHead, "document": documentPDF, "other": otherHead,
@@ -160,7 +165,7 @@ func TestUploadsAreHeldToTheSettings(t *testing.T) {
 			before := in.dump()
 			a := in.posts("owner", filePart("small", head), filePart("photo.jpg", most+"x"))
 			a.names(413, "file")
-			a.brief(413, "1 MiB, the limit for the kind "+kind)
+			a.brief(413, "1 MiB for "+kind+" files")
 			in.unchanged(before)
 			in.set("file."+kind+"_megabytes", "0")
 			before = in.dump()
@@ -174,6 +179,7 @@ func TestUploadsAreHeldToTheSettings(t *testing.T) {
 }
 
 func TestUploadsOfAllowedTypes(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	bodies := map[string]string{"png": imageHead, "pdf": documentPDF, "text": "words", "html": "<html><body>", "svg": "<svg xmlns=\"http://www.w3.org/2000/svg\">", "other": otherHead}
 	for types, allowed := range map[string][]string{
@@ -205,6 +211,7 @@ func TestUploadsOfAllowedTypes(t *testing.T) {
 }
 
 func TestUploadsBeyondTheQuota(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.set("file.quota_megabytes", "4")
 	first := in.keep("owner", "first", filler(documentPDF, 2<<20))
@@ -215,15 +222,16 @@ func TestUploadsBeyondTheQuota(t *testing.T) {
 	in.ok("DELETE", fmt.Sprint("/file/list/", first.ID), "", "owner")
 	in.posts("owner", filePart("second", filler(documentPDF, 3<<20))).brief(507)
 	in.ok("DELETE", fmt.Sprint("/file/trash/", first.ID), "", "owner")
-	in.swept(0)
+	until(t, "the content is deleted", func() bool { stored, _ := in.db.FileBytes(); return stored == 0 })
 	in.keep("owner", "second", filler(documentPDF, 3<<20))
 	in.set("file.quota_megabytes", "0")
 	in.set("file.free_megabytes", fmt.Sprint(1<<20))
 	in.posts("owner", filePart("third", "third")).brief(507, `"errorCode":"disk_low"`)
 }
 
-// TestAnUploadAsksAgainWhenTheFilesAreThere: they can take their time.
-func TestAnUploadAsksAgainWhenTheFilesAreThere(t *testing.T) {
+// TestAnUploadIsReauthorizedWhenTheFilesHaveArrived, since an upload can take long.
+func TestAnUploadIsReauthorizedWhenTheFilesHaveArrived(t *testing.T) {
+	t.Parallel()
 	picture := string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)))
 	for name, c := range map[string]struct {
 		then          func(in *instance, clerk *store.User)

@@ -8,20 +8,20 @@ import (
 )
 
 var userRoutes = []Route{
-	table("/admin/list", "admin.list.query", "List users", &users),
-	read("/admin/list/:id", "admin.list.query", "Get a user", getUser),
-	free("POST", "/admin/list", "admin.list.create", "Create a user", createUser),
+	diskList("/admin/list", "admin.list.query", "List users", &users),
+	get("/admin/list/:id", "admin.list.query", "Get a user", &users),
+	action("POST", "/admin/list", "admin.list.create", "Create a user", createUser),
 	write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser),
-	write("DELETE", "/admin/list/:id", "admin.list.delete", "Delete a user", deleteUser),
-	deleteSeveral("/admin/list", "admin.list.delete", "Delete users", deleteUser),
-	small(free("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword)),
+	remove("/admin/list/:id", "admin.list.delete", "Delete a user", &users),
+	removeSeveral("/admin/list", "admin.list.delete", "Delete users", &users),
+	small(action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword)),
 	write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser),
 	exportUsers("/admin/list-export", "admin.list.export", "Export users"),
-	onSelection(free("PUT", "/admin/list", signedIn, "Change users", changeUsers), users.info()),
+	onSelection(action("PUT", "/admin/list", signedIn, "Change users", changeUsers), users.info()),
 	upload("/admin/list-import", "admin.list.import", "Import users", maxImportBytes, importUsers),
 }
 
-var users = Table[store.User, *user]{
+var users = Resource[store.User, *user]{
 	of:       store.Users,
 	keywords: []string{"username", "nickname", "email", "mobile"},
 	order:    "id, ascending",
@@ -29,7 +29,7 @@ var users = Table[store.User, *user]{
 		return req.Actor.Scope(tx).Users()
 	},
 	out: func(tx *store.Tx, _ *Request, u *store.User) (*user, error) { return userOf(tx, u), nil },
-	columns: []tableColumn[store.User]{
+	columns: []diskColumn[store.User]{
 		{name: "id", uses: sorted},
 		{name: "username", uses: sorted | filtered | param, order: store.UserByName.Order(), texts: usersNamed},
 		{name: "created_at", uses: sorted | ranged, order: store.UserByCreated.Order(), between: store.UserByCreated.Between},
@@ -41,7 +41,7 @@ var users = Table[store.User, *user]{
 	},
 }
 
-// usersNamed is the condition that a user has one of some names, without regard to case.
+// usersNamed returns the condition that a user has one of some names, case-insensitive.
 func usersNamed(tx *store.Tx, values []string) store.Condition {
 	names := make([]string, len(values))
 	for i, name := range values {
@@ -50,14 +50,14 @@ func usersNamed(tx *store.Tx, values []string) store.Condition {
 	return store.UserByName.AnyOf(tx, names...)
 }
 
-// inDepts is the condition that a user is in one of some departments or below; 0
-// stands for no department.
+// inDepts returns the condition that a user is in one of some departments or their
+// sub-departments; 0 selects users without a department.
 func inDepts(tx *store.Tx, values []int64) store.Condition {
 	var depts []store.ID
-	seen := map[store.ID]bool{} // with all below it
+	seen := map[store.ID]bool{} // departments and all below them
 	for _, n := range values {
 		if id := store.ID(n); n > 0 && !seen[id] {
-			for _, below := range store.RuleBook.Get(tx).Below(id) {
+			for _, below := range store.PolicyCache.Get(tx).Descendants(id) {
 				if !seen[below] {
 					seen[below] = true
 					depts = append(depts, below)
@@ -71,41 +71,28 @@ func inDepts(tx *store.Tx, values []int64) store.Condition {
 	return store.UserByDept.AnyOf(depts...)
 }
 
-func getUser(tx *store.Tx, req *Request, in *byID) (*user, error) {
-	return users.get(tx, req, in.ID)
-}
-
 type userIn struct {
-	Username *string     `json:"username" check:"create,min=3,max=32,username" doc:"3 to 32 of letters, digits, . _ and -; unique without regard to case"`
+	Username *string     `json:"username" check:"create,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique, ignoring case"`
 	Nickname *string     `json:"nickname" check:"max=64"`
-	Sex      *int64      `json:"sex" check:"enum=sex" doc:"0 not said, 1 male, 2 female"`
-	Email    *string     `json:"email" check:"max=254,email" doc:"unique when given"`
+	Sex      *int64      `json:"sex" check:"enum=sex" doc:"Sex: 0 not given, 1 male, 2 female"`
+	Email    *string     `json:"email" check:"max=254,email" doc:"E-mail address, unique unless empty"`
 	Mobile   *string     `json:"mobile" check:"max=32,mobile"`
-	DeptID   *store.ID   `json:"dept_id" doc:"0 for none"`
+	DeptID   *store.ID   `json:"dept_id" doc:"ID of the department; 0 for none"`
 	RoleIDs  *[]store.ID `json:"role_ids" check:"max=100"`
-	Status   *store.Flag `json:"status" doc:"1 when absent at creation; 0 ends the sessions"`
+	Status   *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions"`
 }
 
-func (in *userIn) apply(u *store.User) {
-	set(&u.Username, in.Username)
-	set(&u.Nickname, in.Nickname)
-	set(&u.Sex, in.Sex)
-	set(&u.Email, in.Email)
-	set(&u.Mobile, in.Mobile)
-	set(&u.DeptID, in.DeptID)
-	set(&u.RoleIDs, in.RoleIDs)
-	set(&u.Status, in.Status)
-}
+var assignUser = assigning[userIn, store.User]()
 
 type userCreation struct {
 	userIn
-	Password *string `json:"password" check:"raw,min=8,max=1024" doc:"any characters; absent: generated, returned once, and must be changed"`
+	Password *string `json:"password" check:"raw,min=8,max=1024" doc:"Password; any characters are allowed. If absent, one is generated and returned once, and the user must change it"`
 }
 
-// newUser is a created user with the password that was made for it.
+// newUser is a created user, with the password if it was generated.
 type newUser struct {
 	user
-	Password string `json:"password,omitempty" doc:"only if it was generated, and only here"`
+	Password string `json:"password,omitempty" doc:"Generated password, which no other response contains; absent unless one was generated"`
 }
 
 func createUser(req *Request, in *userCreation) (*newUser, error) {
@@ -116,7 +103,7 @@ func createUser(req *Request, in *userCreation) (*newUser, error) {
 	}
 	err = req.db.Update(req.Actor, func(tx *store.Tx) error {
 		u := &store.User{Status: true}
-		in.apply(u)
+		assignUser(&in.userIn, u)
 		if err := store.Users.Create(tx, u); err != nil {
 			return err
 		}
@@ -138,17 +125,17 @@ type userChange struct {
 }
 
 func changeUser(tx *store.Tx, req *Request, in *userChange) (*user, error) {
-	return editUser(tx, req, in.ID, in.apply)
+	return editUser(tx, req, in.ID, func(u *store.User) { assignUser(&in.userIn, u) })
 }
 
-// editUser changes a user; one who is disabled by it is signed out.
+// editUser changes a user. Disabling a user ends the user's sessions.
 func editUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.User)) (*user, error) {
 	u, err := store.Users.Update(tx, id, func(u *store.User) error {
 		apply(u)
 		return req.fresh(u)
 	})
 	if err == nil && !bool(u.Status) {
-		req.note(authEvent{Type: "revoked", Username: u.Username, Result: "success"})
+		req.note("revoked", u.Username, nil)
 		err = store.EndSessions(tx, store.Account{ID: id}, 0)
 	}
 	if err != nil {
@@ -157,25 +144,21 @@ func editUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.User)) 
 	return userOf(tx, u), nil
 }
 
-func deleteUser(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
-	return nothing{}, store.Users.Delete(tx, in.ID)
-}
-
 func enableUser(tx *store.Tx, req *Request, in *statusIn) (*user, error) {
 	return editUser(tx, req, in.ID, func(u *store.User) { u.Status = in.Status })
 }
 
 type resetIn struct {
 	byID
-	Password *string `json:"password" check:"raw,min=8,max=1024" doc:"absent: generated and returned once; must be changed either way"`
+	Password *string `json:"password" check:"raw,min=8,max=1024" doc:"New password. If absent, one is generated and returned once; the user must change it in either case"`
 }
 
 type resetOut struct {
-	Password string `json:"password,omitempty" doc:"only if it was generated, and only here"`
+	Password string `json:"password,omitempty" doc:"Generated password, which no other response contains; absent unless one was generated"`
 }
 
-// resetPassword gives another user a password, which must then be changed, and
-// ends that user's sessions.
+// resetPassword sets a user's password, which the user must then change, and ends the
+// user's sessions.
 func resetPassword(req *Request, in *resetIn) (*resetOut, error) {
 	var u *user
 	err := req.db.View(req.Actor, func(tx *store.Tx) (err error) {
@@ -200,7 +183,7 @@ func (req *Request) reset(username string, account store.Account, given *string)
 	if err == nil {
 		err = req.s.auth.ForgetInitial(account)
 	}
-	req.note(authEvent{Type: "password_changed", Username: username, Result: resultOf(err), Reason: reasonOf(err)})
+	req.note("password_changed", username, err)
 	return &resetOut{secret.Generated}, err
 }
 
@@ -230,10 +213,10 @@ type effectiveIn struct {
 	UserID store.ID `query:"user_id" check:"required"`
 }
 
-// effective is what a user holds at this moment.
+// effective has the permissions and the data scope that a user has now.
 type effective struct {
 	Keys      []string    `json:"keys" doc:"Permission keys that the user holds, sorted; none while the user is disabled"`
-	All       store.Flag  `json:"all" doc:"1 if the user's data scope is everything"`
+	All       store.Flag  `json:"all" doc:"1 if the user's data scope is all, else 0"`
 	Depts     []deptNamed `json:"depts" doc:"Departments in the user's data scope that are also in yours, by ID, at most 200; none if all is 1"`
 	DeptCount int         `json:"dept_count" doc:"Number of departments in the user's data scope; 0 if all is 1"`
 }
@@ -243,7 +226,7 @@ type deptNamed struct {
 	Name string   `json:"name"`
 }
 
-// maxScopeDepts is how many departments of a data scope are named.
+// maxScopeDepts is the maximum number of departments of a data scope in a response.
 const maxScopeDepts = 200
 
 func readEffective(tx *store.Tx, req *Request, in *effectiveIn) (*effective, error) {
@@ -257,7 +240,7 @@ func readEffective(tx *store.Tx, req *Request, in *effectiveIn) (*effective, err
 	}
 	who := &store.Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID}
 	scope, seen := who.Scope(tx), req.Actor.Scope(tx)
-	out.Keys, out.All = who.Keys(tx), store.Flag(scope.All)
+	out.Keys, out.All = who.PermissionKeys(tx), store.Flag(scope.All)
 	if scope.All {
 		return out, nil
 	}

@@ -9,14 +9,14 @@ import (
 	"reeve/store/errs"
 )
 
-// maxBatchUsers is how many users one request can change.
+// maxBatchUsers is the maximum number of users that one request can change.
 const maxBatchUsers = 10_000
 
-// usersEdit is what can be changed of many users at once.
+// usersEdit has the fields that can be changed for many users at once.
 type usersEdit struct {
-	Status  *store.Flag `json:"status" doc:"0 ends the sessions. Requires the permission admin.list.status"`
-	DeptID  *store.ID   `json:"dept_id" doc:"0 for none. Requires the permission admin.list.update"`
-	RoleIDs *[]store.ID `json:"role_ids" check:"max=100" doc:"Replace the roles of each user. Requires the permission admin.list.update"`
+	Status  *store.Flag `json:"status" doc:"Status: 1 enabled; 0 disabled, which ends the sessions. Requires the permission admin.list.status"`
+	DeptID  *store.ID   `json:"dept_id" doc:"ID of the department; 0 for none. Requires the permission admin.list.update"`
+	RoleIDs *[]store.ID `json:"role_ids" check:"max=100" doc:"IDs of the roles, which replace those of each user. Requires the permission admin.list.update"`
 }
 
 func (in *usersEdit) apply(u *store.User) error {
@@ -28,7 +28,7 @@ func (in *usersEdit) apply(u *store.User) error {
 
 func (in *usersEdit) disables() bool { return in.Status != nil && !bool(*in.Status) }
 
-// check refuses an actor without the permissions for the change.
+// check returns an error if the actor lacks a permission for the change.
 func (in *usersEdit) check(tx *store.Tx) error {
 	if in.Status != nil {
 		if err := demand(tx, "admin.list.status"); err != nil {
@@ -42,17 +42,17 @@ func (in *usersEdit) check(tx *store.Tx) error {
 }
 
 func demand(tx *store.Tx, key string) error {
-	if !tx.Actor().May(tx, key) {
-		return errs.New(errs.Denied, "the permission %s is missing", key)
+	if !store.ActorOf(tx).HasPermission(tx, key) {
+		return errs.New(errs.Denied, "permission %s is required", key)
 	}
 	return nil
 }
 
 type usersChange struct {
-	IDs    []store.ID `query:"ids" doc:"repeated keys, or joined by commas, at most 200; all or nothing"`
-	All    store.Flag `query:"all" doc:"1, instead of ids, changes all users that the parameters of GET /admin/list select, at most 10000. Requires the permission admin.list.query"`
-	Except []store.ID `query:"except" doc:"with all=1, users that are left out, at most 200; repeated keys, or joined by commas"`
-	DryRun store.Flag `query:"dry_run" doc:"1 runs the same checks and changes nothing"`
+	IDs    []store.ID `query:"ids" doc:"IDs of the users, at most 200, as repeated keys or separated by commas; all or nothing"`
+	All    store.Flag `query:"all" doc:"1, instead of ids, to change all users that the parameters of GET /admin/list select, at most 10000. Requires the permission admin.list.query"`
+	Except []store.ID `query:"except" doc:"IDs of users to leave out, only with all=1; at most 200, as repeated keys or separated by commas"`
+	DryRun store.Flag `query:"dry_run" doc:"1 to run the same checks and change nothing"`
 	usersEdit
 }
 
@@ -60,11 +60,11 @@ var usersChangeInput = describe(reflect.TypeFor[usersChange](), "PUT", reflect.T
 
 type usersChanged struct {
 	Count int64      `json:"count" doc:"Number of users changed, or in a dry run that would be changed; users who already have the values do not count"`
-	Job   *store.Job `json:"job,omitempty" doc:"The job that changes more than 100 users, or ends many sessions. It is still running if it takes longer than half a minute"`
+	Job   *store.Job `json:"job,omitempty" doc:"Job of a change of more than 100 users or with many sessions to end; it is still running if it takes longer than 30 seconds"`
 }
 
-// changeUsers changes many users, all or none. Everything is checked first, outside the
-// writer; what is too much for one transaction is then applied as a job.
+// changeUsers changes many users, all or none. It checks everything first, in a read
+// transaction. A change that is too large for one write transaction is applied by a job.
 func changeUsers(req *Request, in *usersChange) (*usersChanged, error) {
 	var plan *usersPlan
 	err := req.db.View(req.Actor, func(tx *store.Tx) (err error) {
@@ -87,7 +87,7 @@ func changeUsers(req *Request, in *usersChange) (*usersChanged, error) {
 			return nil, err
 		}
 		for _, name := range plan.signedOut {
-			req.note(authEvent{Type: "revoked", Username: name, Result: "success"})
+			req.note("revoked", name, nil)
 		}
 		return out, nil
 	}
@@ -102,21 +102,21 @@ func changeUsers(req *Request, in *usersChange) (*usersChanged, error) {
 	return out, nil
 }
 
-// selected returns the users that a request names or describes, oneself last: what
-// comes after a change of one's own rights would be refused.
+// selected returns the users that a request selects by ID or by filters. The caller comes
+// last: after a change of the caller's own permissions, further changes could be denied.
 func (req *Request) selected(tx *store.Tx, in *usersChange) ([]store.ID, error) {
-	ask, err := users.info().question(req, usersChangeInput)
+	ask, err := users.info().parse(req, usersChangeInput)
 	if err != nil {
 		return nil, err
 	}
 	selected := in.IDs
 	switch {
 	case bool(in.All) && in.IDs != nil:
-		return nil, errs.Field(errs.Malformed, "all", "conflicts with ids")
+		return nil, errs.Field(errs.Malformed, "all", "conflicts with %s", "ids")
 	case !bool(in.All) && in.IDs == nil:
-		return nil, errs.Field(errs.Malformed, "ids", "is required, or all=1")
+		return nil, errs.Field(errs.Malformed, "ids", "is required, or use all=1")
 	case !bool(in.All) && ask.narrowed():
-		return nil, errs.Field(errs.Malformed, "ids", "conflicts with the parameters of the list; use all=1 with them")
+		return nil, errs.Field(errs.Malformed, "ids", "conflicts with the list parameters; use all=1 with them")
 	case !bool(in.All) && in.Except != nil:
 		return nil, errs.Field(errs.Malformed, "except", "can only be used with all=1")
 	case bool(in.All):
@@ -127,7 +127,7 @@ func (req *Request) selected(tx *store.Tx, in *usersChange) ([]store.ID, error) 
 			return nil, err
 		}
 		if len(selected) > maxBatchUsers {
-			return nil, errs.Field(errs.Invalid, "all", "selects more than %d users; select fewer", maxBatchUsers)
+			return nil, errs.Field(errs.Invalid, "all", "select at most %d users", maxBatchUsers)
 		}
 	}
 	seen, self := map[store.ID]bool{}, false
@@ -149,20 +149,20 @@ func (req *Request) selected(tx *store.Tx, in *usersChange) ([]store.ID, error) 
 	return others, nil
 }
 
-// usersPlan is a checked change of users, in steps.
+// usersPlan is a validated change of users, in steps.
 type usersPlan struct {
 	steps     []jobStep
 	count     int64
-	signedOut []string // names of those who are disabled by it
+	signedOut []string // names of the users that it disables
 }
 
-// stepWeight is how many records one step changes, sessions included; a few more may
-// have been opened since they were counted.
-const stepWeight = store.MaxRecords - 20
+// stepWeight is the maximum number of records that one step changes, sessions included. It
+// leaves room for sessions that are opened after they were counted.
+const stepWeight = store.MaxRecordsPerWrite - 20
 
 func (req *Request) planUsers(tx *store.Tx, in *usersChange) (*usersPlan, error) {
 	if in.Status == nil && in.DeptID == nil && in.RoleIDs == nil {
-		return nil, errs.Field(errs.Invalid, "status", "is required, or dept_id or role_ids")
+		return nil, errs.Field(errs.Invalid, "status", "a status, a department or roles are required")
 	}
 	if err := in.check(tx); err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (req *Request) planUsers(tx *store.Tx, in *usersChange) (*usersPlan, error)
 		if err := req.http.Context().Err(); err != nil {
 			return nil, errs.New(errs.Malformed, "the client has disconnected").Because(err)
 		}
-		u, changes, err := store.Users.AllowedChange(tx, id, in.apply)
+		u, changes, err := store.Users.ValidateUpdate(tx, id, in.apply)
 		if err != nil {
 			return nil, err
 		}
@@ -206,23 +206,23 @@ func (req *Request) planUsers(tx *store.Tx, in *usersChange) (*usersPlan, error)
 		plan.count++
 	}
 	if in.disables() || in.RoleIDs != nil && !slices.Contains(*in.RoleIDs, store.OwnerRole) {
-		return plan, store.OwnerRemains(tx, ids...)
+		return plan, store.RequireOwner(tx, ids...)
 	}
 	return plan, nil
 }
 
-// userUpdate is the kind of the jobs that change users.
+// userUpdate is the kind of jobs that change users.
 const userUpdate = "user_update"
 
-// usersStep is the part of a change that one transaction makes, with the old values
-// once it is made.
+// usersStep is the part of a change that one transaction applies, and the old values once
+// it has been applied.
 type usersStep struct {
 	IDs    []store.ID `json:"ids"`
 	Change usersEdit  `json:"change"`
 	Old    []oldUser  `json:"old,omitempty"`
 }
 
-// oldUser is what was changed of a user.
+// oldUser has the old values of the fields that a step can change.
 type oldUser struct {
 	ID      store.ID   `json:"id"`
 	Status  store.Flag `json:"status"`
@@ -230,8 +230,8 @@ type oldUser struct {
 	RoleIDs []store.ID `json:"role_ids"`
 }
 
-// apply changes the users of a step and returns their old values. The rules are checked
-// again: much may have changed since the check.
+// apply changes the users of a step and returns their old values. It checks permissions
+// and constraints again, since data may have changed since the plan was made.
 func (s *usersStep) apply(tx *store.Tx) (old []oldUser, err error) {
 	if err := s.Change.check(tx); err != nil {
 		return nil, err
@@ -265,8 +265,9 @@ func applyUserUpdate(tx *store.Tx, input json.RawMessage) (made []store.ID, undo
 	return step.IDs, undo, err
 }
 
-// undoUserUpdate restores what a step has changed of a user, unless somebody has changed
-// it since, or it cannot be restored because the department or role is gone.
+// undoUserUpdate restores the fields that a step has changed, except those that have been
+// changed again since. If the old department or role no longer exists, the user stays as it
+// is.
 func undoUserUpdate(tx *store.Tx, input json.RawMessage, id store.ID) error {
 	var step usersStep
 	if err := json.Unmarshal(input, &step); err != nil {

@@ -10,7 +10,7 @@ import (
 	"reeve/store"
 )
 
-// staff makes so many enabled users with a role, in a department, and returns their ids.
+// staff creates n enabled users with a role, in a department, and returns their IDs.
 func (in *instance) staff(n int, dept, role store.ID) (ids []store.ID) {
 	in.t.Helper()
 	for first := 0; first < n; first += 100 {
@@ -35,12 +35,13 @@ func (in *instance) user(id store.ID) (u *store.User) {
 }
 
 func TestSeveralUsersAreChangedTogether(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	sales, role, other := in.dept("Sales", 0), in.role("Plain", nil), in.role("Other", nil)
 	ann, bob, cleo := in.member("ann", 0, role), in.member("bob", sales, role), in.member("cleo", 0)
 	url := fmt.Sprintf("/admin/list?ids=%d,%d,%d", ann, bob, ann)
 	before := in.dump()
-	in.ok("PUT", url+"&dry_run=1", fmt.Sprintf(`{"dept_id":%d}`, sales), "owner").brief(200, `"data":{"count":1}`) // bob is there already
+	in.ok("PUT", url+"&dry_run=1", fmt.Sprintf(`{"dept_id":%d}`, sales), "owner").brief(200, `"data":{"count":1}`) // bob is in the department already
 	in.unchanged(before)
 	in.ok("PUT", url, fmt.Sprintf(`{"dept_id":%d,"role_ids":[%d,%d]}`, sales, other, other), "owner").brief(200, `"data":{"count":2}`)
 	in.ok("PUT", url, `{"status":0}`, "owner").brief(200, `"data":{"count":2}`)
@@ -63,6 +64,7 @@ func TestSeveralUsersAreChangedTogether(t *testing.T) {
 }
 
 func TestAChangeOfSeveralUsersIsHeldToTheRulesOfOne(t *testing.T) {
+	t.Parallel()
 	in := withCeilings(t) // users: 2 editor, 3 both, 4 desk, 5 peer, 6 chief
 	in.clerk("switcher", "admin.list.status")
 	in.clerk("editing", "admin.list.update")
@@ -71,7 +73,7 @@ func TestAChangeOfSeveralUsersIsHeldToTheRulesOfOne(t *testing.T) {
 	sales := in.dept("Sales", 0)
 	in.member("local", sales, narrow)
 	colleague := in.member("colleague", sales, narrow)
-	many := strings.TrimSuffix(strings.Repeat("2,", store.MaxRecords+1), ",")
+	many := strings.TrimSuffix(strings.Repeat("2,", store.MaxRecordsPerWrite+1), ",")
 	for _, c := range []apiCase{
 		{"nothing to change", "PUT", "/admin/list?ids=2", `{}`, "owner", 422, []string{`"status":`}, nil},
 		{"no ids", "PUT", "/admin/list", `{"status":0}`, "owner", 400, []string{`"ids":`}, nil},
@@ -113,8 +115,9 @@ func TestAChangeOfSeveralUsersIsHeldToTheRulesOfOne(t *testing.T) {
 	in.ok("PUT", fmt.Sprintf("/admin/list?all=1&dept_id=%d&keywordSearch=colleague", sales), `{"status":0}`, "local").brief(200, `"count":1`)
 }
 
-// What one loses by a change, one has until everybody else is changed.
+// Permissions that the caller loses by a change apply until all other users are changed.
 func TestAChangeOfOneselfComesLast(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	in.member("second", 0, store.OwnerRole)
 	ann := in.member("ann", 0, in.role("Plain", nil))
@@ -125,6 +128,7 @@ func TestAChangeOfOneselfComesLast(t *testing.T) {
 }
 
 func TestManyUsersAreChangedByAJob(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	n := size(250, 1000, 5000)
 	staff := in.staff(n, 0, in.role("Plain", nil))
@@ -143,7 +147,7 @@ func TestManyUsersAreChangedByAJob(t *testing.T) {
 	if open := in.sessionsOf(staff[3]); len(open) != 0 {
 		t.Errorf("%d sessions are left", len(open))
 	}
-	if largest := in.db.Stats().Largest; largest > store.MaxRecords {
+	if largest := in.db.Stats().Largest; largest > store.MaxRecordsPerWrite {
 		t.Errorf("a write changed %d records", largest)
 	}
 	in.ok("PUT", fmt.Sprintf("/admin/list?ids=%s", manyOf(staff[:101])), `{"status":1}`, "owner").brief(200, `"count":101`, `"user_update"`)
@@ -153,8 +157,9 @@ func manyOf(ids []store.ID) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ","), "[]")
 }
 
-// A change that fails on the way is undone; what somebody has changed since stays.
+// A change that fails halfway is undone, except for users that have been changed since.
 func TestAFailedChangeOfManyUsersIsUndone(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	plain, fresh := in.role("Plain", nil), in.role("Fresh", nil)
 	old, dept := in.dept("Old", 0), in.dept("New", 0)
@@ -187,6 +192,7 @@ func TestAFailedChangeOfManyUsersIsUndone(t *testing.T) {
 }
 
 func TestUndoingAChangeKeepsWhatSomebodyChangedSince(t *testing.T) {
+	t.Parallel()
 	in := start(t)
 	plain, fresh := in.role("Plain", nil), in.role("Fresh", nil)
 	gone, dept, third := in.dept("Gone", 0), in.dept("New", 0), in.dept("Third", 0)
@@ -207,7 +213,7 @@ func TestUndoingAChangeKeepsWhatSomebodyChangedSince(t *testing.T) {
 		if err := store.Depts.Delete(tx, gone); err != nil {
 			return err
 		}
-		return undoUserUpdate(tx, undo, staff[1]) // which cannot be moved back
+		return undoUserUpdate(tx, undo, staff[1]) // whose old department is gone
 	})
 	if u := in.user(staff[0]); !u.Status || u.DeptID != third || u.RoleIDs[0] != plain {
 		t.Errorf("%+v", u)

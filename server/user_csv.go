@@ -11,7 +11,7 @@ import (
 	"reeve/store/errs"
 )
 
-// userCSV are the columns of an export, and those that an import can have.
+// userCSV are the columns of an export, and the columns that an import can have.
 var userCSV = []string{"username", "nickname", "email", "mobile", "sex", "department", "roles", "status"}
 
 const (
@@ -21,13 +21,13 @@ const (
 	maxRowBytes    = 16 << 10
 )
 
-// roleEscape keeps a semicolon in a role's name apart from those between names.
+// roleEscape escapes semicolons in a role's name, since semicolons separate names.
 var roleEscape = strings.NewReplacer(`\`, `\\`, `;`, `\;`)
 
-// formulaStart are the characters with which a spreadsheet takes a cell for a formula.
+// formulaStart are the characters that make a spreadsheet treat a cell as a formula.
 const formulaStart = "=+-@\t\r"
 
-// safeCell puts an apostrophe before what a spreadsheet would compute.
+// safeCell puts an apostrophe before a cell that a spreadsheet would compute.
 func safeCell(cell string) string {
 	if cell != "" && strings.ContainsRune(formulaStart+"'", rune(cell[0])) {
 		return "'" + cell
@@ -35,7 +35,7 @@ func safeCell(cell string) string {
 	return cell
 }
 
-// plainCell undoes safeCell.
+// plainCell is the inverse of safeCell.
 func plainCell(cell string) string {
 	if len(cell) > 1 && cell[0] == '\'' && strings.ContainsRune(formulaStart+"'", rune(cell[1])) {
 		return cell[1:]
@@ -43,13 +43,13 @@ func plainCell(cell string) string {
 	return cell
 }
 
-// csvRow is one row by column.
+// csvRow is a row of a CSV file, with its cells by column.
 type csvRow struct {
 	line  int
 	cells map[string]string
 }
 
-// readUserCSV reads the rows; the header says which columns there are, in any order.
+// readUserCSV returns the rows. The header names the columns, in any order.
 func readUserCSV(text string) ([]csvRow, error) {
 	reader := csv.NewReader(strings.NewReader(text))
 	reader.Comma = separator(text)
@@ -60,14 +60,14 @@ func readUserCSV(text string) ([]csvRow, error) {
 	for i, name := range header {
 		header[i] = store.Fold(name)
 		if !slices.Contains(userCSV, header[i]) {
-			return nil, errs.Field(errs.Invalid, "file", "line 1: %q is not a column; they are %s", truncate(name, maxEcho), strings.Join(userCSV, ", "))
+			return nil, errs.Field(errs.Invalid, "file", "line 1: unknown column %q; the columns are %s", truncate(name, maxEcho), userCSV)
 		}
 		if slices.Contains(header[:i], header[i]) {
-			return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s is there twice", header[i])
+			return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s appears twice", header[i])
 		}
 	}
 	if !slices.Contains(header, "username") {
-		return nil, errs.Field(errs.Invalid, "file", "line 1: the column username is missing")
+		return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s is missing", "username")
 	}
 	var rows []csvRow
 	for {
@@ -79,13 +79,13 @@ func readUserCSV(text string) ([]csvRow, error) {
 			return nil, csvFault(err)
 		}
 		if len(rows) == maxImportRows {
-			return nil, errs.Field(errs.Invalid, "file", "has more than %d rows", maxImportRows)
+			return nil, errs.Field(errs.Invalid, "file", "must have at most %d rows", maxImportRows)
 		}
 		line, _ := reader.FieldPos(0)
 		row, size := csvRow{line, map[string]string{}}, 0
 		for i, cell := range record {
 			if size += len(cell); len(cell) > maxCellBytes || size > maxRowBytes {
-				return nil, errs.Field(errs.Invalid, "file", "line %d: a cell may have %d bytes and a row %d", line, maxCellBytes, maxRowBytes)
+				return nil, errs.Field(errs.Invalid, "file", "line %d: a cell must be at most %d bytes and a row at most %d", line, maxCellBytes, maxRowBytes)
 			}
 			row.cells[header[i]] = plainCell(strings.TrimSpace(cell))
 		}
@@ -97,15 +97,17 @@ func csvFault(err error) error {
 	var parse *csv.ParseError
 	switch {
 	case errors.Is(err, io.EOF):
-		return errs.Field(errs.Invalid, "file", "is empty")
+		return errs.Field(errs.Invalid, "file", "must not be empty")
+	case errors.As(err, &parse) && errors.Is(err, csv.ErrFieldCount):
+		return errs.Field(errs.Invalid, "file", "line %d: wrong number of cells", parse.Line)
 	case errors.As(err, &parse):
-		return errs.Field(errs.Invalid, "file", "line %d: %s", parse.Line, parse.Err)
+		return errs.Field(errs.Invalid, "file", "line %d: misplaced quotation mark", parse.Line)
 	}
 	return err
 }
 
-// separator is what separates the cells of a table: the first comma, semicolon or tab
-// of the header, whose names have none of these.
+// separator returns the separator of cells: the first comma, semicolon or tab in the
+// header, since no column name contains one.
 func separator(text string) rune {
 	header, _, _ := strings.Cut(text, "\n")
 	if at := strings.IndexAny(header, ",;\t"); at >= 0 {
@@ -114,7 +116,7 @@ func separator(text string) rune {
 	return ','
 }
 
-// splitRoles splits at semicolons that have no backslash before them.
+// splitRoles splits names at semicolons that are not escaped by a backslash.
 func splitRoles(names string) []string {
 	var all []string
 	var name strings.Builder

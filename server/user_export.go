@@ -13,10 +13,11 @@ import (
 	"reeve/store/errs"
 )
 
-// exportChunk is how many users are read in one transaction.
+// exportChunk is the number of users that are read in one transaction.
 const exportChunk = 1000
 
-// exportUsers is a list with a raw answer: the list's own filters, every page.
+// exportUsers returns the route that sends all users that the filters of the list select,
+// as CSV.
 func exportUsers(path, access, title string) Route {
 	info := users.info()
 	return Route{
@@ -43,9 +44,10 @@ func exportUsers(path, access, title string) Route {
 	}
 }
 
-// writeUsers sends users by and by, each chunk read in a transaction of its own
-// and sent outside it. Each asks anew: a caller who no longer may gets no more, and
-// who has been deleted or has left the caller's scope in between is left out.
+// writeUsers sends users in chunks. Each chunk is read in its own transaction, and sent
+// after that has ended, so that a slow client does not keep it open. Each authorizes the
+// caller again, and leaves out users who have been deleted or have left the caller's data
+// scope since.
 func writeUsers(req *Request, w http.ResponseWriter, ids []store.ID) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(userCSV); err != nil {
@@ -56,7 +58,7 @@ func writeUsers(req *Request, w http.ResponseWriter, ids []store.ID) error {
 		if err != nil {
 			return err
 		}
-		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // fails only where there is no connection, in a test
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // fails only without a connection, in a test
 		if err := out.WriteAll(rows); err != nil {
 			return err
 		}
@@ -65,9 +67,9 @@ func writeUsers(req *Request, w http.ResponseWriter, ids []store.ID) error {
 	return out.Error()
 }
 
-// readUsers reads the rows of those users whom the caller may see at this moment.
+// readUsers returns the rows of the users that the caller may see now.
 func (req *Request) readUsers(ids []store.ID) (rows [][]string, err error) {
-	err = req.db.View(store.Nobody, func(tx *store.Tx) error {
+	err = req.db.View(store.Anonymous, func(tx *store.Tx) error {
 		if err := req.admit(tx); err != nil {
 			return err
 		}
@@ -88,7 +90,7 @@ func (req *Request) readUsers(ids []store.ID) (rows [][]string, err error) {
 }
 
 func userRow(tx *store.Tx, u *store.User) []string {
-	rules := store.RuleBook.Get(tx)
+	rules := store.PolicyCache.Get(tx)
 	var roles []string
 	for _, id := range u.RoleIDs {
 		roles = append(roles, roleEscape.Replace(rules.RoleName(id)))

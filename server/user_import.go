@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -11,18 +10,18 @@ import (
 	"reeve/store/errs"
 )
 
-// importIn takes its parameters in the query or as form fields.
+// importIn has each parameter twice: in the query and as a form field.
 type importIn struct {
-	DryRun      *store.Flag `query:"dry_run" doc:"1 reports what would happen and changes nothing; also a form field"`
-	Charset     *string     `query:"charset" doc:"utf-8, utf-16le, utf-16be, windows-1252 or gb18030; when absent, a byte order mark or the content decides. Also a form field"`
-	FormDryRun  *store.Flag `form:"dry_run" doc:"1 reports what would happen and changes nothing; also a parameter of the query"`
-	FormCharset *string     `form:"charset" doc:"utf-8, utf-16le, utf-16be, windows-1252 or gb18030; when absent, a byte order mark or the content decides. Also a parameter of the query"`
+	DryRun      *store.Flag `query:"dry_run" doc:"1 to report what would happen and change nothing; also a form field"`
+	Charset     *string     `query:"charset" doc:"Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a form field"`
+	FormDryRun  *store.Flag `form:"dry_run" doc:"1 to report what would happen and change nothing; also a query parameter"`
+	FormCharset *string     `form:"charset" doc:"Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a query parameter"`
 }
 
-// either returns what is given in the query or in the form, the zero value for neither.
+// either returns a parameter from the query or the form; the zero value if both are absent.
 func either[T comparable](name string, query, form *T) (value T, err error) {
 	if query != nil && form != nil && *query != *form {
-		return value, errs.Field(errs.Malformed, name, "is given in the query and in the form, which differ")
+		return value, errs.Field(errs.Malformed, name, "differs between the query and the form")
 	}
 	if query = cmp.Or(query, form); query != nil {
 		value = *query
@@ -30,28 +29,28 @@ func either[T comparable](name string, query, form *T) (value T, err error) {
 	return value, nil
 }
 
-// verdict is what becomes of one row of an import.
+// verdict is the result of validating one row of an import.
 type verdict struct {
-	Line     int               `json:"line" doc:"in the file, the header being 1"`
+	Line     int               `json:"line" doc:"Line number in the file; the header is line 1"`
 	Username string            `json:"username"`
 	OK       bool              `json:"ok"`
-	Errors   map[string]string `json:"errors,omitempty" doc:"what is wrong, by column"`
+	Errors   map[string]string `json:"errors,omitempty" doc:"Messages about invalid cells, by column, in the language of the request"`
+	Details  map[string]reason `json:"details,omitempty" doc:"Codes and parameters of errors, by column"`
 }
 
 type importOut struct {
 	DryRun  store.Flag `json:"dry_run"`
-	Created int        `json:"created" doc:"Users created so far, 0 in a dry run; all of them once the job is done"`
-	Failed  int        `json:"failed" doc:"Rows that cannot be imported"`
+	Created int        `json:"created" doc:"Number of users created so far, 0 in a dry run; all of them once the job is done"`
+	Failed  int        `json:"failed" doc:"Number of rows that cannot be imported"`
 	Rows    []verdict  `json:"rows"`
-	Job     *store.Job `json:"job" null:"true" doc:"The job that creates the users; null in a dry run. It is still running if it takes longer than half a minute"`
+	Job     *store.Job `json:"job" null:"true" doc:"Job that creates the users, null in a dry run; it is still running if it takes longer than 30 seconds"`
 }
 
-// userImport is the kind of the jobs that import users.
+// userImport is the kind of jobs that import users.
 const userImport = "user_import"
 
-// importUsers creates users from a CSV file, all or none. They have no password yet: a
-// reset gives one. The whole file is validated before anything is written, and then
-// applied as a job.
+// importUsers creates users from a CSV file, all or none. They have no password until
+// somebody resets it. The whole file is validated first and then applied by a job.
 func importUsers(req *Request, in *importIn, file []byte) (*importOut, error) {
 	dryRun, err := either("dry_run", in.DryRun, in.FormDryRun)
 	if err != nil {
@@ -61,7 +60,7 @@ func importUsers(req *Request, in *importIn, file []byte) (*importOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := req.admitAgain(); err != nil { // before the work of decoding and validating
+	if err := req.admitAgain(); err != nil { // before the expensive decoding and validation
 		return nil, err
 	}
 	text, err := decodeCSV(file, charset)
@@ -72,6 +71,7 @@ func importUsers(req *Request, in *importIn, file []byte) (*importOut, error) {
 	if err != nil {
 		return nil, err
 	}
+	language, bad := req.language(), errs.Faults{}
 	out := &importOut{DryRun: dryRun, Rows: make([]verdict, 0, len(table))}
 	var valid []importedUser
 	err = req.db.View(req.Actor, func(tx *store.Tx) error {
@@ -80,12 +80,16 @@ func importUsers(req *Request, in *importIn, file []byte) (*importOut, error) {
 			if err := req.http.Context().Err(); err != nil {
 				return errs.New(errs.Malformed, "the client has disconnected").Because(err)
 			}
-			u, v, err := check.row(row)
+			u, v, faults, err := check.row(row)
 			if err != nil {
 				return err
 			}
 			if !v.OK {
 				out.Failed++
+			}
+			v.Errors, v.Details = faults.In(language), reasons(faults)
+			for column, fault := range faults {
+				bad.AddRow(v.Line, column, fault)
 			}
 			out.Rows, valid = append(out.Rows, v), append(valid, importedUser{row.line, u})
 		}
@@ -95,7 +99,7 @@ func importUsers(req *Request, in *importIn, file []byte) (*importOut, error) {
 		return out, err
 	}
 	if out.Failed > 0 {
-		return nil, importFaults(out)
+		return nil, bad.Err(errs.Invalid)
 	}
 	var steps []jobStep
 	for few := range slices.Chunk(valid, jobStepRecords) {
@@ -112,14 +116,14 @@ func importUsers(req *Request, in *importIn, file []byte) (*importOut, error) {
 	return out, nil
 }
 
-// importedUser is a validated row, as the job's steps hold it.
+// importedUser is a validated row in the input of a job's step.
 type importedUser struct {
 	Line int        `json:"line"`
 	User store.User `json:"user"`
 }
 
-// applyUserImport creates the users of one step. The rules are checked again: since
-// the file was validated, a name may have been taken or a role deleted.
+// applyUserImport creates the users of one step. The store checks its constraints again:
+// since the file was validated, a name may have been taken or a role deleted.
 func applyUserImport(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
 	var users []importedUser
 	if err := json.Unmarshal(input, &users); err != nil {
@@ -134,7 +138,7 @@ func applyUserImport(tx *store.Tx, input json.RawMessage) (made []store.ID, undo
 			}
 			named := errs.Faults{}
 			for column, text := range faults {
-				named.Add(fmt.Sprintf("line %d %s", in.Line, column), "%s", text)
+				named.AddRow(in.Line, column, text)
 			}
 			return nil, nil, named.Err(errs.Conflict)
 		}
@@ -143,60 +147,45 @@ func applyUserImport(tx *store.Tx, input json.RawMessage) (made []store.ID, undo
 	return made, input, nil
 }
 
-// maxImportFaults bounds the faults that are answered, one or two for each row.
-const maxImportFaults = 1000
-
-// importFaults names the rows that cannot be imported.
-func importFaults(out *importOut) error {
-	faults := errs.Faults{}
-	for _, v := range out.Rows {
-		for column, text := range v.Errors {
-			if len(faults) < maxImportFaults {
-				faults.Add(fmt.Sprintf("line %d %s", v.Line, column), "%s", text)
-			}
-		}
-	}
-	return faults.Err(errs.Invalid)
-}
-
 var userFields = describeFields(reflect.TypeFor[userIn](), "POST")
 
-// importCheck validates rows against the database and against the rows before.
+// importCheck validates rows against the database and the previous rows.
 type importCheck struct {
 	tx    *store.Tx
 	depts map[string][]store.ID
-	roles map[string]store.ID // by folded name, as far as they were looked up; 0 for none
-	lines map[string]int      // by column and folded value: the line that has it
+	roles map[string]store.ID // roles looked up so far, by folded name; 0 if there is none
+	lines map[string]int      // line of a value, by column and folded value
 }
 
 func newImportCheck(tx *store.Tx) *importCheck {
-	return &importCheck{tx, store.RuleBook.Get(tx).DeptPaths(tx.Actor().Scope(tx)), map[string]store.ID{}, map[string]int{}}
+	return &importCheck{tx, store.PolicyCache.Get(tx).DeptPaths(store.ActorOf(tx).Scope(tx)), map[string]store.ID{}, map[string]int{}}
 }
 
-// row validates one row and returns the user that it would create. What is wrong is
+// row validates one row and returns the user that it would create. Faults of the row are
 // in the verdict; an error ends the import.
-func (c *importCheck) row(row csvRow) (store.User, verdict, error) {
+func (c *importCheck) row(row csvRow) (store.User, verdict, errs.Faults, error) {
 	v := verdict{Line: row.line, Username: row.cells["username"]}
 	faults := errs.Faults{}
 	in := new(userIn)
 	bindObject(userFields, reflect.ValueOf(in).Elem(), row.values(), "", &inputFaults{faults, faults, faults})
 	u := store.User{Status: true}
-	in.apply(&u)
+	assignUser(in, &u)
 	u.DeptID = deptAt(row.cells["department"], c.depts, faults)
 	var err error
 	if u.RoleIDs, err = c.rolesNamed(row.cells["roles"], faults); err != nil {
-		return u, v, err
+		return u, v, nil, err
 	}
 	c.unique("username", u.Username, row.line, faults)
 	c.unique("email", u.Email, row.line, faults)
 	if len(faults) == 0 {
-		err = refusedRow(store.Users.Allowed(c.tx, &u), faults)
+		err = refusedRow(store.Users.Validate(c.tx, &u), faults)
 	}
-	v.OK, v.Errors = len(faults) == 0, faults
-	return u, v, err
+	v.OK = len(faults) == 0
+	return u, v, faults, err
 }
 
-// values are a row's cells as the fields of a user; the references are looked up.
+// values returns a row's cells as JSON values of userIn. Department and roles are left out,
+// since their names are looked up.
 func (row csvRow) values() map[string]any {
 	values := map[string]any{}
 	for column, cell := range row.cells {
@@ -213,23 +202,24 @@ func (row csvRow) values() map[string]any {
 	return values
 }
 
-// unique refuses a value that a row before has.
+// unique adds a fault if a previous row has the same value.
 func (c *importCheck) unique(column, value string, line int, faults errs.Faults) {
 	if value == "" {
 		return
 	}
 	key := column + " " + store.Fold(value)
 	if first := c.lines[key]; first != 0 {
-		faults.Add(column, "is the same as in line %d", first)
+		faults.Add(column, "is the same as on line %d", first)
 		return
 	}
 	c.lines[key] = line
 }
 
-// columnOf are the columns that are not called like the field they fill.
+// columnOf maps fields to columns with another name.
 var columnOf = map[string]string{"dept_id": "department", "role_ids": "roles"}
 
-// refusedRow tells a refusal by column; any other error comes back.
+// refusedRow adds an error of the store to the faults, by column. It returns internal
+// errors.
 func refusedRow(err error, faults errs.Faults) error {
 	e := errs.Of(err)
 	switch {
@@ -255,16 +245,16 @@ func deptAt(path string, paths map[string][]store.ID, faults errs.Faults) store.
 	switch {
 	case path == "":
 	case len(found) == 0:
-		faults.Add("department", "there is no department %q", truncate(path, maxEcho))
+		faults.Add("department", "department %q not found", truncate(path, maxEcho))
 	case len(found) > 1:
-		faults.Add("department", "%d departments are called %q", len(found), truncate(path, maxEcho))
+		faults.Add("department", "%d departments are named %q", len(found), truncate(path, maxEcho))
 	default:
 		return found[0]
 	}
 	return 0
 }
 
-// maxCellNames is how many roles one cell may name.
+// maxCellNames is the maximum number of roles in one cell.
 const maxCellNames = 100
 
 func (c *importCheck) rolesNamed(names string, faults errs.Faults) (ids []store.ID, err error) {
@@ -282,7 +272,7 @@ func (c *importCheck) rolesNamed(names string, faults errs.Faults) (ids []store.
 			return nil, err
 		}
 		if id == 0 {
-			faults.Add("roles", "there is no role %q", truncate(name, maxEcho))
+			faults.Add("roles", "role %q not found", truncate(name, maxEcho))
 			continue
 		}
 		ids = append(ids, id)
@@ -290,7 +280,7 @@ func (c *importCheck) rolesNamed(names string, faults errs.Faults) (ids []store.
 	return ids, nil
 }
 
-// role returns the id of the role with a name; 0 for none.
+// role returns the ID of the role with a name; 0 for none.
 func (c *importCheck) role(name string) (store.ID, error) {
 	key := store.Fold(name)
 	id, known := c.roles[key]
@@ -307,5 +297,5 @@ func (c *importCheck) role(name string) (store.ID, error) {
 	return id, nil
 }
 
-// maxEcho is how many bytes of what a client sent an error repeats.
+// maxEcho is the maximum number of bytes of the input that an error repeats.
 const maxEcho = 100

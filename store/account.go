@@ -1,9 +1,11 @@
 package store
 
-import "reeve/store/errs"
+import (
+	"reeve/store/errs"
+	"reeve/store/kv"
+)
 
-// AppUser is a person who signs in to the product behind the backend: another
-// realm, in which nobody holds a permission.
+// AppUser is a user of the app API. App users are a realm of their own and have no permissions.
 type AppUser struct {
 	Ident
 	Username           string `json:"username"`
@@ -20,42 +22,42 @@ type AppUser struct {
 
 // AppUsers and their indexes.
 var (
-	AppUsers         = NewCollection[AppUser]("app_user")
-	AppUserByName    = NewUnique(AppUsers, "username", func(u *AppUser) string { return Fold(u.Username) })
-	AppUserByEmail   = NewUnique(AppUsers, "email", func(u *AppUser) string { return Fold(u.Email) })
-	AppUserByStatus  = NewMany(AppUsers, "status", func(u *AppUser) []string { return []string{flagText(u.Status)} })
-	AppUserByCreated = NewMany(AppUsers, "created_at", func(u *AppUser) []Time { return []Time{u.CreatedAt} })
-	AppUserByLogin   = NewMany(AppUsers, "login_time", func(u *AppUser) []Time { return []Time{u.LoginTime} })
-	AppUserSearch    = NewSearch(AppUsers, func(u *AppUser) []string { return []string{u.Username, u.Nickname, u.Email, u.Mobile} })
+	AppUsers         = kv.NewCollection[AppUser]("app_user")
+	AppUserByName    = kv.NewUnique(AppUsers, "username", func(u *AppUser) string { return Fold(u.Username) })
+	AppUserByEmail   = kv.NewUnique(AppUsers, "email", func(u *AppUser) string { return Fold(u.Email) })
+	AppUserByStatus  = kv.NewMany(AppUsers, "status", func(u *AppUser) []string { return []string{flagText(u.Status)} })
+	AppUserByCreated = kv.NewMany(AppUsers, "created_at", func(u *AppUser) []Time { return []Time{u.CreatedAt} })
+	AppUserByLogin   = kv.NewMany(AppUsers, "login_time", func(u *AppUser) []Time { return []Time{u.LoginTime} })
+	AppUserSearch    = kv.NewSearch(AppUsers, func(u *AppUser) []string { return []string{u.Username, u.Nickname, u.Email, u.Mobile} })
 )
 
-// Account names a user of either realm.
+// Account identifies a user of either realm.
 type Account struct {
 	App bool
 	ID  ID
 }
 
-// PasswordHash is a user's password as it is kept. It lies beside the user, not
-// in it, so that no route can return it.
+// PasswordHash is the password hash of a user. It is a record of its own and not a field of the
+// user, so that no route can return it.
 type PasswordHash struct {
 	Ident
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
-	Hash      string `json:"hash"` // as auth made it
-	Stamps
+	Hash      string `json:"hash"` // hash in the format of package auth
+	Timestamps
 }
 
-// PasswordHashes and the references that take a hash away with its user.
+// PasswordHashes and their references. A hash is deleted with its user.
 var (
-	PasswordHashes = NewCollection[PasswordHash]("password_hash")
-	HashByUser     = NewRef(PasswordHashes, "user_id", Users, func(h *PasswordHash) ID { return h.UserID }, Owned)
-	HashByAppUser  = NewRef(PasswordHashes, "app_user_id", AppUsers, func(h *PasswordHash) ID { return h.AppUserID }, Owned)
+	PasswordHashes = kv.NewCollection[PasswordHash]("password_hash")
+	HashByUser     = kv.NewRef(PasswordHashes, "user_id", Users, func(h *PasswordHash) ID { return h.UserID }, kv.Cascade)
+	HashByAppUser  = kv.NewRef(PasswordHashes, "app_user_id", AppUsers, func(h *PasswordHash) ID { return h.AppUserID }, kv.Cascade)
 
-	_ = PasswordHashes.Rule(hashRule)
+	_ = PasswordHashes.Constraint(constrainHash)
 )
 
-// HashOf returns the stored password hash of a user; NotFound when the user has
-// no password.
+// HashOf returns the password hash of a user. The error is NotFound if the user has no
+// password.
 func HashOf(tx *Tx, a Account) (*PasswordHash, error) {
 	by := HashByUser
 	if a.App {
@@ -64,11 +66,11 @@ func HashOf(tx *Tx, a Account) (*PasswordHash, error) {
 	for h, err := range by.All(tx, a.ID) {
 		return h, err
 	}
-	return nil, notFound("password of user", a.ID)
+	return nil, errs.New(errs.NotFound, "password of user %d not found", a.ID)
 }
 
-// SetHash stores a user's password hash in place of any other and ends the
-// user's sessions but one (0 for all).
+// SetHash stores the password hash of a user and ends all sessions of the user except keep; 0
+// ends all.
 func SetHash(tx *Tx, a Account, hash string, mustChange bool, keep ID) error {
 	if err := setMustChange(tx, a, Flag(mustChange)); err != nil {
 		return err
@@ -89,12 +91,12 @@ func SetHash(tx *Tx, a Account, hash string, mustChange bool, keep ID) error {
 	return EndSessions(tx, a, keep)
 }
 
-// setMustChange goes through the user's record, so that its rules are asked.
+// setMustChange updates the record of the user, so that its rules are checked.
 func setMustChange(tx *Tx, a Account, must Flag) (err error) {
 	if a.App {
-		_, err = AppUsers.Touch(tx, a.ID, func(u *AppUser) error { u.MustChangePassword = must; return nil })
+		_, err = AppUsers.UpdateQuietly(tx, a.ID, func(u *AppUser) error { u.MustChangePassword = must; return nil })
 		return err
 	}
-	_, err = Users.Touch(tx, a.ID, func(u *User) error { u.MustChangePassword = must; return nil })
+	_, err = Users.UpdateQuietly(tx, a.ID, func(u *User) error { u.MustChangePassword = must; return nil })
 	return err
 }

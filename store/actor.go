@@ -8,29 +8,51 @@ import (
 	"reeve/store/errs"
 )
 
-// Actor is who acts. auth fills one for each signed-in user and replaces it when
-// that user changes; the rights in it follow the rules that are in force.
+// Actor is the user on whose behalf a transaction runs. Package auth creates one for each
+// signed-in user and replaces it when the user changes. Its permissions and data scope follow
+// the current roles.
 type Actor struct {
 	ID         ID
 	Username   string
-	App        bool // of the app users' realm
+	App        bool // realm of app users
 	RoleIDs    []ID
 	DeptID     ID
-	MustChange bool // must change the password before anything else
+	MustChange bool // must change the password first
 
 	system bool
-	rights atomic.Pointer[rights]
+	rights atomic.Pointer[access]
 }
 
-// System acts in seeding, upgrades and tools: it may do everything.
+// System is the actor of seeding, upgrades and tools. It has every permission.
 var System = &Actor{Username: "system", system: true}
 
-// Nobody acts where no one is signed in: it may do nothing.
-var Nobody = &Actor{}
+// Unrestricted reports whether the actor is System.
+func (a *Actor) Unrestricted() bool { return a.system }
 
-// currentActor returns the acting user as stored when the write has its turn: since
-// the request began, roles may have changed, or the user may have been disabled.
-func currentActor(tx *Tx, a *Actor) (*Actor, error) {
+// ActorOf returns on whose behalf a transaction runs: System for the engine's own work, and
+// Anonymous for a principal that is not of this package.
+func ActorOf(tx *Tx) *Actor {
+	switch p := tx.Principal().(type) {
+	case *Actor:
+		return p
+	default:
+		if p.Unrestricted() {
+			return System
+		}
+		return Anonymous
+	}
+}
+
+// Anonymous is the actor of requests that are not signed in. It has no permissions.
+var Anonymous = &Actor{}
+
+// currentActor returns the actor of the stored user when a write function is about to run:
+// since the request began, the roles may have changed, or the user may have been disabled.
+func currentActor(tx *Tx, p Principal) (Principal, error) {
+	a, ok := p.(*Actor)
+	if !ok {
+		return p, nil
+	}
 	if a.system || a.ID == 0 {
 		return a, nil
 	}
@@ -57,10 +79,11 @@ func currentActor(tx *Tx, a *Actor) (*Actor, error) {
 	return &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, MustChange: bool(u.MustChangePassword)}, nil
 }
 
-// ErrSessionEnded refuses a request whose session ended, or whose user was disabled
-// or deleted, before it was executed.
+// ErrSessionEnded rejects a request whose session has ended, or whose user was disabled or
+// deleted before the request was executed.
 var ErrSessionEnded = errs.New(errs.Unauthenticated, "the session has ended; sign in again")
 
+// endedIfNone replaces NotFound by ErrSessionEnded: the user was deleted.
 func endedIfNone(err error) error {
 	if errs.Is(err, errs.NotFound) {
 		return ErrSessionEnded
@@ -68,31 +91,32 @@ func endedIfNone(err error) error {
 	return err
 }
 
-// rights are an actor's, compiled from one generation of the rules.
-type rights struct {
-	rules *Rules
+// access are the permissions and the data scope of an actor, computed from one snapshot of
+// Policy.
+type access struct {
+	rules *Policy
 	keys  map[string]bool
 	scope *Scope
 
-	ceiling atomic.Pointer[ceiling] // nil until somebody asks for it
+	ceiling atomic.Pointer[ceiling] // nil until it is needed
 }
 
-// May tells whether the actor holds a permission at this moment, in O(1).
-func (a *Actor) May(tx *Tx, key string) bool {
+// HasPermission reports whether the actor has a permission now, in O(1).
+func (a *Actor) HasPermission(tx *Tx, key string) bool {
 	return a.system || a.compiled(tx).keys[key]
 }
 
-// Keys returns the permission keys the actor holds, sorted.
-func (a *Actor) Keys(tx *Tx) []string {
-	keys := slices.AppendSeq([]string{}, maps.Keys(a.compiled(tx).keys)) // [] and not null when there are none
+// PermissionKeys returns the keys of the actor's permissions, sorted.
+func (a *Actor) PermissionKeys(tx *Tx) []string {
+	keys := slices.AppendSeq([]string{}, maps.Keys(a.compiled(tx).keys)) // not nil, so that it is [] in JSON
 	slices.Sort(keys)
 	return keys
 }
 
-// everything is the scope of System.
+// everything is the data scope of System.
 var everything = &Scope{All: true}
 
-// Scope is which users and departments the actor may see and change.
+// Scope returns the data scope: the users and departments that the actor may read and change.
 func (a *Actor) Scope(tx *Tx) *Scope {
 	if a.system {
 		return everything
@@ -100,13 +124,15 @@ func (a *Actor) Scope(tx *Tx) *Scope {
 	return a.compiled(tx).scope
 }
 
-func (a *Actor) compiled(tx *Tx) *rights {
-	rules := RuleBook.Get(tx)
+// compiled returns the access of the actor in the current snapshot of the Policy. It reuses what
+// depends only on parts that have not changed.
+func (a *Actor) compiled(tx *Tx) *access {
+	rules := PolicyCache.Get(tx)
 	had := a.rights.Load()
 	if had != nil && had.rules == rules {
 		return had
 	}
-	r := &rights{rules: rules}
+	r := &access{rules: rules}
 	sameRoles := had != nil && had.rules.roles == rules.roles
 	if sameRoles && had.rules.permissions == rules.permissions {
 		r.keys = had.keys
@@ -115,7 +141,7 @@ func (a *Actor) compiled(tx *Tx) *rights {
 	}
 	switch {
 	case a.App:
-		r.scope = &Scope{} // an app user's id is another realm's
+		r.scope = &Scope{} // the ID is that of an app user, in the other realm
 	case sameRoles && had.rules.below == rules.below:
 		r.scope = had.scope
 	default:

@@ -7,9 +7,8 @@ import (
 	"reeve/store/errs"
 )
 
-// deskOffice is a database with departments 1 and 2 below it and 3 apart, a role
-// Desk over the own department and below, a role Editor over the own department,
-// and a user desk in department 2.
+// deskOffice opens a database with department 2 below 1, and 3 beside them; a role Desk with
+// the scope dept_tree, a role Editor with the scope dept, and a user desk in department 2.
 func deskOffice(t *testing.T) (db *DB, desk *Actor) {
 	t.Helper()
 	db = open(t, t.TempDir(), Options{})
@@ -59,8 +58,8 @@ func TestWhoActsIsWhoTheyAreWhenTheWriteComes(t *testing.T) {
 	}
 }
 
-// TestARoleIsNotWidenedForHoldersElsewhere holds that an actor cannot give a
-// holder in another department a scope that the actor does not have.
+// TestARoleIsNotWidenedForHoldersElsewhere checks that an actor cannot give a holder in another
+// department a data scope beyond the actor's.
 func TestARoleIsNotWidenedForHoldersElsewhere(t *testing.T) {
 	for name, c := range map[string]struct {
 		dept   ID
@@ -84,5 +83,23 @@ func TestARoleIsNotWidenedForHoldersElsewhere(t *testing.T) {
 				t.Errorf("got %v, want denied: %t", err, c.denied)
 			}
 		})
+	}
+}
+
+// stranger is a principal that is not of this package.
+type stranger struct{}
+
+func (stranger) Unrestricted() bool { return false }
+
+func TestAnUnknownPrincipalHasNoPermissions(t *testing.T) {
+	db := open(t, t.TempDir(), Options{})
+	err := db.View(stranger{}, func(tx *Tx) error {
+		if ActorOf(tx) != Anonymous {
+			t.Errorf("it acts as %q", ActorOf(tx).Username)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

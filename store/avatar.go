@@ -1,31 +1,28 @@
 package store
 
-// Avatar is the picture of a user, made smaller.
+import "reeve/store/kv"
+
+// Avatar is the photo of a user, scaled down.
 type Avatar struct {
 	Ident
 	UserID ID     `json:"user_id"`
-	Key    string `json:"key"` // of its public address
+	Key    string `json:"key"` // key in its public URL
 	MIME   string `json:"mime"`
 	Digest Digest `json:"digest"`
-	Stamps
+	Timestamps
 }
 
 // Avatars and their indexes.
 var (
-	Avatars        = NewCollection[Avatar]("avatar")
-	AvatarByUser   = NewRef(Avatars, "user_id", Users, func(a *Avatar) ID { return a.UserID }, Owned)
-	AvatarByKey    = NewUnique(Avatars, "key", func(a *Avatar) string { return a.Key })
-	AvatarByDigest = NewMany(Avatars, "digest", func(a *Avatar) []string { return []string{a.Digest.String()} })
+	Avatars        = kv.NewCollection[Avatar]("avatar")
+	AvatarByUser   = kv.NewRef(Avatars, "user_id", Users, func(a *Avatar) ID { return a.UserID }, kv.Cascade)
+	AvatarByKey    = kv.NewUnique(Avatars, "key", func(a *Avatar) string { return a.Key })
+	AvatarByDigest = kv.NewMany(Avatars, "digest", func(a *Avatar) []string { return []string{a.Digest.String()} })
 
-	_ = Avatars.Rule(func(tx *Tx, old, new *Avatar) error {
-		if old != nil {
-			tx.changes.release(old.Digest)
-		}
-		return nil
-	})
+	_ = Avatars.Content(func(a *Avatar) Digest { return a.Digest }, nil, AvatarByDigest)
 )
 
-// SetAvatar gives a user a picture in the place of the one before.
+// SetAvatar stores the photo of a user and deletes the previous one.
 func SetAvatar(tx *Tx, user ID, a *Avatar) (*User, error) {
 	before, err := AvatarByUser.IDs(tx, user)
 	if err != nil {

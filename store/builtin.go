@@ -1,16 +1,15 @@
 package store
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
 	"reeve/store/errs"
 )
 
-// Builtin is a setting that the program itself uses. Its type, default and
-// bounds are declared here and stay; its title and description come from the
-// seed data, and its value is changed like any other setting's.
+// Builtin is a setting that the program itself uses. Its type, default and bounds are declared
+// here and cannot be changed. Its title and description come from the seed data, and its value
+// can be changed like that of any other setting.
 type Builtin struct {
 	Group, Key string
 	Type       string
@@ -18,28 +17,28 @@ type Builtin struct {
 	Props      []Prop
 
 	name     string // "group.key"
-	security bool   // its value is changed only with SecurityPermission
-	keep     bool   // its value is only raised; the configuration file can lower it
+	security bool   // changing the value requires SecurityPermission
+	keep     bool   // the value can only be raised; only the configuration file can lower it
 }
 
-// SecurityPermission is the permission to change settings that security depends on,
-// in addition to that of the route.
+// SecurityPermission is required to change a security setting, in addition to the permission of
+// the route.
 const SecurityPermission = "system.security.save"
 
-// NumberSetting is a builtin whole number.
+// NumberSetting is a builtin setting with an integer value.
 type NumberSetting struct{ *Builtin }
 
-// TextSetting is a builtin line of text, or the address of an image.
+// TextSetting is a builtin setting with one line of text, or the URL of an image.
 type TextSetting struct{ *Builtin }
 
-// SwitchSetting is a builtin yes or no.
+// SwitchSetting is a builtin setting with a boolean value.
 type SwitchSetting struct{ *Builtin }
 
-// Builtins are the builtin settings in the order in which they are declared, which is
-// that in which they are shown.
+// Builtins are the builtin settings in the order of their declaration, in which they are also
+// shown.
 var Builtins []*Builtin
 
-// declare adds a setting to Builtins, so that none is declared without being one.
+// declare adds a setting to Builtins, so that every declared setting is in the list.
 func declare(b Builtin) *Builtin {
 	if builtinOf(b.Group, b.Key) != nil {
 		panic("store: the setting " + b.Group + "." + b.Key + " is declared twice")
@@ -55,13 +54,13 @@ func number(group, key string, def, low, high int) *NumberSetting {
 	}})}
 }
 
-// secured marks a number that security depends on.
+// secured marks a number as a security setting.
 func secured(s *NumberSetting) *NumberSetting {
 	s.security = true
 	return s
 }
 
-// retention marks a number that says how long security records are kept.
+// retention marks a number as the retention of security records.
 func retention(s *NumberSetting) *NumberSetting {
 	s.security, s.keep = true, true
 	return s
@@ -79,7 +78,7 @@ func toggle(group, key, def string) *SwitchSetting {
 	return &SwitchSetting{declare(Builtin{Group: group, Key: key, Type: "switch", Default: def, Props: []Prop{}})}
 }
 
-// securedToggle is a switch that security depends on.
+// securedToggle declares a switch that is a security setting.
 func securedToggle(group, key, def string) *SwitchSetting {
 	s := toggle(group, key, def)
 	s.security = true
@@ -120,19 +119,20 @@ var (
 	NextSteps     = toggle("monitor", "next_steps", "1")
 )
 
-// Name is the setting's full name, "group.key".
+// Name returns the full name of the setting, "group.key".
 func (b *Builtin) Name() string { return b.name }
 
-// Get returns the value in force, from memory.
-func (s *TextSetting) Get(tx *Tx) string { return SettingSet.Get(tx).builtin(s.Builtin) }
+// Get returns the current value, from memory.
+func (s *TextSetting) Get(tx *Tx) string { return SettingCache.Get(tx).builtin(s.Builtin) }
 
-// Get returns the value in force, from memory.
-func (s *NumberSetting) Get(tx *Tx) int { return SettingSet.Get(tx).numbers[s.name] }
+// Get returns the current value, from memory.
+func (s *NumberSetting) Get(tx *Tx) int { return SettingCache.Get(tx).numbers[s.name] }
 
-// Get returns the value in force, from memory.
-func (s *SwitchSetting) Get(tx *Tx) bool { return SettingSet.Get(tx).builtin(s.Builtin) == "1" }
+// Get returns the current value, from memory.
+func (s *SwitchSetting) Get(tx *Tx) bool { return SettingCache.Get(tx).builtin(s.Builtin) == "1" }
 
-// builtinNumbers decodes the builtin numbers once for every generation of the cache.
+// builtinNumbers returns the values of the builtin numbers. It runs once for each snapshot of
+// the cache.
 func builtinNumbers(text func(*Builtin) string) map[string]int {
 	numbers := make(map[string]int, len(Builtins))
 	for _, b := range Builtins {
@@ -140,7 +140,7 @@ func builtinNumbers(text func(*Builtin) string) map[string]int {
 			continue
 		}
 		n, err := strconv.Atoi(text(b))
-		if err != nil { // until AddBuiltins retypes a setting that people have made under this name
+		if err != nil { // a user created a setting of this name; AddBuiltins will correct its type
 			n, err = strconv.Atoi(b.Default)
 		}
 		if err != nil {
@@ -151,23 +151,24 @@ func builtinNumbers(text func(*Builtin) string) map[string]int {
 	return numbers
 }
 
-func fitBuiltin(s *Setting, text string) (string, error) {
+// normalizeBuiltin is fit for a builtin setting, which always has a value.
+func normalizeBuiltin(s *Setting, text string) (string, error) {
 	if text == "" && s.Type != "image" {
-		return "", fmt.Errorf("is required")
+		return "", errs.Say("is required")
 	}
 	if _, err := strconv.Atoi(text); s.Type == "number" && err != nil {
-		return "", fmt.Errorf("must be a whole number")
+		return "", errs.Say("must be an integer")
 	}
-	return fit(s, text)
+	return normalize(s, text)
 }
 
 func isBuiltinGroup(key string) bool {
 	return slices.ContainsFunc(Builtins, func(b *Builtin) bool { return b.Group == key })
 }
 
-// keepBuiltin refuses to delete, rename, move or retype a builtin, and holds its
-// value to the declared bounds.
-func keepBuiltin(tx *Tx, old, new *Setting) error {
+// protectBuiltin rejects deleting, renaming, moving or changing the type of a builtin setting, and
+// values outside the declared bounds.
+func protectBuiltin(tx *Tx, old, new *Setting) error {
 	group, err := SettingGroups.Get(tx, old.GroupID)
 	if err != nil {
 		return err
@@ -177,10 +178,10 @@ func keepBuiltin(tx *Tx, old, new *Setting) error {
 		return nil
 	}
 	if new == nil {
-		return errs.New(errs.Conflict, "setting %s is used by the program and cannot be deleted", b.Name()).Coded("in_use")
+		return errs.New(errs.Conflict, "the setting %s is built in and can't be deleted", b.Name()).Coded("in_use")
 	}
-	if b.security && new.Values != old.Values && !tx.Actor().May(tx, SecurityPermission) {
-		return errs.New(errs.Denied, "the permission %s is missing: %s is a security setting", SecurityPermission, b.Name())
+	if b.security && new.Values != old.Values && !ActorOf(tx).HasPermission(tx, SecurityPermission) {
+		return errs.New(errs.Denied, "permission %s is required: %s is a security setting", SecurityPermission, b.Name())
 	}
 	faults := errs.Faults{}
 	for field, changed := range map[string]bool{
@@ -188,22 +189,22 @@ func keepBuiltin(tx *Tx, old, new *Setting) error {
 		"options": !slices.Equal(new.Options, old.Options), "props": !slices.Equal(new.Props, old.Props),
 	} {
 		if changed {
-			faults.Add(field, "cannot be changed: the program uses %s", b.Name())
+			faults.Add(field, "can't be changed: %s is a built-in setting", b.Name())
 		}
 	}
 	if err := faults.Err(errs.Conflict); err != nil {
 		return errs.Of(err).Coded("in_use")
 	}
-	if _, err := fitBuiltin(new, new.Values); err != nil {
+	if _, err := normalizeBuiltin(new, new.Values); err != nil {
 		return errs.Field(errs.Invalid, "values", "%s", err)
 	}
 	if b.keep && lower(new.Values, old.Values) {
-		return errs.Field(errs.Invalid, "values", "can only be raised; to keep less than %s, set %s in the configuration file", old.Values, b.Name())
+		return errs.Field(errs.Invalid, "values", "can only be increased; for less than %s, set %s in the configuration file", old.Values, b.Name())
 	}
 	return nil
 }
 
-// lower reports whether one whole number is lower than another.
+// lower reports whether both texts are integers and new is the lower one.
 func lower(new, old string) bool {
 	n, err := strconv.Atoi(new)
 	o, err2 := strconv.Atoi(old)
@@ -218,7 +219,7 @@ func builtinOf(group, key string) *Builtin {
 	return Builtins[i]
 }
 
-// SecuritySetting returns the full name of a setting if security depends on it, else "".
+// SecuritySetting returns the full name of a setting if it is a security setting, else "".
 func SecuritySetting(tx *Tx, s *Setting) (name string, err error) {
 	group, err := SettingGroups.Get(tx, s.GroupID)
 	if err != nil {
@@ -230,8 +231,8 @@ func SecuritySetting(tx *Tx, s *Setting) (name string, err error) {
 	return "", nil
 }
 
-// nearest returns the allowed value of a builtin number that is nearest to text; the
-// default for anything else.
+// nearest returns the allowed value of a builtin number that is nearest to text; the default if
+// text is not a number.
 func (b *Builtin) nearest(text string) string {
 	if _, err := strconv.Atoi(text); err == nil && b.Type == "number" {
 		for _, p := range b.Props {
@@ -243,11 +244,11 @@ func (b *Builtin) nearest(text string) string {
 	return b.Default
 }
 
-// BuiltinTexts are the words of a builtin setting or group in the seed data.
+// BuiltinTexts are the title and description of a builtin setting in the seed data.
 type BuiltinTexts struct{ Title, Describe string }
 
-// AddBuiltins adds the builtin settings and groups that are missing, and brings
-// the type and bounds of the others to this version's.
+// AddBuiltins creates missing builtin settings and groups, and updates the type and bounds of
+// the others to those of this version.
 func AddBuiltins(tx *Tx, groups map[string]SettingGroup, texts map[string]BuiltinTexts) error {
 	for i, b := range Builtins {
 		group, err := SettingGroupByKey.Get(tx, b.Group)
@@ -263,7 +264,7 @@ func AddBuiltins(tx *Tx, groups map[string]SettingGroup, texts map[string]Builti
 		if err == nil {
 			_, err = Settings.Update(tx, stored.ID, func(s *Setting) error {
 				s.Type, s.Props, s.Options = b.Type, b.Props, []Option{}
-				if _, err := fitBuiltin(s, s.Values); err != nil {
+				if _, err := normalizeBuiltin(s, s.Values); err != nil {
 					s.Values = b.nearest(s.Values)
 				}
 				return nil

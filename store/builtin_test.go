@@ -7,7 +7,7 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// These are declared here alone: nothing lists them.
+// Declaring a setting is enough: it need not be added to a list.
 var (
 	testNumber = number("declared", "number", 7, 1, 9)
 	testText   = text("declared", "text", "words", 60)

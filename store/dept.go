@@ -4,9 +4,10 @@ import (
 	"strings"
 
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
-// Dept is a department of the organisation.
+// Dept is a department.
 type Dept struct {
 	Ident
 	ParentID ID     `json:"parent_id"`
@@ -19,29 +20,28 @@ type Dept struct {
 	Versioned
 }
 
-// Depts, a tree.
+// Depts and their indexes. Departments are a tree.
 var (
-	Depts        = NewCollection[Dept]("dept")
-	DeptByParent = NewRef(Depts, "parent_id", Depts, deptParent, Refuse)
+	Depts        = kv.NewCollection[Dept]("dept")
+	DeptByParent = kv.NewRef(Depts, "parent_id", Depts, deptParent, kv.Restrict)
 
-	_ = Depts.Guard(deptGuard).Rule(deptRule).Rule(treeRule(Depts, DeptByParent, deptParent)).Check(treeCheck(Depts, deptParent))
+	_ = Depts.Authorize(authorizeDept).Constraint(constrainDept).Constraint(kv.TreeConstraint(Depts, DeptByParent, deptParent)).Check(kv.TreeCheck(Depts, deptParent))
 )
 
 func deptParent(d *Dept) ID { return d.ParentID }
 
-// deptGuard keeps an actor within the data scope.
-func deptGuard(tx *Tx, old *Dept) error {
-	if !tx.actor.Scope(tx).HasDept(old.ID) {
+// authorizeDept hides departments outside the actor's data scope.
+func authorizeDept(tx *Tx, old *Dept) error {
+	if !ActorOf(tx).Scope(tx).HasDept(old.ID) {
 		return Depts.NotFound(old.ID)
 	}
 	return nil
 }
 
-// deptRule keeps a department that moves within the data scope: all below it, and
-// the one under which it comes to lie. So nobody can move a department into their
-// own scope.
-func deptRule(tx *Tx, old, new *Dept) error {
-	scope := tx.actor.Scope(tx)
+// constrainDept requires that a department that is moved, all below it, and its new parent are in
+// the actor's data scope. So nobody can move a department into their own scope.
+func constrainDept(tx *Tx, old, new *Dept) error {
+	scope := ActorOf(tx).Scope(tx)
 	if new == nil || scope.All || old != nil && old.ParentID == new.ParentID {
 		return nil
 	}
@@ -49,43 +49,46 @@ func deptRule(tx *Tx, old, new *Dept) error {
 		return outOfScope("parent_id", new.ParentID)
 	}
 	if old != nil {
-		for _, id := range RuleBook.Get(tx).Below(old.ID) {
+		for _, id := range PolicyCache.Get(tx).Descendants(old.ID) {
 			if !scope.HasDept(id) {
-				return errs.Field(errs.Invalid, "parent_id", "a department below it is out of your data scope, so it cannot be moved")
+				return errs.Field(errs.Invalid, "parent_id", "can't be moved: a department below it is outside your data scope")
 			}
 		}
 	}
 	return nil
 }
 
-// DeptTree arranges the departments in a scope; the highest of them become tops.
-func (r *Rules) DeptTree(scope *Scope) []*Node[Dept] {
+// DeptTree returns the departments in a scope as trees. A department whose parent is outside
+// the scope is a root.
+func (r *Policy) DeptTree(scope *Scope) []*Node[Dept] {
 	var in []*Dept
-	for id, d := range r.depts.all() {
+	for id, d := range r.depts.All() {
 		if scope.HasDept(id) {
 			in = append(in, d)
 		}
 	}
-	return Tree(in, func(d *Dept) ID { return d.ID }, deptParent, func(d *Dept) int64 { return d.Sort })
+	return kv.Tree(in, func(d *Dept) ID { return d.ID }, deptParent, func(d *Dept) int64 { return d.Sort })
 }
 
-// pathEscape keeps a slash in a department's name apart from those in a path.
+// pathEscape escapes slashes in the name of a department, so that they do not separate names in
+// a path.
 var pathEscape = strings.NewReplacer(`\`, `\\`, `/`, `\/`)
 
-// DeptPath is the names of a department and of those above it, from the top,
-// joined by slashes; a slash or backslash in a name has a backslash before it.
-func (r *Rules) DeptPath(id ID) string {
+// DeptPath returns the names of a department and its ancestors, from the root, separated by
+// slashes. A slash or backslash in a name is preceded by a backslash.
+func (r *Policy) DeptPath(id ID) string {
 	path := ""
-	for d, steps := r.depts.get(id), 0; d != nil && steps <= MaxDepth; d, steps = r.depts.get(d.ParentID), steps+1 {
+	for d, steps := r.depts.Get(id), 0; d != nil && steps <= MaxDepth; d, steps = r.depts.Get(d.ParentID), steps+1 {
 		path = "/" + pathEscape.Replace(d.Name) + path
 	}
 	return strings.TrimPrefix(path, "/")
 }
 
-// DeptPaths is every department in a scope by its folded path; several can share one.
-func (r *Rules) DeptPaths(scope *Scope) map[string][]ID {
+// DeptPaths returns the departments in a scope by their case-folded paths. Several departments
+// can have the same path.
+func (r *Policy) DeptPaths(scope *Scope) map[string][]ID {
 	paths := map[string][]ID{}
-	for id := range r.depts.all() {
+	for id := range r.depts.All() {
 		if !scope.HasDept(id) {
 			continue
 		}

@@ -5,38 +5,39 @@ import (
 	"time"
 
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
-// Device is a client from which a user has signed in. Sign-in does not rate-limit a
-// known device together with strangers; a device token proves nothing else.
+// Device is a client on which a user has signed in before. The rate limit of sign-ins treats
+// known devices separately from unknown clients. A device token authorizes nothing else.
 type Device struct {
 	Ident
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
-	Hash      string `json:"hash"`       // SHA-256 of its token, in hexadecimal
+	Hash      string `json:"hash"`       // SHA-256 of the token, hexadecimal
 	Failures  int64  `json:"failures"`   // failed sign-ins since the last successful one
 	ExpiresAt Time   `json:"expires_at"` // DeviceLife after the last successful sign-in
-	Stamps
+	Timestamps
 }
 
 // Limits of devices.
 const (
 	DeviceLife        = 90 * 24 * time.Hour
 	MaxDeviceFailures = 10
-	maxDevices        = 20 // of one user; one more ends the one that expires first
+	maxDevices        = 20 // per user; adding another deletes the one that expires first
 )
 
-// Devices and their indexes. They are deleted with their user.
+// Devices and their indexes. A device is deleted with its user.
 var (
-	Devices         = NewCollection[Device]("device")
-	DeviceByUser    = NewRef(Devices, "user_id", Users, func(d *Device) ID { return d.UserID }, Owned)
-	DeviceByAppUser = NewRef(Devices, "app_user_id", AppUsers, func(d *Device) ID { return d.AppUserID }, Owned)
-	DeviceByHash    = NewUnique(Devices, "hash", func(d *Device) string { return d.Hash })
-	DeviceByExpiry  = NewMany(Devices, "expires_at", func(d *Device) []Time { return []Time{d.ExpiresAt} })
+	Devices         = kv.NewCollection[Device]("device")
+	DeviceByUser    = kv.NewRef(Devices, "user_id", Users, func(d *Device) ID { return d.UserID }, kv.Cascade)
+	DeviceByAppUser = kv.NewRef(Devices, "app_user_id", AppUsers, func(d *Device) ID { return d.AppUserID }, kv.Cascade)
+	DeviceByHash    = kv.NewUnique(Devices, "hash", func(d *Device) string { return d.Hash })
+	DeviceByExpiry  = kv.NewMany(Devices, "expires_at", func(d *Device) []Time { return []Time{d.ExpiresAt} })
 )
 
-// DeviceOf returns the user's device with this hash; NotFound when there is none or
-// it has expired.
+// DeviceOf returns the device of a user with this hash. The error is NotFound if there is none
+// or it has expired.
 func DeviceOf(tx *Tx, a Account, hash string) (*Device, error) {
 	d, err := DeviceByHash.Get(tx, hash)
 	if err != nil {
@@ -48,7 +49,7 @@ func DeviceOf(tx *Tx, a Account, hash string) (*Device, error) {
 	return d, nil
 }
 
-// AddDevice makes a device of the user.
+// AddDevice stores a new device of a user.
 func AddDevice(tx *Tx, a Account, hash string) error {
 	all, err := devicesOf(tx, a)
 	if err != nil {
@@ -73,29 +74,28 @@ func AddDevice(tx *Tx, a Account, hash string) error {
 	return Devices.Create(tx, d)
 }
 
-// RenewDevice notes a successful sign-in.
+// RenewDevice records a successful sign-in: it resets the failures and extends the expiry.
 func RenewDevice(tx *Tx, id ID) error {
-	_, err := Devices.Touch(tx, id, func(d *Device) error {
+	_, err := Devices.UpdateQuietly(tx, id, func(d *Device) error {
 		d.Failures, d.ExpiresAt = 0, tx.Now().Add(DeviceLife)
 		return nil
 	})
 	return err
 }
 
-// FailDevice notes a failed sign-in; MaxDeviceFailures in a row end the device.
+// FailDevice records a failed sign-in. After MaxDeviceFailures in a row, the device is deleted.
 func FailDevice(tx *Tx, id ID) error {
-	d, err := Devices.Touch(tx, id, func(d *Device) error { d.Failures++; return nil })
+	d, err := Devices.UpdateQuietly(tx, id, func(d *Device) error { d.Failures++; return nil })
 	if err == nil && d.Failures >= MaxDeviceFailures {
 		err = Devices.Delete(tx, id)
 	}
 	if errs.Is(err, errs.NotFound) {
-		return nil // it has just been ended
+		return nil // it was deleted concurrently
 	}
 	return err
 }
 
-// EndExpiredDevices deletes up to limit expired devices and reports whether there
-// may be more.
+// EndExpiredDevices deletes up to limit expired devices and reports whether there may be more.
 func EndExpiredDevices(tx *Tx, limit int) (more bool, err error) {
 	ids, err := DeviceByExpiry.Below(tx, tx.Now()+1, limit)
 	for _, id := range ids {
@@ -104,7 +104,7 @@ func EndExpiredDevices(tx *Tx, limit int) (more bool, err error) {
 	return len(ids) == limit, err
 }
 
-// endDevices ends all of a user's devices.
+// endDevices deletes all devices of a user.
 func endDevices(tx *Tx, a Account) error {
 	all, err := devicesOf(tx, a)
 	for _, d := range all {

@@ -1,19 +1,21 @@
 package store
 
-// Dict is a dictionary: a named set of values that forms choose from and lists
-// show by their labels.
+import "reeve/store/kv"
+
+// Dict is a dictionary: a named set of values that forms offer as choices and lists show as
+// labels.
 type Dict struct {
 	Ident
 	Code     string `json:"code"`
 	Name     string `json:"name"`
-	Type     string `json:"type" enum:"dict_type" doc:"how an item is shown: default, badge or tag"`
+	Type     string `json:"type" enum:"dict_type" doc:"How an item is shown: default, badge or tag"`
 	Describe string `json:"describe"`
 	Status   Flag   `json:"status"`
 	Versioned
 }
 
-// Dictionaries.
+// Dicts and their indexes.
 var (
-	Dicts      = NewCollection[Dict]("dict")
-	DictByCode = NewUnique(Dicts, "code", func(d *Dict) string { return d.Code })
+	Dicts      = kv.NewCollection[Dict]("dict")
+	DictByCode = kv.NewUnique(Dicts, "code", func(d *Dict) string { return d.Code })
 )

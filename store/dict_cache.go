@@ -5,63 +5,65 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+
+	"reeve/store/kv"
 )
 
-// DictCache is every dictionary in memory: what dictionaries are read from. A part that
-// no commit has changed is the same one as before.
-type DictCache struct {
-	Dicts   []Row[Dict]                // by id
-	Open    func() (*OpenDicts, error) // made when first asked for
-	records *recordMap[DictItem]
-	items   *recordMap[[]Row[DictItem]] // by dictionary; by sort, then id
+// DictSet is a snapshot of all dictionaries in memory, from which they are read. Parts that a
+// commit did not change are shared with the previous snapshot.
+type DictSet struct {
+	Dicts   []Row[Dict]                // sorted by ID
+	Open    func() (*OpenDicts, error) // computed on first use
+	records *kv.RecordMap[DictItem]
+	items   *kv.RecordMap[[]Row[DictItem]] // by ID of the dictionary; sorted by sort, then ID
 }
 
-// OpenDicts are the enabled dictionaries as they are answered.
+// OpenDicts is the response with the enabled dictionaries.
 type OpenDicts struct {
-	JSON json.RawMessage // map[string]OpenDict, by code
-	ETag string          // of JSON, in quotes
+	JSON json.RawMessage // map[string]OpenDict by code
+	ETag string          // entity tag of JSON, quoted
 }
 
-// OpenDict is an enabled dictionary as whoever is signed in reads it.
+// OpenDict is an enabled dictionary, which every signed-in user may read.
 type OpenDict struct {
 	Name  string     `json:"name"`
-	Type  string     `json:"type" enum:"dict_type" doc:"how an item is shown: default is its label alone, badge and tag have its status as colour"`
-	Items []OpenItem `json:"items" doc:"those that are switched on, by sort, then id"`
+	Type  string     `json:"type" enum:"dict_type" doc:"How an item is shown: default is the label alone; badge and tag use the status as colour"`
+	Items []OpenItem `json:"items" doc:"Enabled items, ordered by sort, then ID"`
 }
 
 // OpenItem is an item of an OpenDict.
 type OpenItem struct {
-	Label  string `json:"label" doc:"what is shown"`
-	Value  string `json:"value" doc:"what is stored; unique in its dictionary"`
-	Status string `json:"status" enum:"item_status" doc:"the colour: default, success, error, processing or warning"`
+	Label  string `json:"label" doc:"Text to show"`
+	Value  string `json:"value" doc:"Stored value, unique within the dictionary"`
+	Status string `json:"status" enum:"item_status" doc:"Colour: default, success, error, processing or warning"`
 }
 
-// DictSet keeps the DictCache in memory.
-var DictSet = NewCache("dictionaries", func(tx *Tx) (*DictCache, error) {
-	dicts, err := readRecords(tx, Dicts)
+// DictCache is the cache of all dictionaries.
+var DictCache = kv.NewCache("dictionaries", func(tx *Tx) (*DictSet, error) {
+	dicts, err := kv.ReadRecords(tx, Dicts)
 	if err != nil {
 		return nil, err
 	}
-	items, err := readRecords(tx, DictItems)
+	items, err := kv.ReadRecords(tx, DictItems)
 	if err != nil {
 		return nil, err
 	}
-	none := &DictCache{records: newRecordMap[DictItem](nil), items: newRecordMap[[]Row[DictItem]](nil)}
+	none := &DictSet{records: kv.NewRecordMap[DictItem](nil), items: kv.NewRecordMap[[]Row[DictItem]](nil)}
 	return none.with(dicts, items)
-}, Dicts, DictItems).Amend(func(tx *Tx, old *DictCache, changed map[table]map[ID]bool) (*DictCache, error) {
-	dicts, err := readChanged(tx, Dicts, changed)
+}, Dicts, DictItems).WithUpdate(func(tx *Tx, old *DictSet, changed map[kv.Table]map[ID]bool) (*DictSet, error) {
+	dicts, err := kv.ReadChanged(tx, Dicts, changed)
 	if err != nil {
 		return nil, err
 	}
-	items, err := readChanged(tx, DictItems, changed)
+	items, err := kv.ReadChanged(tx, DictItems, changed)
 	if err != nil {
 		return nil, err
 	}
 	return old.with(dicts, items)
 })
 
-// with is the cache with some records put in place; nil takes one out.
-func (c *DictCache) with(dicts map[ID]*Dict, items map[ID]*DictItem) (*DictCache, error) {
+// with returns a snapshot in which some records are replaced; a nil record is removed.
+func (c *DictSet) with(dicts map[ID]*Dict, items map[ID]*DictItem) (*DictSet, error) {
 	next := *c
 	var err error
 	next.Dicts, err = rowsWith(c.Dicts, dicts, func(d *Dict) []string { return []string{d.Code, d.Name, d.Describe} },
@@ -69,7 +71,7 @@ func (c *DictCache) with(dicts map[ID]*Dict, items map[ID]*DictItem) (*DictCache
 	if err != nil {
 		return nil, err
 	}
-	lists := map[ID]map[ID]*DictItem{} // what changes, by dictionary
+	lists := map[ID]map[ID]*DictItem{} // changed items, by ID of the dictionary
 	put := func(dict, id ID, item *DictItem) {
 		if lists[dict] == nil {
 			lists[dict] = map[ID]*DictItem{}
@@ -77,18 +79,18 @@ func (c *DictCache) with(dicts map[ID]*Dict, items map[ID]*DictItem) (*DictCache
 		lists[dict][id] = item
 	}
 	for id, is := range items {
-		if was := c.records.get(id); was != nil {
+		if was := c.records.Get(id); was != nil {
 			put(was.DictID, id, nil)
 		}
 		if is == nil {
 			continue
 		}
 		if !next.has(is.DictID) {
-			return nil, damaged("dict_item", id.String(), notFound("dict", is.DictID))
+			return nil, kv.Damaged("dict_item", id.String(), Dicts.NotFound(is.DictID))
 		}
 		put(is.DictID, id, is)
 	}
-	next.records = c.records.with(items)
+	next.records = c.records.With(items)
 	fresh := map[ID]*[]Row[DictItem]{}
 	for dict, changed := range lists {
 		rows, err := rowsWith(c.rows(dict), changed, func(i *DictItem) []string { return []string{i.Label, i.Value} },
@@ -100,13 +102,13 @@ func (c *DictCache) with(dicts map[ID]*Dict, items map[ID]*DictItem) (*DictCache
 			fresh[dict] = &rows
 		}
 	}
-	next.items = c.items.with(fresh)
-	next.Open = sync.OnceValues(next.open)
+	next.items = c.items.With(fresh)
+	next.Open = sync.OnceValues(next.enabled)
 	return &next, nil
 }
 
-// open picks what is enabled.
-func (c *DictCache) open() (*OpenDicts, error) {
+// enabled returns the enabled dictionaries with their enabled items.
+func (c *DictSet) enabled() (*OpenDicts, error) {
 	open := map[string]OpenDict{}
 	for _, d := range c.Dicts {
 		if !d.Value.Status {
@@ -124,23 +126,23 @@ func (c *DictCache) open() (*OpenDicts, error) {
 	return &OpenDicts{b, etag(b)}, err
 }
 
-func (c *DictCache) has(dict ID) bool {
+func (c *DictSet) has(dict ID) bool {
 	_, found := slices.BinarySearchFunc(c.Dicts, dict, func(row Row[Dict], id ID) int { return cmp.Compare(row.ID, id) })
 	return found
 }
 
-func (c *DictCache) rows(dict ID) []Row[DictItem] {
-	if rows := c.items.get(dict); rows != nil {
+func (c *DictSet) rows(dict ID) []Row[DictItem] {
+	if rows := c.items.Get(dict); rows != nil {
 		return *rows
 	}
 	return nil
 }
 
-// Items returns the items of a dictionary by sort, then id; NotFound when there
-// is no such dictionary.
-func (c *DictCache) Items(dict ID) ([]Row[DictItem], error) {
+// Items returns the items of a dictionary, ordered by sort, then ID. The error is NotFound if
+// there is no such dictionary.
+func (c *DictSet) Items(dict ID) ([]Row[DictItem], error) {
 	if !c.has(dict) {
-		return nil, notFound("dict", dict)
+		return nil, Dicts.NotFound(dict)
 	}
 	return c.rows(dict), nil
 }

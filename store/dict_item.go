@@ -1,30 +1,33 @@
 package store
 
-import "reeve/store/errs"
+import (
+	"reeve/store/errs"
+	"reeve/store/kv"
+)
 
-// DictItem is one value of a dictionary.
+// DictItem is a value in a dictionary.
 type DictItem struct {
 	Ident
 	DictID ID     `json:"dict_id"`
 	Label  string `json:"label"`
 	Value  string `json:"value"`
 	Sort   int64  `json:"sort"`
-	Switch Flag   `json:"switch" doc:"whether it can be chosen"`
-	Status string `json:"status" enum:"item_status" doc:"the colour: default, success, error, processing or warning"`
+	Switch Flag   `json:"switch" doc:"Whether the item can be chosen"`
+	Status string `json:"status" enum:"item_status" doc:"Colour: default, success, error, processing or warning"`
 	Versioned
 }
 
-// The items of dictionaries.
+// DictItems and their indexes.
 var (
-	DictItems       = NewCollection[DictItem]("dict_item")
-	DictItemByValue = NewUnique(DictItems, "value", func(i *DictItem) string { return i.DictID.String() + "." + i.Value }, "dict_id")
-	DictItemByDict  = NewRef(DictItems, "dict_id", Dicts, func(i *DictItem) ID { return i.DictID }, Refuse)
+	DictItems       = kv.NewCollection[DictItem]("dict_item")
+	DictItemByValue = kv.NewUnique(DictItems, "value", func(i *DictItem) string { return i.DictID.String() + "." + i.Value }, "dict_id")
+	DictItemByDict  = kv.NewRef(DictItems, "dict_id", Dicts, func(i *DictItem) ID { return i.DictID }, kv.Restrict).Required()
 
-	_ = DictItems.Rule(dictItemRule)
+	_ = DictItems.Constraint(constrainDictItem)
 )
 
-// dictItemRule keeps items from belonging nowhere, which a reference allows.
-func dictItemRule(_ *Tx, _, new *DictItem) error {
+// constrainDictItem requires a dictionary, because a reference may be 0.
+func constrainDictItem(_ *Tx, _, new *DictItem) error {
 	if new != nil && new.DictID == 0 {
 		return errs.Field(errs.Invalid, "dict_id", "is required")
 	}

@@ -7,10 +7,11 @@ import (
 
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
-// withDicts opens the real schema with two dictionaries, the first of which has
-// an item with the value a, the second one with b and, switched off, one with c.
+// withDicts opens a database with two dictionaries: the first has an item with the value a; the
+// second has b and, disabled, c.
 func withDicts(t testing.TB) *DB {
 	t.Helper()
 	return open(t, t.TempDir(), Options{Seed: func(tx *Tx) error {
@@ -23,11 +24,11 @@ func withDicts(t testing.TB) *DB {
 	}})
 }
 
-// valuesOf lists a dictionary's items as the cache has them.
+// valuesOf returns the values of a dictionary's items in the cache.
 func valuesOf(t testing.TB, db *DB, dict ID) (values []string) {
 	t.Helper()
 	view(t, db, func(tx *Tx) error {
-		rows, err := DictSet.Get(tx).Items(dict)
+		rows, err := DictCache.Get(tx).Items(dict)
 		for _, row := range rows {
 			values = append(values, row.Value.Value)
 		}
@@ -65,24 +66,25 @@ func TestWhatADictionaryRefuses(t *testing.T) {
 	update(t, db, change(1, func(i *DictItem) { i.DictID = 2 }))
 	disktest.Equal(t, "the first, after a move", valuesOf(t, db, 1), []string{"c"})
 	disktest.Equal(t, "the second, after it", valuesOf(t, db, 2), []string{"c", "a", "b"})
-	err := db.View(System, func(tx *Tx) error { _, err := DictSet.Get(tx).Items(3); return err })
+	err := db.View(System, func(tx *Tx) error { _, err := DictCache.Get(tx).Items(3); return err })
 	disktest.Equal(t, "the items of none", refusalOf(t, err), refusal{errs.NotFound, "not_found", ""})
 }
 
-// A database of the schema before dictionaries has none and can be given some.
+// A database from before dictionaries has none after the migration, and can store some.
 func TestDictionariesComeWithAMigration(t *testing.T) {
 	older, dir := reeve, t.TempDir()
-	older.tables = slices.DeleteFunc(slices.Clone(reeve.tables), func(t table) bool { return t == Dicts || t == DictItems })
-	older.caches = slices.DeleteFunc(slices.Clone(reeve.caches), func(c anyCache) bool { return c == DictSet })
-	older.migrations = reeve.migrations[:1]
+	older.Tables = slices.DeleteFunc(slices.Clone(reeve.Tables), func(t kv.Table) bool { return t == Dicts || t == DictItems })
+	older.Caches = slices.DeleteFunc(slices.Clone(reeve.Caches), func(c kv.AnyCache) bool { return c == DictCache })
+	older.Migrations = reeve.Migrations[:1]
 	shut(t, open(t, dir, Options{schema: &older}))
+	shut(t, open(t, dir, Options{}))
 	db := open(t, dir, Options{})
-	disktest.Equal(t, "schema", metaOf(t, db).Schema, reeve.version())
+	disktest.Equal(t, "warnings of a migration that is repeated", db.Warnings(), nil)
 	update(t, db, func(tx *Tx) error {
 		return errors.Join(Dicts.Create(tx, &Dict{Code: "a", Status: true}), DictItems.Create(tx, &DictItem{DictID: 1, Value: "x", Switch: true}))
 	})
 	view(t, db, func(tx *Tx) error {
-		open, err := DictSet.Get(tx).Open()
+		open, err := DictCache.Get(tx).Open()
 		disktest.Equal(t, "enabled", string(open.JSON), `{"a":{"name":"","type":"","items":[{"label":"","value":"x","status":""}]}}`)
 		return err
 	})

@@ -2,22 +2,22 @@ package store
 
 import "slices"
 
-// Explanation says whether a user holds a permission, and why or why not.
+// Explanation explains why a user has or does not have a permission.
 type Explanation struct {
 	Allowed bool     `json:"allowed"`
-	Reason  string   `json:"reason" doc:"granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role"`
-	Roles   []RoleID `json:"roles" doc:"the roles that grant it; for role_disabled, those that would"`
-	Path    []Step   `json:"path" doc:"the permission, after the ones it lies below"`
-	Limited Flag     `json:"limited" doc:"1 if the user's data scope is not everything: users, departments and sessions outside it, and files that users outside it have uploaded, are hidden from the user"`
+	Reason  string   `json:"reason" doc:"Reason: granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role"`
+	Roles   []RoleID `json:"roles" doc:"Roles that grant the permission; for role_disabled, the disabled roles that would"`
+	Path    []Step   `json:"path" doc:"Path to the permission in the permission tree, from the root"`
+	Limited Flag     `json:"limited" doc:"1 if the user's data scope is limited: users, departments and sessions outside it are hidden from the user, as are files uploaded by users outside it"`
 }
 
-// RoleID names a role.
+// RoleID is the ID and name of a role.
 type RoleID struct {
 	ID   ID     `json:"id"`
 	Name string `json:"name"`
 }
 
-// Step is a permission on the way down to the one in question.
+// Step is a node on the path to a permission.
 type Step struct {
 	ID     ID     `json:"id"`
 	Key    string `json:"key"`
@@ -25,13 +25,13 @@ type Step struct {
 	Status Flag   `json:"status"`
 }
 
-// Explain works out what May would say to the user's next request, and why.
+// Explain returns the result of HasPermission for the next request of a user, with the reason.
 func Explain(tx *Tx, u *User, key string) *Explanation {
 	e := &Explanation{Roles: []RoleID{}, Path: []Step{}}
-	rules := RuleBook.Get(tx)
+	rules := PolicyCache.Get(tx)
 	e.Limited = Flag(!rules.scopeOf(u.ID, u.RoleIDs, u.DeptID).All)
-	var p *Permission // from memory, like the rest: a view of the file may be older
-	for _, known := range rules.permissions.all() {
+	var p *Permission // from the cache, like the rest: the view may be older
+	for _, known := range rules.permissions.All() {
 		if known.Key == key {
 			p = known
 		}
@@ -40,14 +40,14 @@ func Explain(tx *Tx, u *User, key string) *Explanation {
 		e.Reason = "unknown_permission"
 		return e
 	}
-	for id := p.ID; id != 0 && len(e.Path) <= MaxDepth; id = rules.permissions.get(id).ParentID {
-		at := rules.permissions.get(id)
+	for id := p.ID; id != 0 && len(e.Path) <= MaxDepth; id = rules.permissions.Get(id).ParentID {
+		at := rules.permissions.Get(id)
 		e.Path = append([]Step{{at.ID, at.Key, at.Name, at.Status}}, e.Path...)
 	}
 	var enabled, disabled []RoleID
 	owner := false
 	for _, id := range u.RoleIDs {
-		role := rules.roles.get(id)
+		role := rules.roles.Get(id)
 		if role == nil || id != OwnerRole && !slices.Contains(role.RuleIDs, p.ID) {
 			continue
 		}
@@ -80,16 +80,16 @@ func Explain(tx *Tx, u *User, key string) *Explanation {
 	return e
 }
 
-// GrantingRoles are the names of the roles by which an actor holds a permission at
-// this moment, in the order in which the actor has them.
+// GrantingRoles returns the names of the roles that give an actor a permission now, in the
+// order of the actor's roles.
 func GrantingRoles(tx *Tx, a *Actor, key string) []string {
 	names := []string{}
 	if a.App {
 		return names
 	}
-	rules := RuleBook.Get(tx)
+	rules := PolicyCache.Get(tx)
 	for _, id := range a.RoleIDs {
-		role := rules.roles.get(id)
+		role := rules.roles.Get(id)
 		if role == nil || id != OwnerRole && !(bool(role.Status) && rules.grants(role, key)) {
 			continue
 		}
@@ -98,10 +98,10 @@ func GrantingRoles(tx *Tx, a *Actor, key string) []string {
 	return names
 }
 
-// grants tells whether a role has an enabled permission.
-func (r *Rules) grants(role *Role, key string) bool {
+// grants reports whether a role has an enabled permission.
+func (r *Policy) grants(role *Role, key string) bool {
 	return slices.ContainsFunc(role.RuleIDs, func(id ID) bool {
-		p := r.permissions.get(id)
+		p := r.permissions.Get(id)
 		return p != nil && p.Key == key && r.enabled(id)
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// stir changes rights at random, as the program may.
+// stir makes random changes to roles, permissions and users.
 func stir(tx *Tx, r *rand.Rand) error {
 	for range 6 {
 		var err error
@@ -31,23 +31,23 @@ func stir(tx *Tx, r *rand.Rand) error {
 	return nil
 }
 
-// reasonOf says in its own words why a user may or may not.
+// reasonOf computes independently why a user has or does not have a permission.
 func reasonOf(tx *Tx, u *User, key string) string {
-	rules := RuleBook.Get(tx)
+	rules := PolicyCache.Get(tx)
 	p, err := PermissionByKey.Get(tx, key)
 	if err != nil {
 		return "unknown_permission"
 	}
 	var named, enabled bool
 	for _, id := range u.RoleIDs {
-		role := rules.roles.get(id)
+		role := rules.roles.Get(id)
 		if id == OwnerRole || slices.Contains(role.RuleIDs, p.ID) {
 			named, enabled = true, enabled || bool(role.Status)
 		}
 	}
 	above := true
-	for id := p.ParentID; id != 0; id = rules.permissions.get(id).ParentID {
-		above = above && bool(rules.permissions.get(id).Status)
+	for id := p.ParentID; id != 0; id = rules.permissions.Get(id).ParentID {
+		above = above && bool(rules.permissions.Get(id).Status)
 	}
 	switch {
 	case !bool(u.Status):
@@ -81,10 +81,10 @@ func TestExplainSaysWhatIsEnforced(t *testing.T) {
 						return err
 					}
 					a := &Actor{ID: u.ID, RoleIDs: u.RoleIDs, DeptID: u.DeptID}
-					for i := range 17 { // the last there is not
+					for i := range 17 { // the last one does not exist
 						key := fmt.Sprint("k.", i)
 						e := Explain(tx, u, key)
-						if may := bool(u.Status) && a.May(tx, key); e.Allowed != may {
+						if may := bool(u.Status) && a.HasPermission(tx, key); e.Allowed != may {
 							t.Fatalf("user %d with roles %v: %s is explained as %+v, and held: %v", u.ID, u.RoleIDs, key, e, may)
 						}
 						if reason := reasonOf(tx, u, key); e.Reason != reason {
@@ -113,7 +113,7 @@ func TestExplainSaysWhatIsEnforced(t *testing.T) {
 	}
 }
 
-// A view that began before a commit reads an older file than the rules in memory.
+// A view that began before a commit reads an older file than the cache has.
 func TestExplainBesideACommit(t *testing.T) {
 	db := office(t)
 	err := db.View(System, func(tx *Tx) error {

@@ -8,12 +8,12 @@ import (
 	"runtime"
 )
 
-// othersBits are the permissions of the group and of everybody else.
+// othersBits are the permission bits of the group and of others.
 const othersBits = 0o077
 
-// Exposed returns those of some files that other users of the machine may read or
-// change, by their permissions. Files that do not exist are not among them. On Windows,
-// whose files have no such permissions, it returns none.
+// Exposed returns the files that other users of the machine can read or change because of their
+// permissions. Missing files are skipped. On Windows, where files have no such permissions, it
+// returns none.
 func Exposed(paths ...string) (exposed []string, err error) {
 	if runtime.GOOS == "windows" {
 		return nil, nil
@@ -31,7 +31,7 @@ func Exposed(paths ...string) (exposed []string, err error) {
 	return exposed, err
 }
 
-// ExposedData is Exposed of a data directory and what is in it.
+// ExposedData calls Exposed for a data directory and its entries.
 func ExposedData(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

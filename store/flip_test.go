@@ -15,10 +15,11 @@ import (
 
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
-// reading is everything that can be asked of a database and what it answers:
-// for each question the records, as JSON, and the error if there was one.
+// reading is the results of every query on a database: for each, the records as JSON and the
+// error.
 type reading struct {
 	answers map[string][]string
 	failed  map[string]error
@@ -35,7 +36,7 @@ func (r *reading) ask(db *DB, question string, fn func(tx *Tx) ([]string, error)
 	}
 }
 
-// list collects what a walk yields; an error does not end it.
+// list collects the records of an iterator. It continues after an error.
 func list[T any](walk func(func(*T, error) bool)) (answers []string, failed error) {
 	walk(func(v *T, err error) bool {
 		if err != nil {
@@ -61,14 +62,14 @@ func one[T any](v *T, err error) ([]string, error) {
 }
 
 func askCollection[T any](r *reading, db *DB, c *Collection[T], ids int) {
-	r.ask(db, "all of "+c.name, func(tx *Tx) ([]string, error) { return list(c.All(tx)) })
-	r.ask(db, "count of "+c.name, func(tx *Tx) ([]string, error) { return counted(c.Count(tx)) })
+	r.ask(db, "all of "+c.Name(), func(tx *Tx) ([]string, error) { return list(c.All(tx)) })
+	r.ask(db, "count of "+c.Name(), func(tx *Tx) ([]string, error) { return counted(c.Count(tx)) })
 	for id := range ID(ids) {
-		r.ask(db, fmt.Sprint(c.name, " ", id+1), func(tx *Tx) ([]string, error) { return one(c.Get(tx, id+1)) })
+		r.ask(db, fmt.Sprint(c.Name(), " ", id+1), func(tx *Tx) ([]string, error) { return one(c.Get(tx, id+1)) })
 	}
 }
 
-// counted is a count as an answer; 0 is no answer.
+// counted returns a count as a result; 0 is no result.
 func counted(n int, err error) ([]string, error) {
 	if n == 0 {
 		return nil, err
@@ -76,20 +77,20 @@ func counted(n int, err error) ([]string, error) {
 	return []string{strconv.Itoa(n)}, err
 }
 
-func askUnique[T any](r *reading, db *DB, u *Unique[T], values ...string) {
+func askUnique[T any](r *reading, db *DB, u *kv.Unique[T], values ...string) {
 	for _, value := range values {
-		r.ask(db, u.x.bucket+" "+value, func(tx *Tx) ([]string, error) { return one(u.Get(tx, value)) })
+		r.ask(db, u.Name()+" "+value, func(tx *Tx) ([]string, error) { return one(u.Get(tx, value)) })
 	}
 }
 
-func askMany[T any, K Key](r *reading, db *DB, m *Many[T, K], values ...K) {
+func askMany[T any, K kv.Key](r *reading, db *DB, m *Many[T, K], values ...K) {
 	for _, value := range values {
-		r.ask(db, fmt.Sprint(m.x.bucket, " ", value), func(tx *Tx) ([]string, error) { return list(m.All(tx, value)) })
-		r.ask(db, fmt.Sprint(m.x.bucket, " count ", value), func(tx *Tx) ([]string, error) { return counted(m.Count(tx, value)) })
+		r.ask(db, fmt.Sprint(m.Name(), " ", value), func(tx *Tx) ([]string, error) { return list(m.All(tx, value)) })
+		r.ask(db, fmt.Sprint(m.Name(), " count ", value), func(tx *Tx) ([]string, error) { return counted(m.Count(tx, value)) })
 	}
 }
 
-// readAll asks a database made by realistic everything.
+// readAll runs every query on a database that realistic made.
 func readAll(db *DB) *reading {
 	r := &reading{map[string][]string{}, map[string]error{}}
 	ids, names, values := []ID{}, map[string][]string{}, []string{}
@@ -160,11 +161,11 @@ func readAll(db *DB) *reading {
 		})
 	}
 	r.ask(db, "caches", func(tx *Tx) ([]string, error) {
-		trees, settings := PermissionTree.Get(tx), SettingSet.Get(tx)
+		trees, settings := PermissionTree.Get(tx), SettingCache.Get(tx)
 		all, err1 := trees.All()
 		parents, err2 := trees.Parents()
 		values, err3 := settings.Values()
-		dicts, err4 := DictSet.Get(tx).Open()
+		dicts, err4 := DictCache.Get(tx).Open()
 		if err := errors.Join(err1, err2, err3, err4); err != nil {
 			return nil, err
 		}
@@ -173,8 +174,8 @@ func readAll(db *DB) *reading {
 	return r
 }
 
-// compare tells whether an answer differs from the truth, and which are wrong:
-// neither right, nor an error, nor less than there is.
+// compare reports whether results differ from truth, and which are wrong: neither correct, nor
+// an error, nor incomplete.
 func (r *reading) compare(truth *reading) (differs bool, wrong []string) {
 	for question, want := range truth.answers {
 		got := r.answers[question]
@@ -192,8 +193,8 @@ func (r *reading) compare(truth *reading) (differs bool, wrong []string) {
 	return differs || len(wrong) > 0, wrong
 }
 
-// flipsChild flips bits in copies of a file, one at a time, and says what came
-// of it. What could hang or end the process does it to this one.
+// flipsChild flips bits in copies of a file, one at a time, and prints the results. It is a
+// process of its own, because a flipped bit could hang or end it.
 func flipsChild() int {
 	from, dir := dirOf(), filepath.Join(dirOf(), os.Getenv(modeVar))
 	seed, err1 := strconv.ParseUint(os.Getenv(modeVar), 10, 64)
@@ -222,7 +223,7 @@ func flipsChild() int {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range count {
 		at := r.IntN(len(clean))
-		for r.IntN(3) > 0 && clean[at] == 0 { // most of a file is nothing
+		for r.IntN(3) > 0 && clean[at] == 0 { // most of a file is zeros
 			at = r.IntN(len(clean))
 		}
 		b := slices.Clone(clean)

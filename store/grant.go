@@ -2,29 +2,28 @@ package store
 
 import (
 	"slices"
-	"strings"
 
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
-// You can only grant what you hold. What an actor may give is the ceiling: the
-// permissions granted to the actor's enabled roles and their data scope, together
-// with those of the roles that these name in grant_role_ids. Granted counts,
-// enabled or not: a permission that is disabled today can be enabled tomorrow.
+// You can only grant what you hold. The ceiling of an actor is the permissions of the actor's
+// enabled roles and their data scope, together with those of the roles in their grant_role_ids.
+// Disabled permissions count, too: they may be enabled later.
 //
-// Every rule here is asked in the collections' own rules, so no operation can go
-// round it.
+// These checks are rules and guards of the collections, so that no operation can bypass them.
 
-// ceiling is what an actor may give, or what holding some roles amounts to.
+// ceiling is the set of permissions and the data scope that an actor may grant, or that some
+// roles amount to.
 type ceiling struct {
-	all    bool // the owner role: everything
+	all    bool // includes the owner role, and so everything
 	grants map[ID]bool
 	scope  *Scope
 }
 
-// ceilingOf works out what roles amount to for a holder in a department: what
-// they are granted, and, if may is true, what they may give.
-func (r *Rules) ceilingOf(self ID, roles []ID, dept ID, may bool) *ceiling {
+// ceilingOf returns what roles amount to for a holder in a department: their permissions and
+// data scopes and, if may is true, those of the roles that they allow the holder to grant.
+func (r *Policy) ceilingOf(self ID, roles []ID, dept ID, may bool) *ceiling {
 	c := &ceiling{grants: map[ID]bool{}, scope: &Scope{Self: self, Depts: map[ID]bool{}}}
 	add := func(role *Role) {
 		c.all = c.all || role.ID == OwnerRole
@@ -34,7 +33,7 @@ func (r *Rules) ceilingOf(self ID, roles []ID, dept ID, may bool) *ceiling {
 		r.addScope(c.scope, role, dept)
 	}
 	for _, id := range roles {
-		role := r.roles.get(id)
+		role := r.roles.Get(id)
 		if role == nil {
 			continue
 		}
@@ -43,7 +42,7 @@ func (r *Rules) ceilingOf(self ID, roles []ID, dept ID, may bool) *ceiling {
 			continue
 		}
 		for _, id := range role.GrantRoleIDs {
-			if given := r.roles.get(id); given != nil {
+			if given := r.roles.Get(id); given != nil {
 				add(given)
 			}
 		}
@@ -51,45 +50,45 @@ func (r *Rules) ceilingOf(self ID, roles []ID, dept ID, may bool) *ceiling {
 	return c
 }
 
-// enabledRoles are an actor's.
-func (r *Rules) enabledRoles(ids []ID) []ID {
+// enabledRoles returns the IDs of the roles that exist and are enabled.
+func (r *Policy) enabledRoles(ids []ID) []ID {
 	return slices.DeleteFunc(slices.Clone(ids), func(id ID) bool {
-		role := r.roles.get(id)
+		role := r.roles.Get(id)
 		return role == nil || !bool(role.Status)
 	})
 }
 
-// lacks says what c goes beyond limit by; "" when it stays within.
-func (c *ceiling) lacks(limit *ceiling, rules *Rules) string {
+// lacks returns a text that names what of c is beyond limit; "" if nothing is.
+func (c *ceiling) lacks(limit *ceiling, rules *Policy) errs.Message {
 	if limit.all {
-		return ""
+		return errs.Message{}
 	}
 	if c.all {
-		return "the owner role"
+		return errs.Say("the owner role")
 	}
 	var missing []string
 	for id := range c.grants {
-		if p := rules.permissions.get(id); p != nil && !limit.grants[id] {
+		if p := rules.permissions.Get(id); p != nil && !limit.grants[id] {
 			missing = append(missing, p.Key)
 		}
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
 		if more := len(missing) - 5; more > 0 {
-			missing = append(missing[:5], errs.Count(more, "more permission"))
+			return errs.Say("%s and %d more", missing[:5], more)
 		}
-		return strings.Join(missing, ", ")
+		return errs.Say("%s", missing)
 	}
 	if !c.scope.within(limit.scope) {
-		return "a data scope as wide"
+		return errs.Say("a data scope that is at least as wide")
 	}
-	return ""
+	return errs.Message{}
 }
 
-// ceiling is what the acting user may give. It is worked out once for one state of
-// the rules: an import asks for each of its rows.
-func (tx *Tx) ceiling() *ceiling {
-	a := tx.actor
+// ceilingFor returns the ceiling of the actor. It is computed once for each snapshot of the Policy,
+// because an import needs it for every row.
+func ceilingFor(tx *Tx) *ceiling {
+	a := ActorOf(tx)
 	if a.system {
 		return &ceiling{all: true}
 	}
@@ -102,52 +101,54 @@ func (tx *Tx) ceiling() *ceiling {
 	return c
 }
 
-func beyond(what, lacking string) error {
-	return errs.New(errs.Denied, "%s goes beyond what you may grant: you lack %s", what, lacking).Coded("beyond_ceiling")
+// beyond returns the error that something is beyond the actor's ceiling, with what the actor
+// lacks.
+func beyond(what, lacking errs.Message) error {
+	return errs.New(errs.Denied, "%s exceeds what you can grant; missing: %s", what, lacking).Coded("beyond_ceiling")
 }
 
-// mayHold refuses what a holder of roles in a department would have beyond the
-// actor's ceiling: their grants, their scope, and what they may give in turn.
-func (tx *Tx) mayHold(what string, self ID, roles []ID, dept ID) error {
-	if tx.actor.system {
+// checkHolder rejects roles for a holder in a department if their permissions, their data scope, or
+// what they let the holder grant are beyond the actor's ceiling.
+func checkHolder(tx *Tx, what errs.Message, self ID, roles []ID, dept ID) error {
+	if ActorOf(tx).system {
 		return nil
 	}
-	rules := RuleBook.Get(tx)
-	if lacking := rules.ceilingOf(self, roles, dept, true).lacks(tx.ceiling(), rules); lacking != "" {
+	rules := PolicyCache.Get(tx)
+	if lacking := rules.ceilingOf(self, roles, dept, true).lacks(ceilingFor(tx), rules); !lacking.Empty() {
 		return beyond(what, lacking)
 	}
 	return nil
 }
 
-// mayShape refuses a role, as it is or would be, beyond the actor's ceiling. A
-// scope that depends on the holder's department is compared as who holds it in
-// the actor's own would have it.
-func (tx *Tx) mayShape(role *Role) error {
-	if tx.actor.system {
+// checkRoleChange rejects a role, as it is or as it will be, that is beyond the actor's ceiling. A
+// data scope that depends on the holder's department is compared as for a holder in the actor's
+// department.
+func checkRoleChange(tx *Tx, role *Role) error {
+	if ActorOf(tx).system {
 		return nil
 	}
-	rules, limit := RuleBook.Get(tx), tx.ceiling()
+	rules, limit := PolicyCache.Get(tx), ceilingFor(tx)
 	c := &ceiling{grants: map[ID]bool{}, scope: &Scope{Depts: map[ID]bool{}}, all: role.ID == OwnerRole}
 	for _, id := range role.RuleIDs {
 		c.grants[id] = true
 	}
-	rules.addScope(c.scope, role, tx.actor.DeptID)
-	if !limit.all && slices.Contains([]string{ScopeTree, ScopeDept}, role.DataScope) && !rules.hasScope(tx.actor, role.DataScope) {
-		return beyond("role "+role.Name, "a data scope as wide")
+	rules.addScope(c.scope, role, ActorOf(tx).DeptID)
+	if !limit.all && slices.Contains([]string{ScopeTree, ScopeDept}, role.DataScope) && !rules.hasScope(ActorOf(tx), role.DataScope) {
+		return beyond(errs.Say("role %s", role.Name), errs.Say("a data scope that is at least as wide"))
 	}
-	if lacking := c.lacks(limit, rules); lacking != "" {
-		return beyond("role "+role.Name, lacking)
+	if lacking := c.lacks(limit, rules); !lacking.Empty() {
+		return beyond(errs.Say("role %s", role.Name), lacking)
 	}
 	return nil
 }
 
-// hasScope tells whether an actor holds, or may give, a scope that is relative to
-// the holder's department, or a wider one.
-func (r *Rules) hasScope(a *Actor, scope string) bool {
+// hasScope reports whether an actor has, or may grant, a data scope relative to the holder's
+// department, or a wider one.
+func (r *Policy) hasScope(a *Actor, scope string) bool {
 	wide := map[string]int{ScopeDept: 1, ScopeTree: 2, ScopeAll: 3}
 	for _, id := range r.enabledRoles(a.RoleIDs) {
-		for _, of := range append([]ID{id}, r.roles.get(id).GrantRoleIDs...) {
-			if role := r.roles.get(of); role != nil && wide[role.DataScope] >= wide[scope] {
+		for _, of := range append([]ID{id}, r.roles.Get(id).GrantRoleIDs...) {
+			if role := r.roles.Get(of); role != nil && wide[role.DataScope] >= wide[scope] {
 				return true
 			}
 		}
@@ -155,36 +156,36 @@ func (r *Rules) hasScope(a *Actor, scope string) bool {
 	return false
 }
 
-// mayName refuses to name roles in grant_role_ids unless the actor holds all of
-// their rights: holds, not merely may give.
-func (tx *Tx) mayName(ids []ID) error {
-	if tx.actor.system || len(ids) == 0 {
+// checkGrantableRoles rejects role IDs in grant_role_ids unless the actor holds everything that these roles
+// have; it is not enough to be allowed to grant it.
+func checkGrantableRoles(tx *Tx, ids []ID) error {
+	if ActorOf(tx).system || len(ids) == 0 {
 		return nil
 	}
-	a, rules := tx.actor, RuleBook.Get(tx)
+	a, rules := ActorOf(tx), PolicyCache.Get(tx)
 	own := rules.ceilingOf(a.ID, rules.enabledRoles(a.RoleIDs), a.DeptID, false)
 	for _, id := range ids {
-		role := rules.roles.get(id)
+		role := rules.roles.Get(id)
 		if role == nil {
-			continue // the reference says so
+			continue // the check of references reports it
 		}
-		if lacking := rules.ceilingOf(a.ID, []ID{id}, a.DeptID, false).lacks(own, rules); lacking != "" {
-			return beyond("letting others give role "+role.Name, lacking)
+		if lacking := rules.ceilingOf(a.ID, []ID{id}, a.DeptID, false).lacks(own, rules); !lacking.Empty() {
+			return beyond(errs.Say("letting others assign role %s", role.Name), lacking)
 		}
 	}
 	return nil
 }
 
-// roleGuard holds who may change a role at all.
-func roleGuard(tx *Tx, old *Role) error {
-	if old.ID == OwnerRole && !tx.actor.system {
-		return errs.New(errs.Conflict, "the owner role cannot be changed or deleted").Coded("owner_role")
+// authorizeRole decides who may change a role at all.
+func authorizeRole(tx *Tx, old *Role) error {
+	if old.ID == OwnerRole && !ActorOf(tx).system {
+		return errs.New(errs.Conflict, "the owner role can't be changed or deleted").Coded("owner_role")
 	}
-	return tx.mayShape(old)
+	return checkRoleChange(tx, old)
 }
 
-// roleRule holds what must be true of a role and of who makes it so.
-func roleRule(tx *Tx, old, new *Role) error {
+// constrainRole checks the new values of a role, and that they are within the actor's ceiling.
+func constrainRole(tx *Tx, old, new *Role) error {
 	if new == nil {
 		return nil
 	}
@@ -192,39 +193,39 @@ func roleRule(tx *Tx, old, new *Role) error {
 		*ids = Distinct(*ids)
 	}
 	if new.DataScope != ScopeCustom && len(new.DeptIDs) > 0 {
-		return errs.Field(errs.Invalid, "dept_ids", "go with the data scope custom alone")
+		return errs.Field(errs.Invalid, "dept_ids", "are allowed only with the data scope custom")
 	}
-	if slices.Contains(new.GrantRoleIDs, OwnerRole) && !slices.Contains(tx.actor.RoleIDs, OwnerRole) && !tx.actor.system {
-		return beyond("letting others give the owner role", "the owner role")
+	if slices.Contains(new.GrantRoleIDs, OwnerRole) && !slices.Contains(ActorOf(tx).RoleIDs, OwnerRole) && !ActorOf(tx).system {
+		return beyond(errs.Say("letting others assign the owner role"), errs.Say("the owner role"))
 	}
-	if err := tx.mayShape(new); err != nil {
+	if err := checkRoleChange(tx, new); err != nil {
 		return err
 	}
-	if err := roleNames(tx, new); err != nil { // not before: it tells which departments there are
+	if err := roleNames(tx, new); err != nil { // after the ceiling, because it reveals which departments exist
 		return err
 	}
-	if old != nil && !bool(old.Status) && bool(new.Status) { // who holds it can give again what it names
-		if err := tx.mayHold("role "+new.Name, tx.actor.ID, []ID{old.ID}, tx.actor.DeptID); err != nil {
+	if old != nil && !bool(old.Status) && bool(new.Status) { // its holders can again grant the roles in grant_role_ids
+		if err := checkHolder(tx, errs.Say("role %s", new.Name), ActorOf(tx).ID, []ID{old.ID}, ActorOf(tx).DeptID); err != nil {
 			return err
 		}
 	}
 	if old != nil && (old.DataScope != new.DataScope || !slices.Equal(old.DeptIDs, new.DeptIDs)) {
-		if err := tx.mayWiden(new); err != nil {
+		if err := checkWidening(tx, new); err != nil {
 			return err
 		}
 	}
 	if old == nil || !slices.Equal(old.GrantRoleIDs, new.GrantRoleIDs) {
-		if err := tx.mayName(new.GrantRoleIDs); err != nil {
+		if err := checkGrantableRoles(tx, new.GrantRoleIDs); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mayWiden refuses a role's new data scope when one of its holders would see with
-// it what the actor does not. It reads every holder.
-func (tx *Tx) mayWiden(role *Role) error {
-	limit, rules := tx.ceiling(), RuleBook.Get(tx)
+// checkWidening rejects a new data scope of a role if it is beyond the actor's for one of its
+// holders. It reads all holders.
+func checkWidening(tx *Tx, role *Role) error {
+	limit, rules := ceilingFor(tx), PolicyCache.Get(tx)
 	if limit.all || limit.scope.All {
 		return nil
 	}
@@ -240,31 +241,31 @@ func (tx *Tx) mayWiden(role *Role) error {
 		scope := &Scope{Depts: map[ID]bool{}}
 		rules.addScope(scope, role, u.DeptID)
 		if !scope.within(limit.scope) {
-			return beyond("the data scope of role "+role.Name+" for one who holds it", "a data scope as wide")
+			return beyond(errs.Say("the data scope of role %s for its members", role.Name), errs.Say("a data scope that is at least as wide"))
 		}
 	}
 	return nil
 }
 
-// roleNames refuses ids of nothing: a role must not name today what will be made
-// tomorrow, and hold or give it from its first moment.
+// roleNames rejects IDs of records that do not exist: otherwise a role could name a future
+// record, and have or grant it once it is created.
 func roleNames(tx *Tx, role *Role) error {
 	faults := errs.Faults{}
 	for _, named := range []struct {
 		field string
 		ids   []ID
-		in    table
+		in    kv.Table
 	}{{"rule_ids", role.RuleIDs, Permissions}, {"dept_ids", role.DeptIDs, Depts}, {"grant_role_ids", role.GrantRoleIDs, Roles}} {
 		for _, id := range named.ids {
 			if !named.in.Exists(tx, id) {
-				faults.Add(named.field, "there is no %s %d", named.in.noun(), id)
+				faults.Add(named.field, "%s %d not found", errs.Noun(named.in.Noun()), id)
 			}
 		}
 	}
 	return faults.Err(errs.Invalid)
 }
 
-// Distinct returns ids without repetitions, in their order, never nil.
+// Distinct returns ids without duplicates, in the same order; never nil.
 func Distinct(ids []ID) []ID {
 	kept := make([]ID, 0, len(ids))
 	for _, id := range ids {
@@ -275,94 +276,95 @@ func Distinct(ids []ID) []ID {
 	return kept
 }
 
-// userGuard holds who may change a user at all: the user lies within the actor's
-// scope, the roles within the ceiling. One's own nickname is not a matter of
-// rights; userRule asks about oneself when it is one.
-func userGuard(tx *Tx, old *User) error {
-	if tx.actor.system || tx.isSelf(old) {
+// authorizeUser decides who may change a user at all: the user must be in the actor's data scope,
+// and the user's roles within the actor's ceiling. Users may change their own record without
+// that; constrainUser checks it if their roles, department or status change.
+func authorizeUser(tx *Tx, old *User) error {
+	if ActorOf(tx).system || isSelf(tx, old) {
 		return nil
 	}
-	return tx.mayChange(old)
+	return checkUserChange(tx, old)
 }
 
-// isSelf tells whether a user is who acts.
-func (tx *Tx) isSelf(u *User) bool { return u.ID == tx.actor.ID && !tx.actor.App }
+// isSelf reports whether a user is the actor.
+func isSelf(tx *Tx, u *User) bool { return u.ID == ActorOf(tx).ID && !ActorOf(tx).App }
 
-// userRule holds who may make a user what: the new roles lie within the actor's
-// ceiling, the new department within the scope, and an owner remains.
-func userRule(tx *Tx, old, new *User) error {
+// constrainUser checks the new values of a user: the roles must be within the actor's ceiling and
+// the department in the data scope, and an owner must remain.
+func constrainUser(tx *Tx, old, new *User) error {
 	if new != nil {
 		new.RoleIDs = Distinct(new.RoleIDs)
 	}
-	if err := mayMake(tx, old, new); err != nil {
+	if err := checkAssignment(tx, old, new); err != nil {
 		return err
 	}
-	return keepOwner(tx, old, new) // last: who may not change an owner is not told who is the last
+	return requireOwner(tx, old, new) // last, so that only those who may change an owner learn who the last one is
 }
 
-// mayMake refuses what is beyond the actor's scope and ceiling.
-func mayMake(tx *Tx, old, new *User) error {
-	if tx.actor.system {
+// checkAssignment rejects a new state of a user that is beyond the actor's data scope or ceiling.
+func checkAssignment(tx *Tx, old, new *User) error {
+	if ActorOf(tx).system {
 		return nil
 	}
-	if old != nil && tx.isSelf(old) {
+	if old != nil && isSelf(tx, old) {
 		if new != nil && sameRights(old, new) {
 			return nil
 		}
-		if err := tx.mayChange(old); err != nil {
+		if err := checkUserChange(tx, old); err != nil {
 			return err
 		}
 	}
 	if new == nil {
 		return nil
 	}
-	if scope := tx.actor.Scope(tx); !scope.All && (old == nil || old.DeptID != new.DeptID) && !scope.HasDept(new.DeptID) {
+	if scope := ActorOf(tx).Scope(tx); !scope.All && (old == nil || old.DeptID != new.DeptID) && !scope.HasDept(new.DeptID) {
 		return outOfScope("dept_id", new.DeptID)
 	}
-	return tx.mayHold("user "+new.Username, new.ID, new.RoleIDs, new.DeptID)
+	return checkHolder(tx, errs.Say("user %s", new.Username), new.ID, new.RoleIDs, new.DeptID)
 }
 
-// mayChange refuses to edit, reset, disable or delete a user out of the actor's
-// scope (as if there were none) or with rights beyond the actor's ceiling.
-func (tx *Tx) mayChange(u *User) error {
-	if !tx.actor.Scope(tx).HasUser(u) {
+// checkUserChange rejects changing or deleting a user who is outside the actor's data scope, as not
+// found, or whose roles are beyond the actor's ceiling.
+func checkUserChange(tx *Tx, u *User) error {
+	if !ActorOf(tx).Scope(tx).HasUser(u) {
 		return Users.NotFound(u.ID)
 	}
-	return tx.mayHold("user "+u.Username, u.ID, u.RoleIDs, u.DeptID)
+	return checkHolder(tx, errs.Say("user %s", u.Username), u.ID, u.RoleIDs, u.DeptID)
 }
 
-// hashRule holds that a password is set by its owner or by who may change that
-// user, also when nothing else of the user changes.
-func hashRule(tx *Tx, old, new *PasswordHash) error {
+// constrainHash requires that a password is set by its user or by an actor who may change that user,
+// also if nothing else of the user changes.
+func constrainHash(tx *Tx, old, new *PasswordHash) error {
 	h := new
 	if h == nil {
 		h = old
 	}
-	if tx.actor.system || h.UserID == 0 || h.UserID == tx.actor.ID && !tx.actor.App {
+	if ActorOf(tx).system || h.UserID == 0 || h.UserID == ActorOf(tx).ID && !ActorOf(tx).App {
 		return nil
 	}
 	u, err := Users.Get(tx, h.UserID)
 	if err != nil {
 		return err
 	}
-	return tx.mayChange(u)
+	return checkUserChange(tx, u)
 }
 
+// sameRights reports whether two states of a user have the same roles, department and status.
 func sameRights(a, b *User) bool {
 	return slices.Equal(a.RoleIDs, b.RoleIDs) && a.DeptID == b.DeptID && a.Status == b.Status
 }
 
-// keepOwner refuses to take the owner role from the last enabled user who has it.
-func keepOwner(tx *Tx, old, new *User) error {
+// requireOwner rejects a change that leaves no enabled user with the owner role.
+func requireOwner(tx *Tx, old, new *User) error {
 	isOwner := func(u *User) bool { return u != nil && bool(u.Status) && slices.Contains(u.RoleIDs, OwnerRole) }
 	if !isOwner(old) || isOwner(new) {
 		return nil
 	}
-	return OwnerRemains(tx, old.ID)
+	return RequireOwner(tx, old.ID)
 }
 
-// OwnerRemains refuses to take the owner role from all enabled users who have it.
-func OwnerRemains(tx *Tx, without ...ID) error {
+// RequireOwner returns Conflict if every enabled owner is in without.
+func RequireOwner(tx *Tx, without ...ID) error {
 	var last *User
 	for u, err := range UserByRole.All(tx, OwnerRole) {
 		switch {

@@ -111,11 +111,11 @@ func TestWhoMayMakeAUserWhat(t *testing.T) {
 	for name, do := range map[string]func(*Tx) error{"disabled": editUser(1, disable), "stripped": editUser(1, withRoles()), "deleted": deleteUser(1)} {
 		disktest.Equal(t, "the last owner "+name+" by the program", attempt(t, db, System, do), lastOwner)
 	}
-	disktest.Equal(t, "an editor edited by nobody", attempt(t, db, Nobody, editUser(3, rename)), unseen)
-	disktest.Equal(t, "an editor reset by nobody", attempt(t, db, Nobody, reset(3)), unseen)
+	disktest.Equal(t, "an editor edited by nobody", attempt(t, db, Anonymous, editUser(3, rename)), unseen)
+	disktest.Equal(t, "an editor reset by nobody", attempt(t, db, Anonymous, reset(3)), unseen)
 }
 
-// What an actor may give follows the rules within the commit that changes them.
+// The ceiling of an actor follows role changes within the same commit.
 func TestCeilingFollowsTheRulesInACommit(t *testing.T) {
 	db := office(t)
 	strip := editRole(2, func(r *Role) { r.RuleIDs, r.GrantRoleIDs = nil, nil })
@@ -130,7 +130,7 @@ func TestCeilingFollowsTheRulesInACommit(t *testing.T) {
 	} {
 		disktest.Equal(t, name, attempt(t, db, as(t, db, "desk"), func(tx *Tx) error {
 			for _, role := range []ID{2, 3, 5} {
-				if err := tx.mayHold("somebody", 0, []ID{role}, 3); err != nil {
+				if err := checkHolder(tx, errs.Say("user %s", "somebody"), 0, []ID{role}, 3); err != nil {
 					t.Errorf("role %d before: %v", role, err)
 				}
 			}
@@ -142,7 +142,7 @@ func TestCeilingFollowsTheRulesInACommit(t *testing.T) {
 	}
 }
 
-// An app user has an id of its own realm, which says nothing in this one.
+// IDs of app users and users are independent.
 func TestAppUserIsNoUser(t *testing.T) {
 	db := office(t)
 	app := &Actor{App: true}
@@ -258,8 +258,8 @@ func TestRoleKeepsEachIDOnce(t *testing.T) {
 	disktest.Equal(t, "roles of the user", len(users[len(users)-1].RoleIDs), 1)
 }
 
-// What is deleted leaves the roles that name it, also those that the one who
-// deletes it may not edit; nobody gains by it.
+// A deleted record is removed from all roles that name it, even those that the actor may not
+// edit; nobody gains from it.
 func TestDeletedThingsLeaveRolesBeyondTheActor(t *testing.T) {
 	db := office(t)
 	desk := as(t, db, "desk")
@@ -326,7 +326,7 @@ func TestOneOfTheLastTwoOwnersStays(t *testing.T) {
 					t.Fatalf("%v and %v, want exactly one to win", failed[0], failed[1])
 				}
 				disktest.Equal(t, "the other", refusalOf(t, either(failed[0], failed[1])), lastOwner)
-				update(t, db, func(tx *Tx) error { // make room for the next round's name
+				update(t, db, func(tx *Tx) error { // free the name for the next round
 					u, err := UserByName.Get(tx, "second")
 					if errs.Is(err, errs.NotFound) {
 						return nil

@@ -5,24 +5,27 @@ import (
 	"errors"
 
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
-// Job is a change of many records. No transaction may change more than MaxRecords,
-// since all other writes wait for it, so a larger change is applied in steps. The
-// steps are stored before the first is applied: a job that was interrupted goes on
-// where it stopped, and one that cannot go on is undone step by step.
+// Job is a change of many records. A transaction may change at most MaxRecordsPerWrite, because all
+// other writes wait for it, so a larger change is made in steps. The steps are stored before
+// the first one runs: an interrupted job continues, and one that cannot continue is undone step
+// by step.
 type Job struct {
 	Ident
 	Kind     string            `json:"kind" doc:"What the job does: user_import or user_update"`
-	State    string            `json:"state" enum:"job_state" doc:"preparing, running, undoing, done or failed"`
+	State    string            `json:"state" enum:"job_state" doc:"State: preparing, running, undoing, done or failed"`
 	UserID   ID                `json:"user_id" doc:"ID of the user who started it"`
 	Username string            `json:"username"`
 	Total    int64             `json:"total" doc:"Records to change"`
 	Done     int64             `json:"done" doc:"Records changed so far; of a failed job none remain changed"`
-	Msg      string            `json:"msg" doc:"Why the job failed; empty otherwise"`
-	Errors   map[string]string `json:"errors,omitempty" doc:"What is wrong, by field"`
-	EndedAt  Time              `json:"ended_at" null:"true" doc:"null until the job is done or failed"`
-	Stamps
+	Msg      string            `json:"msg" doc:"Why the job failed, in the language of the request; empty otherwise"`
+	Errors   map[string]string `json:"errors,omitempty" doc:"What is wrong, by field, in the language of the request"`
+	Reason   json.RawMessage   `json:"reason,omitempty" doc:"Code and parameters of msg"`
+	Details  json.RawMessage   `json:"details,omitempty" doc:"Codes and parameters of errors, by field"`
+	EndedAt  Time              `json:"ended_at" null:"true" doc:"Time when the job ended; null until it is done or failed"`
+	Timestamps
 }
 
 // JobStep is a part of a job's work, small enough for one transaction.
@@ -30,64 +33,61 @@ type JobStep struct {
 	Ident
 	JobID ID              `json:"job_id"`
 	Input json.RawMessage `json:"input"`
-	Count int64           `json:"count"` // records that it changes
-	Made  []ID            `json:"made"`  // what it created; nil until it is applied
-	Stamps
+	Count int64           `json:"count"` // number of records that the step changes
+	Made  []ID            `json:"made"`  // IDs of the records it created; nil until it has run
+	Timestamps
 }
 
 // The states of a job.
 const (
-	JobPreparing = "preparing" // its steps are not all stored; nothing is applied
+	JobPreparing = "preparing" // not all steps are stored, none has run
 	JobRunning   = "running"
-	JobUndoing   = "undoing" // it failed, and what was applied is being removed
+	JobUndoing   = "undoing" // it failed, and its changes are being undone
 	JobDone      = "done"
-	JobFailed    = "failed" // and nothing of it remains
+	JobFailed    = "failed" // and all its changes are undone
 )
 
-// MaxRecords is how many records one write function may change.
-const MaxRecords = 200
-
-// Jobs and their steps, which end with them.
+// Jobs, their steps and indexes. Steps are deleted with their job.
 var (
-	Jobs       = NewCollection[Job]("job")
-	JobByState = NewMany(Jobs, "state", func(j *Job) []string { return []string{j.State} })
-	JobByUser  = NewRef(Jobs, "user_id", Users, func(j *Job) ID { return j.UserID }, Loose)
+	Jobs       = kv.NewCollection[Job]("job")
+	JobByState = kv.NewMany(Jobs, "state", func(j *Job) []string { return []string{j.State} })
+	JobByUser  = kv.NewRef(Jobs, "user_id", Users, func(j *Job) ID { return j.UserID }, kv.Dangle)
 
-	JobSteps  = NewCollection[JobStep]("job_step")
-	StepByJob = NewRef(JobSteps, "job_id", Jobs, func(s *JobStep) ID { return s.JobID }, Owned)
+	JobSteps  = kv.NewCollection[JobStep]("job_step")
+	StepByJob = kv.NewRef(JobSteps, "job_id", Jobs, func(s *JobStep) ID { return s.JobID }, kv.Cascade)
 )
 
-// JobActor is the user for whom a job runs, with the rights that the user has now.
+// JobActor returns the user for whom a job runs, with the permissions that the user has now.
 func JobActor(j *Job) *Actor { return &Actor{ID: j.UserID, Username: j.Username} }
 
-// Ended reports whether nothing more happens to the job.
+// Ended reports whether the job is done or failed.
 func (j *Job) Ended() bool { return j.State == JobDone || j.State == JobFailed }
 
-// JobsIn returns the ids of the jobs in some states, the oldest first.
+// JobsIn returns the IDs of up to 1000 jobs in some states, the oldest first.
 func JobsIn(tx *Tx, states ...string) ([]ID, error) {
 	return Jobs.FindIDs(tx, Query[Job]{Where: []Condition{JobByState.AnyOf(states...)}, Limit: 1000})
 }
 
-// TrimJobs deletes up to MaxRecords of the oldest ended jobs beyond keep.
+// TrimJobs deletes up to MaxRecordsPerWrite of the oldest ended jobs while there are more than keep.
 func TrimJobs(tx *Tx, keep int) error {
 	total, err := Jobs.Count(tx)
 	if err != nil || total <= keep {
 		return err
 	}
-	ids, err := Jobs.FindIDs(tx, Query[Job]{Where: []Condition{JobByState.AnyOf(JobDone, JobFailed)}, Limit: min(total-keep, MaxRecords)})
+	ids, err := Jobs.FindIDs(tx, Query[Job]{Where: []Condition{JobByState.AnyOf(JobDone, JobFailed)}, Limit: min(total-keep, MaxRecordsPerWrite)})
 	for _, id := range ids {
 		err = errors.Join(err, Jobs.Delete(tx, id))
 	}
 	return err
 }
 
-// DropSteps deletes up to MaxRecords steps of a job and reports whether some remain.
+// DropSteps deletes up to MaxRecordsPerWrite steps of a job and reports whether some remain.
 func DropSteps(tx *Tx, job ID) (more bool, err error) {
 	ids, err := StepByJob.IDs(tx, job)
 	if err != nil {
 		return false, err
 	}
-	few := ids[:min(len(ids), MaxRecords)]
+	few := ids[:min(len(ids), MaxRecordsPerWrite)]
 	for _, id := range few {
 		if err := JobSteps.Delete(tx, id); err != nil {
 			return false, err
@@ -96,13 +96,47 @@ func DropSteps(tx *Tx, job ID) (more bool, err error) {
 	return len(ids) > len(few), nil
 }
 
-// FailJob turns a job to undoing what it has applied, for a reason that a user may
-// read.
+// FailJob sets the state of a job to undoing. Users can read the reason.
 func FailJob(tx *Tx, id ID, reason error) error {
 	e := errs.Of(reason)
-	_, err := Jobs.Touch(tx, id, func(j *Job) error {
-		j.State, j.Msg, j.Errors = JobUndoing, e.Msg, e.Fields
-		return nil
+	_, err := Jobs.UpdateQuietly(tx, id, func(j *Job) (err error) {
+		j.State, j.Msg, j.Errors = JobUndoing, e.Msg.String(), e.Fields.In(errs.English)
+		if j.Reason, err = json.Marshal(e.Msg); err == nil && e.Fields != nil {
+			j.Details, err = json.Marshal(e.Fields)
+		}
+		return err
 	})
 	return err
+}
+
+// Failure returns why the job failed. For a job that another version stored without codes, or with
+// unknown ones, it returns the stored English texts.
+func (j *Job) Failure() (errs.Message, errs.Faults) {
+	var why errs.Message
+	var faults errs.Faults
+	err := json.Unmarshal(j.Reason, &why)
+	if err == nil && j.Details != nil {
+		err = json.Unmarshal(j.Details, &faults)
+	}
+	if err == nil {
+		return why, faults
+	}
+	if faults = nil; j.Errors != nil {
+		faults = errs.Faults{}
+	}
+	for field, text := range j.Errors {
+		faults.Add(field, "%s", text)
+	}
+	return errs.Say("%s", j.Msg), faults
+}
+
+// In returns the job with its texts in a language.
+func (j *Job) In(l errs.Language) *Job {
+	if j.Msg == "" {
+		return j
+	}
+	out := *j
+	why, faults := j.Failure()
+	out.Msg, out.Errors = why.In(l), faults.In(l)
+	return &out
 }

@@ -4,47 +4,48 @@ import (
 	"errors"
 
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
-// The results of a login attempt.
+// The results of a sign-in.
 const (
 	LoginSucceeded = "success"
 	LoginFailed    = "failed"
 	LoginThrottled = "throttled"
 )
 
-// LoginLog is one attempt to sign in, or the throttled ones of one name and
-// address in one minute.
+// LoginLog is one attempt to sign in, or all rate-limited ones with the same name and address
+// in a minute.
 type LoginLog struct {
 	Ident
-	UserID      ID     `json:"user_id" doc:"0 when nobody has that name, or it is an app user's"`
-	AppUserID   ID     `json:"app_user_id" doc:"0 unless an app user signed in"`
-	Username    string `json:"username" doc:"as typed, if a user had this name; else empty"`
-	Fingerprint string `json:"fingerprint" doc:"of the name that was typed, if no user had it: the same for the same name; else empty"`
-	Realm       string `json:"realm" doc:"admin or app"`
-	Result      string `json:"result" doc:"success, failed or throttled"`
-	Reason      string `json:"reason" doc:"of a failure: unknown_user, wrong_password, disabled"`
+	UserID      ID     `json:"user_id" doc:"ID of the user; 0 if the name is unknown or that of an app user"`
+	AppUserID   ID     `json:"app_user_id" doc:"ID of the app user; 0 otherwise"`
+	Username    string `json:"username" doc:"Username as typed if a user has this name; empty otherwise"`
+	Fingerprint string `json:"fingerprint" doc:"Keyed hash of the name as typed if no user has it; empty otherwise. Equal names have equal fingerprints"`
+	Realm       string `json:"realm" doc:"Realm: admin or app"`
+	Result      string `json:"result" doc:"Result: success, failed or throttled"`
+	Reason      string `json:"reason" doc:"Reason of a failure: unknown_user, wrong_password or disabled"`
 	IP          string `json:"ip"`
 	Browser     string `json:"browser"`
 	OS          string `json:"os"`
-	SessionID   ID     `json:"session_id" doc:"0 when none was opened"`
-	Count       int64  `json:"count" doc:"attempts that this row stands for"`
+	SessionID   ID     `json:"session_id" doc:"ID of the new session; 0 if there is none"`
+	Count       int64  `json:"count" doc:"Number of attempts that the row represents"`
 	AttemptedAt Time   `json:"attempted_at" null:"true" doc:"Time of the attempt if the row was kept in memory while the disk was full and stored later; null otherwise"`
-	Stamps
+	Timestamps
 }
 
-// LoginLogs outlive the users they tell of.
+// LoginLogs and their indexes. Rows are kept when their user is deleted.
 var (
-	LoginLogs         = NewCollection[LoginLog]("login_log")
-	LoginLogByUser    = NewRef(LoginLogs, "user_id", Users, func(l *LoginLog) ID { return l.UserID }, Loose)
-	LoginLogByResult  = NewMany(LoginLogs, "result", func(l *LoginLog) []string { return []string{l.Result} })
-	LoginLogByRealm   = NewMany(LoginLogs, "realm", func(l *LoginLog) []string { return []string{l.Realm} })
-	LoginLogByCreated = NewMany(LoginLogs, "created_at", func(l *LoginLog) []Time { return []Time{l.CreatedAt} })
-	LoginLogSearch    = NewSearch(LoginLogs, loginTexts)
+	LoginLogs         = kv.NewCollection[LoginLog]("login_log")
+	LoginLogByUser    = kv.NewRef(LoginLogs, "user_id", Users, func(l *LoginLog) ID { return l.UserID }, kv.Dangle)
+	LoginLogByResult  = kv.NewMany(LoginLogs, "result", func(l *LoginLog) []string { return []string{l.Result} })
+	LoginLogByRealm   = kv.NewMany(LoginLogs, "realm", func(l *LoginLog) []string { return []string{l.Realm} })
+	LoginLogByCreated = kv.NewMany(LoginLogs, "created_at", func(l *LoginLog) []Time { return []Time{l.CreatedAt} })
+	LoginLogSearch    = kv.NewSearch(LoginLogs, loginTexts)
 )
 
-// loginTexts are searched. A row without a fingerprint has the same texts as one that
-// was stored before there were fingerprints.
+// loginTexts returns the searched texts. A row without a fingerprint has the same texts as a
+// row from before fingerprints existed.
 func loginTexts(l *LoginLog) []string {
 	texts := []string{l.Username, l.IP}
 	if l.Fingerprint != "" {
@@ -53,8 +54,8 @@ func loginTexts(l *LoginLog) []string {
 	return texts
 }
 
-// oldestLogins picks rows to make room: refused attempts while they are more than
-// half of what is kept, so that a flood of them cannot push the others out.
+// oldestLogins returns rows to delete: rate-limited or failed attempts if these are more than
+// half of keep, so that a flood of them cannot displace the other rows.
 func oldestLogins(tx *Tx, keep, limit int) ([]ID, error) {
 	for _, result := range []string{LoginThrottled, LoginFailed} {
 		n, err := LoginLogByResult.Count(tx, result)
@@ -68,8 +69,8 @@ func oldestLogins(tx *Tx, keep, limit int) ([]ID, error) {
 	return LoginLogs.FindIDs(tx, Query[LoginLog]{Limit: limit})
 }
 
-// TrimLoginLog deletes up to limit of the oldest rows that are older than before,
-// or too many beyond keep, and reports whether there may be more.
+// TrimLoginLog deletes up to limit of the oldest rows that are older than before or exceed keep
+// rows, and reports whether there may be more.
 func TrimLoginLog(tx *Tx, before Time, keep, limit int) (more bool, err error) {
 	ids, err := LoginLogByCreated.Below(tx, before, limit)
 	total, err2 := LoginLogs.Count(tx)

@@ -7,7 +7,7 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// Rows are told as how many are left that succeeded, failed and were throttled.
+// Results are the numbers of successful, failed and rate-limited rows that remain.
 func TestLoginLogIsBounded(t *testing.T) {
 	count := func(tx *Tx) []int {
 		var n [3]int
@@ -23,7 +23,7 @@ func TestLoginLogIsBounded(t *testing.T) {
 		return n[:]
 	}
 	for name, test := range map[string]struct {
-		before            Time // rows are made at 1, 2, 3 and so on
+		before            Time // rows are created at times 1, 2, 3 and so on
 		keep, limit, runs int
 		want              []int
 	}{

@@ -10,23 +10,24 @@ import (
 
 	"reeve/store/disk"
 	"reeve/store/disk/disktest"
+	"reeve/store/kv"
 )
 
-// The first schema as it was: fewer indexes, no searches, no login log, and
-// records without some of today's fields. The targets of its references are
-// descriptions of its own, so that today's do not know of them.
+// The first schema as it was: fewer indexes, no search, no login log, and records without some
+// of today's fields. Its references have collections of their own as targets, because a
+// reference registers itself with its target.
 type (
 	firstAppUser struct {
 		Ident
 		Username string `json:"username"`
 		Status   Flag   `json:"status"`
-		Stamps
+		Timestamps
 	}
 	firstHash struct {
 		Ident
 		UserID ID     `json:"user_id"`
 		Hash   string `json:"hash"`
-		Stamps
+		Timestamps
 	}
 	firstSession struct {
 		Ident
@@ -36,45 +37,46 @@ type (
 		UserAgent string `json:"user_agent"`
 		LastUsed  Time   `json:"last_used"`
 		ExpiresAt Time   `json:"expires_at"`
-		Stamps
+		Timestamps
 	}
 )
 
 var (
-	firstPermissions = NewCollection[Permission]("permission")
-	_                = NewUnique(firstPermissions, "key", func(p *Permission) string { return p.Key })
-	_                = NewRef(firstPermissions, "parent_id", firstPermissions, permissionParent, Refuse)
-	firstRoles       = NewCollection[Role]("role")
-	_                = NewUnique(firstRoles, "name", func(r *Role) string { return Fold(r.Name) })
-	_                = NewRefs(firstRoles, "rule_ids", firstPermissions, func(r *Role) []ID { return r.RuleIDs }, Loose)
-	firstDepts       = NewCollection[Dept]("dept")
-	_                = NewRef(firstDepts, "parent_id", firstDepts, deptParent, Refuse)
-	firstUsers       = NewCollection[User]("user")
-	_                = NewUnique(firstUsers, "username", func(u *User) string { return Fold(u.Username) })
-	_                = NewUnique(firstUsers, "email", func(u *User) string { return Fold(u.Email) })
-	_                = NewRef(firstUsers, "dept_id", firstDepts, func(u *User) ID { return u.DeptID }, Refuse)
-	_                = NewRefs(firstUsers, "role_ids", firstRoles, func(u *User) []ID { return u.RoleIDs }, Refuse)
-	firstHashes      = NewCollection[firstHash]("password_hash")
-	_                = NewRef(firstHashes, "user_id", firstUsers, func(h *firstHash) ID { return h.UserID }, Owned)
-	firstAppUsers    = NewCollection[firstAppUser]("app_user")
-	_                = NewUnique(firstAppUsers, "username", func(u *firstAppUser) string { return Fold(u.Username) })
-	firstSessions    = NewCollection[firstSession]("session")
-	_                = NewRef(firstSessions, "user_id", firstUsers, func(s *firstSession) ID { return s.UserID }, Owned)
-	_                = NewRef(firstSessions, "app_user_id", firstAppUsers, func(s *firstSession) ID { return s.AppUserID }, Owned)
-	_                = NewMany(firstSessions, "expires_at", func(s *firstSession) []Time { return []Time{s.ExpiresAt} })
-	firstTokens      = NewCollection[SessionToken]("session_token")
-	_                = NewUnique(firstTokens, "hash", func(t *SessionToken) string { return t.Hash })
-	_                = NewRef(firstTokens, "session_id", firstSessions, func(t *SessionToken) ID { return t.SessionID }, Owned)
+	firstPermissions = kv.NewCollection[Permission]("permission")
+	_                = kv.NewUnique(firstPermissions, "key", func(p *Permission) string { return p.Key })
+	_                = kv.NewRef(firstPermissions, "parent_id", firstPermissions, permissionParent, kv.Restrict)
+	firstRoles       = kv.NewCollection[Role]("role")
+	_                = kv.NewUnique(firstRoles, "name", func(r *Role) string { return Fold(r.Name) })
+	_                = kv.NewRefs(firstRoles, "rule_ids", firstPermissions, func(r *Role) []ID { return r.RuleIDs }, kv.Dangle)
+	firstDepts       = kv.NewCollection[Dept]("dept")
+	_                = kv.NewRef(firstDepts, "parent_id", firstDepts, deptParent, kv.Restrict)
+	firstUsers       = kv.NewCollection[User]("user")
+	_                = kv.NewUnique(firstUsers, "username", func(u *User) string { return Fold(u.Username) })
+	_                = kv.NewUnique(firstUsers, "email", func(u *User) string { return Fold(u.Email) })
+	_                = kv.NewRef(firstUsers, "dept_id", firstDepts, func(u *User) ID { return u.DeptID }, kv.Restrict)
+	_                = kv.NewRefs(firstUsers, "role_ids", firstRoles, func(u *User) []ID { return u.RoleIDs }, kv.Restrict)
+	firstHashes      = kv.NewCollection[firstHash]("password_hash")
+	_                = kv.NewRef(firstHashes, "user_id", firstUsers, func(h *firstHash) ID { return h.UserID }, kv.Cascade)
+	firstAppUsers    = kv.NewCollection[firstAppUser]("app_user")
+	_                = kv.NewUnique(firstAppUsers, "username", func(u *firstAppUser) string { return Fold(u.Username) })
+	firstSessions    = kv.NewCollection[firstSession]("session")
+	_                = kv.NewRef(firstSessions, "user_id", firstUsers, func(s *firstSession) ID { return s.UserID }, kv.Cascade)
+	_                = kv.NewRef(firstSessions, "app_user_id", firstAppUsers, func(s *firstSession) ID { return s.AppUserID }, kv.Cascade)
+	_                = kv.NewMany(firstSessions, "expires_at", func(s *firstSession) []Time { return []Time{s.ExpiresAt} })
+	firstTokens      = kv.NewCollection[SessionToken]("session_token")
+	_                = kv.NewUnique(firstTokens, "hash", func(t *SessionToken) string { return t.Hash })
+	_                = kv.NewRef(firstTokens, "session_id", firstSessions, func(t *SessionToken) ID { return t.SessionID }, kv.Cascade)
 )
 
-func firstSchema() *schema {
-	return &schema{tables: []table{
+func firstSchema() *kv.Schema {
+	return &kv.Schema{Tables: []kv.Table{
 		Installs, firstPermissions, firstRoles, firstDepts, firstUsers, firstHashes, firstAppUsers, firstSessions, firstTokens,
 		SettingGroups, Settings, SettingSecrets,
 	}}
 }
 
-// firstMade is a closed database of the first schema with n users.
+// firstMade creates a closed database of the first schema with n users and returns its
+// directory.
 func firstMade(t testing.TB, n int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -108,7 +110,6 @@ func TestTheFirstSchemaIsMigrated(t *testing.T) {
 	dir := firstMade(t, n)
 	db := open(t, dir, Options{Version: "2.0"})
 	mustVerify(t, db)
-	disktest.Equal(t, "meta", metaOf(t, db), fileMeta{Schema: reeve.version(), Version: "2.0"})
 	view(t, db, func(tx *Tx) error {
 		for name, test := range map[string]struct {
 			q     Query[User]
@@ -149,12 +150,12 @@ func TestTheFirstSchemaIsMigrated(t *testing.T) {
 		disktest.Equal(t, "sessions long unused", [][]ID{unused, appUnused}, [][]ID{{1, 2}, {n + 1}})
 		return errors.Join(err, err2, err3, err4, err5, err6)
 	})
-	update(t, db, func(tx *Tx) error { // it goes on like any other
+	update(t, db, func(tx *Tx) error { // it can be used like any other
 		_, err := Users.Update(tx, 2, func(u *User) error { u.Nickname, u.Status = "Renamed", false; return nil })
 		return errors.Join(err, Users.Delete(tx, 5), Users.Create(tx, &User{Username: "new", DeptID: 2}),
 			LoginLogs.Create(tx, &LoginLog{UserID: 2, Result: LoginFailed}), SetHash(tx, Account{App: true, ID: 1}, "h", false, 0))
 	})
-	if len(allOf(t, db, Sessions)) != n-2 { // all but of users 3 and 5, and the app user's, which the hash has ended
+	if len(allOf(t, db, Sessions)) != n-2 { // all but those of users 3 and 5, and the app user's, which the password hash has ended
 		t.Errorf("%d sessions", len(allOf(t, db, Sessions)))
 	}
 	shutVerified(t, db)
@@ -163,7 +164,7 @@ func TestTheFirstSchemaIsMigrated(t *testing.T) {
 	disktest.Equal(t, "users", len(allOf(t, db, Users)), n-1)
 }
 
-// What was kept before the migration is the old file, which the old program opens.
+// The copy from before the migration is the old file, which the old program can open.
 func TestTheFirstSchemaIsKept(t *testing.T) {
 	dir, kept := firstMade(t, 4), t.TempDir()
 	shut(t, open(t, dir, Options{Version: "2.0"}))
@@ -175,8 +176,8 @@ func TestTheFirstSchemaIsKept(t *testing.T) {
 	}
 }
 
-// A file of the first schema is not taken over when a record in it is damaged:
-// the error names the record and says what can be done.
+// A database of the first schema with a damaged record is not migrated: the error names the
+// record and says what to do.
 func TestDamagedFirstSchemaIsNotMigrated(t *testing.T) {
 	dir := firstMade(t, 4)
 	whole := disktest.ReadFile(t, dir+"/"+dataName)

@@ -7,9 +7,8 @@ import (
 	"reeve/store/errs"
 )
 
-// office opens the real schema with people in it. Departments: 1 > 2 > 3 > 4 and
-// 5 > 6. Permissions: 1 is a menu, 2 to 9 are below it and held as the roles
-// say; 8 is disabled. Users hold the roles and sit where their rows say.
+// office opens a database with users. Departments: 1 > 2 > 3 > 4 and 5 > 6. Permissions: 1 is a
+// menu; 2 to 9 are below it, and 8 is disabled. Roles and users are as in the tables.
 func office(t testing.TB) *DB {
 	t.Helper()
 	return open(t, t.TempDir(), Options{Seed: func(tx *Tx) (err error) {
@@ -68,7 +67,7 @@ func office(t testing.TB) *DB {
 	}})
 }
 
-// as is the actor that auth would make of a user.
+// as returns the actor that auth would create for a user.
 func as(t testing.TB, db *DB, name string) (a *Actor) {
 	t.Helper()
 	view(t, db, func(tx *Tx) error {
@@ -81,11 +80,11 @@ func as(t testing.TB, db *DB, name string) (a *Actor) {
 	return a
 }
 
-// errUndo gives up a write that went well.
+// errUndo rolls back a write that succeeded.
 var errUndo = errors.New("undo")
 
-// attempt does something as an actor, takes it back, and tells how it was
-// refused: the zero refusal is that it was not.
+// attempt runs do as an actor, rolls it back, and returns how it was refused; the zero refusal
+// if it was not.
 func attempt(t testing.TB, db *DB, a *Actor, do func(tx *Tx) error) refusal {
 	t.Helper()
 	err := db.Update(a, func(tx *Tx) error {
@@ -100,7 +99,7 @@ func attempt(t testing.TB, db *DB, a *Actor, do func(tx *Tx) error) refusal {
 	return refusalOf(t, err)
 }
 
-// How the store refuses people.
+// Expected refusals.
 var (
 	fine      = refusal{}
 	tooMuch   = refusal{errs.Denied, "beyond_ceiling", ""}
@@ -130,7 +129,7 @@ func editUser(id ID, edit func(u *User)) func(tx *Tx) error {
 	}
 }
 
-// staleUser is an edit that its own check refuses, as of a form that is out of date.
+// staleUser is an edit that fails in its own check, like that of an outdated form.
 func staleUser(id ID) func(tx *Tx) error {
 	return func(tx *Tx) error {
 		_, err := Users.Update(tx, id, func(*User) error { return errStale })

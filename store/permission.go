@@ -6,16 +6,17 @@ import (
 	"sync"
 
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // The types of a permission.
 const (
-	MenuPermission   = 0 // a heading in the menu
-	PagePermission   = 1 // a page
-	ActionPermission = 2 // something one may do; what routes ask for
+	MenuPermission   = 0 // heading in the menu
+	PagePermission   = 1 // page of the console
+	ActionPermission = 2 // action; routes require these
 )
 
-// Permission is a node of the permission tree: what a role can be granted.
+// Permission is a node of the permission tree, which a role can grant.
 type Permission struct {
 	Ident
 	ParentID ID     `json:"parent_id"`
@@ -24,33 +25,34 @@ type Permission struct {
 	Name     string `json:"name"`
 	Path     string `json:"path"`
 	Icon     string `json:"icon"`
-	Local    string `json:"local"` // the key of a translated name
+	Local    string `json:"local"` // key of the translated name
 	Sort     int64  `json:"sort"`
 	Show     Flag   `json:"show"`
 	Status   Flag   `json:"status"`
 	Versioned
 }
 
-// Permissions, a tree.
+// Permissions and their indexes. Permissions are a tree.
 var (
-	Permissions        = NewCollection[Permission]("permission")
-	PermissionByKey    = NewUnique(Permissions, "key", func(p *Permission) string { return p.Key })
-	PermissionByParent = NewRef(Permissions, "parent_id", Permissions, permissionParent, Refuse)
+	Permissions        = kv.NewCollection[Permission]("permission")
+	PermissionByKey    = kv.NewUnique(Permissions, "key", func(p *Permission) string { return p.Key })
+	PermissionByParent = kv.NewRef(Permissions, "parent_id", Permissions, permissionParent, kv.Restrict)
 
-	_ = Permissions.Rule(permissionRule).Rule(treeRule(Permissions, PermissionByParent, permissionParent)).
-		Check(treeCheck(Permissions, permissionParent))
+	_ = Permissions.Constraint(constrainPermission).Constraint(kv.TreeConstraint(Permissions, PermissionByParent, permissionParent)).
+		Check(kv.TreeCheck(Permissions, permissionParent))
 )
 
 func permissionParent(p *Permission) ID { return p.ParentID }
 
-// permissionRule keeps what routes need, and keeps actions at the leaves.
-func permissionRule(tx *Tx, old, new *Permission) error {
-	if old != nil && tx.db.options.Keys[old.Key] && tx.Actor() != System {
+// constrainPermission protects the permissions that routes need, and requires that actions have no
+// children.
+func constrainPermission(tx *Tx, old, new *Permission) error {
+	if old != nil && tx.Context().(map[string]bool)[old.Key] && ActorOf(tx) != System {
 		if new == nil {
-			return errs.New(errs.Conflict, "permission %s is needed by the program and cannot be deleted; it can be disabled", old.Key).Coded("in_use")
+			return errs.New(errs.Conflict, "the permission %s is built in and can't be deleted; disable it instead", old.Key).Coded("in_use")
 		}
 		if new.Key != old.Key {
-			return errs.Field(errs.Conflict, "key", "%s is needed by the program and cannot be renamed", old.Key).Coded("in_use")
+			return errs.Field(errs.Conflict, "key", "%s is built in and can't be renamed", old.Key).Coded("in_use")
 		}
 	}
 	if new == nil {
@@ -62,12 +64,12 @@ func permissionRule(tx *Tx, old, new *Permission) error {
 			return err
 		}
 		if parent.Type == ActionPermission {
-			return errs.Field(errs.Invalid, "parent_id", "an action cannot have anything below it")
+			return errs.Field(errs.Invalid, "parent_id", "an action can't have children")
 		}
 	}
 	if old != nil && old.Type != new.Type && new.Type == ActionPermission {
 		if n, err := PermissionByParent.Count(tx, old.ID); err != nil || n > 0 {
-			return errOr(err, errs.Field(errs.Invalid, "type", "an action cannot have anything below it, and %d permissions are", n))
+			return errOr(err, errs.Field(errs.Invalid, "type", "an action can't have children, but this one has %d", n))
 		}
 	}
 	return nil
@@ -80,18 +82,17 @@ func errOr(err error, otherwise error) error {
 	return otherwise
 }
 
-// PermissionTrees are the answers of the two tree routes, each made when it is
-// first asked for: a permission is created in less time than it takes to write
-// all of them.
+// PermissionTrees are the responses of the two tree routes. Each is computed on first use,
+// because encoding all permissions takes longer than creating one.
 type PermissionTrees struct {
-	All     func() (json.RawMessage, error) // {"data":[…]}, whole records
-	Parents func() (json.RawMessage, error) // {"data":[…]}, id, name and parent_id of what can be a parent
+	All     func() (json.RawMessage, error) // {"data":[…]} with complete records
+	Parents func() (json.RawMessage, error) // {"data":[…]} with the ID, name and parent_id of possible parents
 	tops    func() []*Node[Permission]
 }
 
-// PermissionTree keeps the permission tree in memory.
-var PermissionTree = NewCache("permissions", func(tx *Tx) (*PermissionTrees, error) {
-	permissions := RuleBook.Get(tx).permissions
+// PermissionTree is the cache of PermissionTrees.
+var PermissionTree = kv.NewCache("permissions", func(tx *Tx) (*PermissionTrees, error) {
+	permissions := PolicyCache.Get(tx).permissions
 	trees := &PermissionTrees{tops: sync.OnceValue(func() []*Node[Permission] {
 		return permissionTree(permissions, func(*Permission) bool { return true })
 	})}
@@ -111,20 +112,19 @@ var PermissionTree = NewCache("permissions", func(tx *Tx) (*PermissionTrees, err
 	return trees, nil
 }, Permissions)
 
-// permissionTree arranges some of the permissions.
-func permissionTree(permissions *recordMap[Permission], in func(*Permission) bool) []*Node[Permission] {
+// permissionTree returns the permissions for which in is true as trees.
+func permissionTree(permissions *kv.RecordMap[Permission], in func(*Permission) bool) []*Node[Permission] {
 	var some []*Permission
-	for _, p := range permissions.all() {
+	for _, p := range permissions.All() {
 		if in(p) {
 			some = append(some, p)
 		}
 	}
-	return Tree(some, func(p *Permission) ID { return p.ID }, permissionParent, func(p *Permission) int64 { return p.Sort })
+	return kv.Tree(some, func(p *Permission) ID { return p.ID }, permissionParent, func(p *Permission) int64 { return p.Sort })
 }
 
-// Menus is the part of the permission tree that an actor sees as a menu: the
-// shown and enabled pages that the actor holds, below the menus and pages in which
-// they lie.
+// Menus returns the menu of an actor: the visible and enabled pages that the actor has
+// permission for, below the menus and pages that contain them.
 func Menus(tx *Tx, a *Actor) []*Node[Permission] {
 	return menus(tx, a, PermissionTree.Get(tx).tops())
 }
@@ -137,39 +137,15 @@ func menus(tx *Tx, a *Actor, nodes []*Node[Permission]) []*Node[Permission] {
 			continue
 		}
 		below := menus(tx, a, n.Children)
-		if len(below) > 0 || p.Type == PagePermission && a.May(tx, p.Key) {
+		if len(below) > 0 || p.Type == PagePermission && a.HasPermission(tx, p.Key) {
 			open = append(open, &Node[Permission]{Value: p, Children: below})
 		}
 	}
 	return open
 }
 
-// TreeData is TreeJSON as the answer of a tree route: {"data":[…]}.
+// TreeData encodes a tree as the response of a tree route: {"data":[…]}.
 func TreeData[T any](nodes []*Node[T], brief func(*T) any) (json.RawMessage, error) {
 	array, err := TreeJSON(nodes, brief)
 	return fmt.Appendf(nil, `{"data":%s}`, array), err
-}
-
-// TreeJSON writes a tree as a JSON array: each node as brief's object with the
-// further field children where it has some.
-func TreeJSON[T any](nodes []*Node[T], brief func(*T) any) (json.RawMessage, error) {
-	out := []byte{'['}
-	for i, n := range nodes {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		object, err := json.Marshal(brief(n.Value))
-		if err != nil {
-			return nil, err
-		}
-		if len(n.Children) > 0 {
-			children, err := TreeJSON(n.Children, brief)
-			if err != nil {
-				return nil, err
-			}
-			object = fmt.Appendf(object[:len(object)-1], `,"children":%s}`, children)
-		}
-		out = append(out, object...)
-	}
-	return append(out, ']'), nil
 }

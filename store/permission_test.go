@@ -8,9 +8,8 @@ import (
 	"reeve/store/errs"
 )
 
-// granted opens the real schema with a small tree of permissions (1 menu, 2 page
-// below it, 3 action below that, 4 another action), the owner role, and role 2,
-// which holds 2, 3 and 4.
+// granted opens a database with a small permission tree (1 menu, 2 page below it, 3 action
+// below that, 4 another action), the owner role, and role 2, which has 2, 3 and 4.
 func granted(t testing.TB) *DB {
 	t.Helper()
 	return open(t, t.TempDir(), Options{
@@ -36,7 +35,7 @@ func TestDeletedPermissionLeavesTheRoles(t *testing.T) {
 		if err := Permissions.Delete(tx, 4); err != nil {
 			return err
 		}
-		disktest.Equal(t, "held in the commit", actor.Keys(tx), []string{"a.page", "a.page.act"})
+		disktest.Equal(t, "held in the commit", actor.PermissionKeys(tx), []string{"a.page", "a.page.act"})
 		return nil
 	})
 	want := before
@@ -45,7 +44,7 @@ func TestDeletedPermissionLeavesTheRoles(t *testing.T) {
 	view(t, db, func(tx *Tx) error {
 		n, err := RoleByRule.Count(tx, 4)
 		disktest.Equal(t, "roles with the deleted permission", n, 0)
-		disktest.Equal(t, "held", actor.Keys(tx), []string{"a.page", "a.page.act"})
+		disktest.Equal(t, "held", actor.PermissionKeys(tx), []string{"a.page", "a.page.act"})
 		return err
 	})
 }
@@ -60,18 +59,18 @@ func TestPermissionRules(t *testing.T) {
 	for name, test := range map[string]struct {
 		actor *Actor
 		fn    func(tx *Tx) error
-		want  refusal // none when empty
+		want  refusal // zero value for none
 	}{
 		"one with others below it is not deleted": {System, func(tx *Tx) error { return Permissions.Delete(tx, 2) }, refusal{errs.Conflict, "in_use", ""}},
-		"a needed one is not deleted":             {Nobody, func(tx *Tx) error { return Permissions.Delete(tx, 3) }, refusal{errs.Conflict, "in_use", ""}},
-		"a needed one is not renamed":             {Nobody, edit(3, func(p *Permission) { p.Key = "b" }), refusal{errs.Conflict, "in_use", "key"}},
-		"a needed one is disabled":                {Nobody, edit(3, func(p *Permission) { p.Status = false }), refusal{}},
+		"a needed one is not deleted":             {Anonymous, func(tx *Tx) error { return Permissions.Delete(tx, 3) }, refusal{errs.Conflict, "in_use", ""}},
+		"a needed one is not renamed":             {Anonymous, edit(3, func(p *Permission) { p.Key = "b" }), refusal{errs.Conflict, "in_use", "key"}},
+		"a needed one is disabled":                {Anonymous, edit(3, func(p *Permission) { p.Status = false }), refusal{}},
 		"a needed one is renamed by the program":  {System, edit(3, func(p *Permission) { p.Key = "b" }), refusal{}},
-		"another one is deleted":                  {Nobody, func(tx *Tx) error { return Permissions.Delete(tx, 4) }, refusal{}},
-		"a key is unique":                         {Nobody, edit(4, func(p *Permission) { p.Key = "a" }), refusal{errs.Conflict, "duplicate", "key"}},
-		"an action has nothing below it":          {Nobody, edit(4, func(p *Permission) { p.ParentID = 3 }), refusal{errs.Invalid, "invalid", "parent_id"}},
-		"a page with actions becomes no action":   {Nobody, edit(2, func(p *Permission) { p.Type = ActionPermission }), refusal{errs.Invalid, "invalid", "type"}},
-		"a menu does not go below its page":       {Nobody, edit(1, func(p *Permission) { p.ParentID = 2 }), refusal{errs.Invalid, "invalid", "parent_id"}},
+		"another one is deleted":                  {Anonymous, func(tx *Tx) error { return Permissions.Delete(tx, 4) }, refusal{}},
+		"a key is unique":                         {Anonymous, edit(4, func(p *Permission) { p.Key = "a" }), refusal{errs.Conflict, "duplicate", "key"}},
+		"an action has nothing below it":          {Anonymous, edit(4, func(p *Permission) { p.ParentID = 3 }), refusal{errs.Invalid, "invalid", "parent_id"}},
+		"a page with actions becomes no action":   {Anonymous, edit(2, func(p *Permission) { p.Type = ActionPermission }), refusal{errs.Invalid, "invalid", "type"}},
+		"a menu does not go below its page":       {Anonymous, edit(1, func(p *Permission) { p.ParentID = 2 }), refusal{errs.Invalid, "invalid", "parent_id"}},
 		"a role in use is not deleted":            {System, func(tx *Tx) error { return Roles.Delete(tx, 2) }, refusal{errs.Conflict, "in_use", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +95,7 @@ func TestRightsFollowTheRules(t *testing.T) {
 		return err
 	}
 	may := func(tx *Tx) []bool {
-		return []bool{clerk.May(tx, "a.page.act"), owner.May(tx, "a.page.act"), app.May(tx, "a.page.act"), Nobody.May(tx, "a"), System.May(tx, "any")}
+		return []bool{clerk.HasPermission(tx, "a.page.act"), owner.HasPermission(tx, "a.page.act"), app.HasPermission(tx, "a.page.act"), Anonymous.HasPermission(tx, "a"), System.HasPermission(tx, "any")}
 	}
 	all, without := []bool{true, true, false, false, true}, []bool{false, true, false, false, true}
 	stop := errors.New("stop")
@@ -140,7 +139,7 @@ func TestEndExpiredSessions(t *testing.T) {
 		for i := range 6 {
 			err = errors.Join(err, openSession(tx, &Session{AppUserID: 1, LastUsed: now, ExpiresAt: now + Time(i)}))
 		}
-		for i := range 3 { // of either realm, unused since 10, 20 and 30
+		for i := range 3 { // of each realm, last used at 10, 20 and 30
 			err = errors.Join(err, openSession(tx, &Session{UserID: 1, LastUsed: Time(10 * (i + 1)), ExpiresAt: now + 100}))
 			err = errors.Join(err, openSession(tx, &Session{AppUserID: 1, LastUsed: Time(10 * (i + 1)), ExpiresAt: now + 100}))
 		}

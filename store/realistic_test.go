@@ -11,7 +11,7 @@ import (
 
 var loginResults = []string{LoginSucceeded, LoginFailed, LoginThrottled}
 
-// realisticRole names departments and roles that are there when it is made.
+// realisticRole returns a role that names departments and roles that exist by then.
 func realisticRole(i int) *Role {
 	r := &Role{
 		Name: fmt.Sprint("role ", i), Description: strings.Repeat("words ", i%5), Status: i%4 > 0 || i == 0, Sort: int64(i % 3),
@@ -26,9 +26,8 @@ func realisticRole(i int) *Role {
 	return r
 }
 
-// realistic makes and closes a database of the real schema as use leaves it: made
-// in many commits, with updates and deletions, so that older versions of its
-// pages still lie in the file.
+// realistic creates and closes a database with a history: many commits with updates and
+// deletions, so that older versions of pages are still in the file.
 func realistic(t testing.TB, dir string) {
 	t.Helper()
 	db := open(t, dir, Options{})
@@ -94,7 +93,7 @@ func realistic(t testing.TB, dir string) {
 	})
 	run(12, func(tx *Tx, i int) error {
 		err := errors.Join(Users.Delete(tx, ID(5*i+1)), Permissions.Delete(tx, ID(30-i)), LoginLogs.Delete(tx, ID(4*i+2)))
-		if i < 4 { // which others may give, and leave their grant_role_ids
+		if i < 4 { // these are in grant_role_ids of others, and are removed from there
 			err = errors.Join(err, Roles.Delete(tx, ID(18-i)))
 		}
 		if i%3 == 0 {
@@ -105,8 +104,8 @@ func realistic(t testing.TB, dir string) {
 	shut(t, db)
 }
 
-// askPeople asks a database made by realistic what the lists ask, in every way
-// that Find has.
+// askPeople runs the queries of the lists on a database that realistic made, in every way that
+// Find supports.
 func askPeople(r *reading, db *DB) {
 	for name, q := range map[string]Query[User]{
 		"by id":              {Descending: true},
@@ -143,7 +142,7 @@ func askPeople(r *reading, db *DB) {
 				return nil, err
 			}
 			a := &Actor{ID: u.ID, RoleIDs: u.RoleIDs, DeptID: u.DeptID}
-			return []string{strings.Join(a.Keys(tx), " "), disktest.Shown(a.Scope(tx)), disktest.Shown(Explain(tx, u, "perm 1"))}, nil
+			return []string{strings.Join(a.PermissionKeys(tx), " "), disktest.Shown(a.Scope(tx)), disktest.Shown(Explain(tx, u, "perm 1"))}, nil
 		})
 	}
 }

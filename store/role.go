@@ -1,9 +1,11 @@
 package store
 
-// OwnerRole is the role that holds every permission, present and future.
+import "reeve/store/kv"
+
+// OwnerRole is the ID of the role that has every permission, present and future.
 const OwnerRole ID = 1
 
-// Role is a set of permissions that users hold.
+// Role is a set of permissions and a data scope that users can hold.
 type Role struct {
 	Ident
 	Name         string `json:"name"`
@@ -19,14 +21,14 @@ type Role struct {
 
 // Roles and their indexes.
 var (
-	Roles        = NewCollection[Role]("role")
-	RoleByName   = NewUnique(Roles, "name", func(r *Role) string { return Fold(r.Name) })
-	RoleBySort   = NewMany(Roles, "sort", func(r *Role) []int64 { return []int64{r.Sort} })
-	RoleByStatus = NewMany(Roles, "status", func(r *Role) []string { return []string{flagText(r.Status)} })
-	RoleSearch   = NewSearch(Roles, func(r *Role) []string { return []string{r.Name, r.Description} })
-	RoleByRule   = NewList(Roles, "rule_ids", Permissions, func(r *Role) *[]ID { return &r.RuleIDs })
-	RoleByDept   = NewList(Roles, "dept_ids", Depts, func(r *Role) *[]ID { return &r.DeptIDs })
-	RoleByGrant  = NewList(Roles, "grant_role_ids", Roles, func(r *Role) *[]ID { return &r.GrantRoleIDs })
+	Roles        = kv.NewCollection[Role]("role")
+	RoleByName   = kv.NewUnique(Roles, "name", func(r *Role) string { return Fold(r.Name) })
+	RoleBySort   = kv.NewMany(Roles, "sort", func(r *Role) []int64 { return []int64{r.Sort} })
+	RoleByStatus = kv.NewMany(Roles, "status", func(r *Role) []string { return []string{flagText(r.Status)} })
+	RoleSearch   = kv.NewSearch(Roles, func(r *Role) []string { return []string{r.Name, r.Description} })
+	RoleByRule   = kv.NewDetachingRefs(Roles, "rule_ids", Permissions, func(r *Role) *[]ID { return &r.RuleIDs })
+	RoleByDept   = kv.NewDetachingRefs(Roles, "dept_ids", Depts, func(r *Role) *[]ID { return &r.DeptIDs })
+	RoleByGrant  = kv.NewDetachingRefs(Roles, "grant_role_ids", Roles, func(r *Role) *[]ID { return &r.GrantRoleIDs })
 
-	_ = Roles.Guard(roleGuard).Rule(roleRule)
+	_ = Roles.Authorize(authorizeRole).Constraint(constrainRole)
 )

@@ -1,90 +1,72 @@
+// Package store is the domain of Reeve: users and app users, roles, permissions, departments,
+// sessions, settings, dictionaries, files and jobs, and the rules that must hold for them.
+// Rules are enforced here for every caller, so that a handler cannot forget one.
+//
+// Start with schema.go, which lists every collection and cache. Then read a resource, for
+// example dept.go: a struct, its Collection with indexes, its authorization check and its constraint.
+// Then read actor.go (on whose behalf a transaction runs), policy.go (roles, permissions and
+// departments in memory, from which an actor's permissions are computed) and grant.go (what an actor
+// may grant to others). Package kv stores the records. engine.go re-exports its names that
+// callers need, so that auth and server import this package only.
+//
+// Invariants of every write, which tests check with random operations:
+//   - Nobody grants what they do not hold: the permissions and the data scope of a user or role
+//     that an actor changes are within the actor's own, before and after the change.
+//   - Nobody reads or changes a record outside their data scope; such a record is "not found".
+//   - At least one enabled user with the owner role remains.
+//
+// A read and a write:
+//
+//	err := db.View(actor, func(tx *store.Tx) error {
+//		page, total, err = store.Users.Find(tx, store.Query[store.User]{
+//			Where: []store.Condition{store.UserByStatus.AnyOf("1")},
+//			Order: store.UserByName.Order(), Limit: 20,
+//		})
+//		return err
+//	})
+//	err = db.Update(actor, func(tx *store.Tx) error {
+//		_, err := store.Depts.Update(tx, id, func(d *store.Dept) error { d.Name = name; return nil })
+//		return err
+//	})
 package store
 
 import (
 	"errors"
 
-	"reeve/store/disk"
+	"reeve/store/kv"
 )
 
-// table is a Collection without its type, as the machinery sees it.
-type table interface {
-	tableName() string
-	noun() string
-	buckets() []string
-	Exists(tx *Tx, id ID) bool
-	verify(tx *Tx, report *Report)
-	newest(tx *Tx) (Time, error)
-	visitSealed(tx *Tx, after ID, limit int, visit func(sealedValue) error) (last ID, err error)
-	undeclaredSealed() []string
-	mend(tx *Tx, s *salvage) (changed bool, err error)
-	reindex(tx *Tx) error
-	searchedIn() *searchBuckets
-}
-
-func (c *Collection[T]) tableName() string { return c.name }
-
-func (c *Collection[T]) buckets() []string {
-	names := []string{c.name}
-	for _, x := range c.indexes {
-		names = append(names, x.bucket)
-	}
-	if c.search != nil {
-		names = append(names, c.search.bucket, c.search.changes)
-	}
-	return names
-}
-
-// searchedIn returns the buckets of a collection's Search, nil for none.
-func (c *Collection[T]) searchedIn() *searchBuckets {
-	if c.search == nil {
-		return nil
-	}
-	return &c.search.searchBuckets
-}
-
-// schema is everything a database file of this program holds.
-type schema struct {
-	tables     []table
-	caches     []anyCache
-	migrations []migration
-	// current is an actor as the data has it at this moment; nil for as it is.
-	current func(tx *Tx, a *Actor) (*Actor, error)
-}
-
-// reeve lists every collection and cache. What is not here does not exist.
-var reeve = schema{
-	tables: []table{
+// reeve is the schema. It lists every collection and cache; a declaration that is missing here
+// has no effect.
+var reeve = kv.Schema{
+	Tables: []kv.Table{
 		Installs, Permissions, Roles, Depts, Users, AppUsers, PasswordHashes, Sessions, SessionTokens, Devices, LoginLogs,
 		SettingGroups, Settings, SettingSecrets,
 		Dicts, DictItems,
 		FileGroups, Files, Avatars,
 		Jobs, JobSteps,
 	},
-	caches:  []anyCache{RuleBook, PermissionTree, SettingSet, DictSet},
-	current: currentActor,
-	migrations: []migration{ // version 1 is the first
-		{"users, roles and departments are searched, filtered and sorted", func(tx *Tx) error {
-			return errors.Join(Users.reindex(tx), AppUsers.reindex(tx), PasswordHashes.reindex(tx), Roles.reindex(tx), Sessions.reindex(tx))
-		}},
-		{"dictionaries", func(*Tx) error { return nil }},
-		{"files and avatars", func(*Tx) error { return nil }}, // new collections need their buckets alone
-		{"files in no group are found", Files.reindex},
-		{"jobs", func(*Tx) error { return nil }},
-		{"sealed values name their key", func(*Tx) error { return nil }}, // when the database is opened, the key is known
-		{"devices from which users have signed in", func(*Tx) error { return nil }},
-		{"rows of the login log have a fingerprint and a time of the attempt", func(*Tx) error { return nil }},
-		{"records have versions", func(*Tx) error { return nil }}, // 0 until they are changed
-		{"texts have an index", func(*Tx) error { return nil }},   // made when the database is open
+	Caches:  []kv.AnyCache{PolicyCache, PermissionTree, SettingCache, DictCache},
+	Current: currentActor,
+	FileLimits: func(tx *Tx) (quota, floor int64) {
+		return int64(FileQuota.Get(tx)) << 20, int64(FileFloor.Get(tx)) << 20
 	},
-}
-
-// version is the schema's number, which grows by one with every migration.
-func (s *schema) version() int { return 1 + len(s.migrations) }
-
-func (s *schema) bucketNames() []string {
-	names := []string{countBucket, disk.MetaBucket}
-	for _, t := range s.tables {
-		names = append(names, t.buckets()...)
-	}
-	return names
+	Restored:   endAllSessions,
+	Repair:     repairAccounts,
+	RepairLast: repairOwner,
+	Migrations: []kv.Migration{ // the first one migrates from version 1 to 2
+		{Title: "users, roles and departments are searched, filtered and sorted", Run: func(tx *Tx) error {
+			return errors.Join(Users.Reindex(tx), AppUsers.Reindex(tx), PasswordHashes.Reindex(tx), Roles.Reindex(tx), Sessions.Reindex(tx))
+		}},
+		{Title: "dictionaries", Run: func(*Tx) error { return nil }},
+		{Title: "files and avatars", Run: func(*Tx) error { return nil }}, // new collections only need their buckets
+		{Title: "files in no group are found", Run: Files.Reindex},
+		{Title: "jobs", Run: func(*Tx) error { return nil }},
+		{Title: "sealed values name their key", Run: func(*Tx) error { return nil }}, // done when the database is opened, because that needs the key
+		{Title: "devices from which users have signed in", Run: func(*Tx) error { return nil }},
+		{Title: "rows of the login log have a fingerprint and a time of the attempt", Run: func(*Tx) error { return nil }},
+		{Title: "records have versions", Run: func(*Tx) error { return nil }}, // 0 until a record is changed
+		{Title: "texts have an index", Run: func(*Tx) error { return nil }},   // built while the database is in use
+		{Title: "failed jobs have message codes", Run: func(*Tx) error { return nil }},
+	},
 }

@@ -10,21 +10,18 @@ import (
 	"testing"
 
 	"reeve/store/disk/disktest"
+	"reeve/store/kv"
 )
 
 var updateSchema = flag.Bool("update", false, "write testdata/schema.txt again")
 
-// schemaText describes what a file of this schema holds: buckets, and the fields of
-// records. The first line has the numbers that change with the rest.
-func schemaText(s *schema, program string) string {
-	text := fmt.Sprintf("schema %d, files.db format %d, since reeve %s\n", s.version(), blobFormat, program)
-	for _, t := range s.tables {
-		text += "\n" + strings.Join(t.buckets(), " ") + "\n"
-		rec, _ := reflect.TypeOf(t).Elem().FieldByName("rec") // func(*T) record
-		text += fieldsText("", rec.Type.In(0).Elem())
-	}
-	for _, v := range []any{fileMeta{}, blobMeta{}, blobEntry{}} {
-		text += fmt.Sprintf("\n%T\n%s", v, fieldsText("", reflect.TypeOf(v)))
+// schemaText describes the content of a database of a schema: its buckets, and the fields of
+// its records. The first line has the versions, which change with the rest.
+func schemaText(s *kv.Schema, program string) string {
+	text := fmt.Sprintf("schema %d, since reeve %s\n", s.Version(), program)
+	for _, t := range s.Tables {
+		text += "\n" + strings.Join(t.Buckets(), " ") + "\n"
+		text += fieldsText("", t.RecordType())
 	}
 	return text
 }
@@ -46,8 +43,8 @@ func fieldsText(prefix string, t reflect.Type) (text string) {
 	return text
 }
 
-// A change of the schema needs a number, a migration and a version of the program, so
-// that an older program refuses the file and can say which one to use.
+// A change of the schema requires a new schema version, a migration and a new version of the
+// program, so that an older program refuses the database and can say which version to use.
 func TestASchemaChangeHasAVersion(t *testing.T) {
 	const path = "testdata/schema.txt"
 	source := string(disktest.ReadFile(t, "../main.go"))
@@ -65,7 +62,7 @@ func TestASchemaChangeHasAVersion(t *testing.T) {
 	}
 	switch {
 	case numbers(head) == numbers(nowHead):
-		t.Error("the schema has changed: append a migration to schema.go (or raise blobFormat), raise version in main.go, then run go test -run SchemaChange -update")
+		t.Error("the schema has changed: append a migration to schema.go, raise version in main.go, then run go test -run SchemaChange -update")
 	case strings.HasSuffix(head, "since reeve "+found[1]):
 		t.Errorf("the schema has a new number: raise version in main.go, still %s, then run go test -run SchemaChange -update", found[1])
 	case *updateSchema:

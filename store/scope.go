@@ -6,41 +6,41 @@ import (
 	"reeve/store/errs"
 )
 
-// The data scopes of a role: which users and departments who holds it may see
-// and change. Oneself is always among them.
+// The data scopes of a role: the users and departments that its holders may read and change.
+// The holder is always included.
 const (
 	ScopeAll    = "all"
-	ScopeTree   = "dept_tree" // the own department and those below it
-	ScopeDept   = "dept"      // the own department
-	ScopeSelf   = "self"      // oneself
-	ScopeCustom = "custom"    // the role's dept_ids
+	ScopeTree   = "dept_tree" // the holder's department and all below it
+	ScopeDept   = "dept"      // the holder's department
+	ScopeSelf   = "self"      // only the holder
+	ScopeCustom = "custom"    // the departments in dept_ids
 )
 
-// Scope is the union of an actor's data scopes, worked out.
+// Scope is the union of the data scopes of an actor's roles.
 type Scope struct {
 	All   bool
-	Self  ID          // the actor
-	Depts map[ID]bool // whose users and whose own records are in scope
+	Self  ID          // ID of the actor
+	Depts map[ID]bool // departments in scope, with their users
 }
 
-// HasUser tells whether a user is in scope.
+// HasUser reports whether a user is in scope.
 func (s *Scope) HasUser(u *User) bool {
 	return s.All || u.ID == s.Self || u.DeptID != 0 && s.Depts[u.DeptID]
 }
 
-// HasDept tells whether a department is in scope.
+// HasDept reports whether a department is in scope.
 func (s *Scope) HasDept(id ID) bool { return s.All || s.Depts[id] }
 
-// outOfScope is the fault of a field that names a department out of scope: the
-// same as if there were none.
+// outOfScope returns the fault of a field with a department outside the scope: the same as for
+// one that does not exist.
 func outOfScope(field string, dept ID) error {
 	if dept == 0 {
-		return errs.Field(errs.Invalid, field, "is required: what lies in no department is out of your data scope")
+		return errs.Field(errs.Invalid, field, "is required, because records without a department are outside your data scope")
 	}
-	return errs.Field(errs.Invalid, field, "there is no %s %d", Depts.noun(), dept)
+	return errs.Field(errs.Invalid, field, "%s %d not found", errs.Noun(Depts.Noun()), dept)
 }
 
-// Users is the condition that a user is in scope; ok is false when all are.
+// Users returns the condition that a user is in scope. ok is false if all users are.
 func (s *Scope) Users() (c Condition, ok bool) {
 	if s.All {
 		return Condition{}, false
@@ -53,8 +53,8 @@ func (s *Scope) Users() (c Condition, ok bool) {
 	return UserByDept.AnyOf(depts...).OrIDs(s.Self), true
 }
 
-// within tells whether everything in s is in other too. Being oneself is in
-// every scope.
+// within reports whether all of s is in other. The actors themselves are not compared: everyone
+// is in their own scope.
 func (s *Scope) within(other *Scope) bool {
 	if other.All || s.All {
 		return other.All
@@ -67,13 +67,13 @@ func (s *Scope) within(other *Scope) bool {
 	return true
 }
 
-// add widens a scope by a role's, for a holder in a department.
-func (r *Rules) addScope(s *Scope, role *Role, dept ID) {
+// addScope adds to s the data scope of a role for a holder in a department.
+func (r *Policy) addScope(s *Scope, role *Role, dept ID) {
 	switch {
 	case role.ID == OwnerRole || role.DataScope == ScopeAll:
 		s.All = true
 	case role.DataScope == ScopeTree && dept != 0:
-		for _, id := range r.Below(dept) {
+		for _, id := range r.Descendants(dept) {
 			s.Depts[id] = true
 		}
 	case role.DataScope == ScopeDept && dept != 0:
@@ -85,20 +85,21 @@ func (r *Rules) addScope(s *Scope, role *Role, dept ID) {
 	}
 }
 
-// Below are a department and all that lie below it.
-func (r *Rules) Below(dept ID) []ID {
+// Descendants returns the IDs of a department and all its descendants.
+func (r *Policy) Descendants(dept ID) []ID {
 	ids := []ID{dept}
 	for i := 0; i < len(ids); i++ {
-		ids = append(ids, r.directlyBelow(ids[i])...)
+		ids = append(ids, r.children(ids[i])...)
 	}
 	return ids
 }
 
-// scopeOf is the union of the scopes of enabled roles, for a holder in a department.
-func (r *Rules) scopeOf(self ID, roles []ID, dept ID) *Scope {
+// scopeOf returns the union of the data scopes of the enabled roles for a holder in a
+// department.
+func (r *Policy) scopeOf(self ID, roles []ID, dept ID) *Scope {
 	s := &Scope{Self: self, Depts: map[ID]bool{}}
 	for _, id := range roles {
-		if role := r.roles.get(id); role != nil && bool(role.Status) {
+		if role := r.roles.Get(id); role != nil && bool(role.Status) {
 			r.addScope(s, role, dept)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// campusDept is the parent of every department of the campus but the tops. The
-// ids that begin alike, 1, 10 and 100, head trees of four levels.
+// campusDept has the parent of every department except the roots. The IDs 1, 10 and 100, which
+// have the same prefix, are roots of trees with four levels.
 var campusDept = map[ID]ID{
 	2: 1, 3: 1, 4: 2, 5: 4, // 1 > 2 > 4 > 5 and 1 > 3
 	11: 10, 12: 11, 13: 12, // 10 > 11 > 12 > 13
@@ -19,15 +19,15 @@ var campusDept = map[ID]ID{
 
 const campusSize = 103
 
-// campusRoles are the scopes to unite; role ids follow their places from 2 on.
+// campusRoles are roles whose scopes are combined; their IDs start at 2.
 var campusRoles = []*Role{
 	{DataScope: ScopeTree}, {DataScope: ScopeDept}, {DataScope: ScopeSelf}, {DataScope: ""},
 	{DataScope: ScopeCustom, DeptIDs: []ID{5, 10, 102}}, {DataScope: ScopeCustom, DeptIDs: []ID{1}}, {DataScope: ScopeCustom},
 	{DataScope: ScopeAll},
 }
 
-// campus has in each department a user, whose id is the department's plus one,
-// and the user 1 in none.
+// campus opens a database with one user in each department, whose ID is that of the department
+// plus one, and user 1 without a department.
 func campus(t testing.TB) *DB {
 	t.Helper()
 	return open(t, t.TempDir(), Options{Seed: func(tx *Tx) (err error) {
@@ -48,7 +48,8 @@ func campus(t testing.TB) *DB {
 	}})
 }
 
-// inCampusScope tells whether a department is in a scope, by climbing.
+// inCampusScope reports whether a department is in the scope of a role, by following its
+// ancestors.
 func inCampusScope(role *Role, own, dept ID) bool {
 	switch role.DataScope {
 	case ScopeAll:
@@ -87,7 +88,7 @@ func TestScopeIsTheUnionOfTheRoles(t *testing.T) {
 					if dept != 0 && a.Scope(tx).HasDept(dept) != in {
 						t.Fatalf("roles %v in %d: department %d is in scope: %v", ids, own, dept, !in)
 					}
-					u := &User{Ident: Ident{dept + 1}, DeptID: dept}
+					u := &User{Ident: Ident{ID: dept + 1}, DeptID: dept}
 					if in = in || all || dept == own; a.Scope(tx).HasUser(u) != in {
 						t.Fatalf("roles %v in %d: user %d is in scope: %v", ids, own, u.ID, !in)
 					}
@@ -121,11 +122,11 @@ func TestScopeOfOthers(t *testing.T) {
 	view(t, db, func(tx *Tx) error {
 		for name, test := range map[string]struct {
 			actor *Actor
-			want  int // departments in scope
+			want  int // number of departments in scope
 		}{
 			"the program":   {System, campusSize},
 			"an owner":      {&Actor{ID: 1, RoleIDs: []ID{OwnerRole}}, campusSize},
-			"nobody":        {Nobody, 0},
+			"nobody":        {Anonymous, 0},
 			"a lost role":   {&Actor{ID: 1, DeptID: 1, RoleIDs: []ID{99}}, 0},
 			"a leaf's tree": {&Actor{ID: 1, DeptID: 103, RoleIDs: []ID{2}}, 1},
 			"a top's tree":  {&Actor{ID: 1, DeptID: 100, RoleIDs: []ID{2}}, 4},
@@ -138,7 +139,7 @@ func TestScopeOfOthers(t *testing.T) {
 				}
 			}
 			disktest.Equal(t, name, n, test.want)
-			if trees := RuleBook.Get(tx).DeptTree(test.actor.Scope(tx)); nodes(trees) != test.want {
+			if trees := PolicyCache.Get(tx).DeptTree(test.actor.Scope(tx)); nodes(trees) != test.want {
 				t.Errorf("%s: a tree of %d departments, want %d", name, nodes(trees), test.want)
 			}
 		}
@@ -153,7 +154,7 @@ func nodes[T any](tops []*Node[T]) (n int) {
 	return n
 }
 
-// A scope follows departments that move, in the commit that moves them.
+// A scope follows departments that are moved, within the same commit.
 func TestScopeFollowsAMove(t *testing.T) {
 	db := campus(t)
 	a := &Actor{ID: 2, DeptID: 1, RoleIDs: []ID{2}}
@@ -224,7 +225,7 @@ func TestWhoMayChangeADepartment(t *testing.T) {
 			disktest.Equal(t, "refusal", attempt(t, db, as(t, db, test.actor), test.do), test.want)
 		})
 	}
-	disktest.Equal(t, "a rename by nobody", attempt(t, db, Nobody, editDept(4, name)), unseen)
+	disktest.Equal(t, "a rename by nobody", attempt(t, db, Anonymous, editDept(4, name)), unseen)
 }
 
 func TestDeptPaths(t *testing.T) {
@@ -233,7 +234,7 @@ func TestDeptPaths(t *testing.T) {
 		return errors.Join(editDept(1, func(d *Dept) { d.Name = `A/B` })(tx), editDept(2, func(d *Dept) { d.Name = `C\` })(tx))
 	})
 	view(t, db, func(tx *Tx) error {
-		rules := RuleBook.Get(tx)
+		rules := PolicyCache.Get(tx)
 		disktest.Equal(t, "path", []string{rules.DeptPath(3), rules.DeptPath(1), rules.DeptPath(99)}, []string{`A\/B/C\\/D`, `A\/B`, ""})
 		paths := rules.DeptPaths(everything)
 		disktest.Equal(t, "by path", [][]ID{paths["d"], paths["d/d"], paths[`a\/b/c\\`]}, [][]ID{{5}, {6}, {2}})

@@ -3,9 +3,11 @@ package store
 import (
 	"errors"
 	"slices"
+
+	"reeve/store/kv"
 )
 
-// Session is one sign-in that has not ended: of a user or of an app user, never both.
+// Session is a session of a user or of an app user, never of both.
 type Session struct {
 	Ident
 	UserID    ID     `json:"user_id"`
@@ -14,34 +16,35 @@ type Session struct {
 	Browser   string `json:"browser"`
 	OS        string `json:"os"`
 	LastUsed  Time   `json:"last_used"`  // written at most once a minute
-	ExpiresAt Time   `json:"expires_at"` // at the latest; an idle session ends sooner
-	Stamps
+	ExpiresAt Time   `json:"expires_at"` // latest end; an idle session ends sooner
+	Timestamps
 }
 
-// SessionToken is what proves a session: the SHA-256 of its token, in hexadecimal.
+// SessionToken is the token of a session, as a SHA-256 in hexadecimal.
 type SessionToken struct {
 	Ident
 	SessionID ID     `json:"session_id"`
 	Hash      string `json:"hash"`
-	Stamps
+	Timestamps
 }
 
-// Sessions go with their user, tokens with their session.
+// Sessions, their tokens and indexes. A session is deleted with its user, a token with its
+// session.
 var (
-	Sessions         = NewCollection[Session]("session")
-	SessionByUser    = NewRef(Sessions, "user_id", Users, func(s *Session) ID { return s.UserID }, Owned)
-	SessionByAppUser = NewRef(Sessions, "app_user_id", AppUsers, func(s *Session) ID { return s.AppUserID }, Owned)
-	SessionByExpiry  = NewMany(Sessions, "expires_at", func(s *Session) []Time { return []Time{s.ExpiresAt} })
+	Sessions         = kv.NewCollection[Session]("session")
+	SessionByUser    = kv.NewRef(Sessions, "user_id", Users, func(s *Session) ID { return s.UserID }, kv.Cascade)
+	SessionByAppUser = kv.NewRef(Sessions, "app_user_id", AppUsers, func(s *Session) ID { return s.AppUserID }, kv.Cascade)
+	SessionByExpiry  = kv.NewMany(Sessions, "expires_at", func(s *Session) []Time { return []Time{s.ExpiresAt} })
 
-	SessionByUse    = NewMany(Sessions, "last_used", func(s *Session) []Time { return useOf(s, false) }, "app_user_id")
-	AppSessionByUse = NewMany(Sessions, "app_last_used", func(s *Session) []Time { return useOf(s, true) }, "app_user_id")
+	SessionByUse    = kv.NewMany(Sessions, "last_used", func(s *Session) []Time { return lastUse(s, false) }, "app_user_id")
+	AppSessionByUse = kv.NewMany(Sessions, "app_last_used", func(s *Session) []Time { return lastUse(s, true) }, "app_user_id")
 
-	SessionTokens  = NewCollection[SessionToken]("session_token")
-	TokenByHash    = NewUnique(SessionTokens, "hash", func(t *SessionToken) string { return t.Hash })
-	TokenBySession = NewRef(SessionTokens, "session_id", Sessions, func(t *SessionToken) ID { return t.SessionID }, Owned)
+	SessionTokens  = kv.NewCollection[SessionToken]("session_token")
+	TokenByHash    = kv.NewUnique(SessionTokens, "hash", func(t *SessionToken) string { return t.Hash })
+	TokenBySession = kv.NewRef(SessionTokens, "session_id", Sessions, func(t *SessionToken) ID { return t.SessionID }, kv.Cascade)
 )
 
-// SessionsOf collects the ids of a user's sessions, the oldest first.
+// SessionsOf returns the IDs of a user's sessions, the oldest first.
 func SessionsOf(tx *Tx, a Account) ([]ID, error) {
 	if a.App {
 		return SessionByAppUser.IDs(tx, a.ID)
@@ -49,8 +52,8 @@ func SessionsOf(tx *Tx, a Account) ([]ID, error) {
 	return SessionByUser.IDs(tx, a.ID)
 }
 
-// CountSessions is how many records EndSessions deletes: sessions, their tokens, and
-// known devices.
+// CountSessions returns the number of records that EndSessions deletes: sessions, their tokens,
+// and devices.
 func CountSessions(tx *Tx, a Account) (int, error) {
 	open, err := SessionsOf(tx, a)
 	if err != nil {
@@ -60,8 +63,8 @@ func CountSessions(tx *Tx, a Account) (int, error) {
 	return 2*len(open) + len(devices), err
 }
 
-// EndSessions ends a user's sessions but one (0 for all), and all known devices: it
-// goes with a new password and with disabling.
+// EndSessions ends all sessions of a user except keep (0 ends all) and deletes all devices. It
+// is called when a password is set or a user is disabled.
 func EndSessions(tx *Tx, a Account, keep ID) error {
 	open, err := SessionsOf(tx, a)
 	if err != nil {
@@ -77,18 +80,18 @@ func EndSessions(tx *Tx, a Account, keep ID) error {
 	return endDevices(tx, a)
 }
 
-// useOf is when a session of one realm was last used; the realms differ in how
-// long one may be idle.
-func useOf(s *Session, app bool) []Time {
+// lastUse returns the time of the last use of a session in one realm; the realms have different
+// idle timeouts.
+func lastUse(s *Session, app bool) []Time {
 	if (s.AppUserID != 0) != app {
 		return nil
 	}
 	return []Time{s.LastUsed}
 }
 
-// EndExpiredSessions deletes up to limit sessions whose time is over, and as many
-// each that users and app users have not used since idle and appIdle. It reports
-// whether there may be more.
+// EndExpiredSessions deletes up to limit expired sessions, up to limit sessions of users not
+// used since idle, and up to limit of app users not used since appIdle. It reports whether
+// there may be more.
 func EndExpiredSessions(tx *Tx, idle, appIdle Time, limit int) (more bool, err error) {
 	over, err := SessionByExpiry.Below(tx, tx.Now(), limit)
 	unused, err2 := SessionByUse.Below(tx, idle, limit)
@@ -104,7 +107,7 @@ func EndExpiredSessions(tx *Tx, idle, appIdle Time, limit int) (more bool, err e
 	return max(len(over), len(unused), len(appUnused)) == limit, nil
 }
 
-// endAllSessions ends every session and every known device.
+// endAllSessions deletes all sessions and devices.
 func endAllSessions(tx *Tx) error {
 	for {
 		ids, err := SessionByExpiry.Below(tx, 1<<62, 1000)

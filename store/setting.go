@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // SettingGroup is a page of settings.
@@ -13,12 +14,12 @@ type SettingGroup struct {
 	Key    string `json:"key"`
 	Title  string `json:"title"`
 	Remark string `json:"remark"`
-	Public Flag   `json:"public"` // its values are for everybody
+	Public Flag   `json:"public"` // anyone can read the values
 	Versioned
 }
 
-// Setting is a named value that is changed while the program runs. What a secret
-// one holds is elsewhere (SettingSecret); here it is a mask or nothing.
+// Setting is a named value that can be changed while the program runs. The value of a secret
+// setting is in a SettingSecret; Values is then SecretMask or "".
 type Setting struct {
 	Ident
 	Key      string   `json:"key"`
@@ -30,58 +31,58 @@ type Setting struct {
 	Props    []Prop   `json:"props"`
 	GroupID  ID       `json:"group_id"`
 	Sort     int64    `json:"sort"`
-	Stamps
+	Timestamps
 }
 
-// Option is one of the values to choose from.
+// Option is a choice of a setting.
 type Option struct {
-	Label string `json:"label" check:"required,max=200" doc:"what is shown"`
-	Value string `json:"value" check:"required,max=200" doc:"what is stored"`
+	Label string `json:"label" check:"required,max=200" doc:"Text to show"`
+	Value string `json:"value" check:"required,max=200" doc:"Value to store"`
 }
 
-// Prop is a bound or a hint for the control: min, max, step, maxlength, or any
-// other name, which is kept for the console and not interpreted.
+// Prop is a bound or a hint for the input control. The names min, max, step and maxlength are
+// bounds; any other name is stored for the console and not interpreted.
 type Prop struct {
 	Name  string `json:"name" check:"required,max=64"`
 	Value string `json:"value" check:"max=1000"`
 }
 
-// SettingSecret is the encrypted value of a setting of type secret.
+// SettingSecret is the encrypted value of a secret setting.
 type SettingSecret struct {
 	Ident
-	SettingID ID     `json:"setting_id"`
-	Sealed    Sealed `json:"sealed"`
-	Stamps
+	SettingID ID        `json:"setting_id"`
+	Sealed    kv.Sealed `json:"sealed"`
+	Timestamps
 }
 
-// SecretMask stands for a secret wherever it could be read; sent back it means unchanged.
+// SecretMask replaces a secret in every response. As an input it means unchanged.
 const SecretMask = "******"
 
-// Settings, their groups and secrets.
+// Settings, their groups, secrets and indexes.
 var (
-	SettingGroups     = NewCollection[SettingGroup]("setting_group")
-	SettingGroupByKey = NewUnique(SettingGroups, "key", func(g *SettingGroup) string { return g.Key })
+	SettingGroups     = kv.NewCollection[SettingGroup]("setting_group")
+	SettingGroupByKey = kv.NewUnique(SettingGroups, "key", func(g *SettingGroup) string { return g.Key })
 
-	Settings       = NewCollection[Setting]("setting")
-	SettingByKey   = NewUnique(Settings, "key", func(s *Setting) string { return s.GroupID.String() + "." + s.Key }, "group_id")
-	SettingByGroup = NewRef(Settings, "group_id", SettingGroups, func(s *Setting) ID { return s.GroupID }, Refuse)
+	Settings       = kv.NewCollection[Setting]("setting")
+	SettingByKey   = kv.NewUnique(Settings, "key", func(s *Setting) string { return s.GroupID.String() + "." + s.Key }, "group_id")
+	SettingByGroup = kv.NewRef(Settings, "group_id", SettingGroups, func(s *Setting) ID { return s.GroupID }, kv.Restrict).Required()
 
-	SettingSecrets  = NewCollection[SettingSecret]("setting_secret")
-	SecretBySetting = NewRef(SettingSecrets, "setting_id", Settings, func(s *SettingSecret) ID { return s.SettingID }, Owned)
+	SettingSecrets  = kv.NewCollection[SettingSecret]("setting_secret")
+	SecretBySetting = kv.NewRef(SettingSecrets, "setting_id", Settings, func(s *SettingSecret) ID { return s.SettingID }, kv.Cascade)
 
-	_ = SettingSecrets.Sealed(func(s *SettingSecret) *Sealed { return &s.Sealed },
+	_ = SettingSecrets.Sealed(func(s *SettingSecret) *kv.Sealed { return &s.Sealed },
 		func(s *SettingSecret) string { return secretPlace(s.SettingID) }, secretTitle)
-	_ = Settings.Rule(settingRule)
-	_ = SettingGroups.Rule(settingGroupRule)
+	_ = Settings.Constraint(constrainSetting)
+	_ = SettingGroups.Constraint(constrainSettingGroup)
 )
 
 var settingKey = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// settingRule holds what must be true of a stored setting: it fits its type, a
-// secret is masked and not public, what the program uses keeps its shape.
-func settingRule(tx *Tx, old, new *Setting) error {
-	if old != nil && tx.Actor() != System {
-		if err := keepBuiltin(tx, old, new); err != nil || new == nil {
+// constrainSetting checks a setting: the value must fit the type, a secret must be masked and not
+// public, and the shape of a builtin setting must not change.
+func constrainSetting(tx *Tx, old, new *Setting) error {
+	if old != nil && ActorOf(tx) != System {
+		if err := protectBuiltin(tx, old, new); err != nil || new == nil {
 			return err
 		}
 	}
@@ -90,7 +91,7 @@ func settingRule(tx *Tx, old, new *Setting) error {
 	}
 	faults := errs.Faults{}
 	if !settingKey.MatchString(new.Key) {
-		faults.Add("key", "must be lower-case letters, digits and _, beginning with a letter, at most 64")
+		faults.Add("key", "must be 1 to 64 lower-case letters, digits or underscores, starting with a letter")
 	}
 	if new.GroupID == 0 {
 		faults.Add("group_id", "is required")
@@ -103,7 +104,7 @@ func settingRule(tx *Tx, old, new *Setting) error {
 	}
 	checkShape(new, faults)
 	if len(faults) == 0 && new.Type != "secret" {
-		text, err := fit(new, new.Values)
+		text, err := normalize(new, new.Values)
 		if err != nil {
 			faults.Add("values", "%s", err)
 		}
@@ -120,26 +121,27 @@ func settingRule(tx *Tx, old, new *Setting) error {
 	}
 	group, err := SettingGroups.Get(tx, new.GroupID)
 	if err == nil && bool(group.Public) {
-		err = errs.Field(errs.Invalid, "type", "the group %s is public and cannot hold a secret", group.Key)
+		err = errs.Field(errs.Invalid, "type", "the group %s is public and can't contain a secret", group.Key)
 	}
 	return err
 }
 
-// settingGroupRule keeps the program's groups and keeps secrets out of public ones.
-func settingGroupRule(tx *Tx, old, new *SettingGroup) error {
-	if old != nil && tx.Actor() != System && isBuiltinGroup(old.Key) {
+// constrainSettingGroup protects the groups of builtin settings and rejects secrets in public
+// groups.
+func constrainSettingGroup(tx *Tx, old, new *SettingGroup) error {
+	if old != nil && ActorOf(tx) != System && isBuiltinGroup(old.Key) {
 		if new == nil {
-			return errs.New(errs.Conflict, "setting group %s is used by the program and cannot be deleted", old.Key).Coded("in_use")
+			return errs.New(errs.Conflict, "the setting group %s is built in and can't be deleted", old.Key).Coded("in_use")
 		}
 		if new.Key != old.Key {
-			return errs.Field(errs.Conflict, "key", "%s is used by the program and cannot be renamed", old.Key).Coded("in_use")
+			return errs.Field(errs.Conflict, "key", "%s is built in and can't be renamed", old.Key).Coded("in_use")
 		}
 	}
 	if new == nil {
 		return nil
 	}
 	if !settingKey.MatchString(new.Key) {
-		return errs.Field(errs.Invalid, "key", "must be lower-case letters, digits and _, beginning with a letter, at most 64")
+		return errs.Field(errs.Invalid, "key", "must be 1 to 64 lower-case letters, digits or underscores, starting with a letter")
 	}
 	if old == nil || !bool(new.Public) {
 		return nil
@@ -149,20 +151,20 @@ func settingGroupRule(tx *Tx, old, new *SettingGroup) error {
 			return err
 		}
 		if s.Type == "secret" {
-			return errs.Field(errs.Invalid, "public", "the group holds the secret %s", s.Key)
+			return errs.Field(errs.Invalid, "public", "the group contains the secret %s", s.Key)
 		}
 	}
 	return nil
 }
 
-// CreateSetting stores a new setting, its value where it belongs.
+// CreateSetting stores a new setting. The value of a secret one is stored encrypted.
 func CreateSetting(tx *Tx, s *Setting) error {
 	plain, err := maskSecret(s)
 	if err != nil {
 		return err
 	}
 	if plain == SecretMask {
-		return errs.Field(errs.Invalid, "values", "%s stands for an unchanged secret, and there is none yet", SecretMask)
+		return errs.Field(errs.Invalid, "values", "%s means an unchanged secret, but none is stored", SecretMask)
 	}
 	if err := Settings.Create(tx, s); err != nil || s.Type != "secret" || plain == "" {
 		return err
@@ -170,8 +172,8 @@ func CreateSetting(tx *Tx, s *Setting) error {
 	return storeSecret(tx, s.ID, plain)
 }
 
-// SaveSetting changes a setting: edit may put a plain secret into Values, which
-// is stored encrypted and masked in the record.
+// SaveSetting changes a setting. edit may set Values to the plain text of a secret, which is
+// stored encrypted and masked in the record.
 func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 	var plain, had, was string
 	saved, err := Settings.Update(tx, id, func(s *Setting) error {
@@ -180,7 +182,7 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 			return err
 		}
 		if before == "secret" && s.Type != "secret" && s.Values == masked && masked != "" {
-			return errs.Field(errs.Invalid, "values", "must be given anew: a secret is not shown by changing its type")
+			return errs.Field(errs.Invalid, "values", "enter the value again: changing the type does not reveal a secret")
 		}
 		had, was = before, masked
 		var err error
@@ -188,7 +190,7 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 			return err
 		}
 		if plain == SecretMask && (before != "secret" || masked == "") {
-			return errs.Field(errs.Invalid, "values", "%s stands for an unchanged secret, and there is none yet", SecretMask)
+			return errs.Field(errs.Invalid, "values", "%s means an unchanged secret, but none is stored", SecretMask)
 		}
 		return nil
 	})
@@ -200,20 +202,20 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 		if err := storeSecret(tx, id, plain); err != nil {
 			return nil, err
 		}
-		return Settings.Renew(tx, id)
+		return Settings.Bump(tx, id)
 	case saved.Type != "secret" && had == "secret":
 		return saved, storeSecret(tx, id, "")
 	}
 	return saved, nil
 }
 
-// maskSecret takes the plain text out of a secret setting, holds it to the type
-// and returns it.
+// maskSecret checks the plain text of a secret setting, returns it and replaces it by
+// SecretMask.
 func maskSecret(s *Setting) (string, error) {
 	if s.Type != "secret" || s.Values == "" {
 		return "", nil
 	}
-	plain, err := fit(s, s.Values)
+	plain, err := normalize(s, s.Values)
 	if err != nil {
 		return "", errs.Field(errs.Invalid, "values", "%s", err)
 	}
@@ -221,7 +223,7 @@ func maskSecret(s *Setting) (string, error) {
 	return plain, nil
 }
 
-// storeSecret keeps the one secret of a setting; "" removes it.
+// storeSecret replaces the secret of a setting; "" deletes it.
 func storeSecret(tx *Tx, setting ID, plain string) error {
 	had, err := SecretBySetting.IDs(tx, setting)
 	if err != nil {
@@ -235,17 +237,18 @@ func storeSecret(tx *Tx, setting ID, plain string) error {
 	if plain == "" {
 		return nil
 	}
-	sealed, err := tx.seal(secretPlace(setting), plain)
+	sealed, err := tx.Seal(secretPlace(setting), plain)
 	if err != nil {
 		return err
 	}
 	return SettingSecrets.Create(tx, &SettingSecret{SettingID: setting, Sealed: sealed})
 }
 
-// secretPlace is what the value of a secret setting is bound to.
+// secretPlace returns the place that a secret is bound to, see kv.Tx.Seal.
 func secretPlace(setting ID) string { return "setting " + setting.String() }
 
-// secretTitle is the name of a secret setting with its group, such as mail.password.
+// secretTitle returns the title of a secret setting for people, such as "setting
+// mail.password".
 func secretTitle(tx *Tx, s *SettingSecret) (string, error) {
 	setting, err := Settings.Get(tx, s.SettingID)
 	if err != nil {
@@ -258,13 +261,13 @@ func secretTitle(tx *Tx, s *SettingSecret) (string, error) {
 	return "setting " + group.Key + "." + setting.Key, nil
 }
 
-// SettingSecretText decrypts a secret setting; "" when it has no value.
+// SettingSecretText decrypts the value of a secret setting; "" if it has none.
 func SettingSecretText(tx *Tx, setting ID) (string, error) {
 	for secret, err := range SecretBySetting.All(tx, setting) {
 		if err != nil {
 			return "", err
 		}
-		return tx.unseal(secretPlace(setting), secret.Sealed)
+		return tx.Unseal(secretPlace(setting), secret.Sealed)
 	}
 	return "", nil
 }

@@ -7,10 +7,11 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+
+	"reeve/store/kv"
 )
 
-// Row is a record of a list that is kept in memory, with its JSON and the folded
-// text that a search looks through.
+// Row is a record of a list in memory, with its JSON and its case-folded search text.
 type Row[T any] struct {
 	ID    ID
 	Value *T
@@ -18,50 +19,50 @@ type Row[T any] struct {
 	Text  string
 }
 
-// SettingCache is every setting in memory: what settings are read from. A part that no
-// commit has changed is the same one as before.
-type SettingCache struct {
-	Settings []Row[Setting]                 // by sort, then id
-	Groups   []Row[SettingGroup]            // by id
-	Values   func() (*SettingValues, error) // made when first asked for
-	records  *recordMap[Setting]
-	numbers  map[string]int // "group.key" → builtin number
-	ids      map[string]ID  // "group.key" → setting
+// SettingSet is a snapshot of all settings in memory, from which they are read. Parts that a
+// commit did not change are shared with the previous snapshot.
+type SettingSet struct {
+	Settings []Row[Setting]                 // sorted by sort, then ID
+	Groups   []Row[SettingGroup]            // sorted by ID
+	Values   func() (*SettingValues, error) // computed on first use
+	records  *kv.RecordMap[Setting]
+	numbers  map[string]int // values of builtin numbers, by "group.key"
+	ids      map[string]ID  // IDs of settings, by "group.key"
 }
 
-// SettingValues are the values of all settings as the interface answers them.
+// SettingValues are the values of all settings as the API returns them.
 type SettingValues struct {
-	Effective json.RawMessage // {"group":{"key":value}}, secrets masked
-	ETag      string          // of Effective, in quotes
-	Public    json.RawMessage // Effective of the public groups alone
+	Effective json.RawMessage // {"group":{"key":value}} with masked secrets
+	ETag      string          // entity tag of Effective, quoted
+	Public    json.RawMessage // the same for public groups only
 }
 
-// SettingSet keeps the SettingCache in memory.
-var SettingSet = NewCache("settings", func(tx *Tx) (*SettingCache, error) {
-	groups, err := readRecords(tx, SettingGroups)
+// SettingCache is the cache of all settings.
+var SettingCache = kv.NewCache("settings", func(tx *Tx) (*SettingSet, error) {
+	groups, err := kv.ReadRecords(tx, SettingGroups)
 	if err != nil {
 		return nil, err
 	}
-	settings, err := readRecords(tx, Settings)
+	settings, err := kv.ReadRecords(tx, Settings)
 	if err != nil {
 		return nil, err
 	}
-	none := &SettingCache{records: newRecordMap[Setting](nil)}
+	none := &SettingSet{records: kv.NewRecordMap[Setting](nil)}
 	return none.with(groups, settings)
-}, Settings, SettingGroups).Amend(func(tx *Tx, old *SettingCache, changed map[table]map[ID]bool) (*SettingCache, error) {
-	groups, err := readChanged(tx, SettingGroups, changed)
+}, Settings, SettingGroups).WithUpdate(func(tx *Tx, old *SettingSet, changed map[kv.Table]map[ID]bool) (*SettingSet, error) {
+	groups, err := kv.ReadChanged(tx, SettingGroups, changed)
 	if err != nil {
 		return nil, err
 	}
-	settings, err := readChanged(tx, Settings, changed)
+	settings, err := kv.ReadChanged(tx, Settings, changed)
 	if err != nil {
 		return nil, err
 	}
 	return old.with(groups, settings)
 })
 
-// with is the cache with some records put in place; nil takes one out.
-func (c *SettingCache) with(groups map[ID]*SettingGroup, settings map[ID]*Setting) (*SettingCache, error) {
+// with returns a snapshot in which some records are replaced; a nil record is removed.
+func (c *SettingSet) with(groups map[ID]*SettingGroup, settings map[ID]*Setting) (*SettingSet, error) {
 	next := *c
 	var err error
 	next.Groups, err = rowsWith(c.Groups, groups, func(g *SettingGroup) []string { return []string{g.Key, g.Title, g.Remark} },
@@ -74,7 +75,7 @@ func (c *SettingCache) with(groups map[ID]*SettingGroup, settings map[ID]*Settin
 	if err != nil {
 		return nil, err
 	}
-	next.records = c.records.with(settings)
+	next.records = c.records.With(settings)
 	if c.ids == nil || len(groups) > 0 || c.renamed(settings) {
 		if next.ids, err = next.named(); err != nil {
 			return nil, err
@@ -85,10 +86,10 @@ func (c *SettingCache) with(groups map[ID]*SettingGroup, settings map[ID]*Settin
 	return &next, nil
 }
 
-// renamed reports whether a "group.key" comes, goes or changes with some records.
-func (c *SettingCache) renamed(settings map[ID]*Setting) bool {
+// renamed reports whether changed settings add, remove or change a "group.key".
+func (c *SettingSet) renamed(settings map[ID]*Setting) bool {
 	for id, is := range settings {
-		was := c.records.get(id)
+		was := c.records.Get(id)
 		if was == nil || is == nil || was.Key != is.Key || was.GroupID != is.GroupID {
 			return true
 		}
@@ -96,20 +97,20 @@ func (c *SettingCache) renamed(settings map[ID]*Setting) bool {
 	return false
 }
 
-// named finds the settings by their full names.
-func (c *SettingCache) named() (map[string]ID, error) {
-	ids, keys := make(map[string]ID, c.records.n), c.groupKeys()
-	for id, s := range c.records.all() {
+// named returns the IDs of the settings by "group.key".
+func (c *SettingSet) named() (map[string]ID, error) {
+	ids, keys := make(map[string]ID, c.records.Len()), c.groupKeys()
+	for id, s := range c.records.All() {
 		group, known := keys[s.GroupID]
 		if !known {
-			return nil, damaged("setting", id.String(), notFound("setting group", s.GroupID))
+			return nil, kv.Damaged("setting", id.String(), SettingGroups.NotFound(s.GroupID))
 		}
 		ids[group+"."+s.Key] = id
 	}
 	return ids, nil
 }
 
-func (c *SettingCache) groupKeys() map[ID]string {
+func (c *SettingSet) groupKeys() map[ID]string {
 	keys := make(map[ID]string, len(c.Groups))
 	for _, g := range c.Groups {
 		keys[g.ID] = g.Value.Key
@@ -117,7 +118,8 @@ func (c *SettingCache) groupKeys() map[ID]string {
 	return keys
 }
 
-func (c *SettingCache) values() (*SettingValues, error) {
+// values computes Values.
+func (c *SettingSet) values() (*SettingValues, error) {
 	effective, public, keys := map[string]map[string]any{}, map[string]map[string]any{}, c.groupKeys()
 	for _, g := range c.Groups {
 		effective[g.Value.Key] = map[string]any{}
@@ -138,7 +140,7 @@ func (c *SettingCache) values() (*SettingValues, error) {
 	return v, err
 }
 
-// etag is an entity tag by content, in quotes.
+// etag returns a quoted entity tag computed from the content.
 func etag(b []byte) string {
 	sum := sha256.Sum256(b)
 	return `"` + hex.EncodeToString(sum[:12]) + `"`
@@ -148,13 +150,13 @@ func newRow[T any](id ID, v *T, texts ...string) (Row[T], error) {
 	b, err := json.Marshal(v)
 	row := Row[T]{ID: id, Value: v, JSON: b}
 	for _, text := range texts {
-		row.Text += Fold(text) + "\xff" // so that no search matches across two fields
+		row.Text += Fold(text) + "\xff" // so that no match spans two fields
 	}
 	return row, err
 }
 
-// rowsWith is a list, in an order without ties, with the rows of some records put in
-// place; nil takes one out.
+// rowsWith returns a list with some records replaced; a nil record is removed. order must not
+// have ties.
 func rowsWith[T any](rows []Row[T], changed map[ID]*T, texts func(*T) []string, order func(a, b *T) int) ([]Row[T], error) {
 	if len(changed) == 0 {
 		return rows, nil
@@ -184,22 +186,23 @@ func rowsWith[T any](rows []Row[T], changed map[ID]*T, texts func(*T) []string, 
 	return append(next, fresh...), nil
 }
 
-// ID returns the setting with the key "group.key"; 0 when there is none.
-func (c *SettingCache) ID(key string) ID { return c.ids[key] }
+// ID returns the ID of the setting "group.key"; 0 if there is none.
+func (c *SettingSet) ID(key string) ID { return c.ids[key] }
 
-// builtin returns the stored text of a builtin setting, or its default until it is added.
-func (c *SettingCache) builtin(b *Builtin) string {
-	if s := c.records.get(c.ids[b.name]); s != nil {
+// builtin returns the stored text of a builtin setting, or its default before AddBuiltins has
+// stored it.
+func (c *SettingSet) builtin(b *Builtin) string {
+	if s := c.records.Get(c.ids[b.name]); s != nil {
 		return s.Values
 	}
 	return b.Default
 }
 
-// Secret tells whether "group.key" is a setting of type secret.
-func (c *SettingCache) Secret(key string) bool {
-	s := c.records.get(c.ids[key])
+// Secret reports whether the setting "group.key" has the type secret.
+func (c *SettingSet) Secret(key string) bool {
+	s := c.records.Get(c.ids[key])
 	return s != nil && s.Type == "secret"
 }
 
-// Len is how many settings there are.
-func (c *SettingCache) Len() int { return len(c.Settings) }
+// Len returns the number of settings.
+func (c *SettingSet) Len() int { return len(c.Settings) }

@@ -14,7 +14,7 @@ import (
 
 const plainSecret = "correct horse battery staple"
 
-// withGroup opens the real schema with one group, which has id 1.
+// withGroup opens a database with one group, which has ID 1.
 func withGroup(t testing.TB, dir string) *DB {
 	t.Helper()
 	db := open(t, dir, Options{Seed: func(tx *Tx) error {
@@ -48,7 +48,7 @@ func TestSecretSetting(t *testing.T) {
 		name         string
 		edit         func(*Setting)
 		text, stored string
-		fields       string // at fault
+		fields       string // names of the invalid fields
 	}{
 		{"created", func(*Setting) {}, plainSecret, SecretMask, ""},
 		{"saved with its mask", func(s *Setting) { s.Values = SecretMask; s.Title = "Password" }, plainSecret, SecretMask, ""},
@@ -76,7 +76,7 @@ func TestSecretSetting(t *testing.T) {
 	disktest.Equal(t, "secrets after the deletion", len(allOf(t, db, SettingSecrets)), 0)
 }
 
-// A value that happens to be the mask is no secret when it becomes one.
+// A plain value that happens to equal the mask does not become a secret when the type changes.
 func TestMaskAsPlainValueBecomesNoSecret(t *testing.T) {
 	db := withGroup(t, t.TempDir())
 	update(t, db, func(tx *Tx) error {
@@ -102,7 +102,7 @@ func TestSecretIsNowhereInTheFiles(t *testing.T) {
 			CreateSetting(tx, &Setting{GroupID: 1, Key: "sender", Type: "input", Values: "not a secret at all"}))
 	})
 	view(t, db, func(tx *Tx) error {
-		values, err := SettingSet.Get(tx).Values()
+		values, err := SettingCache.Get(tx).Values()
 		if err == nil && bytes.Contains(values.Effective, []byte(plainSecret)) {
 			t.Errorf("the cache holds the secret: %s", values.Effective)
 		}
@@ -138,7 +138,7 @@ func TestSecretIsNowhereInTheFiles(t *testing.T) {
 	disktest.Equal(t, "entered again", secretOf(t, db, 1), "entered again")
 }
 
-// A secret that was moved to another setting behind the store's back stays shut.
+// A secret that is copied to another setting in the database cannot be decrypted there.
 func TestSecretOpensOnlyInItsPlace(t *testing.T) {
 	db := withGroup(t, t.TempDir())
 	update(t, db, func(tx *Tx) error {
@@ -155,7 +155,7 @@ func TestSecretOpensOnlyInItsPlace(t *testing.T) {
 	}
 }
 
-// What a seed encrypts is read by the program that runs on it.
+// A secret that is encrypted while seeding can be decrypted afterwards.
 func TestSecretOfTheSeedCanBeRead(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Seed: func(tx *Tx) error {
 		if err := SettingGroups.Create(tx, &SettingGroup{Key: "mail"}); err != nil {

@@ -12,34 +12,34 @@ import (
 	"reeve/store/errs"
 )
 
-// settingType says what text a setting of that type holds, and what it means.
+// settingType defines the texts that a setting of a type can store, and their meaning.
 type settingType struct {
-	fit      func(s *Setting, text string) (string, error) // checks a text that is not "" and returns its stored form
-	value    func(text string) any                         // decodes a stored text; nil for as written
-	choice   bool                                          // needs options
-	zero     string                                        // what "" is stored as
+	fit      func(s *Setting, text string) (string, error) // validates a text that is not "" and returns the text to store
+	value    func(text string) any                         // decodes a stored text; nil for a string
+	choice   bool                                          // requires options
+	zero     string                                        // stored for ""
 	maxBytes int
 }
 
 var color = regexp.MustCompile(`^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$`)
 
 var settingTypes = map[string]settingType{
-	"input":    {fit: fitLine, maxBytes: 1000},
-	"textarea": {fit: fitText, maxBytes: 64 << 10},
-	"number":   {fit: fitNumber, value: decodeNumber, maxBytes: 64},
-	"switch":   {fit: fitSwitch, value: func(s string) any { return s == "1" }, zero: "0", maxBytes: 5},
-	"radio":    {fit: fitChoice, choice: true, maxBytes: 200},
-	"select":   {fit: fitChoice, choice: true, maxBytes: 200},
-	"checkbox": {fit: fitChoices, value: decodeJSON, choice: true, zero: "[]", maxBytes: 64 << 10},
-	"date":     {fit: fitLayout("a date like 2006-01-02", time.DateOnly), maxBytes: 10},
-	"time":     {fit: fitLayout("a time like 15:04 or 15:04:05", "15:04", time.TimeOnly), maxBytes: 8},
-	"color":    {fit: fitPattern(color, "a colour like #1677ff"), maxBytes: 9},
-	"image":    {fit: fitPattern(regexp.MustCompile(`^/media/[A-Za-z0-9._-]+$`), "the address of an uploaded image, /media/…"), maxBytes: 200},
-	"json":     {fit: fitJSON, value: decodeJSON, maxBytes: 64 << 10},
-	"secret":   {fit: fitText, maxBytes: 4 << 10},
+	"input":    {fit: normalizeLine, maxBytes: 1000},
+	"textarea": {fit: normalizeText, maxBytes: 64 << 10},
+	"number":   {fit: normalizeNumber, value: decodeNumber, maxBytes: 64},
+	"switch":   {fit: normalizeSwitch, value: func(s string) any { return s == "1" }, zero: "0", maxBytes: 5},
+	"radio":    {fit: normalizeChoice, choice: true, maxBytes: 200},
+	"select":   {fit: normalizeChoice, choice: true, maxBytes: 200},
+	"checkbox": {fit: normalizeChoices, value: decodeJSON, choice: true, zero: "[]", maxBytes: 64 << 10},
+	"date":     {fit: normalizeLayout(errs.Say("must be a date, such as 2006-01-02"), time.DateOnly), maxBytes: 10},
+	"time":     {fit: normalizeLayout(errs.Say("must be a time, such as 15:04 or 15:04:05"), "15:04", time.TimeOnly), maxBytes: 8},
+	"color":    {fit: normalizePattern(color, errs.Say("must be a color, such as #1677ff")), maxBytes: 9},
+	"image":    {fit: normalizePattern(regexp.MustCompile(`^/media/[A-Za-z0-9._-]+$`), errs.Say("must be the path of an uploaded image, /media/…")), maxBytes: 200},
+	"json":     {fit: normalizeJSON, value: decodeJSON, maxBytes: 64 << 10},
+	"secret":   {fit: normalizeText, maxBytes: 4 << 10},
 }
 
-// SettingTypes are the names of the types, sorted.
+// SettingTypes returns the names of the types, sorted.
 func SettingTypes() []string {
 	names := make([]string, 0, len(settingTypes))
 	for name := range settingTypes {
@@ -49,14 +49,14 @@ func SettingTypes() []string {
 	return names
 }
 
-// checkShape looks at a setting's type, options and props.
+// checkShape validates the type, options and props of a setting.
 func checkShape(s *Setting, faults errs.Faults) {
 	t, ok := settingTypes[s.Type]
 	if !ok {
-		faults.Add("type", "must be one of %s", strings.Join(SettingTypes(), ", "))
+		faults.Add("type", "must be one of %s", SettingTypes())
 	}
 	if t.choice && len(s.Options) == 0 {
-		faults.Add("options", "a %s needs at least one option", s.Type)
+		faults.Add("options", "the type %s requires at least one option", s.Type)
 	}
 	seen := map[string]bool{}
 	for i, o := range s.Options {
@@ -72,28 +72,28 @@ func checkShape(s *Setting, faults errs.Faults) {
 		}
 		seen[p.Name] = true
 		if slices.Contains([]string{"min", "max", "step", "maxlength"}, p.Name) {
-			if !jsonNumber.MatchString(p.Value) { // ParseFloat also takes NaN, Inf and 0x10
+			if !jsonNumber.MatchString(p.Value) { // ParseFloat also accepts NaN, Inf and 0x10
 				faults.Add(fmt.Sprintf("props[%d].value", i), "must be a number")
 			}
 		}
 	}
 }
 
-// fit checks a text against a setting's type, options and bounds and returns the
-// form in which it is stored. "" is no value and fits every setting but those
-// that the program uses, which always have one.
-func fit(s *Setting, text string) (string, error) {
+// normalize validates a text against the type, options and bounds of a setting and returns the text
+// to store. "" is no value, which is valid for every setting except builtin ones, see
+// normalizeBuiltin.
+func normalize(s *Setting, text string) (string, error) {
 	t := settingTypes[s.Type]
 	if text == "" {
 		return t.zero, nil
 	}
 	if len(text) > t.maxBytes {
-		return "", fmt.Errorf("has %d bytes, at most %d are allowed", len(text), t.maxBytes)
+		return "", errs.Say("must be at most %d bytes", t.maxBytes)
 	}
 	return t.fit(s, text)
 }
 
-// settingValue is what a stored text means to a program that uses it.
+// settingValue returns the decoded value of a setting, for JSON.
 func settingValue(s *Setting) any {
 	if t := settingTypes[s.Type]; t.value != nil {
 		return t.value(s.Values)
@@ -101,7 +101,7 @@ func settingValue(s *Setting) any {
 	return s.Values
 }
 
-// prop returns a numeric bound.
+// prop returns a numeric prop. ok is false if there is none.
 func (s *Setting) prop(name string) (float64, bool) {
 	for _, p := range s.Props {
 		if p.Name == name {
@@ -112,36 +112,36 @@ func (s *Setting) prop(name string) (float64, bool) {
 	return 0, false
 }
 
-func fitText(s *Setting, text string) (string, error) {
+func normalizeText(s *Setting, text string) (string, error) {
 	if strings.ContainsRune(text, 0) {
-		return "", fmt.Errorf("must not contain a NUL character")
+		return "", errs.Say("must not contain NUL characters")
 	}
 	if n, ok := s.prop("maxlength"); ok && float64(len([]rune(text))) > n {
-		return "", fmt.Errorf("has %d characters, at most %g are allowed", len([]rune(text)), n)
+		return "", errs.Say("must be at most %v characters", n)
 	}
 	return text, nil
 }
 
-func fitLine(s *Setting, text string) (string, error) {
+func normalizeLine(s *Setting, text string) (string, error) {
 	if strings.ContainsAny(text, "\r\n") {
-		return "", fmt.Errorf("must be one line")
+		return "", errs.Say("must not contain line breaks")
 	}
-	return fitText(s, text)
+	return normalizeText(s, text)
 }
 
-// jsonNumber is a number as JSON writes it, which is how it is answered.
+// jsonNumber matches numbers in the syntax of JSON, in which they are returned.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-func fitNumber(s *Setting, text string) (string, error) {
+func normalizeNumber(s *Setting, text string) (string, error) {
 	n, err := strconv.ParseFloat(text, 64)
 	if !jsonNumber.MatchString(text) || err != nil {
-		return "", fmt.Errorf("must be a number")
+		return "", errs.Say("must be a number")
 	}
 	if low, ok := s.prop("min"); ok && n < low {
-		return "", fmt.Errorf("must be at least %g", low)
+		return "", errs.Say("must be at least %v", low)
 	}
 	if high, ok := s.prop("max"); ok && n > high {
-		return "", fmt.Errorf("must be at most %g", high)
+		return "", errs.Say("must be at most %v", high)
 	}
 	return text, nil
 }
@@ -153,73 +153,73 @@ func decodeNumber(text string) any {
 	return json.Number(text)
 }
 
-func fitSwitch(_ *Setting, text string) (string, error) {
+func normalizeSwitch(_ *Setting, text string) (string, error) {
 	switch text {
 	case "1", "true":
 		return "1", nil
 	case "0", "false":
 		return "0", nil
 	}
-	return "", fmt.Errorf("must be 1 or 0")
+	return "", errs.Say("must be 1 or 0")
 }
 
-func fitChoice(s *Setting, text string) (string, error) {
+func normalizeChoice(s *Setting, text string) (string, error) {
 	if !slices.ContainsFunc(s.Options, func(o Option) bool { return o.Value == text }) {
-		return "", fmt.Errorf("must be one of the options")
+		return "", errs.Say("must be one of the options")
 	}
 	return text, nil
 }
 
-func fitChoices(s *Setting, text string) (string, error) {
+func normalizeChoices(s *Setting, text string) (string, error) {
 	var chosen []string
 	if err := json.Unmarshal([]byte(text), &chosen); err != nil || chosen == nil {
-		return "", fmt.Errorf("must be a JSON array of the chosen options")
+		return "", errs.Say("must be a JSON array of options")
 	}
 	for i, c := range chosen {
-		if _, err := fitChoice(s, c); err != nil {
-			return "", fmt.Errorf("%q is not one of the options", c)
+		if _, err := normalizeChoice(s, c); err != nil {
+			return "", errs.Say("%q is not one of the options", c)
 		}
 		if slices.Contains(chosen[:i], c) {
-			return "", fmt.Errorf("%q is chosen twice", c)
+			return "", errs.Say("%q is chosen twice", c)
 		}
 	}
 	b, err := json.Marshal(chosen)
 	return string(b), err
 }
 
-func fitLayout(what string, layouts ...string) func(*Setting, string) (string, error) {
+func normalizeLayout(what errs.Message, layouts ...string) func(*Setting, string) (string, error) {
 	return func(_ *Setting, text string) (string, error) {
 		for _, layout := range layouts {
-			if t, err := time.Parse(layout, text); err == nil && t.Format(layout) == text { // Parse also takes 5:04
+			if t, err := time.Parse(layout, text); err == nil && t.Format(layout) == text { // Parse also accepts 5:04
 				return text, nil
 			}
 		}
-		return "", fmt.Errorf("must be %s", what)
+		return "", what
 	}
 }
 
-func fitPattern(pattern *regexp.Regexp, what string) func(*Setting, string) (string, error) {
+func normalizePattern(pattern *regexp.Regexp, what errs.Message) func(*Setting, string) (string, error) {
 	return func(_ *Setting, text string) (string, error) {
 		if !pattern.MatchString(text) {
-			return "", fmt.Errorf("must be %s", what)
+			return "", what
 		}
 		return text, nil
 	}
 }
 
-// maxJSONDepth keeps a json setting readable by any client; a request body has the
-// same limit.
+// maxJSONDepth limits the nesting of a json setting, so that any client can decode it. Request
+// bodies have the same limit.
 const maxJSONDepth = 32
 
-func fitJSON(_ *Setting, text string) (string, error) {
+func normalizeJSON(_ *Setting, text string) (string, error) {
 	if !json.Valid([]byte(text)) {
-		return "", fmt.Errorf("must be valid JSON")
+		return "", errs.Say("must be valid JSON")
 	}
 	depth := 0
 	for decoder := json.NewDecoder(strings.NewReader(text)); ; {
 		token, err := decoder.Token()
 		if err != nil {
-			return text, nil // its end: it is valid
+			return text, nil // end of a valid text
 		}
 		switch token {
 		case json.Delim('['), json.Delim('{'):
@@ -228,7 +228,7 @@ func fitJSON(_ *Setting, text string) (string, error) {
 			depth--
 		}
 		if depth > maxJSONDepth {
-			return "", fmt.Errorf("is nested deeper than %d levels", maxJSONDepth)
+			return "", errs.Say("must not be nested deeper than %d levels", maxJSONDepth)
 		}
 	}
 }

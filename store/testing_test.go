@@ -1,69 +1,67 @@
 package store
 
 import (
+	"context"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"go.etcd.io/bbolt"
-
-	"reeve/store/disk"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
-// childVar names the part of a test that this process is to play: a second
-// opener, or a reader of damaged files that may not take the test down with it.
-const childVar = "REEVE_TEST_CHILD"
+// The files of a data directory.
+const (
+	dataName = "data.db"
+	keyName  = "secret.key"
+)
+
+// The environment variables of a test binary that runs as a child process.
+const (
+	childVar = "REEVE_TEST_CHILD"
+	dirVar   = "REEVE_TEST_DIR"
+	modeVar  = "REEVE_TEST_MODE"
+)
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(childVar) {
 	case "":
 		os.Exit(m.Run())
-	case "opener":
-		os.Exit(openerChild())
 	case "flips":
 		os.Exit(flipsChild())
-	case "memory":
-		os.Exit(memoryChild())
-	case "restorer":
-		os.Exit(restorerChild())
-	case "verifier":
-		os.Exit(verifierChild())
 	}
 	os.Exit(64)
 }
 
-// child runs this test binary in another process. The limit is there to find a
-// hang and far beyond what the work takes.
+// dirOf returns the data directory of a child process.
+func dirOf() string { return os.Getenv(dirVar) }
+
+// child runs this test binary as a child process. limit is there to detect a hang.
 func child(t testing.TB, name string, limit time.Duration, env ...string) (string, error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), append(env, childVar+"="+name)...)
-	timer := time.AfterFunc(limit, func() { cmd.Process.Kill() })
-	defer timer.Stop()
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
-// open opens a database that is verified and closed when the test ends.
+// open opens a database. It is verified and closed at the end of the test.
 func open(t testing.TB, dir string, options Options) *DB {
 	t.Helper()
 	db, err := Open(dir, options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, _ := db.LostCommits(); n > 0 {
-		t.Errorf("%d commits are lost", n)
-	}
 	t.Cleanup(func() {
-		db.gate.RLock()
-		closed := db.closed
-		db.gate.RUnlock()
-		if !closed {
+		if db.Healthy() == nil {
 			mustVerify(t, db)
 		}
 		if err := db.Close(); err != nil {
@@ -73,24 +71,20 @@ func open(t testing.TB, dir string, options Options) *DB {
 	return db
 }
 
-// checked waits until large collections are verified, and returns the warnings.
-func checked(db *DB) []string {
-	<-db.check.done
-	return db.check.warnings
-}
-
 func mustVerify(t testing.TB, db *DB) {
 	t.Helper()
 	view(t, db, func(tx *Tx) error {
-		if report := tx.Verify(); len(report.Faults) > 0 {
+		report := tx.Verify()
+		if len(report.Faults) > 0 {
 			t.Errorf("verify: %s", strings.Join(report.Faults, "\n"))
 		}
-		if db.caches[RuleBook] == nil {
-			return nil
+		caches, err := Caches(tx)
+		if slices.ContainsFunc(caches, func(c CacheStats) bool { return c.Name == "rules" }) {
+			err = errors.Join(err, rulesHold(tx))
 		}
-		return rulesHold(tx)
+		return err
 	})
-	if _, err := db.FilesOpened(); db.files == nil || err != nil {
+	if _, err := db.FilesOpened(); err != nil {
 		return
 	}
 	report := &Report{}
@@ -104,6 +98,13 @@ func shut(t testing.TB, db *DB) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// shutVerified verifies a database and closes it.
+func shutVerified(t testing.TB, db *DB) {
+	t.Helper()
+	mustVerify(t, db)
+	shut(t, db)
 }
 
 func view(t testing.TB, db *DB, fn func(*Tx) error) {
@@ -120,11 +121,33 @@ func update(t testing.TB, db *DB, fn func(*Tx) error) {
 	}
 }
 
-// refusal is the part of an error that callers act on.
+func noErr(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// allOf returns all records of a collection.
+func allOf[T any](t testing.TB, db *DB, c *kv.Collection[T]) (all []*T) {
+	t.Helper()
+	view(t, db, func(tx *Tx) error {
+		for v, err := range c.All(tx) {
+			if err != nil {
+				return err
+			}
+			all = append(all, v)
+		}
+		return nil
+	})
+	return all
+}
+
+// refusal is the part of an error that callers use.
 type refusal struct {
 	Kind   errs.Kind
 	Code   string
-	Fields string // names, sorted and joined
+	Fields string // names of the fields, sorted and joined
 }
 
 func refusalOf(t testing.TB, err error) refusal {
@@ -133,39 +156,10 @@ func refusalOf(t testing.TB, err error) refusal {
 	if !errors.As(err, &e) {
 		t.Fatalf("want an *errs.Error, got %v", err)
 	}
-	return refusal{e.Kind, e.Code, joined(e.Fields)}
+	return refusal{e.Kind, e.Code, strings.Join(slices.Sorted(maps.Keys(e.Fields)), " ")}
 }
 
-// sameFiles compares two snapshots by name, because files are long to show.
-func sameFiles(t testing.TB, got, want map[string]string) {
-	t.Helper()
-	for name := range want {
-		if _, ok := got[name]; !ok {
-			t.Errorf("%s is gone", name)
-		} else if got[name] != want[name] {
-			t.Errorf("%s has changed", name)
-		}
-	}
-	for name := range got {
-		if _, ok := want[name]; !ok {
-			t.Errorf("%s is new", name)
-		}
-	}
-}
-
-// bolt changes the closed file of a data directory behind the store's back.
-func bolt(t testing.TB, dir string, fn func(*bbolt.Tx) error) {
-	t.Helper()
-	file, err := bbolt.Open(filepath.Join(dir, dataName), 0o600, disk.BoltOptions(false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(file.Update(fn), file.Close()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// oneLine demands an error that fits on one line of a terminal.
+// oneLine requires an error of one line that fits a terminal.
 func oneLine(t testing.TB, err error) {
 	t.Helper()
 	if err == nil {
@@ -173,4 +167,21 @@ func oneLine(t testing.TB, err error) {
 	} else if strings.ContainsAny(err.Error(), "\r\n") {
 		t.Errorf("the error has more than one line:\n%v", err)
 	}
+}
+
+// farOff is later than the end of any test.
+const farOff Time = 200_000_000_000_000_000
+
+// frozen is a clock that always returns the same time.
+func frozen() Time { return 1_700_000_000_000_000 }
+
+// clock is a clock that a test sets while background work reads it.
+type clock struct{ atomic.Int64 }
+
+func (c *clock) now() Time { return Time(c.Load()) }
+
+func clockAt(t Time) *clock {
+	c := &clock{}
+	c.Store(int64(t))
+	return c
 }

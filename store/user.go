@@ -1,17 +1,21 @@
 package store
 
-import "strconv"
+import (
+	"strconv"
 
-// User is a person who signs in to the backend.
+	"reeve/store/kv"
+)
+
+// User is a user of the admin API and the console.
 type User struct {
 	Ident
 	Username           string `json:"username"`
 	Nickname           string `json:"nickname"`
-	Sex                int64  `json:"sex"` // 0 not said, 1 male, 2 female
+	Sex                int64  `json:"sex"` // 0 not specified, 1 male, 2 female
 	Email              string `json:"email"`
 	Mobile             string `json:"mobile"`
 	AvatarID           ID     `json:"avatar_id"`
-	AvatarKey          string `json:"avatar_key"` // of its public address
+	AvatarKey          string `json:"avatar_key"` // key in its public URL
 	DeptID             ID     `json:"dept_id"`
 	RoleIDs            []ID   `json:"role_ids"`
 	Status             Flag   `json:"status"`
@@ -21,20 +25,20 @@ type User struct {
 	Versioned
 }
 
-// Users and their indexes. Names are unique without regard to case.
+// Users and their indexes. Usernames and email addresses are unique, ignoring case.
 var (
-	Users         = NewCollection[User]("user")
-	UserByName    = NewUnique(Users, "username", func(u *User) string { return Fold(u.Username) })
-	UserByEmail   = NewUnique(Users, "email", func(u *User) string { return Fold(u.Email) })
-	UserByDept    = NewRef(Users, "dept_id", Depts, func(u *User) ID { return u.DeptID }, Refuse)
-	UserByRole    = NewRefs(Users, "role_ids", Roles, func(u *User) []ID { return u.RoleIDs }, Refuse)
-	UserByStatus  = NewMany(Users, "status", func(u *User) []string { return []string{flagText(u.Status)} })
-	UserBySex     = NewMany(Users, "sex", func(u *User) []string { return []string{strconv.FormatInt(u.Sex, 10)} })
-	UserByCreated = NewMany(Users, "created_at", func(u *User) []Time { return []Time{u.CreatedAt} })
-	UserByLogin   = NewMany(Users, "login_time", func(u *User) []Time { return []Time{u.LoginTime} })
-	UserSearch    = NewSearch(Users, func(u *User) []string { return []string{u.Username, u.Nickname, u.Email, u.Mobile} })
+	Users         = kv.NewCollection[User]("user")
+	UserByName    = kv.NewUnique(Users, "username", func(u *User) string { return Fold(u.Username) })
+	UserByEmail   = kv.NewUnique(Users, "email", func(u *User) string { return Fold(u.Email) })
+	UserByDept    = kv.NewRef(Users, "dept_id", Depts, func(u *User) ID { return u.DeptID }, kv.Restrict)
+	UserByRole    = kv.NewRefs(Users, "role_ids", Roles, func(u *User) []ID { return u.RoleIDs }, kv.Restrict)
+	UserByStatus  = kv.NewMany(Users, "status", func(u *User) []string { return []string{flagText(u.Status)} })
+	UserBySex     = kv.NewMany(Users, "sex", func(u *User) []string { return []string{strconv.FormatInt(u.Sex, 10)} })
+	UserByCreated = kv.NewMany(Users, "created_at", func(u *User) []Time { return []Time{u.CreatedAt} })
+	UserByLogin   = kv.NewMany(Users, "login_time", func(u *User) []Time { return []Time{u.LoginTime} })
+	UserSearch    = kv.NewSearch(Users, func(u *User) []string { return []string{u.Username, u.Nickname, u.Email, u.Mobile} })
 
-	_ = Users.Guard(userGuard).Rule(userRule)
+	_ = Users.Authorize(authorizeUser).Constraint(constrainUser)
 )
 
 func flagText(f Flag) string {

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
+import { packages } from './scripts/packages.ts'
 import { replace, replacements } from './scripts/replacements.ts'
 
 // Every file but the page is shipped compressed alone: the server unpacks nothing,
@@ -37,7 +38,7 @@ const { inBuild, inServer } = replace(replacements)
 export default defineConfig({
   base: '/console/',
   html: { cspNonce: '__NONCE__' }, // which the server replaces in each page
-  plugins: [inBuild, react(), compressed()],
+  plugins: [inBuild, react(), packages(), compressed()],
   optimizeDeps: { rolldownOptions: { plugins: [inServer] } },
   build: {
     // Files import one another by names that do not change with their content; a map in the

@@ -1,17 +1,18 @@
 // Package cli is Reeve's command line: it finds the command, reads the flags and the
-// configuration, opens the log, and runs the command. The default command, serve, runs the
-// server; the others print something or work on the data of a server that is stopped.
+// configuration, opens the log, and runs the command. The default command, serve, runs
+// the server; the other commands print something or work on the data of a stopped
+// server.
 //
-// Start with commands, the table that Run and the usage text are made from, and with
-// program, the state of one run, whose methods are the commands. To add a command, add a
-// row and a method.
+// Start with commands, the table for Run and the usage text, and with program, the
+// state of one run, whose methods are the commands. To add a command, add a row and a
+// method.
 //
-// Results go to out, and the log to errOut. A command returns its error, which main prints
-// once and turns into exit code 1. Variables with passwords are taken out of the environment
-// before the configuration is read. Commands that need the open database share open, so
-// that all of them seed and upgrade it in the same way.
+// Results go to out, and the log to errOut. A command returns its error, which main
+// prints once and turns into exit code 1. Environment variables with passwords are
+// removed before the configuration is read. Commands that need the open database share
+// open, so that all of them seed and upgrade it in the same way.
 //
-//	err := cli.Run("1.2.3", []string{"verify", "--data", "/srv/reeve"}, os.Stdout, os.Stderr)
+//	err := cli.Run(cli.Release{Version: "1.2.3"}, []string{"verify", "--data", "/srv/reeve"}, os.Stdout, os.Stderr)
 package cli
 
 import (
@@ -37,25 +38,40 @@ type command struct {
 	plain            bool // needs no configuration
 }
 
-// commands has the default command first.
+// commands is the table of commands, the default command first.
 var commands = []command{
-	{"serve", "", "serve until SIGTERM or SIGINT (what happens without a command)", (*program).serve, false},
+	{"serve", "", "run the server until SIGTERM or SIGINT (default)", (*program).serve, false},
 	{"version", "", "print the version", (*program).printVersion, true},
 	{"verify", "", "check every record of the database; the server must be stopped", (*program).verify, false},
-	{"restore", "FILE", "put a backup in the place of the data, decrypted with --identity; the server must be stopped", (*program).restore, false},
-	{"key rotate", "", "replace secret.key and seal every secret value again; the server must be stopped", (*program).rotateKey, false},
+	{"restore", "FILE", "replace the data with a backup, decrypted with --identity; the server must be stopped", (*program).restore, false},
+	{"key rotate", "", "replace secret.key and reencrypt every secret value; the server must be stopped", (*program).rotateKey, false},
 	{"key identity", "", "print a new identity and recipient for encrypted backups", (*program).newIdentity, true},
-	{"salvage", "NEWDIR", "copy what is sound of damaged data to a new directory; the server must be stopped", (*program).salvage, false},
-	{"compact", "", "give the room of what was deleted back to the disk; the server must be stopped", (*program).compact, false},
-	{"admin recover", "", "give an owner a new password; the server must be stopped", (*program).recover, false},
+	{"salvage", "NEWDIR", "copy the intact part of damaged data to a new directory; the server must be stopped", (*program).salvage, false},
+	{"compact", "", "reclaim free space by rewriting both database files; the server must be stopped", (*program).compact, false},
+	{"admin recover", "", "reset the password of an owner; the server must be stopped", (*program).recover, false},
+	{"licenses", "", "print the licenses of the software in the program", (*program).printNotice, true},
+	{"help", "[TOPIC]", "print a topic of the manual, or the list of topics", (*program).help, true},
 	{"config", "", "print config.example.toml", (*program).example, true},
+}
+
+// takes reports whether the command can have n arguments; one in brackets is optional.
+func (c *command) takes(n int) bool {
+	all := len(strings.Fields(c.args))
+	return n <= all && n >= all-strings.Count(c.args, "[")
+}
+
+// Release is what main knows of the program that it is a part of.
+type Release struct {
+	Version string
+	Notice  string // the text of NOTICE
 }
 
 // program is one run of a command.
 type program struct {
 	version  string
-	args     []string // after the command, without flags
-	identity string   // path of the file of --identity
+	notice   string
+	args     []string // arguments after the command, without flags
+	identity string   // value of --identity: path of a file
 	out, err io.Writer
 
 	first, firstFile string // values of passwordVariable and passwordFileVariable
@@ -64,14 +80,14 @@ type program struct {
 	log    zerolog.Logger
 }
 
-// Run runs the command that args begin with, or serve if they name none. Only serve handles
-// SIGINT and SIGTERM; they end any other command at once.
-func Run(version string, args []string, out, errOut io.Writer) error {
+// Run runs the command that args begin with, or serve if there is none. Only serve
+// handles SIGINT and SIGTERM; they end any other command at once.
+func Run(release Release, args []string, out, errOut io.Writer) error {
 	cmd, args, err := findCommand(args)
 	if err != nil {
 		return err
 	}
-	p := &program{version: version, out: out, err: errOut}
+	p := &program{version: release.Version, notice: release.Notice, out: out, err: errOut}
 	p.first, p.firstFile = auth.TakeVariable(passwordVariable), auth.TakeVariable(passwordFileVariable)
 	f := newFlags(cmd)
 	if p.args, err = f.parse(args); errors.Is(err, flag.ErrHelp) {
@@ -80,7 +96,7 @@ func Run(version string, args []string, out, errOut io.Writer) error {
 	} else if err != nil {
 		return err
 	}
-	if want := len(strings.Fields(cmd.args)); len(p.args) != want {
+	if !cmd.takes(len(p.args)) {
 		return fmt.Errorf("usage: %s; the command comes first", strings.TrimSpace("reeve "+cmd.name+" [flags] "+cmd.args))
 	}
 	p.identity = f.identity
@@ -102,7 +118,7 @@ func findCommand(args []string) (command, []string, error) {
 			return c, args[len(words):], nil
 		}
 	}
-	return command{}, nil, fmt.Errorf("there is no command %q; `reeve --help` lists them", strings.Join(args, " "))
+	return command{}, nil, fmt.Errorf("unknown command %q; `reeve --help` lists them", strings.Join(args, " "))
 }
 
 // configure loads the configuration and opens the log.
@@ -140,6 +156,12 @@ func (p *program) build() string {
 		}
 	}
 	return p.version
+}
+
+// printNotice prints NOTICE.
+func (p *program) printNotice() error {
+	_, err := io.WriteString(p.out, p.notice)
+	return err
 }
 
 // example prints config.example.toml.

@@ -18,14 +18,14 @@ func runIn(t *testing.T, args ...string) (out, log string, err error) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	var o, e bytes.Buffer
-	err = Run("1.2.3", args, &o, &e)
+	err = Run(Release{Version: "1.2.3", Notice: "a license\n"}, args, &o, &e)
 	return o.String(), e.String(), err
 }
 
 func TestWrongCommandLines(t *testing.T) {
 	for line, want := range map[string]string{
-		"srve":                        "there is no command \"srve\"; `reeve --help` lists them",
-		"key":                         "there is no command \"key\"; `reeve --help` lists them",
+		"srve":                        "unknown command \"srve\"; `reeve --help` lists them",
+		"key":                         "unknown command \"key\"; `reeve --help` lists them",
 		"--colour blue":               "flag provided but not defined: -colour",
 		"verify --data":               "flag needs an argument: -data",
 		"serve now":                   "usage: reeve serve [flags]; the command comes first",
@@ -61,8 +61,14 @@ func TestHelpHasEveryCommand(t *testing.T) {
 	}
 }
 
-func TestTheVersionIsTheCallers(t *testing.T) {
+func TestVersionPrintsTheGivenVersion(t *testing.T) {
 	if out, _, err := runIn(t, "version"); err != nil || !strings.HasPrefix(out, "reeve 1.2.3") {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+func TestLicensesPrintsTheNotice(t *testing.T) {
+	if out, _, err := runIn(t, "licenses"); err != nil || out != "a license\n" {
 		t.Errorf("%q, %v", out, err)
 	}
 }
@@ -82,8 +88,8 @@ func TestFlagsMayFollowArguments(t *testing.T) {
 	}
 }
 
-// TestFlagsNameKeys: every value in flagKeys is a key of the configuration.
-func TestFlagsNameKeys(t *testing.T) {
+// TestFlagsSetExistingKeys: every value in flagKeys is a key of the configuration.
+func TestFlagsSetExistingKeys(t *testing.T) {
 	for name, key := range flagKeys {
 		table, last, _ := strings.Cut(key, ".")
 		_, text, _ := strings.Cut(config.Example(), "\n["+table+"]\n")
@@ -96,8 +102,8 @@ func TestFlagsNameKeys(t *testing.T) {
 	}
 }
 
-// TestTheGeneratedPasswordIsInNoLog: it is only in its file, which the log names.
-func TestTheGeneratedPasswordIsInNoLog(t *testing.T) {
+// TestTheGeneratedPasswordIsNotLogged: it is only in its file, whose path is logged.
+func TestTheGeneratedPasswordIsNotLogged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var log bytes.Buffer
 	p := &program{version: "1.2.3", err: &log}
@@ -124,5 +130,23 @@ func TestTheGeneratedPasswordIsInNoLog(t *testing.T) {
 	password := words[len(words)-1]
 	if len(password) != len(auth.RandomPassword()) || strings.Contains(log.String(), password) || !strings.Contains(log.String(), path) {
 		t.Errorf("%q\n%s", text, &log)
+	}
+}
+
+func TestHelpPrintsTheManual(t *testing.T) {
+	list, _, err := runIn(t, "help")
+	if err != nil || !strings.Contains(list, "\n  getting-started    Getting started\n") || !strings.Contains(list, "reeve --help") {
+		t.Errorf("%v\n%s", err, list)
+	}
+	topic, _, err := runIn(t, "help", "getting-started")
+	if err != nil || !strings.HasPrefix(topic, "GETTING STARTED\n\n") || !strings.Contains(topic, "First sign-in\n-------------\n") {
+		t.Errorf("%v\n%s", err, topic)
+	}
+	none, _, err := runIn(t, "help", "cooking")
+	if err == nil || none != "" || !strings.HasPrefix(err.Error(), "unknown topic \"cooking\"; the topics are:\n\n  getting-started ") {
+		t.Errorf("%v\n%s", err, none)
+	}
+	if _, _, err := runIn(t, "help", "a", "b"); err == nil || err.Error() != "usage: reeve help [flags] [TOPIC]; the command comes first" {
+		t.Errorf("%v", err)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// flagKeys are the flags that set a key of the configuration.
+// flagKeys maps a flag to the configuration key that it sets.
 var flagKeys = map[string]string{"data": "data.dir", "listen": "server.listen"}
 
-// flags are the flags, which every command accepts.
+// flags holds the flags, which every command accepts.
 type flags struct {
 	*flag.FlagSet
 	config   string
@@ -41,8 +41,8 @@ func (f *flags) parse(args []string) (others []string, err error) {
 	}
 }
 
-// keys returns the values for the configuration, by key. A flag that is given as empty is
-// there, too.
+// keys returns the values for the configuration, by key. It includes flags that are set
+// to an empty value.
 func (f *flags) keys() map[string]string {
 	set := map[string]string{}
 	f.Visit(func(given *flag.Flag) {

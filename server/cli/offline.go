@@ -22,7 +22,7 @@ func (p *program) verify() error {
 		fmt.Fprintln(p.out, line)
 	}
 	if n := len(report.Faults) + report.More; n > 0 {
-		return fmt.Errorf("the database has %d faults (%d records read); restore a backup with `reeve restore FILE`, or copy what is sound with `reeve salvage NEWDIR`", n, report.Records)
+		return fmt.Errorf("the database has %d faults (%d records read); restore a backup with `reeve restore FILE`, or copy the intact data with `reeve salvage NEWDIR`", n, report.Records)
 	}
 	_, err = fmt.Fprintf(p.out, "%d records, %d files, no faults\n", report.Records, report.Blobs)
 	return err
@@ -38,18 +38,18 @@ func (p *program) restore() error {
 		return err
 	}
 	if done.Kept != "" {
-		fmt.Fprintln(p.out, "what was there is kept in", done.Kept)
+		fmt.Fprintln(p.out, "the previous data is kept in", done.Kept)
 	}
 	if done.WrongKey {
 		fmt.Fprintln(p.out, "the secret.key of the backup is not the key of its data.db and was left out")
 	}
 	if len(done.Unopened) > 0 {
-		fmt.Fprintln(p.out, "these secret values must be entered again, since their key is not there:")
+		fmt.Fprintln(p.out, "these secret values must be entered again, because their key is missing:")
 		for _, title := range done.Unopened {
 			fmt.Fprintln(p.out, " ", title)
 		}
 	}
-	_, err = fmt.Fprintln(p.out, "restored; everybody has to sign in again")
+	_, err = fmt.Fprintln(p.out, "restored; all users must sign in again")
 	return err
 }
 
@@ -62,7 +62,7 @@ func (p *program) identities() ([]age.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // opened for reading only, so Close loses nothing
 	all, err := age.ParseIdentities(io.LimitReader(f, 1<<20))
 	if err != nil { // its text may quote the file, which is secret
 		return nil, fmt.Errorf("%s must hold age identities, one AGE-SECRET-KEY-… per line", p.identity)
@@ -105,7 +105,7 @@ func (p *program) salvage() error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.out, "%d records and %d files are copied to %s, %d are lost, %d were found outside of the tree; start it with `reeve --data %[3]s`; everybody has to sign in again\n",
+	_, err = fmt.Fprintf(p.out, "%d records and %d files are copied to %s, %d are lost, %d were found outside of the tree; start it with `reeve --data %[3]s`; all users must sign in again\n",
 		done.Records, done.Blobs, p.args[0], len(done.Lost), len(done.Outside))
 	return err
 }

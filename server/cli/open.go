@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// reserveBytes of disk space are kept for deletions and sign-ins on a full disk.
+	// reserveBytes is the disk space reserved for deletions and sign-ins on a full
+	// disk.
 	reserveBytes = 4 << 20
 
 	// firstUser is the username of the first user.
@@ -53,7 +54,7 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 	}
 	p.warn(db.Warnings())
 	a, err := auth.New(db, p.authOptions())
-	if err == nil && !seed.MustChange { // else the file was written just now
+	if err == nil && !seed.MustChange { // otherwise the file has just been written
 		err = a.RemoveStaleInitial()
 	}
 	if err != nil {
@@ -90,7 +91,7 @@ func (p *program) firstPassword(seed *server.Seed) (err error) {
 	return p.announce(seed.Password)
 }
 
-// readPassword reads a password file, which may end in a line break.
+// readPassword reads a password file. It ignores a line break at the end.
 func readPassword(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -103,15 +104,16 @@ func readPassword(path string) (string, error) {
 	return password, nil
 }
 
-// announce keeps the generated password in a file that only this user of the machine can
-// read. It shows the password at a terminal, never in a log, which more people read.
+// announce writes the generated password to a file that only this user of the machine
+// can read. It also shows the password if the log goes to a terminal, but never logs
+// it, since more people can read the log.
 func (p *program) announce(password string) error {
 	path := p.authOptions().InitialFile
-	if err := auth.WriteInitial(path, firstUser, password); err != nil { // on the disk before the database is
+	if err := auth.WriteInitial(path, firstUser, password); err != nil { // before the database, so that the password is never lost
 		return err
 	}
 	if isTerminal(p.err) {
-		fmt.Fprintf(p.err, "\n  The first sign-in: admin, password %s\n  It must be changed then. Until that it is also in %s\n\n", password, path)
+		fmt.Fprintf(p.err, "\n  First sign-in: username admin, password %s\n  You must change it when you sign in. Until then it is also in %s\n\n", password, path)
 	} else {
 		p.log.Info().Str("file", path).Msg("the first user is admin; the password is in the file until it is changed")
 	}

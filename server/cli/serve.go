@@ -17,11 +17,11 @@ import (
 // ballastBytes is the size of an allocation that delays the garbage collector.
 const ballastBytes = 24 << 20
 
-// serve opens the database, which the first start creates, and serves it until a signal.
+// serve runs the server until a signal. The first start creates the database.
 func (p *program) serve() (err error) {
-	// Little lives on the heap, so the collector would run after every few megabytes of
-	// garbage. This array is never touched and thus takes up no memory, but it counts as
-	// live and makes the collector wait for as much more.
+	// The live heap is small, so the collector would run after every few megabytes of
+	// garbage. This array is never touched and thus occupies no memory, but it counts
+	// as live and makes the collector wait for as much more.
 	ballast := make([]byte, ballastBytes)
 	defer runtime.KeepAlive(ballast)
 	settings, err := p.settings()
@@ -34,15 +34,16 @@ func (p *program) serve() (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	p.warn(settings.InstallationWarnings(db.Dir()))
-	// Go's scheduler gives a password hash one of its processors for a long time. With one
-	// more for each hash that can run at once, requests do not wait in its queue: the
-	// operating system's scheduler lets them go first.
+	// Go's scheduler gives a password hash one of its processors for a long time. With
+	// one more processor for each hash that can run at once, requests do not wait in
+	// the scheduler's queue: the operating system's scheduler prefers them.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + a.Workers())
 	s, err := server.New(settings, db, a, p.log)
 	if err != nil {
 		return err
 	}
-	// Until here a signal ends the process at once, so that a slow start can be interrupted.
+	// Until here a signal ends the process at once, so that a slow start can be
+	// interrupted.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	scheme := "http"
@@ -56,7 +57,8 @@ func (p *program) serve() (err error) {
 	return err
 }
 
-// settings returns the server's configuration with what the program adds to it.
+// settings returns the server's configuration with the values that depend on the
+// program.
 func (p *program) settings() (server.Config, error) {
 	settings, err := p.config.Server()
 	if err != nil {
@@ -67,6 +69,9 @@ func (p *program) settings() (server.Config, error) {
 		return settings, err
 	}
 	container := server.InContainer()
+	if settings.Manual, err = fs.Sub(embed.Manual, "manual"); err != nil {
+		return settings, err
+	}
 	settings.Root = os.Geteuid() == 0 && !container
 	for _, path := range []string{p.config.File, settings.TLSKey} {
 		if path != "" && !container {
@@ -74,7 +79,7 @@ func (p *program) settings() (server.Config, error) {
 		}
 	}
 	if settings.PlainBeyondLoopback() {
-		p.log.Warn().Str("listen", settings.Listen).Msg("passwords and tokens cross the network in the clear: set server.tls_cert and server.tls_key, or put a TLS proxy in front")
+		p.log.Warn().Str("listen", settings.Listen).Msg("passwords and tokens are sent unencrypted: set server.tls_cert and server.tls_key, or put a TLS proxy in front")
 	}
 	return settings, nil
 }

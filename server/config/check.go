@@ -22,7 +22,7 @@ func (c *Config) check() error {
 		return errors.New("data.dir must not be empty")
 	}
 	if token := c.values.String("metrics.token"); token != "" && (len(token) < 16 || strings.ContainsFunc(token, notPrintable)) {
-		return errors.New("metrics.token must have 16 characters or more, of ASCII and without spaces")
+		return errors.New("metrics.token must be at least 16 printable ASCII characters without spaces")
 	}
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
 		return errors.New("log.level must be debug, info, warn or error")
@@ -30,8 +30,8 @@ func (c *Config) check() error {
 	return nil
 }
 
-// checkOptional checks a number that may also be 0. A text from the environment that is no
-// number reads as 0, so 0 must also be spelled that way.
+// checkOptional checks a number that may also be 0. A non-numeric text from the
+// environment reads as 0, so a 0 must also be spelled that way.
 func (c *Config) checkOptional(name string, least, most int) error {
 	if n := c.values.Int(name); n != 0 && (n < least || n > most) || n == 0 && c.values.String(name) != "0" {
 		return fmt.Errorf("%s must be 0 or a number from %d to %d", name, least, most)

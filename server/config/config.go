@@ -1,6 +1,6 @@
-// Package config reads and checks Reeve's configuration: the values that the program needs
-// before it opens the database, and those that could lock everybody out if they were
-// changed in the console. Everything else is a setting in the database.
+// Package config reads and checks Reeve's configuration: the values that the program
+// needs before it opens the database, and those that could lock everyone out if they
+// were changed in the console. Everything else is a setting in the database.
 //
 // The table keys declares every key with its default and its documentation; Example prints
 // it as config.example.toml. Load returns a Config, from which Server makes the
@@ -22,7 +22,7 @@ import (
 	"github.com/knadh/koanf/v2"
 )
 
-// defaultFile is read if it exists and no other file is named.
+// defaultFile is read if it exists and no other file is given.
 const defaultFile = "config.toml"
 
 // Config is the configuration in effect.
@@ -30,8 +30,8 @@ type Config struct {
 	File         string // path of the file that was read; "" for none
 	DataDir      string // directory of the database
 	BcryptCost   int    // cost of a password hash, 10 to 15
-	LoginLogDays int    // retention of the sign-in log; 0 leaves it to the setting
-	LoginLogRows int    // maximum length of the sign-in log; 0 leaves it to the setting
+	LoginLogDays int    // retention of the sign-in log; 0 uses the setting
+	LoginLogRows int    // maximum length of the sign-in log; 0 uses the setting
 	LogLevel     string // debug, info, warn or error
 	Warnings     []string
 
@@ -39,9 +39,9 @@ type Config struct {
 	sources map[string]string // by key: file, environment or flag; a missing key has its default
 }
 
-// Load joins defaults, the file at path, the environment and flags, and checks the values
-// that every command needs. An empty path means config.toml if that exists. The keys of
-// flags are names of configuration keys.
+// Load merges defaults, the file at path, the environment and flags, and checks the
+// values that every command needs. An empty path means config.toml if that exists.
+// flags maps configuration keys to values.
 func Load(path string, flags map[string]string) (*Config, error) {
 	if path == "" {
 		if _, err := os.Stat(defaultFile); err == nil {

@@ -34,8 +34,8 @@ func load(t *testing.T, path string, flags map[string]string) (*Config, server.C
 	return c, s
 }
 
-// TestTheExampleHasTheDefaults: config.example.toml is what Example returns, and using it
-// changes nothing but the sources.
+// TestTheExampleHasTheDefaults: loading the example changes only the sources of the
+// values.
 func TestTheExampleHasTheDefaults(t *testing.T) {
 	t.Chdir(t.TempDir()) // without a config.toml
 	_, defaults := load(t, "", nil)
@@ -106,22 +106,22 @@ func TestEffectiveValuesHaveNoSecret(t *testing.T) {
 	}
 }
 
-// TestInvalidValues names each value that is checked, with the message in full.
+// TestInvalidValues covers every checked value, with its full message.
 func TestInvalidValues(t *testing.T) {
 	for _, tc := range []struct{ name, value, want string }{
 		{"auth.bcrypt_cost", "16", "auth.bcrypt_cost must be a number from 10 to 15"},
 		{"security.login_log_days", "3651", "security.login_log_days must be 0 or a number from 1 to 3650"},
 		{"security.login_log_rows", "many", "security.login_log_rows must be 0 or a number from 1000 to 10000000"},
 		{"data.dir", "", "data.dir must not be empty"},
-		{"metrics.token", "a token with spaces", "metrics.token must have 16 characters or more, of ASCII and without spaces"},
+		{"metrics.token", "a token with spaces", "metrics.token must be at least 16 printable ASCII characters without spaces"},
 		{"log.level", "trace", "log.level must be debug, info, warn or error"},
 		{"backup.recipients", "age1", "backup.recipients must be age recipients like age1…: "},
 		{"monitor.redis.targets", "cache", "monitor.redis.targets: "},
 		{"server.tls_cert", "x", "server.tls_cert and server.tls_key belong together: set both or neither"},
 		{"server.max_connections", "15", "server.max_connections must be 0 or a number from 16 to 1000000"},
 		{"server.listen", "8080", "server.listen must be like 127.0.0.1:8080: "},
-		{"monitor.max_age", "59s", "monitor.max_age must be a time from one minute, like 168h or 30m"},
-		{"monitor.max_age", "7d", "monitor.max_age must be a time from one minute, like 168h or 30m"},
+		{"monitor.max_age", "59s", "monitor.max_age must be a duration of at least one minute, such as 168h or 30m"},
+		{"monitor.max_age", "7d", "monitor.max_age must be a duration of at least one minute, such as 168h or 30m"},
 		{"monitor.max_bytes", "4194303", "monitor.max_bytes must be 0 or at least 4194304"},
 		{"monitor.min_free", "-1", "monitor.min_free must be 0 or more"},
 		{"server.trusted_proxies", "10.0.0.0/33", `server.trusted_proxies: "10.0.0.0/33" is neither an address nor a network like 10.0.0.0/8`},
@@ -145,9 +145,9 @@ func TestUnknownKeysOfAFile(t *testing.T) {
 		"[server]\nlisen = \"x\"":  "unknown key server.lisen; did you mean server.listen?",
 		"max_age = \"1h\"":         "unknown key max_age; did you mean monitor.max_age?",
 		"foo = 1":                  "unknown key foo; `reeve config` lists all keys",
-		"[server]\nlisten = 1":     "server.listen must be a text in quotes",
+		"[server]\nlisten = 1":     "server.listen must be a quoted string",
 		"[monitor]\nmin_free=\"\"": "monitor.min_free must be a number",
-		"[backup]\nrecipients=1":   "backup.recipients must be a list of texts",
+		"[backup]\nrecipients=1":   "backup.recipients must be a list of strings",
 	} {
 		path := fileOf(t, text)
 		if _, err := Load(path, nil); err == nil || err.Error() != path+": "+want {

@@ -8,15 +8,15 @@ import (
 
 const (
 	prefix     = "REEVE_"
-	testPrefix = "REEVE_TEST_" // variables of the tests, which are no mistake
+	testPrefix = "REEVE_TEST_" // variables of the tests, which are known
 )
 
 func (c *Config) loadEnvironment() error {
 	return c.values.Load(env.Provider(".", env.Opt{Prefix: prefix, TransformFunc: c.variable}), nil)
 }
 
-// variable returns the key and value that an environment variable sets, or "" for the key
-// of a variable to ignore.
+// variable returns the key and value that an environment variable sets. The key is ""
+// if the variable is to be ignored.
 func (c *Config) variable(variable, value string) (string, any) {
 	name := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(variable, prefix)), "__", ".")
 	known, ok := find(name)

@@ -35,7 +35,7 @@ func (c *Config) loadFile() error {
 		got, want := reflect.TypeOf(f.Get(name)), reflect.TypeOf(known.value)
 		if got != want && (!known.isList() || got.Kind() != reflect.Slice) {
 			return fmt.Errorf("%s: %s must be %s", c.File, name, map[reflect.Kind]string{
-				reflect.String: "a text in quotes", reflect.Int64: "a number", reflect.Slice: "a list of texts"}[want.Kind()])
+				reflect.String: "a quoted string", reflect.Int64: "a number", reflect.Slice: "a list of strings"}[want.Kind()])
 		}
 		c.sources[name] = "file"
 	}
@@ -47,9 +47,9 @@ func isTable(name string) bool {
 	return slices.ContainsFunc(keys, func(k key) bool { return strings.HasPrefix(k.name, name+".") })
 }
 
-// nearest returns the known key that was probably meant: one that ends with name as its
-// last words, else the one with the smallest edit distance if that is at most a third of
-// the length of name, else "".
+// nearest returns the known key that was probably meant: one that ends with name, else
+// the one with the smallest edit distance if that is at most a third of the length of
+// name, else "".
 func nearest(name string) string {
 	for _, k := range keys {
 		if strings.HasSuffix(k.name, "."+name) {

@@ -13,33 +13,33 @@ import (
 // key is one key of the configuration.
 type key struct {
 	name  string
-	value any // the default, which also gives the type: string, int64 or []string
+	value any // the default, which also determines the type: string, int64 or []string
 	doc   string
-	mask  func(string) string // hides the secret part of a shown value; nil if nothing is secret
+	mask  func(string) string // hides the secret part of a displayed value; nil if nothing is secret
 }
 
 var keys = []key{
-	{"server.listen", "127.0.0.1:8080", "The address to listen on; 0.0.0.0:8080 or :8080 for every interface.", nil},
-	{"server.tls_cert", "", "A PEM certificate and its key; both together turn on HTTPS.", nil},
-	{"server.tls_key", "", "The key that belongs to server.tls_cert.", nil},
-	{"server.trusted_proxies", []string{}, "Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed.", nil},
-	{"server.max_connections", int64(0), "Connections at once, half of them from one address; 0 for as many as the limit of open files allows.", nil},
-	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may use the interface from a browser.", nil},
-	{"server.ignored_fields", []string{"rePassword", "autoLogin"}, "Fields of forms that are ignored in a body although no record has them; any other unknown field is rejected.", nil},
-	{"data.dir", "./data", "The directory for the database and its keys.", nil},
-	{"auth.bcrypt_cost", int64(12), "The cost of a password hash, 10 to 15; each step doubles the time of a sign-in.", nil},
-	{"security.login_log_days", int64(0), "Days that the login log is kept, 1 to 3650, in place of the setting, which can only be raised; 0 for the setting.", nil},
-	{"security.login_log_rows", int64(0), "Rows that the login log has at most, 1000 to 10000000, in place of the setting, which can only be raised; 0 for the setting.", nil},
-	{"backup.recipients", []string{}, "Whom backups are encrypted to, as age recipients (age1…); without any, backups lack secret.key.", nil},
-	{"monitor.max_bytes", int64(256 << 20), "Bytes that monitoring may take on the disk, all its files together; 0 turns it off.", nil},
-	{"monitor.min_free", int64(64 << 20), "Bytes of the disk that monitoring leaves free: below that its oldest data is removed.", nil},
-	{"monitor.max_age", "168h", "How long monitoring keeps an event, like 168h or 30m.", nil},
-	{"monitor.redis.targets", []string{}, "Redis servers to watch, like cache=redis://user:password@host:6379/0; rediss:// with TLS.", maskTargets},
-	{"log.level", "info", "What to log: debug (a line per request), info, warn or error.", nil},
-	{"metrics.token", "", "The token, of 16 characters or more, with which GET /metrics is read; without one there is no such address.", maskAll},
+	{"server.listen", "127.0.0.1:8080", "Address to listen on; 0.0.0.0:8080 or :8080 for every interface.", nil},
+	{"server.tls_cert", "", "Path of a PEM certificate; together with server.tls_key it turns on HTTPS.", nil},
+	{"server.tls_key", "", "Path of the private key of server.tls_cert.", nil},
+	{"server.trusted_proxies", []string{}, "Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is trusted.", nil},
+	{"server.max_connections", int64(0), "Maximum number of connections, half of them from one address; 0 for as many as the limit of open files allows.", nil},
+	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may call the API from a browser.", nil},
+	{"server.ignored_fields", []string{"rePassword", "autoLogin"}, "Unknown fields that are ignored in a request body; any other unknown field is rejected.", nil},
+	{"data.dir", "./data", "Directory of the database and its keys.", nil},
+	{"auth.bcrypt_cost", int64(12), "Bcrypt cost of a password hash, 10 to 15; each step doubles the time of a sign-in.", nil},
+	{"security.login_log_days", int64(0), "Retention of the sign-in log in days, 1 to 3650; overrides the setting, which can only be raised; 0 uses the setting.", nil},
+	{"security.login_log_rows", int64(0), "Maximum number of rows of the sign-in log, 1000 to 10000000; overrides the setting, which can only be raised; 0 uses the setting.", nil},
+	{"backup.recipients", []string{}, "Recipients that backups are encrypted to, as age recipients (age1…); without any, backups lack secret.key.", nil},
+	{"monitor.max_bytes", int64(256 << 20), "Maximum disk space of monitoring in bytes, all its files together; 0 turns monitoring off.", nil},
+	{"monitor.min_free", int64(64 << 20), "Free disk space in bytes below which the oldest monitoring data is removed.", nil},
+	{"monitor.max_age", "168h", "Retention of monitoring events, like 168h or 30m.", nil},
+	{"monitor.redis.targets", []string{}, "Redis servers to monitor, like cache=redis://user:password@host:6379/0; rediss:// uses TLS.", maskTargets},
+	{"log.level", "info", "Log level: debug (a line per request), info, warn or error.", nil},
+	{"metrics.token", "", "Bearer token of GET /metrics, 16 characters or more; without a token the endpoint does not exist.", maskAll},
 }
 
-// find returns the key with a name.
+// find returns the key with the given name.
 func find(name string) (key, bool) {
 	i := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
 	if i < 0 {
@@ -54,10 +54,10 @@ func (k key) isList() bool {
 }
 
 // Example returns the text of config.example.toml: every key with its documentation and
-// its default.
+// default.
 func Example() string {
-	text := "# The configuration of Reeve, every key with its default. Each can also be given in the\n" +
-		"# environment: server.listen as REEVE_SERVER__LISTEN, lists with commas between.\n"
+	text := "# The configuration of Reeve: every key with its default. Each can also be set in the\n" +
+		"# environment: server.listen as REEVE_SERVER__LISTEN, lists separated by commas.\n"
 	table := ""
 	for _, k := range keys {
 		head, name, _ := strings.Cut(k.name, ".")
@@ -77,8 +77,8 @@ func Example() string {
 	return text
 }
 
-// effective returns the configuration for display: every value with its source, secrets
-// masked.
+// effective returns the configuration for display: every value with its source. Secrets
+// are masked.
 func (c *Config) effective() []server.ConfigValue {
 	var all []server.ConfigValue
 	for _, key := range keys {
@@ -100,7 +100,7 @@ func (c *Config) effective() []server.ConfigValue {
 	return all
 }
 
-// maskAll hides a whole secret, but shows whether there is one.
+// maskAll hides a secret completely, but shows whether it is set.
 func maskAll(v string) string {
 	if v == "" {
 		return ""

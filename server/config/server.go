@@ -11,10 +11,11 @@ import (
 	"filippo.io/age"
 
 	"reeve/server"
+	"reeve/server/monitor"
 )
 
-// Server returns the configuration of the HTTP server, checked. The caller adds what does
-// not come from the configuration, like Version and Console.
+// Server returns the checked configuration of the HTTP server. The caller adds what
+// does not come from the configuration, like Version and Console.
 func (c *Config) Server() (server.Config, error) {
 	k := c.values
 	s := server.Config{
@@ -66,7 +67,7 @@ func checkListener(s *server.Config) error {
 func (c *Config) setMonitor(s *server.Config) error {
 	age, err := time.ParseDuration(c.values.String("monitor.max_age"))
 	if err != nil || age < time.Minute {
-		return errors.New("monitor.max_age must be a time from one minute, like 168h or 30m")
+		return errors.New("monitor.max_age must be a duration of at least one minute, such as 168h or 30m")
 	}
 	bytes := c.values.Int64("monitor.max_bytes")
 	if bytes < 0 || bytes > 0 && bytes < 4<<20 {
@@ -76,7 +77,7 @@ func (c *Config) setMonitor(s *server.Config) error {
 	if minFree < 0 {
 		return errors.New("monitor.min_free must be 0 or more")
 	}
-	s.Monitor = server.MonitorConfig{Off: bytes == 0, MaxBytes: bytes, MinFree: minFree, MaxAge: age}
+	s.Monitor = monitor.Config{Off: bytes == 0, MaxBytes: bytes, MinFree: minFree, MaxAge: age}
 	return nil
 }
 

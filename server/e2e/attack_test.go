@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// maxMemory is what the program may take under any attack, all in all.
+// maxMemory is the maximum memory of the server under any attack, in total.
 const maxMemory = 256 << 20
 
-// besieged is a program with as few descriptors as a system gives by default, and
-// somebody at another address who reads from it during an attack.
+// besieged is a server with as few file descriptors as systems allow by default, and a
+// reader at another address that measures it during an attack.
 type besieged struct {
 	*client
 	process *process
 	reader  *wire
 	request []byte
-	calm    time.Duration // the reader's 99th percentile when nobody else asks anything
+	calm    time.Duration // 99th percentile of the reader without other load
 }
 
-// besiege starts a program that has 1024 descriptors.
+// besiege starts a server with 1024 file descriptors.
 func besiege(t *testing.T, words ...string) *besieged {
 	t.Helper()
 	cmd := program(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, words...)...)
@@ -46,18 +46,19 @@ func besiege(t *testing.T, words ...string) *besieged {
 		t.Skipf("the loopback has one address: %v", err)
 	}
 	b.reader = newWire(conn)
-	b.read(t, 100) // what is done once
+	b.read(t, 100) // warm up
 	b.calm = b.read(t, size(400, 1000, 2000))
 	return b
 }
 
-// dialFrom connects from an address of the loopback.
+// dialFrom connects from a loopback address.
 func dialFrom(p *process, addr string) (net.Conn, error) {
 	d := net.Dialer{Timeout: patience, LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}}
 	return d.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
 }
 
-// read asks n times, two hundred times a second, and returns the 99th percentile.
+// read sends n requests, 200 per second, and returns the 99th percentile of their
+// durations.
 func (b *besieged) read(t *testing.T, n int) time.Duration {
 	t.Helper()
 	took := make([]time.Duration, n)
@@ -73,9 +74,8 @@ func (b *besieged) read(t *testing.T, n int) time.Duration {
 	return took[n*99/100]
 }
 
-// endures runs attackers until ordinary reads have been measured beside them, and
-// holds the program to what it promises meanwhile. Each attacker goes on until
-// stop is closed.
+// endures runs attackers until ordinary reads have been measured, and checks the limits of
+// latency and memory meanwhile. Each attacker runs until stop is closed.
 func (b *besieged) endures(t *testing.T, attackers int, attack func(i int, stop <-chan struct{})) {
 	t.Helper()
 	stop := make(chan struct{})
@@ -93,7 +93,7 @@ func (b *besieged) endures(t *testing.T, attackers int, attack func(i int, stop 
 	})
 	most = before + grown
 	t.Logf("99 of 100 reads took %s undisturbed and %s during the attack; memory was %s at most", b.calm, p99, mib(most))
-	// Both ends of the attack run on this machine: a turn of the scheduler is 10 ms.
+	// Both ends of the attack run on this machine: a scheduler time slice is 10 ms.
 	if p99 > 10*b.calm+20*time.Millisecond {
 		t.Errorf("99 of 100 reads took %s during the attack, %s before it", p99, b.calm)
 	}
@@ -112,8 +112,8 @@ func stopped(stop <-chan struct{}) bool {
 	}
 }
 
-// Large bodies that are slow to decode, from those who are signed in and from
-// strangers, who are not heard.
+// Large bodies that are slow to decode, from signed-in and from anonymous clients; the
+// latter are rejected without decoding.
 func TestBodiesThatAreSlowToDecode(t *testing.T) {
 	b := besiege(t)
 	key := strings.Repeat("k", 50_000)
@@ -143,7 +143,7 @@ func TestBodiesThatAreSlowToDecode(t *testing.T) {
 			w.conn.Close()
 			<-time.After(pause)
 			if err != nil {
-				continue // it was cut off while it sent, which is an answer too
+				continue // disconnected while sending, which is a valid response
 			}
 			if status < 400 || status >= 500 && status != 503 || size > 4<<10 {
 				t.Errorf("the attack is answered %d with %d bytes", status, size)
@@ -157,8 +157,8 @@ func TestBodiesThatAreSlowToDecode(t *testing.T) {
 	t.Logf("answers by status: %v", answers)
 }
 
-// Thousands of connections that send the beginning of a body and no more, from one
-// address and with as many descriptors as a system gives by default.
+// Thousands of connections that send the beginning of a body and then nothing, from one
+// address, with the default number of file descriptors.
 func TestSlowBodiesDoNotUseUpTheDescriptors(t *testing.T) {
 	b := besiege(t)
 	connections := size(700, 2000, 2000)
@@ -179,7 +179,7 @@ func TestSlowBodiesDoNotUseUpTheDescriptors(t *testing.T) {
 		}
 		<-stop
 	})
-	// A stranger at another address is heard, over a new connection.
+	// A client at another address can open a new connection.
 	conn, err := dialFrom(b.process, "127.0.0.3")
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func TestSlowBodiesDoNotUseUpTheDescriptors(t *testing.T) {
 	}
 }
 
-// limit is a figure of the part of health that tells of limits.
+// limit returns a figure of the health component for limits.
 func (b *besieged) limit(figure string) int64 {
 	b.t.Helper()
 	out := into[struct {
@@ -212,7 +212,7 @@ func (b *besieged) limit(figure string) int64 {
 	return 0
 }
 
-// Hundreds of uploads of one user that send a little and then wait.
+// Hundreds of uploads of one user that send a few bytes and then wait.
 func TestSlowUploadsHoldLittleMemory(t *testing.T) {
 	b := besiege(t)
 	head := formPart("slow") + strings.Repeat("x", 100_000)
@@ -223,7 +223,7 @@ func TestSlowUploadsHoldLittleMemory(t *testing.T) {
 			return
 		}
 		defer conn.Close()
-		conn.Write(request) // one that is rejected may be closed before
+		conn.Write(request) // a rejected connection may be closed before
 		<-stop
 	})
 	if b.limit("uploads_rejected") == 0 {
@@ -274,8 +274,8 @@ func deepPicture(t *testing.T, side int) []byte {
 	return out.Bytes()
 }
 
-// Backups that nobody reads: their number is bounded and everybody else goes on.
-// That they are given up is a matter of half a minute, and tested with less of it.
+// Backups that no client reads: their number is limited, and other requests are served.
+// That they time out after 30 seconds is tested elsewhere with a shorter limit.
 func TestUnreadBackups(t *testing.T) {
 	b := besiege(t)
 	b.want(200, "PUT", "/system/setting", largeLimits)
@@ -287,7 +287,7 @@ func TestUnreadBackups(t *testing.T) {
 			return
 		}
 		defer conn.Close()
-		conn.Write(request) // and read nothing
+		conn.Write(request) // and never read the response
 		<-stop
 	})
 	if b.limit("backups_rejected") == 0 {

@@ -16,7 +16,7 @@ import (
 
 func listenLoopback() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
 
-// rawRequest is a GET as it goes over the wire; no compression is asked for.
+// rawRequest returns the bytes of a GET request without compression.
 func rawRequest(p *process, path, token string) []byte {
 	host := strings.TrimPrefix(p.url, "http://")
 	head := "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n"
@@ -26,16 +26,15 @@ func rawRequest(p *process, path, token string) []byte {
 	return []byte(head + "\r\n")
 }
 
-// rawPost is a sign-in as it goes over the wire.
+// rawPost returns the bytes of a sign-in request.
 func rawPost(p *process, path, forwarded, body string) []byte {
 	host := strings.TrimPrefix(p.url, "http://")
 	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nX-Forwarded-For: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		path, host, forwarded, len(body), body)
 }
 
-// wire is a connection that is kept open and costs the client next to nothing:
-// a request is one write of bytes that are there, an answer is not parsed beyond
-// its status and length.
+// wire is a keep-alive connection that costs the client almost nothing: a request is one
+// write of prepared bytes, and of a response only status and length are parsed.
 type wire struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -56,7 +55,7 @@ func newWire(conn net.Conn) *wire {
 
 var contentLength, transferEncoding = []byte("Content-Length: "), []byte("Transfer-Encoding: chunked")
 
-// ask sends a request and reads its answer.
+// ask sends a request and reads its response.
 func (w *wire) ask(request []byte) (status, size int, err error) {
 	if _, err := w.conn.Write(request); err != nil {
 		return 0, 0, err
@@ -96,7 +95,7 @@ func (w *wire) ask(request []byte) (status, size int, err error) {
 	}
 }
 
-// chunks reads a body in chunks and returns how many bytes it has.
+// chunks reads a chunked body and returns its size in bytes.
 func (w *wire) chunks() (size int, err error) {
 	for {
 		line, err := w.in.ReadSlice('\n')
@@ -114,8 +113,8 @@ func (w *wire) chunks() (size int, err error) {
 	}
 }
 
-// load keeps a target busy over so many connections for some time, and returns
-// how many answers came. Any other answer than the wanted one ends the benchmark.
+// load sends requests to a target over a number of connections for some time, and returns
+// the number of responses. Any unexpected response ends the benchmark.
 func load(b *testing.B, t *target, connections int, during time.Duration) int64 {
 	var total atomic.Int64
 	var wg sync.WaitGroup

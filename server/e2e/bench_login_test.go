@@ -10,20 +10,19 @@ import (
 	"time"
 )
 
-// BenchmarkLoginFlood measures what somebody who reads the settings notices of a
-// flood of wrong sign-ins over 32 connections, at the default cost of 12: one
-// that throttling stops because it comes from one address, and one from ever
-// other addresses, which reaches the hashing and its queue. The client shares
-// the machine with the server, so two others tell what is whose: no flood at
-// all, and one of reads, which is nothing but a busy machine. A paced flood waits
-// 10 ms after each refusal and leaves the machine some air.
+// BenchmarkLoginFlood measures how a flood of wrong sign-ins over 32 connections, at the
+// default cost of 12, slows down a client that reads the settings. One flood comes from one
+// address and is stopped by rate limiting; one comes from ever new addresses and reaches
+// the hashing and its queue. The client shares the machine with the server, so there are
+// two baselines: no flood, and a flood of reads, which shows the effect of a busy machine.
+// A paced flood waits 10 ms after each rejection and leaves the machine some idle time.
 func BenchmarkLoginFlood(b *testing.B) {
 	const every = 1 << 24
 	for _, tc := range []struct {
 		name        string
 		connections int
 		addresses   int // 0 for reads
-		until       int // the status from which on the flood is as it is to be
+		until       int // status that starts the measurement
 		pause       time.Duration
 	}{
 		{"none", 0, 1, 0, 0},
@@ -64,10 +63,10 @@ func BenchmarkLoginFlood(b *testing.B) {
 	}
 }
 
-// flood is many connections asking the same of one process until stop is closed.
+// flood is many connections that send the same request to one process until stop is closed.
 type flood struct {
 	process   *process
-	addresses int // that the sign-ins come from; 0 sends read instead
+	addresses int // number of addresses that the sign-ins come from; 0 sends read instead
 	pause     time.Duration
 	read      []byte
 	stop      chan struct{}
@@ -85,7 +84,7 @@ func (f *flood) counts() map[int]int {
 	return maps.Clone(f.answers)
 }
 
-// request is a sign-in that nobody has made before.
+// request returns a sign-in that has not been sent before.
 func (f *flood) request() []byte {
 	if f.addresses == 0 {
 		return f.read
@@ -124,9 +123,8 @@ func (f *flood) join(b *testing.B) {
 	})
 }
 
-// watch asks a hundred times a second for some seconds and returns how long each
-// took, from when it was due: an answer that keeps the next from being asked
-// counts for both.
+// watch sends a hundred requests per second for some seconds and returns their durations,
+// measured from the time when each was due: a slow response also delays the next request.
 func watch(b *testing.B, p *process, request []byte) []time.Duration {
 	const every, n = 10 * time.Millisecond, 1000
 	w, err := dial(p)

@@ -13,9 +13,9 @@ const (
 	monitorSlice  = 400 * time.Millisecond
 )
 
-// BenchmarkMonitor holds the two specified reads with monitoring on against the
-// same without it. Both servers run all the time and are loaded in turns, in
-// slices so short that what else this machine does meets both alike.
+// BenchmarkMonitor compares the two specified reads with and without monitoring. Both
+// servers run all the time and are loaded alternately, in slices so short that other load
+// on the machine affects both equally.
 func BenchmarkMonitor(b *testing.B) {
 	on, off := start(b, b.TempDir()), start(b, b.TempDir(), "REEVE_MONITOR__MAX_BYTES=0")
 	signed := []*client{signedIn(b, on), signedIn(b, off)}
@@ -30,12 +30,12 @@ func BenchmarkMonitor(b *testing.B) {
 				for round := range monitorRounds + 1 {
 					var rates, p99 [2]float64
 					for turn := range both {
-						i := (turn + round) % 2 // each is first as often as the other
+						i := (turn + round) % 2 // each is first equally often
 						took := timed(b, both[i], connections, monitorSlice)
 						rates[i], p99[i] = float64(len(took))/monitorSlice.Seconds(), float64(took[len(took)*99/100].Microseconds())/1000
 					}
 					if round == 0 {
-						continue // they warm up
+						continue // warm up
 					}
 					both[0].rates, both[1].rates = append(both[0].rates, rates[0]), append(both[1].rates, rates[1])
 					ratios, added, tails = append(ratios, rates[0]/rates[1]), append(added, p99[0]-p99[1]), append(tails, p99[0])
@@ -51,7 +51,7 @@ func BenchmarkMonitor(b *testing.B) {
 	}
 }
 
-// timed is load with the time that each answer took, the quickest first.
+// timed is load that also returns the duration of each response, shortest first.
 func timed(b *testing.B, t *target, connections int, during time.Duration) (all []time.Duration) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex

@@ -14,12 +14,12 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// bareFiles names, to a test binary started as the bare server, the files that it
-// serves at /0, /1, …
+// bareFiles is the environment variable that makes a test binary the bare server, with the
+// files that it serves at /0, /1, …
 const bareFiles = "REEVE_TEST_BARE"
 
-// bare is net/http and httprouter with bytes that are already there: the ceiling
-// of any read. It never returns.
+// bare serves prepared bytes with net/http and httprouter: the upper bound of any read. It
+// never returns.
 func bare() {
 	router := httprouter.New()
 	for i, name := range strings.Split(os.Getenv(bareFiles), ":") {
@@ -64,11 +64,10 @@ func startBare(b *testing.B, bodies ...[]byte) *process {
 	return p
 }
 
-// BenchmarkReads holds the two specified reads, with authentication and
-// permission check, against a bare server that writes the same bytes, both under
-// the same load in turns. The bare one is sent no credential. What counts is the
-// ratio of requests per second, and beside it that of the processor time which
-// each server takes for one, as the client takes its share of this machine too.
+// BenchmarkReads compares the two specified reads, with authentication and permission
+// check, with a bare server that writes the same bytes, alternately under the same load.
+// The bare server gets no credentials. What counts is the ratio of requests per second, and
+// the ratio of processor time per request, since the client also uses this machine.
 func BenchmarkReads(b *testing.B) {
 	p := start(b, b.TempDir())
 	c := signedIn(b, p)
@@ -95,19 +94,19 @@ func BenchmarkReads(b *testing.B) {
 const (
 	connections = 16
 	rounds      = 40
-	slice       = 250 * time.Millisecond // short, so that both servers meet the same state of a shared machine
+	slice       = 250 * time.Millisecond // short, so that the state of a shared machine is the same for both servers
 )
 
 // target is one of two servers under the same load.
 type target struct {
 	process *process
 	request []byte
-	size    int       // of the body that must come
-	rates   []float64 // requests a second, by round
-	costs   []float64 // microseconds of processor time for a request, by round
+	size    int       // of the expected body
+	rates   []float64 // requests per second, by round
+	costs   []float64 // microseconds of processor time per request, by round
 }
 
-// compare loads two targets in turns, after a round for each that does not count.
+// compare loads two targets alternately, after a warm-up round for each.
 func compare(b *testing.B, targets ...*target) {
 	for round := range rounds + 1 {
 		for _, t := range targets {
@@ -122,7 +121,7 @@ func compare(b *testing.B, targets ...*target) {
 	}
 }
 
-// quotients divides the figures of each round.
+// quotients divides the values of each round.
 func quotients(v, by []float64) []float64 {
 	out := make([]float64, len(v))
 	for i := range v {
@@ -139,23 +138,23 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// cpuTime is what a process has used of the processors, in user and system time.
+// cpuTime returns the processor time of a process, in user and system mode.
 func cpuTime(b testing.TB, p *process) time.Duration {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid()))
 	if err != nil {
 		b.Skip(err)
 	}
-	fields := strings.Fields(string(stat[strings.LastIndex(string(stat), ")")+1:])) // the name before may hold spaces
+	fields := strings.Fields(string(stat[strings.LastIndex(string(stat), ")")+1:])) // the name before them can contain spaces
 	user, err1 := strconv.Atoi(fields[11])
 	system, err2 := strconv.Atoi(fields[12])
 	if err1 != nil || err2 != nil {
 		b.Fatal(err1, err2)
 	}
-	return time.Duration(user+system) * 10 * time.Millisecond // of 100 a second on every Linux
+	return time.Duration(user+system) * 10 * time.Millisecond // a tick is 1/100 s on every Linux
 }
 
-// BenchmarkStart measures from the start of the process to its first answer, on
-// a database that exists, and what the idle program takes.
+// BenchmarkStart measures the time from the start of the process to its first response,
+// with an existing database, and the memory of the idle server.
 func BenchmarkStart(b *testing.B) {
 	dir := b.TempDir()
 	p := start(b, dir)
@@ -172,7 +171,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 	p = start(b, dir)
 	newClient(b, p).want(200, "GET", "/health", "")
-	time.Sleep(2 * time.Second) // idle is what is measured
+	time.Sleep(2 * time.Second) // until it is idle
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid()))
 	if err != nil {
 		b.Skip(err)

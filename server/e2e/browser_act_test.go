@@ -11,26 +11,27 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// confirm presses a button of the question or dialog that is open.
+// confirm presses a button of the open confirmation or dialog.
 func (p *page) confirm(button string) {
 	p.t.Helper()
 	p.dialog().click("button", button)
 }
 
-// click clicks the one element of a role and a name.
+// click clicks the only element with a role and a name.
 func (p *page) click(role, name string) {
 	p.t.Helper()
 	p.hit(fmt.Sprintf("click the %s %q", role, name), func() (runtime.RemoteObjectID, error) { return locate(p, name, role) })
 }
 
-// tap clicks the middle of what the page is within: a row, or what a selector names.
+// tap clicks the center of the element that the page is limited to: a row, or the element
+// of a selector.
 func (p *page) tap() {
 	p.t.Helper()
 	p.hit("click "+p.scope, func() (runtime.RemoteObjectID, error) { return element(p, "root") })
 }
 
-// hit clicks what is found, as soon as it can be clicked, and again where the click
-// went past it: what opens may start to move between looking and clicking.
+// hit clicks the element that find returns as soon as it can be clicked, and again if the
+// click missed: an opening element may move between finding and clicking.
 func (p *page) hit(what string, find func() (runtime.RemoteObjectID, error)) {
 	p.t.Helper()
 	p.until(what, func() error {
@@ -49,19 +50,19 @@ func (p *page) hit(what string, find func() (runtime.RemoteObjectID, error)) {
 		if err := on(p, id, "function () { return reached(this) }", &came); err == nil && !came {
 			return errors.New("the click went past it")
 		}
-		return nil // also where the page that it was in has gone
+		return nil // also if the page that contained it is gone
 	})
 }
 
 type point struct{ X, Y float64 }
 
-// mouse is one thing that the left button does at a place, as a part of dragging.
+// mouse is one action of the left button at a point, as part of a drag.
 func (p *page) mouse(does input.DispatchMouseEventType, at point) {
 	p.t.Helper()
 	send(p, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: does, X: at.X, Y: at.Y, Button: input.MouseButtonLeft, ClickCount: 1})
 }
 
-// place is where to click what is found.
+// place returns the point at which to click the element that find returns.
 func (p *page) place(find func() (runtime.RemoteObjectID, error)) (at point, err error) {
 	id, err := find()
 	if err == nil {
@@ -70,8 +71,7 @@ func (p *page) place(find func() (runtime.RemoteObjectID, error)) (at point, err
 	return at, err
 }
 
-// fill puts a text into the field of a label, in the place of what is there: all of
-// it at once, as it is pasted.
+// fill replaces the text of the field with a label, all at once as by pasting.
 func (p *page) fill(label, text string) {
 	p.t.Helper()
 	p.hit(fmt.Sprintf("fill %q", label), func() (runtime.RemoteObjectID, error) { return locate(p, label, fields...) })
@@ -83,14 +83,14 @@ func (p *page) fill(label, text string) {
 	send(p, input.InsertText, input.InsertTextParams{Text: text})
 }
 
-// write types a text where the focus is, key by key.
+// write types a text into the focused element, key by key.
 func (p *page) write(text string) {
 	p.t.Helper()
 	p.strike(text, 0)
 }
 
-// strike presses keys one after the other. What a key writes comes along as it goes
-// down, as from a keyboard: it is not written where the page has taken the key.
+// strike presses keys one after the other. The text of a key is sent with its keydown
+// event, as a keyboard does: it is not inserted if the page handles the key.
 func (p *page) strike(text string, held chromedp.Modifier) {
 	p.t.Helper()
 	for _, r := range text {
@@ -106,7 +106,7 @@ func (p *page) strike(text string, held chromedp.Modifier) {
 	}
 }
 
-// value is what stands in the field of a label.
+// value returns the text of the field with a label.
 func (p *page) value(label string) string {
 	p.t.Helper()
 	var value string
@@ -120,7 +120,7 @@ func (p *page) value(label string) string {
 	return value
 }
 
-// keys are those that have names; others are what they write.
+// keys are the keys with names; others produce their text.
 var keys = map[string]string{
 	"Enter": kb.Enter, "Escape": kb.Escape, "Tab": kb.Tab, "Backspace": kb.Backspace, "Delete": kb.Delete, "Space": " ",
 	"ArrowUp": kb.ArrowUp, "ArrowDown": kb.ArrowDown, "ArrowLeft": kb.ArrowLeft, "ArrowRight": kb.ArrowRight, "Home": kb.Home, "End": kb.End,
@@ -128,7 +128,7 @@ var keys = map[string]string{
 
 var modifiers = map[string]chromedp.Modifier{"Ctrl": chromedp.ModifierCtrl, "Shift": chromedp.ModifierShift, "Alt": chromedp.ModifierAlt, "Meta": chromedp.ModifierMeta}
 
-// press presses a key where the focus is: Escape, Ctrl+K, Shift+Tab.
+// press presses a key in the focused element: Escape, Ctrl+K, Shift+Tab.
 func (p *page) press(key string) {
 	p.t.Helper()
 	parts := strings.Split(key, "+")
@@ -144,8 +144,8 @@ func (p *page) press(key string) {
 	p.strike(text, held)
 }
 
-// choose opens the select of a label and clicks options of its list or tree. With
-// several, which a select of many takes, the list is closed again.
+// choose opens the select with a label and clicks options of its list or tree. With several
+// options, for a multiple select, it closes the list afterwards.
 func (p *page) choose(label string, options ...string) {
 	p.t.Helper()
 	find := func() (runtime.RemoteObjectID, error) { return locate(p, label, "combobox") }
@@ -169,7 +169,7 @@ func (p *page) choose(label string, options ...string) {
 	}
 }
 
-// toggle brings a switch or a checkbox to a state.
+// toggle sets a switch or a checkbox to a state.
 func (p *page) toggle(label string, to bool) {
 	p.t.Helper()
 	find := func() (runtime.RemoteObjectID, error) { return locate(p, label, "switch", "checkbox") }

@@ -8,12 +8,12 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// axe is where npm ci puts the rules for pages that everybody can use.
+// axe is the path of the accessibility rules that npm ci installs.
 const axe = "../../embed/console/node_modules/axe-core/axe.min.js"
 
-// audit holds that axe finds nothing by any of its default rules, WCAG AA contrast
-// among them, in the page as it is, nor in the other of light and dark by the rules
-// that are about colours. A dialog that is open is looked at alone.
+// audit checks that axe finds nothing by its default rules, which include WCAG AA contrast,
+// in the current page, and by the rules for colors in its other theme (light or dark). If a
+// dialog is open, only the dialog is checked.
 func (p *page) audit() {
 	p.t.Helper()
 	p.examine("{}")
@@ -22,7 +22,7 @@ func (p *page) audit() {
 	p.dark(!p.looks.dark)
 }
 
-// examine holds that axe finds nothing by the rules that its options name.
+// examine checks that axe finds nothing by the rules that its options name.
 func (p *page) examine(options string) {
 	p.t.Helper()
 	p.settle()
@@ -43,13 +43,13 @@ func (p *page) examine(options string) {
 	}
 }
 
-// needAxe gives axe to a page that does not have it yet. The browser itself runs it,
-// which the page's policy does not concern.
+// needAxe loads axe into a page that does not have it yet. The browser itself runs it, so
+// the page's content security policy does not apply.
 func (p *page) needAxe() {
 	p.t.Helper()
 	var has bool
 	if err := evaluate(p, "!!window.axe", &has); err != nil || has {
-		return // what is wrong with the page is told by what needs axe
+		return // the caller reports errors of the page
 	}
 	source, err := os.ReadFile(axe)
 	if err != nil {
@@ -61,8 +61,8 @@ func (p *page) needAxe() {
 	}
 }
 
-// noSidewaysScroll holds that the page is no wider than its window; what is within
-// it, like a table, may be.
+// noSidewaysScroll checks that the page is not wider than its window. Elements in it, like
+// a table, may be.
 func (p *page) noSidewaysScroll() {
 	p.t.Helper()
 	p.settle()

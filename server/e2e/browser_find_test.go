@@ -21,8 +21,9 @@ var finders string
 
 var yes = new(true)
 
-// evaluate gives what an expression comes to, which may use the finders and root,
-// the element in which the page looks. A promise is waited for; nil takes nothing.
+// evaluate stores the value of an expression in into, unless that is nil. The expression
+// can use the finders and root, the element that the page is limited to. A promise is
+// awaited.
 func evaluate(p *page, expression string, into any) error {
 	r, err := ask(p, runtime.Evaluate, runtime.EvaluateParams{
 		Expression:   fmt.Sprintf("(async () => { %s; const root = %s; return %s })()", finders, p.scope, expression),
@@ -31,7 +32,7 @@ func evaluate(p *page, expression string, into any) error {
 	return decode(r.Result, r.ExceptionDetails, err, into)
 }
 
-// element is a handle on the element that an expression of the page comes to.
+// element returns a handle to the element that an expression returns.
 func element(p *page, expression string) (runtime.RemoteObjectID, error) {
 	r, err := ask(p, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: fmt.Sprintf("(() => { %s; const root = %s; return %s })()", finders, p.scope, expression),
@@ -59,7 +60,7 @@ func decode(value *runtime.RemoteObject, thrown *runtime.ExceptionDetails, err e
 		return err
 	}
 	if thrown != nil {
-		text, _, _ := strings.Cut(exception(thrown), "\n") // without the places in the finders
+		text, _, _ := strings.Cut(exception(thrown), "\n") // without the stack in the finders
 		return errors.New(strings.TrimPrefix(text, "Error: "))
 	}
 	if into == nil {
@@ -68,7 +69,7 @@ func decode(value *runtime.RemoteObject, thrown *runtime.ExceptionDetails, err e
 	return json.Unmarshal(value.Value, into)
 }
 
-// exception is what an exception says of itself.
+// exception returns the text of an exception.
 func exception(thrown *runtime.ExceptionDetails) string {
 	if thrown.Exception != nil && thrown.Exception.Description != "" {
 		return thrown.Exception.Description
@@ -78,11 +79,11 @@ func exception(thrown *runtime.ExceptionDetails) string {
 
 var errNone = errors.New("there is none")
 
-// fields are the roles of what one writes into.
+// fields are the roles of input fields.
 var fields = []string{"textbox", "searchbox", "spinbutton", "combobox"}
 
-// locate finds the one element of a role (any of several) and a name, as the browser
-// tells them to screen readers.
+// locate finds the only element with a role (one of several) and a name, as the browser
+// exposes them to screen readers.
 func locate(p *page, name string, roles ...string) (runtime.RemoteObjectID, error) {
 	root, err := element(p, "root")
 	if err != nil {
@@ -123,19 +124,19 @@ func locate(p *page, name string, roles ...string) (runtime.RemoteObjectID, erro
 	return resolved.Object.ObjectID, nil
 }
 
-// said is the text of a property that may be missing.
+// said returns the text of a property that may be missing.
 func said(v *accessibility.Value) (text string) {
 	if v != nil {
-		json.Unmarshal(v.Value, &text) // what is no text is none
+		json.Unmarshal(v.Value, &text) // a value that is not a text counts as none
 	}
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// quote is a text as JavaScript has it.
+// quote returns a text as a JavaScript literal.
 func quote(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil {
-		panic(err) // a text has a form
+		panic(err) // a text can always be encoded
 	}
 	return string(b)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// prepare gives a new page its watch and its looks.
+// prepare sets the witness and the preferences of a new page.
 func (p *page) prepare() {
 	p.t.Helper()
 	send(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
@@ -20,14 +20,13 @@ func (p *page) prepare() {
 	p.dark(false)
 }
 
-// before runs a script in every document that the page loads, before any of its own.
+// before runs a script in every document that the page loads, before its own scripts.
 func (p *page) before(script string) {
 	p.t.Helper()
 	send(p, cdpage.AddScriptToEvaluateOnNewDocument, cdpage.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
-// as makes the holder of a token signed in from the next open on, once: whoever
-// signs out stays so.
+// as makes the next open use a token, once: after signing out the page stays signed out.
 func (p *page) as(token string) {
 	p.t.Helper()
 	p.before(fmt.Sprintf(`if (location.protocol === 'http:' && !sessionStorage.getItem('given')) {
@@ -36,15 +35,15 @@ func (p *page) as(token string) {
 	}`, quote(token)))
 }
 
-// signIn signs in through the sign-in page, which has to be open.
+// signIn signs in through the sign-in page, which must be open.
 func (p *page) signIn(username, password string) {
 	p.t.Helper()
-	p.fill("User name", username)
+	p.fill("Username", username)
 	p.fill("Password", password)
 	p.click("button", "Sign in")
 }
 
-// open loads a path of the console, such as /system/session?page=2, anew.
+// open loads a path of the console, such as /system/session?page=2, with a full page load.
 func (p *page) open(path string) {
 	p.t.Helper()
 	if err := chromedp.Do(p.ctx, chromedp.Navigate(p.base+"/console"+path)); err != nil {
@@ -52,8 +51,8 @@ func (p *page) open(path string) {
 	}
 }
 
-// at waits until the page is at a path of the console, with its query, and drawn: the
-// address changes before the page does.
+// at waits until the page is at a path of the console, with its query, and rendered: the
+// URL changes before the page does.
 func (p *page) at(path string) {
 	p.t.Helper()
 	p.until("be at "+path, func() error {
@@ -64,14 +63,14 @@ func (p *page) at(path string) {
 		if is.At != p.base+"/console"+path {
 			return errors.New("it is not there")
 		}
-		if is.Drawn != "" && is.Drawn != "/"+strings.TrimPrefix(path, "/") { // sign-in and the new password have no frame
+		if is.Drawn != "" && is.Drawn != "/"+strings.TrimPrefix(path, "/") { // the pages for sign-in and a new password have no frame
 			return fmt.Errorf("%s is still drawn", is.Drawn)
 		}
 		return nil
 	})
 }
 
-// text is what one sees.
+// text returns the visible text.
 func (p *page) text() string {
 	p.t.Helper()
 	var text string
@@ -79,7 +78,7 @@ func (p *page) text() string {
 	return text
 }
 
-// see waits until a text is to be seen.
+// see waits until a text is visible.
 func (p *page) see(text string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("see %q", text), func() error {
@@ -87,7 +86,7 @@ func (p *page) see(text string) {
 	})
 }
 
-// gone waits until a text is not to be seen.
+// gone waits until a text is not visible.
 func (p *page) gone(text string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("not see %q", text), func() error {
@@ -95,7 +94,7 @@ func (p *page) gone(text string) {
 	})
 }
 
-// find waits for the one element of a role and a name.
+// find waits for the only element with a role and a name.
 func (p *page) find(role, name string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("find the %s %q", role, name), func() error {
@@ -104,7 +103,7 @@ func (p *page) find(role, name string) {
 	})
 }
 
-// missing waits until there is no element of a role and a name.
+// missing waits until there is no element with a role and a name.
 func (p *page) missing(role, name string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("have no %s %q", role, name), func() error {
@@ -119,8 +118,8 @@ func (p *page) missing(role, name string) {
 	})
 }
 
-// row is the page within the one row of a table, list or tree that has a text in it,
-// for which it waits.
+// row returns the page limited to the only row of a table, list or tree that contains a
+// text. It waits for the row.
 func (p *page) row(text string) *page {
 	p.t.Helper()
 	row := p.within("row(%s, %s)", p.scope, quote(text))
@@ -131,20 +130,20 @@ func (p *page) row(text string) *page {
 	return row
 }
 
-// in is the page within the one shown element of a CSS selector.
+// in returns the page limited to the only visible element of a CSS selector.
 func (p *page) in(selector string) *page { return p.within("css(%s, %s)", p.scope, quote(selector)) }
 
-// dialog is the page within what lies above the rest: a question, dialog or drawer.
+// dialog returns the page limited to the topmost layer: a confirmation, dialog or drawer.
 func (p *page) dialog() *page { return p.within("dialog()") }
 
-// within is the page within an element, which is looked for anew at each act.
+// within returns the page limited to an element, which is found again for each action.
 func (p *page) within(format string, args ...any) *page {
 	inner := *p
 	inner.scope = fmt.Sprintf(format, args...)
 	return &inner
 }
 
-// settle waits until the page has its title and what it shows, and nothing moves.
+// settle waits until the page has its title and content, and no animation is running.
 func (p *page) settle() {
 	p.t.Helper()
 	quiet := 0
@@ -160,7 +159,7 @@ func (p *page) settle() {
 		if quiet++; err != nil {
 			quiet = 0
 		}
-		if err == nil && quiet < 3 { // between an answer and what follows from it all is quiet too
+		if err == nil && quiet < 3 { // between a response and the request that follows it, everything is idle too
 			err = errors.New("it has only just been quiet")
 		}
 		return err

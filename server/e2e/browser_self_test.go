@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestWitness holds that what a page must not do is seen: else every other test of
-// the console would pass whatever it did.
+// TestWitness checks that forbidden behavior of a page is detected: otherwise all other
+// tests of the console would pass regardless of it.
 func TestWitness(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -48,8 +48,8 @@ func TestWitness(t *testing.T) {
 	}
 }
 
-// TestExpected holds that what a test expects to fail is let through, that alone, and
-// has to come.
+// TestExpected checks that only the failure that a test expects is accepted, and that it
+// must occur.
 func TestExpected(t *testing.T) {
 	t.Parallel()
 	p := console(t, start(t, t.TempDir()))
@@ -67,8 +67,8 @@ func TestExpected(t *testing.T) {
 	}
 }
 
-// TestPage holds what no page of the console may have at present: files that are
-// given, dropped and saved, switches, keys, and being offline.
+// TestPage checks helpers for features that no page of the console may use at present:
+// files that are chosen, dropped and saved, switches, keys, and being offline.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())

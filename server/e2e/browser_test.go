@@ -16,15 +16,15 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// browser is the one Chromium of a run of the tests: the first test that opens a
-// page starts it, and every page has a profile of its own in it.
+// browser is the only Chromium of a test run: the first test that opens a page starts it.
+// Every page has its own profile in it.
 var browser struct {
 	start sync.Once
 	ctx   context.Context
 	err   error
 }
 
-// chromium is the context of the browser, which runs from the first call on.
+// chromium returns the context of the browser. The first call starts it.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
 	browser.start.Do(func() {
@@ -32,27 +32,29 @@ func chromium(t *testing.T) context.Context {
 		if browser.err = err; err != nil {
 			return
 		}
-		// chromedp adds --no-sandbox for root, who cannot have one.
+		// chromedp adds --no-sandbox for root, since the sandbox does not work for root.
 		browser.ctx, _ = chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(
 			chromedp.ExecPath(path),
 			chromedp.DisableGPU,
 			chromedp.Flag("disable-component-update", true),
-			// Two pages of the browser's own that it loads with every window, and what chromedp leaves out.
+			// Two pages of the browser itself, which it loads with every window, and the
+			// features that chromedp disables.
 			chromedp.Flag("disable-features", "WebUIOmniboxPopup,WebUIOmniboxAimPopup,Translate,BlinkGenPropertyTrees"),
-			chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // it calls nobody
+			chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // it sends no requests of its own
 			chromedp.Flag("lang", "en-US"),
 			chromedp.Env("LANGUAGE=en"),
-		), chromedp.WithErrorf(func(string, ...any) {})) // it tells of events that it does not know
+		), chromedp.WithErrorf(func(string, ...any) {})) // it logs events that it does not know
 		browser.err = chromedp.Do(browser.ctx)
 	})
 	if browser.err != nil {
-		unless(t, fmt.Sprintf("no browser for the console (Debian package chromium): %v", browser.err))
+		unless(t, fmt.Sprintf("no browser for the console (Debian package chromium-headless-shell): %v", browser.err))
 	}
 	return browser.ctx
 }
 
+// chromiumPath prefers the browser without windows, which needs a third of the processor time.
 func chromiumPath() (path string, err error) {
-	for _, name := range []string{"google-chrome", "chromium"} {
+	for _, name := range []string{"chromium-headless-shell", "google-chrome", "chromium"} {
 		if path, err = exec.LookPath(name); err == nil {
 			break
 		}
@@ -60,7 +62,7 @@ func chromiumPath() (path string, err error) {
 	return path, err
 }
 
-// closeBrowser ends the browser, if it runs.
+// closeBrowser ends the browser, if it is running.
 func closeBrowser() {
 	if browser.ctx == nil {
 		return
@@ -72,32 +74,32 @@ func closeBrowser() {
 	}
 }
 
-// page is a tab in a profile of its own, and what a person does in it. Every method
-// waits until what it needs is there, and fails the test, with the text of the page,
-// when that does not come.
+// page is a tab in its own profile, with the actions of a user. Every method waits until
+// the elements that it needs are there. If they do not appear, it fails the test with the
+// text of the page.
 //
-// An element is named as people who hear the page are told of it: by its role
-// (button, link, menuitem, checkbox, tab, heading, …) and its name, which is whole,
-// or a part that no other element of that role has in its name.
+// An element is identified as screen readers announce it: by its role (button, link,
+// menuitem, checkbox, tab, heading, …) and its name, which is the whole name or a part that
+// no other element with that role has in its name.
 type page struct {
 	t     *testing.T
 	ctx   context.Context
-	base  string // the address of the server
-	scope string // an expression for the element in which everything is looked for
+	base  string // base URL of the server
+	scope string // expression for the element that searches are limited to
 	watch *witness
 	looks *looks
 }
 
-// always are the tests in the browser that the small size runs too: of each area one,
-// and those of the browser's own tools.
+// always are the browser tests that also run in the small size: one of each area, and those
+// of the helpers.
 var always = []string{
 	"TestPage", "TestWitness", "TestExpected", "TestConsoleSignIn", "TestConsoleFrame", "TestConsoleSizes", "TestConsoleWithThreePermissions", "TestConsoleHome",
 	"TestConsoleUserIsCreated", "TestConsoleRoles", "TestConsolePermissions", "TestConsoleDictionaries", "TestConsoleSettingsAreSavedTogether",
 	"TestConsoleFilesUpload", "TestConsoleMonitorRequest",
 }
 
-// console opens an empty page for the console of a server, 1440 wide, light and
-// without motion, with nobody signed in. All that it does is watched until the test ends, see witness.
+// console opens an empty page for the console of a server, 1440 pixels wide, light and
+// without animation, signed out. A witness observes it until the test ends.
 func console(t *testing.T, server *process) *page {
 	t.Helper()
 	if name, _, _ := strings.Cut(t.Name(), "/"); size(0, 1, 1) == 0 && !slices.Contains(always, name) {
@@ -116,8 +118,7 @@ func console(t *testing.T, server *process) *page {
 	return p
 }
 
-// signedInAt opens a path of the console, as the client's user, who is not asked to
-// sign in.
+// signedInAt opens a path of the console, signed in as the client's user.
 func signedInAt(t *testing.T, server *process, c *client, path string) *page {
 	t.Helper()
 	p := console(t, server)
@@ -126,14 +127,14 @@ func signedInAt(t *testing.T, server *process, c *client, path string) *page {
 	return p
 }
 
-// pageWait bounds every wait for something in a page. It is no statement about speed.
+// pageWait limits every wait for something in a page. It does not measure speed.
 const pageWait = 20 * time.Second
 
-// until tries something again and again until there is no error.
+// until repeats try until it returns no error.
 func (p *page) until(what string, try func() error) {
 	p.t.Helper()
 	var err error
-	pause := 5 * time.Millisecond // then longer and longer, to leave the page the time that it needs
+	pause := 5 * time.Millisecond // then with growing intervals, to leave the page its processor time
 	for end := time.Now().Add(pageWait); time.Now().Before(end); time.Sleep(pause) {
 		pause = min(pause*3/2, 100*time.Millisecond)
 		if err = try(); err == nil {
@@ -146,7 +147,7 @@ func (p *page) until(what string, try func() error) {
 	p.fatalf("%s: %v", what, err)
 }
 
-// fatalf fails the test and tells what there was to see.
+// fatalf fails the test and logs the visible text.
 func (p *page) fatalf(format string, args ...any) {
 	p.t.Helper()
 	whole := *p
@@ -159,8 +160,8 @@ func (p *page) fatalf(format string, args ...any) {
 	p.t.Fatalf("%s\nat %s, where one sees:\n%s", fmt.Sprintf(format, args...), seen.At, seen.Text)
 }
 
-// shoot saves a picture of the whole page in the directory REEVE_TEST_SCREENSHOTS,
-// if that is set.
+// shoot saves a screenshot of the whole page in the directory REEVE_TEST_SCREENSHOTS, if
+// that is set.
 func (p *page) shoot(name string) {
 	p.t.Helper()
 	dir := os.Getenv("REEVE_TEST_SCREENSHOTS")
@@ -181,7 +182,7 @@ func (p *page) shoot(name string) {
 	}
 }
 
-// send is a command of the browser's protocol that has to work.
+// send sends a command of the browser's protocol, which must succeed.
 func send[P, R any](p *page, command cdp.Command[P, R], params P) R {
 	p.t.Helper()
 	r, err := ask(p, command, params)
@@ -191,7 +192,7 @@ func send[P, R any](p *page, command cdp.Command[P, R], params P) R {
 	return r
 }
 
-// ask is a command that may fail.
+// ask sends a command that may fail.
 func ask[P, R any](p *page, command cdp.Command[P, R], params P) (R, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, pageWait)
 	defer cancel()

@@ -16,15 +16,15 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// witness sees whether a page does what it must not, whatever a test is about: say errors or warnings
-// in the console, throw, break its policy, ask anybody but its server, or be refused
-// what the test does not expect to be refused.
+// witness detects forbidden behavior of a page in every test: errors or warnings in the
+// console, exceptions, violations of its content security policy, requests to other
+// servers, and error responses that the test does not expect.
 type witness struct {
 	mu       sync.Mutex
 	base     string
 	faults   []string
 	answered map[network.RequestID]asked        // requests that have begun
-	under    map[network.RequestID]cdp.LoaderID // those that have not ended, and the document that asked
+	under    map[network.RequestID]cdp.LoaderID // requests that have not ended, with the document that sent them
 	expected []*expectation
 	offline  bool
 }
@@ -41,8 +41,8 @@ func newWitness(base string) *witness {
 	return &witness{base: base, answered: map[network.RequestID]asked{}, under: map[network.RequestID]cdp.LoaderID{}}
 }
 
-// tellViolations has every break of the policy said with the place it came from,
-// which the browser's own message does not have.
+// tellViolations logs every violation of the content security policy with its location,
+// which the browser's own message lacks.
 const tellViolations = `addEventListener('securitypolicyviolation', (v) => {
 	const at = v.target instanceof Element ? v.target.outerHTML.slice(0, 300) : ''
 	console.error('policy: ' + [v.effectiveDirective, v.blockedURI, v.sourceFile + ':' + v.lineNumber + ':' + v.columnNumber, v.sample, at].join(' | '))
@@ -53,23 +53,22 @@ func (w *witness) enable(p *page) {
 	send(p, audits.Enable, cdp.Empty{})
 }
 
-// expect says that at least one request to a path (or below it, ending in /) is
-// answered with a status that is none of success; 0 is no answer at all. Without
-// this it fails the test.
+// expect requires that at least one request to a path (or below it, if it ends in /) has an
+// error status; 0 means no response at all. Without expect such a response fails the test.
 func (p *page) expect(status int64, path string) {
 	p.watch.mu.Lock()
 	defer p.watch.mu.Unlock()
 	p.watch.expected = append(p.watch.expected, &expectation{status: status, path: path})
 }
 
-// loading is how many requests are under way.
+// loading returns the number of running requests.
 func (w *witness) loading() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.under)
 }
 
-// event takes what the browser tells of the page, in order.
+// event handles the browser's events of the page, in order.
 func (w *witness) event(event any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,7 +81,7 @@ func (w *witness) event(event any) {
 	case *runtime.EventExceptionThrown:
 		w.fault("thrown: %s", exception(e.ExceptionDetails))
 	case *cdlog.EventEntryAdded:
-		// How requests end is judged by their answers.
+		// Failed requests are judged by their responses.
 		loud := e.Entry.Level == cdlog.EntryLevelError || e.Entry.Level == cdlog.EntryLevelWarning
 		if loud && e.Entry.Source != cdlog.EntrySourceNetwork {
 			w.fault("log: %s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
@@ -92,7 +91,7 @@ func (w *witness) event(event any) {
 			w.fault("issue: policy %s", e.Issue.Details.ContentSecurityPolicyIssueDetails.ViolatedDirective)
 		}
 	case *cdpage.EventFrameNavigated:
-		if e.Frame.ParentID == "" { // what its predecessor asked for is cut off, and does not always end
+		if e.Frame.ParentID == "" { // requests of the previous document are cancelled, and do not always end
 			maps.DeleteFunc(w.under, func(_ network.RequestID, asker cdp.LoaderID) bool { return asker != e.Frame.LoaderID })
 		}
 	case *network.EventRequestWillBeSent:
@@ -118,18 +117,18 @@ func (w *witness) fault(format string, args ...any) {
 func (w *witness) request(e *network.EventRequestWillBeSent) {
 	u, err := url.Parse(e.Request.URL)
 	if err != nil || u.Scheme == "data" || u.Scheme == "blob" || u.Scheme == "about" || u.Scheme == "chrome-extension" {
-		return // these ask nobody but the browser itself; one that is no address gets nowhere
+		return // these are handled by the browser itself; an invalid URL is never sent
 	}
 	if !strings.HasPrefix(e.Request.URL, w.base+"/") {
 		w.fault("a request to another place: %s", e.Request.URL)
 	}
 	w.answered[e.RequestID] = asked{e.Request.Method, u.Path}
-	if e.Type != network.ResourceTypeEventSource { // whose answer has no end
+	if e.Type != network.ResourceTypeEventSource { // whose response never ends
 		w.under[e.RequestID] = e.LoaderID
 	}
 }
 
-// failed takes an answer that is no success, or that there is none.
+// failed handles an error response or a missing one.
 func (w *witness) failed(id network.RequestID, status int64, why string) {
 	request, known := w.answered[id]
 	if !known {
@@ -145,7 +144,7 @@ func (w *witness) failed(id network.RequestID, status int64, why string) {
 	w.expected[i].met = true
 }
 
-// spoken is what was given to the console.
+// spoken returns the arguments of a console call as a text.
 func spoken(args []*runtime.RemoteObject) string {
 	var words []string
 	for _, a := range args {
@@ -158,12 +157,12 @@ func spoken(args []*runtime.RemoteObject) string {
 	return strings.Join(words, " ")
 }
 
-// judge holds at the end of a test that the page did nothing it must not do.
+// judge checks at the end of a test that the page has not done anything forbidden.
 func (p *page) judge() {
 	if p.t.Failed() {
 		p.shoot(strings.ReplaceAll(p.t.Name(), "/", "-") + "-end")
 	}
-	// What the page did before this answer has been told before it.
+	// Events that precede this response have been received before it.
 	if err := evaluate(p, "frame().then(frame).then(() => 0)", nil); err != nil {
 		p.t.Errorf("the page does not answer: %v", err)
 	}
@@ -172,7 +171,7 @@ func (p *page) judge() {
 	}
 }
 
-// verdict is all that is held against the page, and forgets it.
+// verdict returns all that the page has done wrong, and resets it.
 func (w *witness) verdict() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// upload gives files to the one file input within the page, which need not be shown.
+// upload passes files to the only file input of the page, which need not be visible.
 func (p *page) upload(paths ...string) {
 	p.t.Helper()
 	p.until("give files", func() error {
@@ -29,7 +29,7 @@ func (p *page) upload(paths ...string) {
 	})
 }
 
-// drop lets files go over the middle of what the page is within.
+// drop drops files on the center of the element that the page is limited to.
 func (p *page) drop(paths ...string) {
 	p.t.Helper()
 	var at point
@@ -44,13 +44,13 @@ func (p *page) drop(paths ...string) {
 	}
 }
 
-// download is the file that an act makes the browser save.
+// download returns the file that an action makes the browser save.
 func (p *page) download(act func()) (name string, content []byte) {
 	p.t.Helper()
 	ctx, stop := context.WithCancel(p.ctx)
 	defer stop()
 	var mu sync.Mutex
-	names, done := map[string]string{}, map[string]bool{} // by the browser's name of a download
+	names, done := map[string]string{}, map[string]bool{} // by the browser's ID of the download
 	if err := chromedp.ListenBrowser(ctx, func(event any) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -75,7 +75,7 @@ func (p *page) download(act func()) (name string, content []byte) {
 		mu.Lock()
 		defer mu.Unlock()
 		for id := range done {
-			// Another page's file is in another directory.
+			// Files of another page are in another directory.
 			b, err := os.ReadFile(filepath.Join(dir, id))
 			if err == nil && done[id] {
 				name, content = names[id], b
@@ -87,8 +87,7 @@ func (p *page) download(act func()) (name string, content []byte) {
 	return name, content
 }
 
-// width sets the width of the window to that of a phone (320), a tablet (768) or a
-// desk (1440).
+// width sets the width of the window: a phone (320), a tablet (768) or a desktop (1440).
 func (p *page) width(width int64) {
 	p.t.Helper()
 	height := map[int64]int64{320: 640, 768: 1024}[width]
@@ -98,22 +97,22 @@ func (p *page) width(width int64) {
 	send(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1})
 }
 
-// dark sets what the system prefers.
+// dark sets the color scheme that the system prefers.
 func (p *page) dark(dark bool) {
 	p.t.Helper()
 	p.looks.dark = dark
 	p.emulate()
 }
 
-// motion sets whether the system lets things move, as pages opened from here on have
-// it. It does not at first: tests are not about motion, and would wait for it.
+// motion sets whether the system allows animation, for pages opened from now on. By default
+// it does not: tests are not about animation, and would wait for it.
 func (p *page) motion(moves bool) {
 	p.t.Helper()
 	p.looks.moves = moves
 	p.emulate()
 }
 
-// looks are what the system prefers.
+// looks are the system's preferences.
 type looks struct{ dark, moves bool }
 
 func (p *page) emulate() {
@@ -130,11 +129,12 @@ func (p *page) emulate() {
 	}})
 }
 
-// offline takes the network away or gives it back. What fails meanwhile is expected.
+// offline disconnects the network or reconnects it. Failures while it is disconnected are
+// expected.
 func (p *page) offline(offline bool) {
 	p.t.Helper()
 	p.watch.mu.Lock()
-	p.watch.offline = p.watch.offline || offline // an answer may be late
+	p.watch.offline = p.watch.offline || offline // a response may be late
 	p.watch.mu.Unlock()
 	send(p, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: offline, DownloadThroughput: -1, UploadThroughput: -1})
 	send(p, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// client speaks to one process, as one user once signed in.
+// client sends requests to one process, as one user once signed in.
 type client struct {
 	t     testing.TB
 	base  string
 	token string
 	http  *http.Client
-	extra map[string]string // further headers
+	extra map[string]string // additional headers
 }
 
 func newClient(t testing.TB, p *process) *client {
@@ -26,7 +26,7 @@ func newClient(t testing.TB, p *process) *client {
 	return &client{t: t, base: p.url, http: &http.Client{Transport: transport, Timeout: time.Minute}, extra: map[string]string{}}
 }
 
-// signedIn is a client of the first user with the usual password.
+// signedIn returns a client of the first user with the usual password.
 func signedIn(t testing.TB, p *process) *client {
 	t.Helper()
 	c := newClient(t, p)
@@ -34,7 +34,8 @@ func signedIn(t testing.TB, p *process) *client {
 	return c
 }
 
-// answer is the envelope with its status, or the bytes of what has none.
+// answer is the envelope of a response with its status, or the content if it has no
+// envelope.
 type answer struct {
 	status    int
 	header    http.Header
@@ -46,7 +47,7 @@ type answer struct {
 	Errors    map[string]string `json:"errors"`
 }
 
-// do sends a request; a goroutine may use it. "" is no body.
+// do sends a request; "" is no body. A goroutine may call it.
 func (c *client) do(method, path, body string) (*answer, error) {
 	req, err := http.NewRequest(method, c.base+path, strings.NewReader(body))
 	if err != nil {
@@ -78,7 +79,7 @@ func (c *client) do(method, path, body string) (*answer, error) {
 	return a, nil
 }
 
-// call is do in a test that cannot go on without an answer.
+// call is do for a test that fails without a response.
 func (c *client) call(method, path, body string) *answer {
 	c.t.Helper()
 	a, err := c.do(method, path, body)
@@ -88,7 +89,7 @@ func (c *client) call(method, path, body string) *answer {
 	return a
 }
 
-// want is call with a status that has to come.
+// want is call with a required status.
 func (c *client) want(status int, method, path, body string) *answer {
 	c.t.Helper()
 	a := c.call(method, path, body)
@@ -98,7 +99,7 @@ func (c *client) want(status int, method, path, body string) *answer {
 	return a
 }
 
-// into decodes an answer's data.
+// into decodes the data of a response.
 func into[T any](t testing.TB, a *answer) (v T) {
 	t.Helper()
 	if err := json.Unmarshal(a.Data, &v); err != nil {
@@ -119,7 +120,7 @@ func (c *client) signIn(password string) grant {
 	return g
 }
 
-// object is a JSON object of names and values in turn.
+// object returns a JSON object from alternating names and values.
 func object(pairs ...any) string {
 	m := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -127,12 +128,12 @@ func object(pairs ...any) string {
 	}
 	var b bytes.Buffer
 	if err := json.NewEncoder(&b).Encode(m); err != nil {
-		panic(err) // only texts, numbers and maps of them are given
+		panic(err) // only texts, numbers and maps of them are passed
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// values is the body that saves settings.
+// values returns the body that saves settings.
 func values(pairs ...any) string { return `{"values":` + object(pairs...) + `}` }
 
 type setting struct {
@@ -141,7 +142,7 @@ type setting struct {
 	Values string `json:"values"`
 }
 
-// settings reads what a group holds, "" for every group.
+// settings returns the settings of a group, "" for every group.
 func (c *client) settings(group string) map[string]setting {
 	c.t.Helper()
 	list := into[struct{ Data []setting }](c.t, c.want(200, "GET", "/system/setting?pageSize=1000&group_id="+group, ""))
@@ -152,14 +153,14 @@ func (c *client) settings(group string) map[string]setting {
 	return byKey
 }
 
-// group makes a setting group and returns its id.
+// group creates a setting group and returns its ID.
 func (c *client) group(key string) string {
 	c.t.Helper()
 	g := into[struct{ ID int64 }](c.t, c.want(200, "POST", "/system/setting-group", object("key", key, "title", key)))
 	return fmt.Sprint(g.ID)
 }
 
-// define makes a setting of a group and returns its id.
+// define creates a setting in a group and returns its ID.
 func (c *client) define(group, key, kind, value string) int64 {
 	c.t.Helper()
 	a := c.want(200, "POST", "/system/setting", define(group, key, kind, value))
@@ -170,7 +171,7 @@ func define(group, key, kind, value string) string {
 	return object("key", key, "title", key, "type", kind, "values", value, "group_id", json.Number(group))
 }
 
-// title is the site's title as it is in force.
+// title returns the site's title in effect.
 func (c *client) title() string {
 	c.t.Helper()
 	v := into[map[string]map[string]any](c.t, c.want(200, "GET", "/system/setting-value", ""))

@@ -39,6 +39,17 @@ func TestConfigPrintsTheExample(t *testing.T) {
 	p.stop()
 }
 
+func TestLicensesPrintsTheNotice(t *testing.T) {
+	t.Parallel()
+	want, err := os.ReadFile("../../NOTICE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, "licenses"); r.code != 0 || r.out != string(want) || r.err != "" {
+		t.Errorf("reeve licenses (%d) and NOTICE differ:\n%s\n%s", r.code, r.out, r.err)
+	}
+}
+
 func TestWrongCommandLines(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ words, says string }{
@@ -99,12 +110,12 @@ func TestOnlyOneProcessHasTheData(t *testing.T) {
 	sameFiles(t, before, snapshot(t, dir))
 	c.want(200, "GET", "/admin/info", "")
 	p.kill()
-	start(t, dir).stop() // what the dead process has left keeps nobody out
+	start(t, dir).stop() // files of the killed process do not prevent a start
 }
 
-// snapshot is every file of a directory but those of monitoring, which a running
-// server writes all the time. The pid file says who looked last, so
-// it is left out.
+// snapshot returns every file of a directory except those of monitoring, which a running
+// server writes all the time, and the pid file, which names the last process that opened
+// the directory.
 func snapshot(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -45,7 +45,7 @@ func TestCompactGivesRoomBackAndKeepsTheRest(t *testing.T) {
 	sound(t, dir)
 	p = start(t, dir)
 	c.base = p.url
-	if got := c.title(); got != "kept" { // the session is, too
+	if got := c.title(); got != "kept" { // the session has been kept, too
 		t.Errorf("the title is %q", got)
 	}
 	p.stop()

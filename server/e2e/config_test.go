@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// configFile writes a configuration and returns its path.
+// configFile writes a configuration file and returns its path.
 func configFile(t testing.TB, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "reeve.toml")
@@ -18,8 +18,8 @@ func configFile(t testing.TB, text string) string {
 	return path
 }
 
-// Each level is seen through two things: where the data is, and which of the
-// loopback's addresses is listened on.
+// Each level is observed by two values: the data directory, and the loopback address that
+// is listened on.
 func TestLaterConfigurationWins(t *testing.T) {
 	t.Parallel()
 	const (
@@ -28,7 +28,7 @@ func TestLaterConfigurationWins(t *testing.T) {
 		envDir  = "REEVE_DATA__DIR=from-env"
 	)
 	for name, tc := range map[string]struct {
-		file      string // config.toml of the working directory
+		file      string // config.toml in the working directory
 		words     []string
 		addr, dir string
 	}{
@@ -155,8 +155,7 @@ func TestConfigurationThatIsRefused(t *testing.T) {
 	}
 }
 
-// What somebody leaves of the example after commenting lines out is still a
-// configuration.
+// The example with some of its lines commented out is still a valid configuration.
 func TestConfigurationThatSaysNothing(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -178,7 +177,7 @@ func TestConfigurationThatSaysNothing(t *testing.T) {
 func TestEnvironmentNobodyKnows(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(),
-		"REEVE_SERVER__LISEN=x", "REEVE_PORT=tcp://10.0.0.1:80", // a platform injects such as the second
+		"REEVE_SERVER__LISEN=x", "REEVE_PORT=tcp://10.0.0.1:80", // platforms inject variables such as the second
 		"REEVE_TEST_LONG=0", "REEVE_TEST_ANYTHING=1", "REEVE_ADMIN_PASSWORD_FILE=/nowhere", "REEVE_DATA__DIR=elsewhere")
 	p.stop()
 	warnings := p.log.messages(t, "warn")
@@ -188,7 +187,7 @@ func TestEnvironmentNobodyKnows(t *testing.T) {
 	}
 }
 
-// TestDataThatOthersCanReadIsWarnedOf at the start; the program's own files are private.
+// TestDataThatOthersCanReadIsWarnedOf at the start; the server's own files are private.
 func TestDataThatOthersCanReadIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")

@@ -26,13 +26,13 @@ func TestConsoleAccount(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	clerk := c.holder(server, "clerk") // who may nothing at all has an account too
+	clerk := c.holder(server, "clerk") // a user without permissions has an account page, too
 	p := signedInAt(t, server, clerk, "/")
 	p.click("button", "clerk")
 	p.click("menuitem", "My account")
 	p.at("/account")
 	p.title("My account · Reeve")
-	p.fill("Nickname", "Clara")
+	p.fill("Display name", "Clara")
 	p.fill("Email", "not an address")
 	p.fill("Current password", password)
 	p.click("radio", "Female")
@@ -52,18 +52,19 @@ func TestConsoleAccount(t *testing.T) {
 	}
 
 	clerk.want(200, "PUT", "/admin/info", object("nickname", "Elsewhere"))
-	p.fill("Nickname", "Here")
+	p.fill("Display name", "Here")
 	p.expect(409, "/admin/info")
 	p.click("button", "Save")
-	p.see("Somebody else has changed this meanwhile.")
+	p.see("Someone else changed this.")
 	p.in("main").click("button", "Reload")
 	p.find("button", "Elsewhere")
-	p.fill("Nickname", "Here again")
+	p.fill("Display name", "Here again")
 	p.click("button", "Save")
 	p.find("button", "Here again")
 }
 
-// halves is a picture that is red on its left and blue on its right, as a file.
+// halves writes a picture that is red on its left and blue on its right, and returns its
+// path.
 func halves(t *testing.T) string {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, 600, 200))
@@ -86,15 +87,15 @@ func TestConsoleAvatar(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/account")
-	p.click("button", "Change picture")
-	p.dialog().see("Choose a picture, or drop one here")
+	p.click("button", "Change photo")
+	p.dialog().see("Choose a photo, or drop one here")
 	p.audit()
 	p.upload(onDisk(t, "text.png", "no picture"))
-	p.see("This file is not a picture that can be read.")
+	p.see("This file isn’t a supported image.")
 	p.in(".ant-modal button[data-drop]").drop(halves(t))
 	p.in("canvas").tap()
 	p.audit()
-	for range 20 { // the square goes to the right end, which is blue
+	for range 20 { // the crop moves to the right end, which is blue
 		p.press("ArrowLeft")
 	}
 	p.press("=")
@@ -103,7 +104,7 @@ func TestConsoleAvatar(t *testing.T) {
 	p.width(1440)
 	p.confirm("Save")
 	p.see("Saved.")
-	p.missing("button", "Choose another picture")
+	p.missing("button", "Choose another photo")
 	address := into[account](t, c.want(200, "GET", "/admin/info", "")).Info.AvatarURL
 	picture, _, err := image.Decode(bytes.NewReader(c.want(200, "GET", address, "").raw))
 	if err != nil || picture.Bounds().Dx() != 256 || picture.Bounds().Dy() != 256 {
@@ -119,21 +120,21 @@ func TestConsoleAvatar(t *testing.T) {
 	})
 }
 
-// TestConsoleAvatarFingers zooms with two fingers, and moves the picture with one.
+// TestConsoleAvatarFingers zooms with two fingers and moves the picture with one.
 func TestConsoleAvatarFingers(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/account")
 	p.width(320)
-	p.click("button", "Change picture")
+	p.click("button", "Change photo")
 	p.upload(halves(t))
 	var middle point
 	p.until("find the picture", func() (err error) {
 		middle, err = p.place(func() (runtime.RemoteObjectID, error) { return element(p, "css(root, 'canvas')") })
 		return err
 	})
-	touch := func(does input.DispatchTouchEventType, fingers ...float64) { // beside the middle
+	touch := func(does input.DispatchTouchEventType, fingers ...float64) { // beside the center
 		t.Helper()
 		points := []*input.TouchPoint{}
 		for id, x := range fingers {
@@ -158,7 +159,7 @@ func TestConsoleAvatarFingers(t *testing.T) {
 	zoom("3")
 	touch(input.DispatchTouchEventTypeTouchEnd)
 
-	// Close to the middle there is red and blue; some way to its right all is blue.
+	// Near the center there is red and blue; further right everything is blue.
 	touch(input.DispatchTouchEventTypeTouchStart, 100)
 	touch(input.DispatchTouchEventTypeTouchMove, 0)
 	touch(input.DispatchTouchEventTypeTouchMove, -100)
@@ -181,26 +182,26 @@ func TestConsoleOwnPassword(t *testing.T) {
 	server := start(t, t.TempDir())
 	c, other := signedIn(t, server), signedIn(t, server)
 	p := signedInAt(t, server, c, "/account/password")
-	p.click("button", "Change the password")
-	p.see("This is needed.")
+	p.click("button", "Change password")
+	p.see("Required")
 	p.fill("Current password", "not the password")
 	p.fill("New password", "password1")
-	p.fill("New password, again", "another one")
-	p.click("button", "Change the password")
-	p.see("The two new passwords differ.")
+	p.fill("Confirm new password", "another one")
+	p.click("button", "Change password")
+	p.see("Passwords don’t match.")
 	p.audit()
-	p.fill("New password, again", "password1")
+	p.fill("Confirm new password", "password1")
 	p.expect(422, "/admin/password")
-	p.click("button", "Change the password")
-	p.see("is one of the most common passwords")
+	p.click("button", "Change password")
+	p.see("Too common. Choose another password.")
 	fresh := "an entirely new phrase"
 	p.fill("New password", fresh)
-	p.fill("New password, again", fresh)
-	p.click("button", "Change the password")
-	p.see("is not the present password")
+	p.fill("Confirm new password", fresh)
+	p.click("button", "Change password")
+	p.see("Wrong current password")
 	p.fill("Current password", password)
-	p.click("button", "Change the password")
-	p.see("Your password is changed.")
+	p.click("button", "Change password")
+	p.see("Password changed.")
 	other.want(401, "GET", "/admin/info", "")
 	c.want(200, "GET", "/admin/info", "")
 	newClient(t, server).signIn(fresh)
@@ -220,28 +221,28 @@ func TestConsoleOwnSessions(t *testing.T) {
 	p := signedInAt(t, server, c, "/account")
 	p.click("tab", "Sessions")
 	p.at("/account/sessions")
-	p.row("this one").missing("button", "Sign out")
+	p.row("This device").missing("button", "Sign out")
 	p.row("Firefox").click("button", "Sign out")
 	p.audit()
 	p.confirm("Sign out")
-	p.see(" is signed out.")
+	p.see(" signed out.")
 	others[0].want(401, "GET", "/admin/info", "")
 	others[1].want(200, "GET", "/admin/info", "")
 	p.click("button", "Sign out everywhere else")
-	p.see("All your other sessions (2) end at once.")
+	p.see("Your other sessions (2) will be signed out immediately.")
 	p.confirm("Sign out everywhere else")
-	p.see("2 other sessions have ended.")
+	p.see("2 other sessions signed out.")
 	p.missing("button", "Sign out everywhere else")
 	others[1].want(401, "GET", "/admin/info", "")
 	others[2].want(401, "GET", "/admin/info", "")
 	c.want(200, "GET", "/admin/info", "")
 	p.audit()
-	p.click("tab", "Login log")
+	p.click("tab", "Sign-in log")
 	p.at("/account/loginlog")
 	p.row("Firefox").see("Signed in")
-	p.choose("Result", "Throttled")
+	p.choose("Result", "Rate-limited")
 	p.at("/account/loginlog?result=throttled")
-	p.see("Nothing matches.")
+	p.see("No results")
 	p.audit()
 	p.width(320)
 	p.settle()

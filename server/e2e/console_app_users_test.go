@@ -5,18 +5,18 @@ import (
 	"testing"
 )
 
-// TestConsoleAppUsers makes an app user, changes, switches and resets it, forces it
-// out, and deletes it.
+// TestConsoleAppUsers creates an app user, edits, disables and enables it, resets its
+// password, ends its sessions and deletes it.
 func TestConsoleAppUsers(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/user/list")
-	p.see("There are no app users yet.")
+	p.see("No app users yet.")
 	p.click("button", "New app user")
 	d := p.dialog()
 	p.audit()
-	d.fill("User name", "ivy")
+	d.fill("Username", "ivy")
 	d.fill("Email", "ivy@example.org")
 	d.click("button", "Save")
 	first := p.noted("ivy")
@@ -29,8 +29,8 @@ func TestConsoleAppUsers(t *testing.T) {
 
 	p.click("button", "Edit ivy")
 	d = p.dialog()
-	d.fill("Nickname", "Ivy Green")
-	d.fill("Mobile", "+1 2")
+	d.fill("Display name", "Ivy Green")
+	d.fill("Phone", "+1 2")
 	p.audit()
 	d.click("button", "Save")
 	p.see("Ivy Green")
@@ -42,14 +42,14 @@ func TestConsoleAppUsers(t *testing.T) {
 	d = p.in(".ant-drawer-content-wrapper")
 	d.click("button", "Sign out")
 	p.confirm("Sign out")
-	d.see("Not signed in anywhere.")
+	d.see("No active sessions.")
 	app.want(401, "GET", "/api/user", "")
 	p.settle()
 	p.press("Escape")
-	p.gone("Not signed in anywhere.")
+	p.gone("No active sessions.")
 
 	p.click("switch", "ivy is enabled")
-	p.see("is disabled and signed out.")
+	p.see("disabled and signed out.")
 	newClient(t, server).want(401, "POST", "/api/login", object("username", "ivy", "password", first))
 	p.click("button", "Undo")
 	p.find("switch", "ivy is enabled")
@@ -63,7 +63,7 @@ func TestConsoleAppUsers(t *testing.T) {
 	p.more("ivy", "Delete")
 	p.audit()
 	p.confirm("Delete")
-	p.see("There are no app users yet.")
+	p.see("No app users yet.")
 	if left := c.usernames("/user/list"); left != "" {
 		t.Errorf("left: %s", left)
 	}
@@ -81,8 +81,8 @@ func TestConsoleAppUsersAreFoundAndDeleted(t *testing.T) {
 	p.click("checkbox", "Select all")
 	p.click("button", "Delete")
 	p.confirm("Delete")
-	p.see("2 users are deleted.")
-	p.at("/user/list?page=1") // the second has gone
+	p.see("2 users deleted.")
+	p.at("/user/list?page=1") // the second is gone
 	p.see("guest00")
 	p.choose("Status", "Disabled")
 	p.gone("guest01")
@@ -105,7 +105,7 @@ func TestConsoleAppUsersWithoutPermissions(t *testing.T) {
 	p := signedInAt(t, server, signedInAs(t, server, "vic"), "/user/list")
 	p.row("ivy").see("Enabled")
 	p.settle()
-	for _, button := range []string{"New app user", "Edit ivy", "More for ivy"} {
+	for _, button := range []string{"New app user", "Edit ivy", "More actions for ivy"} {
 		p.missing("button", button)
 	}
 	p.missing("switch", "ivy is enabled")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestConsoleChosenUsersAreMoved moves chosen users and sets their roles, each with one
+// TestConsoleChosenUsersAreMoved moves selected users and sets their roles, each with one
 // request, and undoes it.
 func TestConsoleChosenUsersAreMoved(t *testing.T) {
 	t.Parallel()
@@ -17,7 +17,7 @@ func TestConsoleChosenUsersAreMoved(t *testing.T) {
 	p.audit()
 	p.click("button", "Move to department")
 	p.dialog().choose("Department", "Head office")
-	p.dialog().see("1 user will be changed.") // ann: bea is there already, and nobody moves themselves
+	p.dialog().see("1 user will be changed.") // ann only: bea is already in the department, and callers can't move themselves
 	p.audit()
 	p.confirm("Apply")
 	p.see("1 user moved.")
@@ -41,7 +41,7 @@ func TestConsoleChosenUsersAreMoved(t *testing.T) {
 	p.press("Escape")
 	p.dialog().see("2 users will be changed.")
 	p.confirm("Apply")
-	p.see("Roles of 2 users set.")
+	p.see("Roles of 2 users updated.")
 	for _, name := range []string{"ann", "bea"} {
 		if u := c.person("/admin/list", name); fmt.Sprint(u.RoleNames) != "[Clerk Owner]" {
 			t.Errorf("%+v", u)
@@ -55,8 +55,7 @@ func TestConsoleChosenUsersAreMoved(t *testing.T) {
 	}
 }
 
-// TestConsoleEveryUserThatMatches changes more users than a page has, and never the one
-// who does it.
+// TestConsoleEveryUserThatMatches changes more users than a page has, but never the caller.
 func TestConsoleEveryUserThatMatches(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
@@ -65,9 +64,9 @@ func TestConsoleEveryUserThatMatches(t *testing.T) {
 	p.see("many120")
 	p.click("checkbox", "Select all")
 	p.see("10 selected")
-	p.click("button", "Select all 120 that match")
+	p.click("button", "Select all 120 results")
 	p.see("All 120 selected")
-	p.missing("button", "Delete") // which takes a page at most
+	p.missing("button", "Delete") // which deletes at most one page
 	p.audit()
 	p.click("button", "Move to department")
 	p.dialog().choose("Department", "Sales")
@@ -85,7 +84,7 @@ func TestConsoleEveryUserThatMatches(t *testing.T) {
 	p.open("/admin/list?dept_id=2")
 	p.see("many001")
 	p.click("checkbox", "Select all")
-	p.click("button", "Select all 121 that match")
+	p.click("button", "Select all 121 results")
 	p.click("button", "Disable")
 	p.dialog().see("Disable 121 users?")
 	p.confirm("Cancel")
@@ -95,11 +94,11 @@ func TestConsoleEveryUserThatMatches(t *testing.T) {
 	p.open("/admin/list?keywordSearch=a&status=1&pageSize=100")
 	p.see("many001")
 	p.click("checkbox", "Select all")
-	p.click("button", "Select all 123 that match") // admin, ann, bea and 120 others
+	p.click("button", "Select all 123 results") // admin, ann, bea and 120 others
 	p.click("button", "Disable")
 	p.dialog().see("Disable 122 users?")
 	p.confirm("Disable")
-	p.see("122 users are disabled and signed out.")
+	p.see("122 users disabled and signed out.")
 	p.see("admin")
 	p.gone("many001")
 	if left := c.usernames("/admin/list?status=1&pageSize=1000"); left != "admin" {
@@ -108,10 +107,10 @@ func TestConsoleEveryUserThatMatches(t *testing.T) {
 	p.open("/admin/list?status=0")
 	p.see("cay")
 	p.click("checkbox", "Select all")
-	p.click("button", "Select all 123 that match")
+	p.click("button", "Select all 123 results")
 	p.click("button", "Enable")
 	p.confirm("Enable")
-	p.see("123 users are enabled.")
+	p.see("123 users enabled.")
 	if left := c.usernames("/admin/list?status=0"); left != "" {
 		t.Errorf("disabled: %s", left)
 	}

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// everyList is a server with something in each list, and where the console shows them.
+// everyList returns a server with records in each list, and the paths of the lists in the
+// console.
 func everyList(t *testing.T) (*process, *client, []string) {
 	t.Helper()
 	server, c := office(t)
@@ -28,7 +29,7 @@ func everyList(t *testing.T) (*process, *client, []string) {
 	}
 }
 
-// TestConsoleCards holds that every list shows cards on a phone, whole and usable.
+// TestConsoleCards checks that every list shows cards on a phone, complete and usable.
 func TestConsoleCards(t *testing.T) {
 	t.Parallel()
 	server, c, lists := everyList(t)
@@ -63,7 +64,7 @@ func TestConsoleCards(t *testing.T) {
 	}
 }
 
-// TestConsoleCardsAreUsed chooses, sorts, turns and changes records on a phone.
+// TestConsoleCardsAreUsed selects, sorts, pages and changes records on a phone.
 func TestConsoleCardsAreUsed(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
@@ -84,28 +85,28 @@ func TestConsoleCardsAreUsed(t *testing.T) {
 	p.shoot("cards-chosen")
 	p.click("button", "Disable")
 	p.confirm("Disable")
-	p.see("2 users are disabled and signed out.")
+	p.see("2 users disabled and signed out.")
 	p.row("temp10").find("switch", "temp10 is disabled")
 	p.click("checkbox", "Select all")
 	p.see("10 selected")
-	p.click("button", "Select all 12 that match")
+	p.click("button", "Select all 12 results")
 	p.see("All 12 selected")
 	p.click("button", "Clear selection")
 	p.gone("12 selected")
 	p.click("button", "Next page")
 	p.at("/admin/list?keywordSearch=temp&sorter=" + "%7B%22username%22%3A%22descend%22%7D&page=2")
 	p.row("temp00").click("button", "Edit temp00")
-	p.dialog().fill("Nickname", "Zero")
+	p.dialog().fill("Display name", "Zero")
 	p.dialog().click("button", "Save")
 	p.row("Zero").see("temp00")
-	p.row("Zero").click("button", "More for temp00")
+	p.row("Zero").click("button", "More actions for temp00")
 	p.in(".ant-dropdown:not(.ant-dropdown-hidden)").click("menuitem", "Delete")
 	p.confirm("Delete")
 	p.gone("Zero")
 }
 
-// TestConsoleListsFit holds that on a desk of 1440 no column of a list is beneath the
-// actions, and that e-mails of ordinary length are whole.
+// TestConsoleListsFit checks that at a width of 1440 no column of a list is covered by the
+// actions, and that e-mail addresses of usual length are not truncated.
 func TestConsoleListsFit(t *testing.T) {
 	t.Parallel()
 	server, c, lists := everyList(t)

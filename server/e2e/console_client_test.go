@@ -8,21 +8,21 @@ import (
 	"testing"
 )
 
-// What the tests of the console prepare and look up at the interface.
+// Helpers of the console's tests that prepare data and read it through the interface.
 
-// list is all that a list of the interface has at a path, or the top of a tree.
+// list returns all records of a list, or the roots of a tree.
 func list[T any](c *client, path string) []T {
 	c.t.Helper()
 	return into[struct{ Data []T }](c.t, c.want(200, "GET", path, "")).Data
 }
 
-// create makes what names and values in turn say at a path, and returns its id.
+// create creates a record from alternating names and values, and returns its ID.
 func (c *client) create(path string, pairs ...any) (id int64) {
 	c.t.Helper()
 	return into[struct{ ID int64 }](c.t, c.want(200, "POST", path, object(pairs...))).ID
 }
 
-// twig is a node of a tree of the interface, as far as the tests look at it.
+// twig is a node of a tree, with the fields that the tests use.
 type twig struct {
 	ID       int64
 	ParentID int64 `json:"parent_id"`
@@ -36,7 +36,7 @@ type twig struct {
 	Children []twig
 }
 
-// grown is a tree as one text: names, with those below each in parentheses.
+// grown returns a tree as a text: names, with children in parentheses.
 func grown(all []twig) string {
 	var texts []string
 	for _, n := range all {
@@ -49,7 +49,7 @@ func grown(all []twig) string {
 	return strings.Join(texts, " ")
 }
 
-// leaf is the first node that is so, wherever it lies, or nil.
+// leaf returns the first node at any depth for which is holds, or nil.
 func leaf(all []twig, is func(twig) bool) *twig {
 	for i := range all {
 		if is(all[i]) {
@@ -62,13 +62,13 @@ func leaf(all []twig, is func(twig) bool) *twig {
 	return nil
 }
 
-// named is the node of a name in the tree at a path, or nil.
+// named returns the node with a name in the tree at a path, or nil.
 func (c *client) named(path, name string) *twig {
 	c.t.Helper()
 	return leaf(list[twig](c, path), func(n twig) bool { return n.Name == name })
 }
 
-// permissions are the ids of keys.
+// permissions returns the IDs of permissions by their keys.
 func (c *client) permissions(keys ...string) []int64 {
 	c.t.Helper()
 	tree, ids := list[twig](c, "/admin/rule"), []int64{}
@@ -82,7 +82,7 @@ func (c *client) permissions(keys ...string) []int64 {
 	return ids
 }
 
-// roleWith makes a role that holds permissions and sees everybody.
+// roleWith creates a role with permissions and the data scope all.
 func (c *client) roleWith(name string, keys ...string) (id int64) {
 	c.t.Helper()
 	id = c.create("/admin/role", "name", name, "data_scope", "all")
@@ -90,14 +90,15 @@ func (c *client) roleWith(name string, keys ...string) (id int64) {
 	return id
 }
 
-// holder is a client of a new user who holds permissions, by a role of their own.
+// holder creates a user with permissions, by a role of its own, and returns a client signed
+// in as the user.
 func (c *client) holder(server *process, name string, keys ...string) *client {
 	c.t.Helper()
 	c.create("/admin/list", "username", name, "password", password, "role_ids", []int64{c.roleWith("Role of "+name, keys...)})
 	return signedInAs(c.t, server, name)
 }
 
-// signedInAs is a client of another user with the usual password.
+// signedInAs returns a client of another user with the usual password.
 func signedInAs(t testing.TB, server *process, username string) *client {
 	t.Helper()
 	c := newClient(t, server)
@@ -105,7 +106,7 @@ func signedInAs(t testing.TB, server *process, username string) *client {
 	return c
 }
 
-// onDisk writes a file to be uploaded by the browser.
+// onDisk writes a file for the browser to upload, and returns its path.
 func onDisk(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

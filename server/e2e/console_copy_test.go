@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// paste puts what is on the clipboard where the focus is.
+// paste pastes the clipboard into the focused element.
 func (p *page) paste() {
 	p.t.Helper()
 	key := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "v", Code: "KeyV", WindowsVirtualKeyCode: 86, Modifiers: int64(chromedp.ModifierCtrl), Commands: []string{"paste"}}
@@ -17,8 +17,8 @@ func (p *page) paste() {
 	send(p, input.DispatchKeyEvent, key)
 }
 
-// TestConsoleCopy copies a password that is shown once where the browser offers a
-// clipboard, and where it does not since the console came over plain HTTP.
+// TestConsoleCopy copies a password that is shown once, in a browser with the clipboard API
+// and in one without it, as over plain HTTP.
 func TestConsoleCopy(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
@@ -36,11 +36,11 @@ func TestConsoleCopy(t *testing.T) {
 		p.more("ann", "Reset password")
 		p.dialog().click("button", "Reset")
 		secret := p.dialog().value("Password")
-		p.until(way.name+", copy the password", func() error { // the browser's pages have one clipboard
+		p.until(way.name+", copy the password", func() error { // the browser's pages share one clipboard
 			p.dialog().click("button", "Copy")
-			elsewhere.fill("User name", "")
+			elsewhere.fill("Username", "")
 			elsewhere.paste()
-			if got := elsewhere.value("User name"); got != secret {
+			if got := elsewhere.value("Username"); got != secret {
 				return fmt.Errorf("%q was copied", got)
 			}
 			return nil
@@ -55,6 +55,6 @@ func TestConsoleCopy(t *testing.T) {
 	p.more("ann", "Reset password")
 	p.dialog().click("button", "Reset")
 	p.dialog().click("button", "Copy")
-	p.see("Select the text and copy it yourself.")
+	p.see("Select the text and copy it manually.")
 	p.missing("button", "Copied")
 }

@@ -12,7 +12,7 @@ type dictItem struct {
 	Sort, Switch         int
 }
 
-// dict makes a dictionary with items of these labels, whose values are they in lower
+// dict creates a dictionary with items of these labels; the values are the labels in lower
 // case.
 func (c *client) dict(code, kind string, labels ...string) (path string) {
 	c.t.Helper()
@@ -24,7 +24,7 @@ func (c *client) dict(code, kind string, labels ...string) (path string) {
 	return path
 }
 
-// dictItems are the items of a dictionary, in their order.
+// dictItems returns the items of a dictionary in order.
 func (c *client) dictItems(path string) []dictItem {
 	c.t.Helper()
 	return list[dictItem](c, path+"/item?pageSize=1000")
@@ -47,7 +47,7 @@ func TestConsoleDictionaries(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/system/dict")
-	p.see("There are no dictionaries yet.")
+	p.see("No dictionaries yet.")
 	p.audit()
 	p.click("button", "New dictionary")
 	p.dialog().fill("Name", "Order states")
@@ -75,7 +75,7 @@ func TestConsoleDictionaries(t *testing.T) {
 	p.dialog().fill("Name", "Orders")
 	p.expect(409, "/system/dict/1")
 	p.confirm("Save")
-	p.see("Somebody else has changed this meanwhile.")
+	p.see("Someone else changed this.")
 	p.confirm("Reload")
 	p.shows("Description", "Where an order stands")
 	p.dialog().fill("Name", "Orders")
@@ -83,8 +83,8 @@ func TestConsoleDictionaries(t *testing.T) {
 	p.find("heading", "Orders")
 	p.see("Where an order stands")
 
-	p.toggle("order_state is enabled", false)
-	p.see("clients are not told of it")
+	p.toggle("Enable order_state", false)
+	p.see("The API doesn’t return it")
 	if read().Status != 0 {
 		t.Error("it is still enabled")
 	}
@@ -94,22 +94,22 @@ func TestConsoleDictionaries(t *testing.T) {
 	p.at("/system/dict/1?status=1")
 	p.in("nav[aria-label=Dictionaries]").missing("link", "Orders")
 	p.fill("Search dictionaries", "no such")
-	p.see("Nothing matches.")
-	p.click("button", "Clear the search and filters")
+	p.see("No results")
+	p.click("button", "Clear filters")
 	p.in("nav[aria-label=Dictionaries]").click("link", "The empty")
 	p.at("/system/dict/2")
-	p.see("This dictionary has no items yet.")
+	p.see("No items yet.")
 	p.audit()
 	p.click("button", "Delete")
 	p.see("Delete the dictionary empty?")
 	p.confirm("Delete")
-	p.see("empty is deleted.")
+	p.see("empty deleted.")
 	c.want(404, "GET", "/system/dict/2", "")
 	p.click("button", "Undo")
 	p.at("/system/dict/3")
 	p.find("heading", "The empty")
 	p.open("/system/dict/99")
-	p.see("There is no such dictionary.")
+	p.see("Dictionary not found")
 }
 
 func TestConsoleDictionaryItems(t *testing.T) {
@@ -125,7 +125,7 @@ func TestConsoleDictionaryItems(t *testing.T) {
 	p.audit()
 	p.expect(409, path+"/item")
 	p.confirm("Save")
-	p.see("another dict item has this already")
+	p.see("is already used by another dictionary item")
 	p.dialog().fill("Value", "late")
 	p.confirm("Save")
 	p.row("<b>Late</b>").see("late")
@@ -137,12 +137,12 @@ func TestConsoleDictionaryItems(t *testing.T) {
 	p.dialog().click("radio", "Success")
 	p.dialog().fill("Label", "Settled")
 	p.confirm("Save")
-	p.row("Settled").toggle("Settled is enabled", false)
-	p.see("Settled is disabled.")
+	p.row("Settled").toggle("Enable Settled", false)
+	p.see("Settled disabled.")
 	if got := c.dictItems(path)[1]; got != (dictItem{2, "Settled", "paid", "success", 0, 0}) {
 		t.Errorf("it is stored as %+v", got)
 	}
-	p.choose("Status of the items", "Disabled")
+	p.choose("Item status", "Disabled")
 	p.at(path + "?switch=0")
 	p.gone("<b>Late</b>")
 	p.missing("button", "Move Settled up")
@@ -151,21 +151,21 @@ func TestConsoleDictionaryItems(t *testing.T) {
 	p.at(path + "?item=LATE")
 	p.gone("Settled")
 	p.fill("Search items", "none like it")
-	p.see("Nothing matches.")
-	p.click("button", "Clear the search and filters")
+	p.see("No results")
+	p.click("button", "Clear filters")
 
-	p.row("Settled").click("button", "More for Settled")
+	p.row("Settled").click("button", "More actions for Settled")
 	p.click("menuitem", "Delete")
-	p.see("Records that hold the value paid keep it")
+	p.see("Records with the value paid keep it")
 	p.audit()
 	p.confirm("Delete")
-	p.see("Settled is deleted.")
+	p.see("Settled deleted.")
 	c.labels(path, "New Sent <b>Late</b>")
 	p.click("button", "Undo")
 	p.row("Settled")
 	c.labels(path, "New Sent Settled <b>Late</b>")
 	p.click("button", "Delete")
-	p.see("Delete its items first: 4.")
+	p.see("Delete its items (4) first.")
 }
 
 func TestConsoleDictionaryOrder(t *testing.T) {
@@ -177,7 +177,7 @@ func TestConsoleDictionaryOrder(t *testing.T) {
 	p.click("button", "Move E up")
 	c.labels(path, "A B C E D")
 	p.settle()
-	p.press("Enter") // the focus has gone with it
+	p.press("Enter") // the focus has moved with it
 	c.labels(path, "A B E C D")
 	p.settle()
 	p.press("Enter")
@@ -201,7 +201,7 @@ func TestConsoleLongDictionary(t *testing.T) {
 	}
 	path := c.dict("long", "default", labels...)
 	p := signedInAt(t, server, c, path+"?page=2&pageSize=100")
-	p.see("1,100 in all")
+	p.see("1,100 total")
 	p.row("Item0100").click("button", "Move Item0100 up")
 	p.at(path + "?page=1&pageSize=100")
 	p.row("Item0100").find("button", "Move Item0100 down")
@@ -217,12 +217,12 @@ func TestConsoleDictionaryForClients(t *testing.T) {
 	c := signedIn(t, server)
 	path := c.dict("state", "badge", "New")
 	p := signedInAt(t, server, c, path)
-	p.click("button", "For clients")
+	p.click("button", "API usage")
 	p.dialog().see(`data["state"]`)
 	p.dialog().see(`"label": "New"`)
 	p.audit()
 	p.press("Escape")
-	p.gone("How clients read it")
+	p.gone("Reading dictionaries with the API")
 	p.width(320)
 	p.noSidewaysScroll()
 	p.audit()
@@ -240,10 +240,10 @@ func TestConsoleDictionaryForWhoMayReadIt(t *testing.T) {
 	reader := owner.holder(server, "clerk", "system.dict.query", "system.dict.item.query")
 	p := signedInAt(t, server, reader, path)
 	p.row("Paid").see("Yes")
-	for _, button := range []string{"New dictionary", "New item", "Edit", "Delete", "Edit Paid", "More for Paid", "Move Paid up"} {
+	for _, button := range []string{"New dictionary", "New item", "Edit", "Delete", "Edit Paid", "More actions for Paid", "Move Paid up"} {
 		p.missing("button", button)
 	}
-	p.missing("switch", "state is enabled")
-	p.missing("switch", "Paid is enabled")
+	p.missing("switch", "Enable state")
+	p.missing("switch", "Enable Paid")
 	p.audit()
 }

@@ -16,7 +16,7 @@ func TestConsoleFilesChosen(t *testing.T) {
 	}
 	p := signedInAt(t, server, c, "/file/list?view=list")
 	p.see("3.txt")
-	p.row("0.txt").toggle("Choose 0.txt", true)
+	p.row("0.txt").toggle("Select 0.txt", true)
 	p.see("1 selected")
 	p.press("Escape")
 	p.gone("1 selected")
@@ -25,9 +25,9 @@ func TestConsoleFilesChosen(t *testing.T) {
 	p.audit()
 
 	p.click("button", "Move")
-	p.see("Move to a group")
+	p.see("Move to folder")
 	p.audit()
-	p.choose("Group", "Papers")
+	p.choose("Folder", "Papers")
 	p.confirm("Move")
 	p.see("Moved.")
 	inGroup := fmt.Sprintf("/file/list?group_id=%d", group.ID)
@@ -42,7 +42,7 @@ func TestConsoleFilesChosen(t *testing.T) {
 
 	p.click("button", "Access")
 	p.click("menuitem", "Make public")
-	p.see("Everybody who knows the address of a public file")
+	p.see("Anyone with the link can open a public file")
 	p.confirm("Make public")
 	p.row("3.txt").see("Public")
 	if got := c.filesAt("/file/list?public=1"); len(got) != 4 {
@@ -50,10 +50,10 @@ func TestConsoleFilesChosen(t *testing.T) {
 	}
 
 	p.click("button", "Delete")
-	p.see("Public addresses end now")
+	p.see("Public links stop working immediately")
 	p.audit()
-	p.confirm("Move to the trash")
-	p.see("There are no files here.")
+	p.confirm("Move to trash")
+	p.see("No files here")
 	if got := c.filesAt("/file/trash"); len(got) != 4 {
 		t.Errorf("in the trash are %v", got)
 	}
@@ -81,9 +81,9 @@ func TestConsoleFilesNarrowed(t *testing.T) {
 	grid.see("beta.png")
 	p.fill("Search", "alp")
 	p.at("/file/list?kind=image&keywordSearch=alp")
-	p.see("Nothing matches.")
+	p.see("No results")
 	p.audit()
-	p.click("button", "Clear the search and filters")
+	p.click("button", "Clear filters")
 	p.at("/file/list")
 	grid.see("beta.png")
 	p.choose("Access", "Public")
@@ -94,22 +94,22 @@ func TestConsoleFilesNarrowed(t *testing.T) {
 	grid.gone("gamma.txt")
 	grid.see("alpha.txt")
 	p.open("/file/list")
-	p.choose("Order", "Name, A to Z")
+	p.choose("Sort by", "Name, A to Z")
 	p.until("be in order", func() error {
 		return evaluate(p, `(() => { if (!/alpha[^]*beta[^]*gamma/.test(css(document, '.file-grid').innerText)) throw new Error('it is not') })()`, nil)
 	})
-	p.click("radio", "As a table")
+	p.click("radio", "List")
 	p.see("a few seconds ago")
-	p.open("/file/list") // it is remembered
+	p.open("/file/list") // the choice is remembered
 	p.see("a few seconds ago")
 	p.width(320)
 	p.noSidewaysScroll()
-	p.choose("Group", "Papers")
+	p.choose("Folder", "Papers")
 	p.row("gamma.txt")
 	p.gone("alpha.txt")
 }
 
-// Names can be anything, and stay names.
+// Names with any characters are shown as text.
 func TestConsoleFilesHostileNames(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -150,12 +150,12 @@ func TestConsoleFileGroups(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/file/group")
-	p.see("There are no groups yet.")
-	p.click("button", "New group")
-	p.see("Groups are listed by this")
+	p.see("No folders yet.")
+	p.click("button", "New folder")
+	p.see("Smaller numbers come first")
 	p.audit()
 	p.fill("Name", "Papers")
-	p.fill("Order", "7")
+	p.fill("Sort order", "7")
 	p.fill("Description", "All papers")
 	p.dialog().click("button", "Save")
 	p.see("Saved.")
@@ -164,40 +164,40 @@ func TestConsoleFileGroups(t *testing.T) {
 		t.Errorf("the group is %+v", got)
 	}
 
-	p.click("button", "New group")
+	p.click("button", "New folder")
 	p.fill("Name", "papers")
 	p.expect(409, "/file/group")
 	p.dialog().click("button", "Save")
 	p.appears(".ant-form-item-explain-error")
 	p.dialog().click("button", "Cancel")
-	p.confirm("Leave")
+	p.confirm("Discard")
 	p.row("Papers").click("button", "Edit")
 	p.fill("Name", "Contracts")
 	p.dialog().click("button", "Save")
 	p.row("Contracts")
 	group := c.filesAt("/file/group")["Contracts"]
 
-	// One with files is not deleted, but leads to them.
+	// A group with files can't be deleted; the message links to the files.
 	f := c.keepsText("notes.txt", "text")
 	c.want(200, "PUT", fmt.Sprintf("/file/list/%d", f.ID), object("group_id", group.ID))
 	p.click("button", "Reload")
-	p.find("link", "Show the 1 file of Contracts")
-	p.row("Contracts").click("button", "More about Contracts")
+	p.find("link", "Show 1 file in Contracts")
+	p.row("Contracts").click("button", "More actions for Contracts")
 	p.click("menuitem", "Delete")
-	p.see("The group is not empty")
+	p.see("The folder isn’t empty")
 	p.audit()
-	p.confirm("Show its files")
+	p.confirm("Show files")
 	p.at(fmt.Sprintf("/file/list?group_id=%d", group.ID))
 	p.see("notes.txt")
 
 	c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", f.ID), "")
 	p.open("/file/group")
-	p.row("Contracts").click("button", "More about Contracts")
+	p.row("Contracts").click("button", "More actions for Contracts")
 	p.click("menuitem", "Delete")
-	p.see("No file is deleted.")
+	p.see("No files are deleted.")
 	p.audit()
 	p.confirm("Delete")
-	p.see("There are no groups yet.")
+	p.see("No folders yet.")
 	if got := c.filesAt("/file/group"); len(got) != 0 {
 		t.Errorf("there are %v", got)
 	}
@@ -213,7 +213,7 @@ func TestConsoleTrash(t *testing.T) {
 		c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", c.keepsText(name, "text").ID), "")
 	}
 	p := signedInAt(t, server, c, "/file/trash")
-	p.see("Files stay here for 30 days")
+	p.see("Files in the trash are deleted permanently after 30 days")
 	p.row("one.txt").click("button", "Restore")
 	p.see("Restored.")
 	p.gone("one.txt")
@@ -222,30 +222,31 @@ func TestConsoleTrash(t *testing.T) {
 	}
 	p.click("button", "Undo")
 	p.row("one.txt")
-	p.row("two.txt").click("button", "More about two.txt")
-	p.click("menuitem", "Delete for ever")
-	p.see("cannot be undone")
+	p.row("two.txt").click("button", "More actions for two.txt")
+	p.click("menuitem", "Delete permanently")
+	p.see("can’t be undone")
 	p.audit()
 	p.confirm("Cancel")
-	p.gone("cannot be undone")
-	p.row("two.txt").click("button", "More about two.txt")
-	p.click("menuitem", "Delete for ever")
-	p.confirm("Delete for ever")
+	p.gone("can’t be undone")
+	p.row("two.txt").click("button", "More actions for two.txt")
+	p.click("menuitem", "Delete permanently")
+	p.confirm("Delete permanently")
 	p.gone("two.txt")
 	if got := c.filesAt("/file/trash"); len(got) != 2 {
 		t.Errorf("in the trash are %v", got)
 	}
 	p.toggle("Select all", true)
 	p.see("2 selected")
-	p.in("[role=toolbar]").click("button", "Delete for ever")
-	p.confirm("Delete for ever")
+	p.in("[role=toolbar]").click("button", "Delete permanently")
+	p.confirm("Delete permanently")
 	p.see("The trash is empty.")
 	if got := c.filesAt("/file/trash"); len(got) != 0 {
 		t.Errorf("in the trash are %v", got)
 	}
 }
 
-// Who may only look gets no buttons for more, and nothing is asked that is refused.
+// Users with read-only permissions see no other buttons, and the page sends no request that
+// would be denied.
 func TestConsoleFilesWithoutPermissions(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -255,34 +256,34 @@ func TestConsoleFilesWithoutPermissions(t *testing.T) {
 	few := c.holder(server, "clerk", "file.list.query", "file.trash.query")
 	p := signedInAt(t, server, few, "/file/list")
 	grid := p.in(".file-grid")
-	grid.row("picture.png").missing("checkbox", "Choose picture.png")
+	grid.row("picture.png").missing("checkbox", "Select picture.png")
 	p.missing("button", "Upload")
 	p.missing("button", "All files")
-	p.click("button", "More about picture.png")
+	p.click("button", "More actions for picture.png")
 	p.find("menuitem", "Details")
 	p.missing("menuitem", "Download")
 	p.missing("menuitem", "Move")
 	p.missing("menuitem", "Delete")
 	p.press("Escape")
 	p.click("button", "picture.png")
-	p.see("You may not read what is in this file.")
+	p.see("You don’t have permission to open this file.")
 	p.open(fmt.Sprintf("/file/list/%d", f.ID))
 	p.dialog().see("SHA-256")
 	p.missing("button", "Edit")
 	p.missing("button", "Delete")
 	p.missing("button", "Download")
-	p.missing("button", "Make a link")
+	p.missing("button", "Create link")
 	p.audit()
 	p.open("/file/trash")
-	p.see("Files stay here for a while")
+	p.see("Files in the trash are deleted permanently after a while")
 	p.row("gone.txt").missing("button", "Restore")
-	p.row("gone.txt").missing("button", "More about gone.txt")
+	p.row("gone.txt").missing("button", "More actions for gone.txt")
 	p.missing("checkbox", "Select all")
 	p.open("/file/group")
-	p.see("The permission file.group.query is missing.")
+	p.see("Required permission: file.group.query. Ask an administrator.")
 }
 
-// TestConsoleFilesOutsideTheDataScope tells how many files one does not see.
+// TestConsoleFilesOutsideTheDataScope checks that the number of hidden files is shown.
 func TestConsoleFilesOutsideTheDataScope(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -294,11 +295,11 @@ func TestConsoleFilesOutsideTheDataScope(t *testing.T) {
 	clerk := c.holder(server, "clerk", "file", "file.list", "file.list.query", "file.list.create", "file.trash", "file.trash.query")
 	c.want(200, "PUT", "/admin/role/2", object("data_scope", "self"))
 	p := signedInAt(t, server, clerk, "/file/list")
-	p.see("There are no files here.")
+	p.see("No files here")
 	p.see("2 files are outside your data scope.")
 	p.audit()
 	p.open("/file/list?keywordSearch=one")
-	p.see("Nothing matches.")
+	p.see("No results")
 	p.see("2 files are outside your data scope.")
 	p.open("/file/trash")
 	p.see("1 file is outside your data scope.")

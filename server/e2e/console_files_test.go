@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// filed is what these tests look at of a file or a group beyond fileRecord.
+// filed has the fields of a file or group that these tests use besides those of fileRecord.
 type filed struct {
 	ID       int64  `json:"id"`
 	Name     string `json:"name"`
@@ -25,7 +25,7 @@ type filed struct {
 	Sort     int64  `json:"sort"`
 }
 
-// filesAt is a list of the interface, by name.
+// filesAt returns the records of a list by name.
 func (c *client) filesAt(path string) map[string]filed {
 	c.t.Helper()
 	all := map[string]filed{}
@@ -35,7 +35,7 @@ func (c *client) filesAt(path string) map[string]filed {
 	return all
 }
 
-// keepsText uploads a file of a text.
+// keepsText uploads a file with a text.
 func (c *client) keepsText(name, text string) filed {
 	c.t.Helper()
 	a, err := c.send(name, int64(len(text)), strings.NewReader(text))
@@ -45,13 +45,13 @@ func (c *client) keepsText(name, text string) filed {
 	return into[struct{ Data []filed }](c.t, a).Data[0]
 }
 
-// fileGroup makes a group.
+// fileGroup creates a group.
 func (c *client) fileGroup(name string) filed {
 	c.t.Helper()
 	return into[filed](c.t, c.want(200, "POST", "/file/group", object("name", name)))
 }
 
-// smallPicture is a small png.
+// smallPicture writes a small PNG and returns its path.
 func smallPicture(t *testing.T) string {
 	t.Helper()
 	p := image.NewRGBA(image.Rect(0, 0, 300, 200))
@@ -67,7 +67,7 @@ func smallPicture(t *testing.T) string {
 	return b.String()
 }
 
-// appears waits for the one shown element of a selector.
+// appears waits for the only visible element of a selector.
 func (p *page) appears(selector string) {
 	p.t.Helper()
 	p.until("show "+selector, func() error {
@@ -83,15 +83,15 @@ func TestConsoleFilesUpload(t *testing.T) {
 	c.want(200, "PUT", "/system/setting", values("file.types", "text/*, image/*"))
 	group := c.fileGroup("Papers")
 	p := signedInAt(t, server, c, "/file/list")
-	p.see("There are no files here.")
+	p.see("No files here")
 	p.click("button", "Papers 0")
 	p.at(fmt.Sprintf("/file/list?group_id=%d", group.ID))
-	p.appears(".file-groups [aria-current][title=Papers]") // the address is there before the page
+	p.appears(".file-groups [aria-current][title=Papers]") // the URL changes before the page does
 	refused := onDisk(t, "refused.bin", "\x00\x01\x02\x03")
 	p.expect(415, "/file/list")
 	p.upload(onDisk(t, "notes.txt", "some notes"), onDisk(t, "picture.png", smallPicture(t)), refused)
 	p.see("2 uploaded · 1 failed")
-	p.row("refused.bin").see("Refused.bin is of the type application/octet-stream, which is not allowed here")
+	p.row("refused.bin").see("Refused.bin has the type application/octet-stream, which is not allowed")
 	p.in(".file-grid").see("notes.txt")
 	p.find("button", "Papers 2")
 	p.audit()
@@ -100,14 +100,14 @@ func TestConsoleFilesUpload(t *testing.T) {
 	}
 
 	c.want(200, "PUT", "/system/setting", values("file.types", "*/*"))
-	p.click("button", "Upload refused.bin again")
+	p.click("button", "Retry refused.bin")
 	p.see("3 uploaded")
 	p.in(".file-grid").see("refused.bin")
 
 	p.in("main").drop(onDisk(t, "dropped.txt", "dropped"))
 	p.see("1 uploaded")
 	p.in(".file-grid").see("dropped.txt")
-	p.click("menuitem", "Trash") // the uploads stay to be seen
+	p.click("menuitem", "Trash") // the list of uploads stays visible
 	p.see("The trash is empty.")
 	p.click("button", "Close")
 	p.gone("1 uploaded")
@@ -121,7 +121,7 @@ func TestConsoleFilesPaste(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/file/list")
-	p.see("There are no files here.")
+	p.see("No files here")
 	if err := evaluate(p, `(() => {
 		const clipboardData = new DataTransfer()
 		clipboardData.items.add(new File(['pasted'], 'pasted.txt'))
@@ -140,7 +140,7 @@ func TestConsoleFilesCancel(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/file/list")
-	p.see("There are no files here.")
+	p.see("No files here")
 	slow := []*network.Conditions{{DownloadThroughput: -1, UploadThroughput: 100_000}}
 	send(p, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: slow})
 	var paths []string
@@ -149,7 +149,7 @@ func TestConsoleFilesCancel(t *testing.T) {
 	}
 	p.upload(paths...)
 	p.row("large 2.txt").see(" of 2.1 MiB")
-	p.row("large 3.txt").see("Waiting") // three at once
+	p.row("large 3.txt").see("Waiting") // three at the same time
 	leaves := `!dispatchEvent(new Event('beforeunload', { cancelable: true }))`
 	var warned bool
 	if err := evaluate(p, leaves, &warned); err != nil || !warned {
@@ -157,7 +157,7 @@ func TestConsoleFilesCancel(t *testing.T) {
 	}
 	p.click("button", "Cancel large 0.txt")
 	p.row("large 0.txt").see("Cancelled")
-	p.row("large 3.txt").see(" of 2.1 MiB") // is next
+	p.row("large 3.txt").see(" of 2.1 MiB") // the next one starts
 	p.click("button", "Cancel all")
 	p.see("0 uploaded")
 	p.audit()
@@ -180,23 +180,23 @@ func TestConsoleFilesPreview(t *testing.T) {
 	c.keepsText("long.txt", strings.Repeat("words\n", 60_000))
 	c.keepsText("picture.png", smallPicture(t))
 	p := signedInAt(t, server, c, "/file/list")
-	p.appears(`.file-card img[src^="blob:"]`) // its small picture, which needs the token
+	p.appears(`.file-card img[src^="blob:"]`) // the thumbnail, which requires the token
 	p.click("button", "picture.png")
 	p.dialog().see("1 of 6")
 	p.appears(`.preview-stage img[src^="blob:"]`)
 	p.audit()
 	p.press("ArrowRight")
-	p.dialog().see("The first 256 KiB of 352 KiB.")
+	p.dialog().see("Showing the first 256 KiB of 352 KiB.")
 	p.press("ArrowRight")
 	p.dialog().see("<script>top.harmed = true</script>Hello") // as text
 	p.press("ArrowRight")
-	p.dialog().see("This kind of file cannot be shown here.")
+	p.dialog().see("No preview available.")
 	p.press("ArrowRight")
 	p.appears(`.preview-stage iframe[src^="blob:"]`)
 	p.click("button", "Next file")
 	p.dialog().see("6 of 6")
-	p.dialog().see("This kind of file cannot be shown here.")
-	p.press("ArrowRight") // there is none
+	p.dialog().see("No preview available.")
+	p.press("ArrowRight") // without thumbnail
 	p.press("ArrowLeft")
 	p.press("ArrowLeft")
 	p.dialog().see("4 of 6")
@@ -218,16 +218,16 @@ func TestConsoleFileDetails(t *testing.T) {
 	path := fmt.Sprintf("/file/list/%d", f.ID)
 	record := func() filed { t.Helper(); return into[filed](t, c.want(200, "GET", path, "")) }
 	p := signedInAt(t, server, c, "/file/list")
-	p.click("button", "More about notes.txt")
+	p.click("button", "More actions for notes.txt")
 	p.click("menuitem", "Details")
 	p.at(path)
 	p.dialog().see("10 B (10 bytes)")
 	p.audit()
 
-	// A link lives for a while, for everybody.
-	p.choose("How long the link lives", "1 minute")
-	p.click("button", "Make a link")
-	p.see("Ends at")
+	// A link expires, and works for everybody until then.
+	p.choose("Expires in", "1 minute")
+	p.click("button", "Create link")
+	p.see("Expires at")
 	p.audit()
 	var link string
 	p.until("read the link", func() error {
@@ -237,16 +237,16 @@ func TestConsoleFileDetails(t *testing.T) {
 		t.Errorf("the link answers %q", got)
 	}
 
-	// It is renamed, moved and made public.
+	// The file is renamed, moved and made public.
 	p.dialog().click("button", "Edit")
 	p.see("Edit file")
 	p.audit()
 	p.fill("Name", "papers.txt")
-	p.choose("Group", "Papers")
+	p.choose("Folder", "Papers")
 	p.toggle("Public", true)
 	p.dialog().click("button", "Save")
 	p.see("Saved.")
-	p.see("Everybody who knows this address can read the file")
+	p.see("Anyone with this link can open the file")
 	p.see("papers.txt")
 	got := record()
 	if got.Name != "papers.txt" || got.GroupID != group.ID || got.Public != 1 {
@@ -258,7 +258,7 @@ func TestConsoleFileDetails(t *testing.T) {
 	}
 	p.audit()
 
-	// What somebody else has changed meanwhile is not overwritten.
+	// A concurrent change of another user is not overwritten.
 	p.dialog().click("button", "Edit")
 	p.see("Edit file")
 	p.fill("Name", "mine.txt")
@@ -272,7 +272,7 @@ func TestConsoleFileDetails(t *testing.T) {
 	p.open(path)
 	p.dialog().see("theirs.txt")
 
-	// Its public address ends for good.
+	// The public URL is removed permanently.
 	p.dialog().click("button", "Edit")
 	p.see("Edit file")
 	p.toggle("Public", false)
@@ -289,15 +289,15 @@ func TestConsoleFileDetails(t *testing.T) {
 		t.Errorf("%s was saved with %q", name, content)
 	}
 	p.dialog().click("button", "Delete")
-	p.see("Move to the trash?")
-	p.confirm("Move to the trash")
-	p.see("Moved to the trash.")
+	p.see("Move to trash?")
+	p.confirm("Move to trash")
+	p.see("Moved to trash.")
 	if got := c.filesAt("/file/trash"); len(got) != 1 {
 		t.Errorf("in the trash are %v", got)
 	}
 }
 
-// readAll reads an address without a token.
+// readAll reads a URL without a token.
 func readAll(t *testing.T, url string) string {
 	t.Helper()
 	resp, err := http.Get(url)

@@ -11,7 +11,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// TestConsoleFirstSignIn is told where the generated password is until it is changed.
+// TestConsoleFirstSignIn: the sign-in page tells where the generated password is until it
+// has been changed.
 func TestConsoleFirstSignIn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -30,8 +31,8 @@ func TestConsoleFirstSignIn(t *testing.T) {
 	p.examine("{ runOnly: ['target-size'] }")
 	p.width(1440)
 
-	// What was typed can be seen.
-	p.fill("User name", "admin")
+	// The password can be made visible.
+	p.fill("Username", "admin")
 	p.fill("Password", generated)
 	kind := func(want string) {
 		t.Helper()
@@ -56,7 +57,7 @@ func TestConsoleFirstSignIn(t *testing.T) {
 	p.click("button", "Hide: Password")
 	kind("password")
 
-	// While the server hashes, the page says so.
+	// While the server hashes the password, the page shows progress.
 	late := func(ms float64) {
 		send(p, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
 			MatchedNetworkConditions: []*network.Conditions{{Latency: ms, DownloadThroughput: -1, UploadThroughput: -1}},
@@ -64,14 +65,14 @@ func TestConsoleFirstSignIn(t *testing.T) {
 	}
 	late(3000)
 	p.click("button", "Sign in")
-	p.see("Checking the password…")
-	p.see("Choose a password of your own")
+	p.see("Checking password…")
+	p.see("Set a new password")
 	late(0)
 	p.fill("New password", "a password of one's own")
-	p.click("button", "Show: New password, again")
-	p.fill("New password, again", "a password of one's own")
+	p.click("button", "Show: Confirm new password")
+	p.fill("Confirm new password", "a password of one's own")
 	p.audit()
-	p.click("button", "Change the password")
+	p.click("button", "Change password")
 	p.see("Hello, Administrator")
 
 	p = console(t, server)
@@ -81,7 +82,7 @@ func TestConsoleFirstSignIn(t *testing.T) {
 	p.gone("initial-password")
 }
 
-// TestConsoleNextSteps leads a new installation to what is left to set up.
+// TestConsoleNextSteps checks that a new installation lists what is left to set up.
 func TestConsoleNextSteps(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -107,20 +108,20 @@ func TestConsoleNextSteps(t *testing.T) {
 	p.open("/")
 	p.see("5 of 6 done")
 	p.row("Download a backup").find("image", "Done")
-	p.row("Turn on TLS").find("image", "Open")
+	p.row("Enable TLS").find("image", "To do")
 	p.audit()
-	p.click("button", "Dismiss for good")
-	p.see("The next steps are dismissed for everybody.")
+	p.click("button", "Dismiss for everyone")
+	p.see("Next steps dismissed for everyone.")
 	p.gone("5 of 6 done")
 	p.click("button", "Undo")
 	p.see("5 of 6 done")
 
-	other := signedInAt(t, server, clerk, "/") // who cannot set anything up
+	other := signedInAt(t, server, clerk, "/") // a user who can't set anything up
 	other.see("Hello, clerk")
 	other.settle()
 	other.gone("of 6 done")
 
-	p.click("button", "Dismiss for good")
+	p.click("button", "Dismiss for everyone")
 	p.gone("5 of 6 done")
 	server.stop()
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// title waits for what the window is called.
+// title waits for the title of the window.
 func (p *page) title(want string) {
 	p.t.Helper()
 	p.until("be called "+want, func() error {
@@ -22,7 +22,7 @@ func (p *page) title(want string) {
 	})
 }
 
-// focused waits until an expression about the element that has the focus, e, is true.
+// focused waits until an expression about the focused element, e, is true.
 func (p *page) focused(is string) {
 	p.t.Helper()
 	p.until("have the focus where "+is, func() error {
@@ -40,14 +40,14 @@ func TestConsoleFrame(t *testing.T) {
 	p.settle()
 	p.press("Tab")
 	p.press("Enter")
-	p.focused("e.id === 'main'") // the menus are skipped
+	p.focused("e.id === 'main'") // the skip link skips the menus
 
-	p.click("button", "Narrow the menu")
-	p.find("button", "Widen the menu")
+	p.click("button", "Collapse sidebar")
+	p.find("button", "Expand sidebar")
 	p.audit()
 	p.open("/system/loginlog")
-	p.title("Login log · North Quay")
-	p.click("button", "Widen the menu") // it was remembered
+	p.title("Sign-in log · North Quay")
+	p.click("button", "Expand sidebar") // the choice was remembered
 	p.click("menuitem", "Sessions")
 	p.at("/system/session")
 
@@ -62,19 +62,19 @@ func TestConsoleFrame(t *testing.T) {
 	p.noSidewaysScroll()
 	p.click("button", "Menu")
 	p.audit()
-	p.dialog().click("menuitem", "Login log")
+	p.dialog().click("menuitem", "Sign-in log")
 	p.at("/system/loginlog")
 	p.click("button", "Language")
 	p.click("menuitem", "简体中文")
 	p.title("登录日志 · North Quay")
 	p.see("登录日志")
 	p.open("/nowhere")
-	p.see("没有这个页面。")
+	p.see("页面不存在")
 	p.audit()
 }
 
-// TestConsoleMotion opens and closes a drawer, which comes and goes before the eye, or
-// is there and gone at once for those who ask for less motion.
+// TestConsoleMotion opens and closes a drawer, with animation, or at once if the system
+// prefers reduced motion.
 func TestConsoleMotion(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -86,10 +86,10 @@ func TestConsoleMotion(t *testing.T) {
 		p.before("addEventListener('transitionrun', (e) => { if (e.target.closest('.ant-drawer')) document.moved = true })")
 		p.open("/admin/list")
 		p.click("button", "New user")
-		p.dialog().fill("User name", "somebody")
+		p.dialog().fill("Username", "somebody")
 		p.press("Escape")
-		p.confirm("Leave")
-		p.missing("textbox", "User name")
+		p.confirm("Discard")
+		p.missing("textbox", "Username")
 		var moved bool
 		p.until("look back", func() error { return evaluate(p, "!!document.moved", &moved) })
 		if moved != moves {
@@ -117,7 +117,7 @@ func TestConsolePalette(t *testing.T) {
 
 	p.click("button", "Search… Ctrl K")
 	p.see("Recent")
-	p.in("[role=option][aria-selected=true]").see("Sessions") // what was chosen last is first
+	p.in("[role=option][aria-selected=true]").see("Sessions") // the last choice is first
 	p.press("ArrowUp")
 	p.in("[role=option][aria-selected=true]").see("Sign out")
 	p.press("ArrowDown")
@@ -131,11 +131,11 @@ func TestConsolePalette(t *testing.T) {
 	p.in("[role=option][aria-selected=true]").see("Session length")
 	p.press("Ctrl+A")
 	p.write("nothing like this")
-	p.see("Nothing matches.")
+	p.see("No results")
 	p.audit()
 	p.press("Escape")
 	p.missing("combobox", "Search and commands")
-	p.focused("e.innerText.startsWith('Search…')") // it goes back to where it was
+	p.focused("e.innerText.startsWith('Search…')") // the focus returns to where it was
 
 	p.press("Ctrl+K")
 	p.write("session_hours")
@@ -147,7 +147,7 @@ func TestConsolePalette(t *testing.T) {
 	p.write("new us")
 	p.in("[role=option][aria-selected=true]").see("New user")
 	p.press("Enter")
-	p.dialog().see("Generate one, to be changed at the first sign-in")
+	p.dialog().see("Generate a temporary password")
 	p.at("/admin/list")
 
 	clerk := c.holder(server, "clerk", "system", "system.session", "system.session.query")
@@ -155,11 +155,11 @@ func TestConsolePalette(t *testing.T) {
 	p.settle()
 	p.press("Ctrl+K")
 	p.see("Commands")
-	if text := p.in("dialog").text(); strings.Contains(text, "New user") || strings.Contains(text, "Login log") || !strings.Contains(text, "Sessions") {
+	if text := p.in("dialog").text(); strings.Contains(text, "New user") || strings.Contains(text, "Sign-in log") || !strings.Contains(text, "Sessions") {
 		t.Errorf("it offers\n%s", text)
 	}
-	p.write("wilm") // nothing is asked that would be refused
-	p.see("Nothing matches.")
+	p.write("wilm") // no request is sent that would be denied
+	p.see("No results")
 }
 
 func TestConsoleKeys(t *testing.T) {
@@ -168,34 +168,34 @@ func TestConsoleKeys(t *testing.T) {
 	p := signedInAt(t, server, signedIn(t, server), "/system/session")
 	p.settle()
 	p.write("?")
-	p.see("Search on this page")
+	p.see("Search this page")
 	p.audit()
 	p.press("Escape")
-	p.missing("checkbox", "Shortcuts without Ctrl or ⌘ are on")
+	p.missing("checkbox", "Enable single-key shortcuts")
 	p.write("gl")
 	p.at("/system/loginlog")
-	p.find("heading", "Login log")
+	p.find("heading", "Sign-in log")
 	p.write("/")
 	p.focused("e.getAttribute('aria-label') === 'Search'")
 	if got := p.value("Search"); got != "" {
 		t.Errorf("the key that leads to the search is written there: %q", got)
 	}
-	p.fill("Search", "gh?") // is text there
+	p.fill("Search", "gh?") // is typed as text there
 	p.at("/system/loginlog?keywordSearch=gh%3F")
 	p.open("/system/loginlog")
 	p.settle()
 	p.write("?")
-	p.toggle("Shortcuts without Ctrl or ⌘ are on", false)
+	p.toggle("Enable single-key shortcuts", false)
 	p.press("Escape")
-	p.missing("checkbox", "Shortcuts without Ctrl or ⌘ are on")
+	p.missing("checkbox", "Enable single-key shortcuts")
 	p.write("gh?")
 	p.press("Ctrl+K")
 	p.see("Commands")
 	p.at("/system/loginlog")
 }
 
-// TestConsoleHeldKey holds the key that leads into the search: it is not to write there
-// until it is pressed anew.
+// TestConsoleHeldKey holds down the key that opens the search: it must not be typed there
+// until it is pressed again.
 func TestConsoleHeldKey(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -226,7 +226,7 @@ func TestConsoleHeldKey(t *testing.T) {
 	}
 }
 
-// TestConsoleRestart stops the server under a form that is being filled in.
+// TestConsoleRestart stops the server while a form is being filled in.
 func TestConsoleRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -234,62 +234,62 @@ func TestConsoleRestart(t *testing.T) {
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/account")
 	p.settle()
-	p.fill("Nickname", "Typed before")
+	p.fill("Display name", "Typed before")
 	for _, path := range []string{"/health", "/admin/info"} {
 		p.expect(0, path)
 	}
 	server.stop()
 	p.click("button", "Save")
-	p.see("It may be restarting; what you have typed stays here.")
+	p.see("Your changes are kept; retrying…")
 	p.audit()
 	start(t, dir, "--listen", strings.TrimPrefix(server.url, "http://"))
-	p.see("The server is back.")
+	p.see("Reconnected.")
 	p.audit()
-	if got := p.value("Nickname"); got != "Typed before" {
+	if got := p.value("Display name"); got != "Typed before" {
 		t.Errorf("the field has %q", got)
 	}
-	p.gone("The server is back.")
+	p.gone("Reconnected.")
 	p.click("button", "Save")
 	p.see("Saved.")
-	p.find("button", "Typed before") // in the frame too
+	p.find("button", "Typed before") // in the frame, too
 	if info := into[struct{ Info struct{ Nickname string } }](t, c.want(200, "GET", "/admin/info", "")); info.Info.Nickname != "Typed before" {
 		t.Errorf("the server has %q", info.Info.Nickname)
 	}
 }
 
-// TestConsoleReloadsWhatItMissed asks again, when the server is back, for what could
-// not be loaded, and loads the program of a page that could not be had.
+// TestConsoleReloadsWhatItMissed checks that, when the server is back, failed requests are
+// sent again and scripts that could not be loaded are loaded.
 func TestConsoleReloadsWhatItMissed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	server := start(t, dir)
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/system/session")
-	p.row("this one")
+	p.row("This device")
 	p.settle()
 	for _, path := range []string{"/health", "/system/session", "/console/assets/"} {
 		p.expect(0, path)
 	}
 	server.stop()
 	p.click("button", "Reload")
-	p.see("The server does not answer.")
-	p.row("this one") // what was there stays
-	p.click("menuitem", "Login log")
-	p.see("This page could not be shown.")
+	p.see("Can’t reach the server.")
+	p.row("This device") // the current content stays
+	p.click("menuitem", "Sign-in log")
+	p.see("This page failed to load.")
 	p.audit()
 	start(t, dir, "--listen", strings.TrimPrefix(server.url, "http://"))
 	p.row("Signed in")
 }
 
-// TestConsoleShowsLastAnswers shows what a page had when it was left, before there is an
-// answer from now.
+// TestConsoleShowsLastAnswers checks that a page shows its last data at once, before there
+// is a new response.
 func TestConsoleShowsLastAnswers(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/system/session")
-	p.row("this one")
-	p.click("menuitem", "Login log")
-	p.find("heading", "Login log") // the sessions' rows have the same words
+	p.row("This device")
+	p.click("menuitem", "Sign-in log")
+	p.find("heading", "Sign-in log") // rows of sessions contain the same words
 	p.row("Signed in")
 	p.settle()
 	for _, path := range []string{"/health", "/system/session"} {
@@ -297,11 +297,11 @@ func TestConsoleShowsLastAnswers(t *testing.T) {
 	}
 	server.stop()
 	p.click("menuitem", "Sessions")
-	p.row("this one")
-	p.see("The server does not answer.")
+	p.row("This device")
+	p.see("Can’t reach the server.")
 }
 
-// TestConsoleWithoutItsFiles is a console whose page came, and whose program does not.
+// TestConsoleWithoutItsFiles loads a console whose scripts can't be loaded.
 func TestConsoleWithoutItsFiles(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -313,57 +313,58 @@ func TestConsoleWithoutItsFiles(t *testing.T) {
 	block(&network.BlockPattern{URLPattern: "*://*:*/console/assets/frame-*.js", Block: true})
 	p.expect(0, "/console/assets/")
 	p.open("/system/session")
-	p.see("The server does not answer.")
+	p.see("Can’t reach the server.")
 	p.audit()
 	block()
-	p.click("button", "Reload the page")
-	p.row("this one")
+	p.click("button", "Reload page")
+	p.row("This device")
 }
 
-// TestConsoleInTwoWindows signs out in a window beside the one that is looked at.
+// TestConsoleInTwoWindows signs out in another window.
 func TestConsoleInTwoWindows(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/system/session?page=1")
-	p.row("this one")
+	p.row("This device")
 	if err := evaluate(p, "document.body.appendChild(document.createElement('iframe')).contentWindow.localStorage.removeItem('reeve.token')", nil); err != nil {
 		t.Fatal(err)
 	}
 	p.at("/?back=%2Fconsole%2Fsystem%2Fsession%3Fpage%3D1")
-	p.see("Your session has ended.")
+	p.see("Your session expired.")
 }
 
 func TestConsoleOffline(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/system/session")
-	p.row("this one")
+	p.row("This device")
 	p.settle()
 	p.offline(true)
-	p.see("This device is offline.")
+	p.see("You’re offline.")
 	p.audit()
 	p.offline(false)
-	p.see("The server is back.")
-	p.gone("The server is back.")
-	p.row("this one")
+	p.see("Reconnected.")
+	p.gone("Reconnected.")
+	p.row("This device")
 }
 
-// TestConsoleOfAnOlderServer is a console whose server was replaced while it was open.
+// TestConsoleOfAnOlderServer is about a console that was open while its server was
+// replaced.
 func TestConsoleOfAnOlderServer(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/system/session")
-	p.row("this one")
+	p.row("This device")
 	p.settle()
 	if err := evaluate(p, "document.querySelector('script[type=importmap]').textContent = '{\"imports\":{\"older\":\"older\"}}'", nil); err != nil {
 		t.Fatal(err)
 	}
 	p.offline(true)
-	p.see("This device is offline.")
+	p.see("You’re offline.")
 	p.offline(false)
-	p.see("The server was updated.")
+	p.see("A new version is available.")
 	p.audit()
-	p.click("button", "Reload the page")
-	p.row("this one")
-	p.gone("The server was updated.")
+	p.click("button", "Reload page")
+	p.row("This device")
+	p.gone("A new version is available.")
 }

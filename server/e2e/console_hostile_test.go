@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// hostile are texts that somebody may call things by. Each is repeated or cut to
-// fill what a field takes.
+// hostile are texts that users may give as names. Each is repeated or truncated to the
+// maximum length of a field.
 var hostile = []struct{ name, text string }{
 	{"markup", `<img src=x onerror=window.hit=1>`},
 	{"a script", `</script></style><script>window.hit=1</script>`},
@@ -27,19 +27,19 @@ var hostile = []struct{ name, text string }{
 	{"what is not seen", "a\u200b\u00ad\ufeff\u2060b\u3164"},
 }
 
-// filling is a hostile text that fills a field of so many characters.
+// filling returns a hostile text that fills a field of most characters.
 func filling(text string, most int) string {
 	chars := []rune(strings.Repeat(text, max(1, most/len([]rune(text)))))
 	return strings.TrimSpace(string(chars[:min(len(chars), most)]))
 }
 
-// told is a hostile text that is told from the same in another record.
+// told returns a hostile text that differs from that of another record.
 func told(n, most int) string {
 	mark := fmt.Sprintf("%d ", n)
 	return mark + filling(hostile[n].text, most-len(mark))
 }
 
-// hostileWorld fills a server with every kind of record, each text of which is hostile.
+// hostileWorld creates every kind of record on a server, with hostile texts.
 func hostileWorld(t *testing.T) (*process, *client) {
 	t.Helper()
 	server := start(t, t.TempDir())
@@ -108,7 +108,7 @@ func (c *client) hostileSettings(n int, options []map[string]string) {
 	}
 }
 
-// hostileCalls leave traces in what is recorded: sign-ins that fail, browsers, paths.
+// hostileCalls makes monitoring record hostile texts: failed sign-ins, user agents, paths.
 func (c *client) hostileCalls(server *process, n int) {
 	c.t.Helper()
 	other := newClient(c.t, server)
@@ -120,8 +120,8 @@ func (c *client) hostileCalls(server *process, n int) {
 	other.call("GET", "/admin/"+url.PathEscape(filling(hostile[n].text, 2000)), "")
 }
 
-// harmless holds that what is open shows texts as they are and within bounds, at the
-// widths of a desk and a phone.
+// harmless checks that the current page shows texts literally and within bounds, at the
+// widths of a desktop and a phone.
 func (p *page) harmless(what string) {
 	p.t.Helper()
 	for _, width := range []int64{1440, 320} {
@@ -139,8 +139,8 @@ func (p *page) harmless(what string) {
 	p.width(1440)
 }
 
-// lookForHarm tells what hostile texts have done: run, become elements, pushed what is
-// above the page out of the window, or been cut where nobody can read them whole.
+// lookForHarm returns the effects of hostile texts: scripts that ran, elements that were
+// created, a header pushed out of the window, or texts truncated with no way to read them.
 const lookForHarm = `(() => {
 	const found = []
 	if (window.hit !== undefined) found.push('a text has run')
@@ -161,25 +161,25 @@ const lookForHarm = `(() => {
 	return found
 })()`
 
-// panels are what opens on the pages, by what is done there one after the other: a
-// selector is clicked where it first is, =text by its text, and 'text is typed.
+// panels are the panels that open on each page, with the steps to open them: a selector is
+// clicked at its first match, =text clicks a text, and 'text is typed.
 var panels = map[string][][]string{
 	"/":                                 {{".frame-search", "'1"}, {".frame-own"}},
-	"/admin/list":                       {{"=New user", "#dept_id"}, {"=New user", "#role_ids"}, {"[aria-label^='Edit _']"}, {"[aria-label^='More for _']", "=Sessions"}, {"[aria-label^='More for _']", "=Explain rights", "[role=dialog] input"}, {"[aria-label='Select all']", "=Delete"}},
-	"/user/list":                        {{"[aria-label^='Edit _']"}, {"[aria-label^='More for _']", "=Delete"}},
-	"/admin/role":                       {{"tr[data-row-key='2'] .ant-btn"}, {"tr[data-row-key='7'] .ant-btn", "=Data scope"}, {"[aria-label^='More about 0']", "=Edit"}, {"[aria-label^='More about 0']", "=Delete"}},
-	"/admin/rule":                       {{"[aria-label='Open all']"}, {"[aria-label^='More about 1']", "=Edit", "#parent_id"}, {"[aria-label^='More about 1']", "=Delete"}},
-	"/admin/dept":                       {{"[aria-label='Open all']"}, {"[aria-label^='More about 0']", "=Edit", "#parent_id"}, {"[aria-label^='More about 0']", "=Delete"}},
+	"/admin/list":                       {{"=New user", "#dept_id"}, {"=New user", "#role_ids"}, {"[aria-label^='Edit _']"}, {"[aria-label^='More actions for _']", "=Sessions"}, {"[aria-label^='More actions for _']", "=Check access", "[role=dialog] input"}, {"[aria-label='Select all']", "=Delete"}},
+	"/user/list":                        {{"[aria-label^='Edit _']"}, {"[aria-label^='More actions for _']", "=Delete"}},
+	"/admin/role":                       {{"tr[data-row-key='2'] .ant-btn"}, {"tr[data-row-key='7'] .ant-btn", "=Data scope"}, {"[aria-label^='More actions for 0']", "=Edit"}, {"[aria-label^='More actions for 0']", "=Delete"}},
+	"/admin/rule":                       {{"[aria-label='Expand all']"}, {"[aria-label^='More actions for 1']", "=Edit", "#parent_id"}, {"[aria-label^='More actions for 1']", "=Delete"}},
+	"/admin/dept":                       {{"[aria-label='Expand all']"}, {"[aria-label^='More actions for 0']", "=Edit", "#parent_id"}, {"[aria-label^='More actions for 0']", "=Delete"}},
 	"/system/dict":                      {},
-	"/system/dict/1":                    {{"=For clients"}, {"=Edit"}, {"[aria-label^='Edit 1']"}, {"[aria-label^='More for 1']", "=Delete"}},
+	"/system/dict/1":                    {{"=API usage"}, {"=Edit"}, {"[aria-label^='Edit 1']"}, {"[aria-label^='More actions for 1']", "=Delete"}},
 	"/system/dict/3":                    {{"[aria-label^='Edit 5']"}},
 	"/system/setting":                   {},
 	"/system/setting?keywordSearch=g0.": {},
 	"/system/setting?keywordSearch=g7.": {},
 	"/system/setting?define=1&keywordSearch=g6.": {{"[aria-label^='Edit ggg'][aria-label*='.select']"}, {"[aria-label^='Delete ggg']"}, {"=Edit group"}, {".ant-select"}},
-	"/file/list?view=list":                       {{"[aria-label^='More about']", "=Details"}, {"[aria-label^='More about']", "=Move", "[role=dialog] input"}, {"[aria-label^='More about']", "=Delete"}, {".file-row"}},
-	"/file/group":                                {{"=Edit"}, {"[aria-label^='More about ']", "=Delete"}},
-	"/file/trash":                                {{"[aria-label^='More about ']", "=Delete for ever"}},
+	"/file/list?view=list":                       {{"[aria-label^='More actions for']", "=Details"}, {"[aria-label^='More actions for']", "=Move", "[role=dialog] input"}, {"[aria-label^='More actions for']", "=Delete"}, {".file-row"}},
+	"/file/group":                                {{"=Edit"}, {"[aria-label^='More actions for ']", "=Delete"}},
+	"/file/trash":                                {{"[aria-label^='More actions for ']", "=Delete permanently"}},
 	"/system/monitor/request":                    {{"tbody a"}},
 	"/system/monitor/trace":                      {},
 	"/system/monitor/auth":                       {},
@@ -188,7 +188,7 @@ var panels = map[string][][]string{
 	"/account":                                   {},
 }
 
-// poke does what a panel is opened by.
+// poke performs the steps that open a panel.
 func (p *page) poke(steps []string) {
 	p.t.Helper()
 	for _, step := range steps {
@@ -203,15 +203,16 @@ func (p *page) poke(steps []string) {
 	}
 }
 
-// first clicks what an expression finds.
+// first clicks the element that an expression returns.
 func (p *page) first(expression string) {
 	p.t.Helper()
 	p.hit("click "+expression, func() (runtime.RemoteObjectID, error) { return element(p, expression) })
 }
 
-// TestConsoleOverHostileTexts opens every page and the panels on it over a server all of whose
-// texts are hostile.
+// TestConsoleOverHostileTexts opens every page and its panels on a server whose texts are
+// all hostile.
 func TestConsoleOverHostileTexts(t *testing.T) {
+	t.Parallel()
 	server, c := hostileWorld(t)
 	paths := slices.Sorted(maps.Keys(panels))
 	home := signedInAt(t, server, c, "/")

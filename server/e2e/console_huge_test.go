@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// most is how many elements a page may have, however much there is to show: those of
-// a hundred rows, which somebody may ask for.
+// most is the maximum number of elements of a page, however much data there is: those of a
+// hundred rows, the largest page size.
 const most = 6000
 
-// many runs writes of which each is one request, several at a time.
+// many runs writes, one request each, several at a time.
 func (c *client) many(from, to int, write func(n int) (path, body string), made func(n int, id int64)) {
 	c.t.Helper()
 	var all sync.WaitGroup
@@ -43,12 +43,12 @@ func (c *client) many(from, to int, write func(n int) (path, body string), made 
 	all.Wait()
 }
 
-// grow makes a tree of so many records, ten below each, and returns their ids.
+// grow creates a tree of all records, ten children each, and returns their IDs.
 func (c *client) grow(path string, all int, body func(n int, parent int64) string) []int64 {
 	c.t.Helper()
 	begun := time.Now()
 	ids := make([]int64, all)
-	for from, to := 0, 10; from < all; from, to = to, min(to*10+10, all) { // a level at a time
+	for from, to := 0, 10; from < all; from, to = to, min(to*10+10, all) { // one level at a time
 		c.many(from, to, func(n int) (string, string) {
 			var parent int64
 			if n >= 10 {
@@ -61,7 +61,7 @@ func (c *client) grow(path string, all int, body func(n int, parent int64) strin
 	return ids
 }
 
-// gaps has the page note the longest time between two frames.
+// gaps makes the page record the longest time between two frames.
 const gaps = `(() => {
 	let last = performance.now()
 	window.longest = 0
@@ -69,8 +69,8 @@ const gaps = `(() => {
 	requestAnimationFrame(beat)
 })()`
 
-// act does something in a page, tells how long the page stood still meanwhile, and
-// holds that it stays small.
+// act performs an action in a page, logs how long the page did not respond, and checks the
+// number of its elements.
 func (p *page) act(what string, do func()) {
 	p.t.Helper()
 	if err := evaluate(p, "frame().then(frame).then(() => { window.longest = 0 })", nil); err != nil {
@@ -93,7 +93,7 @@ func (p *page) act(what string, do func()) {
 	}
 }
 
-// raw logs what the same answer takes to be asked for and read, with nothing drawn.
+// raw logs how long the same response takes without rendering.
 func (p *page) raw(path string) {
 	p.t.Helper()
 	var ms []float64
@@ -109,7 +109,7 @@ func (p *page) raw(path string) {
 	p.t.Logf("%-32s %.0f ms to ask, %.0f ms to parse", path, ms[0], ms[1])
 }
 
-// load opens a page that watches its frames from the beginning on.
+// load opens a page that measures its frames from the start.
 func (p *page) load(path string, see func()) {
 	p.t.Helper()
 	p.act("load "+path, func() {
@@ -118,7 +118,7 @@ func (p *page) load(path string, see func()) {
 	})
 }
 
-// huge is a page that watches its frames.
+// huge returns a page that measures its frames.
 func huge(t *testing.T, server *process, c *client) *page {
 	t.Helper()
 	p := console(t, server)
@@ -129,7 +129,7 @@ func huge(t *testing.T, server *process, c *client) *page {
 	return p
 }
 
-// end goes to the last row of the tree within the page.
+// end scrolls to the last row of the tree in the page.
 func (p *page) end(last string) {
 	p.t.Helper()
 	p.in("[data-row][tabindex='0']").focus()
@@ -142,9 +142,10 @@ func (p *page) focus() {
 	p.until("focus "+p.scope, func() error { return evaluate(p, "root.focus()", nil) })
 }
 
-// TestConsoleOverHugeTrees holds that what is drawn of a tree stays small however large it is,
-// and that all of it can be reached.
+// TestConsoleOverHugeTrees checks that the number of elements stays small however large a
+// tree is, and that every node can be reached.
 func TestConsoleOverHugeTrees(t *testing.T) {
+	t.Parallel()
 	all := size(1_000, 2_000, 10_000)
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -160,7 +161,7 @@ func TestConsoleOverHugeTrees(t *testing.T) {
 	})
 	role := c.create("/admin/role", "name", "Holder")
 	leaf := fmt.Sprintf(" %d.", all-1)
-	deepest := 9 // the last of the screen
+	deepest := 9 // the last one on the screen
 	for deepest*10+19 < all {
 		deepest = deepest*10 + 19
 	}
@@ -169,9 +170,9 @@ func TestConsoleOverHugeTrees(t *testing.T) {
 	for path, noun := range map[string]string{"/admin/dept": "Department", "/admin/rule": "Permission"} {
 		t.Run(noun, func(t *testing.T) {
 			p := huge(t, server, c)
-			p.load(path, func() { p.find("button", "Open all"); p.in(".tree").see("") })
+			p.load(path, func() { p.find("button", "Expand all"); p.in(".tree").see("") })
 			p.raw(path)
-			p.act("open all", func() { p.click("button", "Open all") })
+			p.act("open all", func() { p.click("button", "Expand all") })
 			p.act("go to the end", func() { p.end(noun + last) })
 			p.act("search", func() {
 				p.fill("Search", noun+leaf)
@@ -184,7 +185,7 @@ func TestConsoleOverHugeTrees(t *testing.T) {
 		p := huge(t, server, c)
 		p.load(fmt.Sprintf("/admin/role/%d", role), func() { p.in(".tree").see("") })
 		p.act("search", func() {
-			p.fill("Search in", "Permission"+leaf)
+			p.fill("Search Permissions", "Permission"+leaf)
 			p.row("Permission" + leaf).see("Permission")
 		})
 		p.act("check", func() {
@@ -192,12 +193,12 @@ func TestConsoleOverHugeTrees(t *testing.T) {
 			p.see("Permissions (1)")
 		})
 		p.act("check all below", func() {
-			p.fill("Search in", "Permission 0.")
-			p.click("button", "Permission 0. and all below it")
+			p.fill("Search Permissions", "Permission 0.")
+			p.click("button", "Permission 0. and everything below it")
 			p.gone("Permissions (1)")
 		})
 		p.act("search for what all have", func() {
-			p.fill("Search in", "permission ")
+			p.fill("Search Permissions", "permission ")
 			p.row("Permission 10.").see("Permission")
 		})
 		p.act("go to the end", func() { p.end("Permission" + last) })
@@ -214,7 +215,7 @@ func TestConsoleOverHugeTrees(t *testing.T) {
 			p.in(".depts").see("Department 0.")
 		})
 		p.act("scroll to the end", func() {
-			p.until("scroll to Department"+last, func() error { // again, should the tree still have been filling
+			p.until("scroll to Department"+last, func() error { // again, in case the tree was still being filled
 				return evaluate(p, fmt.Sprintf(`(() => {
 					const list = css(root, '.depts .ant-tree-list-holder')
 					list.scrollTop = 1e9
@@ -233,6 +234,7 @@ func TestConsoleOverHugeTrees(t *testing.T) {
 
 // TestConsoleOverHugeLists does the same for long lists.
 func TestConsoleOverHugeLists(t *testing.T) {
+	t.Parallel()
 	all := size(500, 5_000, 5_000)
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -266,7 +268,7 @@ func TestConsoleOverHugeLists(t *testing.T) {
 	})
 	t.Run("users", func(t *testing.T) {
 		p := huge(t, server, c)
-		p.load("/admin/list?pageSize=10", func() { p.see("1,001 in all") })
-		p.load("/admin/list?pageSize=100", func() { p.see("1,001 in all") })
+		p.load("/admin/list?pageSize=10", func() { p.see("1,001 total") })
+		p.load("/admin/list?pageSize=100", func() { p.see("1,001 total") })
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/chromedp/cdproto/input"
 )
 
-// quickTimers lets what a page does every few seconds come fifty times as often, and
-// its clock be put forward.
+// quickTimers makes periodic work of a page run fifty times as often, and lets a test
+// advance its clock.
 const quickTimers = `{
 	let ahead = 0
 	const now = Date.now
@@ -20,7 +20,7 @@ const quickTimers = `{
 	}
 }`
 
-// asked is how many requests have begun: for a path, or for "" all.
+// asked returns the number of requests that have begun: to a path, or to any for "".
 func (w *witness) asked(path string) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -32,7 +32,7 @@ func (w *witness) asked(path string) (n int) {
 	return n
 }
 
-// keepsAsking waits until a path has been asked for twice more.
+// keepsAsking waits until a path has been requested twice more.
 func (p *page) keepsAsking(path string) {
 	p.t.Helper()
 	before := p.watch.asked(path)
@@ -44,8 +44,8 @@ func (p *page) keepsAsking(path string) {
 	})
 }
 
-// TestConsoleIdle leaves pages that ask by themselves alone for five minutes: they
-// stop, so that a session that nobody uses can end, until somebody is there again.
+// TestConsoleIdle: polling pages stop after five idle minutes, so that an unused session
+// can expire, and continue when the user is active again.
 func TestConsoleIdle(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -68,7 +68,7 @@ func TestConsoleIdle(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := p.watch.asked("")
-			// Each of these asks more often than this.
+			// Each of these polls more often than this.
 			if err := evaluate(p, "new Promise((over) => setTimeout(over, 31_000))", nil); err != nil {
 				t.Fatal(err)
 			}

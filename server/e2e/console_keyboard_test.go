@@ -10,7 +10,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// focusSeen notes what the focus has been at, and whether it has come round.
+// focusSeen records the elements that had the focus, and whether it has returned to the
+// first.
 const focusSeen = `{
 	window.visited = new Set()
 	window.round = false
@@ -20,9 +21,10 @@ const focusSeen = `{
 	}, true)
 }`
 
-// unreached is what reacts to clicks, by itself or by a listener of React's, and was
-// neither visited nor has a part that was, of what was there before the walk. Within a
-// menu, tabs and their like, the arrow keys lead on from what was visited.
+// unreached returns the elements that react to clicks, by themselves or by a React
+// listener, and that neither had the focus nor contain an element that had it, of those
+// present before the walk. Within a menu, tabs and similar, arrow keys move on from an
+// element that had the focus.
 const unreached = `(() => {
 	const own = 'a[href], button, input, select, textarea, summary, audio, video, [role=button], [role=link], [role=menuitem], [role=tab], [role=switch], [role=checkbox], [role=radio], [role=treeitem], [role=slider]'
 	const props = (e) => e[Object.keys(e).find((key) => key.startsWith('__reactProps'))] ?? {}
@@ -38,7 +40,7 @@ const unreached = `(() => {
 		.map((e) => e.outerHTML.slice(0, 200))
 })()`
 
-// walk goes through the page by Tab until it comes round.
+// walk presses Tab until the focus returns to the first element.
 func (p *page) walk() {
 	p.t.Helper()
 	if err := evaluate(p, "void (window.there = document.querySelectorAll('body *'))", nil); err != nil {
@@ -59,12 +61,12 @@ func (p *page) walk() {
 	p.fatalf("the focus does not come round")
 }
 
-// astray is an expression for where the focus is when it is not in the dialog: after
-// the last of all it goes to the browser itself, and then comes back.
+// astray is an expression for the focused element if it is outside the dialog: after the
+// last element the focus goes to the browser itself, and then returns.
 const astray = `((d, e) => d.contains(e) ? '' : e === document.body ? 'in the browser' : 'at ' + e.outerHTML.slice(0, 200))(dialog().closest('.ant-drawer, .ant-modal-wrap, .ant-popover'), document.activeElement)`
 
-// keepsFocus opens a dialog by a button and the key Enter: the focus goes into it, stays
-// in it, and returns to the button when Escape closes it.
+// keepsFocus opens a dialog by a button and Enter: the focus moves into it, stays in it,
+// and returns to the button when Escape closes it.
 func (p *page) keepsFocus(opener string) {
 	p.t.Helper()
 	var button runtime.RemoteObjectID
@@ -111,7 +113,7 @@ func (p *page) keepsFocus(opener string) {
 	})
 }
 
-// named holds that all that can be used has a name, in words and not in those of an icon.
+// named checks that every control has a name, in words and not only that of an icon.
 func (p *page) named() {
 	p.t.Helper()
 	tree := send(p, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
@@ -130,7 +132,7 @@ func (p *page) named() {
 	}
 }
 
-// TestConsoleKeyboard goes through every page by keys alone.
+// TestConsoleKeyboard uses every page with the keyboard only.
 func TestConsoleKeyboard(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
@@ -141,8 +143,8 @@ func TestConsoleKeyboard(t *testing.T) {
 	c.dict("colours", "tag")
 	openers := map[string]string{
 		"/admin/list": "New user", "/user/list": "New app user", "/admin/role": "New role", "/admin/rule": "New permission", "/admin/dept": "New department",
-		"/file/list": "notes.txt", "/file/group": "New group", "/file/trash": "", "/system/dict": "New dictionary",
-		"/system/setting?define=1": "New group", "/system/monitor/trace": "Start a trace", "/account": "Change picture",
+		"/file/list": "notes.txt", "/file/group": "New folder", "/file/trash": "", "/system/dict": "New dictionary",
+		"/system/setting?define=1": "New group", "/system/monitor/trace": "Start trace", "/account": "Change photo",
 		"/": "", "/system/session": "", "/system/loginlog": "", "/system/info": "", "/system/monitor/request": "", "/account/password": "",
 	}
 	for at, opener := range openers {

@@ -11,14 +11,14 @@ import (
 	"github.com/chromedp/cdproto/input"
 )
 
-// watched is a server with something for monitoring to tell, and the time in which
-// it happened, as the console has it in its address.
+// watched returns a server with recorded events of every kind, and their period as the
+// console has it in its URL.
 func watched(t *testing.T) (server *process, c *client, span url.Values) {
 	t.Helper()
 	begun := time.Now().Add(-time.Second)
-	server = start(t, t.TempDir(), "REEVE_MONITOR__REDIS__TARGETS=queue=redis://127.0.0.1:1") // where nobody listens
+	server = start(t, t.TempDir(), "REEVE_MONITOR__REDIS__TARGETS=queue=redis://127.0.0.1:1") // where no server listens
 	c = signedIn(t, server)
-	c.want(200, "PUT", "/system/setting", values("monitor.slow_request_ms", 5)) // a hash takes longer
+	c.want(200, "PUT", "/system/setting", values("monitor.slow_request_ms", 5)) // so that a hash takes longer
 	newClient(t, server).want(401, "POST", "/admin/login", object("username", "nobody", "password", password))
 	c.want(404, "GET", "/nothing/here", "")
 	var ids []string
@@ -32,34 +32,34 @@ func watched(t *testing.T) (server *process, c *client, span url.Values) {
 	return server, c, url.Values{"from": {at(begun)}, "to": {at(time.Now())}}
 }
 
-// stored waits until a request is kept.
+// stored waits until a request is recorded.
 func (c *client) stored(id string) {
 	c.t.Helper()
 	eventually(c.t, "the request "+id+" is kept", func() bool { return c.keeps(id) })
 }
 
-// matches is how many events a list of the interface has.
+// matches returns the number of events in a list of the interface.
 func (c *client) matches(kind string, span url.Values, conditions string) (total int) {
 	c.t.Helper()
 	times := url.Values{"recorded_at[]": {span.Get("from"), span.Get("to")}}
 	return into[struct{ Total int }](c.t, c.want(200, "GET", "/system/monitor/"+kind+"?"+times.Encode()+"&"+conditions, "")).Total
 }
 
-// tells waits until a list says that it shows so many events, and no others.
+// tells waits until a list shows this total and no other.
 func (p *page) tells(total int) {
 	p.t.Helper()
 	switch {
 	case total == 0:
-		p.see("Nothing matches.")
+		p.see("No results")
 	case total > 50:
-		p.see(fmt.Sprintf("50 of %d shown.", total))
+		p.see(fmt.Sprintf("Showing 50 of %d.", total))
 	default:
-		p.see(fmt.Sprintf("\n%d, which is all.", total))
+		p.see(fmt.Sprintf("\n%d total.", total))
 	}
 }
 
-// Every condition of every list is chosen on the screen; the address has it, and the
-// list shows what the interface has for it.
+// Each condition of each list is set on the page; the URL then contains it, and the list
+// shows what the interface returns for it.
 func TestConsoleMonitorFilters(t *testing.T) {
 	t.Parallel()
 	server, c, span := watched(t)
@@ -83,35 +83,35 @@ func TestConsoleMonitorFilters(t *testing.T) {
 	}
 	for kind, filters := range map[string][]filter{
 		"request": {
-			{"keywordSearch=somebody3", fill("Search in every text", "somebody3")},
+			{"keywordSearch=somebody3", fill("Search", "somebody3")},
 			{"user_id=1", choose("User", "admin (Administrator)")},
-			{"status=4xx", choose("Status", "4xx refused")},
+			{"status=4xx", choose("Status", "4xx Client error")},
 			{"method=DELETE", choose("Method", "DELETE")},
 			{"route=%2Fadmin%2Flist", fill("Route", "/admin/list")},
-			{"address=192.0.2.1", fill("Address", "192.0.2.1")},
-			{"min_duration_ms=5", fill("Took at least", "5")},
-			{"request_id=" + deleted, fill("Request id", deleted)},
+			{"address=192.0.2.1", fill("Client address", "192.0.2.1")},
+			{"min_duration_ms=5", fill("Min. duration", "5")},
+			{"request_id=" + deleted, fill("Request ID", deleted)},
 			{"slow=1", toggle("Slow only")},
 		},
 		"auth": {
-			{"type=login_failed", choose("What", "sign-in failed")},
+			{"type=login_failed", choose("Event", "sign-in failed")},
 			{"result=failed", choose("Result", "failed")},
-			{"username=nobody", fill("User name", "nobody")},
+			{"username=nobody", fill("Username", "nobody")},
 			{"ability=admin.list.create", fill("Permission", "admin.list.create")},
 		},
 		"query": {
-			{"mode=write", choose("Read or write", "write")},
+			{"mode=write", choose("Mode", "write")},
 			{"plan=scan", choose("Plan", "scan")},
 			{"connection=files.db", choose("Connection", "files.db")},
 			{"statement=PUT+user", fill("Statement", "PUT user")},
-			{"n_plus_one=1", toggle("Repeated only")},
+			{"n_plus_one=1", toggle("N+1 only")},
 		},
 		"cache": {
 			{"cache=settings", choose("Cache", "settings")},
-			{"type=rebuild", choose("What", "built anew")},
+			{"type=rebuild", choose("Event", "rebuilt")},
 		},
 		"redis": {
-			{"type=slowlog", choose("What", "slow command")},
+			{"type=slowlog", choose("Event", "slow command")},
 			{"connection=none", fill("Connection", "none")},
 			{"command=none", fill("Command", "none")},
 		},
@@ -130,7 +130,7 @@ func TestConsoleMonitorFilters(t *testing.T) {
 					t.Errorf("%s leaves nothing out", f.condition)
 				}
 				p.tells(matching)
-				p.in("main").click("button", "Clear the search and filters")
+				p.in("main").click("button", "Clear filters")
 				p.at(path)
 				p.tells(all)
 			}
@@ -152,7 +152,7 @@ func TestConsoleMonitorTimes(t *testing.T) {
 	p.row("/nothing/here").see("404")
 
 	p.click("button", "Requests as a table")
-	p.in("[role=region]").find("columnheader", "Refused (4xx)")
+	p.in("[role=region]").find("columnheader", "Client errors (4xx)")
 	p.click("button", "Requests as a table")
 	p.sweep(".u-over", 0.5, 0.9)
 	p.until("have the part of the time in the address", func() error {
@@ -167,7 +167,7 @@ func TestConsoleMonitorTimes(t *testing.T) {
 		return err
 	})
 
-	p.open("/system/monitor/request?live=1&" + span.Encode()) // a part of the past is not live
+	p.open("/system/monitor/request?live=1&" + span.Encode()) // a period in the past is not live
 	p.row("/nothing/here").gone("new")
 	p.find("button", "Live")
 	p.open("/system/monitor/request?live=1")
@@ -182,7 +182,7 @@ func TestConsoleMonitorTimes(t *testing.T) {
 	p.row("/nothing/paused").see("404")
 }
 
-// sweep drags from a part of an element's width to another.
+// sweep drags from one fraction of an element's width to another.
 func (p *page) sweep(selector string, from, to float64) {
 	p.t.Helper()
 	p.settle()
@@ -208,11 +208,11 @@ func TestConsoleMonitorMore(t *testing.T) {
 	}
 	c.stored(last)
 	p := signedInAt(t, server, c, "/system/monitor/request?status=404")
-	p.see("50 of 120 shown.")
+	p.see("Showing 50 of 120.")
 	p.click("button", "Show more")
-	p.see("100 of 120 shown.")
+	p.see("Showing 100 of 120.")
 	p.click("button", "Show more")
-	p.see("120, which is all.")
+	p.see("120 total.")
 	p.missing("button", "Show more")
 	var rows int // each once
 	p.until("count the rows", func() error {
@@ -230,18 +230,18 @@ func TestConsoleMonitorRequest(t *testing.T) {
 	p.in("tbody").find("link", "/admin/list?ids=")
 	p.in("tbody tr.ant-table-row").tap()
 	p.find("heading", "DELETE /admin/list?ids=")
-	p.toggle("Remarkable only", true)
-	p.missing("cell", "Rights")
-	p.in("tbody tr.ant-table-row:nth-child(2)").see("repeated")
+	p.toggle("Notable only", true)
+	p.missing("cell", "Auth")
+	p.in("tbody tr.ant-table-row:nth-child(2)").see("N+1")
 	p.in("tbody tr.ant-table-row:nth-child(2)").click("button", "Expand row")
-	p.see("server/user")
+	p.see("server/resource")
 	p.audit()
-	p.toggle("Remarkable only", false)
-	p.click("radio", "Rights 1")
+	p.toggle("Notable only", false)
+	p.click("radio", "Auth 1")
 	p.row("admin.list.delete").see("Owner")
-	p.click("button", "Copy request id")
+	p.click("button", "Copy request ID")
 	p.find("button", "Copied")
-	p.click("button", "Back to the list")
+	p.click("button", "Back to list")
 	p.at("/system/monitor/request?route=%2Fadmin%2Flist&method=DELETE")
 
 	made := c.want(200, "POST", "/admin/list", object("username", "another", "password", "a very secret word"))
@@ -257,7 +257,7 @@ func TestConsoleMonitorRequest(t *testing.T) {
 	p.noSidewaysScroll()
 	p.expect(404, "/system/monitor/request/1")
 	p.open("/system/monitor/request/1")
-	p.see("This request is not kept, or no longer.")
+	p.see("Request not found; it may have expired.")
 }
 
 func TestConsoleMonitorTraces(t *testing.T) {
@@ -277,21 +277,21 @@ func TestConsoleMonitorTraces(t *testing.T) {
 	}
 	p := signedInAt(t, server, c, "/system/monitor/trace")
 	p.see("No trace is running.")
-	p.click("button", "Start a trace")
+	p.click("button", "Start trace")
 	p.dialog().see("at least one")
 	p.audit()
 	p.expect(422, "/system/monitor/trace")
 	p.confirm("Start")
-	p.dialog().see("user_id, ip or route is required")
-	p.fill("Address", "nowhere")
+	p.dialog().see("a user, a client address or a route is required")
+	p.fill("Client address", "nowhere")
 	p.press("Tab")
 	p.confirm("Start")
-	p.dialog().see("must be an address like 192.0.2.7")
-	p.fill("Address", "127.0.0.1")
+	p.dialog().see("must be an IP address, such as 192.0.2.7")
+	p.fill("Client address", "127.0.0.1")
 	p.fill("Route", "GET /admin/role")
 	p.press("Tab")
 	p.confirm("Start")
-	p.see("The trace is running.")
+	p.see("Trace started.")
 	if got := running(); len(got) != 1 || got[0] != "GET /admin/role" {
 		t.Fatalf("running: %v", got)
 	}
@@ -300,7 +300,7 @@ func TestConsoleMonitorTraces(t *testing.T) {
 	}
 	p.row("GET /admin/role").find("cell", "3")
 	p.row("GET /admin/role").click("button", "Stop")
-	p.row("GET /admin/role").see("over")
+	p.row("GET /admin/role").see("ended")
 	if got := running(); len(got) != 0 {
 		t.Fatalf("still running: %v", got)
 	}
@@ -308,9 +308,9 @@ func TestConsoleMonitorTraces(t *testing.T) {
 	c.want(200, "POST", "/system/monitor/trace", object("user_id", traced))
 	p.open("/system/monitor/trace")
 	p.row("traced").find("button", "Stop")
-	p.row("GET /admin/role").see("over")
-	p.row("GET /admin/role").click("link", "See its requests")
-	p.see("3, which is all.")
+	p.row("GET /admin/role").see("ended")
+	p.row("GET /admin/role").click("link", "View requests")
+	p.see("3 total.")
 }
 
 func TestConsoleMonitorPermissions(t *testing.T) {
@@ -324,31 +324,31 @@ func TestConsoleMonitorPermissions(t *testing.T) {
 	p.missing("link", "Open the request")
 	p.missing("image", "Requests")
 	p.missing("combobox", "User")
-	p.fill("User’s number", "1") // names are not this user's to see
+	p.fill("User ID", "1") // this user can't see names
 	p.press("Tab")
 	p.at("/system/monitor/auth?user_id=1")
 	p.open("/system/monitor/request")
-	p.see("The permission system.monitor.request is missing.")
+	p.see("Required permission: system.monitor.request. Ask an administrator.")
 }
 
 func TestConsoleHome(t *testing.T) {
 	t.Parallel()
 	server, c, _ := watched(t)
 	p := signedInAt(t, server, c, "/")
-	p.see("All is well")
+	p.see("Healthy")
 	p.row("POST /admin/list").find("cell", "6")
 	p.row("data.db").see("iB")
 	p.row("Database").see("OK")
 	p.row("Failed")
 	p.find("image", "Requests")
-	p.find("image", "How long they took")
+	p.find("image", "Response time")
 	p.click("radio", "7 d")
 	p.at("?span=7d")
 	p.sweep(".ant-card:first-child .u-over", 0.2, 0.9)
 	p.find("heading", "Monitoring")
 	p.open("/")
 	p.click("link", "POST /admin/list")
-	p.see("6, which is all.")
+	p.see("6 total.")
 }
 
 func TestConsoleHomeOfOthers(t *testing.T) {
@@ -358,14 +358,14 @@ func TestConsoleHomeOfOthers(t *testing.T) {
 	p := signedInAt(t, server, c.holder(server, "watcher"), "/")
 	p.see("Your account")
 	p.row("Signed in").see("watcher")
-	p.missing("link", "Open sessions")
+	p.missing("link", "Active sessions")
 	p.missing("image", "Requests")
 	p.audit()
 
 	other := signedInAt(t, server, c.holder(server, "other", "system", "system.session", "system.session.query"), "/")
-	other.find("link", "Open sessions")
+	other.find("link", "Active sessions")
 	other.missing("image", "Requests")
-	other.gone("Latest sign-ins")
-	other.click("link", "Open sessions")
+	other.gone("Recent sign-ins")
+	other.click("link", "Active sessions")
 	other.at("/system/session")
 }

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestEveryPage opens every page that the owner's menus lead to, at the widths of a
-// phone, a tablet and a desk, light and dark: each can be read and used by everybody,
-// and none is wider than its window.
+// TestEveryPage opens every page in the owner's menus, at the widths of a phone, a tablet
+// and a desktop, light and dark: each is accessible, and none is wider than its window.
 func TestEveryPage(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -37,7 +36,7 @@ func TestEveryPage(t *testing.T) {
 	}
 }
 
-// linked is the paths of the menus that the interface has for a user and that the
+// linked returns the paths of the menus that the interface returns for a user and the
 // console shows.
 func (p *page) linked(c *client) (paths []string) {
 	p.t.Helper()

@@ -21,13 +21,13 @@ type person struct {
 	MustChangePassword int      `json:"must_change_password"`
 }
 
-// people is a list of users as the interface has it.
+// people returns a list of users from the interface.
 func (c *client) people(path string) (found []person) {
 	c.t.Helper()
 	return list[person](c, path)
 }
 
-// person is the one user of a list with a name.
+// person returns the only user of a list with a name.
 func (c *client) person(path, username string) person {
 	c.t.Helper()
 	for _, u := range c.people(path + "?pageSize=1000") {
@@ -39,7 +39,7 @@ func (c *client) person(path, username string) person {
 	return person{}
 }
 
-// usernames are those of a list, in its order.
+// usernames returns the names in a list, in order.
 func (c *client) usernames(path string) string {
 	c.t.Helper()
 	var names []string
@@ -49,8 +49,8 @@ func (c *client) usernames(path string) string {
 	return strings.Join(names, " ")
 }
 
-// office is a server with two departments, one below the other, a role and three
-// users: ann below, bea above, and cay nowhere.
+// office returns a server with two departments, one below the other, a role and three
+// users: ann in the lower, bea in the upper, and cay in none.
 func office(t *testing.T) (*process, *client) {
 	t.Helper()
 	server := start(t, t.TempDir())
@@ -64,21 +64,21 @@ func office(t *testing.T) (*process, *client) {
 	return server, c
 }
 
-// more opens the menu beside a user and clicks one of its items.
+// more opens the menu of a user and clicks an item.
 func (p *page) more(username, item string) {
 	p.t.Helper()
-	p.click("button", "More for "+username)
+	p.click("button", "More actions for "+username)
 	p.in(".ant-dropdown:not(.ant-dropdown-hidden)").click("menuitem", item)
 }
 
-// noted takes the password that is shown once, and closes what shows it.
+// noted returns the password that is shown once, and closes its dialog.
 func (p *page) noted(username string) (secret string) {
 	p.t.Helper()
 	p.see("Password of \u2068" + username + "\u2069")
 	secret = p.dialog().value("Password")
 	p.dialog().find("button", "Copy")
-	p.confirm("I have noted it")
-	p.gone("This is shown once")
+	p.confirm("Done")
+	p.gone("Copy this password now.")
 	return secret
 }
 
@@ -88,22 +88,22 @@ func TestConsoleUserIsCreated(t *testing.T) {
 	p := signedInAt(t, server, c, "/admin/list")
 	p.click("button", "New user")
 	d := p.dialog()
-	d.fill("User name", "x")
+	d.fill("Username", "x")
 	d.fill("Email", "ann@example")
 	p.audit()
 	p.expect(422, "/admin/list")
 	d.click("button", "Save")
-	d.see("must have at least 3 characters")
-	d.see("must be an e-mail address")
-	d.fill("User name", "dora")
-	d.fill("Nickname", "Dora May")
+	d.see("Use 3 to 32 characters")
+	d.see("Enter a valid email address")
+	d.fill("Username", "dora")
+	d.fill("Display name", "Dora May")
 	d.fill("Email", "dora@example.org")
-	d.gone("must be an e-mail address")
-	d.fill("Mobile", "+49 30 12")
+	d.gone("Enter a valid email address")
+	d.fill("Phone", "+49 30 12")
 	d.choose("Department", "Head office")
 	d.choose("Roles", "Clerk")
 	p.press("Escape")
-	d.choose("Sex", "Female")
+	d.choose("Gender", "Female")
 	d.click("button", "Save")
 	secret := p.noted("dora")
 	p.row("dora").see("Dora May")
@@ -114,8 +114,8 @@ func TestConsoleUserIsCreated(t *testing.T) {
 
 	p.click("button", "New user")
 	d = p.dialog()
-	d.fill("User name", "elsa")
-	d.click("radio", "Type one")
+	d.fill("Username", "elsa")
+	d.click("radio", "Set manually")
 	d.fill("New password", password)
 	p.audit()
 	d.click("button", "Save")
@@ -129,19 +129,19 @@ func TestConsoleUserIsEdited(t *testing.T) {
 	p := signedInAt(t, server, c, "/admin/list")
 	p.click("button", "Edit ann")
 	d := p.dialog()
-	d.fill("Nickname", "Anna")
+	d.fill("Display name", "Anna")
 	ann := c.person("/admin/list", "ann")
 	c.want(200, "PUT", fmt.Sprintf("/admin/list/%d", ann.ID), object("mobile", "+1 2"))
 	p.expect(409, "/admin/list/")
 	d.click("button", "Save")
-	d.see("Somebody else has changed this meanwhile.")
+	d.see("Someone else changed this.")
 	p.audit()
 	d.click("button", "Reload")
-	d.gone("Somebody else")
-	if mobile, nickname := d.value("Mobile"), d.value("Nickname"); mobile != "+1 2" || nickname != "Ann Lee" {
+	d.gone("Someone else")
+	if mobile, nickname := d.value("Phone"), d.value("Display name"); mobile != "+1 2" || nickname != "Ann Lee" {
 		t.Errorf("loaded again: %q %q", mobile, nickname)
 	}
-	d.fill("Nickname", "Anna")
+	d.fill("Display name", "Anna")
 	d.toggle("Enabled", false)
 	d.click("button", "Save")
 	p.row("Anna").find("switch", "ann is disabled")
@@ -156,17 +156,18 @@ func TestConsoleUserIsSwitched(t *testing.T) {
 	ann := signedInAs(t, server, "ann")
 	p := signedInAt(t, server, c, "/admin/list")
 	p.click("switch", "ann is enabled")
-	p.see("is disabled and signed out.")
+	p.see("disabled and signed out.")
 	ann.want(401, "GET", "/admin/info", "")
 	p.click("button", "Undo")
 	p.find("switch", "ann is enabled")
 	signedInAs(t, server, "ann")
-	p.row("admin").missing("button", "More for ann")
+	p.row("admin").missing("button", "More actions for ann")
 
-	c.want(200, "DELETE", fmt.Sprintf("/admin/list/%d", c.person("/admin/list", "ann").ID), "")
+	gone := c.person("/admin/list", "ann").ID
+	c.want(200, "DELETE", fmt.Sprintf("/admin/list/%d", gone), "")
 	p.expect(404, "/admin/list/")
-	p.click("switch", "ann is enabled") // refused, and so shown as it was
-	p.see("there is no user")
+	p.click("switch", "ann is enabled") // rejected, and so shown as it was
+	p.see(fmt.Sprintf("user %d not found", gone))
 	p.find("switch", "ann is enabled")
 }
 
@@ -175,30 +176,30 @@ func TestConsoleUserPasswordIsReset(t *testing.T) {
 	server, c := office(t)
 	ann := signedInAs(t, server, "ann")
 	p := signedInAt(t, server, c, "/admin/list")
-	p.row("admin").click("button", "More for admin")
+	p.row("admin").click("button", "More actions for admin")
 	p.in(".ant-dropdown:not(.ant-dropdown-hidden)").find("menuitem", "Sessions")
 	p.missing("menuitem", "Reset password")
 	p.missing("menuitem", "Delete")
 	p.press("Escape")
 	p.more("ann", "Reset password")
-	p.dialog().see("is signed out everywhere at once")
+	p.dialog().see("will be signed out everywhere")
 	p.audit()
 	p.dialog().click("button", "Reset")
-	p.find("button", "I have noted it")
+	p.find("button", "Done")
 	p.audit()
 	secret := p.noted("ann")
 	ann.want(401, "GET", "/admin/info", "")
 	newClient(t, server).want(200, "POST", "/admin/login", object("username", "ann", "password", secret))
 
 	p.more("ann", "Reset password")
-	p.dialog().click("radio", "Type one")
+	p.dialog().click("radio", "Set manually")
 	p.dialog().fill("New password", "short")
 	p.expect(422, "/admin/list/")
 	p.dialog().click("button", "Reset")
-	p.dialog().see("must have at least 8 bytes")
+	p.dialog().see("must be 8 to 1024 bytes")
 	p.dialog().fill("New password", password)
 	p.dialog().click("button", "Reset")
-	p.see("is reset.")
+	p.see("Password reset for")
 	signedInAs(t, server, "ann")
 }
 
@@ -219,7 +220,7 @@ func TestConsoleUserSessions(t *testing.T) {
 	p.audit()
 	d.click("button", "Sign out everywhere")
 	p.confirm("Sign out everywhere")
-	d.see("Not signed in anywhere.")
+	d.see("No active sessions.")
 	first.want(401, "GET", "/admin/info", "")
 	third.want(401, "GET", "/admin/info", "")
 	p.audit()
@@ -239,33 +240,34 @@ func TestConsoleUsersInABatch(t *testing.T) {
 	p.click("button", "Disable")
 	p.audit()
 	p.confirm("Disable")
-	p.see("3 users are disabled and signed out.")
+	p.see("3 users disabled and signed out.")
 	if left := c.usernames("/admin/list?status=1&keywordSearch=temp"); left != "" {
 		t.Errorf("enabled: %s", left)
 	}
 	p.click("button", "Undo")
-	p.see("3 users are enabled.")
+	p.see("3 users enabled.")
 	if on := c.usernames("/admin/list?status=1&keywordSearch=temp"); on != "temp0 temp1 temp2" {
 		t.Errorf("enabled: %s", on)
 	}
 
-	c.want(200, "DELETE", fmt.Sprintf("/admin/list/%d", c.person("/admin/list", "temp1").ID), "")
+	gone := c.person("/admin/list", "temp1").ID
+	c.want(200, "DELETE", fmt.Sprintf("/admin/list/%d", gone), "")
 	p.expect(404, "/admin/list")
 	p.click("button", "Disable")
 	p.confirm("Disable")
-	p.see("there is no user")
+	p.see(fmt.Sprintf("user %d not found", gone))
 	p.gone("temp1")
 	p.see("2 selected")
 	if on := c.usernames("/admin/list?status=1&keywordSearch=temp"); on != "temp0 temp2" { // all or none
 		t.Errorf("enabled: %s", on)
 	}
 	p.click("button", "Delete")
-	p.dialog().see("This cannot be undone.")
+	p.dialog().see("This can’t be undone.")
 	p.confirm("Cancel")
 	p.click("button", "Delete")
 	p.confirm("Delete")
-	p.see("2 users are deleted.")
-	p.see("Nothing matches.")
+	p.see("2 users deleted.")
+	p.see("No results")
 	if left := c.usernames("/admin/list"); left != "admin ann bea cay" {
 		t.Errorf("left: %s", left)
 	}
@@ -276,10 +278,10 @@ func TestConsoleUserIsDeleted(t *testing.T) {
 	server, c := office(t)
 	p := signedInAt(t, server, c, "/admin/list")
 	p.more("ann", "Delete")
-	p.dialog().see("Files and logs keep the name.")
+	p.dialog().see("Their files and log entries keep the name.")
 	p.audit()
 	p.confirm("Delete")
-	p.see("is deleted.")
+	p.see(" deleted.")
 	p.gone("Ann Lee")
 	if left := c.usernames("/admin/list"); left != "admin bea cay" {
 		t.Errorf("left: %s", left)
@@ -294,12 +296,12 @@ func TestConsoleUsersAreFiltered(t *testing.T) {
 	depts.row("Head office").in(".ant-tree-title").tap()
 	p.at("/admin/list?dept_id=1")
 	p.gone("cay")
-	p.see("ann") // from below it
+	p.see("ann") // of the department below it
 	depts.row("Sales").in(".ant-tree-title").tap()
 	p.at("/admin/list?dept_id=2")
 	p.gone("bea")
 	depts.fill("Find a department", "nowhere")
-	depts.see("Nothing matches.")
+	depts.see("No results")
 	depts.fill("Find a department", "sal")
 	depts.see("Sales")
 	p.audit()
@@ -323,7 +325,7 @@ func TestConsoleUsersAreFiltered(t *testing.T) {
 	p.open("/admin/list")
 	p.see("ann")
 	p.click("button", "More filters")
-	p.dialog().choose("Sex", "Male")
+	p.dialog().choose("Gender", "Male")
 	p.at("/admin/list?sex=1")
 	p.gone("ann")
 	p.see("bea")
@@ -332,11 +334,11 @@ func TestConsoleUsersAreFiltered(t *testing.T) {
 	p.in(".ant-picker-presets").row("Today").tap()
 	p.audit()
 	p.press("Escape")
-	p.find("button", "More filters, 2 in use")
+	p.find("button", "More filters, 2 active")
 	p.see("bea")
 	p.open("/admin/list?created_at[]=2001-01-01&created_at[]=2001-12-31")
-	p.see("Nothing matches.")
-	p.click("button", "Clear the search and filters")
+	p.see("No results")
+	p.click("button", "Clear filters")
 	p.see("ann")
 }
 
@@ -372,7 +374,7 @@ func TestConsoleUsersOnAPhone(t *testing.T) {
 	p.gone("markup")
 	p.see("ann")
 	p.click("button", "Edit ann")
-	p.dialog().find("textbox", "User name")
+	p.dialog().find("textbox", "Username")
 	p.noSidewaysScroll()
 	p.audit()
 }
@@ -385,22 +387,22 @@ func TestConsoleUsersAreImported(t *testing.T) {
 	p.click("button", "Import and export")
 	p.click("menuitem", "Import")
 	d := p.in(".ant-drawer-content-wrapper")
-	d.see("Columns of the file")
+	d.see("File columns")
 	p.audit()
-	name, content := p.download(func() { d.click("button", "Download a template") })
+	name, content := p.download(func() { d.click("button", "Download template") })
 	if name != "users.csv" || string(content) != "\ufeffusername,nickname,email,mobile,sex,department,roles,status\r\n" {
 		t.Errorf("%s: %q", name, content)
 	}
 	p.expect(422, "/admin/list-import")
 	d.upload(onDisk(t, "broken.csv", "name\nx\n"))
-	d.see(`"name" is not a column`)
+	d.see(`unknown column "name"`)
 	d.upload(onDisk(t, "bad.csv", "username,email,department,roles\nfay,fay@example.org,Head office/Sales,Clerk\nann,,Nowhere,Nobody\n"))
-	d.see("1 of 2 rows cannot be imported.")
-	d.see("there is no department \"Nowhere\"")
+	d.see("1 of 2 rows have errors.")
+	d.see("department \"Nowhere\" not found")
 	d.missing("button", "Import 2 users")
 	p.audit()
 	d.gone("fay")
-	d.toggle("Only rows with faults", false)
+	d.toggle("Show only errors", false)
 	d.see("fay")
 	d.click("button", "Choose another file")
 	d.upload(onDisk(t, "good.csv", "username,email,department,roles\nfay,fay@example.org,Head office/Sales,Clerk\ngia,,,\n"))
@@ -410,10 +412,10 @@ func TestConsoleUsersAreImported(t *testing.T) {
 		t.Errorf("before the import: %s", there)
 	}
 	d.click("button", "Import 2 users")
-	p.see("2 users are imported.")
+	p.see("2 users imported.")
 	p.see("gia")
 	p.gone("Choose another file")
-	p.settle() // the focus has gone back to where it was
+	p.settle() // the focus has returned to where it was
 	if u := c.person("/admin/list", "fay"); u.DeptName != "Sales" || fmt.Sprint(u.RoleNames) != "[Clerk]" {
 		t.Errorf("%+v", u)
 	}
@@ -433,33 +435,33 @@ func TestConsoleUserRightsAreExplained(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	p := signedInAt(t, server, c, "/admin/list")
-	p.more("ann", "Explain rights")
+	p.more("ann", "Check access")
 	d := p.in(".ant-drawer-content-wrapper")
-	d.see("Pick a permission")
+	d.see("Search permissions")
 	ask := func(key, option, verdict string) {
 		t.Helper()
-		d.fill("Which permission?", key)
+		d.fill("Permission", key)
 		found := p.in(".ant-select-tree-treenode.filter-node .ant-select-tree-title")
 		found.see(option)
 		found.tap()
 		d.see(verdict)
 	}
-	ask("admin.list.query", "List users", "has it by the roles below.")
+	ask("admin.list.query", "List users", "has this permission through their roles.")
 	d.see("Clerk")
-	d.gone("The data scope of these roles is limited")
+	d.gone("These roles have a limited data scope")
 	c.want(200, "PUT", "/admin/role/2", object("data_scope", "dept"))
 	p.audit()
-	ask("delete a user", "Delete a user", "None of the roles of")
+	ask("delete a user", "Delete a user", "roles grants this permission.")
 	p.audit()
-	ask("admin.list.query", "List users", "only files that were uploaded by users within it")
+	ask("admin.list.query", "List users", "only files uploaded by users in it")
 	p.audit()
-	ask("delete a user", "Delete a user", "None of the roles of")
+	ask("delete a user", "Delete a user", "roles grants this permission.")
 	c.want(200, "PUT", "/admin/role/2", object("status", 0))
-	ask("admin.list.q", "List users", "Only disabled roles would give it.")
+	ask("admin.list.q", "List users", "Only disabled roles grant this permission.")
 	p.settle()
 	p.press("Escape")
 	p.gone("Only disabled roles")
-	p.more("admin", "Explain rights")
+	p.more("admin", "Check access")
 	ask("admin.list.query", "List users", "is an owner")
 }
 
@@ -469,7 +471,7 @@ func TestConsoleUsersWithoutPermissions(t *testing.T) {
 	p := signedInAt(t, server, signedInAs(t, server, "ann"), "/admin/list")
 	p.row("bea").see("Enabled")
 	p.settle()
-	for _, button := range []string{"New user", "Import and export", "Edit bea", "More for bea"} {
+	for _, button := range []string{"New user", "Import and export", "Edit bea", "More actions for bea"} {
 		p.missing("button", button)
 	}
 	p.missing("switch", "bea is enabled")
@@ -487,12 +489,12 @@ func TestConsoleUserFormWithoutRolesAndDepartments(t *testing.T) {
 	p := signedInAt(t, server, signedInAs(t, server, "eve"), "/admin/list")
 	p.click("button", "Edit ann")
 	d := p.dialog()
-	d.see("You may not see the roles.")
-	d.see("You may not see the departments.")
+	d.see("You don’t have permission to view roles.")
+	d.see("You don’t have permission to view departments.")
 	d.see("Clerk")
 	d.see("Sales")
 	p.audit()
-	d.fill("Nickname", "Annie")
+	d.fill("Display name", "Annie")
 	d.click("button", "Save")
 	p.see("Annie")
 	if u := c.person("/admin/list", "ann"); u.DeptName != "Sales" || fmt.Sprint(u.RoleNames) != "[Clerk]" {
@@ -500,7 +502,7 @@ func TestConsoleUserFormWithoutRolesAndDepartments(t *testing.T) {
 	}
 }
 
-// TestConsoleImportIsDecoded chooses the encoding of a file that could be in two.
+// TestConsoleImportIsDecoded chooses the encoding of a file that is valid in two.
 func TestConsoleImportIsDecoded(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
@@ -512,12 +514,12 @@ func TestConsoleImportIsDecoded(t *testing.T) {
 	d.see("Automatic")
 	p.expect(422, "/admin/list-import")
 	d.upload(onDisk(t, "either.csv", "username,nickname\nfay,\xd5\xc5\xe9\x46\n"))
-	d.see("could be Windows-1252 as well as GB18030")
+	d.see("choose Windows-1252 or GB18030")
 	d.choose("Character encoding", "GB18030 (Chinese)")
 	d.see("1 row can be imported.")
 	p.audit()
 	d.click("button", "Import 1 user")
-	p.see("1 user is imported.")
+	p.see("1 user imported.")
 	if u := c.person("/admin/list", "fay"); u.Nickname != "张镕" {
 		t.Errorf("%+v", u)
 	}

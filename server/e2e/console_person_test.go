@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestConsolePerson opens a user from the list, and looks at everything about them.
+// TestConsolePerson opens a user from the list and views each part of the page.
 func TestConsolePerson(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
@@ -25,10 +25,10 @@ func TestConsolePerson(t *testing.T) {
 	p.click("tab", "Permissions")
 	p.at(fmt.Sprintf("/admin/list/%d/access", ann))
 	p.see("Permissions (3)")
-	p.see("Everything")
-	p.fill("Which permission?", "delete a user")
+	p.see("All data")
+	p.fill("Permission", "delete a user")
 	p.in(".ant-select-tree-treenode.filter-node .ant-select-tree-title").tap()
-	p.see("None of the roles of")
+	p.see("roles grants this permission.")
 	p.audit()
 	p.shoot("person-access")
 
@@ -38,7 +38,7 @@ func TestConsolePerson(t *testing.T) {
 	p.shoot("person-sessions")
 	p.row("Go-http-client").click("button", "Sign out")
 	p.confirm("Sign out")
-	p.see("Not signed in anywhere.")
+	p.see("No active sessions.")
 
 	p.click("tab", "Sign-ins")
 	p.at(fmt.Sprintf("/admin/list/%d/loginlog", ann))
@@ -49,10 +49,10 @@ func TestConsolePerson(t *testing.T) {
 	p.audit()
 
 	p.click("button", "Edit")
-	p.dialog().fill("Nickname", "Anna")
+	p.dialog().fill("Display name", "Anna")
 	p.dialog().click("button", "Save")
 	p.see("Anna")
-	p.click("button", "Back to the list")
+	p.click("button", "Back to list")
 	p.at("/admin/list?keywordSearch=example.org")
 	p.row("ann@example.org").click("link", "Anna")
 	p.at(fmt.Sprintf("/admin/list/%d", ann))
@@ -78,7 +78,8 @@ func TestConsolePerson(t *testing.T) {
 	}
 }
 
-// TestConsolePersonWithoutPermissions shows of a person no more than one may see.
+// TestConsolePersonWithoutPermissions checks that the page shows only what the caller may
+// see.
 func TestConsolePersonWithoutPermissions(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
@@ -90,17 +91,17 @@ func TestConsolePersonWithoutPermissions(t *testing.T) {
 		p.missing("tab", tab)
 	}
 	p.missing("button", "Edit")
-	p.missing("button", "More for bea")
+	p.missing("button", "More actions for bea")
 	p.audit()
 
 	watcher := c.holder(server, "watcher", "system", "system.session", "system.session.query")
 	p = signedInAt(t, server, watcher, "/system/session")
 	p.row("watcher").missing("link", "watcher")
 	p = signedInAt(t, server, watcher, fmt.Sprintf("/admin/list/%d", bea))
-	p.see("You may not see this page.")
+	p.see("You don’t have access to this page.")
 }
 
-// TestConsoleNamesLeadToPeople holds that every list's user names lead to the users.
+// TestConsoleNamesLeadToPeople checks that user names in every list link to the users.
 func TestConsoleNamesLeadToPeople(t *testing.T) {
 	t.Parallel()
 	server, c, _ := everyList(t)
@@ -130,7 +131,7 @@ func TestConsoleNamesLeadToPeople(t *testing.T) {
 	p.see("wrong password")
 	p.row("wrong password").click("link", "ann")
 	p.at(fmt.Sprintf("/admin/list/%d", c.person("/admin/list", "ann").ID))
-	p.click("button", "Back to the list")
+	p.click("button", "Back to list")
 	p.at("/system/loginlog")
 	p.press("Ctrl+K")
 	p.see("Commands")

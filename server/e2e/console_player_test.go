@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// silence is an hour of it, as a WAV of 29 MB: more than a player loads ahead.
+// silence returns an hour of silence, as a WAV of 29 MB: more than a player buffers.
 func silence() string {
 	const rate, seconds = 8000, 3600
 	b := []byte("RIFF....WAVEfmt ")
@@ -23,17 +23,17 @@ func silence() string {
 	return string(b) + strings.Repeat("\x80", rate*seconds)
 }
 
-// briefLinks lets the first link that a page asks for live as briefly as a link can.
+// briefLinks gives the first link that a page requests the shortest life.
 const briefLinks = `{
 	const real = fetch
 	window.links = 0
 	fetch = (address, options) => String(address).endsWith('/link') && links++ === 0 ? real(address, { ...options, body: '{"seconds":1}' }) : real(address, options)
 }`
 
-// media is an expression for what plays.
+// media is an expression for the player.
 const media = "css(document, '.preview-stage audio, .preview-stage video')"
 
-// plays waits until the player has the bytes at a second, and gives its address.
+// plays waits until the player has buffered a second, and returns its URL.
 func (p *page) plays(second int) (address string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("have loaded second %d", second), func() error {
@@ -46,7 +46,7 @@ func (p *page) plays(second int) (address string) {
 	return address
 }
 
-// wind leads the player to a second, as its slider does.
+// wind moves the player to a second, as its slider does.
 func (p *page) wind(second int) {
 	p.t.Helper()
 	if err := evaluate(p, fmt.Sprintf("void (%s.currentTime = %d)", media, second), nil); err != nil {
@@ -55,7 +55,7 @@ func (p *page) wind(second int) {
 }
 
 // TestConsolePlayer leaves a player open for longer than its link lives, and opens one
-// while there is no server.
+// while the server is down.
 func TestConsolePlayer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -77,7 +77,7 @@ func TestConsolePlayer(t *testing.T) {
 		}
 		return resp.Body.Close() == nil && resp.StatusCode == 404
 	})
-	p.expect(404, "/file/signed/") // before anything has been played
+	p.expect(404, "/file/signed/") // before anything is played
 	p.wind(3000)
 	if second := p.plays(3000); second == first {
 		t.Error("it plays by a link that is dead")
@@ -89,19 +89,19 @@ func TestConsolePlayer(t *testing.T) {
 	p.expect(0, "/file/list/")
 	p.expect(0, "/health")
 	p.click("button", "hour.wav")
-	p.dialog().see("The file could not be loaded.")
+	p.dialog().see("The file couldn’t be loaded.")
 	p.audit()
 	start(t, dir, "--listen", strings.TrimPrefix(server.url, "http://"))
-	p.see("The server is back.")
-	p.dialog().click("button", "Try again")
+	p.see("Reconnected.")
+	p.dialog().click("button", "Retry")
 	p.plays(0)
 
 	p.press("Escape")
 	p.click("button", "broken.wav")
-	p.see("This browser cannot play the file. It can be downloaded.")
+	p.see("Your browser can’t play this file. Download it instead.")
 }
 
-// TestConsoleLargeFile looks at a picture that is not loaded unasked.
+// TestConsoleLargeFile views a picture that is not loaded automatically.
 func TestConsoleLargeFile(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -111,7 +111,7 @@ func TestConsoleLargeFile(t *testing.T) {
 	c.keepsText("large.png", large)
 	p := signedInAt(t, server, c, "/file/list")
 	p.click("button", "large.png")
-	p.dialog().see("This file has 50 MiB, too much to be loaded unasked. It can also be downloaded.")
+	p.dialog().see("Large file (50 MiB).")
 	p.audit()
 	if err := evaluate(p, "css(document, '.preview-stage img')", nil); err == nil {
 		t.Error("it is loaded")
@@ -119,11 +119,11 @@ func TestConsoleLargeFile(t *testing.T) {
 	if name, content := p.download(func() { p.dialog().click("button", "Download") }); name != "large.png" || string(content) != large {
 		t.Errorf("%s was saved with %d bytes", name, len(content))
 	}
-	p.dialog().click("button", "Load it all the same")
+	p.dialog().click("button", "Load anyway")
 	p.appears(`.preview-stage img[src^="blob:"]`)
 }
 
-// TestConsoleFolder drops a folder with files in it, and a file.
+// TestConsoleFolder drops a folder with files, and a file.
 func TestConsoleFolder(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -135,10 +135,10 @@ func TestConsoleFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := signedInAt(t, server, c, "/file/list")
-	p.see("There are no files here.")
+	p.see("No files here")
 	p.in("main").drop(folder, onDisk(t, "beside.txt", "beside"))
-	p.dialog().see("Folders cannot be uploaded")
-	p.dialog().see("Open the folder and drop the files that are in it.")
+	p.dialog().see("Folders can’t be uploaded")
+	p.dialog().see("Open the folder and drop its files instead.")
 	p.audit()
 	p.confirm("Close")
 	p.in(".file-grid").see("beside.txt")

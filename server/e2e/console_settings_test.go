@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-const settingGroups = "nav[aria-label='Groups of settings']"
+const settingGroups = "nav[aria-label='Setting groups']"
 
-// settingIs waits until a setting holds a value.
+// settingIs waits until a setting has a value.
 func (c *client) settingIs(group, key, value string) {
 	c.t.Helper()
 	eventually(c.t, fmt.Sprintf("%s holds %q", key, value), func() bool { return c.settings(group)[key].Values == value })
 }
 
-// shows waits until the field of a label holds a text.
+// shows waits until the field with a label has a text.
 func (p *page) shows(label, text string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("show %q in %q", text, label), func() error {
@@ -75,21 +75,21 @@ func TestConsoleSettingsLeadToWhatIsWrong(t *testing.T) {
 	p.fill("Title", "Other")
 	p.expect(422, "/system/setting")
 	p.click("button", "Save")
-	p.see("Nothing is saved yet. To correct: 1.")
+	p.see("Not saved. Fix 1 error.")
 	p.at("/system/setting/security")
-	p.see("To correct: 1")
+	p.see("Errors: 1")
 	p.audit()
 	if c.title() != "Reeve" {
 		t.Error("a part of it is saved")
 	}
-	p.write("9") // the focus is in the field
+	p.write("9") // the field has the focus
 	p.until("be in the field at fault", func() error {
 		if !strings.Contains(p.value("Sign-in attempts"), "9") {
 			return errors.New("it is not")
 		}
 		return nil
 	})
-	p.click("button", "Put back security.login_tries")
+	p.click("button", "Revert security.login_tries")
 	p.see("Unsaved changes: 1")
 	p.click("button", "Discard")
 	p.see("Discard all unsaved changes (1)?")
@@ -131,7 +131,7 @@ func TestConsoleSettingsOfEachType(t *testing.T) {
 		return nil
 	})
 	p.fill("The json", `{"big":12345678901234567890}`)
-	p.click("button", "Lay out")
+	p.click("button", "Format")
 	p.fill("The secret", "hunter2")
 	p.examine("{ runOnly: ['target-size'] }")
 	p.width(320)
@@ -151,8 +151,8 @@ func TestConsoleSettingsOfEachType(t *testing.T) {
 	}
 	p.gone("hunter2")
 	p.gone("******")
-	p.click("button", "Remove the secret")
-	p.see("It is removed when you save.")
+	p.click("button", "Remove secret")
+	p.see("Will be removed when you save.")
 	p.click("button", "Save")
 	c.settingIs(g, "secret", "")
 }
@@ -165,8 +165,8 @@ func TestConsoleSettingsKeepWhatOthersChange(t *testing.T) {
 	p.fill("Title", "Mine")
 	c.want(200, "PUT", "/system/setting", values("site.title", "Theirs"))
 	p.press("Ctrl+S")
-	p.see("Nothing is saved yet: somebody else has changed the same settings (1).")
-	p.see("Somebody has changed this meanwhile, to: Theirs")
+	p.see("Not saved. Someone else changed the same settings (1).")
+	p.see("Changed by someone else to: Theirs")
 	p.audit()
 	if title := c.title(); title != "Theirs" {
 		t.Errorf("the title is %q", title)
@@ -178,7 +178,7 @@ func TestConsoleSettingsKeepWhatOthersChange(t *testing.T) {
 	p.fill("Title", "Mine again")
 	c.want(200, "PUT", "/system/setting", values("site.title", "Theirs again"))
 	p.click("button", "Reload")
-	p.click("button", "Take theirs")
+	p.click("button", "Use theirs")
 	p.gone("Unsaved changes")
 	p.shows("Title", "Theirs again")
 }
@@ -194,9 +194,9 @@ func TestConsoleSettingsAreFoundAndRebuilt(t *testing.T) {
 	p.gone("security.login_tries")
 	p.audit()
 	p.fill("Search", "nothing like it")
-	p.see("Nothing matches.")
+	p.see("No results")
 	p.audit()
-	p.click("button", "Clear the search and filters")
+	p.click("button", "Clear filters")
 	p.find("heading", "Site")
 	p.click("button", "Rebuild cache")
 	p.see("Cache rebuilt: 25 settings in")
@@ -207,12 +207,12 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/system/setting")
-	p.click("button", "Edit definitions")
+	p.click("button", "Manage fields")
 	p.at("/system/setting?define=1")
 	p.missing("button", "Delete site.title")
 	p.missing("button", "Delete group")
 	p.click("button", "Edit site.title")
-	p.see("The program uses this setting.")
+	p.see("Built-in setting.")
 	p.audit()
 	p.dialog().fill("Title", "Name of the place")
 	p.confirm("Save")
@@ -224,7 +224,7 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	p.audit()
 	p.expect(422, "/system/setting-group")
 	p.confirm("Save")
-	p.see("must be lower-case letters")
+	p.see("must be 1 to 64 lower-case letters")
 	p.dialog().fill("Key", "mail")
 	p.confirm("Save")
 	p.at("/system/setting/mail?define=1")
@@ -232,19 +232,19 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	p.click("button", "New setting")
 	p.dialog().fill("Title", "How")
 	p.dialog().fill("Key", "how")
-	p.choose("Type", "Choice from a list")
-	p.dialog().click("button", "Add an option")
+	p.choose("Type", "Dropdown")
+	p.dialog().click("button", "Add option")
 	p.dialog().fill("Label 1", "Plain")
 	p.dialog().fill("Value 1", "plain")
-	p.dialog().click("button", "Add an option")
+	p.dialog().click("button", "Add option")
 	p.dialog().fill("Label 2", "Secure")
 	p.dialog().fill("Value 2", "plain")
 	p.expect(422, "/system/setting")
 	p.confirm("Save")
-	p.see("Row 2, value: is given twice.")
+	p.see("Row 2, Value: is given twice.")
 	p.dialog().fill("Value 2", "tls")
 	p.dialog().click("button", "Move row 2 up")
-	p.dialog().click("button", "Add a limit or hint")
+	p.dialog().click("button", "Add limit or hint")
 	p.dialog().fill("Name 1", "placeholder")
 	p.press("Tab")
 	p.write("Choose")
@@ -265,13 +265,13 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	}
 
 	p.click("button", "Delete group")
-	p.see("Delete or move its settings first: 1.")
+	p.see("Delete or move its settings (1) first.")
 	p.click("button", "Edit mail.how")
 	c.want(200, "PUT", fmt.Sprintf("/system/setting/%d", read()[0].ID), `{"describe":"How letters go"}`)
 	p.dialog().fill("Title", "The way")
 	p.expect(409, fmt.Sprintf("/system/setting/%d", read()[0].ID))
 	p.confirm("Save")
-	p.see("Somebody else has changed this meanwhile.")
+	p.see("Someone else changed this.")
 	p.confirm("Reload")
 	p.shows("Description", "How letters go")
 	p.dialog().fill("Title", "The way")
@@ -285,12 +285,12 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	p.see("Its value is lost")
 	p.audit()
 	p.confirm("Delete")
-	p.see("mail.how is deleted.")
+	p.see("mail.how deleted.")
 	p.click("button", "Undo")
 	p.find("combobox", "The way")
 	p.click("button", "Delete mail.how")
 	p.confirm("Delete")
-	p.see("This group has no settings yet.")
+	p.see("No settings in this group yet.")
 	p.click("button", "Edit group")
 	p.dialog().toggle("Public", true)
 	p.confirm("Save")
@@ -309,8 +309,8 @@ func TestConsoleSettingsForWhoMayReadThem(t *testing.T) {
 	server := start(t, t.TempDir())
 	reader := signedIn(t, server).holder(server, "clerk", "system.setting.query", "system.setting.group.query")
 	p := signedInAt(t, server, reader, "/system/setting?define=1")
-	p.see("Saving them needs the permission system.setting.save.")
-	for _, button := range []string{"Rebuild cache", "Edit definitions", "Done editing", "New group", "New setting", "Upload", "Edit site.title"} {
+	p.see("Required permission: system.setting.save.")
+	for _, button := range []string{"Rebuild cache", "Manage fields", "Done", "New group", "New setting", "Upload", "Edit site.title"} {
 		p.missing("button", button)
 	}
 	var fields int
@@ -323,7 +323,7 @@ func TestConsoleSettingsForWhoMayReadThem(t *testing.T) {
 	p.audit()
 }
 
-// TestConsoleSettingsShowUnits shows what the program's own numbers are counted in.
+// TestConsoleSettingsShowUnits shows the units of built-in numbers.
 func TestConsoleSettingsShowUnits(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())

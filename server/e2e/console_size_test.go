@@ -2,8 +2,8 @@ package e2e
 
 import "testing"
 
-// scriptLimits are the bytes of script, compressed with brotli, that a browser may load until a
-// page shows something.
+// scriptLimits are the maximum bytes of scripts, compressed with brotli, that a browser
+// loads before a page shows something.
 var scriptLimits = map[string]int{
 	"/":                320_000,
 	"/account":         302_000,
@@ -22,9 +22,11 @@ var scriptLimits = map[string]int{
 	"/file/list":       317_000,
 	"/file/group":      297_000,
 	"/file/trash":      261_000,
+	"/help":            261_000,
+	"/help/reference":  300_000,
 }
 
-// TestConsoleSizes holds every page to its own limit.
+// TestConsoleSizes checks the limit of every page.
 func TestConsoleSizes(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -33,7 +35,7 @@ func TestConsoleSizes(t *testing.T) {
 	signIn.open("/")
 	t.Run("sign-in", func(t *testing.T) { signIn.scripts(t, 80_000) })
 	home := signedInAt(t, server, c, "/")
-	for _, path := range append([]string{"/", "/account"}, home.linked(c)...) {
+	for _, path := range append([]string{"/", "/account", "/help", "/help/reference"}, home.linked(c)...) {
 		limit, known := scriptLimits[path]
 		if !known {
 			t.Errorf("%s has no limit: measure it and add it to scriptLimits", path)
@@ -43,7 +45,7 @@ func TestConsoleSizes(t *testing.T) {
 	}
 }
 
-// scripts holds what a page has loaded of scripts to a limit.
+// scripts checks the size of the scripts that a page has loaded.
 func (p *page) scripts(t *testing.T, most int) {
 	t.Helper()
 	p.settle()

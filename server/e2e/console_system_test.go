@@ -19,33 +19,33 @@ func TestConsoleSessions(t *testing.T) {
 	clerk := c.holder(server, "clerk", "system", "system.session", "system.session.query")
 	id := c.person("/admin/list", "clerk").ID
 	p := signedInAt(t, server, c, "/system/session")
-	p.row("this one").missing("button", "Sign out")
+	p.row("This device").missing("button", "Sign out")
 	p.choose("User", "clerk")
 	p.at(fmt.Sprintf("/system/session?user_id=%d", id))
 	p.gone("Firefox")
 	p.row("clerk").find("button", "Sign out")
-	p.open(fmt.Sprintf("/system/session?user_id=%d", id)) // the name is asked for
+	p.open(fmt.Sprintf("/system/session?user_id=%d", id)) // the page requests the user's name
 	p.in("main").see("clerk")
 	p.open("/system/session")
 	p.row("Firefox").click("button", "Sign out")
-	p.see("Sign admin out at once?")
+	p.see("Sign out admin?")
 	p.audit()
 	p.confirm("Cancel")
-	p.gone("Sign admin out at once?")
+	p.gone("Sign out admin?")
 	other.want(200, "GET", "/admin/info", "")
 	p.row("Firefox").click("button", "Sign out")
 	p.confirm("Sign out")
-	p.see("admin is signed out.")
+	p.see("admin signed out.")
 	p.gone("Firefox")
 	other.want(401, "GET", "/admin/info", "")
 	c.want(200, "GET", "/admin/info", "")
 
 	p = signedInAt(t, server, clerk, "/system/session")
-	p.row("this one")
+	p.row("This device")
 	p.row("admin").missing("button", "Sign out")
-	p.missing("combobox", "User") // who may not list users is not asked for one
+	p.missing("combobox", "User") // the filter requires the permission to list users
 	p.open("/system/info")
-	p.see("The permission system.info is missing.")
+	p.see("Required permission: system.info. Ask an administrator.")
 	p.audit()
 }
 
@@ -57,29 +57,29 @@ func TestConsoleLoginLog(t *testing.T) {
 	newClient(t, server).want(401, "POST", "/admin/login", object("username", "admin", "password", "not the password"))
 	p := signedInAt(t, server, c, "/system/loginlog")
 	p.row("Signed in").see("admin")
-	p.row("nobody has that name").see("Failed")
+	p.row("unknown user").see("Failed")
 	p.row("wrong password").see("admin")
 	p.choose("Result", "Failed")
 	p.at("/system/loginlog?result=failed")
 	p.gone("Signed in\n")
 	p.choose("User", "Administrator (admin)")
 	p.at("/system/loginlog?result=failed&user_id=1")
-	p.gone("nobody has that name")
+	p.gone("unknown user")
 	p.row("wrong password")
 	p.audit()
-	p.choose("Signed in to", "App")
-	p.see("Nothing matches.")
+	p.choose("Realm", "App")
+	p.see("No results")
 	p.audit()
-	p.click("button", "Clear the search and filters")
+	p.click("button", "Clear filters")
 	p.at("/system/loginlog")
-	p.fill("Search", "admi") // the name that nobody has is not kept, so it cannot be found by it
+	p.fill("Search", "admi") // names of unknown users are not stored, so they can't be found
 	p.at("/system/loginlog?keywordSearch=admi")
-	p.gone("nobody has that name")
+	p.gone("unknown user")
 	p.row("wrong password")
 
 	day := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
 	p.open("/system/loginlog?created_at[]=" + day(-48*time.Hour) + "&created_at[]=" + day(-24*time.Hour))
-	p.see("Nothing matches.")
+	p.see("No results")
 	p.open("/system/loginlog?created_at[]=" + day(-24*time.Hour) + "&created_at[]=" + day(24*time.Hour))
 	p.row("wrong password")
 	p.open("/system/loginlog")
@@ -102,17 +102,17 @@ func TestConsoleSystemInfo(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/system/info")
-	p.row("Holds all records.").see("OK")
+	p.row("Stores all records.").see("OK")
 	p.row("data.db").see("iB")
 	p.row("server.listen").see("127.0.0.1:0")
 	clerk := c.holder(server, "clerk", "system", "system.info")
 	p = signedInAt(t, server, clerk, "/system/info")
 	p.row("data.db")
-	p.missing("button", "Download a backup")
+	p.missing("button", "Download backup")
 }
 
-// TestConsoleBackup saves a backup as the browsers do that cannot write a file bit by
-// bit, and as those that can, into a file of the page's own.
+// TestConsoleBackup saves a backup in browsers that can write a file as a stream and in
+// those that can't, into a file of the page's own.
 func TestConsoleBackup(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -121,17 +121,17 @@ func TestConsoleBackup(t *testing.T) {
 	p.as(c.token)
 	p.before("delete window.showSaveFilePicker")
 	p.open("/system/info")
-	p.see("This browser saves the backup only when all of it has come")
-	_, content := p.download(func() { p.click("button", "Download a backup") })
-	p.see("The backup is saved.")
+	p.see("Keep this page open until the download finishes")
+	_, content := p.download(func() { p.click("button", "Download backup") })
+	p.see("Backup saved.")
 	isBackup(t, content)
 
 	p = console(t, server)
 	p.as(c.token)
 	p.before(`window.showSaveFilePicker = async ({ suggestedName }) => (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true })`)
 	p.open("/system/info")
-	p.click("button", "Download a backup")
-	p.see("The backup is saved.")
+	p.click("button", "Download backup")
+	p.see("Backup saved.")
 	if err := evaluate(p, `(async () => {
 		const names = []
 		for await (const [name, file] of (await navigator.storage.getDirectory()).entries()) names.push(name + ' ' + (await (await file.getFile()).slice(257, 262).text()))

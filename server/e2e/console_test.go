@@ -3,6 +3,7 @@ package e2e
 import "testing"
 
 func TestConsoleSignIn(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	p := console(t, server)
 	p.open("/")
@@ -10,7 +11,7 @@ func TestConsoleSignIn(t *testing.T) {
 	p.noSidewaysScroll()
 	p.expect(401, "/admin/login")
 	p.signIn("admin", "not the password")
-	p.see("The user name or the password is wrong.")
+	p.see("Wrong username or password.")
 	p.width(320)
 	p.dark(true)
 	p.audit()
@@ -26,24 +27,26 @@ func TestConsoleSignIn(t *testing.T) {
 }
 
 func TestConsoleFirstPassword(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server := start(t, dir, "REEVE_ADMIN_PASSWORD=")
 	p := console(t, server)
 	p.open("/system/info")
 	p.signIn("admin", initialPassword(t, dir))
-	p.see("Choose a password of your own before you go on.")
+	p.see("Set a new password to continue.")
 	p.audit()
 	p.fill("New password", password)
-	p.fill("New password, again", "another one")
-	p.click("button", "Change the password")
-	p.see("The two new passwords differ.")
-	p.fill("New password, again", password)
-	p.click("button", "Change the password")
+	p.fill("Confirm new password", "another one")
+	p.click("button", "Change password")
+	p.see("Passwords don’t match.")
+	p.fill("Confirm new password", password)
+	p.click("button", "Change password")
 	p.see("Hello, Administrator")
 	signedIn(t, server)
 }
 
 func TestConsoleGoesOnAfterSignIn(t *testing.T) {
+	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/system/loginlog?result=success")
@@ -52,8 +55,8 @@ func TestConsoleGoesOnAfterSignIn(t *testing.T) {
 	c.want(200, "POST", "/admin/logout", "")
 	p.expect(401, "/system/loginlog")
 	p.click("button", "Reload")
-	p.see("Your session has ended.")
+	p.see("Your session expired.")
 	p.signIn("admin", password)
 	p.at("/system/loginlog?result=success")
-	p.find("heading", "Login log")
+	p.find("heading", "Sign-in log")
 }

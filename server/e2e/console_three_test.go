@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestConsoleWithThreePermissions opens every page as somebody who may only look at
-// users, dictionaries and files: these are there without what changes anything, and
-// every other page says which permission is missing.
+// TestConsoleWithThreePermissions opens every page as a user who can only view users,
+// dictionaries and files: these have no buttons that change anything, and every other page
+// names the missing permission.
 func TestConsoleWithThreePermissions(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -18,7 +18,7 @@ func TestConsoleWithThreePermissions(t *testing.T) {
 	p := signedInAt(t, server, own, "/")
 	p.settle()
 	p.audit()
-	mine := map[string][]string{ // and what there is to press beside the frame's own
+	mine := map[string][]string{ // and the controls besides those of the frame
 		"/admin/list":  {"New user", "Import", "Export", "Edit", "Delete"},
 		"/system/dict": {"New dictionary", "Edit", "Delete"},
 		"/file/list":   {"Upload", "Delete"},
@@ -36,13 +36,13 @@ func TestConsoleWithThreePermissions(t *testing.T) {
 			for _, button := range buttons {
 				main.missing("button", button)
 			}
-			if strings.Contains(text, "permission") {
+			if strings.Contains(text, "Required permission") {
 				t.Errorf("%s:\n%s", path, text)
 			}
 			continue
 		}
 		refused++
-		if !strings.Contains(text, "You may not see this page.") || !strings.Contains(text, "The permission "+strings.ReplaceAll(path[1:], "/", ".")) {
+		if !strings.Contains(text, "You don’t have access to this page.") || !strings.Contains(text, "Required permission: "+strings.ReplaceAll(path[1:], "/", ".")) {
 			t.Errorf("%s:\n%s", path, text)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/cdproto/performance"
 )
 
-// busy is for how many seconds the page's main thread has had work, since it began.
+// busy returns how many seconds the page's main thread has been busy since its start.
 func (p *page) busy() float64 {
 	p.t.Helper()
 	for _, m := range send(p, performance.GetMetrics, cdp.Empty{}).Metrics {
@@ -22,9 +22,9 @@ func (p *page) busy() float64 {
 	return 0
 }
 
-// work is how long the main thread is busy with an act, until a text is to be seen and
-// a second after. The page itself looks for the text, four times a second, so that
-// waiting for it is little work.
+// work returns how long the main thread is busy with an action, until a text is visible and
+// for one second after. The page itself looks for the text, four times per second, so that
+// waiting costs little.
 func (p *page) work(text string, act func()) float64 {
 	p.t.Helper()
 	p.settle()
@@ -44,15 +44,15 @@ func (p *page) work(text string, act func()) float64 {
 	return p.busy() - before
 }
 
-// TestConsoleUploadsLeaveThePageFree uploads twenty files over a line of 1 MB/s, which
-// takes seconds. The page stays free to be used meanwhile: it works no more than it
-// does to draw the list of these files a few times.
+// TestConsoleUploadsLeaveThePageFree uploads twenty files over a connection of 1 MB/s,
+// which takes seconds. The page stays responsive meanwhile: its work is no more than
+// rendering the list of these files a few times.
 func TestConsoleUploadsLeaveThePageFree(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/file/list?view=grid")
-	p.see("There are no files here.")
+	p.see("No files here")
 	send(p, performance.Enable, performance.EnableParams{})
 	slow := []*network.Conditions{{DownloadThroughput: -1, UploadThroughput: 1_000_000}}
 	send(p, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: slow})
@@ -63,8 +63,8 @@ func TestConsoleUploadsLeaveThePageFree(t *testing.T) {
 	uploading := p.work("20 uploaded", func() { p.upload(paths...) })
 	p.in(".file-grid").see("19.txt")
 	p.click("button", "Close")
-	table := p.work("Uploaded by", func() { p.click("radio", "As a table") })
-	grid := p.work("19.txt", func() { p.click("radio", "As pictures") })
+	table := p.work("Uploaded by", func() { p.click("radio", "List") })
+	grid := p.work("19.txt", func() { p.click("radio", "Grid") })
 	t.Logf("busy for %.2f s while uploading, %.2f s and %.2f s to draw the list", uploading, table, grid)
 	if most := 3 * (table + grid); uploading > most {
 		t.Errorf("the page is busy for %.2f s, at most %.2f s are right", uploading, most)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// filled makes a stopped data directory with a setting whose value can be found
-// in the file, and returns the setting's id.
+// filled creates a stopped data directory with a setting whose value can be found in the
+// file, and returns the setting's ID.
 func filled(t testing.TB, dir, value string) int64 {
 	t.Helper()
 	p := start(t, dir)
@@ -21,7 +21,7 @@ func filled(t testing.TB, dir, value string) int64 {
 	return id
 }
 
-// rewrite changes what a file holds.
+// rewrite changes the content of a file.
 func rewrite(t testing.TB, path string, change func([]byte) []byte) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -44,7 +44,7 @@ func copyDir(t testing.TB, dir string) string {
 		if err != nil {
 			return err
 		}
-		mode := fs.FileMode(0o600) // the copy is for others, too
+		mode := fs.FileMode(0o600) // the copy must be readable for others, too
 		if entry.IsDir() {
 			mode = 0o700
 		}
@@ -56,8 +56,8 @@ func copyDir(t testing.TB, dir string) string {
 	return to
 }
 
-// sane holds a run that met damage to an error of its own: no trace of a panic,
-// no signal, and something said.
+// sane checks that a run on damaged data ended with an error of its own: without a panic or
+// a signal, and with a message.
 func sane(t testing.TB, r result) {
 	t.Helper()
 	if r.code != 1 || r.err == "" || strings.Contains(r.err+r.out, "goroutine ") {
@@ -120,8 +120,8 @@ func TestDamageIsFoundAndNotServed(t *testing.T) {
 	}
 }
 
-// Any flipped bit is either found or without effect, and never the end of the
-// program by a signal or a panic.
+// Every flipped bit is either detected or without effect, and never causes a signal or a
+// panic.
 func TestFlippedBitsNeverCrash(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// An encrypted backup as an installer takes and restores it: the identity is made by
-// the program, the recipient stands in the configuration, and a secret setting comes
-// back with the data.
+// An encrypted backup as an administrator takes and restores it: the program creates the
+// identity, the configuration names the recipient, and a secret setting is restored with
+// the data.
 func TestAnEncryptedBackupFromEndToEnd(t *testing.T) {
 	t.Parallel()
 	made := run(t, "key", "identity")

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// anonymous is the memory of a process that is its own, in bytes; 0 where the
-// system does not tell.
+// anonymous returns the anonymous memory of a process in bytes; 0 if the system does not
+// report it.
 func (p *process) anonymous() int64 {
 	p.t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid()))
@@ -36,8 +36,8 @@ func (p *process) anonymous() int64 {
 	return 0
 }
 
-// idle waits until the program has done next to nothing for three seconds: the search index,
-// which takes memory of its own, follows the last changes after a start.
+// idle waits until the server has been idle for three seconds: after a start the search
+// index, which uses memory, catches up with the last changes.
 func (p *process) idle() {
 	p.t.Helper()
 	used := cpuTime(p.t, p)
@@ -54,8 +54,8 @@ func (p *process) idle() {
 	}
 }
 
-// exporting begins an export of which little fits between the two ends, so that
-// the program waits for its reader.
+// exporting starts an export with small buffers on both ends, so that the server waits for
+// the client.
 func (c *client) exporting() io.ReadCloser {
 	c.t.Helper()
 	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -78,12 +78,12 @@ func (c *client) exporting() io.ReadCloser {
 	return resp.Body
 }
 
-// TestExportsAreStreamed has several slow readers take all users at the same time:
-// what the program holds meanwhile does not grow with how many there are.
+// TestExportsAreStreamed has several slow clients export all users at the same time: the
+// memory of the server must not grow with the number of users.
 func TestExportsAreStreamed(t *testing.T) {
 	t.Parallel()
-	users, readers := size(20_000, 20_000, 50_000), 8 // far more than fits into the connections
-	const limit = 48 << 20                            // all exports together are 64 MiB, and twice that if they were collected in memory
+	users, readers := size(20_000, 20_000, 50_000), 8 // far more than the connections buffer
+	const limit = 48 << 20                            // all exports together have 64 MiB, and would take twice that if collected in memory
 	dir := t.TempDir()
 	p := start(t, dir)
 	c := signedIn(t, p)
@@ -94,7 +94,7 @@ func TestExportsAreStreamed(t *testing.T) {
 		})
 	}
 	p.stop()
-	p = start(t, dir) // without the memory that the imports took
+	p = start(t, dir) // without the memory of the imports
 	c = signedIn(t, p)
 	p.idle()
 	before := p.anonymous()
@@ -108,10 +108,10 @@ func TestExportsAreStreamed(t *testing.T) {
 		defer open[i].Close()
 	}
 	for step := make([]byte, 256<<10); len(open) > 0; most = max(most, p.anonymous()) {
-		open = slices.DeleteFunc(open, func(body io.ReadCloser) bool { // a step of each by turns
+		open = slices.DeleteFunc(open, func(body io.ReadCloser) bool { // a part of each in turn
 			n, err := io.ReadFull(body, step)
 			total, lines = total+n, lines+bytes.Count(step[:n], []byte("\n"))
-			return err != nil // the lines tell whether it was the end
+			return err != nil // the number of lines shows whether it was complete
 		})
 	}
 	if want := readers * (1 + 1 + users); lines != want {

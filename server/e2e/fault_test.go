@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// unless skips a test for a reason, which continuous integration does not take.
+// unless skips a test for a reason, and fails it in continuous integration.
 func unless(t *testing.T, reason string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -18,9 +18,9 @@ func unless(t *testing.T, reason string) {
 	t.Skip(reason)
 }
 
-// inject makes a system call of a running process fail until the test takes it
-// back, by strace (Debian package strace), which must be allowed to trace it. With
-// paths it fails on those files alone.
+// inject makes a system call of a running process fail, on all files or those of paths,
+// until the test stops it. It uses strace (Debian package strace), which must be allowed to
+// trace the process.
 func inject(t *testing.T, p *process, fault string, paths ...string) (takeBack func()) {
 	t.Helper()
 	path, err := exec.LookPath("strace")
@@ -41,7 +41,7 @@ func inject(t *testing.T, p *process, fault string, paths ...string) (takeBack f
 	}
 	ended := make(chan struct{})
 	takeBack = func() {
-		cmd.Process.Signal(os.Interrupt) // it detaches; an error means that it has ended
+		cmd.Process.Signal(os.Interrupt) // it detaches; an error means that the process has ended
 		<-ended
 	}
 	t.Cleanup(takeBack)
@@ -56,7 +56,7 @@ func inject(t *testing.T, p *process, fault string, paths ...string) (takeBack f
 				}
 			}
 		}
-		cmd.Wait() // how it ended does not matter
+		cmd.Wait() // its exit status does not matter
 		close(attached)
 	}()
 	if !<-attached {
@@ -65,7 +65,7 @@ func inject(t *testing.T, p *process, fault string, paths ...string) (takeBack f
 	return takeBack
 }
 
-// sound holds that verify finds nothing.
+// sound checks that verify reports nothing.
 func sound(t *testing.T, dir string) {
 	t.Helper()
 	if r := run(t, "verify", "--data", dir); r.code != 0 {
@@ -97,7 +97,7 @@ func TestAFailedSyncEndsWritingAndNothingElse(t *testing.T) {
 	p.kill()
 	again := start(t, dir)
 	if now := signedIn(t, again).title(); now != "before" && now != "after" {
-		t.Errorf("after a restart the title is %s", now) // a write whose sync failed may have happened or not
+		t.Errorf("after a restart the title is %s", now) // a write whose sync failed may be stored or not
 	}
 	again.stop()
 	sound(t, dir)
@@ -115,7 +115,7 @@ func TestWritingGoesOnOnceTheDiskHasRoomAgain(t *testing.T) {
 		t.Errorf("a refused write is read: %s", now)
 	}
 	takeBack()
-	eventually(t, "writing goes on", func() bool { // once the reserve is full again
+	eventually(t, "writing goes on", func() bool { // once the reserve is refilled
 		return c.call("PUT", "/system/setting", `{"values":{"site.title":"room"}}`).status == 200
 	})
 	p.kill()

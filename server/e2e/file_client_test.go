@@ -11,22 +11,21 @@ import (
 	"time"
 )
 
-// rawForm is a request with one small file that says of its body's length what it
-// likes, up to the last line of the form.
+// rawForm returns a request with one small file and any Content-Length, in two parts: all
+// up to the last line of the form, and that line.
 func rawForm(c *client, length int, name string) (head, end string) {
 	return fmt.Sprintf("POST /file/list HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: %d\r\n\r\n",
 		c.token, boundary, length) + formPart(name) + strings.Repeat("content ", 10_000) + "\r\n", formEnd
 }
 
-// rawLength is the true length of the body of rawForm.
+// rawLength returns the true length of the body of rawForm.
 func rawLength(c *client, name string) int {
 	head, end := rawForm(c, 0, name)
 	_, body, _ := strings.Cut(head, "\r\n\r\n")
 	return len(body) + len(end)
 }
 
-// nothingKept sees that there is no file, and no bytes of one once the program has
-// ended and begun again.
+// nothingKept checks that there is no file, and no content of one after a restart.
 func nothingKept(t *testing.T, p *process, c *client, dir string) {
 	t.Helper()
 	if all := c.listed("/file/list"); len(all) > 0 {
@@ -34,7 +33,7 @@ func nothingKept(t *testing.T, p *process, c *client, dir string) {
 	}
 	var differs string
 	for wait := time.Duration(0); wait < 5*time.Second; wait = 2*wait + 20*time.Millisecond {
-		time.Sleep(wait) // nothing says when all is swept
+		time.Sleep(wait) // nothing reports that the sweep is complete
 		p.stop()
 		if differs = storedIn(t, dir).onlyThose(nil); differs == "" {
 			return
@@ -50,7 +49,7 @@ func TestALyingContentLengthKeepsNothing(t *testing.T) {
 	p := start(t, dir)
 	c := signedIn(t, p)
 	for name, tc := range map[string]struct {
-		more int  // bytes that are announced and do not come
+		more int  // announced bytes that are never sent
 		cut  bool // before the form's end
 	}{
 		"shorter than the file":              {more: -50_000},
@@ -69,8 +68,8 @@ func TestALyingContentLengthKeepsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(20 * time.Second)) // less than a body is given: the end must be noticed
-		io.WriteString(conn, head+end)                     // fails where the server has answered already
+		conn.SetDeadline(time.Now().Add(20 * time.Second)) // less than Content-Length: the early end must be detected
+		io.WriteString(conn, head+end)                     // fails if the server has already responded
 		conn.(*net.TCPConn).CloseWrite()
 		got, err := io.ReadAll(conn)
 		if ne, ok := err.(net.Error); ok && ne.Timeout() || !strings.HasPrefix(string(got), "HTTP/1.1 400 ") {
@@ -80,8 +79,8 @@ func TestALyingContentLengthKeepsNothing(t *testing.T) {
 	nothingKept(t, p, c, dir)
 }
 
-// A client that stops in the middle is cut off, and one that is slow is not. The
-// limit is half a minute, so this is not for the small size.
+// A client that stops in the middle of an upload is disconnected; a slow one is not. The
+// limit is 30 seconds, so this test is skipped in the small size.
 func TestAStalledUploadIsCutOff(t *testing.T) {
 	if size(0, 1, 1) == 0 {
 		t.Skip("waits for half a minute: CI=true or REEVE_TEST_LONG=1")
@@ -94,7 +93,7 @@ func TestAStalledUploadIsCutOff(t *testing.T) {
 	go func() {
 		from, to := io.Pipe()
 		go func() {
-			for range 40 { // longer than a body may be without progress
+			for range 40 { // longer than the limit without progress
 				io.WriteString(to, strings.Repeat("x", 10_000))
 				time.Sleep(time.Second)
 			}
@@ -128,7 +127,7 @@ func TestAStalledUploadIsCutOff(t *testing.T) {
 	nothingKept(t, p, c, dir)
 }
 
-// Readers that take their time cost a chunk each and not their file.
+// Each slow reader costs the memory of a chunk, not of its file.
 func TestSlowDownloadsTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
 	const readers, bytes, limit = 64, 8 << 20, 160 << 20
@@ -159,7 +158,7 @@ func TestSlowDownloadsTakeBoundedMemory(t *testing.T) {
 			defer resp.Body.Close()
 		}
 		step := make([]byte, 128<<10)
-		for range bytes / len(step) { // a step of each by turns
+		for range bytes / len(step) { // a part of each in turn
 			for i, body := range open {
 				if _, err := io.ReadFull(body, step); err != nil {
 					t.Fatalf("reader %d: %v", i, err)

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// withFiles makes a stopped data directory with some files, and returns them and
-// the token of a session that goes on.
+// withFiles creates a stopped data directory with some files, and returns them and the
+// token of a session that stays open.
 func withFiles(t testing.TB, dir string, sizes ...int64) (files []fileRecord, token string) {
 	t.Helper()
 	p := start(t, dir)
@@ -53,7 +53,8 @@ func TestMissingFilesAreALossAndNotABeginning(t *testing.T) {
 	}
 }
 
-// The file of files of somebody else is not written to; everything but files works.
+// A files database of another installation is not written to; everything except files
+// works.
 func TestFilesOfAnotherInstallationAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
@@ -86,7 +87,7 @@ func TestFilesOfAnotherInstallationAreLeftAlone(t *testing.T) {
 	if len(c.listed("/file/list")) != 1 {
 		t.Error("the records are not listed")
 	}
-	if all := strings.Join(p.log.messages(t, "error"), "\n"); !strings.Contains(p.log.String(), "another installation") || !strings.Contains(all, "files cannot be used") {
+	if all := strings.Join(p.log.messages(t, "error"), "\n"); !strings.Contains(p.log.String(), "another installation") || !strings.Contains(all, "the files database is unavailable") {
 		t.Errorf("the log says %s", &p.log)
 	}
 	p.stop()
@@ -101,8 +102,8 @@ func TestFilesOfAnotherInstallationAreLeftAlone(t *testing.T) {
 	sound(t, dir)
 }
 
-// A damaged chunk ends the download of its file, which the client can see, and no
-// other one.
+// A damaged chunk aborts the download of its file, which the client can detect, and no
+// other download.
 func TestADamagedChunkEndsItsDownloadAndNoOther(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -137,7 +138,7 @@ func TestADamagedChunkEndsItsDownloadAndNoOther(t *testing.T) {
 	p.stop()
 }
 
-// A disk that fails under the file of files ends uploads and nothing else.
+// A failing disk of the files database fails uploads and nothing else.
 func TestAFailedSyncOfFilesEndsUploadsAndNothingElse(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir)
@@ -166,7 +167,7 @@ func TestAFailedSyncOfFilesEndsUploadsAndNothingElse(t *testing.T) {
 	}
 	c.works("goes on", []fileRecord{before})
 	takeBack()
-	stopped() // nobody knows what the disk holds now
+	stopped() // the state of the disk is unknown now
 	if a := c.want(503, "GET", "/health", ""); a.ErrorCode != "not_healthy" || !strings.Contains(a.Msg, "files.db") {
 		t.Errorf("/health of a files.db that has stopped: %s %s", a.ErrorCode, a.Msg)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// smallDisk mounts a file system of some mebibytes and returns a directory on it.
+// smallDisk mounts a file system of some MiB and returns a directory on it.
 func smallDisk(t *testing.T, mebibytes int) string {
 	t.Helper()
 	at := t.TempDir()
@@ -24,7 +24,7 @@ func smallDisk(t *testing.T, mebibytes int) string {
 	return at
 }
 
-// diskFree is how many bytes a disk has left.
+// diskFree returns the free bytes of a disk.
 func diskFree(t *testing.T, at string) int64 {
 	t.Helper()
 	var s syscall.Statfs_t
@@ -34,7 +34,7 @@ func diskFree(t *testing.T, at string) int64 {
 	return int64(s.Bavail) * int64(s.Bsize)
 }
 
-// ballast takes room of a disk until it is removed: n bytes, or all that there is.
+// ballast uses n bytes of a disk until it is removed, or all free space.
 func ballast(t *testing.T, at string, n int64) (remove func()) {
 	t.Helper()
 	path := filepath.Join(at, "ballast")
@@ -49,7 +49,7 @@ func ballast(t *testing.T, at string, n int64) (remove func()) {
 	}
 }
 
-// fill uploads files until one is refused, which has to be with 507 and a code.
+// fill uploads files until one is rejected, which must be with 507 and a code.
 func (c *client) fill(code string, seed uint64, size int64) (stored []fileRecord) {
 	c.t.Helper()
 	for i := range uint64(1000) {
@@ -69,14 +69,14 @@ func (c *client) fill(code string, seed uint64, size int64) (stored []fileRecord
 	return nil
 }
 
-// goesOn holds that everything but uploads works, and that the server is healthy.
+// goesOn checks that everything except uploads works, and that the server is healthy.
 func (c *client) goesOn(title string, files []fileRecord) {
 	c.t.Helper()
 	c.works(title, files)
 	c.want(200, "GET", "/health", "")
 }
 
-// works holds that everything but uploads works.
+// works checks that everything except uploads works.
 func (c *client) works(title string, files []fileRecord) {
 	c.t.Helper()
 	again := &client{t: c.t, base: c.base, http: c.http}
@@ -87,7 +87,7 @@ func (c *client) works(title string, files []fileRecord) {
 	}
 }
 
-// Uploads end before the disk is full, and go on when there is room again.
+// Uploads are rejected before the disk is full, and work again when there is space.
 func TestUploadsLeaveRoomOnTheDisk(t *testing.T) {
 	const floor = 64 << 20
 	at := smallDisk(t, 96)
@@ -114,7 +114,7 @@ func TestUploadsLeaveRoomOnTheDisk(t *testing.T) {
 		return a.status == 200
 	})
 	files = append(files, c.fill("disk_low", 2000, 100<<10)...)
-	remove := ballast(t, at, 4<<20) // somebody else takes room of the disk, beyond the floor
+	remove := ballast(t, at, 4<<20) // something else uses space of the disk, beyond the minimum
 	if a, err := c.send("refused", 1, payload{3000, 1}.reader()); err != nil || a.status != 507 || a.ErrorCode != "disk_low" {
 		t.Errorf("%v %+v", err, a)
 	}
@@ -130,8 +130,8 @@ func TestUploadsLeaveRoomOnTheDisk(t *testing.T) {
 	sound(t, dir)
 }
 
-// A disk that is full to the brim in the middle of an upload refuses it and keeps
-// everything else.
+// A disk that fills up completely in the middle of an upload fails the upload and nothing
+// else.
 func TestADiskThatFillsDuringAnUpload(t *testing.T) {
 	at := smallDisk(t, 96)
 	dir := filepath.Join(at, "data")
@@ -139,7 +139,7 @@ func TestADiskThatFillsDuringAnUpload(t *testing.T) {
 	c := signedIn(t, p)
 	c.want(200, "PUT", "/system/setting", values("file.free_megabytes", 64))
 	files := []fileRecord{c.put("before", payload{1, 5 << 20})}
-	for _, room := range []int64{4 << 20, 128 << 20} { // the second leaves not a byte before the upload begins
+	for _, room := range []int64{4 << 20, 128 << 20} { // the second leaves no byte before the upload begins
 		remove := ballast(t, at, room)
 		a, err := c.send("too much", 64<<20, payload{2, 64 << 20}.reader())
 		if err != nil || a.status != 507 || a.ErrorCode != "disk_low" {
@@ -167,8 +167,8 @@ func TestADiskThatFillsDuringAnUpload(t *testing.T) {
 	}
 }
 
-// A files.db that cannot be enlarged refuses the upload and takes the next one once
-// there is room.
+// A files.db that cannot grow rejects the upload, and accepts the next one once there is
+// space.
 func TestAFilesDatabaseThatCannotGrowIsAFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// readFlipped reads every file of a data directory whose file of files has a
-// flipped bit. Each is right, or an error; failed is how many are.
+// readFlipped reads every file of a data directory with a flipped bit in the files
+// database. Each read must be correct or an error; failed is the number of errors.
 func readFlipped(t *testing.T, dir string, files []fileRecord, token string) (refused bool, failed int) {
 	t.Helper()
 	p := begin(t, program(t, "serve", "--listen", "127.0.0.1:0", "--data", dir))
@@ -37,8 +37,8 @@ func readFlipped(t *testing.T, dir string, files []fileRecord, token string) (re
 	return false, failed
 }
 
-// pageHeads is where the pages of a file of files begin, without those that go on
-// with what another has begun: a page says its own number first.
+// pageHeads returns the offsets of the pages of a files database, without overflow pages: a
+// page starts with its own number.
 func pageHeads(b []byte) (heads []int) {
 	const page = 64 << 10
 	for i := range len(b) / page {
@@ -49,8 +49,8 @@ func pageHeads(b []byte) (heads []int) {
 	return heads
 }
 
-// Any flipped bit in the file of files is found or without effect: no read gives
-// other bytes, and nothing crashes or hangs.
+// Every flipped bit in the files database is detected or without effect: no read returns
+// wrong bytes, and nothing crashes or hangs.
 func TestFlippedBitsOfFilesAreNeverServed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -64,7 +64,7 @@ func TestFlippedBitsOfFilesAreNeverServed(t *testing.T) {
 	heads := pageHeads(clean)
 	for range size(15, 60, 500) {
 		at, bit := r.IntN(len(clean)), r.IntN(8)
-		if r.IntN(4) > 0 { // most of the file is its files' bytes: rather where something leads to them
+		if r.IntN(4) > 0 { // most of the database is content: prefer pages that refer to others
 			at = heads[r.IntN(len(heads))] + r.IntN(600)
 		}
 		flipped := bytes.Clone(clean)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A kill at any moment takes no byte of an acknowledged file with it, and leaves
-// none that no record leads to.
+// A kill at any time loses no byte of an acknowledged file, and leaves no content without a
+// record.
 func TestKilledDuringUploadsKeepsEveryByteAndNoOther(t *testing.T) {
 	r := random(t)
 	dir := t.TempDir()
@@ -38,10 +38,10 @@ func TestKilledDuringUploadsKeepsEveryByteAndNoOther(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(time.Duration(r.IntN(500_000)) * time.Microsecond) // the moment of the kill, which is to be any
+		time.Sleep(time.Duration(r.IntN(500_000)) * time.Microsecond) // random time of the kill
 		p.kill()
 		wg.Wait()
-		if r.IntN(3) == 0 { // and once more while it starts and sweeps
+		if r.IntN(3) == 0 { // and once more during start and sweep
 			early := begin(t, program(t, "--listen", "127.0.0.1:0", "--data", dir))
 			time.Sleep(time.Duration(r.IntN(100_000)) * time.Microsecond)
 			early.kill()
@@ -51,8 +51,8 @@ func TestKilledDuringUploadsKeepsEveryByteAndNoOther(t *testing.T) {
 		c.base = p.url
 		digests := settled(t, c, senders)
 		differs := ""
-		// An orderly stop does not wait for all to be swept, and nothing says when it
-		// is: so it is given more time with every further start.
+		// An orderly stop does not wait for the sweep to complete, and nothing reports that
+		// it is: so each further start gets more time.
 		for wait := time.Duration(0); wait < 10*time.Second; wait = 2*wait + 20*time.Millisecond {
 			time.Sleep(wait)
 			p.stop()

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// largeLimits let any file through, up to 2 GiB.
+// largeLimits allow files up to 2 GiB of any kind.
 var largeLimits = values("file.image_megabytes", 2048, "file.audio_megabytes", 2048, "file.video_megabytes", 2048,
 	"file.archive_megabytes", 2048, "file.document_megabytes", 2048, "file.other_megabytes", 2048)
 
-// largeFile is a file on the disk of the data directories of a test.
+// largeFile writes a file to the disk of the data directories of a test.
 func largeFile(t testing.TB, size int64) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "large")
@@ -27,13 +27,13 @@ func largeFile(t testing.TB, size int64) (path string) {
 	if _, err := io.Copy(f, payload{1, size}.reader()); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Sync(); err != nil { // or it is written while something is measured
+	if err := f.Sync(); err != nil { // or the disk writes it during a measurement
 		t.Fatal(err)
 	}
 	return path
 }
 
-// copied is how long it takes to copy a file by cp and to bring the copy onto the disk.
+// copied returns how long cp takes to copy a file, including fsync of the copy.
 func copied(t testing.TB, path string) time.Duration {
 	t.Helper()
 	to := path + ".copy"
@@ -56,7 +56,7 @@ func copied(t testing.TB, path string) time.Duration {
 	return took
 }
 
-// sendFile uploads a file of the disk.
+// sendFile uploads a file from the disk.
 func (c *client) sendFile(path string, size int64) fileRecord {
 	c.t.Helper()
 	f, err := os.Open(path)
@@ -71,8 +71,8 @@ func (c *client) sendFile(path string, size int64) fileRecord {
 	return records(c.t, a)[0]
 }
 
-// grown runs something and returns by how much the program's own memory was above
-// what it is before, at most; 0 where the system does not tell.
+// grown returns by how much the server's anonymous memory grew at most while do ran; 0 if
+// the system does not report it.
 func (p *process) grown(do func()) int64 {
 	before := p.anonymous()
 	most := before
@@ -94,17 +94,17 @@ func (p *process) grown(do func()) int64 {
 	return most - before
 }
 
-// What uploads and downloads may add to the program's memory, whatever their size.
-// The sizes of these tests are beyond, so that none of them fits into it. Each
-// upload has a chunk of its own, and the collector lets garbage be as much again.
+// Limits of the memory that uploads and downloads may add, whatever their size. The files
+// of these tests are larger, so that none fits into it. Each upload has a chunk of its own,
+// and the garbage collector lets the heap double.
 const (
 	maxGrown     = 64 << 20
-	maxManyGrown = 160 << 20 // of sixteen at the same time
+	maxManyGrown = 160 << 20 // for sixteen at the same time
 )
 
 func mib(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
-// A large file goes through in memory that does not depend on its size.
+// A large file is transferred in memory that does not depend on its size.
 func TestLargeFilesAreStreamed(t *testing.T) {
 	bytes := int64(size(96, 192, 1024)) << 20
 	path := largeFile(t, bytes)
@@ -138,7 +138,7 @@ func TestLargeFilesAreStreamed(t *testing.T) {
 		mib(bytes), rate(cp), rate(up), rate(up)/rate(cp), mib(upGrown), rate(down), rate(down)/rate(cp), mib(downGrown))
 }
 
-// Nor does it depend on how many there are at the same time.
+// The memory does not depend on the number of simultaneous transfers either.
 func TestManyUploadsAtOnceAreStreamed(t *testing.T) {
 	const clients = 16
 	each := int64(size(16, 24, 64)) << 20
@@ -168,8 +168,8 @@ func TestManyUploadsAtOnceAreStreamed(t *testing.T) {
 		float64(clients*each)/1e6/took.Seconds(), mib(grown))
 }
 
-// BenchmarkUpload holds uploads and downloads of one file against cp and fsync of
-// the same file on the same disk, in turns.
+// BenchmarkUpload compares uploads and downloads of a file with cp and fsync of the same
+// file on the same disk, alternately.
 func BenchmarkUpload(b *testing.B) {
 	bytes := int64(256) << 20
 	path := largeFile(b, bytes)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// On a disk without a byte left an administrator can sign in and delete, before and
-// after a restart, and everything else works again when there is room.
+// On a full disk an administrator can sign in and delete, before and after a restart, and
+// everything works again when there is space.
 func TestAFullDiskLetsAdministratorsInAndDelete(t *testing.T) {
 	t.Parallel()
 	at := smallDisk(t, 64)
@@ -24,7 +24,7 @@ func TestAFullDiskLetsAdministratorsInAndDelete(t *testing.T) {
 	remove := ballast(t, at, 64<<20)
 
 	full := 0
-	for i := 0; full < 3 && i < 5000; i++ { // what was free inside of data.db is used first
+	for i := 0; full < 3 && i < 5000; i++ { // free pages in data.db are used first
 		switch a := c.call("POST", "/admin/dept", fmt.Sprintf(`{"name":"More %d"}`, i)); a.status {
 		case 200:
 		case 507:
@@ -39,7 +39,7 @@ func TestAFullDiskLetsAdministratorsInAndDelete(t *testing.T) {
 	inAndOut := func(title string, first int) {
 		t.Helper()
 		for i := range 5 {
-			c := signedIn(t, p) // a sign-in, its log and its session
+			c := signedIn(t, p) // a sign-in, its log record and its session
 			c.want(200, "DELETE", fmt.Sprintf("/admin/dept/%d", first+i), "")
 			c.want(200, "POST", "/admin/logout", "")
 		}
@@ -60,8 +60,8 @@ func TestAFullDiskLetsAdministratorsInAndDelete(t *testing.T) {
 	sound(t, dir)
 }
 
-// Monitoring leaves free space alone under a flood of strangers, and gives its own back
-// when the database needs it.
+// Monitoring does not use the reserved free space under a flood of anonymous requests, and
+// frees its own when the database needs it.
 func TestMonitoringGivesWayToTheDatabase(t *testing.T) {
 	t.Parallel()
 	at := smallDisk(t, 48)
@@ -78,7 +78,7 @@ func TestMonitoringGivesWayToTheDatabase(t *testing.T) {
 	for i := range size(2_000, 10_000, 42_000) {
 		strangers.call("POST", "/admin/dept", `{"name":"`+strings.Repeat("x", 900)+fmt.Sprint(i)+`"}`)
 		if i%500 == 0 {
-			if free := diskFree(t, at); free < minFree-(4<<20) { // a commit of events may be under way
+			if free := diskFree(t, at); free < minFree-(4<<20) { // events may be committed concurrently
 				t.Fatalf("after %d requests %d bytes are free", i, free)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The job the program is there for, with a power cut in the middle.
+// The main task of the server, with a power cut in the middle.
 func TestSignInChangeKillAndReadBack(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")

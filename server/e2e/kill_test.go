@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// held is what one writer knows of its settings: by key the value, absent for
-// none, and the one change that was sent and not yet answered.
+// held is the expected state of one writer's settings: the values by key, absent for none,
+// and the one change that was sent and not yet acknowledged.
 type held struct {
 	name   string
 	group  string
@@ -21,16 +21,15 @@ type held struct {
 	values map[string]string
 	ids    map[string]int64
 	next   int
-	flight map[string]string // by key the value it would have, "" for deleted
+	flight map[string]string // by key, the new value; "" for deleted
 	acked  int
 }
 
 // maxHeld keeps the database small however long the test runs.
 const maxHeld = 6
 
-// step makes one change and remembers it when it has been acknowledged. It
-// returns the server's end as gone, and everything else that is not an
-// acknowledgement as an error.
+// step makes one change and records it when it is acknowledged. It reports the server's end
+// as gone; any other failure is an error.
 func (h *held) step(c *client) (gone bool, err error) {
 	h.next++
 	value := fmt.Sprint(h.next)
@@ -53,7 +52,7 @@ func (h *held) step(c *client) (gone bool, err error) {
 		key := keys[h.random.IntN(len(keys))]
 		h.flight = map[string]string{key: value}
 		method, path, body = "PUT", fmt.Sprintf("/system/setting/%d", h.ids[key]), object("values", value)
-	default: // two at once: both or neither
+	default: // two in one request: both or neither
 		h.flight = map[string]string{keys[0]: value, keys[1]: value}
 		method, body = "PUT", values("killed."+keys[0], value, "killed."+keys[1], value)
 	}
@@ -83,8 +82,8 @@ func (h *held) step(c *client) (gone bool, err error) {
 	return false, nil
 }
 
-// settle holds what is stored against what was acknowledged: all of it, and all
-// or nothing of the change that was under way.
+// settle compares the stored settings with the acknowledged ones: all of them, and all or
+// nothing of the unacknowledged change.
 func (h *held) settle(t *testing.T, stored map[string]setting) {
 	t.Helper()
 	applied := 0
@@ -141,10 +140,10 @@ func TestKilledUnderLoadKeepsWhatWasAcknowledged(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(time.Duration(r.IntN(200_000)) * time.Microsecond) // the moment of the kill, which is to be any
+		time.Sleep(time.Duration(r.IntN(200_000)) * time.Microsecond) // random time of the kill
 		p.kill()
 		wg.Wait()
-		if r.IntN(4) == 0 { // and once more while it starts
+		if r.IntN(4) == 0 { // and once more during the start
 			early := begin(t, program(t, "--listen", "127.0.0.1:0", "--data", dir))
 			time.Sleep(time.Duration(r.IntN(60_000)) * time.Microsecond)
 			early.kill()
@@ -183,7 +182,7 @@ func TestKilledUnderLoadKeepsWhatWasAcknowledged(t *testing.T) {
 	}
 }
 
-// names lists a directory.
+// names returns the names in a directory.
 func names(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -192,7 +191,7 @@ func names(t testing.TB, dir string) []string {
 	}
 	var all []string
 	for _, e := range entries {
-		if e.Name() != "monitor" && !strings.HasPrefix(e.Name(), "reserve") { // which come when they come, and can be done without
+		if e.Name() != "monitor" && !strings.HasPrefix(e.Name(), "reserve") { // written asynchronously, and not required
 			all = append(all, e.Name())
 		}
 	}

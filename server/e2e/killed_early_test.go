@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A first start that is cut off leaves something to start from, and a password
-// that works once it has succeeded.
+// A first start that is interrupted leaves a directory that can be started from, and a
+// password that works after a complete start.
 func TestKilledDuringTheFirstStart(t *testing.T) {
 	t.Parallel()
 	r := random(t)
@@ -19,7 +19,7 @@ func TestKilledDuringTheFirstStart(t *testing.T) {
 		words := []string{"--listen", "127.0.0.1:0", "--data", dir, "REEVE_ADMIN_PASSWORD="}
 		for range 3 {
 			early := begin(t, program(t, words...))
-			time.Sleep(time.Duration(r.IntN(150_000)) * time.Microsecond) // any moment
+			time.Sleep(time.Duration(r.IntN(150_000)) * time.Microsecond) // any time
 			early.kill()
 			if early.log.String() == "" {
 				cut++
@@ -40,15 +40,15 @@ func TestKilledDuringTheFirstStart(t *testing.T) {
 	t.Logf("%d of the starts were cut off before they said anything", cut)
 }
 
-// A backup is written beside the database first; one that was cut off must not
-// stay there for ever, or a machine that dies now and then fills its disk.
+// A backup is first written beside the database. An interrupted one must be removed, or
+// repeated crashes fill the disk.
 func TestKilledDuringABackupLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
 	c := signedIn(t, p)
 	group := c.group("bulk")
-	for _, key := range strings.Fields("a b c d e f g h i j k l m n o p") { // enough to write that there is a moment to hit
+	for _, key := range strings.Fields("a b c d e f g h i j k l m n o p") { // large enough that the kill hits the writing
 		c.define(group, key, "textarea", strings.Repeat(key, 60_000))
 	}
 	hit := false
@@ -56,7 +56,7 @@ func TestKilledDuringABackupLeavesNothingBehind(t *testing.T) {
 		gone := make(chan struct{})
 		go func() {
 			defer close(gone)
-			c.do("GET", "/system/backup", "") // the kill is the expected end of it
+			c.do("GET", "/system/backup", "") // the kill is the expected cause
 		}()
 		for answered := false; !answered && !hit; {
 			select {

@@ -1,7 +1,7 @@
-// Package e2e has the tests of the whole program as a real process: it is built
-// once, run on the loopback with a data directory of its own, spoken to over
-// HTTP, signalled, killed and started again. But for the server that a benchmark compares
-// it with, it knows nothing of the packages inside; what it holds is what a user of the machine and of the interface sees.
+// Package e2e tests the whole program as a real process: the tests build it once, run it on
+// the loopback with a data directory of its own, send it requests over HTTP and signals,
+// kill and restart it. Except for the server that a benchmark compares it with, the tests
+// do not use the packages of the program: they check what operators and clients observe.
 package e2e
 
 import (
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// binary is the program under test. It is set before the first test and never after.
+// binary is the path of the program under test, set before the first test.
 var binary string
 
 func TestMain(m *testing.M) {
@@ -44,8 +44,7 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	binary = filepath.Join(dir, "reeve")
-	// Built as it is released, also when the tests themselves run with the race
-	// detector, which needs cgo.
+	// Built like a release, even if the tests run with the race detector, which needs cgo.
 	build := exec.Command("go", "build", "-o", binary, "reeve")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -60,8 +59,8 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
-// atOnce lets four tests run at once on a machine with fewer cores: each waits most of
-// the time, for a process or for a page. What -parallel says otherwise stands.
+// atOnce runs four tests in parallel on a machine with fewer cores, since each mostly waits
+// for a process or a page. An explicit -parallel takes precedence.
 func atOnce() error {
 	flag.Parse()
 	cores := strconv.Itoa(runtime.GOMAXPROCS(0))
@@ -71,9 +70,9 @@ func atOnce() error {
 	return flag.Set("test.parallel", "4")
 }
 
-// touchSources looks at every file that the program is built from. The go command
-// notes what a test looks at and runs it again when that has changed; of what the
-// build below reads it knows nothing.
+// touchSources stats every file that the program is built from. The go command caches the
+// result of a test by the files that the test opens; it does not know those that the build
+// below reads.
 func touchSources() error {
 	return filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -87,8 +86,7 @@ func touchSources() error {
 	})
 }
 
-// size picks how much a test does: the long count with REEVE_TEST_LONG=1, the
-// medium one with CI=true, else the small one.
+// size returns long with REEVE_TEST_LONG=1, medium with CI=true, else small.
 func size(small, medium, long int) int {
 	switch {
 	case os.Getenv("REEVE_TEST_LONG") == "1":
@@ -99,8 +97,8 @@ func size(small, medium, long int) int {
 	return small
 }
 
-// random is seeded anew for every run and says with what, so that a failure can
-// be looked at again with REEVE_TEST_SEED.
+// random returns a generator with a new seed for every run, and logs the seed, so that a
+// failure can be repeated with REEVE_TEST_SEED.
 func random(t testing.TB) *rand.Rand {
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("REEVE_TEST_SEED"); text != "" {
@@ -112,7 +110,7 @@ func random(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// eventually polls a condition that another process brings about.
+// eventually polls a condition that another process makes true.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	for range 3000 {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// importUsers sends users first to last as one CSV file.
+// importUsers imports users first to last as one CSV file.
 func (c *client) importUsers(first, last int) {
 	c.t.Helper()
 	c.importCSV("username,nickname,email,mobile,department", first, last, func(n int) string {
@@ -20,7 +20,7 @@ func (c *client) importUsers(first, last int) {
 	})
 }
 
-// importCSV sends the rows first to last below a header.
+// importCSV imports the rows first to last below a header.
 func (c *client) importCSV(header string, first, last int, row func(n int) string) {
 	c.t.Helper()
 	var body bytes.Buffer
@@ -51,7 +51,7 @@ func (c *client) importCSV(header string, first, last int, row func(n int) strin
 	}
 }
 
-// medianOf is how long something takes, of several times.
+// medianOf returns the median duration of several runs.
 func medianOf(times int, do func()) time.Duration {
 	all := make([]time.Duration, times)
 	for i := range all {
@@ -63,8 +63,8 @@ func medianOf(times int, do func()) time.Duration {
 	return all[times/2]
 }
 
-// TestAMillionUsers builds them through the interface and logs what the
-// operations take over it, beside the same on the empty database.
+// TestAMillionUsers creates them through the interface, and logs how long operations take
+// with them, compared with the empty database.
 func TestAMillionUsers(t *testing.T) {
 	if os.Getenv("REEVE_TEST_LONG") != "1" {
 		t.Skip("it takes minutes: REEVE_TEST_LONG=1")
@@ -78,7 +78,7 @@ func TestAMillionUsers(t *testing.T) {
 	serial := 0
 	measure := func(when string) {
 		for name, do := range map[string]func(){
-			"sign in": func() { c.signIn(password) }, // anew: the eleventh session ends the first
+			"sign in": func() { c.signIn(password) }, // repeated sign-ins: the eleventh session ends the first
 			"create": func() {
 				serial++
 				c.want(200, "POST", "/admin/list", object("username", fmt.Sprintf("made%d", serial), "password", "long enough for it"))
@@ -104,7 +104,7 @@ func TestAMillionUsers(t *testing.T) {
 	p = start(t, dir)
 	t.Logf("start over a million users: %s", time.Since(begun))
 	c = signedIn(t, p)
-	time.Sleep(10 * time.Second) // the records are checked, and the index of the search takes over the last ones
+	time.Sleep(10 * time.Second) // the records are verified, and the search index catches up
 	measure("a million")
 	list := into[struct{ Total int }](t, c.want(200, "GET", "/admin/list?keywordSearch=example", ""))
 	if list.Total != all {

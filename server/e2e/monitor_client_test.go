@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// monitorSize is how many bytes the files of monitoring have together.
+// monitorSize returns the total size of the files of monitoring in bytes.
 func monitorSize(t testing.TB, dir string) (total int64) {
 	entries, err := os.ReadDir(filepath.Join(dir, "monitor"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -23,7 +23,7 @@ func monitorSize(t testing.TB, dir string) (total int64) {
 	for _, e := range entries {
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it was removed meanwhile
+			continue // it was removed since
 		}
 		if err != nil {
 			t.Error(err)
@@ -34,7 +34,7 @@ func monitorSize(t testing.TB, dir string) (total int64) {
 	return total
 }
 
-// metric reads one value from the metrics, which need metricsToken.
+// metric returns one value of the metrics, which require metricsToken.
 func metric(t testing.TB, p *process, name string) float64 {
 	t.Helper()
 	c := newClient(t, p)
@@ -52,13 +52,13 @@ func metric(t testing.TB, p *process, name string) float64 {
 	return 0
 }
 
-// dropped is how many requests were not kept, as the statistics say.
+// dropped returns the number of requests that were not recorded, by the statistics.
 func (c *client) dropped() int64 {
 	c.t.Helper()
 	return into[struct{ Dropped int64 }](c.t, c.want(200, "GET", "/system/monitor/stats", "")).Dropped
 }
 
-// keeps tells whether the request with this id is among those that were kept.
+// keeps reports whether the request with an ID was recorded.
 func (c *client) keeps(id string) bool {
 	c.t.Helper()
 	a := c.call("GET", "/system/monitor/request/"+url.PathEscape(id), "")
@@ -68,19 +68,19 @@ func (c *client) keeps(id string) bool {
 	return a.status == 200
 }
 
-// write changes a setting, which is always kept, and returns the request's id.
+// write changes a setting, a request that is always recorded, and returns the request's ID.
 func (c *client) write() (id string) {
 	c.t.Helper()
 	return c.want(200, "PUT", "/system/setting", values("site.title", fmt.Sprint(time.Now().UnixNano()))).header.Get("X-Request-Id")
 }
 
-// mixed is what a flood asks, each with the status that it must get.
+// mixed is a request of a flood, with the status that it must get.
 type mixed struct {
 	request []byte
 	status  int
 }
 
-// mixture is hot reads, lists, writes, and failures of every kind.
+// mixture returns cached reads, lists, writes, and failures of every kind.
 func mixture(c *client, p *process) []mixed {
 	host := strings.TrimPrefix(p.url, "http://")
 	put := func(body string) []byte {
@@ -99,8 +99,8 @@ func mixture(c *client, p *process) []mixed {
 	}
 }
 
-// pour sends a mixture over many connections until done says so, and returns how
-// many answers came. Each connection asks it in turns.
+// pour sends a mixture over many connections until done returns true, and returns the
+// number of responses. Each connection sends all requests in turn.
 func pour(t testing.TB, p *process, all []mixed, done func() bool) (answers int64) {
 	t.Helper()
 	var wg sync.WaitGroup

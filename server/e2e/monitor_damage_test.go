@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// withEvents makes a stopped data directory with monitoring of some requests.
+// withEvents creates a stopped data directory with recorded events.
 func withEvents(t *testing.T, dir string) {
 	t.Helper()
 	p := start(t, dir)
@@ -24,7 +24,7 @@ func withEvents(t *testing.T, dir string) {
 	p.stop()
 }
 
-// monitorFiles are the files of monitoring, sorted; the segments come first.
+// monitorFiles returns the files of monitoring, sorted; segments come first.
 func monitorFiles(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	for _, name := range names(t, filepath.Join(dir, "monitor")) {
@@ -34,7 +34,7 @@ func monitorFiles(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// changed rewrites every file of monitoring.
+// changed returns a function that rewrites every file of monitoring.
 func changed(change func(b []byte) []byte) func(t *testing.T, at string) {
 	return func(t *testing.T, dir string) {
 		for _, path := range monitorFiles(t, dir) {
@@ -43,7 +43,7 @@ func changed(change func(b []byte) []byte) func(t *testing.T, at string) {
 	}
 }
 
-// instead puts a directory in the place of some path of the data directory.
+// instead replaces a path in the data directory by a directory.
 func instead(t *testing.T, path string) {
 	t.Helper()
 	if err := errors.Join(os.RemoveAll(path), os.Mkdir(path, 0o700)); err != nil {
@@ -51,19 +51,19 @@ func instead(t *testing.T, path string) {
 	}
 }
 
-// Whatever becomes of the files of monitoring: the program starts and serves,
-// says so in its log, and keeps events again.
+// With any damage to the files of monitoring, the server starts and serves, logs the
+// damage, and records events again.
 func TestDamagedMonitoringStopsNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	withEvents(t, dir)
 	for name, tc := range map[string]struct {
 		damage func(t *testing.T, dir string)
-		silent bool // nothing is wrong with what is left
+		silent bool // the remaining files are intact
 	}{
 		"a flipped bit in every page": {changed(func(b []byte) []byte {
 			for at := 0; at < len(b); at += 4096 {
-				b[at+9] ^= 0x40 // of the page's kind
+				b[at+9] ^= 0x40 // in the type of the page
 			}
 			return b
 		}), false},
@@ -118,7 +118,8 @@ func TestDamagedMonitoringStopsNothing(t *testing.T) {
 	}
 }
 
-// keepsSoon waits a little longer than monitoring takes to write.
+// keepsSoon waits a little longer than monitoring takes to write, and reports whether the
+// request was recorded.
 func (c *client) keepsSoon(id string) bool {
 	for range 200 {
 		if c.keeps(id) {
@@ -129,7 +130,7 @@ func (c *client) keepsSoon(id string) bool {
 	return false
 }
 
-// Any flipped bit in monitoring is without effect on everything else.
+// Any flipped bit in the files of monitoring affects nothing else.
 func TestFlippedBitsInMonitoringStopNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -150,7 +151,7 @@ func TestFlippedBitsInMonitoringStopNothing(t *testing.T) {
 			c.want(200, "GET", "/system/monitor/"+kind+"?pageSize=1000", "")
 		}
 		c.want(200, "GET", "/system/monitor/stats", "")
-		if !c.keepsSoon(id) { // its segment was damaged, and it went with it
+		if !c.keepsSoon(id) { // its segment was damaged and removed
 			id = c.write()
 			eventually(t, "the next event is kept", func() bool { return c.keeps(id) })
 		}
@@ -162,7 +163,7 @@ func TestFlippedBitsInMonitoringStopNothing(t *testing.T) {
 	}
 }
 
-// Monitoring begins as soon as its directory can be used.
+// Monitoring starts as soon as its directory can be used.
 func TestMonitoringWaitsForItsDirectory(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(t *testing.T, at string) (mend func()){
@@ -195,7 +196,7 @@ func TestMonitoringWaitsForItsDirectory(t *testing.T) {
 			p := start(t, dir)
 			c := signedIn(t, p)
 			lost := c.write()
-			eventually(t, "the log says what is wrong", func() bool { return strings.Contains(p.log.String(), "monitoring loses events") })
+			eventually(t, "the log says what is wrong", func() bool { return strings.Contains(p.log.String(), "monitoring is losing events") })
 			if c.keeps(lost) {
 				t.Error("an event is kept where there is no room")
 			}
@@ -204,7 +205,7 @@ func TestMonitoringWaitsForItsDirectory(t *testing.T) {
 			}
 			mend()
 			eventually(t, "an event is kept", func() bool { return c.keepsSoon(c.write()) })
-			eventually(t, "the log says so", func() bool { return strings.Contains(p.log.String(), "monitoring keeps events again") })
+			eventually(t, "the log says so", func() bool { return strings.Contains(p.log.String(), "monitoring records events again") })
 			if n := len(p.log.messages(t, "warn")); n > 4 {
 				t.Errorf("the log has %d warnings:\n%s", n, &p.log)
 			}
@@ -214,7 +215,7 @@ func TestMonitoringWaitsForItsDirectory(t *testing.T) {
 	}
 }
 
-// monitorDisk mounts a file system of its own for monitoring.
+// monitorDisk mounts a separate file system for monitoring.
 func monitorDisk(t *testing.T, at, options string) {
 	t.Helper()
 	if err := os.Mkdir(at, 0o700); err != nil {

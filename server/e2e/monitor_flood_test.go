@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// monitorFigures are the figures of monitoring in /system/health.
+// monitorFigures returns the figures of monitoring in /system/health.
 func (c *client) monitorFigures() map[string]int64 {
 	c.t.Helper()
 	var out struct {
@@ -27,8 +27,8 @@ func (c *client) monitorFigures() map[string]int64 {
 	return nil
 }
 
-// A flood stays within its bytes on the disk and in memory, says what it cost, and
-// leaves nothing behind.
+// A flood stays within the limits of disk and memory, reports what was dropped, and leaves
+// nothing behind.
 func TestAFloodStaysWithinTheCapOfMonitoring(t *testing.T) {
 	const limit = 8 << 20
 	dir := t.TempDir()
@@ -38,7 +38,7 @@ func TestAFloodStaysWithinTheCapOfMonitoring(t *testing.T) {
 		return medianOf(500, func() { c.want(200, "GET", "/admin/rule/parent", "") })
 	}
 	before := quick()
-	c.want(200, "POST", "/system/monitor/trace", object("route", "GET /admin/rule/parent", "minutes", 15)) // which keeps all of them
+	c.want(200, "POST", "/system/monitor/trace", object("route", "GET /admin/rule/parent", "minutes", 15)) // which records all of them
 
 	end := time.Now().Add(time.Duration(size(3, 20, 300)) * time.Second)
 	stop, sampled := make(chan struct{}), make(chan struct{})
@@ -71,10 +71,10 @@ func TestAFloodStaysWithinTheCapOfMonitoring(t *testing.T) {
 	if got := c.monitorFigures()["dropped_requests"]; got != dropped {
 		t.Errorf("health tells of %d dropped requests, the statistics of %d", got, dropped)
 	}
-	if got := metric(t, p, "reeve_monitor_dropped"); got != float64(dropped) {
+	if got := metric(t, p, "reeve_monitor_dropped_total"); got != float64(dropped) {
 		t.Errorf("the metrics tell of %v dropped requests, the statistics of %d", got, dropped)
 	}
-	if dropped == 0 && answers > 1_000_000 { // of few, all can be written
+	if dropped == 0 && answers > 1_000_000 { // a small number can all be written
 		t.Error("nothing was dropped: this was no flood")
 	}
 	for _, kind := range []string{"request", "auth", "query", "cache", "redis"} {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// stamps are the size and the time of change of every file below a directory.
+// stamps returns the size and modification time of every file below a directory.
 func stamps(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -30,8 +30,8 @@ func stamps(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// written is how many bytes a process has caused to be written; "" where the
-// system does not tell.
+// written returns the bytes that a process has written, as text; "" if the system does not
+// report it.
 func written(p *process) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", p.pid()))
 	if err != nil {
@@ -45,8 +45,8 @@ func written(p *process) string {
 	return ""
 }
 
-// An idle server leaves the disk alone, monitoring or not. What is counted of the
-// last minute is written when the minute is over, so this is not for the small size.
+// An idle server does not write to the disk, with or without monitoring. The counts of the
+// last minute are written when the minute ends, so this test is skipped in the small size.
 func TestAnIdleServerWritesNothing(t *testing.T) {
 	if size(0, 1, 1) == 0 {
 		t.Skip("waits for more than a minute: CI=true or REEVE_TEST_LONG=1")

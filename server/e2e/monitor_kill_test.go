@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// noted is a write that was acknowledged: its request's id, and when.
+// noted is an acknowledged write: the request's ID and the time.
 type noted struct {
 	id string
 	at time.Time
 }
 
-// noteWrites writes until the process is gone and returns what was acknowledged.
+// noteWrites writes until the process has ended and returns the acknowledged writes.
 func noteWrites(t *testing.T, c *client) (all []noted) {
 	for range 1_000_000 {
 		a, err := c.do("PUT", "/system/setting", values("site.title", "noted"))
@@ -25,12 +25,12 @@ func noteWrites(t *testing.T, c *client) (all []noted) {
 			return all
 		}
 		all = append(all, noted{a.header.Get("X-Request-Id"), time.Now()})
-		time.Sleep(time.Millisecond) // a load, and not a flood, which may drop
+		time.Sleep(time.Millisecond) // to load the server without dropping events
 	}
 	return all
 }
 
-// answersWithin is from the start of the process to its first answer.
+// answersWithin returns the time from the start of the process to its first response.
 func answersWithin(t *testing.T, dir string, words ...string) (*process, time.Duration) {
 	t.Helper()
 	from := time.Now()
@@ -39,9 +39,9 @@ func answersWithin(t *testing.T, dir string, words ...string) (*process, time.Du
 	return p, time.Since(from)
 }
 
-// A kill costs the events of the last moments and nothing else.
+// A kill loses the events of the last seconds and nothing else.
 func TestKilledUnderLoadKeepsWhatWasMonitored(t *testing.T) {
-	const lost = 3 * time.Second // at most
+	const lost = 3 * time.Second // maximum
 	dir := t.TempDir()
 	for cycle := range size(1, 5, 40) {
 		p := start(t, dir)
@@ -52,7 +52,7 @@ func TestKilledUnderLoadKeepsWhatWasMonitored(t *testing.T) {
 		for i := range writes {
 			wg.Go(func() { writes[i] = noteWrites(t, c) })
 		}
-		wg.Go(func() { // reads are thinned, and are not to crowd out the writes
+		wg.Go(func() { // reads are sampled, and must not displace the writes
 			w, err := dial(p)
 			if err != nil {
 				t.Error(err)
@@ -65,7 +65,7 @@ func TestKilledUnderLoadKeepsWhatWasMonitored(t *testing.T) {
 				}
 			}
 		})
-		time.Sleep(lost + time.Duration(1000+cycle*137%1000)*time.Millisecond) // so that there is what must be kept
+		time.Sleep(lost + time.Duration(1000+cycle*137%1000)*time.Millisecond) // long enough that there are events which must be kept
 		dropped := c.dropped()
 		killed := time.Now()
 		p.kill()

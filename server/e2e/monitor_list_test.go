@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Every list answers in time, however much there is to look through: what it
-// cannot see in time it leaves out, and says so.
+// Every list responds in time, however large the journal is: it stops early, and says so in
+// scanned_until.
 func TestListsOfAFullJournalAnswerInTime(t *testing.T) {
 	filled := int64(size(8, 32, 256)) << 20
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func TestListsOfAFullJournalAnswerInTime(t *testing.T) {
 			if os.Getenv("REEVE_TEST_LONG") == "1" {
 				t.Logf("%-8s %-24s %s", kind, name, took)
 			}
-			// The limit is 100 ms on a machine that answers a bare request in one.
+			// The limit is 100 ms on a machine that answers a trivial request in 1 ms.
 			if limit := 100 * max(bare, time.Millisecond); took > limit {
 				t.Errorf("%s, %s: %s, allowed are %s", kind, name, took, limit)
 			}

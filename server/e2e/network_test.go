@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// selfSigned makes a certificate for the loopback and its key, and a pool that
-// trusts it.
+// selfSigned creates a certificate for the loopback with its key, and a pool that trusts
+// it.
 func selfSigned(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -121,7 +121,7 @@ func TestWarningOfPlainHTTP(t *testing.T) {
 			t.Parallel()
 			p := start(t, t.TempDir(), tc.words...)
 			p.stop()
-			if got := strings.Contains(strings.Join(p.log.messages(t, "warn"), "\n"), "in the clear"); got != tc.warns {
+			if got := strings.Contains(strings.Join(p.log.messages(t, "warn"), "\n"), "sent unencrypted"); got != tc.warns {
 				t.Errorf("warned: %t\n%s", got, &p.log)
 			}
 		})

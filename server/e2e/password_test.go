@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// initialPassword reads the file that a first start leaves.
+// initialPassword returns the password in the file that a first start writes.
 func initialPassword(t testing.TB, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, "initial-password")
@@ -29,7 +29,7 @@ func initialPassword(t testing.TB, dir string) string {
 	return text
 }
 
-// mustChange holds a session whose password must be changed to what it may do.
+// mustChange checks that a session whose password must be changed can do nothing else.
 func mustChange(t *testing.T, c *client) {
 	t.Helper()
 	for _, path := range []string{"/system/setting", "/admin/rule/parent", "/system/backup"} {
@@ -121,10 +121,10 @@ func TestFirstPasswordThatCannotBe(t *testing.T) {
 		words []string
 		says  string
 	}{
-		"too short":                   {[]string{"REEVE_ADMIN_PASSWORD=1234567"}, "REEVE_ADMIN_PASSWORD: must have between 8 and 1024 bytes"},
-		"common":                      {[]string{"REEVE_ADMIN_PASSWORD=Password1"}, "REEVE_ADMIN_PASSWORD: is one of the most common passwords"},
-		"common, in a file":           {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + common}, "REEVE_ADMIN_PASSWORD_FILE: is one of the most common passwords"},
-		"too long":                    {[]string{"REEVE_ADMIN_PASSWORD=" + strings.Repeat("x", 1025)}, "between 8 and 1024 bytes"},
+		"too short":                   {[]string{"REEVE_ADMIN_PASSWORD=1234567"}, "REEVE_ADMIN_PASSWORD: must be 8 to 1024 bytes"},
+		"common":                      {[]string{"REEVE_ADMIN_PASSWORD=Password1"}, "REEVE_ADMIN_PASSWORD: is too common; choose another password"},
+		"common, in a file":           {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + common}, "REEVE_ADMIN_PASSWORD_FILE: is too common; choose another password"},
+		"too long":                    {[]string{"REEVE_ADMIN_PASSWORD=" + strings.Repeat("x", 1025)}, "must be 8 to 1024 bytes"},
 		"in a file that is not there": {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=/nowhere/password"}, "/nowhere/password"},
 		"in an empty file":            {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + empty}, "REEVE_ADMIN_PASSWORD_FILE"},
 	} {
@@ -140,13 +140,13 @@ func TestFirstPasswordThatCannotBe(t *testing.T) {
 					t.Errorf("it has left %s", name)
 				}
 			}
-			start(t, dir).stop() // and nothing is in the way of a better one
+			start(t, dir).stop() // and a later start with a better one works
 		})
 	}
 }
 
-// TestFirstPasswordLeavesTheEnvironment, as the system shows it, so that it is read
-// once and never by who looks at the process later.
+// TestFirstPasswordLeavesTheEnvironment of the process as the system shows it, so that
+// nobody who inspects the process later can read it.
 func TestFirstPasswordLeavesTheEnvironment(t *testing.T) {
 	t.Parallel()
 	const given, kept = "taken from the environment", "REEVE_LOG__LEVEL=debug"
@@ -243,7 +243,7 @@ func TestRecoverMakesNoDatabase(t *testing.T) {
 	}
 }
 
-// The removal of the first password is synced: a power cut does not bring it back.
+// The removal of the initial password is synced, so that a power cut does not restore it.
 func TestTheFirstPasswordIsRemovedForGood(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -255,7 +255,7 @@ func TestTheFirstPasswordIsRemovedForGood(t *testing.T) {
 	c.want(500, "PUT", "/admin/password", object("old_password", generated, "new_password", password))
 	takeBack()
 	p.stop()
-	// What a power cut could leave without that sync: the file is there again.
+	// The state that a power cut could leave without the sync: the file exists again.
 	path := filepath.Join(dir, "initial-password")
 	for _, content := range []string{"username: admin\npassword: " + generated + "\n", "", "username"} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {

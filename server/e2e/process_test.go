@@ -13,16 +13,16 @@ import (
 	"time"
 )
 
-// password is the first user's where a test does not choose another.
+// password is the first user's password unless a test chooses another.
 const password = "correct horse battery"
 
-// patience bounds every wait for a process, so that a hang is a failure and not
-// the end of the whole run. It is no statement about speed.
+// patience limits every wait for a process, so that a hang fails a test instead of the
+// whole run. It does not measure speed.
 const patience = 2 * time.Minute
 
-// program prepares a run of reeve in an empty working directory. Words that
-// begin with REEVE_ are its environment (with nothing after the = to take a
-// variable away), the others its arguments. It sees no other REEVE_ variable.
+// program prepares a run of reeve in an empty working directory. Words that begin with
+// REEVE_ are its environment (NAME= removes a variable), the others its arguments. It
+// inherits no REEVE_ variable.
 func program(t testing.TB, words ...string) *exec.Cmd {
 	cmd := exec.Command(binary)
 	cmd.Dir = t.TempDir()
@@ -34,7 +34,7 @@ func program(t testing.TB, words ...string) *exec.Cmd {
 			cmd.Args = append(cmd.Args, word)
 		}
 		if i > 0 && words[i-1] == "--data" {
-			os.Chmod(word, 0o700) // if it exists: t.TempDir lets everybody read
+			os.Chmod(word, 0o700) // if it exists, since t.TempDir makes it readable for everybody
 		}
 	}
 	for _, entry := range os.Environ() {
@@ -50,14 +50,14 @@ func program(t testing.TB, words ...string) *exec.Cmd {
 	return cmd
 }
 
-// result is a run that has ended. A code of -1 means that a signal ended it.
+// result is a completed run. A code of -1 means that a signal ended it.
 type result struct {
 	code     int
 	out, err string
 }
 
-// finish runs a command to its end. One that serves, where it had to refuse, is
-// told to stop, so that the test fails at once and not after a long wait.
+// finish runs a command to its end. If it starts to serve where it should fail, it is told
+// to stop, so that the test fails at once and not after a long wait.
 func finish(t testing.TB, cmd *exec.Cmd) result {
 	t.Helper()
 	p := begin(t, cmd)
@@ -71,7 +71,7 @@ func finish(t testing.TB, cmd *exec.Cmd) result {
 	return result{cmd.ProcessState.ExitCode(), p.out.String(), p.log.String()}
 }
 
-// run is finish for the words of program.
+// run is finish with the words of program.
 func run(t testing.TB, words ...string) result {
 	t.Helper()
 	return finish(t, program(t, words...))
@@ -81,13 +81,13 @@ func run(t testing.TB, words ...string) result {
 type process struct {
 	t    testing.TB
 	cmd  *exec.Cmd
-	out  bytes.Buffer // to be read when the process has ended
+	out  bytes.Buffer // may be read after the process has ended
 	log  journal
 	url  string
 	done chan struct{} // closed when the process has ended
 }
 
-// begin starts a command. It is killed at the end of the test, if not before.
+// begin starts a command, and kills it at the end of the test unless it has ended before.
 func begin(t testing.TB, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{t: t, cmd: cmd, log: journal{ready: make(chan string, 1)}, done: make(chan struct{})}
@@ -106,7 +106,7 @@ func begin(t testing.TB, cmd *exec.Cmd) *process {
 	return p
 }
 
-// start serves a data directory and waits until connections are taken.
+// start serves a data directory and waits until it accepts connections.
 func start(t testing.TB, dir string, words ...string) *process {
 	t.Helper()
 	p := begin(t, program(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", dir}, words...)...))
@@ -114,7 +114,7 @@ func start(t testing.TB, dir string, words ...string) *process {
 	return p
 }
 
-// ready waits for the line in the log that says so.
+// ready waits for the log entry that says so.
 func (p *process) ready() {
 	p.t.Helper()
 	select {
@@ -134,13 +134,13 @@ func (p *process) signal(s os.Signal) {
 	}
 }
 
-// kill ends the process as a power cut would, if it runs, and waits for the end.
+// kill kills the process, if it is running, and waits for its end.
 func (p *process) kill() {
 	p.signal(syscall.SIGKILL)
 	<-p.done
 }
 
-// wait waits for the process to end of itself.
+// wait waits for the process to end by itself.
 func (p *process) wait() {
 	p.t.Helper()
 	select {
@@ -150,7 +150,7 @@ func (p *process) wait() {
 	}
 }
 
-// stop asks for an end and holds the program to an orderly one.
+// stop tells the process to stop, and checks that it ends in order.
 func (p *process) stop() {
 	p.t.Helper()
 	p.signal(syscall.SIGTERM)
@@ -164,7 +164,7 @@ func (p *process) stop() {
 type journal struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
-	seen  int // bytes of text that have been looked at
+	seen  int // bytes of text that have been examined
 	found bool
 	ready chan string
 }
@@ -173,7 +173,7 @@ func (j *journal) Write(b []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.text.Write(b)
-	for !j.found { // not beyond: a benchmark's log is long
+	for !j.found { // not further: a benchmark's log is long
 		line, _, whole := bytes.Cut(j.text.Bytes()[j.seen:], []byte("\n"))
 		if !whole {
 			return len(b), nil
@@ -197,10 +197,10 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-// lines is how many lines there are.
+// lines returns the number of lines.
 func (j *journal) lines() int { return strings.Count(j.String(), "\n") }
 
-// entries are the log's lines, each a JSON object or a fault of the program.
+// entries returns the lines of the log. A line that is not a JSON object fails the test.
 func (j *journal) entries(t testing.TB) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -214,8 +214,8 @@ func (j *journal) entries(t testing.TB) []map[string]any {
 	return all
 }
 
-// messages are the messages of one level, in order, but for the one about who runs the
-// tests.
+// messages returns the messages of one level, in order, except the one about running as
+// root.
 func (j *journal) messages(t testing.TB, level string) []string {
 	t.Helper()
 	var found []string

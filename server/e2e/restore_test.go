@@ -20,8 +20,7 @@ import (
 	"time"
 )
 
-// A backup taken under load is one moment of the data, and a restore of it
-// brings that moment back.
+// A backup under load is a consistent snapshot, and a restore brings exactly that back.
 func TestBackupUnderLoadAndRestore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -62,7 +61,8 @@ func TestBackupUnderLoadAndRestore(t *testing.T) {
 	for i := range size(2, 5, 20) {
 		b := taken{file: filepath.Join(t.TempDir(), "backup.tar")}
 		for w := range writers {
-			// The writers must get on between two backups, or none is taken under load.
+			// The writers must make progress between two backups, or none is taken under
+			// load.
 			from := acked[w].Load()
 			eventually(t, "a writer gets on", func() bool { return acked[w].Load() > from || t.Failed() })
 			b.before[w] = acked[w].Load()
@@ -102,7 +102,7 @@ func TestBackupUnderLoadAndRestore(t *testing.T) {
 		}
 		p := start(t, to)
 		c.base = p.url
-		c.want(401, "GET", "/admin/info", "") // sessions of then are not sessions of now
+		c.want(401, "GET", "/admin/info", "") // sessions are not restored
 		fresh := signedIn(t, p)
 		stored := fresh.settings("")
 		for w := range writers {
@@ -116,7 +116,7 @@ func TestBackupUnderLoadAndRestore(t *testing.T) {
 	}
 }
 
-// What a restore replaces is kept, and is a backup itself.
+// A restore keeps the replaced data in a form that can be restored, too.
 func TestRestoreKeepsWhatWasThere(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -144,8 +144,8 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 	}
 }
 
-// The archive is a plain tar file, with the files and with the key without which
-// the secrets of the restored settings could not be read.
+// The archive is a plain tar file that contains the files and the key, without which the
+// restored secret settings could not be read.
 func TestABackupBringsFilesAndKey(t *testing.T) {
 	t.Parallel()
 	source, dir := t.TempDir(), t.TempDir()
@@ -197,7 +197,7 @@ func TestABackupBringsFilesAndKey(t *testing.T) {
 	p.stop()
 }
 
-// What is killed while it restores has restored all or nothing, whenever that is.
+// A restore that is killed at any time has restored all or nothing.
 func TestKilledDuringARestore(t *testing.T) {
 	t.Parallel()
 	source, old := t.TempDir(), t.TempDir()
@@ -219,7 +219,7 @@ func TestKilledDuringARestore(t *testing.T) {
 		restoring := begin(t, program(t, "restore", file, "--data", dir))
 		select {
 		case <-restoring.done:
-		case <-time.After(time.Duration(r.IntN(60)) * time.Millisecond): // any moment will do
+		case <-time.After(time.Duration(r.IntN(60)) * time.Millisecond): // any time
 		}
 		restoring.kill()
 		p := start(t, dir)

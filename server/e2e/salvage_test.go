@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A record that is damaged stops the start, which names the command that copies the
-// rest. What that makes serves.
+// A damaged record prevents the start, and the error names the command that copies the
+// other records. The copy can be served.
 func TestSalvageAfterARefusedStart(t *testing.T) {
 	t.Parallel()
 	dir, to := t.TempDir(), filepath.Join(t.TempDir(), "salvaged")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Canaries are what must not be found: in the log, and (what is secret and not
-// only private) in the files.
+// Canaries are texts that must not be found in the log and, if they are secret and not just
+// private, in the files.
 const (
 	canaryWrong   = "canary-wrong-password"
 	canaryFirst   = "canary-first-password"
@@ -21,9 +21,9 @@ const (
 	canarySecond  = "canary-second-secret"
 	canaryQuery   = "canary-query-string"
 	canaryToken   = "canary-made-up-token"
-	canaryField   = "canary-typed-as-a-field" // of which, as of the next, monitoring cannot know what it is
+	canaryField   = "canary-typed-as-a-field" // monitoring can't know what this and the next one are
 	canarySought  = "canary-sought-for"
-	canaryName    = "canary-typed-as-a-name" // people type passwords into the wrong field
+	canaryName    = "canary-typed-as-a-name" // users type passwords into the wrong field
 )
 
 func TestSecretsAreNowhere(t *testing.T) {
@@ -130,7 +130,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 	}
 }
 
-// A secret cannot be looked at once it is stored, so it is held to its type before.
+// A stored secret can't be read, so its type is checked before it is stored.
 func TestSecretSettingsFitTheirType(t *testing.T) {
 	t.Parallel()
 	c := signedIn(t, start(t, t.TempDir()))
@@ -164,7 +164,7 @@ func TestSecretSettingsNeedTheirKey(t *testing.T) {
 		t.Errorf("the warnings are %q", warnings)
 	}
 	c.base = p.url
-	c.want(200, "GET", "/system/setting", "") // the loss costs the secrets and nothing else
+	c.want(200, "GET", "/system/setting", "") // only the secrets are lost
 	c.want(200, "PUT", fmt.Sprintf("/system/setting/%d", id), object("values", canarySecond))
 	p.stop()
 	if v := run(t, "verify", "--data", dir); v.code != 0 {

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// sender is a client that uploads and deletes, and what it knows of its files.
+// sender is a client that uploads and deletes, with the expected state of its files.
 type sender struct {
 	name   string
 	random *rand.Rand
@@ -25,18 +25,18 @@ type sender struct {
 	flight flight
 }
 
-// flight is the one change that was sent and not yet answered: the files as they
-// would be after it.
+// flight is the one change that was sent and not yet acknowledged: the state of the files
+// after it.
 type flight struct {
-	created map[string]string // by name the digest
-	moved   []int64           // into the trash, or out of it
-	removed []int64           // for ever
+	created map[string]string // digests by name
+	moved   []int64           // to the trash or from it
+	removed []int64           // permanently
 }
 
-// sizes are those at which something changes: chunks are just under 1 MiB.
+// sizes are those at the boundaries of storage formats: chunks are just under 1 MiB.
 var sizes = []int64{0, 1, 100, 3072, 64 << 10, 200 << 10, 1<<20 - 65, 1<<20 - 64, 1<<20 - 63, 3 << 20}
 
-// picture is a small image, one for each seed.
+// picture returns a small image that depends on the seed.
 func picture(seed uint64) []byte {
 	r := rand.New(rand.NewPCG(seed, 0))
 	img := image.NewNRGBA(image.Rect(0, 0, 90, 70))
@@ -45,12 +45,12 @@ func picture(seed uint64) []byte {
 	}
 	var b bytes.Buffer
 	if err := png.Encode(&b, img); err != nil {
-		panic(err) // memory does not fail
+		panic(err) // writing to memory cannot fail
 	}
 	return b.Bytes()
 }
 
-// anyContent is a picture or bytes of some size, often what somebody else sends too.
+// anyContent returns a picture or bytes of some size, often the same as other senders send.
 func (s *sender) anyContent() []byte {
 	seed := s.random.Uint64N(4)
 	if s.random.IntN(2) == 0 {
@@ -62,9 +62,10 @@ func (s *sender) anyContent() []byte {
 	return payload{seed, sizes[s.random.IntN(len(sizes))]}.bytes()
 }
 
-const maxSent = 10 // files of one sender, so that the database stays small
+const maxSent = 10 // maximum number of files of one sender, which keeps the database small
 
-// step makes one change, or a small picture. gone is that the server has ended.
+// step makes one change, or requests a thumbnail. gone reports whether the server has
+// ended.
 func (s *sender) step(c *client) (gone bool, err error) {
 	s.next++
 	s.flight = flight{}
@@ -84,7 +85,7 @@ func (s *sender) step(c *client) (gone bool, err error) {
 		return s.change(c, "DELETE", "/file/list?ids="+joined(s.flight.moved))
 	}
 	a, err := c.do("GET", content(live[s.random.IntN(len(live))])+"?thumb=64x64", "")
-	if err == nil && a.status != 200 && a.status != 422 { // it is no picture
+	if err == nil && a.status != 200 && a.status != 422 { // it is not a picture
 		return false, fmt.Errorf("a small picture: %d %s", a.status, a.raw)
 	}
 	return err != nil, nil
@@ -126,7 +127,7 @@ func (s *sender) upload(c *client) (gone bool, err error) {
 	defer resp.Body.Close()
 	var a answer
 	if err := json.NewDecoder(resp.Body).Decode(&a); resp.StatusCode == http.StatusOK && err != nil {
-		return true, nil // it is as if it had not come
+		return true, nil // as if it had not been sent
 	}
 	if resp.StatusCode != http.StatusOK {
 		return false, fmt.Errorf("upload: %d %+v", resp.StatusCode, a)
@@ -142,7 +143,8 @@ func (s *sender) upload(c *client) (gone bool, err error) {
 	return false, nil
 }
 
-// change sends what flight says and takes it over once it is acknowledged.
+// change sends the change in flight, and applies it to the expected state once it is
+// acknowledged.
 func (s *sender) change(c *client, method, path string) (gone bool, err error) {
 	a, err := c.do(method, path, "")
 	if err != nil {
@@ -171,8 +173,8 @@ func (s *sender) move(id int64) {
 	delete(from, id)
 }
 
-// settle holds what is listed against what was acknowledged: all of it, and all or
-// nothing of the change that was under way.
+// settle compares the listed files with the acknowledged ones: all of them, and all or
+// nothing of the unacknowledged change.
 func (s *sender) settle(t *testing.T, live, trash map[int64]fileRecord) {
 	t.Helper()
 	came, all := 0, len(s.flight.created)+len(s.flight.moved)+len(s.flight.removed)
@@ -211,8 +213,8 @@ func (s *sender) settle(t *testing.T, live, trash map[int64]fileRecord) {
 	}
 }
 
-// settled is settle for all, and sees that there is nothing else and that every
-// file can be read. It returns the digests of all files.
+// settled calls settle for all senders, and checks that there are no other files and that
+// every file can be read. It returns the digests of all files.
 func settled(t *testing.T, c *client, senders []*sender) map[string]bool {
 	t.Helper()
 	live, trash := c.listed("/file/list"), c.listed("/file/trash")
@@ -229,7 +231,7 @@ func settled(t *testing.T, c *client, senders []*sender) map[string]bool {
 		digests[f.SHA256] = true
 	}
 	for _, f := range trash {
-		digests[f.SHA256] = true // verify reads these
+		digests[f.SHA256] = true // verify reads the content of these
 	}
 	return digests
 }

@@ -9,14 +9,13 @@ import (
 	"testing"
 )
 
-// A flood of sign-ins from one network, over 40 connections and from ever other
-// addresses of its /48, keeps nobody else out: neither an administrator at another
-// address, nor one in the flood's own network who has signed in from the device
-// before.
+// A flood of sign-ins from one network, over 40 connections and from ever new addresses of
+// its /48, locks out nobody else: neither an administrator at another address, nor one in
+// the same network on a known device.
 func TestAFloodFromOneNetworkKeepsNobodyElseOut(t *testing.T) {
 	const connections, signIns = 40, 12
 	b := besiege(t, "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.0/8")
-	// Each sign-in is a session, and those that are too many end the oldest: the reader's.
+	// Each sign-in opens a session, and too many end the oldest: the reader's.
 	b.want(200, "POST", "/admin/list", object("username", "second", "password", password, "status", 1))
 	first := newClient(t, b.process)
 	device := into[struct {
@@ -43,7 +42,7 @@ func TestAFloodFromOneNetworkKeepsNobodyElseOut(t *testing.T) {
 			}
 		}
 		ask := func() {
-			w, err := dial(b.process) // a rejection ends the connection
+			w, err := dial(b.process) // a rejection closes the connection
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				return
@@ -85,8 +84,8 @@ func TestAFloodFromOneNetworkKeepsNobodyElseOut(t *testing.T) {
 	}
 }
 
-// Fifty failed sign-ins through a proxy that the configuration does not name lock out
-// strangers behind it, but not a known device; the log names the setting.
+// Fifty failed sign-ins through a proxy that is not configured lock out unknown devices
+// behind it, but not a known one; the log names the setting.
 func TestAnUnconfiguredProxy(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())

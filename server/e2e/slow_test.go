@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// Clients that hold a connection and do not go on are cut off, whatever they
-// have sent so far. The server's limits are real time, so this is not for the
-// small size.
+// Clients that hold a connection without progress are disconnected, whatever they have sent
+// so far. The server's limits are real time, so this test is skipped in the small size.
 func TestSlowClientsAreCutOff(t *testing.T) {
 	if size(0, 1, 1) == 0 {
 		t.Skip("waits for half a minute: CI=true or REEVE_TEST_LONG=1")
@@ -23,10 +22,10 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 	p := start(t, t.TempDir())
 	c := signedIn(t, p)
 	addr := strings.TrimPrefix(p.url, "http://")
-	var wg sync.WaitGroup // not subtests: all wait at the same time, however few run in parallel
+	var wg sync.WaitGroup // not subtests: all must wait at the same time, whatever -parallel is
 	for name, tc := range map[string]struct {
 		sends string
-		drips string // sent again and again
+		drips string // sent repeatedly
 	}{
 		"nothing is sent":                   {"", ""},
 		"half of a header":                  {"GET /health HTTP/1.1\r\nHost: x\r\n", ""},
@@ -51,14 +50,14 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 			}
 		})
 	}
-	c.want(200, "GET", "/admin/rule/parent", "") // others are served meanwhile
+	c.want(200, "GET", "/admin/rule/parent", "") // other clients are served meanwhile
 	wg.Wait()
 	c.want(200, "GET", "/admin/rule/parent", "")
 }
 
-// cutOff waits for the server to end a connection.
+// cutOff waits for the server to close a connection.
 func cutOff(conn net.Conn, sends, drips string) error {
-	// The longest limit is 30 s for a body; twice that is no speed but a hang.
+	// The longest limit is 30 s for a body; twice that is a hang.
 	conn.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(conn, sends); err != nil {
 		return err
@@ -77,7 +76,7 @@ func cutOff(conn net.Conn, sends, drips string) error {
 			return nil
 		case <-time.After(200 * time.Millisecond):
 			if drips != "" {
-				io.WriteString(conn, drips) // the reader sees the end
+				io.WriteString(conn, drips) // the reader reports the end
 			}
 		}
 	}

@@ -33,7 +33,8 @@ func TestAStopAnswersWhatIsInFlight(t *testing.T) {
 			body := values("site.title", "in flight")
 			fmt.Fprintf(conn, "PUT /system/setting HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n",
 				addr, c.token, len(body))
-			// The 100 is sent when the handler reads: from here on the request is in flight.
+			// The server sends 100 when the handler reads the body: from here on the
+			// request is in flight.
 			if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") {
 				t.Fatalf("%q, %v; want 100 Continue", line, err)
 			}

@@ -13,15 +13,15 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// stored is what a stopped data directory's files.db holds.
+// stored is the content of files.db in a stopped data directory.
 type stored struct {
 	blobs  []string // digests, sorted
-	stray  []string // chunks that no blob has, and blobs without all of theirs
-	thumbs []string // digests of those that small pictures were made of, sorted, each once
+	stray  []string // chunks without a blob, and incomplete blobs
+	thumbs []string // digests of files with thumbnails, sorted and unique
 }
 
-// storedIn reads files.db by bbolt alone, in the format that the program's source
-// describes: it counts what the program itself would say nothing of.
+// storedIn reads files.db with bbolt, in the format that the source of the program
+// documents, to find content that the program itself does not report.
 func storedIn(t testing.TB, dir string) stored {
 	t.Helper()
 	path := filepath.Join(dir, "files.db")
@@ -32,7 +32,7 @@ func storedIn(t testing.TB, dir string) stored {
 	defer db.Close()
 	s := stored{blobs: []string{}}
 	err = db.View(func(tx *bbolt.Tx) error {
-		chunks := map[string]bool{} // whether a blob has it
+		chunks := map[string]bool{} // true if it belongs to a blob
 		if err := tx.Bucket([]byte("chunk")).ForEachBucket(func(name []byte) error {
 			chunks[hex.EncodeToString(name)] = false
 			return nil
@@ -45,7 +45,7 @@ func storedIn(t testing.TB, dir string) stored {
 				Place       uint64
 				Size, Chunk int64
 			}
-			if err := json.Unmarshal(value[5:], &entry); err != nil { // behind version and checksum
+			if err := json.Unmarshal(value[5:], &entry); err != nil { // after version and checksum
 				return fmt.Errorf("blob %x: %w", key, err)
 			}
 			for number := range (entry.Size + entry.Chunk - 1) / entry.Chunk {
@@ -78,8 +78,8 @@ func storedIn(t testing.TB, dir string) stored {
 	return s
 }
 
-// onlyThose says how what is stored differs from the bytes of some records: "" if
-// it is those and nothing else.
+// onlyThose describes how the stored content differs from that of some records; "" if it is
+// exactly theirs.
 func (s stored) onlyThose(records map[string]bool) string {
 	want := slices.Sorted(maps.Keys(records))
 	switch {

@@ -25,12 +25,12 @@ func TestTooManyAttemptsAreRefusedAtOnce(t *testing.T) {
 		c.want(401, "POST", "/admin/login", object("username", name, "password", "wrong wrong"))
 	}
 	c := newClient(t, p)
-	c.extra["X-Forwarded-For"] = "203.0.113.9" // nobody has locked the user out elsewhere
+	c.extra["X-Forwarded-For"] = "203.0.113.9" // the user is not locked out at another address
 	c.signIn(password)
 }
 
-// The counters are bounded, and a flood must not push out those that hold a
-// guesser back: else whoever sends enough nonsense may guess without limit.
+// The counters are limited in number, and a flood must not evict those of a guesser, or
+// enough junk requests would allow unlimited guesses.
 func TestAFloodDoesNotForgetWhoIsHeldBack(t *testing.T) {
 	attempts := size(0, 300_000, 1_000_000)
 	if attempts == 0 {

@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// payload is the content of a file to be sent: as many bytes as it says, the same
-// ones for the same seed.
+// payload is content to upload: a number of bytes, which depend on the seed.
 type payload struct {
 	seed uint64
 	size int64
@@ -29,11 +28,11 @@ func (c payload) reader() io.Reader {
 	return io.LimitReader(rand.NewChaCha8(seed), c.size)
 }
 
-// bytes are those of a payload that is small.
+// bytes returns a small payload.
 func (c payload) bytes() []byte {
 	b, err := io.ReadAll(c.reader())
 	if err != nil {
-		panic(err) // a generator of numbers does not fail
+		panic(err) // a number generator cannot fail
 	}
 	return b
 }
@@ -43,7 +42,7 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// digestOf is the digest of a file of the disk.
+// digestOf returns the digest of a file on the disk.
 func digestOf(t testing.TB, path string) string {
 	t.Helper()
 	f, err := os.Open(path)
@@ -58,7 +57,7 @@ func digestOf(t testing.TB, path string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// fileRecord is what these tests look at of a file's record.
+// fileRecord has the fields of a file's record that these tests use.
 type fileRecord struct {
 	ID     int64  `json:"id"`
 	Name   string `json:"name"`
@@ -68,18 +67,18 @@ type fileRecord struct {
 	Public int    `json:"public"`
 }
 
-// boundary parts the files of a form.
+// boundary separates the files of a form.
 const boundary = "a-line-that-no-file-has"
 
-// formPart is what stands before a file's bytes in a form.
+// formPart returns the header of a file in a form.
 func formPart(name string) string {
 	return "--" + boundary + "\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + name + "\"\r\n\r\n"
 }
 
 const formEnd = "--" + boundary + "--\r\n"
 
-// uploading is a request that sends files, by name and content; a size of -1 makes
-// it chunked. The sender reads nothing before it is sent.
+// uploading returns a request that uploads a form; a size of -1 makes it chunked. Nothing
+// is read from form before the request is sent.
 func (c *client) uploading(size int64, form io.Reader) (*http.Request, error) {
 	req, err := http.NewRequest("POST", c.base+"/file/list", form)
 	if err != nil {
@@ -91,12 +90,12 @@ func (c *client) uploading(size int64, form io.Reader) (*http.Request, error) {
 	return req, nil
 }
 
-// stream is the http client for what may take longer than an ordinary answer.
+// stream returns an HTTP client for requests that may take longer than usual.
 func (c *client) stream() *http.Client {
 	return &http.Client{Transport: c.http.Transport, Timeout: 10 * time.Minute}
 }
 
-// send uploads one file of a known size; a goroutine may use it.
+// send uploads one file of a known size. A goroutine may call it.
 func (c *client) send(name string, size int64, content io.Reader) (*answer, error) {
 	head, tail := formPart(name), "\r\n"+formEnd
 	req, err := c.uploading(int64(len(head)+len(tail))+size, io.MultiReader(strings.NewReader(head), content, strings.NewReader(tail)))
@@ -115,7 +114,7 @@ func (c *client) send(name string, size int64, content io.Reader) (*answer, erro
 	return a, json.Unmarshal(a.raw, a)
 }
 
-// put uploads a file, which has to succeed.
+// put uploads a file, which must succeed.
 func (c *client) put(name string, content payload) fileRecord {
 	c.t.Helper()
 	a, err := c.send(name, content.size, content.reader())
@@ -125,13 +124,13 @@ func (c *client) put(name string, content payload) fileRecord {
 	return records(c.t, a)[0]
 }
 
-// records are those of an upload's answer.
+// records returns the records in the response to an upload.
 func records(t testing.TB, a *answer) []fileRecord {
 	t.Helper()
 	return into[struct{ Data []fileRecord }](t, a).Data
 }
 
-// fetch reads a file's bytes into w and returns how many came.
+// fetch reads a file's content into w and returns the number of bytes.
 func (c *client) fetch(path string, w io.Writer) (int64, error) {
 	req, err := http.NewRequest("GET", c.base+path, nil)
 	if err != nil {
@@ -150,10 +149,10 @@ func (c *client) fetch(path string, w io.Writer) (int64, error) {
 	return io.Copy(w, resp.Body)
 }
 
-// content is the path of a file's bytes.
+// content returns the path of a file's content.
 func content(id int64) string { return fmt.Sprintf("/file/list/%d/content", id) }
 
-// holds sees that a file's bytes have the digest that its record says.
+// holds checks that a file's content has the digest in its record.
 func (c *client) holds(f fileRecord) error {
 	sum := sha256.New()
 	n, err := c.fetch(content(f.ID), sum)
@@ -166,7 +165,7 @@ func (c *client) holds(f fileRecord) error {
 	return nil
 }
 
-// mustHold is holds for a test that has one file to look at.
+// mustHold fails the test unless holds succeeds.
 func (c *client) mustHold(f fileRecord) {
 	c.t.Helper()
 	if err := c.holds(f); err != nil {
@@ -174,7 +173,7 @@ func (c *client) mustHold(f fileRecord) {
 	}
 }
 
-// listed are all files, or all in the trash, by id.
+// listed returns all files in a list or in the trash, by ID.
 func (c *client) listed(list string) map[int64]fileRecord {
 	c.t.Helper()
 	all := map[int64]fileRecord{}
@@ -191,7 +190,7 @@ func (c *client) listed(list string) map[int64]fileRecord {
 	return all
 }
 
-// discard takes a file out of the list and the trash.
+// discard moves a file to the trash and deletes it permanently.
 func (c *client) discard(id int64) {
 	c.t.Helper()
 	c.want(200, "DELETE", fmt.Sprint("/file/list/", id), "")

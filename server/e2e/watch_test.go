@@ -8,7 +8,7 @@ import (
 
 const metricsToken = "a-token-of-the-metrics"
 
-// systemHealth reads the overall state and the parts by name.
+// systemHealth returns the overall state and the components by name.
 func (c *client) systemHealth() (state string, parts map[string]string, since map[string]*string) {
 	c.t.Helper()
 	var out struct {

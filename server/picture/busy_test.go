@@ -55,8 +55,8 @@ func TestPicturesAreDecodedOnePerCore(t *testing.T) {
 	})
 }
 
-// All pictures in work share one budget of memory, however many cores there are; who
-// waits for memory holds no core.
+// TestPicturesShareTheirMemory: all pictures in progress share one memory budget,
+// however many cores there are, and a picture waiting for memory blocks no core.
 func TestPicturesShareTheirMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewScaler()
@@ -87,7 +87,7 @@ func TestPicturesShareTheirMemory(t *testing.T) {
 	})
 }
 
-// What a picture takes depends on its format, its depth and how it is encoded.
+// TestWhichPicturesAreAffordable: the memory depends on format, depth and encoding.
 func TestWhichPicturesAreAffordable(t *testing.T) {
 	photo := picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
 	for name, test := range map[string]struct {
@@ -118,38 +118,38 @@ func TestWhichPicturesAreAffordable(t *testing.T) {
 	}
 }
 
-func TestShrinkGivesUp(t *testing.T) {
+func TestShrinkReportsWhyItEnded(t *testing.T) {
 	data := picturetest.PNG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	broken := errs.New(errs.Full, "the disk is full")
 	for name, test := range map[string]struct {
-		ctx      context.Context
-		src      io.ReadSeeker
-		patience time.Duration
-		check    func(error) bool
+		ctx     context.Context
+		src     io.ReadSeeker
+		timeout time.Duration
+		check   func(error) bool
 	}{
-		"when its caller has gone":   {gone, bytes.NewReader(data), time.Minute, func(err error) bool { return errs.Is(err, errs.Busy) && errors.Is(err, context.Canceled) }},
+		"when the caller cancels":    {gone, bytes.NewReader(data), time.Minute, func(err error) bool { return errs.Is(err, errs.Busy) && errors.Is(err, context.Canceled) }},
 		"when the input fails late":  {t.Context(), &failing{bytes.NewReader(data), 100, broken}, time.Minute, func(err error) bool { return errors.Is(err, broken) }},
 		"when the input fails early": {t.Context(), &failing{bytes.NewReader(data), 2, broken}, time.Minute, func(err error) bool { return errors.Is(err, broken) }},
-		"when its patience has ended": {t.Context(), bytes.NewReader(data), 0, func(err error) bool {
-			return errs.Is(err, errs.Invalid) && errs.Of(err).Fields["file"] == "the picture takes too long to decode"
+		"when the timeout expires": {t.Context(), bytes.NewReader(data), 0, func(err error) bool {
+			return errs.Is(err, errs.Invalid) && errs.Of(err).Fields["file"].String() == "the image takes too long to decode"
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := NewScaler()
-			p.patience = test.patience
+			p.timeout = test.timeout
 			if _, _, err := p.Scale(test.ctx, test.src, 8, 8); !test.check(err) {
 				t.Errorf("got %v", err)
 			}
 			if len(p.cores) != 0 {
-				t.Error("a core is never given back")
+				t.Error("a core is not released")
 			}
 		})
 	}
 }
 
-// failing is an input of which only the first bytes can be read.
+// failing is an input that fails after its first bytes.
 type failing struct {
 	*bytes.Reader
 	good int64
@@ -164,20 +164,20 @@ func (f *failing) Read(b []byte) (int, error) {
 	return f.Reader.Read(b[:min(int64(len(b)), f.good-at)])
 }
 
-// TestShrinkEndsWithinItsPatience has a jpeg of 16 million pixels that are gone
-// over a hundred thousand times, each time for 29 bytes.
-func TestShrinkEndsWithinItsPatience(t *testing.T) {
+// TestShrinkTimesOut has a JPEG of 16 million pixels with over a hundred
+// thousand scans over all of them, each of 29 bytes.
+func TestShrinkTimesOut(t *testing.T) {
 	const side, ac = 4000, 0x10
 	size := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16([]byte{8}, side), side)
-	code := append([]byte{ac, 1}, make([]byte, 15)...) // one code of one bit: a run of up to 32,767 blocks without a value
+	code := append([]byte{ac, 1}, make([]byte, 15)...) // one code of one bit: a run of up to 32,767 empty blocks
 	run := new(big.Int)
-	for range 10 { // the code 0 and 14 bits that make a run of 27,306 blocks
+	for range 10 { // the code 0, and 14 bits for a run of 27,306 blocks
 		run.Or(run.Lsh(run, 15), big.NewInt(0b0_10101010101010))
 	}
 	scan := picturetest.Join(picturetest.JPEGSegment(0xDA, []byte{1, 1, 0, 1, 1, 0}), run.Lsh(run, 2).FillBytes(make([]byte, 19)))
 	data := picturetest.Join([]byte{0xFF, 0xD8}, picturetest.JPEGSegment(0xC2, append(size, 1, 1, 0x11, 0)), picturetest.JPEGSegment(0xC4, append(code, 0xE0)), bytes.Repeat(scan, 100_000), []byte{0xFF, 0xD9})
 	p := NewScaler()
-	p.patience /= 40
+	p.timeout /= 40
 	var err error
 	used := allocating(func() { _, _, err = p.Scale(t.Context(), bytes.NewReader(data), 8, 8) })
 	checkPictureFault(t, err, errs.Invalid, "takes too long")
@@ -186,7 +186,7 @@ func TestShrinkEndsWithinItsPatience(t *testing.T) {
 	}
 }
 
-// BenchmarkShrink is a photograph of 12 million pixels as a thumbnail.
+// BenchmarkShrink makes a thumbnail of a photograph of 12 million pixels.
 func BenchmarkShrink(b *testing.B) {
 	img := image.NewNRGBA(image.Rect(0, 0, 4000, 3000))
 	for i := range img.Pix {

@@ -12,7 +12,7 @@ import (
 	"reeve/server/picture/picturetest"
 )
 
-// cleanPicture returns a picture as it is sent to everybody.
+// cleanPicture returns a picture in its public form.
 func cleanPicture(t testing.TB, media string, data []byte) []byte {
 	t.Helper()
 	pieces, err := Clean(media, bytes.NewReader(data), int64(len(data)))
@@ -27,7 +27,7 @@ func shrinkBytes(t testing.TB, data []byte, width, height int) ([]byte, string, 
 	return NewScaler().Scale(context.Background(), bytes.NewReader(data), width, height)
 }
 
-// shrunkTo is the result of what must succeed.
+// shrunkTo scales a picture, which must succeed.
 func shrunkTo(t testing.TB, data []byte, width, height int) (image.Image, string) {
 	t.Helper()
 	out, mediaType, err := shrinkBytes(t, data, width, height)
@@ -35,14 +35,15 @@ func shrunkTo(t testing.TB, data []byte, width, height int) (image.Image, string
 	return picturetest.Decode(t, out, mediaType, width, height), mediaType
 }
 
-// pixels decodes a picture as it is to be seen.
+// pixels decodes a picture and turns it upright.
 func pixels(t testing.TB, data []byte) string {
 	t.Helper()
 	img, _ := shrunkTo(t, data, 800, 800)
 	return fmt.Sprint(img.Bounds(), img)
 }
 
-// TestOrientationSurvives, and nothing else of EXIF.
+// TestOrientationSurvives checks that the orientation survives, and nothing else of
+// EXIF.
 func TestOrientationSurvives(t *testing.T) {
 	img := picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
 	for orientation := uint16(1); orientation <= 8; orientation++ {
@@ -65,9 +66,8 @@ func TestOrientationSurvives(t *testing.T) {
 	}
 }
 
-// TestAnimations keeps frames and nothing between them.
+// TestAnimations checks that animations keep their frames and nothing between them.
 func TestAnimations(t *testing.T) {
-	// Animations keep their frames and nothing between them.
 	frame := picturetest.Join(make([]byte, 16), picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LossyWebP)))
 	if out := cleanPicture(t, "image/webp", picturetest.WebP(picturetest.WebPCanvas(2, 64, 32), picturetest.WebPChunk("ANIM", make([]byte, 6)), picturetest.WebPChunk("ANMF", frame), picturetest.WebPChunk("XMP ", []byte("GPS")))); !bytes.Contains(out, frame) || bytes.Contains(out, []byte("GPS")) {
 		t.Errorf("%q", out)
@@ -77,8 +77,8 @@ func TestAnimations(t *testing.T) {
 	}
 }
 
-// FuzzCleanPicture: whatever the bytes, the pieces lie inside of them, are few, read
-// as one, and have nothing that was to be left out; a picture looks as before.
+// FuzzCleanPicture: for any input, the pieces lie within it, are few, can be read as
+// one file, and contain no metadata; a picture looks as before.
 func FuzzCleanPicture(f *testing.F) {
 	types := []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 	for _, data := range samplePictures(f) {

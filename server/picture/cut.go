@@ -10,7 +10,7 @@ import (
 
 // cutJPEG keeps the segments (ITU T.81, B.1.1) that decoding needs: tables, frames and
 // scans, JFIF, color profiles and Adobe's color transform. It stops at the end of the
-// image, behind which cameras put more images, with EXIF of their own.
+// image: cameras append further images, with EXIF of their own.
 func cutJPEG(c *cutter) error {
 	const soi, eoi, sos, tem, app0, app1, app2, app14, app15, com = 0xD8, 0xD9, 0xDA, 0x01, 0xE0, 0xE1, 0xE2, 0xEE, 0xEF, 0xFE
 	for {
@@ -19,7 +19,7 @@ func cutJPEG(c *cutter) error {
 			return err
 		}
 		if lead != 0xFF {
-			continue // decoders pass over what is no marker
+			continue // decoders skip what is not a marker
 		}
 		start, marker := c.at-1, lead
 		for marker == 0xFF {
@@ -36,7 +36,7 @@ func cutJPEG(c *cutter) error {
 			c.keep(start)
 			return nil
 		case marker < 0xC0:
-			continue // none that there is
+			continue // not a marker
 		}
 		head, err := c.next(2)
 		if err != nil {
@@ -75,7 +75,7 @@ func cutJPEG(c *cutter) error {
 		}
 		if marker == sos {
 			if err := c.passScan(); err != nil {
-				c.keep(start) // a picture that was cut off is one
+				c.keep(start) // a truncated picture is kept
 				return err
 			}
 		}
@@ -83,8 +83,8 @@ func cutJPEG(c *cutter) error {
 	}
 }
 
-// passScan passes the compressed data that follow a scan's header, up to the next
-// marker: in the data, 0xFF is followed by 0 or by the number of a restart.
+// passScan skips the compressed data after a scan's header, up to the next marker. In
+// the data, 0xFF is followed by 0 or by the number of a restart marker.
 func (c *cutter) passScan() error {
 	for {
 		next, err := c.r.Peek(2)
@@ -106,7 +106,8 @@ func (c *cutter) passScan() error {
 	}
 }
 
-// pngChunks are those that say how the picture looks (PNG, third edition, 11).
+// pngChunks are the chunks that determine how the picture looks (PNG, third edition,
+// 11).
 var pngChunks = []string{"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD", "hIST", "pHYs", "sPLT", "acTL", "fcTL", "fdAT"}
 
 // cutPNG keeps the chunks of pngChunks, up to IEND.
@@ -147,11 +148,11 @@ func cutPNG(c *cutter) error {
 	}
 }
 
-// gifExtensions are the applications whose blocks say how the picture looks.
+// gifExtensions are the applications whose blocks determine how the picture looks.
 var gifExtensions = []string{"NETSCAPE2.0", "ANIMEXTS1.0", "ICCRGBG1012"}
 
-// cutGIF keeps the images and how they follow each other (GIF 89a), and leaves out
-// comments, texts and the blocks of other applications.
+// cutGIF keeps the images and their sequence (GIF 89a), and drops comments, texts and
+// the blocks of other applications.
 func cutGIF(c *cutter) error {
 	const extension, picture, trailer, control, application = 0x21, 0x2C, 0x3B, 0xF9, 0xFF
 	head, err := c.next(13)
@@ -181,7 +182,7 @@ func cutGIF(c *cutter) error {
 			if kind == trailer {
 				c.keep(start)
 			}
-			return nil // what follows is no part of the picture
+			return nil // data after the end is not part of the picture
 		}
 		for length := byte(1); err == nil && length > 0; {
 			if length, err = c.byte(); err == nil {
@@ -195,7 +196,7 @@ func cutGIF(c *cutter) error {
 	return err
 }
 
-// colorTable is how many bytes the table has that some flags tell of.
+// colorTable returns the size in bytes of the color table that the flags describe.
 func colorTable(flags byte) int64 {
 	if flags&0x80 == 0 {
 		return 0
@@ -203,8 +204,8 @@ func colorTable(flags byte) int64 {
 	return 3 << (flags&7 + 1)
 }
 
-// cutWebP keeps the chunks (WebP Container Specification) of images, and tells the
-// header how long the file is then, and what is in it.
+// cutWebP keeps the chunks (WebP Container Specification) of images, and corrects the
+// size and the flags in the header.
 func cutWebP(c *cutter) error {
 	const flagEXIF, flagXMP, extended = 0x08, 0x04, 10
 	riff, err := c.next(12)
@@ -212,7 +213,7 @@ func cutWebP(c *cutter) error {
 		return err
 	}
 	end := min(c.size, 8+int64(binary.LittleEndian.Uint32(riff[4:])))
-	var flags []byte // of the extended header
+	var flags []byte // flags of the extended header
 	c.add(riff)
 	for err == nil && c.at+8 <= end {
 		start := c.at
@@ -260,7 +261,7 @@ func cutWebP(c *cutter) error {
 	return err
 }
 
-// passFrame passes a frame of an animation, which may have nothing but an image.
+// passFrame skips a frame of an animation, which may contain only an image.
 func (c *cutter) passFrame(end int64) error {
 	const head = 16
 	for err := c.skip(head); c.at < end; {

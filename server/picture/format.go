@@ -16,20 +16,19 @@ import (
 	"reeve/store/errs"
 )
 
-// pictureFormat is a kind of picture that is accepted. They are told apart here
-// and not by package image, whose list grows with whatever a program links.
+// pictureFormat is an accepted format. Package image is not used to detect it, since
+// its list grows with the packages that a program links.
 type pictureFormat struct {
 	name   string
 	begins func(head []byte) bool
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
-	// look reads what the decoders do not tell: how the picture is to be turned and
-	// what its decoding needs beside its pixels. It is at the beginning of a picture
-	// of that many bytes.
+	// look reads what the decoders do not report: the orientation, and what decoding
+	// needs besides the pixels. in is at the start of a picture of size bytes.
 	look func(pic *picture, in io.ReadSeeker, size int64) error
 }
 
-const pictureHead = 12 // bytes that tell the formats apart
+const pictureHead = 12 // bytes that identify the format
 
 var pictureFormats = []pictureFormat{
 	{"png", beginsWith("\x89PNG\r\n\x1a\n"), png.DecodeConfig, png.Decode, lookAtPNG},
@@ -51,17 +50,17 @@ func beginsWith(marks ...string) func([]byte) bool {
 	}
 }
 
-// picture is what is known before any pixel is decoded.
+// picture is what the headers tell before any pixel is decoded.
 type picture struct {
 	format        *pictureFormat
-	width, height int // of a gif, of its screen, which its frame cannot exceed
+	width, height int // of a GIF: of its screen, which its frame cannot exceed
 	model         color.Model
 	orientation   int     // as in EXIF, 1 to 8
-	progressive   bool    // of a jpeg
-	samples       float64 // of a jpeg, per pixel: less than one for each component that is subsampled
-	interlaced    bool    // of a png
-	transparent   bool    // of a png, by tRNS: the decoder adds alpha to it
-	opaqueLossy   bool    // of a webp
+	progressive   bool    // of a JPEG
+	samples       float64 // of a JPEG, per pixel: less than one for each subsampled component
+	interlaced    bool    // of a PNG
+	transparent   bool    // of a PNG, by tRNS: the decoder adds alpha
+	opaqueLossy   bool    // of a WebP
 	size          int     // in bytes
 }
 
@@ -72,7 +71,7 @@ func inspectPicture(in *pictureSource) (*picture, error) {
 		return nil, err
 	}
 	if size > maxPictureBytes {
-		return nil, errs.Field(errs.TooLarge, "file", "a picture may have at most %d MiB", maxPictureBytes>>20)
+		return nil, errs.Field(errs.TooLarge, "file", "an image must be at most %d MiB", maxPictureBytes>>20)
 	}
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -87,7 +86,7 @@ func inspectPicture(in *pictureSource) (*picture, error) {
 			return format.inspect(in, size)
 		}
 	}
-	return nil, errs.Field(errs.BadMedia, "file", "must be a png, jpeg, gif or webp picture")
+	return nil, errs.Field(errs.BadMedia, "file", "must be a PNG, JPEG, GIF or WebP image")
 }
 
 func (format *pictureFormat) inspect(in *pictureSource, size int64) (*picture, error) {
@@ -109,35 +108,35 @@ func (format *pictureFormat) inspect(in *pictureSource, size int64) (*picture, e
 	return pic, nil
 }
 
-// affordable rejects a picture with implausible dimensions, or that takes more than
-// the whole budget of memory to become width × height.
+// affordable rejects a picture with implausible dimensions, or one that needs more than
+// the whole memory budget to be scaled to width × height.
 func (pic *picture) affordable(width, height int) error {
 	switch w, h := pic.width, pic.height; {
 	case w < 1 || h < 1:
-		return errs.Field(errs.Invalid, "file", "the picture has no pixels")
+		return errs.Field(errs.Invalid, "file", "the image has no pixels")
 	case w > maxPictureSide || h > maxPictureSide:
-		return errs.Field(errs.Invalid, "file", "the picture is %d × %d pixels, at most %d are accepted on a side", w, h, maxPictureSide)
+		return errs.Field(errs.Invalid, "file", "the image is %d × %d pixels; at most %d are allowed on a side", w, h, maxPictureSide)
 	case w*h > maxPixels:
-		return errs.Field(errs.Invalid, "file", "the picture is %d × %d pixels, at most %d million in all are accepted", w, h, maxPixels/1_000_000)
+		return errs.Field(errs.Invalid, "file", "the image is %d × %d pixels; at most %d million are allowed in total", w, h, maxPixels/1_000_000)
 	case pic.memory(width, height) > pictureMemory:
-		return errs.Field(errs.Invalid, "file", "the picture is %d × %d pixels and needs %d MiB of memory as it is encoded, at most %d are accepted: save it smaller, with 8 bits per channel, or not progressive",
+		return errs.Field(errs.Invalid, "file", "the image is %d × %d pixels and needs %d MiB of memory to decode; at most %d are allowed. Save it smaller, with 8 bits per channel, or not progressive",
 			w, h, pic.memory(width, height)>>20, pictureMemory>>20)
 	}
 	return nil
 }
 
-// memory is how many bytes decoding and scaling take at most, about.
+// memory returns about how many bytes decoding and scaling take at most.
 func (pic *picture) memory(width, height int) int {
-	const mib, lineBytes, perResult = 1 << 20, 16, 4 * 32 // scalePicture says what it keeps
+	const mib, lineBytes, perResult = 1 << 20, 16, 4 * 32 // see scalePicture
 	scaling := mib + lineBytes*pic.width + perResult*min(width*height, pic.width*pic.height)
 	return scaling + int(pic.perPixel()*float64(pic.width*pic.height)) + pic.tables()
 }
 
-// perPixel is how many bytes the decoder keeps for a pixel.
+// perPixel returns the bytes that the decoder needs per pixel.
 func (pic *picture) perPixel() float64 {
 	switch pic.format.name {
 	case "gif":
-		return 2 // one more while lines are brought into their order
+		return 2 // one more while interlaced lines are reordered
 	case "webp":
 		if pic.opaqueLossy {
 			return 2
@@ -146,13 +145,13 @@ func (pic *picture) perPixel() float64 {
 	case "png":
 		bytes := pic.pngBytes()
 		if pic.interlaced {
-			bytes *= 1.5 // the largest of the passes beside the whole
+			bytes *= 1.5 // the largest pass besides the whole
 		}
 		return bytes
 	}
 	bytes := pic.samples
 	if pic.progressive {
-		bytes *= 5 // the samples, and a 32-bit coefficient for each
+		bytes *= 5 // samples, and a 32-bit coefficient for each
 	}
 	if pic.model != color.YCbCrModel && pic.model != color.GrayModel {
 		bytes += 4 // RGB and CMYK are converted
@@ -160,7 +159,7 @@ func (pic *picture) perPixel() float64 {
 	return bytes
 }
 
-// pngBytes is the size of a pixel in memory, by the depth of its channels.
+// pngBytes returns the size of a decoded pixel in bytes, by the depth of its channels.
 func (pic *picture) pngBytes() float64 {
 	switch pic.model {
 	case color.RGBA64Model, color.NRGBA64Model:
@@ -177,12 +176,12 @@ func (pic *picture) pngBytes() float64 {
 			return 4
 		}
 	}
-	return 1 // also with a palette
+	return 1 // including palettes
 }
 
-// tables are bytes that do not depend on the pixels alone. In a webp without loss,
-// 16 pixels can have Huffman trees of their own, up to 2,600 times; a byte of the
-// file makes at most 400 of them.
+// tables returns the bytes that do not depend on the pixels alone. In a lossless WebP,
+// each block of 16 pixels can have Huffman trees of its own, up to 2,600 times; a byte
+// of the file defines at most 400 of them.
 func (pic *picture) tables() int {
 	if pic.format.name != "webp" || pic.opaqueLossy {
 		return 0
@@ -190,22 +189,22 @@ func (pic *picture) tables() int {
 	return min(400*pic.size, 53_000*min(pic.width*pic.height/16+1, 2600))
 }
 
-// lookAtPNG walks over the chunks (PNG, third edition, 5.3) for what the header
-// leaves open.
+// lookAtPNG reads the chunks (PNG, third edition, 5.3) for what the header does not
+// tell.
 func lookAtPNG(pic *picture, in io.ReadSeeker, _ int64) error {
 	const header, checksum = 8, 4
 	chunk := make([]byte, header)
 	at := int64(len("\x89PNG\r\n\x1a\n"))
 	for chunks := 0; ; chunks++ {
 		if chunks == maxPictureChunks {
-			pic.transparent = true // it may come yet
+			pic.transparent = true // assume the expensive case: the chunk may follow
 			return nil
 		}
 		if _, err := in.Seek(at, io.SeekStart); err != nil {
 			return err
 		}
 		if _, err := io.ReadFull(in, chunk); err != nil {
-			return nil // the decoder says what is missing
+			return nil // the decoder reports what is missing
 		}
 		length := int64(binary.BigEndian.Uint32(chunk))
 		switch string(chunk[4:]) {
@@ -214,7 +213,7 @@ func lookAtPNG(pic *picture, in io.ReadSeeker, _ int64) error {
 		case "tRNS":
 			pic.transparent = true
 		case "IHDR":
-			var header [13]byte // the last byte is the method of interlacing
+			var header [13]byte // the last byte is the interlace method
 			if _, err := io.ReadFull(in, header[:]); err != nil {
 				return nil
 			}
@@ -226,9 +225,9 @@ func lookAtPNG(pic *picture, in io.ReadSeeker, _ int64) error {
 	}
 }
 
-// lookAtWebP walks over the chunks of the RIFF container (RFC 9649, 2.3 to 2.7)
-// and refuses one that claims more bytes than there are: the decoder would take
-// memory for all of them.
+// lookAtWebP reads the chunks of the RIFF container (RFC 9649, 2.3 to 2.7) and rejects
+// a file that claims more bytes than it has: the decoder would allocate memory for all
+// of them.
 func lookAtWebP(pic *picture, in io.ReadSeeker, size int64) error {
 	const header, animated = 8, 2
 	head := make([]byte, pictureHead)
@@ -239,7 +238,7 @@ func lookAtWebP(pic *picture, in io.ReadSeeker, size int64) error {
 	if end > size {
 		return errs.Field(errs.Invalid, "file", pictureIsDamaged)
 	}
-	plain := true // so far
+	plain := true // no alpha seen so far
 	at := int64(pictureHead)
 	for range maxPictureChunks {
 		if at >= end {
@@ -249,18 +248,18 @@ func lookAtWebP(pic *picture, in io.ReadSeeker, size int64) error {
 			return err
 		}
 		if _, err := io.ReadFull(in, head[:header+1]); err != nil {
-			return nil // the decoder says what is missing
+			return nil // the decoder reports what is missing
 		}
 		length := int64(binary.LittleEndian.Uint32(head[4:]))
 		switch string(head[:4]) {
-		case "VP8 ", "VP8L": // the first is the picture
+		case "VP8 ", "VP8L": // the first of these is the picture
 			pic.opaqueLossy = pic.opaqueLossy || plain && string(head[:4]) == "VP8 "
 			plain = false
 		case "ALPH":
 			plain, pic.opaqueLossy = false, false
 		case "VP8X":
 			if head[header]&animated != 0 {
-				return errs.Field(errs.BadMedia, "file", "an animated webp is not accepted")
+				return errs.Field(errs.BadMedia, "file", "animated WebP images are not supported")
 			}
 		case "EXIF":
 			if _, err := in.Seek(at+header, io.SeekStart); err != nil {
@@ -274,9 +273,9 @@ func lookAtWebP(pic *picture, in io.ReadSeeker, size int64) error {
 	return nil
 }
 
-// decodeWebP stretches the colours of a lossy webp. VP8 has black at 16 and white
-// at 235 (ITU-R BT.601, as in RFC 9649, 2.5), and the decoder hands its planes out
-// as an image.YCbCr, which has them at 0 and 255 as jpeg does: white would be grey.
+// decodeWebP stretches the colours of a lossy WebP. In VP8, black is 16 and white is
+// 235 (ITU-R BT.601, as in RFC 9649, 2.5). The decoder returns its planes as an
+// image.YCbCr, in which they are 0 and 255 as in JPEG: white would be grey.
 func decodeWebP(in io.Reader) (image.Image, error) {
 	img, err := webp.Decode(in)
 	if err != nil {

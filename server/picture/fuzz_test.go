@@ -12,7 +12,7 @@ import (
 	"reeve/store/errs"
 )
 
-// samplePictures are small ones of every kind.
+// samplePictures returns small pictures of every kind.
 func samplePictures(t testing.TB) map[string][]byte {
 	img := picturetest.Quarters(16, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
 	pal := picturetest.Converted(image.NewPaletted(img.Rect, color.Palette{picturetest.Hole, picturetest.Red, picturetest.Lime, picturetest.Blue}), img)
@@ -32,8 +32,8 @@ func samplePictures(t testing.TB) map[string][]byte {
 	}
 }
 
-// FuzzShrink holds that any input is a picture or a fault of the input, and takes
-// the memory that its header led to expect.
+// FuzzShrink checks that any input gives a picture or an error about the input, and
+// that memory stays within the estimate from its header.
 func FuzzShrink(f *testing.F) {
 	for _, data := range samplePictures(f) {
 		f.Add(data)

@@ -18,7 +18,7 @@ import (
 	"reeve/store/errs"
 )
 
-// deflated are n zeros as zlib has them.
+// deflated returns n zeros compressed by zlib.
 func deflated(t testing.TB, n int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -29,8 +29,8 @@ func deflated(t testing.TB, n int) []byte {
 	return out.Bytes()
 }
 
-// hostile are pictures that promise one thing and hold another, by name, with how
-// many bytes may be allocated over them and what the answer says.
+// hostile is a picture whose header contradicts its content, with the bytes that may be
+// allocated for it and the expected error.
 type hostile struct {
 	data []byte
 	most uint64
@@ -90,7 +90,7 @@ func hostilePictures(t testing.TB) map[string]hostile {
 	}
 }
 
-// allocating runs fn and returns how many bytes were allocated meanwhile.
+// allocating runs fn and returns the number of bytes allocated meanwhile.
 func allocating(fn func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -99,7 +99,7 @@ func allocating(fn func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-func TestShrinkRefusesHostilePicturesAtNoCost(t *testing.T) {
+func TestShrinkRejectsHostilePicturesCheaply(t *testing.T) {
 	for name, test := range hostilePictures(t) {
 		t.Run(name, func(t *testing.T) {
 			var err error
@@ -114,12 +114,12 @@ func TestShrinkRefusesHostilePicturesAtNoCost(t *testing.T) {
 
 func checkPictureFault(t *testing.T, err error, kind errs.Kind, says string) {
 	t.Helper()
-	if !errs.Is(err, kind) || !strings.Contains(errs.Of(err).Fields["file"], says) {
+	if !errs.Is(err, kind) || !strings.Contains(errs.Of(err).Fields["file"].String(), says) {
 		t.Errorf("got %v, want a fault of kind %d on file that says %q", err, kind, says)
 	}
 }
 
-// TestShrinkIgnoresBallast has chunks that a reader of them would unpack.
+// TestShrinkIgnoresBallast has compressed chunks that a naive reader would unpack.
 func TestShrinkIgnoresBallast(t *testing.T) {
 	photo := picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
 	bomb := append([]byte("x\x00\x00"), deflated(t, 40<<20)...)
@@ -138,7 +138,7 @@ func TestShrinkIgnoresBallast(t *testing.T) {
 	}
 }
 
-func TestShrinkRefusesWhatIsNoPicture(t *testing.T) {
+func TestShrinkRejectsOtherFiles(t *testing.T) {
 	for name, data := range map[string]string{
 		"nothing":          "",
 		"one byte":         "\x89",
@@ -158,14 +158,14 @@ func TestShrinkRefusesWhatIsNoPicture(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := shrinkBytes(t, []byte(data), 64, 64)
-			checkPictureFault(t, err, errs.BadMedia, "must be a png, jpeg, gif or webp picture")
+			checkPictureFault(t, err, errs.BadMedia, "must be a PNG, JPEG, GIF or WebP image")
 		})
 	}
 }
 
-// TestShrinkSurvivesPiecesOfPictures cuts every kind of picture at every byte, and
-// turns over a bit of every byte.
-func TestShrinkSurvivesPiecesOfPictures(t *testing.T) {
+// TestShrinkSurvivesDamagedPictures truncates every kind of picture at every byte, and
+// flips a bit of every byte.
+func TestShrinkSurvivesDamagedPictures(t *testing.T) {
 	for name, data := range samplePictures(t) {
 		for i := range data {
 			damaged := bytes.Clone(data)
@@ -181,7 +181,7 @@ func TestShrinkSurvivesPiecesOfPictures(t *testing.T) {
 	}
 }
 
-func TestShrinkRefusesALargeFile(t *testing.T) {
+func TestShrinkRejectsALargeFile(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "large.png"))
 	must(t, err)
 	defer file.Close()
@@ -194,7 +194,7 @@ func TestShrinkRefusesALargeFile(t *testing.T) {
 	checkPictureFault(t, err, errs.TooLarge, "64 MiB")
 }
 
-func TestADecoderThatPanicsHasReadDamage(t *testing.T) {
+func TestAPanicOfADecoderIsReportedAsDamage(t *testing.T) {
 	pic := &picture{width: 1, height: 1, orientation: upright, format: &pictureFormat{
 		name: "test", decode: func(io.Reader) (image.Image, error) { var none []int; return nil, errors.New(string(rune(none[1]))) },
 	}}

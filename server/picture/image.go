@@ -1,9 +1,10 @@
 // Package picture scales pictures that untrusted users upload, and removes the metadata of
 // those that are published.
 //
-// A Scaler decodes PNG, JPEG, GIF and WebP and encodes the result again, so that nothing
-// but the pixels survives. What a picture may cost in memory and time is checked against
-// its header before it is decoded, and the decoder is held to that header.
+// A Scaler decodes PNG, JPEG, GIF and WebP and encodes the result again, so that only
+// the pixels survive. The memory and time that a picture may need are checked against
+// its header before it is decoded, and a result that contradicts the header is
+// rejected.
 //
 // Clean does not decode. It lists the byte ranges of a file that a viewer needs, and Stitch
 // reads them as one file, without its location, comments and previews.
@@ -33,29 +34,29 @@ import (
 // is checked against these.
 const (
 	maxPictureBytes  = 64 << 20
-	maxPictureSide   = 1 << 16 // a png may have one row of 40 million pixels, and its decoder keeps three rows
+	maxPictureSide   = 1 << 16 // a PNG may have one row of 40 million pixels, and its decoder keeps three rows
 	maxPixels        = 40_000_000
-	maxShrunk        = 1024      // the side of a result; scaling keeps 128 bytes and more per pixel of it
-	pictureMemory    = 128 << 20 // bytes that all pictures being scaled take together at most
-	picturePatience  = 20 * time.Second
-	maxPictureChunks = 1 << 14 // that are looked through for what a decoder does not tell; a large png has 8,192
-	pictureQuality   = 85      // of a jpeg: larger shows no difference at these sizes
+	maxShrunk        = 1024      // side of a result; scaling needs 128 bytes and more per pixel of it
+	pictureMemory    = 128 << 20 // bytes for all pictures being scaled together
+	pictureTimeout   = 20 * time.Second
+	maxPictureChunks = 1 << 14 // chunks or segments to search before decoding; a large PNG has 8,192
+	pictureQuality   = 85      // of a JPEG; a higher quality shows no difference at these sizes
 	pngMediaType     = "image/png"
 	jpegMediaType    = "image/jpeg"
-	pictureIsDamaged = "the picture is damaged or incomplete"
+	pictureIsDamaged = "the image is damaged or incomplete"
 )
 
 // Scaler scales pictures. It leaves one core to other requests where there are two or
 // more, and all pictures being scaled share one memory budget.
 type Scaler struct {
-	cores    chan struct{}
-	memory   *semaphore.Weighted // bytes
-	patience time.Duration       // for one picture; a progressive JPEG of 2 MB can take minutes
+	cores   chan struct{}
+	memory  *semaphore.Weighted // bytes
+	timeout time.Duration       // for one picture; a progressive JPEG of 2 MB can take minutes
 }
 
 // NewScaler returns a Scaler with the limits above.
 func NewScaler() *Scaler {
-	return &Scaler{cores: make(chan struct{}, max(1, runtime.NumCPU()-1)), memory: semaphore.NewWeighted(pictureMemory), patience: picturePatience}
+	return &Scaler{cores: make(chan struct{}, max(1, runtime.NumCPU()-1)), memory: semaphore.NewWeighted(pictureMemory), timeout: pictureTimeout}
 }
 
 // Scale reads a PNG, JPEG, GIF (its first frame) or WebP from src and returns it upright
@@ -70,7 +71,7 @@ func (p *Scaler) Scale(ctx context.Context, src io.ReadSeeker, width, height int
 	}
 	in := &pictureSource{src: src}
 	var pic *picture
-	err = p.patiently(ctx, in, func() error {
+	err = p.withTimeout(ctx, in, func() error {
 		pic, err = inspectPicture(in)
 		return err
 	})
@@ -86,7 +87,7 @@ func (p *Scaler) Scale(ctx context.Context, src io.ReadSeeker, width, height int
 	}
 	defer release()
 	var small *image.RGBA
-	err = p.patiently(ctx, in, func() error {
+	err = p.withTimeout(ctx, in, func() error {
 		small, err = pic.shrunk(in, width, height)
 		return err
 	})
@@ -96,9 +97,9 @@ func (p *Scaler) Scale(ctx context.Context, src io.ReadSeeker, width, height int
 	return encodePicture(small)
 }
 
-// patiently reads in for as long as one picture may take.
-func (p *Scaler) patiently(ctx context.Context, in *pictureSource, read func() error) error {
-	limited, cancel := context.WithTimeout(ctx, p.patience)
+// withTimeout runs read with the timeout for one picture.
+func (p *Scaler) withTimeout(ctx context.Context, in *pictureSource, read func() error) error {
+	limited, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	in.ctx = limited
 	if err := read(); err != nil {
@@ -107,8 +108,8 @@ func (p *Scaler) patiently(ctx context.Context, in *pictureSource, read func() e
 	return nil
 }
 
-// Admit waits until a picture that takes so many bytes may be decoded. One that
-// waits for memory holds no core meanwhile.
+// Admit waits until a picture that needs that many bytes may be decoded. It acquires
+// memory before a core, so that a picture waiting for memory does not block a core.
 func (p *Scaler) Admit(ctx context.Context, bytes int64) (release func(), err error) {
 	if err := p.memory.Acquire(ctx, bytes); err != nil {
 		return nil, pictureBusy(ctx)
@@ -123,11 +124,11 @@ func (p *Scaler) Admit(ctx context.Context, bytes int64) (release func(), err er
 }
 
 func pictureBusy(ctx context.Context) error {
-	return errs.New(errs.Busy, "too many pictures are being worked on, try again in a moment").After(time.Second).Because(context.Cause(ctx))
+	return errs.New(errs.Busy, "too many images are being processed; try again in a moment").After(time.Second).Because(context.Cause(ctx))
 }
 
-// shrunk decodes the picture and scales it. A decoder that panics over what it
-// reads has read damaged data.
+// shrunk decodes the picture and scales it. A panic of the decoder means that the data
+// is damaged.
 func (pic *picture) shrunk(in *pictureSource, width, height int) (small *image.RGBA, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -165,12 +166,12 @@ func encodePicture(img *image.RGBA) (data []byte, mediaType string, err error) {
 	return out.Bytes(), mediaType, nil
 }
 
-// pictureSource is the input. Decoders are not asked to stop: they find nothing
-// more to read when the context has ended.
+// pictureSource is the input. Decoders cannot be cancelled; instead, reads fail once
+// the context has ended.
 type pictureSource struct {
 	ctx context.Context
 	src io.ReadSeeker
-	err error // the first failure of src itself, which is not the picture's fault
+	err error // first error of src itself, which is not a fault of the picture
 }
 
 func (in *pictureSource) Read(b []byte) (int, error) {
@@ -192,8 +193,8 @@ func (in *pictureSource) Seek(offset int64, whence int) (int64, error) {
 	return at, err
 }
 
-// fault is the reason behind err: the input, the caller who has gone, patience at
-// its end, or the picture.
+// fault returns the error to report for err: a read error, Busy if ctx has ended,
+// Invalid after the timeout, or err itself for an invalid picture.
 func (in *pictureSource) fault(ctx context.Context, err error) error {
 	switch {
 	case in.err != nil:
@@ -201,7 +202,7 @@ func (in *pictureSource) fault(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return pictureBusy(ctx)
 	case in.ctx.Err() != nil:
-		return errs.Field(errs.Invalid, "file", "the picture takes too long to decode").Because(err)
+		return errs.Field(errs.Invalid, "file", "the image takes too long to decode").Because(err)
 	}
 	return err
 }

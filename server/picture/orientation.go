@@ -8,23 +8,23 @@ import (
 	"io"
 )
 
-// upright is the orientation of a picture that is stored as it is seen. The
-// others (TIFF 6.0, page 36; EXIF 2.32, 4.6.4) name what the first row and the
-// first column of the stored picture show.
+// upright is the orientation of a picture that is stored as it is displayed. The other
+// values (TIFF 6.0, page 36; EXIF 2.32, 4.6.4) tell which sides the first row and the
+// first column of the stored picture are.
 const upright = 1
 
-// turnsSideways tells whether what is stored as width is seen as height.
+// turnsSideways reports whether the orientation swaps width and height.
 func turnsSideways(orientation int) bool { return orientation >= 5 }
 
-// lookAtJPEG walks over the segments (ITU T.81, B.1.1) before the first scan. A
-// jpeg that is not clear to it is taken for the dearer kind, so that the decoder,
-// which forgives more, cannot be surprised by it.
+// lookAtJPEG reads the segments (ITU T.81, B.1.1) before the first scan. If it cannot
+// parse a JPEG, it assumes the more expensive kind, since the decoder accepts more than
+// this parser.
 func lookAtJPEG(pic *picture, in io.ReadSeeker, _ int64) error {
 	const sof0, sof2, dht, jpg, dac, sos, app1 = 0xC0, 0xC2, 0xC4, 0xC8, 0xCC, 0xDA, 0xE1
 	pic.progressive, pic.samples = true, jpegComponents
 	r := bufio.NewReader(in)
 	if _, err := r.Discard(2); err != nil {
-		return nil // the decoder says what is missing
+		return nil // the decoder reports what is missing
 	}
 	for framed, seen := false, false; ; {
 		marker, length, ok := nextSegment(r)
@@ -56,12 +56,12 @@ func lookAtJPEG(pic *picture, in io.ReadSeeker, _ int64) error {
 	}
 }
 
-// jpegComponents is how many samples a pixel of a jpeg has at most: one for each of
-// its components.
+// jpegComponents is the maximum number of samples per pixel of a JPEG: one for each
+// component.
 const jpegComponents = 4
 
-// samplesOf returns how many samples a pixel has, from a frame header (ITU T.81,
-// B.2.2): six bytes, and three per component with the factors in the second.
+// samplesOf returns the number of samples per pixel, from a frame header (ITU T.81,
+// B.2.2): six bytes, then three per component, with the sampling factors in the second.
 func samplesOf(frame []byte) float64 {
 	const head, component = 6, 3
 	most, sum := 1, 0
@@ -70,16 +70,16 @@ func samplesOf(frame []byte) float64 {
 		most, sum = max(most, across*down), sum+across*down
 	}
 	if len(frame) < head+component || len(frame) > head+jpegComponents*component {
-		return jpegComponents // the decoder says what is wrong
+		return jpegComponents // the decoder reports what is wrong
 	}
 	return float64(sum) / float64(most)
 }
 
-// nextSegment reads a marker and the length of what follows it.
+// nextSegment reads a marker and the length of its segment.
 func nextSegment(r *bufio.Reader) (marker byte, length int, ok bool) {
 	lead, err := r.ReadByte()
 	for marker = 0xFF; err == nil && marker == 0xFF; {
-		marker, err = r.ReadByte() // any number of 0xFF may stand before a marker
+		marker, err = r.ReadByte() // any number of 0xFF may precede a marker
 	}
 	var size [2]byte
 	if err != nil || lead != 0xFF || marker < 0xC0 || marker >= 0xD0 && marker <= 0xD9 {
@@ -92,10 +92,11 @@ func nextSegment(r *bufio.Reader) (marker byte, length int, ok bool) {
 	return marker, length, length >= 0
 }
 
-// exifMark stands before the EXIF of a jpeg, and of some webps.
+// exifMark precedes the EXIF in a JPEG, and in some WebPs.
 const exifMark = "Exif\x00\x00"
 
-// readOrientation reads EXIF of that many bytes; as in a jpeg, 64 KiB of it count.
+// readOrientation reads EXIF of length bytes. As in a JPEG, only the first 64 KiB
+// count.
 func readOrientation(in io.Reader, length int64) int {
 	exif, err := io.ReadAll(io.LimitReader(in, min(length, 1<<16)))
 	if err != nil {
@@ -105,9 +106,8 @@ func readOrientation(in io.Reader, length int64) int {
 }
 
 // orientationOf finds the tag Orientation in EXIF, which is a TIFF file (TIFF 6.0,
-// pages 13 to 16): byte order, 42, the offset of the first directory; there a
-// count and 12 bytes per entry: tag, type, count, value. What is not as it should
-// be means that nothing is turned.
+// pages 13 to 16): byte order, 42, offset of the first directory; there a count and 12
+// bytes per entry: tag, type, count, value. If the data is invalid, it returns upright.
 func orientationOf(exif []byte) int {
 	const tagOrientation, typeShort, header, entry = 0x0112, 3, 8, 12
 	if len(exif) < header {
@@ -140,7 +140,7 @@ func orientationOf(exif []byte) int {
 	return upright
 }
 
-// orient returns the picture as it is to be seen.
+// orient returns the picture turned upright.
 func orient(src *image.RGBA, orientation int) *image.RGBA {
 	if orientation == upright {
 		return src

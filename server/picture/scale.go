@@ -6,7 +6,7 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// fitInto returns the size of a picture of w × h that fits into width × height.
+// fitInto returns the size that a w × h picture gets within width × height.
 func fitInto(w, h, width, height int) (int, int) {
 	switch {
 	case w <= width && h <= height:
@@ -18,13 +18,12 @@ func fitInto(w, h, width, height int) (int, int) {
 	}
 }
 
-// scalePicture returns the picture as w × h pixels, which are not more than it has.
-// Colours are mixed premultiplied, so what is transparent has none to give.
+// scalePicture scales the picture down to w × h pixels. Colours are mixed
+// premultiplied, so that transparent pixels contribute no colour.
 //
-// Catmull-Rom alone keeps 32 bytes for every line of the source and column of the
-// result and looks at every pixel in floating point. So a picture that is far too
-// large is averaged down first, to between two and four times the result, where
-// the eye cannot tell the difference.
+// Catmull-Rom alone needs 32 bytes for every source line and result column, and
+// processes every pixel in floating point. So a much larger picture is averaged down
+// first, to between two and four times the result, which makes no visible difference.
 func scalePicture(img image.Image, w, h int) *image.RGBA {
 	dst := image.NewRGBA(image.Rect(0, 0, w, h))
 	b := img.Bounds()
@@ -39,7 +38,7 @@ func scalePicture(img image.Image, w, h int) *image.RGBA {
 	return dst
 }
 
-// averagePicture makes each of w × h pixels the mean of those that it covers. It
+// averagePicture makes each of w × h pixels the mean of the pixels that it covers. It
 // converts the source a few lines at a time.
 func averagePicture(img image.Image, w, h int) *image.RGBA {
 	b := img.Bounds()

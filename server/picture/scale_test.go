@@ -11,7 +11,7 @@ import (
 	"reeve/server/picture/picturetest"
 )
 
-// near tells whether a colour is another, give or take what a jpeg loses.
+// near reports whether two colours are equal up to the loss of a JPEG.
 func near(got color.Color, want color.Color) bool {
 	const loss = 24 << 8
 	r, g, b, a := got.RGBA()
@@ -24,7 +24,7 @@ func near(got color.Color, want color.Color) bool {
 	return true
 }
 
-// checkQuarters looks at the middle of each quarter.
+// checkQuarters checks the colour in the middle of each quarter.
 func checkQuarters(t *testing.T, img image.Image, want ...color.Color) {
 	t.Helper()
 	b := img.Bounds()
@@ -116,7 +116,8 @@ func TestShrinkKeepsTheAspectAndNeverEnlarges(t *testing.T) {
 	}
 }
 
-// TestLossyWebPKeepsItsContrast: white is white and not the 235 of VP8, red is full.
+// TestLossyWebPKeepsItsContrast: white is white, not the 235 of VP8, and red is full
+// red.
 func TestLossyWebPKeepsItsContrast(t *testing.T) {
 	for name, text := range map[string]string{"lossy": picturetest.LossyWebP, "lossy with a hole": picturetest.AlphaWebP, "without loss": picturetest.LosslessWebP} {
 		got, _ := shrunkTo(t, picturetest.Fixture(t, text), 64, 32)
@@ -131,9 +132,9 @@ func TestLossyWebPKeepsItsContrast(t *testing.T) {
 	}
 }
 
-// TestShrinkMixesNoColourOfTheTransparent has red beside an invisible green: what
-// is left to see is red, however faint.
-func TestShrinkMixesNoColourOfTheTransparent(t *testing.T) {
+// TestTransparentPixelsContributeNoColour has red beside a fully transparent green:
+// only red may be visible, however faint.
+func TestTransparentPixelsContributeNoColour(t *testing.T) {
 	img := image.NewNRGBA(image.Rect(0, 0, 999, 999))
 	for i := range img.Pix[:len(img.Pix)/4] {
 		colour := color.NRGBA{0, 255, 0, 0}
@@ -158,7 +159,7 @@ func TestShrinkMixesNoColourOfTheTransparent(t *testing.T) {
 }
 
 func TestShrinkTurnsPicturesUpright(t *testing.T) {
-	// What is seen of red, lime over blue, white, by orientation.
+	// The displayed quarters (red, lime over blue, white) by orientation.
 	seen := map[uint16][]color.Color{
 		1: {picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White}, 2: {picturetest.Lime, picturetest.Red, picturetest.White, picturetest.Blue}, 3: {picturetest.White, picturetest.Blue, picturetest.Lime, picturetest.Red}, 4: {picturetest.Blue, picturetest.White, picturetest.Red, picturetest.Lime},
 		5: {picturetest.Red, picturetest.Blue, picturetest.Lime, picturetest.White}, 6: {picturetest.Blue, picturetest.Red, picturetest.White, picturetest.Lime}, 7: {picturetest.White, picturetest.Lime, picturetest.Blue, picturetest.Red}, 8: {picturetest.Lime, picturetest.White, picturetest.Red, picturetest.Blue},
@@ -197,8 +198,9 @@ func TestShrinkTurnsPicturesUpright(t *testing.T) {
 	}
 }
 
-// TestOrientationIsNotSoughtForEver has it behind more chunks than a picture has.
-func TestOrientationIsNotSoughtForEver(t *testing.T) {
+// TestTheSearchForTheOrientationIsBounded has the orientation after more chunks than are
+// searched.
+func TestTheSearchForTheOrientationIsBounded(t *testing.T) {
 	exif := picturetest.EXIF(binary.BigEndian, 6, "")
 	for n, want := range map[int]int{100: 8, maxPictureChunks: 4} {
 		for name, data := range map[string][]byte{
@@ -213,7 +215,7 @@ func TestOrientationIsNotSoughtForEver(t *testing.T) {
 	}
 }
 
-func TestBrokenOrientationTurnsNothing(t *testing.T) {
+func TestInvalidOrientationIsIgnored(t *testing.T) {
 	good := picturetest.EXIF(binary.BigEndian, 6, "")
 	at := func(i int, with ...byte) []byte {
 		out := bytes.Clone(good)

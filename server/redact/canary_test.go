@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// canaries makes requests with values that must not be kept and values that must.
+// canaries generates requests with values that must not be kept and values that must.
 type canaries struct {
 	*rand.Rand
-	secret []string // the part of every secret that no spelling changes
+	secret []string // the part of every secret that no escaping changes
 	values []string // the secrets
 	plain  []string
 }
@@ -25,10 +25,10 @@ const canaryMark = "Zq7"
 
 func (c *canaries) pick(from ...string) string { return from[c.IntN(len(from))] }
 
-// mark makes a text of letters and digits that is nowhere else.
+// mark returns a unique text of letters and digits.
 func (c *canaries) mark() string { return canaryMark + strconv.FormatUint(c.Uint64(), 36) + "Z" }
 
-// hide makes a secret with characters that are spelled in many ways.
+// hide returns a secret with characters that are escaped in many ways.
 func (c *canaries) hide() string {
 	core := c.mark()
 	value := c.junk() + core + c.junk()
@@ -36,7 +36,7 @@ func (c *canaries) hide() string {
 	return value
 }
 
-// hideSegment makes a secret that can stand between two slashes.
+// hideSegment returns a secret that can be a path segment.
 func (c *canaries) hideSegment() string {
 	value := strings.ReplaceAll(c.hide(), "/", "-")
 	c.values[len(c.values)-1] = value
@@ -56,7 +56,7 @@ func (c *canaries) junk() string {
 	return b.String()
 }
 
-// secretKey spells a secret name in one of many ways.
+// secretKey returns a secret name in one of many spellings.
 func (c *canaries) secretKey() string {
 	name := c.pick("password", "pwd", "secret", "token", "cookie", "credential", "api_key", "signature", "private", "key", "otp", "pin", "pass", "auth", "hash", "salt")
 	switch c.IntN(6) {
@@ -78,7 +78,7 @@ func (c *canaries) plainKey() string {
 	return c.pick("name", "values", "monkey", "option", "keywordSearch", "code", "status", "passport", "a", "", "é", `\"`) + strconv.Itoa(c.IntN(100))
 }
 
-// Text spells a JSON string in one of many ways.
+// text encodes a JSON string in one of many ways.
 func (c *canaries) text(s string) string {
 	var b strings.Builder
 	how := c.IntN(4)
@@ -96,7 +96,7 @@ func (c *canaries) text(s string) string {
 	return `"` + b.String() + `"`
 }
 
-// tree makes JSON; under is true for what stands below a secret name.
+// tree returns random JSON; under is true below a secret name.
 func (c *canaries) tree(depth int, under bool) string {
 	space := c.pick("", "", " ", "\n\t")
 	kind := c.IntN(6)
@@ -166,8 +166,7 @@ func (c *canaries) header() http.Header {
 	return h
 }
 
-// undone takes all escapes off, again and again, so that a secret shows however it
-// is spelled.
+// undone removes all escapes repeatedly, so that a secret is found in any encoding.
 func undone(s string) string {
 	for range 4 {
 		if u, err := url.QueryUnescape(s); err == nil {
@@ -192,9 +191,9 @@ func (c *canaries) check(t *testing.T, what, got, from string) {
 	}
 }
 
-// TestRedactedRequestsHaveNoCanary makes requests at random, with secrets under
-// secret names at any depth, and looks for them, however spelled, in all that is
-// kept. What is no secret has to be kept.
+// TestRedactedRequestsHaveNoCanary generates random requests with secrets under secret
+// names at any depth, and searches the recorded texts for them in any encoding. Values
+// that are not secret must be kept.
 func TestRedactedRequestsHaveNoCanary(t *testing.T) {
 	hiddenValues, kept := 0, 0
 	for seed := range uint64(size(1000, 10_000, 500_000)) {
@@ -250,8 +249,8 @@ func TestRedactedRequestsHaveNoCanary(t *testing.T) {
 	}
 }
 
-// FuzzRedact holds that whatever is kept is valid UTF-8, is bounded, redacts to
-// itself, and has no secret that the input has under a name of ours.
+// FuzzRedact checks that every result is valid UTF-8, is bounded, does not change when
+// redacted again, and contains no secret of a field that IsSecret recognizes.
 func FuzzRedact(f *testing.F) {
 	c := &canaries{Rand: rand.New(rand.NewPCG(1, 2))}
 	for range 20 {

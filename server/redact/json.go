@@ -6,40 +6,40 @@ import (
 	"unicode/utf8"
 )
 
-// maxInside is how often JSON may stand in a string of JSON before that string is
+// maxInside is the maximum nesting of JSON in JSON strings; a string nested deeper is
 // hidden whole. Each level reads its bytes once more.
 const maxInside = 3
 
 // Fields declares which fields of a route's input are hidden in addition to those that
 // IsSecret recognizes.
 type Fields struct {
-	Value     bool // "values" is the value of a setting, which may be a secret one
+	Value     bool // "values" is the value of a setting, which may be secret
 	Values    bool // "values" is an object whose keys are names of settings
-	Usernames bool // "username" and the query: people type passwords there by mistake
+	Usernames bool // "username" and the query: users type passwords there by mistake
 }
 
-// jsonWalk copies valid JSON without its spaces and its secrets. It keeps its own
-// stack, one byte a level, and reads every byte once, or once more for each level
-// of JSON in strings. Keys given twice are two keys here.
+// jsonWalk copies valid JSON without its white space and secrets. It keeps its own
+// stack, one byte per level, and reads every byte once, plus once for each level of
+// JSON in strings. Duplicate keys are copied as they are.
 type jsonWalk struct {
 	hide   Fields
 	r      *Redactor
 	in     string
-	at     int    // in in
-	out    []byte // at most limit bytes and one token; what comes after is read for its secrets only
+	at     int    // offset in in
+	out    []byte // at most limit bytes and one token; the rest is only searched for secrets
 	limit  int
-	frames []byte // one for every open array and object
-	inside int    // strings of JSON that this text is in
+	frames []byte // one per open array and object
+	inside int    // number of JSON strings that enclose this text
 }
 
 const (
 	inArray    = 'a'
 	inObject   = 'o'
-	inSettings = 's' // an object with the names of settings for keys
+	inSettings = 's' // an object whose keys are names of settings
 )
 
-// json redacts a JSON text; ok is false if it is none, or nested so deep that
-// encoding/json does not read it. More than limit bytes need not be answered.
+// json redacts a JSON text. ok is false if the text is invalid or nested too deeply for
+// encoding/json. out is limited to about limit bytes.
 func (r *Redactor) json(text string, hide Fields, limit, inside int) (out string, ok bool) {
 	if !json.Valid([]byte(text)) {
 		return "", false
@@ -50,7 +50,7 @@ func (r *Redactor) json(text string, hide Fields, limit, inside int) (out string
 }
 
 func (w *jsonWalk) walk() {
-	key := false // a key comes next
+	key := false // whether a key comes next
 	for w.at < len(w.in) {
 		switch c := w.in[w.at]; c {
 		case ' ', '\t', '\n', '\r':
@@ -84,15 +84,15 @@ func (w *jsonWalk) walk() {
 	}
 }
 
-// emit writes a token, unless what was written is enough.
+// emit writes a token unless the limit is reached.
 func (w *jsonWalk) emit(token string) {
 	if len(w.out) < w.limit {
 		w.out = append(w.out, token...)
 	}
 }
 
-// member reads a key, and its value if that is to be hidden, or the start of it if
-// it is an object of settings: then a key comes next.
+// member reads a key, and its value if that must be hidden. If the value is an object
+// of settings, it reads only the opening brace and returns true: a key comes next.
 func (w *jsonWalk) member() (opened bool) {
 	raw := w.token()
 	name := Unquote(raw)
@@ -121,7 +121,8 @@ func (w *jsonWalk) secret(name string) bool {
 	return IsSecret(name)
 }
 
-// hideValue reads a whole value and remembers every text and number in it.
+// hideValue reads a whole value, writes the mask, and remembers every string and number
+// in it.
 func (w *jsonWalk) hideValue() {
 	w.emit(`"` + hidden + `"`)
 	for depth := 0; ; {
@@ -140,7 +141,7 @@ func (w *jsonWalk) hideValue() {
 			w.r.remember(Unquote(raw))
 			w.r.remember(raw[1 : len(raw)-1])
 		default:
-			if scalar := w.token(); !letter(scalar[0]) { // true, false and null are no secrets
+			if scalar := w.token(); !letter(scalar[0]) { // true, false and null are not secret
 				w.r.remember(scalar)
 			}
 		}
@@ -150,7 +151,7 @@ func (w *jsonWalk) hideValue() {
 	}
 }
 
-// token reads a string, a number or a word.
+// token reads a string, a number or a literal.
 func (w *jsonWalk) token() string {
 	start := w.at
 	if w.in[start] != '"' {
@@ -178,7 +179,7 @@ func (w *jsonWalk) skipSpace() { w.at += run(w.in[w.at:], jsonSpace) }
 
 func jsonSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// Text redacts a string, which may have JSON in it.
+// text redacts a string, which may contain JSON.
 func (w *jsonWalk) text(raw string) string {
 	text := Unquote(raw)
 	switch redacted, is := w.r.textJSON(text, w.hide, w.limit, w.inside+1); {
@@ -193,8 +194,8 @@ func (w *jsonWalk) text(raw string) string {
 	}
 }
 
-// plain redacts a string without looking for JSON in it; it stays as it was
-// written if nothing was found.
+// plain redacts a string without looking for JSON in it. It returns raw unchanged if
+// nothing was found.
 func (w *jsonWalk) plain(raw, text string) string {
 	if spans := tokenSpans(text); len(spans) > 0 {
 		return quote(hide(text, spans))
@@ -202,8 +203,8 @@ func (w *jsonWalk) plain(raw, text string) string {
 	return raw
 }
 
-// textJSON redacts a text that is JSON, or looks like it and is hidden whole.
-// "[draft]" is neither.
+// textJSON redacts a text that is JSON, or hides it if it only looks like JSON. is
+// reports whether it did either; for "[draft]" it is false.
 func (r *Redactor) textJSON(text string, hide Fields, limit, inside int) (redacted string, is bool) {
 	rest := text[run(text, jsonSpace):]
 	if rest == "" || !strings.ContainsRune(`{["`, rune(rest[0])) {
@@ -229,7 +230,7 @@ func Unquote(raw string) string {
 	}
 	var text string
 	if err := json.Unmarshal([]byte(raw), &text); err != nil {
-		return inner // cannot be: it is valid
+		return inner // unreachable: raw is valid
 	}
 	return text
 }
@@ -238,7 +239,7 @@ func quote(text string) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(text); err != nil { // cannot be: it is a string
+	if err := encoder.Encode(text); err != nil { // unreachable: a string can be encoded
 		return `"` + hidden + `"`
 	}
 	return strings.TrimSuffix(b.String(), "\n")

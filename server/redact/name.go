@@ -7,31 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-// secretParts make a name secret wherever they stand in it, whatever separates
-// their letters: apiKey, api_key and X-API-Key are one.
+// secretParts make a name secret wherever they occur in it, whatever separates their
+// letters: apiKey, api_key and X-API-Key are equal.
 var secretParts = []string{
 	"password", "passwd", "passphrase", "pwd", "secret", "token", "authorization", "cookie",
 	"credential", "apikey", "accesskey", "signature", "private",
 }
 
-// secretWords make a name secret only as a whole word of it, or its plural: key
-// hides Key, x-key and signingKey, not monkey or keywordSearch. Not here are code,
-// which names dictionaries, and session, whose number opens nothing.
+// secretWords make a name secret only as a whole word or its plural: key hides Key,
+// x-key and signingKey, but not monkey or keywordSearch. Two words are left out on
+// purpose: code, which names dictionaries, and session, whose ID grants nothing.
 var secretWords = []string{"key", "otp", "totp", "pin", "pass", "auth", "hash", "salt", "jwt", "pw", "sig"}
 
-// IsSecret tells by its name whether a field, parameter or header is a secret.
-// When in doubt it is: a hidden sort key costs a look at the source, a password
-// that is kept costs the house.
+// IsSecret reports whether the name of a field, parameter or header suggests a secret
+// value. When in doubt it returns true: a sort key hidden by mistake costs a look at
+// the source, a logged password compromises the account.
 func IsSecret(name string) bool {
 	var space [64]byte
-	letters := space[:0]  // of the name, in lower case, nothing between them
-	fine, coarse := 0, 0  // where the word began; coarse takes PINs for one, fine APIKey for two
-	var last, before rune // the two characters before this one
+	letters := space[:0]  // letters of the name, in lower case
+	fine, coarse := 0, 0  // start of the current word; coarse treats PINs as one word, fine splits APIKey in two
+	var last, before rune // the two preceding characters
 	word := func() bool {
 		return secretWord(letters[fine:]) || secretWord(letters[coarse:])
 	}
 	for _, c := range name {
-		lower, upper := unicode.ToLower(unicode.ToUpper(c)), unicode.IsUpper(c) // ſ is an s, as for encoding/json
+		lower, upper := unicode.ToLower(unicode.ToUpper(c)), unicode.IsUpper(c) // folds ſ to s, like encoding/json
 		isLetter := unicode.IsLetter(c)
 		switch {
 		case !isLetter || upper && unicode.IsLower(last):

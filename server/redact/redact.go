@@ -1,4 +1,4 @@
-// Package redact removes secrets from what monitoring and logs keep of a request: its
+// Package redact removes secrets from what monitoring and logs record of a request: its
 // URL, headers, JSON body, and error texts that may quote them.
 //
 // Create one Redactor per request. Redact the URI, headers and body first: each hidden
@@ -25,15 +25,15 @@ import (
 	"strings"
 )
 
-// Maximum lengths of what is kept, in bytes.
+// Maximum lengths of recorded texts, in bytes.
 const (
 	keptHeader = 256
 	keptURI    = 1 << 10
 	keptBody   = 4 << 10
 )
 
-// keptHeaders are the headers that are kept. Others are dropped: any of them may carry a
-// credential.
+// keptHeaders are the headers that are recorded. Others are dropped, since any of them
+// may carry a credential.
 var keptHeaders = map[string]bool{
 	"Accept": true, "Accept-Encoding": true, "Accept-Language": true, "Cache-Control": true, "Content-Encoding": true,
 	"Content-Length": true, "Content-Type": true, "If-Match": true, "If-Modified-Since": true, "If-None-Match": true,
@@ -43,18 +43,18 @@ var keptHeaders = map[string]bool{
 
 // Redactor redacts one request. It is not safe for concurrent use.
 type Redactor struct {
-	// IsSecretSetting reports whether the setting "group.key" is a secret. It should
-	// report true for an unknown name, which may be that of a secret, misspelled. If it
-	// is nil, all values of settings are hidden.
+	// IsSecretSetting reports whether the setting "group.key" is secret. It should
+	// return true for an unknown name, which may be a misspelled secret. If it is nil,
+	// all values of settings are hidden.
 	IsSecretSetting func(name string) bool
 
-	found   []string // hidden values, decoded and as they were sent
-	bytes   int      // length of found together
-	tooMany bool     // more values than maxFound; Text hides everything
+	found   []string // hidden values, decoded and as sent
+	bytes   int      // total length of found
+	tooMany bool     // more than maxFound values; Text hides everything
 }
 
-// Header returns the kept headers by their canonical names. Of the others, those
-// with secret names are remembered.
+// Header returns the recorded headers by canonical name. It remembers the values of
+// dropped headers with secret names.
 func (r *Redactor) Header(h http.Header) map[string]string {
 	kept := make(map[string]string, len(h))
 	for name, values := range h {
@@ -77,14 +77,14 @@ func (r *Redactor) Header(h http.Header) map[string]string {
 	return kept
 }
 
-// rememberHeader remembers credentials whole, and what they are made of: the token
-// after its scheme, the values of cookies.
+// rememberHeader remembers credentials as a whole and in parts: the token after the
+// scheme, the values of cookies.
 func (r *Redactor) rememberHeader(values []string) {
-	const scheme = 8 // bytes; shorter parts are words like Bearer
+	const scheme = 8 // minimum length in bytes; shorter parts are words like Bearer
 	for _, value := range values {
 		r.remember(value)
 		for _, part := range strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(" \t;,\"", c) }) {
-			if _, rest, _ := strings.Cut(part, "="); strings.Trim(rest, "=") != "" { // not the end of base64
+			if _, rest, _ := strings.Cut(part, "="); strings.Trim(rest, "=") != "" { // not base64 padding
 				part = rest
 			}
 			if len(part) >= scheme {
@@ -94,7 +94,7 @@ func (r *Redactor) rememberHeader(values []string) {
 	}
 }
 
-// referer keeps where a request came from without the user, query and fragment.
+// referer returns scheme, host and path of a URL, without user, query and fragment.
 func (r *Redactor) referer(value string) string {
 	u, err := url.Parse(value)
 	if err != nil || u.Opaque != "" {
@@ -103,8 +103,8 @@ func (r *Redactor) referer(value string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() + r.Path("", u.Path)
 }
 
-// URI returns the path and the query of a request for a route, whose pattern is like
-// "/media/:key", or "" for none.
+// URI returns path and query of a request. pattern is the route's pattern, like
+// "/media/:key", or "" without a route.
 func (r *Redactor) URI(pattern, path, rawQuery string, hide Fields) string {
 	s := r.Path(pattern, path)
 	if rawQuery != "" {
@@ -117,11 +117,11 @@ func (r *Redactor) URI(pattern, path, rawQuery string, hide Fields) string {
 	return shorten(s, keptURI)
 }
 
-// Path hides what stands in the place of a secret parameter. A path of no route
-// may be that of one, mistyped: there what follows a secret name is hidden, and
-// what is as long as a key.
+// Path hides the values of secret path parameters. A path without a route may be a
+// mistyped path with a secret: in it, a segment that follows a secret name or is as
+// long as a key is hidden.
 func (r *Redactor) Path(pattern, path string) string {
-	const longest = 24 // bytes of a segment that is no key
+	const longest = 24 // bytes; a longer segment may be a key
 	names := strings.Split(pattern, "/")
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
@@ -141,10 +141,10 @@ func (r *Redactor) Path(pattern, path string) string {
 	return strings.Join(segments, "/")
 }
 
-// query hides the values of secret parameters, also inside of values that are
-// JSON. What cannot be read is hidden whole.
+// query hides the values of secret parameters, including secrets in values that are
+// JSON. A query that cannot be parsed is hidden whole.
 func (r *Redactor) query(raw string) string {
-	if strings.Contains(raw, ";") { // net/url takes it for a mistake, others for an &
+	if strings.Contains(raw, ";") { // an error for net/url, a separator for others
 		return hidden
 	}
 	parts := strings.Split(raw, "&")
@@ -155,7 +155,7 @@ func (r *Redactor) query(raw string) string {
 		if err1 != nil || err2 != nil {
 			return hidden
 		}
-		if !both { // perhaps a value that lost its name
+		if !both { // may be a value without its name
 			parts[i] = escape(r.parameter("", name), url.QueryEscape)
 			continue
 		}
@@ -180,13 +180,13 @@ func (r *Redactor) parameter(name, value string) string {
 	return clean(value)
 }
 
-// escape spells a text for an URL and leaves the mask readable.
+// escape escapes a text for a URL and keeps the mask readable.
 func escape(s string, spell func(string) string) string {
 	return strings.ReplaceAll(spell(strings.ToValidUTF8(s, "\uFFFD")), "%2A", "*")
 }
 
-// Body returns what is kept of the body of a request: JSON without its secrets, or a note
-// of what it was. whole is false when raw is not all of it.
+// Body returns the recorded form of a request body: JSON without its secrets, or a
+// description of the body. whole is false if raw is incomplete.
 func (r *Redactor) Body(contentType string, raw []byte, whole bool, hide Fields) string {
 	if len(raw) == 0 && whole {
 		return ""
@@ -200,7 +200,7 @@ func (r *Redactor) Body(contentType string, raw []byte, whole bool, hide Fields)
 		}
 	}
 	if at := run(string(raw), jsonSpace); at < len(raw) && raw[at] != '{' && json.Valid(raw) {
-		return fmt.Sprintf("(not a JSON object, %d bytes)", len(raw)) // no name says what is a secret in it
+		return fmt.Sprintf("(not a JSON object, %d bytes)", len(raw)) // no field name tells which parts are secret
 	}
 	text, ok := r.json(strings.ToValidUTF8(string(raw), "\uFFFD"), hide, keptBody, 0)
 	if !ok {
@@ -213,8 +213,8 @@ func (r *Redactor) Body(contentType string, raw []byte, whole bool, hide Fields)
 	return shorten(text, keptBody-len(mark)) + mark
 }
 
-// secretValue tells whether the value of the setting "group.key" is a secret. Its
-// group has no say: the settings of a group auth are not all secrets.
+// secretValue reports whether the value of the setting "group.key" is secret. The
+// group's name is ignored: the settings of a group auth are not all secret.
 func (r *Redactor) secretValue(setting string) bool {
 	return r.IsSecretSetting == nil || r.IsSecretSetting(setting) || IsSecret(setting[strings.LastIndexByte(setting, '.')+1:])
 }

@@ -17,7 +17,7 @@ const (
 	someJWT   = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln-_"
 )
 
-func TestMaskIsThatOfSettings(t *testing.T) {
+func TestMaskEqualsTheMaskOfSettings(t *testing.T) {
 	if hidden != store.SecretMask {
 		t.Errorf("hidden is %q, want %q", hidden, store.SecretMask)
 	}

@@ -10,17 +10,18 @@ import (
 	"unicode/utf8"
 )
 
-// hidden replaces a secret. It is store.SecretMask, which clients already know from settings.
+// hidden replaces a secret. It equals store.SecretMask, which clients already know from
+// settings.
 const hidden = "******"
 
 const (
-	shortestFound = 4        // bytes of a value that is looked for in texts; shorter ones are everywhere
-	maxFound      = 256      // values that are remembered for that,
-	maxFoundBytes = 64 << 10 // and their bytes; a request with more has its texts hidden whole
-	maxText       = 16 << 10 // bytes of a text that is searched
+	shortestFound = 4        // bytes; shorter values are not searched for, since they occur everywhere
+	maxFound      = 256      // maximum number of remembered values,
+	maxFoundBytes = 64 << 10 // and of their bytes; beyond it all texts of the request are hidden
+	maxText       = 16 << 10 // bytes; longer texts are hidden
 )
 
-// remember keeps a hidden value, so that text can find it.
+// remember records a hidden value for Text to find.
 func (r *Redactor) remember(value string) {
 	if r.tooMany || len(value) < shortestFound || value == hidden || slices.Contains(r.found, value) {
 		return
@@ -33,9 +34,8 @@ func (r *Redactor) remember(value string) {
 	r.bytes += len(value)
 }
 
-// Text takes out of a text about the request, an error for one, every value that
-// was hidden so far, as it was sent and as JSON, Go and URLs spell it, and what is
-// a secret by its looks.
+// Text hides, in a text about the request such as an error, every value hidden so far,
+// as sent and as escaped by JSON, Go and URLs, and everything that looks like a token.
 func (r *Redactor) Text(s string) string {
 	if s == "" {
 		return ""
@@ -46,14 +46,14 @@ func (r *Redactor) Text(s string) string {
 	spans := tokenSpans(s)
 	for _, value := range r.found {
 		for _, spelled := range Spellings(value) {
-			spans = append(spans, places(s, spelled)...)
+			spans = append(spans, occurrences(s, spelled)...)
 		}
 	}
 	return strings.ToValidUTF8(hide(s, spans), "\uFFFD")
 }
 
-// places are where a text has another one, overlapping ones joined.
-func places(s, part string) (spans []span) {
+// occurrences returns the spans of part in s, with overlapping ones joined.
+func occurrences(s, part string) (spans []span) {
 	for at := 0; ; at++ {
 		i := strings.Index(s[at:], part)
 		if i < 0 {
@@ -68,7 +68,7 @@ func places(s, part string) (spans []span) {
 	}
 }
 
-// Spellings are the ways in which a value can stand in a text.
+// Spellings returns the forms in which a value can occur in a text.
 func Spellings(value string) []string {
 	all := []string{value, strings.ToValidUTF8(value, "\uFFFD"), url.QueryEscape(value), url.PathEscape(value)}
 	quoted := []string{strconv.Quote(value), strconv.QuoteToASCII(value)}
@@ -77,7 +77,7 @@ func Spellings(value string) []string {
 	for _, escapeHTML := range []bool{true, false} {
 		plain.Reset()
 		encoder.SetEscapeHTML(escapeHTML)
-		if err := encoder.Encode(value); err == nil { // a string always can be
+		if err := encoder.Encode(value); err == nil { // always true for a string
 			quoted = append(quoted, strings.TrimSuffix(plain.String(), "\n"))
 		}
 	}
@@ -88,10 +88,10 @@ func Spellings(value string) []string {
 	return slices.Compact(all)
 }
 
-// span is a part of a text that is to be hidden.
+// span is a part of a text to hide.
 type span struct{ from, to int }
 
-// hide puts the mask in the place of the spans; those that touch become one.
+// hide replaces the spans by the mask; adjacent spans become one.
 func hide(s string, spans []span) string {
 	if len(spans) == 0 {
 		return s
@@ -113,10 +113,10 @@ func hide(s string, spans []span) string {
 	return b.String()
 }
 
-// tokenSpans finds, in one walk, what is a secret by its looks: a token of ours, a
-// JWT, what follows Bearer or Basic, and the user in an URL.
+// tokenSpans finds, in one pass, what looks like a secret: one of our tokens, a JWT,
+// the credential after Bearer or Basic, and the user in a URL.
 func tokenSpans(s string) (spans []span) {
-	dotted := 0 // the end of the last run that could have been a JWT: each is looked at once
+	dotted := 0 // end of the last possible JWT, so that each is checked once
 	for i := 0; i < len(s); i++ {
 		from, to := 0, 0
 		switch s[i] {
@@ -150,8 +150,8 @@ func tokenSpans(s string) (spans []span) {
 	return spans
 }
 
-// schemeSpan finds the credential of an Authorization header whose scheme starts
-// at i. Basic is also an English word: what follows it in small letters is another.
+// schemeSpan finds the credential of an Authorization header whose scheme starts at i.
+// Basic is also an English word: lower-case text after it is not a credential.
 func schemeSpan(s string, i int) (from, to int) {
 	basic := false
 	switch {
@@ -171,7 +171,7 @@ func schemeSpan(s string, i int) (from, to int) {
 	return from, to
 }
 
-// run is how many bytes at the start of s are of a kind.
+// run returns the number of leading bytes of s for which is returns true.
 func run(s string, is func(byte) bool) int {
 	for i := range len(s) {
 		if !is(s[i]) {
@@ -185,18 +185,18 @@ func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func base64URL(c byte) bool { return letter(c) || c >= '0' && c <= '9' || c == '_' || c == '-' }
 
-// clean takes out of a text what is a secret by its looks.
+// clean hides what looks like a token.
 func clean(s string) string { return hide(s, tokenSpans(s)) }
 
-// shorten cuts a text to at most so many bytes, the ellipsis included.
-func shorten(s string, most int) string {
+// shorten truncates a text to at most limit bytes, including the ellipsis.
+func shorten(s string, limit int) string {
 	const ellipsis = "…"
-	if len(s) <= most {
+	if len(s) <= limit {
 		return s
 	}
-	most -= len(ellipsis)
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
+	limit -= len(ellipsis)
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
 	}
-	return s[:most] + ellipsis
+	return s[:limit] + ellipsis
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// What can be wrong with a server that answers.
+// Errors of a server that answers.
 var (
-	errRedisLogin    = errors.New("it refuses the user or the password")
+	errRedisLogin    = errors.New("wrong username or password")
 	errRedisDatabase = errors.New("it refuses the database")
 )
 
-// dial connects and signs in. The connection ends with the context.
+// dial connects and signs in. The connection is closed when ctx ends.
 func (w *watcher) dial(ctx context.Context) error {
 	dialing, cancel := context.WithTimeout(ctx, w.connect)
 	defer cancel()
@@ -36,8 +36,9 @@ func (w *watcher) dial(ctx context.Context) error {
 	}
 	w.guard = newGuard(conn)
 	w.conn = redis.NewConn(w.guard, w.read, w.read)
-	// The client library waits without a context, so the ground is taken from under it.
-	w.unbid = context.AfterFunc(ctx, func() { bare.Close() }) // nothing is lost: only reads are pending
+	// The client library waits without a context, so the connection is closed when the
+	// context ends. Nothing is lost: only reads are pending.
+	w.stopClosing = context.AfterFunc(ctx, func() { bare.Close() })
 	return w.signIn()
 }
 
@@ -59,7 +60,8 @@ func (w *watcher) signIn() error {
 	return nil
 }
 
-// refusedAs replaces an error that the server answered, unless its own says more.
+// refusedAs returns reason for an error reply of the server, unless the reply itself is
+// more specific.
 func refusedAs(err, reason error) error {
 	if refusalOf(err) == refusedText {
 		return reason
@@ -67,10 +69,10 @@ func refusedAs(err, reason error) error {
 	return err
 }
 
-// hangUp drops the connection, if there is one.
-func (w *watcher) hangUp() {
+// disconnect closes the connection, if there is one.
+func (w *watcher) disconnect() {
 	if w.conn != nil {
-		w.unbid()
+		w.stopClosing()
 		w.conn.Close() // it may be closed already, and nothing is being written
 		w.conn, w.guard = nil, nil
 	}
@@ -80,8 +82,8 @@ func closedByPeer(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// reasonOf says in fixed words why a poll failed. The text of an error may
-// repeat what the server says, and that may be the password it was sent.
+// reasonOf returns the reason why a poll failed, in fixed words. The text of an error
+// may quote the server, which may repeat the password that it was sent.
 func reasonOf(err error) string {
 	var (
 		network   net.Error
@@ -90,7 +92,7 @@ func reasonOf(err error) string {
 		untrusted *tls.CertificateVerificationError
 		plain     tls.RecordHeaderError
 	)
-	for _, known := range []error{errRedisTooMuch, errRedisNonsense, errRedisLogin, errRedisDatabase} {
+	for _, known := range []error{errRedisTooMuch, errRedisProtocol, errRedisLogin, errRedisDatabase} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}
@@ -113,12 +115,12 @@ func reasonOf(err error) string {
 	case errors.As(err, &operation):
 		return "it cannot be reached"
 	}
-	return errRedisNonsense.Error() // what is left is the protocol's
+	return errRedisProtocol.Error() // a protocol error
 }
 
 const refusedText = "it answers with an error"
 
-// refusalOf says what an error means that the server answered; "" for another error.
+// refusalOf returns the meaning of the server's error reply; "" for another error.
 func refusalOf(err error) string {
 	var answer redis.Error
 	if !errors.As(err, &answer) {

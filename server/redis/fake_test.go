@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// fakeRedis takes connections and lets each be served as the test says, until the
-// test ends.
+// fakeRedis accepts connections and serves each with serve, until the test ends.
 func fakeRedis(t *testing.T, serve func(c net.Conn)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -39,16 +38,16 @@ func serveRedis(t *testing.T, l net.Listener, serve func(c net.Conn)) {
 	}()
 }
 
-// answers serves one answer for each command, in turn.
+// answers sends one reply for each command, in order.
 func answers(all ...string) func(net.Conn) {
 	return func(c net.Conn) {
 		in := make([]byte, 4096)
 		for _, a := range all {
-			if _, err := c.Read(in); err != nil { // one write of the client is one command
+			if _, err := c.Read(in); err != nil { // each write of the client is one command
 				return
 			}
 			for i := range a {
-				if _, err := io.WriteString(c, a[i:i+1]); err != nil { // in the smallest pieces
+				if _, err := io.WriteString(c, a[i:i+1]); err != nil { // byte by byte
 					return
 				}
 			}

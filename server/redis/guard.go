@@ -6,28 +6,28 @@ import (
 	"strconv"
 )
 
-// What one poll may read. The client library believes the lengths that a server
-// announces and makes room for them before anything has come, so they count too.
+// Limits of what one poll may read. The client library allocates memory for announced
+// lengths before the data has arrived, so announced lengths count too.
 const (
 	maxBytes    = 4 << 20
-	maxElements = 16 << 10 // of arrays; 128 slow commands have at most 5,000
+	maxElements = 16 << 10 // array elements; 128 slow commands have at most 5,000
 )
 
 var (
-	errRedisTooMuch  = errors.New("it sends too much")
-	errRedisNonsense = errors.New("it does not answer like a Redis server")
+	errRedisTooMuch  = errors.New("its reply is too large")
+	errRedisProtocol = errors.New("its reply is not valid Redis protocol")
 )
 
-// guard is a connection that breaks off where a server sends or announces
-// more than a poll may read. It follows the protocol just enough to find lengths.
+// guard is a connection that fails when a server sends or announces more than a poll
+// may read. It parses the protocol just enough to find lengths.
 type guard struct {
 	net.Conn
-	bytes, elements int    // what is left of this poll
-	content         int    // bytes of a bulk string that are still to come
-	line            []byte // the beginning of the line being read
+	bytes, elements int    // remaining budget of this poll
+	content         int    // remaining bytes of a bulk string
+	line            []byte // start of the line being read
 }
 
-// maxHead is as long as a line with a length can be.
+// maxHead is the maximum length of a line with a length.
 const maxHead = 16
 
 func newGuard(conn net.Conn) *guard {
@@ -36,7 +36,7 @@ func newGuard(conn net.Conn) *guard {
 	return g
 }
 
-// refill begins a poll.
+// refill resets the limits for the next poll.
 func (g *guard) refill() { g.bytes, g.elements = maxBytes, maxElements }
 
 func (g *guard) Read(p []byte) (int, error) {
@@ -73,19 +73,19 @@ func (g *guard) follow(p []byte) error {
 	return nil
 }
 
-// head weighs a whole line, which announces something if it begins with * or $.
+// head checks a whole line, which announces a length if it begins with * or $.
 func (g *guard) head() error {
 	if len(g.line) == 0 || g.line[0] != '*' && g.line[0] != '$' {
 		return nil
 	}
 	if len(g.line) == maxHead || g.line[len(g.line)-1] != '\r' {
-		return errRedisNonsense
+		return errRedisProtocol
 	}
 	n, err := strconv.Atoi(string(g.line[1 : len(g.line)-1]))
 	switch {
 	case err != nil || n < -1:
-		return errRedisNonsense
-	case n == -1: // nothing
+		return errRedisProtocol
+	case n == -1: // null
 	case g.line[0] == '*':
 		if g.elements -= n; g.elements < 0 {
 			return errRedisTooMuch

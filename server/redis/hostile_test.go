@@ -16,7 +16,7 @@ import (
 
 const goodRedisInfo = "redis_version:7.0.0\r\nrole:master\r\nrun_id:1\r\nuptime_in_seconds:5\r\n"
 
-// sendForever sends a text until the other end has had enough.
+// sendForever sends a text until the connection is closed.
 func sendForever(text string) func(net.Conn) {
 	return func(c net.Conn) {
 		many := strings.Repeat(text, 1+(64<<10)/len(text))
@@ -29,7 +29,7 @@ func sendForever(text string) func(net.Conn) {
 }
 
 func TestHostileRedis(t *testing.T) {
-	const tooMuch, nonsense, late, closes = "it sends too much", "it does not answer like a Redis server", "it does not answer in time", "it closes the connection"
+	const tooMuch, nonsense, late, closes = "its reply is too large", "its reply is not valid Redis protocol", "it does not answer in time", "it closes the connection"
 	then := func(text string) func(net.Conn) { return answers("+OK\r\n", text) }
 	for name, tc := range map[string]struct {
 		serve func(net.Conn)
@@ -57,7 +57,7 @@ func TestHostileRedis(t *testing.T) {
 		"no carriage return":            {then("$1\na\n"), nonsense},
 		"a web server":                  {answers("HTTP/1.1 400 Bad Request\r\n\r\n"), nonsense},
 		"its own question":              {func(c net.Conn) { io.Copy(c, c) }, nonsense},
-		"the password as an error":      {answers("-" + testPassword + "\r\n"), "it refuses the user or the password"},
+		"the password as an error":      {answers("-" + testPassword + "\r\n"), "wrong username or password"},
 		"the password as INFO's error":  {then("-ERR " + testPassword + "\r\n"), "it answers with an error"},
 		"the password as a line":        {answers(testPassword + "\r\n"), nonsense},
 		"INFO as a number":              {then(":1\r\n"), nonsense},
@@ -93,7 +93,8 @@ func TestHostileRedis(t *testing.T) {
 	}
 }
 
-// TestHostileRedisFigures is a server that speaks well and lies.
+// TestHostileRedisFigures runs a server that speaks the protocol and sends false
+// values.
 func TestHostileRedisFigures(t *testing.T) {
 	info := goodRedisInfo + "role:" + testPassword + "\r\nmaxmemory:-5\r\nused_memory:99999999999999999999\r\nconnected_clients:many\r\nkeyspace_hits:9223372036854775807\r\nkeyspace_misses:9223372036854775807\r\n" +
 		"db0:keys=-1\r\ndb1:keys=2,keys=3\r\ndb:keys=1\r\ndb123456:keys=1\r\n"
@@ -135,7 +136,7 @@ func TestHostileRedisFigures(t *testing.T) {
 	}
 }
 
-func TestOneRedisDoesNotHoldUpAnother(t *testing.T) {
+func TestASlowRedisDoesNotDelayAnother(t *testing.T) {
 	r := startServer(t)
 	silent := fakeRedis(t, func(c net.Conn) { io.Copy(io.Discard, c) })
 	p := newTestPoller(t, "silent="+urlOf(silent), "good="+urlOf(r.addr), "loud="+urlOf(fakeRedis(t, sendForever("x"))))
@@ -144,7 +145,7 @@ func TestOneRedisDoesNotHoldUpAnother(t *testing.T) {
 	for range 5 {
 		w.next("good", "info")
 	}
-	w.end() // although the silent one may be silent for an hour
+	w.end() // although the silent server may stay silent for an hour
 }
 
 func TestRedisPollingEndsWhileItConnects(t *testing.T) {

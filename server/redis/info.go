@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// infoLines walks the lines name:value of INFO.
+// infoLines iterates over the name:value lines of INFO.
 func infoLines(text string) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for line := range strings.Lines(text) {
@@ -22,8 +22,9 @@ func infoLines(text string) iter.Seq2[string, string] {
 
 var validDatabase = regexp.MustCompile(`^db\d{1,5}$`)
 
-// figures reads INFO; what is to be compared with the last poll goes into the second.
-func (w *watcher) figures(text string) (*Info, totals) {
+// parseInfo parses INFO. It returns the statistics and the totals to compare with the
+// next poll.
+func (w *watcher) parseInfo(text string) (*Info, totals) {
 	info, past := &Info{Keys: map[string]int64{}}, totals{}
 	texts := map[string]*string{"redis_version": &info.Version, "role": &info.Role, "run_id": &past.runID}
 	numbers := map[string]*int64{
@@ -44,7 +45,7 @@ func (w *watcher) figures(text string) (*Info, totals) {
 	return info, past
 }
 
-// partOf returns the value of a name in a=1,b=2.
+// partOf returns the value of a name in a list like a=1,b=2.
 func partOf(list, name string) string {
 	for item := range strings.SplitSeq(list, ",") {
 		if value, ok := strings.CutPrefix(item, name+"="); ok {
@@ -54,7 +55,7 @@ func partOf(list, name string) string {
 	return ""
 }
 
-// parseCount reads a number that cannot be negative; 0 for anything else.
+// parseCount parses a number that is not negative; it returns 0 for anything else.
 func parseCount(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -76,8 +77,8 @@ func parseCosts(text string) map[string]commandCost {
 	return all
 }
 
-// costs returns the commands that took the most time since the last poll, none if
-// there was none.
+// costs returns the commands that took the most time since the last poll; nil if there
+// was no poll before.
 func (w *watcher) costs(now, past map[string]commandCost) []Event {
 	if past == nil {
 		return nil

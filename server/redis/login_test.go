@@ -6,13 +6,13 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-func TestRedisThatRefuses(t *testing.T) {
+func TestRedisThatRejectsTheLogin(t *testing.T) {
 	r := startServer(t)
 	do(t, r.client(), "ACL SETUSER blind on >pw +ping", "ACL SETUSER half on >pw +info", "ACL SETUSER some on >pw +info +slowlog")
 	for name, tc := range map[string]struct{ login, says string }{
 		"no password":      {"", "it wants a password"},
-		"wrong password":   {":wrong@", "it refuses the user or the password"},
-		"unknown user":     {"nobody:" + testPassword + "@", "it refuses the user or the password"},
+		"wrong password":   {":wrong@", "wrong username or password"},
+		"unknown user":     {"nobody:" + testPassword + "@", "wrong username or password"},
 		"not even INFO":    {"blind:pw@", "the user may not use INFO"},
 		"unknown database": {":" + testPassword + "@", "it refuses the database"},
 	} {

@@ -1,10 +1,10 @@
-// Package redis watches external Redis servers for monitoring: their statistics, the cost of
-// each command, slow executions, and when a server goes down and comes back.
+// Package redis monitors external Redis servers: their statistics, the cost of each
+// command, slow executions, and state changes (up, down).
 //
-// ParseTargets reads the configuration; a Poller asks each target every 15 seconds and
-// emits Events. The commands it sends change nothing on the server. A server is untrusted:
-// the guard bounds what it can make this program read, its texts are cleaned before they
-// are kept, and a target's password never appears in an Event, an error or the log.
+// ParseTargets reads the configuration; a Poller polls each target every 15 seconds and
+// emits Events. Its commands are read-only. A server is untrusted: the guard bounds
+// what it can make this program read, its texts are cleaned before they are stored, and
+// a target's password never appears in an Event, an error or the log.
 //
 //	targets, err := redis.ParseTargets([]string{"cache=redis://user:password@127.0.0.1:6379"})
 //	redis.NewPoller(targets, log).Run(ctx, func(e redis.Event) { … })
@@ -23,33 +23,34 @@ import (
 	"reeve/store"
 )
 
-// How external Redis servers are watched.
+// Timing of the polls.
 const (
 	pollEvery      = 15 * time.Second
-	connectTimeout = 2 * time.Second // with a TLS handshake
-	readTimeout    = 2 * time.Second // of one whole answer
+	connectTimeout = 2 * time.Second // including a TLS handshake
+	readTimeout    = 2 * time.Second // for one whole reply
 	retryFirst     = time.Second     // doubles with each failure
 	retryMax       = time.Minute
-	remindEvery    = time.Minute // that a server is still down
+	downEvery      = time.Minute // interval of down events
 )
 
-// Poller watches external Redis servers by commands that change nothing.
+// Poller monitors external Redis servers with read-only commands.
 type Poller struct {
-	targets                                                 []Target
-	log                                                     zerolog.Logger
-	every, connect, read, retryFirst, retryMost, remindEach time.Duration
-	roots                                                   *x509.CertPool // nil for the system's
+	targets                                               []Target
+	log                                                   zerolog.Logger
+	every, connect, read, retryFirst, retryMax, downEvery time.Duration
+	roots                                                 *x509.CertPool // nil for the system's
 }
 
 func NewPoller(targets []Target, log zerolog.Logger) *Poller {
 	return &Poller{
 		targets: targets, log: log, every: pollEvery, connect: connectTimeout, read: readTimeout,
-		retryFirst: retryFirst, retryMost: retryMax, remindEach: remindEvery,
+		retryFirst: retryFirst, retryMax: retryMax, downEvery: downEvery,
 	}
 }
 
-// run polls each target in a goroutine of its own until ctx ends, and returns when
-// the last has ended. emit is called by all of them and must not wait for long.
+// Run polls each target in a goroutine of its own until ctx ends, and returns when the
+// last one has ended. emit is called by all of them concurrently and must not block for
+// long.
 func (p *Poller) Run(ctx context.Context, emit func(Event)) {
 	var wg sync.WaitGroup
 	for i := range p.targets {
@@ -59,25 +60,25 @@ func (p *Poller) Run(ctx context.Context, emit func(Event)) {
 	wg.Wait()
 }
 
-// watcher is one target's goroutine and what it remembers between polls.
+// watcher is the goroutine of one target and its state between polls.
 type watcher struct {
 	*Poller
 	target *Target
 	emit   func(Event)
 
-	conn  redis.Conn // nil while there is none
-	guard *guard
-	unbid func() bool // the connection no longer ends with the context
+	conn        redis.Conn // nil without a connection
+	guard       *guard
+	stopClosing func() bool // cancels closing the connection when the context ends
 
 	past *totals // nil before the first poll
 
-	failures int // since the last poll that worked
+	failures int // since the last successful poll
 	down     bool
-	told     time.Time // when it was last said that it is down
+	lastDown time.Time // time of the last down event
 }
 
 func (w *watcher) run(ctx context.Context) {
-	defer w.hangUp()
+	defer w.disconnect()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -99,23 +100,23 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// poll asks everything, over a new connection where there is none. A connection
-// that was closed while it lay idle is replaced at once, before the server counts
-// as down: servers close idle ones as they like.
+// poll sends all commands, over a new connection if there is none. If the connection
+// was closed while idle, it reconnects at once before the server counts as down:
+// servers close idle connections as they like.
 func (w *watcher) poll(ctx context.Context) (r *replies, err error) {
-	// The answers are a stranger's. What nobody thought of must not end the program.
+	// The replies are untrusted. An unexpected one must not end the program.
 	defer func() {
 		if p := recover(); p != nil {
 			w.log.Error().Str("connection", w.target.name).Str("panic", fmt.Sprintf("%T", p)).Bytes("stack", debug.Stack()).Msg("polling Redis broke off")
-			err = errRedisNonsense
+			err = errRedisProtocol
 		}
 		if err != nil {
-			w.hangUp()
+			w.disconnect()
 		}
 	}()
 	reused := w.conn != nil
 	if r, err = w.tryPoll(ctx); reused && closedByPeer(err) {
-		w.hangUp()
+		w.disconnect()
 		r, err = w.tryPoll(ctx)
 	}
 	return r, err
@@ -131,7 +132,7 @@ func (w *watcher) tryPoll(ctx context.Context) (*replies, error) {
 	return w.ask()
 }
 
-// worked passes on what a poll has found.
+// worked emits the events of a successful poll.
 func (w *watcher) worked(r *replies) {
 	if w.down {
 		w.send(Event{Type: stateType, State: "up"})
@@ -142,17 +143,17 @@ func (w *watcher) worked(r *replies) {
 	}
 }
 
-// failed says why, if that is due, and returns how long to wait.
+// failed emits a down event if one is due, and returns the delay before the next poll.
 func (w *watcher) failed(err error) time.Duration {
-	if now := time.Now(); !w.down || now.Sub(w.told) >= w.remindEach {
-		w.down, w.told = true, now
+	if now := time.Now(); !w.down || now.Sub(w.lastDown) >= w.downEvery {
+		w.down, w.lastDown = true, now
 		w.send(Event{Type: stateType, State: "down", Error: reasonOf(err)})
 	}
 	wait := w.retryFirst
 	for range w.failures {
-		wait = min(2*wait, w.retryMost)
+		wait = min(2*wait, w.retryMax)
 	}
-	if wait < w.retryMost {
+	if wait < w.retryMax {
 		w.failures++
 	}
 	return wait

@@ -25,7 +25,7 @@ func TestRedisFiguresAndCommandsSinceTheLastPoll(t *testing.T) {
 		t.Errorf("%+v", first[0])
 	}
 	do(t, c, "GET before", "GET nothing", "GET none", "GET no", "SET gone 1 PX 1", "SELECT 3", "SET a 1", "SET b 1", "SELECT 0")
-	for n := 1; n > 0; { // reading it makes it expire, once its millisecond has passed
+	for n := 1; n > 0; { // reading the key makes it expire once its millisecond has passed
 		var err error
 		n, err = redis.Int(c.Do("EXISTS", "gone"))
 		must(t, err)
@@ -129,7 +129,7 @@ func TestRedisSlowLogHasCommandAndKeyOnly(t *testing.T) {
 	}
 }
 
-func TestRedisThatIsStartedAnewCountsFromZero(t *testing.T) {
+func TestARestartedRedisCountsFromZero(t *testing.T) {
 	r := startServer(t)
 	s := newStepped(t, urlOf(r.addr))
 	c := r.client()
@@ -163,7 +163,7 @@ func TestRedisThatIsStartedAnewCountsFromZero(t *testing.T) {
 	}
 }
 
-func TestRedisThatClosesIdleConnectionsIsNotDown(t *testing.T) {
+func TestARedisThatClosesIdleConnectionsIsNotDown(t *testing.T) {
 	r := startServer(t)
 	s := newStepped(t, urlOf(r.addr))
 	s.polled()
@@ -173,10 +173,10 @@ func TestRedisThatClosesIdleConnectionsIsNotDown(t *testing.T) {
 	}
 }
 
-func TestRedisGoesAndComesBack(t *testing.T) {
+func TestRedisGoesDownAndComesUp(t *testing.T) {
 	r := startServer(t)
 	p := newTestPoller(t, "cache="+urlOf(r.addr))
-	p.every, p.retryFirst, p.retryMost = 5*time.Millisecond, time.Millisecond, 10*time.Millisecond
+	p.every, p.retryFirst, p.retryMax = 5*time.Millisecond, time.Millisecond, 10*time.Millisecond
 	w := runPoller(t, p)
 	w.next("cache", "info")
 	r.stop()
@@ -187,16 +187,16 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 	if !r.start() {
 		t.Fatal("the server does not start again")
 	}
-	// Many polls have failed by now; the next change is all that is told.
+	// Many polls have failed by now; only the next state change is reported.
 	if up := w.next("cache", "state"); up.State != "up" || up.Error != "" {
 		t.Errorf("%+v", up)
 	}
 	w.next("cache", "info")
 }
 
-func TestRedisThatStaysDownIsToldAgain(t *testing.T) {
+func TestDownIsReportedRepeatedly(t *testing.T) {
 	p := newTestPoller(t, "cache="+urlOf(fakeRedis(t, func(net.Conn) {})))
-	p.retryFirst, p.retryMost, p.remindEach = time.Millisecond, 2*time.Millisecond, 5*time.Millisecond
+	p.retryFirst, p.retryMax, p.downEvery = time.Millisecond, 2*time.Millisecond, 5*time.Millisecond
 	w := runPoller(t, p)
 	var last Event
 	for i := range 3 {
@@ -208,7 +208,7 @@ func TestRedisThatStaysDownIsToldAgain(t *testing.T) {
 	}
 }
 
-func TestRetriesOfRedisBecomeRarer(t *testing.T) {
+func TestRetriesBackOff(t *testing.T) {
 	s := newStepped(t, "redis://127.0.0.1:1")
 	var waits []time.Duration
 	for range 8 {

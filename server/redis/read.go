@@ -7,38 +7,38 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// Bounds of what is made of one poll.
+// Limits of the results of one poll.
 const (
-	maxRedisTop       = 20   // commands in events
-	maxRedisCommands  = 2000 // commands remembered; Redis itself has about 400
+	maxRedisTop       = 20   // commands with an event per poll
+	maxRedisCommands  = 2000 // remembered commands; Redis has about 400
 	maxRedisSlow      = 128
 	maxRedisDatabases = 128
 	maxRedisKey       = 128 // bytes
 	maxRedisText      = 64  // bytes
 )
 
-// replies are the answers of one poll; stats is empty and slow nil where the
-// server does not let us ask.
+// replies holds the replies of one poll. If the server rejects a command, stats is
+// empty or slow is nil.
 type replies struct {
 	info, stats string
 	slow        []any
 	refused     []string
 }
 
-// totals is what the next poll is compared with.
+// totals are the counters that the next poll is compared with.
 type totals struct {
-	runID                          string // another one after a restart
+	runID                          string // changes when the server restarts
 	uptime                         int64
 	hits, misses, evicted, expired int64
-	commands                       map[string]commandCost // nil before they could be asked
-	slowID                         int64                  // the greatest seen; -1 for none
-	slowAsked                      bool                   // else slowID says nothing yet
+	commands                       map[string]commandCost // nil until the server has returned them
+	slowID                         int64                  // highest ID seen; -1 for none
+	slowKnown                      bool                   // whether slowID is valid
 }
 
-// commandCost is what the executions of a command cost together.
+// commandCost is the total cost of the executions of a command.
 type commandCost struct{ calls, usec int64 }
 
-// ask sends what is to be asked. None of it changes the server.
+// ask sends the commands of a poll. All are read-only.
 func (w *watcher) ask() (*replies, error) {
 	r := &replies{}
 	var err error
@@ -46,9 +46,9 @@ func (w *watcher) ask() (*replies, error) {
 		return nil, err
 	}
 	if !strings.Contains(r.info, "redis_version:") {
-		return nil, errRedisNonsense
+		return nil, errRedisProtocol
 	}
-	// Services that run Redis for others may keep these two to themselves.
+	// Providers of managed Redis may forbid these two commands.
 	if r.stats, err = redis.String(w.conn.Do("INFO", "COMMANDSTATS")); err != nil && !r.refuse(err, "INFO COMMANDSTATS") {
 		return nil, err
 	}
@@ -58,7 +58,8 @@ func (w *watcher) ask() (*replies, error) {
 	return r, nil
 }
 
-// refuse notes an error that is the server's answer.
+// refuse records a command that the server rejects. It reports false if err is another
+// error.
 func (r *replies) refuse(err error, command string) bool {
 	var answer redis.Error
 	if !errors.As(err, &answer) {
@@ -68,17 +69,18 @@ func (r *replies) refuse(err error, command string) bool {
 	return true
 }
 
-// events makes events of the answers and remembers them. The first answer only
-// begins the counts: what lies before it may have been recorded by an earlier run.
+// events converts the replies to events and stores their totals for the next poll. The
+// first poll only initializes the counters: earlier changes may have been recorded by
+// an earlier run.
 func (w *watcher) events(r *replies) []Event {
-	info, now := w.figures(r.info)
+	info, now := w.parseInfo(r.info)
 	past := w.past
 	switch {
 	case past == nil:
 		past = &totals{hits: now.hits, misses: now.misses, evicted: now.evicted, expired: now.expired, slowID: -1}
 	case past.runID != now.runID || now.uptime < past.uptime:
-		// It was started anew, and so were its counts.
-		past = &totals{commands: map[string]commandCost{}, slowID: -1, slowAsked: true}
+		// The server was restarted, which reset its counters.
+		past = &totals{commands: map[string]commandCost{}, slowID: -1, slowKnown: true}
 	}
 	w.past = &now
 	hits, misses := difference(now.hits, past.hits), difference(now.misses, past.misses)
@@ -95,13 +97,13 @@ func (w *watcher) events(r *replies) []Event {
 		now.commands = parseCosts(r.stats)
 		all = append(all, w.costs(now.commands, past.commands)...)
 	}
-	if now.slowID, now.slowAsked = past.slowID, past.slowAsked; r.slow != nil {
+	if now.slowID, now.slowKnown = past.slowID, past.slowKnown; r.slow != nil {
 		all = append(all, w.slow(r.slow, &now)...)
 	}
 	return all
 }
 
-// difference is how far a counter has come; it may have been set back in between.
+// difference returns the increase of a counter, which may have been reset in between.
 func difference(now, past int64) int64 {
 	if now < past {
 		return now

@@ -9,8 +9,8 @@ import (
 	"reeve/store"
 )
 
-// slow returns the entries of the slow log that are new, the oldest first, and
-// notes the newest in past.
+// slow returns the new entries of the slow log, oldest first, and stores the highest ID
+// in past.
 func (w *watcher) slow(entries []any, past *totals) []Event {
 	var all []Event
 	newest := past.slowID
@@ -24,16 +24,16 @@ func (w *watcher) slow(entries []any, past *totals) []Event {
 			continue
 		}
 		newest = max(newest, id)
-		if past.slowAsked {
+		if past.slowKnown {
 			all = append(all, w.slowEvent(fields))
 		}
 	}
-	past.slowID, past.slowAsked = newest, true
+	past.slowID, past.slowKnown = newest, true
 	slices.Reverse(all)
 	return all
 }
 
-// lastSecond is the end of the year 9999, the last that can be written.
+// lastSecond is the end of the year 9999, the last that RFC 3339 can represent.
 const lastSecond = 253402300799
 
 func (w *watcher) slowEvent(fields []any) Event {
@@ -64,8 +64,8 @@ func textOf(reply any) string {
 	return string(b)
 }
 
-// clean makes a stranger's text fit to be stored and shown: bounded, without
-// control characters, and without the password that this server was sent.
+// clean makes untrusted text safe to store and show: truncated, without control
+// characters, and hidden whole if it contains the password sent to this server.
 func (t *Target) clean(s string, limit int) string {
 	if t.password != "" && strings.Contains(strings.ToLower(s), strings.ToLower(t.password)) {
 		return "******"
@@ -79,8 +79,8 @@ func (t *Target) clean(s string, limit int) string {
 	return strings.ToValidUTF8(s[:min(len(s), limit)], "")
 }
 
-// keyedCommands are the commands whose first argument is a key; of any other it may
-// be a password, a script or a message, and modules add commands of their own.
+// keyedCommands are the commands whose first argument is a key. For other commands it
+// may be a password, a script or a message, and modules add commands of their own.
 var keyedCommands = func() map[string]bool {
 	all := map[string]bool{}
 	for name := range strings.FieldsSeq(`

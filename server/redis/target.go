@@ -9,29 +9,28 @@ import (
 	"strings"
 )
 
-// Target is an external Redis server that is watched.
+// Target is an external Redis server to monitor.
 type Target struct {
-	name     string // of the connection, in every event
+	name     string // name of the connection, in every event
 	addr     string // host:port
-	host     string // as a certificate has to name it
+	host     string // host name for the certificate
 	tls      bool
-	username string // "" for Redis' own default user
-	password string // "" without one
+	username string // "" for the default user of Redis
+	password string // "" for none
 	db       int
 }
 
-// embedded is the connection by which the program's own counters go.
+// embedded is the reserved connection name of the program's own counters.
 const embedded = "embedded"
 
-// maxDB bounds the number of a database; servers have 16 unless they are told
-// otherwise.
+// maxDB is the maximum database number; servers have 16 databases by default.
 const maxDB = 1<<16 - 1
 
 var validName = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
 
-// ParseTargets reads texts like name=redis://user:password@host:6379/0.
-// Nothing of a text but a proper name goes into an error: where a password has a
-// character that should have been escaped, any part may hold some of it.
+// ParseTargets parses texts like name=redis://user:password@host:6379/0. An error
+// contains nothing of a text but a valid name: if a password has a character that
+// should have been escaped, any other part may contain some of the password.
 func ParseTargets(texts []string) ([]Target, error) {
 	var targets []Target
 	seen := map[string]bool{}
@@ -41,13 +40,13 @@ func ParseTargets(texts []string) ([]Target, error) {
 			return nil, fmt.Errorf("entry %d must be like name=redis://host:6379, with a name of 1 to 32 lower-case letters, digits, - and _", i+1)
 		}
 		if name == embedded {
-			return nil, fmt.Errorf("entry %d: the name %s is taken by what the program itself counts", i+1, name)
+			return nil, fmt.Errorf("entry %d: the name %s is reserved", i+1, name)
 		}
 		if seen[name] {
-			return nil, fmt.Errorf("entry %d: the name %s stands twice", i+1, name)
+			return nil, fmt.Errorf("entry %d: the name %s is used twice", i+1, name)
 		}
 		seen[name] = true
-		target, wrong := parseURL(address)
+		target, wrong := parseTarget(address)
 		if wrong != "" {
 			return nil, fmt.Errorf("%s: %s", name, wrong)
 		}
@@ -57,9 +56,8 @@ func ParseTargets(texts []string) ([]Target, error) {
 	return targets, nil
 }
 
-// parseURL returns what is wrong in its own words, not in those of net/url,
-// which repeat the address.
-func parseURL(text string) (t Target, wrong string) {
+// parseTarget returns errors in its own words, since those of net/url repeat the address.
+func parseTarget(text string) (t Target, wrong string) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return t, "the address cannot be read; special characters in a user or password are written like %2F"

@@ -23,9 +23,9 @@ func TestRedisTargets(t *testing.T) {
 	}
 }
 
-// TestRedisTargetsThatAreRefused has "hunter" in every place where a part of a
-// password may end up that was not escaped.
-func TestRedisTargetsThatAreRefused(t *testing.T) {
+// TestInvalidRedisTargets puts "hunter" in every place where a part of an
+// unescaped password may end up.
+func TestInvalidRedisTargets(t *testing.T) {
 	for name, tc := range map[string]struct{ text, says string }{
 		"nothing":                      {"", "entry 2 must be like"},
 		"no name":                      {"redis://u:hunter@h:1", "entry 2 must be like"},
@@ -33,8 +33,8 @@ func TestRedisTargetsThatAreRefused(t *testing.T) {
 		"empty name":                   {"=redis://u:hunter@h:1", "entry 2 must be like"},
 		"capitals in the name":         {"Hunter=redis://h:1", "entry 2 must be like"},
 		"long name":                    {strings.Repeat("n", 33) + "=redis://u:hunter@h:1", "entry 2 must be like"},
-		"a name twice":                 {"one=redis://u:hunter@h:1", "entry 2: the name one stands twice"},
-		"the reserved name":            {"embedded=redis://u:hunter@h:1", "entry 2: the name embedded is taken"},
+		"a name twice":                 {"one=redis://u:hunter@h:1", "entry 2: the name one is used twice"},
+		"the reserved name":            {"embedded=redis://u:hunter@h:1", "entry 2: the name embedded is reserved"},
 		"another scheme":               {"x=http://u:hunter@h:1", "x: the address must begin with redis://"},
 		"no slashes":                   {"x=redis:hunter", "x: the address must begin with redis://"},
 		"no port":                      {"x=redis://u:hunter@h", "x: the address must have a host and a port"},

@@ -19,11 +19,11 @@ import (
 
 const testPassword = "canary-of-the-target"
 
-// patience is how long a test waits for what has to come; it is far off so that
-// only what never comes reaches it.
+// patience is how long a test waits for an event. It is long, so that only an event
+// that never comes exceeds it.
 const patience = 30 * time.Second
 
-// testServer is a Redis server (Debian package redis-server) of the test's own.
+// testServer is a Redis server (Debian package redis-server) started by the test.
 type testServer struct {
 	t    *testing.T
 	addr string
@@ -41,7 +41,7 @@ func startServer(t *testing.T) *testServer {
 	}
 	r := &testServer{t: t, dir: t.TempDir()}
 	t.Cleanup(r.stop)
-	for range 5 { // somebody may take the port in between
+	for range 5 { // another process may take the port in between
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		must(t, err)
 		r.addr = l.Addr().String()
@@ -54,7 +54,7 @@ func startServer(t *testing.T) *testServer {
 	return nil
 }
 
-// start tells whether the server has come up, on the address it had before.
+// start reports whether the server has started, on the address that it had before.
 func (r *testServer) start() bool {
 	r.t.Helper()
 	_, port, err := net.SplitHostPort(r.addr)
@@ -94,7 +94,7 @@ func (r *testServer) client() redis.Conn {
 	return c
 }
 
-// do runs commands, given as lines of words, that have to work.
+// do runs commands, given as lines of words; they must succeed.
 func do(t *testing.T, c redis.Conn, lines ...string) {
 	t.Helper()
 	for _, line := range lines {
@@ -109,7 +109,7 @@ func do(t *testing.T, c redis.Conn, lines ...string) {
 	}
 }
 
-// urlOf is a target at an address, signed in as the default user.
+// urlOf returns the URL of a target at an address, signed in as the default user.
 func urlOf(addr string) string { return "redis://:" + testPassword + "@" + addr }
 
 func newTestPoller(t *testing.T, texts ...string) *Poller {
@@ -119,7 +119,7 @@ func newTestPoller(t *testing.T, texts ...string) *Poller {
 	return NewPoller(targets, zerolog.Nop())
 }
 
-// steppedWatch is a watch whose polls the test makes.
+// steppedWatch is a watcher whose polls are run by the test.
 type steppedWatch struct {
 	*watcher
 	t      *testing.T
@@ -131,11 +131,11 @@ func newStepped(t *testing.T, url string) *steppedWatch {
 	p := newTestPoller(t, "it="+url)
 	s := &steppedWatch{t: t}
 	s.watcher = &watcher{Poller: p, target: &p.targets[0], emit: func(e Event) { s.events = append(s.events, e) }}
-	t.Cleanup(s.hangUp)
+	t.Cleanup(s.disconnect)
 	return s
 }
 
-// polled makes a poll and returns its events.
+// polled runs a poll and returns its events.
 func (s *steppedWatch) polled() []Event {
 	s.t.Helper()
 	s.events = nil
@@ -148,7 +148,7 @@ func (s *steppedWatch) polled() []Event {
 	return s.events
 }
 
-// refused makes a poll that has to fail, and returns the reason that is given.
+// refused runs a poll that must fail, and returns the reason.
 func (s *steppedWatch) refused() string {
 	s.t.Helper()
 	s.down = false
@@ -159,7 +159,7 @@ func (s *steppedWatch) refused() string {
 	return ""
 }
 
-// eventsOf picks the events of a type.
+// eventsOf returns the events of a type.
 func eventsOf(typ string, all []Event) (picked []Event) {
 	for _, e := range all {
 		if e.Type == typ {
@@ -169,7 +169,7 @@ func eventsOf(typ string, all []Event) (picked []Event) {
 	return picked
 }
 
-// runningPoller is a poller at work, with hurried times.
+// runningPoller is a running poller with short intervals.
 type runningPoller struct {
 	t      *testing.T
 	events chan Event
@@ -210,7 +210,7 @@ func (r *runningPoller) next(connection, typ string) Event {
 	}
 }
 
-// end ends the poller and holds that nothing of it runs on.
+// end stops the poller and checks that no goroutine of it is left.
 func (r *runningPoller) end() {
 	r.t.Helper()
 	r.cancel()

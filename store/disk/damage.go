@@ -1,6 +1,6 @@
-// Package disk knows the bytes of Reeve's database files, which are bbolt files: how values
-// are framed, how pages are checked before bbolt trusts them, how a file reaches the disk,
-// and how much space is free.
+// Package disk handles the bytes of Reeve's database files, which are bbolt files: how
+// values are framed, how pages are checked before bbolt trusts them, how a file is made
+// durable, and how much space is free.
 //
 // bbolt maps its file and follows what the pages say; it has no checksums. Three things make
 // damage visible here: CheckPages walks all pages when a file is opened, Frame adds a
@@ -40,7 +40,7 @@ type Damaged struct {
 func (d *Damaged) Error() string {
 	do := d.Do
 	if do == "" {
-		do = "stop the server: `reeve verify` lists all damage, `reeve salvage NEWDIR` copies what is sound, `reeve restore FILE` puts a backup in its place"
+		do = "stop the server: `reeve verify` lists all damage, `reeve salvage NEWDIR` copies the intact data, `reeve restore FILE` restores a backup"
 	}
 	return fmt.Sprintf("%s is damaged: %v; %s", d.Where, d.Err, do)
 }
@@ -53,7 +53,7 @@ func OneLine(err error) string {
 	if d := (*Damaged)(nil); errors.As(err, &d) {
 		text = fmt.Sprintf("%s is damaged: %v", d.Where, d.Err)
 	}
-	text, _, _ = strings.Cut(text, "\n") // the stack of a panic, which damage has led to
+	text, _, _ = strings.Cut(text, "\n") // a panic caused by damage has a stack
 	return strings.ReplaceAll(strings.ReplaceAll(text, "panic: ", ""), "assertion failed: ", "")
 }
 

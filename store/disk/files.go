@@ -33,7 +33,7 @@ func MoveFile(from, to string) error {
 	return SyncDir(filepath.Dir(to))
 }
 
-// RemoveFile removes a file durably. It is no error if there is none.
+// RemoveFile removes a file durably. It returns nil if the file does not exist.
 func RemoveFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -31,7 +31,7 @@ func (w *pageWalk) freelist() error {
 		return nil
 	}
 	if at < 2 || at >= w.meta.Pages {
-		return errors.New("it lies outside the file")
+		return errors.New("it is outside the file")
 	}
 	head, err := w.bytes(at*w.meta.PageSize, PageHead)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// mayFault runs fn and returns a read error of the mapped file, which is a memory Fault, as
-// an error.
+// mayFault runs fn and returns a read error of the mapped file, which occurs as a
+// memory fault, as an error.
 func (w *pageWalk) mayFault(fn func() error) (err error) {
 	old := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(old)

@@ -12,7 +12,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A read error of the mapped file is reported as damage, not as a crash.
+// TestMappedPageThatCannotBeRead: a read error of the mapped file is reported as damage
+// and does not crash.
 func TestMappedPageThatCannotBeRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	db, err := bbolt.Open(path, 0o600, BoltOptions(false))

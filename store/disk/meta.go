@@ -15,11 +15,11 @@ type Meta struct {
 	PageSize uint64
 	Root     uint64
 	Freelist uint64 // page of the list of free pages, or NoFreelist
-	Pages    uint64 // the high water mark
+	Pages    uint64 // high-water mark
 	Txid     uint64
 }
 
-// ReadMetas returns the newer of the two meta pages that are sound. If repair is true, it
+// ReadMetas returns the newer of the two valid meta pages. If repair is true, it
 // corrects a single flipped bit in the file, which the 64-bit checksum proves.
 func ReadMetas(f *os.File, repair bool) (best Meta, warnings []string, err error) {
 	good := 0
@@ -30,7 +30,7 @@ func ReadMetas(f *os.File, repair bool) (best Meta, warnings []string, err error
 		}
 		if bit := FlippedBit(b); bit >= 0 {
 			b[bit/8] ^= 1 << (bit % 8)
-			warnings = append(warnings, fmt.Sprintf("meta page %d has a flipped bit, which a start puts right", i))
+			warnings = append(warnings, fmt.Sprintf("meta page %d has a flipped bit, which the next start repairs", i))
 			if repair {
 				_, err := f.WriteAt(b, offset+PageHead)
 				if err := errors.Join(err, f.Sync()); err != nil {
@@ -39,7 +39,7 @@ func ReadMetas(f *os.File, repair bool) (best Meta, warnings []string, err error
 			}
 		}
 		if !metaHead(f, offset, i) {
-			warnings = append(warnings, fmt.Sprintf("the head of meta page %d is damaged, which the next commits put right", i))
+			warnings = append(warnings, fmt.Sprintf("the head of meta page %d is damaged, which the next commits repair", i))
 		}
 		if !MetaSound(b) {
 			warnings = append(warnings, fmt.Sprintf("meta page %d cannot be read: if it was the newer one, the last commit is lost", i))
@@ -73,8 +73,8 @@ func IsDatabase(f *os.File) bool {
 	return false
 }
 
-// MetaOffsets returns where the two meta pages begin. The second begins at the page size,
-// which the first contains; if the first is damaged, all page sizes are tried.
+// MetaOffsets returns the offsets of the two meta pages. The second begins at the page
+// size, which the first contains; if the first is damaged, all page sizes are tried.
 func MetaOffsets(f *os.File) [2]int64 {
 	b := make([]byte, MetaSize)
 	if _, err := f.ReadAt(b, PageHead); err == nil && MetaSound(b) {
@@ -88,15 +88,15 @@ func MetaOffsets(f *os.File) [2]int64 {
 	return [2]int64{0, int64(os.Getpagesize())}
 }
 
-// metaHead reports whether the head of a meta page, which bbolt looks at only to check
-// the file, is what it should be.
+// metaHead reports whether the head of a meta page is valid. bbolt itself checks it
+// only in a check of the whole file.
 func metaHead(f *os.File, offset int64, i int) bool {
 	head := make([]byte, PageHead)
 	_, err := f.ReadAt(head, offset)
 	return err == nil && binary.LittleEndian.Uint64(head) == uint64(i) && binary.LittleEndian.Uint16(head[8:]) == metaPage
 }
 
-// MetaSound reports whether the content of a meta page has the right checksum.
+// MetaSound reports whether the content of a meta page has the correct checksum.
 func MetaSound(b []byte) bool {
 	return binary.LittleEndian.Uint32(b) == boltMagic && MetaSum(b) == binary.LittleEndian.Uint64(b[MetaSize-8:])
 }
@@ -108,8 +108,8 @@ func MetaSum(b []byte) uint64 {
 	return sum.Sum64()
 }
 
-// FlippedBit returns the number of the one bit that must be flipped to make the content of
-// a meta page sound; -1 if there is none, or it is sound.
+// FlippedBit returns the number of the single bit that must be flipped to make the
+// content of a meta page valid; -1 if there is none, or if it is valid already.
 func FlippedBit(b []byte) int {
 	if MetaSound(b) {
 		return -1

@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 )
 
-// bbolt follows what the pages say: a wrong count reads beyond the page, and a wrong child
-// can recurse until the stack overflows, which cannot be recovered. So pageWalk walks the
-// tree first and checks every number. The format is that of bbolt's internal/common,
-// version 1.5, little-endian on every machine that Reeve is built for.
+// bbolt trusts the pages: a wrong count makes it read beyond the page, and a wrong
+// child can recurse until the stack overflows, which cannot be recovered. So pageWalk
+// walks the tree first and checks every number. The format is that of bbolt's
+// internal/common, version 1.5, little-endian on every machine that Reeve is built for.
 //
 //	page    id u64, flags u16, count u16, overflow u32, then count elements
 //	branch  pos u32, ksize u32, child u64
@@ -42,9 +42,9 @@ func CheckPages(path string, repair bool) (warnings []string, err error) {
 	return warnings, err
 }
 
-// WalkPages checks all pages of a file and returns how many bytes are in use. A *Damaged
-// names the first damaged page. Faults that a start repairs by itself are warnings; if repair
-// is true, they are repaired now (see ReadMetas).
+// WalkPages checks all pages of a file and returns the number of bytes in use. A
+// *Damaged names the first damaged page. Faults that the next start repairs by itself
+// are warnings; if repair is true, they are repaired now (see ReadMetas).
 func WalkPages(path string, repair bool) (live int64, warnings []string, err error) {
 	mode := os.O_RDONLY
 	if repair {
@@ -82,7 +82,7 @@ func WalkPages(path string, repair bool) (live int64, warnings []string, err err
 			}
 		}
 	}
-	live = 2 * int64(meta.PageSize) // the metas
+	live = 2 * int64(meta.PageSize) // the two meta pages
 	for i := range w.seen {
 		if w.seen[i].Load() {
 			live += int64(meta.PageSize)
@@ -91,21 +91,22 @@ func WalkPages(path string, repair bool) (live int64, warnings []string, err err
 	return live, warnings, nil
 }
 
-// pageWalk reads a tree of pages, each at most once, and several branches at the same
-// time if there are several processors.
+// pageWalk reads a tree of pages, each at most once, and several branches concurrently
+// if there are several processors.
 type pageWalk struct {
 	f      *os.File
-	mapped []byte // the file in memory; nil where it cannot be mapped
+	mapped []byte // the mapped file; nil if it cannot be mapped
 	meta   Meta
 	size   uint64
 	seen   []atomic.Bool
-	free   chan struct{} // one for each goroutine besides the first
+	free   chan struct{} // slots for goroutines besides the first
 }
 
-// MaxPageDepth is deeper than any real tree: 4 KiB pages of two keys reach 2^64 at 64.
+// MaxPageDepth is larger than the depth of any real tree: 4 KiB pages with two keys
+// each reach 2^64 at 64.
 const MaxPageDepth = 64
 
-// tree walks the page id and what is below it; its keys lie in [low, high).
+// tree checks page id and the pages below it; its keys must be in [low, high).
 func (w *pageWalk) tree(id uint64, low, high []byte, depth int) error {
 	if depth > MaxPageDepth {
 		return fmt.Errorf("page %d: the tree is too deep", id)
@@ -120,11 +121,11 @@ func (w *pageWalk) tree(id uint64, low, high []byte, depth int) error {
 	return nil
 }
 
-// read returns a page with its overflow, and its size, and notes that it was seen.
-// Of a value alone on a leaf, like a chunk of a file, the first page is enough.
+// read returns a page with its overflow, and its size, and marks it as seen. For a
+// value alone on a leaf, like a chunk of a file, it reads the first page only.
 func (w *pageWalk) read(id uint64) (page []byte, size uint64, err error) {
 	if id < 2 || id >= w.meta.Pages || id >= uint64(len(w.seen)) {
-		return nil, 0, errors.New("it lies outside the file")
+		return nil, 0, errors.New("it is outside the file")
 	}
 	page, err = w.bytes(id*w.meta.PageSize, w.meta.PageSize)
 	if err != nil {
@@ -140,7 +141,7 @@ func (w *pageWalk) read(id uint64) (page []byte, size uint64, err error) {
 	}
 	for i := id; i < id+count; i++ {
 		if w.seen[i].Swap(true) {
-			return nil, 0, errors.New("two places lead to it")
+			return nil, 0, errors.New("it is referenced twice")
 		}
 	}
 	size = count * w.meta.PageSize
@@ -151,8 +152,8 @@ func (w *pageWalk) read(id uint64) (page []byte, size uint64, err error) {
 	return page, size, err
 }
 
-// elements checks what is in a page, which may be one inside a bucket's value.
-// Only values may lie beyond what of its size was read.
+// elements checks the elements of a page, which may be inline in a bucket's value. Only
+// values may extend beyond the part of the page that was read.
 func (w *pageWalk) elements(page []byte, size, id uint64, low, high []byte, depth int) error {
 	flags, n := binary.LittleEndian.Uint16(page[8:]), uint64(binary.LittleEndian.Uint16(page[10:]))
 	if flags != BranchPage && flags != LeafPage {
@@ -179,7 +180,7 @@ func (w *pageWalk) elements(page []byte, size, id uint64, low, high []byte, dept
 		start := at + uint64(pos)
 		end := start + uint64(ksize) + uint64(vsize)
 		if ksize == 0 || start < PageHead+n*LeafElem || end > size || start+uint64(ksize) > uint64(len(page)) {
-			return fmt.Errorf("element %d lies outside the page", i)
+			return fmt.Errorf("element %d is outside the page", i)
 		}
 		key := page[start : start+uint64(ksize)]
 		if i > 0 && bytes.Compare(last, key) >= 0 || i == 0 && bytes.Compare(key, low) < 0 || i == n-1 && high != nil && bytes.Compare(key, high) >= 0 {
@@ -198,7 +199,7 @@ func (w *pageWalk) elements(page []byte, size, id uint64, low, high []byte, dept
 	return w.children(children, flags == BranchPage, depth)
 }
 
-// pageChild is what an element leads to: a page and the range of its keys, or a bucket.
+// pageChild is the target of an element: a page and the range of its keys, or a bucket.
 type pageChild struct {
 	id        uint64
 	low, high []byte
@@ -206,11 +207,12 @@ type pageChild struct {
 	value     []byte
 }
 
-// manyBelow is how deep a page lies at most that has many below it.
+// manyBelow is the depth above which pages have enough descendants for a goroutine of
+// their own.
 const manyBelow = 3
 
-// children walks what the elements of a page lead to. The first error in their order is
-// returned.
+// children checks the targets of a page's elements and returns the first error in their
+// order.
 func (w *pageWalk) children(all []pageChild, branch bool, depth int) error {
 	faults := make([]error, len(all))
 	var wg sync.WaitGroup
@@ -245,7 +247,7 @@ func (w *pageWalk) children(all []pageChild, branch bool, depth int) error {
 	return nil
 }
 
-// bucket walks the bucket that a leaf element is, if it is one.
+// bucket checks the bucket in a leaf element, if it is one.
 func (w *pageWalk) bucket(flags uint32, value []byte, depth int) error {
 	switch {
 	case flags == 0:

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrSpaceUnknown reports a system on which FreeSpace is not implemented.
-var ErrSpaceUnknown = errors.New("the free space of the disk is not known here")
+var ErrSpaceUnknown = errors.New("free disk space is unknown on this system")
 
 // NeedSpace returns an errs.Full error if the disk of dir has fewer than n bytes free. The
 // space is not reserved. It returns nil if the free space is unknown.
@@ -18,7 +18,7 @@ func NeedSpace(dir string, n int64) error {
 		return nil
 	}
 	if err == nil && free < n {
-		err = errs.New(errs.Full, "%d MiB are needed in %s, and the disk has %d MiB left; make room", n>>20+1, dir, free>>20)
+		err = errs.New(errs.Full, "%d MiB are needed in %s, but only %d MiB are free; free disk space", n>>20+1, dir, free>>20)
 	}
 	return err
 }

@@ -4,7 +4,8 @@ package disk
 
 import "golang.org/x/sys/unix"
 
-// FreeSpace returns how many bytes an unprivileged user can still write below dir.
+// FreeSpace returns the number of bytes that an unprivileged user can still write below
+// dir.
 func FreeSpace(dir string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

@@ -1,6 +1,9 @@
 package errs
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Count returns a number with its noun, for messages: "1 record", "2 records".
 func Count(n int, noun string) string {
@@ -8,4 +11,24 @@ func Count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Number returns a number with the noun of a collection as a Message.
+func Number(n int, noun string) Message {
+	if n == 1 {
+		return Say("%d %s", n, Noun(noun))
+	}
+	return Say("%d %ss", n, Noun(noun))
+}
+
+// Noun returns the word for a kind of record or file as a Message. Collections are
+// named in the code, like file_group or file group.
+func Noun(name string) Message {
+	code := strings.ReplaceAll(name, " ", "_")
+	for _, e := range nouns {
+		if e.code == code {
+			return Message{format: e.english}
+		}
+	}
+	return Say("%s", name)
 }

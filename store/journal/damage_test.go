@@ -21,15 +21,14 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// journalChild runs this test alone in another process, where it plays the part
-// that could hang or end the process.
+// childCommand runs this test in another process, which can hang or be killed.
 func childCommand(t *testing.T, mode string, env ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), append(env, modeVar+"="+mode)...)
 	return cmd
 }
 
-// journalFlips are what is asked of a journal with rows.
+// flips is everything that is read from a journal with rows.
 type flips struct{ Events, Rows []string }
 
 // Environment variables of the child processes.
@@ -55,7 +54,7 @@ func readJournal(j *Journal) (all flips) {
 	return all
 }
 
-// isPart tells whether got is want with some left out.
+// isPart reports whether got is want with elements left out.
 func isPart(got, want []string) bool {
 	for _, s := range got {
 		at := slices.Index(want, s)
@@ -67,8 +66,8 @@ func isPart(got, want []string) bool {
 	return true
 }
 
-// TestJournalFlippedBits flips bits of a journal's files, one at a time. What is
-// read is right or missing, and what is written afterwards is there.
+// TestJournalFlippedBits flips one bit at a time in a journal's files. Everything read
+// must be correct or missing, and later writes must be readable.
 func TestJournalFlippedBits(t *testing.T) {
 	if os.Getenv(modeVar) != "" {
 		flipJournal(t)
@@ -97,7 +96,7 @@ func TestJournalFlippedBits(t *testing.T) {
 	}
 }
 
-// makeFlipJournal makes two segments and rows.
+// makeFlipJournal creates two segments and rows.
 func makeFlipJournal(t *testing.T, dir string) {
 	clock := newTestClock()
 	for part := range 2 {
@@ -113,7 +112,7 @@ func makeFlipJournal(t *testing.T, dir string) {
 		if err := j.SetRows("minute", rows); err != nil {
 			t.Fatal(err)
 		}
-		j.current = nil // so that the next write begins another
+		j.current = nil // so that the next write begins another segment
 		if part == 0 {
 			mustAppend(t, j, oneGroup("", event("request", "between")))
 		}
@@ -142,10 +141,10 @@ func flipJournal(t *testing.T) {
 		dir, path := copyDir(t, from), filepath.Base(names[r.IntN(3)])
 		b := disktest.ReadFile(t, filepath.Join(dir, path))
 		at := r.IntN(len(b))
-		for r.IntN(20) > 0 && b[at] == 0 { // most of a file is nothing
+		for r.IntN(20) > 0 && b[at] == 0 { // most of a file is zeros
 			at = r.IntN(len(b))
 		}
-		if r.IntN(4) == 0 { // what the pages say of themselves is little, and matters most
+		if r.IntN(4) == 0 { // page headers are small and matter most
 			at = at&^4095 + r.IntN(48)
 		}
 		b[at] ^= 1 << r.IntN(8)
@@ -191,7 +190,7 @@ func copyDir(t *testing.T, from string) string {
 	return dir
 }
 
-func TestJournalSetsAside(t *testing.T) {
+func TestJournalSetsAsideDamagedFiles(t *testing.T) {
 	newer, err := json.Marshal(meta{Format: format + 1})
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +234,7 @@ func TestJournalSetsAside(t *testing.T) {
 	}
 }
 
-// withMeta writes what a file says of itself, nil for nothing.
+// withMeta writes the meta of a file; nil removes it.
 func withMeta(t *testing.T, path string, payload []byte) []byte {
 	file, err := bbolt.Open(path, 0o600, disk.BoltOptions(false))
 	if err != nil {
@@ -253,8 +252,8 @@ func withMeta(t *testing.T, path string, payload []byte) []byte {
 	return disktest.ReadFile(t, path)
 }
 
-// TestJournalFileCutOffWhileOpen takes the pages away from under the mapping, as
-// somebody does who empties files to make room.
+// TestJournalFileCutOffWhileOpen truncates a mapped file, as someone does who empties
+// files to free space.
 func TestJournalFileCutOffWhileOpen(t *testing.T) {
 	for name, left := range map[string]int64{"to nothing": 0, "to the meta pages": 2 * 4096, "to half": 64 << 10} {
 		for _, first := range []string{"then it is read", "then it is written"} {
@@ -291,7 +290,7 @@ func TestJournalFileCutOffWhileOpen(t *testing.T) {
 	}
 }
 
-// TestJournalSurvivesKill kills a process that appends without pause.
+// TestJournalSurvivesKill kills a process that appends continuously.
 func TestJournalSurvivesKill(t *testing.T) {
 	if os.Getenv(modeVar) != "" {
 		j := Open(os.Getenv(dirVar), Options{})
@@ -332,7 +331,7 @@ func TestJournalSurvivesKill(t *testing.T) {
 		if err != nil || last < answered-1 || last > answered {
 			t.Errorf("round %d: the last is %d, answered were %d", round, last, answered)
 		}
-		if n := len(j.Group(fmt.Sprint("batch ", last))); n == 0 || n%2 != 0 { // earlier rounds had one of that name, too
+		if n := len(j.Group(fmt.Sprint("batch ", last))); n == 0 || n%2 != 0 { // earlier rounds had a batch of that name, too
 			t.Errorf("round %d: the last group has %d events", round, n)
 		}
 		if err := j.Close(); err != nil {

@@ -16,15 +16,15 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// TestJournalStaysWithinItsBytes floods small journals and looks at the directory
-// after every write.
+// TestJournalStaysWithinItsBytes floods small journals and checks the directory after
+// every write.
 func TestJournalStaysWithinItsBytes(t *testing.T) {
 	for name, test := range map[string]struct {
 		max    int64
 		groups int
 		body   int
 		rows   bool
-		stray  int64 // bytes of a file that is not the journal's
+		stray  int64 // size of a foreign file
 	}{
 		"no limit given":         {0, 200, 700, false, 0},
 		"4 MiB":                  {4 << 20, 200, 700, false, 0},
@@ -158,7 +158,7 @@ func TestJournalLeavesOtherFilesAlone(t *testing.T) {
 	disktest.Equal(t, "files", len(files), len(others)+1)
 }
 
-// TestJournalWithoutADirectory has a file in the place of the directory.
+// TestJournalWithoutADirectory has a file in place of the directory.
 func TestJournalWithoutADirectory(t *testing.T) {
 	clock, dir := newTestClock(), filepath.Join(t.TempDir(), "monitor")
 	disktest.WriteFile(t, dir, []byte("in the way"))
@@ -189,7 +189,8 @@ func TestJournalWithoutADirectory(t *testing.T) {
 	disktest.Equal(t, "stored", bodies(j.Group("g")), "a:x a:y")
 }
 
-// TestJournalWhoseDirectoryIsRemoved goes on in a new one.
+// TestJournalWhoseDirectoryIsRemoved checks that the journal continues in a new
+// directory.
 func TestJournalWhoseDirectoryIsRemoved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "monitor")
 	j := Open(dir, Options{})
@@ -249,10 +250,10 @@ func TestJournalOnAFullDisk(t *testing.T) {
 	}
 }
 
-// TestJournalSetsAsideWhatCannotBeWritten has the system refuse to let any file
-// grow beyond a size that a new one is still below; and so is the log that the go
-// command keeps of this process.
-func TestJournalSetsAsideWhatCannotBeWritten(t *testing.T) {
+// TestJournalSetsAsideUnwritableFiles limits the size of files of this process such
+// that only a new file can grow. The limit also applies to the log that the go command
+// keeps of this process.
+func TestJournalSetsAsideUnwritableFiles(t *testing.T) {
 	dir := t.TempDir()
 	j := openJournal(t, dir, Options{MaxBytes: 512 << 20})
 	var old syscall.Rlimit
@@ -282,7 +283,7 @@ func TestJournalSetsAsideWhatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestJournalReadersDuringDeletion walks while a flood removes the segments.
+// TestJournalReadersDuringDeletion reads while a flood removes the segments.
 func TestJournalReadersDuringDeletion(t *testing.T) {
 	j := openJournal(t, t.TempDir(), Options{})
 	groups := func(n int) (groups []Group) {
@@ -334,7 +335,7 @@ func TestJournalReadersDuringDeletion(t *testing.T) {
 	}
 }
 
-// BenchmarkJournal appends batches of 500 events of 700 bytes, then walks.
+// BenchmarkJournal appends batches of 500 events of 700 bytes, then reads them.
 func BenchmarkJournal(b *testing.B) {
 	dir := b.TempDir()
 	fill := func(j *Journal, n int) {

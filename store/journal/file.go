@@ -12,43 +12,43 @@ import (
 	"reeve/store/disk"
 )
 
-// journalFormat is the newest layout of a journal's files that this program knows.
+// format is the newest layout of a journal's files that this program knows.
 const format = 1
 
-// meta is what a file says of itself, framed in metaBucket under metaKey.
+// meta is the description in each file, framed in disk.MetaBucket under disk.MetaKey.
 type meta struct {
 	Format int    `json:"format"`
 	Events uint64 `json:"events"`
-	Last   uint64 `json:"last"` // id; of a segment
+	Last   uint64 `json:"last"` // last ID; of a segment
 }
 
-// dbFile is a bbolt file that may turn out to be damaged at any time, without
-// that anybody hangs: a panic of bbolt can leave its locks held for ever. So
-// transactions begin and end under a lock of ours, and a file in which one got
-// stuck is not touched any more, not even to close it.
+// dbFile is a bbolt file that may turn out to be damaged at any time without blocking
+// other goroutines: a panic of bbolt can leave its locks held forever. So transactions
+// begin and end under a lock of dbFile, and a file in which one got stuck is not
+// touched again, not even to close it.
 type dbFile struct {
 	path string
 	bolt *bbolt.DB
 
-	gate    sync.RWMutex // held for reading during a read transaction
+	closeMu sync.RWMutex // read-locked during a read transaction
 	closed  bool
-	entry   sync.Mutex // held while a transaction begins or a read ends
+	txMu    sync.Mutex // locked while a transaction begins or a read ends; guards stuck and suspect
 	stuck   bool
-	suspect error // what a reader stumbled over; under entry
+	suspect error // error that a reader has found
 }
 
-var errGone = errors.New("the file is closed")
+var errFileClosed = errors.New("the file is closed")
 
-// journalSizes says how a file may grow.
+// sizeLimits are the bytes to map initially and the step by which a file grows.
 type sizeLimits struct{ mapped, step int }
 
 func (j *Journal) sizes(bytes int64) sizeLimits {
 	return sizeLimits{mapped: int(bytes), step: int(min(max(bytes/16, 64<<10), 256<<10))}
 }
 
-// openJournalFile looks a file through before bbolt sees it, and opens it. For
-// writing, the whole of what it may become is mapped at once, so that it never
-// has to be mapped anew, for which bbolt waits until nobody reads.
+// openFile checks the pages of a file before bbolt uses it, and opens it. For writing,
+// its maximum size is mapped at once, so that it is never mapped again, for which bbolt
+// would wait for all readers.
 func openFile(path string, readOnly bool, sizes sizeLimits) (f *dbFile, warnings []string, err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() == 0 {
@@ -81,8 +81,8 @@ func openBolt(path string, readOnly bool, sizes sizeLimits) (*dbFile, error) {
 	return f, nil
 }
 
-// makeJournalFile makes a file under another name and gives it its own when it is
-// complete, so that a crash leaves nothing that looks damaged.
+// makeFile creates a file under a temporary name and renames it when it is complete, so
+// that a crash leaves nothing that looks damaged.
 func makeFile(path string, sizes sizeLimits) (*dbFile, error) {
 	temp := path + disk.NewSuffix
 	f, err := openBolt(temp, false, sizes)
@@ -100,7 +100,7 @@ func makeFile(path string, sizes sizeLimits) (*dbFile, error) {
 		err = disk.MoveFile(temp, path)
 	}
 	if err != nil {
-		os.Remove(temp) // it is swept at the next start otherwise
+		os.Remove(temp) // if this fails, the next start removes it
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
 	return openBolt(path, false, sizes)
@@ -114,7 +114,7 @@ func putMeta(b *bbolt.Bucket, meta meta) error {
 	return b.Put(disk.MetaKey, disk.Frame(disk.MetaBucket, disk.MetaKey, payload))
 }
 
-// readJournalMeta also refuses a file of a newer program.
+// readMeta reads the description. It rejects a file of a newer program.
 func readMeta(btx *bbolt.Tx) (meta meta, err error) {
 	b := btx.Bucket([]byte(disk.MetaBucket))
 	if b == nil {
@@ -130,12 +130,12 @@ func readMeta(btx *bbolt.Tx) (meta meta, err error) {
 	return meta, err
 }
 
-// begin begins a transaction; a panic in there leaves the file stuck.
+// begin begins a transaction. A panic of bbolt leaves the file stuck.
 func (f *dbFile) begin(writable bool) (*bbolt.Tx, error) {
-	f.entry.Lock()
-	defer f.entry.Unlock()
+	f.txMu.Lock()
+	defer f.txMu.Unlock()
 	if f.stuck {
-		return nil, errGone
+		return nil, errFileClosed
 	}
 	f.stuck = true
 	btx, err := f.bolt.Begin(writable)
@@ -143,26 +143,26 @@ func (f *dbFile) begin(writable bool) (*bbolt.Tx, error) {
 	return btx, err
 }
 
-// end ends a transaction that is not to change anything.
+// end ends a transaction without committing it.
 func (f *dbFile) end(btx *bbolt.Tx) {
-	f.entry.Lock()
-	defer f.entry.Unlock()
+	f.txMu.Lock()
+	defer f.txMu.Unlock()
 	if f.stuck || btx.DB() == nil {
 		return
 	}
 	f.stuck = true
-	if btx.Rollback() == nil { // not the one that looks through the whole file in a goroutine of its own
+	if btx.Rollback() == nil { // not the Rollback that reads the whole file in a goroutine of its own
 		f.stuck = false
 	}
 }
 
-// view runs fn in a read transaction, which must be short. What fails in there
-// is remembered, so that the next who writes sets the file aside.
+// view runs fn in a read transaction, which must be short. An error is recorded in
+// suspect, so that the next writer sets the file aside.
 func (f *dbFile) view(fn func(btx *bbolt.Tx) error) error {
-	f.gate.RLock()
-	defer f.gate.RUnlock()
+	f.closeMu.RLock()
+	defer f.closeMu.RUnlock()
 	if f.closed {
-		return errGone
+		return errFileClosed
 	}
 	err := disk.RecoverDamage(f.path, func() error {
 		btx, err := f.begin(false)
@@ -172,30 +172,30 @@ func (f *dbFile) view(fn func(btx *bbolt.Tx) error) error {
 		defer f.end(btx)
 		return fn(btx)
 	})
-	if err != nil && !errors.Is(err, errGone) {
-		f.entry.Lock()
+	if err != nil && !errors.Is(err, errFileClosed) {
+		f.txMu.Lock()
 		f.suspect = err
-		f.entry.Unlock()
+		f.txMu.Unlock()
 	}
 	return err
 }
 
-// unusable is what a reader stumbled over, or that the file is not there any more;
-// nil as long as all is well.
+// unusable returns the error that a reader has found, or one if the file has been
+// removed or emptied; nil if the file is fine.
 func (f *dbFile) unusable() error {
-	f.entry.Lock()
-	defer f.entry.Unlock()
+	f.txMu.Lock()
+	defer f.txMu.Unlock()
 	if f.suspect == nil && f.size() == 0 {
 		return &disk.Damaged{Where: f.path, Err: errors.New("it was removed or emptied")}
 	}
 	return f.suspect
 }
 
-// update runs fn in a commit. The file does not grow beyond limit bytes: bbolt
-// refuses instead.
+// update runs fn in a commit. The file does not grow beyond limit bytes; the commit
+// fails instead.
 func (f *dbFile) update(limit int64, fn func(btx *bbolt.Tx) error) error {
 	return disk.RecoverDamage(f.path, func() error {
-		f.bolt.MaxSize = int(limit) // which only whoever writes reads
+		f.bolt.MaxSize = int(limit) // only read by the writer
 		btx, err := f.begin(true)
 		if err != nil {
 			return err
@@ -208,13 +208,13 @@ func (f *dbFile) update(limit int64, fn func(btx *bbolt.Tx) error) error {
 	})
 }
 
-// close waits for those who read, and closes the file. One that is stuck is left
-// to the end of the process.
+// close waits for readers and closes the file. A stuck file stays open until the
+// process ends.
 func (f *dbFile) close() error {
-	f.gate.Lock()
-	defer f.gate.Unlock()
-	f.entry.Lock()
-	defer f.entry.Unlock()
+	f.closeMu.Lock()
+	defer f.closeMu.Unlock()
+	f.txMu.Lock()
+	defer f.txMu.Unlock()
 	if f.closed || f.stuck {
 		f.closed = true
 		return nil
@@ -223,7 +223,7 @@ func (f *dbFile) close() error {
 	return disk.RecoverDamage(f.path, f.bolt.Close)
 }
 
-// size is how many bytes the file has on the disk.
+// size returns the size of the file on disk in bytes.
 func (f *dbFile) size() int64 {
 	info, err := os.Stat(f.path)
 	if err != nil {

@@ -35,20 +35,20 @@ import (
 type Journal struct {
 	dir        string
 	options    Options
-	segmentMax int64 // bytes of a segment's file
-	rowsMax    int64 // bytes of rows.db
+	segmentMax int64 // maximum size of a segment's file in bytes
+	rowsMax    int64 // maximum size of rows.db in bytes
 
 	writing  sync.Mutex // guards opened … current
-	opened   bool       // the directory has been looked through
+	opened   bool       // whether the directory has been read
 	closed   bool
-	retry    time.Time // nothing is tried before
-	last     uint64    // the greatest id that was given to an event
+	retry    time.Time // no attempt before this time
+	last     uint64    // highest ID of an event so far
 	current  *segment
-	segments atomic.Pointer[[]*segment] // by id; replaced, never changed
+	segments atomic.Pointer[[]*segment] // by ID; replaced, never changed
 	rows     atomic.Pointer[dbFile]     // nil until there are rows
 
 	dropped, droppedRows, damaged atomic.Uint64
-	told                          sync.Mutex
+	warningsMu                    sync.Mutex
 	warnings                      []string
 }
 
@@ -67,15 +67,15 @@ type Options struct {
 
 // Event is one event. The journal does not interpret Head and Body.
 type Event struct {
-	ID   uint64 // given by Append, ascending
-	Kind string // 1 to 64 bytes, of a small set: each has a tree of its own in every segment
+	ID   uint64 // assigned by Append, ascending
+	Kind string // 1 to 64 bytes, from a small set: each kind has a bucket of its own in every segment
 	Head []byte // at most 64 bytes, to filter by without decoding the body
 	Body []byte // JSON; at most 256 KiB
 }
 
 // Group is a set of events that belong together and get consecutive IDs.
 type Group struct {
-	Name   string // of the request, at most 128 bytes; "" for none
+	Name   string // name of the request, at most 128 bytes; "" for none
 	Events []Event
 }
 
@@ -83,14 +83,14 @@ const (
 	minBytes        = 4 << 20
 	minSegmentBytes = 1 << 20
 	maxSegmentBytes = 1 << 30
-	segmentNames    = 16 // as many fit, if they are full
+	segmentNames    = 16 // number of full segments that fit
 
 	maxEventKind = 64
 	maxEventHead = 64
 	maxEventBody = 256 << 10
 	maxGroupName = 128
 
-	// retryPause is how long nothing is tried after the disk has refused.
+	// retryPause is the pause after a failed write.
 	retryPause = 10 * time.Second
 )
 
@@ -99,10 +99,10 @@ var (
 	errPaused = errors.New("the journal waits before it tries to write again")
 )
 
-// Open never fails: what cannot be used is set aside and said in a warning.
+// Open returns a Journal and never fails: an unusable file is set aside with a warning.
 // If the directory cannot be used at all, everything is dropped and counted, and
-// it is tried again every 10 s. It reads every file once, about a second for
-// each GiB that the system has in memory.
+// another attempt is made every 10 s. Open reads every file once, which takes about a
+// second per GiB in the system's cache.
 func Open(dir string, o Options) *Journal {
 	o.MaxBytes = max(o.MaxBytes, minBytes)
 	if o.Now == nil {
@@ -122,14 +122,14 @@ func Open(dir string, o Options) *Journal {
 	return j
 }
 
-// ready looks through the directory if that has not been done, unless it is too
-// early to try again.
+// ready opens the files unless that has been done. It returns an error if it is too
+// early for another attempt.
 func (j *Journal) ready() error {
 	now := j.options.Now()
 	switch wait := j.retry.Sub(now); {
 	case j.closed:
 		return errClosed
-	case wait > 0 && wait <= retryPause: // a longer one is a clock that was put back
+	case wait > 0 && wait <= retryPause: // a longer wait means that the clock was set back
 		return errPaused
 	case j.opened:
 		return nil
@@ -144,18 +144,18 @@ func (j *Journal) ready() error {
 
 func (j *Journal) pause() { j.retry = j.options.Now().Add(retryPause) }
 
-// entry is an event on its way to the disk.
+// entry is an event to be written.
 type entry struct {
 	Event
-	group string
-	run   int // the place of its group in the batch: two may have one name
+	group      string
+	groupIndex int // index of its group in the batch: two groups may have the same name
 }
 
 func (e *entry) size() int64 { return int64(len(e.Head) + len(e.Body) + len(e.group) + 64) }
 
-// Append stores events durably: one commit, unless they do not fit in one
-// segment. They get ascending ids, and those of a group follow each other. The
-// error says how many were dropped, and why; they are counted in the stats too.
+// Append stores events durably: in one commit, unless they do not fit in one segment.
+// IDs ascend, and those of a group are consecutive. The error tells how many events
+// were dropped, and why; they are also counted in the stats.
 func (j *Journal) Append(groups []Group) error {
 	entries, refused := entryList(groups)
 	j.writing.Lock()
@@ -184,8 +184,8 @@ func (j *Journal) drop(n int, why error) error {
 	return fmt.Errorf("%s dropped: %w", errs.Count(n, "event"), why)
 }
 
-// journalEntries puts the events of all groups in a row, without those that
-// cannot be stored.
+// entryList returns the events of all groups in order, and the number of events that
+// exceed the limits and are left out.
 func entryList(groups []Group) (entries []entry, refused int) {
 	for run, group := range groups {
 		for _, e := range group.Events {
@@ -199,8 +199,8 @@ func entryList(groups []Group) (entries []entry, refused int) {
 	return entries, refused
 }
 
-// number gives events their ids. One that turns out not to be storable takes its
-// id with it, as nobody knows what is on the disk after a write that failed.
+// number assigns IDs. An event that cannot be stored uses up its ID, since after a
+// failed write it is unknown what is on disk.
 func (j *Journal) number(entries []entry) {
 	next := max(j.last+1, idOfTime(j.options.Now()))
 	for i := range entries {
@@ -209,7 +209,7 @@ func (j *Journal) number(entries []entry) {
 	}
 }
 
-// partOf is how many events come first that have at most so many bytes, or one.
+// partOf returns how many leading entries fit in that many bytes, at least one.
 func partOf(entries []entry, bytes int64) int {
 	for i := range entries {
 		if bytes -= entries[i].size(); bytes < 0 && i > 0 {
@@ -219,11 +219,11 @@ func partOf(entries []entry, bytes int64) int {
 	return len(entries)
 }
 
-// maxEventID is what JSON's numbers hold exactly. A clock beyond the year 2112 is
-// not believed, which leaves room for ids above.
+// maxEventID is the largest integer that JSON numbers represent exactly. Times after
+// the year 2112 are treated as that year, which leaves room for higher IDs.
 const maxEventID = 1<<53 - 1
 
-// idOfTime is the microseconds since 1970, which is where the ids of that time begin.
+// idOfTime returns the microseconds since 1970, the lowest ID for that time.
 func idOfTime(t time.Time) uint64 {
 	return uint64(min(max(t.UnixMicro(), 1), maxEventID/2))
 }
@@ -234,7 +234,7 @@ func TimeOf(id uint64) time.Time { return time.UnixMicro(int64(id)) }
 // IDAt returns the smallest ID that an event stored at t or later can have.
 func (j *Journal) IDAt(t time.Time) uint64 { return idOfTime(t) }
 
-// Close closes the files. Reads that are running or start later find nothing.
+// Close closes the files. Running and later reads find nothing.
 func (j *Journal) Close() error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -249,13 +249,13 @@ func (j *Journal) Close() error {
 	return err
 }
 
-// maxJournalWarnings bounds what is kept for somebody to read.
+// maxWarnings bounds the warnings kept for Stats.
 const maxWarnings = 100
 
 func (j *Journal) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	j.told.Lock()
-	defer j.told.Unlock()
+	j.warningsMu.Lock()
+	defer j.warningsMu.Unlock()
 	if n := len(j.warnings); n > 0 && j.warnings[n-1] == text {
 		return
 	}
@@ -265,7 +265,8 @@ func (j *Journal) warn(format string, args ...any) {
 	j.warnings = append(j.warnings, text)
 }
 
-// bareReason is an error without advice that is meant for the records.
+// bareReason returns the text of an error without advice meant for data.db, since a
+// journal is disposable.
 func bareReason(err error) string {
 	var d *disk.Damaged
 	if errors.As(err, &d) {

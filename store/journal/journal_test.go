@@ -14,7 +14,7 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// testClock is a clock that tests put forward.
+// testClock is a clock that tests advance.
 type testClock struct{ micros atomic.Int64 }
 
 func (c *testClock) now() time.Time          { return time.UnixMicro(c.micros.Load()) }
@@ -26,7 +26,7 @@ func newTestClock() *testClock {
 	return c
 }
 
-// openJournal opens a journal that warns of nothing and is closed with the test.
+// openJournal opens a journal that must have no warnings. It is closed with the test.
 func openJournal(t testing.TB, dir string, o Options) *Journal {
 	t.Helper()
 	j := Open(dir, o)
@@ -54,7 +54,7 @@ func mustAppend(t testing.TB, j *Journal, groups []Group) {
 	}
 }
 
-// newest collects what Newest yields, at most n.
+// newest returns at most n events of Newest.
 func newest(j *Journal, kind string, before uint64, n int) (events []Event) {
 	j.Newest(kind, before, func(e Event) bool {
 		events = append(events, Event{e.ID, e.Kind, slices.Clone(e.Head), slices.Clone(e.Body)})
@@ -117,7 +117,7 @@ func TestJournalReads(t *testing.T) {
 	t.Run("opened again", check)
 }
 
-func TestJournalIDsAscendWhateverTheClockSays(t *testing.T) {
+func TestJournalIDsAscendWhateverTheClock(t *testing.T) {
 	clock, dir, last := newTestClock(), t.TempDir(), uint64(0)
 	for _, jump := range []time.Duration{0, 0, -time.Hour, -time.Hour, 3 * time.Hour} {
 		clock.forward(jump)
@@ -145,7 +145,7 @@ func TestJournalIDsAscendWhateverTheClockSays(t *testing.T) {
 	}
 }
 
-func TestJournalDropsWhatIsTooLarge(t *testing.T) {
+func TestJournalDropsTooLargeEvents(t *testing.T) {
 	big := strings.Repeat("x", maxEventBody)
 	for name, test := range map[string]struct {
 		event   Event
@@ -197,7 +197,7 @@ func TestJournalSplitsABatch(t *testing.T) {
 func TestJournalExpires(t *testing.T) {
 	clock, dir := newTestClock(), t.TempDir()
 	j := openJournal(t, dir, Options{MaxAge: time.Hour, Now: clock.now})
-	large := func(name string) { // larger than a quarter of a segment: the next one begins another
+	large := func(name string) { // larger than a quarter of a segment, so that the next one begins another segment
 		mustAppend(t, j, oneGroup("", event("a", name+strings.Repeat("x", 250<<10)), event("a", name+strings.Repeat("x", 250<<10))))
 	}
 	disktest.WriteFile(t, filepath.Join(dir, segmentName(1)+asideSuffix), []byte("something"))
@@ -231,7 +231,7 @@ func TestJournalExpires(t *testing.T) {
 	disktest.Equal(t, "written after all have gone", firsts(), "33")
 }
 
-// TestJournalModel holds a journal against a slice.
+// TestJournalModel compares a journal with a slice.
 func TestJournalModel(t *testing.T) {
 	clock, dir, r := newTestClock(), t.TempDir(), disktest.Random(t)
 	o := Options{MaxBytes: 8 << 20, MaxAge: time.Hour, Now: clock.now}
@@ -286,8 +286,8 @@ func randomGroups(r *rand.Rand, step int, kinds []string) (groups []Group) {
 	return groups
 }
 
-// asModelled compares everything, and returns the model without what has been
-// removed, which must be its beginning and not more than is allowed.
+// asModelled compares everything and returns the model without the removed events,
+// which must be the oldest ones and no more than allowed.
 func asModelled(t *testing.T, j *Journal, r *rand.Rand, model []Event, kinds []string, oldest time.Time) []Event {
 	t.Helper()
 	stats := j.Stats()

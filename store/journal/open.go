@@ -14,8 +14,8 @@ import (
 	"reeve/store/disk"
 )
 
-// openFiles looks through the directory. Its error says that the directory
-// cannot be used; what is wrong with a single file is a warning.
+// openFiles reads the directory and opens the files. It returns an error if the
+// directory is unusable; faults of single files are warnings.
 func (j *Journal) openFiles() error {
 	if err := os.MkdirAll(j.dir, 0o700); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (j *Journal) openFiles() error {
 		return err
 	}
 	var list []*segment
-	for i, f := range files { // by name, which is by id
+	for i, f := range files { // by name, and so by ID
 		if f.is == rowsFile {
 			j.openRows()
 		}
@@ -56,8 +56,8 @@ func (j *Journal) openFiles() error {
 	return nil
 }
 
-// tidy removes what a crash has left and what is too much, and finds the
-// greatest id that any name tells.
+// tidy removes leftovers of a crash and files beyond the limits, and determines the
+// highest ID in the names.
 func (j *Journal) tidy(files []dirFile) error {
 	aside := ""
 	for _, f := range files {
@@ -83,8 +83,8 @@ func (j *Journal) tidy(files []dirFile) error {
 	return nil
 }
 
-// openSegment returns nil for one that cannot be used. All but the newest are
-// only read, which spares bbolt its walk over their pages.
+// openSegment opens a segment; nil if it is unusable. All but the newest are opened
+// read-only, which saves bbolt a walk over their pages.
 func (j *Journal) openSegment(found dirFile, newest bool) *segment {
 	path := filepath.Join(j.dir, found.name)
 	f, warnings, err := openFile(path, !newest, j.sizes(j.segmentMax))
@@ -104,7 +104,7 @@ func (j *Journal) openSegment(found dirFile, newest bool) *segment {
 	return s
 }
 
-// refuse sets a file aside that could not be opened, unless the fault is not its own.
+// refuse sets a file aside that could not be opened, unless the error is temporary.
 func (j *Journal) refuse(path string, err error) {
 	for _, passing := range []error{bolterrors.ErrTimeout, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
 		if errors.Is(err, passing) {
@@ -115,7 +115,7 @@ func (j *Journal) refuse(path string, err error) {
 	j.setAside(path, err)
 }
 
-// openRows opens rows.db, which is there.
+// openRows opens rows.db, which must exist.
 func (j *Journal) openRows() {
 	path := filepath.Join(j.dir, rowsName)
 	f, warnings, err := openFile(path, false, j.sizes(j.rowsMax))

@@ -14,17 +14,17 @@ import (
 	"reeve/store/disk"
 )
 
-// What one read transaction brings at most. Everything is copied out, so that
-// whoever takes his time over an event holds nothing up.
+// Limits of one read transaction. Everything is copied out, so that a slow consumer
+// does not hold a transaction open.
 const (
 	firstPage   = 16
 	maxPage     = 512
 	pageBytes   = 512 << 10
 	pageTime    = 10 * time.Millisecond
-	pageTimeAsk = 16 // events between two looks at the clock
+	pageTimeAsk = 16 // number of events between two checks of the time
 )
 
-// Get returns an event; false when there is none, or it is damaged.
+// Get returns an event; found is false if it does not exist or is damaged.
 func (j *Journal) Get(kind string, id uint64) (e Event, found bool) {
 	list := *j.segments.Load()
 	i := sort.Search(len(list), func(i int) bool { return list[i].first > id }) - 1
@@ -38,9 +38,9 @@ func (j *Journal) Get(kind string, id uint64) (e Event, found bool) {
 	return e, found
 }
 
-// look reads in a segment. What goes wrong there is counted.
+// look reads from a segment and counts an error as damage.
 func (j *Journal) look(s *segment, fn func(btx *bbolt.Tx) error) {
-	if err := s.view(fn); err != nil && !errors.Is(err, errGone) {
+	if err := s.view(fn); err != nil && !errors.Is(err, errFileClosed) {
 		j.damaged.Add(1)
 	}
 }
@@ -65,7 +65,7 @@ func (j *Journal) get(btx *bbolt.Tx, kind string, id uint64) (Event, bool) {
 	return Event{id, kind, bytes.Clone(head), bytes.Clone(body)}, true
 }
 
-// decodeEvent returns an event's two parts, which lie in the mapped file.
+// decodeEvent returns the two parts of an event, which point into the mapped file.
 func decodeEvent(bucket string, key, value []byte) (head, body []byte, err error) {
 	payload, err := disk.Unframe(bucket, key, value)
 	if err != nil {
@@ -78,7 +78,8 @@ func decodeEvent(bucket string, key, value []byte) (head, body []byte, err error
 	return payload[1:end:end], payload[end:], nil
 }
 
-// Group returns the events of a name, of every kind, by id; nil for none.
+// Group returns the events of all groups with a name, of every kind, by ID; nil if
+// there are none.
 func (j *Journal) Group(name string) (events []Event) {
 	if name == "" {
 		return nil
@@ -93,7 +94,7 @@ func (j *Journal) Group(name string) (events []Event) {
 			c := b.Cursor()
 			for key, value := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, value = c.Next() {
 				if len(key) == len(prefix)+8 {
-					events = append(events, j.run(btx, key, value)...)
+					events = append(events, j.groupEvents(btx, key, value)...)
 				}
 			}
 			return nil
@@ -108,8 +109,8 @@ func (j *Journal) Group(name string) (events []Event) {
 	return events
 }
 
-// run returns the events that one entry of the groups leads to.
-func (j *Journal) run(btx *bbolt.Tx, key, value []byte) (events []Event) {
+// groupEvents returns the events of one group entry.
+func (j *Journal) groupEvents(btx *bbolt.Tx, key, value []byte) (events []Event) {
 	count, kinds, err := decodeGroup(key, value)
 	if err != nil {
 		j.damaged.Add(1)
@@ -127,10 +128,10 @@ func (j *Journal) run(btx *bbolt.Tx, key, value []byte) (events []Event) {
 	return events
 }
 
-// Newest yields the events of a kind with an id below before (0 for all), the
-// newest first. Head and Body are valid only until yield returns. It sees what
-// was there when it began, and skips what has been removed or is damaged. yield
-// may take its time: no transaction is open.
+// Newest yields the events of a kind with an ID below before (0 for all), newest first.
+// Head and Body are valid only until yield returns. It returns events that existed when
+// it began, and skips removed and damaged ones. yield may be slow: no transaction is
+// open.
 func (j *Journal) Newest(kind string, before uint64, yield func(Event) bool) {
 	if before == 0 {
 		before = math.MaxUint64
@@ -160,11 +161,11 @@ func (j *Journal) Newest(kind string, before uint64, yield func(Event) bool) {
 // eventPage is what one transaction of Newest reads.
 type eventPage struct {
 	kind, bucket string
-	before       uint64 // where it goes on
+	before       uint64 // where the next page begins
 	most         int
 	events       []Event
-	buffer       []byte // what the events' bytes are copied to
-	more         bool   // in this segment
+	buffer       []byte // copies of the events' bytes
+	more         bool   // whether the segment has more events
 }
 
 func (p *eventPage) read(btx *bbolt.Tx) (damaged uint64) {
@@ -194,7 +195,7 @@ func (p *eventPage) read(btx *bbolt.Tx) (damaged uint64) {
 	}
 }
 
-// add copies an event, unless it is damaged.
+// add copies an event. It returns false if the event is damaged.
 func (p *eventPage) add(key, value []byte) bool {
 	if len(key) == 8 {
 		p.before = binary.BigEndian.Uint64(key)

@@ -17,24 +17,24 @@ const (
 	asideSuffix = ".damaged"
 )
 
-// What a file in a journal's directory is, by its name.
+// Kinds of files in a journal's directory, by name.
 const (
 	segmentFile = iota
 	rowsFile
 	asideFile
 	unfinishedFile
-	foreignFile // counted, and left alone
+	foreignFile // counted, never removed
 )
 
 type dirFile struct {
 	name string
 	is   int
 	size int64
-	age  uint64 // the id at its beginning, or of the time it was last written
+	age  uint64 // first ID of a segment, or the ID of the modification time
 }
 
-// files is what lies in the directory; nothing of it is remembered, so that what
-// others do there counts.
+// files lists the directory. The result is not cached, so that changes by others are
+// noticed.
 func (j *Journal) files() ([]dirFile, error) {
 	entries, err := os.ReadDir(j.dir)
 	if err != nil {
@@ -85,17 +85,17 @@ func totalOf(files []dirFile) (total int64) {
 	return total
 }
 
-// makeRoom removes the oldest segments, and the damaged file when its turn comes,
-// until all files but keep, and need bytes, are within the limit, and so many bytes
-// of the disk are free as must be.
+// makeRoom removes the oldest segments, and the set-aside file in order of age, until
+// all files except keep, plus need bytes, are within MaxBytes, and MinFree bytes of the
+// disk are free.
 func (j *Journal) makeRoom(need int64, keep string) error {
 	limit := j.options.MaxBytes
-	short, err := j.missing(need)
+	short, err := j.missingSpace(need)
 	if err != nil {
 		return err
 	}
 	files, err := j.files()
-	if errors.Is(err, fs.ErrNotExist) { // somebody has removed the directory
+	if errors.Is(err, fs.ErrNotExist) { // another process has removed the directory
 		err = os.MkdirAll(j.dir, 0o700)
 	}
 	if err != nil {
@@ -132,20 +132,21 @@ func (j *Journal) makeRoom(need int64, keep string) error {
 	return nil
 }
 
-// missing is how many bytes the disk lacks for need bytes more.
-func (j *Journal) missing(need int64) (int64, error) {
+// missingSpace returns how many bytes of disk space are missing for need more bytes;
+// negative if there is enough.
+func (j *Journal) missingSpace(need int64) (int64, error) {
 	if j.options.MinFree == 0 {
 		return 0, nil
 	}
-	free, err := disk.FreeSpace(filepath.Dir(j.dir)) // the directory itself may not be there yet
+	free, err := disk.FreeSpace(filepath.Dir(j.dir)) // the directory itself may not exist yet
 	if errors.Is(err, disk.ErrSpaceUnknown) {
 		return 0, nil
 	}
 	return j.options.MinFree + need - free, err
 }
 
-// GiveWay removes the oldest segments until so many bytes are free again, or none is
-// left, and returns how many bytes that made free.
+// GiveWay removes the oldest segments until at least bytes are freed or no segment is
+// left, and returns the number of bytes freed. Appends pause afterwards.
 func (j *Journal) GiveWay(bytes int64) (freed int64) {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -161,7 +162,7 @@ func (j *Journal) GiveWay(bytes int64) (freed int64) {
 		freed += size
 	}
 	if freed > 0 {
-		j.pause() // the room is not for new events
+		j.pause() // the space is not for new events
 	}
 	return freed
 }
@@ -170,8 +171,8 @@ func (j *Journal) isCurrent(name string) bool {
 	return j.current != nil && filepath.Base(j.current.path) == name
 }
 
-// removeFile removes a file and closes it if it is an open segment. Readers wait
-// for nothing: the name goes first, and closing waits for them.
+// removeFile removes a file, and closes it if it is an open segment. The name is
+// removed before close waits for the readers.
 func (j *Journal) removeFile(name string) error {
 	path := filepath.Join(j.dir, name)
 	err := os.Remove(path)
@@ -180,15 +181,15 @@ func (j *Journal) removeFile(name string) error {
 	}
 	for _, s := range *j.segments.Load() {
 		if s.path == path && err == nil {
-			j.forget(s)
+			j.unlist(s)
 			err = s.close()
 		}
 	}
 	return err
 }
 
-// setAside gives a file that cannot be used another name, for somebody to look
-// at, in the place of the one that had been set aside before.
+// setAside renames an unusable file for later inspection. It replaces the file that was
+// set aside before.
 func (j *Journal) setAside(path string, cause error) {
 	err := j.removeAside()
 	if err == nil {

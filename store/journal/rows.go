@@ -16,8 +16,8 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// Rows lie in rows.db, in a bucket for each table. They are the caller's to
-// delete; they may take a quarter of the journal's bytes.
+// Rows are stored in rows.db, in a bucket per table. The caller deletes them; they may
+// use a quarter of MaxBytes.
 const (
 	rowBucket   = "row."
 	maxRowKey   = 1 << 10
@@ -25,9 +25,9 @@ const (
 	maxRowPage  = 256
 )
 
-// SetRows stores small rows durably, in one commit, each in the place of the one
-// with its key (1 to 1,024 bytes; at most 64 KiB of value). What it returns as
-// error was not stored, and counted.
+// SetRows stores small rows durably, in one commit, and replaces those with the same
+// key. A key has 1 to 1,024 bytes, a value at most 64 KiB. On error, none of the rows
+// is stored, and all are counted as dropped.
 func (j *Journal) SetRows(table string, rows map[string][]byte) error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -65,8 +65,8 @@ func checkRows(table string, rows map[string][]byte) error {
 	return nil
 }
 
-// changeRows runs fn in a commit of rows.db, and once more in a new one if that
-// one breaks. Of limit, only need more bytes are made room for.
+// changeRows runs fn in a commit of rows.db. If the file is damaged, it is set aside
+// and fn runs again in a new file. Space is made for need more bytes, up to limit.
 func (j *Journal) changeRows(create bool, limit, need int64, fn func(*bbolt.Tx) error) error {
 	err := j.tryRows(create, limit, need, fn)
 	var broken *fault
@@ -122,12 +122,12 @@ func (j *Journal) tryRows(create bool, limit, need int64, fn func(*bbolt.Tx) err
 		if !errors.Is(err, bolterrors.ErrMaxSizeReached) || room >= limit {
 			return blame(err)
 		}
-		need *= 2 // rows that lie far apart take a page each
+		need *= 2 // rows with distant keys take a page each
 	}
 }
 
-// Rows yields the rows of a table with from ≤ key ≤ to, by key; a damaged one is
-// skipped and counted. Values are the caller's. No transaction is open meanwhile.
+// Rows yields the rows of a table with from ≤ key ≤ to, by key. It skips and counts
+// damaged rows. The caller owns the values. No transaction is open during yield.
 func (j *Journal) Rows(table, from, to string) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		f := j.rows.Load()
@@ -155,7 +155,7 @@ func (j *Journal) Rows(table, from, to string) iter.Seq2[string, []byte] {
 				}
 				return nil
 			})
-			if err != nil && !errors.Is(err, errGone) {
+			if err != nil && !errors.Is(err, errFileClosed) {
 				j.damaged.Add(1)
 			}
 			for i, key := range keys {
@@ -167,11 +167,11 @@ func (j *Journal) Rows(table, from, to string) iter.Seq2[string, []byte] {
 	}
 }
 
-// maxRowsDeleted is how many rows one commit deletes.
+// maxRowsDeleted is the number of rows that one commit deletes.
 const maxRowsDeleted = 1000
 
-// DeleteRows deletes the rows of a table with a key below before. It may use a
-// little more than rows may have: in a full file deletions need room, too.
+// DeleteRows deletes the rows of a table with a key below before. It may exceed the
+// limit of rows.db a little, since deletions in a full file need space too.
 func (j *Journal) DeleteRows(table, before string) error {
 	j.writing.Lock()
 	defer j.writing.Unlock()

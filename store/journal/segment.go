@@ -13,19 +13,19 @@ import (
 	"reeve/store/disk"
 )
 
-// A segment has these buckets:
+// Buckets of a segment:
 //
-//	_meta         "file"                → format, number of events, last id
-//	event.<kind>  id                    → length of the head, head, body
-//	group         name, 0, its first id → count, length of each kind, kind
+//	_meta         "file"                → format, number of events, last ID
+//	event.<kind>  ID                    → length of the head, head, body
+//	group         name, 0, its first ID → count, length of each kind, kind
 const (
 	segmentSuffix = ".db"
 	eventBucket   = "event."
 	groupBucket   = "group"
-	eventFill     = 0.9 // ids ascend: nothing is ever put in between
+	eventFill     = 0.9 // IDs ascend, so nothing is inserted between
 )
 
-// segment is a file of events, of which none is below first.
+// segment is a file of events with IDs from first on.
 type segment struct {
 	*dbFile
 	first  uint64
@@ -35,15 +35,15 @@ type segment struct {
 
 func segmentName(first uint64) string { return fmt.Sprintf("%016x%s", first, segmentSuffix) }
 
-// segmentID is the first id of the segment with that name; ok is false for
-// another file.
+// segmentID returns the first ID from a segment's file name; ok is false for another
+// file.
 func segmentID(name string) (first uint64, ok bool) {
 	text, found := strings.CutSuffix(name, segmentSuffix)
 	first, err := strconv.ParseUint(text, 16, 64)
 	return first, found && err == nil && segmentName(first) == name && first <= maxEventID
 }
 
-// load reads what the segment says of itself.
+// load reads the segment's meta.
 func (s *segment) load() error {
 	err := s.view(func(btx *bbolt.Tx) error {
 		meta, err := readMeta(btx)
@@ -104,7 +104,7 @@ func putEvents(btx *bbolt.Tx, entries []entry) error {
 	return nil
 }
 
-// putGroups notes which ids belong to a name.
+// putGroups stores which IDs belong to a group name.
 func putGroups(btx *bbolt.Tx, entries []entry) error {
 	b, err := btx.CreateBucketIfNotExists([]byte(groupBucket))
 	if err != nil {
@@ -112,7 +112,7 @@ func putGroups(btx *bbolt.Tx, entries []entry) error {
 	}
 	for len(entries) > 0 {
 		n := 1
-		for n < len(entries) && entries[n].run == entries[0].run {
+		for n < len(entries) && entries[n].groupIndex == entries[0].groupIndex {
 			n++
 		}
 		group := entries[:n]
@@ -135,12 +135,12 @@ func putGroups(btx *bbolt.Tx, entries []entry) error {
 	return nil
 }
 
-// groupKey leaves no doubt where the name ends: the id has always 8 bytes.
+// groupKey returns an unambiguous key: the ID after the name always has 8 bytes.
 func groupKey(name string, first uint64) []byte {
 	return binary.BigEndian.AppendUint64(append([]byte(name), 0), first)
 }
 
-// decodeGroup returns how many events a group has, and their kinds.
+// decodeGroup returns the number of events in a group, and their kinds.
 func decodeGroup(key, value []byte) (count uint64, kinds []string, err error) {
 	payload, err := disk.Unframe(groupBucket, key, value)
 	if err != nil {

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// Stats is what a journal holds and what happened since it was opened.
+// Stats is the content of a journal and its counters since it was opened.
 type Stats struct {
-	Bytes       int64 // of all files in the directory
+	Bytes       int64 // size of all files in the directory
 	MaxBytes    int64
 	Events      uint64
-	Oldest      time.Time // of the oldest event, as far as the segments tell; zero for none
+	Oldest      time.Time // time of the oldest event, according to the segments; zero for none
 	Segments    []SegmentStats
 	Dropped     uint64   // events that were not stored
 	DroppedRows uint64   // rows that were not stored
-	Damaged     uint64   // how often a reader met something damaged and skipped it
-	Warnings    []string // the latest, at most 100
+	Damaged     uint64   // damaged items that readers have skipped
+	Warnings    []string // most recent warnings, at most 100
 }
 
-// SegmentStats is what a segment holds.
+// SegmentStats is the content of a segment.
 type SegmentStats struct {
 	Name           string
 	Bytes          int64
@@ -34,7 +34,7 @@ func (j *Journal) Stats() Stats {
 		Dropped:  j.dropped.Load(), DroppedRows: j.droppedRows.Load(), Damaged: j.damaged.Load(),
 	}
 	files, err := j.files()
-	if err == nil { // a directory that cannot be read has been said in a warning
+	if err == nil { // otherwise there is a warning about the directory
 		s.Bytes = totalOf(files)
 	}
 	for _, segment := range *j.segments.Load() {
@@ -51,8 +51,8 @@ func (j *Journal) Stats() Stats {
 		s.Events += one.Events
 		s.Segments = append(s.Segments, one)
 	}
-	j.told.Lock()
-	defer j.told.Unlock()
+	j.warningsMu.Lock()
+	defer j.warningsMu.Unlock()
 	s.Warnings = slices.Clone(j.warnings)
 	return s
 }

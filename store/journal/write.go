@@ -13,13 +13,14 @@ import (
 	"reeve/store/disk"
 )
 
-// journalFault says that a file, and not the disk, is to blame for a failed write.
+// fault is an error of a write for which the file, and not the disk, is to blame.
 type fault struct{ err error }
 
 func (f *fault) Error() string { return f.err.Error() }
 func (f *fault) Unwrap() error { return f.err }
 
-// blame tells a full disk, after which a file is as it was, from everything else.
+// blame wraps an error in a fault, unless the disk is full, after which the file is
+// unchanged.
 func blame(err error) error {
 	if err == nil || disk.IsFull(err) || strings.Contains(err.Error(), syscall.ENOSPC.Error()) { // bbolt does not wrap every error
 		return err
@@ -27,8 +28,8 @@ func blame(err error) error {
 	return &fault{err}
 }
 
-// put stores a part of a batch: in the current segment, or in the next one if
-// that is full or breaks.
+// put stores a part of a batch in the current segment, or in a new one if that is full
+// or damaged.
 func (j *Journal) put(part []entry) error {
 	err := j.tryPut(part)
 	var broken *fault
@@ -44,15 +45,15 @@ func (j *Journal) put(part []entry) error {
 			return nil
 		}
 		if j.current != nil && errors.As(err, &broken) {
-			j.removeFile(filepath.Base(j.current.path)) // it is new: nobody misses it
+			j.removeFile(filepath.Base(j.current.path)) // it is new and has no events
 		}
 	}
 	j.pause()
 	return j.drop(len(part), err)
 }
 
-// putElsewhere stores what did not fit: in a new segment, and in halves if that
-// is too small for it.
+// putElsewhere stores a part that did not fit: in a new segment, or in halves if a new
+// segment is too small.
 func (j *Journal) putElsewhere(part []entry, err error) error {
 	switch {
 	case j.current.events.Load() > 0:
@@ -70,8 +71,8 @@ func (j *Journal) tryPut(part []entry) error {
 	for i := range part {
 		bytes += part[i].size()
 	}
-	// A commit that does not fit costs a look through the whole file; so the next
-	// segment is begun before that happens. How full they are matters to nobody.
+	// A commit that does not fit costs a walk through the whole file, so the next
+	// segment begins before that happens. Segments need not be full.
 	if c := j.current; c != nil && c.events.Load() > 0 && c.size()+2*bytes+j.segmentMax/16 > j.segmentMax {
 		j.current = nil
 	}
@@ -101,8 +102,8 @@ func (j *Journal) beginSegment(first uint64) error {
 	return nil
 }
 
-// setAsideSuspects acts on what readers have stumbled over, and on files that
-// somebody has removed or emptied to make room.
+// setAsideSuspects sets aside segments in which readers have found damage, or which
+// someone has removed or emptied.
 func (j *Journal) setAsideSuspects() {
 	for _, s := range *j.segments.Load() {
 		if err := s.unusable(); err != nil {
@@ -112,15 +113,15 @@ func (j *Journal) setAsideSuspects() {
 }
 
 func (j *Journal) setAsideSegment(s *segment, cause error) {
-	j.forget(s)
+	j.unlist(s)
 	if err := s.close(); err != nil {
 		cause = errors.Join(cause, err)
 	}
 	j.setAside(s.path, cause)
 }
 
-// forget takes a segment off the list; who reads in it goes on to its end.
-func (j *Journal) forget(s *segment) {
+// unlist removes a segment from the list. Running reads continue to their end.
+func (j *Journal) unlist(s *segment) {
 	list := slices.DeleteFunc(slices.Clone(*j.segments.Load()), func(other *segment) bool { return other == s })
 	j.segments.Store(&list)
 	if j.current == s {
@@ -129,8 +130,8 @@ func (j *Journal) forget(s *segment) {
 }
 
 // Expire removes the segments whose newest event is older than MaxAge, sets aside
-// what readers have found to be damaged, and makes sure of MaxBytes. It is to be
-// called every minute or so: nothing else does it while nothing is written.
+// damaged segments and enforces MaxBytes. Call it about every minute: without writes
+// nothing else does this.
 func (j *Journal) Expire() error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -158,7 +159,7 @@ func (j *Journal) Expire() error {
 	return j.makeRoom(0, "")
 }
 
-// errJournalRoom says that what may not be removed takes all the room.
+// errRoom returns the error for files that use up all space and must not be removed.
 func (j *Journal) errRoom(need, total int64) error {
 	return fmt.Errorf("other files in %s leave no room: they have %d bytes, %d are needed and the limit is %d", j.dir, total, need, j.options.MaxBytes)
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// BenchmarkFind looks for parts that none, few and many of 200,000 texts have, in a view
-// of several segments.
+// BenchmarkFind searches for substrings that none, few and many of 200,000 texts
+// contain, in a view of several segments.
 func BenchmarkFind(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	first := []string{"ada", "amir", "boris", "chloe", "erik", "grace", "hugo", "ines"}

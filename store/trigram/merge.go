@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// Merge makes one segment's file of several, which follow each other in a view, the
-// oldest first. more is asked now and then; if it says no, nothing is left.
+// Merge writes one segment's file from several consecutive segments of a view, oldest
+// first, by a k-way merge. It calls more from time to time; if more returns false, it
+// removes the file and returns an error.
 func Merge(path string, segments []*Segment, more func() bool) (*Segment, error) {
 	w, err := create(path)
 	if err != nil {
@@ -26,13 +27,13 @@ func Merge(path string, segments []*Segment, more func() bool) (*Segment, error)
 		if n%1000 == 0 && !more() {
 			return nil, w.drop(errStopped)
 		}
-		g, some := least(walks)
+		g, some := lowest(walks)
 		if !some {
 			return w.open()
 		}
 		merging, b = merging[:0], b[:0]
 		for i, walk := range walks {
-			if !walk.some || walk.at.gram != g {
+			if !walk.valid || walk.at.gram != g {
 				continue
 			}
 			postings, err := walk.s.part(walk.at.at, walk.at.length)
@@ -53,14 +54,15 @@ func Merge(path string, segments []*Segment, more func() bool) (*Segment, error)
 	}
 }
 
-// filtered walks the postings of a segment, without the texts that newer segments cover.
+// filtered iterates over the postings of a segment without the texts that newer
+// segments cover.
 type filtered struct {
 	hits
 	newer []*Segment
 	at    hit
 	more  bool
-	id    uint64 // the last one that was looked up in newer
-	gone  bool   // newer covers it
+	id    uint64 // last ID looked up in newer
+	gone  bool   // whether newer covers id
 }
 
 func (f *filtered) advance() error {
@@ -83,8 +85,8 @@ func (f *filtered) advance() error {
 	}
 }
 
-// appendMerged appends the hits of several postings to b, in their order. It decodes them
-// one by one: a trigram that is frequent in long texts has millions.
+// appendMerged appends the hits of several postings lists to b, in order. It decodes
+// them one at a time: a frequent trigram has millions.
 func appendMerged(b []byte, from []*filtered) ([]byte, error) {
 	for _, f := range from {
 		if err := f.advance(); err != nil {
@@ -111,24 +113,24 @@ func appendMerged(b []byte, from []*filtered) ([]byte, error) {
 
 var errStopped = errors.New("merging was stopped")
 
-// covers reports whether one of the segments covers an id.
+// covers reports whether one of the segments covers id.
 func covers(segments []*Segment, id uint64) bool {
 	return slices.ContainsFunc(segments, func(s *Segment) bool { return s.covered.has(id) })
 }
 
-// walk goes through the dictionary of a segment.
+// walk iterates over the dictionary of a segment.
 type walk struct {
 	s     *Segment
 	block int
 	rest  []entry
 	at    entry
-	some  bool
+	valid bool
 }
 
 func (w *walk) next() (err error) {
 	for len(w.rest) == 0 {
 		if w.block == len(w.s.blocks) {
-			w.some = false
+			w.valid = false
 			return nil
 		}
 		if w.rest, err = w.s.entries(w.s.blocks[w.block]); err != nil {
@@ -136,14 +138,14 @@ func (w *walk) next() (err error) {
 		}
 		w.block++
 	}
-	w.at, w.rest, w.some = w.rest[0], w.rest[1:], true
+	w.at, w.rest, w.valid = w.rest[0], w.rest[1:], true
 	return nil
 }
 
-// least is the lowest trigram that one of the walks is at.
-func least(walks []*walk) (g gram, some bool) {
+// lowest returns the lowest trigram that one of the walks is at.
+func lowest(walks []*walk) (g gram, some bool) {
 	for _, w := range walks {
-		if w.some && (!some || w.at.gram < g) {
+		if w.valid && (!some || w.at.gram < g) {
 			g, some = w.at.gram, true
 		}
 	}

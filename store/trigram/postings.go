@@ -2,29 +2,30 @@ package trigram
 
 import "encoding/binary"
 
-// Postings are the hits of one trigram: for each the distance to the id before and,
-// as varints, the place in the text. The first distance is from 0, so a distance of 0
-// is always one more place in the same text.
+// Postings are the hits of one trigram. Each is two varints: the distance to the
+// previous ID, and the position in the text. The first distance counts from 0, so a
+// distance of 0 always means another position in the same text.
 
-// appendHit appends a hit to postings whose last id is given.
+// appendHit appends a hit to postings whose last ID is last.
 func appendHit(b []byte, last uint64, h hit) []byte {
 	b = binary.AppendUvarint(b, h.id()-last)
 	return binary.AppendUvarint(b, uint64(h.pos()))
 }
 
-// hits walks postings.
+// hits iterates over postings.
 type hits struct {
 	b  []byte
 	id uint64
 }
 
-// next returns the next hit. bad is postings that end within a number.
+// next returns the next hit. bad reports that the postings end within a number or are
+// out of range.
 func (p *hits) next() (h hit, more, bad bool) {
 	if len(p.b) == 0 {
 		return 0, false, false
 	}
 	var distance, pos uint64
-	if len(p.b) > 1 && p.b[0] < 0x80 && p.b[1] < 0x80 { // nearly all are so short
+	if len(p.b) > 1 && p.b[0] < 0x80 && p.b[1] < 0x80 { // the common case
 		distance, pos = uint64(p.b[0]), uint64(p.b[1])
 		p.b = p.b[2:]
 	} else {
@@ -41,7 +42,7 @@ func (p *hits) next() (h hit, more, bad bool) {
 	return hitAt(p.id, int(pos)), true, p.id > MaxID
 }
 
-// collect appends all hits of postings.
+// collect appends all hits of postings to to.
 func collect(to []hit, postings []byte) ([]hit, error) {
 	p := hits{b: postings}
 	for {
@@ -56,8 +57,8 @@ func collect(to []hit, postings []byte) ([]hit, error) {
 	}
 }
 
-// follow keeps those of the beginnings of a part, in their order, after which postings
-// have a hit at an offset.
+// follow returns those of the beginnings of a substring, in order, for which postings
+// have a hit offset bytes later.
 func follow(beginnings []hit, postings []byte, offset int) ([]hit, error) {
 	p := hits{b: postings}
 	kept := beginnings[:0]

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// ranges is a set of ids as ranges, ends included, sorted and apart from each other.
+// ranges is a set of IDs as inclusive ranges, sorted and not adjacent.
 type ranges []struct{ low, high uint64 }
 
-// add appends an id that is higher than all in the set.
+// add adds an ID that is higher than all in the set.
 func (r ranges) add(id uint64) ranges {
 	if n := len(r); n > 0 && r[n-1].high+1 == id {
 		r[n-1].high = id
@@ -30,7 +30,7 @@ func (r ranges) has(id uint64) bool {
 	return found
 }
 
-// union is what is in either set.
+// union returns the union of two sets.
 func union(a, b ranges) ranges {
 	all := slices.Concat(a, b)
 	slices.SortFunc(all, func(x, y struct{ low, high uint64 }) int {
@@ -53,7 +53,7 @@ func union(a, b ranges) ranges {
 	return out
 }
 
-// encode writes the set as the distances between its ends.
+// encode encodes the set as varints of the distances between its bounds.
 func (r ranges) encode() []byte {
 	var b []byte
 	last := uint64(0)

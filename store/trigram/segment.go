@@ -11,20 +11,20 @@ import (
 	"slices"
 )
 
-// A segment's file is: the postings of each trigram in order, each with its checksum;
-// the ids that it covers; the dictionary in blocks of entries, a trigram and how long its
-// postings are; the list of these blocks; and a foot of footSize bytes. Numbers of a fixed
-// length are big-endian, and every part but the list of postings ends with a CRC-32C.
+// A segment's file consists of: the postings of each trigram in order; the covered IDs;
+// the dictionary in blocks of entries, each a trigram and the length of its postings;
+// the list of these blocks; and a footer of footSize bytes. Fixed-length numbers are
+// big-endian, and every part ends with a CRC-32C.
 const (
 	magic      = "rvtri 1\n"
 	sumSize    = 4
 	footSize   = len(magic) + 4*8 + sumSize
 	listedSize = 3 + 8 + 8 + 4
-	perBlock   = 64 // entries
+	perBlock   = 64 // entries of a block
 	maxEntry   = 3 + binary.MaxVarintLen64
 )
 
-// Segment is a file that can be searched. Its methods can be used at the same time.
+// Segment is an open segment. Its methods are safe for concurrent use.
 type Segment struct {
 	f       *os.File
 	size    int64
@@ -32,23 +32,23 @@ type Segment struct {
 	blocks  []block
 }
 
-// block is a part of the dictionary.
+// block is the position of a block of the dictionary.
 type block struct {
 	first    gram
-	postings int64 // where those of its first trigram begin
+	postings int64 // offset of the postings of its first trigram
 	at       int64
 	length   int
 }
 
-// entry is a trigram of a dictionary and where its postings lie.
+// entry is a trigram of a dictionary and the position of its postings.
 type entry struct {
 	gram   gram
 	at     int64
 	length int
 }
 
-// Open opens a segment's file. It is closed when nothing leads to it any more, as
-// files are.
+// Open opens a segment's file. It has no Close: the os.File is closed when the Segment
+// is garbage collected.
 func Open(path string) (s *Segment, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -97,7 +97,7 @@ func read(f *os.File) (*Segment, error) {
 	return s, nil
 }
 
-// part reads bytes of the file that are followed by their checksum.
+// part reads a part of the file and checks its checksum, which follows it.
 func (s *Segment) part(at int64, length int) ([]byte, error) {
 	if at < 0 || length < 0 || int64(length) > s.size || at > s.size-int64(length)-sumSize {
 		return nil, ErrDamaged
@@ -128,7 +128,7 @@ func (s *Segment) entries(b block) (all []entry, err error) {
 	return all, err
 }
 
-// entry reads the first entry of a text, whose postings lie at a place.
+// entry decodes the first entry of text. at is the offset of its postings.
 func (s *Segment) entry(text []byte, at int64) (e entry, rest []byte, err error) {
 	if len(text) < 4 {
 		return e, nil, ErrDamaged
@@ -140,7 +140,8 @@ func (s *Segment) entry(text []byte, at int64) (e entry, rest []byte, err error)
 	return entry{gram(text[0])<<16 | gram(text[1])<<8 | gram(text[2]), at, int(length)}, text[3+n:], nil
 }
 
-// find returns where the postings of a trigram lie; their length is 0 if it has none.
+// find returns the entry of a trigram; its length is 0 if the segment does not have the
+// trigram.
 func (s *Segment) find(g gram) (entry, error) {
 	i, found := slices.BinarySearchFunc(s.blocks, g, func(b block, g gram) int { return int(b.first) - int(g) })
 	if !found {
@@ -166,7 +167,7 @@ func (s *Segment) find(g gram) (entry, error) {
 	return entry{}, nil
 }
 
-// search returns the hits at which a part of Length bytes or more begins.
+// search returns the hits at which a substring of at least Length bytes begins.
 func (s *Segment) search(part string) ([]hit, error) {
 	type step struct {
 		entry
@@ -202,7 +203,7 @@ func (s *Segment) search(part string) ([]hit, error) {
 	return begin, nil
 }
 
-// back moves hits to where a part begins that has the hit at an offset.
+// back moves hits back by offset, to the beginning of the substring.
 func back(hits []hit, offset int) []hit {
 	kept := hits[:0]
 	for _, h := range hits {
@@ -213,8 +214,8 @@ func back(hits []hit, offset int) []hit {
 	return kept
 }
 
-// Size is how many bytes the file has.
+// Size returns the size of the file in bytes.
 func (s *Segment) Size() int64 { return s.size }
 
-// Name is the path that the file was opened by.
+// Name returns the path with which the file was opened.
 func (s *Segment) Name() string { return s.f.Name() }

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// seeded returns a source of random numbers whose seed is printed.
+// seeded returns a source of random numbers and logs its seed.
 func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
 	seed := rand.Uint64()
@@ -28,7 +28,8 @@ func seeded(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// randomText has few letters, so that parts occur often, separators, and long texts.
+// randomText returns a text of few different letters, so that substrings occur often,
+// with separators, and sometimes long.
 func randomText(r *rand.Rand) []byte {
 	letters := []string{"a", "b", "ab", "aaa", "\x00", "é", "中", "文"}
 	var b []byte
@@ -40,9 +41,9 @@ func randomText(r *rand.Rand) []byte {
 
 func all() bool { return true }
 
-// Whatever is written, covered again, removed and merged: a view finds what a walk over
-// the texts finds.
-func TestAViewFindsWhatTheTextsHave(t *testing.T) {
+// TestFindEqualsASearchOfTheTexts compares Find with a search of the texts, after any
+// writes, replacements, removals and merges.
+func TestFindEqualsASearchOfTheTexts(t *testing.T) {
 	r := seeded(t)
 	for round := range 30 {
 		dir := t.TempDir()
@@ -98,7 +99,7 @@ func TestAViewFindsWhatTheTextsHave(t *testing.T) {
 	}
 }
 
-func TestAPartBeginsAndEndsWithinAText(t *testing.T) {
+func TestASubstringIsFoundWithinATextOnly(t *testing.T) {
 	long := bytes.Repeat([]byte("x"), MaxText)
 	copy(long[MaxText-4:], "tail")
 	s, err := Write(filepath.Join(t.TempDir(), "s"), []Doc{{1, []byte("one\x00two")}, {2, long}, {3, []byte("ail")}, {4, nil}})
@@ -111,7 +112,7 @@ func TestAPartBeginsAndEndsWithinAText(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeIndexedLeavesNothing(t *testing.T) {
+func TestInvalidTextsLeaveNoFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, docs := range map[string][]Doc{
 		"ids that do not ascend": {{2, nil}, {2, nil}}, "no id": {{0, nil}}, "too high an id": {{MaxID + 1, nil}},
@@ -131,7 +132,8 @@ func TestWhatCannotBeIndexedLeavesNothing(t *testing.T) {
 	}
 }
 
-// A view of many texts has few segments, and few are written again.
+// TestSegmentsAreMergedInTime: a view of many texts has few segments, and few are
+// rewritten.
 func TestSegmentsAreMergedInTime(t *testing.T) {
 	r := seeded(t)
 	dir := t.TempDir()
@@ -161,9 +163,8 @@ func TestSegmentsAreMergedInTime(t *testing.T) {
 	}
 }
 
-// Whatever bit of a file is changed: what is found is right, or an error.
-// TestMergingDecodesHitsOneByOne merges texts that repeat a trigram: their hits would take
-// several times the memory of their encoded form.
+// TestMergingDecodesHitsOneByOne merges texts that repeat a trigram: decoded, their
+// hits would take several times the memory of their encoded form.
 func TestMergingDecodesHitsOneByOne(t *testing.T) {
 	dir := t.TempDir()
 	var v View
@@ -186,7 +187,9 @@ func TestMergingDecodesHitsOneByOne(t *testing.T) {
 	}
 }
 
-func TestADamagedSegmentFindsNothingWrong(t *testing.T) {
+// TestADamagedSegmentGivesNoWrongResult flips any bit of a file: the result must be
+// right, or an error.
+func TestADamagedSegmentGivesNoWrongResult(t *testing.T) {
 	var docs []Doc
 	for id := range uint64(40) {
 		docs = append(docs, Doc{id + 1, fmt.Appendf(nil, "person number %d", id)})

@@ -1,10 +1,10 @@
 package trigram
 
-// View is a sequence of segments, the oldest first.
+// View is a sequence of segments, oldest first.
 type View []*Segment
 
-// Find returns the ids of the texts that have a part of Length bytes or more, each once,
-// without those that skip names. They ascend within a segment.
+// Find returns the IDs of the texts that contain a substring of at least Length bytes,
+// each once, without those for which skip returns true. IDs ascend within a segment.
 func (v View) Find(part string, skip func(id uint64) bool) (ids []uint64, err error) {
 	for i, s := range v {
 		begin, err := s.search(part)
@@ -24,7 +24,7 @@ func (v View) Find(part string, skip func(id uint64) bool) (ids []uint64, err er
 	return ids, nil
 }
 
-// Size is how many bytes the segments have.
+// Size returns the total size of the segments in bytes.
 func (v View) Size() (n int64) {
 	for _, s := range v {
 		n += s.Size()
@@ -32,9 +32,10 @@ func (v View) Size() (n int64) {
 	return n
 }
 
-// Due returns from which segment on those of a view should be merged: four or more, none
-// larger than those behind it. So a view has few segments, and a hit is written about once
-// each time that the texts double. It is the length of the view if none should be.
+// Due returns the index from which on the segments should be merged: at least
+// segmentsKept segments, none larger than those after it together. So a view has few
+// segments, and a hit is rewritten about once each time the number of texts doubles. If
+// no merge is due, Due returns len(v).
 func (v View) Due() int {
 	behind := int64(0)
 	due := len(v)
@@ -47,5 +48,5 @@ func (v View) Due() int {
 	return due
 }
 
-// segmentsKept is how many segments a view has before they are merged.
+// segmentsKept is the number of segments from which on they are merged.
 const segmentsKept = 4

@@ -28,7 +28,7 @@ func create(path string) (*writer, error) {
 	return &writer{f: f, b: bufio.NewWriterSize(f, 256<<10)}, nil
 }
 
-// part writes bytes and their checksum. An error comes at the end.
+// part writes bytes and their checksum. The bufio.Writer keeps an error until finish.
 func (w *writer) part(b []byte) (at int64) {
 	at = w.at
 	w.b.Write(b)
@@ -37,13 +37,13 @@ func (w *writer) part(b []byte) (at int64) {
 	return at
 }
 
-// postings writes those of the next trigram.
+// postings writes the postings of the next trigram.
 func (w *writer) postings(g gram, b []byte) {
 	at := w.part(b)
 	w.grams = append(w.grams, entry{g, at, len(b)})
 }
 
-// finish writes the rest, and waits until all of it is on the disk.
+// finish writes the remaining parts and syncs the file to disk.
 func (w *writer) finish() error {
 	covered := w.covered.encode()
 	coveredAt := w.part(covered)
@@ -69,13 +69,13 @@ func (w *writer) finish() error {
 	return errors.Join(w.b.Flush(), w.f.Sync(), w.f.Close())
 }
 
-// drop removes a file that cannot be finished.
+// drop removes an unfinished file.
 func (w *writer) drop(err error) error {
 	return errors.Join(err, w.f.Close(), os.Remove(w.f.Name()))
 }
 
-// Write makes a segment's file of texts, whose ids ascend, and opens it. It takes about
-// 200 bytes of memory for each.
+// Write creates a segment's file from docs, whose IDs must ascend, and opens it. It
+// needs about 200 bytes of memory per text.
 func Write(path string, docs []Doc) (*Segment, error) {
 	w, err := create(path)
 	if err != nil {
@@ -93,7 +93,7 @@ func Write(path string, docs []Doc) (*Segment, error) {
 		}
 		last = d.ID
 		w.covered = w.covered.add(d.ID)
-		separated := 0 // bytes since a zero byte
+		separated := 0 // bytes since the last zero byte
 		var g gram
 		for i, c := range d.Text {
 			g = g<<8&0xffffff | gram(c)
@@ -118,7 +118,7 @@ func Write(path string, docs []Doc) (*Segment, error) {
 	return w.open()
 }
 
-// open finishes a file and opens it.
+// open finishes the file and opens it.
 func (w *writer) open() (*Segment, error) {
 	name := w.f.Name()
 	if err := w.finish(); err != nil {

@@ -1,6 +1,6 @@
-// The types of antd without the parts that the build leaves out, see
-// scripts/replacements.ts: what is missing in the console does not compile. tsconfig.json
-// resolves antd to this file; bundlers do not read it.
+// Types of antd without the parts that the build leaves out (scripts/replacements.ts), so
+// that using one does not compile. tsconfig.json resolves antd to this file; bundlers do
+// not read it.
 import type * as antd from 'antd/es/index'
 import type { BasicDataNode, DataNode } from 'antd/es/tree'
 import type { ComponentProps, FC, ForwardRefExoticComponent, PropsWithChildren, ReactElement, RefAttributes } from 'react'

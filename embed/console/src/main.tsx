@@ -1,5 +1,5 @@
-// The first page that a browser loads. Who is not signed in gets the sign-in page
-// and nothing of the rest, which is many times as large.
+// Entry point. Users who are not signed in get the sign-in page only; the rest is many
+// times larger.
 import { createRoot } from 'react-dom/client'
 import { askEarly } from './api/early'
 import { token } from './api/session'
@@ -21,7 +21,7 @@ if (token()) {
   root.render(<SignIn />)
 }
 
-// Waiting is seen at once, however slow the line is.
+// Waiting is shown immediately, even on slow connections.
 function Waiting() {
   return (
     <main className="console-coming">
@@ -32,7 +32,7 @@ function Waiting() {
   )
 }
 
-// Unreachable stands for the console while its files cannot be had.
+// Unreachable is shown while the console's files can't be loaded.
 function Unreachable() {
   return (
     <main className="sign-in">

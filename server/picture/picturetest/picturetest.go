@@ -19,7 +19,7 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// The colours of the quarters of a test picture, whose left upper one is red.
+// Colours of the quarters of a test picture, the first at the top left.
 var (
 	Red   = color.RGBA{255, 0, 0, 255}
 	Lime  = color.RGBA{0, 255, 0, 255}
@@ -28,7 +28,7 @@ var (
 	Hole  = color.RGBA{}
 )
 
-// What the standard library cannot encode: the quarters in 64 × 32 pixels.
+// Pictures that the standard library cannot encode: the quarters in 64 × 32 pixels.
 const (
 	LossyWebP       = "UklGRoAAAABXRUJQVlA4IHQAAAAwBgCdASpAACAAPi0QhkKhoQ36AAwBYlkAMkNQX4B+AGwW8A/AD9iP6rzhmgXYD9ds77DVlr+3ggiAAP74fCfG4G1SVQp0DWbafgZOm4kUpi/U0wV5kY0/2f/a90HiPffilV3cu//I5yaECyKxFv0estUgAA=="
 	LosslessWebP    = "UklGRjgAAABXRUJQVlA4TCwAAAAvP8AHAB8gEEjeHzqN+RcQFPwf3fxHZA+ASIDEk570pIlMjej/BAyLvoJHXw=="
@@ -45,7 +45,8 @@ func Fixture(t testing.TB, text string) []byte {
 	return data
 }
 
-// Quarters is a picture of four colours: left and right above, left and right below.
+// Quarters returns a picture of four colours: top left and right, bottom left and
+// right.
 func Quarters(w, h int, colours ...color.Color) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for i, r := range []image.Rectangle{image.Rect(0, 0, w/2, h/2), image.Rect(w/2, 0, w, h/2), image.Rect(0, h/2, w/2, h), image.Rect(w/2, h/2, w, h)} {
@@ -83,12 +84,13 @@ func Converted[T draw.Image](to T, img image.Image) T {
 
 func Join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 
-// A chunk of a png, and a png with chunks behind its header and before its end.
+// PNGChunk returns a chunk of a PNG.
 func PNGChunk(kind string, data []byte) []byte {
 	body := Join([]byte(kind), data)
 	return Join(binary.BigEndian.AppendUint32(nil, uint32(len(data))), body, binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(body)))
 }
 
+// InPNG inserts chunks between the header of a PNG and the rest.
 func InPNG(data []byte, chunks ...[]byte) []byte {
 	const header = 8 + 12 + 13
 	return Join(data[:header], Join(chunks...), data[header:])
@@ -99,16 +101,17 @@ func PNGHeader(w, h uint32, depth, model, interlace byte) []byte {
 	return Join([]byte("\x89PNG\r\n\x1a\n"), PNGChunk("IHDR", append(ihdr, depth, model, 0, 0, interlace)))
 }
 
-// A segment of a jpeg, and a jpeg with segments behind its beginning.
+// JPEGSegment returns a segment of a JPEG.
 func JPEGSegment(marker byte, data []byte) []byte {
 	return Join([]byte{0xFF, marker}, binary.BigEndian.AppendUint16(nil, uint16(len(data)+2)), data)
 }
 
+// InJPEG inserts segments after the start of a JPEG.
 func InJPEG(data []byte, segments ...[]byte) []byte {
 	return Join(data[:2], Join(segments...), data[2:])
 }
 
-// JPEGSized is a jpeg that claims another size.
+// JPEGSized returns a JPEG that claims another size.
 func JPEGSized(t testing.TB, data []byte, w, h uint16) []byte {
 	t.Helper()
 	data = bytes.Clone(data)
@@ -121,23 +124,25 @@ func JPEGSized(t testing.TB, data []byte, w, h uint16) []byte {
 	return data
 }
 
-// A chunk of a webp, a webp of chunks, and the chunks of a webp.
+// WebPChunk returns a chunk of a WebP.
 func WebPChunk(kind string, data []byte) []byte {
 	return Join([]byte(kind), binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data, make([]byte, len(data)&1))
 }
 
+// WebP returns a WebP of chunks.
 func WebP(chunks ...[]byte) []byte {
 	body := Join(append([][]byte{[]byte("WEBP")}, chunks...)...)
 	return Join([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(len(body))), body)
 }
 
+// WebPChunks returns the chunks of a WebP.
 func WebPChunks(data []byte) []byte { return data[12:] }
 
 func WebPCanvas(flags byte, w, h int) []byte {
 	return WebPChunk("VP8X", []byte{flags, 0, 0, 0, byte(w - 1), byte((w - 1) >> 8), byte((w - 1) >> 16), byte(h - 1), byte((h - 1) >> 8), byte((h - 1) >> 16)})
 }
 
-// GIFHeader is a gif of that size with two colours, before its first block.
+// GIFHeader returns the start of a GIF with two colours, up to its first block.
 func GIFHeader(w, h uint16) []byte {
 	screen := binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16([]byte("GIF89a"), w), h)
 	return append(screen, 0x80, 0, 0, 0, 0, 0, 255, 255, 255)
@@ -151,7 +156,7 @@ func GIFFrame(x, y, w, h uint16, packed ...byte) []byte {
 	return Join(frame, []byte{0, 2}, packed, []byte{0, 0x3B})
 }
 
-// GIFBlocks are data as a gif has it behind a label.
+// GIFBlocks splits data into the sub-blocks of a GIF.
 func GIFBlocks(data []byte) (out []byte) {
 	for len(data) > 0 {
 		n := min(255, len(data))
@@ -161,7 +166,7 @@ func GIFBlocks(data []byte) (out []byte) {
 	return append(out, 0)
 }
 
-// InGIF puts blocks behind the header of a gif that has a colour table.
+// InGIF inserts blocks after the header of a GIF with a colour table.
 func InGIF(data []byte, blocks ...[]byte) []byte {
 	header := 13
 	if data[10]&0x80 != 0 {
@@ -170,7 +175,7 @@ func InGIF(data []byte, blocks ...[]byte) []byte {
 	return Join(data[:header], Join(blocks...), data[header:])
 }
 
-// EXIF is EXIF with an orientation and what else is given.
+// EXIF returns EXIF with an orientation and further data.
 func EXIF(order binary.AppendByteOrder, orientation uint16, rest string) []byte {
 	mark := map[bool]string{true: "II", false: "MM"}[order.String() == "LittleEndian"]
 	out := order.AppendUint32(order.AppendUint16([]byte(mark), 42), 8)

@@ -1,5 +1,5 @@
-// Package disktest has what the tests of packages that store files share: sizes of tests,
-// seeded random numbers, snapshots of directories, and small and full disks.
+// Package disktest contains helpers for the tests of packages that store files: sizes
+// of tests, seeded random numbers, snapshots of directories, and small and full disks.
 package disktest
 
 import (
@@ -63,7 +63,7 @@ func Snapshot(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || strings.HasPrefix(e.Name(), "commit-mark") { // which is written from time to time
+		if err != nil || e.IsDir() || strings.HasPrefix(e.Name(), "commit-mark") { // commit-mark is written from time to time
 			return err
 		}
 		info, err := e.Info()
@@ -80,7 +80,7 @@ func Snapshot(t testing.TB, dir string) map[string]string {
 	return files
 }
 
-// ReadFile is os.ReadFile, whose error ends the test.
+// ReadFile is like os.ReadFile, but an error ends the test.
 func ReadFile(t testing.TB, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -98,7 +98,7 @@ func WriteFile(t testing.TB, path string, b []byte) {
 	}
 }
 
-// Fill takes up to n bytes of free space in the directory at until remove is called.
+// Fill uses up to n bytes of free space in the directory at until remove is called.
 func Fill(t testing.TB, at string, n int) (remove func()) {
 	t.Helper()
 	path := filepath.Join(at, "ballast")

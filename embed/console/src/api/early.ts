@@ -1,16 +1,16 @@
 import { get } from './request'
 import type { Info } from './types'
 
-// Who is signed in is asked for while the console itself is still loading.
+// Requests the signed-in user's account while the console itself is still loading.
 
 let asked: Promise<Info> | undefined
 
 export function askEarly(): void {
   asked = get('/admin/info', {}, { quiet: true })
-  asked.catch(() => {}) // it is asked again, and then it is shown
+  asked.catch(() => {}) // requested again later, and reported then
 }
 
-// early is that answer, for whoever asks first.
+// early returns that response to the first caller.
 export function early(): Promise<Info> | undefined {
   const first = asked
   asked = undefined

@@ -1,10 +1,10 @@
 import type { Listing } from './paths'
 import { type Query, request } from './request'
 
-// most is how many records the interface gives at once.
+// most is the largest page size of the API.
 const most = 1000
 
-// every is a list of the interface to its end.
+// every returns all records of an API list.
 export async function every<T>(path: Listing<T>, query: Query = {}, signal?: AbortSignal): Promise<T[]> {
   const rows: T[] = []
   for (let page = 1; ; page++) {

@@ -1,9 +1,9 @@
-// Every answer of the interface has one envelope; this is where it is opened.
+// Every response of the API has the same envelope; it is opened here.
 
 import type { Answer, Body, Method, Path } from './paths'
 import { end, token } from './session'
 
-// showType says how an answer wants to be shown, see the interface's conventions.
+// showType says how to show a response; see the API conventions.
 export const show = { success: 0, warning: 1, error: 2, notifySuccess: 3, notifyWarning: 4, notifyError: 5, silent: 99 } as const
 
 type Envelope<T> = {
@@ -14,12 +14,16 @@ type Envelope<T> = {
   errorCode?: string
   requestId?: string
   errors?: Record<string, string>
+  details?: Record<string, Reason>
 }
 
-// Failure is an answer that was not a success, or none at all.
+// Reason is a message as its code and parameters.
+export type Reason = { code: string; params?: Record<string, unknown> }
+
+// Failure is an error response, or no response at all.
 export class Failure extends Error {
   constructor(
-    readonly status: number, // 0 when nothing came back
+    readonly status: number, // 0 without a response
     readonly code: string,
     message: string,
     readonly showType: number,
@@ -38,18 +42,23 @@ type Options = {
   form?: FormData
   signal?: AbortSignal
   quiet?: boolean // the caller shows failures itself
-  range?: string // of the bytes that are wanted
+  range?: string // byte range to request
 }
 
-// The rest of the console says here how failures are shown, and what is done when
-// the password must be changed or the server does not answer; the sign-in page needs
-// none of it.
+// The rest of the console registers here how to show failures, and what to do when the
+// password must be changed or the server is unreachable; the sign-in page needs none of
+// it.
 export const hooks = {
   failed: (_: Failure): void => {},
   mustChange: (): void => {},
-  // lost tells whether the server cannot be reached at all, and somebody says so.
+  // lost reports whether the server is unreachable and a message already says so.
   lost: (): Promise<boolean> => Promise.resolve(false),
+  // fault returns the console's own text for a field fault, or the server's.
+  fault: (text: string, _?: Reason): string => text,
 }
+
+// language is that of the page, in which the server is asked to answer.
+export const language = (): string => document.documentElement.lang
 
 export function address(path: string, query: Query = {}): string {
   const search = new URLSearchParams()
@@ -62,7 +71,7 @@ export function address(path: string, query: Query = {}): string {
 }
 
 async function send(method: Method, path: Path, o: Options): Promise<Response> {
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string> = { 'Accept-Language': language() }
   if (token()) headers.Authorization = `Bearer ${token()}`
   if (o.body !== undefined) headers['Content-Type'] = 'application/json'
   if (o.range) headers.Range = o.range
@@ -79,11 +88,12 @@ async function send(method: Method, path: Path, o: Options): Promise<Response> {
   }
 }
 
-// failureIn is what an answer's status and text tell of a failure.
+// failureIn returns the failure that a status and body describe.
 export function failureIn(status: number, text: string): Failure {
   try {
     const e = JSON.parse(text) as Envelope<unknown>
-    return new Failure(status, e.errorCode ?? 'internal', e.msg, e.showType, e.errors, e.requestId)
+    const errors = e.errors && Object.fromEntries(Object.entries(e.errors).map(([name, text]) => [name, hooks.fault(text, e.details?.[name])]))
+    return new Failure(status, e.errorCode ?? 'internal', e.msg, e.showType, errors, e.requestId)
   } catch {
     return new Failure(status, 'unreachable', '', show.error)
   }
@@ -91,11 +101,11 @@ export function failureIn(status: number, text: string): Failure {
 
 const failureOf = async (response: Response) => failureIn(response.status, await response.text().catch(() => ''))
 
-// The failures behind which the server may be away as a whole.
+// Failures that may mean that the whole server is unreachable.
 const unanswered = new Set(['offline', 'unreachable', 'busy'])
 
-// request asks the interface and returns the data of its answer; a Failure is shown
-// unless the caller says that it does that itself, and thrown either way.
+// request calls the API and returns the data of the response. It always throws a Failure,
+// and shows it unless the caller does.
 export async function request<T>(method: Method, path: Path, o: Options = {}): Promise<T> {
   try {
     const response = await send(method, path, o)
@@ -108,7 +118,7 @@ export async function request<T>(method: Method, path: Path, o: Options = {}): P
     } else if (cause.code === 'password_change_required') {
       hooks.mustChange()
     } else if (unanswered.has(cause.code)) {
-      // What was only asked for is asked again when the server is back.
+      // A read is repeated when the server is back.
       void hooks.lost().then((away) => {
         if (!o.quiet && !(away && method === 'GET')) hooks.failed(cause)
       })
@@ -119,13 +129,13 @@ export async function request<T>(method: Method, path: Path, o: Options = {}): P
   }
 }
 
-// The paths are those of the OpenAPI document, which tells what they take and answer.
+// Paths are those of the OpenAPI document, which types their bodies and responses.
 export const get = <P extends Path<'GET'>>(path: P, query?: Query, o: Options = {}) => request<Answer<'GET', P>>('GET', path, { ...o, query })
 export const post = <P extends Path<'POST'>>(path: P, body?: Body<'POST', P>, o: Options = {}) => request<Answer<'POST', P>>('POST', path, { ...o, body })
 export const put = <P extends Path<'PUT'>>(path: P, body?: Body<'PUT', P>, o: Options = {}) => request<Answer<'PUT', P>>('PUT', path, { ...o, body })
 export const del = <P extends Path<'DELETE'>>(path: P, query?: Query, o: Options = {}) => request<Answer<'DELETE', P>>('DELETE', path, { ...o, query })
 
-// open begins to read bytes that are too many to be held at once. The caller shows
+// open starts to read a stream that is too large to hold in memory. The caller shows
 // failures.
 export async function open(path: Path<'GET'>, signal: AbortSignal): Promise<Response> {
   const response = await send('GET', path, { signal })
@@ -147,7 +157,7 @@ export async function download(path: Path<'GET'>, query?: Query, o: Options = {}
   return { blob: await response.blob(), name: exact ? decodeURIComponent(exact) : (plain ?? 'file') }
 }
 
-// save hands bytes to the browser's downloads.
+// save offers bytes as a browser download.
 export function save({ blob, name }: { blob: Blob; name: string }): void {
   const url = URL.createObjectURL(blob)
   const link = document.createElement('a')

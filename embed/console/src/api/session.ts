@@ -1,5 +1,5 @@
-// The token of the signed-in user. It stays in this browser until it ends; the
-// server decides whether it still holds.
+// Token of the signed-in user. It stays in this browser until the session ends; the server
+// decides whether it is valid.
 
 const key = 'reeve.token'
 
@@ -11,23 +11,23 @@ export function begin(value: string): void {
   localStorage.setItem(key, value)
 }
 
-// end forgets the token. `back` brings the next sign-in to the page that was open.
+// end deletes the token. `back` returns to the current page after the next sign-in.
 export function end(back: boolean): void {
   localStorage.removeItem(key)
   const here = location.pathname + location.search
   location.replace(back && here !== '/console/' ? `/console/?back=${encodeURIComponent(here)}` : '/console/')
 }
 
-// follow goes along when another window of this browser signs out, or somebody else in.
+// follow reacts when another window of this browser signs out or signs in another user.
 export function follow(): void {
   addEventListener('storage', (e) => {
-    if (e.key !== key && e.key !== null) return // null: all is cleared
+    if (e.key !== key && e.key !== null) return // null: the storage was cleared
     if (!token()) end(true)
     else if (e.newValue !== e.oldValue) location.reload()
   })
 }
 
-// back is where a sign-in leads to: a page of the console and nothing else.
+// back is the page to open after sign-in, always a page of the console.
 export function back(): string {
   const to = new URLSearchParams(location.search).get('back') ?? ''
   return to.startsWith('/console/') ? to : '/console/'

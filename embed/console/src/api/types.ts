@@ -6,11 +6,11 @@ export type AppUser = {
   email: string
   id: number
   login_ip: string
-  /** of the last sign-in; null before the first */
+  /** Time of the last sign-in; null before the first */
   login_time: string | null
   mobile: string
   nickname: string
-  /** 1 may sign in, 0 may not */
+  /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
   status: 0 | 1
   updated_at: string
   username: string
@@ -19,53 +19,55 @@ export type AppUser = {
 }
 
 export type AppUserPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: AppUser[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
 export type AuthEvent = {
-  /** the permission that was asked for */
+  /** Permission that was checked */
   ability: string
   address: string
-  /** of the machine that the server runs on */
+  /** Host name of the server */
   host_name: string
-  /** grows with every event that is kept */
+  /** ID of the event; later events have larger ones */
   id: number
-  /** the roles that grant the permission */
+  /** Names of the roles that grant the permission */
   matched_by: string[]
-  /** of a refusal: its errorCode */
+  /** Code of the error (errorCode) if it failed or was denied */
   reason: string
-  /** when it happened, or began if it took time */
+  /** Time of the event, or of its start if it took time */
   recorded_at: string
-  /** of the request that it belongs to; empty for none */
+  /** ID of the request that caused the event; empty for none */
   request_id: string
-  /** success or failed; of a decision, allowed or denied */
+  /** Result: success or failed; for a permission, allowed or denied */
   result: string
   route: string
-  /** how many like it this one stands for: more than 1 under load */
+  /** Number of similar events that this one represents; more than 1 if events are sampled under load */
   sampled: number
-  /** login, login_failed, locked, logout, revoked, password_changed or permission */
+  /** Type of event: login, login_failed, locked, logout, revoked, password_changed or permission */
   type: string
-  /** who was signed in; null for nobody */
+  /** User who was signed in; null for none */
   user: EventUser | null
-  /** of the user that it is about; of a sign-in with a name that no user has, # and the fingerprint of what was typed */
+  /** Name of the user that the event is about; # and a fingerprint of the input for a sign-in with an unknown name */
   username: string
 }
 
 export type AuthEventMonitorPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: AuthEvent[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how far back it looked, when it had to stop early; total counts to there. null when it saw everything */
+  /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
   scanned_until: string | null
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
@@ -77,59 +79,60 @@ export type Avatar = {
 export type BuildInfo = {
   cpus: number
   go: string
-  /** the source was changed since that revision */
+  /** Whether the source has changed since that revision */
   modified: boolean
   platform: string
-  /** of the source; empty where the build does not know it */
+  /** Revision of the source; empty if unknown */
   revision: string
 }
 
 export type CacheEvent = {
-  /** settings, rules, permissions, dictionaries, sessions; throttle for the counters of sign-in attempts */
+  /** Cache: settings, rules, permissions, dictionaries or sessions; throttle for the counters of the rate limiter */
   cache: string
-  /** how many times */
+  /** Number of occurrences */
   count: number
   duration_ms: number
   generation: number
-  /** of the machine that the server runs on */
+  /** Host name of the server */
   host_name: string
-  /** grows with every event that is kept */
+  /** ID of the event; later events have larger ones */
   id: number
-  /** of the entry, in a cache that has several */
+  /** Key of the entry, in a cache with several */
   key: string
-  /** when it happened, or began if it took time */
+  /** Time of the event, or of its start if it took time */
   recorded_at: string
-  /** of the request that it belongs to; empty for none */
+  /** ID of the request that caused the event; empty for none */
   request_id: string
   route: string
-  /** how many like it this one stands for: more than 1 under load */
+  /** Number of similar events that this one represents; more than 1 if events are sampled under load */
   sampled: number
-  /** Number of entries; of throttle, the value of the counter */
+  /** Number of entries; for throttle, the value of the counter */
   size: number
-  /** hit, miss, set, forget or rebuild; hits are added up */
+  /** Type of event: hit, miss, set, forget or rebuild; an event of hits counts those of many requests */
   type: string
-  /** who was signed in; null for nobody */
+  /** User who was signed in; null for none */
   user: EventUser | null
 }
 
 export type CacheEventMonitorPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: CacheEvent[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how far back it looked, when it had to stop early; total counts to there. null when it saw everything */
+  /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
   scanned_until: string | null
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
 export type CacheInfo = {
   computed_at: string
-  /** how often it was computed since the start */
+  /** Number of rebuilds since the start */
   generation: number
   name: string
-  /** that it is computed from */
+  /** Number of records in the cache */
   records: number
 }
 
@@ -140,22 +143,22 @@ export type CollectionInfo = {
 
 export type ConfigValue = {
   key: string
-  /** default, file, environment or flag */
+  /** Source of the value: default, file, environment or flag */
   source: string
-  /** secrets are masked */
+  /** Effective value; secrets are masked */
   value: string
 }
 
 export type CreateAppUser = {
-  /** unique when given */
+  /** E-mail address, unique unless empty */
   email?: string
   mobile?: string
   nickname?: string
-  /** any characters; absent: generated, returned once, and must be changed */
+  /** Password; any characters are allowed. If absent, one is generated and returned once, and the user must change it */
   password?: string
-  /** 1 when absent at creation; 0 ends the sessions */
+  /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
   status?: 0 | 1
-  /** 3 to 32 of letters, digits, . _ and -; unique without regard to case */
+  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
   username: string
 }
 
@@ -163,97 +166,97 @@ export type CreateDept = {
   email?: string
   leader?: string
   name: string
-  /** 0 at the top */
+  /** ID of the parent department; 0 for a root */
   parent_id?: number
   phone?: string
   sort?: number
-  /** 1 when absent at creation */
+  /** Status: 1 enabled, the default of a new department; 0 disabled */
   status?: 0 | 1
 }
 
 export type CreateDict = {
-  /** what programs call it; unique */
+  /** Unique name of the dictionary for programs */
   code: string
   describe?: string
   name: string
-  /** 0 hides it from GET /admin/dict; 1 when absent at creation */
+  /** Status: 1 enabled, the default of a new dictionary; 0 hides it from GET /admin/dict */
   status?: 0 | 1
-  /** how an item is shown; default when absent at creation */
+  /** Way in which items are shown; default for a new dictionary */
   type?: "default" | "badge" | "tag"
 }
 
 export type CreateDictItem = {
-  /** what is shown */
+  /** Text that is shown */
   label: string
   sort?: number
-  /** the colour; default when absent at creation */
+  /** Color; default for a new item */
   status?: "default" | "success" | "error" | "processing" | "warning"
-  /** 0 hides it from GET /admin/dict; 1 when absent at creation */
+  /** Status: 1 enabled, the default of a new item; 0 hides it from GET /admin/dict */
   switch?: 0 | 1
-  /** what is stored; unique in its dictionary */
+  /** Value that programs store, unique in its dictionary */
   value: string
 }
 
 export type CreateFileGroup = {
   describe?: string
-  /** unique without regard to case */
+  /** Name of the group; unique, ignoring case */
   name: string
   sort?: number
 }
 
 export type CreateFileLink = {
-  /** how long it lives, 300 when absent; it ends with the session that made it */
+  /** Life of the link in seconds, 300 by default; the link ends with the session that created it */
   seconds?: number
 }
 
 export type CreatePermission = {
   icon?: string
-  /** unique; what routes and buttons ask for */
+  /** Unique key, by which routes and buttons check the permission */
   key: string
-  /** the key of a translated name */
+  /** Key of the translated name in the console */
   local?: string
   name: string
-  /** a menu or a page; 0 at the top */
+  /** ID of the parent, a menu or a page; 0 for a root */
   parent_id?: number
-  /** of the page */
+  /** Path of the page in the console */
   path?: string
-  /** in the menu; 1 when absent at creation */
+  /** Visibility in the menu: 1 shown, the default of a new permission; 0 hidden */
   show?: 0 | 1
   sort?: number
-  /** 1 when absent at creation */
+  /** Status: 1 enabled, the default of a new permission; 0 disabled */
   status?: 0 | 1
-  /** 0 menu, 1 page, 2 action */
+  /** Type: 0 menu, 1 page, 2 action */
   type: 0 | 1 | 2
 }
 
 export type CreateRole = {
-  /** self when absent at creation */
+  /** Data scope; self for a new role */
   data_scope?: "all" | "dept_tree" | "dept" | "self" | "custom"
-  /** of the scope custom */
+  /** IDs of the departments of the data scope custom */
   dept_ids?: number[]
   description?: string
-  /** roles that a holder may give without holding them; only who holds all their rights can name them */
+  /** IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions */
   grant_role_ids?: number[]
-  /** unique without regard to case */
+  /** Name of the role; unique, ignoring case */
   name: string
   sort?: number
-  /** 1 when absent at creation */
+  /** Status: 1 enabled, the default of a new role; 0 disabled */
   status?: 0 | 1
 }
 
 export type CreateSetting = {
   describe?: string
   group_id: number
-  /** [a-z][a-z0-9_]*, unique in its group */
+  /** Key matching [a-z][a-z0-9_]*, unique in its group */
   key: string
-  /** radio, select and checkbox need them */
+  /** Options; required for the types radio, select and checkbox */
   options?: {
-  /** what is shown */
+  /** Text to show */
   label: string
-  /** what is stored */
+  /** Value to store */
   value: string
 }[]
-  /** min, max, step and maxlength are bounds; other names are hints for the console */
+  /** Properties: min, max, step and maxlength are enforced; others are hints for the console */
   props?: {
   name: string
   value?: string
@@ -261,34 +264,34 @@ export type CreateSetting = {
   sort?: number
   title: string
   type: "checkbox" | "color" | "date" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
-  /** the stored text; it must fit type, options and props. A secret is answered as ******, and that sent back means unchanged */
+  /** Stored value as text; it must be valid for type, options and props. Responses mask a secret as ******; sending ****** leaves it unchanged */
   values?: string
 }
 
 export type CreateSettingGroup = {
-  /** [a-z][a-z0-9_]*, unique */
+  /** Unique key matching [a-z][a-z0-9_]* */
   key: string
-  /** 1 shows its values to everybody, signed in or not */
+  /** Visibility: 1 makes the values readable without signing in; 0 does not */
   public?: 0 | 1
   remark?: string
   title: string
 }
 
 export type CreateUser = {
-  /** 0 for none */
+  /** ID of the department; 0 for none */
   dept_id?: number
-  /** unique when given */
+  /** E-mail address, unique unless empty */
   email?: string
   mobile?: string
   nickname?: string
-  /** any characters; absent: generated, returned once, and must be changed */
+  /** Password; any characters are allowed. If absent, one is generated and returned once, and the user must change it */
   password?: string
   role_ids?: number[]
-  /** 0 not said, 1 male, 2 female */
+  /** Sex: 0 not given, 1 male, 2 female */
   sex?: 0 | 1 | 2
-  /** 1 when absent at creation; 0 ends the sessions */
+  /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
   status?: 0 | 1
-  /** 3 to 32 of letters, digits, . _ and -; unique without regard to case */
+  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
   username: string
 }
 
@@ -303,7 +306,7 @@ export type Dept = {
   sort: number
   status: 0 | 1
   updated_at: string
-  /** in the department itself, without those below it */
+  /** Number of users in the department, without its sub-departments */
   user_count: number
   /** grows with every change of the record */
   version: number
@@ -326,7 +329,7 @@ export type DeptNode = {
   sort: number
   status: 0 | 1
   updated_at: string
-  /** in the department itself, without those below it */
+  /** Number of users in the department, without its sub-departments */
   user_count: number
   /** grows with every change of the record */
   version: number
@@ -343,7 +346,7 @@ export type Dict = {
   id: number
   name: string
   status: 0 | 1
-  /** how an item is shown: default, badge or tag */
+  /** How an item is shown: default, badge or tag */
   type: "default" | "badge" | "tag"
   updated_at: string
   /** grows with every change of the record */
@@ -356,9 +359,9 @@ export type DictItem = {
   id: number
   label: string
   sort: number
-  /** the colour: default, success, error, processing or warning */
+  /** Colour: default, success, error, processing or warning */
   status: "default" | "success" | "error" | "processing" | "warning"
-  /** whether it can be chosen */
+  /** Whether the item can be chosen */
   switch: 0 | 1
   updated_at: string
   value: string
@@ -367,27 +370,29 @@ export type DictItem = {
 }
 
 export type DictItemPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: DictItem[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
 export type DictPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: Dict[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
 export type Effective = {
-  /** 1 if the user's data scope is everything */
+  /** 1 if the user's data scope is all, else 0 */
   all: 0 | 1
   /** Number of departments in the user's data scope; 0 if all is 1 */
   dept_count: number
@@ -399,58 +404,61 @@ export type Effective = {
 
 export type EnableOrDisableAppUser = {
   status: 0 | 1
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type EnableOrDisablePermission = {
   status: 0 | 1
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type EnableOrDisableUser = {
   status: 0 | 1
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type EventUser = {
   id: number
-  /** admin or app */
+  /** Realm of the user: admin or app */
   realm: string
   username: string
 }
 
 export type Explanation = {
   allowed: boolean
-  /** 1 if the user's data scope is not everything: users, departments and sessions outside it, and files that users outside it have uploaded, are hidden from the user */
+  /** 1 if the user's data scope is limited: users, departments and sessions outside it are hidden from the user, as are files uploaded by users outside it */
   limited: 0 | 1
-  /** the permission, after the ones it lies below */
+  /** Path to the permission in the permission tree, from the root */
   path: Step[]
-  /** granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role */
+  /** Reason: granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role */
   reason: string
-  /** the roles that grant it; for role_disabled, those that would */
+  /** Roles that grant the permission; for role_disabled, the disabled roles that would */
   roles: RoleID[]
 }
 
 export type Failure = {
   data: Record<string, never>
-  /** stable, snake_case */
+  /** Codes and parameters of errors, by field; a failure has either these or a reason */
+  details?: Record<string, Reason>
+  /** Stable code of the error, in snake_case */
   errorCode: string
-  /** what is wrong, by field */
+  /** Messages by field, in the language of msg */
   errors?: Record<string, string>
-  /** what a person can act on */
+  /** Message for the user: what is wrong and what to do, in Chinese if Accept-Language prefers zh, otherwise in English */
   msg: string
-  /** also in X-Request-Id and in the log */
+  reason?: Reason
+  /** ID of the request, also in X-Request-Id and in the log */
   requestId: string
-  /** how to show msg: 0 silent success, 1 warning, 2 error, 3 to 5 the same as notifications, 99 not at all */
+  /** How to show msg: 0 silent success, 1 warning, 2 error, 3 to 5 the same as notifications, 99 not at all */
   showType: 0 | 1 | 2 | 3 | 4 | 5 | 99
   /** false */
   success: boolean
@@ -458,25 +466,25 @@ export type Failure = {
 
 export type File = {
   created_at: string
-  /** of the name, in lower case, without the dot */
+  /** Extension of the name, in lower case, without the dot */
   ext: string
-  /** 0 for none */
+  /** ID of the file group; 0 for none */
   group_id: number
   id: number
-  /** image, audio, video, archive, document or other, as the content tells */
+  /** Kind of file, detected from the content: image, audio, video, archive, document or other */
   kind: "image" | "audio" | "video" | "archive" | "document" | "other"
-  /** the media type, as the content tells */
+  /** Media type, detected from the content */
   mime: string
   name: string
   public: 0 | 1
   sha256: string
-  /** bytes */
+  /** Size in bytes */
   size: number
   updated_at: string
   uploader_id: number
-  /** as it was at the upload */
+  /** Username of the uploader at the time of the upload */
   uploader_name: string
-  /** of the bytes: for everybody if it is public, else with a token */
+  /** URL of the content; it requires a token unless the file is public */
   url: string
   /** grows with every change of the record */
   version: number
@@ -485,7 +493,7 @@ export type File = {
 export type FileGroup = {
   created_at: string
   describe: string
-  /** of everybody, without those in the trash */
+  /** Number of files in the group, of all uploaders, without those in the trash */
   file_count: number
   id: number
   name: string
@@ -496,24 +504,26 @@ export type FileGroup = {
 }
 
 export type FileGroupPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: FileGroup[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
 export type FilePage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: File[]
-  /** how many records of the whole list, whatever the parameters, are outside your data scope; absent if none */
+  /** Number of records of the whole list, whatever the parameters, outside your data scope; absent if none */
   hidden?: number
+  /** Maximum number of records per page */
   pageSize: number
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
@@ -522,65 +532,69 @@ export type Files = {
 }
 
 export type Health = {
-  /** ok; anything else is an error answer */
+  /** Always ok; any other state is an error response */
   status: string
 }
 
 export type Home = {
-  /** 1 while the generated password of the first user waits in the file initial-password of the data directory; absent afterwards */
+  /** 1 while the generated password of the first user is in the file initial-password of the data directory; absent afterwards */
   first_sign_in?: 0 | 1
-  /** an address, or empty */
+  /** URL of the logo; empty for none */
   logo: string
-  /** the public setting groups */
+  /** Values of the public setting groups, by group and key */
   settings: Record<string, Record<string, unknown>>
-  /** the server's clock */
+  /** Current time of the server */
   time: string
   title: string
 }
 
 export type Import = {
-  /** Users created so far, 0 in a dry run; all of them once the job is done */
+  /** Number of users created so far, 0 in a dry run; all of them once the job is done */
   created: number
   dry_run: 0 | 1
-  /** Rows that cannot be imported */
+  /** Number of rows that cannot be imported */
   failed: number
-  /** The job that creates the users; null in a dry run. It is still running if it takes longer than half a minute */
+  /** Job that creates the users, null in a dry run; it is still running if it takes longer than 30 seconds */
   job: Job | null
   rows: Verdict[]
 }
 
 export type ImportUsers = {
-  /** utf-8, utf-16le, utf-16be, windows-1252 or gb18030; when absent, a byte order mark or the content decides. Also a parameter of the query */
+  /** Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a query parameter */
   charset?: string
-  /** 1 reports what would happen and changes nothing; also a parameter of the query */
+  /** 1 to report what would happen and change nothing; also a query parameter */
   dry_run?: 0 | 1
   file: string
 }
 
 export type Info = {
-  /** the permission keys that the user holds */
+  /** Keys of the permissions that the user holds */
   access: string[]
   info: User
-  /** when this installation was made */
+  /** Time at which this server was installed */
   installed_at: string
-  /** the shown, enabled menus and pages that the user may open, as a tree */
+  /** Tree of the enabled, visible menus and pages that the user may open */
   menus: PermissionNode[]
 }
 
 export type Job = {
   created_at: string
+  /** Codes and parameters of errors, by field */
+  details?: unknown
   /** Records changed so far; of a failed job none remain changed */
   done: number
-  /** null until the job is done or failed */
+  /** Time when the job ended; null until it is done or failed */
   ended_at: string | null
-  /** What is wrong, by field */
+  /** What is wrong, by field, in the language of the request */
   errors?: Record<string, string>
   id: number
   /** What the job does: user_import or user_update */
   kind: string
-  /** Why the job failed; empty otherwise */
+  /** Why the job failed, in the language of the request; empty otherwise */
   msg: string
-  /** preparing, running, undoing, done or failed */
+  /** Code and parameters of msg */
+  reason?: unknown
+  /** State: preparing, running, undoing, done or failed */
   state: "preparing" | "running" | "undoing" | "done" | "failed"
   /** Records to change */
   total: number
@@ -591,12 +605,13 @@ export type Job = {
 }
 
 export type JobPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: Job[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
@@ -608,61 +623,78 @@ export type KeptCopy = {
 }
 
 export type Link = {
+  /** Time at which the link expires */
   expires_at: string
+  /** URL of the file, relative to the server */
   url: string
 }
 
 export type Login = {
-  /** send it with the next sign-in of this user from this device; also set as a cookie */
+  /** Token to send with the next sign-in of this user from this device; also set as a cookie */
   device_token: string
-  /** at the latest; an idle session ends sooner */
+  /** Time at which the session expires; an idle session expires earlier */
   expires_at: string
   must_change_password: 0 | 1
-  /** goes into the header Authorization: Bearer <token> */
+  /** Token of the session, to be sent in the header Authorization: Bearer <token> */
   token: string
 }
 
 export type LoginLog = {
-  /** 0 unless an app user signed in */
+  /** ID of the app user; 0 otherwise */
   app_user_id: number
   /** Time of the attempt if the row was kept in memory while the disk was full and stored later; null otherwise */
   attempted_at: string | null
   browser: string
-  /** attempts that this row stands for */
+  /** Number of attempts that the row represents */
   count: number
   created_at: string
-  /** of the name that was typed, if no user had it: the same for the same name; else empty */
+  /** Keyed hash of the name as typed if no user has it; empty otherwise. Equal names have equal fingerprints */
   fingerprint: string
   id: number
   ip: string
   os: string
-  /** admin or app */
+  /** Realm: admin or app */
   realm: string
-  /** of a failure: unknown_user, wrong_password, disabled */
+  /** Reason of a failure: unknown_user, wrong_password or disabled */
   reason: string
-  /** success, failed or throttled */
+  /** Result: success, failed or throttled */
   result: string
-  /** 0 when none was opened */
+  /** ID of the new session; 0 if there is none */
   session_id: number
   updated_at: string
-  /** 0 when nobody has that name, or it is an app user's */
+  /** ID of the user; 0 if the name is unknown or that of an app user */
   user_id: number
-  /** as typed, if a user had this name; else empty */
+  /** Username as typed if a user has this name; empty otherwise */
   username: string
 }
 
 export type LoginLogPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: LoginLog[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
+export type ManualAnswer = {
+  /** Topics in reading order */
+  data: ManualTopic[]
+}
+
+export type ManualTopic = {
+  /** Text of the topic, without scripts, styles and pictures */
+  html: string
+  /** Name of the topic, as in reeve help */
+  key: string
+  /** Title of the topic, in English */
+  title: string
+}
+
 export type MemoryInfo = {
-  /** RssAnon of the process; 0 where the system does not tell */
+  /** Anonymous resident memory of the process (RssAnon) in bytes; 0 if unknown */
   anonymous_bytes: number
   goroutines: number
   heap_bytes: number
@@ -674,13 +706,13 @@ export type NewAppUser = {
   email: string
   id: number
   login_ip: string
-  /** of the last sign-in; null before the first */
+  /** Time of the last sign-in; null before the first */
   login_time: string | null
   mobile: string
   nickname: string
-  /** only if it was generated, and only here */
+  /** Generated password, which no other response contains; absent unless one was generated */
   password?: string
-  /** 1 may sign in, 0 may not */
+  /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
   status: 0 | 1
   updated_at: string
   username: string
@@ -689,29 +721,29 @@ export type NewAppUser = {
 }
 
 export type NewUser = {
-  /** 0 for none */
+  /** ID of the avatar; 0 for none */
   avatar_id: number
   avatar_url: string
   created_at: string
-  /** 0 for none */
+  /** ID of the department; 0 for none */
   dept_id: number
   dept_name: string
   email: string
   id: number
   login_ip: string
-  /** of the last sign-in; null before the first */
+  /** Time of the last sign-in; null before the first */
   login_time: string | null
   mobile: string
   must_change_password: 0 | 1
   nickname: string
-  /** only if it was generated, and only here */
+  /** Generated password, which no other response contains; absent unless one was generated */
   password?: string
   role_ids: number[]
-  /** in the order of role_ids */
+  /** Names of the roles, in the order of role_ids */
   role_names: string[]
-  /** 0 not said, 1 male, 2 female */
+  /** Sex: 0 not given, 1 male, 2 female */
   sex: 0 | 1 | 2
-  /** 1 may sign in, 0 may not */
+  /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
   status: 0 | 1
   updated_at: string
   username: string
@@ -720,26 +752,26 @@ export type NewUser = {
 }
 
 export type OpenDict = {
-  /** those that are switched on, by sort, then id */
+  /** Enabled items, ordered by sort, then ID */
   items: OpenItem[]
   name: string
-  /** how an item is shown: default is its label alone, badge and tag have its status as colour */
+  /** How an item is shown: default is the label alone; badge and tag use the status as colour */
   type: "default" | "badge" | "tag"
 }
 
 export type OpenItem = {
-  /** what is shown */
+  /** Text to show */
   label: string
-  /** the colour: default, success, error, processing or warning */
+  /** Colour: default, success, error, processing or warning */
   status: "default" | "success" | "error" | "processing" | "warning"
-  /** what is stored; unique in its dictionary */
+  /** Stored value, unique within the dictionary */
   value: string
 }
 
 export type Option = {
-  /** what is shown */
+  /** Text to show */
   label: string
-  /** what is stored */
+  /** Value to store */
   value: string
 }
 
@@ -747,7 +779,7 @@ export type ParentNodeNode = {
   children?: ParentNodeNode[]
   id: number
   name: string
-  /** 0 at the top */
+  /** ID of the parent; 0 for a root */
   parent_id: number
 }
 
@@ -756,13 +788,17 @@ export type ParentNodeTree = {
 }
 
 export type Part = {
-  /** by name, with the unit at its end */
+  /** Figures by name, which ends in the unit */
   figures: Record<string, number>
+  /** Name of the component */
   name: string
-  /** since when it has failed, where that is known */
+  /** Code and parameters of text */
+  reason: Reason
+  /** Time since when the component has failed, if known */
   since: string | null
-  /** ok, checking, degraded or failed */
+  /** State of the component: ok, checking, degraded or failed */
   state: string
+  /** Description of the state, in the language of the request */
   text: string
 }
 
@@ -813,254 +849,264 @@ export type Prop = {
 }
 
 export type QueryEvent = {
-  /** of the records looked at */
+  /** Bytes of the records that were read */
   bytes: number
-  /** file:line in the program */
+  /** File and line of the caller in the source, as file:line */
   caller: string
-  /** for the disk, shared with the writes of the same commit */
+  /** Time of the commit, including the disk; writes of one commit share it */
   commit_ms: number
-  /** the database file */
+  /** Database file */
   connection: string
   duration_ms: number
-  /** records and index entries looked at */
+  /** Number of records and index entries that were read */
   examined: number
-  /** of the machine that the server runs on */
+  /** Host name of the server */
   host_name: string
-  /** grows with every event that is kept */
+  /** ID of the event; later events have larger ones */
   id: number
-  /** read or write */
+  /** Mode: read or write */
   mode: string
-  /** 1 when its request repeats the statement five times or more */
+  /** 1 if the request ran the statement five times or more, else 0 */
   n_plus_one: 0 | 1
-  /** get, index or scan; put or delete */
+  /** Access path: get, index or scan for a read; put or delete for a write */
   plan: string
-  /** when it happened, or began if it took time */
+  /** Time of the event, or of its start if it took time */
   recorded_at: string
-  /** of the request that it belongs to; empty for none */
+  /** ID of the request that caused the event; empty for none */
   request_id: string
   returned: number
   route: string
-  /** how many like it this one stands for: more than 1 under load */
+  /** Number of similar events that this one represents; more than 1 if events are sampled under load */
   sampled: number
   slow: 0 | 1
-  /** with ? for values, which are never kept */
+  /** Statement, with ? for values, which are never recorded */
   statement: string
-  /** who was signed in; null for nobody */
+  /** User who was signed in; null for none */
   user: EventUser | null
-  /** for its turn to write */
+  /** Time spent waiting for the writer */
   wait_ms: number
 }
 
 export type QueryEventMonitorPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: QueryEvent[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how far back it looked, when it had to stop early; total counts to there. null when it saw everything */
+  /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
   scanned_until: string | null
-  /** how many records match */
+  /** Number of matching records */
   total: number
+}
+
+export type Reason = {
+  /** Stable name of the message */
+  code: string
+  /** What the message names; one that is a message itself is an object of code and params */
+  params?: Record<string, unknown>
 }
 
 export type RedisInfo = {
   connected_clients: number
-  /** since the last poll */
+  /** Keys evicted since the last poll */
   evicted_keys: number
-  /** since the last poll */
+  /** Keys expired since the last poll */
   expired_keys: number
-  /** 0 to 1: what part of the keys read since the last poll was there; null if none was read */
+  /** Share of keys read since the last poll that existed, 0 to 1; null if none was read */
   hit_rate: number | null
-  /** by database, those that have any: db0, db1 … */
+  /** Number of keys by database (db0, db1 …); empty databases are left out */
   keys: Record<string, number>
-  /** bytes; 0 for no limit */
+  /** Memory limit in bytes; 0 for no limit */
   maxmemory: number
-  /** as the server reckons it, over its last moments */
+  /** Commands per second, as measured by the server over a short interval */
   ops_per_second: number
-  /** connected to this server */
+  /** Replicas connected to this server */
   replicas: number
-  /** master or slave, as Redis calls them */
+  /** Role of the server: master or slave, as Redis names them */
   role: string
   uptime_seconds: number
-  /** bytes */
+  /** Used memory in bytes */
   used_memory: number
   version: string
 }
 
 export type RedisRecord = {
-  /** of command: executions since the last poll */
+  /** Executions since the last poll, of type command */
   calls?: number
-  /** of slowlog: the address of who sent it */
+  /** Address of the client, of type slowlog */
   client?: string
-  /** of command and slowlog: in capitals, with its subcommand for command; of embedded: the whole command that the operation stands for */
+  /** Name of the command, in capitals, of types command and slowlog; with its subcommand for command. For the connection embedded, the whole command equivalent to the operation */
   command?: string
   /** Name of the target in the configuration; embedded in events of older versions */
   connection: string
-  /** of slowlog: milliseconds */
+  /** Duration in milliseconds, of type slowlog */
   duration_ms?: number
-  /** of state: why it is down; of info: what could not be asked */
+  /** Reason why the server is down, of type state; commands that the server rejected, of type info */
   error?: string
-  /** of slowlog: when it began, by the Redis server's clock, to the second */
+  /** Start of the execution by the Redis server's clock, to the second, of type slowlog */
   executed_at?: string
-  /** of the machine that the server runs on */
+  /** Host name of the server */
   host_name: string
-  /** grows with every event that is kept */
+  /** ID of the event; later events have larger ones */
   id: number
-  /** of info */
+  /** Statistics of the server, of type info */
   info?: RedisInfo
-  /** of slowlog: the first key, cut; other arguments are never read out */
+  /** First key of the command, truncated, of type slowlog; other arguments are never included */
   key?: string
-  /** when it happened, or began if it took time */
+  /** Time of the event, or of its start if it took time */
   recorded_at: string
-  /** of the request that it belongs to; empty for none */
+  /** ID of the request that caused the event; empty for none */
   request_id: string
-  /** how many like it this one stands for: more than 1 under load */
+  /** Number of similar events that this one represents; more than 1 if events are sampled under load */
   sampled: number
-  /** of state: up or down; down is repeated every minute */
+  /** State of the server, of type state: up or down; down is repeated every minute */
   state?: string
-  /** info: figures of the whole server; command: what one command cost since the last poll; slowlog: one slow execution; state: the server went or came back */
+  /** Type of the event. info: statistics of the whole server; command: cost of one command since the last poll; slowlog: one slow execution; state: the server went down or came up */
   type: string
-  /** of command: microseconds they took together */
+  /** Total duration of the executions in microseconds, of type command */
   usec?: number
-  /** of command: microseconds each took on average */
+  /** Average duration of an execution in microseconds, of type command */
   usec_per_call?: number
-  /** who was signed in; null for nobody */
+  /** User who was signed in; null for none */
   user: EventUser | null
 }
 
 export type RedisRecordMonitorPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: RedisRecord[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how far back it looked, when it had to stop early; total counts to there. null when it saw everything */
+  /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
   scanned_until: string | null
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
 export type Refresh = {
-  /** settings in the cache */
+  /** Number of settings in the cache */
   count: number
-  /** how often the cache was built since the start */
+  /** Number of rebuilds of the cache since start */
   generation: number
   took_ms: number
 }
 
 export type RegisterAsAppUser = {
-  /** unique when given */
+  /** E-mail address, unique unless empty */
   email?: string
   mobile?: string
   nickname?: string
-  /** any characters */
+  /** Password; any characters are allowed */
   password: string
-  /** 3 to 32 of letters, digits, . _ and -; unique without regard to case */
+  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
   username: string
 }
 
 export type RequestEvent = {
-  /** of the client */
+  /** Client address */
   address: string
   bytes_in: number
   bytes_out: number
   duration_ms: number
-  /** the errorCode of a failure */
+  /** Code of the error (errorCode); empty for none */
   error: string
-  /** how many other events belong to it */
+  /** Number of other events of the request */
   events: number
   handler: string
-  /** Time spent hashing the password of a sign-in; absent for none */
+  /** Time spent hashing the password of a sign-in; absent if there was none */
   hash_ms?: number
-  /** Time a sign-in waited to be hashed; absent for none */
+  /** Time spent waiting to hash the password of a sign-in; absent if there was none */
   hash_wait_ms?: number
-  /** those that tell nothing secret */
+  /** Request headers, without secret ones */
   headers: Record<string, string>
-  /** of the machine that the server runs on */
+  /** Host name of the server */
   host_name: string
-  /** grows with every event that is kept */
+  /** ID of the event; later events have larger ones */
   id: number
-  /** Time spent decoding and scaling an image for a thumbnail, waiting included; absent for none */
+  /** Time spent decoding and scaling an image for a thumbnail, including waiting; absent if there was none */
   image_ms?: number
-  /** what a failure said, secrets hidden */
+  /** Message of the error, with secrets masked; empty for none */
   message: string
   method: string
-  /** the JSON body up to 4 KiB, secrets hidden */
+  /** JSON body, up to 4 KiB, with secrets masked */
   payload: string
-  /** when it happened, or began if it took time */
+  /** Time of the event, or of its start if it took time */
   recorded_at: string
-  /** of the request that it belongs to; empty for none */
+  /** ID of the request that caused the event; empty for none */
   request_id: string
-  /** the address as the interface describes it; empty for none */
+  /** Path of the operation, like /admin/list/:id; empty if the URL is unknown */
   route: string
-  /** how many like it this one stands for: more than 1 under load */
+  /** Number of similar events that this one represents; more than 1 if events are sampled under load */
   sampled: number
   slow: 0 | 1
-  /** 499 if the client closed the connection before the answer was complete */
+  /** HTTP status; 499 if the client closed the connection before the response was complete */
   status: number
-  /** spent in the store, waiting left out */
+  /** Time spent in the store, without waiting */
   store_ms: number
-  /** as it was asked for, secrets hidden */
+  /** Path and query as requested, with secrets masked */
   uri: string
-  /** who was signed in; null for nobody */
+  /** User who was signed in; null for none */
   user: EventUser | null
   user_agent: string
-  /** spent waiting for its turn to write */
+  /** Time spent waiting for the writer */
   wait_ms: number
 }
 
 export type RequestEventMonitorPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: RequestEvent[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how far back it looked, when it had to stop early; total counts to there. null when it saw everything */
+  /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
   scanned_until: string | null
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
 export type RequestPart = {
   /** any JSON value */
   event: unknown
-  /** auth, query, cache or redis: as in the list of that name */
+  /** Kind of event: auth, query, cache or redis, as in the list of that name */
   kind: string
 }
 
 export type RequestStory = {
-  /** in the order in which they happened; those of caches and Redis only with the data scope all */
+  /** Events of the request, oldest first; cache and Redis events only with the data scope all */
   events: RequestPart[]
   request: RequestEvent
 }
 
 export type Reset = {
-  /** only if it was generated, and only here */
+  /** Generated password, which no other response contains; absent unless one was generated */
   password?: string
 }
 
 export type ResetAppUserPassword = {
-  /** absent: generated and returned once; must be changed either way */
+  /** New password. If absent, one is generated and returned once; the user must change it in either case */
   password?: string
 }
 
 export type ResetUserPassword = {
-  /** absent: generated and returned once; must be changed either way */
+  /** New password. If absent, one is generated and returned once; the user must change it in either case */
   password?: string
 }
 
 export type Role = {
   created_at: string
-  /** all, dept_tree, dept, self or custom */
+  /** Data scope: all, dept_tree, dept, self or custom */
   data_scope: "all" | "dept_tree" | "dept" | "self" | "custom"
-  /** of the scope custom */
+  /** IDs of the departments of the data scope custom */
   dept_ids: number[]
   description: string
-  /** roles that a holder may give without holding them */
+  /** IDs of the roles that users with this role can assign without having them */
   grant_role_ids: number[]
   id: number
   name: string
-  /** the permissions granted; the owner role holds all without naming them */
+  /** IDs of the permissions that the role grants; the owner role grants all, whatever the list */
   rule_ids: number[]
   sort: number
   status: 0 | 1
@@ -1076,47 +1122,49 @@ export type RoleID = {
 }
 
 export type RolePage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: Role[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
 export type SaveSettingValues = {
-  /** by group.key; a text, or the value by the setting's type. A security setting also needs the permission system.security.save */
+  /** Values by group.key: a text, or a JSON value of the setting's type. A security setting also requires the permission system.security.save */
   values: Record<string, unknown>
 }
 
 export type Session = {
-  /** 0 for a user's */
+  /** ID of the app user; 0 for a session of a user */
   app_user_id: number
   browser: string
   created_at: string
-  /** 1 for the session that asks */
+  /** 1 for the session of this request, else 0 */
   current: 0 | 1
-  /** at the latest; an idle session ends sooner */
+  /** Time at which the session expires; an idle session expires earlier */
   expires_at: string
   id: number
   ip: string
-  /** to a minute */
+  /** Time of the last request, accurate to a minute */
   last_used: string
   os: string
   updated_at: string
-  /** 0 for an app user's */
+  /** ID of the user; 0 for a session of an app user */
   user_id: number
   username: string
 }
 
 export type SessionPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: Session[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
@@ -1125,11 +1173,11 @@ export type SetOwnPicture = {
 }
 
 export type SetRolePermissions = {
-  /** replaces the set; each stands for itself, not for those below or above */
+  /** IDs of all permissions of the role, which replace the current ones; a permission includes neither its parent nor its children */
   rule_ids: number[]
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
@@ -1161,93 +1209,95 @@ export type SettingGroup = {
 }
 
 export type SettingGroupPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: SettingGroup[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
 export type SettingPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: Setting[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
 export type ShowOrHidePermission = {
   show: 0 | 1
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type SignIn = {
-  /** device_token of an earlier sign-in; browsers send it as a cookie. It keeps a known device from being rate-limited with strangers, and proves nothing */
+  /** device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential */
   device_token?: string
   password: string
   username: string
 }
 
 export type SignInAsAppUser = {
-  /** device_token of an earlier sign-in; browsers send it as a cookie. It keeps a known device from being rate-limited with strangers, and proves nothing */
+  /** device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential */
   device_token?: string
   password: string
   username: string
 }
 
 export type StartTrace = {
-  /** requests from this address */
+  /** Client address of the requests that are traced; empty or absent for any */
   ip?: string
-  /** 5 when absent */
+  /** Duration in minutes; 5 by default */
   minutes?: number
-  /** requests of this route, like /admin/list or PUT /admin/list/:id */
+  /** Route of the requests that are traced, like /admin/list or PUT /admin/list/:id; empty or absent for any */
   route?: string
-  /** requests of this user of the backend */
+  /** ID of the user whose requests are traced; 0 or absent for any */
   user_id?: number
 }
 
 export type Stats = {
-  /** requests since the start of which no events could be kept */
+  /** Number of requests since start whose events were dropped */
   dropped: number
   from: string
-  /** 1 when the caller's data scope is limited: users are only those in it, and what cannot be told apart by user (series, total, routes, dropped) is left out */
+  /** 1 if your data scope is limited: users has only users in it, and series, total, routes and dropped, which include other users, are left out */
   limited: 0 | 1
-  /** the 20 that took most time in all */
+  /** The 20 routes with the largest total duration */
   routes: StatsRoute[]
-  /** without points in which nothing happened */
+  /** Points in order of time, without those that have no requests */
   series: StatsPoint[]
-  /** seconds */
+  /** Interval between two points in seconds */
   step: number
   to: string
   total?: StatsPoint
-  /** the 20 with most requests, about */
+  /** The 20 users with the most requests, approximately */
   users: StatsUser[]
 }
 
 export type StatsPoint = {
-  /** answered with 5xx, or broken off */
+  /** Number of responses with 5xx, or aborted */
   failed: number
-  /** answered with 2xx or 3xx */
+  /** Number of responses with 2xx or 3xx */
   ok: number
   p50_ms: number
   p95_ms: number
   p99_ms: number
-  /** answered with 4xx */
+  /** Number of responses with 4xx */
   refused: number
   requests: number
-  /** when the step begins */
+  /** Start of the step */
   time: string
 }
 
 export type StatsRoute = {
-  /** answered with 4xx or 5xx */
+  /** Number of responses with 4xx or 5xx, or aborted */
   failed: number
   mean_ms: number
   requests: number
@@ -1269,15 +1319,16 @@ export type Step = {
 }
 
 export type StoredFile = {
-  /** which hold nothing and are used again */
+  /** Free, reusable bytes in the file */
   free_bytes: number
   name: string
   size_bytes: number
 }
 
 export type SystemHealth = {
+  /** Components of the system */
   parts: Part[]
-  /** the worst of the parts */
+  /** Worst state of all components */
   state: string
 }
 
@@ -1285,16 +1336,16 @@ export type SystemInfo = {
   build: BuildInfo
   caches: CacheInfo[]
   collections: CollectionInfo[]
-  /** in effect */
+  /** Effective configuration */
   config: ConfigValue[]
-  /** the database files */
+  /** Database files */
   files: StoredFile[]
-  /** copies of the database from before migrations; once the new version is trusted they can be removed */
+  /** Copies of the database from before migrations; delete them once the new version works */
   kept: KeptCopy[]
-  /** when a backup was last downloaded completely; null before the first */
+  /** Time of the last complete download of a backup; null before the first */
   last_backup_at: string | null
   memory: MemoryInfo
-  /** the name of the oldest of them; empty without any */
+  /** Name of the oldest copy; empty if there is none */
   oldest_kept: string
   started_at: string
   uptime_seconds: number
@@ -1303,21 +1354,21 @@ export type SystemInfo = {
 
 export type Trace = {
   created_by: string
-  /** null while it runs */
+  /** Time at which the trace ended; null while it is running */
   ended_at: string | null
-  /** at the latest */
+  /** Time at which the trace ends unless it is stopped earlier */
   ends_at: string
   id: number
-  /** empty for any */
+  /** Traced client address; empty for any */
   ip: string
-  /** requests so far */
+  /** Number of matching requests so far */
   matched: number
-  /** empty for any */
+  /** Traced route; empty for any */
   route: string
   started_at: string
-  /** 0 for anybody */
+  /** ID of the traced user; 0 for any */
   user_id: number
-  /** of user_id; empty for anybody, for a user who is gone, and out of the data scope */
+  /** Name of the traced user; empty for any, and for a user who was deleted or is outside your data scope */
   username: string
 }
 
@@ -1327,55 +1378,56 @@ export type TraceList = {
 
 export type TrashedFile = {
   created_at: string
-  /** of the name, in lower case, without the dot */
+  /** Extension of the name, in lower case, without the dot */
   ext: string
-  /** 0 for none */
+  /** ID of the file group; 0 for none */
   group_id: number
   id: number
-  /** image, audio, video, archive, document or other, as the content tells */
+  /** Kind of file, detected from the content: image, audio, video, archive, document or other */
   kind: "image" | "audio" | "video" | "archive" | "document" | "other"
-  /** the media type, as the content tells */
+  /** Media type, detected from the content */
   mime: string
   name: string
   public: 0 | 1
   sha256: string
-  /** bytes */
+  /** Size in bytes */
   size: number
   trashed_at: string
   updated_at: string
   uploader_id: number
-  /** as it was at the upload */
+  /** Username of the uploader at the time of the upload */
   uploader_name: string
-  /** of the bytes: for everybody if it is public, else with a token */
+  /** URL of the content; it requires a token unless the file is public */
   url: string
   /** grows with every change of the record */
   version: number
 }
 
 export type TrashedFilePage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: TrashedFile[]
-  /** how many records of the whole list, whatever the parameters, are outside your data scope; absent if none */
+  /** Number of records of the whole list, whatever the parameters, outside your data scope; absent if none */
   hidden?: number
+  /** Maximum number of records per page */
   pageSize: number
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
 export type UpdateAppUser = {
-  /** unique when given */
+  /** E-mail address, unique unless empty */
   email?: string
   mobile?: string
   nickname?: string
-  /** 1 when absent at creation; 0 ends the sessions */
+  /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
   status?: 0 | 1
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** 3 to 32 of letters, digits, . _ and -; unique without regard to case */
+  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
   username?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
@@ -1383,175 +1435,175 @@ export type UpdateDept = {
   email?: string
   leader?: string
   name?: string
-  /** 0 at the top */
+  /** ID of the parent department; 0 for a root */
   parent_id?: number
   phone?: string
   sort?: number
-  /** 1 when absent at creation */
+  /** Status: 1 enabled, the default of a new department; 0 disabled */
   status?: 0 | 1
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type UpdateDict = {
-  /** what programs call it; unique */
+  /** Unique name of the dictionary for programs */
   code?: string
   describe?: string
   name?: string
-  /** 0 hides it from GET /admin/dict; 1 when absent at creation */
+  /** Status: 1 enabled, the default of a new dictionary; 0 hides it from GET /admin/dict */
   status?: 0 | 1
-  /** how an item is shown; default when absent at creation */
+  /** Way in which items are shown; default for a new dictionary */
   type?: "default" | "badge" | "tag"
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type UpdateDictItem = {
-  /** what is shown */
+  /** Text that is shown */
   label?: string
   sort?: number
-  /** the colour; default when absent at creation */
+  /** Color; default for a new item */
   status?: "default" | "success" | "error" | "processing" | "warning"
-  /** 0 hides it from GET /admin/dict; 1 when absent at creation */
+  /** Status: 1 enabled, the default of a new item; 0 hides it from GET /admin/dict */
   switch?: 0 | 1
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** what is stored; unique in its dictionary */
+  /** Value that programs store, unique in its dictionary */
   value?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type UpdateFileGroup = {
   describe?: string
-  /** unique without regard to case */
+  /** Name of the group; unique, ignoring case */
   name?: string
   sort?: number
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type UpdateFileRecord = {
-  /** 0 for none */
+  /** ID of the file group; 0 for none */
   group_id?: number
   name?: string
-  /** 1 gives it an address for everybody, a new one each time */
+  /** Visibility: 1 gives the file a public URL, a new one each time it is made public; 0 removes it */
   public?: 0 | 1
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type UpdateFileRecords = {
-  /** 0 for none */
+  /** ID of the file group; 0 for none */
   group_id?: number
-  /** 1 gives it an address for everybody, a new one each time */
+  /** Visibility: 1 gives the file a public URL, a new one each time it is made public; 0 removes it */
   public?: 0 | 1
 }
 
 export type UpdateOwnAccount = {
-  /** unique when given */
+  /** E-mail address, unique unless empty */
   email?: string
   mobile?: string
   nickname?: string
-  /** the current password; needed to change email */
+  /** Current password; required to change email */
   password?: string
-  /** 0 not said, 1 male, 2 female */
+  /** Sex: 0 not given, 1 male, 2 female */
   sex?: 0 | 1 | 2
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type UpdateOwnAppPassword = {
-  /** any characters */
+  /** New password; any characters are allowed */
   new_password: string
   old_password: string
 }
 
 export type UpdateOwnAppUser = {
-  /** unique when given */
+  /** E-mail address, unique unless empty */
   email?: string
   mobile?: string
   nickname?: string
-  /** the current password; needed to change email */
+  /** Current password; required to change email */
   password?: string
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type UpdateOwnPassword = {
-  /** any characters */
+  /** New password; any characters are allowed */
   new_password: string
   old_password: string
 }
 
 export type UpdatePermission = {
   icon?: string
-  /** unique; what routes and buttons ask for */
+  /** Unique key, by which routes and buttons check the permission */
   key?: string
-  /** the key of a translated name */
+  /** Key of the translated name in the console */
   local?: string
   name?: string
-  /** a menu or a page; 0 at the top */
+  /** ID of the parent, a menu or a page; 0 for a root */
   parent_id?: number
-  /** of the page */
+  /** Path of the page in the console */
   path?: string
-  /** in the menu; 1 when absent at creation */
+  /** Visibility in the menu: 1 shown, the default of a new permission; 0 hidden */
   show?: 0 | 1
   sort?: number
-  /** 1 when absent at creation */
+  /** Status: 1 enabled, the default of a new permission; 0 disabled */
   status?: 0 | 1
-  /** 0 menu, 1 page, 2 action */
+  /** Type: 0 menu, 1 page, 2 action */
   type?: 0 | 1 | 2
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type UpdateRole = {
-  /** self when absent at creation */
+  /** Data scope; self for a new role */
   data_scope?: "all" | "dept_tree" | "dept" | "self" | "custom"
-  /** of the scope custom */
+  /** IDs of the departments of the data scope custom */
   dept_ids?: number[]
   description?: string
-  /** roles that a holder may give without holding them; only who holds all their rights can name them */
+  /** IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions */
   grant_role_ids?: number[]
-  /** unique without regard to case */
+  /** Name of the role; unique, ignoring case */
   name?: string
   sort?: number
-  /** 1 when absent at creation */
+  /** Status: 1 enabled, the default of a new role; 0 disabled */
   status?: 0 | 1
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type UpdateSetting = {
   describe?: string
   group_id?: number
-  /** [a-z][a-z0-9_]*, unique in its group */
+  /** Key matching [a-z][a-z0-9_]*, unique in its group */
   key?: string
-  /** radio, select and checkbox need them */
+  /** Options; required for the types radio, select and checkbox */
   options?: {
-  /** what is shown */
+  /** Text to show */
   label: string
-  /** what is stored */
+  /** Value to store */
   value: string
 }[]
-  /** min, max, step and maxlength are bounds; other names are hints for the console */
+  /** Properties: min, max, step and maxlength are enforced; others are hints for the console */
   props?: {
   name: string
   value?: string
@@ -1559,84 +1611,84 @@ export type UpdateSetting = {
   sort?: number
   title?: string
   type?: "checkbox" | "color" | "date" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** the stored text; it must fit type, options and props. A secret is answered as ******, and that sent back means unchanged */
+  /** Stored value as text; it must be valid for type, options and props. Responses mask a secret as ******; sending ****** leaves it unchanged */
   values?: string
 }
 
 export type UpdateSettingGroup = {
-  /** [a-z][a-z0-9_]*, unique */
+  /** Unique key matching [a-z][a-z0-9_]* */
   key?: string
-  /** 1 shows its values to everybody, signed in or not */
+  /** Visibility: 1 makes the values readable without signing in; 0 does not */
   public?: 0 | 1
   remark?: string
   title?: string
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type UpdateUser = {
-  /** 0 for none */
+  /** ID of the department; 0 for none */
   dept_id?: number
-  /** unique when given */
+  /** E-mail address, unique unless empty */
   email?: string
   mobile?: string
   nickname?: string
   role_ids?: number[]
-  /** 0 not said, 1 male, 2 female */
+  /** Sex: 0 not given, 1 male, 2 female */
   sex?: 0 | 1 | 2
-  /** 1 when absent at creation; 0 ends the sessions */
+  /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
   status?: 0 | 1
-  /** as it was read, to milliseconds at the least; 409 stale if the record has changed since */
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** 3 to 32 of letters, digits, . _ and -; unique without regard to case */
+  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
   username?: string
-  /** as it was read; 409 stale if the record has changed since */
+  /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
 
 export type UpdateUsers = {
-  /** 0 for none. Requires the permission admin.list.update */
+  /** ID of the department; 0 for none. Requires the permission admin.list.update */
   dept_id?: number
-  /** Replace the roles of each user. Requires the permission admin.list.update */
+  /** IDs of the roles, which replace those of each user. Requires the permission admin.list.update */
   role_ids?: number[]
-  /** 0 ends the sessions. Requires the permission admin.list.status */
+  /** Status: 1 enabled; 0 disabled, which ends the sessions. Requires the permission admin.list.status */
   status?: 0 | 1
 }
 
 export type UploadFiles = {
   file: string[]
-  /** absent or 0 for none */
+  /** ID of the file group; absent or 0 for none */
   group_id?: number
-  /** 1 lets everybody read it who knows its address */
+  /** Visibility: 1 lets everybody who knows the URL read the files; 0, the default, does not */
   public?: 0 | 1
 }
 
 export type User = {
-  /** 0 for none */
+  /** ID of the avatar; 0 for none */
   avatar_id: number
   avatar_url: string
   created_at: string
-  /** 0 for none */
+  /** ID of the department; 0 for none */
   dept_id: number
   dept_name: string
   email: string
   id: number
   login_ip: string
-  /** of the last sign-in; null before the first */
+  /** Time of the last sign-in; null before the first */
   login_time: string | null
   mobile: string
   must_change_password: 0 | 1
   nickname: string
   role_ids: number[]
-  /** in the order of role_ids */
+  /** Names of the roles, in the order of role_ids */
   role_names: string[]
-  /** 0 not said, 1 male, 2 female */
+  /** Sex: 0 not given, 1 male, 2 female */
   sex: 0 | 1 | 2
-  /** 1 may sign in, 0 may not */
+  /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
   status: 0 | 1
   updated_at: string
   username: string
@@ -1645,26 +1697,29 @@ export type User = {
 }
 
 export type UserPage = {
-  /** the number of this page, from 1 */
+  /** Number of this page, from 1 */
   current: number
-  /** the records of this page */
+  /** Records of this page */
   data: User[]
+  /** Maximum number of records per page */
   pageSize: number
-  /** how many records match */
+  /** Number of matching records */
   total: number
 }
 
 export type UsersChanged = {
   /** Number of users changed, or in a dry run that would be changed; users who already have the values do not count */
   count: number
-  /** The job that changes more than 100 users, or ends many sessions. It is still running if it takes longer than half a minute */
+  /** Job of a change of more than 100 users or with many sessions to end; it is still running if it takes longer than 30 seconds */
   job?: Job
 }
 
 export type Verdict = {
-  /** what is wrong, by column */
+  /** Codes and parameters of errors, by column */
+  details?: Record<string, Reason>
+  /** Messages about invalid cells, by column, in the language of the request */
   errors?: Record<string, string>
-  /** in the file, the header being 1 */
+  /** Line number in the file; the header is line 1 */
   line: number
   ok: boolean
   username: string
@@ -1787,6 +1842,7 @@ export type Api = {
     '/system/job': { body: undefined; answer: JobPage }
     [path: `/system/job/${number}`]: { body: undefined; answer: Job }
     '/system/loginlog': { body: undefined; answer: LoginLogPage }
+    '/system/manual': { body: undefined; answer: ManualAnswer }
     '/system/monitor/auth': { body: undefined; answer: AuthEventMonitorPage }
     '/system/monitor/cache': { body: undefined; answer: CacheEventMonitorPage }
     '/system/monitor/query': { body: undefined; answer: QueryEventMonitorPage }

@@ -4,7 +4,7 @@ import enUS from 'antd/locale/en_US'
 import { useEffect } from 'react'
 import { Failure, hooks, show } from '../api/request'
 import { follow } from '../api/session'
-import { words } from '../ui/words'
+import { faultText, words } from '../ui/words'
 import { usePrefersDark } from '../ui/dark'
 import { watch } from './reach'
 import { ReachBar } from './ReachBar'
@@ -14,14 +14,13 @@ import { dark, light } from './theme'
 watch()
 follow()
 
-// A failure has been shown by the time that it is thrown to a page, which needs to
-// do no more than to stop.
+// A failure thrown to a page has already been shown; the page only has to stop.
 window.addEventListener('unhandledrejection', (e) => {
   if (e.reason instanceof Failure || (e.reason instanceof DOMException && e.reason.name === 'AbortError')) e.preventDefault()
 })
 
-// App is the console of who is signed in; locale is what the component library says, in
-// English if it is absent.
+// App is the console of the signed-in user. locale is the component library's; undefined
+// means English.
 export function App({ locale = enUS }: { locale?: ConfigProviderProps['locale'] }) {
   const prefersDark = usePrefersDark()
   return (
@@ -29,7 +28,7 @@ export function App({ locale = enUS }: { locale?: ConfigProviderProps['locale'] 
       locale={locale}
       csp={{ nonce }}
       button={{ autoInsertSpace: false }}
-      getPopupContainer={(trigger) => trigger?.closest<HTMLElement>('main, header, nav') ?? document.body} // what opens belongs to where it is opened
+      getPopupContainer={(trigger) => trigger?.closest<HTMLElement>('main, header, nav') ?? document.body} // popups belong to the landmark that they are opened from
       theme={prefersDark ? dark : light}
     >
       <Ant>
@@ -41,7 +40,7 @@ export function App({ locale = enUS }: { locale?: ConfigProviderProps['locale'] 
   )
 }
 
-// Notices shows failures the way that the interface asks for.
+// Notices shows failures as the API requests.
 function Notices() {
   const { message, notification } = Ant.useApp()
   useEffect(() => {
@@ -63,6 +62,7 @@ function Notices() {
       }
     }
     hooks.mustChange = () => location.replace('/console/password')
+    hooks.fault = faultText
   }, [message, notification])
   return null
 }

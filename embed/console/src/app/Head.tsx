@@ -26,7 +26,7 @@ import { useAccount } from './account'
 
 type Props = { narrow: boolean; onFold: () => void; onSearch: () => void; onHelp: () => void }
 
-// Head is what stands above every page.
+// Head is the header of every page.
 export function Head({ narrow, onFold, onSearch, onHelp }: Props) {
   const md = useWider('md')
   const fold = !md ? t('menu') : t(narrow ? 'menu.unfold' : 'menu.fold')
@@ -56,7 +56,7 @@ export function Head({ narrow, onFold, onSearch, onHelp }: Props) {
   )
 }
 
-// command is how a key with the command key beside it is written on this machine.
+// command is the name of the command key on this machine.
 export function command(key: string): string {
   return /Mac|iPhone|iPad/.test(navigator.platform) ? `⌘ ${key}` : `Ctrl ${key}`
 }
@@ -100,7 +100,7 @@ function Tongue() {
   )
 }
 
-// signOut ends the session; where the server cannot be told of it, here all the same.
+// signOut ends the session, and signs out locally even if the server is unreachable.
 export function signOut(): void {
   void post('/admin/logout', undefined, { quiet: true })
     .catch(() => {})
@@ -114,6 +114,7 @@ function Own() {
   const name = user.nickname || user.username
   const items: MenuProps['items'] = [
     { key: 'account', icon: <UserOutlined />, label: t('account'), onClick: () => void navigate('/account') },
+    { key: 'help', icon: <QuestionCircleOutlined />, label: t('manual'), onClick: () => void navigate('/help') },
     { type: 'divider' },
     { key: 'out', icon: <LogoutOutlined />, label: t('sign_out'), onClick: signOut },
   ]

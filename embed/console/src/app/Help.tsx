@@ -10,7 +10,7 @@ import { Overlay } from './Overlay'
 
 type Line = { keys: string[]; says: string }
 
-// Help shows what the keyboard can do.
+// Help lists the keyboard shortcuts.
 export function Help({ places, onClose }: { places: Place[]; onClose: () => void }) {
   const [on, setOn] = useState(singleKeys)
   const names = new Map([['/', t('home')], ['/account', t('account')], ...places.map((place) => [place.path, place.title] as const)])

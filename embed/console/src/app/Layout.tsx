@@ -23,16 +23,16 @@ const Help = late(async () => (await import('./Help')).Help)
 
 const folded = 'reeve.folded'
 
-// Layout is the frame of every page: the menus from the interface, and what stands
-// above each page. It loads who is signed in, and what the place is called.
+// Layout is the frame of every page: menus and header. It loads the account and the site's
+// name.
 export function Layout({ children }: { children: ReactNode }) {
   const [info, setInfo] = useState<Info>()
   const [home, setHome] = useState<Home>()
   const reload = useCallback(async () => setInfo((await early()?.catch(() => undefined)) ?? (await get('/admin/info'))), [])
   const begin = useCallback(() => {
     // biome-ignore lint/nursery/useReactCompiler: the state is set once the server has answered
-    reload().catch(() => {}) // it is shown, and the page stays empty
-    get('/api/home', {}, { quiet: true }).then(setHome, () => {}) // the name of the place is not worth an error
+    reload().catch(() => {}) // already shown; the page stays empty
+    get('/api/home', {}, { quiet: true }).then(setHome, () => {}) // a missing site name is not worth an error
   }, [reload])
   useEffect(begin, [begin])
   useBack(begin)
@@ -54,7 +54,7 @@ export function Layout({ children }: { children: ReactNode }) {
 }
 
 function Frame({ account, home, children }: { account: Account; home?: Home; children: ReactNode }) {
-  const [drawer, setDrawer] = useState<boolean>() // undefined until it is first opened
+  const [drawer, setDrawer] = useState<boolean>() // undefined until first opened
   const [narrow, setNarrow] = useState(localStorage.getItem(folded) === '1')
   const [over, setOver] = useState<'palette' | 'help'>()
   const md = useWider('md')
@@ -68,7 +68,7 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
 
   // biome-ignore lint/nursery/useReactCompiler: an open menu closes when another page opens
   const closeMenu = useCallback(() => setDrawer((before) => before && false), [])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what it follows
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the path changes
   useEffect(closeMenu, [path, closeMenu])
   useEffect(() => {
     document.title = [titleOf(path, all), name].filter(Boolean).join(' · ')

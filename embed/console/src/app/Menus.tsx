@@ -13,7 +13,7 @@ const keyOf = (node: PermissionNode) => node.path || node.key
 function item(node: PermissionNode): Item {
   const inner = node.children?.length ? node.children.map(item) : undefined
   const name = title(node)
-  // A link can be opened in another window; the keys go by the menu itself.
+  // Links can be opened in a new window; keyboard navigation uses the menu itself.
   return {
     key: keyOf(node),
     icon: <Icon name={node.icon} />,
@@ -31,7 +31,7 @@ function item(node: PermissionNode): Item {
 
 const opening = (nodes: PermissionNode[]): string[] => nodes.flatMap((node) => (node.children?.length ? [keyOf(node), ...opening(node.children)] : []))
 
-// Menus are the pages that somebody may open, as the interface orders them.
+// Menus are the pages that the user has access to, in the order of the API.
 export function Menus({ menus, narrow = false }: { menus: PermissionNode[]; narrow?: boolean }) {
   const navigate = useNavigate()
   const here = useLocation().pathname.split('/', 3).join('/')
@@ -53,7 +53,7 @@ export function Menus({ menus, narrow = false }: { menus: PermissionNode[]; narr
   )
   return (
     <Menu
-      key={narrow ? 'narrow' : 'wide'} // it would not open what was closed when it began narrow
+      key={narrow ? 'narrow' : 'wide'} // a menu that starts collapsed would not open its groups later
       mode="inline"
       inlineCollapsed={narrow}
       style={{ borderInlineEnd: 0 }}

@@ -1,8 +1,8 @@
 import { theme } from 'antd'
 import { type ReactNode, useEffect, useRef } from 'react'
 
-// Overlay is a dialog of the browser's own: it keeps the focus inside, gives it back
-// to where it was, and is closed by Escape or a click beside it.
+// Overlay is a native dialog: it traps the focus, restores it, and closes on Escape or a
+// click outside.
 export function Overlay({ label, onClose, children }: { label: string; onClose: () => void; children: ReactNode }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const { token } = theme.useToken()

@@ -9,10 +9,10 @@ import { Overlay } from './Overlay'
 
 type Props = { places: Place[]; onClose: () => void; onHelp: () => void }
 
-// What the server finds comes last, so that nothing moves away under the hand.
+// Server results come last, so that nothing moves under the pointer.
 const order: Group[] = ['recent', 'pages', 'actions', 'users', 'settings']
 
-// Palette leads from a few letters to any page, action, user or setting.
+// Palette finds any page, command, user or setting by a few letters.
 export function Palette({ places, onClose, onHelp }: Props) {
   const [typed, setTyped] = useState('')
   const [at, setAt] = useState(0)
@@ -26,7 +26,7 @@ export function Palette({ places, onClose, onHelp }: Props) {
   const current = Math.min(at, shown.length - 1)
   const id = (i: number) => `command-${i}`
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the choice is what it follows
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the selection changes
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
   }, [current, shown.length])
@@ -119,7 +119,7 @@ export function Palette({ places, onClose, onHelp }: Props) {
   )
 }
 
-// arranged are the commands in the order in which they stand on the screen.
+// arranged returns the commands in screen order.
 function arranged(typed: string, commands: Command[], last: string[], found: Command[]): Command[] {
   const known = typed.trim() ? matching(commands, typed) : commands
   const recent = typed.trim()

@@ -5,7 +5,7 @@ import { Menus } from './Menus'
 
 type Props = { open: boolean; name: string; menus: PermissionNode[]; onClose: () => void }
 
-// PhoneMenu is the menu where there is no room for it beside the page.
+// PhoneMenu is the menu on narrow screens.
 export function PhoneMenu({ open, name, menus, onClose }: Props) {
   return (
     <Drawer placement="left" open={open} onClose={onClose} size={280} styles={{ body: { padding: '8px 0' } }} title={name}>

@@ -4,8 +4,7 @@ import type { ReactNode } from 'react'
 import { t } from '../i18n'
 import { dismiss, tryNow, useReach } from './reach'
 
-// ReachBar tells, quietly and over everything, that the server cannot be asked, and
-// goes away by itself.
+// ReachBar shows a message above everything while the server is unreachable.
 export function ReachBar() {
   const reach = useReach()
   const { token } = theme.useToken()

@@ -3,11 +3,11 @@ import { Component, type ReactNode, Suspense } from 'react'
 import { BrowserRouter, Outlet, Route, Routes, useLocation } from 'react-router'
 import { useAccount } from './account'
 import { Layout } from './Layout'
-import { account, home, pages, password } from './pages'
+import { account, home, manual, pages, password } from './pages'
 import { Forbidden, NotFound, Problem } from './States'
 
-// Routing leads from the address to a page. What follows a page's path in the
-// address, like the id of a record, is the page's own.
+// Routing maps the URL to a page. A page handles the rest of its path, such as a record's
+// ID.
 export function Routing() {
   return (
     <BrowserRouter basename="/console">
@@ -31,6 +31,7 @@ export function Routing() {
         >
           <Route index element={<home.Component />} />
           <Route path="account/*" element={<account.Component />} />
+          <Route path="help/*" element={<manual.Component />} />
           {Object.entries(pages).map(([path, page]) => (
             <Route key={path} path={`${path}/*`} element={<Permitted page={page} />} />
           ))}
@@ -55,7 +56,7 @@ function Guarded({ children }: { children: ReactNode }) {
   )
 }
 
-// Broken stands for a page that cannot be shown, until another is opened.
+// Broken replaces a page that failed to render, until another one opens.
 class Broken extends Component<{ children: ReactNode }, { error?: unknown }> {
   state: { error?: unknown } = {}
   static getDerivedStateFromError(error: unknown) {

@@ -5,7 +5,7 @@ import { Link } from 'react-router'
 import { t } from '../i18n'
 import { useBack } from '../ui/useBack'
 
-// What stands where a page cannot.
+// What is shown instead of a page.
 
 function State({ icon, title, children }: { icon: ReactNode; title: string; children: ReactNode }) {
   const { token } = theme.useToken()
@@ -37,9 +37,8 @@ export function Forbidden({ permission }: { permission: string }) {
   )
 }
 
-// Problem is shown when a page breaks, or its file cannot be loaded: after an update
-// of the server the files of the version before are gone, and while it restarts none
-// can be had.
+// Problem is shown when a page throws, or its file can't be loaded: after an update of the
+// server the old version's files are gone, and during a restart none are available.
 export function Problem() {
   useBack(again)
   return (

@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react'
 import type { Access, Info } from '../api/types'
 
-// Account is who is signed in, and what they may do.
+// Account is the signed-in user with their permissions.
 export type Account = {
   info: Info
   may: (key: Access) => boolean

@@ -12,13 +12,13 @@ import { type Account, useAccount } from './account'
 import { signOut } from './Head'
 import type { Place } from './menu'
 
-// What the command palette can do.
+// Commands of the palette.
 
 export type Group = 'recent' | 'pages' | 'actions' | 'users' | 'settings'
 
 export type Command = { id: string; group: Group; title: string; hint?: string; icon: ReactNode; words?: string; run: () => void }
 
-// useCommands are the pages and the actions that are open to who is signed in.
+// useCommands returns the pages and commands available to the user.
 export function useCommands(places: Place[], help: () => void): Command[] {
   const account = useAccount()
   const navigate = useNavigate()
@@ -30,6 +30,7 @@ function toPages(places: Place[], navigate: NavigateFunction): Command[] {
     { path: '/', title: t('home'), icon: 'HomeOutlined', under: '' },
     ...places,
     { path: '/account', title: t('account'), icon: 'UserOutlined', under: '' },
+    { path: '/help', title: t('manual'), icon: 'BookOutlined', under: '' },
   ]
   return all.map(({ path, title, icon, under }) => ({
     id: path,
@@ -71,8 +72,7 @@ function actions({ may }: Account, navigate: NavigateFunction, help: () => void)
   return list.flatMap((action) => (action ? [{ ...action, group: 'actions' as const }] : []))
 }
 
-// matching are the commands that have every word of what was typed, those first
-// whose names begin with it.
+// matching returns the commands that contain every word, those that start with it first.
 export function matching(commands: Command[], typed: string): Command[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
   const rank = (title: string) => (title.startsWith(words[0] ?? '') ? 0 : title.includes(` ${words[0]}`) ? 1 : 2)
@@ -85,7 +85,7 @@ export function matching(commands: Command[], typed: string): Command[] {
 
 const few = 5
 
-// useFound asks the server for users and settings, once somebody stops typing.
+// useFound searches users and settings on the server after a pause in typing.
 export function useFound(typed: string): { found: Command[]; asking: boolean } {
   const { may } = useAccount()
   const navigate = useNavigate()
@@ -139,8 +139,8 @@ export function useFound(typed: string): { found: Command[]; asking: boolean } {
 
 const recent = 'reeve.recent'
 
-// recents are the ids of what was chosen last, the latest first. What was found at
-// the server is not kept: it may be nobody else's business.
+// recents are the IDs of the last commands, newest first. Server results are not stored,
+// as they may be confidential.
 export function recents(): string[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(recent) ?? '[]')

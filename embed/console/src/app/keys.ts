@@ -2,8 +2,8 @@ import { useEffect } from 'react'
 import type { Place } from './menu'
 import { useLatest } from '../ui/useLatest'
 
-// The keys of the console. Those without Ctrl or ⌘ can be turned off, for who
-// speaks to the machine, or touches keys by accident.
+// Keyboard shortcuts. Those without Ctrl or ⌘ can be turned off, for users of speech input
+// and to avoid accidents.
 
 export const jumps: Record<string, string> = {
   h: '/',
@@ -33,28 +33,28 @@ export function setSingleKeys(on: boolean): void {
   else localStorage.setItem(off, 'off')
 }
 
-// within is for how long the key after g is waited for, in milliseconds.
+// within is the time to press the second key after g, in milliseconds.
 const within = 1500
 
 type Acts = { palette: () => void; help: () => void; go: (path: string) => void; places: Place[] }
 
 const typing = (at: EventTarget | null) => at instanceof Element && at.closest('input, textarea, select, [contenteditable], [role=textbox]') !== null
 
-// A dialog has the keys for itself: who left it by one would lose what is in it.
+// No shortcuts in a dialog: leaving it would discard its content.
 const dialog = () => [...document.querySelectorAll('dialog[open], .ant-modal-wrap, .ant-drawer-open')].some((shown) => shown.checkVisibility())
 
 export function useKeys(acts: Acts): void {
   const now = useLatest(acts)
   useEffect(() => {
     let prefix = 0 // when g was pressed
-    let taken = '' // the key that led into a field and is still held, which would write there
+    let taken = '' // the key that moved the focus into a field and is still held; it must not type there
     function pressed(e: KeyboardEvent) {
       if (e.isComposing || e.defaultPrevented) return
       if (e.repeat && e.key === taken) return e.preventDefault()
       taken = ''
       const { palette, help, go, places } = now.current
       if ((e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey && e.key.toLowerCase() === 'k') {
-        e.preventDefault() // also in a dialog: the browser's own search is not what is meant
+        e.preventDefault() // also in a dialog, instead of the browser's own search
         if (!dialog()) palette()
         return
       }

@@ -1,9 +1,9 @@
 import { type ComponentType, useEffect, useEffectEvent, useState } from 'react'
 import { hooks } from '../api/request'
 
-// late is a part of the frame that is loaded when it is opened. Where it cannot be
-// loaded, nothing opens, and it is looked whether the server is away; the next time
-// it is tried again. Once loaded it opens at once: the next key is its own.
+// late is a part of the frame that is loaded when it first opens. If it can't be loaded,
+// nothing opens, the server's availability is checked, and the next attempt loads it
+// again. Once loaded it opens synchronously, so that it receives the next key.
 export function late<P extends { open?: boolean; onClose: () => void }>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   let loaded: ComponentType<P> | undefined
   return function Late(props: P) {

@@ -4,14 +4,14 @@ import { type Area, learn } from '../i18n'
 import { Problem } from './States'
 
 type Own = {
-  Component: LazyExoticComponent<ComponentType> // loaded when it is first drawn
-  begin: () => void // to load it
+  Component: LazyExoticComponent<ComponentType> // loaded when first rendered
+  begin: () => void // starts loading it
 }
 
-type Page = Own & { access: Access[] } // any of them opens the page
+type Page = Own & { access: Access[] } // any of them grants access
 
-// own is a page in a file of its own, and the areas whose words it uses. Where it
-// cannot be loaded, the page says so.
+// own is a page in its own file, with the text areas that it uses. If it can't be loaded,
+// the page shows an error.
 function own(load: () => Promise<ComponentType>, ...areas: Area[]): Own {
   let begun: Promise<{ default: ComponentType }> | undefined
   const begin = () =>
@@ -22,15 +22,14 @@ function own(load: () => Promise<ComponentType>, ...areas: Area[]): Own {
   return { Component: lazy(begin), begin: () => void begin() }
 }
 
-// page is one that a permission opens.
+// page is a page that requires a permission.
 const page = (access: Access | Access[], load: () => Promise<ComponentType>, ...areas: Area[]): Page => ({
   access: [access].flat(),
   ...own(load, ...areas),
 })
 
-// The pages of the console, by the path that their permission has in the menus of
-// the interface. A menu whose path is not here belongs to another program and is
-// not shown.
+// Pages of the console, by their permission's path in the API's menus. Menu entries with
+// other paths belong to other apps and are not shown.
 export const pages: Record<string, Page> = {
   '/admin/list': page('admin.list.query', async () => (await import('../pages/people/Users')).Users, 'people'),
   '/user/list': page('user.list.query', async () => (await import('../pages/people/AppUsers')).AppUsers, 'people'),
@@ -56,8 +55,9 @@ export const pages: Record<string, Page> = {
 
 export const home = own(async () => (await import('../pages/Home')).HomePage, 'monitor', 'dashboard', 'info')
 export const password = own(async () => (await import('../pages/Password')).Password)
+export const manual = own(async () => (await import('../pages/help/Manual')).Manual, 'manual')
 export const account = own(async () => (await import('../pages/account/Account')).AccountPage)
 
-// The page of the address is loaded beside what the frame asks first.
+// Load the current page in parallel with the first requests of the frame.
 const here = `/${location.pathname.split('/').slice(2, 4).join('/')}`
-;(here === '/' ? home : pages[here])?.begin()
+;(here === '/' ? home : here.startsWith('/help') ? manual : pages[here])?.begin()

@@ -2,14 +2,13 @@ import { hooks } from '../api/request'
 import { store } from '../ui/store'
 import { tellBack } from '../ui/useBack'
 
-// Whether the server can be asked. A request that was not answered begins the
-// waiting; then /health is asked, ever more slowly, until there is an answer. No
-// page is left for that, so nothing that was typed is lost.
+// Availability of the server. After a request without a response, /health is polled with increasing
+// delays until it answers. The page stays open, so that no input is lost.
 //
 //   offline   this device has no network
 //   away      the server does not answer
-//   back      it does again
-//   updated   it does, and is another version than this console
+//   back      it answers again
+//   updated   it answers, with another version than this console's
 export type Reach = 'well' | 'offline' | 'away' | 'back' | 'updated'
 
 const reach = store<Reach>(navigator.onLine ? 'well' : 'offline')
@@ -17,8 +16,8 @@ let wait: ReturnType<typeof setTimeout> | undefined
 
 const become = reach.set
 
-// answers tells whether the server takes requests. One that cannot write any more
-// still reads.
+// answers reports whether the server handles requests. A server that can't write still
+// reads.
 async function answers(): Promise<boolean> {
   try {
     const response = await fetch('/health', { cache: 'no-store', signal: AbortSignal.timeout(5000) })
@@ -28,14 +27,14 @@ async function answers(): Promise<boolean> {
   }
 }
 
-// sameVersion tells whether the server's page still loads the program that runs here.
+// sameVersion reports whether the server's page still loads the running version.
 async function sameVersion(): Promise<boolean> {
-  const ours = document.querySelector('script[type=importmap]')?.textContent // it names all files
+  const ours = document.querySelector('script[type=importmap]')?.textContent // lists all files
   if (!ours) return true
   try {
     return (await (await fetch('/console/', { cache: 'no-store' })).text()).includes(ours)
   } catch {
-    return true // it is asked again when it next comes back
+    return true // checked again after the next interruption
   }
 }
 
@@ -54,18 +53,18 @@ async function look(pause: number): Promise<void> {
   wait = setTimeout(dismiss, 4000)
 }
 
-// dismiss takes the news away.
+// dismiss hides the message.
 export function dismiss(): void {
   clearTimeout(wait)
   become('well')
 }
 
-// tryNow asks at once, for who does not want to wait.
+// tryNow retries immediately.
 export function tryNow(): void {
   void look(500)
 }
 
-// watch begins to look after requests that are not answered, and the network.
+// watch starts to observe failed requests and the network state.
 export function watch(): void {
   hooks.lost = async () => {
     if (reach.get() === 'well' || reach.get() === 'back') {

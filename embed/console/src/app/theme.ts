@@ -1,11 +1,10 @@
 import { theme, type ThemeConfig } from 'antd'
 
-// The looks of the console. Blue and red also write text here, which must be read
-// on what lies behind it (4.5 to 1): so in the dark they are light, and what stands
-// on them is dark.
+// Theme of the console. Blue and red are also text colors and need a contrast of 4.5:1; so
+// in dark mode they are light, with dark text on them.
 
-// Whoever asks the system for less motion gets none. It is read once: to take motion
-// away from what is drawn would draw all of it anew, without what was typed.
+// Honors the system's reduced-motion setting. Read once: switching it later would remount
+// everything and lose input.
 const motion = !matchMedia('(prefers-reduced-motion: reduce)').matches
 
 const shared = { borderRadius: 6, borderRadiusLG: 10, borderRadiusSM: 5, wireframe: false, motion }

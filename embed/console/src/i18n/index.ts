@@ -1,7 +1,7 @@
 import { areas, firsts, languages } from './languages'
 
-// The files of words by area, as types; "frame" is what the frame and the smaller pages
-// say. The last two are of languages that translate what the server keeps in English.
+// Text files by area, as types; "frame" contains the frame and the smaller pages. The last
+// two exist only in languages that translate texts stored in English.
 type Files = {
   frame: typeof import('./en')
   dashboard: typeof import('./en/dashboard')
@@ -12,6 +12,7 @@ type Files = {
   dicts: typeof import('./en/dicts')
   files: typeof import('./en/files')
   jobs: typeof import('./en/jobs')
+  manual: typeof import('./en/manual')
   monitor: typeof import('./en/monitor')
   actions: Record<never, never>
   builtins: Record<never, never>
@@ -27,21 +28,21 @@ export const language: string = [stored, own].find((code) => Object.hasOwn(langu
 
 const words: Record<string, string> = { ...firsts[language] }
 
-// learn adds the words of areas to those of the sign-in page, which come with it.
-// Nothing asks for a text before, so no text may be taken where a module is loaded.
+// learn loads the texts of areas; those of the sign-in page are bundled. No text is
+// available before, so modules must not read texts when they are loaded.
 export async function learn(...names: Area[]): Promise<void> {
   const files = names.map((name) => areas[`./${language}/${name === 'frame' ? 'index' : name}.ts`])
   for (const area of await Promise.all(files.map((load) => load?.() ?? {}))) Object.assign(words, ...Object.values(area))
 }
 
-// setLanguage takes effect everywhere at once, by loading the page anew.
+// setLanguage reloads the page, so that the language changes everywhere.
 export function setLanguage(to: string): void {
   localStorage.setItem('reeve.language', to)
   location.reload()
 }
 
-// t is a text in the user's language; {name} stands for a value, and {name|one|more}
-// for the one of the words that goes with the value, in the order of kinds.
+// t returns a text in the user's language. {name} is replaced by a value, and
+// {name|one|more} by the plural form for a value, in the order of kinds.
 export function t(key: Key, values: Record<string, string | number> = {}): string {
   return (maybe(key) ?? key).replace(/\{(\w+)(?:\|(.*?))?\}/g, (all, name: string, words?: string) => {
     if (!Object.hasOwn(values, name)) return all
@@ -52,21 +53,24 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
 
 const rules = new Intl.PluralRules(language)
 
-// kinds are the numbers that the language tells apart: in English one and other.
+// kinds are the plural categories of the language; one and other in English.
 const kinds = ['zero', 'one', 'two', 'few', 'many', 'other'].filter((kind) => rules.resolvedOptions().pluralCategories.includes(kind as Intl.LDMLPluralRule))
 
 const plural = (value: string, words: string[]): string => words[kinds.indexOf(rules.select(Number(value)))] ?? words.at(-1) ?? ''
 
-// apart keeps a value that is written from right to left from turning the words around it.
+// apart isolates right-to-left values, so that they do not reorder the text around them.
 function apart(value: string): string {
   return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(value) ? `\u2068${value}\u2069` : value
 }
 
-// maybe is the text of a key that may have none, like one that somebody made up.
+// maybe returns the text of a key that may not exist, such as a user-defined one.
 export function maybe(key: string): string | undefined {
   return Object.hasOwn(words, key) ? words[key] : undefined
 }
 
-// given is a text of a record that the program has made, in the user's language: what
-// somebody has written there instead stands as it is.
+// joined lists names.
+export const joined = (names: string[]): string => names.join(t('list.separator'))
+
+// given translates a stored built-in text. Texts that were changed are returned as they
+// are.
 export const given = (text: string): string => maybe(`given.${text}`) ?? text

@@ -1,19 +1,19 @@
 import type { ConfigProviderProps } from 'antd'
 
-// A language is a folder here, named by its code:
+// A language is a folder named by its code:
 //
-//   language.ts  what it is called, and how it writes what the Intl of browsers does not
-//   first.ts     the words of the sign-in page, which come with the program
-//   index.ts     the words of the frame; an area in each of the other files, see areas
+//   language.ts  its name, and formats that Intl does not provide
+//   first.ts     texts of the sign-in page, bundled with the program
+//   index.ts     texts of the frame; the other files contain one area each, see areas
 //
-// en has every key; the compiler and a test of the server hold the others to it.
+// en defines the keys; the compiler and a server test check the other languages.
 
 export type Language = {
-  name: string // in itself, as below
-  short: string // where there is little room
-  change: string // the command that changes to it
-  day: string // a day of a year, as dayjs writes it
-  library?: () => Promise<ConfigProviderProps['locale']> // what the component library and the calendar say; absent for English
+  name: string // in its own language, as below
+  short: string // for narrow screens
+  change: string // command that switches to it
+  day: string // dayjs format of a day in a year
+  library?: () => Promise<ConfigProviderProps['locale']> // locale of the component library and calendar; absent for English
 }
 
 const codeOf = (path: string) => path.split('/')[1] ?? ''
@@ -24,7 +24,5 @@ export const languages = table(import.meta.glob<Language>('./*/language.ts', { e
 
 export const firsts = table(import.meta.glob<Record<string, string>>('./*/first.ts', { eager: true, import: 'first' }))
 
-// Each is loaded with what first uses it.
-export const areas = import.meta.glob<Record<string, Record<string, string>>>(
-  './*/{index,dashboard,info,people,rights,actions,settings,builtins,dicts,files,jobs,monitor}.ts',
-)
+// Each file is loaded when first used. Those that are left out come with another.
+export const areas = import.meta.glob<Record<string, Record<string, string>>>(['./*/*.ts', '!./*/{account,errors,first,frame,language,library,sessions}.ts'])

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 
-// wordsIn are the texts as a browser of a language has them.
+// wordsIn loads the texts for a browser language.
 async function wordsIn(language: string) {
   vi.resetModules()
   vi.stubGlobal('localStorage', { getItem: () => null })

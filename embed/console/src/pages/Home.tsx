@@ -12,9 +12,8 @@ import { Health, Storage } from './home/Storage'
 import { type Tile, Tiles } from './home/Tiles'
 import { Traffic } from './home/Traffic'
 
-// HomePage greets who is signed in with what there is to watch, each part for those
-// who may see it. What it asks counts as traffic, except of monitoring, so it is asked
-// rarely.
+// HomePage is the dashboard; each part requires its permission. Its requests count as
+// traffic, except those to monitoring, so it polls rarely.
 export function HomePage() {
   const { info, may } = useAccount()
   const user = info.info
@@ -48,7 +47,7 @@ export function HomePage() {
   )
 }
 
-// useNow are the numbers that no time is chosen for.
+// useNow loads the figures that do not depend on a period.
 function useNow(health: SystemHealth | undefined): Tile[] {
   const { may } = useAccount()
   const { data: sessions } = useLive(may('system.session.query') ? '/system/session' : '', 60, () => ({ pageSize: 1 }))

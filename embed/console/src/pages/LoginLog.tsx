@@ -1,8 +1,9 @@
-import { Select, Tag, theme, Typography } from 'antd'
+import { Tag, theme, Typography } from 'antd'
 import { lazy, Suspense } from 'react'
 import type { LoginLog as Row } from '../api/types'
 import { useAccount } from '../app/account'
 import { type Key, maybe, t } from '../i18n'
+import { Choice } from '../ui/Choice'
 import { Finder } from '../ui/Finder'
 import { List } from '../ui/List'
 import { PersonLink } from '../ui/PersonLink'
@@ -10,12 +11,12 @@ import { Time } from '../ui/Time'
 import { useTable } from '../ui/useTable'
 import { device } from './session-columns'
 
-// A calendar is large, and the list need not wait for it.
+// The calendar is large, and the list need not wait for it.
 const Range = lazy(async () => ({ default: (await import('../ui/Range')).Range }))
 
 const colors: Record<string, string> = { success: 'success', failed: 'error', throttled: 'warning' }
 
-// LoginLog is everybody's sign-ins, one's own, or those of one user.
+// LoginLog lists the sign-ins of everyone, of the current user, or of one user.
 export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
   const { may } = useAccount()
   const { token } = theme.useToken()
@@ -32,23 +33,17 @@ export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
           {every && may('admin.list.query') && (
             <Finder path="/admin/list" label={t('loginlog.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />
           )}
-          <Select
-            allowClear
-            style={{ width: 140 }}
-            placeholder={t('loginlog.result')}
-            aria-label={t('loginlog.result')}
-            value={list.params.get('result') ?? undefined}
-            onChange={(result?: string) => list.set({ result })}
+          <Choice
+            list={list}
+            name="result"
+            label={t('loginlog.result')}
             options={Object.keys(colors).map((value) => ({ value, label: t(`loginlog.${value}` as Key) }))}
           />
           {every && (
-            <Select
-              allowClear
-              style={{ width: 140 }}
-              placeholder={t('loginlog.realm')}
-              aria-label={t('loginlog.realm')}
-              value={list.params.get('realm') ?? undefined}
-              onChange={(realm?: string) => list.set({ realm })}
+            <Choice
+              list={list}
+              name="realm"
+              label={t('loginlog.realm')}
               options={[
                 { value: 'admin', label: t('loginlog.realm.admin') },
                 { value: 'app', label: t('loginlog.realm.app') },
@@ -79,7 +74,7 @@ export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
   )
 }
 
-// Result is what came of an attempt, or of all the refused ones of a minute.
+// Result is the outcome of a sign-in, or of all rate-limited attempts of a minute.
 function Result({ row, result }: { row: Row; result: string }) {
   return (
     <>

@@ -1,6 +1,6 @@
 import { SignIn } from './SignIn'
 
-// Password is where somebody is sent whose password must be changed first.
+// Password is shown to users who must change their password first.
 export function Password() {
   return <SignIn mustChange />
 }

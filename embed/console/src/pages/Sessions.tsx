@@ -9,14 +9,14 @@ import { useAct } from '../ui/useAct'
 import { useTable } from '../ui/useTable'
 import { sessionColumns } from './session-columns'
 
-// Sessions is who is signed in; who may can force somebody out.
+// Sessions lists the open sessions, and ends them with permission.
 export function Sessions() {
   const { may } = useAccount()
   const { sure, done } = useAct()
   const list = useTable<Session>('/system/session')
   const filter = (name: 'user_id' | 'app_user_id') => ({
     value: Number(list.params.get(name)) || undefined,
-    // A session is a user's or an app user's: both together would find none.
+    // A session belongs to a user or an app user; filtering by both would match none.
     onChange: (id?: number) => list.set({ user_id: undefined, app_user_id: undefined, [name]: id ? String(id) : undefined }),
   })
 

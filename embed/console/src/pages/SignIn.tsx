@@ -7,8 +7,8 @@ import { languages } from '../i18n/languages'
 import { Mark } from '../ui/Mark'
 import './sign-in.css'
 
-// SignIn is the whole page of who is not signed in, and of who must first choose
-// another password. It is plain HTML: nothing of the component library is loaded.
+// SignIn is the page for signing in and for a required password change. It is plain HTML,
+// without the component library.
 export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
   const [home, setHome] = useState<Pick<Home, 'title' | 'logo' | 'first_sign_in'>>({ title: 'Reeve', logo: '' })
   const [old, setOld] = useState<string>() // the password that must be changed
@@ -18,7 +18,7 @@ export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
         setHome(answer)
         document.title = answer.title
       },
-      () => {}, // the name of the place is not worth an error
+      () => {}, // a missing site name is not worth an error
     )
   }, [])
   return (
@@ -37,13 +37,13 @@ export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
   )
 }
 
-// said is what a failure says, in the user's language where there are words for it.
+// said returns the message of a failure, translated if possible.
 function said(cause: unknown): string {
   if (!(cause instanceof Failure)) return t('sign_in.failed')
-  return maybe(`error.${cause.code}`)?.replace('{request}', cause.requestId) ?? (cause.message || t('sign_in.failed'))
+  return maybe(`error.${cause.code}`)?.replace('{request}', cause.requestId) ?? ((Object.values(cause.errors)[0] ?? cause.message) || t('sign_in.failed'))
 }
 
-// Secret is a field for a password, which can be shown.
+// Secret is a password field that can be revealed.
 function Secret({ label, ...input }: ComponentProps<'input'> & { label: string }) {
   const [shown, setShown] = useState(false)
   const id = useId()
@@ -63,7 +63,7 @@ function Secret({ label, ...input }: ComponentProps<'input'> & { label: string }
   )
 }
 
-// Busy is seen and heard while the server hashes the password, which takes a moment.
+// Busy is shown and announced while the server hashes the password.
 function Busy({ busy }: { busy: boolean }) {
   return (
     <p className="busy" role="status">

@@ -15,10 +15,10 @@ import { Files } from './info/Files'
 
 const every = 10_000
 
-// A table has room of its own around its texts.
+// Table cells have padding of their own.
 const tight = { body: { padding: '4px 16px 12px' } }
 
-// SystemInfo is what runs here, and how it is.
+// SystemInfo shows the program, its health and its configuration.
 export function SystemInfo() {
   const { may } = useAccount()
   const { token } = theme.useToken()
@@ -100,14 +100,14 @@ export function SystemInfo() {
 
 const colors: Record<string, string> = { ok: 'success', checking: 'processing', degraded: 'warning', failed: 'error' }
 
-// said is the server's sentence of a part that is not well. Of others the state says
-// enough; how much is free may yet be of interest.
+// said returns the server's details of a component that is not healthy. For healthy ones
+// the state is enough, except for free space.
 function said({ name, state, text, figures }: Part): string {
   if (state !== 'ok') return text
   return name === 'disk' && figures.free_bytes !== undefined ? `${t('home.disk')}: ${bytes(figures.free_bytes)}` : ''
 }
 
-// Acknowledge ends the warning about lost commits.
+// Acknowledge dismisses the warning about lost commits.
 function Acknowledge({ reload }: { reload: () => Promise<unknown> }) {
   const { sure, done } = useAct()
   async function acknowledge() {

@@ -4,10 +4,10 @@ import { t } from '../i18n'
 import { PersonLink } from '../ui/PersonLink'
 import { Time } from '../ui/Time'
 
-// device is the browser and the system that something was done with.
+// device names the browser and system of a user agent.
 export const device = ({ browser, os }: { browser: string; os: string }): string => [browser, os].filter(Boolean).join(', ')
 
-// sessionColumns show an open session: whose it is, and from where.
+// sessionColumns are the columns of session lists.
 export function sessionColumns(): NonNullable<TableProps<Session>['columns']> {
   return [
     {

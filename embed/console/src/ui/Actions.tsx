@@ -6,14 +6,14 @@ import { t } from '../i18n'
 type Action = { label: string; danger?: boolean; onClick: () => void }
 
 type Props = {
-  first?: Action | false // what is done most; false for what is not permitted
-  called?: string // what the first is called, where its label says too little
+  first?: Action | false // the most common action; false without permission
+  called?: string // accessible name of the first, if its label is ambiguous
   more?: (Action | false)[]
   label?: string // of the menu
 }
 
-// Actions are what can be done with one record of a list: the first as a button, the
-// others in a menu.
+// Actions are the actions on a record of a list: the first as a button, the others in a
+// menu.
 export function Actions({ first, called, more = [], label }: Props) {
   const others = more.filter((action) => action !== false)
   return (
@@ -28,8 +28,8 @@ export function Actions({ first, called, more = [], label }: Props) {
   )
 }
 
-// More is the button of a menu, and the menu from the first press on: of a hundred rows
-// most are never asked. What opens from the menu gives the focus back to the button, for
+// More is a menu button that creates its menu on the first press, since most rows' menus
+// are never opened. Whatever opens from the menu returns the focus to the button, because
 // the menu is gone by then.
 function More({ actions, label }: { actions: Action[]; label?: string }) {
   const [open, setOpen] = useState<boolean>()
@@ -37,7 +37,7 @@ function More({ actions, label }: { actions: Action[]; label?: string }) {
   const pressed = open !== undefined
   useLayoutEffect(() => {
     if (pressed) button.current?.focus()
-  }, [pressed]) // it is another one now
+  }, [pressed]) // the menu replaced it
 
   const shown = (
     <Button

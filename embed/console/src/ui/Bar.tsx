@@ -10,9 +10,8 @@ type List = { params: URLSearchParams; set: (values: Record<string, string | und
 
 type Props = { title?: string; list: List; search?: boolean; filters?: ReactNode; actions?: ReactNode }
 
-// Bar stands above a list: its title, unless something above says that already, the
-// search, filters and actions. A phone has the actions beside the title, and the
-// others below them.
+// Bar is the header of a list: title, unless shown above, search, filters and actions. A
+// phone shows the actions beside the title, and the rest below.
 export function Bar({ title, list, search = true, filters, actions }: Props) {
   const md = useWider('md')
   const head =

@@ -12,9 +12,8 @@ type Column = Omit<NonNullable<TableProps<Row>['columns']>[number], 'render' | '
 }
 type Order = 'ascend' | 'descend'
 
-// Cards is a table for a narrow window: what its first column shows is the head of each
-// card, and the other columns are lines below it. It takes what the table takes; records
-// are chosen, sorted and acted on as there.
+// Cards replaces a table on narrow screens: the first column is the head of each card, the
+// others are lines below. It takes the same props, with selection, sorting and actions.
 export function Cards({ columns = [], dataSource = [], rowKey = 'id', rowSelection, pagination, loading, locale, onChange, onRow }: TableProps<Row>) {
   const id = useId()
   const [turned, setTurned] = useState(1)
@@ -28,7 +27,7 @@ export function Cards({ columns = [], dataSource = [], rowKey = 'id', rowSelecti
   const pages = pagination || undefined
   const size = pages?.pageSize ?? 10
   const current = pages?.current ?? turned
-  // A list that is here whole is cut into pages here.
+  // A list that is loaded completely is paged here.
   const rows = pages && dataSource.length > size ? dataSource.slice((current - 1) * size, current * size) : dataSource
   const keyOf = (row: Row): Key => (typeof rowKey === 'function' ? rowKey(row) : row[rowKey as string]) as Key
   const cell = (column: Column | undefined, row: Row, i: number): ReactNode => {

@@ -7,26 +7,26 @@ import { t } from '../i18n'
 export type Series = {
   label: string
   color: string
-  dash?: number[] // tells lines apart without their colours
+  dash?: number[] // distinguishes lines without color
   values: (number | null)[]
-  whole: string // what it comes to over all the time
+  whole: string // total over the period
 }
 
 export type ChartProps = {
-  label: string // what there is to see
+  label: string // accessible name
   kind: 'stacked' | 'lines'
-  times: number[] // when each step begins, in seconds; every step, without a gap
+  times: number[] // start of each step in seconds, without gaps
   step: number // in seconds
   series: Series[]
-  format: (n: number) => string // a value with its unit
+  format: (n: number) => string // formats a value with its unit
   height?: number
-  onRange?: (from: number, to: number) => void // given a part of the time, in seconds, that somebody drew over
+  onRange?: (from: number, to: number) => void // called with the selected period, in seconds
 }
 
 const Plot = memo(lazy(() => import('./Plot')))
 
-// Chart shows values over time: as a picture, with the values under the pointer as
-// text, and as a table for those whom a picture does not help.
+// Chart shows values over time: as a picture, as text under the pointer, and as a table
+// for screen readers.
 export function Chart({ label, kind, times, step, series, format, height = 220, onRange }: ChartProps) {
   const { token } = theme.useToken()
   const [hovered, setHovered] = useState<number | null>(null)
@@ -96,7 +96,7 @@ export function Chart({ label, kind, times, step, series, format, height = 220, 
   )
 }
 
-// Swatch is how a series looks.
+// Swatch is the legend symbol of a series.
 function Swatch({ series: { color, dash }, kind }: { series: Series; kind: ChartProps['kind'] }) {
   return (
     <svg width="16" height="10" aria-hidden="true">

@@ -3,15 +3,15 @@ import { App, Button } from 'antd'
 import { useState } from 'react'
 import { t } from '../i18n'
 
-// copy puts a text on the clipboard, also where the page came over plain HTTP and
-// the browser has no clipboard for it.
+// copy writes to the clipboard, even over plain HTTP, where the browser has no clipboard
+// API.
 async function copy(text: string): Promise<boolean> {
   if (navigator.clipboard) {
     try {
       await navigator.clipboard.writeText(text)
       return true
     } catch {
-      // not permitted: the old way may be
+      // not permitted: try the old way
     }
   }
   const area = document.createElement('textarea')
@@ -19,7 +19,7 @@ async function copy(text: string): Promise<boolean> {
   area.style.position = 'fixed'
   area.style.opacity = '0'
   const active = document.activeElement as HTMLElement | null
-  // A dialog keeps the focus inside of itself.
+  // A dialog traps the focus, so the field must be inside.
   ;(active?.closest('[role=dialog]') ?? document.body).append(area)
   area.select()
   const done = document.execCommand('copy')
@@ -28,8 +28,7 @@ async function copy(text: string): Promise<boolean> {
   return done
 }
 
-// Copy is a button that copies a text and says so, or that it could not; its label can
-// say what.
+// Copy is a button that copies a text and reports the result; label names the text.
 export function Copy({ text, label = t('copy') }: { text: string; label?: string }) {
   const [done, setDone] = useState(false)
   const { message } = App.useApp()

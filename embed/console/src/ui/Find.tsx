@@ -5,12 +5,12 @@ import { useTyped } from './useTyped'
 
 type Props = {
   label: string
-  hint?: string // stands in the field, where there is no room for the label
+  hint?: string // placeholder, where there is no room for the label
   value: string
   onChange: (text: string) => void
 }
 
-// Find is a search that tells once somebody stops typing.
+// Find is a search field that reports after a pause in typing.
 export function Find({ label, hint = label, value, onChange }: Props) {
   const [text, setText] = useTyped(value, onChange, 150)
   return <Input allowClear={clear()} prefix={<SearchOutlined />} aria-label={label} placeholder={hint} value={text} onChange={(e) => setText(e.target.value)} />

@@ -6,16 +6,16 @@ import { useGet } from './useGet'
 type Found = { id: number; username: string; nickname: string }
 
 type Props = {
-  path: '/admin/list' | '/user/list' // where the records are asked for
+  path: '/admin/list' | '/user/list' // path of the list
   label: string
   value?: number
   onChange: (id?: number) => void
 }
 
-// Finder chooses a user by a few letters of their name; the server looks.
+// Finder selects a user by searching on the server.
 export function Finder({ path, label, value, onChange }: Props) {
   const [typed, setTyped] = useState('')
-  const [asked, setAsked] = useState<string>() // undefined until it is first opened
+  const [asked, setAsked] = useState<string>() // undefined until first opened
   const { data, loading } = useGet(asked === undefined ? '' : path, { keywordSearch: asked, pageSize: 20 })
   const [chosen, setChosen] = useState<Found>()
 
@@ -25,13 +25,13 @@ export function Finder({ path, label, value, onChange }: Props) {
     return () => clearTimeout(wait)
   }, [typed, asked])
 
-  // The address has no more than an id.
+  // The URL contains only an ID.
   useEffect(() => {
-    // biome-ignore lint/nursery/useReactCompiler: without a value nothing is chosen
+    // biome-ignore lint/nursery/useReactCompiler: without a value nothing is selected
     if (!value) return setChosen(undefined)
     if (chosen?.id === value) return
     const question = new AbortController()
-    get(`${path}/${value}`, {}, { quiet: true, signal: question.signal }).then(setChosen, () => {}) // the id stands there then
+    get(`${path}/${value}`, {}, { quiet: true, signal: question.signal }).then(setChosen, () => {}) // the ID is shown then
     return () => question.abort()
   }, [path, value, chosen])
 

@@ -9,26 +9,25 @@ import { useWider } from './useWider'
 type Props<V extends object> = {
   title: string
   open: boolean
-  initial: Partial<V> // what the form holds when it opens
-  save: (values: V) => Promise<void> // asks quietly: what fails is shown here
+  initial: Partial<V> // initial values of the form
+  save: (values: V) => Promise<void> // makes quiet requests: failures are shown here
   onClose: () => void
-  onClosed?: () => void // it is out of sight, and the focus is back where it was
-  again?: () => Promise<Partial<V>> // what the form is to hold after somebody else has changed the record
+  onClosed?: () => void // it is closed, and the focus is back
+  again?: () => Promise<Partial<V>> // values of the form after someone else changed the record
   onChange?: (changed: Partial<V>, all: V) => void
   children: ReactNode | ((form: FormInstance<V>) => ReactNode)
   ok?: string
-  size?: number // in pixels; a phone gives all it has
+  size?: number // in pixels; full width on a phone
 }
 
-// FormDrawer is a form beside what it is about. Faults of fields are shown at their
-// fields, everything else above them; Ctrl+Enter saves, and what was typed is not
-// lost by a slip of the hand.
+// FormDrawer is a form in a drawer. Field faults are shown at their fields, others above
+// the form; Ctrl+Enter saves, and closing asks before discarding changes.
 export function FormDrawer<V extends object>({ title, open, initial, save, onClose, onClosed, again, onChange, children, ok, size = 480 }: Props<V>) {
   const [form] = Form.useForm<V>()
   const [problem, setProblem] = useState('')
   const [stale, setStale] = useState(false)
   const [busy, setBusy] = useState(false)
-  const typed = useRef(false) // the form itself takes what it is filled with for typed, too
+  const typed = useRef(false) // antd also counts programmatic changes as touched
   const { sure } = useAct()
   const md = useWider('md')
 
@@ -40,9 +39,9 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
     typed.current = false
   }
 
-  const begin = useEffectEvent(() => fill(initial)) // what is typed stays when the caller draws anew
+  const begin = useEffectEvent(() => fill(initial)) // keeps input when the caller renders again
   useEffect(() => {
-    // biome-ignore lint/nursery/useReactCompiler: the form, which is no state of React, is filled when it opens
+    // biome-ignore lint/nursery/useReactCompiler: the form, which is not React state, is filled when it opens
     if (open) begin()
   }, [open])
 
@@ -66,7 +65,7 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
     }
   }
 
-  // What the server said of a field is of the value that it had.
+  // A server fault applies to the value that was submitted.
   function changed(some: Partial<V>, all: V) {
     typed.current = true
     form.setFields(Object.keys(some).map((name) => ({ name: name as never, errors: [] })))

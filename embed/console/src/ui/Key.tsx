@@ -1,7 +1,7 @@
 import { theme } from 'antd'
 import type { ReactNode } from 'react'
 
-// Key is a key of the keyboard, as it is drawn in a text.
+// Key renders a key of the keyboard.
 export function Key({ children }: { children: ReactNode }) {
   const { token } = theme.useToken()
   return (

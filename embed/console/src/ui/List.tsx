@@ -8,42 +8,42 @@ import { Records } from './Records'
 import type { useTable } from './useTable'
 
 type Props<T extends { id: number }> = {
-  title?: string // none where the page around has it
+  title?: string // undefined if the page around it has one
   list: ReturnType<typeof useTable<T>>
   columns: TableProps<T>['columns']
   search?: boolean
-  filters?: ReactNode // between the search and the actions
+  filters?: ReactNode // between search and actions
   actions?: ReactNode
-  // batch is the actions on chosen records; without it none can be chosen. whole is how many
-  // match the search and filters, once all of those are chosen, which wholes offers.
+  // batch renders the actions on selected records; without it none can be selected. whole
+  // is the number of matches once all of them are selected, which wholes enables.
   batch?: (chosen: T[], whole?: number) => ReactNode
   wholes?: boolean
-  empty?: ReactNode // what to do while there is no record at all
-  note?: ReactNode // what there is to say of all records
-  table?: TableProps<T> // what else the table takes
+  empty?: ReactNode // shown while there are no records at all
+  note?: ReactNode // shown above the records
+  table?: TableProps<T> // further props of the table
 }
 
-// List is a page of records: above it the search, the filters and the actions, and,
-// while records are chosen, what can be done with all of them.
+// List is a page of records: search, filters and actions above, and batch actions while
+// records are selected.
 export function List<T extends { id: number }>({ title, list, columns, search, filters, actions, batch, wholes = false, empty, note, table }: Props<T>) {
   const [chosen, setChosen] = useState<T[]>([])
   const [whole, setWhole] = useState(false)
   const rows = list.table.dataSource
-  // Most often none are chosen, and then nothing is drawn again.
-  // biome-ignore lint/nursery/useReactCompiler: rows that are gone leave the choice, and most often none are
+  // Usually none are selected, and nothing renders again.
+  // biome-ignore lint/nursery/useReactCompiler: rows that are gone leave the selection, which is usually empty
   useEffect(() => setChosen((before) => (before.length ? before.flatMap((old) => rows?.find((row) => row.id === old.id) ?? []) : before)), [rows])
 
   const asked = list.params.toString()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other filters match other records
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the filters change
   // biome-ignore lint/nursery/useReactCompiler: other filters match other records
-  useEffect(() => setWhole(false), [asked]) // others match now
+  useEffect(() => setWhole(false), [asked]) // other records match now
 
   const choose = (rows: T[]) => {
     setChosen(rows)
     setWhole(false)
   }
 
-  const keys = useMemo(() => chosen.map((row) => row.id), [chosen]) // another array would have the table draw all rows once more
+  const keys = useMemo(() => chosen.map((row) => row.id), [chosen]) // a new array would render all rows again
 
   const nothing = list.narrowed ? (
     <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty.narrowed')}>
@@ -90,8 +90,8 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
   )
 }
 
-// InHead is left out where the library repeats the heads in a hidden row, to measure
-// the columns: nobody may get into that by keys.
+// InHead is omitted in the hidden row that the library uses to measure columns: it must
+// contain nothing focusable.
 export function InHead({ children }: { children: ReactNode }) {
   return useContext(TableMeasureRowContext) ? null : children
 }

@@ -1,6 +1,6 @@
 import mark from '../mark.svg'
 
-// Mark is the picture beside the name of the place: its own logo, or else Reeve's.
+// Mark is the site's logo, or else Reeve's.
 export function Mark({ logo = '', size = 26 }: { logo?: string; size?: number }) {
   return <img src={logo || mark} alt="" height={size} style={{ maxWidth: logo ? size * 3 : size, objectFit: 'contain', flex: 'none' }} />
 }

@@ -3,11 +3,11 @@ import { useAccount } from '../app/account'
 
 type Props = {
   name: string
-  id?: number // absent where only the name is known; 0 for nobody's
+  id?: number // undefined if only the name is known; 0 for none
   app?: boolean // an app user, who has no page
 }
 
-// PersonLink is the name of a user, and leads to the user's page where one may see users.
+// PersonLink is a user's name, linked to their page with permission to see users.
 export function PersonLink({ name, id, app = false }: Props) {
   const { may } = useAccount()
   const { pathname, search } = useLocation()

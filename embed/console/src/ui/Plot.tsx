@@ -12,7 +12,7 @@ type Props = Pick<ChartProps, 'kind' | 'times' | 'step' | 'series' | 'format' | 
 
 const day = 86_400
 
-// times labels the time axis: hours and minutes, and the date where a day begins.
+// times labels the time axis: hours and minutes, and the date at midnight.
 function timeLabels(_: uPlot, splits: number[], __: number, ___: number, apart: number): string[] {
   const date = languages[language]?.day ?? ''
   return splits.map((at) => {
@@ -22,9 +22,9 @@ function timeLabels(_: uPlot, splits: number[], __: number, ___: number, apart: 
   })
 }
 
-// columnsOf are the data as uPlot takes them. Values lie in the middle of their step.
-// Of stacked series each is drawn in front of the one before, which is therefore the
-// sum of itself and all after it.
+// columnsOf converts data for uPlot. Values are in the middle of their step. A stacked
+// series is drawn in front of the previous one, which is therefore the sum of itself and
+// all later ones.
 function columnsOf({ kind, times, step, series }: Pick<Props, 'kind' | 'times' | 'step' | 'series'>): uPlot.AlignedData {
   const xs = times.map((at) => at + step / 2)
   const values =
@@ -34,11 +34,11 @@ function columnsOf({ kind, times, step, series }: Pick<Props, 'kind' | 'times' |
   return [xs, ...values]
 }
 
-// alone are the places of values that have none beside them: no line leads to one.
+// alone are values without neighbors, to which no line leads.
 const alone = (values: ArrayLike<number | null | undefined>): number[] =>
   Array.from(values).flatMap((value, i) => (value == null || values[i - 1] != null || values[i + 1] != null ? [] : i))
 
-// Plot draws a chart on a canvas. What it says has to be said in text beside it.
+// Plot draws a chart on a canvas; its content must also be available as text.
 export default function Plot({ kind, times, step, series, format, onRange, height, onHover }: Props) {
   const { token } = theme.useToken()
   const at = useRef<HTMLDivElement>(null)
@@ -46,7 +46,7 @@ export default function Plot({ kind, times, step, series, format, onRange, heigh
   const now = useLatest({ times, step, format, onRange, onHover, data: columnsOf({ kind, times, step, series }) })
   const looks = JSON.stringify([kind, series.map((s) => [s.label, s.color, s.dash]), !!onRange, height])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: looks stands for all that a plot is made of, and its data come by setData
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looks stands for everything that a plot is made of, and data is updated by setData
   useEffect(() => {
     const into = at.current!
     const font = `12px ${token.fontFamily}`

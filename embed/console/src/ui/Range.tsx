@@ -3,12 +3,12 @@ import dayjs from 'dayjs'
 
 type Props = { label: string; value: string[]; onChange: (range?: [string, string]) => void }
 
-// Range chooses days, from the beginning of the first to the end of the last as the
-// clock of this device has them, and speaks of them in UTC.
+// Range selects days in this device's time zone, from the start of the first to the end of
+// the last, as UTC timestamps.
 export function Range({ label, value: [from, to], onChange }: Props) {
   return (
     <DatePicker.RangePicker
-      allowEmpty={[true, true]} // else Tab does not lead out of it while it is empty
+      allowEmpty={[true, true]} // otherwise Tab can't leave it while it is empty
       style={{ width: 240 }}
       aria-label={label}
       value={from && to ? [dayjs(from), dayjs(to)] : null}

@@ -4,7 +4,7 @@ import { useWider } from './useWider'
 
 const Cards = lazy(async () => ({ default: (await import('./Cards')).Cards as ComponentType<TableProps> }))
 
-// Records is a list as a table or, where a window is too narrow for one, as cards.
+// Records is a table or, on narrow screens, a list of cards.
 export function Records<T extends object>(props: TableProps<T>) {
   return useWider('sm') ? (
     <Table<T> {...props} />

@@ -3,7 +3,7 @@ import relative from 'dayjs/plugin/relativeTime'
 
 dayjs.extend(relative)
 
-// Time shows a moment as people say it, and exactly where one points at it.
+// Time shows a relative time, with the exact one as tooltip.
 export function Time({ at }: { at: string | null }) {
   if (!at) return <>—</>
   const moment = dayjs(at)

@@ -1,7 +1,7 @@
 import { type ComponentProps, useEffect, useRef } from 'react'
 
-// Wide is the element of a table that may be wider than its place. While it is, the
-// area that it scrolls in can be reached and moved by keys.
+// Wide is a table element that may be wider than its container. While it is, the scroll
+// area is focusable, for keyboard scrolling.
 function Wide(props: ComponentProps<'table'>) {
   const ref = useRef<HTMLTableElement>(null)
   useEffect(() => {
@@ -19,5 +19,5 @@ function Wide(props: ComponentProps<'table'>) {
   return <table {...props} ref={ref} />
 }
 
-// wide is what every table is given.
+// wide are the props of every table.
 export const wide = { scroll: { x: 'max-content' }, components: { table: Wide } } as const

@@ -1,6 +1,6 @@
 import { store } from './store'
 
-// Dark or light: as the system has it, unless the user has said otherwise.
+// Dark or light mode: the system's, unless the user has selected one.
 
 export type Mode = 'system' | 'dark' | 'light'
 

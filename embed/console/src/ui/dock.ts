@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { store } from './store'
 
-// What a page docks stands above all pages, and stays while others are opened.
+// Docked content is shown above all pages and stays when the page changes.
 
 const docked = store<ReactNode>(null)
 

@@ -1,15 +1,20 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test, vi } from 'vitest'
-import { Failure, failureIn, show } from '../api/request'
+import { Failure, failureIn, hooks, show } from '../api/request'
 import { split } from './fault-places'
-import type { words as Words } from './words'
+import type * as Words from './words'
 
-let words: typeof Words
+let words: typeof Words.words
+let labelled: typeof Words.labelled
+let faultText: typeof Words.faultText
 
 beforeAll(async () => {
   vi.stubGlobal('localStorage', { getItem: () => null })
   vi.stubGlobal('navigator', { language: 'en', onLine: true })
-  words = (await import('./words')).words
+  const own = await import('./words')
+  words = own.words
+  labelled = own.labelled
+  faultText = own.faultText
   await (await import('../i18n')).learn('frame')
 })
 
@@ -22,7 +27,7 @@ test('every fault is shown once: at its field, or above the form', () => {
       const { here, elsewhere } = split(errors, (name) => fields.has(name))
       expect(here.length + elsewhere.length).toBe(Object.keys(errors).length)
       for (const [name, fault] of here) expect([fields.has(name), errors[name]]).toEqual([true, fault])
-      for (const name of Object.keys(errors)) if (!fields.has(name)) expect(elsewhere).toContain(`${name}: ${errors[name]}`)
+      for (const [name, fault] of elsewhere) expect([fields.has(name), errors[name]]).toEqual([false, fault])
     }),
   )
 })
@@ -61,4 +66,31 @@ test('every failure has words, and those of an internal one name the request', (
   expect(words(new Failure(500, 'internal', 'secret detail', show.error, {}, 'req-7'))).toMatch(/req-7/)
   expect(words(new Failure(500, 'internal', 'secret detail', show.error, {}, 'req-7'))).not.toMatch(/secret/)
   expect(words(new Failure(409, 'in_use', 'used by 2 roles', show.error))).toBe('used by 2 roles')
+})
+
+test('a message names no field as programs do', () => {
+  const faults = { email: 'is taken', 'props[0].name': 'is required', 'line 7 role_ids': 'not found', sex: 'a fourth' }
+  expect(words(new Failure(422, 'invalid', 'email: is taken; 3 more fields are invalid', show.warning, faults))).toBe(
+    'Email: is taken · is required · Line 7, Roles: not found',
+  )
+  expect(labelled(['line 7 nothing', 'is bad'])).toBe('Line 7, nothing: is bad')
+  fc.assert(fc.property(fc.string(), fc.string(), (name, fault) => labelled([name, fault]).endsWith(fault)))
+})
+
+test('the console has the last word about a fault', () => {
+  expect(faultText('must be 3 to 32 characters', { code: 'length', params: { min: 3, max: 32 } })).toBe('Use 3 to 32 characters')
+  expect(faultText('is required', { code: 'required' })).toBe('Required')
+  expect(faultText('is new', { code: 'constructor' })).toBe('is new')
+  expect(faultText('is old')).toBe('is old')
+  const before = hooks.fault
+  hooks.fault = faultText
+  const envelope = {
+    errorCode: 'invalid',
+    msg: 'm',
+    showType: 1,
+    errors: { a: 'is required', b: 'else' },
+    details: { a: { code: 'required' }, b: { code: 'x' } },
+  }
+  expect(failureIn(422, JSON.stringify(envelope)).errors).toEqual({ a: 'Required', b: 'else' })
+  hooks.fault = before
 })

@@ -1,55 +1,9 @@
-import {
-  ApartmentOutlined,
-  AppstoreOutlined,
-  BookOutlined,
-  ContactsOutlined,
-  ControlOutlined,
-  DashboardOutlined,
-  DeleteOutlined,
-  FileOutlined,
-  FolderOpenOutlined,
-  FolderOutlined,
-  HomeOutlined,
-  IdcardOutlined,
-  InfoCircleOutlined,
-  LaptopOutlined,
-  LoginOutlined,
-  RadarChartOutlined,
-  SafetyCertificateOutlined,
-  SettingOutlined,
-  ShopOutlined,
-  TeamOutlined,
-  UserOutlined,
-} from '@ant-design/icons'
 import type { ComponentType } from 'react'
+import * as set from './icon-set'
 
-// The icons that a permission can name. Each that is here is in the first page that
-// anybody loads, so the set stays small.
-export const icons: Record<string, ComponentType> = {
-  ApartmentOutlined,
-  AppstoreOutlined,
-  BookOutlined,
-  ContactsOutlined,
-  ControlOutlined,
-  DashboardOutlined,
-  DeleteOutlined,
-  FileOutlined,
-  FolderOpenOutlined,
-  FolderOutlined,
-  HomeOutlined,
-  IdcardOutlined,
-  InfoCircleOutlined,
-  LaptopOutlined,
-  LoginOutlined,
-  RadarChartOutlined,
-  SafetyCertificateOutlined,
-  SettingOutlined,
-  ShopOutlined,
-  TeamOutlined,
-  UserOutlined,
-}
+export const icons: Record<string, ComponentType> = set
 
 export function Icon({ name }: { name: string }) {
-  const Known = Object.hasOwn(icons, name) ? icons[name]! : AppstoreOutlined
+  const Known = Object.hasOwn(icons, name) ? icons[name]! : set.AppstoreOutlined
   return <Known />
 }

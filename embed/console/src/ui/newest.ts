@@ -1,6 +1,6 @@
 type Dated = { id: number; updated_at: string }
 
-// newest is a record as it was loaded again, or as a list has it by now.
+// newest is a record as reloaded, or as it is in the list now.
 export function newest<T extends Dated>(again: T | undefined, listed: T): T
 export function newest<T extends Dated>(again: T | undefined, listed: T | undefined): T | undefined
 export function newest<T extends Dated>(again: T | undefined, listed: T | undefined): T | undefined {

@@ -4,7 +4,7 @@ import { between, type Placed } from './order'
 
 const inOrder = (a: Placed, b: Placed) => a.sort - b.sort || a.id - b.id
 
-// Records in their order, one of them taken out, and the index where it is put back.
+// Ordered records, one of them removed, and the index where it is inserted.
 const moves = fc
   .uniqueArray(fc.record({ id: fc.integer({ min: 1, max: 200 }), sort: fc.oneof(fc.integer({ min: -20, max: 20 }), fc.constantFrom(-1_000_000, 1_000_000)) }), {
     selector: (one) => one.id,

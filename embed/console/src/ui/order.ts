@@ -1,13 +1,13 @@
-// The order of records by a number, and by id among those of the same number, as the
-// interface has them: whose numbers have to change for one to stand elsewhere.
+// Order of records by sort number, then by ID, as in the API: computes which numbers must
+// change to move a record.
 
 export type Placed = { id: number; sort: number }
 
 const gap = 10
-const bound = 1_000_000 // the interface takes numbers from -bound to bound
+const bound = 1_000_000 // the API takes numbers from -bound to bound
 
-// between are the numbers that put an item between those before and after it, all in
-// their order: its own alone where there is room, else as few others as possible.
+// between returns the numbers that put an item between those before and after it: only its
+// own if there is room, else as few others as possible.
 export function between(before: Placed[], item: Placed, after: Placed[]): Placed[] {
   const [previous, next] = [before.at(-1), after[0]]
   const low = previous ? least(previous, item) : next ? greatest(item, next) - gap : item.sort
@@ -19,13 +19,13 @@ export function between(before: Placed[], item: Placed, after: Placed[]): Placed
   return possible.sort((a, b) => a.length - b.length)[0] ?? all.map(({ id }, i) => ({ id, sort: (i + 1) * gap })).filter(({ sort }, i) => sort !== all[i]!.sort)
 }
 
-// least is the smallest number with which an item comes after another.
+// least is the smallest number that puts an item after another.
 const least = (other: Placed, item: Placed): number => (item.id > other.id ? other.sort : other.sort + 1)
 
-// greatest is the largest number with which an item comes before another.
+// greatest is the largest number that puts an item before another.
 const greatest = (item: Placed, other: Placed): number => (item.id < other.id ? other.sort : other.sort - 1)
 
-// pushed gives the first its number, and makes room among the others as far as it must.
+// pushed sets the first item's number, and moves others as far as necessary.
 function pushed(sort: number, [first, ...others]: Placed[], way: 1 | -1): Placed[] {
   const changed = [{ id: first!.id, sort }]
   for (const next of others) {

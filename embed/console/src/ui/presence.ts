@@ -1,19 +1,18 @@
 import { store } from './store'
 
-// Whether somebody is at the screen. What a page asks by itself is asked no more a
-// while after the last movement: a console that was left open must not keep its own
-// session from ending unused.
+// Whether the user is present. Polling pauses some time after the last input, so that an
+// unattended console does not keep its own session alive.
 
 const patience = 5 * 60_000 // in milliseconds
 
 let last = Date.now()
-const returned = store(0) // when
+const returned = store(0) // time of the return
 
 export function present(): boolean {
   return document.visibilityState === 'visible' && Date.now() - last < patience
 }
 
-// onReturn calls when somebody is there again who was not.
+// onReturn calls back when the user returns.
 export const onReturn = returned.subscribe
 
 function moved() {

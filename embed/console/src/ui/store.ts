@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-// store holds a value outside of the components, and tells those that use it of another.
+// store holds a value outside of components and notifies those that use it.
 export function store<T>(value: T) {
   const listeners = new Set<() => void>()
   const get = () => value

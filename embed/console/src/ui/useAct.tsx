@@ -6,9 +6,8 @@ type Further = { label: string; onClick: () => void }
 
 type Question = { title: string; text?: ReactNode; ok: string; harmless?: boolean }
 
-// useAct is how a page speaks of what its user does: sure asks before something
-// that cannot be taken back, naming what follows from it; done says that something
-// has happened and, where that is possible, offers to undo it or to look further.
+// useAct talks to the user about actions: sure asks for confirmation and names the
+// consequences; done reports success and offers undo or a link if possible.
 export function useAct() {
   const { message, modal } = App.useApp()
   return {

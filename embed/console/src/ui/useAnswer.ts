@@ -5,12 +5,12 @@ import { useAsk } from './useAsk'
 
 type Given<T> = { key: string; data: T | undefined }
 
-// refused are the statuses with which an answer from before is no longer one's to see.
+// refused are the statuses after which an earlier response must no longer be shown.
 const refused = [401, 403, 404]
 
-// useAnswer is the answer to a question that key stands for: the last one at once, and
-// then what is answered now. Nothing is asked while key is empty. An answer of undefined
-// changes nothing. With `again` unset, nothing is shown but what is answered now.
+// useAnswer returns the response to the request that key stands for: the last one
+// immediately, then the current one. No request is made while key is empty. A response of
+// undefined changes nothing. With `again` false, only the current response is shown.
 export function useAnswer<T>(key: string, question: (signal: AbortSignal) => Promise<T | undefined>, again = true) {
   const [given, setGiven] = useState<Given<T>>()
 
@@ -42,7 +42,7 @@ export function useAnswer<T>(key: string, question: (signal: AbortSignal) => Pro
   const before = !now && again && key ? recall<T>(key) : undefined
   return {
     data: now ? given.data : before,
-    other: given?.data, // the answer to the question before, until there is one to this
+    other: given?.data, // the response to the previous request, until the current one arrives
     loading: loading && key !== '' && before === undefined,
     reload,
     set,

@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useBack } from './useBack'
 
-// useAsk asks the interface once it is drawn, whenever the question is another one, and
-// when the server was away and is back. A new question ends the one before it, whose
-// answer must not overtake. Failures are shown by who asks, and what was there stays.
+// useAsk makes a request after rendering, when it changes, and when the server is back. A
+// new request cancels the previous one, whose response must not arrive later. The caller
+// shows failures, and the old data stays.
 export function useAsk(question: (signal: AbortSignal) => Promise<void>) {
   const [loading, setLoading] = useState(true)
   const asked = useRef<AbortController>(undefined)
@@ -16,14 +16,14 @@ export function useAsk(question: (signal: AbortSignal) => Promise<void>) {
     try {
       await question(now.signal)
     } catch {
-      // it is shown
+      // already shown
     } finally {
       if (asked.current === now) setLoading(false)
     }
   }, [question])
 
   useEffect(() => {
-    // biome-ignore lint/nursery/useReactCompiler: a question that has begun is shown at once
+    // biome-ignore lint/nursery/useReactCompiler: a request that has started is shown immediately
     void reload()
     return () => asked.current?.abort()
   }, [reload])

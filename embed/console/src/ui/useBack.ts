@@ -2,12 +2,12 @@ import { useEffect } from 'react'
 
 const name = 'reeve-back'
 
-// tellBack says everywhere that the server can be asked again.
+// tellBack notifies that the server is reachable again.
 export function tellBack(): void {
   dispatchEvent(new Event(name))
 }
 
-// useBack asks again what could not be answered while the server was away.
+// useBack repeats requests that failed while the server was unreachable.
 export function useBack(again: () => unknown): void {
   useEffect(() => {
     const told = () => void again()

@@ -7,9 +7,9 @@ type Stored = { id: number; updated_at: string }
 
 type Load<T> = (of: T) => Promise<T>
 
-// useEditor is the editing of a record in a form: a new one, or one that is stored. It is
-// saved as it was loaded, so that nobody's change is overwritten; what somebody else has
-// changed meanwhile is loaded again, by the path of the record or by load.
+// useEditor creates or edits a record in a form. It saves the version that was loaded, so
+// that nobody's change is overwritten; a record changed by someone else is reloaded by its
+// path or by load.
 export function useEditor<P extends Path<'POST'> & Path<'GET'>, T extends Stored, V extends object>(
   path: P,
   record: T | undefined,
@@ -21,7 +21,7 @@ export function useEditor<P extends Path<'POST'> & Path<'GET'>, T extends Stored
   const of = newest(loaded, record)
   const item = (id: number) => `${path}/${id}` as Path
 
-  // create and change ask quietly: the form shows what fails.
+  // create and change make quiet requests: the form shows failures.
   const create = (body: Body<'POST', P>) => request<Answer<'POST', P>>('POST', path, { body, quiet: true })
   const change = (body: Change) => request<Answer<'PUT', Item<P>>>('PUT', item(of?.id ?? 0), { body: { ...body, updated_at: of?.updated_at }, quiet: true })
 
@@ -36,7 +36,7 @@ export function useEditor<P extends Path<'POST'> & Path<'GET'>, T extends Stored
     create,
     change,
     save: (body: Body<'POST', P> & Change) => (of ? change(body) : create(body)),
-    // form is what a FormDrawer takes; blank are the values of a new record.
+    // form are the props of a FormDrawer; blank are the values of a new record.
     form: (blank: Partial<V>) => ({ initial: of ? valuesOf(of) : blank, again: of && (() => again(of)) }),
   }
 }

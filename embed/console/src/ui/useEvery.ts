@@ -3,8 +3,8 @@ import { every } from '../api/every'
 import type { Listing } from '../api/paths'
 import { useAnswer } from './useAnswer'
 
-// useEvery is all records of a list of the interface, for pages that search and order
-// them without asking again. Nothing is asked while path is empty.
+// useEvery loads all records of an API list, for pages that search and sort without
+// requests. No request is made while path is empty.
 export function useEvery<T>(path: Listing<T> | '') {
   const question = useCallback(async (signal: AbortSignal) => (path ? await every<T>(path, {}, signal) : undefined), [path])
   const { data, loading, reload, set: replace } = useAnswer<T[]>(path && `every ${path}`, question)

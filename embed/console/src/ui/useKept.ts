@@ -1,7 +1,7 @@
 import { useState } from 'react'
 
-// useKept is a value and, while there is none, the last one: what a drawer is about
-// stays in sight while it closes.
+// useKept is a value or, when there is none, the last one: the content of a drawer while
+// it closes.
 export function useKept<T>(value: T | undefined): T | undefined {
   const [kept, keep] = useState(value)
   if (value !== undefined && value !== kept) keep(value)

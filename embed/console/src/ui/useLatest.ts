@@ -1,7 +1,7 @@
 import { type RefObject, useInsertionEffect, useRef } from 'react'
 
-// useLatest is a value as it was last drawn, for what runs later: event handlers,
-// timers, and effects, of which this one is the first.
+// useLatest is a ref to the value of the last render, for event handlers, timers, and
+// effects after this one.
 export function useLatest<T>(value: T): RefObject<T> {
   const latest = useRef(value)
   useInsertionEffect(() => {

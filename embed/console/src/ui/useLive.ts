@@ -5,10 +5,9 @@ import { recall, remember } from './answers'
 import { onReturn, present } from './presence'
 import { useLatest } from './useLatest'
 
-// useLive is what an address of the interface answers, asked again every so many
-// seconds while somebody is there to see it. Query is made anew each time, and key is what
-// it depends on. Nothing is asked while path is empty. Failures are not announced,
-// since they would be again and again: what was there stays, and failure says why.
+// useLive polls a path of the API while the user is present. query is called each time;
+// key is what it depends on. No request is made while path is empty. Failures are not
+// announced, since they would repeat: the old data stays, and failure has the cause.
 export function useLive<P extends Path<'GET'> | ''>(path: P, seconds: number, query: () => Query = () => ({}), key = '') {
   type Data = Answer<'GET', Exclude<P, ''>>
   const question = `live ${path} ${key}`

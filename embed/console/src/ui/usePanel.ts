@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react'
 
-// usePanel is a drawer or dialog and what it is about, which stays while it closes.
+// usePanel is a drawer or dialog with its subject, which stays while it closes.
 export function usePanel<T>() {
   const [of, setOf] = useState<T>()
   const [open, setOpen] = useState(false)

@@ -2,15 +2,15 @@ import { useCallback } from 'react'
 import { useSearchParams } from 'react-router'
 import { useLatest } from './useLatest'
 
-// useParts is the part of the address behind the path, where a page keeps what it shows,
-// so that a view can be kept and shared. set changes parts of the address as it is now,
-// which may be more than what is drawn yet; undefined or '' takes a part out.
+// useParts is the URL's query, where a page keeps its state so that a view can be
+// bookmarked and shared. set changes the current URL, which may be ahead of the render;
+// undefined or '' removes a parameter.
 export function useParts() {
   const [params, setParams] = useSearchParams()
-  const latestRef = useLatest(setParams) // it is another one for every address, and set is not
+  const latestRef = useLatest(setParams) // it changes with every URL, and set does not
   const set = useCallback(
     (values: Record<string, string | string[] | undefined>) =>
-      // biome-ignore lint/nursery/useReactCompiler: a ref is the same at all times
+      // biome-ignore lint/nursery/useReactCompiler: a ref is stable
       latestRef.current(
         () => {
           const next = new URLSearchParams(location.search)

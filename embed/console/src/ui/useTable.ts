@@ -9,8 +9,8 @@ import { useAnswer } from './useAnswer'
 import { useParts } from './useParts'
 import { wide } from './Wide'
 
-// A table over one of the interface's lists. What is shown (page, size, order,
-// search, filters) lies in the address, so that a view can be kept and shared.
+// A table of an API list. Its state (page, size, sort, search, filters) is in the URL, so
+// that a view can be bookmarked and shared.
 
 type Page<T> = { data: T[]; total: number; pageSize: number; current: number; hidden?: number }
 
@@ -19,8 +19,8 @@ type Sorted = { field: string; order: 'ascend' | 'descend' } | undefined
 const ours = ['page', 'pageSize', 'keywordSearch', 'sorter']
 
 type Options = {
-  own?: string[] // what the page keeps in the address for itself: it is not asked for
-  size?: number // of a page, while nothing else is chosen
+  own?: string[] // URL parameters of the page itself, not sent to the API
+  size?: number // default page size
 }
 
 export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Record<string, string> = {}, { own = [], size = 10 }: Options = {}) {
@@ -31,8 +31,8 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
   const search = asked.toString()
   const always = JSON.stringify({ ...(size !== 10 && { pageSize: String(size) }), ...fixed })
 
-  // set changes parts of the address. All but a change of the page lead to the first one.
-  // biome-ignore lint/nursery/useReactCompiler: parts is made anew for each drawing, and its set is not
+  // set changes URL parameters. Any change but of the page returns to the first page.
+  // biome-ignore lint/nursery/useReactCompiler: parts is new on each render, and its set is not
   const set = useCallback((values: Parameters<typeof parts.set>[0]) => parts.set({ page: undefined, ...values }), [parts.set])
 
   const question = useCallback(
@@ -43,7 +43,7 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
       const page = await request<Page<T>>('GET', path, { query, signal })
       const last = Math.ceil(page.total / page.pageSize)
       if (page.data.length > 0 || last === 0 || page.current <= last) return page
-      set({ page: String(last) }) // the last of a page was deleted
+      set({ page: String(last) }) // the last record of a page was deleted
     },
     [path, search, always, set],
   )
@@ -92,15 +92,15 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
     set,
     params,
     total: answer?.total ?? 0,
-    // hidden is how many records are outside of one's data scope, where the list tells it.
+    // hidden is the number of records outside the data scope, if the list reports it.
     hidden: answer?.hidden ?? 0,
-    // sorted is the order in words, as "name ascend"; empty for the list's own.
+    // sorted is the sort order, such as "name ascend"; empty for the default.
     sorted: sorted ? `${sorted.field} ${sorted.order}` : '',
-    // clear takes the search and the filters away, and leaves the order.
+    // clear removes the search and filters, and keeps the order.
     clear: () => set(Object.fromEntries(narrowing.map((name) => [name, undefined]))),
-    // narrowed tells whether there is a search or a filter that hides records.
+    // narrowed reports whether a search or filter is active.
     narrowed: narrowing.length > 0,
-    // order is what a sortable column says of itself.
+    // order are the props of a sortable column.
     order: (field: string) => ({ dataIndex: field, sorter: true, sortOrder: sorted?.field === field ? sorted.order : null }),
   }
 }

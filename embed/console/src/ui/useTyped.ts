@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'react'
 import { useLatest } from './useLatest'
 
-// useTyped is the text of a field that tells once somebody stops typing. Where what is
-// asked for changes elsewhere, the field follows.
+// useTyped is the text of a field that reports after a pause in typing. It follows when
+// the value changes elsewhere.
 export function useTyped(asked: string, tell: (text: string) => void, pause = 250) {
   const [text, setText] = useState(asked)
-  const own = useRef(asked) // what this field has told: more may have been typed since
+  const own = useRef(asked) // what this field has reported: more may have been typed since
   const latest = useLatest(tell)
   useEffect(() => {
     if (asked !== own.current) setText(asked)

@@ -1,5 +1,5 @@
-// The words of the console, an area a file; zh has the same keys, the compiler sees to
-// it. Those that are here come with the frame, the others with the pages that use them.
+// Texts of the console, one file per area. The compiler checks that zh has the same keys.
+// Those listed here are loaded with the frame, the others with their pages.
 import { first } from './first'
 import { frame } from './frame'
 import { errors } from './errors'

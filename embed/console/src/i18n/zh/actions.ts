@@ -1,5 +1,5 @@
-// What the actions are called that the program makes, by the names that are stored. One
-// that was given another name keeps it. The English console shows what is stored.
+// The names of built-in actions, by the names that are stored. A renamed action keeps its
+// name. The English console shows the stored names.
 export const actions: Record<string, string> = {
   'given.List users': '查看用户',
   'given.Create a user': '新建用户',
@@ -33,10 +33,10 @@ export const actions: Record<string, string> = {
   "given.Change a file's record": '修改文件信息',
   'given.Move a file to the trash': '将文件移到回收站',
   'given.Download a file': '下载文件',
-  'given.List file groups': '查看文件分组',
-  'given.Create a file group': '新建文件分组',
-  'given.Change a file group': '修改文件分组',
-  'given.Delete a file group': '删除文件分组',
+  'given.List file groups': '查看文件夹',
+  'given.Create a file group': '新建文件夹',
+  'given.Change a file group': '修改文件夹',
+  'given.Delete a file group': '删除文件夹',
   'given.List the files in the trash': '查看回收站中的文件',
   'given.Restore a file from the trash': '从回收站恢复文件',
   'given.Delete a file permanently': '永久删除文件',
@@ -60,10 +60,10 @@ export const actions: Record<string, string> = {
   'given.Change a dictionary item': '修改字典项',
   'given.Delete a dictionary item': '删除字典项',
   'given.List requests': '查看请求',
-  'given.List auth events': '查看登录和权限判定',
-  'given.List database operations': '查看存储操作',
+  'given.List auth events': '查看登录与鉴权事件',
+  'given.List database operations': '查看数据库操作',
   'given.List cache events': '查看缓存事件',
-  'given.List Redis events': '查看 Redis 服务器事件',
+  'given.List Redis events': '查看 Redis 事件',
   'given.Get request statistics': '查看请求统计',
   'given.List traces': '查看追踪',
   'given.List sessions': '查看会话',
@@ -72,15 +72,15 @@ export const actions: Record<string, string> = {
   'given.List sign-ins': '查看登录日志',
   'given.Download a backup': '下载备份',
   'given.Acknowledge lost commits': '确认丢失的提交',
-  // As installations of version 0.5 and before have stored them.
+  // Stored by installations of earlier versions.
   'given.Take a file out of the trash': '从回收站恢复文件',
   'given.Delete a file for ever': '永久删除文件',
   'given.Define a setting': '定义设置项',
   'given.Save the values of settings': '保存设置值',
-  'given.List sign-ins and decisions about permissions': '查看登录和权限判定',
-  'given.List operations of the store': '查看存储操作',
+  'given.List sign-ins and decisions about permissions': '查看登录与鉴权事件',
+  'given.List operations of the store': '查看数据库操作',
   'given.List what happened to the caches': '查看缓存事件',
-  'given.List what happened at Redis servers, and in the memory that stands for one': '查看 Redis 服务器和内置内存存储的事件',
+  'given.List what happened at Redis servers, and in the memory that stands for one': '查看 Redis 事件',
   'given.Read counts and times of requests': '查看请求统计',
   'given.List who is signed in': '查看会话',
   'given.Force a session out': '强制下线',

@@ -1,15 +1,15 @@
 import type { jobs as en } from '../en/jobs'
 
 export const jobs: Record<keyof typeof en, string> = {
-  'jobs.empty': '暂无任务。批量更改（如导入用户）会列在这里。',
+  'jobs.empty': '暂无任务。导入用户等批量更改会列在这里。',
   'jobs.kind': '任务',
   'jobs.kind.user_import': '导入用户',
-  'jobs.kind.user_update': '修改用户',
+  'jobs.kind.user_update': '更新用户',
   'jobs.user': '发起人',
   'jobs.state': '状态',
   'jobs.state.preparing': '准备中',
   'jobs.state.running': '进行中',
-  'jobs.state.undoing': '撤销中',
+  'jobs.state.undoing': '回滚中',
   'jobs.state.done': '已完成',
   'jobs.state.failed': '失败',
   'jobs.progress': '进度',

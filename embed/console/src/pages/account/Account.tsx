@@ -7,7 +7,7 @@ import { OwnSessions } from './OwnSessions'
 import { PasswordForm } from './PasswordForm'
 import { Profile } from './Profile'
 
-// AccountPage is one's own account. Which of its parts is open lies in the address.
+// AccountPage is the user's own account. The open tab is part of the URL.
 export function AccountPage() {
   const navigate = useNavigate()
   const md = useWider('md')

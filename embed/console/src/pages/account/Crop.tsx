@@ -8,7 +8,7 @@ import { words } from '../../ui/words'
 import { centred, cut, maxZoom, moved, type Part, zoomed } from './crop-part'
 import { Stage } from './Stage'
 
-// Crop takes a picture and lets its user choose the square of it that is shown.
+// Crop selects the visible square of a photo.
 export function Crop({ open, onClose, onChange }: { open: boolean; onClose: () => void; onChange: () => Promise<void> }) {
   const [image, setImage] = useState<ImageBitmap>()
   const [part, setPart] = useState<Part>({ zoom: 1, x: 0, y: 0 })
@@ -101,7 +101,7 @@ export function Crop({ open, onClose, onChange }: { open: boolean; onClose: () =
   )
 }
 
-// Chooser takes a file, from a dialog or dropped.
+// Chooser selects a file by dialog or drop.
 function Chooser({ onChoose, again = false }: { onChoose: (file?: File) => void; again?: boolean }) {
   const input = useRef<HTMLInputElement>(null)
   const [over, setOver] = useState(false)

@@ -8,7 +8,7 @@ import { useAct } from '../../ui/useAct'
 import { useTable } from '../../ui/useTable'
 import { device, sessionColumns } from '../session-columns'
 
-// OwnSessions is where somebody is signed in, with the way to end that elsewhere.
+// OwnSessions lists the user's sessions and ends the others.
 export function OwnSessions() {
   const { sure, done } = useAct()
   const list = useTable<Session>('/admin/session')

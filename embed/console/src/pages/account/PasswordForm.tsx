@@ -9,8 +9,7 @@ import { useAct } from '../../ui/useAct'
 
 type Values = { old_password: string; new_password: string; again: string }
 
-// PasswordForm changes one's own password. What a password must be like, the server
-// says.
+// PasswordForm changes the user's own password. The server checks its rules.
 export function PasswordForm() {
   const { info } = useAccount().info
   const { done } = useAct()

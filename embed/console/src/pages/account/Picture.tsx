@@ -6,7 +6,7 @@ import { Face } from '../../ui/Face'
 
 const Crop = lazy(async () => ({ default: (await import('./Crop')).Crop }))
 
-// Picture is somebody's own picture, with the way to another one.
+// Picture shows and changes the user's photo.
 export function Picture({ user, onChange }: { user: User; onChange: () => Promise<void> }) {
   const [open, setOpen] = useState(false)
   const [asked, setAsked] = useState(false)

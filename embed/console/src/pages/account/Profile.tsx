@@ -11,11 +11,11 @@ import { useWider } from '../../ui/useWider'
 import { Picture } from './Picture'
 
 type Fields = Pick<User, 'nickname' | 'email' | 'mobile' | 'sex'>
-type Values = Fields & { password?: string } // asked for when the address changes
+type Values = Fields & { password?: string } // required when the email changes
 
 const valuesOf = ({ nickname, email, mobile, sex }: User): Fields => ({ nickname, email, mobile, sex })
 
-// Profile is what somebody may change of their own account.
+// Profile edits the user's own account.
 export function Profile() {
   const {
     info: { info: user },

@@ -17,15 +17,14 @@ type Point = { x: number; y: number }
 
 const apart = (a: Point, b: Point) => Math.max(1, Math.hypot(a.x - b.x, a.y - b.y))
 
-// Stage shows the chosen square of a picture, and takes the hand, the wheel and the
-// keys that choose another.
+// Stage shows the selected square; pointer, wheel and keys change it.
 export function Stage({ image, part, onMove, onZoom }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null)
-  const held = useRef(new Map<number, Point>()) // by the finger, or the mouse
+  const held = useRef(new Map<number, Point>()) // by touch or mouse
   const { token } = theme.useToken()
   useEffect(() => draw(canvas.current!, image, part), [image, part])
 
-  // React listens to the wheel passively, and could not keep the page from moving.
+  // React registers passive wheel listeners, which could not prevent scrolling.
   const zoom = useLatest(onZoom)
   useEffect(() => {
     const at = canvas.current!
@@ -37,7 +36,7 @@ export function Stage({ image, part, onMove, onZoom }: Props) {
     return () => at.removeEventListener('wheel', turned)
   }, [])
 
-  // Two fingers move it half as far each, and zoom by how far they are apart.
+  // Two pointers move it half as far each; their distance zooms.
   function dragged(e: PointerEvent) {
     const before = held.current.get(e.pointerId)
     if (!before) return

@@ -1,15 +1,15 @@
-// Which square of a picture is shown: at zoom 1 the largest one that fits. x and y
-// are its middle, in pixels of the picture.
+// Visible square of a photo: at zoom 1 the largest that fits. x and y are its center in
+// pixels of the photo.
 export type Part = { zoom: number; x: number; y: number }
 
 type Size = { width: number; height: number }
 
 export const maxZoom = 5
 
-// side is how long the square's side is, in pixels of the picture.
+// side is the side of the square in pixels of the photo.
 export const side = (image: Size, zoom: number) => Math.min(image.width, image.height) / zoom
 
-// inside keeps the square within the picture.
+// inside keeps the square within the photo.
 function inside(image: Size, { zoom, x, y }: Part): Part {
   const half = side(image, zoom) / 2
   return { zoom, x: Math.min(Math.max(x, half), image.width - half), y: Math.min(Math.max(y, half), image.height - half) }
@@ -17,13 +17,13 @@ function inside(image: Size, { zoom, x, y }: Part): Part {
 
 export const centred = (image: Size): Part => ({ zoom: 1, x: image.width / 2, y: image.height / 2 })
 
-// moved shifts the picture by a share of the square's side.
+// moved shifts the photo by a fraction of the square's side.
 export const moved = (image: Size, part: Part, dx: number, dy: number): Part =>
   inside(image, { ...part, x: part.x - dx * side(image, part.zoom), y: part.y - dy * side(image, part.zoom) })
 
 export const zoomed = (image: Size, part: Part, zoom: number): Part => inside(image, { ...part, zoom: Math.min(Math.max(zoom, 1), maxZoom) })
 
-// draw puts the square on a canvas.
+// draw renders the square on a canvas.
 export function draw(canvas: HTMLCanvasElement, image: ImageBitmap, part: Part): void {
   const pen = canvas.getContext('2d')!
   const s = side(image, part.zoom)
@@ -32,7 +32,7 @@ export function draw(canvas: HTMLCanvasElement, image: ImageBitmap, part: Part):
   pen.drawImage(image, part.x - s / 2, part.y - s / 2, s, s, 0, 0, canvas.width, canvas.height)
 }
 
-// cut is the square as a picture of its own, of the size that the server keeps.
+// cut returns the square as an image of the size that the server stores.
 export function cut(image: ImageBitmap, part: Part): Promise<Blob> {
   const canvas = document.createElement('canvas')
   canvas.width = canvas.height = 256

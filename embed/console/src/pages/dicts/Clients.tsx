@@ -6,9 +6,9 @@ import { t } from '../../i18n'
 import { Copy } from '../../ui/Copy'
 import { useWider } from '../../ui/useWider'
 
-const shown = 20 // items of the example
+const shown = 20 // items in the example
 
-// Clients tells how other programs read a dictionary.
+// Clients shows how to read a dictionary with the API.
 export function Clients({ dict, onClose }: { dict: Dict; onClose: () => void }) {
   const md = useWider('md')
   const [open, setOpen] = useState(true)
@@ -17,7 +17,7 @@ export function Clients({ dict, onClose }: { dict: Dict; onClose: () => void }) 
     get('/admin/dict').then(
       (dicts) => setAnswer(dicts[dict.code] ?? null),
       () => {},
-    ) // it is shown
+    ) // already shown
   }, [dict.code])
 
   const curl = `curl -H "Authorization: Bearer $TOKEN" ${location.origin}/admin/dict`

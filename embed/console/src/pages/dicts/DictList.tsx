@@ -8,7 +8,7 @@ import { Find } from '../../ui/Find'
 import { useParts } from '../../ui/useParts'
 import { useWider } from '../../ui/useWider'
 
-const most = 50 // on one page of the list
+const most = 50 // per page
 
 type Props = { dicts: Dict[]; here: Dict | undefined; address: (d: Dict) => string; onCreate?: () => void }
 

@@ -16,8 +16,7 @@ import { Items } from './Items'
 
 const DictDrawer = lazy(async () => ({ default: (await import('./DictDrawer')).DictDrawer }))
 
-// Dicts is the dictionaries, and beside them the items of one. A phone shows one or the
-// other.
+// Dicts lists the dictionaries beside the items of one. A phone shows one or the other.
 export function Dicts() {
   const { may } = useAccount()
   const { sure, done } = useAct()
@@ -27,7 +26,7 @@ export function Dicts() {
   const { rows, reload } = useEvery<Dict>('/system/dict')
   const [again, setAgain] = useState(0)
   const [edited, setEdited] = useState<Dict>()
-  const [open, setOpen] = useState<boolean>() // undefined until it is first asked for
+  const [open, setOpen] = useState<boolean>() // undefined until first opened
   const id = Number(useParams()['*'])
   const chosen = rows?.find((d) => d.id === id)
   const here = chosen ?? (md && !id ? rows?.[0] : undefined)

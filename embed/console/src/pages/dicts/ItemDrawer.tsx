@@ -15,7 +15,7 @@ const valuesOf = ({ label, value, sort, status, switch: on }: DictItem): Values 
 export function ItemDrawer({ open, dict, item, next, onSaved, onClose }: Props) {
   const { done } = useAct()
   const path = `/system/dict/${dict.id}/item` as const
-  // The interface has no single item to ask for.
+  // The API has no operation for a single item.
   const load = async (old: DictItem) => (await every<DictItem>(path)).find((i) => i.id === old.id) ?? old
   const { of, save: store, form } = useEditor(path, item, valuesOf, load)
 

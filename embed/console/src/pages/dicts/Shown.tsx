@@ -4,7 +4,7 @@ export const states = ['default', 'success', 'processing', 'warning', 'error'] a
 
 export type State = (typeof states)[number]
 
-// Shown is an item as lists and forms show it: by its dictionary's type, in its colour.
+// Shown previews an item by its dictionary's type and its color.
 export function Shown({ type, status, label }: { type: string; status: string; label: string }) {
   const text = <bdi style={{ overflowWrap: 'anywhere', whiteSpace: 'normal' }}>{label}</bdi>
   if (type === 'badge') return <Badge status={status as State} text={text} />

@@ -9,13 +9,13 @@ type Items = `/system/dict/${number}/item`
 
 const inOrder = (a: DictItem, b: DictItem) => a.sort - b.sort || a.id - b.id
 
-// useItems is all items of a dictionary in their order, and how one is moved in it.
+// useItems loads all items of a dictionary in order, and moves them.
 export function useItems(path: Items | '') {
   const list = useEvery<DictItem>(path)
   const moving = useRef(false)
-  const [said, setSaid] = useState('') // for who hears the page
+  const [said, setSaid] = useState('') // for screen readers
 
-  // change stores one field of an item and draws it at once.
+  // change saves one field of an item and updates the list.
   async function change(item: DictItem, fields: Partial<DictItem>): Promise<DictItem> {
     const stored = await put(`${path as Items}/${item.id}`, { ...fields, updated_at: item.updated_at }).catch((cause) => {
       if (cause instanceof Failure && cause.code === 'stale') void list.reload()
@@ -25,7 +25,7 @@ export function useItems(path: Items | '') {
     return stored
   }
 
-  // place moves an item; one move is stored before the next begins.
+  // place moves an item; each move is saved before the next one.
   async function place(item: DictItem, to: number) {
     const rows = list.rows ?? []
     if (moving.current || to < 0 || to >= rows.length) return

@@ -5,7 +5,7 @@ import { t } from '../../i18n'
 import type { Actions } from './useActions'
 import type { useChosen } from './useChosen'
 
-// BatchBar is what can be done with the files that are chosen.
+// BatchBar contains the actions on the selected files.
 export function BatchBar({ chosen, actions }: { chosen: ReturnType<typeof useChosen<File>>; actions: Actions }) {
   const { may } = useAccount()
   const files = chosen.rows

@@ -18,7 +18,7 @@ import type { Groups } from './useGroups'
 
 type Props = { actions: Actions; groups: Groups; rows: readonly File[]; preview: (file: File) => void; changed: () => Promise<unknown> }
 
-// Details is everything about the file whose id ends the address.
+// Details shows the file whose ID is at the end of the URL.
 export function Details({ actions, groups, rows, preview, changed }: Props) {
   const { may } = useAccount()
   const md = useWider('md')
@@ -31,7 +31,7 @@ export function Details({ actions, groups, rows, preview, changed }: Props) {
   const file = data?.id === id ? data : row
   const close = () => void navigate(`/file/list?${params}`)
   useEffect(() => {
-    if (row && data && row.id === data.id && row.updated_at !== data.updated_at) void reload() // it was changed beside this
+    if (row && data && row.id === data.id && row.updated_at !== data.updated_at) void reload() // it was changed in another drawer
   }, [row, data, reload])
 
   async function trash() {

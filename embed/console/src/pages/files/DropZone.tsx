@@ -5,20 +5,20 @@ import { useAct } from '../../ui/useAct'
 
 const hasFiles = (e: DragEvent) => e.dataTransfer?.types.includes('Files') ?? false
 
-// filesOf is the files of what was dropped or pasted. A folder comes along as a file
-// that cannot be read.
+// filesOf returns the dropped or pasted files. A folder appears as a file that can't be
+// read.
 function filesOf(data: DataTransfer): { files: File[]; folders: boolean } {
   const items = [...data.items].filter((item) => item.kind === 'file')
   const folders = items.filter((item) => item.webkitGetAsEntry()?.isDirectory)
   return { files: items.filter((item) => !folders.includes(item)).flatMap((item) => item.getAsFile() ?? []), folders: folders.length > 0 }
 }
 
-// DropZone takes files that are dropped anywhere on the page, or pasted.
+// DropZone accepts files dropped anywhere on the page, or pasted.
 export function DropZone({ text, onFiles }: { text: string; onFiles: (files: File[]) => void }) {
   const [over, setOver] = useState(false)
   const { sure } = useAct()
   useEffect(() => {
-    let depth = 0 // dragenter and dragleave come for every element on the way
+    let depth = 0 // dragenter and dragleave fire for every element on the way
     function take(data: DataTransfer) {
       const { files, folders } = filesOf(data)
       if (files.length) onFiles(files)

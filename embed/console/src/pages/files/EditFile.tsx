@@ -12,7 +12,7 @@ const valuesOf = (file: File): Values => ({ name: file.name, group_id: file.grou
 
 type Props = { file: File; groups: Groups; open: boolean; onClose: () => void; reload: () => Promise<unknown>; saved: () => Promise<unknown> }
 
-// EditFile changes a file's record; its bytes never change.
+// EditFile edits a file's metadata; its content never changes.
 export function EditFile({ file, groups, open, onClose, reload, saved }: Props) {
   const { done, sure } = useAct()
   const { change, form } = useEditor('/file/list', file, valuesOf, async ({ id }) => (await Promise.all([get(`/file/list/${id}`), reload()]))[0])

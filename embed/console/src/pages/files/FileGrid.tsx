@@ -18,8 +18,8 @@ type Props = {
   selectable: boolean
 }
 
-// FileGrid shows files by their pictures. With Ctrl or Shift a click chooses a file
-// instead of opening it.
+// FileGrid shows files as thumbnails. A click with Ctrl or Shift selects a file instead of
+// opening it.
 export function FileGrid(props: Props) {
   const now = useLatest(props)
   const { files, chosen, selectable } = props
@@ -34,8 +34,8 @@ export function FileGrid(props: Props) {
 
 type CardProps = { file: File; chosen: boolean; selectable: boolean; now: RefObject<Props> }
 
-// same tells whether two cards look the same. While many files are uploaded the list is
-// read again and again, and what was there before is not drawn anew.
+// same reports whether two cards look the same. During uploads the list reloads often, and
+// unchanged cards are not rendered again.
 const same = (a: CardProps, b: CardProps) =>
   a.chosen === b.chosen && a.selectable === b.selectable && a.file.id === b.file.id && a.file.version === b.file.version
 

@@ -1,6 +1,6 @@
 import { AppstoreOutlined, UnorderedListOutlined, UploadOutlined } from '@ant-design/icons'
 import { Button, Empty, Pagination, Segmented, Select, Typography } from 'antd'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import type { File as Stored } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
@@ -9,6 +9,7 @@ import { dock } from '../../ui/dock'
 import { count } from '../../ui/format'
 import { useTable } from '../../ui/useTable'
 import { useWider } from '../../ui/useWider'
+import { AfterUploads } from './AfterUploads'
 import { BatchBar } from './BatchBar'
 import { Details } from './Details'
 import { DropZone } from './DropZone'
@@ -18,19 +19,18 @@ import { GroupSelect, GroupSide } from './GroupSide'
 import { MoveDialog } from './MoveDialog'
 import { Preview } from './Preview'
 import { UploadPanel } from './UploadPanel'
-import { add, unfinished, useUploads } from './uploads'
+import { add } from './uploads'
 import { useActions } from './useActions'
 import { useChosen } from './useChosen'
 import { useGroups } from './useGroups'
 import './files.css'
-import { useLatest } from '../../ui/useLatest'
 
 const viewKey = 'reeve.files.view'
 const kinds = ['image', 'audio', 'video', 'document', 'archive', 'other']
 const orders = ['id descend', 'id ascend', 'name ascend', 'name descend', 'size descend', 'size ascend']
 const none: Stored[] = []
 
-// FileList is the files, by group, as pictures or as a table.
+// FileList shows the files of a folder as a grid or table.
 export function FileList() {
   const { may } = useAccount()
   const lg = useWider('lg')
@@ -184,7 +184,7 @@ function UploadButton({ onFiles }: { onFiles: (files: File[]) => void }) {
         aria-label={t('files.upload')}
         onChange={(e) => {
           onFiles([...(e.target.files ?? [])])
-          e.target.value = '' // the same file can be chosen again
+          e.target.value = '' // lets the same file be selected again
         }}
       />
       <Button type="primary" icon={<UploadOutlined />} onClick={() => input.current?.click()}>
@@ -194,7 +194,7 @@ function UploadButton({ onFiles }: { onFiles: (files: File[]) => void }) {
   )
 }
 
-// Nothing stands where no file is, and says why.
+// Nothing is the empty state.
 function Nothing({ list }: { list: List }) {
   const { may } = useAccount()
   const hidden = ['keywordSearch', 'kind', 'public'].filter((name) => list.params.has(name))
@@ -216,36 +216,4 @@ function Nothing({ list }: { list: List }) {
   if (hidden.length)
     return empty(t('empty.narrowed'), <Button onClick={() => list.set(Object.fromEntries(hidden.map((name) => [name, undefined])))}>{t('empty.clear')}</Button>)
   return empty(may('file.list.create') ? t('files.empty.upload') : t('files.empty'))
-}
-
-const soon = 100
-const meanwhile = 1000
-
-// AfterUploads shows files once they are stored: soon when all are, and now and then
-// while others are under way. It stands apart so that the page is not drawn with each.
-function AfterUploads({ reload }: { reload: () => Promise<unknown> }) {
-  const uploads = useUploads()
-  const stored = uploads.filter((upload) => upload.state === 'stored').length
-  const busy = uploads.some(unfinished)
-  const seen = useRef(stored)
-  const fresh = useRef(false)
-  const wait = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const latest = useLatest(reload)
-  useEffect(() => {
-    if (stored > seen.current) fresh.current = true // less when the list of uploads was cleared
-    seen.current = stored
-    if (!fresh.current) return
-    if (!busy) clearTimeout(wait.current)
-    else if (wait.current) return
-    wait.current = setTimeout(
-      () => {
-        wait.current = undefined
-        fresh.current = false
-        void latest.current()
-      },
-      busy ? meanwhile : soon,
-    )
-  }, [stored, busy])
-  useEffect(() => () => clearTimeout(wait.current), [])
-  return null
 }

@@ -4,7 +4,7 @@ import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import type { Actions as Acts } from './useActions'
 
-// FileMenu is what can be done with one file. actions is asked when something is done.
+// FileMenu contains the actions on one file. actions is called when one is used.
 export function FileMenu({ file, actions }: { file: File; actions: () => Acts }) {
   const { may } = useAccount()
   return (

@@ -24,7 +24,7 @@ type Props = {
   selectable: boolean
 }
 
-// FileTable shows files by what is known of them.
+// FileTable shows files with their metadata.
 export function FileTable({ table, order, chosen, groups, open, actions, selectable }: Props) {
   return (
     <Records<File>

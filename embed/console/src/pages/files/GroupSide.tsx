@@ -8,13 +8,13 @@ import { count } from '../../ui/format'
 
 type Props = {
   groups: FileGroup[]
-  value: string | undefined // the group as it stands in the address; "0" for the files in none
+  value: string | undefined // folder ID in the URL; "0" for files without a folder
   onChange: (value: string | undefined) => void
 }
 
-const shown = 200 // more than that are found by searching
+const shown = 200 // more are found by searching
 
-// GroupSide is the groups beside their files.
+// GroupSide lists the folders beside their files.
 export function GroupSide({ groups, value, onChange }: Props) {
   const [text, setText] = useState('')
   const found = text ? groups.filter((group) => group.name.toLowerCase().includes(text.toLowerCase())) : groups
@@ -55,7 +55,7 @@ export function GroupSide({ groups, value, onChange }: Props) {
   )
 }
 
-// GroupSelect is the same where there is no room beside the files.
+// GroupSelect replaces it on narrow screens.
 export function GroupSelect({ groups, value, onChange }: Props) {
   return (
     <Select

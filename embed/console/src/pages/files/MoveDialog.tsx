@@ -6,12 +6,12 @@ import type { Groups } from './useGroups'
 
 type Props = { files: File[]; groups: Groups; move: (files: File[], group: number) => Promise<void>; onClose: () => void }
 
-// MoveDialog asks for the group that files are moved into.
+// MoveDialog selects the folder to move files to.
 export function MoveDialog({ files, groups, move, onClose }: Props) {
   const [group, setGroup] = useState<number>()
   const [busy, setBusy] = useState(false)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other files, another choice
-  // biome-ignore lint/nursery/useReactCompiler: other files, another choice
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reset for other files
+  // biome-ignore lint/nursery/useReactCompiler: reset for other files
   useEffect(() => setGroup(undefined), [files])
 
   async function submit() {

@@ -9,14 +9,14 @@ import { Content } from './PreviewContent'
 import type { Actions } from './useActions'
 
 type Props = {
-  files: readonly File[] // that are leafed through
+  files: readonly File[] // that can be paged through
   file: File | undefined
   onOpen: (id: number) => void
   onClose: () => void
   actions: Actions
 }
 
-// Preview shows a file, and by the arrow keys its neighbours.
+// Preview shows a file; arrow keys show the next and previous one.
 export function Preview({ files, file, onOpen, onClose, actions }: Props) {
   const { may } = useAccount()
   const at = files.findIndex((one) => one.id === file?.id)
@@ -25,7 +25,7 @@ export function Preview({ files, file, onOpen, onClose, actions }: Props) {
   useEffect(() => {
     if (!file) return
     function onKey(e: KeyboardEvent) {
-      if (e.target instanceof HTMLMediaElement) return // which winds by the same keys
+      if (e.target instanceof HTMLMediaElement) return // players seek with the same keys
       const to = e.key === 'ArrowLeft' ? before : e.key === 'ArrowRight' ? after : undefined
       if (to) onOpen(to.id)
     }

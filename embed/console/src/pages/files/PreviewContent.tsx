@@ -9,9 +9,9 @@ import { words } from '../../ui/words'
 import { linkTo, loadText, loadWhole, shapeOf, textBytes } from './content'
 import { FileIcon } from './Thumb'
 
-const large = 50 << 20 // bytes, from which nothing is loaded unasked
+const large = 50 << 20 // bytes; larger files are not loaded automatically
 
-// Content is what a file holds, as far as a browser can show it.
+// Content shows a file's content, as far as browsers can.
 export function Content({ file }: { file: File }) {
   const { may } = useAccount()
   const [asked, setAsked] = useState(false)
@@ -37,8 +37,8 @@ export function Content({ file }: { file: File }) {
           </Instead>
         )
       }
-      // A PDF has no sandbox around it, in which browsers refuse to show one: what it
-      // may do is what their viewers let it.
+      // A PDF is not sandboxed, because browsers refuse to show one in a sandbox; their
+      // viewers restrict it.
       return (
         <Loaded file={file} load={loadWhole}>
           {(url) =>
@@ -56,7 +56,7 @@ export function Content({ file }: { file: File }) {
   return <Instead file={file}>{t('files.no_preview')}</Instead>
 }
 
-// Instead stands where nothing of a file is shown.
+// Instead is shown when there is no preview.
 function Instead({ file, children }: { file: File; children: ReactNode }) {
   return (
     <div className="preview-stage">
@@ -70,7 +70,7 @@ function Instead({ file, children }: { file: File; children: ReactNode }) {
   )
 }
 
-// Loaded shows what load answers; an address of bytes in memory is let go afterwards.
+// Loaded shows the result of load; object URLs are revoked afterwards.
 function Loaded({ file, load, children }: { file: File; load: (file: File, signal: AbortSignal) => Promise<string>; children: (loaded: string) => ReactNode }) {
   const [loaded, setLoaded] = useState<string>()
   const [problem, setProblem] = useState('')
@@ -124,20 +124,20 @@ function Text({ file, text }: { file: File; text: string }) {
   )
 }
 
-// Player plays by a link, so that of a long film only what is watched is loaded. A
-// link dies after minutes: playing goes on with another one, from where it was.
+// Player plays from a temporary link, so that only the watched part is loaded. A link
+// expires after minutes; playback continues with a new one.
 function Player({ file, shape }: { file: File; shape: 'audio' | 'video' }) {
   const [src, setSrc] = useState('')
   const [problem, setProblem] = useState<'unplayable' | 'unreachable'>()
   const stopped = useRef({ at: 0, playing: false })
   const begin = useCallback(() => {
-    // biome-ignore lint/nursery/useReactCompiler: the state is set when a player begins to load
+    // biome-ignore lint/nursery/useReactCompiler: the state is set when a player starts to load
     setProblem(undefined)
     linkTo(file).then(setSrc, () => setProblem('unreachable'))
   }, [file])
   useEffect(begin, [begin])
 
-  // The player does not say what went wrong, but the link does.
+  // The player does not report the cause, but requesting the link does.
   async function failed(media: HTMLMediaElement) {
     stopped.current = { at: media.currentTime, playing: !media.paused }
     const answer = await fetch(src, { method: 'HEAD' }).catch(() => undefined)
@@ -149,7 +149,7 @@ function Player({ file, shape }: { file: File; shape: 'audio' | 'video' }) {
   function goOn(media: HTMLMediaElement) {
     const { at, playing } = stopped.current
     if (at > 0) media.currentTime = at
-    if (playing) media.play().catch(() => {}) // its button is there
+    if (playing) media.play().catch(() => {}) // shown with a retry button
   }
 
   if (problem === 'unplayable') return <Instead file={file}>{t('files.no_player')}</Instead>

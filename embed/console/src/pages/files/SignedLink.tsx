@@ -7,7 +7,7 @@ import type { File, Link } from '../../api/types'
 import { t } from '../../i18n'
 import { Copy } from '../../ui/Copy'
 
-// SignedLink makes a link to a private file that works without signing in, for a while.
+// SignedLink creates a temporary link to a private file.
 export function SignedLink({ file }: { file: File }) {
   const [seconds, setSeconds] = useState(300)
   const [link, setLink] = useState<Link>()

@@ -17,7 +17,7 @@ export function FileIcon({ file }: { file: File }) {
   return <Kind />
 }
 
-// Thumb is a small picture of a file, or the icon of its kind.
+// Thumb is a file's thumbnail, or the icon of its kind.
 export function Thumb({ file, size = '200x200' }: { file: File; size?: '64x64' | '200x200' | '400x400' }) {
   const { may } = useAccount()
   const picture = shapeOf(file) === 'image' && (file.public === 1 || may('file.list.download'))
@@ -36,12 +36,11 @@ function Picture({ file, size }: { file: File; size: string }) {
   return src ? <img src={src} alt="" loading="lazy" draggable={false} onError={() => setBroken(true)} /> : <span ref={ref} className="file-thumb-wait" />
 }
 
-// useLoaded loads the picture of a file that needs the token once it comes near to
-// what is seen.
+// useLoaded loads a thumbnail that needs the token once it is close to the viewport.
 function useLoaded(file: File, size: string, failed: () => void) {
   const [src, setSrc] = useState('')
   const ref = useRef<HTMLSpanElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the picture of a file never changes: the caller keys by it
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a file's thumbnail never changes: the caller keys by it
   useEffect(() => {
     if (file.public || !ref.current) return
     const gone = new AbortController()
@@ -67,12 +66,13 @@ function useLoaded(file: File, size: string, failed: () => void) {
       gone.abort()
       URL.revokeObjectURL(url)
     }
-    // The picture of a file never changes: the caller keys by it.
+    // A file's thumbnail never changes: the caller keys by it.
   }, [])
   return [src, ref] as const
 }
 
-// inTurn keeps most of the browser's few connections free for what its user asks for.
+// inTurn limits parallel thumbnails, so that connections stay free for the user's
+// requests.
 const atOnce = 3
 let busy = 0
 const waiting = new Set<() => void>()
@@ -92,7 +92,7 @@ async function inTurn<T>(load: () => Promise<T>, signal: AbortSignal): Promise<T
   } finally {
     const [first] = waiting
     if (first) {
-      waiting.delete(first) // its place is handed on
+      waiting.delete(first) // its slot is passed on
       first()
     } else {
       busy--

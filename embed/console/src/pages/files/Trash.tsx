@@ -14,7 +14,7 @@ import { useTable } from '../../ui/useTable'
 import { FileIcon } from './Thumb'
 import { Named } from './useActions'
 
-// Trash is the files that were deleted and can still be had back.
+// Trash lists deleted files that can be restored.
 export function Trash() {
   const { may } = useAccount()
   const { sure, done } = useAct()

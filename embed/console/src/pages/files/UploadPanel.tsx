@@ -9,7 +9,7 @@ import './files.css'
 const order: Record<Upload['state'], number> = { failed: 0, sending: 1, waiting: 2, stored: 3, cancelled: 4 }
 const shown = 100
 
-// UploadPanel is how the uploads of this tab get on.
+// UploadPanel shows the progress of this tab's uploads.
 export function UploadPanel() {
   const uploads = useUploads()
   const [open, setOpen] = useState(true)
@@ -42,7 +42,7 @@ export function UploadPanel() {
         {left.length === 0 && <Button type="text" size="small" icon={<CloseOutlined />} aria-label={t('close')} onClick={forget} />}
       </header>
       {open && (
-        // The list scrolls and may hold nothing that takes the focus.
+        // The list scrolls and must contain nothing focusable.
         <ul tabIndex={0} aria-label={t('uploads')}>
           {rows.slice(0, shown).map((upload) => (
             <Row key={upload.id} upload={upload} />
@@ -54,7 +54,7 @@ export function UploadPanel() {
   )
 }
 
-// Row is one upload, drawn again only when it has changed.
+// Row is one upload; it renders only when that changes.
 const Row = memo(function Row({ upload }: { upload: Upload }) {
   const { token } = theme.useToken()
   const { id, file, state, sent } = upload

@@ -1,9 +1,8 @@
 import { download, post } from '../../api/request'
 import type { File } from '../../api/types'
 
-// The bytes of files, as the console shows them. What was uploaded may be anything,
-// so nothing becomes a document of the console's own origin: bytes are given one of
-// a few types that cannot run, whatever the server says that they are.
+// File contents in the console. Uploads are untrusted, so none becomes a document of the
+// console's origin: bytes get one of a few inert types, whatever type the server reports.
 
 export type Shape = 'image' | 'audio' | 'video' | 'pdf' | 'text'
 
@@ -12,7 +11,7 @@ const texts = ['application/json', 'application/x-ndjson']
 
 const bare = (mime: string) => mime.split(';', 1)[0]!.trim().toLowerCase()
 
-// shapeOf is as what a file can be shown; undefined when it cannot.
+// shapeOf returns how a file can be shown; undefined if it can't.
 export function shapeOf(file: File): Shape | undefined {
   const mime = bare(file.mime)
   if (pictures.includes(mime)) return 'image'
@@ -25,13 +24,13 @@ export function shapeOf(file: File): Shape | undefined {
 
 const path = (file: File) => `/file/list/${file.id}/content` as const
 
-// loadThumb answers an address of a small picture, to be revoked.
+// loadThumb returns an object URL of a thumbnail; the caller revokes it.
 export async function loadThumb(file: File, thumb: string, signal: AbortSignal): Promise<string> {
   const { blob } = await download(path(file), { thumb }, { signal, quiet: true })
   return URL.createObjectURL(blob.slice(0, blob.size, blob.type === 'image/png' ? 'image/png' : 'image/jpeg'))
 }
 
-// loadWhole answers an address of a picture or a PDF, to be revoked.
+// loadWhole returns an object URL of an image or PDF; the caller revokes it.
 export async function loadWhole(file: File, signal: AbortSignal): Promise<string> {
   const mime = bare(file.mime)
   if (!pictures.includes(mime) && mime !== 'application/pdf') throw new Error(`no picture and no PDF: ${mime}`)
@@ -39,7 +38,7 @@ export async function loadWhole(file: File, signal: AbortSignal): Promise<string
   return URL.createObjectURL(blob.slice(0, blob.size, mime))
 }
 
-// textBytes is how much of a text is shown.
+// textBytes is how much of a text file is shown.
 export const textBytes = 256 << 10
 
 export async function loadText(file: File, signal: AbortSignal): Promise<string> {
@@ -50,17 +49,17 @@ export async function loadText(file: File, signal: AbortSignal): Promise<string>
   try {
     return new TextDecoder(charset).decode(bytes)
   } catch {
-    return new TextDecoder().decode(bytes) // a charset that the browser does not know
+    return new TextDecoder().decode(bytes) // a charset that the browser does not support
   }
 }
 
-// linkTo answers an address of a file that needs no token, for players and for the
-// browser's own downloads, which take only what they need and keep nothing in memory.
+// linkTo returns a URL that needs no token, for players and browser downloads, which load
+// only what they need and keep nothing in memory.
 export async function linkTo(file: { id: number; public: 0 | 1; url: string }): Promise<string> {
   return file.public ? file.url : (await post(`/file/list/${file.id}/link`, {})).url
 }
 
-// fetchToDisk has the browser download files, one after the other.
+// fetchToDisk downloads files one after the other.
 export async function fetchToDisk(files: File[]): Promise<void> {
   for (const file of files) {
     const link = document.createElement('a')

@@ -1,10 +1,9 @@
-import { Failure, failureIn } from '../../api/request'
+import { Failure, failureIn, language } from '../../api/request'
 import { token } from '../../api/session'
 import { words } from '../../ui/words'
 import { store } from '../../ui/store'
 
-// Uploads go on while their user opens other pages of the console: they belong to
-// no page, and end with the tab.
+// Uploads continue while other pages are open: they belong to the tab, not to a page.
 
 export type Upload = {
   id: number
@@ -16,10 +15,10 @@ export type Upload = {
 }
 
 const atOnce = 3
-const told = 250 // milliseconds between two reports of what the uploads do by themselves
+const told = 250 // milliseconds between two progress reports
 
 let uploads: Upload[] = []
-const known = store(uploads) // what was reported of them
+const known = store(uploads) // the last report
 let telling: ReturnType<typeof setTimeout> | undefined
 let last = 0
 const running = new Map<number, XMLHttpRequest>()
@@ -32,7 +31,7 @@ function warn(event: BeforeUnloadEvent): void {
   event.preventDefault()
 }
 
-// tell reports how the uploads are.
+// tell publishes the state of the uploads.
 function tell(): void {
   clearTimeout(telling)
   telling = undefined
@@ -50,7 +49,7 @@ function change(id: number, values: Partial<Upload>): void {
   set(uploads.map((u) => (u.id === id ? { ...u, ...values } : u)))
 }
 
-// add uploads files into a group, 0 being none. What was done before is told no longer.
+// add uploads files to a folder, 0 for none. Finished uploads are removed from the list.
 export function add(files: File[], group: number): void {
   const before = uploads.some(unfinished) ? uploads : uploads.filter((u) => u.state === 'failed')
   set([...before, ...files.map((file): Upload => ({ id: ++last, file, group, state: 'waiting', sent: 0, problem: '' }))])
@@ -75,7 +74,7 @@ export function cancel(ids: number[]): void {
   tell()
 }
 
-// forget takes away what is no longer under way.
+// forget removes finished uploads from the list.
 export function forget(): void {
   set(uploads.filter(unfinished))
   tell()
@@ -92,7 +91,7 @@ function send({ id, file, group }: Upload): void {
   const form = new FormData()
   if (group) form.set('group_id', String(group))
   form.set('file', file)
-  const request = new XMLHttpRequest() // fetch does not tell how much has been sent
+  const request = new XMLHttpRequest() // fetch does not report upload progress
   running.set(id, request)
   change(id, { state: 'sending' })
   const end = (values: Partial<Upload>) => {
@@ -105,11 +104,12 @@ function send({ id, file, group }: Upload): void {
   request.onerror = () => end({ state: 'failed', problem: problemOf(request) })
   request.open('POST', '/file/list')
   request.setRequestHeader('Authorization', `Bearer ${token()}`)
+  request.setRequestHeader('Accept-Language', language())
   request.send(form)
 }
 
-// problemOf is why a file was refused: the fault of the file says more than the
-// sentence for the whole request.
+// problemOf returns why a file was rejected: the fault of the file field is more specific
+// than the message of the request.
 function problemOf(request: XMLHttpRequest): string {
   const failure = failureIn(request.status, request.responseText)
   const fault = failure.errors.file

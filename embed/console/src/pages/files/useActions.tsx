@@ -9,7 +9,7 @@ import { fetchToDisk } from './content'
 
 const idsOf = (files: readonly File[]) => files.map((file) => file.id).join(',')
 
-// Named is a name inside of a sentence, whatever way it is written.
+// Named isolates a name of any writing direction in a sentence.
 export function Named({ name }: { name: string }) {
   return (
     <strong style={{ overflowWrap: 'anywhere' }}>
@@ -18,7 +18,7 @@ export function Named({ name }: { name: string }) {
   )
 }
 
-// useActions is what can be done with files, one or many. reload shows them anew.
+// useActions returns the actions on one or many files. reload refreshes the list.
 export function useActions(reload: () => Promise<unknown>) {
   const { may } = useAccount()
   const { sure, done } = useAct()

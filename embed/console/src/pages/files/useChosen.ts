@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'react'
 
-// useChosen keeps which records of a page are chosen. With shift, everything from
-// the one that was chosen before is.
+// useChosen keeps the selected records of a page. With shift, it selects the range from
+// the last one.
 export function useChosen<T extends { id: number }>(rows: readonly T[]) {
   const [ids, setIds] = useState<ReadonlySet<number>>(new Set())
   const [anchor, setAnchor] = useState<number>()
 
   useEffect(() => {
     const there = new Set(rows.map((row) => row.id))
-    // biome-ignore lint/nursery/useReactCompiler: rows that are gone leave the choice, and most often none are
+    // biome-ignore lint/nursery/useReactCompiler: rows that are gone leave the selection, which is usually empty
     setIds((before) => ([...before].every((id) => there.has(id)) ? before : new Set([...before].filter((id) => there.has(id)))))
   }, [rows])
 

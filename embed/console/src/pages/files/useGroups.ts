@@ -5,7 +5,7 @@ import { useEvery } from '../../ui/useEvery'
 
 const none: FileGroup[] = []
 
-// useGroups is all file groups, none when their names may not be seen.
+// useGroups loads all folders; none without permission to list them.
 export function useGroups() {
   const seen = useAccount().may('file.group.query')
   const { rows: all = none, reload } = useEvery<FileGroup>(seen ? '/file/group' : '')

@@ -8,11 +8,11 @@ import { Icon } from '../../ui/icons'
 import { Time } from '../../ui/Time'
 import { SignIns } from './Recent'
 
-// leaves are the pages among the menus.
+// leaves are the pages in the menus.
 const leaves = (nodes: PermissionNode[]): PermissionNode[] => nodes.flatMap((node) => [...(node.path in pages ? [node] : []), ...leaves(node.children ?? [])])
 
-// Own is the home of who has nothing to watch: the account, its sign-ins, and what
-// there is to open.
+// Own is the home page without dashboard permissions: the account, its sign-ins and the
+// available pages.
 export function Own() {
   const { info } = useAccount()
   const user = info.info

@@ -15,7 +15,7 @@ import { within } from '../monitor/span'
 
 const results: Record<string, string> = { success: 'success', failed: 'error', throttled: 'warning' }
 
-// Half is a card that shares its row with another where there is room.
+// Half is a card that shares its row if there is room.
 export function Half({ title, to, loading, failure, children }: { title: string; to?: string; loading: boolean; failure?: Failure; children: ReactNode }) {
   return (
     <Card
@@ -35,7 +35,7 @@ export function Half({ title, to, loading, failure, children }: { title: string;
   )
 }
 
-// SignIns are the latest ones of everybody, or one's own.
+// SignIns are the latest sign-ins of everyone, or of the user.
 export function SignIns({ title, path, to }: { title: string; path: Listing<LoginLog>; to?: string }) {
   const { data, failure } = useLive(path, 120, () => ({ pageSize: 6 }))
   return (
@@ -69,7 +69,7 @@ export function SignIns({ title, path, to }: { title: string; path: Listing<Logi
 
 const back = 24 * 3_600_000
 
-// Denials are the latest decisions against somebody.
+// Denials are the latest access denials.
 export function Denials() {
   const { data, failure } = useLive('/system/monitor/auth', 30, () => ({ ...within(Date.now() - back), result: 'denied', pageSize: 6 }))
   return (

@@ -8,11 +8,11 @@ import { type Key, t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
 import { useGet } from '../../ui/useGet'
 
-// useSteps tells whether somebody sets this installation up.
+// useSteps reports whether the user can set up this installation.
 export const useSteps = () => (['system.info', 'system.setting.query', 'system.setting.save'] as const).every(useAccount().may)
 
-// Steps are what is left to set up: each is done or open, and leads to its page. They go
-// when all are done, or when an administrator dismisses them, for all administrators.
+// Steps are the remaining setup steps, with links. They disappear when all are done, or
+// when an administrator dismisses them for everyone.
 export function Steps({ info }: { info: SystemInfo | undefined }) {
   const { token } = theme.useToken()
   const { done } = useAct()

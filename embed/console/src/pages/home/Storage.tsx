@@ -8,7 +8,7 @@ import { Half } from './Recent'
 
 const states: Record<string, 'success' | 'processing' | 'warning' | 'error'> = { ok: 'success', checking: 'processing', degraded: 'warning', failed: 'error' }
 
-// Storage is how large the database files are and how much of the disk is left.
+// Storage shows the sizes of the database files and the free disk space.
 export function Storage({ health, info, failure }: { health: SystemHealth | undefined; info: SystemInfo | undefined; failure: Failure | undefined }) {
   const free = health?.parts.find((p) => p.name === 'disk')?.figures.free_bytes
   const monitor = health?.parts.find((p) => p.name === 'monitor')?.figures
@@ -48,7 +48,7 @@ export function Storage({ health, info, failure }: { health: SystemHealth | unde
   )
 }
 
-// Health is the state of each part.
+// Health is the state of each component.
 export function Health({ health, failure }: { health: SystemHealth | undefined; failure: Failure | undefined }) {
   return (
     <Half title={t('home.health')} to="/system/info" loading={!health} failure={failure}>

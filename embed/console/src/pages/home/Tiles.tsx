@@ -4,7 +4,7 @@ import { Link } from 'react-router'
 
 export type Tile = { label: string; value: ReactNode; more?: ReactNode; to?: string; bad?: boolean }
 
-// Tiles are the numbers that one looks for first.
+// Tiles are the key figures.
 export function Tiles({ tiles }: { tiles: Tile[] }) {
   return (
     <div style={{ display: 'grid', gap: 12, gridTemplateColumns: 'repeat(auto-fit, minmax(132px, 1fr))' }}>

@@ -21,18 +21,17 @@ type Name = keyof typeof spans
 
 const least = 15 * 60_000
 
-// startOf is when a span begins: not long before the installation was made, when there
-// was nothing to see.
+// startOf is the start of a period, but not long before the installation was created.
 const startOf = (span: Name, installed: number) => Math.max(Date.now() - spans[span] * 3_600_000, Math.min(installed, Date.now() - least))
 
-// useSpan is how far back the dashboard looks; it lies in the address.
+// useSpan is the period of the dashboard, kept in the URL.
 function useSpan(): [Name, (name: Name) => void] {
   const { params, set } = useParts()
   const name = params.get('span') ?? ''
   return [name in spans ? (name as Name) : '24h', (to) => set({ span: to })]
 }
 
-// Traffic is how many requests there were, what came of them, and how long they took.
+// Traffic shows the number of requests, their outcome and response times.
 export function Traffic({ tiles }: { tiles: Tile[] }) {
   const { may, info } = useAccount()
   const navigate = useNavigate()

@@ -8,7 +8,7 @@ import { words } from '../../ui/words'
 import { useAct } from '../../ui/useAct'
 import { saveBackup, straightToFile } from './save-backup'
 
-// Backup takes a copy of everything to this device.
+// Backup downloads a backup to this device.
 export function Backup() {
   const { done } = useAct()
   const [got, setGot] = useState<{ bytes: number; of: number }>()

@@ -5,8 +5,7 @@ import { bytes } from '../../ui/format'
 import { Time } from '../../ui/Time'
 import { wide } from '../../ui/Wide'
 
-// Files are the database files, how much of them is used, and the copies that were
-// made before the last migrations.
+// Files shows the database files, their usage, and pre-upgrade copies.
 export function Files({ info }: { info: SystemInfo }) {
   return (
     <Flex vertical gap={12}>

@@ -1,7 +1,7 @@
 import { open, save } from '../../api/request'
 
-// Not every browser lets a page write a file bit by bit, and none over plain HTTP
-// from elsewhere; types for it are not everywhere either.
+// Not every browser can stream to a file, and none over plain HTTP from another host;
+// TypeScript lacks some of the types.
 type Picker = (o: {
   suggestedName: string
   types: { accept: Record<string, string[]> }[]
@@ -9,18 +9,18 @@ type Picker = (o: {
 
 const picker = (window as { showSaveFilePicker?: Picker }).showSaveFilePicker
 
-// straightToFile tells whether a backup goes to the disk as it comes. Otherwise the
-// browser collects it first; the larger ones it puts on the disk itself.
+// straightToFile reports whether a backup can be streamed to disk. Otherwise the browser
+// collects it first; it puts large ones on disk itself.
 export const straightToFile = picker !== undefined
 
-// saveBackup saves a backup and answers whether it did: no when no file was chosen.
-// What comes broken off is not kept.
+// saveBackup saves a backup and reports whether it did: false if no file was selected.
+// Incomplete backups are discarded.
 export async function saveBackup(signal: AbortSignal, tell: (bytes: number, of: number) => void): Promise<boolean> {
   const name = `reeve-${new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}.tar`
   let file: WritableStream<Uint8Array> | undefined
   if (picker) {
     try {
-      // A file can be asked for only right after the click.
+      // File pickers open only in response to a click.
       file = await (await picker({ suggestedName: name, types: [{ accept: { 'application/x-tar': ['.tar'] } }] })).createWritable()
     } catch (cause) {
       if (cause instanceof DOMException && cause.name === 'AbortError') return false
@@ -36,13 +36,12 @@ export async function saveBackup(signal: AbortSignal, tell: (bytes: number, of: 
     else save({ blob: await new Response(counted, { headers: { 'Content-Type': 'application/x-tar' } }).blob(), name })
     return true
   } catch (cause) {
-    await file?.abort().catch(() => {}) // it has ended already where the bytes broke off
+    await file?.abort().catch(() => {}) // already closed if the stream failed
     throw cause
   }
 }
 
-// counting passes bytes on and tells how many there were, not more often than a
-// screen can show.
+// counting forwards bytes and reports their number, at most once per frame.
 function counting(tell: (bytes: number) => void): TransformStream<Uint8Array, Uint8Array> {
   let [bytes, told] = [0, 0]
   return new TransformStream({

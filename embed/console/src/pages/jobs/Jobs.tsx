@@ -1,7 +1,8 @@
-import { Progress, Select, Tag, Typography } from 'antd'
+import { Progress, Tag, Typography } from 'antd'
 import type { Job } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, maybe, t } from '../../i18n'
+import { Choice } from '../../ui/Choice'
 import { Finder } from '../../ui/Finder'
 import { count } from '../../ui/format'
 import { List } from '../../ui/List'
@@ -31,13 +32,10 @@ export function Jobs() {
               onChange={(id) => list.set({ user_id: id ? String(id) : undefined })}
             />
           )}
-          <Select
-            allowClear
-            style={{ width: 140 }}
-            placeholder={t('jobs.state')}
-            aria-label={t('jobs.state')}
-            value={list.params.get('state') ?? undefined}
-            onChange={(state?: string) => list.set({ state })}
+          <Choice
+            list={list}
+            name="state"
+            label={t('jobs.state')}
             options={Object.keys(colors).map((value) => ({ value, label: t(`jobs.state.${value}` as Key) }))}
           />
         </>

@@ -21,7 +21,7 @@ import { SpanBar } from './SpanBar'
 import { statsQuery, useTraffic } from './traffic'
 import { useEvents } from './useEvents'
 
-// EventList is what monitoring has kept of one kind.
+// EventList lists the recorded events of one kind.
 export function EventList({ kind }: { kind: Kind }) {
   const { may } = useAccount()
   const navigate = useNavigate()
@@ -111,7 +111,7 @@ function Nothing({ list }: { list: List }) {
   )
 }
 
-// Further tells how far the list goes, and lets it go on.
+// Further shows how far the list goes, and continues it.
 function Further({ list }: { list: List }) {
   const rest = list.found > list.rows.length
   return (

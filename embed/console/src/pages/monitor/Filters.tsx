@@ -18,7 +18,7 @@ type Props = {
   routes: string[]
 }
 
-// Filters are all that a list can be asked for. On a phone they wait behind a button.
+// Filters are the filters of a list. A phone shows them behind a button.
 export function Filters({ kind, params, set, narrowed, clear, routes }: Props) {
   const md = useWider('md')
   const [open, setOpen] = useState(false)

@@ -12,8 +12,8 @@ import { kindName } from './words'
 const Request = lazy(async () => ({ default: (await import('./Request')).Request }))
 const Traces = lazy(async () => ({ default: (await import('./Traces')).Traces }))
 
-// Monitor is what monitoring has kept: a list for each kind of event, each request
-// with all that belongs to it, and the traces that have more of it kept.
+// Monitor is the monitoring page: a list per kind of event, requests with their details,
+// and traces.
 export function Monitor() {
   const { may } = useAccount()
   const open = [...kinds, 'trace' as const].filter((kind) => may(accessOf[kind]))
@@ -33,7 +33,7 @@ function Tab({ kind, open }: { kind: Kind | 'trace'; open: (Kind | 'trace')[] })
   const navigate = useNavigate()
   const md = useWider('md')
 
-  // The time stays when another list is opened; conditions are each list's own.
+  // The period is kept when another list opens; filters belong to a list.
   function go(to: string) {
     const kept = new URLSearchParams([...new URLSearchParams(location.search)].filter(([name]) => ['span', 'from', 'to', 'live'].includes(name)))
     void navigate({ pathname: `/system/monitor/${to}`, search: kept.toString() })

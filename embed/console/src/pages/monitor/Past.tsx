@@ -8,9 +8,9 @@ type Props = { span: Span; set: (values: Record<string, string | undefined>) => 
 
 const local = (at: number) => dayjs(at).format('YYYY-MM-DDTHH:mm:ss')
 
-// Past chooses a part of the past, by the browser's own calendar: that of the component
-// library is a tenth of all that the page loads. It is looked at once both ends are there
-// and the fields are left.
+// Past selects a period with the browser's own date fields: the component library's
+// calendar is a tenth of the page's size. It applies once both ends are set and the fields
+// lose the focus.
 export function Past({ span, set }: Props) {
   const [typed, type] = useState<{ from: string; to: string }>()
   const shown = typed ?? (span.to === undefined ? { from: '', to: '' } : { from: local(span.from()), to: local(span.to) })

@@ -11,14 +11,14 @@ import { words } from '../../ui/words'
 import { Code, Marks, Moment, Sampled, Status, Who } from './parts'
 import { Waterfall } from './Waterfall'
 
-// Request is one request, told from its beginning to its answer.
+// Request shows one request from start to response.
 export function Request() {
   const { id = '' } = useParams()
   const [story, setStory] = useState<RequestStory>()
   const [failure, setFailure] = useState<Failure>()
   useEffect(() => {
     const control = new AbortController()
-    // biome-ignore lint/nursery/useReactCompiler: another request, another answer
+    // biome-ignore lint/nursery/useReactCompiler: reset for another request
     setStory(undefined)
     setFailure(undefined)
     get(`/system/monitor/request/${encodeURIComponent(id)}`, {}, { signal: control.signal, quiet: true }).then(setStory, (cause) => {
@@ -117,7 +117,7 @@ function Facts({ request: r }: { request: RequestEvent }) {
   )
 }
 
-// pretty lays JSON out; what is no JSON stays as it is.
+// pretty formats JSON; other text is unchanged.
 function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)

@@ -7,7 +7,7 @@ import { word } from './words'
 
 type Props = { span: Span; set: (values: Record<string, string | undefined>) => void; live: boolean; reload: () => Promise<void>; loading: boolean }
 
-// SpanBar chooses the time that is looked at, and whether it goes on.
+// SpanBar selects the period, and live updates.
 export function SpanBar({ span, set, live, reload, loading }: Props) {
   return (
     <Flex wrap gap={8} align="center">

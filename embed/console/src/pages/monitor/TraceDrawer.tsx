@@ -10,7 +10,7 @@ type Values = { user_id?: string; ip?: string; route?: string; minutes: number }
 
 type Document = { paths: Record<string, Record<string, unknown>> }
 
-// useRoutes are the routes that can be traced, as the interface describes itself.
+// useRoutes returns the routes that can be traced, from the OpenAPI document.
 function useRoutes(wanted: boolean): string[] {
   const [routes, setRoutes] = useState<string[]>([])
   useEffect(() => {

@@ -18,7 +18,7 @@ import { Code } from './parts'
 
 const TraceDrawer = lazy(async () => ({ default: (await import('./TraceDrawer')).TraceDrawer }))
 
-// caught is the address of the requests that a trace has seen.
+// caught is the URL of the requests that a trace recorded.
 function caught(trace: Trace): string {
   const query = new URLSearchParams({ from: trace.started_at, to: trace.ended_at ?? trace.ends_at })
   const [method, path] = trace.route.includes(' ') ? trace.route.split(' ') : ['', trace.route]
@@ -29,7 +29,7 @@ function caught(trace: Trace): string {
   return `/system/monitor/request?${query}`
 }
 
-// useNow is the time in seconds, as it goes on.
+// useNow is the current time in seconds, updated every second.
 function useNow(): number {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {
@@ -39,13 +39,13 @@ function useNow(): number {
   return now
 }
 
-// Traces have everything kept of the requests that they look for, for some minutes.
+// Traces lists the traces, which record every matching request for a few minutes.
 export function Traces() {
   const { may } = useAccount()
   const { done } = useAct()
   const { data, failure, reload } = useLive('/system/monitor/trace', 3)
   const traces = data?.data
-  const [open, setOpen] = useState<boolean>() // undefined until it was once
+  const [open, setOpen] = useState<boolean>() // undefined until first opened
   const now = useNow()
 
   async function stop(trace: Trace) {

@@ -13,8 +13,8 @@ const named = (realm: string, user: User | AppUser): Option => ({
   label: user.nickname ? `${user.username} (${user.nickname})` : user.username,
 })
 
-// UserPick chooses a user by name, as admin:3, or as app:7 where app users count too.
-// Who may not list users gives the number.
+// UserPick selects a user by name, as admin:3, or as app:7 where app users count too.
+// Users who can't list users enter the ID.
 export function UserPick({ value, onChange, app = false, id, width = 200 }: Props) {
   const { may } = useAccount()
   const [options, setOptions] = useState<Option[]>([])
@@ -45,7 +45,7 @@ export function UserPick({ value, onChange, app = false, id, width = 200 }: Prop
   }, [opened, search, admins, apps])
 
   useEffect(() => {
-    // the name of who is chosen by the address of the page
+    // the name of the user in the URL
     const [realm, number] = (value ?? '').split(':')
     if (!missing || opened || !(realm === 'app' ? apps : admins)) return
     get(`${realm === 'app' ? '/user/list' : '/admin/list'}/${Number(number)}`, {}, { quiet: true }).then(

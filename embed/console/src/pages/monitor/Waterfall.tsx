@@ -13,7 +13,7 @@ import { word } from './words'
 const remarkable = (part: Laid) =>
   part.kind === 'query' ? part.event.slow === 1 || part.event.n_plus_one === 1 : part.kind === 'auth' && ['denied', 'failed'].includes(part.event.result)
 
-// Waterfall is what a request did, each thing below the one before, along its time.
+// Waterfall shows the operations of a request along its timeline.
 export function Waterfall({ request, events }: { request: RequestEvent; events: RequestPart[] }) {
   const { parts, whole } = useMemo(() => lay(request, events), [request, events])
   const [kind, setKind] = useState('')
@@ -75,7 +75,7 @@ export function Waterfall({ request, events }: { request: RequestEvent; events: 
   )
 }
 
-// Unseen is a text for those who hear the page.
+// Unseen is text for screen readers.
 function Unseen({ children }: { children: string }) {
   return <span style={{ position: 'absolute', width: 1, height: 1, overflow: 'hidden', clipPath: 'inset(50%)' }}>{children}</span>
 }
@@ -112,7 +112,7 @@ function usePaints() {
   return { wait: token.orange7, took: token.blue7, commit: token.purple7, ground: token.colorFillTertiary, tick: token.colorTextQuaternary }
 }
 
-// Bar shows when something was done: waiting for its turn, the doing, and the disk.
+// Bar shows when an operation ran: queued, processing, and writing to disk.
 function Bar({ part, whole }: { part: Laid; whole: number }) {
   const paints = usePaints()
   const place = (from: number, long: number) => ({
@@ -146,7 +146,7 @@ function Legend() {
   )
 }
 
-// Details are all that is known of a part.
+// Details are all fields of an operation.
 function Details({ part }: { part: Laid }) {
   return (
     <Descriptions

@@ -8,9 +8,8 @@ import { About, Code, Marks, Moment, Sampled, Status, Story, Who } from './parts
 import { redisSays } from './redis'
 import { word } from './words'
 
-// The columns of each list. Their widths are fixed, so that nothing moves when rows
-// come in. All of those that a desk of 1440 has room for fit on it; further ones wait
-// for more.
+// Columns of each list. Widths are fixed, so that new rows do not move anything. The main
+// columns fit on a screen of 1440 pixels; others need a wider one.
 
 type Columns<T> = NonNullable<TableProps<T>['columns']>
 
@@ -109,10 +108,10 @@ function request(from: string): Columns<RequestEvent> {
       ),
     },
     spent('store_ms', t('monitor.store')),
-    { title: t('monitor.events'), dataIndex: 'events', width: 72, ...end, render: count },
+    { title: t('monitor.events'), dataIndex: 'events', width: 66, ...end, render: count },
     { title: t('monitor.answer'), dataIndex: 'bytes_out', width: 84, ...end, render: bytes },
     who(),
-    { title: t('address'), dataIndex: 'address', width: 108, ...cut },
+    { title: t('address'), dataIndex: 'address', width: 114, ...cut },
   ]
 }
 
@@ -141,11 +140,11 @@ function auth(): Columns<AuthEvent> {
     {
       title: t('monitor.matched_by'),
       dataIndex: 'matched_by',
-      width: 112,
+      width: 106,
       ...cut,
       render: (roles: string[]) => <bdi title={roles.join(', ')}>{roles.join(', ')}</bdi>,
     },
-    { title: t('address'), dataIndex: 'address', width: 108, ...cut },
+    { title: t('address'), dataIndex: 'address', width: 114, ...cut },
     route(),
     story(),
   ]
@@ -215,9 +214,8 @@ function redis(): Columns<RedisRecord> {
 
 const own = { request, auth, query, cache, redis }
 
-// columnsOf are the columns of a list for a screen; from is the address that leads back to
-// the list. Where there is room, the time and the way to the request stay when the rest is
-// moved.
+// columnsOf returns a list's columns for a screen; from is the URL of the list. If there
+// is room, the time and the link to the request stay fixed while scrolling.
 export function columnsOf<K extends Kind>(kind: K, fresh: ReadonlySet<number>, from: string, { md, xxl }: { md: boolean; xxl: boolean }): Columns<Events[K]> {
   const columns = [...first<Events[K]>(fresh), ...(own[kind](from) as Columns<Events[K]>)].filter((c) => xxl || !c.responsive)
   if (!md) return columns

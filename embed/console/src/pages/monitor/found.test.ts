@@ -4,9 +4,9 @@ import { type Answer, below, type Found, first, nextOf, nothing, onTop, size } f
 
 type Event = { id: number; recorded_at: string }
 
-const spread = 20 // an event is stored when its request ends: it may have begun before the one in front of it
+const spread = 20 // an event is stored when its request ends, so it may have started before the previous one
 
-// Server answers like the API: the newest first, up to a time, a page at once.
+// Server answers like the API: newest first, up to a time, one page per request.
 class Server {
   events: Event[] = []
   arrive(delays: number[]) {

@@ -1,6 +1,6 @@
 import type { Access, AuthEvent, CacheEvent, QueryEvent, RedisRecord, RequestEvent } from '../../api/types'
 
-// The lists of events, and what each can be asked for. The names are the interface's.
+// Lists of events and their filters. The names are the API's.
 
 export type Events = { request: RequestEvent; auth: AuthEvent; query: QueryEvent; cache: CacheEvent; redis: RedisRecord }
 export type Kind = keyof Events
@@ -16,7 +16,7 @@ export const accessOf: Record<Kind | 'trace', Access> = {
   trace: 'system.monitor.trace',
 }
 
-// Filter is a condition, by what it is chosen with.
+// Filter is a filter, by its control.
 export type Filter =
   | { name: string; by: 'choice'; values: string[] }
   | { name: string; by: 'text' | 'number' | 'route' | 'flag' }
@@ -81,5 +81,5 @@ export const filters: Record<Kind, Filter[]> = {
   ],
 }
 
-// asked are the parameters that a list takes, besides the time.
+// asked are the query parameters of a list, besides the period.
 export const asked = (kind: Kind): string[] => ['keywordSearch', 'app_user_id', ...filters[kind].map((f) => f.name)]

@@ -6,16 +6,16 @@ import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { PersonLink } from '../../ui/PersonLink'
 
-// What the pages of monitoring show of an event.
+// Cells of the monitoring pages.
 
 const colors: Record<string, string> = { 1: 'default', 2: 'success', 3: 'processing', 4: 'warning', 5: 'error' }
 
-// Status is how a request was answered; 0 stands for one that was not.
+// Status is the status of a response; 0 if there was none.
 export function Status({ status }: { status: number }) {
   return <Tag color={status ? colors[String(status)[0]!] : 'error'}>{status || t('monitor.broken')}</Tag>
 }
 
-// Moment is an exact time, with the date where that is not today's.
+// Moment is an exact time, with the date if it is not today's.
 export function Moment({ at }: { at: string }) {
   const moment = dayjs(at)
   const today = moment.isSame(dayjs(), 'day')
@@ -26,7 +26,7 @@ export function Moment({ at }: { at: string }) {
   )
 }
 
-// Sampled marks an event that stands for others like it.
+// Sampled marks an event that represents similar ones.
 export function Sampled({ times }: { times: number }) {
   return times > 1 ? (
     <Tooltip title={t('monitor.sampled', { n: times })}>
@@ -50,14 +50,14 @@ export function Who({ user }: { user: EventUser | null }) {
   )
 }
 
-// About is whom a sign-in, or what became of a session, is about. An event has the id of
-// who was signed in alone; another name is a user's where the route is about users.
+// About is the user of a sign-in or session event. An event has only the ID of the
+// signed-in user; another name is a user's if the route is about users.
 export function About({ event: { username, user, route } }: { event: AuthEvent }) {
   if (user?.username === username) return <PersonLink name={username} id={user.id} app={user.realm === 'app'} />
   return <PersonLink name={username} app={!route.includes('/admin/') || username.startsWith('#')} />
 }
 
-// Code is a text of a machine, cut where it does not fit.
+// Code is machine text, truncated if it does not fit.
 export function Code({ children }: { children: string }) {
   return (
     <span title={children} style={{ fontFamily: 'ui-monospace, monospace', fontSize: '0.93em' }}>
@@ -66,7 +66,7 @@ export function Code({ children }: { children: string }) {
   )
 }
 
-// Story links to the request that an event belongs to.
+// Story links to the request of an event.
 export function Story({ id }: { id: string }) {
   const { may } = useAccount()
   if (!id || !may('system.monitor.request')) return null
@@ -77,7 +77,7 @@ export function Story({ id }: { id: string }) {
   )
 }
 
-// Marks are what is remarkable about an event.
+// Marks are the notable properties of an event.
 export function Marks({ slow, repeated = 0 }: { slow: 0 | 1; repeated?: 0 | 1 }) {
   return (
     <>

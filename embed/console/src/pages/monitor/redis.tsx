@@ -8,7 +8,7 @@ import { useLive } from '../../ui/useLive'
 import { Code } from './parts'
 import { within } from './span'
 
-// redisSays is what an event of a Redis server is about, on one line.
+// redisSays summarizes a Redis event on one line.
 export function redisSays(row: RedisRecord) {
   if (row.type === 'state') {
     return (
@@ -23,12 +23,12 @@ export function redisSays(row: RedisRecord) {
   return <Code>{[row.command, row.type === 'slowlog' ? row.key : ''].filter(Boolean).join(' ')}</Code>
 }
 
-// A server that is watched says something every minute at the least.
+// A monitored server reports at least once a minute.
 const back = 5 * 60_000
 
 const place = { flex: '1 1 280px', maxWidth: 420, minWidth: 0 }
 
-// Targets are the Redis servers that are watched, as they were when last heard of.
+// Targets are the monitored Redis servers with their last state.
 export function Targets() {
   const { data } = useLive('/system/monitor/redis', 10, () => ({
     ...within(Date.now() - back),

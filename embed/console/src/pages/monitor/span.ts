@@ -1,7 +1,7 @@
 import type { Query } from '../../api/request'
 
-// Span is the time that is looked at: so many minutes until now, or a part of the past.
-// It lies in the address, and stays when another list is opened.
+// Span is the period: the last minutes, or a part of the past. It is kept in the URL and
+// when another list opens.
 export type Span = { name: string; from: () => number; to: number | undefined; key: string }
 
 export const quick = { '15m': 15, '1h': 60, '24h': 24 * 60, '7d': 7 * 24 * 60 } as const
@@ -13,8 +13,8 @@ export function spanOf(params: URLSearchParams): Span {
   return { name, from: () => Date.now() - quick[name] * 60_000, to: undefined, key: name }
 }
 
-// inAddress is a part of the past as parameters of the address.
+// inAddress returns a past period as URL parameters.
 export const inAddress = (from: number, to: number) => ({ from: new Date(from).toISOString(), to: new Date(to).toISOString(), span: undefined })
 
-// within asks for events of a time; without an end, up to the newest.
+// within returns the query parameters of a period; without an end, up to now.
 export const within = (from: number, to?: string): Query => ({ 'recorded_at[]': [new Date(from).toISOString(), to ?? ''] })

@@ -1,6 +1,6 @@
 import type { AuthEvent, CacheEvent, QueryEvent, RedisRecord, RequestEvent, RequestPart } from '../../api/types'
 
-// What happened in a request, laid out in time.
+// Timeline of a request.
 
 export type Part = { id: number } & (
   | { kind: 'auth'; event: AuthEvent }
@@ -9,7 +9,7 @@ export type Part = { id: number } & (
   | { kind: 'redis'; event: RedisRecord }
 )
 
-// Laid is a part with its bar, in milliseconds from the beginning of the request.
+// Laid is an operation with its bar, in milliseconds from the start of the request.
 export type Laid = Part & { at: number; wait: number; took: number; commit: number }
 
 export function lay(request: RequestEvent, events: RequestPart[]): { parts: Laid[]; whole: number } {
@@ -24,7 +24,7 @@ export function lay(request: RequestEvent, events: RequestPart[]): { parts: Laid
   return { parts, whole: Math.max(request.duration_ms, ...ends, 0.001) }
 }
 
-// micros reads a time to the microsecond, which Date does not.
+// micros parses a time to the microsecond, which Date does not.
 function micros(at: string): number {
   const fraction = /\.(\d+)Z$/.exec(at)?.[1] ?? ''
   return Date.parse(at.replace(/\.\d+Z$/, 'Z')) * 1000 + Number(fraction.padEnd(6, '0'))

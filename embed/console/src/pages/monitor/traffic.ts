@@ -6,13 +6,13 @@ import { t } from '../../i18n'
 import type { Series } from '../../ui/Chart'
 import { count, duration, percent } from '../../ui/format'
 
-// What the charts of requests are made of.
+// Data of the request charts.
 
 const hour = 3600
 const steps = [60, 300, 600, 900, 1800, hour, 3 * hour, 6 * hour, 12 * hour, 24 * hour]
 
-// statsQuery asks for the counts of a time, in about a hundred steps. Further back
-// than three days there are counts by the hour alone.
+// statsQuery requests the counts of a period in about a hundred steps. Beyond three days
+// only hourly counts exist.
 export function statsQuery(from: number, to = Date.now()): Query {
   const seconds = (to - from) / 1000
   const least = from < Date.now() - 3 * 24 * hour * 1000 ? hour : 60
@@ -22,7 +22,7 @@ export function statsQuery(from: number, to = Date.now()): Query {
 
 type Filled = { times: number[]; step: number; points: (StatsPoint | undefined)[] }
 
-// filled is the series with the steps in which nothing happened.
+// filled adds the steps without requests to the series.
 function filled(stats: Stats | undefined): Filled {
   if (!stats) return { times: [], step: 60, points: [] }
   const seconds = (at: string) => Math.floor(new Date(at).getTime() / 1000)
@@ -33,8 +33,8 @@ function filled(stats: Stats | undefined): Filled {
   return { times, step: stats.step, points: times.map((at) => known.get(at)) }
 }
 
-// useTraffic makes of an answer the series of requests by outcome, and of their times.
-// Of each colour the theme has a shade that can be seen on its ground, light and dark.
+// useTraffic turns statistics into series of requests by outcome and of response times.
+// The theme's colors have a shade that is visible on light and on dark.
 export function useTraffic(stats: Stats | undefined) {
   const { token } = theme.useToken()
   return useMemo(() => {

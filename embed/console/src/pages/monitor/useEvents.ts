@@ -9,7 +9,7 @@ import { useLatest } from '../../ui/useLatest'
 
 const liveEvery = 2000
 const liveBack = 120_000 // an event is stored when its request ends
-const looks = 20 // that one wish for more may take while nothing is found
+const looks = 20 // time limit of one request for more while nothing is found
 
 export function useEvents<K extends Kind>(kind: K) {
   type Row = Events[K]
@@ -29,7 +29,7 @@ export function useEvents<K extends Kind>(kind: K) {
     [kind, conditions],
   )
 
-  // begin asks alone: what was asked before must not overtake it.
+  // begin cancels the previous query, whose response must not arrive later.
   const begin = useCallback(async (act: (signal: AbortSignal) => Promise<void>) => {
     asking.current?.abort()
     const control = new AbortController()
@@ -39,18 +39,18 @@ export function useEvents<K extends Kind>(kind: K) {
       await act(control.signal)
       setFailure(undefined)
     } catch (cause) {
-      if (cause instanceof Failure) setFailure(cause) // it is shown, and what was there stays
+      if (cause instanceof Failure) setFailure(cause) // already shown; the list stays
     } finally {
       if (asking.current === control) setLoading(false)
     }
   }, [])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: span.key stands for from and to, which are made anew for each drawing
+  // biome-ignore lint/correctness/useExhaustiveDependencies: span.key stands for from and to, which are new functions on each render
   const reload = useCallback(
     () =>
       begin(async (signal) => {
         const to = span.to === undefined ? undefined : new Date(span.to).toISOString()
-        // biome-ignore lint/nursery/useReactCompiler: span.key stands for from and to, which are made anew for each drawing
+        // biome-ignore lint/nursery/useReactCompiler: span.key stands for from and to, which are new functions on each render
         const answer = await ask(within(span.from(), to), signal)
         setFound(first(answer, to))
       }),
@@ -58,7 +58,7 @@ export function useEvents<K extends Kind>(kind: K) {
   )
 
   useEffect(() => {
-    // biome-ignore lint/nursery/useReactCompiler: a question that has begun is shown at once
+    // biome-ignore lint/nursery/useReactCompiler: a query that has started is shown immediately
     void reload()
     return () => asking.current?.abort()
   }, [reload])
@@ -76,7 +76,7 @@ export function useEvents<K extends Kind>(kind: K) {
       }
     })
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: span.key stands for from, which is made anew for each drawing
+  // biome-ignore lint/correctness/useExhaustiveDependencies: span.key stands for from, which is a new function on each render
   useEffect(() => {
     if (!live) return
     const control = new AbortController()

@@ -1,7 +1,7 @@
 import { maybe, t } from '../../i18n'
 
-// word is what a value of the interface is called here; those of a later server are
-// shown as they are.
+// word translates a value of the API; unknown values of newer servers are shown as they
+// are.
 export const word = (of: string, value: string): string => maybe(`monitor.${of}.${value}`) ?? value
 
 export const filterName = (name: string): string => maybe(`monitor.filter.${name}`) ?? name

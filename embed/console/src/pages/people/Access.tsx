@@ -10,7 +10,7 @@ import { useGet } from '../../ui/useGet'
 import { permissionName } from '../rights/words'
 import { Question } from './Explain'
 
-// Access is what a user holds at this moment, by which data scope, and why.
+// Access shows a user's current permissions, their data scope, and why.
 export function Access({ user }: { user: User }) {
   const held = useGet('/admin/permission/effective', { user_id: user.id }).data
   const tree = useGet('/admin/rule').data?.data
@@ -20,7 +20,7 @@ export function Access({ user }: { user: User }) {
     const ids = new Set<number>()
     const look = (node: PermissionNode) => {
       if (keys.has(node.key)) ids.add(node.id)
-      // biome-ignore lint/nursery/useReactCompiler: the compiler does not follow a function that calls itself
+      // biome-ignore lint/nursery/useReactCompiler: the compiler does not support recursive functions
       childrenOf(node).forEach(look)
     }
     tree?.forEach(look)
@@ -55,8 +55,8 @@ export function Access({ user }: { user: User }) {
   )
 }
 
-// Scope is which users and departments somebody sees and changes, as far as the reader
-// sees the departments.
+// Scope lists the users and departments in a user's data scope, as far as the viewer can
+// see the departments.
 function Scope({ of, user }: { of: Effective; user: User }) {
   if (user.status === 0) return <>{t('people.scope.disabled')}</>
   if (of.all) return <>{t('role.scope.all')}</>

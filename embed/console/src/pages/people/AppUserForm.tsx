@@ -11,13 +11,13 @@ type Values = { username: string; nickname: string; email: string; mobile: strin
 
 type Props = {
   open: boolean
-  user?: AppUser // none to make one
+  user?: AppUser // undefined to create one
   onClose: () => void
   onSaved: () => void
-  onMade: (user: NewAppUser, password: string) => void // one that is to be shown, once there is room
+  onMade: (user: NewAppUser, password: string) => void // a generated password, shown once the drawer is closed
 }
 
-// AppUserForm makes an app user or changes one.
+// AppUserForm creates or edits an app user.
 export function AppUserForm({ open, user, onClose, onSaved, onMade }: Props) {
   const made = useRef<NewAppUser>(undefined)
   const editor = useEditor('/user/list', user, valuesOf)

@@ -18,7 +18,7 @@ import { usePeople } from './usePeople'
 const Batch = lazy(async () => ({ default: (await import('./Batch')).Batch }))
 const AppUserForm = lazy(async () => ({ default: (await import('./AppUserForm')).AppUserForm }))
 
-// AppUsers are the people who sign in to the product behind the backend.
+// AppUsers lists the users of the product behind this backend.
 export function AppUsers() {
   const { may } = useAccount()
   const list = useTable<AppUser>(app.path)

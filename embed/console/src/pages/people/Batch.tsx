@@ -9,12 +9,12 @@ import type { People } from './usePeople'
 type Props = {
   chosen: AppUser[]
   people: People<AppUser>
-  switches: boolean // may enable and disable
+  switches: boolean // whether the user can enable and disable
   remove: boolean
 }
 
-// Batch is what can be done with all chosen app users. The interface does it one at a
-// time, which goes on beside its progress.
+// Batch contains the actions on the selected app users. The API changes one at a time; a
+// dialog shows the progress.
 export function Batch({ chosen, people, switches, remove }: Props) {
   const { sure } = useAct()
   const none = chosen.length === 0

@@ -17,12 +17,12 @@ type Props = Asked & {
   onClose: () => void
 }
 
-// BatchDialog asks for the department or the roles of many users, and tells how many
-// would be changed before they are.
+// BatchDialog selects the department or roles for many users, and previews how many would
+// change.
 export function BatchDialog({ open, what, on, query, depts, roles, apply, onClose }: Props) {
   const [dept, setDept] = useState<number>()
   const [given, setGiven] = useState<number[]>()
-  const [found, setFound] = useState<number>() // how many would be changed
+  const [found, setFound] = useState<number>() // how many would change
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
   const body: Change | undefined = what === 'dept_id' ? (dept === undefined ? undefined : { dept_id: dept }) : given && { role_ids: given }
@@ -42,7 +42,7 @@ export function BatchDialog({ open, what, on, query, depts, roles, apply, onClos
   }, [])
 
   useEffect(() => {
-    // biome-ignore lint/nursery/useReactCompiler: another question, another answer
+    // biome-ignore lint/nursery/useReactCompiler: reset for another question
     setFound(undefined)
     setProblem('')
     if (!open || sent === undefined) return

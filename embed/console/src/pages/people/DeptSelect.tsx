@@ -2,7 +2,7 @@ import { TreeSelect } from 'antd'
 import type { DeptNode } from '../../api/types'
 import { t } from '../../i18n'
 
-// DeptSelect narrows the users to a department where there is no room for the tree.
+// DeptSelect filters users by department where there is no room for the tree.
 export function DeptSelect({ depts, value, onChange }: { depts?: DeptNode[]; value?: string; onChange: (id?: string) => void }) {
   return (
     <TreeSelect<number, DeptNode>

@@ -10,8 +10,8 @@ import './people.css'
 
 type Props = { depts: DeptNode[]; value?: string; onChange: (id?: string) => void }
 
-// Depts is the tree of departments beside the users; the one that is chosen narrows
-// them to those in it and below.
+// Depts is the department tree beside the users; a selected one filters them to its
+// subtree.
 export function Depts({ depts, value, onChange }: Props) {
   const [open, setOpen] = useState(deptsOpen)
   const [text, setText] = useState('')
@@ -87,8 +87,8 @@ function Name({ dept }: { dept: DeptNode }) {
   )
 }
 
-// matching are the departments whose names have a text in them, with those above
-// and below them; all above one that matches are opened.
+// matching returns the departments whose names contain a text, with their parents and
+// children; parents of matches are expanded.
 function matching(depts: DeptNode[], text: string): { shown: DeptNode[]; opened?: Key[] } {
   if (!text) return { shown: depts }
   const opened: Key[] = []
@@ -102,7 +102,7 @@ function matching(depts: DeptNode[], text: string): { shown: DeptNode[]; opened?
   return { shown: keep(depts), opened }
 }
 
-// above are the departments on the way down to one.
+// above returns the parents of a department.
 function above(depts: DeptNode[], id: number): number[] {
   for (const dept of depts) {
     if (dept.id === id) return []
@@ -112,7 +112,7 @@ function above(depts: DeptNode[], id: number): number[] {
   return []
 }
 
-// useRest is how high something may be to end where the window does.
+// useRest is the height up to the bottom of the window.
 function useRest(): number {
   const [height, setHeight] = useState(400)
   useEffect(() => {

@@ -11,10 +11,10 @@ type Props = { open: boolean; user: User; onClose: () => void }
 
 type Node = { value: string; label: string; text: string; children?: Node[] }
 
-// scoped are the permissions whose lists the data scope narrows.
+// scoped are the permissions whose lists are limited by the data scope.
 const scoped = /^(admin\.(list|dept)|file\.(list|trash)|system\.(session|loginlog|monitor|job))\b/
 
-// Explain tells whether a user may do something, and why or why not.
+// Explain shows whether a user has a permission, and why.
 export function Explain({ open, user, onClose }: Props) {
   const md = useWider('md')
   return (
@@ -24,7 +24,7 @@ export function Explain({ open, user, onClose }: Props) {
   )
 }
 
-// Question asks for one permission, and answers.
+// Question selects one permission and shows the answer.
 export function Question({ user }: { user: User }) {
   const [key, setKey] = useState<string>()
   const tree = useGet('/admin/rule').data?.data
@@ -136,8 +136,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
-// nodeOf is a permission in the tree that is picked from; it is found by its name
-// and by its key.
+// nodeOf is an entry of the permission select, found by name and key.
 function nodeOf(p: PermissionNode): Node {
   const label = maybe(p.local) ?? given(p.name)
   return { value: p.key, label, text: `${label} ${p.name} ${p.key}`, children: p.children?.map(nodeOf) }

@@ -3,6 +3,7 @@ import { Button, Popover, Select } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import type { Role } from '../../api/types'
 import { t } from '../../i18n'
+import { StatusFilter } from '../../ui/StatusFilter'
 import type { useTable } from '../../ui/useTable'
 
 const MoreFilters = lazy(async () => ({ default: (await import('./MoreFilters')).MoreFilters }))
@@ -11,25 +12,14 @@ export type Asked = Pick<ReturnType<typeof useTable<never>>, 'params' | 'set'>
 
 type Props = { list: Asked; roles?: Role[]; sex?: boolean }
 
-// Filters narrow the users; those that are seldom needed open beside a button that
-// tells how many of them hide something.
+// Filters of the user list; rarely used ones are behind a button that shows how many are
+// active.
 export function Filters({ list, roles, sex = false }: Props) {
   const [open, setOpen] = useState(false)
   const more = ['sex', 'created_at[]', 'login_time[]'].filter((name) => list.params.has(name)).length
   return (
     <>
-      <Select
-        allowClear
-        style={{ width: 120 }}
-        placeholder={t('status')}
-        aria-label={t('status')}
-        value={list.params.get('status') ?? undefined}
-        onChange={(status?: string) => list.set({ status })}
-        options={[
-          { value: '1', label: t('enabled') },
-          { value: '0', label: t('disabled') },
-        ]}
-      />
+      <StatusFilter list={list} />
       {roles && (
         <Select
           allowClear

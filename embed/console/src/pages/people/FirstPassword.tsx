@@ -2,12 +2,12 @@ import { Form, Radio } from 'antd'
 import Password from 'antd/es/input/Password'
 import { t } from '../../i18n'
 
-// Chosen is a password that was typed, or the wish for one that the server makes.
+// Chosen is a typed password, or the request to generate one.
 export type Chosen = { generated: boolean; password?: string }
 
 export const passwordOf = ({ generated, password }: Chosen): string | undefined => (generated ? undefined : password)
 
-// FirstPassword asks who thinks of a password.
+// FirstPassword selects whether the password is generated or typed.
 export function FirstPassword() {
   return (
     <>

@@ -12,14 +12,14 @@ import { Verdicts } from './Verdicts'
 
 const columns = ['username', 'nickname', 'email', 'mobile', 'sex', 'department', 'roles', 'status'] as const
 
-// The encodings in which spreadsheets save a table; automatic where the server decides.
+// Encodings of CSV files from spreadsheets; the server detects "auto".
 const charsets = ['', 'utf-8', 'utf-16', 'windows-1252', 'gb18030'] as const
 type Charset = (typeof charsets)[number]
 
 type Props = { open: boolean; onClose: () => void; onDone: () => void }
 
-// Import makes users of a file. What would become of each row is seen first, of the
-// very bytes that are imported then.
+// Import creates users from a file. The preview checks the same bytes that are then
+// imported.
 export function Import({ open, onClose, onDone }: Props) {
   const [file, setFile] = useState<File>()
   const [answer, setAnswer] = useState<Answer>()
@@ -59,8 +59,7 @@ export function Import({ open, onClose, onDone }: Props) {
     await look(new File([await chosen.arrayBuffer()], chosen.name, { type: chosen.type }), charset)
   }
 
-  // look shows what would become of a file. One that cannot be read stays: it may be in
-  // another encoding.
+  // look previews a file. An unreadable file stays selected, as another encoding may help.
   async function look(kept: File, as: Charset) {
     begin(kept)
     setAnswer(await ask(kept, true, as))
@@ -74,7 +73,7 @@ export function Import({ open, onClose, onDone }: Props) {
   async function importAll() {
     if (!file) return
     const made = await ask(file, false)
-    if (!made) return setAnswer((await ask(file, true)) ?? answer) // something has changed since: say what
+    if (!made) return setAnswer((await ask(file, true)) ?? answer) // something changed since the preview: show the new one
     done(made.job?.state === 'done' ? t('people.import.done', { n: count(made.created) }) : t('people.import.running'))
     onDone()
     onClose()
@@ -132,7 +131,7 @@ export function Import({ open, onClose, onDone }: Props) {
   )
 }
 
-// Choose takes a file and says what it has to look like.
+// Choose selects a file and describes its format.
 function Choose({ onChoose }: { onChoose: (file: File) => void }) {
   return (
     <Flex vertical gap={16}>

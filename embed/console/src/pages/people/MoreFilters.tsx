@@ -5,7 +5,7 @@ import { t } from '../../i18n'
 import type { Asked } from './Filters'
 import { sexes } from './person'
 
-// MoreFilters are those that few lists are narrowed by.
+// MoreFilters are the rarely used filters.
 export function MoreFilters({ list, sex }: { list: Asked; sex: boolean }) {
   return (
     <Flex vertical gap={12} style={{ width: 280, maxWidth: 'calc(100vw - 64px)' }}>
@@ -41,8 +41,7 @@ function Field({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
-// Range is from the first moment of one day to the last of another, as the days are
-// where the browser stands; the interface is asked for the moments.
+// Range converts days in the browser's time zone to timestamps for the API.
 function Range({ list, name, label }: { list: Asked; name: string; label: string }) {
   const [from, to] = list.params.getAll(name).map((at: string) => dayjs(at))
   const value: [Dayjs, Dayjs] | undefined = from?.isValid() && to?.isValid() ? [from, to] : undefined

@@ -5,8 +5,8 @@ import { names, type Person } from './person'
 
 type Props = { open: boolean; user: Person; password: string; onClose: () => void }
 
-// NewPassword shows a password that nobody can be told again. Only its button closes
-// it, not a click beside it.
+// NewPassword shows a password that can't be retrieved again. It closes only by its
+// button, not by a click outside.
 export function NewPassword({ open, user, password, onClose }: Props) {
   return (
     <Modal

@@ -23,13 +23,13 @@ import { usePeople } from './usePeople'
 const Access = lazy(async () => ({ default: (await Promise.all([import('./Access'), learn('actions', 'rights')]))[0].Access }))
 const UserForm = lazy(async () => ({ default: (await import('./UserForm')).UserForm }))
 
-// Person is the page of one user, whose id or, behind an @, whose name ends the address.
-// What is open of it follows.
+// Person is the page of one user. The URL ends with the ID, or with @ and the username,
+// followed by the open tab.
 export function Person() {
   const [who = '', part = ''] = (useParams()['*'] ?? '').split('/')
   const navigate = useNavigate()
   const state = useLocation().state as { from?: string } | null
-  const [from] = useState(state?.from ?? '/admin/list') // a list on this page changes the address
+  const [from] = useState(state?.from ?? '/admin/list') // a list on this page changes the location state
   const name = who.startsWith('@') ? who.slice(1) : ''
   const [user, setUser] = useState<User>()
   const [failure, setFailure] = useState<Failure>()
@@ -204,7 +204,7 @@ function Profile({ user }: { user: User }) {
 
 type EditProps = { open: boolean; user: User; own: boolean; onClose: () => void; onSaved: () => void }
 
-// Edit is the form, with what can be chosen in it.
+// Edit is the form with its options.
 function Edit(props: EditProps) {
   const { may } = useAccount()
   const depts = useGet(may('admin.dept.query') ? '/admin/dept' : '').data?.data

@@ -1,7 +1,7 @@
 import { Form, Input } from 'antd'
 import { t } from '../../i18n'
 
-// PersonFields are what users of both realms are asked for.
+// PersonFields are the fields that users of both realms have.
 export function PersonFields() {
   return (
     <>

@@ -8,7 +8,7 @@ import type { Person } from './person'
 
 export type Job<T> = {
   title: string
-  done: string // what is said when it went well for all
+  done: string // message when all succeeded
   on: T[]
   act(user: T): Promise<unknown>
   undo?: () => void
@@ -16,9 +16,8 @@ export type Job<T> = {
 
 type Props<T> = { open: boolean; job: Job<T>; onClose: () => void; onDone: () => Promise<void> }
 
-// Progress does something with many users, one after the other, and tells for whom
-// it failed. It is seen when it takes its time or something failed; closed before
-// the end, it stops after the one that it is at.
+// Progress runs an action for many users one after the other, and lists the failures. It
+// appears when it takes long or something fails; closing it stops after the current user.
 export function Progress<T extends Person>({ open, job, onClose, onDone }: Props<T>) {
   const [count, setCount] = useState(0)
   const [failed, setFailed] = useState<[T, string][]>([])
@@ -61,7 +60,7 @@ export function Progress<T extends Person>({ open, job, onClose, onDone }: Props
       clearTimeout(wait)
       stopped.current = true
     }
-  }, [job]) // begun once for each
+  }, [job]) // start only once
 
   function close() {
     stopped.current = true

@@ -12,11 +12,11 @@ type Props = {
   user: Person
   realm: Realm
   onClose: () => void
-  onMade: (password: string) => void // one that is to be shown, once there is room
+  onMade: (password: string) => void // a generated password, shown once the dialog is closed
   onDone: () => void
 }
 
-// Reset gives a user another password.
+// Reset resets a user's password.
 export function Reset({ open, user, realm, onClose, onMade, onDone }: Props) {
   const [form] = Form.useForm<Chosen>()
   const [problem, setProblem] = useState('')

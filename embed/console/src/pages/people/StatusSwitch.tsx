@@ -9,16 +9,16 @@ type Props = {
   user: { id: number; username: string; status: 0 | 1 }
   path: Realm['path'] // of the list
   may: boolean
-  own?: boolean // nobody switches off who they are
+  own?: boolean // users can't disable themselves
   reload: () => Promise<void>
 }
 
-// StatusSwitch shows at once what is asked for, and what was before if it is refused.
+// StatusSwitch updates optimistically, and reverts on failure.
 export function StatusSwitch({ user, path, may, own = false, reload }: Props) {
   const { done } = useAct()
   const [on, setOn] = useState(user.status === 1)
   const [busy, setBusy] = useState(false)
-  // biome-ignore lint/nursery/useReactCompiler: the record as it was loaded again is right
+  // biome-ignore lint/nursery/useReactCompiler: the reloaded record is authoritative
   useEffect(() => setOn(user.status === 1), [user])
   if (!may) return on ? <Tag color="success">{t('enabled')}</Tag> : <Tag>{t('disabled')}</Tag>
 
@@ -34,7 +34,7 @@ export function StatusSwitch({ user, path, may, own = false, reload }: Props) {
       await ask(to)
       done(t(to ? 'people.enabled' : 'people.disabled', { name: names([user]) }), () => ask(!to))
     } catch {
-      setOn(!to) // why is shown
+      setOn(!to) // the failure is shown
     } finally {
       setBusy(false)
     }

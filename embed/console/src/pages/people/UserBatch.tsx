@@ -17,16 +17,16 @@ export type Change = { status?: 0 | 1; dept_id?: number; role_ids?: number[] }
 
 type Props = {
   chosen: User[]
-  whole?: number // how many match, where all of them are chosen
-  params: URLSearchParams // what they match
-  depts?: DeptNode[] // undefined where they may not be seen
+  whole?: number // number of matches, if all of them are selected
+  params: URLSearchParams // the filters that they match
+  depts?: DeptNode[] // undefined without permission to list them
   roles?: Role[]
   reload: () => Promise<void>
   remove: (users: User[]) => Promise<void>
 }
 
-// UserBatch is what can be done with all chosen users, each in one request. Nobody
-// changes their own account by it.
+// UserBatch contains the actions on all selected users, each in one request. It never
+// changes the user's own account.
 export function UserBatch({ chosen, whole, params, depts, roles, reload, remove }: Props) {
   const { info, may } = useAccount()
   const { sure, done } = useAct()
@@ -40,10 +40,10 @@ export function UserBatch({ chosen, whole, params, depts, roles, reload, remove 
   const these = (some: User[]): Query => ({ ids: some.map((user) => user.id).join(',') })
   const query: Query = whole === undefined ? these(users) : { ...selecting(params), all: 1, except: own }
 
-  // change tells how many users were changed; a job does it where they are many.
+  // change returns how many users were changed; large changes run as a job.
   async function change(body: Change, of: Query, said: (n: number) => string, undo?: () => Promise<void>, quiet = false) {
     const { count: n, job } = await put('/admin/list', body, { query: of, quiet }).catch(async (cause: unknown) => {
-      await reload() // somebody may have deleted one of them
+      await reload() // some of them may have been deleted
       throw cause
     })
     const look = job && may('system.job.query') ? { label: t('people.batch.job'), onClick: () => void navigate(`/system/job?user_id=${own}`) } : undefined
@@ -85,8 +85,7 @@ export function UserBatch({ chosen, whole, params, depts, roles, reload, remove 
     if (ok) await turn(users, to)
   }
 
-  // undoOf gives each of some users what they had before, in as few requests as there were
-  // different values.
+  // undoOf restores users' previous values, with one request per distinct value.
   const undoOf = (field: 'dept_id' | 'role_ids', on: User[]) => async () => {
     const had = (user: User) => JSON.stringify(user[field])
     try {

@@ -21,17 +21,17 @@ type Values = {
 
 type Props = {
   open: boolean
-  user?: User // none to make one
-  own: boolean // the user is who looks at this
-  depts?: DeptNode[] // undefined where they may not be seen
+  user?: User // undefined to create one
+  own: boolean // whether it is the signed-in user
+  depts?: DeptNode[] // undefined without permission to list them
   roles?: Role[]
-  dept: number // of whom is made
+  dept: number // department of a new user
   onClose: () => void
   onSaved: () => void
-  onMade: (user: NewUser, password: string) => void // one that is to be shown, once there is room
+  onMade: (user: NewUser, password: string) => void // a generated password, shown once the drawer is closed
 }
 
-// UserForm makes a user or changes one.
+// UserForm creates or edits a user.
 export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved, onMade }: Props) {
   const made = useRef<NewUser>(undefined)
   const editor = useEditor('/admin/list', user, valuesOf)
@@ -103,12 +103,13 @@ function valuesOf(user: User): Values {
   }
 }
 
-// known is the user's own department, which has a name also where none may be seen.
+// known is the user's department, whose name is known even without permission to list
+// departments.
 function known(user?: User): DeptNode[] {
   return user?.dept_id ? [{ id: user.dept_id, name: user.dept_name } as DeptNode] : []
 }
 
-// optionsOf are the roles there are, and of those that may not be seen the user's own.
+// optionsOf returns all roles; without permission to list roles, the user's own.
 function optionsOf(roles: Role[] | undefined, user?: User) {
   const options = (roles ?? []).map((role) => ({ value: role.id, label: role.status ? role.name : t('people.roles.off', { name: role.name }) }))
   const seen = new Set(options.map((option) => option.value))

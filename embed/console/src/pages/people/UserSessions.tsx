@@ -16,7 +16,7 @@ import { names, type Person, type Realm } from './person'
 
 type Props = { open: boolean; user: Person; realm: Realm; onClose: () => void }
 
-// UserSessions is where a user is signed in.
+// UserSessions shows a user's sessions.
 export function UserSessions({ open, user, realm, onClose }: Props) {
   const md = useWider('md')
   return (
@@ -26,14 +26,14 @@ export function UserSessions({ open, user, realm, onClose }: Props) {
   )
 }
 
-// Sessions lists where a user is signed in, with the way to end that.
+// Sessions lists a user's sessions and ends them.
 export function Sessions({ user, realm }: { user: Person; realm: Realm }) {
   const { may } = useAccount()
   const { sure, done } = useAct()
   const { data, loading, reload } = useGet('/system/session', { [realm.owner]: user.id, pageSize: 1000 })
   const others = data?.data.filter((s) => s.current !== 1) ?? []
   const name = names([user])
-  const box = useRef<HTMLDivElement>(null) // has the focus when the button that had it has gone
+  const box = useRef<HTMLDivElement>(null) // gets the focus when the focused button disappears
 
   async function end(sessions: Session[]) {
     const [title, text] =

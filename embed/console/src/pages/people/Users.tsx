@@ -27,13 +27,12 @@ const UserForm = lazy(async () => ({ default: (await import('./UserForm')).UserF
 const Import = lazy(async () => ({ default: (await import('./Import')).Import }))
 const Explain = lazy(async () => ({ default: (await Promise.all([import('./Explain'), learn('actions')]))[0].Explain }))
 
-// Users are the people who sign in to the backend; one of them is at an id behind the
-// address.
+// Users is the user list; the page of a user is at its ID.
 export function Users() {
   return useParams()['*'] ? <Person /> : <UserList />
 }
 
-// UserList is all users, beside the departments that they belong to.
+// UserList lists users beside the department tree.
 function UserList() {
   const navigate = useNavigate()
   const { pathname, search } = useLocation()
@@ -46,9 +45,9 @@ function UserList() {
   const form = usePanel<{ user?: User }>()
   const explained = usePanel<User>()
   const importing = usePanel<true>()
-  const menu = useRef<HTMLButtonElement>(null) // has the focus back when what it opened is closed
+  const menu = useRef<HTMLButtonElement>(null) // gets the focus back from what it opened
 
-  const asked = list.params.has('new') && may('admin.list.create') // from elsewhere, for the form of a new user
+  const asked = list.params.has('new') && may('admin.list.create') // from another page, to open the form for a new user
   const create = useEffectEvent(() => {
     form.show({})
     list.set({ new: undefined })
@@ -156,19 +155,19 @@ function UserList() {
   )
 }
 
-// meant tells whether a click was meant for the row, and not for something in it or for a
-// menu or question that was opened from it.
+// meant reports whether a click was on the row itself, and not on a control in it or on a
+// menu or dialog opened from it.
 function meant(e: MouseEvent<HTMLElement>): boolean {
   const target = e.target as Element
   return e.currentTarget.contains(target) && !target.closest('a, button, input, label, .ant-table-selection-column') && getSelection()?.isCollapsed !== false
 }
 
-// Room is kept for the departments until they are there, so that nothing jumps.
+// Reserves room for the departments until they are loaded, so that nothing jumps.
 function Room() {
   return <div style={{ flex: `0 0 ${deptsWidth()}px` }} />
 }
 
-// exportAs downloads everybody whom the list would show, on all of its pages.
+// exportAs downloads all users that match, on all pages of the list.
 async function exportAs(params: URLSearchParams) {
   save(await download('/admin/list-export', { ...selecting(params), sorter: params.get('sorter') }))
 }

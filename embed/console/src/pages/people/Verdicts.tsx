@@ -3,8 +3,9 @@ import { useState } from 'react'
 import type { Import, Verdict } from '../../api/types'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
+import { faultText } from '../../ui/words'
 
-// Verdicts are what would become of each row of a file.
+// Verdicts is the preview of an import, row by row.
 export function Verdicts({ of }: { of: Import }) {
   const [onlyBad, setOnlyBad] = useState(of.failed > 0)
   const rows = onlyBad && of.failed > 0 ? of.rows.filter((row) => !row.ok) : of.rows
@@ -45,7 +46,7 @@ export function Verdicts({ of }: { of: Import }) {
                     <span style={{ overflowWrap: 'anywhere', whiteSpace: 'normal' }}>
                       {Object.entries(row.errors ?? {}).map(([column, fault]) => (
                         <div key={column}>
-                          <b>{column === 'row' ? t('people.import.row') : column}</b>: {fault}
+                          <b>{column === 'row' ? t('people.import.row') : column}</b>: {faultText(fault, row.details?.[column])}
                         </div>
                       ))}
                     </span>

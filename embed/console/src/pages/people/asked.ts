@@ -1,6 +1,6 @@
 import type { Query } from '../../api/request'
 
-// selecting is the part of a list's address that selects its users, on all of its pages.
+// selecting is the part of a list's query that filters it, without paging.
 export function selecting(params: URLSearchParams): Query {
   const query: Query = {}
   for (const name of params.keys()) {

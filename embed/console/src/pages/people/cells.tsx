@@ -6,7 +6,7 @@ import type { Person } from './person'
 
 const oneLine = { overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' } as const
 
-// Cell is a text that may be long, on one line.
+// Cell is a long text, truncated to one line.
 export function Cell({ children, width = 160 }: { children: string; width?: number }) {
   if (!children) return <>—</>
   return (
@@ -16,7 +16,7 @@ export function Cell({ children, width = 160 }: { children: string; width?: numb
   )
 }
 
-// Who is a person by face and names, which lead to the person's page where there is one.
+// Who is a person's photo and names, linked to their page if there is one.
 export function Who({ user, own = false, to }: { user: Person; own?: boolean; to?: string }) {
   const { pathname, search } = useLocation()
   const name = user.nickname || user.username
@@ -46,7 +46,7 @@ export function Who({ user, own = false, to }: { user: Person; own?: boolean; to
   )
 }
 
-// Contact is how a person can be reached.
+// Contact is a person's email and phone.
 export function Contact({ user }: { user: Person }) {
   if (!user.email && !user.mobile) return <>—</>
   return (

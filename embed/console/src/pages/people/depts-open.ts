@@ -1,4 +1,4 @@
-// Whether the departments lie open beside the users, which this browser remembers.
+// Whether the department tree is open beside the users, stored in this browser.
 
 const key = 'reeve.departments'
 
@@ -10,7 +10,7 @@ export function setDeptsOpen(open: boolean): void {
   localStorage.setItem(key, open ? 'open' : 'closed')
 }
 
-// deptsWidth is how wide they are, in pixels.
+// deptsWidth is its width in pixels.
 export function deptsWidth(): number {
   return deptsOpen() ? 204 : 32
 }

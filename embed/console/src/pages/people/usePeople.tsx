@@ -16,12 +16,12 @@ export type People<T extends Person> = {
   sessions: (user: T) => void
   remove: (user: T) => Promise<void>
   removeAll: (users: T[]) => Promise<void>
-  tell: (user: T, password: string) => void // once, and never again
-  run: (job: Job<T>) => void // with many, one after the other
+  tell: (user: T, password: string) => void // shown only once
+  run: (job: Job<T>) => void // a batch, one after the other
   panels: ReactNode
 }
 
-// usePeople is what the users of both realms have in common.
+// usePeople is shared by the users of both realms.
 export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<void>): People<T> {
   const { sure, done } = useAct()
   const reset = usePanel<T>()

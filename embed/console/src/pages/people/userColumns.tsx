@@ -60,7 +60,7 @@ export function userColumns({ list, own, may, people, edit, explain }: Props): T
 
 const shown = 2
 
-// Belongs is a user's department and, below it, the roles.
+// Belongs is a user's department, with the roles below.
 function Belongs({ user }: { user: User }) {
   if (!user.dept_name && user.role_names.length === 0) return <>—</>
   return (
@@ -71,7 +71,7 @@ function Belongs({ user }: { user: User }) {
   )
 }
 
-// Roles are the first of a user's roles, and how many there are beside them.
+// Roles are the first roles of a user, and how many more there are.
 function Roles({ user }: { user: User }) {
   const more = user.role_names.slice(shown)
   return (

@@ -17,7 +17,7 @@ import { useKept } from '../../ui/useKept'
 
 const DeptDrawer = lazy(async () => ({ default: (await import('./DeptDrawer')).DeptDrawer }))
 
-// Departments is the tree of the organisation, as far as one's data scope reaches.
+// Departments is the department tree within the user's data scope.
 export function Departments() {
   const { may } = useAccount()
   const { sure, done } = useAct()
@@ -25,7 +25,7 @@ export function Departments() {
   const navigate = useNavigate()
   const { tree, set, reload, change } = useTree<DeptNode>('/admin/dept')
   const { edit, reveal, drawer } = useEdits(reload)
-  const drawn = useKept(drawer.edits) // the drawer is loaded when it is first opened
+  const drawn = useKept(drawer.edits) // the drawer is loaded when first opened
   const headcount = useMemo(() => totals(tree ?? []), [tree])
 
   async function enable(node: DeptNode, to: 0 | 1) {
@@ -67,7 +67,7 @@ export function Departments() {
     await reload()
   }
 
-  // losers are, in words, the roles whose data scope names a department.
+  // losers lists the roles whose data scope contains a department.
   async function losers(node: DeptNode): Promise<string> {
     const roles = may('admin.role.query') ? (await every<Role>('/admin/role')).filter((role) => role.dept_ids.includes(node.id)) : []
     return roles.length ? t('dept.delete.roles', { names: few(roles.map((role) => role.name)) }) : t('dept.delete.none')
@@ -129,7 +129,7 @@ export function Departments() {
 
 const users = (node: DeptNode) => `/admin/list?dept_id=${node.id}`
 
-// totals are the people in each department and all below it.
+// totals are the numbers of users in each department and its subtree.
 function totals(tops: DeptNode[]): Map<number, number> {
   const all = new Map<number, number>()
   const add = (node: DeptNode): number => {

@@ -16,14 +16,14 @@ const nameOf = (node: DeptNode) => node.name
 type Values = Pick<Dept, 'parent_id' | 'name' | 'leader' | 'phone' | 'email'> & { status: boolean }
 
 type Props = {
-  edits?: Edits<DeptNode> // none while it is closed
+  edits?: Edits<DeptNode> // undefined while it is closed
   tree: DeptNode[]
   onClose: () => void
-  again: (node: DeptNode) => Promise<DeptNode> // loads what was changed elsewhere, and edits that
+  again: (node: DeptNode) => Promise<DeptNode> // reloads what was changed elsewhere for editing
   saved: (id: number) => Promise<void>
 }
 
-// DeptDrawer makes a department, or changes one.
+// DeptDrawer creates or edits a department.
 export function DeptDrawer({ edits, tree, onClose, again, saved }: Props) {
   const { done } = useAct()
   const kept = useKept(edits)
@@ -68,8 +68,8 @@ export function DeptDrawer({ edits, tree, onClose, again, saved }: Props) {
 
 const valuesOf = ({ parent_id, name, leader, phone, email, status }: DeptNode): Values => ({ parent_id, name, leader, phone, email, status: status === 1 })
 
-// Leader is a name. Who may see users finds one among them, and with it the address
-// and number where there are none yet.
+// Leader is a name. Users who can list users select one, which fills in an empty email and
+// phone.
 function Leader({ form }: { form: FormInstance<Values> }) {
   const { may } = useAccount()
   const able = may('admin.list.query')
@@ -77,7 +77,7 @@ function Leader({ form }: { form: FormInstance<Values> }) {
   const [found, setFound] = useState<User[]>([])
   useEffect(() => {
     if (!able || !search.trim()) {
-      // biome-ignore lint/nursery/useReactCompiler: without a search there is nothing to ask for
+      // biome-ignore lint/nursery/useReactCompiler: without a search there is nothing to request
       setFound([])
       return
     }

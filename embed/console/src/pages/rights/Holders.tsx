@@ -5,7 +5,7 @@ import { t } from '../../i18n'
 import { Face } from '../../ui/Face'
 import { useGet } from '../../ui/useGet'
 
-// Holders are the people who hold a role, as far as one sees them.
+// Holders lists the members of a role that the user can see.
 export function Holders({ role }: { role: Role }) {
   const { data } = useGet('/admin/list', { role_id: role.id, pageSize: 20 })
   if (!data) return <Skeleton active title={false} />

@@ -5,7 +5,7 @@ import { type Branch, childrenOf, placesOf } from '../../ui/tree/model'
 
 type Props<T extends Branch> = {
   tree: T[]
-  self?: number // which cannot lie below itself
+  self?: number // excluded, since it can't be its own parent
   name: (node: T) => string
   holds?: (node: T) => boolean
 }
@@ -14,13 +14,13 @@ type Choice = { value: number; title: string; disabled?: boolean; children?: Cho
 
 const every = () => true
 
-// ParentSelect is the field of a form that says below what a record lies.
+// ParentSelect is the form field for a record's parent.
 export function ParentSelect<T extends Branch>({ tree, self, name, holds = every }: Props<T>) {
   const choices = useMemo(() => {
     const of = (nodes: T[], off: boolean): Choice[] =>
       nodes.filter(holds).map((node) => {
         const disabled = off || node.id === self
-        // biome-ignore lint/nursery/useReactCompiler: the compiler does not follow a function that calls itself
+        // biome-ignore lint/nursery/useReactCompiler: the compiler does not support recursive functions
         return { value: node.id, title: name(node), disabled, children: of(childrenOf(node), disabled) }
       })
     return of(tree, false)
@@ -38,7 +38,7 @@ export function ParentSelect<T extends Branch>({ tree, self, name, holds = every
   )
 }
 
-// lastSort is the number that puts a new record after all others below a parent.
+// lastSort is a sort order after all other children of a parent.
 export function lastSort<T extends Branch & { sort: number }>(tree: T[], parent: number): number {
   const node = parent ? placesOf(tree).get(parent)?.node : undefined
   const last = (parent ? node && childrenOf(node) : tree)?.at(-1)

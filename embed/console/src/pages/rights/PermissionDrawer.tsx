@@ -16,16 +16,16 @@ const isPage = (node: PermissionNode) => node.type !== action
 type Values = Pick<Permission, 'type' | 'parent_id' | 'name' | 'key' | 'path' | 'icon' | 'local'> & { show: boolean; status: boolean }
 
 type Props = {
-  edits?: Edits<PermissionNode> // none while it is closed
+  edits?: Edits<PermissionNode> // undefined while it is closed
   tree: PermissionNode[]
   onClose: () => void
-  again: (node: PermissionNode) => Promise<PermissionNode> // loads what was changed elsewhere, and edits that
+  again: (node: PermissionNode) => Promise<PermissionNode> // reloads what was changed elsewhere for editing
   saved: (id: number) => Promise<void>
 }
 
 const [menu, page, action] = [0, 1, 2] as const
 
-// PermissionDrawer makes a permission, or changes one.
+// PermissionDrawer creates or edits a permission.
 export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) {
   const { done } = useAct()
   const kept = useKept(edits)

@@ -19,15 +19,15 @@ const PermissionDrawer = lazy(async () => ({ default: (await import('./Permissio
 
 const action = 2
 
-// Permissions is the tree of menus, pages and actions that roles are granted.
+// Permissions is the tree of menus, pages and actions.
 export function Permissions() {
   const { may, reload: reloadAccount } = useAccount()
   const { sure, done } = useAct()
   const { modal } = App.useApp()
   const { tree, set, reload, change } = useTree<PermissionNode>('/admin/rule')
   const { edit, reveal, drawer } = useEdits(reload)
-  const drawn = useKept(drawer.edits) // the drawer is loaded when it is first opened
-  const then = () => void reloadAccount().catch(() => {}) // the menus are made of this tree
+  const drawn = useKept(drawer.edits) // the drawer is loaded when first opened
+  const then = () => void reloadAccount().catch(() => {}) // the menus are made from this tree
 
   async function show(node: PermissionNode, to: 0 | 1) {
     const record = await change(node, { show: to }, '/show')
@@ -61,7 +61,7 @@ export function Permissions() {
     then()
   }
 
-  // losers are, in words, the roles that lose a permission when it is deleted.
+  // losers lists the roles that lose a permission when it is deleted.
   async function losers(node: PermissionNode): Promise<string> {
     if (!may('admin.role.query')) return t('rule.delete.unknown')
     const roles = (await every<Role>('/admin/role')).filter((role) => role.rule_ids.includes(node.id))

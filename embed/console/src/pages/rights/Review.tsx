@@ -23,7 +23,7 @@ type Props = {
 
 type Named = { id: number; name: string; more?: string }
 
-// Review tells what saving a role's rights would give and take, and whom it concerns.
+// Review lists the changes to a role's permissions before saving, and who is affected.
 export function Review({ open, busy, role, draft, changes, places, depts, roles, onCancel, onSave }: Props) {
   const { info } = useAccount().info
   const order = useMemo(() => new Map([...places.keys()].map((id, i) => [id, i])), [places])
@@ -94,7 +94,7 @@ function Differences({ title, given, taken }: { title: string; given: Named[]; t
   )
 }
 
-const most = 100 // more than that nobody reads
+const most = 100 // a longer list would not be read
 
 function Names({ names, gives = false }: { names: Named[]; gives?: boolean }) {
   const { token } = theme.useToken()

@@ -1,13 +1,10 @@
-import { EyeInvisibleOutlined } from '@ant-design/icons'
-import { Alert, Button, Drawer, Empty, Flex, Skeleton, Tabs, Tag, Tooltip, Typography } from 'antd'
+import { Alert, Button, Drawer, Empty, Flex, Skeleton, Tabs, Typography } from 'antd'
 import { useMemo, useState } from 'react'
 import { Failure, put } from '../../api/request'
 import type { PermissionNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { CheckTree } from '../../ui/tree/CheckTree'
 import { placesOf } from '../../ui/tree/model'
-import { Marked } from '../../ui/tree/search'
 import { useAct } from '../../ui/useAct'
 import { useEvery } from '../../ui/useEvery'
 import { useGet } from '../../ui/useGet'
@@ -15,15 +12,15 @@ import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
 import { changesOf, details, type Draft, draftOf, hiddenPages } from './draft'
 import { Holders } from './Holders'
+import { PermissionTree } from './PermissionTree'
 import { Review } from './Review'
 import { ScopeTab } from './ScopeTab'
 import { beyond, type Ceiling, lacking, ownerRole } from './useCeiling'
-import { few, permissionName } from './words'
+import { few } from './words'
 
 type Props = { id?: number; ceiling?: Ceiling; onClose: () => void; saved: () => Promise<void> }
 
-// RightsDrawer shows and changes what a role grants, and tells before saving what
-// that gives and takes.
+// RightsDrawer edits what a role grants, with a review before saving.
 export function RightsDrawer({ id, ...props }: Props) {
   const [kept, setKept] = useState(id) // also while it closes
   if (id !== undefined && id !== kept) setKept(id)
@@ -53,7 +50,7 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
     if (!changes?.any || (await sure({ title: t('form.lose'), text: t('form.lose.text'), ok: t('form.lose.ok') }))) onClose()
   }
 
-  // write saves what differs, in the one or two operations that the interface has for it.
+  // write saves the differences, in the one or two operations of the API.
   async function write(from: Role, to: Draft, wrote: (role: Role) => void) {
     const { details: other, rules } = changesOf(from, to)
     let now = from
@@ -159,7 +156,7 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
                     children: !may('admin.rule.query')
                       ? missing('admin.rule.query')
                       : tree && (
-                          <Permissions
+                          <PermissionTree
                             tree={tree.data}
                             rules={draft.rules}
                             hidden={new Set(hiddenPages(places, draft.rules).map((node) => node.id))}
@@ -219,37 +216,4 @@ function summary(changes?: ReturnType<typeof changesOf>): string {
 function lacks(role: Role, ceiling: Ceiling, places: ReturnType<typeof placesOf<PermissionNode>>): string {
   const names = lacking(role, ceiling).map((id) => places.get(id)?.node.key ?? String(id))
   return t('role.beyond.lacks', { names: names.length ? few(names) : t('role.scope').toLowerCase() })
-}
-
-type PermissionsProps = { tree: PermissionNode[]; rules: Set<number>; hidden: Set<number>; ceiling?: Ceiling; onChange?: (rules: Set<number>) => void }
-
-function Permissions({ tree, rules, hidden, ceiling, onChange }: PermissionsProps) {
-  return (
-    <CheckTree<PermissionNode>
-      label={t('role.permissions')}
-      tree={tree}
-      checked={rules}
-      onChange={onChange}
-      name={permissionName}
-      texts={(node) => [node.key, node.name]}
-      height="calc(100dvh - 304px)"
-      free={(node) => !ceiling || ceiling.all || ceiling.rules.has(node.id)}
-      locked={t('role.locked')}
-      tail={(node, search) => (
-        <>
-          <Typography.Text type="secondary" className="tree-key" title={node.key}>
-            <Marked text={node.key} search={search} />
-          </Typography.Text>
-          {node.status === 0 && <Tag variant="filled">{t('role.off')}</Tag>}
-          {hidden.has(node.id) && (
-            <Tooltip title={t('role.hidden.title')}>
-              <Tag variant="filled" icon={<EyeInvisibleOutlined />}>
-                <span className="tree-wide">{t('role.hidden')}</span>
-              </Tag>
-            </Tooltip>
-          )}
-        </>
-      )}
-    />
-  )
 }

@@ -15,15 +15,15 @@ import { useEditor } from '../../ui/useEditor'
 type Values = Pick<Role, 'name' | 'description' | 'sort'> & { status: boolean; data_scope?: Role['data_scope']; dept_ids?: number[] }
 
 type Props = {
-  edits?: { role?: Role } // none while it is closed
+  edits?: { role?: Role } // undefined while it is closed
   ceiling?: Ceiling
   onClose: () => void
   saved: (role: Role, isNew: boolean) => Promise<void>
 }
 
-// RoleDrawer makes a role, or changes what it is called. What it grants has a drawer
-// of its own; only the data scope of a new role is asked for here, since without one its
-// holders would see nothing but themselves.
+// RoleDrawer creates a role, or edits its name and description. Permissions have their own
+// drawer; only the data scope of a new role is selected here, since without one its
+// members see only their own records.
 export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
   const { done } = useAct()
   const { of: role, save: store, form } = useEditor('/admin/role', useKept(edits)?.role, valuesOf)
@@ -79,7 +79,7 @@ export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
   )
 }
 
-// Departments are those of the scope of chosen ones.
+// Departments selects the departments of a custom scope.
 function Departments({ value = [], onChange }: { value?: number[]; onChange?: (ids: number[]) => void }) {
   const may = useAccount().may('admin.dept.query')
   const { data } = useGet(may ? '/admin/dept' : '')

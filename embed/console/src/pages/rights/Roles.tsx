@@ -1,5 +1,5 @@
 import { PlusOutlined } from '@ant-design/icons'
-import { App, Button, Flex, Select, Switch, Tag, Typography } from 'antd'
+import { App, Button, Flex, Switch, Tag, Typography } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { del, Failure, post, put } from '../../api/request'
@@ -8,6 +8,7 @@ import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { List } from '../../ui/List'
+import { StatusFilter } from '../../ui/StatusFilter'
 import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
 import { useKept } from '../../ui/useKept'
@@ -18,7 +19,7 @@ import { people } from './words'
 const RoleDrawer = lazy(async () => ({ default: (await import('./RoleDrawer')).RoleDrawer }))
 const RightsDrawer = lazy(async () => ({ default: (await import('./RightsDrawer')).RightsDrawer }))
 
-// Roles is the list of roles. The rights of one are at its id behind the address.
+// Roles is the role list. The permissions of a role are at its ID in the URL.
 export function Roles() {
   const { may } = useAccount()
   const { sure, done } = useAct()
@@ -29,7 +30,7 @@ export function Roles() {
   const ceiling = useCeiling()
   const list = useTable<Role>('/admin/role')
   const [edits, setEdits] = useState<{ role?: Role }>()
-  const drawn = { edits: useKept(edits), opened: useKept(opened) } // drawers are loaded when they are first opened
+  const drawn = { edits: useKept(edits), opened: useKept(opened) } // drawers are loaded when first opened
   const show = (id?: number) => void navigate(`/admin/role${id ? `/${id}` : ''}${search}`)
   const fixed = (role: Role) => role.id === ownerRole || (ceiling !== undefined && beyond(role, ceiling))
 
@@ -45,7 +46,7 @@ export function Roles() {
       const record = await put(`/admin/role/${role.id}`, { status: to, updated_at: role.updated_at })
       done(t(to ? 'role.enabled' : 'role.disabled', { name }), () => enable(record, to ? 0 : 1, true))
     } catch (cause) {
-      if (!(cause instanceof Failure)) throw cause // it is shown
+      if (!(cause instanceof Failure)) throw cause // already shown
     }
     await list.reload()
   }
@@ -74,20 +75,7 @@ export function Roles() {
         title={t('menu.admin.role')}
         list={list}
         empty={t('role.empty')}
-        filters={
-          <Select
-            allowClear
-            style={{ width: 140 }}
-            placeholder={t('status')}
-            aria-label={t('status')}
-            value={list.params.get('status') ?? undefined}
-            onChange={(status?: string) => list.set({ status })}
-            options={[
-              { value: '1', label: t('enabled') },
-              { value: '0', label: t('disabled') },
-            ]}
-          />
-        }
+        filters={<StatusFilter list={list} width={140} />}
         actions={
           may('admin.role.create') && (
             <Button type="primary" icon={<PlusOutlined />} onClick={() => setEdits({})}>

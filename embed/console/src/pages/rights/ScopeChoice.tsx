@@ -6,15 +6,15 @@ import { type Ceiling, mayScope } from './useCeiling'
 type Props = {
   id?: string
   value?: string
-  onChange?: (scope: Role['data_scope']) => void // absent where nothing may be changed
-  held?: string // the scope that the role has: it may stay, however wide
+  onChange?: (scope: Role['data_scope']) => void // undefined if read-only
+  held?: string // the role's current scope, which may stay even if it is beyond the user's
   ceiling?: Ceiling
   labelledBy?: string
 }
 
 const scopes = ['all', 'dept_tree', 'dept', 'self', 'custom']
 
-// ScopeChoice is whom a role's holders reach.
+// ScopeChoice selects a role's data scope.
 export function ScopeChoice({ id, value, onChange, held, ceiling, labelledBy }: Props) {
   const may = (scope: string) => !ceiling || mayScope(scope, ceiling)
   return (

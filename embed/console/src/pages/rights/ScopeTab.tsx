@@ -10,14 +10,14 @@ import { type Ceiling, lacking, ownerRole } from './useCeiling'
 type Props = {
   role: Role
   draft: Draft
-  onChange?: (draft: Draft) => void // absent where nothing may be changed
+  onChange?: (draft: Draft) => void // undefined if read-only
   depts?: DeptNode[]
   roles: Role[]
   ceiling?: Ceiling
   missing: (permission: string) => ReactNode
 }
 
-// ScopeTab is whom a role's holders reach, and which roles they may give.
+// ScopeTab edits a role's data scope and the roles that its members can assign.
 export function ScopeTab({ role, draft, onChange, depts, roles, ceiling, missing }: Props) {
   const [scopeName, giveName] = [useId(), useId()]
   return (

@@ -6,7 +6,7 @@ import { changesOf, type Draft, details, draftOf } from './draft'
 const ids = fc.uniqueArray(fc.integer({ min: 1, max: 12 }))
 const scopes = fc.constantFrom<Role['data_scope']>('self', 'dept', 'all', 'custom')
 
-// The API keeps departments of a role for the custom scope alone.
+// The API stores departments of a role only for the custom scope.
 const roles = fc
   .record({ rule_ids: ids, dept_ids: ids, grant_role_ids: ids, data_scope: scopes })
   .map((role) => ({ ...role, dept_ids: role.data_scope === 'custom' ? role.dept_ids : [] }) as unknown as Role)

@@ -1,7 +1,7 @@
 import type { PermissionNode, Role } from '../../api/types'
 import { childrenOf, type Place } from '../../ui/tree/model'
 
-// Draft is what a role shall grant, before it is saved.
+// Draft is the unsaved state of what a role grants.
 export type Draft = { rules: Set<number>; scope: Role['data_scope']; depts: Set<number>; give: Set<number> }
 
 export const draftOf = (role: Role): Draft => ({
@@ -11,7 +11,7 @@ export const draftOf = (role: Role): Draft => ({
   give: new Set(role.grant_role_ids),
 })
 
-// Change is what a set gains and loses.
+// Change lists the additions to and removals from a set.
 export type Change = { given: number[]; taken: number[] }
 
 const changeOf = (old: number[], now: Set<number>): Change => ({
@@ -24,7 +24,7 @@ export type Changes = { rules: Change; depts: Change; give: Change; scope: boole
 const some = ({ given, taken }: Change) => given.length + taken.length > 0
 
 export function changesOf(role: Role, draft: Draft): Changes {
-  const old = new Set(role.rule_ids) // the longest of the lists by far
+  const old = new Set(role.rule_ids) // the longest list by far
   const rules = { given: [...draft.rules].filter((id) => !old.has(id)), taken: role.rule_ids.filter((id) => !draft.rules.has(id)) }
   const depts = changeOf(role.dept_ids, draft.scope === 'custom' ? draft.depts : new Set())
   const give = changeOf(role.grant_role_ids, draft.give)
@@ -33,7 +33,7 @@ export function changesOf(role: Role, draft: Draft): Changes {
   return { rules, depts, give, scope, details, any: details || some(rules) }
 }
 
-// details are the fields of a role besides its permissions, as the interface takes them.
+// details are a role's other fields, as the API takes them.
 export const details = (draft: Draft) => ({
   data_scope: draft.scope,
   dept_ids: draft.scope === 'custom' ? [...draft.depts] : [],
@@ -42,8 +42,8 @@ export const details = (draft: Draft) => ({
 
 const page = 1
 
-// hiddenPages are the pages that a role does not hold while it holds something that
-// belongs to them: they are not in its holders' menus.
+// hiddenPages are pages that a role does not grant although it grants something below
+// them, so that its members do not see them in the menu.
 export function hiddenPages(places: Map<number, Place<PermissionNode>>, rules: Set<number>): PermissionNode[] {
   const hidden: PermissionNode[] = []
   for (const { node } of places.values()) {

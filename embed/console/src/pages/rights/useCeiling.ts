@@ -3,12 +3,12 @@ import { get } from '../../api/request'
 import type { Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 
-// Rights are what roles amount to.
+// Rights are the permissions and data scope of a set of roles.
 type Rights = { all: boolean; rules: Set<number>; scopes: Set<string> }
 
-// Ceiling is what one may grant: one's own rights, and those of the roles that one
-// may give. own is without these: what one must hold to let others give a role. The
-// server decides; this tells beforehand.
+// Ceiling is what a user can grant: their own permissions and scope, and those of the
+// roles that they can assign. own excludes the latter: it is required for letting members
+// assign a role. The server decides; this is a preview.
 export type Ceiling = Rights & { own: Rights }
 
 export const ownerRole = 1
@@ -21,21 +21,21 @@ function rightsOf(roles: Role[]): Rights {
   }
 }
 
-// lacking are the permissions of a role that lie beyond some rights.
+// lacking returns the permissions of a role that some rights do not include.
 export const lacking = (role: Role, rights: Rights): number[] => (rights.all ? [] : role.rule_ids.filter((id) => !rights.rules.has(id)))
 
-// mayScope tells whether a data scope lies within some rights. That of chosen
-// departments is bounded by the departments that one sees.
+// mayScope reports whether a data scope is within some rights. A custom scope is limited
+// by the departments that the user sees.
 export function mayScope(scope: string, rights: Rights): boolean {
   const order = ['dept', 'dept_tree', 'all']
   const wanted = order.indexOf(scope)
   return rights.all || wanted < 0 || order.slice(wanted).some((wide) => rights.scopes.has(wide))
 }
 
-// beyond tells whether a role is known to be out of one's reach.
+// beyond reports whether a role is known to exceed what the user can grant.
 export const beyond = (role: Role, rights: Rights): boolean => role.id === ownerRole || lacking(role, rights).length > 0 || !mayScope(role.data_scope, rights)
 
-// useCeiling is undefined while it is not known.
+// useCeiling is undefined while unknown.
 export function useCeiling(): Ceiling | undefined {
   const { info } = useAccount().info
   const [ceiling, setCeiling] = useState<Ceiling>()
@@ -52,7 +52,7 @@ export function useCeiling(): Ceiling | undefined {
       const given = await read([...new Set(held.flatMap((role) => role.grant_role_ids))])
       setCeiling({ ...rightsOf([...held, ...given]), own: rightsOf(held) })
     }
-    find().catch(() => {}) // then it is not known, and the server says it
+    find().catch(() => {}) // unknown: the server decides
   }, [ids])
   return ceiling
 }

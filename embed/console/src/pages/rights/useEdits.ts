@@ -1,11 +1,10 @@
 import { useState } from 'react'
 import { type Branch, placesOf } from '../../ui/tree/model'
 
-// Edits is the node that a drawer changes, or the one below which it makes another.
+// Edits is the node open in a drawer, or the parent of a new one.
 export type Edits<T> = { node?: T; parent?: T }
 
-// useEdits is what the drawer of a tree has open, and the node to be shown since it
-// was saved.
+// useEdits is the state of a tree's drawer, and the node to reveal after saving.
 export function useEdits<T extends Branch>(reload: () => Promise<T[]>) {
   const [edits, edit] = useState<Edits<T>>()
   const [reveal, setReveal] = useState<number>()

@@ -3,7 +3,7 @@ import { t } from '../../i18n'
 import { clear } from '../../ui/clear'
 import type { ControlProps } from './Control'
 
-// Color is a colour as text, with the browser's own palette beside it.
+// Color is a color as text, with the browser's color picker.
 export function Color({ of: _, value = '', onChange, ...rest }: ControlProps) {
   const { token } = theme.useToken()
   return (
@@ -37,7 +37,7 @@ export function Color({ of: _, value = '', onChange, ...rest }: ControlProps) {
   )
 }
 
-// solid is a colour in the one form that a palette knows.
+// solid converts a color to the form that the picker supports.
 function solid(text: string): string {
   if (/^#[0-9a-f]{3}$/i.test(text)) return text.replace(/[0-9a-f]/gi, '$&$&').toLowerCase()
   return /^#[0-9a-f]{6}/i.test(text) ? text.slice(0, 7).toLowerCase() : '#000000'

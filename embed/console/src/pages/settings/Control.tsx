@@ -8,22 +8,22 @@ import { Image } from './Image'
 import { Json } from './Json'
 import { Secret } from './Secret'
 
-// Dates and times bring a calendar along, which most pages of settings do without.
+// The calendar is large, and most setting pages do not need it.
 const Moment = lazy(async () => ({ default: (await import('./Moment')).Moment }))
 
 export type ControlProps = {
   id?: string
   of: Pick<Setting, 'type' | 'options' | 'props' | 'values'> & Partial<Pick<Setting, 'key'>>
-  value?: string // the text as it is stored
-  onChange?: (value: string | undefined) => void // undefined leaves what is stored
+  value?: string // the stored text
+  onChange?: (value: string | undefined) => void // undefined keeps the stored value
   disabled?: boolean
   'aria-labelledby'?: string
   'aria-describedby'?: string
   'aria-invalid'?: boolean
 }
 
-// Control is what a setting of each type is changed with. All of them take and give the
-// text that is stored.
+// Control is the form control of a setting type. All of them read and write the stored
+// text.
 export function Control(all: ControlProps) {
   const { of, value = '', onChange, ...rest } = all
   const hint = (name: string) => of.props.find((p) => p.name === name)?.value
@@ -31,7 +31,7 @@ export function Control(all: ControlProps) {
   const length = { maxLength: limit, count: limit ? { show: true } : undefined }
   const options = of.options.map((o) => ({ value: o.value, label: o.label }))
   const width = { width: '100%' }
-  const wrapped = { maxWidth: '100%', overflowWrap: 'anywhere', overflow: 'clip', overflowClipMargin: 4 } as const // some texts cannot be wrapped
+  const wrapped = { maxWidth: '100%', overflowWrap: 'anywhere', overflow: 'clip', overflowClipMargin: 4 } as const // some texts can't be wrapped
   switch (of.type) {
     case 'textarea':
       return (
@@ -126,7 +126,7 @@ export function Control(all: ControlProps) {
   }
 }
 
-// unitOf is the unit that the key of a number ends with.
+// unitOf is the unit at the end of a number's key.
 function unitOf(key: string): string | undefined {
   if (key.endsWith('_minutes')) return t('settings.unit.minutes')
   if (key.endsWith('_hours')) return t('settings.unit.hours')
@@ -135,7 +135,7 @@ function unitOf(key: string): string | undefined {
   return key.endsWith('_megabytes') ? 'MiB' : undefined
 }
 
-// Unit is what a value is counted in.
+// Unit shows the unit of a value.
 function Unit({ text }: { text?: string }) {
   return (
     <bdi title={text} style={{ maxWidth: 120, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}>
@@ -144,12 +144,12 @@ function Unit({ text }: { text?: string }) {
   )
 }
 
-// lines is how many lines of a text are shown at once.
+// lines is the visible number of lines.
 export function lines(text: string): number {
   return Math.min(Math.max(text.split('\n').length, 3), 20)
 }
 
-// several are the chosen values of a setting that takes more than one.
+// several are the selected values of a multiple choice.
 function several(text: string): string[] {
   try {
     const values: unknown = JSON.parse(text || '[]')
@@ -159,13 +159,13 @@ function several(text: string): string[] {
   }
 }
 
-// inOrder keeps a choice the same however it was clicked together.
+// inOrder stores a choice in the order of its options, whatever the order of the clicks.
 function inOrder(values: string[], options: { value: string }[]): string[] {
   const chosen = new Set(values)
   return options.map((o) => o.value).filter((v) => chosen.has(v))
 }
 
-// warning is what can be seen to be wrong while it is typed; the server looks at all of it.
+// warning is a problem found while typing; the server validates everything.
 export function warning(of: Pick<Setting, 'type' | 'props'>, value: string): string | undefined {
   if (value === '') return undefined
   const bound = (name: string) => of.props.find((p) => p.name === name)?.value

@@ -17,11 +17,11 @@ type Props = {
   fault: string | undefined
   readOnly: boolean
   onWrite: (id: number) => void
-  define?: Define // while settings are defined, and not only set
+  define?: Define // in the mode that manages fields
 }
 
-// Field is one setting: what it is for, its control, and what there is to say of it.
-// Groups may have hundreds, of which a key changes one.
+// Field is one setting with its control. Memoized: groups may have hundreds, of which a
+// key press changes one.
 export const Field = memo(function Field({ setting: s, group, draft, fault, readOnly, onWrite, define }: Props) {
   const { may } = useAccount()
   const { token } = theme.useToken()
@@ -124,7 +124,7 @@ function Note({ dot, text, children }: { dot: 'warning' | 'error'; text: ReactNo
   )
 }
 
-// Overtaken asks which of two changes is to stay.
+// Overtaken resolves a conflicting change.
 function Overtaken({ setting: s }: { setting: Setting }) {
   const theirs =
     s.type === 'secret'
@@ -142,7 +142,7 @@ function Overtaken({ setting: s }: { setting: Setting }) {
   )
 }
 
-// Bounds says what a number may be.
+// Bounds describes the allowed range of a number.
 function Bounds({ setting: s }: { setting: Setting }) {
   const of = (name: string) => s.props.find((p) => p.name === name)?.value
   const [min, max] = [of('min'), of('max')]

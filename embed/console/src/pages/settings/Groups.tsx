@@ -7,7 +7,7 @@ import { type Group, pathOf } from './useSettings'
 
 type Props = { groups: Group[]; here: Group | undefined; drafts: Drafts; search: string }
 
-// Groups leads to the groups, and tells in which of them something is not saved.
+// Groups lists the groups and marks those with unsaved changes.
 export function Groups({ groups, here, drafts, search }: Props) {
   const navigate = useNavigate()
   const md = useWider('md')

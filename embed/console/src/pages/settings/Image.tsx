@@ -7,8 +7,8 @@ import { t } from '../../i18n'
 import { clear } from '../../ui/clear'
 import type { ControlProps } from './Control'
 
-// Image is the address of a public file. One can be uploaded here by who may; it stays
-// among the files also when the setting is not saved.
+// Image is the URL of a public file. Users with permission can upload one here; the file
+// stays even if the setting is not saved.
 export function Image({ of: _, value = '', onChange, ...rest }: ControlProps) {
   const { may } = useAccount()
   const { token } = theme.useToken()
@@ -58,7 +58,7 @@ export function Image({ of: _, value = '', onChange, ...rest }: ControlProps) {
               accept="image/png,image/jpeg,image/gif,image/webp"
               onChange={(e) => {
                 const file = e.target.files?.[0]
-                e.target.value = '' // the same file can be chosen again
+                e.target.value = '' // lets the same file be selected again
                 if (file) void upload(file)
               }}
             />

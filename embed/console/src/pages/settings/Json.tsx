@@ -4,8 +4,8 @@ import TextArea from 'antd/es/input/TextArea'
 import { t } from '../../i18n'
 import { type ControlProps, lines } from './Control'
 
-// Json is a text that must be JSON. Laying it out changes no more than its blanks:
-// numbers stay as they were written, however many digits they have.
+// Json edits JSON text. Formatting changes only whitespace, so that long numbers keep all
+// digits.
 export function Json({ of: _, value = '', onChange, ...rest }: ControlProps) {
   return (
     <Flex vertical gap={8} align="start">
@@ -35,7 +35,7 @@ function valid(text: string): boolean {
   }
 }
 
-// layOut indents JSON without reading its values.
+// layOut indents JSON without parsing values.
 function layOut(text: string): string {
   let depth = 0
   const tokens = text.match(/"(?:\\.|[^"\\])*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? []

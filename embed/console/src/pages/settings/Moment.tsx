@@ -5,7 +5,7 @@ import type { ControlProps } from './Control'
 
 dayjs.extend(parsing)
 
-// Moment is a date, or a time of the day, which may have seconds.
+// Moment is a date, or a time of day, optionally with seconds.
 export function Moment({ of, value = '', onChange, ...rest }: ControlProps) {
   const width = { width: '100%', maxWidth: 240 }
   if (of.type === 'date') {

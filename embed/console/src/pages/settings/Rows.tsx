@@ -7,7 +7,7 @@ type Column = { name: string; label: string; suggest?: string[] }
 type Row = Record<string, string>
 type Props = { id?: string; label: string; columns: [Column, Column]; value?: Row[]; onChange?: (rows: Row[]) => void; disabled?: boolean; add: string }
 
-// Rows is a list of pairs that are written, ordered and taken out.
+// Rows edits a list of pairs.
 export function Rows({ id, label, columns, value = [], onChange, disabled, add }: Props) {
   const swap = (i: number, j: number) => onChange?.(value.map((row, at) => (at === i ? value[j]! : at === j ? value[i]! : row)))
   return (
@@ -59,7 +59,7 @@ export function Rows({ id, label, columns, value = [], onChange, disabled, add }
   )
 }
 
-// Cell suggests through the browser: what is typed may be anything.
+// Cell uses a datalist for suggestions, as any text is allowed.
 function Cell({
   column,
   text,

@@ -4,14 +4,14 @@ import { t } from '../../i18n'
 
 type Props = { changes: number; groups: number; wrong: number; busy: boolean; onSave: () => void; onDiscard: () => void; onWrong: () => void }
 
-// SaveBar stays in sight as long as something is not saved.
+// SaveBar stays visible while there are unsaved changes.
 export function SaveBar({ changes, groups, wrong, busy, onSave, onDiscard, onWrong }: Props) {
   const { token } = theme.useToken()
   const shown = changes > 0
   useEffect(() => {
     if (!shown) return
     const root = document.documentElement.style
-    root.scrollPadding = '64px 0 120px' // so that a field that is gone to is under neither the head nor the bar
+    root.scrollPadding = '64px 0 120px' // so that a focused field is neither under the header nor the bar
     return () => {
       root.scrollPadding = ''
     }

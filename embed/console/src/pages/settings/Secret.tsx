@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { t } from '../../i18n'
 import type { ControlProps } from './Control'
 
-// Secret never shows what is stored. It is replaced by what is typed, and taken away
-// where that is asked for; an empty field leaves it as it is.
+// Secret never shows the stored value. Typing replaces it, and a button removes it; an
+// empty field keeps it.
 export function Secret({ of, value, onChange, ...rest }: ControlProps) {
   const [typing, setTyping] = useState(false)
   const stored = of.values !== ''

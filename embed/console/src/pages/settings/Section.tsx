@@ -10,14 +10,14 @@ import type { Group } from './useSettings'
 
 type Props = {
   group: Group
-  settings: Setting[] // those of the group that are shown
+  settings: Setting[] // visible settings of the group
   drafts: Drafts
   faults: Record<number, string>
   onWrite: (id: number) => void
-  define?: Define // while settings are defined, and not only set
+  define?: Define // in the mode that manages fields
 }
 
-// Section is a group, or what of it a search has found.
+// Section is a group, or its search results.
 export function Section({ group, settings, drafts, faults, onWrite, define }: Props) {
   const { may } = useAccount()
   const { token } = theme.useToken()

@@ -2,7 +2,7 @@ import { Alert, Form, type FormInstance, Input, InputNumber, Select } from 'antd
 import TextArea from 'antd/es/input/TextArea'
 import { Failure } from '../../api/request'
 import type { Option, Prop, Setting } from '../../api/types'
-import { given, type Key, t } from '../../i18n'
+import { given, type Key, maybe, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
 import { Control, type ControlProps } from './Control'
@@ -13,7 +13,7 @@ import { useEditor } from '../../ui/useEditor'
 const types = ['input', 'textarea', 'number', 'switch', 'select', 'radio', 'checkbox', 'date', 'time', 'color', 'image', 'json', 'secret']
 const choices = ['select', 'radio', 'checkbox']
 
-// What a type makes of props; another name is kept and means nothing here.
+// Props with a meaning for a type; others are stored for API clients.
 const hints: Record<string, string[]> = {
   input: ['maxlength', 'placeholder', 'unit'],
   textarea: ['maxlength', 'placeholder', 'rows'],
@@ -25,13 +25,14 @@ const hints: Record<string, string[]> = {
 type Props = { open: boolean; groups: Group[]; group: Group; setting?: Setting; builtin: boolean; load: () => Promise<unknown>; onClose: () => void }
 type Values = Pick<Setting, 'title' | 'key' | 'group_id' | 'type' | 'options' | 'props' | 'describe' | 'sort'> & { values?: string }
 
-// SettingDrawer defines a setting.
+// SettingDrawer edits a setting's definition.
 export function SettingDrawer({ open, groups, group, setting, builtin, load, onClose }: Props) {
   const { done } = useAct()
   const { of, save: store, form } = useEditor('/system/setting', setting, valuesOf)
 
   async function save({ values, ...rest }: Values) {
-    // The value is what the page is about, and is sent along where it was changed here.
+    // The value has its own form control on the page; it is sent along if it was changed
+    // here.
     const body = of && values === shown(of) ? rest : { ...rest, values: values ?? '' }
     if (of && of.type === 'secret' && rest.type === 'secret' && values === undefined) delete (body as Values).values
     await store(body).catch(byRows)
@@ -62,13 +63,16 @@ function shown(s: Setting): string | undefined {
   return s.type === 'secret' ? undefined : s.values
 }
 
-// byRows gathers the faults of single rows at the field that holds them.
+// fieldName is the label of a field in a row.
+const fieldName = (rows: string, field: string): string => maybe(`settings.${rows === 'options' ? 'option' : 'prop'}.${field}`) ?? field
+
+// byRows collects the faults of rows at the field that contains them.
 function byRows(cause: unknown): never {
   if (!(cause instanceof Failure)) throw cause
   const errors: Record<string, string> = {}
   for (const [name, fault] of Object.entries(cause.errors)) {
     const row = /^(options|props)\[(\d+)\]\.?(.*)$/.exec(name)
-    const [field, text] = row ? [row[1]!, t('settings.rows.fault', { n: Number(row[2]) + 1, field: row[3]!, fault })] : [name, fault]
+    const [field, text] = row ? [row[1]!, t('settings.rows.fault', { n: Number(row[2]) + 1, field: fieldName(row[1]!, row[3]!), fault })] : [name, fault]
     errors[field] = errors[field] ? `${errors[field]} ${text}` : text
   }
   throw new Failure(cause.status, cause.code, cause.message, cause.showType, errors, cause.requestId)
@@ -141,8 +145,7 @@ function Fields({ form, groups, stored, builtin }: { form: FormInstance<Values>;
   )
 }
 
-// Value stands between the form, which gives an id, and the control, which may be a
-// group of several.
+// Value connects the form, which passes an ID, with the control, which may be a group.
 function Value(props: ControlProps) {
   const group = ['radio', 'checkbox'].includes(props.of.type)
   return group ? (

@@ -29,8 +29,7 @@ const defining: Access[] = [
   'system.setting.group.delete',
 ]
 
-// Settings is a page for every group. What is changed on them waits until all of it is
-// saved together.
+// Settings shows all groups of settings. Changes are collected and saved together.
 export function Settings() {
   const { groups, load } = useSettings()
   return groups ? (
@@ -64,7 +63,7 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
   }
   useEffect(() => {
     if (focusOn(wanted.current)) wanted.current = undefined
-  }) // once it is drawn
+  }) // once rendered
 
   const { save, busy, faults, clear, forget } = useSave({ groups, load, lead })
   const { define, drawers } = useDefine({ on, groups, load })
@@ -142,7 +141,7 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
   )
 }
 
-// match finds settings by what they are called, what they are for, and their full names.
+// match finds settings by title, description and full name.
 function match(groups: Group[], search: string) {
   const text = search.toLowerCase()
   return groups
@@ -155,7 +154,7 @@ function match(groups: Group[], search: string) {
     .filter(({ settings }) => settings.length > 0)
 }
 
-// focusOn brings somebody to a setting; false while it is not there to go to.
+// focusOn focuses a setting; false if it is not rendered.
 function focusOn(id: number | undefined): boolean {
   const row = id === undefined ? null : document.getElementById(`setting-${id}-row`)
   row?.scrollIntoView({ block: 'center' })
@@ -170,7 +169,7 @@ function useSaveKey(save: () => void): void {
   useEffect(() => {
     const pressed = (e: KeyboardEvent) => {
       if (e.key.toLowerCase() !== 's' || !(e.ctrlKey || e.metaKey) || e.altKey || e.shiftKey) return
-      e.preventDefault() // the browser would save the page as a file
+      e.preventDefault() // instead of the browser's own save
       if (!document.querySelector('[role=dialog]')) latest.current()
     }
     window.addEventListener('keydown', pressed)

@@ -10,7 +10,7 @@ beforeEach(() => drop(now()))
 
 const setting = (id: number, values: string, type: Setting['type'] = 'input', updated_at = '1'): Setting => ({ id, values, type, updated_at }) as Setting
 
-// asksBeforeLeaving tells whether the browser would ask whether to leave the page.
+// asksBeforeLeaving reports whether the browser would ask before leaving the page.
 const asksBeforeLeaving = () => !page.dispatchEvent(new Event('beforeunload', { cancelable: true }))
 
 const ids = fc.integer({ min: 1, max: 3 })
@@ -18,7 +18,7 @@ const values = fc.constantFrom('a', 'b', 'c')
 const steps = fc.array(
   fc.oneof(
     fc.record({ act: fc.constant('write' as const), id: ids, value: fc.option(values, { nil: undefined }) }),
-    fc.record({ act: fc.constant('store' as const), id: ids, value: values }), // somebody else changes the setting
+    fc.record({ act: fc.constant('store' as const), id: ids, value: values }), // someone else changes the setting
     fc.record({ act: fc.constant('keep' as const), id: ids, value: values }),
     fc.record({ act: fc.constant('settle' as const), id: ids, value: values }),
   ),

@@ -1,21 +1,19 @@
 import type { Setting } from '../../api/types'
 import { store } from '../../ui/store'
 
-// What has been typed and not saved, by the id of its setting. It outlives the page,
-// so that one can look something up elsewhere, and not the tab: a secret that was typed
-// is kept in memory alone.
+// Unsaved values by setting ID. They survive a change of the page, but not of the tab:
+// typed secrets stay in memory only.
 
 export type Draft = {
   value: string
-  base: string // the stamp of the setting when it was typed
+  base: string // the setting's stamp when it was typed
 }
 
 export type Drafts = ReadonlyMap<number, Draft>
 
 const drafts = store<Drafts>(new Map())
 
-// stamp tells whether the value of a setting is still the one that was seen. That of a
-// secret is never seen.
+// stamp identifies the value of a setting that was seen. Values of secrets are never seen.
 export function stamp(s: Setting): string {
   return s.type === 'secret' ? s.updated_at : s.values
 }
@@ -32,7 +30,7 @@ function change(edit: (next: Map<number, Draft>) => void): void {
   drafts.set(next)
 }
 
-// write notes what a setting is to become; undefined, or what it is already, is no draft.
+// write records a draft; undefined or the stored value removes it.
 export function write(s: Setting, value: string | undefined): void {
   change((next) => {
     if (value === undefined || (s.type !== 'secret' && value === s.values)) next.delete(s.id)
@@ -40,7 +38,7 @@ export function write(s: Setting, value: string | undefined): void {
   })
 }
 
-// keep holds on to a draft although the setting was changed since.
+// keep keeps a draft although the setting was changed since.
 export function keep(s: Setting): void {
   change((next) => {
     const draft = next.get(s.id)
@@ -48,7 +46,7 @@ export function keep(s: Setting): void {
   })
 }
 
-// drop forgets drafts; those that were typed anew since `of` was taken stay.
+// drop discards drafts, except those typed after `of` was taken.
 export function drop(of: Drafts): void {
   change((next) =>
     of.forEach((draft, id) => {
@@ -57,7 +55,7 @@ export function drop(of: Drafts): void {
   )
 }
 
-// settle forgets the drafts of settings that are gone or hold the same by now.
+// settle discards drafts of settings that are gone or already have that value.
 export function settle(settings: Setting[]): void {
   const there = new Map(settings.map((s) => [s.id, s]))
   change((next) =>

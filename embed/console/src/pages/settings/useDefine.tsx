@@ -17,8 +17,8 @@ export type Define = ReturnType<typeof useDefine>['define']
 
 type Open = { what: 'setting'; group: number; setting?: Setting } | { what: 'group'; group?: Group }
 
-// useDefine is what can be done with the settings themselves: `on` says whether that is
-// asked for, and the drawers stand where `drawers` is drawn.
+// useDefine contains the actions on setting definitions: `on` is whether the mode is on,
+// and `drawers` must be rendered.
 export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; load: () => Promise<unknown> }) {
   const { sure, done } = useAct()
   const { message } = App.useApp()
@@ -54,11 +54,11 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
     void navigate('/system/setting?define=1')
   }
 
-  // builtin tells whether the program uses a group or a setting; until that is known they are taken for its.
+  // builtin reports whether a group or setting is built-in; assumed until it is known.
   const builtin = useCallback((g: Group, s?: Setting) => !used || (s ? (used[g.key]?.includes(s.key) ?? false) : g.key in used), [used])
 
   const latestRef = useLatest({ remove, removeGroup })
-  // The same for as long as it can be: all fields that are shown have it.
+  // Kept stable, since every visible field receives it.
   const define = useMemo(
     () => ({
       builtin,

@@ -11,15 +11,15 @@ import type { Group } from './useSettings'
 type Props = {
   groups: Group[]
   load: () => Promise<Setting[]>
-  lead: (id: number) => void // brings somebody to a setting
+  lead: (id: number) => void // focuses a setting
 }
 
-// useSave saves all drafts in one request. What somebody else has changed since it was
-// typed over is not overwritten: the settings are read again before.
+// useSave saves all drafts in one request. It reloads the settings before, so that it does
+// not overwrite someone else's changes.
 export function useSave({ groups, load, lead }: Props) {
   const [busy, setBusy] = useState(false)
   const [faults, setFaults] = useState<Record<number, string>>({})
-  const running = useRef(false) // two presses of a key come sooner than a new drawing
+  const running = useRef(false) // two key presses may precede the next render
   const { done } = useAct()
   const { message } = App.useApp()
 
@@ -72,7 +72,7 @@ export function useSave({ groups, load, lead }: Props) {
     }
   }
 
-  // A fault is about what was sent, and not about what is typed after it.
+  // A fault applies to the submitted value, not to what is typed later.
   const clear = useCallback(
     (id: number) =>
       setFaults((all) => {

@@ -8,8 +8,8 @@ import { settle } from './drafts'
 
 export type Group = Pick<SettingGroup, 'id' | 'key' | 'title' | 'remark' | 'public' | 'updated_at'> & { settings: Setting[] }
 
-// useSettings is every setting in its group. Who may not see the groups sees what is in
-// them, under numbers, and cannot save: that needs their keys.
+// useSettings loads every setting by group. Without permission to list groups, settings
+// appear under group numbers and can't be saved, as that needs the groups' keys.
 export function useSettings() {
   const { may } = useAccount()
   const [answer, setAnswer] = useState<{ settings: Setting[]; groups?: SettingGroup[] }>()
@@ -17,7 +17,7 @@ export function useSettings() {
   const seen = may('system.setting.group.query')
 
   const load = useCallback(async () => {
-    asked.current?.abort() // the answer to an older question must not overtake
+    asked.current?.abort() // a late response to an older request is ignored
     const question = new AbortController()
     asked.current = question
     const [settings, groups] = await Promise.all([
@@ -29,7 +29,7 @@ export function useSettings() {
     return settings
   }, [seen])
 
-  const look = useCallback(() => void load().catch(() => {}), [load]) // what fails is shown
+  const look = useCallback(() => void load().catch(() => {}), [load]) // the failure is shown
   useEffect(() => {
     look()
     return () => asked.current?.abort()
@@ -53,7 +53,7 @@ function grouped(settings: Setting[], groups: SettingGroup[] | undefined): Group
   return [...found.values()]
 }
 
-// pathOf is the address of a group's page.
+// pathOf is the path of a group's page.
 export function pathOf(group: Group): string {
   return `/system/setting/${group.key || group.id}`
 }

@@ -11,18 +11,17 @@ type Props<T extends Branch> = {
   label: string
   tree: T[]
   checked: Set<number>
-  onChange?: (checked: Set<number>) => void // absent where nothing may be changed
+  onChange?: (checked: Set<number>) => void // undefined if read-only
   name: (node: T) => string
   texts?: (node: T) => string[]
   tail?: (node: T, search: string) => ReactNode
-  free?: (node: T) => boolean // whether this one may be checked and unchecked
-  locked?: string // why the others may not
+  free?: (node: T) => boolean // whether a node can be checked and unchecked
+  locked?: string // why others can't
   height: string
 }
 
-// CheckTree chooses nodes of a tree. Each stands for itself: checking one says
-// nothing of those below or above it. A box that is half checked tells that something
-// below is checked where the node itself is not.
+// CheckTree selects nodes of a tree. A parent does not include its children. A
+// half-checked box means that the node is not checked but something below is.
 export function CheckTree<T extends Branch>({ label, tree, checked, onChange, name, texts = () => [], tail, free = () => true, locked, height }: Props<T>) {
   const [search, setSearch] = useState('')
   const wanted = search.toLowerCase().trim()
@@ -31,13 +30,13 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
   const list = useRef<Handle>(null)
   const { rows, hits } = useRows(tree, open, wanted, (node) => [name(node), ...texts(node)])
 
-  // parts are how many of all that lies below a node is checked, where something does.
+  // parts counts the checked nodes below each node that has any.
   const parts = useMemo(() => {
     const found = new Map<number, { n: number; of: number }>()
     const look = (node: T): { n: number; of: number } => {
       const part = { n: 0, of: 0 }
       for (const child of childrenOf(node)) {
-        // biome-ignore lint/nursery/useReactCompiler: the compiler does not follow a function that calls itself
+        // biome-ignore lint/nursery/useReactCompiler: the compiler does not support recursive functions
         const { n, of } = look(child)
         part.n += n + (checked.has(child.id) ? 1 : 0)
         part.of += of + 1
@@ -49,17 +48,17 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
     return found
   }, [tree, checked])
   const partly = (node: T) => !checked.has(node.id) && (parts.get(node.id)?.n ?? 0) > 0
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what may be checked does not change while the tree is shown
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what can be checked does not change while the tree is shown
   const able = useMemo(() => {
     const ids = new Set<number>()
     const look = (node: T) => {
-      // biome-ignore lint/nursery/useReactCompiler: what may be checked does not change while the tree is shown
+      // biome-ignore lint/nursery/useReactCompiler: what can be checked does not change while the tree is shown
       if (free(node)) ids.add(node.id)
       childrenOf(node).forEach(look)
     }
     tree.forEach(look)
     return ids
-  }, [tree]) // who may what does not change while one looks
+  }, [tree]) // free does not change while the tree is shown
 
   const fold = useCallback(
     (node: T, to: boolean) =>
@@ -83,7 +82,7 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
   }
 
   const toggle = (node: T) => check([node.id], !checked.has(node.id))
-  // whole checks a node with all below it, or unchecks them where all are checked.
+  // whole checks a node and everything below it, or unchecks all if all are checked.
   function whole(node: T) {
     const ids = [node.id, ...below(node)].filter((id) => able.has(id))
     check(ids, !ids.every((id) => checked.has(id)))

@@ -17,10 +17,10 @@ import {
 import { t } from '../../i18n'
 import type { Branch, Row } from './model'
 
-// Every row is as high as every other, so that what lies in sight can be reckoned.
+// All rows have the same height, so that the visible range can be computed.
 export const rowHeight = 44
 
-// Sight is the part of the list that is looked at.
+// Sight is the visible part of the list.
 export type Sight = { scroller: HTMLElement; body: HTMLElement }
 
 export type Handle = { focus: (id: number) => void; sight: () => Sight }
@@ -29,25 +29,25 @@ type Props<T extends Branch> = {
   rows: Row<T>[]
   label: string
   describedBy?: string
-  grid?: { head: ReactNode; columns: string } // rows of cells below a head; without it, a plain tree
-  active?: number // the row to which Tab leads; the first unless said
+  grid?: { head: ReactNode; columns: string } // rows of cells below a header; undefined for a plain tree
+  active?: number // the row in the tab order; by default the first
   onActive: (id: number) => void
   fold: (node: T, open: boolean) => void
-  onKey: (e: KeyboardEvent, row: Row<T>) => boolean // whether it was for the caller
+  onKey: (e: KeyboardEvent, row: Row<T>) => boolean // reports whether the caller handled the key
   line: (row: Row<T>, active: boolean) => ReactNode
   about?: (row: Row<T>) => HTMLAttributes<HTMLElement>
-  over?: ReactNode // what lies over the rows
-  height: string // at most
+  over?: ReactNode // drawn over the rows
+  height: string // maximum
   ref?: Ref<Handle>
 }
 
-// Rows is a tree of which only what is in sight is drawn. Tab leads to one row, the
-// arrow keys from there to the others, as in the trees of desktops.
+// Rows is a virtualized tree: only visible rows are rendered. One row is in the tab order,
+// arrow keys move from there.
 export function Rows<T extends Branch>({ rows, label, describedBy, grid, active, onActive, fold, onKey, line, about, over, height, ref }: Props<T>) {
   const { token } = theme.useToken()
   const scroller = useRef<HTMLDivElement>(null)
   const body = useRef<HTMLDivElement>(null)
-  const wanted = useRef<number>(undefined) // the row that gets the focus once it is drawn
+  const wanted = useRef<number>(undefined) // the row to focus once it is rendered
   const [sight, setSight] = useState({ from: 0, to: 30 })
   const at = Math.max(
     rows.findIndex((row) => row.node.id === active),
@@ -56,7 +56,7 @@ export function Rows<T extends Branch>({ rows, label, describedBy, grid, active,
 
   const look = useCallback(() => {
     const { scrollTop, clientHeight } = scroller.current!
-    // In steps, so that not every pixel draws anew.
+    // In steps, so that not every pixel renders again.
     const from = Math.floor(scrollTop / rowHeight / 5) * 5 - 10
     setSight((old) =>
       old.from === from && old.to >= from + 25 + clientHeight / rowHeight ? old : { from, to: Math.ceil(from + 25 + clientHeight / rowHeight) },
@@ -94,7 +94,7 @@ export function Rows<T extends Branch>({ rows, label, describedBy, grid, active,
     const id = Number((e.target as HTMLElement).dataset.row)
     const i = rows.findIndex((row) => row.node.id === id)
     const row = rows[i]
-    if (!row) return // a key for something inside of the row
+    if (!row) return // a key for a control inside the row
     const go = (to: number) => rows[to] && focus(rows[to].node.id)
     if (!onKey(e, row)) {
       if (e.altKey || e.ctrlKey || e.metaKey) return
@@ -220,7 +220,7 @@ const Line = memo(function Line({ row, index, active, grid, line, about }: LineP
   )
 })
 
-// Fold opens and closes a row for the mouse and for fingers; keys have the arrows.
+// Fold expands and collapses a row by pointer; the keyboard has the arrow keys.
 export function Fold<T extends Branch>({ row, name, fold }: { row: Row<T>; name: string; fold: (node: T, open: boolean) => void }) {
   if (row.leaf) return <span className="tree-fold" />
   return (
@@ -237,5 +237,5 @@ export function Fold<T extends Branch>({ row, name, fold }: { row: Row<T>; name:
   )
 }
 
-// indent is how far a row is pushed in. Deep trees must leave room for the names.
+// indent is the indentation of a row, limited to leave room for names in deep trees.
 export const indent = (level: number, narrow: boolean): number => Math.min(level - 1, narrow ? 5 : 12) * (narrow ? 12 : 22)

@@ -15,28 +15,27 @@ export type Column<T> = { key: string; title: string; width: number; render: (no
 
 type Props<T extends Record> = {
   title: string
-  path: Trees // where moves are written
-  tree?: T[] // none while it loads
+  path: Trees // path of the records
+  tree?: T[] // undefined while it loads
   set: (tree: T[]) => void
   reload: () => Promise<unknown>
-  reveal?: number // the node to open the way to, like one just made
+  reveal?: number // a node to reveal, such as a new one
   name: (node: T) => string
-  texts: (node: T) => string[] // what a search looks at, besides the name
+  texts: (node: T) => string[] // texts to search besides the name
   lead?: (node: T) => ReactNode // before the name
-  tail?: (node: T, search: string) => ReactNode // behind it
+  tail?: (node: T, search: string) => ReactNode // after it
   columns: Column<T>[]
-  holds?: (node: T) => boolean // whether anything can lie below it
+  holds?: (node: T) => boolean // whether a node can have children
   createText: string
-  create?: (parent?: T) => void // these are absent where they are not permitted
+  create?: (parent?: T) => void // these are undefined without permission
   edit?: (node: T) => void
   movable?: boolean
   remove?: (node: T) => void
-  then?: () => void // once a move is written
+  then?: () => void // called after a move is saved
   empty: string
 }
 
-// TreeEditor shows a tree of records and changes its shape: by drag, by keys and by
-// the menu of each row.
+// TreeEditor shows and edits a tree: by drag, by keyboard and by each row's menu.
 export function TreeEditor<T extends Record>(props: Props<T>) {
   const { tree, name, columns, create, edit, remove, movable = false, holds = () => true } = props
   const { params, set } = useParts()
@@ -66,7 +65,7 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
     if (revealed !== undefined) openTo(revealed)
   }, [revealed])
 
-  // Who stood on a row that is gone stands on the one that took its place.
+  // If the focused row disappears, the one in its place gets the focus.
   const stood = useRef(0)
   useEffect(() => {
     const at = rows.findIndex((row) => row.node.id === active)
@@ -87,7 +86,7 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
     [open],
   )
 
-  // place moves a node, and says to those who do not see it where it has come to lie.
+  // place moves a node and announces its new position.
   function place(id: number, parent: number, index: number) {
     if (!moves.move(id, parent, index)) return
     const now = placesOf(moves.tree())
@@ -97,7 +96,7 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
     list.current?.focus(id)
   }
 
-  // where a step leads; nothing where it leads nowhere.
+  // target of a step; undefined if there is none.
   function step(id: number, way: Way): { parent: number; index: number } | undefined {
     const now = placesOf(moves.tree())
     const { parent, position, size } = now.get(id)!
@@ -271,7 +270,7 @@ type Way = 'up' | 'down' | 'out' | 'in'
 
 const ways: { [key: string]: Way } = { ArrowUp: 'up', ArrowDown: 'down', ArrowLeft: 'out', ArrowRight: 'in' }
 
-// More is the menu of a row. What it offers is worked out when it opens.
+// More is the menu of a row, created when it opens.
 function More({ items, current, label }: { items: () => MenuProps['items']; current: boolean; label: string }) {
   const [offered, setOffered] = useState<MenuProps['items']>([])
   return (
@@ -281,7 +280,7 @@ function More({ items, current, label }: { items: () => MenuProps['items']; curr
   )
 }
 
-// Gap is where what is dragged would come to lie between two rows.
+// Gap marks the drop position between two rows.
 function Gap({ target, narrow }: { target: { row: number; level: number }; narrow: boolean }) {
   return <div className="tree-gap" style={{ top: target.row * rowHeight, insetInlineStart: 12 + indent(target.level, narrow) }} />
 }

@@ -1,17 +1,17 @@
-// Trees as the interface answers them, and what the screen needs to know of them.
+// Trees of the API, and what the screen needs from them.
 
 export type Branch = { id: number; parent_id: number; children?: Branch[] }
 
-// Place is where a node lies: below whom, and as which of how many.
+// Place is a node's position: its parent, index and number of siblings.
 export type Place<T> = { node: T; parent?: T; level: number; position: number; size: number }
 
-// Row is a node as a line on the screen.
+// Row is a visible node.
 export type Row<T> = Place<T> & { open: boolean; leaf: boolean }
 
-// The types of the interface say that the children of a T are T's too.
+// The API's types declare children of T as T.
 export const childrenOf = <T extends Branch>(node: T): T[] => (node.children ?? []) as T[]
 
-// placesOf is every node's place, by id, in the order of the screen.
+// placesOf returns the places of all nodes by ID, in screen order.
 export function placesOf<T extends Branch>(tops: T[]): Map<number, Place<T>> {
   const places = new Map<number, Place<T>>()
   const add = (nodes: T[], level: number, parent?: T) =>
@@ -23,8 +23,7 @@ export function placesOf<T extends Branch>(tops: T[]): Map<number, Place<T>> {
   return places
 }
 
-// rowsOf are the lines of a tree in which some nodes are open. Where only some
-// nodes are kept, the others have no line.
+// rowsOf returns the rows of a tree with some nodes expanded, limited to kept if given.
 export function rowsOf<T extends Branch>(tops: T[], open: (node: T) => boolean, kept?: Set<number>): Row<T>[] {
   const rows: Row<T>[] = []
   const add = (all: T[], level: number, parent?: T) => {
@@ -40,7 +39,7 @@ export function rowsOf<T extends Branch>(tops: T[], open: (node: T) => boolean, 
   return rows
 }
 
-// matching are the nodes that a search finds, and with kept also all above them.
+// matching returns the nodes that match a search, and with kept also their parents.
 export function matching<T extends Branch>(tops: T[], found: (node: T) => boolean): { hits: Set<number>; kept: Set<number> } {
   const [hits, kept] = [new Set<number>(), new Set<number>()]
   const look = (node: T): boolean => {
@@ -55,7 +54,7 @@ export function matching<T extends Branch>(tops: T[], found: (node: T) => boolea
   return { hits, kept }
 }
 
-// below are the ids of all that lies below a node.
+// below returns the IDs of all descendants.
 export function below<T extends Branch>(node: T, ids: number[] = []): number[] {
   for (const child of childrenOf(node)) {
     ids.push(child.id)
@@ -64,7 +63,7 @@ export function below<T extends Branch>(node: T, ids: number[] = []): number[] {
   return ids
 }
 
-// edited is the tree with some records changed; what is not concerned stays the same.
+// edited returns the tree with some records changed, sharing unchanged parts.
 export function edited<T extends Branch>(tops: T[], changes: Map<number, Partial<T>>): T[] {
   let touched = false
   const next = tops.map((node) => {

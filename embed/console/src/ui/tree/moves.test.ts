@@ -5,8 +5,8 @@ import { moved, moveOf, type Ordered } from './moves'
 
 type Node = Ordered & { children?: Node[] }
 
-// A tree in the order of the server, made of parents by number: each is below an
-// earlier one, or at the top.
+// A tree in server order, from numbered parents: each node is below an earlier one, or at
+// the top level.
 const trees = fc.array(fc.record({ parent: fc.nat(20), sort: fc.integer({ min: -5, max: 5 }) }), { minLength: 1, maxLength: 20 }).map((list) => {
   const nodes: Node[] = list.map(({ parent, sort }, i) => ({ id: i + 1, parent_id: parent % (i + 1), sort }))
   const of = (parent: number): Node[] =>
@@ -22,7 +22,7 @@ const trees = fc.array(fc.record({ parent: fc.nat(20), sort: fc.integer({ min: -
 
 const all = (tree: Node[]) => [...placesOf(tree).values()]
 
-// A move of a node to an index below another that is not below it.
+// Moves a node to an index below another that is not its descendant.
 const moves = trees.chain((tree) =>
   fc.constantFrom(...all(tree)).chain(({ node }) => {
     const parents = [0, ...all(tree).map((place) => place.node.id)].filter((id) => id !== node.id && !below(node).includes(id))

@@ -1,15 +1,14 @@
 import { between } from '../order'
 import { type Branch, childrenOf, placesOf } from './model'
 
-// Where nodes lie is written in two fields: whom they lie below, and a number that
-// orders them among their siblings.
+// A node's position is stored in two fields: its parent and a sort number among siblings.
 
 export type Ordered = Branch & { sort: number }
 
 export type Write = { id: number; parent_id?: number; sort?: number }
 
-// moveOf is what must be written for a node to lie below a parent (0 at the top) as
-// the one at an index among the others there. Nothing where it lies there already.
+// moveOf returns the writes that move a node below a parent (0 for the top level) to an
+// index among its other children; none if it is already there.
 export function moveOf<T extends Ordered>(tops: T[], id: number, parent: number, index: number): Write[] {
   const places = placesOf(tops)
   const { node, parent: old, position } = places.get(id)!
@@ -23,8 +22,8 @@ export function moveOf<T extends Ordered>(tops: T[], id: number, parent: number,
   return [{ ...own, id, parent_id: parent }, ...writes.filter((w) => w.id !== id)]
 }
 
-// moved is the tree once writes have been made. Siblings go by number, then by id,
-// as the server has them.
+// moved returns the tree after writes. Siblings are ordered by number, then by ID, as on
+// the server.
 export function moved<T extends Ordered>(tops: T[], writes: Write[]): T[] {
   const places = placesOf(tops)
   const parentOf = (id: number) => places.get(id)!.parent?.id ?? 0

@@ -1,22 +1,22 @@
 import { useMemo } from 'react'
 import { type Branch, matching, type Row, rowsOf } from './model'
 
-// has tells whether one of some texts has a search in it, as the interface's searches do.
+// has reports whether a text contains a search, with the rules of the API.
 export const has = (search: string, ...texts: string[]): boolean => texts.some((text) => text.toLowerCase().includes(search))
 
-// useRows are the lines of a tree: those that are open, or, during a search, what it
-// finds with all that lies above.
+// useRows returns the visible rows of a tree: the expanded ones, or during a search the
+// matches with their parents.
 export function useRows<T extends Branch>(tops: T[], open: Set<number>, search: string, texts: (node: T) => string[]): { rows: Row<T>[]; hits?: Set<number> } {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: texts is the same question every time
+  // biome-ignore lint/correctness/useExhaustiveDependencies: texts always gives the same result
   return useMemo(() => {
     if (!search) return { rows: rowsOf(tops, (node) => open.has(node.id)) }
-    // biome-ignore lint/nursery/useReactCompiler: texts is the same question every time
+    // biome-ignore lint/nursery/useReactCompiler: texts always gives the same result
     const { hits, kept } = matching(tops, (node) => has(search, ...texts(node)))
     return { rows: rowsOf(tops, (node) => (node.children as T[]).some((child) => kept.has(child.id)), kept), hits }
-  }, [tops, open, search]) // texts is the same question every time
+  }, [tops, open, search]) // texts always gives the same result
 }
 
-// Marked is a text with what was searched for in it marked.
+// Marked highlights a search in a text.
 export function Marked({ text, search }: { text: string; search: string }) {
   const at = search ? text.toLowerCase().indexOf(search) : -1
   if (at < 0) return <>{text}</>

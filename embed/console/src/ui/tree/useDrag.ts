@@ -3,8 +3,8 @@ import { type Branch, childrenOf, type Place, type Row } from './model'
 import { type Handle, indent, rowHeight } from './Rows'
 import { useLatest } from '../useLatest'
 
-// Target is where a dragged node would come to lie: below a node (0 for none), at an
-// index among the others there. gap is the line to draw, absent when it is a whole row.
+// Target is a drop position: a parent (0 for none) and an index among its other children.
+// gap is the line to draw, undefined for a whole row.
 export type Target = { parent: number; index: number; gap?: { row: number; level: number } }
 
 type Options<T extends Branch> = {
@@ -13,12 +13,12 @@ type Options<T extends Branch> = {
   tops: T[]
   list: RefObject<Handle | null>
   narrow: boolean
-  holds: (node: T) => boolean // whether anything can lie below it
+  holds: (node: T) => boolean // whether a node can have children
   drop: (id: number, target: Target) => void
 }
 
-// useDrag drags rows by pointer, whatever it is: the middle of a row means into it,
-// its edges mean between it and the next, and there how far to the side tells how deep.
+// useDrag drags rows by any pointer: the middle of a row is a drop into it, an edge a drop
+// between it and the next, where the horizontal position selects the level.
 export function useDrag<T extends Branch>(options: Options<T>) {
   const [drag, setDrag] = useState<{ id: number; target?: Target }>()
   const latest = useLatest(options)
@@ -36,7 +36,7 @@ export function useDrag<T extends Branch>(options: Options<T>) {
     const y = (pointer.current.y - box.top) / rowHeight
     const i = Math.min(Math.max(Math.floor(y), 0), rows.length - 1)
     const [row, part] = [rows[i], y - i]
-    if (!row) return undefined // the tree is empty by now
+    if (!row) return undefined // the tree has become empty
     if (part > 0.25 && part < 0.75 && holds(row.node)) {
       if (within(row.node, id)) return undefined
       return { parent: row.node.id, index: childrenOf(row.node).filter((n) => n.id !== id).length }
@@ -54,13 +54,13 @@ export function useDrag<T extends Branch>(options: Options<T>) {
     const parent = before ? places.get(before.id)!.parent : above.node
     if (within(parent, id)) return undefined
     const siblings = (parent ? childrenOf(parent) : tops).filter((n) => n.id !== id)
-    // Beside itself it lies where it lay.
+    // Next to itself it does not move.
     const index = before?.id === id ? places.get(id)!.position - 1 : before ? siblings.indexOf(before) + 1 : 0
     return { parent: parent?.id ?? 0, index, gap: { row: gap, level } }
   }
 
   const dragged = drag?.id
-  // biome-ignore lint/correctness/useExhaustiveDependencies: aim reads refs alone, and is made anew for each drawing
+  // biome-ignore lint/correctness/useExhaustiveDependencies: aim only reads refs, and is a new function on each render
   useEffect(() => {
     if (dragged === undefined) return
     const aimed = () => {
@@ -107,7 +107,7 @@ export function useDrag<T extends Branch>(options: Options<T>) {
 
   function start(e: PointerEvent, id: number) {
     if (e.button !== 0) return
-    e.preventDefault() // no text is selected on the way
+    e.preventDefault() // prevents text selection
     pointer.current = { x: e.clientX, y: e.clientY }
     target.current = undefined
     setDrag({ id })

@@ -7,7 +7,7 @@ import { words } from '../words'
 import { edited, placesOf } from './model'
 import { moved, moveOf, type Ordered, type Write } from './moves'
 
-// Trees are the collections whose records are in a tree.
+// Trees are the collections with tree records.
 export type Trees = '/admin/dept' | '/admin/rule'
 
 export type Record = Ordered & { updated_at: string }
@@ -18,15 +18,15 @@ type Options<T> = {
   set: (tree: T[]) => void
   reload: () => Promise<unknown>
   name: (node: T) => string
-  then?: () => void // once a move is written
+  then?: () => void // called after a move is saved
 }
 
-const together = 8_000 // milliseconds in which the moves of one node are undone as one
+const together = 8_000 // milliseconds within which moves of one node are undone together
 
-// useMoves moves nodes of a tree: on the screen at once, in the interface one write
-// after the other. When one fails the rest is left, and the tree loaded again.
+// useMoves moves nodes of a tree: immediately on screen, and on the server one write after
+// the other. When one fails, the rest is dropped and the tree reloaded.
 export function useMoves<T extends Record>({ path, tree, set, reload, name, then }: Options<T>) {
-  const now = useRef(tree) // ahead of what is drawn, for moves that follow quickly
+  const now = useRef(tree) // ahead of what is rendered, for moves in quick succession
   useInsertionEffect(() => {
     now.current = tree
   })
@@ -75,7 +75,7 @@ export function useMoves<T extends Record>({ path, tree, set, reload, name, then
     return queue.current
   }
 
-  // move tells whether there was anything to move.
+  // move reports whether there was anything to move.
   function move(id: number, parent: number, index: number): boolean {
     const writes = moveOf(now.current, id, parent, index)
     if (!writes.length) return false

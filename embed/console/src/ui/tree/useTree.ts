@@ -5,8 +5,7 @@ import { useGet } from '../useGet'
 import { edited } from './model'
 import type { Record, Trees } from './useMoves'
 
-// useTree is a tree of the interface, and the way to change one of its records
-// without loading all anew.
+// useTree loads a tree, and changes one of its records without reloading everything.
 export function useTree<T extends Record>(path: Trees & Giving<{ data: T[] }>) {
   const { data: answer, set: setAnswer } = useGet(path)
   const data = answer as { data: T[] } | undefined
@@ -18,14 +17,14 @@ export function useTree<T extends Record>(path: Trees & Giving<{ data: T[] }>) {
     return answer.data
   }, [path, setData])
 
-  // change writes some fields of a node as it was loaded; at is for a route of its own.
+  // change saves fields of a node; at is for a route of its own.
   async function change(node: T, fields: Partial<T>, at: '' | '/show' | '/status' = ''): Promise<T> {
     try {
       const record = await request<T>('PUT', `${path as Trees}/${node.id}${at}` as Path, { body: { ...fields, updated_at: node.updated_at } })
       setData((old) => old && { data: edited(old.data, new Map([[node.id, record]])) })
       return record
     } catch (cause) {
-      if (cause instanceof Failure && [404, 409].includes(cause.status)) await reload() // it is not what it was
+      if (cause instanceof Failure && [404, 409].includes(cause.status)) await reload() // it was changed or deleted
       throw cause
     }
   }

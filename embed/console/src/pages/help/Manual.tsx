@@ -1,0 +1,85 @@
+import { Empty, Flex, Spin, Typography } from 'antd'
+import { lazy, type MouseEvent, Suspense, useEffect, useMemo } from 'react'
+import { Link, useLocation, useNavigate } from 'react-router'
+import type { Answer } from '../../api/paths'
+import { t } from '../../i18n'
+import { Find } from '../../ui/Find'
+import { useGet } from '../../ui/useGet'
+import { useParts } from '../../ui/useParts'
+import { useWider } from '../../ui/useWider'
+import './help.css'
+import { found } from './found'
+
+const Reference = lazy(async () => ({ default: (await import('./Reference')).Reference }))
+
+type Topic = Answer<'GET', '/system/manual'>['data'][number]
+
+// Manual is the page of help: the topics, one of them, or the reference of the API.
+export function Manual() {
+  const { data } = useGet('/system/manual')
+  const [, , key = '', operation = ''] = useLocation().pathname.split('/')
+  const { params, set } = useParts()
+  const md = useWider('md')
+  const search = params.get('search') ?? ''
+  const topics = useMemo(() => data?.data ?? [], [data])
+  const hits = useMemo(() => found(topics, search), [topics, search])
+  const reference = key === 'reference'
+  const topic = topics.find((each) => each.key === key) ?? (key === '' ? topics[0] : undefined)
+  return (
+    <Flex vertical={!md} gap={24} align="start">
+      <Flex vertical gap={12} component="nav" aria-label={t('manual')} style={{ width: md ? 230 : '100%', flex: 'none' }}>
+        {!reference && <Find label={t('manual.search')} value={search} onChange={(text) => set({ search: text })} />}
+        <ul className="topics">
+          {(reference ? topics : hits).map((each) => (
+            <li key={each.key}>
+              <Link
+                to={`/help/${each.key}${search && !reference ? `?search=${encodeURIComponent(search)}` : ''}`}
+                aria-current={each === topic ? 'page' : undefined}
+                lang="en"
+              >
+                {each.title}
+              </Link>
+            </li>
+          ))}
+          <li>
+            <Link to="/help/reference" aria-current={reference ? 'page' : undefined}>
+              {t('manual.reference')}
+            </Link>
+          </li>
+        </ul>
+        {data && !reference && hits.length === 0 && <Typography.Text type="secondary">{t('empty.narrowed')}</Typography.Text>}
+      </Flex>
+      {!data ? (
+        <Spin />
+      ) : reference ? (
+        <Suspense fallback={<Spin />}>
+          <Reference here={operation} />
+        </Suspense>
+      ) : topic ? (
+        <Page key={topic.key} topic={topic} />
+      ) : (
+        <Empty description={t('manual.missing')} />
+      )}
+    </Flex>
+  )
+}
+
+function Page({ topic }: { topic: Topic }) {
+  const navigate = useNavigate()
+  const { hash } = useLocation()
+  useEffect(() => {
+    if (hash) document.getElementById(hash.slice(1))?.scrollIntoView()
+  }, [hash])
+  // Links of the manual to the console open in the console, without loading it again.
+  function open(e: MouseEvent) {
+    const link = e.target instanceof Element ? e.target.closest('a') : null
+    const to = link?.getAttribute('href') ?? ''
+    if (!to.startsWith('/console/') || e.ctrlKey || e.metaKey || e.shiftKey) return
+    e.preventDefault()
+    void navigate(to.slice('/console'.length))
+  }
+  return (
+    // The server renders the manual that is compiled into it, without raw HTML and scripts.
+    <article className="manual" lang="en" onClick={open} dangerouslySetInnerHTML={{ __html: topic.html }} />
+  )
+}

@@ -1,0 +1,178 @@
+// The part of the OpenAPI document that the reference shows, and the examples that are made
+// from it.
+
+export type Schema = {
+  $ref?: string
+  type?: string | string[]
+  format?: string
+  description?: string
+  enum?: (string | number | null)[]
+  default?: unknown
+  examples?: unknown[]
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  additionalProperties?: boolean | Schema
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+}
+
+export type Parameter = { name: string; in: 'path' | 'query' | 'header'; required?: boolean; description?: string; schema: Schema }
+type Content = Record<string, { schema: Schema }>
+type Response = { $ref?: string; description?: string; content?: Content }
+
+export type Operation = {
+  id: string
+  method: string // in upper case
+  path: string // with {id}
+  title: string
+  description: string
+  tag: string
+  access?: string
+  open: boolean // needs no token
+  parameters: Parameter[]
+  body?: Schema
+  media?: string // of the body
+  responses: Record<string, Response>
+}
+
+type Raw = {
+  operationId: string
+  summary: string
+  description?: string
+  tags: string[]
+  security: unknown[]
+  'x-access'?: string
+  parameters?: Parameter[]
+  requestBody?: { content: Content }
+  responses: Record<string, Response>
+}
+
+export type OpenAPI = {
+  paths: Record<string, Record<string, Raw>>
+  components: { schemas: Record<string, Schema>; responses: Record<string, Response> }
+}
+
+export function operationsOf(doc: OpenAPI): Operation[] {
+  return Object.entries(doc.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, raw]) => {
+      const [media, content] = Object.entries(raw.requestBody?.content ?? {})[0] ?? []
+      return {
+        id: raw.operationId,
+        method: method.toUpperCase(),
+        path,
+        title: raw.summary,
+        description: raw.description ?? '',
+        tag: raw.tags[0] ?? '',
+        access: raw['x-access'],
+        open: raw.security.length === 0,
+        parameters: raw.parameters ?? [],
+        body: content?.schema,
+        media,
+        responses: raw.responses,
+      }
+    }),
+  )
+}
+
+// matching are the operations that have every word in their title, path, name or access.
+export function matching(operations: Operation[], text: string): Operation[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  return operations.filter((o) => {
+    const all = `${o.title} ${o.method} ${o.path} ${o.id} ${o.access ?? ''} ${o.description}`.toLowerCase()
+    return words.every((word) => all.includes(word))
+  })
+}
+
+// named follows a reference to a schema.
+export function named(doc: OpenAPI, schema: Schema): Schema {
+  const name = schema.$ref?.split('/').at(-1)
+  return name === undefined ? schema : named(doc, doc.components.schemas[name] ?? {})
+}
+
+// responseOf follows a reference to a response.
+export function responseOf(doc: OpenAPI, response: Response): Response {
+  const name = response.$ref?.split('/').at(-1)
+  return name === undefined ? response : (doc.components.responses[name] ?? {})
+}
+
+// typeOf describes a schema in a few words.
+export function typeOf(doc: OpenAPI, schema: Schema): string {
+  if (schema.$ref) return schema.$ref.split('/').at(-1) ?? ''
+  if (schema.anyOf ?? schema.oneOf) return (schema.anyOf ?? schema.oneOf ?? []).map((s) => typeOf(doc, s)).join(' | ')
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
+  if (schema.items) return `${typeOf(doc, schema.items)}[]`
+  return [schema.type ?? 'any'].flat().join(' | ')
+}
+
+const deepest = 4 // levels of an example; trees refer to themselves
+
+// exampleOf is a value that a schema allows. Of objects it has the required fields, or all if
+// there are none.
+export function exampleOf(doc: OpenAPI, given: Schema, name = '', depth = 0): unknown {
+  const schema = named(doc, given)
+  const [example] = schema.examples ?? []
+  if (example !== undefined) return example
+  if (schema.default !== undefined) return schema.default
+  const [first] = schema.enum ?? []
+  if (first !== undefined) return first
+  const [choice] = schema.anyOf ?? schema.oneOf ?? []
+  if (choice) return exampleOf(doc, choice, name, depth)
+  if (schema.properties) {
+    if (depth >= deepest) return {}
+    const names = schema.required?.length ? schema.required : Object.keys(schema.properties)
+    return Object.fromEntries(names.map((key) => [key, exampleOf(doc, schema.properties?.[key] ?? {}, key, depth + 1)]))
+  }
+  if (schema.items) return depth >= deepest ? [] : [exampleOf(doc, schema.items, name, depth + 1)]
+  return simple([schema.type ?? 'object'].flat()[0] ?? '', schema, name)
+}
+
+function simple(type: string, schema: Schema, name: string): unknown {
+  if (type === 'integer' || type === 'number') return Math.max(1, schema.minimum ?? 1)
+  if (type === 'boolean') return true
+  if (type === 'string') return (name || 'text').padEnd(schema.minLength ?? 0, '-')
+  return {}
+}
+
+// bodyOf is an example of an operation's JSON body, undefined for none.
+export const bodyOf = (doc: OpenAPI, o: Operation): unknown => (o.body && o.media === 'application/json' ? exampleOf(doc, o.body) : undefined)
+
+// filled is a path with the values of its parameters; those that are missing are 1.
+export const filled = (path: string, values: Record<string, string> = {}): string =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] || '1'))
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+export function curlOf(doc: OpenAPI, o: Operation, origin: string): string {
+  const lines = [`curl${o.method === 'GET' ? '' : ` -X ${o.method}`} ${quoted(origin + filled(o.path))}`]
+  if (!o.open) lines.push('-H "Authorization: Bearer $TOKEN"')
+  const body = bodyOf(doc, o)
+  if (body !== undefined) lines.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`)
+  else if (o.body) lines.push('-F file=@FILE')
+  return lines.join(' \\\n  ')
+}
+
+export function typescriptOf(doc: OpenAPI, o: Operation, origin: string): string {
+  const body = bodyOf(doc, o)
+  const headers = [...(o.open ? [] : ["Authorization: 'Bearer ' + token"]), ...(body === undefined ? [] : ["'Content-Type': 'application/json'"])]
+  const form = body === undefined && o.body !== undefined
+  const options = [
+    `method: '${o.method}'`,
+    ...(headers.length ? [`headers: { ${headers.join(', ')} }`] : []),
+    ...(body === undefined ? [] : [`body: JSON.stringify(${JSON.stringify(body)})`]),
+    ...(form ? ['body: form'] : []),
+  ]
+  return [
+    ...(form ? ['const form = new FormData()', "form.set('file', file)"] : []),
+    `const response = await fetch(${JSON.stringify(origin + filled(o.path))}, {`,
+    ...options.map((option) => `  ${option},`),
+    '})',
+    ...(Object.keys(o.responses['200']?.content ?? {})[0] === 'application/json' && o.path !== '/openapi.json'
+      ? ['const { data, success, msg } = await response.json()']
+      : ['const bytes = await response.blob()']),
+  ].join('\n')
+}

@@ -1,0 +1,114 @@
+import { PlusOutlined } from '@ant-design/icons'
+import { Button, Form, type FormItemProps, type TableProps } from 'antd'
+import { type ReactNode, useState } from 'react'
+import type { Body, Item, Listing, Path } from '../api/paths'
+import { del } from '../api/request'
+import type { Access } from '../api/types'
+import { useAccount } from '../app/account'
+import { t } from '../i18n'
+import { Actions } from './Actions'
+import { FormDrawer } from './FormDrawer'
+import { List } from './List'
+import { useAct } from './useAct'
+import { useEditor } from './useEditor'
+import { useKept } from './useKept'
+import { useTable } from './useTable'
+
+type Stored = { id: number; updated_at: string }
+
+type Table<T extends { id: number }> = ReturnType<typeof useTable<T>>
+
+type Props<P extends string, T extends Stored, V extends object> = {
+  path: P & Listing<T> & Path<'POST'> // of the list; a record's has its ID, too
+  may: Access extends infer A ? (A extends `${infer Page}.create` ? Page : never) : never // what the permissions begin with
+  title: string
+  create: string // the button for a new record, and the title of its form
+  edit?: string // the title of a record's form, if it says more than the button
+  name: (record: T) => string
+  columns: (list: Table<T>) => TableProps<T>['columns'] // without the actions
+  filters?: (list: Table<T>) => ReactNode
+  search?: boolean
+  empty?: ReactNode
+  blank: Partial<NoInfer<V>> // what the form of a new record holds
+  values: (record: T) => V & Body<'POST', P> & Partial<Body<'PUT', Item<P>>>
+  fields: (FormItemProps & { name: keyof NoInfer<V> & string })[] // of the form
+  remove?: (record: T, list: Table<T>) => Promise<void> // instead of asking and deleting
+}
+
+// useAnyEditor is useEditor where the path is not known: Props holds the values to its bodies.
+const useAnyEditor = useEditor as unknown as <T, V>(
+  path: string,
+  record: T | undefined,
+  values: (record: T) => V,
+) => { save: (values: V) => Promise<T>; form: (blank: Partial<V>) => { initial: Partial<V>; again?: () => Promise<Partial<V>> } }
+
+// Resource is a list of records that are created and edited in a drawer, and deleted.
+export function Resource<P extends string, T extends Stored, V extends object>(props: Props<P, T, V>) {
+  const { path, title, name } = props
+  const { may } = useAccount()
+  const { sure, done } = useAct()
+  const list = useTable<T>(path)
+  const [edited, setEdited] = useState<T | 'new'>()
+  const kept = useKept(edited)
+  const record = kept === 'new' ? undefined : kept
+  const editor = useAnyEditor<T, V>(path, record, props.values)
+  const able = (action: 'create' | 'update' | 'delete') => may(`${props.may}.${action}` as Access)
+
+  async function save(values: V) {
+    await editor.save(values)
+    done(t('saved'))
+    await list.reload()
+  }
+
+  async function remove(one: T) {
+    if (props.remove) return props.remove(one, list)
+    if (!(await sure({ title: t('delete.sure', { name: name(one) }), text: t('delete.text'), ok: t('delete') }))) return
+    await del(`${path}/${one.id}` as Path<'DELETE'>)
+    done(t('deleted', { name: name(one) }))
+    await list.reload()
+  }
+
+  const actions: NonNullable<TableProps<T>['columns']>[number] = {
+    title: t('actions'),
+    key: 'actions',
+    align: 'end',
+    fixed: 'end',
+    render: (_, one) => (
+      <Actions
+        first={able('update') && { label: t('edit'), onClick: () => setEdited(one) }}
+        label={t('more.of', { name: name(one) })}
+        more={[able('delete') && { label: t('delete'), danger: true, onClick: () => void remove(one) }]}
+      />
+    ),
+  }
+  return (
+    <>
+      <List
+        title={title}
+        list={list}
+        search={props.search}
+        filters={props.filters?.(list)}
+        empty={props.empty}
+        columns={[...(props.columns(list) ?? []), actions]}
+        actions={
+          able('create') && (
+            <Button type="primary" icon={<PlusOutlined />} onClick={() => setEdited('new')}>
+              {props.create}
+            </Button>
+          )
+        }
+      />
+      <FormDrawer<V>
+        title={record ? (props.edit ?? t('edit')) : props.create}
+        open={edited !== undefined}
+        onClose={() => setEdited(undefined)}
+        save={save}
+        {...editor.form(props.blank)}
+      >
+        {props.fields.map((field) => (
+          <Form.Item key={field.name} {...field} />
+        ))}
+      </FormDrawer>
+    </>
+  )
+}

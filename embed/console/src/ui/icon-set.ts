@@ -1,0 +1,25 @@
+// Icons that a permission can name. All of them are part of the first page's script, so
+// the set is small.
+export {
+  ApartmentOutlined,
+  AppstoreOutlined,
+  BookOutlined,
+  ContactsOutlined,
+  ControlOutlined,
+  DashboardOutlined,
+  DeleteOutlined,
+  FileOutlined,
+  FolderOpenOutlined,
+  FolderOutlined,
+  HomeOutlined,
+  IdcardOutlined,
+  InfoCircleOutlined,
+  LaptopOutlined,
+  LoginOutlined,
+  RadarChartOutlined,
+  SafetyCertificateOutlined,
+  SettingOutlined,
+  ShopOutlined,
+  TeamOutlined,
+  UserOutlined,
+} from '@ant-design/icons'

@@ -1,0 +1,153 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// manualPassword is the password in the examples.
+const manualPassword = "choose a better one"
+
+// notRun is the number of shell blocks that the test cannot run. Each has its reason beside
+// it.
+const notRun = 9
+
+// snippet is a fenced code block of a page.
+type snippet struct {
+	line           int
+	language, note string // the two parts after the fence
+	code           string
+}
+
+// fence matches a block that begins at the start of a line.
+var fence = regexp.MustCompile("(?ms)^```(\\w+)[ \t]*([^\n]*)\n(.*?)^```$")
+
+// manualPages returns the README and the pages of the manual, by path.
+func manualPages(t *testing.T) map[string][]snippet {
+	t.Helper()
+	paths, err := filepath.Glob("../../embed/manual/*.md")
+	if err != nil || len(paths) < 10 {
+		t.Fatal(paths, err)
+	}
+	pages := map[string][]snippet{}
+	for _, path := range append(paths, "../../README.md") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range fence.FindAllSubmatchIndex(text, -1) {
+			part := func(i int) string { return string(text[m[2*i]:m[2*i+1]]) }
+			pages[path] = append(pages[path], snippet{1 + strings.Count(string(text[:m[0]]), "\n"), part(1), part(2), part(3)})
+		}
+	}
+	return pages
+}
+
+// TestManualSnippets runs the shell blocks of each page against a new server, in one shell.
+func TestManualSnippets(t *testing.T) {
+	t.Parallel()
+	needs(t, "curl")
+	needs(t, "bash")
+	skipped := 0
+	for path, page := range manualPages(t) {
+		var script strings.Builder
+		for _, s := range page {
+			reason, marked := strings.CutPrefix(s.note, "no-run")
+			switch {
+			case s.language != "sh":
+			case marked && strings.TrimSpace(reason) == "":
+				t.Errorf("%s:%d is not run, without a reason", path, s.line)
+			case marked:
+				skipped++
+			case s.note != "":
+				t.Errorf("%s:%d has the unknown mark %q", path, s.line, s.note)
+			default:
+				fmt.Fprintf(&script, "echo; echo '== line %d'\n%s\n", s.line, s.code)
+			}
+		}
+		if script.Len() > 0 {
+			t.Run(filepath.Base(path), func(t *testing.T) {
+				t.Parallel()
+				runSnippets(t, script.String())
+			})
+		}
+	}
+	if skipped != notRun {
+		t.Errorf("%d blocks are not run; notRun is %d", skipped, notRun)
+	}
+}
+
+// needs skips a test if a program is missing, and fails it in continuous integration.
+func needs(t *testing.T, name string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err == nil {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s is missing", name)
+	}
+	t.Skipf("%s is missing", name)
+}
+
+// runSnippets runs a script in an empty directory, where reeve serves ./data. A failing
+// command and an error response end it.
+func runSnippets(t *testing.T, script string) {
+	dir, home := t.TempDir(), t.TempDir()
+	server := start(t, filepath.Join(dir, "data"), "REEVE_ADMIN_PASSWORD="+manualPassword)
+	if err := os.WriteFile(filepath.Join(home, ".curlrc"), []byte("fail-with-body\nshow-error\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script = strings.ReplaceAll(script, "localhost:8080", strings.TrimPrefix(server.url, "http://"))
+	cmd := exec.Command("bash", "-euo", "pipefail", "-c", script)
+	cmd.Dir = dir
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "REEVE_") }),
+		"PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), "CURL_HOME="+home, "HOME="+home)
+	out, err := cmd.CombinedOutput()
+	if t.Logf("%s", out); err != nil {
+		t.Error(err)
+	}
+	server.stop()
+}
+
+// TestManualTypeScript checks the types of each ts block, as a separate module.
+func TestManualTypeScript(t *testing.T) {
+	t.Parallel()
+	tsc, err := filepath.Abs("../../embed/console/node_modules/.bin/tsc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(tsc); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("tsc is missing: npm ci in embed/console")
+		}
+		t.Skip("tsc is missing: npm ci in embed/console")
+	}
+	dir := t.TempDir()
+	args := []string{"--noEmit", "--strict", "--noUncheckedIndexedAccess", "--module", "esnext", "--moduleResolution", "bundler", "--target", "es2022", "--lib", "es2023,dom,dom.iterable", "--types", ""}
+	for path, page := range manualPages(t) {
+		if filepath.Base(path) == "adding-a-resource.md" {
+			continue // fragments of the console: TestManualExampleOfAResource checks them in place
+		}
+		for _, s := range page {
+			if s.language != "ts" {
+				continue
+			}
+			name := filepath.Join(dir, fmt.Sprintf("%s-%d.ts", filepath.Base(path), s.line))
+			if err := os.WriteFile(name, []byte(s.code+"\nexport {}\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args = append(args, name)
+		}
+	}
+	cmd := exec.Command(tsc, args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

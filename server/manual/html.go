@@ -1,0 +1,43 @@
+package manual
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// HTML renders the topic. Links to other files of the manual become links to base followed by
+// the topic's key; base ends in a slash.
+func (t *Topic) HTML(base string) (string, error) {
+	tree := markdown.Parser().Parse(text.NewReader(t.source)) // a tree of its own, since links are changed
+	err := ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if link, ok := n.(*ast.Link); ok && entering {
+			link.Destination = []byte(pageOf(base, string(link.Destination)))
+		}
+		return ast.WalkContinue, nil
+	})
+	if err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	if err := markdown.Renderer().Render(&out, t.source, tree); err != nil {
+		return "", err
+	}
+	return out.String(), nil
+}
+
+// pageOf returns the page of a link's destination: concepts.md#roles is base + concepts#roles.
+// Other destinations stay.
+func pageOf(base, destination string) string {
+	file, fragment, cut := strings.Cut(destination, "#")
+	key, isTopic := strings.CutSuffix(file, ".md")
+	if !isTopic || strings.Contains(key, "/") {
+		return destination
+	}
+	if cut {
+		fragment = "#" + fragment
+	}
+	return base + key + fragment
+}

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+
+	"reeve/server/manual"
+	"reeve/store"
+)
+
+var manualRoutes = []Route{
+	withETag(read("/system/manual", signedIn, "Read the manual", readManual)),
+}
+
+// manualPages is the URL of a topic in the console, before the topic's key.
+const manualPages = "/console/help/"
+
+// manualTopic is a topic in the response.
+type manualTopic struct {
+	Key   string `json:"key" doc:"Name of the topic, as in reeve help"`
+	Title string `json:"title" doc:"Title of the topic, in English"`
+	HTML  string `json:"html" doc:"Text of the topic, without scripts, styles and pictures"`
+}
+
+type manualAnswer struct {
+	Data []manualTopic `json:"data" doc:"Topics in reading order"`
+}
+
+// newManual renders the manual in files; without files it is empty.
+func newManual(files fs.FS) (answer Encoded[manualAnswer], err error) {
+	whole := manualAnswer{Data: []manualTopic{}}
+	var topics []*manual.Topic
+	if files != nil {
+		if topics, err = manual.Load(files); err != nil {
+			return answer, err
+		}
+	}
+	for _, t := range topics {
+		html, err := t.HTML(manualPages)
+		if err != nil {
+			return answer, err
+		}
+		whole.Data = append(whole.Data, manualTopic{t.Key, t.Title, html})
+	}
+	answer.JSON, err = json.Marshal(whole)
+	sum := sha256.Sum256(answer.JSON)
+	answer.ETag = `"` + hex.EncodeToString(sum[:12]) + `"`
+	return answer, err
+}
+
+func readManual(_ *store.Tx, req *Request, _ *none) (Encoded[manualAnswer], error) {
+	return req.s.manual()
+}

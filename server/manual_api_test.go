@@ -1,0 +1,109 @@
+package server
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"reeve/embed"
+	"reeve/store"
+)
+
+func TestManualIsAnsweredAsHTML(t *testing.T) {
+	files, err := fs.Sub(embed.Manual, "manual")
+	must(t, err)
+	in := start(t, func(su *setup) { su.config.Manual = files })
+	answer := in.ok("GET", "/system/manual", "", "owner")
+	data := string(answer.envelope().Data)
+	for _, want := range []string{`"key":"getting-started","title":"Getting started"`, `href=\"/console/help/concepts`} {
+		if !strings.Contains(data, want) {
+			t.Errorf("it lacks %s", want)
+		}
+	}
+	etag := answer.Header.Get("Etag")
+	if again := in.get("GET", "/system/manual", "owner", "If-None-Match", etag); etag == "" || again.Code != 304 {
+		t.Errorf("with the tag %q again: %d", etag, again.Code)
+	}
+}
+
+func TestWithoutAManualThereAreNoTopics(t *testing.T) {
+	in := start(t)
+	if got := string(in.ok("GET", "/system/manual", "", "owner").envelope().Data); got != `{"data":[]}` {
+		t.Error(got)
+	}
+}
+
+func TestABadManualIsRefusedAtStart(t *testing.T) {
+	if _, err := newManual(fstest.MapFS{"bad.md": {Data: []byte("no title")}}); err == nil {
+		t.Error("it is taken")
+	}
+}
+
+// rowsOf returns the rows of a page's tables whose first cell has a text in backquotes, by
+// that text.
+func rowsOf(t *testing.T, page string) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile("../embed/manual/" + page)
+	must(t, err)
+	rows := map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		if cells := strings.Split(strings.TrimSpace(line), " | "); strings.HasPrefix(line, "| `") {
+			for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[0], -1) {
+				rows[name[1]] = cells
+			}
+		}
+	}
+	return rows
+}
+
+// TestManualListsTheBuiltinSettings: the table has every setting with its default and bounds.
+func TestManualListsTheBuiltinSettings(t *testing.T) {
+	rows := rowsOf(t, "administration.md")
+	for _, b := range store.Builtins {
+		cells := rows[b.Name()]
+		if cells == nil {
+			t.Errorf("the table lacks %s", b.Name())
+			continue
+		}
+		plain := strings.ReplaceAll(strings.Join(cells, " "), ",", "")
+		if b.Type == "number" && !strings.Contains(plain, b.Default) {
+			t.Errorf("%s has the default %s: %s", b.Name(), b.Default, plain)
+		}
+		if i := strings.Index(plain, " to "); b.Type == "number" && i > 0 {
+			want := fmt.Sprintf("%s to %s", propOf(b, "min"), propOf(b, "max"))
+			if !strings.Contains(plain, want) {
+				t.Errorf("%s has bounds %s: %s", b.Name(), want, plain)
+			}
+		}
+	}
+	for name := range rows {
+		if group, _, dotted := strings.Cut(name, "."); dotted && slices.ContainsFunc(store.Builtins, func(b *store.Builtin) bool { return b.Group == group }) &&
+			!slices.ContainsFunc(store.Builtins, func(b *store.Builtin) bool { return b.Name() == name }) {
+			t.Errorf("there is no setting %s", name)
+		}
+	}
+}
+
+func propOf(b *store.Builtin, name string) string {
+	i := slices.IndexFunc(b.Props, func(p store.Prop) bool { return p.Name == name })
+	if i < 0 {
+		return ""
+	}
+	return b.Props[i].Value
+}
+
+// TestManualListsEveryPackage: the table has every package of the module.
+func TestManualListsEveryPackage(t *testing.T) {
+	rows := rowsOf(t, "architecture.md")
+	for pkg := range mayImport {
+		name := strings.TrimPrefix(pkg, "reeve/")
+		if pkg != "reeve" && !strings.HasSuffix(name, "test") && rows[name] == nil {
+			t.Errorf("the table of packages lacks %s", name)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package server
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"reeve/store"
+)
+
+// Routes of resources whose operations have no logic of their own: everything that they do
+// follows from the Resource and from the constraints that the store declares. Their handlers
+// are anonymous functions, so monitoring shows the operation's ID instead.
+
+// get returns the route that returns one record.
+func get[T, Out any](path, access, title string, t *Resource[T, Out]) Route {
+	return named(read(path, access, title, func(tx *store.Tx, req *Request, in *byID) (Out, error) {
+		return t.get(tx, req, in.ID)
+	}))
+}
+
+// create returns the route that creates a record: the Resource's blank with the fields of
+// In.
+func create[In, T, Out any](path, access, title string, t *Resource[T, Out]) Route {
+	assign := assigning[In, T]()
+	return named(write("POST", path, access, title, func(tx *store.Tx, req *Request, in *In) (out Out, err error) {
+		v := t.blank
+		assign(in, &v)
+		if err := t.of.Create(tx, &v); err != nil {
+			return out, err
+		}
+		return t.out(tx, req, &v)
+	}))
+}
+
+// changeOf is the input of a change: the ID in the path, and the fields of In.
+type changeOf[In any] struct {
+	byID
+	Fields In `inline:"true"`
+}
+
+// change returns the route that changes the fields of In that are sent.
+func change[In, T, Out any, P interface {
+	*T
+	revised
+}](path, access, title string, t *Resource[T, Out]) Route {
+	assign := assigning[In, T]()
+	return named(write("PUT", path, access, title, func(tx *store.Tx, req *Request, in *changeOf[In]) (out Out, err error) {
+		return edit[T, Out, P](tx, req, t, in.ID, func(v *T) { assign(&in.Fields, v) })
+	}))
+}
+
+// edit changes one record, unless it has changed since the client read it.
+func edit[T, Out any, P interface {
+	*T
+	revised
+}](tx *store.Tx, req *Request, t *Resource[T, Out], id store.ID, apply func(*T)) (out Out, err error) {
+	v, err := t.of.Update(tx, id, func(v *T) error {
+		apply(v)
+		return req.fresh(P(v))
+	})
+	if err != nil {
+		return out, err
+	}
+	return t.out(tx, req, v)
+}
+
+// remove returns the route that deletes one record.
+func remove[T, Out any](path, access, title string, t *Resource[T, Out]) Route {
+	return named(write("DELETE", path, access, title, t.remove))
+}
+
+// removeSeveral returns the route that deletes several records, all or nothing.
+func removeSeveral[T, Out any](path, access, title string, t *Resource[T, Out]) Route {
+	return named(deleteSeveral(path, access, title, t.remove))
+}
+
+// removeOrdered is removeSeveral for a tree; order sorts children before their parents.
+func removeOrdered[T, Out any](path, access, title string, t *Resource[T, Out], order func(*store.Tx, []store.ID) []store.ID) Route {
+	return named(deleteOrdered(path, access, title, t.remove, order))
+}
+
+func (t *Resource[T, Out]) remove(tx *store.Tx, _ *Request, in *byID) (nothing, error) {
+	return nothing{}, t.of.Delete(tx, in.ID)
+}
+
+// named sets the operation's ID as the handler name that monitoring shows.
+func named(rt Route) Route {
+	rt.handler = operationID(&rt)
+	return rt
+}
+
+// assigning returns a function that copies the fields that were sent to the fields of the
+// record with the same JSON name. It panics, at start, if the record lacks a field of the
+// input or has it with another type.
+func assigning[In, T any]() func(*In, *T) {
+	type pair struct{ from, to []int }
+	var pairs []pair
+	fields := map[string]reflect.StructField{}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		if name := f.Tag.Get("json"); name != "" {
+			fields[name] = f
+		}
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[In]()) {
+		if f.Anonymous {
+			continue
+		}
+		to, ok := fields[f.Tag.Get("json")]
+		if !ok || f.Type != reflect.PointerTo(to.Type) {
+			panic(fmt.Sprintf("server: the field %s of %s must be a pointer to the type of the same field of %s", f.Name, reflect.TypeFor[In](), reflect.TypeFor[T]()))
+		}
+		pairs = append(pairs, pair{f.Index, to.Index})
+	}
+	return func(in *In, v *T) {
+		from, to := reflect.ValueOf(in).Elem(), reflect.ValueOf(v).Elem()
+		for _, p := range pairs {
+			if sent := from.FieldByIndex(p.from); !sent.IsNil() {
+				to.FieldByIndex(p.to).Set(sent.Elem())
+			}
+		}
+	}
+}
+
+// inDeptScope limits a Resource to records whose department is in the caller's data scope.
+// store.InDept declares the same for changes.
+func inDeptScope[T any](by *store.Ref[T]) func(*store.Tx, *Request) (store.Condition, bool) {
+	return func(tx *store.Tx, req *Request) (store.Condition, bool) {
+		scope := req.Actor.Scope(tx)
+		return by.AnyOf(slices.Sorted(maps.Keys(scope.Depts))...), !scope.All
+	}
+}

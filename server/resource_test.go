@@ -1,0 +1,102 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+func TestAnInputThatDoesNotSuitItsRecordIsRefused(t *testing.T) {
+	type text struct {
+		Name *string `json:"name"`
+	}
+	type other struct {
+		Name *int64 `json:"name"`
+	}
+	type plain struct {
+		Name string `json:"name"`
+	}
+	type unknown struct {
+		Nickname *string `json:"nickname"`
+	}
+	for name, c := range map[string]struct {
+		build func()
+		fails bool
+	}{
+		"the field":         {func() { assigning[text, store.Dept]() }, false},
+		"another type":      {func() { assigning[other, store.Dept]() }, true},
+		"no pointer":        {func() { assigning[plain, store.Dept]() }, true},
+		"an unknown field":  {func() { assigning[unknown, store.Dept]() }, true},
+		"an embedded input": {func() { assigning[appUserIn, store.AppUser]() }, false},
+	} {
+		func() {
+			defer func() {
+				if p := recover(); (p != nil) != c.fails {
+					t.Errorf("%s: %v", name, p)
+				}
+			}()
+			c.build()
+		}()
+	}
+}
+
+func TestOnlyFieldsThatWereSentAreAssigned(t *testing.T) {
+	mail, flag := "new@example.org", store.Flag(false)
+	u := store.AppUser{Username: "ann", Email: "old@example.org", Mobile: "1", Status: true}
+	assignAppUser(&appUserIn{profileIn: profileIn{Email: &mail}, Status: &flag}, &u)
+	if want := (store.AppUser{Username: "ann", Email: mail, Mobile: "1"}); u != want {
+		t.Errorf("%+v, want %+v", u, want)
+	}
+}
+
+// TestGenericRoutesAreMonitoredByTheirOperation, since a closure has no meaningful name.
+func TestGenericRoutesAreMonitoredByTheirOperation(t *testing.T) {
+	in := start(t)
+	in.create("/admin/dept", `{"name":"Top"}`)
+	for _, c := range []struct{ method, url, body, handler string }{
+		{"GET", "/system/dict/1", "", "getDict"},
+		{"POST", "/system/dict", `{"code":"c","name":"C"}`, "createDict"},
+		{"PUT", "/admin/dept/1", `{"name":"T"}`, "updateDept"},
+		{"DELETE", "/admin/dept/1", "", "deleteDept"},
+		{"DELETE", "/file/group?ids=7", "", "deleteFileGroups"},
+	} {
+		in.call(c.method, c.url, c.body, "owner")
+		in.flush()
+		in.lists("/system/monitor/request?pageSize=1&method="+c.method, "handler", "owner", c.handler)
+	}
+	for _, rt := range routes() {
+		if strings.HasPrefix(rt.handler, "func") {
+			t.Errorf("%s has the handler %q", rt.name(), rt.handler)
+		}
+	}
+}
+
+// TestInDeptScope: the Resource and the store's constraint are declared separately; a record
+// with a department obeys both.
+func TestInDeptScope(t *testing.T) {
+	in := start(t)
+	own := in.dept("Own", 0)
+	in.member("other", in.dept("Other", 0))
+	in.member("chief", own, in.role("chief", func(r *store.Role) { r.DataScope = store.ScopeDept }, "admin.list.query"))
+	var chief *store.Actor
+	in.view(func(tx *store.Tx) error {
+		u, err := store.UserByName.Get(tx, "chief")
+		if err == nil {
+			chief = &store.Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID}
+		}
+		return err
+	})
+	scope := inDeptScope(store.UserByDept)
+	in.view(func(tx *store.Tx) error {
+		c, narrow := scope(tx, &Request{Actor: chief})
+		if ids := c.IDs(tx); !narrow || fmt.Sprint(ids) != fmt.Sprint([]store.ID{chief.ID}) {
+			t.Errorf("narrow %t, %v", narrow, ids)
+		}
+		if _, narrow := scope(tx, &Request{Actor: store.System}); narrow {
+			t.Error("the system's scope is narrow")
+		}
+		return nil
+	})
+}

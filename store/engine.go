@@ -1,0 +1,137 @@
+package store
+
+import (
+	"encoding/json"
+
+	"filippo.io/age"
+
+	"reeve/store/kv"
+)
+
+// Names of package kv that callers of this package need, so that they import one package.
+type (
+	Blob                  = kv.Blob
+	Cache[V any]          = kv.Cache[V]
+	CacheEvent            = kv.CacheEvent
+	CacheStats            = kv.CacheStats
+	Changes               = kv.Changes
+	Collection[T any]     = kv.Collection[T]
+	CollectionStats       = kv.CollectionStats
+	Compacted             = kv.Compacted
+	Condition             = kv.Condition
+	DB                    = kv.DB
+	Digest                = kv.Digest
+	Distribution          = kv.Distribution
+	FileStats             = kv.FileStats
+	Flag                  = kv.Flag
+	Histogram             = kv.Histogram
+	ID                    = kv.ID
+	Ident                 = kv.Ident
+	InUseError            = kv.InUseError
+	Install               = kv.Install
+	Many[T any, K kv.Key] = kv.Many[T, K]
+	Node[T any]           = kv.Node[T]
+	Op                    = kv.Op
+	Order[T any]          = kv.Order[T]
+	Principal             = kv.Principal
+	Query[T any]          = kv.Query[T]
+	Ref[T any]            = kv.Ref[T]
+	Report                = kv.Report
+	SlowWrite             = kv.SlowWrite
+	Timestamps            = kv.Timestamps
+	Stats                 = kv.Stats
+	Time                  = kv.Time
+	Tx                    = kv.Tx
+	Upload                = kv.Upload
+	Versioned             = kv.Versioned
+	Recorder              = kv.Recorder
+	Handle                = kv.Handle
+)
+
+const (
+	MaxDepth           = kv.MaxDepth           // maximum depth of a tree
+	MaxRecordsPerWrite = kv.MaxRecordsPerWrite // maximum number of records that one write function may change
+	NoLimit            = kv.NoLimit            // no limit of a query
+)
+
+// Installs holds the description of the installation, with ID 1.
+var Installs = kv.Installs
+
+// Functions of package kv.
+var (
+	CacheNames    = kv.CacheNames
+	Caches        = kv.Caches
+	Collections   = kv.Collections
+	Fold          = kv.Fold
+	HasDatabase   = kv.HasDatabase
+	LatestUpdate  = kv.LatestUpdate
+	NewHistogram  = kv.NewHistogram
+	RegisterCache = kv.RegisterCache
+	ParseTime     = kv.ParseTime
+	TimeOf        = kv.TimeOf
+)
+
+// Options configure a database.
+type Options struct {
+	// Version is the version of the program. It is stored in the database, so that an older
+	// program can say which version is needed.
+	Version string
+	// Keys are the permission keys that routes need. These permissions cannot be renamed or
+	// deleted.
+	Keys map[string]bool
+	// Reserve is the disk space in bytes that is kept for deletions and sign-ins on a full
+	// disk; 0 for none.
+	Reserve int64
+	// Seed fills a new database, in the transaction that creates it.
+	Seed func(tx *Tx) error
+	// Upgrade runs at every later start, before the database is used.
+	Upgrade func(tx *Tx) error
+	// Checked is called with the warnings of the verification of large collections, which ends
+	// while the database is in use; nil for none. It is called at most once, before Close
+	// returns.
+	Checked func(warnings []string)
+
+	schema    *kv.Schema  // another one, in tests
+	clock     func() Time // another one, in tests
+	indexFrom int         // see kv.Options.IndexFrom, in tests
+}
+
+func (o Options) engine() kv.Options {
+	schema := &reeve
+	if o.schema != nil {
+		schema = o.schema
+	}
+	return kv.Options{
+		Schema: schema, Version: o.Version, Context: o.Keys, Reserve: o.Reserve,
+		Seed: o.Seed, Upgrade: o.Upgrade, Checked: o.Checked, Clock: o.clock, IndexFrom: o.indexFrom,
+	}
+}
+
+// Open opens the database in a directory and creates it if there has never been one. See
+// kv.Open.
+func Open(dir string, o Options) (*DB, error) { return kv.Open(dir, o.engine()) }
+
+// Restore replaces the database of a directory by a backup. See kv.Restore.
+func Restore(dir, backup string, identities []age.Identity, o Options) (kv.Restored, error) {
+	return kv.Restore(dir, backup, identities, o.engine())
+}
+
+// Compact rewrites the database files of a directory, to reclaim free space. See kv.Compact.
+func Compact(dir string, o Options) ([]Compacted, error) { return kv.Compact(dir, o.engine()) }
+
+// RotateKey replaces the key of the secret values, encrypts them again, and returns their
+// number. See kv.RotateKey.
+func RotateKey(dir string, o Options) (n int, err error) { return kv.RotateKey(dir, o.engine()) }
+
+// Salvage copies the readable data of a damaged database to a new directory. See kv.Salvage.
+func Salvage(dir, to string, o Options) (*kv.Salvaged, error) {
+	return kv.Salvage(dir, to, o.engine())
+}
+
+// VerifyDir verifies the database of a directory that no server is using. See kv.VerifyDir.
+func VerifyDir(dir string, o Options) (*Report, error) { return kv.VerifyDir(dir, o.engine()) }
+
+// TreeJSON encodes a tree as a JSON array. See kv.TreeJSON.
+func TreeJSON[T any](nodes []*Node[T], brief func(*T) any) (json.RawMessage, error) {
+	return kv.TreeJSON(nodes, brief)
+}

@@ -1,0 +1,315 @@
+package kv
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+	"reeve/store/disk"
+	"reeve/store/errs"
+)
+
+// The content of uploaded files is kept in a second database, files.db, so that data.db with
+// the records stays small and fast to copy. files.db is a bbolt file with pages of 64 KiB and
+// four buckets:
+//
+//	_meta  "file"         → blobMeta
+//	blob   SHA-256        → blobEntry: location and size of the content with that digest
+//	chunk  place, number  → a bucket with one key, whose value is the chunk
+//	thumb  SHA-256, size  → a thumbnail, which can be computed again
+//
+// Every chunk has its own bucket, because bbolt puts at least two keys on a leaf page, whatever
+// their size, and would rewrite the neighbours with every new chunk. An upload commits the
+// chunks first, each durably, then the blob entry, then the record in data.db. What a crash
+// leaves behind is found and deleted at the next start.
+const (
+	blobsName    = "files.db"
+	blobBucket   = "blob"
+	chunkBucket  = "chunk"
+	thumbBucket  = "thumb"
+	blobPageSize = 64 << 10
+	blobFormat   = 1
+
+	// chunkSize is chosen so that a chunk with its frame, key and page headers fills sixteen
+	// pages.
+	chunkSize = 1<<20 - 64
+)
+
+var chunkKey = []byte{0} // the only key in the bucket of a chunk
+
+// Digest is the SHA-256 of a blob and identifies it.
+type Digest [32]byte
+
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// MarshalText returns 64 hexadecimal digits.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText parses 64 hexadecimal digits.
+func (d *Digest) UnmarshalText(text []byte) error {
+	if len(text) != 2*len(d) {
+		return fmt.Errorf("%q is not a SHA-256", text)
+	}
+	_, err := hex.Decode(d[:], text)
+	return err
+}
+
+// blobMeta describes a files database.
+type blobMeta struct {
+	Format   int    `json:"format"`
+	Instance string `json:"instance"` // name of the installation, the same as in its data.db
+}
+
+// blobEntry is the location of a blob.
+type blobEntry struct {
+	Place uint64 `json:"place"`
+	Size  int64  `json:"size"`
+	Chunk int64  `json:"chunk"` // size of every chunk but the last, in bytes
+}
+
+// blobs is an open files database.
+type blobs struct {
+	path string
+	bolt *bbolt.DB
+	// referenced reports whether a record refers to a blob. If none does, the blob is deleted.
+	referenced func(Digest) (bool, error)
+	// limits returns the quota of all blobs in bytes, 0 for none, and the bytes that must stay
+	// free on the disk.
+	limits func() (quota, floor int64)
+
+	jobs   chan *blobJob
+	gate   sync.RWMutex // read-locked while a job is submitted
+	closed bool
+	failed failureState
+	done   sync.WaitGroup
+	slots  chan struct{} // limits the chunks that wait to be written, over all uploads
+
+	place  atomic.Uint64 // last place that was assigned to an upload
+	stored atomic.Int64  // total bytes of all blobs
+	coming atomic.Int64  // bytes of uploads in progress
+
+	mu       sync.Mutex
+	pending  map[Digest]int // blobs whose records are about to be stored
+	held     int            // open backups and verifications; nothing is deleted while there is one
+	suspects map[Digest]bool
+	places   []uint64 // places of chunks without a blob entry, to be deleted
+	nudge    chan struct{}
+	stop     chan struct{}
+}
+
+// openBlobs opens a files database, or creates it if there is none, and starts its writer and
+// its sweeper.
+func openBlobs(path, instance string, referenced func(Digest) (bool, error), limits func() (int64, int64)) (*blobs, []string, error) {
+	b, warnings, err := newBlobs(path, instance, referenced, limits)
+	if err == nil {
+		b.done.Go(b.write)
+		b.done.Go(b.sweep)
+	}
+	return b, warnings, err
+}
+
+// newBlobs is openBlobs without the writer and the sweeper.
+func newBlobs(path, instance string, referenced func(Digest) (bool, error), limits func() (int64, int64)) (*blobs, []string, error) {
+	b := &blobs{
+		path: path, referenced: referenced, limits: limits,
+		jobs: make(chan *blobJob), slots: make(chan struct{}, maxWaitingChunks),
+		pending: map[Digest]int{}, suspects: map[Digest]bool{}, nudge: make(chan struct{}, 1), stop: make(chan struct{}),
+	}
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = makeBlobs(path, instance)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	warnings, err := disk.CheckPages(path, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := b.open(false); err != nil {
+		return nil, nil, err
+	}
+	if err := errors.Join(b.belongs(instance), b.survey()); err != nil {
+		return nil, nil, errors.Join(err, b.bolt.Close())
+	}
+	return b, warnings, nil
+}
+
+// open opens the bbolt file.
+func (b *blobs) open(readOnly bool) error {
+	options := disk.BoltOptions(readOnly)
+	options.PageSize = blobPageSize
+	options.NoStatistics = false // for the number of free pages
+	err := disk.RecoverDamage(b.path, func() (err error) {
+		b.bolt, err = bbolt.Open(b.path, 0o600, options)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("open %s: %w", b.path, err)
+	}
+	return nil
+}
+
+// makeBlobs creates an empty files database, atomically.
+func makeBlobs(path, instance string) error {
+	b := &blobs{path: path + ".new"}
+	if err := os.Remove(b.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := b.open(false); err != nil {
+		return err
+	}
+	err := b.bolt.Update(func(btx *bbolt.Tx) error {
+		for _, name := range []string{blobBucket, chunkBucket, thumbBucket} {
+			if _, err := btx.CreateBucket([]byte(name)); err != nil {
+				return err
+			}
+		}
+		meta, err := btx.CreateBucket([]byte(disk.MetaBucket))
+		if err != nil {
+			return err
+		}
+		payload, err := json.Marshal(blobMeta{blobFormat, instance})
+		if err != nil {
+			return err
+		}
+		return meta.Put(disk.MetaKey, disk.Frame(disk.MetaBucket, disk.MetaKey, payload))
+	})
+	if err = errors.Join(err, b.bolt.Close()); err != nil {
+		return errors.Join(fmt.Errorf("create %s: %w", path, err), os.Remove(b.path))
+	}
+	return disk.MoveFile(b.path, path)
+}
+
+// view runs fn in a read transaction. fn must be short, because pages that are freed meanwhile
+// cannot be reused.
+func (b *blobs) view(fn func(btx *bbolt.Tx) error) error {
+	return disk.RecoverDamage(b.path, func() error {
+		err := b.bolt.View(fn)
+		if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
+			err = errs.New(errs.Busy, "the server is shutting down")
+		}
+		return err
+	})
+}
+
+// belongs returns an error if the file belongs to another installation than instance ("" for
+// any), was written by a newer program, or lacks a bucket.
+func (b *blobs) belongs(instance string) error {
+	return b.view(func(btx *bbolt.Tx) error {
+		for _, name := range []string{disk.MetaBucket, blobBucket, chunkBucket, thumbBucket} {
+			if btx.Bucket([]byte(name)) == nil {
+				return &disk.Damaged{Where: b.path, Err: fmt.Errorf("bucket %s is missing", name)}
+			}
+		}
+		payload, err := disk.Unframe(disk.MetaBucket, disk.MetaKey, btx.Bucket([]byte(disk.MetaBucket)).Get(disk.MetaKey))
+		var meta blobMeta
+		if err == nil {
+			err = json.Unmarshal(payload, &meta)
+		}
+		switch {
+		case err != nil:
+			return &disk.Damaged{Where: b.path + " " + string(disk.MetaKey), Err: err}
+		case meta.Format > blobFormat:
+			return fmt.Errorf("%s was written by a newer program (format %d, this one knows %d)", b.path, meta.Format, blobFormat)
+		case instance != "" && meta.Instance != instance:
+			return fmt.Errorf("%s belongs to another installation than %s beside it; put the right one back, or restore a backup, which has both", b.path, dataName)
+		}
+		return nil
+	})
+}
+
+// survey reads the totals, marks every blob as a suspect and collects the chunks to delete. It
+// runs before the first upload, when every chunk without a blob entry is left over from an
+// interrupted one.
+func (b *blobs) survey() error {
+	return b.view(func(btx *bbolt.Tx) error {
+		taken, unclear := map[uint64]bool{}, false
+		cursor := btx.Bucket([]byte(blobBucket)).Cursor()
+		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+			entry, err := decodeBlob(key, value)
+			if err != nil {
+				unclear = true // reading the blob reports it
+				continue
+			}
+			taken[entry.Place] = true
+			b.stored.Add(entry.Size)
+			b.suspects[Digest(key)] = true
+		}
+		last := uint64(0)
+		cursor = btx.Bucket([]byte(chunkBucket)).Cursor()
+		for key, _ := cursor.First(); key != nil; key, _ = cursor.Seek(placeKey(last + 1)) {
+			for ; key != nil && len(key) != chunkNameSize; key, _ = cursor.Next() {
+				unclear = true // it may be the remains of a chunk; verify reports it
+			}
+			if key == nil {
+				break
+			}
+			last = binary.BigEndian.Uint64(key)
+			if !taken[last] && !unclear { // else these may be the chunks of a damaged entry, and the only copy
+				b.places = append(b.places, last)
+			}
+		}
+		b.place.Store(last)
+		for place := range taken {
+			b.place.Store(max(b.place.Load(), place))
+		}
+		b.wake()
+		return nil
+	})
+}
+
+// chunkNameSize is the length of the key of a chunk: the place and the number of the chunk,
+// big-endian.
+const chunkNameSize = 8 + 4
+
+func placeKey(place uint64) []byte { return binary.BigEndian.AppendUint64(nil, place) }
+
+func chunkName(place uint64, number int64) []byte {
+	return binary.BigEndian.AppendUint32(placeKey(place), uint32(number))
+}
+
+// decodeBlob verifies and decodes a blob entry.
+func decodeBlob(key, value []byte) (entry blobEntry, err error) {
+	payload, err := disk.Unframe(blobBucket, key, value)
+	if err == nil {
+		err = json.Unmarshal(payload, &entry)
+	}
+	if err == nil && (len(key) != len(Digest{}) || entry.Size < 0 || entry.Chunk < 1) {
+		err = errors.New("it makes no sense")
+	}
+	if err != nil {
+		err = &disk.Damaged{Where: fmt.Sprintf("%s: blob %x", blobsName, key), Err: err}
+	}
+	return entry, err
+}
+
+// find returns the entry of a blob. ok is false if there is none.
+func (b *blobs) find(btx *bbolt.Tx, d Digest) (entry blobEntry, ok bool, err error) {
+	value := btx.Bucket([]byte(blobBucket)).Get(d[:])
+	if value == nil {
+		return entry, false, nil
+	}
+	entry, err = decodeBlob(d[:], value)
+	return entry, err == nil, err
+}
+
+// close commits the jobs that are waiting and closes the file. Uploads that are not finished
+// are lost.
+func (b *blobs) close() error {
+	b.gate.Lock()
+	b.closed = true
+	close(b.jobs)
+	b.gate.Unlock()
+	close(b.stop)
+	b.done.Wait()
+	return b.bolt.Close()
+}

@@ -1,0 +1,35 @@
+package kv
+
+import (
+	"errors"
+	"path/filepath"
+
+	"reeve/store/disk"
+	"reeve/store/errs"
+)
+
+// room returns Full if n more bytes would exceed the quota, or leave less than the minimum free
+// on the disk: records, sign-ins and deletions need disk space, too, and on a full disk none of
+// them succeeds. Free pages inside the file count as free space.
+func (b *blobs) room(n int64) error {
+	quota, floor := b.limits()
+	if quota > 0 && b.stored.Load()+b.coming.Load()+n > quota {
+		return errs.New(errs.Full, "the storage quota of %d MiB is used up; delete files, also from the trash", quota>>20).Coded("quota_used_up")
+	}
+	if floor == 0 {
+		return nil
+	}
+	free, err := disk.FreeSpace(filepath.Dir(b.path))
+	if errors.Is(err, disk.ErrSpaceUnknown) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	stats := b.bolt.Stats()
+	free += int64(stats.FreePageN+stats.PendingPageN) * blobPageSize
+	if free-n < floor {
+		return errs.New(errs.Full, "less than %d MiB of disk space is free; delete files, also from the trash, or free disk space", floor>>20).Coded("disk_low")
+	}
+	return nil
+}

@@ -1,0 +1,270 @@
+package kv
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"hash"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+	"reeve/store/disk"
+	"reeve/store/errs"
+)
+
+const (
+	maxWaitingChunks = 16 // over all uploads, which limits their memory
+	maxAhead         = 3  // chunks of one upload that wait to be written while the next is received
+	maxBlobBatch     = 8  // maximum jobs in one commit
+)
+
+// blobJob is a change of the files database. run must not fail after its first write.
+type blobJob struct {
+	run   func(btx *bbolt.Tx) error
+	after func() // called when run will not be called any more; nil for none
+	err   error
+	done  chan struct{}
+}
+
+// submit passes a job to the writer. Once done is closed, it is durable or err is set.
+func (b *blobs) submit(j *blobJob) *blobJob {
+	j.done = make(chan struct{})
+	b.gate.RLock()
+	defer b.gate.RUnlock()
+	if b.closed {
+		j.finish(errs.New(errs.Busy, "the server is shutting down"))
+		return j
+	}
+	b.jobs <- j
+	return j
+}
+
+func (j *blobJob) finish(err error) {
+	j.err = err
+	if j.after != nil {
+		j.after()
+	}
+	close(j.done)
+}
+
+// update submits a job and waits until it is durable.
+func (b *blobs) update(run func(btx *bbolt.Tx) error) error {
+	j := b.submit(&blobJob{run: run})
+	<-j.done
+	return j.err
+}
+
+// write is the goroutine that changes the file. Like the writer of data.db it commits all
+// waiting jobs together.
+func (b *blobs) write() {
+	for first := range b.jobs {
+		batch := []*blobJob{first}
+	more:
+		for len(batch) < maxBlobBatch {
+			select {
+			case j, open := <-b.jobs:
+				if !open {
+					break more
+				}
+				batch = append(batch, j)
+			default:
+				break more
+			}
+		}
+		b.commit(batch)
+	}
+}
+
+// commit commits a batch of jobs. If it fails, each job is retried on its own.
+func (b *blobs) commit(batch []*blobJob) {
+	var err error
+	if _, reason := b.failed.since(); reason != nil {
+		err = reason
+	} else if err = b.tryCommit(batch); err != nil && len(batch) > 1 {
+		for _, j := range batch { // each on its own, so that only the cause fails
+			b.commit([]*blobJob{j})
+		}
+		return
+	}
+	for _, j := range batch {
+		j.finish(err)
+	}
+}
+
+// tryCommit runs the jobs in one transaction. A failure to write stops all further writes, except
+// on a full disk.
+func (b *blobs) tryCommit(batch []*blobJob) error {
+	return disk.RecoverDamage(b.path, func() error {
+		btx, err := b.bolt.Begin(true)
+		if err != nil {
+			return err
+		}
+		defer btx.Rollback() // no effect after a commit
+		for _, j := range batch {
+			if err := j.run(btx); err != nil {
+				return err
+			}
+		}
+		if err := disk.RecoverDamage(b.path, btx.Commit); err != nil {
+			return stopUnlessFull(&b.failed, blobsName, err)
+		}
+		return nil
+	})
+}
+
+// Upload receives the content of a new blob: Write appends to it, Finish makes it durable, and
+// Release must be called when the record that refers to it is stored or never will be.
+type Upload struct {
+	b      *blobs
+	place  uint64
+	number int64 // number of chunks that were submitted
+	sum    hash.Hash
+	size   int64
+	buf    []byte // frame of the current chunk; its header is filled in by flush
+	ahead  []*blobJob
+	digest Digest
+	state  uploadState
+	watch  *Recorder // nil for none
+	began  time.Time
+}
+
+type uploadState int
+
+const (
+	uploading uploadState = iota
+	finished
+	released
+)
+
+func (b *blobs) upload() *Upload {
+	return &Upload{b: b, place: b.place.Add(1), sum: sha256.New(), began: time.Now()}
+}
+
+// chunkBuffers are reused: a buffer holds a frame with a whole chunk, about 1 MiB.
+var chunkBuffers = sync.Pool{New: func() any { b := make([]byte, 0, disk.FrameHead+chunkSize); return &b }}
+
+// Size returns the number of bytes written so far.
+func (u *Upload) Size() int64 { return u.size }
+
+// Write appends p. It blocks while the disk is slower than the client, and returns Full before
+// the quota or the disk is exhausted.
+func (u *Upload) Write(p []byte) (n int, err error) {
+	for len(p) > 0 {
+		if u.buf == nil {
+			if err := u.b.room(chunkSize); err != nil {
+				return n, err
+			}
+			u.buf = (*chunkBuffers.Get().(*[]byte))[:disk.FrameHead]
+		}
+		part := p[:min(len(p), cap(u.buf)-len(u.buf))]
+		u.buf = append(u.buf, part...)
+		u.sum.Write(part)
+		u.size += int64(len(part))
+		n, p = n+len(part), p[len(part):]
+		if len(u.buf) == cap(u.buf) {
+			if err := u.flush(); err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, nil
+}
+
+// flush submits the current chunk.
+func (u *Upload) flush() error {
+	if len(u.ahead) == maxAhead {
+		if err := u.wait(1); err != nil {
+			return err
+		}
+	}
+	name, value := chunkName(u.place, u.number), u.buf
+	disk.SealFrame(chunkBucket, name, value)
+	u.buf = nil
+	u.number++
+	u.b.slots <- struct{}{}
+	u.b.coming.Add(int64(len(value) - disk.FrameHead))
+	u.ahead = append(u.ahead, u.b.submit(&blobJob{
+		run: func(btx *bbolt.Tx) error {
+			chunk, err := btx.Bucket([]byte(chunkBucket)).CreateBucketIfNotExists(name)
+			if err != nil {
+				return err
+			}
+			return chunk.Put(chunkKey, value)
+		},
+		after: func() {
+			<-u.b.slots
+			chunkBuffers.Put(&value)
+		},
+	}))
+	return nil
+}
+
+// wait waits until the first n submitted chunks are durable.
+func (u *Upload) wait(n int) error {
+	var err error
+	for _, j := range u.ahead[:n] {
+		<-j.done
+		err = errors.Join(err, j.err)
+	}
+	u.ahead = u.ahead[n:]
+	if e := errs.Of(err); err != nil && e.Kind == errs.Full {
+		return e // one error, however many chunks failed
+	}
+	return err
+}
+
+// Finish makes the content durable and returns its digest. The blob is kept until Release, even
+// if no record refers to it.
+func (u *Upload) Finish() (Digest, error) {
+	if len(u.buf) > disk.FrameHead {
+		if err := u.flush(); err != nil {
+			return Digest{}, err
+		}
+	}
+	if err := u.wait(len(u.ahead)); err != nil {
+		return Digest{}, err
+	}
+	u.digest = Digest(u.sum.Sum(nil))
+	u.b.guardBlob(u.digest)
+	payload, err := json.Marshal(blobEntry{u.place, u.size, chunkSize})
+	if err != nil {
+		return Digest{}, err
+	}
+	isNew := false
+	err = u.b.update(func(btx *bbolt.Tx) error {
+		bucket := btx.Bucket([]byte(blobBucket))
+		_, found, err := u.b.find(btx, u.digest)
+		if isNew = !found || err != nil; !isNew { // a damaged entry is useless: the new one replaces it
+			return nil // the content is already stored
+		}
+		return bucket.Put(u.digest[:], disk.Frame(blobBucket, u.digest[:], payload))
+	})
+	if err != nil {
+		u.b.unguardBlob(u.digest)
+		return Digest{}, err
+	}
+	u.state = finished
+	u.watch.recordBlob("PUT blob", "write", u.size, u.began)
+	u.b.coming.Add(-u.size)
+	if isNew {
+		u.b.stored.Add(u.size)
+	} else {
+		u.b.discard(u.place)
+	}
+	return u.digest, nil
+}
+
+// Release ends the upload. The content is deleted if Finish did not succeed or no record refers
+// to it. Release can be called more than once.
+func (u *Upload) Release() {
+	switch u.state {
+	case finished:
+		u.b.unguardBlob(u.digest)
+	case uploading:
+		u.wait(len(u.ahead)) // only for them to end: the chunks are deleted, written or not
+		u.b.coming.Add(-min(u.size, u.number*chunkSize))
+		u.b.discard(u.place)
+	}
+	u.state = released
+}

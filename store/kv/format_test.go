@@ -1,0 +1,27 @@
+package kv
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"reeve/store/disk/disktest"
+)
+
+// Other versions of the program read the meta records of the files and the entries of blobs. A
+// change needs a new blobFormat or a migration.
+func TestTheFormatOfFilesIsKept(t *testing.T) {
+	var got []string
+	for _, v := range []any{fileMeta{}, blobMeta{}, blobEntry{}} {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%T %s %s", v, f.Tag.Get("json"), f.Type)))
+		}
+	}
+	disktest.Equal(t, "format of files.db", blobFormat, 1)
+	disktest.Equal(t, "members", got, []string{
+		"kv.fileMeta schema int", "kv.fileMeta version string", "kv.fileMeta restored bool",
+		"kv.blobMeta format int", "kv.blobMeta instance string",
+		"kv.blobEntry place uint64", "kv.blobEntry size int64", "kv.blobEntry chunk int64",
+	})
+}

@@ -1,0 +1,97 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
+)
+
+// VerifyDir verifies the databases of a data directory. No server may be using it. It changes
+// nothing, except that it completes an interrupted restore. A file that cannot be opened is a
+// fault in the report; a file with another schema is an error.
+func VerifyDir(dir string, options Options) (report *Report, err error) {
+	path := filepath.Join(dir, dataName)
+	if _, err := os.Stat(path); err != nil && !restorePending(dir) {
+		return nil, err
+	}
+	lock, _, err := takeDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	report, refs, instance, err := inspect(path, options)
+	if err == nil {
+		err = verifyMark(dir, instance, report)
+	}
+	if err == nil {
+		err = verifySecrets(dir, instance, options, report)
+	}
+	if err == nil && options.Schema.hasFiles() {
+		err = inspectBlobs(filepath.Join(dir, blobsName), instance, refs, report)
+	}
+	if damage := reportDamage(err); damage != nil {
+		damage.Faults = append(damage.Faults, report.Faults...)
+		return damage, nil
+	}
+	return report, err
+}
+
+// inspect verifies a database file and returns its references to blobs and the name of its
+// installation.
+func inspect(path string, options Options) (report *Report, refs []blobRef, instance string, err error) {
+	report = &Report{}
+	warnings, err := disk.CheckPages(path, false)
+	if err != nil {
+		return report, nil, "", err
+	}
+	err = readOnly(path, options, func(tx *Tx) error {
+		db := tx.db
+		meta, err := readMeta(tx)
+		if err != nil {
+			return err
+		}
+		if err := db.schema.knows(meta, path, options.Version); err != nil {
+			return err
+		}
+		if meta.Schema < db.schema.Version() {
+			return fmt.Errorf("%s has schema %d, older than this program's %d: start the server once, which migrates it, then verify", path, meta.Schema, db.schema.Version())
+		}
+		report = tx.Verify()
+		report.Faults = append(report.Faults, warnings...)
+		if install, err := Installs.Get(tx, 1); err == nil {
+			instance = install.Name
+			if db.schema.hasFiles() {
+				refs = db.schema.blobRefs(tx)
+			}
+		}
+		return nil
+	})
+	return report, refs, instance, err
+}
+
+// readOnly runs fn on a database file that no process writes to.
+func readOnly(path string, options Options, fn func(*Tx) error) error {
+	db := &DB{path: path, schema: options.Schema, options: options, clock: clockNow}
+	err := disk.RecoverDamage(path, func() (err error) {
+		db.bolt, err = bbolt.Open(path, 0o600, disk.BoltOptions(true))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.View(engine{}, fn), db.bolt.Close())
+}
+
+// reportDamage returns a report with an error that is damage; nil for any other error.
+func reportDamage(err error) *Report {
+	var d *disk.Damaged
+	if !errors.As(err, &d) {
+		return nil
+	}
+	return &Report{Faults: []string{disk.OneLine(err)}}
+}

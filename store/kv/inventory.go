@@ -1,0 +1,130 @@
+package kv
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// CollectionStats is the number of records of a collection.
+type CollectionStats struct {
+	Name    string
+	Records int
+}
+
+// Collections returns the stored record counts of all collections.
+func Collections(tx *Tx) ([]CollectionStats, error) {
+	var all []CollectionStats
+	for _, t := range tx.db.schema.Tables {
+		n, err := readTotals(tx, t.Name())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, CollectionStats{t.Name(), int(n.records)})
+	}
+	return all, nil
+}
+
+// CacheStats is the state of a cache.
+type CacheStats struct {
+	Name       string
+	Generation uint64    // number of rebuilds since start
+	At         time.Time // when the current value was computed
+	Records    int       // number of records in the collections that it is computed from
+}
+
+// Caches returns the state of all caches.
+func Caches(tx *Tx) ([]CacheStats, error) {
+	var all []CacheStats
+	for _, c := range tx.db.schema.Caches {
+		now := tx.db.caches[c].Load()
+		s := CacheStats{Name: c.cacheName(), Generation: now.generation, At: now.at}
+		for _, t := range tx.db.schema.Tables {
+			if !c.reads(t) {
+				continue
+			}
+			n, err := readTotals(tx, t.Name())
+			if err != nil {
+				return nil, err
+			}
+			s.Records += int(n.records)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// LatestUpdate returns the latest updated_at among the newest records of all collections: roughly the
+// time of the clock when data was last written.
+func LatestUpdate(tx *Tx) (Time, error) {
+	newest := Time(0)
+	for _, t := range tx.db.schema.Tables {
+		at, err := t.latestUpdate(tx)
+		if err != nil {
+			return 0, err
+		}
+		newest = max(newest, at)
+	}
+	return newest, nil
+}
+
+// latestUpdate returns updated_at of the record with the highest ID; 0 if there is none.
+func (c *Collection[T]) latestUpdate(tx *Tx) (Time, error) {
+	key, value := tx.bucket(c.name).Cursor().Last()
+	if key == nil {
+		return 0, nil
+	}
+	if len(key) != 8 {
+		return 0, Damaged(c.name, keyText(key), fmt.Errorf("a key has %d bytes, not 8", len(key)))
+	}
+	v, err := c.decode(ID(binary.BigEndian.Uint64(key)), value)
+	if err != nil {
+		return 0, err
+	}
+	return c.rec(v).timestamps().UpdatedAt, nil
+}
+
+// keptHead is the prefix of the names of the copies that migrations make.
+const keptHead = dataName + ".schema-"
+
+// KeptCopy is a copy of data.db from before a migration.
+type KeptCopy struct {
+	Name   string // of the file in the data directory
+	Schema int
+	Size   int64     // bytes
+	At     time.Time // when it was made
+}
+
+// KeptCopies returns the copies in the data directory, the oldest schema first.
+func (db *DB) KeptCopies() ([]KeptCopy, error) { return keptCopies(db.dir) }
+
+// keptCopies returns the copies in a data directory, the oldest schema first.
+func keptCopies(dir string) ([]KeptCopy, error) {
+	names, err := filepath.Glob(filepath.Join(dir, keptHead+"*"))
+	if err != nil {
+		return nil, err
+	}
+	var all []KeptCopy
+	for _, path := range names {
+		schema, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(path), keptHead))
+		if err != nil {
+			continue // not made by a migration
+		}
+		info, err := os.Stat(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // just removed
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, KeptCopy{filepath.Base(path), schema, info.Size(), info.ModTime()})
+	}
+	slices.SortFunc(all, func(a, b KeptCopy) int { return a.Schema - b.Schema })
+	return all, nil
+}

@@ -1,0 +1,55 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// InUseError is the error for a data directory that another process has locked.
+type InUseError struct {
+	Dir string
+	PID string // "" if unknown
+}
+
+func (e *InUseError) Error() string {
+	who := "another process"
+	if e.PID != "" {
+		who = "process " + e.PID
+	}
+	return fmt.Sprintf("%s is in use by %s; stop it first", e.Dir, who)
+}
+
+// lockDir locks a data directory for this process. It waits at most a second, and then returns an
+// *InUseError error. The lock is on a separate file, because data.db is read before it is opened, and a
+// restore replaces it. The file contains the process ID and is never removed.
+func lockDir(dir string) (*flock.Flock, error) {
+	path := filepath.Join(dir, lockName)
+	lock := flock.New(path, flock.SetPermissions(0o600))
+	for deadline := time.Now().Add(time.Second); ; time.Sleep(50 * time.Millisecond) {
+		held, err := lock.TryLock()
+		if err != nil {
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		if held {
+			break
+		}
+		if time.Now().After(deadline) {
+			pid, err := os.ReadFile(path)
+			if err != nil {
+				pid = nil // the message then has no process ID
+			}
+			return nil, &InUseError{dir, strings.TrimSpace(string(pid))}
+		}
+	}
+	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	return lock, nil
+}

@@ -1,0 +1,131 @@
+package kv
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"iter"
+	"slices"
+)
+
+// Order sorts records by an index in which every record has exactly one value, then by ID. The
+// zero Order sorts by ID.
+type Order[T any] struct{ x *index[T] }
+
+// Order returns the order by an index in which every record has exactly one value.
+func (m *Many[T, K]) Order() Order[T] { return Order[T]{m.x} }
+
+// Order returns the order by a unique index in which every record has a value.
+func (u *Unique[T]) Order() Order[T] { return Order[T]{u.x} }
+
+// walk iterates over the IDs of all records in the order of a query: a scan of the collection or
+// of the index to sort by.
+func (c *Collection[T]) walk(tx *Tx, q Query[T]) iter.Seq[ID] {
+	bucket := c.name
+	if q.Order.x != nil {
+		bucket = q.Order.x.bucket
+	}
+	return func(yield func(ID) bool) {
+		cursor := tx.bucket(bucket).Cursor()
+		move, k, v := cursor.Next, []byte(nil), []byte(nil)
+		if k, v = cursor.First(); q.Descending {
+			move = cursor.Prev
+			k, v = cursor.Last()
+		}
+		for ; k != nil; k, v = move() {
+			switch {
+			case q.Order.x != nil && q.Order.x.unique:
+				k = v
+			case q.Order.x != nil && len(v) > 0:
+				continue // a count entry
+			}
+			tx.examined++
+			if len(k) < 8 || !yield(ID(binary.BigEndian.Uint64(k[len(k)-8:]))) {
+				return
+			}
+		}
+	}
+}
+
+// Measured costs of operations, in steps of a cursor.
+const (
+	probeCost = 16   // test whether an index has a record under a value
+	sortCost  = 60   // read a record's sort key
+	indexCost = 1000 // search in the trigram index
+)
+
+// steps estimates how many of all entries of an index a scan passes until it has found a page
+// of n matching records, if they are spread evenly.
+func steps[T any](q Query[T], n, all int) int {
+	if n == 0 || q.Limit > all || q.Offset > all {
+		return all
+	}
+	return min(all, (q.Offset+q.Limit)*(all/n+1))
+}
+
+// arrange returns the page of the matching IDs in the query's order. It scans the index to sort
+// by until the page is full, or reads the sort key of every match, whichever is cheaper.
+func (c *Collection[T]) arrange(tx *Tx, q Query[T], matching *idSet, all int) ([]ID, error) {
+	switch {
+	case q.Order.x == nil:
+		return cut(matching.walk(q.Descending), q), nil
+	case steps(q, matching.n, all) < sortCost*matching.n:
+		return cut(kept(c.walk(tx, q), matching.has), q), nil
+	}
+	type keyed struct {
+		key []byte
+		id  ID
+	}
+	sorted := make([]keyed, 0, matching.n)
+	for id := range matching.walk(false) {
+		key, err := q.Order.x.keyOf(tx, id)
+		if err != nil {
+			return nil, err
+		}
+		sorted = append(sorted, keyed{key, id})
+	}
+	slices.SortFunc(sorted, func(a, b keyed) int {
+		order := cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.id, b.id))
+		if q.Descending {
+			return -order
+		}
+		return order
+	})
+	return cut(func(yield func(ID) bool) {
+		for _, k := range sorted {
+			if !yield(k.id) {
+				return
+			}
+		}
+	}, q), nil
+}
+
+// kept iterates over the IDs for which keep returns true.
+func kept(ids iter.Seq[ID], keep func(ID) bool) iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		for id := range ids {
+			if keep(id) && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// cut returns the page of a query from the sequence of all matching IDs.
+func cut[T any](ids iter.Seq[ID], q Query[T]) []ID {
+	if q.Limit <= 0 {
+		return nil
+	}
+	var page []ID
+	skip := q.Offset
+	for id := range ids {
+		if skip > 0 {
+			skip--
+			continue
+		}
+		if page = append(page, id); len(page) == q.Limit {
+			break // now: the next match may be a long scan away
+		}
+	}
+	return page
+}

@@ -1,0 +1,133 @@
+package kv
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"reeve/store/disk/disktest"
+)
+
+const dirVar, modeVar = "REEVE_TEST_DIR", "REEVE_TEST_MODE"
+
+// openerChild opens a directory that may be in use; in mode write it goes on to
+// write, and prints each number that was answered, until it is killed.
+func openerChild() int {
+	db, err := Open(dirOf(), Options{Schema: zoo()})
+	if err != nil {
+		var used *InUseError
+		fmt.Println(errors.As(err, &used), err)
+		return 1
+	}
+	if os.Getenv(modeVar) != "write" {
+		return 0
+	}
+	for i := 0; ; i++ {
+		name := fmt.Sprint("beast ", i)
+		if err := db.Update(System, createBeast(name)); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		fmt.Println(i)
+	}
+}
+
+func TestSecondOpenerIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	db := open(t, dir, Options{Schema: zoo()})
+	update(t, db, createBeast("Leo"))
+	before := disktest.Snapshot(t, dir)
+	want := fmt.Sprintf("%s is in use by process %d; stop it first", dir, os.Getpid())
+	t.Run("in another process", func(t *testing.T) {
+		out, err := child(t, "opener", time.Minute, dirVar+"="+dir)
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || out != "true "+want+"\n" {
+			t.Errorf("%v: %s, want %s", err, out, want)
+		}
+	})
+	for name, try := range map[string]func() error{
+		"in this process": func() error { _, err := Open(dir, Options{Schema: zoo()}); return err },
+		"to verify":       func() error { _, err := VerifyDir(dir, Options{Schema: zoo()}); return err },
+		"to restore":      func() error { _, err := Restore(dir, dir, nil, Options{Schema: zoo()}); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := try()
+			var used *InUseError
+			if !errors.As(err, &used) {
+				t.Fatalf("got %v, want it in use", err)
+			}
+			disktest.Equal(t, "error", *used, InUseError{dir, strconv.Itoa(os.Getpid())})
+			disktest.Equal(t, "message", err.Error(), want)
+		})
+	}
+	sameFiles(t, disktest.Snapshot(t, dir), before)
+	shut(t, db)
+	if out, err := child(t, "opener", time.Minute, dirVar+"="+dir); err != nil {
+		t.Errorf("after it was closed: %v: %s", err, out)
+	}
+}
+
+func TestAnsweredWritesSurviveAKill(t *testing.T) {
+	dir, total := t.TempDir(), 0
+	for round := range disktest.Size(3, 20, 200) {
+		cmd := exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), childVar+"=opener", modeVar+"=write", dirVar+"="+dir)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		answered := []string{}
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			answered = append(answered, "beast "+lines.Text())
+			if len(answered) == 5+7*round%40 {
+				if err := cmd.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+			t.Fatalf("round %d: %v: %q", round, err, answered)
+		}
+		db := open(t, dir, Options{Schema: zoo()})
+		names := namesOf(t, db)
+		if len(names) < len(answered) {
+			t.Fatalf("round %d: %d were answered, %d are there", round, len(answered), len(names))
+		}
+		disktest.Equal(t, "the first names", names[:len(answered)], answered)
+		total += len(answered)
+		mustVerify(t, db)
+		update(t, db, func(tx *Tx) error { // so that the next child can begin at 0
+			for _, id := range allIDs(tx) {
+				if err := beasts.Delete(tx, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		shut(t, db)
+	}
+	if total == 0 {
+		t.Error("no write was ever answered")
+	}
+}
+
+func allIDs(tx *Tx) []ID {
+	var ids []ID
+	for b, err := range beasts.All(tx) {
+		if err == nil {
+			ids = append(ids, b.ID)
+		}
+	}
+	return ids
+}
+
+func dirOf() string { return os.Getenv(dirVar) }

@@ -1,0 +1,119 @@
+package kv
+
+import (
+	"reeve/store/errs"
+)
+
+// OnDelete determines what happens to the records that refer to a deleted record.
+type OnDelete int
+
+const (
+	Restrict OnDelete = iota // restrict: deleting is a Conflict while there are any
+	Cascade                  // cascade: they are deleted, too
+	Dangle                   // they are not changed, and the reference may dangle
+)
+
+// incoming is a reference as declared at its target. When a target is deleted, first refuse is
+// called for all references, then release.
+type incoming struct {
+	restrict func(tx *Tx, target string, id ID) error // a Conflict if the target must stay
+	release  func(tx *Tx, id ID) error                // deletes or changes the records that refer to it
+}
+
+// Ref is an index over the references of one collection to another.
+type Ref[T any] struct {
+	*Many[T, ID]
+	several bool // whether a record can have more than one reference
+}
+
+// NewRef declares that a field holds the ID of a record of another collection, or 0 for none.
+// See NewMany for also.
+func NewRef[T, U any](of *Collection[T], field string, to *Collection[U], value func(*T) ID, on OnDelete, also ...string) *Ref[T] {
+	ref := NewRefs(of, field, to, func(v *T) []ID {
+		if id := value(v); id != 0 {
+			return []ID{id}
+		}
+		return nil
+	}, on, also...)
+	ref.several = false
+	return ref
+}
+
+// Required declares that a record is useless without the one that it refers to: if that is
+// lost, a salvage drops the record. It returns the index, for use in a declaration.
+func (r *Ref[T]) Required() *Ref[T] {
+	r.x.required = true
+	return r
+}
+
+// NewRefs declares that a field holds IDs of records of another collection. See NewMany for
+// also.
+func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], values func(*T) []ID, on OnDelete, also ...string) *Ref[T] {
+	ref := &Ref[T]{NewMany(of, field, values, also...), true}
+	ref.x.target, ref.x.dangles, ref.x.cascades = to, on == Dangle, on == Cascade
+	to.incoming = append(to.incoming, incoming{
+		restrict: func(tx *Tx, target string, id ID) error {
+			if on != Restrict {
+				return nil
+			}
+			n, err := ref.Count(tx, id)
+			if err != nil || n == 0 {
+				return err
+			}
+			return errs.New(errs.Conflict, "%s %d is still used by %s", errs.Noun(target), id, errs.Number(n, of.Noun())).Coded("in_use")
+		},
+		release: func(tx *Tx, id ID) error {
+			if on != Cascade {
+				return nil
+			}
+			owned, err := ref.IDs(tx, id)
+			if err != nil {
+				return err
+			}
+			for _, other := range owned {
+				if err := of.Delete(tx, other); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+	return ref
+}
+
+// NewDetachingRefs is NewRefs for a list of IDs from which a deleted record is removed (detach). The
+// removal runs with system rights, independent of the caller.
+func NewDetachingRefs[T, U any](of *Collection[T], field string, to *Collection[U], list func(*T) *[]ID) *Ref[T] {
+	ref := NewRefs(of, field, to, func(v *T) []ID { return *list(v) }, Dangle)
+	in := &to.incoming[len(to.incoming)-1]
+	in.release = func(tx *Tx, id ID) error {
+		return tx.asSystem(func() error {
+			naming, err := ref.IDs(tx, id)
+			if err != nil {
+				return err
+			}
+			for _, other := range naming {
+				_, err := of.UpdateQuietly(tx, other, func(v *T) error {
+					*list(v) = without(*list(v), id)
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return ref
+}
+
+// without returns a copy of ids without id.
+func without(ids []ID, id ID) []ID {
+	kept := make([]ID, 0, len(ids))
+	for _, other := range ids {
+		if other != id {
+			kept = append(kept, other)
+		}
+	}
+	return kept
+}

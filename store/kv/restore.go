@@ -1,0 +1,222 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"filippo.io/age"
+
+	"reeve/store/disk"
+	"reeve/store/errs"
+)
+
+// Restore replaces the data in dir by a backup. No server may be using dir. The backup is an
+// archive, a directory that an earlier restore has kept, or a bare data.db; identities decrypt
+// an encrypted archive, see Backup.Encrypt. It is migrated and verified first: if it is damaged
+// or newer than the program, nothing is changed. The replaced files are moved to a directory
+// that is named in the result. The next start ends all sessions, because the backup may include
+// sessions that ended after it was taken.
+func Restore(dir, backup string, identities []age.Identity, options Options) (done Restored, err error) {
+	if err := makeDir(dir); err != nil {
+		return done, err
+	}
+	lock, _, err := takeDir(dir)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	in := &staging{dir: filepath.Join(dir, stagingName), options: options, identities: identities}
+	err = in.stage(backup)
+	if err == nil {
+		err = in.ready(dir)
+	}
+	if err != nil {
+		return done, errors.Join(fmt.Errorf("%s was not restored, nothing is changed: %w", backup, err), os.RemoveAll(in.dir))
+	}
+	done.Unopened, done.WrongKey = in.unopened, in.wrongKey
+	done.Kept, err = finishRestore(dir)
+	return done, err
+}
+
+// Restored is the result of a restore.
+type Restored struct {
+	Kept     string   // directory with the replaced files; "" if there were none
+	WrongKey bool     // the secret.key in the backup is not the key of its data.db, and was not restored
+	Unopened []string // titles of the secret values that must be entered again, because their key is missing
+}
+
+// staging is a backup that is being restored: it is copied to a temporary directory, which is
+// not used before it is complete.
+type staging struct {
+	dir        string
+	options    Options
+	identities []age.Identity
+	names      []string // names of the files to move into the data directory
+	aside      []string // names of the files to move away, if they exist
+	instance   string
+	refs       []blobRef
+	wrongKey   bool
+	keepKey    bool     // the secret.key in the data directory is the key of the backup
+	unopened   []string // see Restored.Unopened
+}
+
+func (in *staging) path(name string) string { return filepath.Join(in.dir, name) }
+
+// stage copies a backup to the staging directory and verifies it.
+func (in *staging) stage(backup string) error {
+	if err := errors.Join(os.RemoveAll(in.dir), os.Mkdir(in.dir, 0o700)); err != nil {
+		return err
+	}
+	info, err := os.Stat(backup)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return in.stageDir(backup)
+	}
+	if err := mustBeFile(backup, info); err != nil {
+		return err
+	}
+	f, err := os.Open(backup)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // read only: nothing can be lost
+	switch {
+	case info.Size() == 0:
+		return errors.New("it is empty")
+	case isEncrypted(f):
+		plain, size, err := decrypt(f, info.Size(), in.identities)
+		if err != nil {
+			return err
+		}
+		return in.stageArchive(plain, size)
+	case isArchive(f):
+		return in.stageArchive(f, info.Size())
+	case !disk.IsDatabase(f):
+		return fmt.Errorf("it is not a backup: neither an archive that reeve has made nor a database like %s", dataName)
+	}
+	from := map[string]string{dataName: backup}
+	if err := in.addFiles(backup, from); err != nil {
+		return err
+	}
+	return in.stageFiles(from)
+}
+
+// addFiles adds the files.db of the data directory if the backup is a copy of data.db that a
+// migration has kept there: files.db has the content for both.
+func (in *staging) addFiles(backup string, from map[string]string) error {
+	dir := filepath.Dir(in.dir)
+	if !strings.HasPrefix(filepath.Base(backup), keptHead) {
+		return nil
+	}
+	there, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if beside, err := os.Stat(filepath.Dir(backup)); err != nil || !os.SameFile(there, beside) {
+		return err
+	}
+	path := filepath.Join(dir, blobsName)
+	if there, err := disk.Exists(path); err != nil || !there {
+		return err
+	}
+	from[blobsName] = path
+	return nil
+}
+
+// mustBeFile rejects a device or a pipe, whose content may be endless.
+func mustBeFile(path string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is neither a file nor a directory", path)
+	}
+	return nil
+}
+
+// stageDir stages the files of a data directory, or of one that an earlier restore has kept.
+func (in *staging) stageDir(backup string) error {
+	from := map[string]string{dataName: filepath.Join(backup, dataName)}
+	for _, name := range []string{lockName, keyName, blobsName} {
+		path := filepath.Join(backup, name)
+		if there, err := disk.Exists(path); err != nil {
+			return err
+		} else if there {
+			from[name] = path
+		}
+	}
+	if _, used := from[lockName]; used { // it is a data directory, which may be in use
+		lock, err := lockDir(backup)
+		if err != nil {
+			return err
+		}
+		defer lock.Unlock() // the files are copied: a failure has no effect
+		delete(from, lockName)
+	}
+	return in.stageFiles(from)
+}
+
+// stageFiles stages data.db and the files that come with it; a backup from before archives
+// existed is data.db alone. An existing files.db is always moved away: it belongs to records
+// that are replaced, and the next start would delete its content. An existing key stays unless
+// the backup has one, because the secret values may need it.
+func (in *staging) stageFiles(from map[string]string) error {
+	in.names = append(slices.Sorted(maps.Keys(from)), markName)
+	need := int64(0)
+	for _, path := range from {
+		info, err := os.Stat(path)
+		if err == nil {
+			err = mustBeFile(path, info)
+		}
+		if err != nil {
+			return err
+		}
+		need += info.Size()
+	}
+	if err := disk.NeedSpace(in.dir, need); err != nil {
+		return err
+	}
+	for name, path := range from {
+		if err := copyFile(path, in.path(name)); err != nil {
+			return err
+		}
+	}
+	if err := in.accept(); err != nil {
+		return err
+	}
+	in.aside = slices.Compact(slices.Sorted(slices.Values(append([]string{blobsName}, in.names...))))
+	if err := in.settleKey(); err != nil {
+		return err
+	}
+	if from[blobsName] != "" || len(in.refs) == 0 {
+		return in.checkBlobs()
+	}
+	return fmt.Errorf("its records have %s, and there is no %s beside them; restore an archive, or a directory that has both",
+		errs.Count(len(in.refs), "file"), blobsName)
+}
+
+// copyFile copies a file and syncs the copy. It stops at the size that the file has at the
+// beginning.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() // read only: nothing can be lost
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyN(out, in, info.Size())
+	return errors.Join(err, out.Sync(), out.Close())
+}

@@ -1,0 +1,152 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
+)
+
+// accept migrates and verifies the staged data.db and prepares it for its first start.
+func (in *staging) accept() (err error) {
+	path := in.path(dataName)
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		return errors.Join(err, errors.New("it is empty"))
+	}
+	db := &DB{path: path, schema: in.options.Schema, options: in.options, clock: clockNow}
+	if err := db.openFile(); err != nil {
+		return in.blame(err)
+	}
+	defer func() { err = errors.Join(err, db.bolt.Close()) }()
+	if len(db.warnings) > 0 {
+		return fmt.Errorf("it is damaged: %s", db.warnings[0])
+	}
+	if err := db.migrate(false); err != nil {
+		return in.blame(err)
+	}
+	var meta fileMeta
+	err = db.View(engine{}, func(tx *Tx) error {
+		if err := tx.Verify().err("it"); err != nil {
+			return err
+		}
+		install, err := Installs.Get(tx, 1)
+		if err != nil {
+			return err
+		}
+		in.instance, db.instance = install.Name, install.Name
+		if err := in.lookAtSecrets(tx); err != nil {
+			return err
+		}
+		if db.schema.hasFiles() {
+			in.refs = db.schema.blobRefs(tx)
+		}
+		meta, err = readMeta(tx)
+		return err
+	})
+	if err != nil {
+		return in.blame(err)
+	}
+	meta.Restored = true
+	mark := commitMark{Instance: in.instance}
+	err = db.bolt.Update(func(btx *bbolt.Tx) error {
+		mark.Commit = uint64(btx.ID())
+		return writeMeta(&Tx{db: db, bolt: btx, changes: newChanges()}, meta)
+	})
+	if err != nil {
+		return err
+	}
+	return writeMark(in.dir, mark) // the existing mark is for the data that is replaced
+}
+
+// lookAtSecrets finds the key of the backup, in it or in the data directory, and the secret
+// values that must be entered again.
+func (in *staging) lookAtSecrets(tx *Tx) error {
+	ring, err := readKeyring(in.dir)
+	if err != nil {
+		return fmt.Errorf("its %s does not hold 64 hexadecimal digits", keyName)
+	}
+	key, err := tx.choose(ring)
+	if err != nil {
+		return err
+	}
+	if in.wrongKey = ring != nil && key == nil; key == nil {
+		ring, err = readKeyring(filepath.Dir(in.dir))
+		if err != nil { // a damaged file is moved away, like a key of another database
+			ring = nil
+		}
+		if key, err = tx.choose(ring); err != nil {
+			return err
+		}
+		in.keepKey = key != nil
+	}
+	if key == nil {
+		ring = nil
+	}
+	in.unopened, _, err = tx.undecryptable(ring)
+	return err
+}
+
+// settleKey leaves out a key of the backup that does not fit it, and moves away an existing key
+// that does not fit it either. Then the next start creates a new one.
+func (in *staging) settleKey() error {
+	isKey := func(name string) bool { return name == keyName }
+	in.aside = slices.DeleteFunc(in.aside, isKey)
+	if !in.keepKey {
+		in.aside = append(in.aside, keyName)
+	}
+	if !in.wrongKey {
+		return nil
+	}
+	in.names = slices.DeleteFunc(in.names, isKey)
+	return os.Remove(in.path(keyName))
+}
+
+// checkBlobs verifies the staged files database, and that it has the content of every record.
+func (in *staging) checkBlobs() error {
+	if !in.options.Schema.hasFiles() {
+		return nil
+	}
+	report := &Report{}
+	err := inspectBlobs(in.path(blobsName), in.instance, in.refs, report)
+	return errors.Join(in.blame(err), report.err("it"))
+}
+
+// blame rewrites an error about a staged file, which is about to be removed, to an error about
+// the backup.
+func (in *staging) blame(err error) error {
+	if d := (*disk.Damaged)(nil); errors.As(err, &d) {
+		d.Where = strings.Replace(d.Where, in.dir+string(filepath.Separator), "its ", 1)
+		if d.Do == "" {
+			d.Do = "restore another backup"
+		}
+	}
+	return err
+}
+
+// endRestore ends all sessions at the first start after a restore.
+func (db *DB) endRestore() error {
+	var meta fileMeta
+	err := db.View(engine{}, func(tx *Tx) (err error) {
+		meta, err = readMeta(tx)
+		return err
+	})
+	if err != nil || !meta.Restored {
+		return err
+	}
+	meta.Restored = false
+	return disk.RecoverDamage(db.path, func() error {
+		return db.bolt.Update(func(btx *bbolt.Tx) error {
+			tx := &Tx{db: db, actor: engine{}, now: db.clock(), bolt: btx, changes: newChanges()}
+			if err := errors.Join(db.schema.restored(tx), db.forgetIndexes(tx)); err != nil {
+				return err
+			}
+			return writeMeta(tx, meta)
+		})
+	})
+}

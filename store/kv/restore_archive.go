@@ -1,0 +1,92 @@
+package kv
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"reeve/store/disk"
+)
+
+// stageArchive stages an archive of length bytes.
+func (in *staging) stageArchive(f io.Reader, length int64) error {
+	r := tar.NewReader(f)
+	m, err := readManifest(r, length)
+	if err != nil {
+		return err
+	}
+	if err := disk.NeedSpace(in.dir, length); err != nil {
+		return err
+	}
+	for i, e := range m.Entries[:m.files()] {
+		if err := m.next(r, i); err != nil {
+			return err
+		}
+		if err := writeExact(in.path(e.Name), e, r); err != nil {
+			return err
+		}
+		in.names = append(in.names, e.Name)
+	}
+	if err := in.accept(); err != nil {
+		return err
+	}
+	if m.Instance != in.instance {
+		return fmt.Errorf("its %s is of another installation than its %s", manifestName, dataName)
+	}
+	in.names = append(in.names, markName)
+	if in.options.Schema.hasFiles() {
+		if err := in.stageBlobs(m, r); err != nil {
+			return err
+		}
+		in.names = append(in.names, blobsName)
+	}
+	in.aside = slices.Clone(in.names)
+	if err := in.settleKey(); err != nil {
+		return err
+	}
+	return errors.Join(m.next(r, len(m.Entries)), in.checkBlobs())
+}
+
+// stageBlobs writes the files of the archive to a new files database. It is synced once at the
+// end and not at every commit: it is not used before, and files are many and small.
+func (in *staging) stageBlobs(m *manifest, r *tar.Reader) error {
+	all := func(Digest) (bool, error) { return true, nil }
+	b, _, err := newBlobs(in.path(blobsName), in.instance, all, unlimited)
+	if err != nil {
+		return err
+	}
+	b.bolt.NoSync = true
+	b.done.Go(b.write)
+	for i := m.files(); i < len(m.Entries) && err == nil; i++ {
+		if err = m.next(r, i); err == nil {
+			err = stageBlob(b, m.Entries[i], r)
+		}
+	}
+	return errors.Join(err, b.bolt.Sync(), b.close())
+}
+
+// stageBlob copies one file of the archive to b.
+func stageBlob(b *blobs, e archiveEntry, r io.Reader) error {
+	u := b.upload()
+	defer u.Release()
+	if err := e.copyExact(u, r); err != nil {
+		return err
+	}
+	_, err := u.Finish()
+	return err
+}
+
+// unlimited is a blobs.limits function for a file that is copied from another.
+func unlimited() (quota, floor int64) { return 0, 0 }
+
+// writeExact writes an entry of an archive to a new file and syncs it.
+func writeExact(path string, e archiveEntry, r io.Reader) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(e.copyExact(f, r), f.Sync(), f.Close())
+}

@@ -1,0 +1,95 @@
+package kv
+
+import (
+	"reflect"
+
+	"reeve/store/disk"
+)
+
+// Table is a Collection of any type.
+type Table interface {
+	Name() string
+	Noun() string
+	Buckets() []string
+	RecordType() reflect.Type
+	checkIndexes(fill func(record any)) error
+	Exists(tx *Tx, id ID) bool
+	Count(tx *Tx) (int, error)
+	verify(tx *Tx, report *Report)
+	latestUpdate(tx *Tx) (Time, error)
+	visitSealed(tx *Tx, after ID, limit int, visit func(sealedValue) error) (last ID, err error)
+	undeclaredSealed() []string
+	repair(tx *Tx, s *Salvaging) (changed bool, err error)
+	Reindex(tx *Tx) error
+	searchedIn() *searchBuckets
+	hasContent() bool
+	blobRefs(tx *Tx) []blobRef
+	refersTo(tx *Tx, d Digest) (int, error)
+}
+
+// Name returns the name of the collection and of its bucket.
+func (c *Collection[T]) Name() string { return c.name }
+
+// RecordType returns the type of the records, a struct.
+func (c *Collection[T]) RecordType() reflect.Type { return reflect.TypeFor[T]() }
+
+// Buckets returns the names of the buckets of the records and, after it, of their indexes and
+// search texts.
+func (c *Collection[T]) Buckets() []string {
+	names := []string{c.name}
+	for _, x := range c.indexes {
+		names = append(names, x.bucket)
+	}
+	if c.search != nil {
+		names = append(names, c.search.bucket, c.search.changes)
+	}
+	return names
+}
+
+// searchedIn returns the buckets of a collection's Search; nil if it has none.
+func (c *Collection[T]) searchedIn() *searchBuckets {
+	if c.search == nil {
+		return nil
+	}
+	return &c.search.searchBuckets
+}
+
+// Schema lists everything that a database contains.
+type Schema struct {
+	Tables     []Table
+	Caches     []AnyCache
+	Migrations []Migration
+	// Current returns the up-to-date principal for p when a write function runs, because its
+	// permissions may have changed while the function was queued; nil if principals do not
+	// change.
+	Current func(tx *Tx, p Principal) (Principal, error)
+	// FileLimits returns the maximum size of all blobs together and the minimum free disk
+	// space, in bytes, 0 for no limit; nil for no limits.
+	FileLimits func(tx *Tx) (quota, floor int64)
+	// Restored runs before a restored or salvaged database is used, for example to end
+	// sessions; nil for none.
+	Restored func(tx *Tx) error
+	// Repair and RepairLast repair the records that a salvage has copied, Repair before references
+	// to lost records are removed and RepairLast after it; nil for none.
+	Repair, RepairLast func(tx *Tx, s *Salvaging) error
+}
+
+// Version returns the schema's version: 1, and one more for every migration.
+func (s *Schema) Version() int { return 1 + len(s.Migrations) }
+
+// bucketNames returns the names of all buckets of data.db.
+func (s *Schema) bucketNames() []string {
+	names := []string{countBucket, disk.MetaBucket}
+	for _, t := range s.Tables {
+		names = append(names, t.Buckets()...)
+	}
+	return names
+}
+
+// restored calls Restored if it is set.
+func (s *Schema) restored(tx *Tx) error {
+	if s.Restored == nil {
+		return nil
+	}
+	return s.Restored(tx)
+}

@@ -1,0 +1,114 @@
+package kv
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"strings"
+
+	"reeve/store/disk"
+)
+
+// Search stores the search text of every record, folded and framed, in a bucket of its own, so
+// that a search decodes only the records that it returns.
+type Search[T any] struct {
+	searchBuckets
+	of    *Collection[T]
+	texts func(*T) []string
+}
+
+// NewSearch declares which texts of a record can be searched. A collection can have one Search.
+func NewSearch[T any](of *Collection[T], texts func(*T) []string) *Search[T] {
+	s := &Search[T]{searchBuckets{of.name, of.name + ".search", of.name + ".search.changes"}, of, texts}
+	of.search = s
+	return s
+}
+
+// between separates two texts. A search for a substring that contains it finds nothing.
+const between = "\x00"
+
+// foldTexts folds and joins texts with a separator, so that no substring matches across two.
+func foldTexts(texts ...string) string {
+	for i := range texts {
+		texts[i] = Fold(texts[i])
+	}
+	return strings.Join(texts, between)
+}
+
+// value returns the framed search text of a record; nil for a nil record.
+func (s *Search[T]) value(id ID, v *T) []byte {
+	if v == nil {
+		return nil
+	}
+	return disk.Frame(s.bucket, idKey(id), []byte(foldTexts(s.texts(v)...)))
+}
+
+// replace updates the search text of a record that is created, changed or deleted, and lists the
+// change for the search index. It adds the change of the checksums to sum.
+func (s *Search[T]) replace(tx *Tx, id ID, old, v *T, sum *uint64) error {
+	had, gets := s.value(id, old), s.value(id, v)
+	if bytes.Equal(had, gets) {
+		return nil
+	}
+	if err := setSummed(tx, s.bucket, idKey(id), gets, sum); err != nil {
+		return err
+	}
+	return s.changed(tx, id, sum)
+}
+
+// matches iterates over the IDs of the records whose search text contains the folded substring
+// part. It reads all search texts.
+func (s *Search[T]) matches(tx *Tx, part string) iter.Seq2[ID, error] {
+	return func(yield func(ID, error) bool) {
+		if strings.Contains(part, between) {
+			return
+		}
+		want := []byte(part)
+		cursor := tx.bucket(s.bucket).Cursor()
+		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+			tx.recordResult(value)
+			text, err := disk.Unframe(s.bucket, key, value)
+			if err != nil || len(key) != 8 {
+				yield(0, Damaged(s.bucket, keyText(key), err))
+				return
+			}
+			if bytes.Contains(text, want) && !yield(ID(binary.BigEndian.Uint64(key)), nil) {
+				return
+			}
+		}
+	}
+}
+
+// match reports whether the search text of one record contains the folded substring part.
+func (b *searchBuckets) match(tx *Tx, id ID, part string) (bool, error) {
+	text, err := disk.Unframe(b.bucket, idKey(id), tx.bucket(b.bucket).Get(idKey(id)))
+	if err != nil {
+		return false, Damaged(b.bucket, id.String(), err)
+	}
+	return !strings.Contains(part, between) && bytes.Contains(text, []byte(part)), nil
+}
+
+// verify compares the search texts with the records. A text without a record shows in the
+// numbers.
+func (s *Search[T]) verify(tx *Tx, report *Report) {
+	records, texts := 0, 0
+	for v, err := range s.of.All(tx) {
+		if err != nil {
+			continue // reported already
+		}
+		records++
+		id := s.of.rec(v).ident().ID
+		if !bytes.Equal(tx.bucket(s.bucket).Get(idKey(id)), s.value(id, v)) {
+			report.fault("%s %d: it is missing or not the record's", s.bucket, id)
+		}
+	}
+	cursor := tx.bucket(s.bucket).Cursor()
+	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
+		texts++
+	}
+	if texts != records {
+		report.fault("%s", fmt.Sprintf("%s: %d texts for %d records", s.bucket, texts, records))
+	}
+	s.searchBuckets.verify(tx, report)
+}
