@@ -25,6 +25,8 @@ type Attempt struct {
 	// AddressFull, if not nil, is called when the client address has used up its
 	// attempts.
 	AddressFull func()
+	// Failed, if not nil, is called when an attempt for a known user fails.
+	Failed func()
 
 	fingerprint string // set if no user has the name; Username is empty then
 }
@@ -164,6 +166,9 @@ func (a *Auth) failed(in Attempt, who *candidate, same bool, device *deviceUse) 
 	}
 	if who != nil {
 		setLoginUser(row, who.account)
+		if in.Failed != nil {
+			in.Failed()
+		}
 	}
 	err := a.db.Update(store.System, func(tx *store.Tx) error {
 		return errors.Join(store.LoginLogs.Create(tx, row), device.failed(tx))

@@ -62,7 +62,7 @@ func appLogin(req *Request, in *loginIn) (*loginOut, error) {
 func attempt(req *Request, app bool, username, password string) auth.Attempt {
 	return auth.Attempt{
 		App: app, Username: username, Password: password, Addr: req.Addr, UserAgent: truncate(req.http.UserAgent(), 512),
-		Observe: req.counted, AddressFull: req.addressFull, Hashing: &req.mon.hashing,
+		Observe: req.counted, AddressFull: req.addressFull, Failed: req.s.failedSignIn(req), Hashing: &req.mon.hashing,
 	}
 }
 

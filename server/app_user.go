@@ -1,6 +1,9 @@
 package server
 
-import "reeve/store"
+import (
+	"reeve/server/redact"
+	"reeve/store"
+)
 
 var appUserRoutes = []Route{
 	diskList("/user/list", "user.list.query", "List app users", &appUsers),
@@ -11,6 +14,8 @@ var appUserRoutes = []Route{
 	removeSeveral("/user/list", "user.list.delete", "Delete app users", &appUsers),
 	small(action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword)),
 	write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser),
+	hiding(redact.Fields{Usernames: true}, action("POST", "/user/list/:id/erase", "user.list.erase", "Erase an app user", eraseAppUser)),
+	logged("export_person", raw("/user/list/:id/data", "user.list.data", "Download an app user's data", zipMedia, downloadAppUserData)),
 }
 
 // appUser is an app user in responses.

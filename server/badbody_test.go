@@ -182,6 +182,8 @@ func TestMissingRecords(t *testing.T) {
 			body = `{"status":1}`
 		case strings.HasSuffix(rt.Path, "/rule"):
 			body = `{"rule_ids":[]}`
+		case strings.HasSuffix(rt.Path, "/erase"):
+			body = `{"username":"x"}`
 		case strings.HasSuffix(rt.Path, "/item"):
 			body = map[string]string{"POST": `{"label":"Blue","value":"blue"}`}[rt.Method]
 		}

@@ -17,6 +17,18 @@ var dumped = map[string]func(t testing.TB, tx *store.Tx) map[store.ID]string{
 	"dict": recordsOf(store.Dicts), "dict_item": recordsOf(store.DictItems), "install": recordsOf(store.Installs),
 	"file": recordsOf(store.Files), "file_group": recordsOf(store.FileGroups), "avatar": recordsOf(store.Avatars),
 	"job": recordsOf(store.Jobs), "job_step": recordsOf(store.JobSteps),
+	"person_key": keyOwners, "erasure": recordsOf(store.Erasures),
+}
+
+// keyOwners returns whose each person key is. The keys are random.
+func keyOwners(_ testing.TB, tx *store.Tx) map[store.ID]string {
+	owners := map[store.ID]string{}
+	for k, err := range store.PersonKeys.All(tx) {
+		if err == nil {
+			owners[k.ID] = fmt.Sprint(k.UserID, k.AppUserID)
+		}
+	}
+	return owners
 }
 
 func recordsOf[T any](c *store.Collection[T]) func(testing.TB, *store.Tx) map[store.ID]string {

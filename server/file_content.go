@@ -19,7 +19,7 @@ const anyMedia = "*/*"
 
 var fileContentRoutes = []Route{
 	withHead(raw("/file/list/:id/content", "file.list.download", "Download a file", anyMedia, downloadFile)),
-	write("POST", "/file/list/:id/link", "file.list.download", "Create a file link", linkFile),
+	logged("create_link", write("POST", "/file/list/:id/link", "file.list.download", "Create a file link", linkFile)),
 	withHead(raw("/file/signed/:id", public, "Download a file by a signed link", anyMedia, downloadSigned)),
 	shared(withHead(raw("/media/:key", public, "Download a public file", anyMedia, downloadPublic))),
 }

@@ -35,7 +35,14 @@ type systemInfo struct {
 	LastBackup  store.Time       `json:"last_backup_at" null:"true" doc:"Time of the last complete download of a backup; null before the first"`
 	Kept        []keptCopy       `json:"kept" doc:"Copies of the database from before migrations; delete them once the new version works"`
 	OldestKept  string           `json:"oldest_kept" doc:"Name of the oldest copy; empty if there is none"`
+	ChangeLog   changeLogInfo    `json:"change_log" doc:"Newest entry of the change log"`
 	Config      []ConfigValue    `json:"config" doc:"Effective configuration"`
+}
+
+type changeLogInfo struct {
+	Generation string `json:"generation" doc:"Random name of the numbering; a restore begins a new one"`
+	Entries    int64  `json:"entries" doc:"Number of the newest entry; 0 for none"`
+	Hash       string `json:"sha256" doc:"SHA-256 of the newest entry, hexadecimal"`
 }
 
 type buildInfo struct {
@@ -84,6 +91,8 @@ func readSystemInfo(req *Request, _ *none) (*systemInfo, error) {
 		Memory: readMemory(), Files: []storedFile{}, Collections: []collectionInfo{}, Caches: []cacheInfo{}, Kept: []keptCopy{},
 		Config: append([]ConfigValue{}, s.config.Effective...),
 	}
+	head := s.db.LogHead()
+	out.ChangeLog = changeLogInfo{head.Generation, int64(head.Seq), head.Hash.String()}
 	files, err := s.db.FileStats()
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"reeve/store"
+	"reeve/store/audit"
 	"reeve/store/errs"
 )
 
@@ -269,11 +270,12 @@ func (js *jobs) apply(j *store.Job, kind jobKind, steps []store.ID) error {
 		return nil
 	}
 	db := js.s.db.WithRecorder(nil).For("job "+j.Kind, authorize)
-	for _, id := range steps {
+	for i, id := range steps {
 		if js.stop.Load() {
 			return errStopped
 		}
-		err := db.Update(store.JobActor(j), func(tx *store.Tx) error { return applyStep(tx, j.ID, id, kind) })
+		origin := store.Origin{Operation: audit.Operation{Title: "job " + j.Kind}, JobID: j.ID, Part: i + 1}
+		err := db.From(&origin).Update(store.JobActor(j), func(tx *store.Tx) error { return applyStep(tx, j.ID, id, kind) })
 		switch errs.Of(err).Kind {
 		case errs.Internal, errs.Busy, errs.Full:
 			if err != nil {

@@ -23,6 +23,7 @@ type object = map[string]any
 const tolerance = "Bodies may deviate from the schemas in form. Numbers and flags may be numeric strings; flags may be true and false. " +
 	"null empties a field that can be empty: a text, a reference to another record, or an array. " +
 	"A record may be sent back as it was read: read-only fields are ignored. Unknown fields are rejected with 400. " +
+	"The change log keeps the reason for a change that the header X-Reason gives: up to 200 characters, percent-encoded where a header cannot have them. " +
 	"To change a record only if it has not changed since it was read, send its ETag as If-Match, its version, or its updated_at, in any precision; if it has changed, the response is 409 stale. " +
 	"All faults of a request are reported together, with 422 if a value is invalid; msg contains the first of them."
 

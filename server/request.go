@@ -35,6 +35,7 @@ type Request struct {
 	read      readState // state of the record that the client has read
 	begun     time.Time
 	db        store.Handle // store handle whose operations are recorded in monitoring
+	origin    store.Origin // what the change log says about writes
 	mon       observed
 	bodyRead  bool     // whether the body was read to its end
 	held      []func() // release what the request holds of limits
@@ -61,8 +62,9 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
 		req := s.newRequest(w, r)
 		req.route, req.params, req.mon.route = rt, params, monitored
-		if rt.Method != http.MethodGet { // reads do not pay for it
-			req.db = req.db.For(operation, req.authorizeWrite)
+		if rt.changes() { // reads do not pay for it
+			req.setOrigin(rt)
+			req.db = req.db.For(operation, req.authorizeWrite).From(&req.origin)
 			if rt.Method == http.MethodDelete || rt.before {
 				req.db = req.db.Essential()
 			}
@@ -92,6 +94,7 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 // record counts a finished request in the metrics and passes it to monitoring.
 func (s *Server) record(stats *requestStats, req *Request, err error) {
 	took := time.Since(req.begun)
+	s.countDenial(req)
 	stats.count(req, took) // first, since monitoring may send the response
 	facts := req.facts(err, took)
 	s.monitor.Done(&facts)
@@ -106,6 +109,11 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 	}()
 	out := newEnvelope()
 	defer out.release()
+	if rt.changes() {
+		if err := req.readReason(); err != nil {
+			return err
+		}
+	}
 	err = req.db.View(store.Anonymous, func(tx *store.Tx) error {
 		err := s.admit(tx, rt, req)
 		s.monitor.Widen(&req.mon.watch, req.mon.route, req.Actor, req.Addr)
@@ -114,6 +122,9 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 		}
 		return rt.view(tx, req, out)
 	})
+	if err == nil && rt.logs != "" {
+		err = req.logUse(rt)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -156,6 +167,7 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 		return errs.New(errs.Unauthenticated, "this token is for the other API: users sign in at /admin/login, app users at /api/login")
 	}
 	req.Session, req.Actor = session, session.Actor
+	req.origin.User, req.origin.SessionID = store.Account{App: session.Actor.App, ID: session.Actor.ID}, session.ID
 	tx.ActAs(req.Actor)
 	if err := rt.permit(tx, req.Actor); err != nil {
 		return err

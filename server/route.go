@@ -41,6 +41,7 @@ type Route struct {
 	head        bool          // whether it also handles HEAD
 	shared      bool          // whether pages of any origin may embed the response
 	handler     string        // name of the handler, for monitoring
+	logs        string        // action that the change log has for every use; "" for none
 	unmonitored bool          // not recorded in monitoring, except for 401 and 403
 	hide        redact.Fields // input fields that monitoring hides
 

@@ -95,6 +95,8 @@ type Server struct {
 	failures failureLog
 	limits   *limits
 	suspects suspects
+	denials  denials
+	erasing  sync.Mutex    // held while an erasure is continued
 	decoding chan struct{} // semaphore for decoding large bodies
 	grace    time.Duration // grace period of slow transfers: paceTime, except in tests
 	monitor  *monitor.Monitor
@@ -138,7 +140,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s.metrics.counter("reeve_monitor_dropped_total", "Requests whose events were dropped because the queue was full.", s.monitor.Dropped)
 	db.OnSlowWrite(s.slowWrite)
 	db.OnDiskFull(s.monitor.GiveWay)
-	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.searchHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.limitHealth, s.signInHealth, s.permissionsHealth}
+	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.searchHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.changeLogHealth, s.limitHealth, s.signInHealth, s.permissionsHealth}
 	s.handler = s.headers(s.cors(s.router(all)))
 	return s, nil
 }
@@ -225,6 +227,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 		srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2", "http/1.1"}}
 		listener = tls.NewListener(listener, srv.TLSConfig)
 	}
+	s.reportLog("the start", s.logStart())
 	abandoned := s.jobs.abandoned()
 	var wg sync.WaitGroup
 	tidy, stopTidying := context.WithCancel(context.Background())
@@ -236,6 +239,8 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	wg.Go(func() { s.jobs.keep(tidy, abandoned) })
 	wg.Go(func() { s.monitor.Run(tidy) })
 	wg.Go(func() { s.failures.run(tidy, s.log) })
+	wg.Go(func() { s.keepChangeLog(tidy) })
+	wg.Go(func() { s.keepErasures(tidy) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- srv.Serve(listener) })
 	ready(listener.Addr())

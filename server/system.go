@@ -12,7 +12,7 @@ import (
 
 var systemRoutes = []Route{
 	raw("/openapi.json", public, "Get the OpenAPI document", "application/json", openAPI),
-	raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup),
+	logged("backup", raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup)),
 }
 
 func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"reeve/server/redact"
 	"reeve/store"
 )
 
@@ -16,8 +17,10 @@ var userRoutes = []Route{
 	removeSeveral("/admin/list", "admin.list.delete", "Delete users", &users),
 	small(action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword)),
 	write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser),
-	exportUsers("/admin/list-export", "admin.list.export", "Export users"),
+	logged("export", exportUsers("/admin/list-export", "admin.list.export", "Export users")),
 	onSelection(action("PUT", "/admin/list", signedIn, "Change users", changeUsers), users.info()),
+	hiding(redact.Fields{Usernames: true}, action("POST", "/admin/list/:id/erase", "admin.list.erase", "Erase a user", eraseUser)),
+	logged("export_person", raw("/admin/list/:id/data", "admin.list.data", "Download a user's data", zipMedia, downloadUserData)),
 	upload("/admin/list-import", "admin.list.import", "Import users", maxImportBytes, importUsers),
 }
 

@@ -8,14 +8,14 @@ import (
 // AppUser is a user of the app API. App users are a realm of their own and have no permissions.
 type AppUser struct {
 	Ident
-	Username           string `json:"username"`
-	Nickname           string `json:"nickname"`
-	Email              string `json:"email"`
-	Mobile             string `json:"mobile"`
-	AvatarURL          string `json:"avatar_url"`
+	Username           string `json:"username" log:"personal"`
+	Nickname           string `json:"nickname" log:"personal"`
+	Email              string `json:"email" log:"personal"`
+	Mobile             string `json:"mobile" log:"personal"`
+	AvatarURL          string `json:"avatar_url" log:"personal"`
 	Status             Flag   `json:"status"`
-	LoginIP            string `json:"login_ip"`
-	LoginTime          Time   `json:"login_time"`
+	LoginIP            string `json:"login_ip" log:"-"`
+	LoginTime          Time   `json:"login_time" log:"-"`
 	MustChangePassword Flag   `json:"must_change_password"`
 	Versioned
 }
@@ -43,7 +43,7 @@ type PasswordHash struct {
 	Ident
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
-	Hash      string `json:"hash"` // hash in the format of package auth
+	Hash      string `json:"hash" log:"secret"` // hash in the format of package auth
 	Timestamps
 }
 

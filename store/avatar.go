@@ -6,7 +6,7 @@ import "reeve/store/kv"
 type Avatar struct {
 	Ident
 	UserID ID     `json:"user_id"`
-	Key    string `json:"key"` // key in its public URL
+	Key    string `json:"key" log:"secret"` // key in its public URL
 	MIME   string `json:"mime"`
 	Digest Digest `json:"digest"`
 	Timestamps

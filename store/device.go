@@ -14,9 +14,9 @@ type Device struct {
 	Ident
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
-	Hash      string `json:"hash"`       // SHA-256 of the token, hexadecimal
-	Failures  int64  `json:"failures"`   // failed sign-ins since the last successful one
-	ExpiresAt Time   `json:"expires_at"` // DeviceLife after the last successful sign-in
+	Hash      string `json:"hash" log:"secret"`  // SHA-256 of the token, hexadecimal
+	Failures  int64  `json:"failures" log:"-"`   // failed sign-ins since the last successful one
+	ExpiresAt Time   `json:"expires_at" log:"-"` // DeviceLife after the last successful sign-in
 	Timestamps
 }
 

@@ -2,9 +2,11 @@ package store
 
 import (
 	"encoding/json"
+	"slices"
 
 	"filippo.io/age"
 
+	"reeve/store/audit"
 	"reeve/store/kv"
 )
 
@@ -29,6 +31,7 @@ type (
 	Ident                 = kv.Ident
 	InUseError            = kv.InUseError
 	Install               = kv.Install
+	LogLimits             = kv.LogLimits
 	Many[T any, K kv.Key] = kv.Many[T, K]
 	Node[T any]           = kv.Node[T]
 	Op                    = kv.Op
@@ -91,7 +94,12 @@ type Options struct {
 	// returns.
 	Checked func(warnings []string)
 
-	schema    *kv.Schema  // another one, in tests
+	schema *kv.Schema // another one, in tests
+	// Origin is the origin of writes that have none, for the change log.
+	Origin Origin
+	// Log bounds the change log.
+	Log LogLimits
+
 	clock     func() Time // another one, in tests
 	indexFrom int         // see kv.Options.IndexFrom, in tests
 }
@@ -104,12 +112,22 @@ func (o Options) engine() kv.Options {
 	return kv.Options{
 		Schema: schema, Version: o.Version, Context: o.Keys, Reserve: o.Reserve,
 		Seed: o.Seed, Upgrade: o.Upgrade, Checked: o.Checked, Clock: o.clock, IndexFrom: o.indexFrom,
+		Origin: &o.Origin, Log: o.Log,
 	}
 }
 
 // Open opens the database in a directory and creates it if there has never been one. See
 // kv.Open.
-func Open(dir string, o Options) (*DB, error) { return kv.Open(dir, o.engine()) }
+//
+// If a restore has brought back people who had been erased, they are erased again.
+func Open(dir string, o Options) (*DB, error) {
+	options := o.engine()
+	db, err := kv.Open(dir, options)
+	if err == nil && slices.Contains(options.Schema.Tables, kv.Table(PersonKeys)) {
+		eraseAgain(db)
+	}
+	return db, err
+}
 
 // Restore replaces the database of a directory by a backup. See kv.Restore.
 func Restore(dir, backup string, identities []age.Identity, o Options) (kv.Restored, error) {
@@ -125,11 +143,20 @@ func RotateKey(dir string, o Options) (n int, err error) { return kv.RotateKey(d
 
 // Salvage copies the readable data of a damaged database to a new directory. See kv.Salvage.
 func Salvage(dir, to string, o Options) (*kv.Salvaged, error) {
-	return kv.Salvage(dir, to, o.engine())
+	salvaged, err := kv.Salvage(dir, to, o.engine())
+	if err == nil {
+		err = copyErasedList(dir, to)
+	}
+	return salvaged, err
 }
 
 // VerifyDir verifies the database of a directory that no server is using. See kv.VerifyDir.
 func VerifyDir(dir string, o Options) (*Report, error) { return kv.VerifyDir(dir, o.engine()) }
+
+// VerifyLog verifies the change log of a directory. See kv.VerifyLog.
+func VerifyLog(dir string, known []audit.Head, o Options) (audit.Result, bool, error) {
+	return kv.VerifyLog(dir, known, o.engine())
+}
 
 // TreeJSON encodes a tree as a JSON array. See kv.TreeJSON.
 func TreeJSON[T any](nodes []*Node[T], brief func(*T) any) (json.RawMessage, error) {

@@ -25,9 +25,9 @@ type File struct {
 	MIME         string `json:"mime"`
 	Size         int64  `json:"size"`
 	Digest       Digest `json:"digest"`
-	Key          string `json:"key"` // key in the public URL; "" if the file is not public
+	Key          string `json:"key" log:"secret"` // key in the public URL; "" if the file is not public
 	UploaderID   ID     `json:"uploader_id"`
-	UploaderName string `json:"uploader_name"`
+	UploaderName string `json:"uploader_name" log:"personal"`
 	TrashedAt    Time   `json:"trashed_at"` // 0 if it is not in the trash
 	Versioned
 }

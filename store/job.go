@@ -15,16 +15,16 @@ import (
 type Job struct {
 	Ident
 	Kind     string            `json:"kind" doc:"What the job does: user_import or user_update"`
-	State    string            `json:"state" enum:"job_state" doc:"State: preparing, running, undoing, done or failed"`
+	State    string            `json:"state" enum:"job_state" doc:"State: preparing, running, undoing, done or failed" log:"-"`
 	UserID   ID                `json:"user_id" doc:"ID of the user who started it"`
-	Username string            `json:"username"`
+	Username string            `json:"username" log:"personal"`
 	Total    int64             `json:"total" doc:"Records to change"`
-	Done     int64             `json:"done" doc:"Records changed so far; of a failed job none remain changed"`
-	Msg      string            `json:"msg" doc:"Why the job failed, in the language of the request; empty otherwise"`
-	Errors   map[string]string `json:"errors,omitempty" doc:"What is wrong, by field, in the language of the request"`
-	Reason   json.RawMessage   `json:"reason,omitempty" doc:"Code and parameters of msg"`
-	Details  json.RawMessage   `json:"details,omitempty" doc:"Codes and parameters of errors, by field"`
-	EndedAt  Time              `json:"ended_at" null:"true" doc:"Time when the job ended; null until it is done or failed"`
+	Done     int64             `json:"done" doc:"Records changed so far; of a failed job none remain changed" log:"-"`
+	Msg      string            `json:"msg" doc:"Why the job failed, in the language of the request; empty otherwise" log:"-"`
+	Errors   map[string]string `json:"errors,omitempty" doc:"What is wrong, by field, in the language of the request" log:"-"`
+	Reason   json.RawMessage   `json:"reason,omitempty" doc:"Code and parameters of msg" log:"-"`
+	Details  json.RawMessage   `json:"details,omitempty" doc:"Codes and parameters of errors, by field" log:"-"`
+	EndedAt  Time              `json:"ended_at" null:"true" doc:"Time when the job ended; null until it is done or failed" log:"-"`
 	Timestamps
 }
 

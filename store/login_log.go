@@ -34,15 +34,36 @@ type LoginLog struct {
 	Timestamps
 }
 
-// LoginLogs and their indexes. Rows are kept when their user is deleted.
+// LoginLogs and their indexes. Rows are kept when their user is deleted, and deleted
+// when the user is erased.
 var (
 	LoginLogs         = kv.NewCollection[LoginLog]("login_log")
 	LoginLogByUser    = kv.NewRef(LoginLogs, "user_id", Users, func(l *LoginLog) ID { return l.UserID }, kv.Dangle)
+	LoginLogByAppUser = kv.NewRef(LoginLogs, "app_user_id", AppUsers, func(l *LoginLog) ID { return l.AppUserID }, kv.Dangle)
 	LoginLogByResult  = kv.NewMany(LoginLogs, "result", func(l *LoginLog) []string { return []string{l.Result} })
 	LoginLogByRealm   = kv.NewMany(LoginLogs, "realm", func(l *LoginLog) []string { return []string{l.Realm} })
 	LoginLogByCreated = kv.NewMany(LoginLogs, "created_at", func(l *LoginLog) []Time { return []Time{l.CreatedAt} })
 	LoginLogSearch    = kv.NewSearch(LoginLogs, loginTexts)
+
+	_ = LoginLogs.Constraint(anonymizeLate)
 )
+
+// anonymizeLate removes the person from a row that was kept in memory until after the person was
+// erased.
+func anonymizeLate(tx *Tx, old, new *LoginLog) error {
+	if old != nil || new == nil {
+		return nil
+	}
+	who := accountOf(new.UserID, new.AppUserID)
+	if who.ID == 0 || who.exists(tx) {
+		return nil
+	}
+	_, err := KeyByPerson.Get(tx, who.person())
+	if errs.Is(err, errs.NotFound) {
+		new.UserID, new.AppUserID, new.Username, new.IP, new.Browser, new.OS, err = 0, 0, "", "", "", "", nil
+	}
+	return err
+}
 
 // loginTexts returns the searched texts. A row without a fingerprint has the same texts as a
 // row from before fingerprints existed.

@@ -45,15 +45,19 @@ var reeve = kv.Schema{
 		Dicts, DictItems,
 		FileGroups, Files, Avatars,
 		Jobs, JobSteps,
+		PersonKeys, Erasures,
 	},
 	Caches:  []kv.AnyCache{PolicyCache, PermissionTree, SettingCache, DictCache},
 	Current: currentActor,
 	FileLimits: func(tx *Tx) (quota, floor int64) {
 		return int64(FileQuota.Get(tx)) << 20, int64(FileFloor.Get(tx)) << 20
 	},
-	Restored:   endAllSessions,
-	Repair:     repairAccounts,
-	RepairLast: repairOwner,
+	LogEntry: logEntry,
+
+	LogCheckpoint: logCheckpoint,
+	Restored:      endAllSessions,
+	Repair:        repairAccounts,
+	RepairLast:    repairOwner,
 	Migrations: []kv.Migration{ // the first one migrates from version 1 to 2
 		{Title: "users, roles and departments are searched, filtered and sorted", Run: func(tx *Tx) error {
 			return errors.Join(Users.Reindex(tx), AppUsers.Reindex(tx), PasswordHashes.Reindex(tx), Roles.Reindex(tx), Sessions.Reindex(tx))
@@ -68,5 +72,6 @@ var reeve = kv.Schema{
 		{Title: "records have versions", Run: func(*Tx) error { return nil }}, // 0 until a record is changed
 		{Title: "texts have an index", Run: func(*Tx) error { return nil }},   // built while the database is in use
 		{Title: "failed jobs have message codes", Run: func(*Tx) error { return nil }},
+		{Title: "change log and erasure", Run: LoginLogs.Reindex}, // sign-ins of app users are found by user
 	},
 }

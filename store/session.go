@@ -12,11 +12,11 @@ type Session struct {
 	Ident
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
-	IP        string `json:"ip"`
-	Browser   string `json:"browser"`
-	OS        string `json:"os"`
-	LastUsed  Time   `json:"last_used"`  // written at most once a minute
-	ExpiresAt Time   `json:"expires_at"` // latest end; an idle session ends sooner
+	IP        string `json:"ip" log:"personal"`
+	Browser   string `json:"browser" log:"personal"`
+	OS        string `json:"os" log:"personal"`
+	LastUsed  Time   `json:"last_used" log:"-"` // written at most once a minute
+	ExpiresAt Time   `json:"expires_at"`        // latest end; an idle session ends sooner
 	Timestamps
 }
 

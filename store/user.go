@@ -9,18 +9,18 @@ import (
 // User is a user of the admin API and the console.
 type User struct {
 	Ident
-	Username           string `json:"username"`
-	Nickname           string `json:"nickname"`
-	Sex                int64  `json:"sex"` // 0 not specified, 1 male, 2 female
-	Email              string `json:"email"`
-	Mobile             string `json:"mobile"`
+	Username           string `json:"username" log:"personal"`
+	Nickname           string `json:"nickname" log:"personal"`
+	Sex                int64  `json:"sex" log:"personal"` // 0 not specified, 1 male, 2 female
+	Email              string `json:"email" log:"personal"`
+	Mobile             string `json:"mobile" log:"personal"`
 	AvatarID           ID     `json:"avatar_id"`
-	AvatarKey          string `json:"avatar_key"` // key in its public URL
+	AvatarKey          string `json:"avatar_key" log:"secret"` // key in its public URL
 	DeptID             ID     `json:"dept_id"`
 	RoleIDs            []ID   `json:"role_ids"`
 	Status             Flag   `json:"status"`
-	LoginIP            string `json:"login_ip"`
-	LoginTime          Time   `json:"login_time"`
+	LoginIP            string `json:"login_ip" log:"-"`
+	LoginTime          Time   `json:"login_time" log:"-"`
 	MustChangePassword Flag   `json:"must_change_password"`
 	Versioned
 }

@@ -184,13 +184,14 @@ func wander(tx *Tx, r *rand.Rand, serial int) (what string, err error) {
 var errRefusedHalfway = errors.New("refused after it had written")
 
 // TestNobodyGainsRights lets users without the owner role make random changes. What they hold
-// or may grant together never grows.
+// or may grant together never grows, and the change log, replayed, is the content of the database.
 func TestNobodyGainsRights(t *testing.T) {
 	r, serial, done, outcomes := disktest.Random(t), 0, 0, map[errs.Kind]int{}
 	const steps, episode = 20, 1000
 	for total := disktest.Size(2000, 20_000, 200_000); serial < total; {
 		db := crowd(t, r)
 		var first *reach
+		log := newReplay(t, db)
 		view(t, db, func(tx *Tx) (err error) { first, err = reachOf(tx); return err })
 		for end := serial + episode; serial < end; {
 			err := db.Update(System, func(tx *Tx) error {
@@ -228,6 +229,7 @@ func TestNobodyGainsRights(t *testing.T) {
 			if err != nil && !errors.Is(err, errRefusedHalfway) {
 				t.Fatal(err)
 			}
+			log.mustMatch(t, db)
 			if serial%250 == 0 {
 				mustVerify(t, db)
 			}

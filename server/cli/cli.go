@@ -47,6 +47,7 @@ var commands = []command{
 	{"key rotate", "", "replace secret.key and reencrypt every secret value; the server must be stopped", (*program).rotateKey, false},
 	{"key identity", "", "print a new identity and recipient for encrypted backups", (*program).newIdentity, true},
 	{"salvage", "NEWDIR", "copy the intact part of damaged data to a new directory; the server must be stopped", (*program).salvage, false},
+	{"audit verify", "[FILE…]", "check that no entry of the change log, or of exported files of it, was altered", (*program).verifyLog, false},
 	{"compact", "", "reclaim free space by rewriting both database files; the server must be stopped", (*program).compact, false},
 	{"admin recover", "", "reset the password of an owner; the server must be stopped", (*program).recover, false},
 	{"licenses", "", "print the licenses of the software in the program", (*program).printNotice, true},
@@ -54,9 +55,13 @@ var commands = []command{
 	{"config", "", "print config.example.toml", (*program).example, true},
 }
 
-// takes reports whether the command can have n arguments; one in brackets is optional.
+// takes reports whether the command can have n arguments; one in brackets is optional, and one that
+// ends with … can be repeated.
 func (c *command) takes(n int) bool {
 	all := len(strings.Fields(c.args))
+	if strings.HasSuffix(c.args, "…]") {
+		n = min(n, all)
+	}
 	return n <= all && n >= all-strings.Count(c.args, "[")
 }
 
@@ -70,8 +75,10 @@ type Release struct {
 type program struct {
 	version  string
 	notice   string
+	command  string   // name of the command
 	args     []string // arguments after the command, without flags
 	identity string   // value of --identity: path of a file
+	head     string   // value of --head: head of the change log
 	out, err io.Writer
 
 	first, firstFile string // values of passwordVariable and passwordFileVariable
@@ -87,7 +94,7 @@ func Run(release Release, args []string, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p := &program{version: release.Version, notice: release.Notice, out: out, err: errOut}
+	p := &program{version: release.Version, notice: release.Notice, command: cmd.name, out: out, err: errOut}
 	p.first, p.firstFile = auth.TakeVariable(passwordVariable), auth.TakeVariable(passwordFileVariable)
 	f := newFlags(cmd)
 	if p.args, err = f.parse(args); errors.Is(err, flag.ErrHelp) {
@@ -99,7 +106,7 @@ func Run(release Release, args []string, out, errOut io.Writer) error {
 	if !cmd.takes(len(p.args)) {
 		return fmt.Errorf("usage: %s; the command comes first", strings.TrimSpace("reeve "+cmd.name+" [flags] "+cmd.args))
 	}
-	p.identity = f.identity
+	p.identity, p.head = f.identity, f.head
 	if !cmd.plain {
 		if err := p.configure(f); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"reeve/embed"
 	"reeve/server"
 	"reeve/store"
+	"reeve/store/audit"
 )
 
 const (
@@ -64,7 +65,11 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 }
 
 func (p *program) storeOptions() store.Options {
-	return store.Options{Version: p.version, Keys: server.Keys(), Reserve: reserveBytes}
+	options := store.Options{Version: p.version, Keys: server.Keys(), Reserve: reserveBytes, Log: p.config.ChangeLog}
+	if p.command != "serve" {
+		options.Origin = store.Origin{Kind: "cli", Operation: audit.Operation{Title: "reeve " + p.command}}
+	}
+	return options
 }
 
 func (p *program) authOptions() auth.Options {

@@ -16,10 +16,17 @@
 package config
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/v2"
+
+	"reeve/store"
 )
 
 // defaultFile is read if it exists and no other file is given.
@@ -33,6 +40,7 @@ type Config struct {
 	LoginLogDays int    // retention of the sign-in log; 0 uses the setting
 	LoginLogRows int    // maximum length of the sign-in log; 0 uses the setting
 	LogLevel     string // debug, info, warn or error
+	ChangeLog    store.LogLimits
 	Warnings     []string
 
 	values  *koanf.Koanf
@@ -60,7 +68,41 @@ func Load(path string, flags map[string]string) (*Config, error) {
 	c.DataDir, c.LogLevel = c.values.String("data.dir"), c.values.String("log.level")
 	c.BcryptCost = c.values.Int("auth.bcrypt_cost")
 	c.LoginLogDays, c.LoginLogRows = c.values.Int("security.login_log_days"), c.values.Int("security.login_log_rows")
-	return c, c.check()
+	return c, errors.Join(c.setChangeLog(), c.check())
+}
+
+// setChangeLog reads the limits of the change log.
+func (c *Config) setChangeLog() (err error) {
+	limits := &c.ChangeLog
+	if limits.MaxAge, err = c.days("audit.max_age"); err != nil {
+		return err
+	}
+	if limits.MinAge, err = c.days("audit.min_age"); err != nil {
+		return err
+	}
+	if limits.MaxAge != 0 && limits.MaxAge < limits.MinAge {
+		return errors.New("audit.max_age must not be less than audit.min_age")
+	}
+	limits.MaxBytes = c.values.Int64("audit.max_size")
+	if limits.MaxBytes < 0 || limits.MaxBytes > 0 && limits.MaxBytes < 16<<20 || limits.MaxBytes == 0 && c.values.String("audit.max_size") != "0" {
+		return fmt.Errorf("audit.max_size must be 0 or a number of at least %d", 16<<20)
+	}
+	return nil
+}
+
+// days reads a duration that may be in days, like 90d.
+func (c *Config) days(name string) (time.Duration, error) {
+	text := c.values.String(name)
+	if number, inDays := strings.CutSuffix(text, "d"); inDays {
+		if n, err := strconv.Atoi(number); err == nil && n >= 0 && n <= 36_500 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%s must be a duration such as 90d or 24h", name)
+	}
+	return d, nil
 }
 
 func (c *Config) loadDefaults() error {

@@ -35,6 +35,9 @@ var keys = []key{
 	{"monitor.min_free", int64(64 << 20), "Free disk space in bytes below which the oldest monitoring data is removed.", nil},
 	{"monitor.max_age", "168h", "Retention of monitoring events, like 168h or 30m.", nil},
 	{"monitor.redis.targets", []string{}, "Redis servers to monitor, like cache=redis://user:password@host:6379/0; rediss:// uses TLS.", maskTargets},
+	{"audit.max_age", "400d", "Retention of the change log, like 400d or 24h; 0 keeps everything.", nil},
+	{"audit.max_size", int64(1 << 30), "Maximum disk space of the stored segments of the change log in bytes; the oldest are dropped. 0 for no limit.", nil},
+	{"audit.min_age", "90d", "Age up to which entries of the change log are kept even above audit.max_size; health reports it then.", nil},
 	{"log.level", "info", "Log level: debug (a line per request), info, warn or error.", nil},
 	{"metrics.token", "", "Bearer token of GET /metrics, 16 characters or more; without a token the endpoint does not exist.", maskAll},
 }

@@ -177,7 +177,7 @@ func TestKilledUnderLoadKeepsWhatWasAcknowledged(t *testing.T) {
 		t.Errorf("only %d writes were acknowledged: the kills came too early to say anything", acked)
 	}
 	p.stop()
-	if got := names(t, dir); !slices.Equal(got, []string{"commit-mark", "data.db", "files.db", "instance", "reeve.pid", "secret.key"}) {
+	if got := names(t, dir); !slices.Equal(got, []string{"audit", "commit-mark", "data.db", "files.db", "instance", "reeve.pid", "secret.key"}) {
 		t.Errorf("the kills have left %v", got)
 	}
 }

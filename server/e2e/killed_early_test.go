@@ -30,7 +30,7 @@ func TestKilledDuringTheFirstStart(t *testing.T) {
 			t.Errorf("the first sign-in answers %+v", g)
 		}
 		p.stop()
-		if got := names(t, dir); !slices.Equal(got, []string{"commit-mark", "data.db", "files.db", "initial-password", "instance", "reeve.pid", "secret.key"}) {
+		if got := names(t, dir); !slices.Equal(got, []string{"audit", "commit-mark", "data.db", "files.db", "initial-password", "instance", "reeve.pid", "secret.key"}) {
 			t.Errorf("the kills have left %v", got)
 		}
 		if v := run(t, "verify", "--data", dir); v.code != 0 {
@@ -76,7 +76,7 @@ func TestKilledDuringABackupLeavesNothingBehind(t *testing.T) {
 		t.Skip("no kill came in the middle of a backup")
 	}
 	p.stop()
-	if got := names(t, dir); !slices.Equal(got, []string{"commit-mark", "data.db", "files.db", "instance", "reeve.pid", "secret.key"}) {
+	if got := names(t, dir); !slices.Equal(got, []string{"audit", "commit-mark", "data.db", "files.db", "instance", "reeve.pid", "secret.key"}) {
 		t.Errorf("after the next start there is still %v", got)
 	}
 }

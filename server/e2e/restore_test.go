@@ -82,7 +82,7 @@ func TestBackupUnderLoadAndRestore(t *testing.T) {
 	close(stop)
 	wg.Wait()
 	p.stop()
-	if got := names(t, dir); len(got) != 7 {
+	if got := names(t, dir); len(got) != 8 {
 		t.Errorf("after the backups there is %v", got)
 	}
 	for i, b := range backups {

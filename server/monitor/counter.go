@@ -20,7 +20,9 @@ type counter struct {
 	recent recent             // added to now by settle
 	dirty  bool               // the minute has counts that are not written
 	past   map[string]*counts // previous minutes that are not written yet, by row key
-	hours  map[string]*counts // hours without their unfinished minute, by row key; used by load and save only
+
+	saving sync.Mutex         // held while rows are read and written, before mu; guards hours
+	hours  map[string]*counts // hours without their unfinished minute, by row key
 }
 
 // unknownRoute is the name under which requests with an unknown URL are counted.
@@ -136,6 +138,8 @@ func (c *counter) turn(now time.Time) {
 // load adds the stored counts of minutes and hours that a restart interrupted. Requests may
 // have been counted before the journal was open.
 func (c *counter) load(j *journal.Journal) {
+	c.saving.Lock()
+	defer c.saving.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.turn(time.Now())
@@ -196,6 +200,8 @@ func (c *counter) takeDirty() (minutes map[string]*counts, current string) {
 // save writes the rows that have changed, if any. When a minute has ended, it deletes the
 // expired rows.
 func (c *counter) save(j *journal.Journal) (tried bool, err error) {
+	c.saving.Lock()
+	defer c.saving.Unlock()
 	minutes, current := c.takeDirty()
 	if len(minutes) == 0 {
 		return false, nil

@@ -81,6 +81,9 @@ type Monitor struct {
 	encoder encoder
 	warned  []string // warnings of the journal that have been logged
 
+	forgetting sync.RWMutex // held for reading while the queue is written; guards forgotten
+	forgotten  []forgotten
+
 	eventOutage, countOutage outage
 
 	slowRequest, slowStore atomic.Int64 // time.Duration, from the settings
@@ -152,11 +155,17 @@ func (m *Monitor) Run(ctx context.Context) {
 
 // Open opens the journal. It cannot fail, see journal.Open.
 func (m *Monitor) Open() {
-	j := journal.Open(m.db.Dir()+"/monitor", journal.Options{MaxBytes: m.config.MaxBytes, MinFree: m.config.MinFree, MaxAge: m.config.MaxAge})
+	j := m.openJournal()
 	m.counter.load(j)
 	m.journal.Store(j)
 	m.logWarnings(j)
 }
+
+func (m *Monitor) openJournal() *journal.Journal {
+	return journal.Open(m.dir(), journal.Options{MaxBytes: m.config.MaxBytes, MinFree: m.config.MinFree, MaxAge: m.config.MaxAge})
+}
+
+func (m *Monitor) dir() string { return m.db.Dir() + "/monitor" }
 
 // Close closes the journal. Searches find nothing afterwards.
 func (m *Monitor) Close() error { return m.journal.Load().Close() }

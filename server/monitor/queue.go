@@ -42,6 +42,8 @@ func (m *Monitor) wakeIfFull() {
 
 // write writes at most two batches from the queue.
 func (m *Monitor) write() {
+	m.forgetting.RLock()
+	defer m.forgetting.RUnlock()
 	var waiting []*record
 	for more := true; more && len(waiting) < 2*batchLength; {
 		select {
@@ -54,7 +56,9 @@ func (m *Monitor) write() {
 	groups := make([]journal.Group, 0, len(waiting)+1)
 	for _, r := range waiting {
 		m.bytes.Add(-r.size)
-		groups = append(groups, m.encode(r))
+		if group := m.encode(r); !m.isForgotten(r, &group) {
+			groups = append(groups, group)
+		}
 	}
 	if hits := m.takeHits(); len(hits.Events) > 0 {
 		groups = append(groups, hits)

@@ -24,6 +24,8 @@ var healthMessages = []entry{
 	{"clock_ok", "consistent", "", "正常"},
 	{"clock_set_back", "the clock was set back by %s since the start: sessions last longer, and timestamps may be out of order", "by", "启动后时钟被回拨了 {by}：会话有效期会变长，时间戳可能乱序"},
 	{"clock_ahead", "records have timestamps %s in the future: the clock was ahead, or is behind now", "by", "有记录的时间晚于当前时间 {by}：时钟曾经偏快，或现在偏慢"},
+	{"change_log_ok", "%d entries", "entries", "{entries} 条记录"},
+	{"change_log_problem", "entries cannot be moved or dropped: %s", "cause", "无法移动或删除变更日志的条目：{cause}"},
 	{"monitor_ok", "records events", "", "正在记录事件"},
 	{"monitor_off", "turned off by monitor.max_bytes", "", "已由 monitor.max_bytes 关闭"},
 	{"monitor_opening", "being opened", "", "正在打开"},

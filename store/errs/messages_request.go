@@ -2,6 +2,8 @@ package errs
 
 // requestMessages are about requests as such, lists, uploads and imports.
 var requestMessages = []entry{
+	{"reason_text", "must be text in UTF-8, percent-encoded where needed", "", "必须是 UTF-8 文本，需要时使用百分号编码"},
+	{"reason_length", "must have at most %d characters", "limit", "最多 {limit} 个字符"},
 	{"unknown_path", "unknown path", "", "未知路径"},
 	{"method_not_allowed", "this path does not support this method; see the Allow header", "", "此路径不支持该方法；参见 Allow 头"},
 	{"get_body", "a GET request must not have a body", "", "GET 请求不能有请求体"},

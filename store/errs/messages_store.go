@@ -33,6 +33,9 @@ var accountMessages = []entry{
 	{"role_scope_what", "the data scope of role %s for its members", "name", "角色 {name} 成员的数据范围"},
 	{"owner_role", "the owner role can't be changed or deleted", "", "所有者角色不能更改或删除"},
 	{"last_owner", "%s is the last enabled user with the owner role", "username", "{username} 是最后一个启用的所有者"},
+	{"erase_self", "you can't erase your own account; another user with the permission can", "", "您不能清除自己的账号；可由其他有权限的用户清除"},
+	{"erase_username", "must be the exact username of the user", "", "必须与该用户的用户名完全一致"},
+	{"erase_disk_full", "the disk is full; nothing was erased", "", "磁盘已满；未清除任何数据"},
 	{"no_owner", "no enabled user has the owner role", "", "没有启用的用户拥有所有者角色"},
 	{"dept_ids_scope", "are allowed only with the data scope custom", "", "仅在数据范围为“指定部门”（custom）时可用"},
 	{"dept_required", "is required, because records without a department are outside your data scope", "", "为必填项：没有部门的记录不在您的数据范围内"},
@@ -70,6 +73,7 @@ var fileMessages = []entry{
 // storeMessages are about records and the databases.
 var storeMessages = []entry{
 	{"stale", "the record was changed at %s; reload it and try again", "updated_at", "该记录已于 {updated_at} 被更改；请重新加载后再试"},
+	{"audit_entry_not_found", "audit entry %d not found; it may have been removed by retention", "id", "未找到审计记录 {id}，可能已按保留期限清除"},
 	{"password_not_found", "password of user %d not found", "id", "未找到用户 {id} 的密码"},
 	{"in_use", "%s %d is still used by %s", "what id by", "{what} {id} 仍被 {by}使用"},
 	{"dict_item_not_found", "dictionary item %d not found in dictionary %d", "id dict", "字典 {dict} 中未找到字典项 {id}"},

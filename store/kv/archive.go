@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+
+	"reeve/store/audit"
 )
 
 // A backup is an uncompressed tar file (PAX) with its entries in a fixed order. It can be
@@ -17,11 +20,13 @@ import (
 //	manifest.json  list of the other entries; its own SHA-256 is in the comment of its tar header
 //	data.db        records
 //	secret.key     key of the secret values; only if the archive as a whole is encrypted
+//	audit/NUMBER.db  segment of the change log; sorted by number
 //	files/SHA-256  content of a file; sorted by digest
 const (
 	manifestName  = "manifest.json"
 	archiveFiles  = "files/"
-	archiveFormat = 2 // format 1 always had secret.key
+	archiveAudit  = segmentsName + "/"
+	archiveFormat = 3 // format 2 had no segments, and format 1 always had secret.key
 
 	tarBlock    = 512
 	maxManifest = 512 << 20 // about three million files; held in memory
@@ -34,8 +39,12 @@ type manifest struct {
 	Version  string         `json:"version"` // version of the program that wrote the archive
 	Instance string         `json:"instance"`
 	Time     Time           `json:"time"`
+	LogHead  *audit.Head    `json:"log_head,omitempty"` // newest entry of the change log in data.db
 	Entries  []archiveEntry `json:"entries"`
 }
+
+// segmentFile matches the name of a segment of the change log in an archive.
+var segmentFile = regexp.MustCompile(`^` + archiveAudit + `[0-9a-f]{16}\.db$`)
 
 type archiveEntry struct {
 	Name   string `json:"name"`
@@ -151,10 +160,11 @@ func (m *manifest) check(length int64) error {
 			return fmt.Errorf("%q is not the name of a file with the SHA-256 %s", e.Name, e.SHA256)
 		}
 	}
-	files := m.Entries[m.files():]
-	for i := 1; i < len(files); i++ {
-		if files[i-1].Name >= files[i].Name {
-			return fmt.Errorf("%s comes twice or in the wrong place", files[i].Name)
+	for _, part := range [][]archiveEntry{m.segments(), m.Entries[m.files():]} {
+		for i := 1; i < len(part); i++ {
+			if part[i-1].Name >= part[i].Name {
+				return fmt.Errorf("%s comes twice or in the wrong place", part[i].Name)
+			}
 		}
 	}
 	if m.hasKey() && m.Entries[1].Size > maxKeyFile {
@@ -166,12 +176,25 @@ func (m *manifest) check(length int64) error {
 // hasKey reports whether the second entry is secret.key.
 func (m *manifest) hasKey() bool { return len(m.Entries) > 1 && m.Entries[1].Name == keyName }
 
+// segments returns the entries under audit/.
+func (m *manifest) segments() []archiveEntry {
+	first := 1
+	if m.hasKey() {
+		first = 2
+	}
+	end := first
+	for end < len(m.Entries) && segmentFile.MatchString(m.Entries[end].Name) {
+		end++
+	}
+	return m.Entries[first:end]
+}
+
 // files returns the index of the first entry under files/.
 func (m *manifest) files() int {
 	if m.hasKey() {
-		return 2
+		return 2 + len(m.segments())
 	}
-	return 1
+	return 1 + len(m.segments())
 }
 
 // next advances r to entry i of the manifest, or past the last one. Any other entry is an

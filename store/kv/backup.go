@@ -14,6 +14,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"reeve/store/audit"
 	"reeve/store/disk"
 )
 
@@ -24,9 +25,11 @@ const backupPattern = "backup-*.tmp"
 // format. While it is open, no content of files is deleted.
 type Backup struct {
 	manifest manifest
-	text     []byte   // encoded manifest
-	data     *os.File // copy of data.db, already unlinked
-	key      []byte   // content of secret.key; nil if not included
+	text     []byte      // encoded manifest
+	data     *os.File    // copy of data.db, already unlinked
+	segments []*os.File  // of the change log, in the order of the manifest
+	key      []byte      // content of secret.key; nil if not included
+	logHead  *audit.Head // of the copy
 	blobs    *blobs
 	size     int64
 	release  func()
@@ -57,7 +60,7 @@ func (b *Backup) prepare(db *DB, withKey bool) (err error) {
 		}
 		b.release = b.blobs.hold() // before the copy is made, so that no blob it refers to is deleted
 	}
-	refs, err := b.copyData(db)
+	refs, err := b.copyRecords(db)
 	if err != nil {
 		return err
 	}
@@ -67,6 +70,7 @@ func (b *Backup) prepare(db *DB, withKey bool) (err error) {
 		}
 	}
 	b.manifest = manifest{Format: archiveFormat, Version: db.options.Version, Instance: db.instance, Time: db.clock()}
+	b.manifest.LogHead = b.logHead
 	if err := b.list(refs); err != nil {
 		return err
 	}
@@ -75,6 +79,25 @@ func (b *Backup) prepare(db *DB, withKey bool) (err error) {
 	}
 	b.size, err = b.manifest.size(b.text)
 	return err
+}
+
+// copyRecords copies data.db, and opens the segments of the change log that belong to the copy: none
+// is added or dropped meanwhile, so that the log in the archive has neither a gap nor entries that are
+// newer than the copy.
+func (b *Backup) copyRecords(db *DB) (refs []blobRef, err error) {
+	if db.log == nil {
+		return b.copyData(db)
+	}
+	db.log.gate.Lock()
+	defer db.log.gate.Unlock()
+	for _, s := range db.log.segments.Segments() {
+		f, err := os.Open(s.Path)
+		if err != nil {
+			return nil, err
+		}
+		b.segments = append(b.segments, f)
+	}
+	return b.copyData(db)
 }
 
 // copyData makes and verifies the copy of data.db and returns the references to blobs in it.
@@ -94,6 +117,7 @@ func (b *Backup) copyData(db *DB) (refs []blobRef, err error) {
 		}
 	}
 	if err == nil {
+		b.logHead = db.headIn(path)
 		b.data, err = os.Open(path)
 	}
 	// Unlinked while it is open, so that a crash leaves no file behind.
@@ -125,6 +149,14 @@ func (b *Backup) list(refs []blobRef) error {
 	b.manifest.Entries = []archiveEntry{{dataName, n, Digest(sum.Sum(nil))}}
 	if b.key != nil {
 		b.manifest.Entries = append(b.manifest.Entries, archiveEntry{keyName, int64(len(b.key)), sha256.Sum256(b.key)})
+	}
+	for _, f := range b.segments {
+		sum := sha256.New()
+		n, err := io.Copy(sum, f)
+		if err != nil {
+			return err
+		}
+		b.manifest.Entries = append(b.manifest.Entries, archiveEntry{archiveAudit + filepath.Base(f.Name()), n, Digest(sum.Sum(nil))})
 	}
 	for _, d := range slices.SortedFunc(maps.Keys(sizes), func(x, y Digest) int { return bytes.Compare(x[:], y[:]) }) {
 		b.manifest.Entries = append(b.manifest.Entries, archiveEntry{archiveFiles + d.String(), sizes[d], d})
@@ -163,6 +195,11 @@ func (b *Backup) writeEntry(out *tar.Writer, e archiveEntry) error {
 	case keyName:
 		return e.copyExact(out, bytes.NewReader(b.key))
 	}
+	for _, f := range b.segments {
+		if e.Name == archiveAudit+filepath.Base(f.Name()) {
+			return e.copyExact(out, io.NewSectionReader(f, 0, e.Size))
+		}
+	}
 	blob, err := b.blobs.reader(e.SHA256)
 	if err != nil {
 		return err
@@ -175,10 +212,15 @@ func (b *Backup) writeEntry(out *tar.Writer, e archiveEntry) error {
 func (b *Backup) Close() error {
 	b.release()
 	b.release = func() {}
-	if b.data == nil {
-		return nil
+	var err error
+	for _, f := range b.segments {
+		err = errors.Join(err, f.Close())
 	}
-	return b.data.Close()
+	b.segments = nil
+	if b.data == nil {
+		return err
+	}
+	return errors.Join(err, b.data.Close())
 }
 
 // countWriter counts the bytes that are written to w.

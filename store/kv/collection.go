@@ -229,6 +229,34 @@ func (c *Collection[T]) Delete(tx *Tx, id ID) error {
 }
 
 func (c *Collection[T]) remove(tx *Tx, id ID) error {
+	if err := c.ValidateDelete(tx, id); err != nil {
+		return err
+	}
+	for _, in := range c.incoming {
+		if err := in.release(tx, id); err != nil {
+			return err
+		}
+	}
+	old, err := c.Get(tx, id) // now: release has changed it if it refers to itself
+	if err != nil {
+		return err
+	}
+	value := tx.bucket(c.name).Get(idKey(id))
+	sum := -uint64(disk.FrameSum(value))
+	tx.touch(c, id)
+	tx.capture(c, id, value, nil)
+	if err := c.updateIndexes(tx, id, old, nil, &sum); err != nil {
+		return err
+	}
+	if err := tx.delete(c.name, idKey(id)); err != nil {
+		return err
+	}
+	return addTotals(tx, c.name, -1, sum)
+}
+
+// ValidateDelete returns the error with which Delete would refuse to delete a record; nil if it
+// would delete it. It writes nothing.
+func (c *Collection[T]) ValidateDelete(tx *Tx, id ID) error {
 	old, err := c.authorized(tx, id)
 	if err != nil {
 		return err
@@ -243,23 +271,7 @@ func (c *Collection[T]) remove(tx *Tx, id ID) error {
 			return err
 		}
 	}
-	for _, in := range c.incoming {
-		if err := in.release(tx, id); err != nil {
-			return err
-		}
-	}
-	if old, err = c.Get(tx, id); err != nil { // again: release has changed it if it refers to itself
-		return err
-	}
-	sum := -uint64(disk.FrameSum(tx.bucket(c.name).Get(idKey(id))))
-	tx.touch(c, id)
-	if err := c.updateIndexes(tx, id, old, nil, &sum); err != nil {
-		return err
-	}
-	if err := tx.delete(c.name, idKey(id)); err != nil {
-		return err
-	}
-	return addTotals(tx, c.name, -1, sum)
+	return nil
 }
 
 // store writes v, its index entries and search text, and the collection's totals. old and
@@ -275,6 +287,7 @@ func (c *Collection[T]) store(tx *Tx, id ID, old *T, oldValue []byte, v *T) erro
 		added, sum = 0, sum-uint64(disk.FrameSum(oldValue))
 	}
 	tx.touch(c, id)
+	tx.capture(c, id, oldValue, value)
 	if err := tx.put(c.name, idKey(id), value); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -36,6 +37,7 @@ type job struct {
 	fn        func(*Tx) error
 	recorder  *Recorder       // nil for none
 	operation string          // see Handle.For
+	origin    any             // see Handle.From
 	essential bool            // see Handle.Essential
 	authorize func(*Tx) error // nil for no check
 
@@ -71,7 +73,10 @@ func (j *job) run(tx *Tx) error {
 			return err
 		}
 	}
-	return j.fn(tx)
+	if err := j.fn(tx); err != nil {
+		return err
+	}
+	return tx.writeEntry()
 }
 
 // Update runs fn in the next commit. It returns nil when the commit is on the disk and the
@@ -190,10 +195,11 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 		}
 	}()
 	changes, now, wrote := newChanges(), db.clock(), false
+	changes.head = db.log.next()
 	hold := writeHold{begin: since, last: since}
 	defer func() { hold.report(db.slowWrite) }()
 	for i, j := range batch {
-		tx := &Tx{db: db, actor: j.actor, now: now, bolt: btx, changes: changes, recorder: j.recorder}
+		tx := &Tx{db: db, actor: j.actor, now: now, bolt: btx, changes: changes, recorder: j.recorder, operation: j.operation, origin: cmp.Or(j.origin, db.options.Origin)}
 		j.begin()
 		j.err = disk.RecoverDamage(db.path, func() error { return j.run(tx) })
 		hold.ran(j.operation)
@@ -206,7 +212,11 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	if !wrote {
 		return -1, nil
 	}
-	fresh, err := db.compute(&Tx{db: db, actor: engine{}, now: now, bolt: btx, changes: changes})
+	last := &Tx{db: db, actor: engine{}, now: now, bolt: btx, changes: changes}
+	if err := disk.RecoverDamage(db.path, last.finishLog); err != nil {
+		return -1, err
+	}
+	fresh, err := db.compute(last)
 	if err != nil {
 		return -1, err
 	}
@@ -222,6 +232,7 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 		return -1, outcome(stopUnlessFull(&db.failed, dataName, err), err) // if it panicked, the deferred rollback frees the writer's lock
 	}
 	committed = true
+	db.log.committed(changes.head, changes.logBytes)
 	db.marker.committed(number)
 	db.indexer.wake()
 	for c, f := range fresh {

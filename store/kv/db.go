@@ -102,11 +102,17 @@ type Options struct {
 	// Clock returns the current time; nil for the system clock.
 	Clock func() Time
 
+	// Origin is the origin of writes that have none; see Handle.From.
+	Origin any
+	// Log bounds the change log.
+	Log LogLimits
+
 	// IndexFrom is the number of records from which a collection gets a search index; 0 for
 	// the default.
 	IndexFrom int
 
 	checkFrom    uint64 // for tests: records from which a collection is verified in the background
+	drainFrom    uint64 // for tests: entries of the change log from which they are moved to a segment
 	freelistFrom int64  // for tests: file size in bytes from which the list of free pages is saved
 }
 
@@ -131,6 +137,7 @@ type DB struct {
 	files     *files // nil for a schema without blobs
 	marker    *marker
 	indexer   *indexer
+	log       *changeLog // nil for a schema without one
 	check     *backgroundCheck
 	started   bool // whether start has succeeded
 
@@ -144,6 +151,9 @@ type DB struct {
 
 // Warnings returns the problems that Open found and repaired or left, for the log.
 func (db *DB) Warnings() []string { return db.warnings }
+
+// Warn adds a warning to those of Open. It must not be called once the database is in use.
+func (db *DB) Warn(text string) { db.warnings = append(db.warnings, text) }
 
 // Dir returns the path of the data directory.
 func (db *DB) Dir() string { return db.dir }
@@ -174,10 +184,11 @@ func (db *DB) Close() error {
 	close(db.jobs)
 	db.gate.Unlock()
 	<-db.written
+	closed := db.log.close()
 	db.indexer.close()
 	db.reserve.close()
 	db.check.close()
 	db.saveFreelist()
 	db.marker.close()
-	return errors.Join(db.files.close(), db.bolt.Close(), db.lock.Unlock())
+	return errors.Join(closed, db.files.close(), db.bolt.Close(), db.lock.Unlock())
 }

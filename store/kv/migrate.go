@@ -61,6 +61,9 @@ func (db *DB) migrate(keep bool) error {
 					return err
 				}
 				meta.Schema, meta.Version = number, db.options.Version
+				if meta.Generation == "" {
+					meta.Generation = db.newGeneration()
+				}
 				return writeMeta(tx, meta)
 			})
 		})

@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"reeve/store/audit"
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
@@ -30,6 +31,9 @@ type fileMeta struct {
 	Schema   int    `json:"schema"`
 	Version  string `json:"version"`  // version of the program that migrated it to this schema
 	Restored bool   `json:"restored"` // restored and not started since: its sessions are to be ended
+
+	Generation string      `json:"generation,omitempty"` // of the numbers of the change log; "" before schema 13
+	Replaced   *audit.Head `json:"replaced,omitempty"`   // head of the data that the restore has replaced
 }
 
 // Open opens the database in dir. It creates and seeds one if dir has never had any. The error
@@ -146,7 +150,7 @@ func (db *DB) fill(tx *Tx) error {
 	if err := db.makeBuckets(tx); err != nil {
 		return err
 	}
-	if err := writeMeta(tx, fileMeta{Schema: db.schema.Version(), Version: db.options.Version}); err != nil {
+	if err := writeMeta(tx, fileMeta{Schema: db.schema.Version(), Version: db.options.Version, Generation: db.newGeneration()}); err != nil {
 		return err
 	}
 	db.instance = rand.Text()
@@ -167,9 +171,16 @@ func (db *DB) makeBuckets(tx *Tx) error {
 			return err
 		}
 	}
+	counted := []string{}
+	if db.schema.LogEntry != nil {
+		counted = append(counted, logBucket)
+	}
 	for _, t := range db.schema.Tables {
-		if tx.bucket(countBucket).Get([]byte(t.Name())) == nil {
-			if err := writeTotals(tx, t.Name(), totals{}); err != nil {
+		counted = append(counted, t.Name())
+	}
+	for _, name := range counted {
+		if tx.bucket(countBucket).Get([]byte(name)) == nil {
+			if err := writeTotals(tx, name, totals{}); err != nil {
 				return err
 			}
 		}
@@ -216,6 +227,9 @@ func (db *DB) start() error {
 	if err := db.migrate(true); err != nil {
 		return err
 	}
+	if err := db.openLog(); err != nil {
+		return err
+	}
 	if err := db.endRestore(); err != nil {
 		return err
 	}
@@ -255,6 +269,7 @@ func (db *DB) start() error {
 		return err
 	}
 	db.openIndexer()
+	db.startLog()
 	db.started = true
 	return nil
 }

@@ -19,7 +19,7 @@ const dirVar, modeVar = "REEVE_TEST_DIR", "REEVE_TEST_MODE"
 // openerChild opens a directory that may be in use; in mode write it goes on to
 // write, and prints each number that was answered, until it is killed.
 func openerChild() int {
-	db, err := Open(dirOf(), Options{Schema: zoo()})
+	db, err := Open(dirOf(), Options{Schema: loggedZoo(), drainFrom: 20})
 	if err != nil {
 		var used *InUseError
 		fmt.Println(errors.As(err, &used), err)
@@ -40,7 +40,7 @@ func openerChild() int {
 
 func TestSecondOpenerIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	db := open(t, dir, Options{Schema: zoo()})
+	db := open(t, dir, Options{Schema: loggedZoo()})
 	update(t, db, createBeast("Leo"))
 	before := disktest.Snapshot(t, dir)
 	want := fmt.Sprintf("%s is in use by process %d; stop it first", dir, os.Getpid())
@@ -52,9 +52,9 @@ func TestSecondOpenerIsRefused(t *testing.T) {
 		}
 	})
 	for name, try := range map[string]func() error{
-		"in this process": func() error { _, err := Open(dir, Options{Schema: zoo()}); return err },
-		"to verify":       func() error { _, err := VerifyDir(dir, Options{Schema: zoo()}); return err },
-		"to restore":      func() error { _, err := Restore(dir, dir, nil, Options{Schema: zoo()}); return err },
+		"in this process": func() error { _, err := Open(dir, Options{Schema: loggedZoo()}); return err },
+		"to verify":       func() error { _, err := VerifyDir(dir, Options{Schema: loggedZoo()}); return err },
+		"to restore":      func() error { _, err := Restore(dir, dir, nil, Options{Schema: loggedZoo()}); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := try()
@@ -97,8 +97,9 @@ func TestAnsweredWritesSurviveAKill(t *testing.T) {
 		if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
 			t.Fatalf("round %d: %v: %q", round, err, answered)
 		}
-		db := open(t, dir, Options{Schema: zoo()})
+		db := open(t, dir, Options{Schema: loggedZoo(), drainFrom: 20})
 		names := namesOf(t, db)
+		mustBeLogged(t, db)
 		if len(names) < len(answered) {
 			t.Fatalf("round %d: %d were answered, %d are there", round, len(answered), len(names))
 		}

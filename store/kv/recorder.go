@@ -93,6 +93,7 @@ type Handle struct {
 	*DB
 	recorder  *Recorder       // nil for none
 	operation string          // see For
+	origin    any             // see From
 	authorize func(*Tx) error // nil for no check
 	essential bool            // see Essential
 }
@@ -116,6 +117,13 @@ func (db Handle) For(operation string, authorize func(*Tx) error) Handle {
 	return db
 }
 
+// From returns the database for writes with an origin, which Tx.Origin returns and the change log
+// may describe.
+func (db Handle) From(origin any) Handle {
+	db.origin = origin
+	return db
+}
+
 // View is DB.View with recording.
 func (db Handle) View(actor Principal, fn func(*Tx) error) error {
 	return db.DB.view(db.recorder, actor, fn)
@@ -123,7 +131,7 @@ func (db Handle) View(actor Principal, fn func(*Tx) error) error {
 
 // Update is DB.Update with recording and authorization.
 func (db Handle) Update(actor Principal, fn func(*Tx) error) error {
-	return db.DB.update(&job{actor: actor, fn: fn, recorder: db.recorder, operation: db.operation, authorize: db.authorize, essential: db.essential})
+	return db.DB.update(&job{actor: actor, fn: fn, recorder: db.recorder, operation: db.operation, origin: db.origin, authorize: db.authorize, essential: db.essential})
 }
 
 // NewUpload is DB.NewUpload with recording.

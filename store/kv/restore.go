@@ -124,11 +124,16 @@ func (in *staging) addFiles(backup string, from map[string]string) error {
 	if beside, err := os.Stat(filepath.Dir(backup)); err != nil || !os.SameFile(there, beside) {
 		return err
 	}
-	path := filepath.Join(dir, blobsName)
-	if there, err := disk.Exists(path); err != nil || !there {
-		return err
+	for _, name := range []string{blobsName, segmentsName} {
+		path := filepath.Join(dir, name)
+		there, err := disk.Exists(path)
+		if err != nil {
+			return err
+		}
+		if there {
+			from[name] = path
+		}
 	}
-	from[blobsName] = path
 	return nil
 }
 
@@ -143,7 +148,7 @@ func mustBeFile(path string, info fs.FileInfo) error {
 // stageDir stages the files of a data directory, or of one that an earlier restore has kept.
 func (in *staging) stageDir(backup string) error {
 	from := map[string]string{dataName: filepath.Join(backup, dataName)}
-	for _, name := range []string{lockName, keyName, blobsName} {
+	for _, name := range []string{lockName, keyName, blobsName, segmentsName} {
 		path := filepath.Join(backup, name)
 		if there, err := disk.Exists(path); err != nil {
 			return err
@@ -169,7 +174,15 @@ func (in *staging) stageDir(backup string) error {
 func (in *staging) stageFiles(from map[string]string) error {
 	in.names = append(slices.Sorted(maps.Keys(from)), markName)
 	need := int64(0)
-	for _, path := range from {
+	for name, path := range from {
+		if name == segmentsName {
+			size, err := dirSize(path)
+			if err != nil {
+				return err
+			}
+			need += size
+			continue
+		}
 		info, err := os.Stat(path)
 		if err == nil {
 			err = mustBeFile(path, info)
@@ -183,14 +196,18 @@ func (in *staging) stageFiles(from map[string]string) error {
 		return err
 	}
 	for name, path := range from {
-		if err := copyFile(path, in.path(name)); err != nil {
+		copyIn := copyFile
+		if name == segmentsName {
+			copyIn = copySegments
+		}
+		if err := copyIn(path, in.path(name)); err != nil {
 			return err
 		}
 	}
 	if err := in.accept(); err != nil {
 		return err
 	}
-	in.aside = slices.Compact(slices.Sorted(slices.Values(append([]string{blobsName}, in.names...))))
+	in.aside = slices.Compact(slices.Sorted(slices.Values(append([]string{blobsName, segmentsName}, in.names...))))
 	if err := in.settleKey(); err != nil {
 		return err
 	}
@@ -199,6 +216,41 @@ func (in *staging) stageFiles(from map[string]string) error {
 	}
 	return fmt.Errorf("its records have %s, and there is no %s beside them; restore an archive, or a directory that has both",
 		errs.Count(len(in.refs), "file"), blobsName)
+}
+
+// segmentPaths returns the paths of the segments of the change log in a directory.
+func segmentPaths(dir string) ([]string, error) {
+	all, err := filepath.Glob(filepath.Join(dir, "*.db"))
+	return slices.DeleteFunc(all, func(path string) bool { return !segmentFile.MatchString(archiveAudit + filepath.Base(path)) }), err
+}
+
+// copySegments copies the segments of the change log to a new directory and syncs them.
+func copySegments(from, to string) error {
+	paths, err := segmentPaths(from)
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := copyFile(path, filepath.Join(to, filepath.Base(path))); err != nil {
+			return err
+		}
+	}
+	return disk.SyncDir(to)
+}
+
+// dirSize returns the total size of the segments in a directory.
+func dirSize(dir string) (total int64, err error) {
+	paths, err := segmentPaths(dir)
+	for _, path := range paths {
+		info, statErr := os.Stat(path)
+		if err = errors.Join(err, statErr); statErr == nil {
+			total += info.Size()
+		}
+	}
+	return total, err
 }
 
 // copyFile copies a file and syncs the copy. It stops at the size that the file has at the

@@ -10,6 +10,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"reeve/store/audit"
 	"reeve/store/disk"
 )
 
@@ -31,6 +32,7 @@ func (in *staging) accept() (err error) {
 		return in.blame(err)
 	}
 	var meta fileMeta
+	var head audit.Head
 	err = db.View(engine{}, func(tx *Tx) error {
 		if err := tx.Verify().err("it"); err != nil {
 			return err
@@ -46,13 +48,19 @@ func (in *staging) accept() (err error) {
 		if db.schema.hasFiles() {
 			in.refs = db.schema.blobRefs(tx)
 		}
-		meta, err = readMeta(tx)
+		if meta, err = readMeta(tx); err == nil && db.schema.LogEntry != nil {
+			head, err = tx.readHead(meta)
+		}
 		return err
 	})
+	if err == nil {
+		err = in.dropNewerSegments(head.Seq)
+	}
 	if err != nil {
 		return in.blame(err)
 	}
-	meta.Restored = true
+	meta.Restored, meta.Generation = true, db.newGeneration()
+	meta.Replaced = db.headIn(filepath.Join(filepath.Dir(in.dir), dataName))
 	mark := commitMark{Instance: in.instance}
 	err = db.bolt.Update(func(btx *bbolt.Tx) error {
 		mark.Commit = uint64(btx.ID())
@@ -62,6 +70,25 @@ func (in *staging) accept() (err error) {
 		return err
 	}
 	return writeMark(in.dir, mark) // the existing mark is for the data that is replaced
+}
+
+// dropNewerSegments removes staged segments of the change log that have entries beyond the staged
+// data.db, which a directory can have: their numbers will be used again.
+func (in *staging) dropNewerSegments(newest uint64) error {
+	dir := in.path(segmentsName)
+	if there, err := disk.Exists(dir); err != nil || !there {
+		return err
+	}
+	log, _, err := audit.Open(dir)
+	if err != nil {
+		return err
+	}
+	for _, s := range log.Segments() {
+		if s.Last > newest {
+			err = errors.Join(err, os.Remove(s.Path))
+		}
+	}
+	return errors.Join(err, log.Close())
 }
 
 // lookAtSecrets finds the key of the backup, in it or in the data directory, and the secret
@@ -129,7 +156,8 @@ func (in *staging) blame(err error) error {
 	return err
 }
 
-// endRestore ends all sessions at the first start after a restore.
+// endRestore ends all sessions at the first start after a restore, and begins the new generation of
+// the change log.
 func (db *DB) endRestore() error {
 	var meta fileMeta
 	err := db.View(engine{}, func(tx *Tx) (err error) {
@@ -139,14 +167,50 @@ func (db *DB) endRestore() error {
 	if err != nil || !meta.Restored {
 		return err
 	}
-	meta.Restored = false
-	return disk.RecoverDamage(db.path, func() error {
+	replaced := meta.Replaced
+	meta.Restored, meta.Replaced = false, nil
+	var next *audit.Head
+	var added int64
+	err = disk.RecoverDamage(db.path, func() error {
 		return db.bolt.Update(func(btx *bbolt.Tx) error {
 			tx := &Tx{db: db, actor: engine{}, now: db.clock(), bolt: btx, changes: newChanges()}
 			if err := errors.Join(db.schema.restored(tx), db.forgetIndexes(tx)); err != nil {
 				return err
 			}
-			return writeMeta(tx, meta)
+			tx.changes.head = db.log.next()
+			if db.log != nil {
+				tx.LogAction("restore", map[string]any{"replaced": replaced})
+			}
+			if err := errors.Join(tx.writeEntry(), tx.finishLog(), writeMeta(tx, meta)); err != nil {
+				return err
+			}
+			next, added = tx.changes.head, tx.changes.logBytes
+			return nil
 		})
 	})
+	if err == nil {
+		db.log.committed(next, added)
+	}
+	return err
+}
+
+// headIn returns the head of the change log in a data.db that no process writes to; nil if it cannot
+// be read.
+func (db *DB) headIn(path string) (head *audit.Head) {
+	if db.schema.LogEntry == nil {
+		return nil
+	}
+	err := readOnly(path, db.options, func(tx *Tx) error {
+		meta, err := readMeta(tx)
+		if err != nil || meta.Generation == "" {
+			return err
+		}
+		last, err := tx.readHead(meta)
+		head = &last
+		return err
+	})
+	if err != nil {
+		return nil // the replaced file may be missing, damaged or of another version
+	}
+	return head
 }

@@ -21,6 +21,9 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 	if err := disk.NeedSpace(in.dir, length); err != nil {
 		return err
 	}
+	if err := os.Mkdir(in.path(segmentsName), 0o700); err != nil {
+		return err
+	}
 	for i, e := range m.Entries[:m.files()] {
 		if err := m.next(r, i); err != nil {
 			return err
@@ -28,7 +31,15 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 		if err := writeExact(in.path(e.Name), e, r); err != nil {
 			return err
 		}
-		in.names = append(in.names, e.Name)
+		if !segmentFile.MatchString(e.Name) {
+			in.names = append(in.names, e.Name)
+		}
+	}
+	if err := disk.SyncDir(in.path(segmentsName)); err != nil {
+		return err
+	}
+	if len(m.segments()) > 0 {
+		in.names = append(in.names, segmentsName)
 	}
 	if err := in.accept(); err != nil {
 		return err
@@ -43,7 +54,7 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 		}
 		in.names = append(in.names, blobsName)
 	}
-	in.aside = slices.Clone(in.names)
+	in.aside = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(in.names), segmentsName))))
 	if err := in.settleKey(); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"reeve/store/audit"
 	"reeve/store/disk"
 )
 
@@ -72,7 +73,10 @@ type Salvaging struct {
 	meta    fileMeta
 	newest  Time // newest updated_at of a record in the tree
 	batch   *bbolt.Tx
-	puts    int
+
+	logRows     []audit.Row // readable entries of the change log
+	logSequence uint64      // number of its last entry
+	puts        int
 }
 
 // Lost reports something that cannot be recovered.

@@ -92,6 +92,9 @@ func (s *Salvaging) copyRecords(roots []disk.Meta) error {
 		s.tables[t.Name()] = &salvagedTable{Table: t, present: map[ID]bool{}, outside: map[ID]bool{}, lost: map[ID]bool{}}
 	}
 	s.readTallies(buckets[countBucket])
+	if err := s.copyLog(buckets[logBucket]); err != nil {
+		return err
+	}
 	search := later
 	for _, t := range s.db.schema.Tables {
 		st := s.tables[t.Name()]

@@ -42,6 +42,9 @@ func (s *Salvaging) repair() error {
 		if err := s.repairSequences(tx); err != nil {
 			return err
 		}
+		if err := s.writeLog(tx); err != nil {
+			return err
+		}
 		s.meta.Restored = true // it may have sessions that had ended
 		return writeMeta(tx, s.meta)
 	})

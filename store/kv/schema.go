@@ -3,6 +3,7 @@ package kv
 import (
 	"reflect"
 
+	"reeve/store/audit"
 	"reeve/store/disk"
 )
 
@@ -63,6 +64,12 @@ type Schema struct {
 	// permissions may have changed while the function was queued; nil if principals do not
 	// change.
 	Current func(tx *Tx, p Principal) (Principal, error)
+	// LogEntry describes the changes of a write function for the change log, without its Link; nil
+	// if there is nothing to log. It may write records. A schema without LogEntry has no change log.
+	LogEntry func(tx *Tx, changed []RecordChange) (*audit.Entry, error)
+	// LogCheckpoint describes the state of the database beside a segment of the change log, so that the
+	// state at an earlier time can be computed from it; nil for none.
+	LogCheckpoint func(tx *Tx) ([]byte, error)
 	// FileLimits returns the maximum size of all blobs together and the minimum free disk
 	// space, in bytes, 0 for no limit; nil for no limits.
 	FileLimits func(tx *Tx) (quota, floor int64)
@@ -80,6 +87,9 @@ func (s *Schema) Version() int { return 1 + len(s.Migrations) }
 // bucketNames returns the names of all buckets of data.db.
 func (s *Schema) bucketNames() []string {
 	names := []string{countBucket, disk.MetaBucket}
+	if s.LogEntry != nil {
+		names = append(names, logBucket)
+	}
 	for _, t := range s.Tables {
 		names = append(names, t.Buckets()...)
 	}

@@ -7,6 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"reeve/store/audit"
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
@@ -21,6 +22,11 @@ type Tx struct {
 	changes *changes  // shared by all functions of the commit; nil in a read transaction
 	wrote   bool      // whether this function has changed anything
 	touched int       // number of record changes by this function
+
+	operation string         // see Handle.For
+	origin    any            // see Handle.From
+	captured  []RecordChange // what this function has changed, for the change log
+	action    *logAction     // nil for none
 
 	recorder       *Recorder // nil for none
 	depth          int       // nesting of operations; only the outermost is recorded
@@ -124,6 +130,9 @@ type changes struct {
 	records  map[Table]map[ID]bool
 	caches   map[AnyCache]*pending
 	released []Digest
+	entries  totals      // of the entries that this commit adds to the change log
+	logBytes int64       // total length of these entries
+	head     *audit.Head // of the change log, with the entries of this commit; nil for no log
 }
 
 // pending is the value that a cache has within a commit.

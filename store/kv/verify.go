@@ -66,6 +66,11 @@ func (tx *Tx) Verify() *Report {
 			report.fault("bucket %q is not of this program", name)
 		}
 	}
+	if tx.db.schema.LogEntry != nil {
+		if err := disk.RecoverDamage(tx.db.path, func() error { tx.verifyLog(report); return nil }); err != nil {
+			report.fault("%s", disk.OneLine(err))
+		}
+	}
 	for _, t := range tx.db.schema.Tables {
 		if err := disk.RecoverDamage(tx.db.path, func() error { t.verify(tx, report); return nil }); err != nil {
 			report.fault("%s", disk.OneLine(err))

@@ -70,11 +70,22 @@ export function address(path: string, query: Query = {}): string {
   return text ? `${path}?${text}` : path
 }
 
+// reason is why the user makes a change, for the change log. The next change sends it.
+let reason = ''
+
+export const giveReason = (text: string): void => {
+  reason = text.trim()
+}
+
 async function send(method: Method, path: Path, o: Options): Promise<Response> {
   const headers: Record<string, string> = { 'Accept-Language': language() }
   if (token()) headers.Authorization = `Bearer ${token()}`
   if (o.body !== undefined) headers['Content-Type'] = 'application/json'
   if (o.range) headers.Range = o.range
+  if (reason && method !== 'GET') {
+    headers['X-Reason'] = encodeURIComponent(reason)
+    reason = ''
+  }
   try {
     return await fetch(address(path, o.query), {
       method,

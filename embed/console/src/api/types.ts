@@ -136,6 +136,15 @@ export type CacheInfo = {
   records: number
 }
 
+export type ChangeLogInfo = {
+  /** Number of the newest entry; 0 for none */
+  entries: number
+  /** Random name of the numbering; a restore begins a new one */
+  generation: string
+  /** SHA-256 of the newest entry, hexadecimal */
+  sha256: string
+}
+
 export type CollectionInfo = {
   name: string
   records: number
@@ -424,6 +433,45 @@ export type EnableOrDisableUser = {
   updated_at?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
+}
+
+export type EraseAppUser = {
+  /** Username of the user, exactly as stored, as a confirmation */
+  username: string
+}
+
+export type EraseUser = {
+  /** Username of the user, exactly as stored, as a confirmation */
+  username: string
+}
+
+export type ErasedCounts = {
+  /** Number of known devices that were deleted */
+  devices: number
+  /** Number of events of monitoring that were removed */
+  events: number
+  /** Number of files from which the name of the uploader was removed */
+  files: number
+  /** Number of jobs from which the username was removed */
+  jobs: number
+  /** Number of sessions that were ended */
+  sessions: number
+  /** Number of rows of the sign-in log that were deleted */
+  sign_ins: number
+}
+
+export type Erasure = {
+  /** Backups and copies of the data made before this time still contain the person; if one is restored on this server, the person is erased again */
+  backups_before: string
+  /** 1 if everything was removed; 0 if the rest is removed within minutes, or after the next start */
+  complete: 0 | 1
+  erased_at: string
+  /** Number of copies of the data in the data directory, from before upgrades and restores, which still contain the person until you delete them */
+  kept_copies: number
+  /** Time until which monitoring may keep events of the person if the erasure can't be completed; null if they were removed */
+  monitoring_until: string | null
+  /** Numbers of records that were deleted or no longer name the person, besides the user's own */
+  removed: ErasedCounts
 }
 
 export type EventUser = {
@@ -1335,6 +1383,8 @@ export type SystemHealth = {
 export type SystemInfo = {
   build: BuildInfo
   caches: CacheInfo[]
+  /** Newest entry of the change log */
+  change_log: ChangeLogInfo
   collections: CollectionInfo[]
   /** Effective configuration */
   config: ConfigValue[]
@@ -1732,7 +1782,9 @@ export type Access =
   | 'admin.dept.query'
   | 'admin.dept.update'
   | 'admin.list.create'
+  | 'admin.list.data'
   | 'admin.list.delete'
+  | 'admin.list.erase'
   | 'admin.list.export'
   | 'admin.list.import'
   | 'admin.list.password'
@@ -1793,7 +1845,9 @@ export type Access =
   | 'system.setting.save'
   | 'system.setting.update'
   | 'user.list.create'
+  | 'user.list.data'
   | 'user.list.delete'
+  | 'user.list.erase'
   | 'user.list.password'
   | 'user.list.query'
   | 'user.list.status'
@@ -1811,6 +1865,7 @@ export type Api = {
     '/admin/list': { body: undefined; answer: UserPage }
     '/admin/list-export': { body: undefined; answer: unknown }
     [path: `/admin/list/${number}`]: { body: undefined; answer: User }
+    [path: `/admin/list/${number}/data`]: { body: undefined; answer: unknown }
     '/admin/loginlog': { body: undefined; answer: LoginLogPage }
     '/admin/permission/effective': { body: undefined; answer: Effective }
     '/admin/permission/explain': { body: undefined; answer: Explanation }
@@ -1860,12 +1915,14 @@ export type Api = {
     [path: `/system/setting/${number}`]: { body: undefined; answer: Setting }
     '/user/list': { body: undefined; answer: AppUserPage }
     [path: `/user/list/${number}`]: { body: undefined; answer: AppUser }
+    [path: `/user/list/${number}/data`]: { body: undefined; answer: unknown }
   }
   POST: {
     '/admin/avatar': { body: undefined; answer: Avatar }
     '/admin/dept': { body: CreateDept; answer: Dept }
     '/admin/list': { body: CreateUser; answer: NewUser }
     '/admin/list-import': { body: undefined; answer: Import }
+    [path: `/admin/list/${number}/erase`]: { body: EraseUser; answer: Erasure }
     '/admin/login': { body: SignIn; answer: Login }
     '/admin/logout': { body: undefined; answer: Record<string, never> }
     '/admin/role': { body: CreateRole; answer: Role }
@@ -1884,6 +1941,7 @@ export type Api = {
     '/system/setting-group': { body: CreateSettingGroup; answer: SettingGroup }
     '/system/setting/refresh': { body: undefined; answer: Refresh }
     '/user/list': { body: CreateAppUser; answer: NewAppUser }
+    [path: `/user/list/${number}/erase`]: { body: EraseAppUser; answer: Erasure }
   }
   PUT: {
     [path: `/admin/dept/${number}`]: { body: UpdateDept; answer: Dept }

@@ -168,6 +168,19 @@ function Parts({ health, reload }: { health: SystemHealth; reload: () => Promise
   )
 }
 
+// Head shows the newest entry of the change log: its number and hash, which change if entries are
+// replaced.
+function Head({ log }: { log: Info['change_log'] }) {
+  return (
+    <span>
+      {t('info.change_log.entries', { n: count(log.entries) })}{' '}
+      <Typography.Text code title={`${log.generation}:${log.entries}:${log.sha256}`}>
+        {log.sha256.slice(0, 12)}
+      </Typography.Text>
+    </span>
+  )
+}
+
 function Program({ info }: { info: Info }) {
   const { build, memory } = info
   return (
@@ -193,6 +206,7 @@ function Program({ info }: { info: Info }) {
         { label: t('info.platform'), children: `${build.platform}, ${build.go}` },
         { label: t('info.processors'), children: build.cpus },
         { label: t('info.memory'), children: bytes(memory.anonymous_bytes || memory.heap_bytes) },
+        { label: t('info.change_log'), children: <Head log={info.change_log} /> },
       ]}
     />
   )

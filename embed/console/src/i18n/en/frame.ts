@@ -68,6 +68,7 @@ export const frame = {
   'device': 'Device',
   'save': 'Save',
   'cancel': 'Cancel',
+  'reason': 'Reason (optional, kept in the change log)',
   'create': 'Create',
   'edit': 'Edit',
   'delete': 'Delete',

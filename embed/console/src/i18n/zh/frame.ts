@@ -70,6 +70,7 @@ export const frame: Record<keyof typeof en, string> = {
   'device': '设备',
   'save': '保存',
   'cancel': '取消',
+  'reason': '原因（可选，记入变更日志）',
   'create': '新建',
   'edit': '编辑',
   'delete': '删除',

@@ -66,7 +66,9 @@ export function AppUsers() {
                 more={[
                   may('user.list.password') && { label: t('people.reset'), onClick: () => people.reset(user) },
                   may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
+                  may('user.list.data') && { label: t('people.data'), onClick: () => void people.data(user) },
                   may('user.list.delete') && { label: t('delete'), danger: true, onClick: () => void people.remove(user) },
+                  may('user.list.erase') && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
                 ]}
               />
             ),

@@ -130,7 +130,11 @@ function Shown({ user, part, from, reload }: { user: User; part: string; from: s
         <Actions
           first={may('admin.list.update') && { label: t('edit'), onClick: () => form.show(true) }}
           label={t('people.more_name', { name: user.username })}
-          more={[may('admin.list.password') && !mine && { label: t('people.reset'), onClick: () => people.reset(user) }]}
+          more={[
+            may('admin.list.password') && !mine && { label: t('people.reset'), onClick: () => people.reset(user) },
+            may('admin.list.data') && { label: t('people.data'), onClick: () => void people.data(user) },
+            may('admin.list.erase') && !mine && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
+          ]}
         />
       </Head>
       {/* A list keeps what it shows in the address too: only the open part is there. */}

@@ -1,5 +1,5 @@
 import { lazy, type ReactNode, Suspense } from 'react'
-import { del } from '../../api/request'
+import { del, download, save } from '../../api/request'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
 import { usePanel } from '../../ui/usePanel'
@@ -7,6 +7,7 @@ import type { Job } from './Progress'
 import { names, type Person, type Realm } from './person'
 
 const Progress = lazy(async () => ({ default: (await import('./Progress')).Progress }))
+const Erase = lazy(async () => ({ default: (await import('./Erase')).Erase }))
 const Reset = lazy(async () => ({ default: (await import('./Reset')).Reset }))
 const NewPassword = lazy(async () => ({ default: (await import('./NewPassword')).NewPassword }))
 const UserSessions = lazy(async () => ({ default: (await import('./UserSessions')).UserSessions }))
@@ -15,6 +16,8 @@ export type People<T extends Person> = {
   reset: (user: T) => void
   sessions: (user: T) => void
   remove: (user: T) => Promise<void>
+  erase: (user: T) => void
+  data: (user: T) => Promise<void> // downloads what is stored about a user
   removeAll: (users: T[]) => Promise<void>
   tell: (user: T, password: string) => void // shown only once
   run: (job: Job<T>) => void // a batch, one after the other
@@ -26,6 +29,7 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
   const { sure, done } = useAct()
   const reset = usePanel<T>()
   const sessions = usePanel<T>()
+  const erasing = usePanel<T>()
   const secret = usePanel<{ user: T; password: string }>()
   const job = usePanel<Job<T>>()
   const text = t(realm.owner === 'user_id' ? 'people.delete.text' : 'people.delete.app_text')
@@ -33,6 +37,8 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
   return {
     reset: reset.show,
     sessions: sessions.show,
+    erase: erasing.show,
+    data: async (user) => save(await download(`${realm.path}/${user.id}/data`)),
     tell: (user, password) => secret.show({ user, password }),
     run: job.show,
     remove: async (user) => {
@@ -59,6 +65,7 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
             onDone={() => void reload()}
           />
         )}
+        {erasing.of && <Erase open={erasing.open} user={erasing.of} realm={realm} onClose={erasing.hide} onDone={() => void reload()} />}
         {secret.of && <NewPassword open={secret.open} user={secret.of.user} password={secret.of.password} onClose={secret.hide} />}
         {sessions.of && <UserSessions open={sessions.open} user={sessions.of} realm={realm} onClose={sessions.hide} />}
         {job.of && <Progress open={job.open} job={job.of} onClose={job.hide} onDone={reload} />}

@@ -50,7 +50,9 @@ export function userColumns({ list, own, may, people, edit, explain }: Props): T
             may('admin.list.password') && user.id !== own && { label: t('people.reset'), onClick: () => people.reset(user) },
             may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
             may('admin.rule.query') && { label: t('people.explain'), onClick: () => explain(user) },
+            may('admin.list.data') && { label: t('people.data'), onClick: () => void people.data(user) },
             may('admin.list.delete') && user.id !== own && { label: t('delete'), danger: true, onClick: () => void people.remove(user) },
+            may('admin.list.erase') && user.id !== own && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
           ]}
         />
       ),

@@ -1,0 +1,235 @@
+package server
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// withLeaver returns an instance with a user who has records everywhere, and the user's ID.
+func withLeaver(t *testing.T) (*instance, store.ID) {
+	in := start(t)
+	id := in.member("leaver", 0)
+	in.ok("PUT", fmt.Sprint("/admin/list/", id), `{"nickname":"Lea Ver","email":"lea@example.org","mobile":"5550001"}`, "owner")
+	in.login("leaver", ownerPassword).brief(200)
+	in.login("leaver", "wrong password").brief(401)
+	in.clerk("uploader", "file.list.create")
+	in.update(func(tx *store.Tx) error {
+		u, err := store.UserByName.Get(tx, "uploader")
+		if err != nil {
+			return err
+		}
+		_, err = store.Users.Update(tx, id, func(l *store.User) error { l.RoleIDs = u.RoleIDs; return nil })
+		return err
+	})
+	in.upload("/file/list", "a text", "leaver")
+	in.update(func(tx *store.Tx) error {
+		return store.Jobs.Create(tx, &store.Job{Kind: userImport, State: store.JobDone, UserID: id, Username: "leaver"})
+	})
+	return in, id
+}
+
+func TestEraseRoutes(t *testing.T) {
+	t.Parallel()
+	in, id := withLeaver(t)
+	in.clerk("deleter", "admin.list.delete", "admin.list.query")
+	in.clerk("eraser", "admin.list.erase", "file.list.create")
+	scoped := in.role("scoped", nil, "admin.list.erase", "admin.list.data")
+	in.member("scoped", 0, scoped)
+	url, body := fmt.Sprintf("/admin/list/%d/erase", id), `{"username":"leaver"}`
+	before := in.dump()
+	for _, c := range []struct {
+		url, body, as string
+		status        int
+		code          string
+	}{
+		{url, body, "deleter", 403, "denied"},
+		{url, body, "nobody", 401, "unauthenticated"},
+		{url, body, "scoped", 404, "not_found"},
+		{url, `{"username":"Leaver"}`, "owner", 422, "invalid"},
+		{url, `{}`, "owner", 422, "invalid"},
+		{"/admin/list/1/erase", `{"username":"admin"}`, "owner", 409, "erase_self"},
+		{"/admin/list/1/erase", `{"username":"admin"}`, "eraser", 403, "beyond_ceiling"},
+		{"/user/list/1/erase", body, "owner", 404, "not_found"},
+	} {
+		a := in.call("POST", c.url, c.body, c.as)
+		if a.Code != c.status || a.envelope().ErrorCode != c.code {
+			t.Errorf("%s %s as %s: %d %s", c.url, c.body, c.as, a.Code, a.Body)
+		}
+	}
+	in.unchanged(before)
+
+	var out erasure
+	in.ok("POST", url, body, "eraser").data(&out)
+	if !out.Complete || out.MonitoringUntil != 0 || out.ErasedAt == 0 || out.BackupsBefore != out.ErasedAt {
+		t.Errorf("%+v", out)
+	}
+	if r := out.Removed; r.Sessions != 2 || r.Devices != 1 || r.SignIns != 2 || r.Files != 1 || r.Jobs != 1 {
+		t.Errorf("removed %+v", r)
+	}
+	in.call("POST", url, body, "owner").brief(404)
+	in.call("GET", "/admin/info", "", "leaver").brief(401)
+	in.login("leaver", ownerPassword).brief(401)
+	for name, record := range in.dump() {
+		for _, text := range []string{"leaver", "Lea Ver", "lea@example.org", "5550001"} {
+			if strings.Contains(record, text) {
+				t.Errorf("%s is still in %s: %s", text, name, record)
+			}
+		}
+	}
+}
+
+func TestErasureIsContinued(t *testing.T) {
+	t.Parallel()
+	in, id := withLeaver(t)
+	_, _, err := store.Erase(in.db.WithRecorder(nil), store.System, store.Account{ID: id}, "leaver")
+	must(t, err)
+	in.server.resumeErasures()
+	in.server.resumeErasures()
+	for name, record := range in.dump() {
+		if strings.Contains(record, "leaver") {
+			t.Errorf("the name is still in %s: %s", name, record)
+		}
+	}
+}
+
+// filesOf returns the files of a downloaded zip.
+func (in *instance) filesOf(url, as string) map[string]string {
+	in.t.Helper()
+	a := in.ok("GET", url, "", as)
+	archive, err := zip.NewReader(bytes.NewReader([]byte(a.Body)), int64(len(a.Body)))
+	must(in.t, err)
+	files := map[string]string{}
+	for _, f := range archive.File {
+		r, err := f.Open()
+		must(in.t, err)
+		text, err := io.ReadAll(r)
+		must(in.t, err)
+		files[f.Name] = string(text)
+	}
+	return files
+}
+
+func TestPersonDataHasEverythingButSecrets(t *testing.T) {
+	t.Parallel()
+	in, id := withLeaver(t)
+	in.clerk("reader", "admin.list.data")
+	url := fmt.Sprintf("/admin/list/%d/data", id)
+	in.ok("PUT", fmt.Sprint("/admin/list/", id), `{"nickname":"Lea"}`, "owner")
+	must(t, in.db.WithRecorder(nil).From(&store.Origin{User: store.Account{ID: id}, RequestID: "x"}).Update(store.System, func(tx *store.Tx) error {
+		u, err := store.UserByName.Get(tx, "uploader")
+		if err != nil {
+			return err
+		}
+		_, err = store.Users.Update(tx, u.ID, func(u *store.User) error { u.Nickname = "Someone Else"; return nil })
+		return err
+	}))
+	files := in.filesOf(url, "reader")
+	for name, want := range map[string][]string{
+		"README.txt":       {"change-log.jsonl", "sign-ins.jsonl"},
+		"user.json":        {`"username": "leaver"`, `"email": "lea@example.org"`},
+		"sessions.json":    {`"ip": "192.0.2.1"`},
+		"devices.json":     {`"expires_at"`},
+		"sign-ins.jsonl":   {`"result":"success"`, `"result":"failed"`},
+		"files.jsonl":      {`"size":6`},
+		"jobs.jsonl":       {`"kind":"user_import"`},
+		"change-log.jsonl": {`"Lea Ver"`, `"old":"Lea Ver","new":"Lea"`, anotherPerson, `"name":"leaver"`},
+	} {
+		for _, text := range want {
+			if !strings.Contains(files[name], text) {
+				t.Errorf("%s lacks %s: %.2000s", name, text, files[name])
+			}
+		}
+	}
+	if len(files) != 8 {
+		t.Errorf("%d files", len(files))
+	}
+	secrets := []string{"$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key", `"key"`, `"box"`, "Someone Else", in.tokens["leaver"]}
+	in.view(func(tx *store.Tx) error {
+		for s, err := range store.SessionTokens.All(tx) {
+			must(t, err)
+			secrets = append(secrets, s.Hash)
+		}
+		for d, err := range store.Devices.All(tx) {
+			must(t, err)
+			secrets = append(secrets, d.Hash)
+		}
+		return nil
+	})
+	for name, text := range files {
+		for _, secret := range secrets {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s has %s: %.2000s", name, secret, text)
+			}
+		}
+	}
+	if again := in.filesOf(url, "reader")["change-log.jsonl"]; !strings.Contains(again, `"action":"export_person"`) {
+		t.Errorf("the download is not logged: %s", again)
+	}
+}
+
+func TestPersonDataOfAppUsers(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	u := in.appUser("shopper")
+	in.clerk("reader", "user.list.data")
+	in.update(func(tx *store.Tx) error {
+		return store.LoginLogs.Create(tx, &store.LoginLog{AppUserID: u.ID, Username: "shopper", Realm: "app", Result: store.LoginFailed})
+	})
+	files := in.filesOf(fmt.Sprintf("/user/list/%d/data", u.ID), "reader")
+	if !strings.Contains(files["user.json"], `"shopper"`) || !strings.Contains(files["sign-ins.jsonl"], `"shopper"`) || !strings.Contains(files["sessions.json"], `"shopper"`) || !strings.Contains(files["change-log.jsonl"], `"shopper"`) {
+		t.Errorf("%q", files)
+	}
+}
+
+func TestPersonDataIsForThoseWhoMayReadThePerson(t *testing.T) {
+	t.Parallel()
+	in := fourLevels(t)
+	role := in.role("Scoped", func(r *store.Role) { r.DataScope = store.ScopeTree }, "admin.list.data", "admin.list.erase")
+	in.member("clerk", 10, role)
+	in.clerk("none", "admin.list.query")
+	inside := []string{"in.10", "in.100", "in.101"}
+	for id := store.ID(2); id < 9; id++ {
+		name, _ := in.who(id)
+		url := fmt.Sprintf("/admin/list/%d/", id)
+		in.call("GET", url+"data", "", "none").brief(403)
+		in.call("POST", url+"erase", `{"username":"`+name+`"}`, "none").brief(403)
+		if slices.Contains(inside, name) {
+			in.filesOf(url+"data", "clerk")
+			in.ok("POST", url+"erase", `{"username":"`+name+`"}`, "clerk")
+		} else {
+			in.call("GET", url+"data", "", "clerk").brief(404)
+			in.call("POST", url+"erase", `{"username":"`+name+`"}`, "clerk").brief(404)
+		}
+	}
+	in.call("GET", "/user/list/1/data", "", "owner").brief(404)
+}
+
+func TestErasureRemovesEventsOfMonitoring(t *testing.T) {
+	t.Parallel()
+	in, id := withLeaver(t)
+	in.flush()
+	var out erasure
+	in.ok("POST", fmt.Sprintf("/admin/list/%d/erase", id), `{"username":"leaver"}`, "owner").data(&out)
+	if out.Removed.Events == 0 || !out.Complete {
+		t.Errorf("%+v", out)
+	}
+	in.flush()
+	for _, kind := range []string{"request", "auth", "query", "cache"} {
+		body := in.ok("GET", "/system/monitor/"+kind+"?pageSize=100", "", "owner").Body
+		for _, text := range []string{"leaver", "lea@example.org", "5550001", fmt.Sprintf(`"user":{"id":%d,`, id)} {
+			if strings.Contains(body, text) {
+				t.Errorf("%s is still in the %s events: %s", text, kind, body)
+			}
+		}
+	}
+	if body := in.ok("GET", "/system/monitor/request?pageSize=100", "", "owner").Body; !strings.Contains(body, "/erase") {
+		t.Error("the request that erased is not recorded")
+	}
+}

@@ -1,0 +1,86 @@
+package monitor
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reeve/server/redact"
+	"reeve/store"
+	"reeve/store/disk/disktest"
+)
+
+// Forget removes what names a person, whether it is written or still in the queue, and nothing
+// else.
+func TestForgetRemovesEventsAndCounts(t *testing.T) {
+	m := open(t)
+	list := &Route{Name: "PUT /admin/list/:id", Pattern: "/admin/list/:id"}
+	login := &Route{Name: "POST /admin/login", Pattern: "/admin/login", Hide: redact.Fields{Usernames: true}}
+	appLogin := &Route{Name: "POST /api/login", Pattern: "/api/login", Hide: redact.Fields{Usernames: true}}
+	alice, other := &store.Actor{ID: 7, Username: "alice"}, &store.Actor{ID: 8, Username: "malice"}
+	requests := func() (hers, others []string) {
+		request := func(route *Route, caller *store.Actor, path, query, body string, notes ...AuthEvent) string {
+			f := answered("PUT", route, 200)
+			f.Caller, f.Path, f.Query, f.Notes = caller, path, query, notes
+			if body != "" {
+				f.Body, f.Header = []byte(body), map[string][]string{"Content-Type": {"application/json"}}
+			}
+			m.Done(f)
+			return f.RequestID
+		}
+		signIn := func(name string) AuthEvent { return AuthEvent{Type: "login", Username: name, Result: "success"} }
+		hers = []string{
+			request(list, alice, "/admin/list/1", "", ""),
+			request(list, other, "/admin/list/7", "", `{"nickname":"A."}`),
+			request(list, other, "/admin/list", "username=Alice", ""),
+			request(list, other, "/admin/list", "", `{"username":"ALICE"}`),
+			request(login, store.Anonymous, "/admin/login", "", "", signIn("alice")),
+		}
+		others = []string{
+			request(list, other, "/admin/list/70", "", `{"nickname":"B."}`),
+			request(list, other, "/admin/list", "", `{"username":"malice"}`),
+			request(login, store.Anonymous, "/admin/login", "", "", signIn("malice")),
+			request(appLogin, store.Anonymous, "/api/login", "", "", signIn("alice")),
+		}
+		return hers, others
+	}
+	hers, others := requests()
+	m.Flush()
+	queuedHers, queuedOthers := requests()
+	removed, err := m.Forget(Person{ID: 7, Texts: []string{"alice", "alice@example.org"}})
+	must(t, err)
+	if removed == 0 {
+		t.Error("nothing was removed")
+	}
+	m.Flush()
+	j := m.journal.Load()
+	for _, id := range append(hers, queuedHers...) {
+		disktest.Equal(t, "events of "+id, len(j.Group(id)), 0)
+	}
+	for _, id := range append(others, queuedOthers...) {
+		if len(j.Group(id)) == 0 {
+			t.Errorf("events of %s are missing", id)
+		}
+	}
+	for _, table := range []string{minuteTable, hourTable} {
+		for key, row := range j.Rows(table, "", "~") {
+			if bytes.Contains(row, []byte("admin alice")) || !bytes.Contains(row, []byte("admin malice")) {
+				t.Errorf("%s %s: %s", table, key, row)
+			}
+		}
+	}
+	if removed, err = m.Forget(Person{ID: 7, Texts: []string{"alice"}}); err != nil || removed != 0 {
+		t.Errorf("the repetition: %d, %v", removed, err)
+	}
+	segments, err := filepath.Glob(filepath.Join(m.dir(), "0*.db"))
+	must(t, err)
+	for _, path := range segments {
+		b, err := os.ReadFile(path)
+		must(t, err)
+		if strings.Contains(string(b), "username=Alice") {
+			t.Errorf("%s still has bytes of removed events", path)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package server
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+const zipMedia = "application/zip"
+
+// personReadme explains the files of the zip.
+const personReadme = `This archive has everything that this server stores about one person.
+Times are RFC 3339. Files that end with .jsonl have one JSON object per line.
+
+user.json         the account: names, contact, department, roles, last sign-in
+avatar.*          the picture of the account, if there is one
+sessions.json     open sessions: where and when the person signed in
+devices.json      browsers and apps that are known from earlier sign-ins
+sign-ins.jsonl    the sign-in log: attempts to sign in to this account
+files.jsonl       descriptions of the files that the person uploaded; not their content
+jobs.jsonl        long operations, such as imports, that the person started
+change-log.jsonl  entries of the change log: what the person changed, and what others
+                  changed in the account
+
+Passwords and tokens are stored only as hashes, which are not included. Data of other
+people in the change log is left out and shown as "(about another person)".
+`
+
+// personData writes the data of one person to a zip. Every part is read in transactions of its own,
+// each of which authorizes the caller again, and sent after they have ended.
+type personData struct {
+	req    *Request
+	who    store.Account
+	record func(tx *store.Tx) (any, error) // the user as in the API, if the caller may read it
+	zip    *zip.Writer
+}
+
+func downloadUserData(req *Request, in *byID, w http.ResponseWriter) error {
+	p := &personData{req: req, who: store.Account{ID: in.ID}}
+	p.record = func(tx *store.Tx) (any, error) { return users.get(tx, req, in.ID) }
+	return p.send(w, "user-"+in.ID.String()+"-data.zip")
+}
+
+func downloadAppUserData(req *Request, in *byID, w http.ResponseWriter) error {
+	p := &personData{req: req, who: store.Account{App: true, ID: in.ID}}
+	p.record = func(tx *store.Tx) (any, error) { return appUsers.get(tx, req, in.ID) }
+	return p.send(w, "app-user-"+in.ID.String()+"-data.zip")
+}
+
+func (p *personData) send(w http.ResponseWriter, name string) error {
+	var user any
+	err := p.read(func(tx *store.Tx) (err error) {
+		user, err = p.record(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", zipMedia)
+	h.Set("Content-Disposition", disposition(false, name))
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Request-Id", p.req.ID)
+	p.zip = zip.NewWriter(newLongAnswer(p.req, w))
+	if err := p.text("README.txt", []byte(personReadme)); err != nil {
+		return err
+	}
+	if err := p.json("user.json", user); err != nil {
+		return err
+	}
+	for _, part := range []func() error{p.avatar, p.sessions, p.devices, p.signIns, p.files, p.jobs, p.changeLog} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return p.zip.Close()
+}
+
+// read runs fn in a transaction if the caller may still read the person.
+func (p *personData) read(fn func(tx *store.Tx) error) error {
+	return p.req.db.View(store.Anonymous, func(tx *store.Tx) error {
+		if err := p.req.admit(tx); err != nil {
+			return err
+		}
+		if _, err := p.record(tx); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+func (p *personData) file(name string) (io.Writer, error) {
+	return p.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Now().UTC()})
+}
+
+func (p *personData) text(name string, text []byte) error {
+	f, err := p.file(name)
+	if err == nil {
+		_, err = f.Write(text)
+	}
+	return err
+}
+
+func (p *personData) json(name string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return p.text(name, append(text, '\n'))
+}
+
+// lines writes a file with a line for each record that find returns.
+func (p *personData) lines(name string, find func(tx *store.Tx) ([]store.ID, error), one func(*store.Tx, store.ID) (any, error)) error {
+	f, err := p.file(name)
+	if err != nil {
+		return err
+	}
+	var ids []store.ID
+	err = p.read(func(tx *store.Tx) (err error) {
+		ids, err = find(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for chunk := range slices.Chunk(ids, exportChunk) {
+		var text bytes.Buffer
+		err := p.read(func(tx *store.Tx) error {
+			for _, id := range chunk {
+				v, err := one(tx, id)
+				if errs.Is(err, errs.NotFound) {
+					continue // deleted meanwhile
+				}
+				if err == nil {
+					err = json.NewEncoder(&text).Encode(v)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write(text.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

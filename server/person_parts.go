@@ -1,0 +1,197 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+
+	"reeve/store"
+	"reeve/store/audit"
+)
+
+func (p *personData) avatar() error {
+	var a *store.Avatar
+	err := p.read(func(tx *store.Tx) error {
+		if p.who.App {
+			return nil
+		}
+		for found, err := range store.AvatarByUser.All(tx, p.who.ID) {
+			a = found
+			return err
+		}
+		return nil
+	})
+	if err != nil || a == nil {
+		return err
+	}
+	blob, err := p.req.db.OpenBlob(a.Digest)
+	if err != nil {
+		return err
+	}
+	f, err := p.file("avatar" + extensionOf(a.MIME))
+	if err == nil {
+		_, err = io.Copy(f, blob)
+	}
+	return err
+}
+
+// extensionOf returns the extension of the pictures that avatars can be.
+func extensionOf(media string) string {
+	switch media {
+	case "image/png":
+		return ".png"
+	case "image/jpeg":
+		return ".jpg"
+	}
+	if all, err := mime.ExtensionsByType(media); err == nil && len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+func (p *personData) sessions() error {
+	all := []*session{}
+	err := p.read(func(tx *store.Tx) error {
+		ids, err := store.SessionsOf(tx, p.who)
+		for _, id := range ids {
+			s, err := store.Sessions.Get(tx, id)
+			if err != nil {
+				return err
+			}
+			out, err := sessionOf(tx, p.req, s)
+			if err != nil {
+				return err
+			}
+			all = append(all, out)
+		}
+		return err
+	})
+	return errors.Join(err, p.json("sessions.json", all))
+}
+
+// exportedDevice is a device without the hash of its token.
+type exportedDevice struct {
+	store.Ident
+	Failures  int64      `json:"failures"`
+	ExpiresAt store.Time `json:"expires_at"`
+	store.Timestamps
+}
+
+func (p *personData) devices() error {
+	all := []exportedDevice{}
+	by := store.DeviceByUser
+	if p.who.App {
+		by = store.DeviceByAppUser
+	}
+	err := p.read(func(tx *store.Tx) error {
+		for d, err := range by.All(tx, p.who.ID) {
+			if err != nil {
+				return err
+			}
+			all = append(all, exportedDevice{d.Ident, d.Failures, d.ExpiresAt, d.Timestamps})
+		}
+		return nil
+	})
+	return errors.Join(err, p.json("devices.json", all))
+}
+
+func (p *personData) signIns() error {
+	by := store.LoginLogByUser
+	if p.who.App {
+		by = store.LoginLogByAppUser
+	}
+	return p.lines("sign-ins.jsonl",
+		func(tx *store.Tx) ([]store.ID, error) { return by.IDs(tx, p.who.ID) },
+		func(tx *store.Tx, id store.ID) (any, error) { return store.LoginLogs.Get(tx, id) })
+}
+
+// exportedFile describes a file, without the key in its public URL.
+type exportedFile struct {
+	store.Ident
+	GroupID   store.ID   `json:"group_id"`
+	Name      string     `json:"name"`
+	Kind      string     `json:"kind"`
+	MIME      string     `json:"mime"`
+	Size      int64      `json:"size"`
+	Public    store.Flag `json:"public"`
+	TrashedAt store.Time `json:"trashed_at"`
+	store.Versioned
+}
+
+func (p *personData) files() error {
+	return p.lines("files.jsonl",
+		func(tx *store.Tx) ([]store.ID, error) {
+			if p.who.App {
+				return nil, nil
+			}
+			return store.FileByUploader.IDs(tx, p.who.ID)
+		},
+		func(tx *store.Tx, id store.ID) (any, error) {
+			f, err := store.Files.Get(tx, id)
+			if err != nil {
+				return nil, err
+			}
+			return exportedFile{f.Ident, f.GroupID, f.Name, f.Kind, f.MIME, f.Size, store.Flag(f.Public()), f.TrashedAt, f.Versioned}, nil
+		})
+}
+
+func (p *personData) jobs() error {
+	return p.lines("jobs.jsonl",
+		func(tx *store.Tx) ([]store.ID, error) {
+			if p.who.App {
+				return nil, nil
+			}
+			return store.JobByUser.IDs(tx, p.who.ID)
+		},
+		func(tx *store.Tx, id store.ID) (any, error) {
+			j, err := store.Jobs.Get(tx, id)
+			if err != nil {
+				return nil, err
+			}
+			return j.In(p.req.language()), nil
+		})
+}
+
+// changeLog writes the entries in data.db that are about the person.
+func (p *personData) changeLog() error {
+	f, err := p.file("change-log.jsonl")
+	if err != nil {
+		return err
+	}
+	for next := uint64(0); ; {
+		rows, err := p.req.db.ReadLog(next, exportChunk)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		var text bytes.Buffer
+		err = p.read(func(tx *store.Tx) error {
+			for _, row := range rows {
+				next = row.Seq + 1
+				if err := p.addEntry(tx, &text, row); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write(text.Bytes()); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *personData) addEntry(tx *store.Tx, text *bytes.Buffer, row audit.Row) error {
+	e, err := row.Decode()
+	if err != nil {
+		return err
+	}
+	out, err := p.entry(tx, &e)
+	if err != nil || out == nil {
+		return err
+	}
+	return json.NewEncoder(text).Encode(out)
+}

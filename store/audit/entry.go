@@ -1,0 +1,132 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+// Entry is one record of the log: what one write function changed, or one action that changes
+// nothing. Stored entries are the JSON of this type; Head.Hash is computed over exactly these
+// bytes, so an entry is never encoded again.
+type Entry struct {
+	Link
+	Actor     Actor           `json:"actor"`
+	Operation Operation       `json:"operation"`
+	SessionID uint64          `json:"session_id,omitempty"`
+	RequestID string          `json:"request_id,omitempty"`
+	Address   Value           `json:"address,omitzero"` // client address, sealed for the actor
+	Reason    string          `json:"reason,omitempty"` // sent by the client
+	JobID     uint64          `json:"job_id,omitempty"` // of an operation that has several entries
+	Part      int             `json:"part,omitempty"`   // number of the entry in its job, from 1
+	Action    string          `json:"action,omitempty"` // what was done besides changing records, such as "export"
+	Details   json.RawMessage `json:"details,omitempty"`
+	Changes   []Change        `json:"changes,omitempty"`
+}
+
+// Link is the part of an entry that makes the log a chain. It is first in the JSON.
+type Link struct {
+	Seq        uint64 `json:"seq"`        // 1 for the first entry, without gaps
+	Generation string `json:"generation"` // random; a restore begins a new one
+	Prev       Hash   `json:"prev"`       // hash of the entry before it; zero for the first
+	At         string `json:"at"`         // RFC 3339, UTC, microseconds
+}
+
+// Actor is on whose behalf something was done. A user is named by ID: the name is resolved when
+// the entry is read.
+type Actor struct {
+	Kind string `json:"kind"`         // user, app_user, system, cli, anonymous
+	ID   uint64 `json:"id,omitempty"` // of a user or an app user
+	Name Value  `json:"name,omitzero"`
+}
+
+// Key identifies the actor in the index of a segment: the kind, a colon and the ID.
+func (a Actor) Key() string { return fmt.Sprintf("%s:%d", a.Kind, a.ID) }
+
+// Operation is the operation that was called.
+type Operation struct {
+	Method string `json:"method,omitempty"` // empty for an operation that is not a request
+	Route  string `json:"route,omitempty"`  // path of the route with its parameters, or the name of a command
+	Title  string `json:"title"`
+}
+
+// Change is the change of one record.
+type Change struct {
+	Collection string  `json:"collection"`
+	ID         uint64  `json:"id"`
+	Name       Value   `json:"name,omitzero"` // display name at that time
+	Operation  string  `json:"operation"`     // create, update or delete
+	Fields     []Field `json:"fields,omitempty"`
+}
+
+// Field is the change of one field. Old is missing in a created record, and New in a deleted one.
+type Field struct {
+	Name string `json:"name"`
+	Old  Value  `json:"old,omitzero"`
+	New  Value  `json:"new,omitzero"`
+}
+
+// Denied is the action of an entry about refused requests, or failed sign-ins. Such entries have a
+// bounded share of the space.
+const Denied = "denied"
+
+// Value is a value in an entry, in one of three forms: plain, sealed with the key of a person, or
+// the keyed hash of a secret.
+type Value struct {
+	Plain  json.RawMessage `json:"plain,omitempty"`
+	Person string          `json:"person,omitempty"` // owner of the key that seals Box: u and an ID, or a and one of an app user
+	Box    []byte          `json:"box,omitempty"`    // nonce and ciphertext of the JSON of the value
+	Hash   string          `json:"hash,omitempty"`   // hexadecimal; equal for equal secrets
+}
+
+// IsZero reports whether there is no value.
+func (v Value) IsZero() bool { return v.Plain == nil && v.Box == nil && v.Hash == "" }
+
+// Hash is a SHA-256, hexadecimal in JSON.
+type Hash [sha256.Size]byte
+
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (h *Hash) UnmarshalText(text []byte) error {
+	b, err := hex.DecodeString(string(text))
+	if err != nil || len(b) != len(h) {
+		return fmt.Errorf("%q is not a SHA-256", text)
+	}
+	copy(h[:], b)
+	return nil
+}
+
+// Head is the newest entry of a log.
+type Head struct {
+	Generation string `json:"generation"`
+	Seq        uint64 `json:"seq"`  // 0 for an empty log
+	Hash       Hash   `json:"hash"` // of the text of the entry
+}
+
+// Row is an entry as it is stored.
+type Row struct {
+	Seq  uint64
+	Text []byte // JSON of an Entry
+}
+
+// HeadOf returns the head of a log that ends with this text of an entry.
+func HeadOf(text []byte) (Head, error) {
+	var link Link
+	if err := json.Unmarshal(text, &link); err != nil {
+		return Head{}, err
+	}
+	return Head{link.Generation, link.Seq, sha256.Sum256(text)}, nil
+}
+
+// Decode decodes the text of an entry.
+func (r Row) Decode() (e Entry, err error) {
+	if err = json.Unmarshal(r.Text, &e); err == nil && e.Seq != r.Seq {
+		err = fmt.Errorf("entry %d has the number %d", r.Seq, e.Seq)
+	}
+	return e, err
+}

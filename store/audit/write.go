@@ -1,0 +1,260 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
+)
+
+const (
+	batchBytes = 8 << 20   // bytes of entries per commit, which are in memory until then
+	growBytes  = 256 << 10 // step by which a file grows
+	fullPages  = 1.0       // keys ascend and the file is never changed, so pages are filled
+)
+
+// WriteSegment writes rows, which must be a part of one chain without gaps, to a new segment in
+// dir and returns its path once the segment is durable and has been verified. checkpoint is
+// stored with the rows; nil for none. An error of rows ends it.
+//
+// If the segment exists and has the same rows, as after a crash before they were deleted
+// elsewhere, it is left as it is. It is an error if it has others. A log that is open does not
+// read the new segment before Add; see Log.Write.
+func WriteSegment(dir string, rows iter.Seq2[Row, error], checkpoint []byte) (path string, err error) {
+	return writeSegment(dir, rows, checkpoint, func(meta) error { return nil })
+}
+
+// writeSegment is WriteSegment; accept can refuse the segment before it has its name.
+func writeSegment(dir string, rows iter.Seq2[Row, error], checkpoint []byte, accept func(meta) error) (path string, err error) {
+	temp := filepath.Join(dir, newName)
+	if err := errors.Join(makeDir(dir), removeIfAny(temp)); err != nil {
+		return "", err
+	}
+	m, err := build(temp, rows, checkpoint)
+	if err == nil {
+		err = accept(m)
+	}
+	if err != nil {
+		os.Remove(temp) // if this fails, the next start removes it
+		return "", fmt.Errorf("write a segment of the audit log: %w", err)
+	}
+	path = filepath.Join(dir, segmentName(m.First))
+	if found, err := disk.Exists(path); found || err != nil {
+		return path, errors.Join(err, sameSegment(path, m), os.Remove(temp))
+	}
+	return path, disk.MoveFile(temp, path)
+}
+
+func removeIfAny(path string) error {
+	if found, err := disk.Exists(path); !found || err != nil {
+		return err
+	}
+	return disk.RemoveFile(path)
+}
+
+// sameSegment returns an error unless the segment at path has the rows that m describes. The hash
+// of the last entry covers all entries before it.
+func sameSegment(path string, m meta) error {
+	got, _, err := peekMeta(path)
+	if err != nil {
+		return damaged(path, err)
+	}
+	if got.First != m.First || got.Head != m.Head || got.Prev != m.Prev {
+		return fmt.Errorf("%s exists and has other entries: %d to %d; move it away, and check it with `reeve verify`", path, got.First, got.Last)
+	}
+	return verifyWith(path, m.Head)
+}
+
+// verifyWith checks a segment alone, which must end with a known head.
+func verifyWith(path string, head Head) error {
+	var v Verifier
+	v.Expect(head)
+	if err := VerifySegment(path, &v); err != nil {
+		return err
+	}
+	return v.Finish()
+}
+
+// builder fills a segment.
+type builder struct {
+	bolt    *bbolt.DB
+	btx     *bbolt.Tx
+	pending int // bytes in the transaction
+	chain   Verifier
+	meta    meta
+	keys    indexKeys
+}
+
+// build writes a file and syncs it once, at the end. After a panic of bbolt the file stays open,
+// since closing it could hang.
+func build(path string, rows iter.Seq2[Row, error], checkpoint []byte) (m meta, err error) {
+	options := disk.BoltOptions(false)
+	options.NoSync, options.NoGrowSync = true, true
+	bolt, err := openBolt(path, options)
+	if err != nil {
+		return m, err
+	}
+	bolt.AllocSize = growBytes
+	b := &builder{bolt: bolt, meta: meta{Format: format, Ordered: true, Checkpoint: len(checkpoint)}}
+	err = disk.RecoverDamage(path, func() error {
+		err := b.fill(rows, checkpoint)
+		if b.btx != nil && b.btx.DB() != nil {
+			err = errors.Join(err, b.btx.Rollback())
+		}
+		if err == nil {
+			err = bolt.Sync()
+		}
+		return errors.Join(err, bolt.Close())
+	})
+	return b.meta, err
+}
+
+func (b *builder) fill(rows iter.Seq2[Row, error], checkpoint []byte) error {
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		var s subject
+		err = json.Unmarshal(row.Text, &s)
+		if _, err := b.chain.addDecoded(s.Link, err, row.Text, row.Seq, ""); err != nil {
+			return err
+		}
+		if err != nil {
+			return fmt.Errorf("entry %d cannot be read: %w", row.Seq, err)
+		}
+		if err := b.put(row, &s); err != nil {
+			return err
+		}
+	}
+	if b.meta.Entries == 0 {
+		return errors.New("there are no entries to write")
+	}
+	if err := b.chain.Finish(); err != nil {
+		return err
+	}
+	return b.finish(b.chain.head, checkpoint)
+}
+
+// finish writes what comes after the entries, of which head is the last.
+func (b *builder) finish(head Head, checkpoint []byte) error {
+	b.meta.Last, b.meta.Head, b.meta.Records = head.Seq, head, uint64(len(b.keys[1]))
+	if err := errors.Join(b.putIndexes(), b.putRest(checkpoint), b.commit()); err != nil {
+		return err
+	}
+	// An empty commit, so that both meta pages name the same tree: each is then as good as the other.
+	return errors.Join(b.begin(), b.commit())
+}
+
+func (b *builder) begin() (err error) {
+	if b.btx == nil {
+		b.btx, err = b.bolt.Begin(true)
+	}
+	return err
+}
+
+func (b *builder) commit() error {
+	btx := b.btx
+	b.pending, b.btx = 0, nil
+	if btx == nil {
+		return nil
+	}
+	err := btx.Commit()
+	if err != nil && btx.DB() != nil {
+		err = errors.Join(err, btx.Rollback())
+	}
+	return err
+}
+
+// bucket returns a bucket whose keys are put in ascending order.
+func (b *builder) bucket(name string) (*bbolt.Bucket, error) {
+	if err := b.begin(); err != nil {
+		return nil, err
+	}
+	bucket, err := b.btx.CreateBucketIfNotExists([]byte(name))
+	if err == nil {
+		bucket.FillPercent = fullPages
+	}
+	return bucket, err
+}
+
+// put writes an entry, of which s is decoded.
+func (b *builder) put(row Row, s *subject) error {
+	micros, err := s.micros()
+	if err != nil {
+		return err
+	}
+	b.meta.add(row, s, micros)
+	b.keys.add(s, micros)
+	bucket, err := b.bucket(entryBucket)
+	if err != nil {
+		return err
+	}
+	key := seqKey(row.Seq)
+	if err := bucket.Put(key, disk.Frame(entryBucket, key, row.Text)); err != nil {
+		return err
+	}
+	if b.pending += len(row.Text); b.pending > batchBytes {
+		return b.commit()
+	}
+	return nil
+}
+
+// add counts an entry; To is the time of the last entry until one is older.
+func (m *meta) add(row Row, s *subject, micros int64) {
+	if m.Entries == 0 {
+		m.First, m.Prev, m.From, m.To = row.Seq, s.Prev, micros, micros
+	}
+	m.Ordered = m.Ordered && micros >= m.To
+	m.From, m.To = min(m.From, micros), max(m.To, micros)
+	m.Entries++
+	if s.Action == "denied" {
+		m.Denials += int64(len(row.Text))
+	}
+}
+
+// putIndexes writes the keys of the indexes in their order.
+func (b *builder) putIndexes() error {
+	for i, name := range indexBuckets {
+		bucket, err := b.bucket(name)
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(b.keys[i], bytes.Compare)
+		for _, key := range b.keys[i] {
+			if err := bucket.Put(key, disk.Frame(name, key, nil)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// putRest writes the checkpoint and the description.
+func (b *builder) putRest(checkpoint []byte) error {
+	if len(checkpoint) > 0 {
+		bucket, err := b.bucket(checkpointBucket)
+		if err != nil {
+			return err
+		}
+		if err := bucket.Put(checkpointKey, disk.Frame(checkpointBucket, checkpointKey, checkpoint)); err != nil {
+			return err
+		}
+	}
+	payload, err := json.Marshal(b.meta)
+	if err != nil {
+		return err
+	}
+	bucket, err := b.bucket(disk.MetaBucket)
+	if err != nil {
+		return err
+	}
+	return bucket.Put(disk.MetaKey, disk.Frame(disk.MetaBucket, disk.MetaKey, payload))
+}

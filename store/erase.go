@@ -1,0 +1,225 @@
+package store
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"reeve/store/errs"
+	"reeve/store/kv"
+)
+
+// A person is erased in steps, because many records can name the person:
+//
+//  1. A line is added to the list of erasures (erased.go), which survives a restore.
+//  2. One transaction deletes the user and the key that seals the person's data in the change log,
+//     and creates an Erasure.
+//  3. FinishErasure removes the person from other records.
+//  4. EndErasure deletes the Erasure. Until then, the server continues it, also after a restart.
+
+// Erasure is an erasure that has not ended.
+type Erasure struct {
+	Ident
+	UserID    ID       `json:"user_id"`
+	AppUserID ID       `json:"app_user_id"`
+	Texts     []string `json:"texts"` // by which monitoring finds the person: username, email and mobile
+	Timestamps
+}
+
+// Erasures are the erasures that have not ended.
+var Erasures = kv.NewCollection[Erasure]("erasure")
+
+// Who returns who is erased.
+func (e *Erasure) Who() Account { return accountOf(e.UserID, e.AppUserID) }
+
+// ErasedCounts counts what an erasure has removed.
+type ErasedCounts struct {
+	Sessions int64 `json:"sessions" doc:"Number of sessions that were ended"`
+	Devices  int64 `json:"devices" doc:"Number of known devices that were deleted"`
+	SignIns  int64 `json:"sign_ins" doc:"Number of rows of the sign-in log that were deleted"`
+	Files    int64 `json:"files" doc:"Number of files from which the name of the uploader was removed"`
+	Jobs     int64 `json:"jobs" doc:"Number of jobs from which the username was removed"`
+	Events   int64 `json:"events" doc:"Number of events of monitoring that were removed"`
+}
+
+// Erase deletes a user, and makes the user's personal data in the change log unreadable. actor
+// must be allowed to delete the user; username must be the user's, as a confirmation. The erasure
+// is not complete until FinishErasure has returned.
+func Erase(db Handle, actor *Actor, who Account, username string) (*Erasure, ErasedCounts, error) {
+	var line erasedLine
+	err := db.Update(actor, func(tx *Tx) (err error) {
+		if err = mayErase(tx, who, username); err == nil {
+			line, err = identify(tx, who)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, ErasedCounts{}, err
+	}
+	if err := addErased(db.Dir(), line); err != nil {
+		return nil, ErasedCounts{}, err
+	}
+	e, removed, err := deletePerson(db, actor, who, func(tx *Tx) error { return mayErase(tx, who, username) })
+	if err != nil && errs.Of(err).Code != "write_outcome_unknown" {
+		line.Withdrawn = true // nothing was changed, so the next start must not erase the user
+		if undone := addErased(db.Dir(), line); undone != nil {
+			err = undone
+		}
+	}
+	return e, removed, err
+}
+
+// mayErase returns an error if the actor may not erase a user.
+func mayErase(tx *Tx, who Account, username string) error {
+	actor := ActorOf(tx)
+	if who.ID == actor.ID && who.App == actor.App && !actor.system {
+		return errs.New(errs.Conflict, "you can't erase your own account; another user with the permission can").Coded("erase_self")
+	}
+	name, err := who.scopedName(tx)
+	switch {
+	case err != nil:
+		return err
+	case name != username:
+		return errs.Field(errs.Invalid, "username", "must be the exact username of the user")
+	case who.App:
+		return AppUsers.ValidateDelete(tx, who.ID)
+	}
+	return Users.ValidateDelete(tx, who.ID)
+}
+
+// scopedName returns the username of a user in the actor's data scope.
+func (a Account) scopedName(tx *Tx) (string, error) {
+	if a.App {
+		u, err := AppUsers.Get(tx, a.ID)
+		if err != nil {
+			return "", err
+		}
+		return u.Username, nil
+	}
+	u, err := Users.Get(tx, a.ID)
+	if err == nil && !ActorOf(tx).Scope(tx).HasUser(u) {
+		err = Users.NotFound(a.ID)
+	}
+	if err != nil {
+		return "", err
+	}
+	return u.Username, nil
+}
+
+// deletePerson deletes a user and the user's key, in one transaction. The key must exist: the
+// entry of the change log is sealed with it.
+func deletePerson(db Handle, actor *Actor, who Account, check func(*Tx) error) (e *Erasure, removed ErasedCounts, err error) {
+	err = db.Update(actor, func(tx *Tx) error {
+		e, removed = &Erasure{UserID: who.ID}, ErasedCounts{}
+		if who.App {
+			e.UserID, e.AppUserID = 0, who.ID
+		}
+		if err := check(tx); err != nil {
+			return err
+		}
+		sessions, err := SessionsOf(tx, who)
+		if err != nil {
+			return err
+		}
+		devices, err := devicesOf(tx, who)
+		if err != nil {
+			return err
+		}
+		removed.Sessions, removed.Devices = int64(len(sessions)), int64(len(devices))
+		if e.Texts, err = who.delete(tx); err != nil {
+			return err
+		}
+		key, err := KeyByPerson.Get(tx, who.person())
+		if err == nil {
+			err = PersonKeys.Delete(tx, key.ID)
+		}
+		if err != nil {
+			return err
+		}
+		tx.LogAction("erase", map[string]any{"realm": who.realm(), "id": who.ID})
+		return Erasures.Create(tx, e)
+	})
+	return e, removed, err
+}
+
+// delete deletes the record of a user, if there is one, and returns the texts that identify the
+// person.
+func (a Account) delete(tx *Tx) (texts []string, err error) {
+	if !a.exists(tx) {
+		return nil, nil
+	}
+	if a.App {
+		u, err := AppUsers.Get(tx, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		return notEmpty(u.Username, u.Email, u.Mobile), AppUsers.Delete(tx, a.ID)
+	}
+	u, err := Users.Get(tx, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	return notEmpty(u.Username, u.Email, u.Mobile), Users.Delete(tx, a.ID)
+}
+
+func notEmpty(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+}
+
+// realm returns the realm of an account as it is in the API.
+func (a Account) realm() string {
+	if a.App {
+		return "app"
+	}
+	return "admin"
+}
+
+// identify returns the line of the list of erasures for a user. It creates the user's key if there
+// is none.
+func identify(tx *Tx, who Account) (erasedLine, error) {
+	line := erasedLine{Realm: who.realm(), ID: who.ID, At: tx.Now()}
+	key, err := KeyByPerson.Get(tx, who.person())
+	if errs.Is(err, errs.NotFound) {
+		key = newPersonKey(who)
+		err = PersonKeys.Create(tx, key)
+	}
+	if err != nil {
+		return line, err
+	}
+	line.Key = key.identity()
+	line.Record, err = who.recordIdentity(tx)
+	return line, err
+}
+
+// identity identifies a person in the list of erasures. It does not tell the key, which is random.
+func (k *PersonKey) identity() string {
+	sum := sha256.Sum256(k.Key)
+	return hex.EncodeToString(sum[:])
+}
+
+// recordIdentity identifies the record of a user in backups that are older than the user's key; ""
+// if there is no record.
+func (a Account) recordIdentity(tx *Tx) (string, error) {
+	var created Time
+	if a.App {
+		u, err := AppUsers.Get(tx, a.ID)
+		if err != nil {
+			return "", ignoreMissing(err)
+		}
+		created = u.CreatedAt
+	} else {
+		u, err := Users.Get(tx, a.ID)
+		if err != nil {
+			return "", ignoreMissing(err)
+		}
+		created = u.CreatedAt
+	}
+	install, err := Installs.Get(tx, 1)
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, install.PasswordKey)
+	mac.Write([]byte("erased " + a.person() + " " + created.String())) // a hash never fails
+	return hex.EncodeToString(mac.Sum(nil)), nil
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"slices"
+
+	"reeve/store/errs"
+)
+
+// FinishErasure removes an erased person from the other records, in steps, and adds their numbers
+// to removed. It can be repeated.
+func FinishErasure(db Handle, e *Erasure, removed *ErasedCounts) error {
+	var signIns, files, jobs []ID
+	err := db.View(System, func(tx *Tx) (err error) {
+		if e.AppUserID != 0 {
+			signIns, err = LoginLogByAppUser.IDs(tx, e.AppUserID)
+			return err
+		}
+		if signIns, err = LoginLogByUser.IDs(tx, e.UserID); err != nil {
+			return err
+		}
+		if files, err = FileByUploader.IDs(tx, e.UserID); err != nil {
+			return err
+		}
+		jobs, err = JobByUser.IDs(tx, e.UserID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		ids   []ID
+		count *int64
+		clear func(*Tx, ID) error
+	}{
+		{signIns, &removed.SignIns, LoginLogs.Delete},
+		{files, &removed.Files, clearUploader},
+		{jobs, &removed.Jobs, clearJobOwner},
+	} {
+		for few := range slices.Chunk(part.ids, MaxRecordsPerWrite) {
+			n, err := clearSome(db, few, part.clear)
+			if err != nil {
+				return err
+			}
+			*part.count += n
+		}
+	}
+	return nil
+}
+
+// clearSome runs clear for records, those that were deleted meanwhile excepted, and returns their
+// number.
+func clearSome(db Handle, ids []ID, clear func(*Tx, ID) error) (n int64, err error) {
+	err = db.Update(System, func(tx *Tx) error {
+		n = 0
+		for _, id := range ids {
+			err := clear(tx, id)
+			if err != nil && !errs.Is(err, errs.NotFound) {
+				return err
+			}
+			if err == nil {
+				n++
+			}
+		}
+		return nil
+	})
+	return n, err
+}
+
+func clearUploader(tx *Tx, id ID) error {
+	_, err := Files.UpdateQuietly(tx, id, func(f *File) error { f.UploaderName = ""; return nil })
+	return err
+}
+
+func clearJobOwner(tx *Tx, id ID) error {
+	_, err := Jobs.UpdateQuietly(tx, id, func(j *Job) error { j.Username = ""; return nil })
+	return err
+}
+
+// EndErasure ends an erasure that is complete.
+func EndErasure(db Handle, e *Erasure) error {
+	return db.Update(System, func(tx *Tx) error { return ignoreMissing(Erasures.Delete(tx, e.ID)) })
+}

@@ -1,0 +1,290 @@
+package kv
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"reeve/store/audit"
+	"reeve/store/disk"
+)
+
+// logBucket holds the entries of the change log that are not in a segment yet, by number. The
+// last entry always stays here, so that the next one can name its hash.
+const logBucket = "change_log"
+
+// RecordChange is a change of one record by a write function. Several changes of a record in one
+// function are one RecordChange.
+type RecordChange struct {
+	Table Table
+	ID    ID
+	Old   []byte // JSON of the record before; nil if it was created
+	New   []byte // JSON of the record after; nil if it was deleted
+}
+
+// changeLog is the change log of an open database. The newest entries are in data.db, older ones
+// in segments (package audit).
+type changeLog struct {
+	head     atomic.Pointer[audit.Head] // of the last commit
+	first    atomic.Uint64              // number of the first entry in data.db, or lower
+	bytes    atomic.Int64               // total length of the entries in data.db
+	limit    uint64                     // number of entries in data.db from which they are moved
+	segments *audit.Log
+	gate     sync.Mutex // held while segments are added or dropped, and while a backup lists them
+	warn     atomic.Pointer[string]
+	wake     chan struct{}
+	stop     chan struct{}
+	done     sync.WaitGroup
+}
+
+// LogHead returns the newest entry of the change log; the zero Head without a log.
+func (db *DB) LogHead() audit.Head {
+	if db.log == nil {
+		return audit.Head{}
+	}
+	return *db.log.head.Load()
+}
+
+// Origin returns what Handle.From has set; nil for none.
+func (tx *Tx) Origin() any { return tx.origin }
+
+// LogAction adds an action to the entry of this write function, which has an entry then even if
+// it changes no record. A function has at most one action.
+func (tx *Tx) LogAction(action string, details any) {
+	tx.mustWrite()
+	tx.action = &logAction{action, details}
+}
+
+// isLong reports whether data.db has so many entries that they are to be moved.
+func (l *changeLog) isLong() bool {
+	return l.head.Load().Seq >= l.first.Load()+l.limit || l.bytes.Load() > drainBytes
+}
+
+// HasAction reports whether LogAction was called in this write function.
+func (tx *Tx) HasAction() bool { return tx.action != nil }
+
+// Operation returns the name of the operation that writes, see Handle.For; "" for none.
+func (tx *Tx) Operation() string { return tx.operation }
+
+type logAction struct {
+	name    string
+	details any
+}
+
+// capture records a change for the entry of the write function. old and new are stored values; nil
+// for a record that is created or deleted.
+func (tx *Tx) capture(t Table, id ID, old, new []byte) {
+	if tx.changes.head == nil {
+		return
+	}
+	payload := func(value []byte) []byte {
+		if value == nil {
+			return nil
+		}
+		return slices.Clone(value[disk.FrameHead:])
+	}
+	for i := range tx.captured {
+		if c := &tx.captured[i]; c.Table == t && c.ID == id {
+			c.New = payload(new)
+			return
+		}
+	}
+	tx.captured = append(tx.captured, RecordChange{t, id, payload(old), payload(new)})
+}
+
+// writeEntry appends the entry of a write function to the change log, unless the schema finds
+// nothing to log in it.
+func (tx *Tx) writeEntry() error {
+	if tx.changes.head == nil || tx.captured == nil && tx.action == nil {
+		return nil
+	}
+	recorder, touched := tx.recorder, tx.touched // the entry is not what the caller does
+	tx.recorder = nil
+	defer func() { tx.recorder, tx.touched = recorder, touched }()
+	entry, err := tx.db.schema.LogEntry(tx, tx.captured)
+	if err != nil || entry == nil {
+		return err
+	}
+	if tx.action != nil {
+		entry.Action = tx.action.name
+		if entry.Details, err = json.Marshal(tx.action.details); err != nil {
+			return err
+		}
+	}
+	return tx.appendEntry(entry)
+}
+
+// appendEntry stores an entry as the next one of the chain.
+func (tx *Tx) appendEntry(entry *audit.Entry) error {
+	head := *tx.changes.head
+	entry.Link = audit.Link{Seq: head.Seq + 1, Generation: head.Generation, Prev: head.Hash, At: tx.now.String()}
+	text := entry.Text()
+	next := audit.Head{Generation: head.Generation, Seq: head.Seq + 1, Hash: sha256.Sum256(text)}
+	key := idKey(ID(next.Seq))
+	value := disk.Frame(logBucket, key, text)
+	b := tx.bucket(logBucket)
+	b.FillPercent = 0.9 // entries are only appended
+	if err := b.Put(key, value); err != nil {
+		return err
+	}
+	tx.mustWrite()
+	*tx.changes.head = next
+	tx.changes.entries.records++
+	tx.changes.entries.sum += uint64(disk.FrameSum(value))
+	tx.changes.logBytes += int64(len(text))
+	return nil
+}
+
+// finishLog writes what the entries of a commit have in common: their totals and the last number.
+func (tx *Tx) finishLog() error {
+	c := tx.changes
+	if c.entries.records == 0 {
+		return nil
+	}
+	if err := tx.bucket(logBucket).SetSequence(c.head.Seq); err != nil {
+		return err
+	}
+	return addTotals(tx, logBucket, int(c.entries.records), c.entries.sum)
+}
+
+// readHead returns the head of the log in the file, in the generation of meta.
+func (tx *Tx) readHead(meta fileMeta) (audit.Head, error) {
+	b := tx.bucket(logBucket)
+	head := audit.Head{Generation: meta.Generation, Seq: b.Sequence()}
+	key, value := b.Cursor().Last()
+	if key == nil {
+		return head, nil
+	}
+	text, err := disk.Unframe(logBucket, key, value)
+	if err == nil {
+		var last audit.Head
+		last, err = audit.HeadOf(text)
+		if err == nil && (last.Seq != binary.BigEndian.Uint64(key) || last.Seq != head.Seq) {
+			err = fmt.Errorf("entry %s has the number %d, and the log has %d entries", keyText(key), last.Seq, head.Seq)
+		}
+		head.Hash = last.Hash
+	}
+	if err != nil {
+		return head, Damaged(logBucket, keyText(key), err)
+	}
+	return head, nil
+}
+
+// newGeneration returns a random name for the numbers of the log until the next restore; "" for a
+// schema without a log.
+func (db *DB) newGeneration() string {
+	if db.schema.LogEntry == nil {
+		return ""
+	}
+	return strings.ToLower(rand.Text()[:10])
+}
+
+// LogRows calls yield for the entries in data.db with numbers from from, in ascending order, until
+// it returns false. Older entries are in segments.
+func (tx *Tx) LogRows(from uint64, yield func(audit.Row) bool) error {
+	cursor := tx.bucket(logBucket).Cursor()
+	for key, value := cursor.Seek(idKey(ID(from))); key != nil; key, value = cursor.Next() {
+		text, err := disk.Unframe(logBucket, key, value)
+		if err != nil || len(key) != 8 {
+			return Damaged(logBucket, keyText(key), errors.Join(err))
+		}
+		if !yield(audit.Row{Seq: binary.BigEndian.Uint64(key), Text: text}) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// ReadLog returns up to limit entries of the change log with numbers from from, in ascending order,
+// from segments and data.db. Without any the log has ended.
+func (db *DB) ReadLog(from uint64, limit int) (rows []audit.Row, err error) {
+	if db.log == nil {
+		return nil, nil
+	}
+	from = max(from, 1)
+	add := func(row audit.Row) bool {
+		rows = append(rows, audit.Row{Seq: row.Seq, Text: slices.Clone(row.Text)})
+		return len(rows) < limit
+	}
+	for again := true; again; { // entries can be moved to a segment between the two reads
+		again = false
+		if err := db.log.segments.Oldest(from, add); err != nil || len(rows) == limit {
+			return rows, err
+		}
+		next := from
+		if len(rows) > 0 {
+			next = rows[len(rows)-1].Seq + 1
+		}
+		err := db.View(engine{}, func(tx *Tx) error {
+			if last := db.log.segments.Head().Seq; tx.logStart() > next && next <= last {
+				from, again = next, true
+				return nil
+			}
+			return tx.LogRows(next, add)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// verifyLog checks the entries in data.db: checksums, totals, and that they are a chain that ends
+// at the stored number.
+func (tx *Tx) verifyLog(report *Report) {
+	got, broken := bucketTotals(tx, logBucket, true, &atomic.Bool{})
+	if err := checkTotals(tx, logBucket, got, broken); err != nil {
+		report.fault("%s", disk.OneLine(err))
+	}
+	var verifier audit.Verifier
+	err := tx.LogRows(0, func(row audit.Row) bool {
+		report.Records++
+		if err := verifier.Add(row); err != nil {
+			report.fault("%s: %v", logBucket, err)
+			return false
+		}
+		return true
+	})
+	if err != nil {
+		report.fault("%s", disk.OneLine(err))
+		return
+	}
+	if _, err := tx.readHead(fileMeta{}); err != nil {
+		report.fault("%s", disk.OneLine(err))
+	}
+}
+
+// next returns a copy of the head, to which a commit adds its entries; nil without a log.
+func (l *changeLog) next() *audit.Head {
+	if l == nil {
+		return nil
+	}
+	head := *l.head.Load()
+	return &head
+}
+
+// committed replaces the head after a commit, which has added entries of a total length.
+func (l *changeLog) committed(head *audit.Head, bytes int64) {
+	if l == nil {
+		return
+	}
+	l.head.Store(head)
+	l.bytes.Add(bytes)
+	if !l.isLong() {
+		return
+	}
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// LogEnd returns the number of the last entry that the transaction sees.
+func (tx *Tx) LogEnd() uint64 { return tx.bucket(logBucket).Sequence() }

@@ -1,0 +1,74 @@
+package store
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// member is a member of the JSON object of a record.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// members are those of one record, in the order in which they are stored.
+type members []member
+
+// get returns the value of a member; nil if there is none.
+func (m members) get(name string) json.RawMessage {
+	for i := range m {
+		if m[i].name == name {
+			return m[i].value
+		}
+	}
+	return nil
+}
+
+// id returns a member that is an ID; 0 if there is none.
+func (m members) id(name string) ID {
+	n, err := strconv.ParseUint(string(m.get(name)), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return ID(n)
+}
+
+// membersOf splits the JSON of a record, as json.Marshal has written it: an object without white
+// space whose names need no escapes. It decodes nothing, which is ten times as fast as decoding into
+// a map; the change log does it in every write.
+func membersOf(text []byte) members {
+	var all members
+	for at := 1; at < len(text) && text[at] == '"'; at++ {
+		end := at + 1
+		for text[end] != '"' {
+			end++
+		}
+		name := string(text[at+1 : end])
+		at = end + 2
+		end = valueEnd(text, at)
+		all = append(all, member{name, json.RawMessage(text[at:end])})
+		at = end
+	}
+	return all
+}
+
+// valueEnd returns the position after the JSON value that begins at a position.
+func valueEnd(text []byte, at int) int {
+	depth, quoted := 0, false
+	for ; at < len(text); at++ {
+		switch c := text[at]; {
+		case quoted && c == '\\':
+			at++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case depth > 0 && (c == '}' || c == ']'):
+			depth--
+		case depth == 0 && (c == ',' || c == '}'):
+			return at
+		}
+	}
+	return at
+}

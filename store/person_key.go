@@ -1,0 +1,154 @@
+package store
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/json"
+	"slices"
+
+	"reeve/store/audit"
+	"reeve/store/errs"
+	"reeve/store/kv"
+)
+
+// PersonKey is the key that seals the personal data of a user or an app user in the change log.
+// Entries are never changed, since each one has the hash of the one before it. So a person is
+// erased by deleting the key: the sealed values cannot be read any more.
+type PersonKey struct {
+	Ident
+	UserID    ID     `json:"user_id"`
+	AppUserID ID     `json:"app_user_id"`
+	Key       []byte `json:"key"` // 32 bytes, AES-256
+	Timestamps
+}
+
+// PersonKeys and their index. A key outlives its user, so that the log stays readable.
+var (
+	PersonKeys  = kv.NewCollection[PersonKey]("person_key")
+	KeyByPerson = kv.NewUnique(PersonKeys, "person", func(k *PersonKey) string { return accountOf(k.UserID, k.AppUserID).person() })
+)
+
+// person names an account in the change log: u and the ID, or a and the ID of an app user.
+func (a Account) person() string {
+	if a.App {
+		return "a" + a.ID.String()
+	}
+	return "u" + a.ID.String()
+}
+
+// Person names an account in the change log, as audit.Value has it.
+func (a Account) Person() string { return a.person() }
+
+// Kind is the kind of an account as an actor in the change log.
+func (a Account) Kind() string { return a.kind() }
+
+// personal seals a value for a person, whose key is created if there is none.
+func (w *logWriter) personal(person Account, text json.RawMessage) (audit.Value, error) {
+	key, err := w.key(person)
+	if err != nil {
+		return audit.Value{}, err
+	}
+	aead, err := key.cipher()
+	if err != nil {
+		return audit.Value{}, err
+	}
+	return audit.Value{Person: person.person(), Box: aead.Seal(nil, nil, text, []byte(person.person()))}, nil
+}
+
+// takeDeletedKeys makes the entry of an erasure use the key that was deleted, so that nobody can
+// read what it seals.
+func (w *logWriter) takeDeletedKeys() error {
+	for _, c := range w.changed {
+		if c.Table != kv.Table(PersonKeys) || c.New != nil || c.Old == nil {
+			continue
+		}
+		var key PersonKey
+		if err := json.Unmarshal(c.Old, &key); err != nil {
+			return err
+		}
+		w.remember(&key)
+	}
+	return nil
+}
+
+func (w *logWriter) remember(key *PersonKey) {
+	if w.keys == nil {
+		w.keys = map[Account]*PersonKey{}
+	}
+	w.keys[accountOf(key.UserID, key.AppUserID)] = key
+}
+
+// deletes reports whether the write function has deleted a user.
+func (w *logWriter) deletes(who Account) bool {
+	table := kv.Table(Users)
+	if who.App {
+		table = AppUsers
+	}
+	return slices.ContainsFunc(w.changed, func(c kv.RecordChange) bool { return c.Table == table && c.ID == who.ID && c.New == nil })
+}
+
+// key returns the key of a person, and creates it if there is none. The key of somebody who was
+// erased is random and not stored.
+func (w *logWriter) key(person Account) (*PersonKey, error) {
+	if key := w.keys[person]; key != nil {
+		return key, nil
+	}
+	key, err := KeyByPerson.Get(w.tx, person.person())
+	if errs.Is(err, errs.NotFound) {
+		key, err = newPersonKey(person), nil
+		if person.exists(w.tx) || w.deletes(person) {
+			err = PersonKeys.Create(w.tx, key)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.remember(key)
+	return key, nil
+}
+
+func newPersonKey(who Account) *PersonKey {
+	key := &PersonKey{UserID: who.ID, Key: make([]byte, 32)}
+	if who.App {
+		key.UserID, key.AppUserID = 0, who.ID
+	}
+	rand.Read(key.Key) // never fails: crypto/rand crashes the program instead
+	return key
+}
+
+func (k *PersonKey) cipher() (cipher.AEAD, error) {
+	block, err := aes.NewCipher(k.Key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// ReadLogged returns the JSON of a value in the change log. known is false for a secret, and for
+// personal data of a person who was erased.
+func ReadLogged(tx *Tx, v audit.Value) (text json.RawMessage, known bool, err error) {
+	if v.Box == nil {
+		return v.Plain, v.Plain != nil, nil
+	}
+	key, err := KeyByPerson.Get(tx, v.Person)
+	if err != nil {
+		return nil, false, ignoreMissing(err)
+	}
+	aead, err := key.cipher()
+	if err != nil {
+		return nil, false, err
+	}
+	text, err = aead.Open(nil, nil, v.Box, []byte(v.Person))
+	if err != nil {
+		return nil, false, nil // sealed with the key of an earlier generation
+	}
+	return text, true, nil
+}
+
+func ignoreMissing(err error) error {
+	if errs.Is(err, errs.NotFound) {
+		return nil
+	}
+	return err
+}
