@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -55,9 +54,8 @@ const (
 	ignoredField
 )
 
-// loggedFields are the classes of the fields of a record type, by JSON name. names is sorted.
+// loggedFields are the classes of the fields of a record type, by JSON name.
 type loggedFields struct {
-	names []string
 	class map[string]fieldClass
 	name  string // of the field that is the display name; "" for none
 }
@@ -102,7 +100,7 @@ func classify(of reflect.Type) *loggedFields {
 			fields[name] = plainField
 		}
 	}
-	logged := &loggedFields{names: slices.Sorted(maps.Keys(fields)), class: fields}
+	logged := &loggedFields{class: fields}
 	for _, name := range slices.Backward(nameFields) {
 		if _, exists := fields[name]; exists {
 			logged.name = name

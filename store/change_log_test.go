@@ -79,7 +79,7 @@ func stateOf(tx *Tx) (map[string]map[string]string, error) {
 		for id, text := range all {
 			record := membersOf(text)
 			to := map[string]string{}
-			for _, field := range fields.names {
+			for _, field := range slices.Sorted(maps.Keys(fields.class)) {
 				class := fields.class[field]
 				value := record.get(field)
 				if class == sealedField {
@@ -207,7 +207,7 @@ func TestTheClassOfEveryFieldIsDecided(t *testing.T) {
 	var lines []string
 	for _, table := range reeve.Tables {
 		if fields := fieldsOf(table); fields != nil {
-			for _, name := range fields.names {
+			for _, name := range slices.Sorted(maps.Keys(fields.class)) {
 				lines = append(lines, fmt.Sprintf("%s.%s %s", table.Name(), name, names[fields.class[name]]))
 			}
 		}

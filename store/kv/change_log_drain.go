@@ -19,7 +19,8 @@ const (
 	segmentsName = "audit" // directory of the segments, in the data directory
 	drainFrom    = 16_384  // number of entries in data.db from which they are moved to a segment
 	drainBytes   = 16 << 20
-	drainCommit  = 512 // entries that one commit removes from data.db
+	drainRetry   = time.Minute // interval of attempts after one that failed, for example on a full disk
+	drainCommit  = 512         // entries that one commit removes from data.db
 )
 
 // LogLimits bound the change log. Entries are dropped by whole segments, the oldest first.
@@ -86,6 +87,7 @@ func (l *changeLog) close() error {
 // drainLog moves entries to segments and drops old segments until the log is closed.
 func (db *DB) drainLog() {
 	l := db.log
+	var failed time.Time // of the last attempt that failed
 	retention := time.NewTicker(time.Hour)
 	defer retention.Stop()
 	l.report(errors.Join(db.removeMoved(), db.drainOnce(), db.pruneLog()))
@@ -94,7 +96,13 @@ func (db *DB) drainLog() {
 		case <-l.stop:
 			return
 		case <-l.wake:
-			l.report(errors.Join(db.removeMoved(), db.drainOnce()))
+			if time.Since(failed) < drainRetry { // every commit wakes it until entries are moved
+				continue
+			}
+			err := errors.Join(db.removeMoved(), db.drainOnce())
+			if l.report(err); err != nil {
+				failed = time.Now()
+			}
 		case <-retention.C:
 			l.report(db.pruneLog())
 		}
