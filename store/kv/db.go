@@ -162,15 +162,16 @@ func (db *DB) Dir() string { return db.dir }
 // reads from the file; both include every write whose Update returned before View was called.
 func (db *DB) View(actor Principal, fn func(*Tx) error) error { return db.view(nil, actor, fn) }
 
-func (db *DB) view(watch *Recorder, actor Principal, fn func(*Tx) error) error {
+func (db *DB) view(watch *Recorder, actor Principal, fn func(*Tx) error) (err error) {
 	db.stats.views.Add(1)
 	tx := &Tx{db: db, actor: actor, now: db.clock(), recorder: watch}
-	err := disk.RecoverDamage(db.path, func() error { return fn(tx) })
-	if tx.bolt != nil {
-		db.stats.end(tx.bolt)
-		err = errors.Join(err, disk.RecoverDamage(db.path, tx.bolt.Rollback))
-	}
-	return err
+	defer func() { // also when fn ends the goroutine: an open transaction would block Close
+		if tx.bolt != nil {
+			db.stats.end(tx.bolt)
+			err = errors.Join(err, disk.RecoverDamage(db.path, tx.bolt.Rollback))
+		}
+	}()
+	return disk.RecoverDamage(db.path, func() error { return fn(tx) })
 }
 
 // Close rejects new writes, finishes those that are queued, and closes the files.
