@@ -290,7 +290,7 @@ func TestFlippedBits(t *testing.T) {
 		}
 		got, err := oldest(l, 0, math.MaxInt)
 		check("oldest", got, c.rows, err)
-		for _, q := range []Query{{}, {Actor: "user:1"}, {Collection: "dict", ID: 1}, {From: c.times[30], To: c.times[90]}} {
+		for _, q := range []Query{{}, {All: [][]string{{ByActor("user", 1)}}}, {All: [][]string{{ByRecord("dict", 1)}, {ByChange("dict", "update")}}}, {From: c.times[30], To: c.times[90]}} {
 			got, err := newest(l, q, 0, math.MaxInt)
 			check(fmt.Sprintf("%+v", q), got, c.naive(q, 0), err)
 		}

@@ -31,15 +31,19 @@
 //	<number of the first entry, 16 hex digits>.db  a segment, mode 0600
 //	segment.new                                    a segment that is being written
 //
-// A segment is a bbolt file with these buckets. Integers are big-endian and have 8 bytes; values
-// are framed (see disk.Frame), and those of the indexes are the frame of nothing.
+// A segment is a bbolt file with these buckets. Numbers in keys are big-endian and have 8 bytes;
+// values are framed (see disk.Frame).
 //
 //	_meta       "file"                           → description: format, first and last number, …
 //	entry       number                           → text
-//	actor       Actor.Key, 0, number             →
-//	record      collection, 0, ID, number        →
-//	at          time in Unix microseconds, number →
+//	term        term                             → postings
+//	time        "data"                           → times of the entries
 //	checkpoint  "data"                           → bytes of the caller; missing if there are none
+//
+// Entries are found by terms (see [ByActor]) and times. The postings of a term are the positions of
+// its entries in the segment, from 0, as uvarints: the first, then the differences. The times are in
+// Unix microseconds: the first as a uvarint, then the differences as varints. So a query is answered
+// without looking at entries, and an entry costs one key of its own.
 //
 // # Invariants
 //
@@ -58,7 +62,7 @@
 //
 //	log, warnings, err := audit.Open(filepath.Join(data, "audit"))
 //	info, err := log.Write(rows, nil) // now the rows can be deleted from data.db
-//	err = log.Newest(audit.Query{Actor: "user:7"}, 0, func(r audit.Row) bool { … })
+//	err = log.Newest(audit.Query{All: [][]string{{audit.ByActor("user", 7)}}}, 0, func(r audit.Row) bool { … })
 //	dropped, blocked, err := log.Prune(now, 400*24*time.Hour, 180*24*time.Hour, 10<<30)
 //	result, err := audit.VerifyFiles(paths, []audit.Head{known})
 package audit

@@ -1,9 +1,13 @@
 package audit
 
 import (
+	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"reeve/store/disk/disktest"
 )
@@ -53,4 +57,76 @@ func anyEntry(r *rand.Rand) *Entry {
 		e.Changes = append(e.Changes, c)
 	}
 	return e
+}
+
+// The keys of a text are those of its entry, whatever is in it.
+func TestKeysOfTexts(t *testing.T) {
+	r := disktest.Random(t)
+	for range disktest.Size(2000, 10_000, 200_000) {
+		e := anyEntry(r)
+		micros := r.Int64N(1 << 50)
+		e.At = time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.000000Z07:00")
+		if r.IntN(10) == 0 {
+			e.Reason = strings.Repeat("x\\", maxTerm)
+			e.Operation.Title = e.Reason + e.Operation.Title
+		}
+		text, want := e.Text(), e.Keys(micros)
+		got, err := KeysOf(text)
+		if err != nil || got != want {
+			t.Fatalf("%s\ngot  %+v, %v\nwant %+v", text, got, err, want)
+		}
+		var decoded Entry
+		must(t, json.Unmarshal(text, &decoded))
+		if got, err := decoded.keys(); err != nil || got != want {
+			t.Fatalf("%s\ndecoded: %+v, %v\nwant %+v", text, got, err, want)
+		}
+		if _, ok := scanSubject(text); !ok {
+			t.Fatalf("not scanned: %s", text)
+		}
+		if link, ok := scanLink(text); !ok || link != decoded.Link {
+			t.Fatalf("%s\nlink %+v, want %+v", text, link, decoded.Link)
+		}
+		var spaced bytes.Buffer
+		must(t, json.Indent(&spaced, text, "", " "))
+		if got, err := KeysOf(spaced.Bytes()); err != nil || got != want {
+			t.Fatalf("%s\nwith spaces: %+v, %v\nwant %+v", text, got, err, want)
+		}
+		for _, term := range want.Terms() {
+			if len(term) > maxTerm || !utf8.ValidString(term) {
+				t.Fatalf("term %q", term)
+			}
+		}
+	}
+}
+
+// What is no entry is an error, and no panic.
+func TestKeysOfOtherTexts(t *testing.T) {
+	r := disktest.Random(t)
+	for range disktest.Size(2000, 10_000, 200_000) {
+		e := anyEntry(r)
+		e.At = "2026-03-01T12:00:00.000000Z"
+		text := e.Text()
+		text = text[:r.IntN(len(text))]
+		if _, err := KeysOf(text); err == nil {
+			t.Fatalf("%s has keys", text)
+		}
+		text = e.Text()
+		for range 1 + r.IntN(5) {
+			text[r.IntN(len(text))] = `"\{}[],:x0`[r.IntN(10)]
+		}
+		KeysOf(text) // must return
+	}
+}
+
+func TestTerms(t *testing.T) {
+	e := Entry{Actor: Actor{Kind: "user", ID: 7}, Operation: Operation{"PUT", "/admin/list/:id", "Edit"}, Action: "export", Changes: []Change{
+		{Collection: "role", ID: 12, Operation: "update"}, {Collection: "role", ID: 13, Operation: "update"}, {Collection: "role", ID: 12, Operation: "update"},
+	}}
+	disktest.Equal(t, "terms", e.Terms(), []string{
+		"actor user:7", "operation PUT /admin/list/:id", "action export", "change role:update", "record role:12", "record role:13",
+	})
+	disktest.Equal(t, "terms of nothing", (&Entry{Actor: Actor{Kind: "system"}, Operation: Operation{Title: "start"}}).Terms(), []string{"actor system:0", "operation start"})
+	disktest.Equal(t, "constructors", []string{
+		ByActor("user", 7), ByOperation("PUT /admin/list/:id"), ByAction("export"), ByChange("role", "update"), ByRecord("role", 12), ByRecord("role", 13),
+	}, e.Terms())
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 )
 
 // Entry is one record of the log: what one write function changed, or one action that changes
@@ -41,14 +42,23 @@ type Actor struct {
 	Name Value  `json:"name,omitzero"`
 }
 
-// Key identifies the actor in the index of a segment: the kind, a colon and the ID.
-func (a Actor) Key() string { return fmt.Sprintf("%s:%d", a.Kind, a.ID) }
+// Key identifies the actor: the kind, a colon and the ID.
+func (a Actor) Key() string { return a.Kind + ":" + strconv.FormatUint(a.ID, 10) }
 
-// Operation is the operation that was called.
+// Operation is the operation that was called. Key identifies it.
 type Operation struct {
 	Method string `json:"method,omitempty"` // empty for an operation that is not a request
 	Route  string `json:"route,omitempty"`  // path of the route with its parameters, or the name of a command
 	Title  string `json:"title"`
+}
+
+// Key returns method and route, "PUT /admin/list/:id", or the title of an operation that is not a
+// request.
+func (o Operation) Key() string {
+	if o.Method == "" {
+		return o.Title
+	}
+	return o.Method + " " + o.Route
 }
 
 // Change is the change of one record.
@@ -112,6 +122,7 @@ type Head struct {
 type Row struct {
 	Seq  uint64
 	Text []byte // JSON of an Entry
+	Keys *Keys  // of the entry, for Log.Write, which computes them if it is nil; nil in rows that are read
 }
 
 // HeadOf returns the head of a log that ends with this text of an entry.

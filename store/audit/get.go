@@ -12,23 +12,27 @@ import (
 	"reeve/store/errs"
 )
 
+// NotFound is the error of Get.
+func NotFound(seq uint64) error {
+	return errs.New(errs.NotFound, "audit entry %d not found; it may have been removed by retention", seq)
+}
+
 // Get returns an entry; an errs.NotFound error if it is not in the segments.
 func (l *Log) Get(seq uint64) (row Row, err error) {
 	list, err := l.list()
 	if err != nil {
 		return row, err
 	}
-	missing := errs.New(errs.NotFound, "audit entry %d not found; it may have been removed by retention", seq)
 	i := sort.Search(len(list), func(i int) bool { return list[i].first > seq }) - 1
 	if i < 0 || list[i].fault == nil && seq > list[i].meta.Last {
-		return row, missing
+		return row, NotFound(seq)
 	}
 	err = l.view(list[i], func(btx *bbolt.Tx) (err error) {
 		row, err = entryAt(btx, seq)
 		return err
 	})
 	if errors.Is(err, errGone) {
-		err = missing
+		err = NotFound(seq)
 	}
 	return row, err
 }
@@ -48,7 +52,7 @@ func (l *Log) Checkpoint(first uint64) (data []byte, err error) {
 			return data, err
 		}
 	}
-	return nil, errs.New(errs.NotFound, "audit entry %d not found; it may have been removed by retention", first)
+	return nil, NotFound(first)
 }
 
 // checkpoint returns a copy of the checkpoint, nil if there is none.
@@ -60,7 +64,7 @@ func checkpoint(btx *bbolt.Tx, m meta) ([]byte, error) {
 	if b == nil {
 		return nil, errors.New("the checkpoint is missing")
 	}
-	data, err := disk.Unframe(checkpointBucket, checkpointKey, b.Get(checkpointKey))
+	data, err := disk.Unframe(checkpointBucket, dataKey, b.Get(dataKey))
 	if err == nil && len(data) != m.Checkpoint {
 		err = fmt.Errorf("it has %d bytes instead of %d", len(data), m.Checkpoint)
 	}
@@ -84,5 +88,5 @@ func entryAt(btx *bbolt.Tx, seq uint64) (Row, error) {
 	if err != nil {
 		return Row{}, fmt.Errorf("entry %d: %w", seq, err)
 	}
-	return Row{seq, bytes.Clone(text)}, nil
+	return Row{Seq: seq, Text: bytes.Clone(text)}, nil
 }

@@ -3,103 +3,128 @@ package audit
 import (
 	"encoding/binary"
 	"fmt"
-	"time"
+	"math"
 
 	"go.etcd.io/bbolt"
 
 	"reeve/store/disk"
 )
 
-// Buckets of a segment besides disk.MetaBucket. The last 8 bytes of each key of an index are the
-// number of the entry; its value is the frame of nothing, a checksum of the key.
+// Buckets of a segment besides disk.MetaBucket.
 const (
 	entryBucket      = "entry"
-	actorBucket      = "actor"
-	recordBucket     = "record"
-	atBucket         = "at"
+	termBucket       = "term"
+	timeBucket       = "time"
 	checkpointBucket = "checkpoint"
 )
 
-// checkpointKey is the only key in checkpointBucket.
-var checkpointKey = []byte("data")
-
-// indexBuckets are the buckets of the indexes, in the order of indexKeys.
-var indexBuckets = [3]string{actorBucket, recordBucket, atBucket}
+// dataKey is the only key in timeBucket and in checkpointBucket.
+var dataKey = []byte("data")
 
 // seqKey is the key of an entry: its number, big-endian, so that keys order as numbers do.
 func seqKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
 
-// actorPrefix is what comes before the number in a key of the index actor.
-func actorPrefix(actor string) []byte { return append([]byte(actor), 0) }
-
-// recordPrefix is what comes before the number in a key of the index record.
-func recordPrefix(collection string, id uint64) []byte {
-	return binary.BigEndian.AppendUint64(append([]byte(collection), 0), id)
+// postingsOf returns the postings of a term; nil if no entry has it. They are valid as long as the
+// transaction.
+func postingsOf(btx *bbolt.Tx, term string) ([]byte, error) {
+	b := btx.Bucket([]byte(termBucket))
+	if b == nil {
+		return nil, fmt.Errorf("bucket %s is missing", termBucket)
+	}
+	value := b.Get([]byte(term))
+	if value == nil {
+		return nil, nil
+	}
+	return unframeTerm([]byte(term), value)
 }
 
-// atPrefix is what comes before the number in a key of the index at.
-func atPrefix(micros int64) []byte { return seqKey(uint64(micros)) }
-
-func withSeq(prefix []byte, seq uint64) []byte {
-	return binary.BigEndian.AppendUint64(prefix[:len(prefix):len(prefix)], seq)
-}
-
-// subject is the part of an entry that the indexes and queries need.
-type subject struct {
-	Link
-	Actor   Actor  `json:"actor"`
-	Action  string `json:"action"`
-	Changes []struct {
-		Collection string `json:"collection"`
-		ID         uint64 `json:"id"`
-	} `json:"changes"`
-}
-
-// micros returns the time of the entry in Unix microseconds, not below 0.
-func (s *subject) micros() (int64, error) {
-	at, err := time.Parse(time.RFC3339Nano, s.At)
+func unframeTerm(term, value []byte) ([]byte, error) {
+	postings, err := disk.Unframe(termBucket, term, value)
 	if err != nil {
-		return 0, fmt.Errorf("entry %d has no valid time: %w", s.Seq, err)
+		return nil, fmt.Errorf("term %q: %w", term, err)
 	}
-	return max(0, at.UnixMicro()), nil
+	return postings, nil
 }
 
-// indexKeys are the keys of the three indexes, in the order of indexBuckets.
-type indexKeys [3][][]byte
-
-// add appends the keys of an entry. A record that the entry changes twice has one key.
-func (k *indexKeys) add(s *subject, micros int64) {
-	k[0] = append(k[0], withSeq(actorPrefix(s.Actor.Key()), s.Seq))
-	seen := map[string]bool{}
-	for _, c := range s.Changes {
-		key := withSeq(recordPrefix(c.Collection, c.ID), s.Seq)
-		if !seen[string(key)] {
-			seen[string(key)] = true
-			k[1] = append(k[1], key)
-		}
+// timesOf returns the times of the entries. They are valid as long as the transaction.
+func timesOf(btx *bbolt.Tx) ([]byte, error) {
+	b := btx.Bucket([]byte(timeBucket))
+	if b == nil {
+		return nil, fmt.Errorf("bucket %s is missing", timeBucket)
 	}
-	k[2] = append(k[2], withSeq(atPrefix(micros), s.Seq))
+	times, err := disk.Unframe(timeBucket, dataKey, b.Get(dataKey))
+	if err != nil {
+		return nil, fmt.Errorf("the times: %w", err)
+	}
+	return times, nil
 }
 
-// checkIndexes checks the checksum of each key of the indexes and their number, so that a
-// damaged key does not hide an entry.
+// checkIndexes checks all postings, their number, and the times, so that damage does not hide an
+// entry and a query can rely on them.
 func checkIndexes(btx *bbolt.Tx, m meta) error {
-	for i, want := range [...]uint64{m.Entries, m.Records, m.Entries} {
-		name := indexBuckets[i]
-		b := btx.Bucket([]byte(name))
-		if b == nil {
-			return fmt.Errorf("bucket %s is missing", name)
+	times, err := timesOf(btx)
+	if err != nil {
+		return err
+	}
+	from, to := int64(math.MaxInt64), int64(0)
+	if err := eachTime(times, m.Entries, func(_ uint64, at int64) { from, to = min(from, at), max(to, at) }); err != nil {
+		return err
+	}
+	if from != m.From || to != m.To {
+		return fmt.Errorf("the times are %d to %d, not %d to %d", from, to, m.From, m.To)
+	}
+	b := btx.Bucket([]byte(termBucket))
+	if b == nil {
+		return fmt.Errorf("bucket %s is missing", termBucket)
+	}
+	count, c := uint64(0), b.Cursor()
+	for term, value := c.First(); term != nil; term, value = c.Next() {
+		postings, err := unframeTerm(term, value)
+		if err != nil {
+			return err
 		}
-		count, c := uint64(0), b.Cursor()
-		for key, value := c.First(); key != nil; key, value = c.Next() {
-			if _, err := disk.Unframe(name, key, value); err != nil {
-				return fmt.Errorf("key %x of index %s: %w", key, name, err)
-			}
-			count++
+		if err := eachPosition(postings, m.Entries, func(uint64) {}); err != nil || len(postings) == 0 {
+			return fmt.Errorf("term %q: %w", term, errPostings)
 		}
-		if count != want {
-			return fmt.Errorf("index %s has %d keys instead of %d", name, count, want)
-		}
+		count++
+	}
+	if count != m.Terms {
+		return fmt.Errorf("there are %d terms instead of %d", count, m.Terms)
 	}
 	return nil
+}
+
+// matching returns the positions of the entries that meet a query.
+func (q Query) matching(btx *bbolt.Tx, m meta) (positions, error) {
+	found := fullPositions(m.Entries)
+	for _, terms := range q.All {
+		any := newPositions(m.Entries)
+		for _, t := range terms {
+			postings, err := postingsOf(btx, t)
+			if err == nil {
+				err = eachPosition(postings, m.Entries, any.add)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if !found.intersect(any) {
+			return nil, nil
+		}
+	}
+	if (q.From == 0 || q.From <= m.From) && (q.To == 0 || q.To >= m.To) {
+		return found, nil
+	}
+	times, err := timesOf(btx)
+	if err != nil {
+		return nil, err
+	}
+	within := newPositions(m.Entries)
+	err = eachTime(times, m.Entries, func(position uint64, at int64) {
+		if (q.From == 0 || at >= q.From) && (q.To == 0 || at <= q.To) {
+			within.add(position)
+		}
+	})
+	found.intersect(within)
+	return found, err
 }

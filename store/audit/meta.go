@@ -18,13 +18,12 @@ type meta struct {
 	Format     int    `json:"format"`
 	First      uint64 `json:"first"`      // number of the first entry
 	Last       uint64 `json:"last"`       // number of the last entry
-	Entries    uint64 `json:"entries"`    // number of entries, and of keys in the indexes actor and at
-	Records    uint64 `json:"records"`    // number of keys in the index record
+	Entries    uint64 `json:"entries"`    // number of entries, and of times
+	Terms      uint64 `json:"terms"`      // number of terms
 	Prev       Hash   `json:"prev"`       // hash of the entry before the first
 	Head       Head   `json:"head"`       // the last entry
 	From       int64  `json:"from"`       // lowest time, Unix microseconds
 	To         int64  `json:"to"`         // highest time
-	Ordered    bool   `json:"ordered"`    // whether no entry is older than the one before it
 	Denials    int64  `json:"denials"`    // bytes of the texts of entries with the action "denied"
 	Checkpoint int    `json:"checkpoint"` // bytes of the checkpoint; 0 for none
 }

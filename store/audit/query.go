@@ -1,28 +1,24 @@
 package audit
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
-	"slices"
 
 	"go.etcd.io/bbolt"
 )
 
-// Query selects entries; the zero value selects all. Conditions are combined with and.
+// Query selects entries; the zero value selects all.
 type Query struct {
-	Actor      string // Actor.Key; "" for any actor
-	Collection string // with ID: a record that was changed; "" for any
-	ID         uint64
-	From, To   int64 // Unix microseconds, inclusive; 0 for no limit
+	// All are lists of terms: an entry must have at least one term of each list. See ByActor.
+	All      [][]string
+	From, To int64 // Unix microseconds, inclusive; 0 for no limit
 }
 
 // Limits of one read transaction. Everything is copied out, so that a slow consumer does not hold
 // a transaction open.
 const (
 	firstPage = 16
-	maxPage   = 512 // number of entries that are looked at
+	maxPage   = 512 // number of entries
 	pageBytes = 1 << 20
 )
 
@@ -31,6 +27,50 @@ const (
 // may be slow and may keep the rows. Damage does not end it: it skips what cannot be read and
 // returns an error about the first damage in each segment at the end.
 func (l *Log) Newest(q Query, before uint64, yield func(Row) bool) error {
+	limit, faults := firstPage, []error(nil)
+	err := l.backward(q, before, func(s *segment, high uint64) bool {
+		p := &page{query: q, meta: s.meta, low: s.first, high: high}
+		more, fault := p.each(l, s, &limit, yield)
+		if fault != nil {
+			faults = append(faults, fault)
+		}
+		return more
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(faults...)
+}
+
+// Count returns the number of the entries that meet q and have a number below before (0 for all). It
+// reads no entry. Like Newest, it skips what cannot be read and returns an error about it.
+func (l *Log) Count(q Query, before uint64) (n int, err error) {
+	faults := []error(nil)
+	err = l.backward(q, before, func(s *segment, high uint64) bool {
+		if s.fault == nil && !q.selects() {
+			n += int(high - s.first + 1)
+			return true
+		}
+		fault := l.viewIndexes(s, func(btx *bbolt.Tx) error {
+			found, err := q.matching(btx, s.meta)
+			n += found.countBelow(high - s.first + 1)
+			return err
+		})
+		if fault != nil && !errors.Is(fault, errGone) {
+			faults = append(faults, fault)
+		}
+		return true
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, errors.Join(faults...)
+}
+
+// backward calls visit for the segments that may have entries for a query, the newest first, and the
+// highest number that counts in each, until it returns false. An entry that is in two segments counts
+// in the newer one.
+func (l *Log) backward(q Query, before uint64, visit func(s *segment, high uint64) bool) error {
 	list, err := l.list()
 	if err != nil {
 		return err
@@ -38,22 +78,27 @@ func (l *Log) Newest(q Query, before uint64, yield func(Row) bool) error {
 	if before == 0 {
 		before = math.MaxUint64
 	}
-	limit, faults := firstPage, []error(nil)
-	for _, s := range slices.Backward(list) {
-		if s.first >= before || !s.within(q) {
+	for i := len(list) - 1; i >= 0; i-- {
+		s := list[i]
+		if s.first >= before {
 			continue
 		}
-		p := &page{query: q, meta: s.meta, low: s.first, high: min(before-1, s.meta.Last)}
-		more, fault := p.each(l, s, &limit, yield)
-		if fault != nil {
-			faults = append(faults, fault)
-		}
-		if !more {
-			break
+		if s.within(q) && !visit(s, min(before-1, s.meta.Last)) {
+			return nil
 		}
 		before = s.first
 	}
-	return errors.Join(faults...)
+	return nil
+}
+
+// viewIndexes is view for a function that relies on the indexes.
+func (l *Log) viewIndexes(s *segment, fn func(btx *bbolt.Tx) error) error {
+	return l.view(s, func(btx *bbolt.Tx) error {
+		if s.indexing != nil {
+			return s.indexing
+		}
+		return fn(btx)
+	})
 }
 
 // within reports whether a segment may have entries of the times of a query.
@@ -92,6 +137,7 @@ type page struct {
 	meta      meta
 	low, high uint64
 	ascending bool
+	found     positions // of a query that selects; nil before the first transaction
 	rows      []Row
 	more      bool  // whether there may be more
 	fault     error // the first damage
@@ -100,16 +146,13 @@ type page struct {
 // each yields the entries of a segment page by page; limit grows with every page. more is false
 // if yield returned false.
 func (p *page) each(l *Log, s *segment, limit *int, yield func(Row) bool) (more bool, fault error) {
+	view := l.view
+	if p.query.selects() {
+		view = l.viewIndexes
+	}
 	for p.more = true; p.more; {
 		p.more, p.rows = false, p.rows[:0]
-		err := l.view(s, func(btx *bbolt.Tx) error {
-			if p.query.indexed() {
-				if err := s.indexing; err != nil {
-					return err
-				}
-			}
-			return p.fill(btx, *limit)
-		})
+		err := view(s, func(btx *bbolt.Tx) error { return p.fill(btx, *limit) })
 		*limit = min(2**limit, maxPage)
 		if err != nil && !errors.Is(err, errGone) && p.fault == nil {
 			p.fault = err
@@ -131,15 +174,21 @@ func named(s *segment, err error) error {
 	return damaged(s.path, err)
 }
 
-func (q Query) indexed() bool { return q != Query{} }
+// selects reports whether the query has a condition.
+func (q Query) selects() bool { return len(q.All) > 0 || q.From != 0 || q.To != 0 }
 
 // fill reads at most limit entries and narrows low and high to what is left.
-func (p *page) fill(btx *bbolt.Tx, limit int) error {
+func (p *page) fill(btx *bbolt.Tx, limit int) (err error) {
+	if p.query.selects() && p.found == nil {
+		if p.found, err = p.query.matching(btx, p.meta); err != nil || p.found == nil {
+			return err
+		}
+	}
 	size := 0
-	for seq := range p.candidates(btx) {
+	p.numbers(func(seq uint64) bool {
 		if limit == 0 || size > pageBytes {
 			p.more = true
-			return nil
+			return false
 		}
 		limit--
 		if p.ascending {
@@ -148,38 +197,29 @@ func (p *page) fill(btx *bbolt.Tx, limit int) error {
 			p.high = seq - 1
 		}
 		row, err := entryAt(btx, seq)
-		matches := err == nil
-		if matches && p.query.indexed() {
-			matches, err = p.query.matches(row)
-		}
-		if err != nil && p.fault == nil {
-			p.fault = err
-		}
-		if matches {
+		if err == nil {
 			p.rows = append(p.rows, row)
 			size += len(row.Text)
+		} else if p.fault == nil {
+			p.fault = err
 		}
-	}
+		return true
+	})
 	return nil
 }
 
-// matches reports whether an entry meets all conditions.
-func (q Query) matches(row Row) (bool, error) {
-	var s subject
-	if err := json.Unmarshal(row.Text, &s); err != nil {
-		return false, fmt.Errorf("entry %d: %w", row.Seq, err)
-	}
-	at, err := s.micros()
-	if err != nil || q.From != 0 && at < q.From || q.To != 0 && at > q.To || q.Actor != "" && s.Actor.Key() != q.Actor {
-		return false, err
-	}
-	if q.Collection == "" {
-		return true, nil
-	}
-	for _, c := range s.Changes {
-		if c.Collection == q.Collection && c.ID == q.ID {
-			return true, nil
+// numbers yields the numbers from low up or from high down, of a query that selects those found.
+func (p *page) numbers(yield func(uint64) bool) {
+	low, high := p.low, p.high // fill changes them
+	switch {
+	case low > high:
+	case p.found != nil:
+		p.found.descending(high-p.meta.First, func(position uint64) bool { return yield(p.meta.First + position) })
+	case p.ascending:
+		for seq := low; seq <= high && yield(seq); seq++ {
+		}
+	default:
+		for seq := high; seq >= low && yield(seq); seq-- {
 		}
 	}
-	return false, nil
 }

@@ -39,7 +39,7 @@ func (c *chain) add(t testing.TB, e Entry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.rows, c.entries, c.times = append(c.rows, Row{e.Seq, text}), append(c.entries, e), append(c.times, c.at.UnixMicro())
+	c.rows, c.entries, c.times = append(c.rows, Row{Seq: e.Seq, Text: text}), append(c.entries, e), append(c.times, c.at.UnixMicro())
 	if c.head, err = HeadOf(text); err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +49,7 @@ func (c *chain) add(t testing.TB, e Entry) {
 var (
 	testKinds       = []string{"user", "app_user", "system", "user\x00"}
 	testCollections = []string{"dict", "dict_item", "dict\x00", "dict\x00\x00\x00\x00\x00\x00\x00\x00\x01"}
+	testOperations  = []string{"update", "delete"}
 )
 
 // random appends n random entries. If back is true, the clock is sometimes set back.
@@ -59,12 +60,15 @@ func (c *chain) random(t testing.TB, r *rand.Rand, n int, back bool) *chain {
 		if back && r.IntN(5) == 0 {
 			c.at = c.at.Add(-time.Duration(r.IntN(4)) * time.Second)
 		}
-		e := Entry{Actor: Actor{Kind: testKinds[r.IntN(4)], ID: r.Uint64N(3)}, Operation: Operation{Title: strings.Repeat("x", r.IntN(300))}}
+		e := Entry{Actor: Actor{Kind: testKinds[r.IntN(4)], ID: r.Uint64N(3)}, Operation: Operation{Title: strings.Repeat("x", r.IntN(5))}, Reason: strings.Repeat("x", r.IntN(300))}
+		if r.IntN(3) == 0 {
+			e.Operation.Method, e.Operation.Route = "PUT", "/admin/"+e.Operation.Title
+		}
 		if r.IntN(10) == 0 {
 			e.Action = "denied"
 		}
 		for range r.IntN(4) {
-			e.Changes = append(e.Changes, Change{Collection: testCollections[r.IntN(4)], ID: r.Uint64N(4), Operation: "update"})
+			e.Changes = append(e.Changes, Change{Collection: testCollections[r.IntN(4)], ID: r.Uint64N(4), Operation: testOperations[r.IntN(2)]})
 		}
 		if r.IntN(20) == 0 {
 			c.head.Generation = fmt.Sprint("g", r.IntN(1000))
@@ -162,11 +166,14 @@ func forge(t testing.TB, path string, rows []Row) {
 	bolt, err := openBolt(path, options)
 	must(t, err)
 	bolt.AllocSize = growBytes
-	b := &builder{bolt: bolt, meta: meta{Format: format, Ordered: true}}
+	b := &builder{bolt: bolt, meta: meta{Format: format}}
 	for _, row := range rows {
-		var s subject
-		must(t, json.Unmarshal(row.Text, &s))
-		must(t, b.put(row, &s))
+		e, err := Row{Seq: headOf(t, row).Seq, Text: row.Text}.Decode()
+		must(t, err)
+		keys, err := e.keys()
+		must(t, err)
+		row.Keys = &keys
+		must(t, b.put(row, e.Prev))
 	}
 	head, err := HeadOf(rows[len(rows)-1].Text)
 	must(t, err)

@@ -2,7 +2,7 @@ package audit
 
 import (
 	"bytes"
-	"encoding/json"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -14,8 +14,8 @@ import (
 )
 
 // VerifySegment checks everything in a segment and feeds its entries to v: all pages, all
-// checksums, the description, the checkpoint, and that the indexes have exactly the keys that
-// the entries require. The caller calls v.Finish.
+// checksums, the description, the checkpoint, and that postings and times are exactly what the
+// entries require. The caller calls v.Finish.
 func VerifySegment(path string, v *Verifier) error {
 	v.source = path
 	m, _, err := peekMeta(path)
@@ -48,7 +48,7 @@ func VerifySegment(path string, v *Verifier) error {
 
 // verifyBuckets checks the content of a segment.
 func verifyBuckets(btx *bbolt.Tx, m meta, v *Verifier) error {
-	names := []string{actorBucket, atBucket, checkpointBucket, entryBucket, disk.MetaBucket, recordBucket}
+	names := []string{checkpointBucket, entryBucket, disk.MetaBucket, termBucket, timeBucket}
 	err := btx.ForEach(func(name []byte, _ *bbolt.Bucket) error {
 		if !slices.Contains(names, string(name)) {
 			return fmt.Errorf("bucket %q does not belong there", name)
@@ -62,15 +62,10 @@ func verifyBuckets(btx *bbolt.Tx, m meta, v *Verifier) error {
 	if err != nil {
 		return err
 	}
-	found := meta{Format: stored.Format, Ordered: true, Checkpoint: m.Checkpoint}
-	keys, err := verifyEntries(btx, &found, v)
+	found := meta{Format: stored.Format, Checkpoint: m.Checkpoint}
+	required, err := verifyEntries(btx, &found, v)
 	if err != nil {
 		return err
-	}
-	for i, name := range indexBuckets {
-		if err := verifyIndex(btx, name, keys[i]); err != nil {
-			return err
-		}
 	}
 	if _, err := checkpoint(btx, stored); err != nil {
 		return err
@@ -78,64 +73,72 @@ func verifyBuckets(btx *bbolt.Tx, m meta, v *Verifier) error {
 	if found != stored || m != stored {
 		return fmt.Errorf("its description does not match its entries: %+v instead of %+v", stored, found)
 	}
-	return nil
+	return required.verify(btx, stored)
 }
 
-// verifyEntries checks the entries, describes them in m and returns the keys of their indexes.
-func verifyEntries(btx *bbolt.Tx, m *meta, v *Verifier) (keys indexKeys, err error) {
+// verifyEntries checks the entries, describes them in m and returns their indexes.
+func verifyEntries(btx *bbolt.Tx, m *meta, v *Verifier) (x indexes, err error) {
 	b := btx.Bucket([]byte(entryBucket))
 	if b == nil {
-		return keys, fmt.Errorf("bucket %s is missing", entryBucket)
+		return x, fmt.Errorf("bucket %s is missing", entryBucket)
 	}
 	c := b.Cursor()
 	for key, value := c.First(); key != nil; key, value = c.Next() {
 		if len(key) != 8 {
-			return keys, fmt.Errorf("key %x is not the number of an entry", key)
+			return x, fmt.Errorf("key %x is not the number of an entry", key)
 		}
-		seq := seqOf(key)
+		seq := binary.BigEndian.Uint64(key)
 		text, err := disk.Unframe(entryBucket, key, value)
 		if err != nil {
-			return keys, fmt.Errorf("entry %d: %w", seq, err)
+			return x, fmt.Errorf("entry %d: %w", seq, err)
 		}
-		row := Row{seq, text}
+		row := Row{Seq: seq, Text: text}
 		if err := v.Add(row); err != nil {
-			return keys, err
+			return x, err
 		}
-		var s subject
-		if err := json.Unmarshal(text, &s); err != nil {
-			return keys, fmt.Errorf("entry %d: %w", seq, err)
-		}
-		micros, err := s.micros()
+		e, err := row.Decode()
 		if err != nil {
-			return keys, err
+			return x, fmt.Errorf("entry %d: %w", seq, err)
 		}
-		m.add(row, &s, micros)
-		keys.add(&s, micros)
+		keys, err := e.keys()
+		if err != nil {
+			return x, err
+		}
+		row.Keys = &keys
+		m.add(row, e.Prev)
+		x.add(&keys)
 	}
-	m.Last, m.Head, m.Records = v.head.Seq, v.head, uint64(len(keys[1]))
-	return keys, nil
+	m.Last, m.Head, m.Terms = v.head.Seq, v.head, uint64(len(x.terms))
+	return x, nil
 }
 
-// verifyIndex checks that an index has exactly the given keys, which it sorts.
-func verifyIndex(btx *bbolt.Tx, name string, want [][]byte) error {
-	b := btx.Bucket([]byte(name))
-	if b == nil {
-		return fmt.Errorf("bucket %s is missing", name)
+// verify checks that a segment has exactly these indexes.
+func (x *indexes) verify(btx *bbolt.Tx, m meta) error {
+	if err := checkIndexes(btx, m); err != nil {
+		return err
 	}
-	slices.SortFunc(want, bytes.Compare)
-	c := b.Cursor()
+	times, err := timesOf(btx)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(times, x.times) {
+		return errors.New("its times are not those of its entries")
+	}
+	c := btx.Bucket([]byte(termBucket)).Cursor()
 	key, value := c.First()
-	for i := 0; key != nil || i < len(want); i++ {
+	for _, term := range x.sorted() {
 		switch {
-		case key == nil || i < len(want) && bytes.Compare(want[i], key) < 0:
-			return fmt.Errorf("index %s lacks entry %d", name, seqOf(want[i]))
-		case i == len(want) || !bytes.Equal(want[i], key):
-			return fmt.Errorf("index %s has the key %x, which no entry requires", name, key)
-		}
-		if _, err := disk.Unframe(name, key, value); err != nil {
-			return fmt.Errorf("key %x of index %s: %w", key, name, err)
+		case key == nil || term < string(key):
+			return fmt.Errorf("term %q is missing", term)
+		case term > string(key):
+			return fmt.Errorf("no entry has the term %q", key)
+		case !bytes.Equal(value[disk.FrameHead:], x.terms[term].text):
+			return fmt.Errorf("term %q has other entries than those that require it", term)
 		}
 		key, value = c.Next()
+	}
+	if key != nil {
+		return fmt.Errorf("no entry has the term %q", key)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"reeve/store/disk/disktest"
 )
@@ -73,7 +75,7 @@ func TestVerifierNamesTheEntry(t *testing.T) {
 	rows := c.rows
 	with := func(i int, row Row) []Row { l := slices.Clone(rows); l[i] = row; return l }
 	text := func(i int, old, new string) []Row {
-		return with(i, Row{rows[i].Seq, bytes.Replace(rows[i].Text, []byte(old), []byte(new), 1)})
+		return with(i, Row{Seq: rows[i].Seq, Text: bytes.Replace(rows[i].Text, []byte(old), []byte(new), 1)})
 	}
 	later := headOf(t, rows[14])
 	later.Seq = 25
@@ -106,9 +108,9 @@ func TestVerifierNamesTheEntry(t *testing.T) {
 		"prev of the first":                 {text(0, `"prev":"0`, `"prev":"1`), nil, "line 1: entry 1 was altered: it expects an entry before it"},
 		"no number":                         {text(16, `"seq":17`, `"seq":0`), nil, "line 17: this is no entry: it has no number"},
 		"another number":                    {text(16, `"seq":17`, `"seq":71`), nil, "line 17: entries 17 to 70 are missing"},
-		"not JSON":                          {with(16, Row{17, []byte(`{"seq":17`)}), nil, "line 17: this is no entry: unexpected end"},
-		"an empty line":                     {with(16, Row{17, nil}), nil, "line 17: this is no entry"},
-		"lines of another system":           {with(16, Row{17, append(bytes.Clone(rows[16].Text), '\r')}), nil, "line 17: entry 17 was altered"},
+		"not JSON":                          {with(16, Row{Seq: 17, Text: []byte(`{"seq":17`)}), nil, "line 17: this is no entry: unexpected end"},
+		"an empty line":                     {with(16, Row{Seq: 17, Text: nil}), nil, "line 17: this is no entry"},
+		"lines of another system":           {with(16, Row{Seq: 17, Text: append(bytes.Clone(rows[16].Text), '\r')}), nil, "line 17: entry 17 was altered"},
 		"all hashes computed again":         {rechained(t, altered(t, rows, 9), 10), nil, ""},
 		"all computed again, a head":        {rechained(t, altered(t, rows, 9), 10), []Head{headOf(t, rows[14])}, "line 15: entry 15 or one before it was altered"},
 		"a head of another generation":      {rows, []Head{{"other", 15, Hash{}}}, "line 15: entry 15 is of the generation "},
@@ -307,28 +309,47 @@ func TestVerifyFilesOfBothKinds(t *testing.T) {
 func TestVerifySegmentChecksTheRest(t *testing.T) {
 	c := newChain()
 	for i := range 5 {
+		c.at = c.at.Add(time.Duration(i%2) * time.Microsecond)
 		c.add(t, Entry{Actor: Actor{Kind: "user", ID: uint64(i)}, Changes: []Change{{Collection: "dict", ID: 1}}})
 	}
-	key := func(actor string, seq uint64) []byte { return withSeq(actorPrefix(actor), seq) }
+	user, dict := []byte(ByActor("user", 3)), []byte(ByRecord("dict", 1))
+	times := func(first int64, differences ...int64) []byte {
+		b := binary.AppendUvarint(nil, uint64(c.times[0]+first))
+		for _, d := range differences {
+			b = binary.AppendVarint(b, d)
+		}
+		return b
+	}
 	for name, test := range map[string]struct {
 		change func(b *testSegment)
 		want   string
 	}{
-		"a key of an index is missing":  {func(b *testSegment) { b.delete(actorBucket, key("user:3", 4)) }, "index actor lacks entry 4"},
-		"a last key is missing":         {func(b *testSegment) { b.delete(recordBucket, withSeq(recordPrefix("dict", 1), 5)) }, "index record lacks entry 5"},
-		"a key too many":                {func(b *testSegment) { b.put(actorBucket, key("user:3", 1), nil) }, "index actor has the key"},
-		"a last key too many":           {func(b *testSegment) { b.put(atBucket, withSeq(atPrefix(1<<60), 1), nil) }, "index at has the key"},
-		"a checksum of an index":        {func(b *testSegment) { b.raw(actorBucket, key("user:3", 4), []byte("wrong")) }, "key "},
-		"a bucket too many":             {func(b *testSegment) { b.bucket("other") }, `bucket "other" does not belong there`},
-		"a bucket is missing":           {func(b *testSegment) { b.drop(atBucket) }, "bucket at is missing"},
-		"a checkpoint of other length":  {func(b *testSegment) { b.put(checkpointBucket, checkpointKey, []byte("x")) }, "the checkpoint: it has 1 bytes"},
-		"a checkpoint is missing":       {func(b *testSegment) { b.drop(checkpointBucket) }, "the checkpoint is missing"},
-		"another number of denied ones": {func(b *testSegment) { b.meta(func(m *meta) { m.Denials++ }) }, "its description does not match"},
-		"another time":                  {func(b *testSegment) { b.meta(func(m *meta) { m.To++ }) }, "its description does not match"},
-		"another head":                  {func(b *testSegment) { b.meta(func(m *meta) { m.Head.Hash[0]++ }) }, "its description does not match"},
-		"a newer program":               {func(b *testSegment) { b.meta(func(m *meta) { m.Format++ }) }, "it was written by a newer program"},
-		"other numbers":                 {func(b *testSegment) { b.meta(func(m *meta) { m.Entries++ }) }, "its description is inconsistent"},
-		"nothing":                       {func(*testSegment) {}, ""},
+		"a term is missing":               {func(b *testSegment) { b.delete(termBucket, user) }, "there are 7 terms instead of 8"},
+		"another term":                    {func(b *testSegment) { b.delete(termBucket, user); b.put(termBucket, []byte("z"), []byte{3}) }, `term "actor user:3" is missing`},
+		"another term before":             {func(b *testSegment) { b.delete(termBucket, dict); b.put(termBucket, []byte("a"), []byte{3}) }, `no entry has the term "a"`},
+		"a term too many":                 {func(b *testSegment) { b.put(termBucket, []byte("z"), []byte{3}) }, "there are 9 terms instead of 8"},
+		"an entry of a term is missing":   {func(b *testSegment) { b.put(termBucket, dict, []byte{0, 1, 1, 1}) }, `term "record dict:1" has other entries`},
+		"an entry of a term too many":     {func(b *testSegment) { b.put(termBucket, user, []byte{3, 1}) }, `term "actor user:3" has other entries`},
+		"an entry of a term is not there": {func(b *testSegment) { b.put(termBucket, user, []byte{5}) }, `term "actor user:3": its positions are not valid`},
+		"an entry of a term twice":        {func(b *testSegment) { b.put(termBucket, user, []byte{3, 0}) }, `term "actor user:3": its positions are not valid`},
+		"an entry of a term, cut off":     {func(b *testSegment) { b.put(termBucket, user, []byte{0x83}) }, `term "actor user:3": its positions are not valid`},
+		"a term without entries":          {func(b *testSegment) { b.put(termBucket, user, nil) }, `term "actor user:3": its positions are not valid`},
+		"a checksum of a term":            {func(b *testSegment) { b.raw(termBucket, user, []byte("wrong")) }, `term "actor user:3": `},
+		"other times":                     {func(b *testSegment) { b.put(timeBucket, dataKey, times(0, 2, -1, 0, -1)) }, "its times are not those"},
+		"a time below and a time above":   {func(b *testSegment) { b.put(timeBucket, dataKey, times(-1, 2, -1, 0, 0)) }, "the times are "},
+		"a time is missing":               {func(b *testSegment) { b.put(timeBucket, dataKey, times(0, 0, 0, 0)) }, "time 5 is missing"},
+		"a time too many":                 {func(b *testSegment) { b.put(timeBucket, dataKey, times(0, 0, 0, 0, 0, 0)) }, "there are more than 5 times"},
+		"a bucket too many":               {func(b *testSegment) { b.bucket("other") }, `bucket "other" does not belong there`},
+		"a bucket is missing":             {func(b *testSegment) { b.drop(timeBucket) }, "bucket time is missing"},
+		"the terms are missing":           {func(b *testSegment) { b.drop(termBucket) }, "bucket term is missing"},
+		"a checkpoint of other length":    {func(b *testSegment) { b.put(checkpointBucket, dataKey, []byte("x")) }, "the checkpoint: it has 1 bytes"},
+		"a checkpoint is missing":         {func(b *testSegment) { b.drop(checkpointBucket) }, "the checkpoint is missing"},
+		"another number of denied ones":   {func(b *testSegment) { b.meta(func(m *meta) { m.Denials++ }) }, "its description does not match"},
+		"another time":                    {func(b *testSegment) { b.meta(func(m *meta) { m.To++ }) }, "its description does not match"},
+		"another head":                    {func(b *testSegment) { b.meta(func(m *meta) { m.Head.Hash[0]++ }) }, "its description does not match"},
+		"a newer program":                 {func(b *testSegment) { b.meta(func(m *meta) { m.Format++ }) }, "it was written by a newer program"},
+		"other numbers":                   {func(b *testSegment) { b.meta(func(m *meta) { m.Entries++ }) }, "its description is inconsistent"},
+		"nothing":                         {func(*testSegment) {}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, err := WriteSegment(t.TempDir(), values(c.rows), []byte("checkpoint"))

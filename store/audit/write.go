@@ -1,14 +1,12 @@
 package audit
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -90,7 +88,7 @@ type builder struct {
 	pending int // bytes in the transaction
 	chain   Verifier
 	meta    meta
-	keys    indexKeys
+	indexes indexes
 }
 
 // build writes a file and syncs it once, at the end. After a panic of bbolt the file stays open,
@@ -103,7 +101,7 @@ func build(path string, rows iter.Seq2[Row, error], checkpoint []byte) (m meta, 
 		return m, err
 	}
 	bolt.AllocSize = growBytes
-	b := &builder{bolt: bolt, meta: meta{Format: format, Ordered: true, Checkpoint: len(checkpoint)}}
+	b := &builder{bolt: bolt, meta: meta{Format: format, Checkpoint: len(checkpoint)}}
 	err = disk.RecoverDamage(path, func() error {
 		err := b.fill(rows, checkpoint)
 		if b.btx != nil && b.btx.DB() != nil {
@@ -122,15 +120,18 @@ func (b *builder) fill(rows iter.Seq2[Row, error], checkpoint []byte) error {
 		if err != nil {
 			return err
 		}
-		var s subject
-		err = json.Unmarshal(row.Text, &s)
-		if _, err := b.chain.addDecoded(s.Link, err, row.Text, row.Seq, ""); err != nil {
+		link, err := linkOf(row)
+		if _, err := b.chain.addDecoded(link, err, row.Text, row.Seq, ""); err != nil {
 			return err
+		}
+		if err == nil && row.Keys == nil {
+			row.Keys = new(Keys)
+			*row.Keys, err = KeysOf(row.Text)
 		}
 		if err != nil {
 			return fmt.Errorf("entry %d cannot be read: %w", row.Seq, err)
 		}
-		if err := b.put(row, &s); err != nil {
+		if err := b.put(row, link.Prev); err != nil {
 			return err
 		}
 	}
@@ -143,9 +144,20 @@ func (b *builder) fill(rows iter.Seq2[Row, error], checkpoint []byte) error {
 	return b.finish(b.chain.head, checkpoint)
 }
 
+// linkOf returns the link of a row. Of one that comes with its keys, it decodes nothing else.
+func linkOf(row Row) (link Link, err error) {
+	if row.Keys != nil {
+		if link, ok := scanLink(row.Text); ok {
+			return link, nil
+		}
+	}
+	err = json.Unmarshal(row.Text, &link)
+	return link, err
+}
+
 // finish writes what comes after the entries, of which head is the last.
 func (b *builder) finish(head Head, checkpoint []byte) error {
-	b.meta.Last, b.meta.Head, b.meta.Records = head.Seq, head, uint64(len(b.keys[1]))
+	b.meta.Last, b.meta.Head, b.meta.Terms = head.Seq, head, uint64(len(b.indexes.terms))
 	if err := errors.Join(b.putIndexes(), b.putRest(checkpoint), b.commit()); err != nil {
 		return err
 	}
@@ -185,14 +197,10 @@ func (b *builder) bucket(name string) (*bbolt.Bucket, error) {
 	return bucket, err
 }
 
-// put writes an entry, of which s is decoded.
-func (b *builder) put(row Row, s *subject) error {
-	micros, err := s.micros()
-	if err != nil {
-		return err
-	}
-	b.meta.add(row, s, micros)
-	b.keys.add(s, micros)
+// put writes an entry that expects the hash prev. The row has its keys.
+func (b *builder) put(row Row, prev Hash) error {
+	b.meta.add(row, prev)
+	b.indexes.add(row.Keys)
 	bucket, err := b.bucket(entryBucket)
 	if err != nil {
 		return err
@@ -207,44 +215,47 @@ func (b *builder) put(row Row, s *subject) error {
 	return nil
 }
 
-// add counts an entry; To is the time of the last entry until one is older.
-func (m *meta) add(row Row, s *subject, micros int64) {
+// add counts an entry, which expects the hash prev. The row has its keys.
+func (m *meta) add(row Row, prev Hash) {
+	at := row.Keys.Micros
 	if m.Entries == 0 {
-		m.First, m.Prev, m.From, m.To = row.Seq, s.Prev, micros, micros
+		m.First, m.Prev, m.From, m.To = row.Seq, prev, at, at
 	}
-	m.Ordered = m.Ordered && micros >= m.To
-	m.From, m.To = min(m.From, micros), max(m.To, micros)
+	m.From, m.To = min(m.From, at), max(m.To, at)
 	m.Entries++
-	if s.Action == "denied" {
+	if row.Keys.denied() {
 		m.Denials += int64(len(row.Text))
 	}
 }
 
-// putIndexes writes the keys of the indexes in their order.
+// putIndexes writes the terms in their order, and the times.
 func (b *builder) putIndexes() error {
-	for i, name := range indexBuckets {
-		bucket, err := b.bucket(name)
-		if err != nil {
+	bucket, err := b.bucket(termBucket)
+	if err != nil {
+		return err
+	}
+	for _, term := range b.indexes.sorted() {
+		key := []byte(term)
+		if err := bucket.Put(key, disk.Frame(termBucket, key, b.indexes.terms[term].text)); err != nil {
 			return err
 		}
-		slices.SortFunc(b.keys[i], bytes.Compare)
-		for _, key := range b.keys[i] {
-			if err := bucket.Put(key, disk.Frame(name, key, nil)); err != nil {
-				return err
-			}
-		}
 	}
-	return nil
+	return b.putData(timeBucket, b.indexes.times)
+}
+
+// putData writes the only value of a bucket.
+func (b *builder) putData(name string, data []byte) error {
+	bucket, err := b.bucket(name)
+	if err != nil {
+		return err
+	}
+	return bucket.Put(dataKey, disk.Frame(name, dataKey, data))
 }
 
 // putRest writes the checkpoint and the description.
 func (b *builder) putRest(checkpoint []byte) error {
 	if len(checkpoint) > 0 {
-		bucket, err := b.bucket(checkpointBucket)
-		if err != nil {
-			return err
-		}
-		if err := bucket.Put(checkpointKey, disk.Frame(checkpointBucket, checkpointKey, checkpoint)); err != nil {
+		if err := b.putData(checkpointBucket, checkpoint); err != nil {
 			return err
 		}
 	}

@@ -33,9 +33,9 @@ type RecordChange struct {
 // in segments (package audit).
 type changeLog struct {
 	head     atomic.Pointer[audit.Head] // of the last commit
-	first    atomic.Uint64              // number of the first entry in data.db, or lower
-	bytes    atomic.Int64               // total length of the entries in data.db
-	limit    uint64                     // number of entries in data.db from which they are moved
+	tail     logTail
+	bytes    atomic.Int64 // total length of the entries in data.db
+	limit    uint64       // number of entries in data.db from which they are moved
 	segments *audit.Log
 	gate     sync.Mutex // held while segments are added or dropped, and while a backup lists them
 	warn     atomic.Pointer[string]
@@ -64,7 +64,7 @@ func (tx *Tx) LogAction(action string, details any) {
 
 // isLong reports whether data.db has so many entries that they are to be moved.
 func (l *changeLog) isLong() bool {
-	return l.head.Load().Seq >= l.first.Load()+l.limit || l.bytes.Load() > drainBytes
+	return uint64(len(l.tail.now())) > l.limit || l.bytes.Load() > drainBytes
 }
 
 // HasAction reports whether LogAction was called in this write function.
@@ -139,6 +139,7 @@ func (tx *Tx) appendEntry(entry *audit.Entry) error {
 	tx.changes.entries.records++
 	tx.changes.entries.sum += uint64(disk.FrameSum(value))
 	tx.changes.logBytes += int64(len(text))
+	tx.changes.logged = append(tx.changes.logged, tailEntry{next.Seq, entry.Keys(int64(tx.now))})
 	return nil
 }
 
@@ -223,7 +224,8 @@ func (db *DB) ReadLog(from uint64, limit int) (rows []audit.Row, err error) {
 			next = rows[len(rows)-1].Seq + 1
 		}
 		err := db.View(engine{}, func(tx *Tx) error {
-			if last := db.log.segments.Head().Seq; tx.logStart() > next && next <= last {
+			start := tx.logStart() // before the segments are looked at: what is not in data.db, is in one by now
+			if start > next && next <= db.log.segments.Head().Seq {
 				from, again = next, true
 				return nil
 			}
@@ -270,13 +272,14 @@ func (l *changeLog) next() *audit.Head {
 	return &head
 }
 
-// committed replaces the head after a commit, which has added entries of a total length.
-func (l *changeLog) committed(head *audit.Head, bytes int64) {
+// committed adds the entries of a commit.
+func (l *changeLog) committed(c *changes) {
 	if l == nil {
 		return
 	}
-	l.head.Store(head)
-	l.bytes.Add(bytes)
+	l.tail.append(c.logged) // before the head: the entry that it names can be found
+	l.head.Store(c.head)
+	l.bytes.Add(c.logBytes)
 	if !l.isLong() {
 		return
 	}

@@ -49,9 +49,9 @@ func (db *DB) openLog() error {
 			return err
 		}
 		l.head.Store(&head)
-		l.first.Store(tx.logStart())
 		return tx.LogRows(0, func(row audit.Row) bool {
 			l.bytes.Add(int64(len(row.Text)))
+			l.tail.read(row)
 			return true
 		})
 	})
@@ -217,6 +217,7 @@ func (tx *Tx) drainable() (rows []audit.Row, err error) {
 		bytes += len(row.Text)
 		return true
 	})
+	withKeys(rows, tx.db.log.tail.now())
 	return rows, err
 }
 
@@ -251,7 +252,7 @@ func (db *DB) removeRows(through uint64) error {
 		}
 		db.log.bytes.Add(-bytes)
 	}
-	db.log.first.Store(through + 1)
+	db.log.tail.drop(through)
 	return nil
 }
 

@@ -232,7 +232,7 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 		return -1, outcome(stopUnlessFull(&db.failed, dataName, err), err) // if it panicked, the deferred rollback frees the writer's lock
 	}
 	committed = true
-	db.log.committed(changes.head, changes.logBytes)
+	db.log.committed(changes)
 	db.marker.committed(number)
 	db.indexer.wake()
 	for c, f := range fresh {

@@ -169,8 +169,7 @@ func (db *DB) endRestore() error {
 	}
 	replaced := meta.Replaced
 	meta.Restored, meta.Replaced = false, nil
-	var next *audit.Head
-	var added int64
+	var entry *changes
 	err = disk.RecoverDamage(db.path, func() error {
 		return db.bolt.Update(func(btx *bbolt.Tx) error {
 			tx := &Tx{db: db, actor: engine{}, now: db.clock(), bolt: btx, changes: newChanges()}
@@ -184,12 +183,12 @@ func (db *DB) endRestore() error {
 			if err := errors.Join(tx.writeEntry(), tx.finishLog(), writeMeta(tx, meta)); err != nil {
 				return err
 			}
-			next, added = tx.changes.head, tx.changes.logBytes
+			entry = tx.changes
 			return nil
 		})
 	})
 	if err == nil {
-		db.log.committed(next, added)
+		db.log.committed(entry)
 	}
 	return err
 }

@@ -132,6 +132,7 @@ type changes struct {
 	released []Digest
 	entries  totals      // of the entries that this commit adds to the change log
 	logBytes int64       // total length of these entries
+	logged   []tailEntry // these entries
 	head     *audit.Head // of the change log, with the entries of this commit; nil for no log
 }
 
