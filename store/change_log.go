@@ -245,11 +245,12 @@ func (w *logWriter) change(c kv.RecordChange) (change audit.Change, logged bool,
 		return change, false, nil
 	}
 	var old, new members
+	var room [2][24]member // not on the heap
 	if c.Old != nil {
-		old = membersOf(c.Old)
+		old = appendMembers(room[0][:0], c.Old)
 	}
 	if c.New != nil {
-		new = membersOf(c.New)
+		new = appendMembers(room[1][:0], c.New)
 	}
 	change = audit.Change{Collection: c.Table.Name(), ID: uint64(c.ID), Operation: operationOf(c)}
 	record := new
@@ -258,19 +259,21 @@ func (w *logWriter) change(c kv.RecordChange) (change audit.Change, logged bool,
 	}
 	person := personOf(c, record)
 	for i := range record {
-		name := record[i].name
-		class, exists := fields.class[name]
-		if !exists || class == ignoredField {
-			continue
-		}
-		before, after := old.get(name), new.get(name)
-		if class == sealedField {
-			before, after = w.unsealed(before, old), w.unsealed(after, new)
-		}
+		before, after := old.like(record, i), new.like(record, i)
 		if bytes.Equal(before, after) {
 			continue
 		}
-		f := audit.Field{Name: name}
+		class, exists := fields.class[string(record[i].name)]
+		if !exists || class == ignoredField {
+			continue
+		}
+		if class == sealedField {
+			before, after = w.unsealed(before, old), w.unsealed(after, new)
+			if bytes.Equal(before, after) {
+				continue
+			}
+		}
+		f := audit.Field{Name: string(record[i].name)}
 		if f.Old, err = w.value(class, person, before); err == nil {
 			f.New, err = w.value(class, person, after)
 		}

@@ -279,7 +279,7 @@ func TestMembersOfARecord(t *testing.T) {
 		noErr(t, json.Unmarshal([]byte(text), &want))
 		got := map[string]json.RawMessage{}
 		for _, m := range membersOf([]byte(text)) {
-			got[m.name] = m.value
+			got[string(m.name)] = m.value
 		}
 		disktest.Equal(t, text, got, want)
 	}

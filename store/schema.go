@@ -53,6 +53,7 @@ var reeve = kv.Schema{
 		return int64(FileQuota.Get(tx)) << 20, int64(FileFloor.Get(tx)) << 20
 	},
 	LogEntry: logEntry,
+	LogSkips: []kv.Table{LoginLogs, SessionTokens, JobSteps, Erasures}, // not PersonKeys: an erasure needs the key that it deletes
 
 	LogCheckpoint: logCheckpoint,
 	Restored:      endAllSessions,

@@ -18,24 +18,33 @@ import (
 // hash: keys of a segment have a limit.
 const maxTerm = 512
 
+// What a term begins with.
+const (
+	actorTerm     = "actor "
+	recordTerm    = "record "
+	changeTerm    = "change "
+	operationTerm = "operation "
+	actionTerm    = "action "
+)
+
 // ByActor is the term of the entries of an actor. id is 0 for an actor that is no user.
-func ByActor(kind string, id uint64) string { return term("actor ", Actor{Kind: kind, ID: id}.Key()) }
+func ByActor(kind string, id uint64) string { return term(actorTerm, Actor{Kind: kind, ID: id}.Key()) }
 
 // ByRecord is the term of the entries that changed a record.
 func ByRecord(collection string, id uint64) string {
-	return term("record ", collection, ":", strconv.FormatUint(id, 10))
+	return term(recordTerm, collection, ":", strconv.FormatUint(id, 10))
 }
 
 // ByChange is the term of the entries with a change of a kind: create, update or delete.
 func ByChange(collection, operation string) string {
-	return term("change ", collection, ":", operation)
+	return term(changeTerm, collection, ":", operation)
 }
 
 // ByOperation is the term of the entries of an operation; key is its Operation.Key.
-func ByOperation(key string) string { return term("operation ", key) }
+func ByOperation(key string) string { return term(operationTerm, key) }
 
 // ByAction is the term of the entries with an action.
-func ByAction(action string) string { return term("action ", action) }
+func ByAction(action string) string { return term(actionTerm, action) }
 
 func term(parts ...string) string {
 	s := strings.Join(parts, "")
@@ -67,23 +76,30 @@ const separator = "\xff"
 
 // Keys returns the keys of an entry of a time in Unix microseconds, without decoding e.At.
 func (e *Entry) Keys(micros int64) Keys {
-	b := append(make([]byte, 0, 128), separator...)
-	add := func(term string) {
-		start := len(b) - 1
-		b = append(append(b, term...), separator...)
-		if end := start + 1; bytes.Contains(b[:end], b[start:]) {
-			b = b[:end]
+	b := append(make([]byte, 0, 256), separator...)
+	add := func(parts ...string) {
+		start := len(b)
+		for _, p := range parts {
+			b = append(b, p...)
+		}
+		if len(b)-start > maxTerm || !utf8.Valid(b[start:]) {
+			b = append(b[:start], term(parts...)...)
+		}
+		b = append(b, separator...)
+		if bytes.Contains(b[:start], b[start-1:]) {
+			b = b[:start]
 		}
 	}
-	add(ByActor(e.Actor.Kind, e.Actor.ID))
-	add(ByOperation(e.Operation.Key()))
+	id := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	add(actorTerm, e.Actor.Kind, ":", id(e.Actor.ID))
+	add(operationTerm, e.Operation.Key())
 	if e.Action != "" {
-		add(ByAction(e.Action))
+		add(actionTerm, e.Action)
 	}
 	for i := range e.Changes {
 		c := &e.Changes[i]
-		add(ByChange(c.Collection, c.Operation))
-		add(ByRecord(c.Collection, c.ID))
+		add(changeTerm, c.Collection, ":", c.Operation)
+		add(recordTerm, c.Collection, ":", id(c.ID))
 	}
 	return Keys{max(0, micros), string(b)}
 }

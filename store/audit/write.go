@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"go.etcd.io/bbolt"
 
@@ -16,6 +17,7 @@ import (
 const (
 	batchBytes = 8 << 20   // bytes of entries per commit, which are in memory until then
 	growBytes  = 256 << 10 // step by which a file grows
+	mapBytes   = 32 << 20  // addresses of a file: when it outgrows them, bbolt copies all pages in memory
 	fullPages  = 1.0       // keys ascend and the file is never changed, so pages are filled
 )
 
@@ -85,7 +87,8 @@ func verifyWith(path string, head Head) error {
 type builder struct {
 	bolt    *bbolt.DB
 	btx     *bbolt.Tx
-	pending int // bytes in the transaction
+	pending int    // bytes in the transaction
+	block   []byte // for values
 	chain   Verifier
 	meta    meta
 	indexes indexes
@@ -96,6 +99,9 @@ type builder struct {
 func build(path string, rows iter.Seq2[Row, error], checkpoint []byte) (m meta, err error) {
 	options := disk.BoltOptions(false)
 	options.NoSync, options.NoGrowSync = true, true
+	if runtime.GOOS != "windows" { // where the file would get this size
+		options.InitialMmapSize = mapBytes
+	}
 	bolt, err := openBolt(path, options)
 	if err != nil {
 		return m, err
@@ -206,13 +212,26 @@ func (b *builder) put(row Row, prev Hash) error {
 		return err
 	}
 	key := seqKey(row.Seq)
-	if err := bucket.Put(key, disk.Frame(entryBucket, key, row.Text)); err != nil {
+	if err := bucket.Put(key, b.frame(entryBucket, key, row.Text)); err != nil {
 		return err
 	}
 	if b.pending += len(row.Text); b.pending > batchBytes {
 		return b.commit()
 	}
 	return nil
+}
+
+// frame is disk.Frame with few blocks of memory instead of many small ones.
+func (b *builder) frame(bucket string, key, payload []byte) []byte {
+	need := disk.FrameHead + len(payload)
+	if cap(b.block)-len(b.block) < need {
+		b.block = make([]byte, 0, max(need, growBytes))
+	}
+	start := len(b.block)
+	b.block = append(b.block[:start+disk.FrameHead], payload...)
+	value := b.block[start:len(b.block):len(b.block)]
+	disk.SealFrame(bucket, key, value)
+	return value
 }
 
 // add counts an entry, which expects the hash prev. The row has its keys.
@@ -236,7 +255,7 @@ func (b *builder) putIndexes() error {
 	}
 	for _, term := range b.indexes.sorted() {
 		key := []byte(term)
-		if err := bucket.Put(key, disk.Frame(termBucket, key, b.indexes.terms[term].text)); err != nil {
+		if err := bucket.Put(key, b.frame(termBucket, key, b.indexes.terms[term].text)); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
@@ -25,8 +26,8 @@ const logBucket = "change_log"
 type RecordChange struct {
 	Table Table
 	ID    ID
-	Old   []byte // JSON of the record before; nil if it was created
-	New   []byte // JSON of the record after; nil if it was deleted
+	Old   []byte // JSON of the record before, valid during the write function; nil if it was created
+	New   []byte // JSON of the record after, valid during the write function; nil if it was deleted
 }
 
 // changeLog is the change log of an open database. The newest entries are in data.db, older ones
@@ -81,14 +82,14 @@ type logAction struct {
 // capture records a change for the entry of the write function. old and new are stored values; nil
 // for a record that is created or deleted.
 func (tx *Tx) capture(t Table, id ID, old, new []byte) {
-	if tx.changes.head == nil {
+	if tx.changes.head == nil || slices.Contains(tx.db.schema.LogSkips, t) {
 		return
 	}
 	payload := func(value []byte) []byte {
 		if value == nil {
 			return nil
 		}
-		return slices.Clone(value[disk.FrameHead:])
+		return value[disk.FrameHead:len(value):len(value)] // stored values are never changed
 	}
 	for i := range tx.captured {
 		if c := &tx.captured[i]; c.Table == t && c.ID == id {
@@ -124,22 +125,25 @@ func (tx *Tx) writeEntry() error {
 // appendEntry stores an entry as the next one of the chain.
 func (tx *Tx) appendEntry(entry *audit.Entry) error {
 	head := *tx.changes.head
-	entry.Link = audit.Link{Seq: head.Seq + 1, Generation: head.Generation, Prev: head.Hash, At: tx.now.String()}
-	text := entry.Text()
+	entry.Link = audit.Link{Seq: head.Seq + 1, Generation: head.Generation, Prev: head.Hash, At: tx.changes.at(tx.now)}
+	c := tx.changes
+	c.buffer = entry.AppendText(append(c.buffer[:0], make([]byte, disk.FrameHead)...))
+	value := bytes.Clone(c.buffer) // bbolt keeps it until the commit
+	text := value[disk.FrameHead:]
 	next := audit.Head{Generation: head.Generation, Seq: head.Seq + 1, Hash: sha256.Sum256(text)}
 	key := idKey(ID(next.Seq))
-	value := disk.Frame(logBucket, key, text)
+	disk.SealFrame(logBucket, key, value)
 	b := tx.bucket(logBucket)
 	b.FillPercent = 0.9 // entries are only appended
 	if err := b.Put(key, value); err != nil {
 		return err
 	}
 	tx.mustWrite()
-	*tx.changes.head = next
-	tx.changes.entries.records++
-	tx.changes.entries.sum += uint64(disk.FrameSum(value))
-	tx.changes.logBytes += int64(len(text))
-	tx.changes.logged = append(tx.changes.logged, tailEntry{next.Seq, entry.Keys(int64(tx.now))})
+	*c.head = next
+	c.entries.records++
+	c.entries.sum += uint64(disk.FrameSum(value))
+	c.logBytes += int64(len(text))
+	c.logged = append(c.logged, tailEntry{next.Seq, entry.Keys(int64(tx.now))})
 	return nil
 }
 

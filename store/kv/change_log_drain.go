@@ -19,8 +19,9 @@ const (
 	segmentsName = "audit" // directory of the segments, in the data directory
 	drainFrom    = 16_384  // number of entries in data.db from which they are moved to a segment
 	drainBytes   = 16 << 20
+	copyBlock    = 256 << 10
 	drainRetry   = time.Minute // interval of attempts after one that failed, for example on a full disk
-	drainCommit  = 512         // entries that one commit removes from data.db
+	drainCommit  = 2048        // entries that one commit removes from data.db, in a few milliseconds
 )
 
 // LogLimits bound the change log. Entries are dropped by whole segments, the oldest first.
@@ -207,12 +208,17 @@ func (tx *Tx) logStart() uint64 {
 // drainable returns the entries that are to be moved: all but the last one, at most drainFrom or
 // drainBytes of them.
 func (tx *Tx) drainable() (rows []audit.Row, err error) {
-	last, bytes := tx.bucket(logBucket).Sequence(), 0
+	last, bytes, block := tx.bucket(logBucket).Sequence(), 0, []byte(nil)
 	err = tx.LogRows(0, func(row audit.Row) bool {
 		if row.Seq == last || len(rows) == drainFrom || bytes > drainBytes {
 			return false
 		}
-		row.Text = append([]byte(nil), row.Text...)
+		if cap(block)-len(block) < len(row.Text) { // few blocks instead of many small copies
+			block = make([]byte, 0, max(len(row.Text), copyBlock))
+		}
+		start := len(block)
+		block = append(block, row.Text...)
+		row.Text = block[start:len(block):len(block)]
 		rows = append(rows, row)
 		bytes += len(row.Text)
 		return true

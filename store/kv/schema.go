@@ -67,6 +67,8 @@ type Schema struct {
 	// LogEntry describes the changes of a write function for the change log, without its Link; nil
 	// if there is nothing to log. It may write records. A schema without LogEntry has no change log.
 	LogEntry func(tx *Tx, changed []RecordChange) (*audit.Entry, error)
+	// LogSkips are the tables whose changes LogEntry does not get.
+	LogSkips []Table
 	// LogCheckpoint describes the state of the database beside a segment of the change log, so that the
 	// state at an earlier time can be computed from it; nil for none.
 	LogCheckpoint func(tx *Tx) ([]byte, error)

@@ -133,6 +133,8 @@ type changes struct {
 	entries  totals      // of the entries that this commit adds to the change log
 	logBytes int64       // total length of these entries
 	logged   []tailEntry // these entries
+	time     string      // of these entries; "" before the first
+	buffer   []byte      // for the text of an entry
 	head     *audit.Head // of the change log, with the entries of this commit; nil for no log
 }
 
@@ -148,6 +150,14 @@ func addID(records map[Table]map[ID]bool, t Table, id ID) {
 		records[t] = map[ID]bool{}
 	}
 	records[t][id] = true
+}
+
+// at returns the time of the commit as the change log has it.
+func (c *changes) at(now Time) string {
+	if c.time == "" {
+		c.time = now.String()
+	}
+	return c.time
 }
 
 func newChanges() *changes {
