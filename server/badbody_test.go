@@ -215,6 +215,8 @@ func notThere(rt *Route, name, body string) (cases []apiCase) {
 		for i, s := range segments {
 			if s == ":"+name {
 				segments[i] = id
+			} else if s == ":collection" {
+				segments[i] = "role"
 			} else if strings.HasPrefix(s, ":") {
 				segments[i] = "1"
 			}
@@ -224,6 +226,9 @@ func notThere(rt *Route, name, body string) (cases []apiCase) {
 			path += "?ids=999999"
 		}
 		return path
+	}
+	if name == "collection" {
+		return []apiCase{{rt.name() + " " + name, rt.Method, url("none"), body, "owner", 400, []string{`"code":"one_of"`}, nil}}
 	}
 	if name == "key" || strings.HasPrefix(rt.Path, "/system/monitor/request/") { // any text is a valid key
 		return []apiCase{{rt.name() + " " + name, rt.Method, url("999999"), body, "owner", 404, []string{`"errorCode":"not_found"`}, nil}}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -71,6 +72,21 @@ func (req *Request) logUse(rt *Route) error {
 		tx.LogAction(rt.logs, details)
 		return nil
 	})
+}
+
+// entryHeader names the entry of a write in the change log, for a client that offers to undo it.
+const entryHeader = "Reeve-Entry"
+
+// nameEntry sets the header of a response to a write that has an entry.
+func (req *Request) nameEntry() {
+	if req.entry.Seq != 0 {
+		req.w.Header()[entryHeader] = []string{eventID(req.entry.Generation, req.entry.Seq)}
+	}
+}
+
+// eventID identifies an entry for ever, also after a restore.
+func eventID(generation string, seq uint64) string {
+	return generation + "-" + strconv.FormatUint(seq, 10)
 }
 
 // denial identifies what is counted together: refused requests of one user, or failed sign-ins from

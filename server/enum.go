@@ -1,6 +1,8 @@
 package server
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"reeve/store"
@@ -19,6 +21,10 @@ var enums = map[string][]string{
 	"thumb":           {"64x64", "200x200", "400x400", "800x800"},
 	"file_kind":       {store.ImageFile, store.AudioFile, store.VideoFile, store.ArchiveFile, store.DocumentFile, store.OtherFile},
 	"job_state":       {store.JobPreparing, store.JobRunning, store.JobUndoing, store.JobDone, store.JobFailed},
+	"actor_kind":      {"user", "app_user", "system", "cli", "anonymous", "unknown"},
+	"collection":      slices.Sorted(maps.Keys(logSubjects)),
+	"change_kind":     {"create", "update", "delete"},
+	"undo_lost":       {store.LostPassword, store.LostSession, store.LostAvatar, store.LostSecret, store.LostURL, store.LostContent, store.LostErased},
 }
 
 // enumOf returns the values of an enum. It panics if the name is unknown.

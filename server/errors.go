@@ -28,6 +28,7 @@ var status = map[errs.Kind]struct{ code, show int }{
 	errs.Busy:            {503, notifyError},
 	errs.Full:            {507, notifyError},
 	errs.BadRange:        {416, showError},
+	errs.Gone:            {410, showError},
 }
 
 // failure is the envelope of an error.

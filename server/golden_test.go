@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -51,6 +52,7 @@ var volatile = []struct {
 	{moment, someMoment},
 	{regexp.MustCompile(`"rv_[A-Za-z0-9_-]{49}"`), `"rv_…"`},
 	{regexp.MustCompile(`"requestId":"[0-9a-f]{12}-[0-9a-z]+"`), `"requestId":"…"`},
+	{regexp.MustCompile(`"event_id":"[a-z0-9]{10}-`), `"event_id":"…-`},
 	{regexp.MustCompile(`/media/[A-Z2-7]{26}`), `/media/…`},
 	{regexp.MustCompile(`key":"[A-Z2-7]{26}"`), `key":"…"`},
 	{regexp.MustCompile(`expires=[0-9]+(.{1,6})session=1.{1,6}signature=[A-Za-z0-9_-]{43}`), `expires=…${1}session=1${1}signature=…`},
@@ -164,6 +166,11 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"import_run", "POST", "/admin/list-import", "username,nickname\nbob,Bob\n"},
 	{"job", "GET", "/system/job/1", ""},
 	{"job_list", "GET", "/system/job", ""},
+	{"audit_change", "PUT", "/system/dict/1", `{"name":"Another name"}`},
+	{"audit_list", "GET", "/system/audit?pageSize=1", ""},
+	{"audit_entry", "GET", "/system/audit/{newest}", ""},
+	{"audit_history", "GET", "/system/history/dict/1", ""},
+	{"audit_undo", "POST", "/system/audit/{newest}/undo", ""},
 	{"erasure", "POST", "/admin/list/3/erase", `{"username":"bob"}`},
 	{"manual", "GET", "/system/manual", ""},
 	{"failure", "POST", "/admin/rule", `{"type":7,"key":"Shop","name":""}`},
@@ -189,6 +196,7 @@ func TestGoldenAnswers(t *testing.T) {
 			in.flush()
 			g.url = strings.ReplaceAll(g.url, "{refresh}", refresh)
 		}
+		g.url = strings.ReplaceAll(g.url, "{newest}", strconv.FormatUint(in.db.LogHead().Seq, 10))
 		if slices.Contains([]string{"import", "import_run", "file_upload", "avatar"}, g.file) {
 			a = in.upload(g.url, g.body, as)
 		} else {

@@ -62,6 +62,7 @@ type limits struct {
 	uploads     *limit
 	pictures    *limit // being scaled, or waiting for memory and a core
 	backups     *limit
+	streams     *limit
 	rate        *limit // counts transfers that were too slow; holds nothing
 }
 
@@ -73,12 +74,13 @@ func newLimits(connections int) *limits {
 		uploads:     newLimit("uploads", maxUploads, errs.Say("too many uploads at once")),
 		pictures:    newLimit("pictures", maxPictures, errs.Say("too many images are being processed")),
 		backups:     newLimit("backups", maxBackups, errs.Say("too many backups are being downloaded")),
+		streams:     newLimit("streams", int64(max(connections/2, leastConns)), errs.Say("too many event streams")),
 		rate:        newLimit("transfer_rate", 0, errs.Say("the transfer is too slow")),
 	}
 }
 
 func (l *limits) all() []*limit {
-	return []*limit{l.connections, l.bodies, l.bodyMemory, l.uploads, l.pictures, l.backups, l.rate}
+	return []*limit{l.connections, l.bodies, l.bodyMemory, l.uploads, l.pictures, l.backups, l.streams, l.rate}
 }
 
 // hold acquires n of a limit until the request ends.

@@ -303,10 +303,13 @@ func failuresOf(rt *Route) []errs.Kind {
 	if rt.Method != "GET" {
 		kinds = append(kinds, errs.Conflict, errs.Full, errs.TooLarge, errs.BadMedia) // a body can be too large even where none is needed
 	}
+	if rt.resumes {
+		kinds = append(kinds, errs.Gone)
+	}
 	if rt.head {
 		kinds = append(kinds, errs.BadRange, errs.Invalid)
 	}
-	if rt.in != nil && (rt.in.body || rt.in.upload) {
+	if rt.validates || rt.in != nil && (rt.in.body || rt.in.upload) {
 		kinds = append(kinds, errs.Invalid)
 	}
 	return kinds
@@ -317,6 +320,7 @@ var failureTexts = map[errs.Kind]string{
 	errs.Unauthenticated: "Missing, expired or wrong credentials",
 	errs.Denied:          "Signed in, but not permitted; msg names the missing permission",
 	errs.NotFound:        "Record not found",
+	errs.Gone:            "The position is no longer available; the message names the oldest that is",
 	errs.Conflict:        "Conflict with stored data: a duplicate, still in use, or changed in between",
 	errs.TooLarge:        "The body exceeds its limit (x-max-bytes), or a file its own",
 	errs.BadMedia:        "Unsupported media type of the body, or a file of a type that is not allowed",

@@ -13,7 +13,7 @@ var permissionRoutes = []Route{
 	write("PUT", "/admin/rule/:id/show", "admin.rule.update", "Show or hide a permission", showPermission),
 	write("PUT", "/admin/rule/:id/status", "admin.rule.update", "Enable or disable a permission", enablePermission),
 	read("/admin/permission/effective", "admin.rule.query", "Get effective permissions", readEffective),
-	read("/admin/permission/explain", "admin.rule.query", "Explain a user's permission", explain),
+	validating(action("GET", "/admin/permission/explain", "admin.rule.query", "Explain a user's permission", explain)),
 }
 
 var permissions = Resource[store.Permission, *store.Permission]{of: store.Permissions, blank: store.Permission{Show: true, Status: true}, out: asItIs[store.Permission]}

@@ -17,6 +17,7 @@ import (
 	"reeve/auth"
 	"reeve/server/redact"
 	"reeve/store"
+	"reeve/store/audit"
 	"reeve/store/errs"
 )
 
@@ -36,10 +37,12 @@ type Request struct {
 	begun     time.Time
 	db        store.Handle // store handle whose operations are recorded in monitoring
 	origin    store.Origin // what the change log says about writes
+	entry     audit.Head   // entry of the last write in the change log; zero for none
 	mon       observed
-	bodyRead  bool     // whether the body was read to its end
-	held      []func() // release what the request holds of limits
-	committed []func() // functions to run after the commit
+	opened    time.Duration // of a stream: time until it was open
+	bodyRead  bool          // whether the body was read to its end
+	held      []func()      // release what the request holds of limits
+	committed []func()      // functions to run after the commit
 }
 
 // auth returns the Auth with the store handle of the request.
@@ -64,7 +67,7 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 		req.route, req.params, req.mon.route = rt, params, monitored
 		if rt.changes() { // reads do not pay for it
 			req.setOrigin(rt)
-			req.db = req.db.For(operation, req.authorizeWrite).From(&req.origin)
+			req.db = req.db.For(operation, req.authorizeWrite).From(&req.origin).Noting(&req.entry)
 			if rt.Method == http.MethodDelete || rt.before {
 				req.db = req.db.Essential()
 			}
@@ -95,6 +98,9 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 func (s *Server) record(stats *requestStats, req *Request, err error) {
 	took := time.Since(req.begun)
 	s.countDenial(req)
+	if req.opened > 0 {
+		took = req.opened // of a stream, the time until it was open
+	}
 	stats.count(req, took) // first, since monitoring may send the response
 	facts := req.facts(err, took)
 	s.monitor.Done(&facts)
@@ -135,6 +141,7 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 			return err
 		}
 	}
+	req.nameEntry()
 	out.send(req)
 	return nil
 }
@@ -183,6 +190,9 @@ func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
 	}
 	if !rt.open() && !actor.HasPermission(tx, rt.Access) {
 		return errs.New(errs.Denied, "permission %s is required", rt.Access)
+	}
+	if rt.unscoped && !actor.Scope(tx).All {
+		return errs.New(errs.Denied, "the data scope all is required")
 	}
 	return nil
 }

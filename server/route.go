@@ -40,6 +40,9 @@ type Route struct {
 	maxBody     int64         // maximum size of a JSON body in bytes
 	head        bool          // whether it also handles HEAD
 	shared      bool          // whether pages of any origin may embed the response
+	unscoped    bool          // whether it requires the data scope all
+	resumes     bool          // whether it continues at a position of the client, which may be gone
+	validates   bool          // whether it rejects stored values, although it has no body
 	handler     string        // name of the handler, for monitoring
 	logs        string        // action that the change log has for every use; "" for none
 	unmonitored bool          // not recorded in monitoring, except for 401 and 403
@@ -245,6 +248,24 @@ func small(rt Route) Route {
 	return rt
 }
 
+// requiringAll requires the data scope all, for a route whose response cannot be limited to another.
+func requiringAll(rt Route) Route {
+	rt.unscoped = true
+	return rt
+}
+
+// resuming documents that a route continues at a position that may be gone, with 410.
+func resuming(rt Route) Route {
+	rt.resumes = true
+	return rt
+}
+
+// validating documents that a route without a body can reject the values that it would store.
+func validating(rt Route) Route {
+	rt.validates = true
+	return rt
+}
+
 // closable documents that a setting can close a public route.
 func closable(rt Route) Route {
 	rt.closable = true
@@ -271,7 +292,7 @@ func routes() []Route {
 	var all []Route
 	for _, resource := range [][]Route{
 		accountRoutes, avatarRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
-		appUserRoutes, appRoutes, settingRoutes, settingGroupRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
+		appUserRoutes, appRoutes, auditRoutes, streamRoutes, settingRoutes, settingGroupRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, manualRoutes, metricRoutes,
 	} {
 		all = append(all, resource...)

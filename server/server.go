@@ -91,6 +91,7 @@ type Server struct {
 	manual   func() (Encoded[manualAnswer], error) // rendered for the first request, not at start
 	images   *picture.Scaler
 	jobs     *jobs
+	streams  *streams
 	links    *linkSigner
 	failures failureLog
 	limits   *limits
@@ -135,7 +136,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s.openapi = sync.OnceValues(func() (document, error) { return newDocument(all, config.Version) })
 	s.manual = sync.OnceValues(func() (Encoded[manualAnswer], error) { return newManual(config.Manual) })
 	s.routes, s.monitor = all, monitor.New(config.Monitor, config.RedisTargets, db, log)
-	s.jobs, s.links = newJobs(s), newLinkSigner()
+	s.jobs, s.links, s.streams = newJobs(s), newLinkSigner(), newStreams(s)
 	s.monitor.Gauges(s.metrics.gauge)
 	s.metrics.counter("reeve_monitor_dropped_total", "Requests whose events were dropped because the queue was full.", s.monitor.Dropped)
 	db.OnSlowWrite(s.slowWrite)
@@ -241,12 +242,14 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	wg.Go(func() { s.failures.run(tidy, s.log) })
 	wg.Go(func() { s.keepChangeLog(tidy) })
 	wg.Go(func() { s.keepErasures(tidy) })
+	wg.Go(func() { s.streams.run(tidy) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- srv.Serve(listener) })
 	ready(listener.Addr())
 	select {
 	case err = <-served:
 	case <-ctx.Done():
+		s.streams.end()
 		deadline, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 		err = srv.Shutdown(deadline)
 		cancel()

@@ -105,6 +105,7 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	}
 	in.server, err = New(su.config, in.db, in.auth, logger)
 	must(t, err)
+	in.server.streams.end() // so that they end after their first event, except with live
 	return in
 }
 

@@ -190,19 +190,6 @@ func (req *Request) reset(username string, account store.Account, given *string)
 	return &resetOut{secret.Generated}, err
 }
 
-type explainIn struct {
-	UserID store.ID `query:"user_id" check:"required"`
-	Key    string   `query:"key" check:"required"`
-}
-
-func explain(tx *store.Tx, req *Request, in *explainIn) (*store.Explanation, error) {
-	u, err := req.seenUser(tx, in.UserID)
-	if err != nil {
-		return nil, err
-	}
-	return store.Explain(tx, u, in.Key), nil
-}
-
 // seenUser returns a user in the caller's data scope.
 func (req *Request) seenUser(tx *store.Tx, id store.ID) (*store.User, error) {
 	u, err := store.Users.Get(tx, id)

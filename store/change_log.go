@@ -43,6 +43,11 @@ type Origin struct {
 // follows another record.
 var unlogged = []kv.Table{LoginLogs, SessionTokens, JobSteps, PersonKeys, Erasures}
 
+// LoggedTables returns the collections whose changes are in the change log.
+func LoggedTables() []Table {
+	return slices.DeleteFunc(slices.Clone(reeve.Tables), func(t kv.Table) bool { return slices.Contains(unlogged, t) })
+}
+
 // fieldClass is how the change log treats a field.
 type fieldClass int
 
@@ -75,6 +80,9 @@ func fieldsOf(t kv.Table) *loggedFields {
 	fieldsByType.Store(t.RecordType(), f)
 	return f
 }
+
+// keptOfDeleted are members that only the deletion of a record logs, so that it can be restored as it was.
+var keptOfDeleted = []string{"created_at", "version"}
 
 // nameFields are the fields that can be the display name of a record, the first that exists.
 var nameFields = []string{"username", "title", "name", "label", "kind"}
@@ -284,6 +292,13 @@ func (w *logWriter) change(c kv.RecordChange) (change audit.Change, logged bool,
 	}
 	if change.Operation == "update" && change.Fields == nil {
 		return change, false, nil
+	}
+	if change.Operation == "delete" {
+		for _, name := range keptOfDeleted {
+			if value := old.get(name); value != nil {
+				change.Fields = append(change.Fields, audit.Field{Name: name, Old: audit.Value{Plain: value}})
+			}
+		}
 	}
 	if fields.name != "" {
 		change.Name, err = w.value(fields.class[fields.name], person, record.get(fields.name))

@@ -2,11 +2,13 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"filippo.io/age"
 
 	"reeve/store/audit"
+	"reeve/store/disk"
 	"reeve/store/kv"
 )
 
@@ -43,6 +45,8 @@ type (
 	SlowWrite             = kv.SlowWrite
 	Timestamps            = kv.Timestamps
 	Stats                 = kv.Stats
+	Table                 = kv.Table
+	Fields                = kv.Fields
 	Time                  = kv.Time
 	Tx                    = kv.Tx
 	Upload                = kv.Upload
@@ -102,6 +106,7 @@ type Options struct {
 
 	clock     func() Time // another one, in tests
 	indexFrom int         // see kv.Options.IndexFrom, in tests
+	drainFrom uint64      // see kv.Options.DrainingFrom, in tests
 }
 
 func (o Options) engine() kv.Options {
@@ -109,11 +114,12 @@ func (o Options) engine() kv.Options {
 	if o.schema != nil {
 		schema = o.schema
 	}
-	return kv.Options{
+	options := kv.Options{
 		Schema: schema, Version: o.Version, Context: o.Keys, Reserve: o.Reserve,
 		Seed: o.Seed, Upgrade: o.Upgrade, Checked: o.Checked, Clock: o.clock, IndexFrom: o.indexFrom,
 		Origin: &o.Origin, Log: o.Log,
 	}
+	return options.DrainingFrom(o.drainFrom)
 }
 
 // Open opens the database in a directory and creates it if there has never been one. See
@@ -156,6 +162,12 @@ func VerifyDir(dir string, o Options) (*Report, error) { return kv.VerifyDir(dir
 // VerifyLog verifies the change log of a directory. See kv.VerifyLog.
 func VerifyLog(dir string, known []audit.Head, o Options) (audit.Result, bool, error) {
 	return kv.VerifyLog(dir, known, o.engine())
+}
+
+// IsDamage reports whether an error is about damaged data.
+func IsDamage(err error) bool {
+	var damage *disk.Damaged
+	return errors.As(err, &damage)
 }
 
 // TreeJSON encodes a tree as a JSON array. See kv.TreeJSON.

@@ -5,10 +5,12 @@ import "slices"
 // Explanation explains why a user has or does not have a permission.
 type Explanation struct {
 	Allowed bool     `json:"allowed"`
-	Reason  string   `json:"reason" doc:"Reason: granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role"`
+	Reason  string   `json:"reason" doc:"Reason: granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role; with at also unknown_user, if the user did not exist, or unknown, if the change log does not go back that far"`
 	Roles   []RoleID `json:"roles" doc:"Roles that grant the permission; for role_disabled, the disabled roles that would"`
 	Path    []Step   `json:"path" doc:"Path to the permission in the permission tree, from the root"`
 	Limited Flag     `json:"limited" doc:"1 if the user's data scope is limited: users, departments and sessions outside it are hidden from the user, as are files uploaded by users outside it"`
+	// KnownFrom is set only if Reason is unknown.
+	KnownFrom Time `json:"known_from,omitempty" doc:"Time of the oldest entry of the change log, if at is earlier; absent otherwise"`
 }
 
 // RoleID is the ID and name of a role.
@@ -27,11 +29,20 @@ type Step struct {
 
 // Explain returns the result of HasPermission for the next request of a user, with the reason.
 func Explain(tx *Tx, u *User, key string) *Explanation {
-	e := &Explanation{Roles: []RoleID{}, Path: []Step{}}
-	rules := PolicyCache.Get(tx)
-	e.Limited = Flag(!rules.scopeOf(u.ID, u.RoleIDs, u.DeptID).All)
+	return PolicyCache.Get(tx).explain(u, key)
+}
+
+// noAccess returns the explanation that a user has no permission at all.
+func noAccess(reason string) *Explanation {
+	return &Explanation{Reason: reason, Roles: []RoleID{}, Path: []Step{}}
+}
+
+// explain explains why a user has or does not have a permission under a policy.
+func (r *Policy) explain(u *User, key string) *Explanation {
+	e := noAccess("")
+	e.Limited = Flag(!r.scopeOf(u.ID, u.RoleIDs, u.DeptID).All)
 	var p *Permission // from the cache, like the rest: the view may be older
-	for _, known := range rules.permissions.All() {
+	for _, known := range r.permissions.All() {
 		if known.Key == key {
 			p = known
 		}
@@ -40,14 +51,13 @@ func Explain(tx *Tx, u *User, key string) *Explanation {
 		e.Reason = "unknown_permission"
 		return e
 	}
-	for id := p.ID; id != 0 && len(e.Path) <= MaxDepth; id = rules.permissions.Get(id).ParentID {
-		at := rules.permissions.Get(id)
+	for at := p; at != nil && len(e.Path) <= MaxDepth; at = r.permissions.Get(at.ParentID) {
 		e.Path = append([]Step{{at.ID, at.Key, at.Name, at.Status}}, e.Path...)
 	}
 	var enabled, disabled []RoleID
 	owner := false
 	for _, id := range u.RoleIDs {
-		role := rules.roles.Get(id)
+		role := r.roles.Get(id)
 		if role == nil || id != OwnerRole && !slices.Contains(role.RuleIDs, p.ID) {
 			continue
 		}
@@ -64,7 +74,7 @@ func Explain(tx *Tx, u *User, key string) *Explanation {
 		e.Reason = "user_disabled"
 	case owner:
 		e.Allowed, e.Reason = true, "owner"
-	case len(enabled) > 0 && rules.enabled(p.ID):
+	case len(enabled) > 0 && r.enabled(p.ID):
 		e.Allowed, e.Reason = true, "granted"
 	case len(enabled) > 0 && !bool(p.Status):
 		e.Reason = "permission_disabled"

@@ -33,8 +33,7 @@ var PolicyCache = kv.NewCache("rules", func(tx *Tx) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	none := &Policy{roles: kv.NewRecordMap[Role](nil), permissions: kv.NewRecordMap[Permission](nil), depts: kv.NewRecordMap[Dept](nil), below: kv.NewRecordMap[[]ID](nil)}
-	return none.with(roles, permissions, depts), nil
+	return newPolicy(roles, permissions, depts), nil
 }, Roles, Permissions, Depts).WithUpdate(func(tx *Tx, old *Policy, changed map[kv.Table]map[ID]bool) (*Policy, error) {
 	roles, err := kv.ReadChanged(tx, Roles, changed)
 	if err != nil {
@@ -50,6 +49,12 @@ var PolicyCache = kv.NewCache("rules", func(tx *Tx) (*Policy, error) {
 	}
 	return old.with(roles, permissions, depts), nil
 })
+
+// newPolicy returns a snapshot of records.
+func newPolicy(roles map[ID]*Role, permissions map[ID]*Permission, depts map[ID]*Dept) *Policy {
+	none := &Policy{roles: kv.NewRecordMap[Role](nil), permissions: kv.NewRecordMap[Permission](nil), depts: kv.NewRecordMap[Dept](nil), below: kv.NewRecordMap[[]ID](nil)}
+	return none.with(roles, permissions, depts)
+}
 
 // with returns a snapshot in which some records are replaced; a nil record is removed.
 func (r *Policy) with(roles map[ID]*Role, permissions map[ID]*Permission, depts map[ID]*Dept) *Policy {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"maps"
 	"slices"
 
 	"reeve/store/errs"
@@ -26,6 +27,11 @@ type Scope struct {
 // HasUser reports whether a user is in scope.
 func (s *Scope) HasUser(u *User) bool {
 	return s.All || u.ID == s.Self || u.DeptID != 0 && s.Depts[u.DeptID]
+}
+
+// Same reports whether two scopes of the same actor are equal.
+func (s *Scope) Same(other *Scope) bool {
+	return s.All == other.All && maps.Equal(s.Depts, other.Depts)
 }
 
 // HasDept reports whether a department is in scope.

@@ -17,13 +17,18 @@ import (
 // department trees.
 func crowd(t testing.TB, r *rand.Rand) *DB {
 	t.Helper()
+	return open(t, t.TempDir(), Options{Seed: crowdSeed(r)})
+}
+
+// crowdSeed makes the records of crowd.
+func crowdSeed(r *rand.Rand) func(tx *Tx) error {
 	some := func(last ID, most int) (ids []ID) {
 		for range r.IntN(most + 1) {
 			ids = append(ids, ID(r.IntN(int(last)))+1)
 		}
 		return Distinct(ids)
 	}
-	return open(t, t.TempDir(), Options{Seed: func(tx *Tx) (err error) {
+	return func(tx *Tx) (err error) {
 		for i := range ID(16) {
 			p := &Permission{Key: fmt.Sprint("k.", i), ParentID: (i + 2) / 4, Type: PagePermission, Status: r.IntN(6) > 0}
 			err = errors.Join(err, Permissions.Create(tx, p))
@@ -54,7 +59,7 @@ func crowd(t testing.TB, r *rand.Rand) *DB {
 			err = errors.Join(err, Users.Create(tx, u))
 		}
 		return err
-	}})
+	}
 }
 
 // reach is what users without the owner role hold or may grant together: permissions, whether

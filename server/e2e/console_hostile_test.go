@@ -167,7 +167,7 @@ var panels = map[string][][]string{
 	"/":                                 {{".frame-search", "'1"}, {".frame-own"}},
 	"/admin/list":                       {{"=New user", "#dept_id"}, {"=New user", "#role_ids"}, {"[aria-label^='Edit _']"}, {"[aria-label^='More actions for _']", "=Sessions"}, {"[aria-label^='More actions for _']", "=Check access", "[role=dialog] input"}, {"[aria-label='Select all']", "=Delete"}},
 	"/user/list":                        {{"[aria-label^='Edit _']"}, {"[aria-label^='More actions for _']", "=Delete"}},
-	"/admin/role":                       {{"tr[data-row-key='2'] .ant-btn"}, {"tr[data-row-key='7'] .ant-btn", "=Data scope"}, {"[aria-label^='More actions for 0']", "=Edit"}, {"[aria-label^='More actions for 0']", "=Delete"}},
+	"/admin/role":                       {{"tr[data-row-key='2'] .ant-btn"}, {"tr[data-row-key='7'] .ant-btn", "=Data scope"}, {"[aria-label^='More actions for 0']", "=Edit", "=History"}, {"[aria-label^='More actions for 0']", "=Delete"}},
 	"/admin/rule":                       {{"[aria-label='Expand all']"}, {"[aria-label^='More actions for 1']", "=Edit", "#parent_id"}, {"[aria-label^='More actions for 1']", "=Delete"}},
 	"/admin/dept":                       {{"[aria-label='Expand all']"}, {"[aria-label^='More actions for 0']", "=Edit", "#parent_id"}, {"[aria-label^='More actions for 0']", "=Delete"}},
 	"/system/dict":                      {},
@@ -184,6 +184,8 @@ var panels = map[string][][]string{
 	"/system/monitor/trace":                      {},
 	"/system/monitor/auth":                       {},
 	"/system/session":                            {{"=Sign out"}},
+	"/system/audit":                              {{"[data-seq]"}},
+	"/system/audit?collection=role":              {{"[data-seq]"}},
 	"/account/sessions":                          {},
 	"/account":                                   {},
 }

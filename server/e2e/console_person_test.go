@@ -68,7 +68,7 @@ func TestConsolePerson(t *testing.T) {
 
 	for _, width := range []int64{390, 320} {
 		p.width(width)
-		for _, part := range []string{"", "/access", "/sessions", "/loginlog"} {
+		for _, part := range []string{"", "/access", "/sessions", "/loginlog", "/activity"} {
 			p.open(fmt.Sprintf("/admin/list/%d%s", ann, part))
 			p.see("Anna")
 			p.noSidewaysScroll()
@@ -87,7 +87,7 @@ func TestConsolePersonWithoutPermissions(t *testing.T) {
 	p := signedInAt(t, server, signedInAs(t, server, "ann"), fmt.Sprintf("/admin/list/%d/access", bea))
 	p.see("Head office")
 	p.settle()
-	for _, tab := range []string{"Permissions", "Sessions", "Sign-ins"} {
+	for _, tab := range []string{"Permissions", "Sessions", "Sign-ins", "Activity"} {
 		p.missing("tab", tab)
 	}
 	p.missing("button", "Edit")

@@ -102,7 +102,7 @@ func TestExampleDocument(t *testing.T) {
 `
 
 // exampleTests are the example's own tests and those of all routes, fields and records.
-const exampleTests = "^Test(Announcements|AnnouncementsAreInTheDocument|ExampleDocument|GoodBodiesAreAccepted|EveryRecordRouteIsAmongTheseTests|TheDumpHasEveryRecord|EveryOperationIsDescribed|SeveralAreDeletedTogetherOrNotAtAll)$"
+const exampleTests = "^Test(Announcements|AnnouncementsAreInTheDocument|ExampleDocument|GoodBodiesAreAccepted|EveryRecordRouteIsAmongTheseTests|TheDumpHasEveryRecord|EveryLoggedCollectionHasPermissions|EveryOperationIsDescribed|SeveralAreDeletedTogetherOrNotAtAll)$"
 
 // TestManualExampleOfAResource builds the program with the example's files added and
 // runs its tests, then checks the types of the console with the example's page.

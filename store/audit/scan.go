@@ -60,6 +60,8 @@ func scanSubject(text []byte) (e Entry, ok bool) {
 			})
 		case "action":
 			e.Action = s.string()
+		case "job_id":
+			e.JobID = s.number()
 		case "changes":
 			s.list('[', ']', func() { e.Changes = append(e.Changes, s.change()) })
 		default:

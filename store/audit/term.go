@@ -46,6 +46,9 @@ func ByOperation(key string) string { return term(operationTerm, key) }
 // ByAction is the term of the entries with an action.
 func ByAction(action string) string { return term(actionTerm, action) }
 
+// ByJob is the term of the entries of a large operation.
+func ByJob(id uint64) string { return term("job ", strconv.FormatUint(id, 10)) }
+
 func term(parts ...string) string {
 	s := strings.Join(parts, "")
 	if !utf8.ValidString(s) {
@@ -95,6 +98,9 @@ func (e *Entry) Keys(micros int64) Keys {
 	add(operationTerm, e.Operation.Key())
 	if e.Action != "" {
 		add(actionTerm, e.Action)
+	}
+	if e.JobID != 0 {
+		add(ByJob(e.JobID))
 	}
 	for i := range e.Changes {
 		c := &e.Changes[i]

@@ -50,6 +50,7 @@ const (
 	Busy                        // temporarily unavailable: queue full or shutting down
 	Full                        // no space on the disk
 	BadRange                    // range beyond the end of a file
+	Gone                        // it existed and was removed for good
 )
 
 // codes maps a Kind to its stable snake_case code, which clients match on.
@@ -57,7 +58,7 @@ var codes = map[Kind]string{
 	Internal: "internal", Malformed: "malformed", Unauthenticated: "unauthenticated", Denied: "denied",
 	NotFound: "not_found", BadMethod: "method_not_allowed", Conflict: "conflict", TooLarge: "too_large",
 	BadMedia: "unsupported_media_type", Invalid: "invalid", TooMany: "too_many_requests", Busy: "busy", Full: "disk_full",
-	BadRange: "range_not_satisfiable",
+	BadRange: "range_not_satisfiable", Gone: "gone",
 }
 
 // Error is an error to report to a client.

@@ -57,6 +57,7 @@ var generalMessages = []entry{
 	{"time_range", "must be times such as 2025-05-08T03:04:05Z or 2025-05-08 03:04:05, or dates such as 2025-05-08", "", "必须是时间（例如 2025-05-08T03:04:05Z 或 2025-05-08 03:04:05）或日期（例如 2025-05-08）"},
 	{"two_values", "must have two values: from and to", "", "必须有起止两个值"},
 	{"time_zone", "must be a time zone, such as Asia/Shanghai or +08:00", "", "必须是时区，例如 Asia/Shanghai 或 +08:00"},
+	{"in_future", "must not be in the future", "", "不能是将来的时间"},
 	{"from_after_to", "must not be after the end time", "", "不能晚于结束时间"},
 	{"color", "must be a color, such as #1677ff", "", "必须是颜色，例如 #1677ff"},
 	{"media_path", "must be the path of an uploaded image, /media/…", "", "必须是已上传图片的路径 /media/…"},

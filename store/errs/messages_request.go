@@ -87,4 +87,21 @@ var requestMessages = []entry{
 	{"jobs_yours", "%d of your jobs are running or waiting; try again when one has finished", "count", "您有 {count} 个任务正在运行或等待；请在其中一个完成后重试"},
 	{"job_interrupted", "the job was interrupted before it started; start it again", "", "任务在开始前被中断；请重新提交"},
 	{"job_failed", "nothing was changed: %s", "reason", "未做任何更改：{reason}"},
+
+	{"page_by_before", "can't be used in this list; use before", "", "此列表不支持该参数；请使用 before"},
+	{"scope_all_required", "the data scope all is required", "", "需要“全部数据”的数据范围"},
+
+	{"undo_nothing", "nothing in this entry can be undone", "", "此记录中没有可撤销的内容"},
+	{"undo_changed", "fields have been changed since; nothing was undone", "", "有字段此后已被更改；未撤销任何内容"},
+	{"undo_field_now", "is now %s, and was changed to %s", "current expected", "现在是 {current}，当时改为 {expected}"},
+	{"undo_field_changed", "has been changed since", "", "此后已被更改"},
+	{"undo_record_deleted", "has been deleted since", "", "此后已被删除"},
+	{"undo_record_exists", "exists again", "", "已重新存在"},
+
+	{"streams", "too many event streams", "", "事件流过多"},
+	{"event_types", "must be types such as user.updated or role.*, separated by commas", "", "必须是以逗号分隔的类型，例如 user.updated 或 role.*"},
+	{"event_types_max", "must be at most %d types", "max", "最多 {max} 个类型"},
+	{"event_position", "must be the ID of an event, such as 4k2mvq7x1a-17, or its number", "", "必须是事件 ID（例如 4k2mvq7x1a-17）或其编号"},
+	{"events_gone", "events up to this position are no longer available; the oldest is %d: read the data again, and continue without a position", "oldest", "该位置的事件已不可用；最早的是 {oldest}：请重新读取数据，并在不指定位置的情况下继续"},
+	{"events_replaced", "a restore has replaced the data since; the oldest event is %d: read the data again, and continue without a position", "oldest", "此后数据已被恢复操作替换；最早的事件是 {oldest}：请重新读取数据，并在不指定位置的情况下继续"},
 }

@@ -73,7 +73,9 @@ var fileMessages = []entry{
 // storeMessages are about records and the databases.
 var storeMessages = []entry{
 	{"stale", "the record was changed at %s; reload it and try again", "updated_at", "该记录已于 {updated_at} 被更改；请重新加载后再试"},
+	{"record_exists", "%s %d exists", "what id", "{what} {id} 已存在"},
 	{"audit_entry_not_found", "audit entry %d not found; it may have been removed by retention", "id", "未找到审计记录 {id}，可能已按保留期限清除"},
+	{"change_log_unreadable", "a part of the change log that is needed can't be read; check the log with `reeve audit verify`", "", "变更日志中所需的部分无法读取；请用 `reeve audit verify` 检查日志"},
 	{"password_not_found", "password of user %d not found", "id", "未找到用户 {id} 的密码"},
 	{"in_use", "%s %d is still used by %s", "what id by", "{what} {id} 仍被 {by}使用"},
 	{"dict_item_not_found", "dictionary item %d not found in dictionary %d", "id dict", "字典 {dict} 中未找到字典项 {id}"},

@@ -139,7 +139,7 @@ func (tx *Tx) appendEntry(entry *audit.Entry) error {
 		return err
 	}
 	tx.mustWrite()
-	*c.head = next
+	*c.head, tx.logged = next, true
 	c.entries.records++
 	c.entries.sum += uint64(disk.FrameSum(value))
 	c.logBytes += int64(len(text))

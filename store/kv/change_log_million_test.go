@@ -71,7 +71,7 @@ func TestSearchOfALargeLog(t *testing.T) {
 			t.Errorf("%s: %v", name, seqsOf(rows))
 		}
 		t.Logf("%d entries, %d segments: %s: %d found; open %v; page: first %v, then %v, %v; count: first %v, then %v",
-			end, len(db.LogCheckpoints()), name, n, opened, took[0], took[1], took[2], counted[0], counted[1])
+			end, len(db.LogSegments()), name, n, opened, took[0], took[1], took[2], counted[0], counted[1])
 		shut(t, db)
 	}
 }

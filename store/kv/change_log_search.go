@@ -137,26 +137,6 @@ func (db *DB) LogEntry(seq uint64) (row audit.Row, err error) {
 	return db.log.segments.Get(seq)
 }
 
-// LogSegment describes a segment of the change log, which has a checkpoint if the schema makes
-// checkpoints. Times are Unix microseconds.
-type LogSegment struct {
-	First, Last uint64 // numbers of its entries
-	From, To    int64  // lowest and highest time of an entry
-}
-
-// LogCheckpoints returns the segments that can be read, the oldest first.
-func (db *DB) LogCheckpoints() (segments []LogSegment) {
-	if db.log == nil {
-		return nil
-	}
-	for _, s := range db.log.segments.Segments() {
-		if s.Err == nil {
-			segments = append(segments, LogSegment{s.First, s.Last, s.From, s.To})
-		}
-	}
-	return segments
-}
-
 // LogCheckpoint returns the checkpoint of the segment that begins with an entry, as the schema's
 // LogCheckpoint has made it; nil if it has none. It is the state after the last entry of that segment
 // or a later one. A segment that does not exist is an errs.NotFound error.

@@ -10,6 +10,7 @@ import (
 
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"reeve/store/audit"
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
@@ -40,6 +41,7 @@ type job struct {
 	origin    any             // see Handle.From
 	essential bool            // see Handle.Essential
 	authorize func(*Tx) error // nil for no check
+	entry     *audit.Head     // see Handle.Noting; nil for nobody
 
 	err   error
 	since time.Time     // when it was queued
@@ -76,7 +78,14 @@ func (j *job) run(tx *Tx) error {
 	if err := j.fn(tx); err != nil {
 		return err
 	}
-	return tx.writeEntry()
+	if err := tx.writeEntry(); err != nil || j.entry == nil {
+		return err
+	}
+	*j.entry = audit.Head{}
+	if tx.logged {
+		*j.entry = *tx.changes.head
+	}
+	return nil
 }
 
 // Update runs fn in the next commit. It returns nil when the commit is on the disk and the

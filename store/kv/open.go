@@ -29,8 +29,9 @@ const (
 // fileMeta describes a database file. It is stored framed under MetaKey in MetaBucket.
 type fileMeta struct {
 	Schema   int    `json:"schema"`
-	Version  string `json:"version"`  // version of the program that migrated it to this schema
-	Restored bool   `json:"restored"` // restored and not started since: its sessions are to be ended
+	Version  string `json:"version"`            // version of the program that migrated it to this schema
+	Restored bool   `json:"restored"`           // restored and not started since: its sessions are to be ended
+	Salvaged bool   `json:"salvaged,omitempty"` // Restored by a salvage, which can lose records
 
 	Generation string      `json:"generation,omitempty"` // of the numbers of the change log; "" before schema 13
 	Replaced   *audit.Head `json:"replaced,omitempty"`   // head of the data that the restore has replaced

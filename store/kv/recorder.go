@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"reeve/store/audit"
 )
 
 // Recorder records the database operations of one request, for monitoring. Only one goroutine uses
@@ -96,6 +98,7 @@ type Handle struct {
 	origin    any             // see From
 	authorize func(*Tx) error // nil for no check
 	essential bool            // see Essential
+	entry     *audit.Head     // see Noting
 }
 
 // Essential returns the database for an operation that must be possible when disk space is low,
@@ -124,6 +127,13 @@ func (db Handle) From(origin any) Handle {
 	return db
 }
 
+// Noting returns the database for writes that set entry to generation and number of their entry in
+// the change log; the zero Head if they have none. Of several writes, it is the last one's.
+func (db Handle) Noting(entry *audit.Head) Handle {
+	db.entry = entry
+	return db
+}
+
 // View is DB.View with recording.
 func (db Handle) View(actor Principal, fn func(*Tx) error) error {
 	return db.DB.view(db.recorder, actor, fn)
@@ -131,7 +141,7 @@ func (db Handle) View(actor Principal, fn func(*Tx) error) error {
 
 // Update is DB.Update with recording and authorization.
 func (db Handle) Update(actor Principal, fn func(*Tx) error) error {
-	return db.DB.update(&job{actor: actor, fn: fn, recorder: db.recorder, operation: db.operation, origin: db.origin, authorize: db.authorize, essential: db.essential})
+	return db.DB.update(&job{actor: actor, fn: fn, recorder: db.recorder, operation: db.operation, origin: db.origin, authorize: db.authorize, essential: db.essential, entry: db.entry})
 }
 
 // NewUpload is DB.NewUpload with recording.

@@ -59,7 +59,7 @@ func (in *staging) accept() (err error) {
 	if err != nil {
 		return in.blame(err)
 	}
-	meta.Restored, meta.Generation = true, db.newGeneration()
+	meta.Restored, meta.Generation = true, db.newGeneration() // Salvaged stays, if a copy is restored that was never started
 	meta.Replaced = db.headIn(filepath.Join(filepath.Dir(in.dir), dataName))
 	mark := commitMark{Instance: in.instance}
 	err = db.bolt.Update(func(btx *bbolt.Tx) error {
@@ -167,8 +167,11 @@ func (db *DB) endRestore() error {
 	if err != nil || !meta.Restored {
 		return err
 	}
-	replaced := meta.Replaced
-	meta.Restored, meta.Replaced = false, nil
+	details := map[string]any{"replaced": meta.Replaced}
+	if meta.Salvaged {
+		details["salvaged"] = true // records may be missing without entries
+	}
+	meta.Restored, meta.Salvaged, meta.Replaced = false, false, nil
 	var entry *changes
 	err = disk.RecoverDamage(db.path, func() error {
 		return db.bolt.Update(func(btx *bbolt.Tx) error {
@@ -178,7 +181,7 @@ func (db *DB) endRestore() error {
 			}
 			tx.changes.head = db.log.next()
 			if db.log != nil {
-				tx.LogAction("restore", map[string]any{"replaced": replaced})
+				tx.LogAction("restore", details)
 			}
 			if err := errors.Join(tx.writeEntry(), tx.finishLog(), writeMeta(tx, meta)); err != nil {
 				return err

@@ -45,7 +45,7 @@ func (s *Salvaging) repair() error {
 		if err := s.writeLog(tx); err != nil {
 			return err
 		}
-		s.meta.Restored = true // it may have sessions that had ended
+		s.meta.Restored, s.meta.Salvaged = true, true // it may have sessions that had ended
 		return writeMeta(tx, s.meta)
 	})
 }

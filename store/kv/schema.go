@@ -13,6 +13,13 @@ type Table interface {
 	Noun() string
 	Buckets() []string
 	RecordType() reflect.Type
+	FieldsOf(tx *Tx, id ID) (Fields, error)
+	SetFields(tx *Tx, id ID, fields Fields) error
+	Recreate(tx *Tx, id ID, fields Fields) error
+	Delete(tx *Tx, id ID) error
+	ValidateFields(tx *Tx, id ID, fields Fields) error
+	ValidateRecreate(tx *Tx, fields Fields) error
+	ValidateDelete(tx *Tx, id ID) error
 	checkIndexes(fill func(record any)) error
 	Exists(tx *Tx, id ID) bool
 	Count(tx *Tx) (int, error)

@@ -26,6 +26,7 @@ type Tx struct {
 	operation string         // see Handle.For
 	origin    any            // see Handle.From
 	captured  []RecordChange // what this function has changed, for the change log
+	logged    bool           // whether this function has an entry in the change log
 	action    *logAction     // nil for none
 
 	recorder       *Recorder // nil for none

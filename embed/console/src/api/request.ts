@@ -43,6 +43,7 @@ type Options = {
   signal?: AbortSignal
   quiet?: boolean // the caller shows failures itself
   range?: string // byte range to request
+  entry?: (seq: number) => void // receives the number of the write's entry in the change log
 }
 
 // The rest of the console registers here how to show failures, and what to do when the
@@ -121,6 +122,8 @@ export async function request<T>(method: Method, path: Path, o: Options = {}): P
   try {
     const response = await send(method, path, o)
     if (!response.ok) throw await failureOf(response)
+    const entry = /-(\d+)$/.exec(response.headers.get('Reeve-Entry') ?? '')?.[1] // after the generation
+    if (entry) o.entry?.(Number(entry))
     return ((await response.json()) as Envelope<T>).data
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause

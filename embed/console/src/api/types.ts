@@ -483,11 +483,13 @@ export type EventUser = {
 
 export type Explanation = {
   allowed: boolean
+  /** Time of the oldest entry of the change log, if at is earlier; absent otherwise */
+  known_from?: string
   /** 1 if the user's data scope is limited: users, departments and sessions outside it are hidden from the user, as are files uploaded by users outside it */
   limited: 0 | 1
   /** Path to the permission in the permission tree, from the root */
   path: Step[]
-  /** Reason: granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role */
+  /** Reason: granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role; with at also unknown_user, if the user did not exist, or unknown, if the change log does not go back that far */
   reason: string
   /** Roles that grant the permission; for role_disabled, the disabled roles that would */
   roles: RoleID[]
@@ -675,6 +677,129 @@ export type Link = {
   expires_at: string
   /** URL of the file, relative to the server */
   url: string
+}
+
+export type LogActor = {
+  /** 1 if the name cannot be read any more, since the person was erased; otherwise absent */
+  erased?: 0 | 1
+  id?: number
+  /** Kind: user, app_user, system, cli or anonymous; unknown for an actor outside your data scope */
+  kind: "user" | "app_user" | "system" | "cli" | "anonymous" | "unknown"
+  /** Username at that time */
+  name?: string
+}
+
+export type LogChange = {
+  /** Collection of the record, such as user, role or setting */
+  collection: string
+  /** 1 if the name cannot be read any more, since the person was erased; otherwise absent */
+  erased?: 0 | 1
+  fields: LogField[]
+  id: number
+  /** Name of the record at that time */
+  name?: string
+  /** What was done: create, update or delete */
+  operation: "create" | "update" | "delete"
+}
+
+export type LogDetail = {
+  /** What was done besides changing records, such as export, denied or undo */
+  action?: string
+  actor: LogActor
+  /** Client address */
+  address?: string
+  at: string
+  changes: LogChange[]
+  /** Details of the action */
+  details?: unknown
+  /** Generation and number. A restore begins a new generation, so an ID is never used twice */
+  event_id: string
+  /** Number of changes of records that you may not read; absent if none */
+  hidden?: number
+  /** Job of a large operation, which has several entries */
+  job_id?: number
+  operation: LogOperation
+  /** Number of the entry in its job, from 1 */
+  part?: number
+  /** Reason that the client gave in X-Reason */
+  reason?: string
+  request_id?: string
+  /** Number of the entry; numbers have no gaps */
+  seq: number
+  session_id?: number
+  undo: UndoInfo
+}
+
+export type LogEntry = {
+  /** What was done besides changing records, such as export, denied or undo */
+  action?: string
+  actor: LogActor
+  /** Client address */
+  address?: string
+  at: string
+  changes: LogChange[]
+  /** Details of the action */
+  details?: unknown
+  /** Generation and number. A restore begins a new generation, so an ID is never used twice */
+  event_id: string
+  /** Number of changes of records that you may not read; absent if none */
+  hidden?: number
+  /** Job of a large operation, which has several entries */
+  job_id?: number
+  operation: LogOperation
+  /** Number of the entry in its job, from 1 */
+  part?: number
+  /** Reason that the client gave in X-Reason */
+  reason?: string
+  request_id?: string
+  /** Number of the entry; numbers have no gaps */
+  seq: number
+  session_id?: number
+}
+
+export type LogField = {
+  /** Of an array: values that were added, at most 20 */
+  added?: unknown[]
+  /** Of an array: number of values that were added */
+  added_count?: number
+  /** 1 if a value cannot be read any more, since the person was erased; otherwise absent */
+  erased?: 0 | 1
+  /** Present names of the records whose IDs are values, by ID, as far as you may read them */
+  labels?: Record<string, string>
+  name: string
+  /** Value after; absent for a deleted record */
+  new?: unknown
+  /** Value before; absent for a new record */
+  old?: unknown
+  /** Of an array: values that were removed, at most 20 */
+  removed?: unknown[]
+  /** Of an array: number of values that were removed */
+  removed_count?: number
+  /** 1 for a secret, of which the log has no value; otherwise absent */
+  secret?: 0 | 1
+  /** 1 if a value is longer than a list shows; otherwise absent */
+  truncated?: 0 | 1
+}
+
+export type LogOperation = {
+  method?: string
+  route?: string
+  title: string
+}
+
+export type LogPage = {
+  /** 1: pages follow one another by before */
+  current: number
+  /** 1 if a part of the log cannot be read, so that entries may be missing; otherwise absent */
+  damaged?: 0 | 1
+  /** Entries, the newest first. A page can have fewer than pageSize, or none, although next is not 0 */
+  data: LogEntry[]
+  /** Value of before for the next page; 0 on the last one */
+  next: number
+  /** Maximum number of entries per page */
+  pageSize: number
+  /** Number of matching entries; null if counting them would mean reading all of them */
+  total: number | null
 }
 
 export type Login = {
@@ -1466,6 +1591,48 @@ export type TrashedFilePage = {
   total: number
 }
 
+export type UndoDifference = {
+  collection: string
+  /** Present value; absent if the record was deleted */
+  current?: unknown
+  /** Value after the change */
+  expected?: unknown
+  /** Name of the field; absent if the record was deleted, or exists again */
+  field?: string
+  id: number
+}
+
+export type UndoInfo = {
+  /** Fields that have changed since, so that nothing can be undone; at most 100 */
+  conflicts: UndoDifference[]
+  /** What can't come back */
+  lost: UndoLost[]
+  /** 1 if you can undo it now, else 0 */
+  possible: 0 | 1
+  /** Why not; absent if it is possible */
+  reason?: string
+  /** Number of records that would change; of a large operation, of all its entries */
+  records: number
+}
+
+export type UndoLost = {
+  /** Collection of the record that it belongs to */
+  collection: string
+  /** ID of that record */
+  id: number
+  /** What can't come back: password, session, avatar, secret, public_url, file_content or erased */
+  what: "password" | "session" | "avatar" | "secret" | "public_url" | "file_content" | "erased"
+}
+
+export type Undone = {
+  /** Job of an undo with many records; it is still running if it takes longer than 30 seconds */
+  job?: Job
+  /** What did not come back */
+  lost: UndoLost[]
+  /** Number of records that changed */
+  records: number
+}
+
 export type UpdateAppUser = {
   /** E-mail address, unique unless empty */
   email?: string
@@ -1812,6 +1979,9 @@ export type Access =
   | 'file.trash.delete'
   | 'file.trash.query'
   | 'file.trash.restore'
+  | 'system.audit.export'
+  | 'system.audit.query'
+  | 'system.audit.undo'
   | 'system.backup'
   | 'system.dict.create'
   | 'system.dict.delete'
@@ -1875,6 +2045,7 @@ export type Api = {
     [path: `/admin/rule-node/${number}`]: { body: undefined; answer: Permission }
     '/admin/rule/parent': { body: undefined; answer: ParentNodeTree }
     '/admin/session': { body: undefined; answer: SessionPage }
+    '/api/event': { body: undefined; answer: unknown }
     '/api/home': { body: undefined; answer: Home }
     '/api/user': { body: undefined; answer: AppUser }
     '/file/group': { body: undefined; answer: FileGroupPage }
@@ -1888,11 +2059,16 @@ export type Api = {
     [path: `/media/${string}`]: { body: undefined; answer: unknown }
     '/metrics': { body: undefined; answer: unknown }
     '/openapi.json': { body: undefined; answer: unknown }
+    '/system/audit': { body: undefined; answer: LogPage }
+    '/system/audit-export': { body: undefined; answer: unknown }
+    [path: `/system/audit/${number}`]: { body: undefined; answer: LogDetail }
     '/system/backup': { body: undefined; answer: unknown }
     '/system/dict': { body: undefined; answer: DictPage }
     [path: `/system/dict/${number}`]: { body: undefined; answer: Dict }
     [path: `/system/dict/${number}/item`]: { body: undefined; answer: DictItemPage }
+    '/system/event': { body: undefined; answer: unknown }
     '/system/health': { body: undefined; answer: SystemHealth }
+    [path: `/system/history/${string}/${number}`]: { body: undefined; answer: LogPage }
     '/system/info': { body: undefined; answer: SystemInfo }
     '/system/job': { body: undefined; answer: JobPage }
     [path: `/system/job/${number}`]: { body: undefined; answer: Job }
@@ -1933,6 +2109,7 @@ export type Api = {
     '/file/group': { body: CreateFileGroup; answer: FileGroup }
     '/file/list': { body: undefined; answer: Files }
     [path: `/file/list/${number}/link`]: { body: CreateFileLink; answer: Link }
+    [path: `/system/audit/${number}/undo`]: { body: undefined; answer: Undone }
     '/system/dict': { body: CreateDict; answer: Dict }
     [path: `/system/dict/${number}/item`]: { body: CreateDictItem; answer: DictItem }
     '/system/health/acknowledge': { body: undefined; answer: SystemHealth }

@@ -19,6 +19,7 @@ export function Help({ places, onClose }: { places: Place[]; onClose: () => void
     { keys: ['/'], says: t('help.search') },
     { keys: ['?'], says: t('help') },
     { keys: [command('Enter')], says: t('help.save') },
+    { keys: [command('Z')], says: t('help.undo') },
     { keys: ['Esc'], says: t('help.close') },
   ]
   const going = Object.entries(jumps).flatMap(([key, path]) => (names.has(path) ? [{ keys: ['g', key], says: names.get(path)! }] : []))

@@ -4,6 +4,7 @@ import { areas, firsts, languages } from './languages'
 // two exist only in languages that translate texts stored in English.
 type Files = {
   frame: typeof import('./en')
+  audit: typeof import('./en/audit')
   dashboard: typeof import('./en/dashboard')
   info: typeof import('./en/info')
   people: typeof import('./en/people')

@@ -1,11 +1,13 @@
 import { Tag, theme, Typography } from 'antd'
 import { lazy, Suspense } from 'react'
+import { Link } from 'react-router'
 import type { LoginLog as Row } from '../api/types'
 import { useAccount } from '../app/account'
 import { type Key, maybe, t } from '../i18n'
 import { Choice } from '../ui/Choice'
 import { Finder } from '../ui/Finder'
 import { List } from '../ui/List'
+import { activity } from '../ui/log/address'
 import { PersonLink } from '../ui/PersonLink'
 import { Time } from '../ui/Time'
 import { useTable } from '../ui/useTable'
@@ -62,7 +64,7 @@ export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
           dataIndex: 'username',
           render: (name: string, row) => (
             <>
-              <PersonLink name={name} id={row.user_id} /> {row.realm === 'app' && <Tag>{t('sessions.app')}</Tag>}
+              <PersonLink name={name} id={row.user_id || row.app_user_id} app={row.realm === 'app'} /> {row.realm === 'app' && <Tag>{t('sessions.app')}</Tag>}
             </>
           ),
         },
@@ -76,12 +78,22 @@ export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
 
 // Result is the outcome of a sign-in, or of all rate-limited attempts of a minute.
 function Result({ row, result }: { row: Row; result: string }) {
+  const { may } = useAccount()
   return (
     <>
       <Tag color={colors[result]}>
         {t(`loginlog.${result}` as Key)}
         {row.count > 1 ? ` × ${row.count}` : ''}
       </Tag>
+      {row.session_id > 0 && may('system.audit.query') && (
+        <Link
+          style={{ textDecoration: 'underline', marginInlineEnd: 8 }}
+          to={activity({ collection: 'session', record: row.session_id })}
+          aria-label={`${t('menu.system.audit')}: ${row.username}`}
+        >
+          {t('menu.system.audit')}
+        </Link>
+      )}
       {row.reason && <Typography.Text type="secondary">{maybe(`loginlog.reason.${row.reason}`) ?? row.reason}</Typography.Text>}
     </>
   )

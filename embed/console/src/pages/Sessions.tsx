@@ -1,3 +1,4 @@
+import { useNavigate } from 'react-router'
 import { del } from '../api/request'
 import type { Session } from '../api/types'
 import { useAccount } from '../app/account'
@@ -5,6 +6,7 @@ import { t } from '../i18n'
 import { Actions } from '../ui/Actions'
 import { Finder } from '../ui/Finder'
 import { List } from '../ui/List'
+import { activity } from '../ui/log/address'
 import { useAct } from '../ui/useAct'
 import { useTable } from '../ui/useTable'
 import { sessionColumns } from './session-columns'
@@ -13,6 +15,7 @@ import { sessionColumns } from './session-columns'
 export function Sessions() {
   const { may } = useAccount()
   const { sure, done } = useAct()
+  const navigate = useNavigate()
   const list = useTable<Session>('/system/session')
   const filter = (name: 'user_id' | 'app_user_id') => ({
     value: Number(list.params.get(name)) || undefined,
@@ -47,10 +50,21 @@ export function Sessions() {
           align: 'end',
           fixed: 'end',
           render: (_, session) => (
-            <Actions first={may('system.session.delete') && session.current !== 1 && { label: t('sessions.end'), onClick: () => void end(session) }} />
+            <Actions
+              first={may('system.session.delete') && session.current !== 1 && { label: t('sessions.end'), onClick: () => void end(session) }}
+              label={t('more.of', { name: session.username })}
+              more={[may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => void navigate(during(session)) }]}
+            />
           ),
         },
       ]}
     />
   )
 }
+
+// during is what the person did since the session began.
+const during = ({ user_id, app_user_id, created_at, last_used }: Session): string =>
+  activity({
+    actor: user_id ? `user:${user_id}` : `app_user:${app_user_id}`,
+    'at[]': [created_at, new Date(new Date(last_used).getTime() + 60_000).toISOString()],
+  })

@@ -15,7 +15,7 @@ export function sessionColumns(): NonNullable<TableProps<Session>['columns']> {
       dataIndex: 'username',
       render: (name: string, s) => (
         <>
-          <PersonLink name={name} id={s.user_id} /> {s.app_user_id > 0 && <Tag>{t('sessions.app')}</Tag>}
+          <PersonLink name={name} id={s.user_id || s.app_user_id} app={s.app_user_id > 0} /> {s.app_user_id > 0 && <Tag>{t('sessions.app')}</Tag>}
         </>
       ),
     },

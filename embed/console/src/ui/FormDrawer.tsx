@@ -1,10 +1,13 @@
-import { Alert, Button, Drawer, Flex, Form, type FormInstance } from 'antd'
-import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { Alert, Button, Drawer, Flex, Form, type FormInstance, Skeleton, Tabs } from 'antd'
+import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { Failure } from '../api/request'
-import { t } from '../i18n'
+import { useAccount } from '../app/account'
+import { learn, t } from '../i18n'
 import { faults } from './faults'
 import { useAct } from './useAct'
 import { useWider } from './useWider'
+
+const History = lazy(async () => ({ default: (await Promise.all([import('./log/History'), learn('audit', 'actions')]))[0].History }))
 
 type Props<V extends object> = {
   title: string
@@ -18,11 +21,13 @@ type Props<V extends object> = {
   children: ReactNode | ((form: FormInstance<V>) => ReactNode)
   ok?: string
   size?: number // in pixels; full width on a phone
+  history?: { collection: string; id: number } | false // the record whose changes the drawer also shows
 }
 
 // FormDrawer is a form in a drawer. Field faults are shown at their fields, others above
-// the form; Ctrl+Enter saves, and closing asks before discarding changes.
-export function FormDrawer<V extends object>({ title, open, initial, save, onClose, onClosed, again, onChange, children, ok, size = 480 }: Props<V>) {
+// the form; Ctrl+Enter saves, and closing asks before discarding changes. Beside the form is
+// the history of its record, for those who may read it.
+export function FormDrawer<V extends object>({ title, open, initial, save, onClose, onClosed, again, onChange, children, ok, size = 480, history }: Props<V>) {
   const [form] = Form.useForm<V>()
   const [problem, setProblem] = useState('')
   const [stale, setStale] = useState(false)
@@ -30,6 +35,10 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
   const typed = useRef(false) // antd also counts programmatic changes as touched
   const { sure } = useAct()
   const md = useWider('md')
+  const { may } = useAccount()
+  const [tab, setTab] = useState('form')
+  const past = may('system.audit.query') && history
+  const editing = !past || tab === 'form'
 
   function fill(values: Partial<V>) {
     form.resetFields()
@@ -41,8 +50,10 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
 
   const begin = useEffectEvent(() => fill(initial)) // keeps input when the caller renders again
   useEffect(() => {
+    if (!open) return
     // biome-ignore lint/nursery/useReactCompiler: the form, which is not React state, is filled when it opens
-    if (open) begin()
+    begin()
+    setTab('form')
   }, [open])
 
   async function submit(values: V) {
@@ -72,10 +83,45 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
     onChange?.(some, all)
   }
 
+  // undone fills the form with the record as it is after an undo, which may have deleted it.
+  const undone = () => void again?.().then(fill, onClose)
+
   async function close() {
     if (!typed.current || (await sure({ title: t('form.lose'), text: t('form.lose.text'), ok: t('form.lose.ok') }))) onClose()
   }
 
+  const fields = (
+    <Form<V>
+      form={form}
+      layout="vertical"
+      scrollToFirstError={{ focus: true }}
+      requiredMark="optional"
+      onValuesChange={changed}
+      onFinish={(values) => void submit(values)}
+      onKeyDown={(e) => {
+        if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) form.submit()
+      }}
+    >
+      {problem && (
+        <Alert
+          type="error"
+          showIcon
+          title={<span style={{ whiteSpace: 'pre-line' }}>{problem}</span>}
+          action={
+            stale &&
+            again && (
+              <Button size="small" onClick={() => void again().then(fill)}>
+                {t('reload')}
+              </Button>
+            )
+          }
+          style={{ marginBottom: 16 }}
+        />
+      )}
+      {typeof children === 'function' ? children(form) : children}
+      <button type="submit" hidden />
+    </Form>
+  )
   return (
     <Drawer
       title={title}
@@ -88,43 +134,35 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
       destroyOnHidden
       footer={
         <Flex gap={8} justify="end">
-          <Button onClick={() => void close()}>{t('cancel')}</Button>
-          <Button type="primary" loading={busy} onClick={() => form.submit()}>
-            {ok ?? t('save')}
-          </Button>
+          <Button onClick={() => void close()}>{t(editing ? 'cancel' : 'close')}</Button>
+          {editing && (
+            <Button type="primary" loading={busy} onClick={() => form.submit()}>
+              {ok ?? t('save')}
+            </Button>
+          )}
         </Flex>
       }
     >
-      <Form<V>
-        form={form}
-        layout="vertical"
-        scrollToFirstError={{ focus: true }}
-        requiredMark="optional"
-        onValuesChange={changed}
-        onFinish={(values) => void submit(values)}
-        onKeyDown={(e) => {
-          if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) form.submit()
-        }}
-      >
-        {problem && (
-          <Alert
-            type="error"
-            showIcon
-            title={<span style={{ whiteSpace: 'pre-line' }}>{problem}</span>}
-            action={
-              stale &&
-              again && (
-                <Button size="small" onClick={() => void again().then(fill)}>
-                  {t('reload')}
-                </Button>
-              )
-            }
-            style={{ marginBottom: 16 }}
-          />
-        )}
-        {typeof children === 'function' ? children(form) : children}
-        <button type="submit" hidden />
-      </Form>
+      {past ? (
+        <Tabs
+          activeKey={tab}
+          onChange={setTab}
+          items={[
+            { key: 'form', label: t('form.record'), children: fields, forceRender: true },
+            {
+              key: 'history',
+              label: t('history'),
+              children: (
+                <Suspense fallback={<Skeleton active title={false} />}>
+                  <History {...past} onUndone={undone} />
+                </Suspense>
+              ),
+            },
+          ]}
+        />
+      ) : (
+        fields
+      )}
     </Drawer>
   )
 }

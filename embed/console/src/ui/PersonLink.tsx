@@ -4,7 +4,7 @@ import { useAccount } from '../app/account'
 type Props = {
   name: string
   id?: number // undefined if only the name is known; 0 for none
-  app?: boolean // an app user, who has no page
+  app?: boolean // an app user, whose page is known by the ID only
 }
 
 // PersonLink is a user's name, linked to their page with permission to see users.
@@ -13,9 +13,9 @@ export function PersonLink({ name, id, app = false }: Props) {
   const { pathname, search } = useLocation()
   if (!name) return <>—</>
   const shown = <bdi title={name}>{name}</bdi>
-  if (app || id === 0 || !may('admin.list.query')) return shown
+  if (id === 0 || (app && !id) || !may(app ? 'user.list.query' : 'admin.list.query')) return shown
   return (
-    <Link to={`/admin/list/${id ?? `@${encodeURIComponent(name)}`}`} state={{ from: pathname + search }}>
+    <Link to={`/${app ? 'user' : 'admin'}/list/${id ?? `@${encodeURIComponent(name)}`}`} state={{ from: pathname + search }}>
       {shown}
     </Link>
   )

@@ -1,18 +1,20 @@
 import { PlusOutlined } from '@ant-design/icons'
 import { Button, Form, type FormItemProps, type TableProps } from 'antd'
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Body, Item, Listing, Path } from '../api/paths'
-import { del } from '../api/request'
 import type { Access } from '../api/types'
 import { useAccount } from '../app/account'
 import { t } from '../i18n'
 import { Actions } from './Actions'
-import { FormDrawer } from './FormDrawer'
+import type { FormDrawer as Drawer } from './FormDrawer'
 import { List } from './List'
 import { useAct } from './useAct'
 import { useEditor } from './useEditor'
 import { useKept } from './useKept'
+import { useRemove } from './useRemove'
 import { useTable } from './useTable'
+
+const FormDrawer = lazy(async () => ({ default: (await import('./FormDrawer')).FormDrawer })) as unknown as typeof Drawer
 
 type Stored = { id: number; updated_at: string }
 
@@ -31,6 +33,7 @@ type Props<P extends string, T extends Stored, V extends object> = {
   empty?: ReactNode
   blank: Partial<NoInfer<V>> // what the form of a new record holds
   values: (record: T) => V & Body<'POST', P> & Partial<Body<'PUT', Item<P>>>
+  collection?: string // of the change log, for the history of a record
   fields: (FormItemProps & { name: keyof NoInfer<V> & string })[] // of the form
   remove?: (record: T, list: Table<T>) => Promise<void> // instead of asking and deleting
 }
@@ -46,7 +49,8 @@ const useAnyEditor = useEditor as unknown as <T, V>(
 export function Resource<P extends string, T extends Stored, V extends object>(props: Props<P, T, V>) {
   const { path, title, name } = props
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const { done } = useAct()
+  const removing = useRemove()
   const list = useTable<T>(path)
   const [edited, setEdited] = useState<T | 'new'>()
   const kept = useKept(edited)
@@ -62,10 +66,13 @@ export function Resource<P extends string, T extends Stored, V extends object>(p
 
   async function remove(one: T) {
     if (props.remove) return props.remove(one, list)
-    if (!(await sure({ title: t('delete.sure', { name: name(one) }), text: t('delete.text'), ok: t('delete') }))) return
-    await del(`${path}/${one.id}` as Path<'DELETE'>)
-    done(t('deleted', { name: name(one) }))
-    await list.reload()
+    const removed = await removing({
+      path: `${path}/${one.id}` as Path<'DELETE'>,
+      question: { title: t('delete.sure', { name: name(one) }), text: t('delete.text'), ok: t('delete') },
+      done: t('deleted', { name: name(one) }),
+      needs: props.collection ? [`${props.may}.create` as Access] : undefined,
+    })
+    if (removed) await list.reload()
   }
 
   const actions: NonNullable<TableProps<T>['columns']>[number] = {
@@ -98,17 +105,22 @@ export function Resource<P extends string, T extends Stored, V extends object>(p
           )
         }
       />
-      <FormDrawer<V>
-        title={record ? (props.edit ?? t('edit')) : props.create}
-        open={edited !== undefined}
-        onClose={() => setEdited(undefined)}
-        save={save}
-        {...editor.form(props.blank)}
-      >
-        {props.fields.map((field) => (
-          <Form.Item key={field.name} {...field} />
-        ))}
-      </FormDrawer>
+      <Suspense>
+        {kept && (
+          <FormDrawer<V>
+            title={record ? (props.edit ?? t('edit')) : props.create}
+            open={edited !== undefined}
+            onClose={() => setEdited(undefined)}
+            save={save}
+            {...editor.form(props.blank)}
+            history={record && props.collection !== undefined && { collection: props.collection, id: record.id }}
+          >
+            {props.fields.map((field) => (
+              <Form.Item key={field.name} {...field} />
+            ))}
+          </FormDrawer>
+        )}
+      </Suspense>
     </>
   )
 }

@@ -11,6 +11,7 @@ export {
   FileOutlined,
   FolderOpenOutlined,
   FolderOutlined,
+  HistoryOutlined,
   HomeOutlined,
   IdcardOutlined,
   InfoCircleOutlined,

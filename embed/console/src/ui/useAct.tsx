@@ -3,9 +3,30 @@ import type { ReactNode } from 'react'
 import { giveReason } from '../api/request'
 import { t } from '../i18n'
 
+// noticeTime is how long a message with a button stays, in milliseconds, and longer while it is
+// pointed at or has the focus.
+const noticeTime = 8000
+
+const typing = (at: EventTarget | null) => at instanceof Element && at.closest('input, textarea, [contenteditable]') !== null
+
+// offered undoes what the newest message offers to undo; Ctrl+Z does so, too.
+let offered: { id: string; undo: () => void } | undefined
+
+addEventListener('keydown', (e) => {
+  if (!offered || e.key.toLowerCase() !== 'z' || !(e.ctrlKey || e.metaKey) || e.shiftKey || e.altKey || typing(e.target)) return
+  e.preventDefault()
+  offered.undo()
+})
+
+let notices = 0
+
+// newest are the IDs of the messages that are shown, by key: a message replaces the one with the
+// same text.
+const newest = new Map<string, string>()
+
 type Further = { label: string; onClick: () => void }
 
-type Question = { title: string; text?: ReactNode; ok: string; harmless?: boolean }
+export type Question = { title: string; text?: ReactNode; ok: string; harmless?: boolean }
 
 // useAct talks to the user about actions: sure asks for confirmation, names the consequences and,
 // unless the action is harmless, asks for a reason, which the change log keeps; done reports success and offers undo or a link if possible.
@@ -44,12 +65,28 @@ export function useAct() {
       }),
     done: (text: string, undo?: () => Promise<void>, further?: Further): void => {
       const key = `done-${text}`
-      const offer = (label: string, act: () => void) => (
+      const id = `notice-${++notices}`
+      const end = () => {
+        if (newest.get(key) === id) message.destroy(key)
+        if (offered?.id === id) offered = undefined
+      }
+      const revert =
+        undo &&
+        (() => {
+          end()
+          void undo()
+        })
+      const look = () => {
+        if (document.getElementById(id)?.matches(':hover, :focus-within')) setTimeout(look, 1000)
+        else end()
+      }
+      const offer = (label: string, act: () => void, shortcut?: string) => (
         <Button
           type="link"
           size="small"
+          aria-keyshortcuts={shortcut}
           onClick={() => {
-            message.destroy(key)
+            end()
             act()
           }}
         >
@@ -59,14 +96,17 @@ export function useAct() {
       void message.open({
         key,
         type: 'success',
-        duration: undo || further ? 10 : 3,
+        duration: revert || further ? 0 : 3,
         content: (
-          <>
-            {text} {undo && offer(t('undo'), () => void undo())}
+          <span id={id}>
+            {text} {revert && offer(t('undo'), revert, 'Control+Z Meta+Z')}
             {further && offer(further.label, further.onClick)}
-          </>
+          </span>
         ),
       })
+      if (revert || further) setTimeout(look, noticeTime)
+      newest.set(key, id)
+      if (revert) offered = { id, undo: revert }
     },
   }
 }

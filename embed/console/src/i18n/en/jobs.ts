@@ -3,6 +3,7 @@ export const jobs = {
   'jobs.kind': 'Job',
   'jobs.kind.user_import': 'Import users',
   'jobs.kind.user_update': 'Update users',
+  'jobs.kind.undo': 'Undo',
   'jobs.user': 'Started by',
   'jobs.state': 'State',
   'jobs.state.preparing': 'Preparing',

@@ -74,6 +74,9 @@ export const actions: Record<string, string> = {
   'given.List jobs': '查看任务',
   'given.End a session': '强制下线',
   'given.List sign-ins': '查看登录日志',
+  'given.List audit entries': '查看操作记录',
+  'given.Undo an audit entry': '撤销操作',
+  'given.Export the audit log': '导出变更日志',
   'given.Download a backup': '下载备份',
   'given.Acknowledge lost commits': '确认丢失的提交',
   // Stored by installations of earlier versions.

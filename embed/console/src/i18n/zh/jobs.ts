@@ -5,6 +5,7 @@ export const jobs: Record<keyof typeof en, string> = {
   'jobs.kind': '任务',
   'jobs.kind.user_import': '导入用户',
   'jobs.kind.user_update': '更新用户',
+  'jobs.kind.undo': '撤销',
   'jobs.user': '发起人',
   'jobs.state': '状态',
   'jobs.state.preparing': '准备中',

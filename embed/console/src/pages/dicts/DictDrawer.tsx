@@ -27,6 +27,7 @@ export function DictDrawer({ open, dict, onSaved, onClose }: Props) {
   const required = [{ required: true, message: t('form.required') }]
   return (
     <FormDrawer<Values>
+      history={of && { collection: 'dict', id: of.id }}
       open={open}
       onClose={onClose}
       save={save}

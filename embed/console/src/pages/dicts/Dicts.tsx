@@ -2,12 +2,12 @@ import { ArrowLeftOutlined } from '@ant-design/icons'
 import { Button, Empty, Flex } from 'antd'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
-import { del, post } from '../../api/request'
+import { post } from '../../api/request'
 import type { Dict } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Bar } from '../../ui/Bar'
-import { useAct } from '../../ui/useAct'
+import { useRemove } from '../../ui/useRemove'
 import { useEvery } from '../../ui/useEvery'
 import { useParts } from '../../ui/useParts'
 import { useWider } from '../../ui/useWider'
@@ -19,7 +19,7 @@ const DictDrawer = lazy(async () => ({ default: (await import('./DictDrawer')).D
 // Dicts lists the dictionaries beside the items of one. A phone shows one or the other.
 export function Dicts() {
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const removing = useRemove()
   const md = useWider('md')
   const { params, set } = useParts()
   const navigate = useNavigate()
@@ -58,12 +58,18 @@ export function Dicts() {
   }
 
   async function remove(d: Dict) {
-    if (!(await sure({ title: t('dicts.delete.sure', { name: d.code }), text: t('dicts.delete.text'), ok: t('delete') }))) return
-    await del(`/system/dict/${d.id}`)
-    done(t('deleted', { name: d.code }), async () => {
-      const { code, name, type, describe, status } = d
-      await saved(await post('/system/dict', { code, name, type, describe, status }))
+    const removed = await removing({
+      path: `/system/dict/${d.id}`,
+      question: { title: t('dicts.delete.sure', { name: d.code }), text: t('dicts.delete.text'), ok: t('delete') },
+      done: t('deleted', { name: d.code }),
+      needs: ['system.dict.create'],
+      undone: () => void navigate(address(d)),
+      again: async () => {
+        const { code, name, type, describe, status } = d
+        await saved(await post('/system/dict', { code, name, type, describe, status }))
+      },
     })
+    if (!removed) return
     void navigate(address())
     await reload()
   }

@@ -27,6 +27,7 @@ export function ItemDrawer({ open, dict, item, next, onSaved, onClose }: Props) 
 
   return (
     <FormDrawer<Values>
+      history={of && { collection: 'dict_item', id: of.id }}
       open={open}
       onClose={onClose}
       save={save}

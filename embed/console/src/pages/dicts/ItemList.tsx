@@ -1,7 +1,7 @@
 import { PlusOutlined } from '@ant-design/icons'
 import { Button, Empty, Flex, Select, Switch, type TableProps } from 'antd'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
-import { del, post } from '../../api/request'
+import { post } from '../../api/request'
 import type { Dict, DictItem } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
@@ -11,6 +11,7 @@ import { count } from '../../ui/format'
 import { Records } from '../../ui/Records'
 import { turns } from '../../ui/turns'
 import { useAct } from '../../ui/useAct'
+import { useRemove } from '../../ui/useRemove'
 import { useParts } from '../../ui/useParts'
 import { useWider } from '../../ui/useWider'
 import { wide } from '../../ui/Wide'
@@ -23,7 +24,8 @@ const ItemDrawer = lazy(async () => ({ default: (await import('./ItemDrawer')).I
 // ItemList shows the items of a dictionary, with search, filter and paging.
 export function ItemList({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems> }) {
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const { done } = useAct()
+  const removing = useRemove()
   const { params, set } = useParts()
   const [edited, setEdited] = useState<DictItem>()
   const [open, setOpen] = useState<boolean>() // undefined until first opened
@@ -54,15 +56,18 @@ export function ItemList({ dict, items }: { dict: Dict; items: ReturnType<typeof
   }
 
   async function remove(item: DictItem) {
-    if (!(await sure({ title: t('dicts.item.delete.sure', { name: item.label }), text: t('dicts.item.delete.text', { value: item.value }), ok: t('delete') })))
-      return
-    await del(`${path}/${item.id}`)
-    done(t('deleted', { name: item.label }), async () => {
-      const { label, value, sort, switch: on, status } = item
-      await post(path, { label, value, sort, switch: on, status })
-      await items.reload()
+    const removed = await removing({
+      path: `${path}/${item.id}`,
+      question: { title: t('dicts.item.delete.sure', { name: item.label }), text: t('dicts.item.delete.text', { value: item.value }), ok: t('delete') },
+      done: t('deleted', { name: item.label }),
+      needs: ['system.dict.item.create'],
+      again: async () => {
+        const { label, value, sort, switch: on, status } = item
+        await post(path, { label, value, sort, switch: on, status })
+        await items.reload()
+      },
     })
-    await items.reload()
+    if (removed) await items.reload()
   }
 
   const { arrows, refs } = useArrows(items, (at) => set({ page: String(Math.floor(at / size) + 1) }))

@@ -1,20 +1,22 @@
 import { Button, Descriptions, Drawer, Flex, Spin, Typography } from 'antd'
-import { useEffect, useState } from 'react'
-import { useNavigate, useParams, useSearchParams } from 'react-router'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
 import type { File } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { Copy } from '../../ui/Copy'
 import { bytes, count } from '../../ui/format'
+import { activity } from '../../ui/log/address'
 import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
 import { useGet } from '../../ui/useGet'
 import { useWider } from '../../ui/useWider'
-import { EditFile } from './EditFile'
 import { SignedLink } from './SignedLink'
 import { Thumb } from './Thumb'
 import type { Actions } from './useActions'
 import type { Groups } from './useGroups'
+
+const EditFile = lazy(async () => ({ default: (await import('./EditFile')).EditFile }))
 
 type Props = { actions: Actions; groups: Groups; rows: readonly File[]; preview: (file: File) => void; changed: () => Promise<unknown> }
 
@@ -26,7 +28,7 @@ export function Details({ actions, groups, rows, preview, changed }: Props) {
   const [params] = useSearchParams()
   const id = Number(useParams()['*'])
   const { data, loading, reload } = useGet(id > 0 ? `/file/list/${id}` : '')
-  const [editing, setEditing] = useState(false)
+  const [editing, setEditing] = useState<boolean>() // undefined until first opened
   const row = rows.find((one) => one.id === id)
   const file = data?.id === id ? data : row
   const close = () => void navigate(`/file/list?${params}`)
@@ -64,16 +66,18 @@ export function Details({ actions, groups, rows, preview, changed }: Props) {
       }
     >
       {file ? <Facts file={file} groups={groups} preview={preview} /> : loading ? <Spin delay={200} /> : t('error.not_found')}
-      {file && (
-        <EditFile
-          file={file}
-          groups={groups}
-          open={editing}
-          onClose={() => setEditing(false)}
-          reload={reload}
-          saved={() => Promise.all([reload(), changed()])}
-        />
-      )}
+      <Suspense>
+        {file && editing !== undefined && (
+          <EditFile
+            file={file}
+            groups={groups}
+            open={editing}
+            onClose={() => setEditing(false)}
+            reload={reload}
+            saved={() => Promise.all([reload(), changed()])}
+          />
+        )}
+      </Suspense>
     </Drawer>
   )
 }
@@ -142,6 +146,7 @@ function Facts({ file, groups, preview }: { file: File; groups: Groups; preview:
         )}
       </section>
       {file.public === 0 && may('file.list.download') && <SignedLink key={file.id} file={file} />}
+      {may('system.audit.query') && <Link to={activity({ collection: 'file', record: file.id })}>{t('menu.system.audit')}</Link>}
     </Flex>
   )
 }

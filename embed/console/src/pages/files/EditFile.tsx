@@ -28,7 +28,7 @@ export function EditFile({ file, groups, open, onClose, reload, saved }: Props) 
   }
 
   return (
-    <FormDrawer<Values> title={t('files.edit')} open={open} onClose={onClose} save={save} {...form({})}>
+    <FormDrawer<Values> title={t('files.edit')} open={open} onClose={onClose} save={save} {...form({})} history={{ collection: 'file', id: file.id }}>
       <Form.Item name="name" label={t('name')} rules={[{ required: true, message: t('form.required') }]}>
         <Input maxLength={255} dir="auto" />
       </Form.Item>

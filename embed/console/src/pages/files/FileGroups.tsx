@@ -1,7 +1,7 @@
 import { Input, InputNumber } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import { Link, useNavigate } from 'react-router'
-import { del, post } from '../../api/request'
+import { post } from '../../api/request'
 import type { FileGroup } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
@@ -9,6 +9,7 @@ import { count } from '../../ui/format'
 import { Resource } from '../../ui/Resource'
 import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
+import { useRemove } from '../../ui/useRemove'
 import { Named } from './useActions'
 
 type Values = Pick<FileGroup, 'name' | 'sort' | 'describe'>
@@ -19,7 +20,8 @@ const valuesOf = ({ name, sort, describe }: FileGroup): Values => ({ name, sort,
 // FileGroups lists the folders with their file counts.
 export function FileGroups() {
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const { sure } = useAct()
+  const removing = useRemove()
   const navigate = useNavigate()
   const toFiles = ({ id }: FileGroup) => `/file/list?group_id=${id}`
 
@@ -39,8 +41,9 @@ export function FileGroups() {
       if (look) void navigate(toFiles(one))
       return
     }
-    if (
-      !(await sure({
+    const removed = await removing({
+      path: `/file/group/${one.id}`,
+      question: {
         title: t('files.group.delete'),
         text: (
           <>
@@ -49,19 +52,19 @@ export function FileGroups() {
           </>
         ),
         ok: t('delete'),
-      }))
-    )
-      return
-    await del(`/file/group/${one.id}`)
-    const undo = () => post('/file/group', valuesOf(one)).then(reload)
-    done(t('files.group.deleted'), may('file.group.create') ? undo : undefined)
-    await reload()
+      },
+      done: t('files.group.deleted'),
+      needs: ['file.group.create'],
+      again: may('file.group.create') ? () => post('/file/group', valuesOf(one)).then(reload) : undefined,
+    })
+    if (removed) await reload()
   }
 
   return (
     <Resource
       path="/file/group"
       may="file.group"
+      collection="file_group"
       title={t('menu.file.group')}
       create={t('files.group.new')}
       edit={t('files.group.edit')}

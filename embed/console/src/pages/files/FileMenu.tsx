@@ -13,6 +13,7 @@ export function FileMenu({ file, actions }: { file: File; actions: () => Acts })
       more={[
         { label: t('files.details'), onClick: () => actions().details(file) },
         may('file.list.download') && { label: t('files.download'), onClick: () => void actions().download([file]) },
+        may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => actions().activity(file) },
         may('file.list.update') && { label: t('files.move'), onClick: () => actions().move([file]) },
         may('file.list.delete') && { label: t('delete'), danger: true, onClick: () => void actions().trash([file]) },
       ]}

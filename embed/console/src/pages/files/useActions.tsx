@@ -4,6 +4,7 @@ import { del, put } from '../../api/request'
 import type { File } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
+import { activity } from '../../ui/log/address'
 import { useAct } from '../../ui/useAct'
 import { fetchToDisk } from './content'
 
@@ -82,6 +83,7 @@ export function useActions(reload: () => Promise<unknown>) {
     moving,
     move: setMoving,
     download: fetchToDisk,
+    activity: (file: File) => void navigate(activity({ collection: 'file', record: file.id })),
     details: (file: File) => void navigate(`/file/list/${file.id}?${params}`),
   }
 }

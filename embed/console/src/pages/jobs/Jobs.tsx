@@ -1,4 +1,5 @@
 import { Progress, Tag, Typography } from 'antd'
+import { Link } from 'react-router'
 import type { Job } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, maybe, t } from '../../i18n'
@@ -6,6 +7,7 @@ import { Choice } from '../../ui/Choice'
 import { Finder } from '../../ui/Finder'
 import { count } from '../../ui/format'
 import { List } from '../../ui/List'
+import { activity } from '../../ui/log/address'
 import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
 import { useTable } from '../../ui/useTable'
@@ -41,7 +43,14 @@ export function Jobs() {
         </>
       }
       columns={[
-        { title: t('jobs.kind'), dataIndex: 'kind', render: (kind: string) => maybe(`jobs.kind.${kind}`) ?? kind },
+        {
+          title: t('jobs.kind'),
+          dataIndex: 'kind',
+          render: (kind: string, job) => {
+            const name = maybe(`jobs.kind.${kind}`) ?? kind
+            return may('system.audit.query') ? <Link to={activity({ job: job.id })}>{name}</Link> : name
+          },
+        },
         { title: t('jobs.user'), dataIndex: 'username', render: (name: string, job) => <PersonLink name={name} id={job.user_id} /> },
         { title: t('jobs.state'), dataIndex: 'state', render: (state: string) => <Tag color={colors[state]}>{t(`jobs.state.${state}` as Key)}</Tag> },
         {

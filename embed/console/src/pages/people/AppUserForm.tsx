@@ -35,6 +35,7 @@ export function AppUserForm({ open, user, onClose, onSaved, onMade }: Props) {
 
   return (
     <FormDrawer<Values>
+      history={user && { collection: 'app_user', id: user.id }}
       title={t(user ? 'people.app.edit' : 'people.app.create')}
       open={open}
       onClose={onClose}

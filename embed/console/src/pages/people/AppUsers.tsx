@@ -2,6 +2,7 @@ import { PlusOutlined } from '@ant-design/icons'
 import { Button, Typography } from 'antd'
 import { lazy, Suspense } from 'react'
 import type { AppUser } from '../../api/types'
+import { useNavigate, useParams } from 'react-router'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
@@ -15,14 +16,21 @@ import { app } from './person'
 import { StatusSwitch } from './StatusSwitch'
 import { usePeople } from './usePeople'
 
+const AppPerson = lazy(async () => ({ default: (await import('./AppPerson')).AppPerson }))
 const Batch = lazy(async () => ({ default: (await import('./Batch')).Batch }))
 const AppUserForm = lazy(async () => ({ default: (await import('./AppUserForm')).AppUserForm }))
 
-// AppUsers lists the users of the product behind this backend.
+// AppUsers is the list of app users; the page of an app user is at its ID.
 export function AppUsers() {
+  return useParams()['*'] ? <AppPerson /> : <AppUserList />
+}
+
+// AppUserList lists the users of the product behind this backend.
+function AppUserList() {
   const { may } = useAccount()
   const list = useTable<AppUser>(app.path)
   const people = usePeople<AppUser>(app, list.reload)
+  const navigate = useNavigate()
   const form = usePanel<{ user?: AppUser }>()
 
   return (
@@ -40,7 +48,7 @@ export function AppUsers() {
           )
         }
         columns={[
-          { title: t('people.user'), ...list.order('username'), render: (_, user) => <Who user={user} /> },
+          { title: t('people.user'), ...list.order('username'), render: (_, user) => <Who user={user} to={`/user/list/${user.id}`} /> },
           { title: t('people.contact'), key: 'contact', render: (_, user) => <Contact user={user} /> },
           {
             title: t('enabled'),
@@ -66,6 +74,7 @@ export function AppUsers() {
                 more={[
                   may('user.list.password') && { label: t('people.reset'), onClick: () => people.reset(user) },
                   may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
+                  may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => void navigate(`/user/list/${user.id}/activity`) },
                   may('user.list.data') && { label: t('people.data'), onClick: () => void people.data(user) },
                   may('user.list.delete') && { label: t('delete'), danger: true, onClick: () => void people.remove(user) },
                   may('user.list.erase') && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },

@@ -1,5 +1,6 @@
-import { CheckCircleFilled, CloseCircleFilled } from '@ant-design/icons'
-import { Breadcrumb, Card, Drawer, Flex, Form, Tag, theme, TreeSelect, Typography } from 'antd'
+import { CheckCircleFilled, CloseCircleFilled, QuestionCircleOutlined } from '@ant-design/icons'
+import { Breadcrumb, Card, Drawer, Flex, Form, Input, Tag, theme, TreeSelect, Typography } from 'antd'
+import dayjs from 'dayjs'
 import { type ReactNode, useMemo, useState } from 'react'
 import type { Explanation, PermissionNode, User } from '../../api/types'
 import { given, type Key, maybe, t } from '../../i18n'
@@ -24,11 +25,11 @@ export function Explain({ open, user, onClose }: Props) {
   )
 }
 
-// Question selects one permission and shows the answer.
+// Question selects one permission, and optionally an earlier time, and shows the answer.
 export function Question({ user }: { user: User }) {
   const [key, setKey] = useState<string>()
+  const [at, setAt] = useState<string>()
   const tree = useGet('/admin/rule').data?.data
-  const { data, loading } = useGet(key ? '/admin/permission/explain' : '', { user_id: user.id, key })
   const nodes = useMemo(() => (tree ?? []).map(nodeOf), [tree])
   return (
     <>
@@ -53,10 +54,11 @@ export function Question({ user }: { user: User }) {
             )}
           />
         </Form.Item>
+        <Earlier onChange={setAt} />
       </Form>
-      <div aria-live="polite" aria-busy={loading}>
-        {data && key ? (
-          <Answer user={user} of={data} nodes={nodes} />
+      <div aria-live="polite">
+        {key ? (
+          <Result key={at} user={user} permission={key} at={at} nodes={nodes} />
         ) : (
           <Typography.Text type="secondary">{t('people.explain.start', { name: names([user]) })}</Typography.Text>
         )}
@@ -65,26 +67,73 @@ export function Question({ user }: { user: User }) {
   )
 }
 
-function Answer({ user, of, nodes }: { user: User; of: Explanation; nodes: Node[] }) {
+// Earlier selects a time with the browser's own field, which applies when it loses the focus.
+function Earlier({ onChange }: { onChange: (at?: string) => void }) {
+  const [typed, type] = useState('')
+  const [ahead, setAhead] = useState(false)
+
+  function apply() {
+    const moment = dayjs(typed)
+    const future = moment.isValid() && moment.isAfter(dayjs())
+    setAhead(future)
+    if (!future) onChange(moment.isValid() ? moment.toISOString() : undefined)
+  }
+
+  return (
+    <Form.Item
+      label={t('people.explain.at')}
+      htmlFor="permission-at"
+      validateStatus={ahead ? 'error' : ''}
+      extra={<span id="permission-at-help">{t(ahead ? 'people.explain.future' : 'people.explain.now')}</span>}
+    >
+      <Input
+        id="permission-at"
+        type="datetime-local"
+        step={1}
+        style={{ width: 240, maxWidth: '100%' }}
+        aria-describedby="permission-at-help"
+        aria-invalid={ahead}
+        value={typed}
+        onChange={(e) => type(e.target.value)}
+        onBlur={apply}
+        onPressEnter={apply}
+      />
+    </Form.Item>
+  )
+}
+
+// Result never shows the answer for another time: its key is the time.
+function Result({ user, permission, at, nodes }: { user: User; permission: string; at: string | undefined; nodes: Node[] }) {
+  const { data, loading } = useGet('/admin/permission/explain', { user_id: user.id, key: permission, at })
+  return <div aria-busy={loading}>{data && <Answer user={user} of={data} at={at} nodes={nodes} />}</div>
+}
+
+const exact = (at: string) => dayjs(at).format('YYYY-MM-DD HH:mm:ss')
+
+function Answer({ user, of, at: when, nodes }: { user: User; of: Explanation; at: string | undefined; nodes: Node[] }) {
   const { token } = theme.useToken()
   const labels = useMemo(() => labelsOf(nodes), [nodes])
   const label = (step: { key: string; name: string }) => labels.get(step.key) ?? given(step.name)
   const at = of.path.at(-1)?.key
   const off = of.path.find((step) => step.status === 0)
-  const why = t(`people.explain.${of.reason}` as Key, { name: names([user]), above: off ? label(off) : '' })
+  const why = t(`people.explain.${of.reason}` as Key, { name: names([user]), above: off ? label(off) : '', from: of.known_from ? exact(of.known_from) : '' })
+  const known = of.reason !== 'unknown'
   return (
     <Card>
       <Flex vertical gap={16}>
         <Flex gap={12} align="start">
-          {of.allowed ? (
+          {!known ? (
+            <QuestionCircleOutlined style={{ fontSize: 24, color: token.colorTextSecondary }} />
+          ) : of.allowed ? (
             <CheckCircleFilled style={{ fontSize: 24, color: token.colorSuccess }} />
           ) : (
             <CloseCircleFilled style={{ fontSize: 24, color: token.colorError }} />
           )}
           <div style={{ overflowWrap: 'anywhere' }}>
             <Typography.Text strong style={{ fontSize: 16, display: 'block' }}>
-              {t(of.allowed ? 'people.explain.allowed' : 'people.explain.denied')}
+              {t(!known ? 'people.explain.not_known' : of.allowed ? 'people.explain.allowed' : 'people.explain.denied')}
             </Typography.Text>
+            {when && <Typography.Text style={{ display: 'block' }}>{t('people.explain.as_of', { time: exact(when) })}</Typography.Text>}
             {why}
           </div>
         </Flex>

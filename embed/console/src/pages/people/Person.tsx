@@ -1,6 +1,5 @@
-import { ArrowLeftOutlined } from '@ant-design/icons'
-import { Button, Card, Descriptions, Empty, Flex, Skeleton, Tabs, Tag, Typography } from 'antd'
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useEffectEvent, useState } from 'react'
+import { Card, Descriptions, Empty, Flex, Skeleton, Tabs, Tag } from 'antd'
+import { lazy, Suspense, useCallback, useEffect, useEffectEvent, useState } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { Failure, get } from '../../api/request'
 import type { Role, User } from '../../api/types'
@@ -17,10 +16,14 @@ import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
 import { LoginLog } from '../LoginLog'
 import { backend } from './person'
+import { Head } from './PersonHead'
 import { Sessions } from './UserSessions'
 import { usePeople } from './usePeople'
 
 const Access = lazy(async () => ({ default: (await Promise.all([import('./Access'), learn('actions', 'rights')]))[0].Access }))
+const PersonActivity = lazy(async () => ({
+  default: (await Promise.all([import('../../ui/log/PersonActivity'), learn('audit', 'actions')]))[0].PersonActivity,
+}))
 const UserForm = lazy(async () => ({ default: (await import('./UserForm')).UserForm }))
 
 // Person is the page of one user. The URL ends with the ID, or with @ and the username,
@@ -74,19 +77,6 @@ export function Person() {
   return <Shown user={there} part={part} from={from} reload={reload} />
 }
 
-function Head({ title, from, children }: { title: ReactNode; from: string; children?: ReactNode }) {
-  const navigate = useNavigate()
-  return (
-    <Flex gap={8} align="center" wrap style={{ marginBottom: 8 }}>
-      <Button type="text" icon={<ArrowLeftOutlined />} aria-label={t('people.back')} title={t('people.back')} onClick={() => void navigate(from)} />
-      <Typography.Title level={1} style={{ fontSize: 20, margin: 0, flex: '1 1 200px', minWidth: 0, overflowWrap: 'anywhere' }}>
-        {title}
-      </Typography.Title>
-      {children}
-    </Flex>
-  )
-}
-
 function Shown({ user, part, from, reload }: { user: User; part: string; from: string; reload: () => Promise<void> }) {
   const { info, may } = useAccount()
   const navigate = useNavigate()
@@ -111,6 +101,19 @@ function Shown({ user, part, from, reload }: { user: User; part: string; from: s
       : []),
     ...(may('system.session.query') ? [{ key: 'sessions', label: t('people.sessions'), children: <Sessions user={user} realm={backend} /> }] : []),
     ...(may('system.loginlog.query') ? [{ key: 'loginlog', label: t('people.sign_ins'), children: <LoginLog of={user.id} /> }] : []),
+    ...(may('system.audit.query')
+      ? [
+          {
+            key: 'activity',
+            label: t('menu.system.audit'),
+            children: (
+              <Suspense fallback={<Skeleton active />}>
+                <PersonActivity collection="user" id={user.id} name={user.nickname || user.username} />
+              </Suspense>
+            ),
+          },
+        ]
+      : []),
   ]
   return (
     <>
@@ -139,9 +142,10 @@ function Shown({ user, part, from, reload }: { user: User; part: string; from: s
       </Head>
       {/* A list keeps what it shows in the address too: only the open part is there. */}
       <Tabs
+        className="tabs-wrap"
         items={items}
         destroyOnHidden
-        tabBarGutter={md ? 32 : 14}
+        tabBarGutter={md ? 32 : 0}
         activeKey={items.some(({ key }) => key === part) ? part : 'profile'}
         onChange={(key) => void navigate(`/admin/list/${user.id}${key === 'profile' ? '' : `/${key}`}`)}
       />

@@ -50,6 +50,7 @@ export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved
 
   return (
     <FormDrawer<Values>
+      history={user && { collection: 'user', id: user.id }}
       title={t(user ? 'people.edit' : 'people.create')}
       open={open}
       onClose={onClose}

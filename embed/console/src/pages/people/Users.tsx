@@ -112,7 +112,15 @@ function UserList() {
               )}
             </>
           }
-          columns={userColumns({ list, own, may, people, edit: (user) => form.show({ user }), explain: explained.show })}
+          columns={userColumns({
+            list,
+            own,
+            may,
+            people,
+            edit: (user) => form.show({ user }),
+            explain: explained.show,
+            activity: (user) => void navigate(`/admin/list/${user.id}/activity`, { state: { from: pathname + search } }),
+          })}
           batch={
             may('admin.list.status') || may('admin.list.update') || may('admin.list.delete')
               ? (chosen, whole) => (

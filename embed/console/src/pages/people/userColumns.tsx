@@ -16,9 +16,10 @@ type Props = {
   people: People<User>
   edit: (user: User) => void
   explain: (user: User) => void
+  activity: (user: User) => void
 }
 
-export function userColumns({ list, own, may, people, edit, explain }: Props): TableProps<User>['columns'] {
+export function userColumns({ list, own, may, people, edit, explain, activity }: Props): TableProps<User>['columns'] {
   return [
     { title: t('people.user'), ...list.order('username'), render: (_, user) => <Who user={user} own={user.id === own} to={`/admin/list/${user.id}`} /> },
     { title: t('people.belongs'), key: 'belongs', render: (_, user) => <Belongs user={user} /> },
@@ -50,6 +51,7 @@ export function userColumns({ list, own, may, people, edit, explain }: Props): T
             may('admin.list.password') && user.id !== own && { label: t('people.reset'), onClick: () => people.reset(user) },
             may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
             may('admin.rule.query') && { label: t('people.explain'), onClick: () => explain(user) },
+            may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => activity(user) },
             may('admin.list.data') && { label: t('people.data'), onClick: () => void people.data(user) },
             may('admin.list.delete') && user.id !== own && { label: t('delete'), danger: true, onClick: () => void people.remove(user) },
             may('admin.list.erase') && user.id !== own && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },

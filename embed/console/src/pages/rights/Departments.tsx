@@ -2,7 +2,6 @@ import { App, Button, Flex, Switch, Typography } from 'antd'
 import { lazy, Suspense, useMemo } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { every } from '../../api/every'
-import { del } from '../../api/request'
 import type { DeptNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
@@ -11,6 +10,7 @@ import { below, childrenOf } from '../../ui/tree/model'
 import { TreeEditor } from '../../ui/tree/TreeEditor'
 import { useTree } from '../../ui/tree/useTree'
 import { useAct } from '../../ui/useAct'
+import { useRemove } from '../../ui/useRemove'
 import { useEdits } from './useEdits'
 import { few } from './words'
 import { useKept } from '../../ui/useKept'
@@ -20,7 +20,8 @@ const DeptDrawer = lazy(async () => ({ default: (await import('./DeptDrawer')).D
 // Departments is the department tree within the user's data scope.
 export function Departments() {
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const { done } = useAct()
+  const removing = useRemove()
   const { modal } = App.useApp()
   const navigate = useNavigate()
   const { tree, set, reload, change } = useTree<DeptNode>('/admin/dept')
@@ -61,9 +62,13 @@ export function Departments() {
       })
       return
     }
-    if (!(await sure({ title: t('rule.delete', { name }), text: await losers(node), ok: t('delete') }))) return
-    await del(`/admin/dept/${node.id}`)
-    done(t('deleted', { name }))
+    const removed = await removing({
+      path: `/admin/dept/${node.id}`,
+      question: async () => ({ title: t('rule.delete', { name }), text: await losers(node), ok: t('delete') }),
+      done: t('deleted', { name }),
+      needs: ['admin.dept.create', 'admin.role.update'],
+    })
+    if (!removed) return
     await reload()
   }
 

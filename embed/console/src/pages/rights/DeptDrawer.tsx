@@ -38,6 +38,7 @@ export function DeptDrawer({ edits, tree, onClose, again, saved }: Props) {
 
   return (
     <FormDrawer<Values>
+      history={node && { collection: 'dept', id: node.id }}
       title={node ? t('dept.edit') : t('dept.create')}
       open={Boolean(edits)}
       save={save}

@@ -47,6 +47,7 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
 
   return (
     <FormDrawer<Values>
+      history={node && { collection: 'permission', id: node.id }}
       title={node ? t('rule.edit') : t('rule.create')}
       open={Boolean(edits)}
       save={save}

@@ -1,7 +1,6 @@
 import { App, Switch, Tag, Typography } from 'antd'
 import { lazy, Suspense } from 'react'
 import { every } from '../../api/every'
-import { del } from '../../api/request'
 import type { PermissionNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
@@ -11,6 +10,7 @@ import { Marked } from '../../ui/tree/search'
 import { TreeEditor } from '../../ui/tree/TreeEditor'
 import { useTree } from '../../ui/tree/useTree'
 import { useAct } from '../../ui/useAct'
+import { useRemove } from '../../ui/useRemove'
 import { useEdits } from './useEdits'
 import { few, permissionName } from './words'
 import { useKept } from '../../ui/useKept'
@@ -23,6 +23,7 @@ const action = 2
 export function Permissions() {
   const { may, reload: reloadAccount } = useAccount()
   const { sure, done } = useAct()
+  const removing = useRemove()
   const { modal } = App.useApp()
   const { tree, set, reload, change } = useTree<PermissionNode>('/admin/rule')
   const { edit, reveal, drawer } = useEdits(reload)
@@ -54,9 +55,13 @@ export function Permissions() {
       modal.info({ title: t('tree.children', { name, n }), content: t('tree.children.text'), okText: t('close') })
       return
     }
-    if (!(await sure({ title: t('rule.delete', { name }), text: await losers(node), ok: t('delete') }))) return
-    await del(`/admin/rule/${node.id}`)
-    done(t('deleted', { name }))
+    const removed = await removing({
+      path: `/admin/rule/${node.id}`,
+      question: async () => ({ title: t('rule.delete', { name }), text: await losers(node), ok: t('delete') }),
+      done: t('deleted', { name }),
+      needs: ['admin.rule.create', 'admin.role.rule'],
+    })
+    if (!removed) return
     await reload()
     then()
   }

@@ -1,9 +1,9 @@
 import { Alert, Button, Drawer, Empty, Flex, Skeleton, Tabs, Typography } from 'antd'
-import { useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { Failure, put } from '../../api/request'
 import type { PermissionNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { t } from '../../i18n'
+import { learn, t } from '../../i18n'
 import { placesOf } from '../../ui/tree/model'
 import { useAct } from '../../ui/useAct'
 import { useEvery } from '../../ui/useEvery'
@@ -17,6 +17,8 @@ import { Review } from './Review'
 import { ScopeTab } from './ScopeTab'
 import { beyond, type Ceiling, lacking, ownerRole } from './useCeiling'
 import { few } from './words'
+
+const History = lazy(async () => ({ default: (await Promise.all([import('../../ui/log/History'), learn('audit', 'actions')]))[0].History }))
 
 type Props = { id?: number; ceiling?: Ceiling; onClose: () => void; saved: () => Promise<void> }
 
@@ -146,6 +148,7 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
       )}
       {role && draft && (
         <Tabs
+          className="tabs-wrap"
           items={[
             ...(id === ownerRole
               ? []
@@ -186,6 +189,19 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
               label: counted(t('role.holders'), role.user_count),
               children: may('admin.list.query') ? <Holders role={role} /> : missing('admin.list.query'),
             },
+            ...(may('system.audit.query')
+              ? [
+                  {
+                    key: 'history',
+                    label: t('history'),
+                    children: (
+                      <Suspense fallback={<Skeleton active title={false} />}>
+                        <History collection="role" id={id} onUndone={() => void again()} />
+                      </Suspense>
+                    ),
+                  },
+                ]
+              : []),
           ]}
         />
       )}

@@ -36,6 +36,7 @@ export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
 
   return (
     <FormDrawer<Values>
+      history={role && { collection: 'role', id: role.id }}
       title={role ? t('role.edit') : t('role.create')}
       open={Boolean(edits)}
       save={save}

@@ -2,15 +2,17 @@ import { PlusOutlined } from '@ant-design/icons'
 import { App, Button, Flex, Switch, Tag, Typography } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
-import { del, Failure, post, put } from '../../api/request'
+import { Failure, post, put } from '../../api/request'
 import type { Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { List } from '../../ui/List'
+import { activity } from '../../ui/log/address'
 import { StatusFilter } from '../../ui/StatusFilter'
 import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
+import { useRemove } from '../../ui/useRemove'
 import { useKept } from '../../ui/useKept'
 import { useTable } from '../../ui/useTable'
 import { beyond, ownerRole, useCeiling } from './useCeiling'
@@ -23,6 +25,7 @@ const RightsDrawer = lazy(async () => ({ default: (await import('./RightsDrawer'
 export function Roles() {
   const { may } = useAccount()
   const { sure, done } = useAct()
+  const removing = useRemove()
   const { modal } = App.useApp()
   const navigate = useNavigate()
   const search = useLocation().search
@@ -57,10 +60,14 @@ export function Roles() {
       modal.info({ title: t('role.in_use', { name }), content: t('role.in_use.text', { people: people(role.user_count) }), okText: t('close') })
       return
     }
-    if (!(await sure({ title: t('role.delete', { name }), text: t('role.delete.text'), ok: t('delete') }))) return
-    await del(`/admin/role/${role.id}`)
-    done(t('deleted', { name }), may('admin.role.create') && may('admin.role.rule') ? () => restore(role) : undefined)
-    await list.reload()
+    const removed = await removing({
+      path: `/admin/role/${role.id}`,
+      question: { title: t('role.delete', { name }), text: t('role.delete.text'), ok: t('delete') },
+      done: t('deleted', { name }),
+      needs: ['admin.role.create', 'admin.role.rule', 'admin.role.update'],
+      again: may('admin.role.create') && may('admin.role.rule') ? () => restore(role) : undefined,
+    })
+    if (removed) await list.reload()
   }
 
   async function restore({ description, name, sort, status, data_scope, dept_ids, grant_role_ids, rule_ids }: Role) {
@@ -128,6 +135,10 @@ export function Roles() {
                     ? []
                     : [
                         may('admin.role.update') && { label: t('edit'), onClick: () => setEdits({ role }) },
+                        may('system.audit.query') && {
+                          label: t('menu.system.audit'),
+                          onClick: () => void navigate(activity({ collection: 'role', record: role.id })),
+                        },
                         may('admin.role.delete') && { label: t('delete'), danger: true, onClick: () => void remove(role) },
                       ]
                 }

@@ -1,9 +1,11 @@
-import { DeleteOutlined, EditOutlined, UndoOutlined } from '@ant-design/icons'
+import { DeleteOutlined, EditOutlined, HistoryOutlined, UndoOutlined } from '@ant-design/icons'
 import { Badge, Button, Flex, Tag, theme, Typography } from 'antd'
 import { memo, type ReactNode } from 'react'
+import { Link } from 'react-router'
 import type { Setting } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { given, t } from '../../i18n'
+import { activity } from '../../ui/log/address'
 import { useWider } from '../../ui/useWider'
 import { Control, warning } from './Control'
 import { type Draft, keep, stamp, write } from './drafts'
@@ -78,6 +80,16 @@ export const Field = memo(function Field({ setting: s, group, draft, fault, read
         <Typography.Text type="secondary" style={{ fontFamily: 'ui-monospace, monospace', fontSize: 12 }}>
           {name}
         </Typography.Text>
+        {may('system.audit.query') && (
+          <Link
+            to={activity({ collection: 'setting', record: s.id })}
+            aria-label={`${t('menu.system.audit')}: ${name}`}
+            title={t('menu.system.audit')}
+            style={{ display: 'inline-grid', placeItems: 'center', width: 24, height: 24, marginInlineStart: 4, color: token.colorTextSecondary }}
+          >
+            <HistoryOutlined />
+          </Link>
+        )}
         <div id={`${id}-text`} dir="auto" style={{ color: token.colorTextSecondary, whiteSpace: 'pre-line', marginTop: 4 }}>
           {given(s.describe)}
           <Bounds setting={s} />

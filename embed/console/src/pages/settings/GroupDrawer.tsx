@@ -28,6 +28,7 @@ export function GroupDrawer({ open, group, builtin, load, onClose }: Props) {
 
   return (
     <FormDrawer<Values>
+      history={of && { collection: 'setting_group', id: of.id }}
       open={open}
       onClose={onClose}
       save={save}

@@ -43,6 +43,7 @@ export function SettingDrawer({ open, groups, group, setting, builtin, load, onC
   const last = group.settings.at(-1)?.sort ?? 0
   return (
     <FormDrawer<Values>
+      history={of && { collection: 'setting', id: of.id }}
       open={open}
       onClose={onClose}
       save={save}

@@ -1,10 +1,10 @@
 import { App } from 'antd'
 import { lazy, type ReactNode, Suspense, useCallback, useMemo } from 'react'
 import { useNavigate } from 'react-router'
-import { del, post } from '../../api/request'
+import { post } from '../../api/request'
 import type { Setting } from '../../api/types'
 import { t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { useRemove } from '../../ui/useRemove'
 import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
 import type { Group } from './useSettings'
@@ -20,7 +20,7 @@ type Open = { what: 'setting'; group: number; setting?: Setting } | { what: 'gro
 // useDefine contains the actions on setting definitions: `on` is whether the mode is on,
 // and `drawers` must be rendered.
 export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; load: () => Promise<unknown> }) {
-  const { sure, done } = useAct()
+  const removing = useRemove()
   const { message } = App.useApp()
   const navigate = useNavigate()
   const used = useGet(on ? '/system/setting-builtin' : '').data
@@ -28,15 +28,21 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
 
   async function remove(group: Group, s: Setting) {
     const name = `${group.key}.${s.key}`
-    if (!(await sure({ title: t('settings.delete', { name }), text: t('settings.delete.text'), ok: t('delete') }))) return
-    await del(`/system/setting/${s.id}`)
-    const { id: _, created_at: _c, updated_at: _u, ...again } = s
-    const undo = async () => {
-      await post('/system/setting', again)
-      await load()
-    }
-    done(t('deleted', { name }), s.type === 'secret' ? undefined : undo)
-    await load()
+    const secret = s.type === 'secret' // its value does not come back
+    const { id: _, created_at: _c, updated_at: _u, ...fields } = s
+    const removed = await removing({
+      path: `/system/setting/${s.id}`,
+      question: { title: t('settings.delete', { name }), text: t('settings.delete.text'), ok: t('delete') },
+      done: t('deleted', { name }),
+      needs: secret ? undefined : ['system.setting.create'],
+      again: secret
+        ? undefined
+        : async () => {
+            await post('/system/setting', fields)
+            await load()
+          },
+    })
+    if (removed) await load()
   }
 
   async function removeGroup(g: Group) {
@@ -44,12 +50,17 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
       void message.warning(t('settings.group.full', { n: g.settings.length }))
       return
     }
-    if (!(await sure({ title: t('settings.group.delete.sure', { name: g.key }), text: t('settings.group.delete.text'), ok: t('delete') }))) return
-    await del(`/system/setting-group/${g.id}`)
-    done(t('deleted', { name: g.key }), async () => {
-      await post('/system/setting-group', { key: g.key, title: g.title, remark: g.remark, public: g.public })
-      await load()
+    const removed = await removing({
+      path: `/system/setting-group/${g.id}`,
+      question: { title: t('settings.group.delete.sure', { name: g.key }), text: t('settings.group.delete.text'), ok: t('delete') },
+      done: t('deleted', { name: g.key }),
+      needs: ['system.setting.group.create'],
+      again: async () => {
+        await post('/system/setting-group', { key: g.key, title: g.title, remark: g.remark, public: g.public })
+        await load()
+      },
     })
+    if (!removed) return
     await load()
     void navigate('/system/setting?define=1')
   }

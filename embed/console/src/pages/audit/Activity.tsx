@@ -1,0 +1,67 @@
+import { DownloadOutlined } from '@ant-design/icons'
+import { Button } from 'antd'
+import { lazy, Suspense, useMemo } from 'react'
+import { useNavigate, useParams } from 'react-router'
+import { download, type Query, save } from '../../api/request'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { Bar } from '../../ui/Bar'
+import { EntryList } from '../../ui/log/EntryList'
+import { useLog } from '../../ui/log/useLog'
+import { useKept } from '../../ui/useKept'
+import { useParts } from '../../ui/useParts'
+import { Filters, Narrowed, Periods } from './Filters'
+
+const EntryDrawer = lazy(async () => ({ default: (await import('../../ui/log/EntryDrawer')).EntryDrawer }))
+
+const filters = ['actor', 'collection', 'record', 'change', 'operation', 'action', 'address', 'job', 'at[]', 'keywordSearch']
+
+// Activity is the change log: who did what, the newest first. The number of the open entry
+// is in the URL.
+export function Activity() {
+  const { may } = useAccount()
+  const navigate = useNavigate()
+  const seq = Number(useParams()['*']) || undefined
+  const kept = useKept(seq) // the drawer is loaded when first opened
+  const { params, set } = useParts()
+  const search = params.toString()
+  const query = useMemo(() => asked(new URLSearchParams(search)), [search])
+  const log = useLog('/system/audit', query)
+  const narrowed = Object.keys(query).length > 0
+  const show = (to?: number) => void navigate(`/system/audit${to ? `/${to}` : ''}${search && `?${search}`}`)
+  return (
+    <>
+      <Bar
+        title={t('menu.system.audit')}
+        list={{ params, set, reload: log.reload }}
+        filters={<Filters params={params} set={set} />}
+        actions={
+          may('system.audit.export') && (
+            <Button icon={<DownloadOutlined />} title={t('audit.export.hint')} onClick={() => void download('/system/audit-export').then(save)}>
+              {t('audit.export')}
+            </Button>
+          )
+        }
+      />
+      <Periods params={params} set={set} />
+      <Narrowed params={params} set={set} />
+      <EntryList
+        log={log}
+        open={show}
+        empty={t('audit.empty')}
+        onClear={narrowed ? () => set(Object.fromEntries(filters.map((name) => [name, undefined]))) : undefined}
+      />
+      <Suspense>{kept && <EntryDrawer seq={seq} onClose={() => show()} />}</Suspense>
+    </>
+  )
+}
+
+// asked is the query of the API for the filters in the URL.
+function asked(params: URLSearchParams): Query {
+  const query: Query = {}
+  for (const name of filters) {
+    const values = params.getAll(name)
+    if (values.length) query[name] = name.endsWith('[]') ? values : values[0]
+  }
+  return query
+}

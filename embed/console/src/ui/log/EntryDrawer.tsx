@@ -1,0 +1,73 @@
+import { Button, Drawer, Empty, Flex, Skeleton } from 'antd'
+import { useState } from 'react'
+import { Failure } from '../../api/request'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { useAct } from '../useAct'
+import { useGet } from '../useGet'
+import { useKept } from '../useKept'
+import { useWider } from '../useWider'
+import { Entry } from './Entry'
+import { useUndo } from './useUndo'
+
+type Props = { seq?: number; onClose: () => void; onUndone?: () => void }
+
+// EntryDrawer shows an entry of the change log and undoes it.
+export function EntryDrawer({ seq, onClose, onUndone }: Props) {
+  const kept = useKept(seq)
+  const { may } = useAccount()
+  const { sure } = useAct()
+  const undo = useUndo()
+  const md = useWider('md')
+  const [busy, setBusy] = useState(false)
+  const { data, loading, reload } = useGet(seq ? `/system/audit/${seq}` : '', {}, false)
+  const [entry, setEntry] = useState(data)
+  if (data && data !== entry) setEntry(data)
+  const shown = entry?.seq === kept ? entry : undefined
+  const undoes = may('system.audit.undo')
+
+  async function run() {
+    if (!shown) return
+    if (shown.undo.lost.length && !(await sure({ title: t('audit.undo.title'), text: t('audit.undo.text', { n: shown.undo.records }), ok: t('audit.undo') })))
+      return
+    setBusy(true)
+    try {
+      await undo(shown.seq)
+      onUndone?.()
+      onClose()
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause
+      await reload() // the failure has been shown; this shows what has changed since
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Drawer
+      title={t('audit.entry', { seq: kept ?? '' })}
+      open={seq !== undefined}
+      onClose={onClose}
+      size={md ? 720 : '100%'}
+      destroyOnHidden
+      footer={
+        <Flex gap={8} justify="end">
+          <Button onClick={onClose}>{t('close')}</Button>
+          {undoes && shown?.undo.possible === 1 && (
+            <Button type="primary" loading={busy} onClick={() => void run()}>
+              {t('audit.undo')}
+            </Button>
+          )}
+        </Flex>
+      }
+    >
+      {shown ? (
+        <Entry entry={shown} undoes={undoes} />
+      ) : loading ? (
+        <Skeleton active title={false} />
+      ) : (
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('error.not_found')} />
+      )}
+    </Drawer>
+  )
+}

@@ -1,0 +1,50 @@
+import { useCallback, useState } from 'react'
+import { get, type Query } from '../../api/request'
+import type { LogEntry, LogPage } from '../../api/types'
+import { useGet } from '../useGet'
+
+export type LogPath = '/system/audit' | `/system/history/${string}/${number}`
+
+const size = 20
+const looks = 20 // pages that are read while nothing is found
+
+// useLog loads entries of the change log, the newest first, and older ones on demand.
+export function useLog(path: LogPath, query: Query = {}) {
+  const { data, loading, reload } = useGet(path, { pageSize: size, ...query })
+  const [older, setOlder] = useState<{ of: LogPage; entries: LogEntry[]; next: number }>()
+  const [busy, setBusy] = useState(false)
+  const below = older && older.of === data ? older : undefined
+  const next = (below ?? data)?.next ?? 0
+
+  // more returns the number of the first entry that it found.
+  const more = useCallback(async (): Promise<number | undefined> => {
+    if (!data) return undefined
+    setBusy(true)
+    try {
+      let before = next
+      const found: LogEntry[] = []
+      for (let look = 0; look < looks && before && !found.length; look++) {
+        const page = await get(path, { pageSize: size, ...query, before })
+        found.push(...page.data)
+        before = page.next
+      }
+      setOlder({ of: data, entries: [...(below?.entries ?? []), ...found], next: before })
+      return found[0]?.seq
+    } catch {
+      return undefined // already shown
+    } finally {
+      setBusy(false)
+    }
+  }, [data, below, next, path, query])
+
+  return {
+    entries: data && [...data.data, ...(below?.entries ?? [])],
+    total: data?.total ?? undefined,
+    loading,
+    busy,
+    reload,
+    more: next ? more : undefined,
+  }
+}
+
+export type Log = ReturnType<typeof useLog>

@@ -1,0 +1,379 @@
+package server
+
+import (
+	"maps"
+	"net/http"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"reeve/store"
+	"reeve/store/audit"
+	"reeve/store/errs"
+)
+
+var auditRoutes = []Route{
+	auditList("/system/audit", "system.audit.query", "List audit entries"),
+	action("GET", "/system/audit/:seq", "system.audit.query", "Get an audit entry", getLogEntry),
+	validating(action("POST", "/system/audit/:seq/undo", "system.audit.undo", "Undo an audit entry", undoEntry)),
+	action("GET", "/system/history/:collection/:id", "system.audit.query", "Get a record's history", getHistory),
+	logged("export", requiringAll(raw("/system/audit-export", "system.audit.export", "Export the audit log", jsonLines, exportLog))),
+}
+
+const (
+	jsonLines = "application/x-ndjson"
+
+	logBatch   = 100    // entries that are read at once
+	maxLogScan = 20_000 // entries that one request looks at
+	logExport  = 500    // entries that an export reads at once
+)
+
+// logPage is a page of the change log.
+type logPage struct {
+	Data     []*logEntry `json:"data" doc:"Entries, the newest first. A page can have fewer than pageSize, or none, although next is not 0"`
+	Total    *int        `json:"total" null:"true" doc:"Number of matching entries; null if counting them would mean reading all of them"`
+	PageSize int         `json:"pageSize" doc:"Maximum number of entries per page"`
+	Current  int         `json:"current" doc:"1: pages follow one another by before"`
+	Next     uint64      `json:"next" doc:"Value of before for the next page; 0 on the last one"`
+	Damaged  store.Flag  `json:"damaged,omitempty" doc:"1 if a part of the log cannot be read, so that entries may be missing; otherwise absent"`
+}
+
+// auditList returns the route of the list. Its pages follow one another by the number of the last
+// entry, since new entries are added at the beginning all the time.
+func auditList(path, access, title string) Route {
+	info := &listInfo{
+		keywords: []string{"names of people and records: finds what they did and what was done to them"}, order: "newest first",
+		columns: []columnInfo{
+			{"at", ranged, true}, {"before", param, true}, {"actor", fieldUse, false}, {"collection", fieldUse, false}, {"record", param, true},
+			{"change", fieldUse, false}, {"operation", fieldUse, false}, {"action", fieldUse, false}, {"job", param, true}, {"address", param, false},
+		},
+	}
+	rt := Route{Method: "GET", Path: path, Access: access, Title: title, out: reflect.TypeFor[*logPage](), list: info, handler: "auditList"}
+	rt.act = func(req *Request, out *envelope) error {
+		ask, err := info.ask(req)
+		if err != nil {
+			return err
+		}
+		if ask.page > 1 {
+			return errs.Field(errs.Malformed, "page", "can't be used in this list; use before")
+		}
+		q, err := logQueryOf(ask)
+		if err != nil {
+			return err
+		}
+		if err := q.findNames(req, ask.search); err != nil {
+			return err
+		}
+		page, err := q.page(req)
+		if err != nil {
+			return err
+		}
+		return out.record(req, page)
+	}
+	return rt
+}
+
+// logQuery is a query of the change log.
+type logQuery struct {
+	audit.Query
+	before  uint64
+	size    int
+	address netip.Prefix               // invalid for any
+	nobody  bool                       // whether nothing can match
+	only    func(c *audit.Change) bool // which changes are shown; nil for all
+}
+
+// changeKinds are the operations of a change.
+var changeKinds = []string{"create", "update", "delete"}
+
+// logQueryOf converts a list query.
+func logQueryOf(ask *listQuery) (*logQuery, error) {
+	q, faults := &logQuery{size: ask.size}, errs.Faults{}
+	for _, r := range ask.ranges {
+		q.From, q.To = max(int64(r.low), 1), min(int64(r.high), 1<<62)
+	}
+	texts := map[string][]string{}
+	for _, of := range ask.anyOf {
+		texts[of.column] = append(texts[of.column], of.texts...)
+		if slices.Contains([]string{"before", "record", "job"}, of.column) && of.numbers[0] < 1 {
+			faults.Add(of.column, "must be a positive integer")
+		}
+	}
+	if of := texts["before"]; of != nil {
+		q.before, _ = strconv.ParseUint(of[0], 10, 64) // a number, as checked above
+	}
+	q.subjects(texts)
+	if of := texts["actor"]; of != nil {
+		q.any(of, func(text string) []string { return []string{actorTerm(text)} })
+	}
+	if of := texts["operation"]; of != nil {
+		q.any(of, func(text string) []string { return []string{audit.ByOperation(text)} })
+	}
+	if of := texts["action"]; of != nil {
+		q.any(of, func(text string) []string { return []string{audit.ByAction(text)} })
+	}
+	if of := texts["job"]; of != nil {
+		id, _ := strconv.ParseUint(of[0], 10, 64) // a number, as checked above
+		q.All = append(q.All, []string{audit.ByJob(id)})
+	}
+	if of := texts["address"]; of != nil {
+		q.setAddress(of[0])
+	}
+	return q, faults.Err(errs.Malformed)
+}
+
+// subjects adds the conditions about the changed records.
+func (q *logQuery) subjects(texts map[string][]string) {
+	collections, kinds, records := texts["collection"], texts["change"], texts["record"]
+	if collections == nil && kinds == nil && records == nil {
+		return
+	}
+	if collections == nil {
+		collections = slices.Sorted(maps.Keys(logSubjects))
+	}
+	if records != nil {
+		id, _ := strconv.ParseUint(records[0], 10, 64) // a number, as checked by the caller
+		q.any(collections, func(collection string) []string { return []string{audit.ByRecord(collection, id)} })
+	}
+	if kinds == nil && records != nil {
+		return
+	}
+	if kinds == nil {
+		kinds = changeKinds
+	}
+	q.any(collections, func(collection string) (terms []string) {
+		for _, kind := range kinds {
+			terms = append(terms, audit.ByChange(collection, kind))
+		}
+		return terms
+	})
+}
+
+// any adds the condition that an entry has a term of one of the texts.
+func (q *logQuery) any(texts []string, terms func(string) []string) {
+	var list []string
+	for _, text := range texts {
+		list = append(list, terms(text)...)
+	}
+	q.All = append(q.All, list)
+}
+
+// actorTerm returns the term for an actor such as user:7, app_user:3 or system.
+func actorTerm(text string) string {
+	kind, number, _ := strings.Cut(text, ":")
+	id, _ := strconv.ParseUint(number, 10, 64) // 0 finds nobody, except those who have no ID
+	return audit.ByActor(kind, id)
+}
+
+// setAddress adds the condition that the client address is this one, or in this network.
+func (q *logQuery) setAddress(text string) {
+	prefix, err := netip.ParsePrefix(text)
+	if err != nil {
+		var addr netip.Addr
+		if addr, err = netip.ParseAddr(text); err == nil {
+			prefix, err = addr.Unmap().WithZone("").Prefix(addr.Unmap().BitLen())
+		}
+	}
+	q.address, q.nobody = prefix.Masked(), err != nil
+}
+
+// page reads a page and counts what matches, if that can be done without reading everything.
+func (q *logQuery) page(req *Request) (*logPage, error) {
+	page := &logPage{Data: []*logEntry{}, PageSize: q.size, Current: 1}
+	if q.nobody {
+		page.Total = new(int)
+		return page, nil
+	}
+	countable, err := q.read(req, page)
+	if err != nil || !countable {
+		return page, err
+	}
+	total, err := req.db.DB.CountLog(q.Query)
+	page.noteDamage(&err)
+	page.Total = &total
+	return page, err
+}
+
+// noteDamage turns damage of a part of the log into a mark: everything else is readable, and the
+// health report names the damage.
+func (p *logPage) noteDamage(err *error) {
+	if store.IsDamage(*err) {
+		p.Damaged, *err = true, nil
+	}
+}
+
+// read fills a page. countable is true if the caller may read all entries that match.
+func (q *logQuery) read(req *Request, page *logPage) (countable bool, err error) {
+	before, left := q.before, maxLogScan
+	for {
+		want := min(logBatch, left)
+		var rows []audit.Row
+		err := req.db.DB.SearchLog(q.Query, before, func(row audit.Row) bool {
+			rows = append(rows, row)
+			return len(rows) < want
+		})
+		if page.noteDamage(&err); err != nil {
+			return false, err
+		}
+		full, used := false, 0
+		err = req.db.View(req.Actor, func(tx *store.Tx) error {
+			view := newLogView(tx, req.Actor)
+			countable = view.scope.All && !q.address.IsValid()
+			for _, row := range rows {
+				if full = len(page.Data) == q.size; full {
+					break
+				}
+				used++
+				if err := q.take(view, row, page); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		left -= used
+		if used > 0 {
+			before = rows[used-1].Seq
+		}
+		switch {
+		case err != nil:
+			return false, err
+		case full, len(rows) == want && left <= 0:
+			page.Next = before
+			return countable, nil
+		case len(rows) < want:
+			return countable, nil
+		}
+	}
+}
+
+// take adds an entry to a page if it matches and the caller may read it.
+func (q *logQuery) take(view *logView, row audit.Row, page *logPage) error {
+	e, err := row.Decode()
+	if err != nil {
+		return err
+	}
+	if q.only != nil {
+		e.Changes = slices.DeleteFunc(e.Changes, func(c audit.Change) bool { return !q.only(&c) })
+		entry, err := view.render(&e, view.seesActor(&e.Actor), false)
+		if err == nil {
+			page.Data = append(page.Data, entry)
+		}
+		return err
+	}
+	entry, err := view.entry(&e, false)
+	if err != nil || entry == nil {
+		return err
+	}
+	if q.address.IsValid() {
+		addr, err := netip.ParseAddr(entry.Address)
+		if err != nil || !q.address.Contains(addr.Unmap().WithZone("")) {
+			return nil
+		}
+	}
+	page.Data = append(page.Data, entry)
+	return nil
+}
+
+type historyIn struct {
+	Collection string   `path:"collection" check:"enum=collection" doc:"Collection of the record"`
+	ID         store.ID `path:"id"`
+	Before     store.ID `query:"before" doc:"next of the page before"`
+	PageSize   store.ID `query:"pageSize" doc:"Maximum number of entries, 10 by default and at most 1000"`
+}
+
+// getHistory returns the changes of one record, which may have been deleted.
+func getHistory(req *Request, in *historyIn) (*logPage, error) {
+	of, exists := audit.Change{Collection: in.Collection, ID: uint64(in.ID)}, false
+	subject := logSubjects[in.Collection]
+	missing := errs.New(errs.NotFound, "%s %d not found", errs.Noun(subject.table.Noun()), in.ID)
+	err := req.db.View(req.Actor, func(tx *store.Tx) error {
+		exists = subject.table.Exists(tx, in.ID)
+		if newLogView(tx, req.Actor).seesChange(&of) {
+			return nil
+		}
+		if err := demand(tx, subject.query); err != nil {
+			return err
+		}
+		return missing
+	})
+	if err != nil {
+		return nil, err
+	}
+	q := &logQuery{before: uint64(in.Before), size: defaultPageSize}
+	if in.PageSize > 0 {
+		q.size = int(min(in.PageSize, maxPageSize))
+	}
+	q.All = [][]string{{audit.ByRecord(in.Collection, uint64(in.ID))}}
+	q.only = func(c *audit.Change) bool { return c.Collection == of.Collection && c.ID == of.ID }
+	page, err := q.page(req)
+	if err == nil && !exists && len(page.Data) == 0 && in.Before == 0 {
+		err = missing
+	}
+	return page, err
+}
+
+type entryIn struct {
+	Seq store.ID `path:"seq" doc:"Number of the entry"`
+}
+
+// readEntry returns an entry that the caller may read.
+func (req *Request) readEntry(seq uint64) (*audit.Entry, *logEntry, error) {
+	row, err := req.db.DB.LogEntry(seq)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := row.Decode()
+	if err != nil {
+		return nil, nil, err
+	}
+	var out *logEntry
+	err = req.db.View(req.Actor, func(tx *store.Tx) (err error) {
+		out, err = newLogView(tx, req.Actor).entry(&e, true)
+		if err == nil && out == nil {
+			err = errs.New(errs.NotFound, "audit entry %d not found; it may have been removed by retention", seq)
+		}
+		return err
+	})
+	return &e, out, err
+}
+
+type exportIn struct {
+	From store.ID `query:"from" doc:"Number of the first entry; absent for the oldest"`
+	To   store.ID `query:"to" doc:"Number of the last entry; absent for the newest at the beginning of the export"`
+}
+
+// exportLog sends entries exactly as they are stored, one per line, so that the chain of hashes can
+// be verified. Personal values are sealed.
+func exportLog(req *Request, in *exportIn, w http.ResponseWriter) error {
+	last := req.db.DB.LogHead().Seq
+	if in.To != 0 {
+		last = min(last, uint64(in.To))
+	}
+	from := max(uint64(in.From), 1)
+	rows, err := req.db.DB.ReadLog(from, logExport)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", jsonLines)
+	h.Set("Content-Disposition", disposition(false, "change-log-"+strconv.FormatUint(from, 10)+".jsonl"))
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Request-Id", req.ID)
+	out := newLongAnswer(req, w)
+	for len(rows) > 0 {
+		for _, row := range rows {
+			if row.Seq > last {
+				return nil
+			}
+			if _, err := out.Write(append(row.Text, '\n')); err != nil {
+				return err
+			}
+		}
+		if rows, err = req.db.DB.ReadLog(rows[len(rows)-1].Seq+1, logExport); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package server
+
+import (
+	"encoding/json"
+	"slices"
+	"unicode/utf8"
+
+	"reeve/store"
+	"reeve/store/audit"
+)
+
+// logEntry is an entry of the change log in responses.
+type logEntry struct {
+	Seq       uint64          `json:"seq" doc:"Number of the entry; numbers have no gaps"`
+	EventID   string          `json:"event_id" doc:"Generation and number. A restore begins a new generation, so an ID is never used twice"`
+	At        store.Time      `json:"at"`
+	Actor     logActor        `json:"actor"`
+	Operation logOperation    `json:"operation"`
+	SessionID store.ID        `json:"session_id,omitempty"`
+	RequestID string          `json:"request_id,omitempty"`
+	Address   string          `json:"address,omitempty" doc:"Client address"`
+	Reason    string          `json:"reason,omitempty" doc:"Reason that the client gave in X-Reason"`
+	JobID     store.ID        `json:"job_id,omitempty" doc:"Job of a large operation, which has several entries"`
+	Part      int             `json:"part,omitempty" doc:"Number of the entry in its job, from 1"`
+	Action    string          `json:"action,omitempty" doc:"What was done besides changing records, such as export, denied or undo"`
+	Details   json.RawMessage `json:"details,omitempty" doc:"Details of the action"`
+	Changes   []logChange     `json:"changes"`
+	Hidden    int             `json:"hidden,omitempty" doc:"Number of changes of records that you may not read; absent if none"`
+}
+
+type logActor struct {
+	Kind   string     `json:"kind" enum:"actor_kind" doc:"Kind: user, app_user, system, cli or anonymous; unknown for an actor outside your data scope"`
+	ID     store.ID   `json:"id,omitempty"`
+	Name   string     `json:"name,omitempty" doc:"Username at that time"`
+	Erased store.Flag `json:"erased,omitempty" doc:"1 if the name cannot be read any more, since the person was erased; otherwise absent"`
+}
+
+type logOperation struct {
+	Method string `json:"method,omitempty"`
+	Route  string `json:"route,omitempty"`
+	Title  string `json:"title"`
+}
+
+type logChange struct {
+	Collection string     `json:"collection" doc:"Collection of the record, such as user, role or setting"`
+	ID         store.ID   `json:"id"`
+	Name       string     `json:"name,omitempty" doc:"Name of the record at that time"`
+	Erased     store.Flag `json:"erased,omitempty" doc:"1 if the name cannot be read any more, since the person was erased; otherwise absent"`
+	Operation  string     `json:"operation" enum:"change_kind" doc:"What was done: create, update or delete"`
+	Fields     []logField `json:"fields"`
+}
+
+// logField is the change of a field.
+type logField struct {
+	Name      string            `json:"name"`
+	Old       json.RawMessage   `json:"old,omitempty" doc:"Value before; absent for a new record"`
+	New       json.RawMessage   `json:"new,omitempty" doc:"Value after; absent for a deleted record"`
+	Added     []json.RawMessage `json:"added,omitempty" doc:"Of an array: values that were added, at most 20"`
+	Removed   []json.RawMessage `json:"removed,omitempty" doc:"Of an array: values that were removed, at most 20"`
+	AddedN    int               `json:"added_count,omitempty" doc:"Of an array: number of values that were added"`
+	RemovedN  int               `json:"removed_count,omitempty" doc:"Of an array: number of values that were removed"`
+	Labels    map[string]string `json:"labels,omitempty" doc:"Present names of the records whose IDs are values, by ID, as far as you may read them"`
+	Secret    store.Flag        `json:"secret,omitempty" doc:"1 for a secret, of which the log has no value; otherwise absent"`
+	Erased    store.Flag        `json:"erased,omitempty" doc:"1 if a value cannot be read any more, since the person was erased; otherwise absent"`
+	Truncated store.Flag        `json:"truncated,omitempty" doc:"1 if a value is longer than a list shows; otherwise absent"`
+}
+
+const (
+	maxListValue = 200 // length of a value in a list; GET /system/audit/:seq returns it whole
+	maxListed    = 20  // values of an array whose change is listed
+)
+
+// unshown are fields that responses do not have: times of a record, which deleting it logs so that it
+// can be restored, and secrets whose change the record's change tells.
+var unshown = []string{"created_at", "version", "hash", "sealed", "password_key"}
+
+// entry returns an entry as the caller may read it; nil if the caller may not. whole includes long
+// values.
+func (v *logView) entry(e *audit.Entry, whole bool) (*logEntry, error) {
+	byKnown := v.seesActor(&e.Actor)
+	if !byKnown && !slices.ContainsFunc(e.Changes, func(c audit.Change) bool { return v.isAbout(&c) }) {
+		return nil, nil
+	}
+	return v.render(e, byKnown, whole)
+}
+
+// render returns an entry with the changes that the caller may read.
+func (v *logView) render(e *audit.Entry, byKnown, whole bool) (*logEntry, error) {
+	at, err := store.ParseTime(e.At)
+	if err != nil {
+		return nil, err
+	}
+	out := &logEntry{
+		Seq: e.Seq, EventID: eventID(e.Generation, e.Seq), At: at, Actor: logActor{Kind: "unknown"},
+		Operation: logOperation{e.Operation.Method, e.Operation.Route, e.Operation.Title},
+		JobID:     store.ID(e.JobID), Part: e.Part, Action: e.Action, Changes: []logChange{},
+	}
+	if byKnown {
+		err = v.origin(e, out)
+	}
+	for i := range e.Changes {
+		c := &e.Changes[i]
+		if !v.seesChange(c) {
+			out.Hidden++
+			continue
+		}
+		if err != nil {
+			break
+		}
+		var change logChange
+		if change, err = v.change(c, whole); err == nil {
+			out.Changes = append(out.Changes, change)
+		}
+	}
+	return out, err
+}
+
+// origin sets who did it and from where.
+func (v *logView) origin(e *audit.Entry, out *logEntry) (err error) {
+	out.Actor.Kind, out.Actor.ID = e.Actor.Kind, store.ID(e.Actor.ID)
+	out.SessionID, out.RequestID, out.Reason = store.ID(e.SessionID), e.RequestID, e.Reason
+	if e.Action != "start" || v.who.HasPermission(v.tx, "system.info") { // the details of a start are the configuration
+		out.Details = e.Details
+	}
+	if out.Actor.Name, out.Actor.Erased, err = v.text(e.Actor.Name); err == nil {
+		out.Address, _, err = v.text(e.Address)
+	}
+	return err
+}
+
+// text returns a value that is a text. erased is 1 if it cannot be read any more.
+func (v *logView) text(value audit.Value) (text string, erased store.Flag, err error) {
+	raw, known, err := store.ReadLogged(v.tx, value)
+	if err != nil || !known {
+		return "", store.Flag(value.Box != nil), err
+	}
+	if json.Unmarshal(raw, &text) != nil {
+		text = string(raw)
+	}
+	return text, false, nil
+}
+
+func (v *logView) change(c *audit.Change, whole bool) (out logChange, err error) {
+	out = logChange{Collection: c.Collection, ID: store.ID(c.ID), Operation: c.Operation, Fields: []logField{}}
+	if out.Name, out.Erased, err = v.text(c.Name); err != nil {
+		return out, err
+	}
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		if slices.Contains(unshown, f.Name) {
+			continue
+		}
+		field, err := v.field(c.Collection, f, whole)
+		if err != nil {
+			return out, err
+		}
+		out.Fields = append(out.Fields, field)
+	}
+	return out, nil
+}
+
+func (v *logView) field(collection string, f *audit.Field, whole bool) (out logField, err error) {
+	out = logField{Name: f.Name, Secret: store.Flag(f.Old.Hash != "" || f.New.Hash != "")}
+	if out.Secret {
+		return out, nil
+	}
+	for _, side := range []struct {
+		from audit.Value
+		to   *json.RawMessage
+	}{{f.Old, &out.Old}, {f.New, &out.New}} {
+		text, known, err := store.ReadLogged(v.tx, side.from)
+		if err != nil {
+			return out, err
+		}
+		out.Erased = out.Erased || store.Flag(!known && side.from.Box != nil)
+		*side.to = text
+	}
+	v.compare(&out)
+	out.Labels = v.labels(collection, &out)
+	if !whole {
+		for _, value := range []*json.RawMessage{&out.Old, &out.New} {
+			short, cut := cutValue(*value)
+			*value, out.Truncated = short, out.Truncated || store.Flag(cut)
+		}
+	}
+	return out, nil
+}
+
+// cutValue returns the beginning of a long text, and nothing of another long value.
+func cutValue(value json.RawMessage) (short json.RawMessage, cut bool) {
+	if len(value) <= maxListValue {
+		return value, false
+	}
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		return nil, true
+	}
+	if utf8.RuneCountInString(text) <= maxListValue {
+		return value, false
+	}
+	short, err := json.Marshal(string([]rune(text)[:maxListValue]))
+	return short, err == nil
+}
+
+// compare sets which values of an array were added and removed.
+func (v *logView) compare(f *logField) {
+	was, isArray := arrayOf(f.Old)
+	is, isArray2 := arrayOf(f.New)
+	if !isArray && !isArray2 || was == nil && f.Old != nil && !isArray || is == nil && f.New != nil && !isArray2 {
+		return
+	}
+	f.Added, f.AddedN = missingFrom(was, is)
+	f.Removed, f.RemovedN = missingFrom(is, was)
+}
+
+// arrayOf returns the elements of an array of texts and numbers.
+func arrayOf(text json.RawMessage) (values []json.RawMessage, ok bool) {
+	if len(text) == 0 || text[0] != '[' || json.Unmarshal(text, &values) != nil {
+		return nil, false
+	}
+	return values, !slices.ContainsFunc(values, func(v json.RawMessage) bool { return v[0] == '{' || v[0] == '[' })
+}
+
+// missingFrom returns the first values that a list lacks, and the number of all.
+func missingFrom(list, values []json.RawMessage) (first []json.RawMessage, n int) {
+	has := map[string]bool{}
+	for _, v := range list {
+		has[string(v)] = true
+	}
+	for _, v := range values {
+		if has[string(v)] {
+			continue
+		}
+		if n++; len(first) < maxListed {
+			first = append(first, v)
+		}
+	}
+	return first, n
+}

@@ -1,0 +1,350 @@
+package server
+
+import (
+	"encoding/json"
+	"slices"
+
+	"reeve/store"
+	"reeve/store/audit"
+	"reeve/store/errs"
+)
+
+// logDetail is one entry of the change log, with what undoing it would do.
+type logDetail struct {
+	logEntry
+	Undo undoInfo `json:"undo"`
+}
+
+// undoInfo says whether an entry can be undone.
+type undoInfo struct {
+	Possible  store.Flag       `json:"possible" doc:"1 if you can undo it now, else 0"`
+	Reason    string           `json:"reason,omitempty" doc:"Why not; absent if it is possible"`
+	Records   int              `json:"records" doc:"Number of records that would change; of a large operation, of all its entries"`
+	Lost      []store.UndoLost `json:"lost" doc:"What can't come back"`
+	Conflicts []undoDifference `json:"conflicts" doc:"Fields that have changed since, so that nothing can be undone; at most 100"`
+}
+
+// undoDifference is a field that has changed since.
+type undoDifference struct {
+	Collection string          `json:"collection"`
+	ID         store.ID        `json:"id"`
+	Field      string          `json:"field,omitempty" doc:"Name of the field; absent if the record was deleted, or exists again"`
+	Expected   json.RawMessage `json:"expected,omitempty" doc:"Value after the change"`
+	Current    json.RawMessage `json:"current,omitempty" doc:"Present value; absent if the record was deleted"`
+}
+
+const maxConflicts = 100
+
+func getLogEntry(req *Request, in *entryIn) (*logDetail, error) {
+	e, entry, err := req.readEntry(uint64(in.Seq))
+	if err != nil {
+		return nil, err
+	}
+	info, err := req.undoInfo(e)
+	return &logDetail{*entry, info}, err
+}
+
+// undoInfo plans an undo without doing it.
+func (req *Request) undoInfo(e *audit.Entry) (undoInfo, error) {
+	info := undoInfo{Lost: []store.UndoLost{}, Conflicts: []undoDifference{}}
+	entries, err := req.operationOf(e)
+	if err != nil {
+		return info, err
+	}
+	err = req.db.View(req.Actor, func(tx *store.Tx) error {
+		plan, err := store.PlanUndo(tx, entries)
+		if err != nil {
+			return err
+		}
+		info.Records, info.Lost = len(plan.Steps), append(info.Lost, plan.Lost...)
+		err = demand(tx, "system.audit.undo")
+		if err == nil {
+			err = permitUndo(tx, plan)
+		}
+		if err == nil {
+			info.Conflicts, err = differences(tx, plan)
+		}
+		if err == nil {
+			err = validatePlan(tx, plan)
+		}
+		return err
+	})
+	if err == nil {
+		info.Possible = true
+		return info, nil
+	}
+	known := errs.Of(err)
+	if known.Kind == errs.Internal {
+		return info, err
+	}
+	info.Reason = known.Msg.In(req.language())
+	return info, nil
+}
+
+// validatePlan returns why a plan would be refused. Of several steps, which may depend on one another,
+// it finds only what the actor may not do.
+func validatePlan(tx *store.Tx, plan *store.UndoPlan) error {
+	for i := range plan.Steps {
+		err := plan.Steps[i].Validate(tx)
+		switch kind := errs.Of(err).Kind; {
+		case err == nil || kind == errs.Internal:
+		case kind == errs.Denied || len(plan.Steps) == 1:
+			return err
+		}
+	}
+	return nil
+}
+
+// differences returns what has changed since, of which the values may be shown to whoever may
+// undo it.
+func differences(tx *store.Tx, plan *store.UndoPlan) ([]undoDifference, error) {
+	list, faults := []undoDifference{}, errs.Faults{}
+	for i := range plan.Steps {
+		conflicts, err := plan.Steps[i].Conflicts(tx)
+		if err != nil {
+			return list, err
+		}
+		for _, c := range conflicts {
+			if len(list) < maxConflicts {
+				list = append(list, undoDifference{c.Collection, c.ID, c.Field, c.Expected, c.Current})
+			}
+			addConflict(faults, &c)
+		}
+	}
+	return list, changedSince(faults)
+}
+
+// addConflict adds a conflict to the faults of an error. It does not quote personal values, since
+// monitoring keeps errors.
+func addConflict(faults errs.Faults, c *store.UndoConflict) {
+	name := c.Collection + "." + c.ID.String()
+	switch {
+	case c.Field == "" && c.Current == nil:
+		faults.Add(name, "has been deleted since")
+	case c.Field == "":
+		faults.Add(name, "exists again")
+	case c.Personal:
+		faults.Add(name+"."+c.Field, "has been changed since")
+	default:
+		faults.Add(name+"."+c.Field, "is now %s, and was changed to %s", truncate(string(c.Current), 100), truncate(string(c.Expected), 100))
+	}
+}
+
+func changedSince(faults errs.Faults) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	e := errs.New(errs.Conflict, "fields have been changed since; nothing was undone").Coded("changed_since")
+	e.Fields = faults
+	return e
+}
+
+// permitUndo returns an error if there is nothing to undo, or if the actor may not do what undoing
+// does.
+func permitUndo(tx *store.Tx, plan *store.UndoPlan) error {
+	if len(plan.Steps) == 0 {
+		return errs.New(errs.Invalid, "nothing in this entry can be undone").Coded("nothing_to_undo")
+	}
+	for i := range plan.Steps {
+		if err := permitStep(tx, &plan.Steps[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// permitStep demands the permissions of the operation that a step amounts to, and to read the
+// record.
+func permitStep(tx *store.Tx, s *store.UndoStep) error {
+	subject := logSubjects[s.Collection]
+	keys := []string{subject.query}
+	switch s.Operation {
+	case "create":
+		keys = append(keys, subject.create)
+		if granted := s.Fields["rule_ids"]; s.Collection == store.Roles.Name() && string(granted) != "[]" {
+			keys = append(keys, subject.fields["rule_ids"])
+		}
+	case "delete":
+		keys = append(keys, subject.remove)
+	default:
+		for name := range s.Fields {
+			key, own := subject.fields[name]
+			switch {
+			case s.Trashes():
+				key = subject.remove
+			case !own:
+				key = subject.update
+			}
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if err := demand(tx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// operationOf returns the entries of the operation that an entry belongs to, the newest first: those
+// of its job, or itself.
+func (req *Request) operationOf(e *audit.Entry) (entries []*audit.Entry, err error) {
+	if e.JobID == 0 {
+		return []*audit.Entry{e}, nil
+	}
+	q := audit.Query{All: [][]string{{audit.ByJob(e.JobID)}}}
+	failed := req.db.DB.SearchLog(q, 0, func(row audit.Row) bool {
+		part, fault := row.Decode()
+		if err = fault; err == nil && part.Generation == e.Generation {
+			entries = append(entries, &part)
+		}
+		return err == nil
+	})
+	if err == nil {
+		err = failed
+	}
+	return entries, err
+}
+
+type undone struct {
+	Records int              `json:"records" doc:"Number of records that changed"`
+	Lost    []store.UndoLost `json:"lost" doc:"What did not come back"`
+	Job     *store.Job       `json:"job,omitempty" doc:"Job of an undo with many records; it is still running if it takes longer than 30 seconds"`
+}
+
+// undoEntry undoes an entry or, if it is part of a large operation, all of the operation.
+func undoEntry(req *Request, in *entryIn) (*undone, error) {
+	e, _, err := req.readEntry(uint64(in.Seq))
+	if err != nil {
+		return nil, err
+	}
+	entries, err := req.operationOf(e)
+	if err != nil {
+		return nil, err
+	}
+	var plan *store.UndoPlan
+	prepare := func(tx *store.Tx) (err error) {
+		if plan, err = store.PlanUndo(tx, entries); err != nil {
+			return err
+		}
+		if err = permitUndo(tx, plan); err == nil {
+			_, err = differences(tx, plan)
+		}
+		return err
+	}
+	if err := req.db.View(req.Actor, prepare); err != nil {
+		return nil, err
+	}
+	out := &undone{Records: len(plan.Steps), Lost: append([]store.UndoLost{}, plan.Lost...)}
+	parts := partsOf(plan)
+	if len(parts) > 1 {
+		for i := range parts {
+			parts[i].input.(*undoPart).Seq = e.Seq
+		}
+		id, ended, err := req.startJob(undoKind, parts)
+		if err == nil {
+			out.Job, err = req.finishedJob(id, ended)
+		}
+		return out, err
+	}
+	return out, req.db.Update(req.Actor, func(tx *store.Tx) error {
+		if err := prepare(tx); err != nil {
+			return err
+		}
+		_, err := (&undoPart{Seq: e.Seq, Steps: plan.Steps}).apply(tx)
+		return err
+	})
+}
+
+// undoKind is the kind of jobs that undo a large operation.
+const undoKind = "undo"
+
+// undoPart is the part of an undo that one transaction applies.
+type undoPart struct {
+	Seq   uint64           `json:"seq"` // number of the entry that is undone
+	Steps []store.UndoStep `json:"steps"`
+}
+
+// partsOf divides a plan into parts that one transaction can apply. Deleting a user also deletes the
+// password, sessions and other records.
+func partsOf(plan *store.UndoPlan) (parts []jobStep) {
+	part, weight := &undoPart{}, 0
+	for _, step := range plan.Steps {
+		heavy := 1
+		if step.Operation == "delete" {
+			heavy = jobStepRecords / undoRecords
+		}
+		if weight+heavy > jobStepRecords {
+			parts = append(parts, jobStep{len(part.Steps), part})
+			part, weight = &undoPart{}, 0
+		}
+		part.Steps, weight = append(part.Steps, step), weight+heavy
+	}
+	return append(parts, jobStep{len(part.Steps), part})
+}
+
+// apply applies the steps, each if its record has not changed since, and returns what reverts them.
+func (p *undoPart) apply(tx *store.Tx) (inverse []store.UndoStep, err error) {
+	tx.LogAction("undo", map[string]uint64{"seq": p.Seq})
+	faults := errs.Faults{}
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		conflicts, err := step.Conflicts(tx)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range conflicts {
+			addConflict(faults, &c)
+		}
+		if err := permitStep(tx, step); err != nil {
+			return nil, err
+		}
+		if len(faults) > 0 {
+			continue
+		}
+		back, err := step.Inverse(tx)
+		if err == nil {
+			err = step.Apply(tx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		inverse = append(inverse, back)
+	}
+	return inverse, changedSince(faults)
+}
+
+func applyUndo(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
+	var part undoPart
+	if err := json.Unmarshal(input, &part); err != nil {
+		return nil, nil, err
+	}
+	if err := demand(tx, "system.audit.undo"); err != nil {
+		return nil, nil, err
+	}
+	if part.Steps, err = part.apply(tx); err != nil {
+		return nil, nil, err
+	}
+	for i := range part.Steps {
+		made = append(made, store.ID(i+1)) // positions, since the steps are of several collections
+	}
+	undo, err = json.Marshal(part)
+	return made, undo, err
+}
+
+// revertUndo reverts a step that a failed job has applied. If the record cannot be as it was any
+// more, it stays as it is.
+func revertUndo(tx *store.Tx, input json.RawMessage, position store.ID) error {
+	var part undoPart
+	if err := json.Unmarshal(input, &part); err != nil {
+		return err
+	}
+	err := part.Steps[position-1].Apply(tx)
+	if errs.Is(err, errs.Invalid) || errs.Is(err, errs.Conflict) {
+		return nil
+	}
+	return err
+}

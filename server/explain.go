@@ -1,0 +1,59 @@
+package server
+
+import (
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+type explainIn struct {
+	UserID store.ID `query:"user_id" check:"required"`
+	Key    string   `query:"key" check:"required"`
+	At     string   `query:"at" doc:"Earlier time to explain: RFC 3339, or a time without a zone or a date in the zone tz, which means its first moment; now by default"`
+	TZ     string   `query:"tz" doc:"Time zone, like Asia/Shanghai or +08:00, of a date and of a time without one; default: UTC"`
+}
+
+// time parses the parameter at.
+func (in *explainIn) time() (store.Time, error) {
+	faults := errs.Faults{}
+	zone, err := zoneOf(in.TZ)
+	if err != nil {
+		faults.Add("tz", "must be a time zone, such as Asia/Shanghai or +08:00")
+		return 0, faults.Err(errs.Malformed)
+	}
+	if in.At == "" {
+		return 0, nil
+	}
+	at, err := bound(in.At, false, zone)
+	if err != nil {
+		faults.Add("at", "must be a time such as 2025-05-08T03:04:05Z, or a date such as 2025-05-08")
+	}
+	return at, faults.Err(errs.Malformed)
+}
+
+// explain explains a permission of a user now, or at an earlier time from the change log, which is read
+// outside the transaction. The user must be in the caller's data scope now; one who was deleted is in
+// the data scope all.
+func explain(req *Request, in *explainIn) (out *store.Explanation, err error) {
+	at, err := in.time()
+	if err != nil {
+		return nil, err
+	}
+	past := in.At != ""
+	err = req.db.View(req.Actor, func(tx *store.Tx) error {
+		if past && at > tx.Now() {
+			return errs.Field(errs.Invalid, "at", "must not be in the future")
+		}
+		u, err := req.seenUser(tx, in.UserID)
+		if past && errs.Is(err, errs.NotFound) && req.Actor.Scope(tx).All {
+			return nil
+		}
+		if err == nil && !past {
+			out = store.Explain(tx, u, in.Key)
+		}
+		return err
+	})
+	if err == nil && past {
+		out, err = store.ExplainAt(req.db.DB, at, in.UserID, in.Key)
+	}
+	return out, err
+}

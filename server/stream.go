@@ -1,0 +1,308 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"reeve/store"
+	"reeve/store/audit"
+	"reeve/store/errs"
+)
+
+var streamRoutes = []Route{
+	unmonitored(resuming(raw("/system/event", signedIn, "Stream events", eventStream, streamEvents))),
+	unmonitored(resuming(raw("/api/event", appOnly, "Stream own events", eventStream, streamEvents))),
+}
+
+const (
+	eventStream = "text/event-stream"
+
+	streamBeat  = 15 * time.Second // interval of heartbeats
+	streamWrite = 20 * time.Second // time for a write, after which a client is too slow and is disconnected
+
+	// userStreams is the share of all streams that one user can have.
+	userStreams = 4
+)
+
+type streamIn struct {
+	Types string `query:"types" check:"max=2000" doc:"Types of events, separated by commas, such as user.*,setting.changed; absent for all"`
+	Since string `query:"since" check:"max=64" doc:"Position to continue from, for clients that cannot send the header Last-Event-ID"`
+}
+
+// stream is one open event stream.
+type stream struct {
+	req     *Request
+	filter  eventFilter
+	at      position
+	out     bytes.Buffer
+	policy  *store.Policy // of the last check
+	actor   *store.Actor
+	roles   string // IDs of its roles
+	types   string // the filter as it was sent
+	keys    uint64 // hash of the permissions of the last check
+	scope   *store.Scope
+	control *http.ResponseController
+}
+
+// streamEvents sends changes as Server-Sent Events until the client or the session ends.
+func streamEvents(req *Request, in *streamIn, w http.ResponseWriter) error {
+	filter, err := newEventFilter(in.Types)
+	if err != nil {
+		return err
+	}
+	most := max(req.s.limits.streams.total/userStreams, 1)
+	if err := req.hold(req.s.limits.streams, 1, share{userKey(req.Actor), most}); err != nil {
+		return err
+	}
+	req.s.streams.enter()
+	defer req.s.streams.leave()
+	st := &stream{req: req, filter: filter, types: in.Types, control: http.NewResponseController(w)}
+	if err := st.begin(in.Since); err != nil {
+		return err
+	}
+	st.control.SetReadDeadline(time.Time{}) // fails only without a connection, in a test
+	h := w.Header()
+	h.Set("Content-Type", eventStream)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // nginx
+	h.Set("X-Request-Id", req.ID)
+	req.opened = max(time.Since(req.begun), 1)
+	fmt.Fprintf(&st.out, "retry: 2000\nid: %s\nevent: open\ndata: {\"id\":%q}\n\n", st.id(), st.id())
+	if err := st.send(w); err != nil {
+		return nil // the client is gone
+	}
+	st.run(w)
+	return nil
+}
+
+// begin sets where the stream begins: after the position of the client, or now.
+func (st *stream) begin(since string) error {
+	head := st.req.s.db.LogHead()
+	st.at = position{head.Generation, head.Seq}
+	if last := st.req.http.Header["Last-Event-Id"]; len(last) > 0 && last[0] != "" {
+		since = last[0]
+	}
+	if since == "" {
+		return st.check(nil)
+	}
+	from, err := parsePosition(since)
+	if err != nil {
+		return err
+	}
+	oldest := st.req.s.db.LogFirst()
+	switch {
+	case from.generation != "" && from.generation != head.Generation || from.seq > head.Seq:
+		return errs.New(errs.Gone, "a restore has replaced the data since; the oldest event is %d: read the data again, and continue without a position", oldest)
+	case from.seq+1 < oldest:
+		return errs.New(errs.Gone, "events up to this position are no longer available; the oldest is %d: read the data again, and continue without a position", oldest)
+	}
+	st.at.seq = from.seq
+	return st.check(nil)
+}
+
+// keySeed is of the hashes of permissions, so that an idle stream does not keep all of them.
+var keySeed = maphash.MakeSeed()
+
+func (st *stream) id() string { return eventID(st.at.generation, st.at.seq) }
+
+// run sends events until the client is gone, too slow or not permitted any more, or the server ends.
+func (st *stream) run(w http.ResponseWriter) {
+	streams, beat := st.req.s.streams, time.NewTimer(streamBeat)
+	defer beat.Stop()
+	for {
+		entries, woken, err := streams.after(st.at.seq)
+		if err == nil {
+			err = st.check(entries)
+		}
+		if err != nil {
+			return // the client reconnects, and gets the error if it remains
+		}
+		if st.out.Len() > 0 {
+			if st.send(w) != nil {
+				return
+			}
+			beat.Reset(streamBeat)
+		}
+		if len(entries) > 0 {
+			continue
+		}
+		select {
+		case <-woken:
+		case <-beat.C:
+			fmt.Fprintf(&st.out, ": heartbeat\nid: %s\n\n", st.id())
+			beat.Reset(streamBeat)
+			if st.send(w) != nil {
+				return
+			}
+		case <-st.req.http.Context().Done():
+			return
+		case <-streams.ended:
+			return
+		}
+	}
+}
+
+// send sends what has been written to out.
+func (st *stream) send(w http.ResponseWriter) error {
+	st.control.SetWriteDeadline(time.Now().Add(streamWrite)) // fails only without a connection, in a test
+	_, err := w.Write(st.out.Bytes())
+	if st.out.Reset(); st.out.Cap() > 1<<10 {
+		st.out = bytes.Buffer{}
+	}
+	if err == nil {
+		err = st.control.Flush()
+	}
+	return err
+}
+
+// check authorizes the caller again and writes the events of entries that the caller may read now.
+func (st *stream) check(entries []*streamEntry) error {
+	return st.req.s.db.View(store.Anonymous, func(tx *store.Tx) error {
+		session, err := st.req.s.auth.SessionByID(tx, st.req.Session.ID)
+		if err != nil {
+			return err
+		}
+		actor := session.Actor
+		tx.ActAs(actor)
+		if err := st.req.route.permit(tx, actor); err != nil {
+			return err
+		}
+		if err := st.noteAccess(tx, actor); err != nil {
+			return err
+		}
+		view := newLogView(tx, actor)
+		for _, e := range entries {
+			if err := st.entry(view, e); err != nil {
+				return err
+			}
+			st.at = position{e.Generation, e.Seq}
+		}
+		return nil
+	})
+}
+
+// noteAccess writes an event if the caller's permissions or data scope have changed.
+func (st *stream) noteAccess(tx *store.Tx, actor *store.Actor) error {
+	policy := store.PolicyCache.Get(tx)
+	if actor.App || policy == st.policy && actor == st.actor {
+		return nil
+	}
+	keys, scope := maphash.String(keySeed, strings.Join(actor.PermissionKeys(tx), " ")), actor.Scope(tx)
+	changed := st.policy != nil && (keys != st.keys || !scope.Same(st.scope))
+	st.policy, st.actor, st.roles, st.keys, st.scope = policy, actor, fmt.Sprint(actor.RoleIDs), keys, scope
+	if !changed || !st.filter.wants(accessChanged) {
+		return nil
+	}
+	text, err := frame("", accessChanged, map[string]string{"type": accessChanged})
+	st.out.Write(text)
+	return err
+}
+
+// entry writes the events of an entry. Callers with the same roles and the data scope all get the same
+// text, which is made once.
+func (st *stream) entry(view *logView, e *streamEntry) error {
+	key := frameKey{st.policy, st.roles, st.types}
+	shared := view.scope.All && e.SessionID != uint64(st.req.Session.ID) && !slices.ContainsFunc(e.Changes, func(c audit.Change) bool { return view.isOwn(&c) })
+	if shared {
+		if text, known := e.framed(key); known {
+			st.out.Write(text)
+			return nil
+		}
+	}
+	text, err := st.frames(view, &e.Entry)
+	if err == nil && shared {
+		e.keep(key, text)
+	}
+	st.out.Write(text)
+	return err
+}
+
+// frames returns the events of an entry. Only the last one has the ID: a client that continues there
+// has received all of them.
+func (st *stream) frames(view *logView, e *audit.Entry) (text []byte, err error) {
+	var events []*event
+	for i := range e.Changes {
+		c := &e.Changes[i]
+		kind := typeOf(c)
+		if kind == "" || !st.filter.wants(kind) {
+			continue
+		}
+		ev, err := st.event(view, e, c, kind)
+		if err != nil {
+			return nil, err
+		}
+		if ev != nil {
+			events = append(events, ev)
+		}
+	}
+	for i, ev := range events {
+		id := ""
+		if i == len(events)-1 {
+			id = ev.ID
+		}
+		one, err := frame(id, ev.Type, ev)
+		if err != nil {
+			return nil, err
+		}
+		text = append(text, one...)
+	}
+	return text, nil
+}
+
+// event returns the event about a change; nil if the caller may not read it.
+func (st *stream) event(view *logView, e *audit.Entry, c *audit.Change, kind string) (*event, error) {
+	own := e.SessionID == uint64(st.req.Session.ID) && e.SessionID != 0
+	out := &event{
+		ID: eventID(e.Generation, e.Seq), Seq: e.Seq, At: e.At, Type: kind, Collection: c.Collection, Record: store.ID(c.ID),
+		Operation: c.Operation, Own: store.Flag(own), Fields: []logField{},
+	}
+	public := view.isPublicSetting(c)
+	switch {
+	case view.who.App && !view.isAppUsers(c) && !public:
+		return nil, nil
+	case !view.who.App && !view.seesChange(c) && !public:
+		return nil, nil
+	}
+	var err error
+	if public && (view.who.App || !view.seesChange(c)) {
+		out.Name, _, err = view.text(c.Name)
+		return out, err
+	}
+	change, err := view.change(c, false)
+	if err != nil {
+		return nil, err
+	}
+	out.Name, out.Fields = change.Name, change.Fields
+	if view.who.HasPermission(view.tx, "system.audit.query") && view.seesActor(&e.Actor) {
+		out.Actor = &logActor{Kind: e.Actor.Kind, ID: store.ID(e.Actor.ID)}
+		out.Actor.Name, out.Actor.Erased, err = view.text(e.Actor.Name)
+	}
+	return out, err
+}
+
+// isAppUsers reports whether a change is of the app user who calls, or of a session of this user.
+func (v *logView) isAppUsers(c *audit.Change) bool {
+	id := v.who.ID.String()
+	return c.Collection == store.AppUsers.Name() && c.ID == uint64(v.who.ID) ||
+		c.Collection == store.Sessions.Name() && slices.ContainsFunc(c.Fields, func(f audit.Field) bool {
+			return f.Name == "app_user_id" && (string(f.New.Plain) == id || string(f.Old.Plain) == id)
+		})
+}
+
+// isPublicSetting reports whether a change is of a setting that everybody may read.
+func (v *logView) isPublicSetting(c *audit.Change) bool {
+	if c.Collection != store.Settings.Name() {
+		return false
+	}
+	s, err := store.Settings.Get(v.tx, store.ID(c.ID))
+	if err != nil {
+		return false
+	}
+	group, err := store.SettingGroups.Get(v.tx, s.GroupID)
+	return err == nil && bool(group.Public)
+}

@@ -1,0 +1,176 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"reeve/store"
+	"reeve/store/audit"
+)
+
+const (
+	streamPause  = 5 * time.Millisecond // minimum interval in which streams are woken
+	streamRecent = 512                  // newest entries that are kept for streams
+	streamBatch  = 200                  // entries that are read at once
+	maxFrames    = 16                   // texts that are kept of an entry, for callers with different roles
+)
+
+// streams wakes event streams after commits, and keeps the newest entries of the change log for them.
+// A stream has no queue: it has a position in the log, from which it reads when its client is ready, so
+// a slow client costs no memory.
+type streams struct {
+	s    *Server
+	poke chan struct{} // contains a token if there was a commit
+
+	mu     sync.Mutex
+	open   int
+	recent []*streamEntry // the newest entries, by number; empty while no stream is open
+	next   uint64         // number after the last entry of recent, or where it begins; 0 if no stream is open
+	woken  chan struct{}  // closed when there may be something new
+	ended  chan struct{}  // closed when the server shuts down
+	once   sync.Once
+}
+
+// streamEntry is an entry that streams have in common.
+type streamEntry struct {
+	audit.Entry
+	mu     sync.Mutex
+	frames map[frameKey][]byte // what has been sent, for callers who see the same
+}
+
+// frameKey identifies callers who see the same of an entry.
+type frameKey struct {
+	policy *store.Policy
+	roles  string
+	types  string
+}
+
+// framed returns what has been sent for callers with the same key.
+func (e *streamEntry) framed(key frameKey) (text []byte, known bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	text, known = e.frames[key]
+	return text, known
+}
+
+func (e *streamEntry) keep(key frameKey, text []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.frames == nil {
+		e.frames = map[frameKey][]byte{}
+	}
+	if len(e.frames) < maxFrames {
+		e.frames[key] = text
+	}
+}
+
+func newStreams(s *Server) *streams {
+	st := &streams{s: s, poke: make(chan struct{}, 1), woken: make(chan struct{}), ended: make(chan struct{})}
+	s.db.OnCommit(func(store.Changes) { // all writes wait for it
+		select {
+		case st.poke <- struct{}{}:
+		default:
+		}
+	})
+	return st
+}
+
+// run wakes the streams until ctx ends.
+func (st *streams) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-st.poke:
+		}
+		if err := st.follow(); err != nil {
+			st.s.failures.log(st.s.log, "event streams", err, func(line *zerolog.Event) { line.Msg("event streams cannot read the change log") })
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(streamPause):
+		}
+	}
+}
+
+// end ends all streams, since the server shuts down.
+func (st *streams) end() { st.once.Do(func() { close(st.ended) }) }
+
+// follow reads the new entries and wakes the streams.
+func (st *streams) follow() error {
+	st.mu.Lock()
+	from := st.next
+	st.mu.Unlock()
+	if from == 0 {
+		return nil // no stream is open
+	}
+	fresh, err := st.read(from)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.next == from && len(fresh) > 0 {
+		st.recent = append(st.recent, fresh...)
+		st.next = fresh[len(fresh)-1].Seq + 1
+		if extra := len(st.recent) - streamRecent; extra > 0 {
+			st.recent = append([]*streamEntry(nil), st.recent[extra:]...)
+		}
+	}
+	if len(fresh) == streamBatch {
+		select {
+		case st.poke <- struct{}{}:
+		default:
+		}
+	}
+	close(st.woken)
+	st.woken = make(chan struct{})
+	return err
+}
+
+// read reads entries with numbers from from.
+func (st *streams) read(from uint64) (entries []*streamEntry, err error) {
+	rows, err := st.s.db.ReadLog(from, streamBatch)
+	for _, row := range rows {
+		e, fault := row.Decode()
+		if fault != nil {
+			return entries, fault
+		}
+		entries = append(entries, &streamEntry{Entry: e})
+	}
+	return entries, err
+}
+
+// enter counts a stream; leave must be called once for each.
+func (st *streams) enter() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.open++; st.open == 1 {
+		st.next = st.s.db.LogHead().Seq + 1
+	}
+}
+
+func (st *streams) leave() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.open--; st.open == 0 {
+		st.recent, st.next = nil, 0
+	}
+}
+
+// after returns entries after a position. If there are none, it returns a channel that is closed when
+// there may be some.
+func (st *streams) after(seq uint64) (entries []*streamEntry, woken <-chan struct{}, err error) {
+	st.mu.Lock()
+	recent, next, woken := st.recent, st.next, st.woken
+	st.mu.Unlock()
+	switch {
+	case seq+1 >= next:
+		return nil, woken, nil
+	case len(recent) > 0 && seq+1 >= recent[0].Seq:
+		recent = recent[seq+1-recent[0].Seq:]
+		return recent[:min(len(recent), streamBatch)], woken, nil
+	}
+	entries, err = st.read(seq + 1) // the client is far behind
+	return entries, woken, err
+}

@@ -1,0 +1,340 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"reeve/store/audit"
+	"reeve/store/errs"
+	"reeve/store/kv"
+)
+
+// Undoing an entry of the change log applies the inverse of each of its changes, the last one first,
+// through the same rules as any other write. It is refused if one of the values has changed since.
+// Some things cannot come back, because the log does not have them: see UndoLost.
+
+// undoable are the collections whose changes can be undone. Records of others follow these, such as
+// the sessions and the password of a user.
+var undoable = []kv.Table{
+	Permissions, Roles, Depts, Users, AppUsers, SettingGroups, Settings, Dicts, DictItems, FileGroups, Files,
+}
+
+func undoTable(name string) kv.Table {
+	i := slices.IndexFunc(undoable, func(t kv.Table) bool { return t.Name() == name })
+	if i < 0 {
+		return nil
+	}
+	return undoable[i]
+}
+
+// UndoStep is the inverse of the change of one record.
+type UndoStep struct {
+	Collection string   `json:"collection"`
+	ID         ID       `json:"id"`
+	Operation  string   `json:"operation"` // what the step does: create, update or delete
+	Fields     Fields   `json:"fields,omitempty"`
+	Expect     Fields   `json:"expect,omitempty"`   // values that the record must still have
+	Personal   []string `json:"personal,omitempty"` // fields whose values an error must not show
+}
+
+// UndoConflict is a value that has changed since.
+type UndoConflict struct {
+	Collection string
+	ID         ID
+	Field      string // "" if the record itself was deleted or exists again
+	Expected   json.RawMessage
+	Current    json.RawMessage // nil if the record was deleted
+	Personal   bool
+}
+
+// What undoing cannot bring back.
+const (
+	LostPassword = "password"
+	LostSession  = "session"
+	LostAvatar   = "avatar"
+	LostSecret   = "secret"       // value of a secret setting
+	LostURL      = "public_url"   // address of a public file: it gets another one
+	LostContent  = "file_content" // a file that was deleted permanently
+	LostErased   = "erased"       // personal data of somebody who was erased
+)
+
+// UndoLost is something that undoing cannot bring back.
+type UndoLost struct {
+	Collection string `json:"collection" doc:"Collection of the record that it belongs to"`
+	ID         ID     `json:"id" doc:"ID of that record"`
+	What       string `json:"what" enum:"undo_lost" doc:"What can't come back: password, session, avatar, secret, public_url, file_content or erased"`
+}
+
+// UndoPlan is how entries can be undone.
+type UndoPlan struct {
+	Steps []UndoStep
+	Lost  []UndoLost
+}
+
+// PlanUndo returns how entries, the newest first, can be undone. It writes nothing.
+func PlanUndo(tx *Tx, entries []*audit.Entry) (*UndoPlan, error) {
+	p := &undoPlanner{tx: tx}
+	for _, e := range entries {
+		for i := range slices.Backward(e.Changes) {
+			if err := p.change(&e.Changes[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &p.plan, nil
+}
+
+type undoPlanner struct {
+	tx   *Tx
+	plan UndoPlan
+}
+
+func (p *undoPlanner) lose(c *audit.Change, what string) {
+	lost := UndoLost{c.Collection, ID(c.ID), what}
+	if !slices.Contains(p.plan.Lost, lost) {
+		p.plan.Lost = append(p.plan.Lost, lost)
+	}
+}
+
+// change adds the inverse of a change.
+func (p *undoPlanner) change(c *audit.Change) error {
+	if undoTable(c.Collection) == nil {
+		p.follower(c)
+		return nil
+	}
+	step := UndoStep{Collection: c.Collection, ID: ID(c.ID), Fields: Fields{}, Expect: Fields{}}
+	var err error
+	switch c.Operation {
+	case "create":
+		step.Operation = "delete"
+		err = p.values(c, &step, nil)
+	case "delete":
+		step.Operation = "create"
+		err = p.values(c, &step, func(name string, old json.RawMessage) { step.Fields[name] = old })
+		if err == nil && !p.restorable(c, &step) {
+			return nil
+		}
+	default:
+		step.Operation = "update"
+		err = p.values(c, &step, func(name string, old json.RawMessage) { step.Fields[name] = old })
+		if len(step.Fields) == 0 {
+			return err
+		}
+	}
+	p.plan.Steps = append(p.plan.Steps, step)
+	return err
+}
+
+// follower notes what is lost with a record that follows another one.
+func (p *undoPlanner) follower(c *audit.Change) {
+	if c.Operation == "create" {
+		return
+	}
+	switch c.Collection {
+	case PasswordHashes.Name():
+		p.lose(c, LostPassword)
+	case Sessions.Name():
+		if c.Operation == "delete" && !slices.ContainsFunc(p.plan.Lost, func(l UndoLost) bool { return l.What == LostSession }) {
+			p.lose(c, LostSession)
+		}
+	case Avatars.Name():
+		p.lose(c, LostAvatar)
+	case SettingSecrets.Name():
+		p.lose(c, LostSecret)
+	}
+}
+
+// values sets the values that a record must still have, and calls restore for the values to set.
+func (p *undoPlanner) values(c *audit.Change, step *UndoStep, restore func(name string, old json.RawMessage)) error {
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		if lost, skip := p.skips(c, f); skip {
+			if lost != "" {
+				p.lose(c, lost)
+			}
+			continue
+		}
+		old, known, err := ReadLogged(p.tx, f.Old)
+		if err != nil {
+			return err
+		}
+		if !known && !f.Old.IsZero() {
+			p.lose(c, LostErased)
+			continue
+		}
+		now, known, err := ReadLogged(p.tx, f.New)
+		if err != nil {
+			return err
+		}
+		if known {
+			step.Expect[f.Name] = now
+		}
+		if f.Old.Box != nil || f.New.Box != nil {
+			step.Personal = append(step.Personal, f.Name)
+		}
+		if restore != nil && old != nil {
+			restore(f.Name, old)
+		}
+	}
+	return nil
+}
+
+// skips reports whether a field stays as it is, and what is lost by that.
+func (p *undoPlanner) skips(c *audit.Change, f *audit.Field) (lost string, skip bool) {
+	switch {
+	case f.Name == "must_change_password": // follows the password
+		return "", true
+	case f.Name == "avatar_id", f.Name == "avatar_key":
+		if c.Operation == "update" {
+			lost = LostAvatar
+		}
+		return lost, true
+	case f.Old.Hash != "" && c.Collection == Files.Name():
+		return LostURL, true
+	case f.Old.Hash != "":
+		return LostSecret, true
+	case c.Collection == Settings.Name() && f.Name == "values" && string(f.Old.Plain) == string(jsonText(SecretMask)):
+		return LostSecret, true
+	}
+	return "", false
+}
+
+// restorable completes the fields of a record that was deleted, and reports whether it can return.
+func (p *undoPlanner) restorable(c *audit.Change, step *UndoStep) bool {
+	switch c.Collection {
+	case Files.Name():
+		p.lose(c, LostContent)
+		return false
+	case Users.Name(), AppUsers.Name():
+		if _, known := step.Fields["username"]; !known {
+			return false
+		}
+		step.Fields["must_change_password"] = json.RawMessage("1")
+	}
+	return true
+}
+
+// Conflicts returns which of the expected values have changed since.
+func (s *UndoStep) Conflicts(tx *Tx) (conflicts []UndoConflict, err error) {
+	table := undoTable(s.Collection)
+	is, err := table.FieldsOf(tx, s.ID)
+	switch missing := errs.Is(err, errs.NotFound); {
+	case missing && s.Operation == "create":
+		return nil, nil
+	case missing:
+		return []UndoConflict{{Collection: s.Collection, ID: s.ID}}, nil
+	case err != nil:
+		return nil, err
+	case s.Operation == "create":
+		return []UndoConflict{{Collection: s.Collection, ID: s.ID, Current: json.RawMessage("true")}}, nil
+	}
+	for name, expected := range s.Expect {
+		if !sameJSON(is[name], expected) {
+			personal := slices.Contains(s.Personal, name)
+			conflicts = append(conflicts, UndoConflict{s.Collection, s.ID, name, expected, is[name], personal})
+		}
+	}
+	slices.SortFunc(conflicts, func(a, b UndoConflict) int { return bytes.Compare([]byte(a.Field), []byte(b.Field)) })
+	return conflicts, nil
+}
+
+// Validate returns the error with which Apply would fail before other steps are applied. It writes
+// nothing.
+func (s *UndoStep) Validate(tx *Tx) error {
+	table := undoTable(s.Collection)
+	switch s.Operation {
+	case "create":
+		return table.ValidateRecreate(tx, s.Fields)
+	case "delete":
+		return table.ValidateDelete(tx, s.ID)
+	}
+	return table.ValidateFields(tx, s.ID, s.Fields)
+}
+
+// Inverse returns the step that reverts this one. It must be called before Apply.
+func (s *UndoStep) Inverse(tx *Tx) (inverse UndoStep, err error) {
+	inverse = UndoStep{Collection: s.Collection, ID: s.ID, Operation: "update"}
+	if s.Operation == "create" {
+		inverse.Operation = "delete"
+		return inverse, nil
+	}
+	is, err := undoTable(s.Collection).FieldsOf(tx, s.ID)
+	if s.Operation == "delete" && s.Collection != Files.Name() {
+		inverse.Operation, inverse.Fields = "create", is
+		return inverse, err
+	}
+	inverse.Fields = Fields{}
+	for name := range s.Fields {
+		inverse.Fields[name] = is[name]
+	}
+	if s.Operation == "delete" { // a file is in the trash then
+		inverse.Fields["trashed_at"] = json.RawMessage("null")
+	}
+	return inverse, err
+}
+
+// Apply does what the step says.
+func (s *UndoStep) Apply(tx *Tx) error {
+	table := undoTable(s.Collection)
+	switch s.Operation {
+	case "create":
+		return table.Recreate(tx, s.ID, s.Fields)
+	case "delete":
+		if s.Collection == Files.Name() {
+			return TrashFile(tx, s.ID)
+		}
+		return table.Delete(tx, s.ID)
+	}
+	switch s.Collection {
+	case Settings.Name():
+		_, err := SaveSetting(tx, s.ID, func(v *Setting) error { return assignFields(v, s.Fields) })
+		return err
+	case Files.Name():
+		return s.applyFile(tx)
+	}
+	if err := table.SetFields(tx, s.ID, s.Fields); err != nil {
+		return err
+	}
+	if status, set := s.Fields["status"]; set && string(status) != "1" && (s.Collection == Users.Name() || s.Collection == AppUsers.Name()) {
+		return EndSessions(tx, Account{App: s.Collection == AppUsers.Name(), ID: s.ID}, 0)
+	}
+	return nil
+}
+
+// applyFile moves a file into or out of the trash, and sets its other fields.
+func (s *UndoStep) applyFile(tx *Tx) error {
+	rest := Fields{}
+	for name, value := range s.Fields {
+		rest[name] = value
+	}
+	_, moves := rest["trashed_at"]
+	delete(rest, "trashed_at")
+	if s.Trashes() {
+		return TrashFile(tx, s.ID) // removes the URL; the folder stays
+	}
+	if moves {
+		if _, err := RestoreFile(tx, s.ID); err != nil {
+			return err
+		}
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	return Files.SetFields(tx, s.ID, rest)
+}
+
+// Trashes reports whether the step moves a file to the trash.
+func (s *UndoStep) Trashes() bool {
+	at, moves := s.Fields["trashed_at"]
+	var time Time
+	return moves && (json.Unmarshal(at, &time) != nil || time != 0)
+}
+
+func assignFields(v any, fields Fields) error {
+	text, err := json.Marshal(fields)
+	if err == nil {
+		err = json.Unmarshal(text, v)
+	}
+	return err
+}
