@@ -19,7 +19,7 @@ type logDetail struct {
 type undoInfo struct {
 	Possible  store.Flag       `json:"possible" doc:"1 if you can undo it now, else 0"`
 	Reason    string           `json:"reason,omitempty" doc:"Why not; absent if it is possible"`
-	Records   int              `json:"records" doc:"Number of records that would change; of a large operation, of all its entries"`
+	Records   int              `json:"records" doc:"Number of records that would change; of a large operation, of all its entries. 0 if you may not undo it"`
 	Lost      []store.UndoLost `json:"lost" doc:"What can't come back"`
 	Conflicts []undoDifference `json:"conflicts" doc:"Fields that have changed since, so that nothing can be undone; at most 100"`
 }
@@ -56,7 +56,6 @@ func (req *Request) undoInfo(e *audit.Entry) (undoInfo, error) {
 		if err != nil {
 			return err
 		}
-		info.Records, info.Lost = len(plan.Steps), append(info.Lost, plan.Lost...)
 		err = demand(tx, "system.audit.undo")
 		if err == nil {
 			err = permitUndo(tx, plan)
@@ -66,6 +65,9 @@ func (req *Request) undoInfo(e *audit.Entry) (undoInfo, error) {
 		}
 		if err == nil {
 			err = validatePlan(tx, plan)
+		}
+		if !errs.Is(err, errs.Denied) && !errs.Is(err, errs.NotFound) {
+			info.Records, info.Lost = len(plan.Steps), append(info.Lost, plan.Lost...)
 		}
 		return err
 	})
@@ -292,15 +294,15 @@ func (p *undoPart) apply(tx *store.Tx) (inverse []store.UndoStep, err error) {
 	faults := errs.Faults{}
 	for i := range p.Steps {
 		step := &p.Steps[i]
+		if err := permitStep(tx, step); err != nil { // first, since conflicts quote values
+			return nil, err
+		}
 		conflicts, err := step.Conflicts(tx)
 		if err != nil {
 			return nil, err
 		}
 		for _, c := range conflicts {
 			addConflict(faults, &c)
-		}
-		if err := permitStep(tx, step); err != nil {
-			return nil, err
 		}
 		if len(faults) > 0 {
 			continue

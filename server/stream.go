@@ -25,6 +25,8 @@ const (
 	streamBeat  = 15 * time.Second // interval of heartbeats
 	streamWrite = 20 * time.Second // time for a write, after which a client is too slow and is disconnected
 
+	streamOut = 256 << 10 // bytes that are sent at once, besides the events of one entry
+
 	// userStreams is the share of all streams that one user can have.
 	userStreams = 4
 )
@@ -181,6 +183,9 @@ func (st *stream) check(entries []*streamEntry) error {
 				return err
 			}
 			st.at = position{e.Generation, e.Seq}
+			if st.out.Len() > streamOut {
+				break // the rest comes after this has been sent
+			}
 		}
 		return nil
 	})

@@ -11,10 +11,11 @@ import (
 )
 
 const (
-	streamPause  = 5 * time.Millisecond // minimum interval in which streams are woken
-	streamRecent = 512                  // newest entries that are kept for streams
-	streamBatch  = 200                  // entries that are read at once
-	maxFrames    = 16                   // texts that are kept of an entry, for callers with different roles
+	streamPause  = 5 * time.Millisecond  // minimum interval in which streams are woken, and for each of them
+	streamEach   = 50 * time.Microsecond // this much more: all of them check their session, also if nothing is sent
+	streamRecent = 512                   // newest entries that are kept for streams
+	streamBatch  = 200                   // entries that are read at once
+	maxFrames    = 16                    // texts that are kept of an entry, for callers with different roles
 )
 
 // streams wakes event streams after commits, and keeps the newest entries of the change log for them.
@@ -91,9 +92,17 @@ func (st *streams) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(streamPause):
+		case <-time.After(st.pause()):
 		}
 	}
+}
+
+// pause returns how long streams are not woken again, so that many of them beside many writes leave
+// the processor to others.
+func (st *streams) pause() time.Duration {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return streamPause + time.Duration(st.open)*streamEach
 }
 
 // end ends all streams, since the server shuts down.

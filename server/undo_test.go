@@ -299,7 +299,7 @@ func TestUndoNeedsTheRightsOfTheInverse(t *testing.T) {
 		{"none", "dict", 403}, {"reader", "dict", 403},
 		{"people", "far changed", 404}, {"people", "far", 404}, {"people", "near", 403}, {"people", "near disabled", 403},
 		{"people", "near changed", 200}, {"people", "owner", 404},
-		{"roles", "grant", 403}, {"roles", "role", 409},
+		{"roles", "grant", 403}, {"roles", "role", 403},
 		{"dicts", "grant", 403}, {"dicts", "dict", 200},
 		{"owner", "near disabled", 200}, {"owner", "grant", 200}, {"owner", "far changed", 200}, {"owner", "far", 200},
 	} {
@@ -318,6 +318,27 @@ func TestUndoNeedsTheRightsOfTheInverse(t *testing.T) {
 		if c.code == 403 && bool(detail.Undo.Possible) {
 			t.Errorf("%s: %s seems possible to undo", c.who, c.what)
 		}
+	}
+}
+
+// Somebody who may undo a part of an entry does not learn values of records outside the data scope.
+func TestUndoOfRecordsOutOfScope(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	near, far := in.dept("Near", 0), in.dept("Far", 0)
+	in.member("chief", near, in.role("chief", func(r *store.Role) { r.DataScope = store.ScopeDept }, "system.audit.query", "system.audit.undo", "admin.list.query", "admin.list.update", "admin.list.status"))
+	here, there := in.member("here", near), in.member("there", far)
+	in.ok("PUT", fmt.Sprintf("/admin/list?ids=%d,%d", here, there), `{"status":0}`, "owner")
+	seq := in.newestEntry()
+	in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", there), `{"status":1}`, "owner")
+	a := in.ok("GET", fmt.Sprintf("/system/audit/%d", seq), "", "chief")
+	var detail logDetail
+	a.data(&detail)
+	if bool(detail.Undo.Possible) || len(detail.Undo.Conflicts)+len(detail.Undo.Lost) != 0 || detail.Hidden == 0 {
+		t.Errorf("%s", a.Body)
+	}
+	if a := in.undo(seq, "chief"); a.Code != http.StatusNotFound || a.envelope().Errors != nil {
+		t.Errorf("%d %s", a.Code, a.Body)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"reeve/store/audit"
-	"reeve/store/errs"
 	"reeve/store/kv"
 )
 
@@ -215,19 +214,25 @@ func (p *undoPlanner) restorable(c *audit.Change, step *UndoStep) bool {
 	return true
 }
 
-// Conflicts returns which of the expected values have changed since.
+// Conflicts returns which of the expected values have changed since. The error is that of Update if
+// the actor may not change the record, so that nobody learns values of a record outside the data scope.
 func (s *UndoStep) Conflicts(tx *Tx) (conflicts []UndoConflict, err error) {
 	table := undoTable(s.Collection)
-	is, err := table.FieldsOf(tx, s.ID)
-	switch missing := errs.Is(err, errs.NotFound); {
-	case missing && s.Operation == "create":
+	exists := table.Exists(tx, s.ID)
+	switch {
+	case !exists && s.Operation == "create":
 		return nil, nil
-	case missing:
+	case !exists:
 		return []UndoConflict{{Collection: s.Collection, ID: s.ID}}, nil
-	case err != nil:
-		return nil, err
 	case s.Operation == "create":
 		return []UndoConflict{{Collection: s.Collection, ID: s.ID, Current: json.RawMessage("true")}}, nil
+	}
+	if err := table.ValidateFields(tx, s.ID, nil); err != nil { // changes nothing: only the authorization remains
+		return nil, err
+	}
+	is, err := table.FieldsOf(tx, s.ID)
+	if err != nil {
+		return nil, err
 	}
 	for name, expected := range s.Expect {
 		if !sameJSON(is[name], expected) {

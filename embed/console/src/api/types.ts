@@ -1611,7 +1611,7 @@ export type UndoInfo = {
   possible: 0 | 1
   /** Why not; absent if it is possible */
   reason?: string
-  /** Number of records that would change; of a large operation, of all its entries */
+  /** Number of records that would change; of a large operation, of all its entries. 0 if you may not undo it */
   records: number
 }
 
