@@ -25,9 +25,10 @@ var auditRoutes = []Route{
 const (
 	jsonLines = "application/x-ndjson"
 
-	logBatch   = 100    // entries that are read at once
-	maxLogScan = 20_000 // entries that one request looks at
-	logExport  = 500    // entries that an export reads at once
+	logBatch   = 100     // entries that are read at once
+	maxLogScan = 20_000  // entries that one request looks at
+	logBytes   = 4 << 20 // bytes of entries that are read at once, and that one page has
+	logExport  = 500     // entries that an export reads at once
 )
 
 // logPage is a page of the change log.
@@ -206,14 +207,9 @@ func (p *logPage) noteDamage(err *error) {
 
 // read fills a page. countable is true if the caller may read all entries that match.
 func (q *logQuery) read(req *Request, page *logPage) (countable bool, err error) {
-	before, left := q.before, maxLogScan
+	before, left, shown := q.before, maxLogScan, 0
 	for {
-		want := min(logBatch, left)
-		var rows []audit.Row
-		err := req.db.DB.SearchLog(q.Query, before, func(row audit.Row) bool {
-			rows = append(rows, row)
-			return len(rows) < want
-		})
+		rows, more, err := req.search(q.Query, before, min(logBatch, left))
 		if page.noteDamage(&err); err != nil {
 			return false, err
 		}
@@ -222,12 +218,16 @@ func (q *logQuery) read(req *Request, page *logPage) (countable bool, err error)
 			view := newLogView(tx, req.Actor)
 			countable = view.scope.All && !q.address.IsValid()
 			for _, row := range rows {
-				if full = len(page.Data) == q.size; full {
+				if full = len(page.Data) == q.size || shown > logBytes; full {
 					break
 				}
 				used++
+				before := len(page.Data)
 				if err := q.take(view, row, page); err != nil {
 					return err
+				}
+				if len(page.Data) > before {
+					shown += len(row.Text)
 				}
 			}
 			return nil
@@ -239,13 +239,26 @@ func (q *logQuery) read(req *Request, page *logPage) (countable bool, err error)
 		switch {
 		case err != nil:
 			return false, err
-		case full, len(rows) == want && left <= 0:
+		case full, more && left <= 0:
 			page.Next = before
 			return countable, nil
-		case len(rows) < want:
+		case !more:
 			return countable, nil
 		}
 	}
+}
+
+// search returns the newest entries that match, at most limit and about logBytes. more is true if there
+// may be others.
+func (req *Request) search(q audit.Query, before uint64, limit int) (rows []audit.Row, more bool, err error) {
+	bytes := 0
+	err = req.db.DB.SearchLog(q, before, func(row audit.Row) bool {
+		rows = append(rows, row)
+		bytes += len(row.Text)
+		more = len(rows) == limit || bytes > logBytes
+		return !more
+	})
+	return rows, more, err
 }
 
 // take adds an entry to a page if it matches and the caller may read it.

@@ -32,7 +32,7 @@ type logActor struct {
 	Kind   string     `json:"kind" enum:"actor_kind" doc:"Kind: user, app_user, system, cli or anonymous; unknown for an actor outside your data scope"`
 	ID     store.ID   `json:"id,omitempty"`
 	Name   string     `json:"name,omitempty" doc:"Username at that time"`
-	Erased store.Flag `json:"erased,omitempty" doc:"1 if the name cannot be read any more, since the person was erased; otherwise absent"`
+	Erased store.Flag `json:"erased,omitempty" doc:"1 if the name can't be read because the person was erased; otherwise absent"`
 }
 
 type logOperation struct {
@@ -45,7 +45,7 @@ type logChange struct {
 	Collection string     `json:"collection" doc:"Collection of the record, such as user, role or setting"`
 	ID         store.ID   `json:"id"`
 	Name       string     `json:"name,omitempty" doc:"Name of the record at that time"`
-	Erased     store.Flag `json:"erased,omitempty" doc:"1 if the name cannot be read any more, since the person was erased; otherwise absent"`
+	Erased     store.Flag `json:"erased,omitempty" doc:"1 if the name can't be read because the person was erased; otherwise absent"`
 	Operation  string     `json:"operation" enum:"change_kind" doc:"What was done: create, update or delete"`
 	Fields     []logField `json:"fields"`
 }
@@ -61,7 +61,7 @@ type logField struct {
 	RemovedN  int               `json:"removed_count,omitempty" doc:"Of an array: number of values that were removed"`
 	Labels    map[string]string `json:"labels,omitempty" doc:"Present names of the records whose IDs are values, by ID, as far as you may read them"`
 	Secret    store.Flag        `json:"secret,omitempty" doc:"1 for a secret, of which the log has no value; otherwise absent"`
-	Erased    store.Flag        `json:"erased,omitempty" doc:"1 if a value cannot be read any more, since the person was erased; otherwise absent"`
+	Erased    store.Flag        `json:"erased,omitempty" doc:"1 if a value can't be read because the person was erased; otherwise absent"`
 	Truncated store.Flag        `json:"truncated,omitempty" doc:"1 if a value is longer than a list shows; otherwise absent"`
 }
 
@@ -128,7 +128,7 @@ func (v *logView) origin(e *audit.Entry, out *logEntry) (err error) {
 	return err
 }
 
-// text returns a value that is a text. erased is 1 if it cannot be read any more.
+// text returns a value that is a text. erased is 1 if it can no longer be read.
 func (v *logView) text(value audit.Value) (text string, erased store.Flag, err error) {
 	raw, known, err := store.ReadLogged(v.tx, value)
 	if err != nil || !known {

@@ -12,8 +12,8 @@ const (
 	maxDeleted = 2_000 // deletions that are searched for names
 )
 
-// findNames adds the condition that an entry is by or about somebody or something with a text in
-// its name. Names in the log are sealed, so it finds the records first: present ones by their
+// findNames adds the condition that an entry is by or about a person or a record with a text in its
+// name. Names in the log are sealed, so it finds the records first: present ones by their
 // search texts, deleted ones by the names in the newest deletions.
 func (q *logQuery) findNames(req *Request, text string) error {
 	if text == "" {
@@ -40,12 +40,8 @@ func (q *logQuery) findNames(req *Request, text string) error {
 	if err != nil {
 		return err
 	}
-	var rows []audit.Row
-	err = req.db.DB.SearchLog(audit.Query{All: [][]string{deletions}}, 0, func(row audit.Row) bool {
-		rows = append(rows, row)
-		return len(rows) < maxDeleted
-	})
-	if err != nil {
+	rows, _, err := req.search(audit.Query{All: [][]string{deletions}}, 0, maxDeleted)
+	if err != nil && !store.IsDamage(err) { // the page tells of damage
 		return err
 	}
 	err = req.db.View(req.Actor, func(tx *store.Tx) error {

@@ -147,7 +147,7 @@ func TestTheChangeLogFollowsScopeAndPermissions(t *testing.T) {
 	in.member("here", near, editor)
 	in.member("there", far, editor)
 	scoped := in.role("scoped", func(r *store.Role) { r.DataScope = store.ScopeDept }, "system.audit.query", "system.audit.export", "admin.list.query")
-	in.member("chief", near, scoped)
+	chief := in.member("chief", near, scoped)
 	in.member("all", 0, in.role("all", func(r *store.Role) { r.DataScope = store.ScopeAll }, "system.audit.query"))
 	start := in.newestEntry()
 	in.ok("POST", "/system/dict", `{"code":"by_here","name":"CanaryDict"}`, "here")
@@ -183,13 +183,19 @@ func TestTheChangeLogFollowsScopeAndPermissions(t *testing.T) {
 	if e.Hidden != 1 || len(e.Changes) != 0 || e.Actor.Name != "here" {
 		t.Errorf("without system.dict.query: %+v", e)
 	}
+	in.ok("DELETE", fmt.Sprintf("/admin/list/%d", id("here")), "", "owner")
+	hereDeleted := in.newestEntry()
+	in.ok("GET", fmt.Sprintf("/system/audit/%d", hereDeleted), "", "chief").data(&e)
+	if !slices.ContainsFunc(e.Changes, func(c logChange) bool { return c.Collection == "user" && c.Name == "here" }) {
+		t.Errorf("the deletion of a user in scope: %+v", e)
+	}
 	for _, seq := range []uint64{byThere, thereChanged} {
 		if a := in.call("GET", fmt.Sprintf("/system/audit/%d", seq), "", "chief"); a.Code != http.StatusNotFound {
 			t.Errorf("entry %d: %d", seq, a.Code)
 		}
 	}
 	for path, code := range map[string]int{
-		fmt.Sprintf("/system/history/user/%d", id("here")): 200, fmt.Sprintf("/system/history/user/%d", id("there")): 404,
+		fmt.Sprintf("/system/history/user/%d", chief): 200, fmt.Sprintf("/system/history/user/%d", id("there")): 404,
 		"/system/history/user/1": 404, "/system/history/dict/1": 403, "/system/history/role/1": 403, "/system/audit-export": 403,
 	} {
 		if a := in.call("GET", path, "", "chief"); a.Code != code {
@@ -207,7 +213,7 @@ func TestTheChangeLogFollowsScopeAndPermissions(t *testing.T) {
 			t.Errorf("%s shows values without the permission for them: %s", path, a.Body)
 		}
 	}
-	if got := later(in.found("pageSize=100", "all")); len(got) != 5 {
+	if got := later(in.found("pageSize=100", "all")); len(got) != 6 {
 		t.Errorf("with the data scope all: %v", got)
 	}
 }

@@ -97,8 +97,7 @@ func validatePlan(tx *store.Tx, plan *store.UndoPlan) error {
 	return nil
 }
 
-// differences returns what has changed since, of which the values may be shown to whoever may
-// undo it.
+// differences returns what has changed since. Whoever may undo the plan may read the values.
 func differences(tx *store.Tx, plan *store.UndoPlan) ([]undoDifference, error) {
 	list, faults := []undoDifference{}, errs.Faults{}
 	for i := range plan.Steps {
@@ -228,24 +227,24 @@ func undoEntry(req *Request, in *entryIn) (*undone, error) {
 		return nil, err
 	}
 	var plan *store.UndoPlan
-	prepare := func(tx *store.Tx) (err error) {
+	var parts []jobStep
+	err = req.db.View(req.Actor, func(tx *store.Tx) (err error) {
 		if plan, err = store.PlanUndo(tx, entries); err != nil {
 			return err
 		}
-		if err = permitUndo(tx, plan); err == nil {
-			_, err = differences(tx, plan)
+		if err = permitUndo(tx, plan); err != nil {
+			return err
+		}
+		if _, err = differences(tx, plan); err == nil {
+			parts, err = partsOf(tx, e.Seq, plan)
 		}
 		return err
-	}
-	if err := req.db.View(req.Actor, prepare); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	out := &undone{Records: len(plan.Steps), Lost: append([]store.UndoLost{}, plan.Lost...)}
-	parts := partsOf(plan)
 	if len(parts) > 1 {
-		for i := range parts {
-			parts[i].input.(*undoPart).Seq = e.Seq
-		}
 		id, ended, err := req.startJob(undoKind, parts)
 		if err == nil {
 			out.Job, err = req.finishedJob(id, ended)
@@ -253,10 +252,13 @@ func undoEntry(req *Request, in *entryIn) (*undone, error) {
 		return out, err
 	}
 	return out, req.db.Update(req.Actor, func(tx *store.Tx) error {
-		if err := prepare(tx); err != nil {
-			return err
+		plan, err := store.PlanUndo(tx, entries) // again: people may have been erased since
+		if err == nil {
+			err = permitUndo(tx, plan)
 		}
-		_, err := (&undoPart{Seq: e.Seq, Steps: plan.Steps}).apply(tx)
+		if err == nil {
+			_, err = (&undoPart{Seq: e.Seq, Steps: plan.Steps}).apply(tx)
+		}
 		return err
 	})
 }
@@ -270,22 +272,21 @@ type undoPart struct {
 	Steps []store.UndoStep `json:"steps"`
 }
 
-// partsOf divides a plan into parts that one transaction can apply. Deleting a user also deletes the
-// password, sessions and other records.
-func partsOf(plan *store.UndoPlan) (parts []jobStep) {
-	part, weight := &undoPart{}, 0
-	for _, step := range plan.Steps {
-		heavy := 1
-		if step.Operation == "delete" {
-			heavy = jobStepRecords / undoRecords
+// partsOf divides a plan into parts that one transaction can apply.
+func partsOf(tx *store.Tx, seq uint64, plan *store.UndoPlan) (parts []jobStep, err error) {
+	part, weight := &undoPart{Seq: seq}, 0
+	for i := range plan.Steps {
+		heavy, err := plan.Steps[i].Weight(tx)
+		if err != nil {
+			return nil, err
 		}
-		if weight+heavy > jobStepRecords {
+		if len(part.Steps) > 0 && (len(part.Steps) == jobStepRecords || weight+heavy > stepWeight) {
 			parts = append(parts, jobStep{len(part.Steps), part})
-			part, weight = &undoPart{}, 0
+			part, weight = &undoPart{Seq: seq}, 0
 		}
-		part.Steps, weight = append(part.Steps, step), weight+heavy
+		part.Steps, weight = append(part.Steps, plan.Steps[i]), weight+heavy
 	}
-	return append(parts, jobStep{len(part.Steps), part})
+	return append(parts, jobStep{len(part.Steps), part}), nil
 }
 
 // apply applies the steps, each if its record has not changed since, and returns what reverts them.

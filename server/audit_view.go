@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strconv"
 
 	"reeve/store"
@@ -78,8 +79,7 @@ func (v *logView) seesActor(a *audit.Actor) bool {
 	return v.scope.All
 }
 
-// seesUser reports whether a user is in the data scope. One who was deleted is in the scope all
-// only.
+// seesUser reports whether a user is in the data scope. A deleted one is in the scope all only.
 func (v *logView) seesUser(id store.ID) bool {
 	if v.scope.All || id == v.scope.Self {
 		return true
@@ -106,9 +106,9 @@ func (v *logView) isOwn(c *audit.Change) bool {
 func (v *logView) inScope(c *audit.Change) bool {
 	switch c.Collection {
 	case store.Users.Name():
-		return v.seesUser(store.ID(c.ID))
+		return v.seesUser(store.ID(c.ID)) || v.wasIn(c, "dept_id")
 	case store.Depts.Name():
-		return v.scope.HasDept(store.ID(c.ID))
+		return v.scope.HasDept(store.ID(c.ID)) || v.wasIn(c, "parent_id")
 	case store.Files.Name():
 		f, err := store.Files.Get(v.tx, store.ID(c.ID))
 		if err == nil {
@@ -120,6 +120,17 @@ func (v *logView) inScope(c *audit.Change) bool {
 	}
 	owner, known := ownerOf(c)
 	return known && v.seesUser(owner)
+}
+
+// wasIn reports whether a record that was deleted was in a department of the data scope, which a field
+// names.
+func (v *logView) wasIn(c *audit.Change, field string) bool {
+	i := slices.IndexFunc(c.Fields, func(f audit.Field) bool { return f.Name == field })
+	if c.Operation != "delete" || i < 0 || logSubjects[c.Collection].table.Exists(v.tx, store.ID(c.ID)) {
+		return false
+	}
+	id, err := strconv.ParseUint(string(c.Fields[i].Old.Plain), 10, 64)
+	return err == nil && v.scope.HasDept(store.ID(id))
 }
 
 // inDept reports whether a record without a department, or one of a department in the data scope,

@@ -112,7 +112,7 @@ var keySeed = maphash.MakeSeed()
 
 func (st *stream) id() string { return eventID(st.at.generation, st.at.seq) }
 
-// run sends events until the client is gone, too slow or not permitted any more, or the server ends.
+// run sends events until the client is gone, too slow or no longer permitted, or until the server shuts down.
 func (st *stream) run(w http.ResponseWriter) {
 	streams, beat := st.req.s.streams, time.NewTimer(streamBeat)
 	defer beat.Stop()
@@ -290,7 +290,7 @@ func (st *stream) event(view *logView, e *audit.Entry, c *audit.Change, kind str
 	return out, err
 }
 
-// isAppUsers reports whether a change is of the app user who calls, or of a session of this user.
+// isAppUsers reports whether a change is of the calling app user or of one of this user's sessions.
 func (v *logView) isAppUsers(c *audit.Change) bool {
 	id := v.who.ID.String()
 	return c.Collection == store.AppUsers.Name() && c.ID == uint64(v.who.ID) ||

@@ -13,9 +13,10 @@ import (
 const (
 	streamPause  = 5 * time.Millisecond  // minimum interval in which streams are woken, and for each of them
 	streamEach   = 50 * time.Microsecond // this much more: all of them check their session, also if nothing is sent
-	streamRecent = 512                   // newest entries that are kept for streams
+	streamRecent = 512                   // newest entries that are kept for streams, and
+	recentBytes  = 4 << 20               // their total length
 	streamBatch  = 200                   // entries that are read at once
-	maxFrames    = 16                    // texts that are kept of an entry, for callers with different roles
+	maxFrames    = 4                     // texts that are kept of an entry, for callers with different roles
 )
 
 // streams wakes event streams after commits, and keeps the newest entries of the change log for them.
@@ -37,6 +38,7 @@ type streams struct {
 // streamEntry is an entry that streams have in common.
 type streamEntry struct {
 	audit.Entry
+	size   int // of its text
 	mu     sync.Mutex
 	frames map[frameKey][]byte // what has been sent, for callers who see the same
 }
@@ -122,11 +124,9 @@ func (st *streams) follow() error {
 	if st.next == from && len(fresh) > 0 {
 		st.recent = append(st.recent, fresh...)
 		st.next = fresh[len(fresh)-1].Seq + 1
-		if extra := len(st.recent) - streamRecent; extra > 0 {
-			st.recent = append([]*streamEntry(nil), st.recent[extra:]...)
-		}
+		st.trim()
 	}
-	if len(fresh) == streamBatch {
+	if len(fresh) > 0 && st.next <= st.s.db.LogHead().Seq { // there are more
 		select {
 		case st.poke <- struct{}{}:
 		default:
@@ -137,6 +137,19 @@ func (st *streams) follow() error {
 	return err
 }
 
+// trim drops the oldest of the entries that are kept, beyond streamRecent and recentBytes. A stream that
+// needs them reads the log. st.mu must be locked.
+func (st *streams) trim() {
+	kept, bytes := 0, 0
+	for kept < min(len(st.recent), streamRecent) && bytes < recentBytes {
+		kept++
+		bytes += st.recent[len(st.recent)-kept].size
+	}
+	if kept < len(st.recent) {
+		st.recent = append([]*streamEntry(nil), st.recent[len(st.recent)-kept:]...)
+	}
+}
+
 // read reads entries with numbers from from.
 func (st *streams) read(from uint64) (entries []*streamEntry, err error) {
 	rows, err := st.s.db.ReadLog(from, streamBatch)
@@ -145,7 +158,7 @@ func (st *streams) read(from uint64) (entries []*streamEntry, err error) {
 		if fault != nil {
 			return entries, fault
 		}
-		entries = append(entries, &streamEntry{Entry: e})
+		entries = append(entries, &streamEntry{Entry: e, size: len(row.Text)})
 	}
 	return entries, err
 }

@@ -14,7 +14,7 @@ import (
 // by step.
 type Job struct {
 	Ident
-	Kind     string            `json:"kind" doc:"What the job does: user_import or user_update"`
+	Kind     string            `json:"kind" doc:"What the job does: user_import, user_update or undo"`
 	State    string            `json:"state" enum:"job_state" doc:"State: preparing, running, undoing, done or failed" log:"-"`
 	UserID   ID                `json:"user_id" doc:"ID of the user who started it"`
 	Username string            `json:"username" log:"personal"`

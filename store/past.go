@@ -197,8 +197,11 @@ func salvaged(e *audit.Entry) bool {
 	return e.Action == "restore" && json.Unmarshal(e.Details, &details) == nil && details.Salvaged
 }
 
-// pastPage is the number of entries that are read at once.
-const pastPage = 512
+// pastPage and pastBytes limit the entries that are read at once.
+const (
+	pastPage  = 512
+	pastBytes = 4 << 20
+)
 
 // eachEntry calls fn for the entries from a number through another, in ascending order. An entry that
 // cannot be read is an error; damage elsewhere is not.
@@ -223,13 +226,15 @@ func eachEntry(db *DB, from, through uint64, fn func(audit.Row) error) error {
 
 // readEntries is DB.ReadLog, but reads data.db first: a damaged segment does not matter there.
 func readEntries(db *DB, from uint64, limit int) (rows []audit.Row, err error) {
+	size := 0
 	err = db.View(System, func(tx *Tx) error {
 		return tx.LogRows(from, func(row audit.Row) bool {
 			if len(rows) == 0 && row.Seq != from {
 				return false // it is in a segment
 			}
 			rows = append(rows, audit.Row{Seq: row.Seq, Text: bytes.Clone(row.Text)})
-			return len(rows) < limit
+			size += len(row.Text)
+			return len(rows) < limit && size < pastBytes
 		})
 	})
 	if len(rows) > 0 || err != nil {

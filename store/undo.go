@@ -257,6 +257,26 @@ func (s *UndoStep) Validate(tx *Tx) error {
 	return table.ValidateFields(tx, s.ID, s.Fields)
 }
 
+// Weight returns the number of records that Apply is expected to change: deleting or disabling a user
+// ends the sessions.
+func (s *UndoStep) Weight(tx *Tx) (int, error) {
+	app := s.Collection == AppUsers.Name()
+	if !app && s.Collection != Users.Name() || s.Operation == "create" || s.Operation == "update" && !s.disables() {
+		return 1, nil
+	}
+	open, err := CountSessions(tx, Account{App: app, ID: s.ID})
+	if s.Operation == "delete" {
+		open += 2 // password and picture
+	}
+	return 1 + open, err
+}
+
+// disables reports whether the step disables a user.
+func (s *UndoStep) disables() bool {
+	status, set := s.Fields["status"]
+	return set && string(status) != "1"
+}
+
 // Inverse returns the step that reverts this one. It must be called before Apply.
 func (s *UndoStep) Inverse(tx *Tx) (inverse UndoStep, err error) {
 	inverse = UndoStep{Collection: s.Collection, ID: s.ID, Operation: "update"}
@@ -301,8 +321,8 @@ func (s *UndoStep) Apply(tx *Tx) error {
 	if err := table.SetFields(tx, s.ID, s.Fields); err != nil {
 		return err
 	}
-	if status, set := s.Fields["status"]; set && string(status) != "1" && (s.Collection == Users.Name() || s.Collection == AppUsers.Name()) {
-		return EndSessions(tx, Account{App: s.Collection == AppUsers.Name(), ID: s.ID}, 0)
+	if app := s.Collection == AppUsers.Name(); s.disables() && (app || s.Collection == Users.Name()) {
+		return EndSessions(tx, Account{App: app, ID: s.ID}, 0)
 	}
 	return nil
 }

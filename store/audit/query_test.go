@@ -11,7 +11,7 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// termsOf are the terms of an entry, put together anew.
+// termsOf are the terms of an entry, built again.
 func termsOf(e Entry) map[string]bool {
 	terms := map[string]bool{fmt.Sprintf("actor %s:%d", e.Actor.Kind, e.Actor.ID): true}
 	if e.Operation.Method != "" {

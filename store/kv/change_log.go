@@ -207,20 +207,26 @@ func (tx *Tx) LogRows(from uint64, yield func(audit.Row) bool) error {
 	return nil
 }
 
-// ReadLog returns up to limit entries of the change log with numbers from from, in ascending order,
-// from segments and data.db. Without any the log has ended.
+// maxLogRead is the number of bytes after which ReadLog returns, since an entry can have several MiB.
+const maxLogRead = 4 << 20
+
+// ReadLog returns entries of the change log with numbers from from, in ascending order, from segments
+// and data.db: at most limit, and fewer if they are large. Without any the log has ended.
 func (db *DB) ReadLog(from uint64, limit int) (rows []audit.Row, err error) {
 	if db.log == nil {
 		return nil, nil
 	}
 	from = max(from, 1)
+	bytes, full := 0, false
 	add := func(row audit.Row) bool {
 		rows = append(rows, audit.Row{Seq: row.Seq, Text: slices.Clone(row.Text)})
-		return len(rows) < limit
+		bytes += len(row.Text)
+		full = len(rows) == limit || bytes > maxLogRead
+		return !full
 	}
 	for again := true; again; { // entries can be moved to a segment between the two reads
 		again = false
-		if err := db.log.segments.Oldest(from, add); err != nil || len(rows) == limit {
+		if err := db.log.segments.Oldest(from, add); err != nil || full {
 			return rows, err
 		}
 		next := from

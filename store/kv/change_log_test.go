@@ -83,8 +83,7 @@ func logged(t testing.TB, dir string) *DB {
 // from 1 to the head.
 func wholeLog(t testing.TB, db *DB) []audit.Row {
 	t.Helper()
-	rows, err := db.ReadLog(1, math.MaxInt)
-	noErr(t, err)
+	rows := allLogged(t, db)
 	var verifier audit.Verifier
 	for _, row := range rows {
 		noErr(t, verifier.Add(row))
@@ -95,6 +94,19 @@ func wholeLog(t testing.TB, db *DB) []audit.Row {
 		t.Fatalf("%d entries, the head is %d", len(rows), db.LogHead().Seq)
 	}
 	return rows
+}
+
+// allLogged returns all entries.
+func allLogged(t testing.TB, db *DB) (all []audit.Row) {
+	t.Helper()
+	for {
+		rows, err := db.ReadLog(uint64(len(all))+1, math.MaxInt)
+		noErr(t, err)
+		if len(rows) == 0 {
+			return all
+		}
+		all = append(all, rows...)
+	}
 }
 
 // settled waits until data.db has few entries.
@@ -353,4 +365,19 @@ func TestReadLog(t *testing.T) {
 		}
 	}
 	<-done
+}
+
+// One read of the log is bounded by its bytes, too.
+func TestReadLogOfLargeEntries(t *testing.T) {
+	db := open(t, t.TempDir(), Options{Schema: loggedOffice()})
+	name := strings.Repeat("x", 3<<20)
+	for i := range 4 {
+		update(t, db, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: fmt.Sprint(i, name)}) })
+	}
+	rows, err := db.ReadLog(1, 100)
+	noErr(t, err)
+	if total := db.LogHead().Seq; len(rows) == 0 || len(rows) > 2 || len(allLogged(t, db)) != int(total) {
+		t.Errorf("%d rows at once, %d of %d in all", len(rows), len(allLogged(t, db)), total)
+	}
+	shut(t, db)
 }

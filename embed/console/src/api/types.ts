@@ -638,7 +638,7 @@ export type Job = {
   /** What is wrong, by field, in the language of the request */
   errors?: Record<string, string>
   id: number
-  /** What the job does: user_import or user_update */
+  /** What the job does: user_import, user_update or undo */
   kind: string
   /** Why the job failed, in the language of the request; empty otherwise */
   msg: string
@@ -680,7 +680,7 @@ export type Link = {
 }
 
 export type LogActor = {
-  /** 1 if the name cannot be read any more, since the person was erased; otherwise absent */
+  /** 1 if the name can't be read because the person was erased; otherwise absent */
   erased?: 0 | 1
   id?: number
   /** Kind: user, app_user, system, cli or anonymous; unknown for an actor outside your data scope */
@@ -692,7 +692,7 @@ export type LogActor = {
 export type LogChange = {
   /** Collection of the record, such as user, role or setting */
   collection: string
-  /** 1 if the name cannot be read any more, since the person was erased; otherwise absent */
+  /** 1 if the name can't be read because the person was erased; otherwise absent */
   erased?: 0 | 1
   fields: LogField[]
   id: number
@@ -762,7 +762,7 @@ export type LogField = {
   added?: unknown[]
   /** Of an array: number of values that were added */
   added_count?: number
-  /** 1 if a value cannot be read any more, since the person was erased; otherwise absent */
+  /** 1 if a value can't be read because the person was erased; otherwise absent */
   erased?: 0 | 1
   /** Present names of the records whose IDs are values, by ID, as far as you may read them */
   labels?: Record<string, string>
