@@ -1,26 +1,18 @@
-import { Card, Descriptions, Empty, Flex, Skeleton, Tabs, Tag } from 'antd'
+import { Card, Descriptions } from 'antd'
 import { lazy, Suspense, useCallback, useState } from 'react'
-import { useLocation, useNavigate, useParams } from 'react-router'
+import { useLocation, useParams } from 'react-router'
 import { Failure, get } from '../../api/request'
 import type { AppUser } from '../../api/types'
-import { useAccount } from '../../app/account'
-import { learn, t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
-import { Face } from '../../ui/Face'
+import { t } from '../../i18n'
 import { Time } from '../../ui/Time'
 import { useAsk } from '../../ui/useAsk'
 import { usePanel } from '../../ui/usePanel'
 import { useWider } from '../../ui/useWider'
-import { words } from '../../ui/words'
 import { app } from './person'
-import { Head } from './PersonHead'
-import { Sessions } from './UserSessions'
+import { PersonPage, Unread } from './PersonPage'
 import { usePeople } from './usePeople'
 
 const AppUserForm = lazy(async () => ({ default: (await import('./AppUserForm')).AppUserForm }))
-const PersonActivity = lazy(async () => ({
-  default: (await Promise.all([import('../../ui/log/PersonActivity'), learn('audit', 'actions')]))[0].PersonActivity,
-}))
 
 // AppPerson is the page of one app user, whose ID is in the URL, followed by the open tab.
 export function AppPerson() {
@@ -43,74 +35,25 @@ export function AppPerson() {
   )
   const { reload } = useAsk(question)
   if (!failure && user && String(user.id) === who) return <Shown user={user} part={part} from={from} reload={reload} />
-  return (
-    <>
-      <Head title={t('people.user')} from={from} />
-      {failure ? (
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure.status === 404 || failure.status === 400 ? t('people.gone') : words(failure)} />
-      ) : (
-        <Skeleton active />
-      )}
-    </>
-  )
+  return <Unread from={from} failure={failure} />
 }
 
 function Shown({ user, part, from, reload }: { user: AppUser; part: string; from: string; reload: () => Promise<void> }) {
-  const { may } = useAccount()
-  const navigate = useNavigate()
   const people = usePeople<AppUser>(app, reload)
   const form = usePanel<true>()
-  const items = [
-    { key: 'profile', label: t('people.profile'), children: <Profile user={user} /> },
-    ...(may('system.session.query') ? [{ key: 'sessions', label: t('people.sessions'), children: <Sessions user={user} realm={app} /> }] : []),
-    ...(may('system.audit.query')
-      ? [
-          {
-            key: 'activity',
-            label: t('menu.system.audit'),
-            children: (
-              <Suspense fallback={<Skeleton active />}>
-                <PersonActivity collection="app_user" id={user.id} name={user.nickname || user.username} />
-              </Suspense>
-            ),
-          },
-        ]
-      : []),
-  ]
   return (
     <>
-      <Head
+      <PersonPage
+        user={user}
+        realm={app}
+        mark={t('sessions.app')}
+        part={part}
         from={from}
-        title={
-          <Flex gap={12} align="center">
-            <Face of={user} size={40} />
-            <span style={{ minWidth: 0 }}>
-              <bdi>{user.nickname || user.username}</bdi>
-            </span>
-            <Tag>{t('sessions.app')}</Tag>
-            {user.status === 0 && <Tag color="error">{t('disabled')}</Tag>}
-          </Flex>
-        }
-      >
-        <Actions
-          first={may('user.list.update') && { label: t('edit'), onClick: () => form.show(true) }}
-          label={t('people.more_name', { name: user.username })}
-          more={[
-            may('user.list.password') && { label: t('people.reset'), onClick: () => people.reset(user) },
-            may('user.list.data') && { label: t('people.data'), onClick: () => void people.data(user) },
-            may('user.list.erase') && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
-          ]}
-        />
-      </Head>
-      <Tabs
-        className="tabs-wrap"
-        items={items}
-        destroyOnHidden
-        activeKey={items.some(({ key }) => key === part) ? part : 'profile'}
-        onChange={(key) => void navigate(`/user/list/${user.id}${key === 'profile' ? '' : `/${key}`}`)}
+        profile={<Profile user={user} />}
+        people={people}
+        onEdit={() => form.show(true)}
       />
       <Suspense>{form.of && <AppUserForm open={form.open} user={user} onClose={form.hide} onSaved={() => void reload()} onMade={() => {}} />}</Suspense>
-      {people.panels}
     </>
   )
 }

@@ -1,29 +1,22 @@
-import { Card, Descriptions, Empty, Flex, Skeleton, Tabs, Tag } from 'antd'
+import { Card, Descriptions, Flex, Skeleton, Tag } from 'antd'
 import { lazy, Suspense, useCallback, useEffect, useEffectEvent, useState } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { Failure, get } from '../../api/request'
 import type { Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, learn, t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
-import { Face } from '../../ui/Face'
 import { Time } from '../../ui/Time'
 import { useAsk } from '../../ui/useAsk'
 import { useEvery } from '../../ui/useEvery'
 import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
 import { useWider } from '../../ui/useWider'
-import { words } from '../../ui/words'
 import { LoginLog } from '../LoginLog'
 import { backend } from './person'
-import { Head } from './PersonHead'
-import { Sessions } from './UserSessions'
+import { PersonPage, Unread } from './PersonPage'
 import { usePeople } from './usePeople'
 
 const Access = lazy(async () => ({ default: (await Promise.all([import('./Access'), learn('actions', 'rights')]))[0].Access }))
-const PersonActivity = lazy(async () => ({
-  default: (await Promise.all([import('../../ui/log/PersonActivity'), learn('audit', 'actions')]))[0].PersonActivity,
-}))
 const UserForm = lazy(async () => ({ default: (await import('./UserForm')).UserForm }))
 
 // Person is the page of one user. The URL ends with the ID, or with @ and the username,
@@ -60,97 +53,36 @@ export function Person() {
     if (name && there) void toNumber(there.id)
   }, [name, there])
 
-  if (failure)
-    return (
-      <>
-        <Head title={t('people.user')} from={from} />
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure.status === 404 || failure.status === 400 ? t('people.gone') : words(failure)} />
-      </>
-    )
-  if (!there || name)
-    return (
-      <>
-        <Head title={t('people.user')} from={from} />
-        <Skeleton active />
-      </>
-    )
+  if (failure || !there || name) return <Unread from={from} failure={failure} />
   return <Shown user={there} part={part} from={from} reload={reload} />
 }
 
 function Shown({ user, part, from, reload }: { user: User; part: string; from: string; reload: () => Promise<void> }) {
   const { info, may } = useAccount()
-  const navigate = useNavigate()
-  const md = useWider('md')
   const people = usePeople<User>(backend, reload)
   const form = usePanel<true>()
   const mine = user.id === info.info.id
-  const items = [
-    { key: 'profile', label: t('people.profile'), children: <Profile user={user} /> },
-    ...(may('admin.rule.query')
-      ? [
-          {
-            key: 'access',
-            label: t('people.access'),
-            children: (
-              <Suspense fallback={<Skeleton active />}>
-                <Access user={user} />
-              </Suspense>
-            ),
-          },
-        ]
-      : []),
-    ...(may('system.session.query') ? [{ key: 'sessions', label: t('people.sessions'), children: <Sessions user={user} realm={backend} /> }] : []),
-    ...(may('system.loginlog.query') ? [{ key: 'loginlog', label: t('people.sign_ins'), children: <LoginLog of={user.id} /> }] : []),
-    ...(may('system.audit.query')
-      ? [
-          {
-            key: 'activity',
-            label: t('menu.system.audit'),
-            children: (
-              <Suspense fallback={<Skeleton active />}>
-                <PersonActivity collection="user" id={user.id} name={user.nickname || user.username} />
-              </Suspense>
-            ),
-          },
-        ]
-      : []),
-  ]
+  const access = (
+    <Suspense fallback={<Skeleton active />}>
+      <Access user={user} />
+    </Suspense>
+  )
   return (
     <>
-      <Head
+      <PersonPage
+        user={user}
+        realm={backend}
+        own={mine}
+        mark={mine ? t('people.you') : undefined}
+        part={part}
         from={from}
-        title={
-          <Flex gap={12} align="center">
-            <Face of={user} size={40} />
-            <span style={{ minWidth: 0 }}>
-              <bdi>{user.nickname || user.username}</bdi>
-            </span>
-            {mine && <Tag>{t('people.you')}</Tag>}
-            {user.status === 0 && <Tag color="error">{t('disabled')}</Tag>}
-          </Flex>
-        }
-      >
-        <Actions
-          first={may('admin.list.update') && { label: t('edit'), onClick: () => form.show(true) }}
-          label={t('people.more_name', { name: user.username })}
-          more={[
-            may('admin.list.password') && !mine && { label: t('people.reset'), onClick: () => people.reset(user) },
-            may('admin.list.data') && { label: t('people.data'), onClick: () => void people.data(user) },
-            may('admin.list.erase') && !mine && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
-          ]}
-        />
-      </Head>
-      {/* A list keeps what it shows in the address too: only the open part is there. */}
-      <Tabs
-        className="tabs-wrap"
-        items={items}
-        destroyOnHidden
-        tabBarGutter={md ? 32 : 0}
-        activeKey={items.some(({ key }) => key === part) ? part : 'profile'}
-        onChange={(key) => void navigate(`/admin/list/${user.id}${key === 'profile' ? '' : `/${key}`}`)}
+        profile={<Profile user={user} />}
+        before={may('admin.rule.query') ? [{ key: 'access', label: t('people.access'), children: access }] : []}
+        after={may('system.loginlog.query') ? [{ key: 'loginlog', label: t('people.sign_ins'), children: <LoginLog of={user.id} /> }] : []}
+        people={people}
+        onEdit={() => form.show(true)}
       />
       {form.of && <Edit open={form.open} user={user} own={mine} onClose={form.hide} onSaved={() => void reload()} />}
-      {people.panels}
     </>
   )
 }
