@@ -12,7 +12,7 @@ import (
 
 const (
 	streamPause  = 5 * time.Millisecond  // minimum interval in which streams are woken, and for each of them
-	streamEach   = 50 * time.Microsecond // this much more: all of them check their session, also if nothing is sent
+	streamEach   = 25 * time.Microsecond // this much more: all of them check their session, also if nothing is sent
 	streamRecent = 512                   // newest entries that are kept for streams, and
 	recentBytes  = 4 << 20               // their total length
 	streamBatch  = 200                   // entries that are read at once
