@@ -29,6 +29,9 @@ type witness struct {
 	offline  bool
 }
 
+// eventPath is the path of the event stream, which every page of the console has open.
+const eventPath = "/system/event"
+
 type asked struct{ method, path string }
 
 type expectation struct {
@@ -123,7 +126,7 @@ func (w *witness) request(e *network.EventRequestWillBeSent) {
 		w.fault("a request to another place: %s", e.Request.URL)
 	}
 	w.answered[e.RequestID] = asked{e.Request.Method, u.Path}
-	if e.Type != network.ResourceTypeEventSource { // whose response never ends
+	if e.Type != network.ResourceTypeEventSource && u.Path != eventPath { // whose response never ends
 		w.under[e.RequestID] = e.LoaderID
 	}
 }
@@ -131,7 +134,7 @@ func (w *witness) request(e *network.EventRequestWillBeSent) {
 // failed handles an error response or a missing one.
 func (w *witness) failed(id network.RequestID, status int64, why string) {
 	request, known := w.answered[id]
-	if !known {
+	if !known || request.path == eventPath && (status == 0 || status == 401) { // a page reconnects by itself
 		return
 	}
 	i := slices.IndexFunc(w.expected, func(x *expectation) bool {

@@ -49,7 +49,10 @@ func TestConsoleGoesOnAfterSignIn(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	p := signedInAt(t, server, c, "/system/loginlog?result=success")
+	p := console(t, server)
+	p.before(streamGate) // the page learns it from its next request
+	p.as(c.token)
+	p.open("/system/loginlog?result=success")
 	p.row("Signed in")
 	p.settle()
 	c.want(200, "POST", "/admin/logout", "")

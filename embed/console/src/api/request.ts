@@ -1,5 +1,6 @@
 // Every response of the API has the same envelope; it is opened here.
 
+import { begin } from './changes'
 import type { Answer, Body, Method, Path } from './paths'
 import { end, token } from './session'
 
@@ -119,11 +120,14 @@ const unanswered = new Set(['offline', 'unreachable', 'busy'])
 // request calls the API and returns the data of the response. It always throws a Failure,
 // and shows it unless the caller does.
 export async function request<T>(method: Method, path: Path, o: Options = {}): Promise<T> {
+  const ended = method === 'GET' ? undefined : begin()
+  let entry: string | null = null
   try {
     const response = await send(method, path, o)
+    entry = response.headers.get('Reeve-Entry')
     if (!response.ok) throw await failureOf(response)
-    const entry = /-(\d+)$/.exec(response.headers.get('Reeve-Entry') ?? '')?.[1] // after the generation
-    if (entry) o.entry?.(Number(entry))
+    const seq = /-(\d+)$/.exec(entry ?? '')?.[1] // after the generation
+    if (seq) o.entry?.(Number(seq))
     return ((await response.json()) as Envelope<T>).data
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause
@@ -140,6 +144,8 @@ export async function request<T>(method: Method, path: Path, o: Options = {}): P
       hooks.failed(cause)
     }
     throw cause
+  } finally {
+    ended?.(entry)
   }
 }
 

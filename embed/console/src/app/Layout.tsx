@@ -8,12 +8,14 @@ import { learn, t } from '../i18n'
 import { useDocked } from '../ui/dock'
 import { Mark } from '../ui/Mark'
 import { useBack } from '../ui/useBack'
+import { useNews } from '../ui/useNews'
 import { useWider } from '../ui/useWider'
 import { type Account, AccountContext } from './account'
 import './frame.css'
 import { Head } from './Head'
 import { useKeys } from './keys'
 import { late } from './late'
+import { listen } from './live'
 import { places, shown, titleOf } from './menu'
 import { Menus } from './Menus'
 
@@ -31,11 +33,15 @@ export function Layout({ children }: { children: ReactNode }) {
   const reload = useCallback(async () => setInfo((await early()?.catch(() => undefined)) ?? (await get('/admin/info'))), [])
   const begin = useCallback(() => {
     // biome-ignore lint/nursery/useReactCompiler: the state is set once the server has answered
-    reload().catch(() => {}) // already shown; the page stays empty
+    reload().then(listen, () => {}) // already shown; the page stays empty
     get('/api/home', {}, { quiet: true }).then(setHome, () => {}) // a missing site name is not worth an error
   }, [reload])
   useEffect(begin, [begin])
   useBack(begin)
+
+  // Failures are not shown: nobody has asked for this.
+  useNews(['access.changed'], () => get('/admin/info', {}, { quiet: true }).then(setInfo, () => {}))
+  useNews(['setting'], () => get('/api/home', {}, { quiet: true }).then(setHome, () => {}))
 
   const account = useMemo<Account | undefined>(() => {
     if (!info) return undefined

@@ -3,6 +3,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useRef, useS
 import { Failure } from '../api/request'
 import { useAccount } from '../app/account'
 import { learn, t } from '../i18n'
+import { Changed } from './Changed'
 import { faults } from './faults'
 import { useAct } from './useAct'
 import { useWider } from './useWider'
@@ -16,6 +17,7 @@ type Props<V extends object> = {
   save: (values: V) => Promise<void> // makes quiet requests: failures are shown here
   onClose: () => void
   onClosed?: () => void // it is closed, and the focus is back
+  onFill?: () => void // the form now shows initial
   again?: () => Promise<Partial<V>> // values of the form after someone else changed the record
   onChange?: (changed: Partial<V>, all: V) => void
   children: ReactNode | ((form: FormInstance<V>) => ReactNode)
@@ -27,11 +29,26 @@ type Props<V extends object> = {
 // FormDrawer is a form in a drawer. Field faults are shown at their fields, others above
 // the form; Ctrl+Enter saves, and closing asks before discarding changes. Beside the form is
 // the history of its record, for those who may read it.
-export function FormDrawer<V extends object>({ title, open, initial, save, onClose, onClosed, again, onChange, children, ok, size = 480, history }: Props<V>) {
+export function FormDrawer<V extends object>({
+  title,
+  open,
+  initial,
+  save,
+  onClose,
+  onClosed,
+  onFill,
+  again,
+  onChange,
+  children,
+  ok,
+  size = 480,
+  history,
+}: Props<V>) {
   const [form] = Form.useForm<V>()
   const [problem, setProblem] = useState('')
   const [stale, setStale] = useState(false)
   const [busy, setBusy] = useState(false)
+  const [filled, setFilled] = useState(0) // how often the form was filled
   const typed = useRef(false) // antd also counts programmatic changes as touched
   const { sure } = useAct()
   const md = useWider('md')
@@ -45,10 +62,15 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
     form.setFieldsValue(values as Parameters<typeof form.setFieldsValue>[0])
     setProblem('')
     setStale(false)
+    setFilled((n) => n + 1)
     typed.current = false
   }
 
-  const begin = useEffectEvent(() => fill(initial)) // keeps input when the caller renders again
+  // begin keeps input when the caller renders again.
+  const begin = useEffectEvent(() => {
+    fill(initial)
+    onFill?.()
+  })
   useEffect(() => {
     if (!open) return
     // biome-ignore lint/nursery/useReactCompiler: the form, which is not React state, is filled when it opens
@@ -102,6 +124,7 @@ export function FormDrawer<V extends object>({ title, open, initial, save, onClo
         if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) form.submit()
       }}
     >
+      {history && !stale && <Changed key={filled} {...history} onReload={again && (() => void again().then(fill))} />}
       {problem && (
         <Alert
           type="error"

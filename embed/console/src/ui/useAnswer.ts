@@ -1,7 +1,9 @@
 import { type SetStateAction, useCallback, useEffect, useState } from 'react'
 import { Failure } from '../api/request'
 import { recall, remember } from './answers'
+import { topicsOf } from './topics'
 import { useAsk } from './useAsk'
+import { useNews } from './useNews'
 
 type Given<T> = { key: string; data: T | undefined }
 
@@ -10,15 +12,16 @@ const refused = [401, 403, 404]
 
 // useAnswer returns the response to the request that key stands for: the last one
 // immediately, then the current one. No request is made while key is empty. A response of
-// undefined changes nothing. With `again` false, only the current response is shown.
-export function useAnswer<T>(key: string, question: (signal: AbortSignal) => Promise<T | undefined>, again = true) {
+// undefined changes nothing. With `again` false, only the current response is shown. path is
+// what is requested: if it is a list, changes by others appear.
+export function useAnswer<T>(key: string, path: string, question: (signal: AbortSignal, quiet: boolean) => Promise<T | undefined>, again = true) {
   const [given, setGiven] = useState<Given<T>>()
 
   const ask = useCallback(
-    async (signal: AbortSignal) => {
+    async (signal: AbortSignal, quiet: boolean) => {
       if (!key) return setGiven(undefined)
       try {
-        const data = await question(signal)
+        const data = await question(signal, quiet)
         if (data !== undefined) setGiven({ key, data })
       } catch (cause) {
         if (cause instanceof Failure && refused.includes(cause.status)) remember(key, undefined)
@@ -27,15 +30,18 @@ export function useAnswer<T>(key: string, question: (signal: AbortSignal) => Pro
     },
     [key, question],
   )
-  const { loading, reload } = useAsk(ask)
+  const { loading, reload, refresh, fresh, touch } = useAsk(ask)
+  useNews(key ? topicsOf(path) : undefined, refresh, fresh)
   useEffect(() => {
     if (given) remember(given.key, given.data)
   }, [given])
 
   const set = useCallback(
-    (next: SetStateAction<T | undefined>) =>
-      setGiven((now) => ({ key, data: next instanceof Function ? next(now?.key === key ? now.data : recall<T>(key)) : next })),
-    [key],
+    (next: SetStateAction<T | undefined>) => {
+      touch()
+      setGiven((now) => ({ key, data: next instanceof Function ? next(now?.key === key ? now.data : recall<T>(key)) : next }))
+    },
+    [key, touch],
   )
 
   const now = given?.key === key
@@ -45,6 +51,8 @@ export function useAnswer<T>(key: string, question: (signal: AbortSignal) => Pro
     other: given?.data, // the response to the previous request, until the current one arrives
     loading: loading && key !== '' && before === undefined,
     reload,
+    refresh,
+    fresh,
     set,
   }
 }

@@ -1,26 +1,38 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { moment } from '../api/changes'
 import { useBack } from './useBack'
 
 // useAsk makes a request after rendering, when it changes, and when the server is back. A
 // new request cancels the previous one, whose response must not arrive later. The caller
-// shows failures, and the old data stays.
-export function useAsk(question: (signal: AbortSignal) => Promise<void>) {
+// shows failures, and the old data stays. refresh asks again without that anything shows it;
+// fresh is the moment when the newest request began, and touch says that the data is as new as now.
+export function useAsk(question: (signal: AbortSignal, quiet: boolean) => Promise<void>) {
   const [loading, setLoading] = useState(true)
   const asked = useRef<AbortController>(undefined)
+  const fresh = useRef(0)
 
-  const reload = useCallback(async () => {
-    asked.current?.abort()
-    const now = new AbortController()
-    asked.current = now
-    setLoading(true)
-    try {
-      await question(now.signal)
-    } catch {
-      // already shown
-    } finally {
-      if (asked.current === now) setLoading(false)
-    }
-  }, [question])
+  const ask = useCallback(
+    async (quiet: boolean) => {
+      asked.current?.abort()
+      const now = new AbortController()
+      asked.current = now
+      fresh.current = moment()
+      if (!quiet) setLoading(true)
+      try {
+        await question(now.signal, quiet)
+      } catch {
+        // already shown
+      } finally {
+        if (asked.current === now) setLoading(false)
+      }
+    },
+    [question],
+  )
+  const reload = useCallback(() => ask(false), [ask])
+  const refresh = useCallback(() => ask(true), [ask])
+  const touch = useCallback(() => {
+    fresh.current = moment()
+  }, [])
 
   useEffect(() => {
     // biome-ignore lint/nursery/useReactCompiler: a request that has started is shown immediately
@@ -29,5 +41,5 @@ export function useAsk(question: (signal: AbortSignal) => Promise<void>) {
   }, [reload])
 
   useBack(reload)
-  return { loading, reload }
+  return { loading, reload, refresh, fresh, touch }
 }

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { Answer, Body, Item, Path } from '../api/paths'
 import { request } from '../api/request'
 import { newest } from './newest'
@@ -7,7 +7,7 @@ type Stored = { id: number; updated_at: string }
 
 type Load<T> = (of: T) => Promise<T>
 
-// useEditor creates or edits a record in a form. It saves the version that was loaded, so
+// useEditor creates or edits a record in a form. It saves the version that the form shows, so
 // that nobody's change is overwritten; a record changed by someone else is reloaded by its
 // path or by load.
 export function useEditor<P extends Path<'POST'> & Path<'GET'>, T extends Stored, V extends object>(
@@ -19,16 +19,23 @@ export function useEditor<P extends Path<'POST'> & Path<'GET'>, T extends Stored
   type Change = Omit<Body<'PUT', Item<P>>, 'updated_at'>
   const [loaded, setLoaded] = useState<T>()
   const of = newest(loaded, record)
+  const filled = useRef<T>(undefined) // the version that the form shows; the list may show a newer one
   const item = (id: number) => `${path}/${id}` as Path
 
   // create and change make quiet requests: the form shows failures.
   const create = (body: Body<'POST', P>) => request<Answer<'POST', P>>('POST', path, { body, quiet: true })
-  const change = (body: Change) => request<Answer<'PUT', Item<P>>>('PUT', item(of?.id ?? 0), { body: { ...body, updated_at: of?.updated_at }, quiet: true })
+  const change = (body: Change) =>
+    request<Answer<'PUT', Item<P>>>('PUT', item(of?.id ?? 0), { body: { ...body, updated_at: filled.current?.updated_at }, quiet: true })
 
   async function again(old: T): Promise<V> {
     const fresh = load ? await load(old) : await request<T>('GET', item(old.id))
     setLoaded(fresh)
+    filled.current = fresh
     return valuesOf(fresh)
+  }
+
+  const onFill = () => {
+    filled.current = of
   }
 
   return {
@@ -37,6 +44,6 @@ export function useEditor<P extends Path<'POST'> & Path<'GET'>, T extends Stored
     change,
     save: (body: Body<'POST', P> & Change) => (of ? change(body) : create(body)),
     // form are the props of a FormDrawer; blank are the values of a new record.
-    form: (blank: Partial<V>) => ({ initial: of ? valuesOf(of) : blank, again: of && (() => again(of)) }),
+    form: (blank: Partial<V>) => ({ initial: of ? valuesOf(of) : blank, again: of && (() => again(of)), onFill }),
   }
 }

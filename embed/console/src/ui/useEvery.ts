@@ -6,8 +6,8 @@ import { useAnswer } from './useAnswer'
 // useEvery loads all records of an API list, for pages that search and sort without
 // requests. No request is made while path is empty.
 export function useEvery<T>(path: Listing<T> | '') {
-  const question = useCallback(async (signal: AbortSignal) => (path ? await every<T>(path, {}, signal) : undefined), [path])
-  const { data, loading, reload, set: replace } = useAnswer<T[]>(path && `every ${path}`, question)
+  const question = useCallback(async (signal: AbortSignal, quiet: boolean) => (path ? await every<T>(path, {}, signal, quiet) : undefined), [path])
+  const { data, loading, reload, set: replace } = useAnswer<T[]>(path && `every ${path}`, path, question)
   const set = useCallback((edit: (rows: T[]) => T[]) => replace((now) => now && edit(now)), [replace])
   return { rows: data, loading, reload, set }
 }

@@ -9,7 +9,7 @@ import { useAnswer } from './useAnswer'
 export function useGet<P extends Path<'GET'> | ''>(path: P, query: Query = {}, again = true) {
   type Data = Answer<'GET', Exclude<P, ''>>
   const sent = JSON.stringify(query)
-  const question = useCallback((signal: AbortSignal) => get(path as Exclude<P, ''>, JSON.parse(sent) as Query, { signal }), [path, sent])
-  const { data, other, loading, reload, set } = useAnswer<Data>(path && address(path, query), question, again)
-  return { data: path ? (data ?? other) : undefined, loading, reload, set }
+  const question = useCallback((signal: AbortSignal, quiet: boolean) => get(path as Exclude<P, ''>, JSON.parse(sent) as Query, { signal, quiet }), [path, sent])
+  const { data, other, ...rest } = useAnswer<Data>(path && address(path, query), path, question, again)
+  return { data: path ? (data ?? other) : undefined, ...rest }
 }

@@ -1,13 +1,17 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { Answer, Path } from '../api/paths'
 import { Failure, get, type Query } from '../api/request'
+import { isStreaming } from '../app/live'
 import { recall, remember } from './answers'
 import { onReturn, present } from './presence'
+import { isTold, topicsOf } from './topics'
 import { useLatest } from './useLatest'
+import { useNews } from './useNews'
 
 // useLive polls a path of the API while the user is present. query is called each time;
 // key is what it depends on. No request is made while path is empty. Failures are not
-// announced, since they would repeat: the old data stays, and failure has the cause.
+// announced, since they would repeat: the old data stays, and failure has the cause. Changes
+// that arrive as events appear at once; what they tell completely is not polled meanwhile.
 export function useLive<P extends Path<'GET'> | ''>(path: P, seconds: number, query: () => Query = () => ({}), key = '') {
   type Data = Answer<'GET', Exclude<P, ''>>
   const question = `live ${path} ${key}`
@@ -33,13 +37,15 @@ export function useLive<P extends Path<'GET'> | ''>(path: P, seconds: number, qu
         if (cause instanceof Failure) setFailure(cause)
       }
       clearTimeout(wait)
-      if (!control.signal.aborted)
-        wait = setTimeout(() => {
-          if (present()) void look.current()
-        }, seconds * 1000)
+      if (!control.signal.aborted) wait = setTimeout(poll, seconds * 1000)
+    }
+    const told = () => isTold(path) && isStreaming()
+    const poll = () => {
+      if (told()) wait = setTimeout(poll, seconds * 1000)
+      else if (present()) void look.current()
     }
     const forget = onReturn(() => {
-      if (Date.now() - last >= seconds * 1000) void look.current()
+      if (!told() && Date.now() - last >= seconds * 1000) void look.current()
     })
     void look.current()
     return () => {
@@ -48,6 +54,8 @@ export function useLive<P extends Path<'GET'> | ''>(path: P, seconds: number, qu
       forget()
     }
   }, [path, seconds, question])
+
+  useNews(topicsOf(path), () => look.current())
 
   const data = given?.question === question ? given.data : (recall<Data>(question) ?? given?.data)
   return { data, failure, reload: useCallback(() => look.current(), []) }

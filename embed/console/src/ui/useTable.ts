@@ -36,18 +36,18 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
   const set = useCallback((values: Parameters<typeof parts.set>[0]) => parts.set({ page: undefined, ...values }), [parts.set])
 
   const question = useCallback(
-    async (signal: AbortSignal) => {
+    async (signal: AbortSignal, quiet: boolean) => {
       const query: Record<string, string | string[]> = { ...(JSON.parse(always) as Record<string, string>) }
       const sent = new URLSearchParams(search)
       for (const name of sent.keys()) query[name] = name.endsWith('[]') ? sent.getAll(name) : (sent.get(name) ?? '')
-      const page = await request<Page<T>>('GET', path, { query, signal })
+      const page = await request<Page<T>>('GET', path, { query, signal, quiet })
       const last = Math.ceil(page.total / page.pageSize)
       if (page.data.length > 0 || last === 0 || page.current <= last) return page
       set({ page: String(last) }) // the last record of a page was deleted
     },
     [path, search, always, set],
   )
-  const { data, other, loading, reload } = useAnswer<Page<T>>(`${path}?${search}#${always}`, question)
+  const { data, other, loading, reload } = useAnswer<Page<T>>(`${path}?${search}#${always}`, path, question)
   const answer = data ?? other
 
   const sorted: Sorted = (() => {

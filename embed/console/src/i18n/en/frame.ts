@@ -123,6 +123,10 @@ export const frame = {
   'form.lose.text': 'Your changes will be lost.',
   'form.lose.ok': 'Discard',
   'form.stale': 'Someone else changed this. Reload to see the latest version; your changes will be lost.',
+  'form.changed': 'Changed',
+  'form.changed.by': 'Changed by {name}',
+  'form.deleted': 'Deleted',
+  'form.deleted.by': 'Deleted by {name}',
   'form.required': 'Required',
   'loading': 'Loading…',
 } as const

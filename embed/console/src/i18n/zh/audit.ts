@@ -4,6 +4,7 @@ export const audit: Record<keyof typeof en, string> = {
   'audit.empty': '暂无记录。',
   'audit.empty.history': '暂无变更记录。',
   'audit.more': '显示更早的记录',
+  'audit.newer': '有新的记录',
   'audit.person.by': '{name} 的操作',
   'audit.person.about': '对 {name} 的修改',
   'audit.today': '今天',

@@ -125,6 +125,10 @@ export const frame: Record<keyof typeof en, string> = {
   'form.lose.text': '您的更改将丢失。',
   'form.lose.ok': '放弃',
   'form.stale': '其他人已修改此记录。请重新加载以查看最新版本，您的更改将丢失。',
+  'form.changed': '此记录已被修改',
+  'form.changed.by': '{name} 修改了此记录',
+  'form.deleted': '此记录已被删除',
+  'form.deleted.by': '{name} 删除了此记录',
   'form.required': '必填',
   'loading': '加载中…',
 }

@@ -1,3 +1,4 @@
+import { begin } from '../../api/changes'
 import { Failure, failureIn, language } from '../../api/request'
 import { token } from '../../api/session'
 import { words } from '../../ui/words'
@@ -99,6 +100,8 @@ function send({ id, file, group }: Upload): void {
     change(id, values)
     next()
   }
+  const ended = begin()
+  request.onloadend = () => ended(request.getResponseHeader('Reeve-Entry'))
   request.upload.onprogress = (e) => change(id, { sent: Math.min(e.loaded, file.size) })
   request.onload = () => end(request.status === 200 ? { state: 'stored', sent: file.size } : { state: 'failed', problem: problemOf(request) })
   request.onerror = () => end({ state: 'failed', problem: problemOf(request) })

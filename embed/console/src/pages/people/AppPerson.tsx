@@ -6,6 +6,7 @@ import type { AppUser } from '../../api/types'
 import { t } from '../../i18n'
 import { Time } from '../../ui/Time'
 import { useAsk } from '../../ui/useAsk'
+import { useNews } from '../../ui/useNews'
 import { usePanel } from '../../ui/usePanel'
 import { useWider } from '../../ui/useWider'
 import { app } from './person'
@@ -33,7 +34,8 @@ export function AppPerson() {
     },
     [who],
   )
-  const { reload } = useAsk(question)
+  const { reload, refresh, fresh } = useAsk(question)
+  useNews([`app_user:${who}`], refresh, fresh)
   if (!failure && user && String(user.id) === who) return <Shown user={user} part={part} from={from} reload={reload} />
   return <Unread from={from} failure={failure} />
 }

@@ -9,6 +9,7 @@ import { Time } from '../../ui/Time'
 import { useAsk } from '../../ui/useAsk'
 import { useEvery } from '../../ui/useEvery'
 import { useGet } from '../../ui/useGet'
+import { useNews } from '../../ui/useNews'
 import { usePanel } from '../../ui/usePanel'
 import { useWider } from '../../ui/useWider'
 import { LoginLog } from '../LoginLog'
@@ -45,8 +46,9 @@ export function Person() {
     },
     [name, who],
   )
-  const { reload } = useAsk(question)
+  const { reload, refresh, fresh } = useAsk(question)
   const there = user && (name ? user.username.toLowerCase() === name.toLowerCase() : String(user.id) === who) ? user : undefined
+  useNews(there && [`user:${there.id}`], refresh, fresh)
 
   const toNumber = useEffectEvent((id: number) => navigate(`/admin/list/${id}`, { replace: true, state }))
   useEffect(() => {

@@ -4,6 +4,7 @@ import { Failure, put } from '../../api/request'
 import type { PermissionNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { learn, t } from '../../i18n'
+import { Changed } from '../../ui/Changed'
 import { placesOf } from '../../ui/tree/model'
 import { useAct } from '../../ui/useAct'
 import { useEvery } from '../../ui/useEvery'
@@ -126,6 +127,7 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
         </Flex>
       }
     >
+      {role && problem?.code !== 'stale' && <Changed key={role.updated_at} collection="role" id={id} onReload={() => void again()} />}
       {problem && (
         <Alert
           type="error"

@@ -1,9 +1,11 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { moment } from '../../api/changes'
 import { every } from '../../api/every'
 import type { Setting, SettingGroup } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { useBack } from '../../ui/useBack'
+import { useNews } from '../../ui/useNews'
 import { settle } from './drafts'
 
 export type Group = Pick<SettingGroup, 'id' | 'key' | 'title' | 'remark' | 'public' | 'updated_at'> & { settings: Setting[] }
@@ -14,12 +16,14 @@ export function useSettings() {
   const { may } = useAccount()
   const [answer, setAnswer] = useState<{ settings: Setting[]; groups?: SettingGroup[] }>()
   const asked = useRef<AbortController>(undefined)
+  const fresh = useRef(0)
   const seen = may('system.setting.group.query')
 
   const load = useCallback(async () => {
     asked.current?.abort() // a late response to an older request is ignored
     const question = new AbortController()
     asked.current = question
+    fresh.current = moment()
     const [settings, groups] = await Promise.all([
       every<Setting>('/system/setting', {}, question.signal),
       seen ? every<SettingGroup>('/system/setting-group', {}, question.signal) : undefined,
@@ -35,6 +39,7 @@ export function useSettings() {
     return () => asked.current?.abort()
   }, [look])
   useBack(look)
+  useNews(['setting', 'setting_group'], look, fresh)
 
   const groups = useMemo(() => answer && grouped(answer.settings, answer.groups), [answer])
   return { groups, load }

@@ -1,4 +1,4 @@
-import { Button, Empty, Flex, Skeleton, Spin } from 'antd'
+import { Alert, Button, Empty, Flex, Skeleton, Spin } from 'antd'
 import dayjs from 'dayjs'
 import { useRef } from 'react'
 import type { LogEntry } from '../../api/types'
@@ -17,15 +17,36 @@ export function EntryList({ log, open, empty, onClear }: Props) {
   const list = useRef<HTMLDivElement>(null)
   const { entries, total, more } = log
 
+  // The button may be gone: the focus goes to what it has found.
+  const focus = (selector: string, preventScroll: boolean) => setTimeout(() => list.current?.querySelector<HTMLElement>(selector)?.focus({ preventScroll }))
+
   async function further() {
     const first = await log.more?.()
-    // The button may be gone: the focus goes to what it has found.
-    if (first) setTimeout(() => list.current?.querySelector<HTMLElement>(`[data-seq="${first}"]`)?.focus({ preventScroll: true }))
+    if (first) focus(`[data-seq="${first}"]`, true)
+  }
+
+  async function newest() {
+    await log.reload()
+    focus('[data-seq]', false)
   }
 
   if (!entries) return <Skeleton active title={false} />
   return (
     <Spin spinning={log.loading} delay={200}>
+      {log.newer && (
+        <Alert
+          type="info"
+          showIcon
+          role="status"
+          title={t('audit.newer')}
+          action={
+            <Button size="small" onClick={() => void newest()}>
+              {t('reload')}
+            </Button>
+          }
+          style={{ marginBottom: 16, position: 'sticky', top: 60, zIndex: 9 }} // below the head of the page, also when older entries are in view
+        />
+      )}
       <div ref={list} className="log">
         {days(entries).map((group) => (
           <section key={group.day}>

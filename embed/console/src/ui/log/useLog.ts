@@ -2,6 +2,7 @@ import { useCallback, useState } from 'react'
 import { get, type Query } from '../../api/request'
 import type { LogEntry, LogPage } from '../../api/types'
 import { useGet } from '../useGet'
+import { everything, useNews } from '../useNews'
 
 export type LogPath = '/system/audit' | `/system/history/${string}/${number}`
 
@@ -10,11 +11,21 @@ const looks = 20 // pages that are read while nothing is found
 
 // useLog loads entries of the change log, the newest first, and older ones on demand.
 export function useLog(path: LogPath, query: Query = {}) {
-  const { data, loading, reload } = useGet(path, { pageSize: size, ...query })
+  const { data, loading, reload, refresh, fresh } = useGet(path, { pageSize: size, ...query })
   const [older, setOlder] = useState<{ of: LogPage; entries: LogEntry[]; next: number }>()
   const [busy, setBusy] = useState(false)
   const below = older && older.of === data ? older : undefined
   const next = (below ?? data)?.next ?? 0
+  const [overtaken, setOvertaken] = useState<LogPage>() // there are newer entries than on this page
+
+  // A refresh would drop the older entries.
+  async function look() {
+    if (!below && !busy) return refresh()
+    const page = await get(path, { ...query, pageSize: 1 }, { quiet: true }).catch(() => undefined)
+    const newest = page?.data[0]
+    if (newest && newest.seq !== data?.data[0]?.seq) setOvertaken(data)
+  }
+  useNews(everything, look, fresh)
 
   // more returns the number of the first entry that it found.
   const more = useCallback(async (): Promise<number | undefined> => {
@@ -43,6 +54,7 @@ export function useLog(path: LogPath, query: Query = {}) {
     loading,
     busy,
     reload,
+    newer: data !== undefined && data === overtaken, // whether there are newer entries, which a reload shows
     more: next ? more : undefined,
   }
 }

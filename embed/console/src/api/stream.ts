@@ -1,0 +1,57 @@
+import { language } from './request'
+import { token } from './session'
+import { type Message, parser } from './sse'
+
+// The event stream of the server. EventSource can't send a token, so it is read with fetch.
+
+// Change is a change of one record by anybody.
+export type Change = {
+  id: string
+  at: string
+  type: string
+  collection: string
+  record: number
+  name?: string
+  operation: 'create' | 'update' | 'delete'
+  own?: 0 | 1 // whether this session has made it
+  actor?: { kind: string; id?: number; name?: string } // for users who may read the change log
+}
+
+const silence = 40_000 // in milliseconds: the server sends a heartbeat every 15 s
+
+// read reads the stream from the position after `last` until it ends. It returns the status of
+// the response; 0 without one.
+export async function read(last: string, signal: AbortSignal, tell: (message: Message) => void): Promise<number> {
+  const control = new AbortController()
+  const stop = () => control.abort()
+  signal.addEventListener('abort', stop)
+  let wait = setTimeout(stop, silence)
+  try {
+    const headers: Record<string, string> = { Authorization: `Bearer ${token()}`, Accept: 'text/event-stream', 'Accept-Language': language() }
+    if (last) headers['Last-Event-ID'] = last
+    const response = await fetch('/system/event', { headers, cache: 'no-store', signal: control.signal })
+    if (!response.ok || !response.body) {
+      control.abort() // nobody reads the rest
+      return response.status
+    }
+    const take = parser(tell)
+    const decoder = new TextDecoder()
+    const reader = response.body.getReader()
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return response.status
+      clearTimeout(wait)
+      wait = setTimeout(stop, silence)
+      take(decoder.decode(value, { stream: true }))
+    }
+  } catch {
+    return 0 // no response, or the connection broke
+  } finally {
+    clearTimeout(wait)
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+// pause is the time before the next attempt after n failures, in milliseconds: 1 s at first, and
+// up to 60 s. chance is a random number below 1, since all consoles lose a server at once.
+export const pause = (n: number, chance: number): number => Math.min(1000 * 2 ** n, 60_000) * (0.75 + chance / 4)

@@ -1,0 +1,32 @@
+// topicsOf returns the collections, or types of events, whose changes change the response of a path.
+export function topicsOf(path: string): readonly string[] | undefined {
+  return topics[path] ?? (/^\/system\/dict\/\d+\/item$/.test(path) ? items : undefined)
+}
+
+// isTold reports whether events tell all changes of the response of a path, so that it needs no polling.
+export const isTold = (path: string): boolean => topicsOf(path) !== undefined && !polled.includes(path)
+
+// polled also change without events: failed sign-ins, and sizes of files.
+const polled = ['/system/loginlog', '/system/info']
+
+const items = ['dict_item']
+
+const topics: { [path: string]: readonly string[] } = {
+  '/admin/list': ['user'],
+  '/user/list': ['app_user'],
+  '/admin/role': ['role'],
+  '/admin/rule': ['permission'],
+  '/admin/dept': ['dept'],
+  '/admin/permission/effective': ['user', 'role', 'permission', 'dept'],
+  '/admin/permission/explain': ['user', 'role', 'permission'],
+  '/system/dict': ['dict'],
+  '/system/setting-value': ['setting'],
+  '/system/session': ['session'],
+  '/admin/session': ['session'],
+  '/system/loginlog': ['session.started'],
+  '/system/info': ['user.created', 'user.deleted', 'role.created', 'role.deleted', 'dept.created', 'dept.deleted'],
+  '/system/job': ['job'],
+  '/file/list': ['file'],
+  '/file/trash': ['file'],
+  '/file/group': ['file_group'],
+}
