@@ -20,7 +20,7 @@ const asvsRequirements = 253
 
 // testPackages are the directories of the tests that the table names.
 var testPackages = map[string]string{"server": ".", "e2e": "e2e", "auth": "../auth", "store": "../store",
-	"redact": "redact", "redis": "redis", "picture": "picture", "disk": "../store/disk", "journal": "../store/journal", "kv": "../store/kv", "audit": "../store/audit"}
+	"redact": "redact", "redis": "redis", "webhook": "webhook", "picture": "picture", "disk": "../store/disk", "journal": "../store/journal", "kv": "../store/kv", "audit": "../store/audit"}
 
 // TestEveryRequirementOfASVSIsShown checks that every requirement or chapter is a row
 // of the table, and that each is shown by existing tests, does not apply, or is listed

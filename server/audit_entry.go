@@ -119,13 +119,19 @@ func (v *logView) render(e *audit.Entry, byKnown, whole bool) (*logEntry, error)
 func (v *logView) origin(e *audit.Entry, out *logEntry) (err error) {
 	out.Actor.Kind, out.Actor.ID = e.Actor.Kind, store.ID(e.Actor.ID)
 	out.SessionID, out.RequestID, out.Reason = store.ID(e.SessionID), e.RequestID, e.Reason
-	if e.Action != "start" || v.who.HasPermission(v.tx, "system.info") { // the details of a start are the configuration
+	if v.seesDetails(e) {
 		out.Details = e.Details
 	}
 	if out.Actor.Name, out.Actor.Erased, err = v.text(e.Actor.Name); err == nil {
 		out.Address, _, err = v.text(e.Address)
 	}
 	return err
+}
+
+// seesDetails reports whether the caller may read the details of an action. Those of a start are the
+// configuration.
+func (v *logView) seesDetails(e *audit.Entry) bool {
+	return e.Action != "start" || v.who.HasPermission(v.tx, "system.info")
 }
 
 // text returns a value that is a text. erased is 1 if it can no longer be read.

@@ -11,7 +11,7 @@ import (
 // collection.
 var logRefs = map[string]store.Table{
 	"dept_id": store.Depts, "dept_ids": store.Depts, "role_ids": store.Roles, "grant_role_ids": store.Roles,
-	"rule_ids": store.Permissions, "dict_id": store.Dicts, "user_id": store.Users, "uploader_id": store.Users,
+	"rule_ids": store.Permissions, "dict_id": store.Dicts, "user_id": store.Users, "uploader_id": store.Users, "owner_id": store.Users,
 	"app_user_id": store.AppUsers, "setting_id": store.Settings,
 }
 

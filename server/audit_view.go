@@ -43,6 +43,7 @@ var logSubjects = bySubject(
 	logSubject{table: store.Devices, query: "admin.list.query"},
 	logSubject{table: store.Avatars, query: "admin.list.query"},
 	logSubject{table: store.Jobs, query: "admin.list.query"},
+	logSubject{table: store.Webhooks, query: "system.webhook.query", create: "system.webhook.create", update: "system.webhook.update", remove: "system.webhook.delete"},
 	logSubject{table: store.Installs, query: "system.info"},
 )
 
@@ -114,6 +115,11 @@ func (v *logView) inScope(c *audit.Change) bool {
 		if err == nil {
 			return f.InScope(v.tx)
 		}
+	case store.Webhooks.Name():
+		w, err := store.Webhooks.Get(v.tx, store.ID(c.ID))
+		if err == nil {
+			return v.seesUser(w.OwnerID)
+		}
 	case store.PasswordHashes.Name(), store.Sessions.Name(), store.Devices.Name(), store.Avatars.Name(), store.Jobs.Name():
 	default:
 		return v.inDept(c)
@@ -154,7 +160,7 @@ func (v *logView) inDept(c *audit.Change) bool {
 // ownerOf returns the user whom a record belongs to, if the change tells it.
 func ownerOf(c *audit.Change) (id store.ID, known bool) {
 	for _, f := range c.Fields {
-		if f.Name != "user_id" && f.Name != "uploader_id" {
+		if f.Name != "user_id" && f.Name != "uploader_id" && f.Name != "owner_id" {
 			continue
 		}
 		text := f.New.Plain

@@ -172,6 +172,7 @@ func TestMissingRecords(t *testing.T) {
 	in := start(t)
 	in.create("/system/dict", `{"code":"colour","name":"Colour"}`)
 	in.create("/system/dict/1/item", `{"label":"Red","value":"red"}`)
+	in.create("/system/webhook", `{"url":"https://example.org/","types":["*"]}`)
 	var cases []apiCase
 	for _, rt := range routes() {
 		body := ""
@@ -184,6 +185,10 @@ func TestMissingRecords(t *testing.T) {
 			body = `{"rule_ids":[]}`
 		case strings.HasSuffix(rt.Path, "/erase"):
 			body = `{"username":"x"}`
+		case strings.HasSuffix(rt.Path, "/skip"):
+			body = `{"event":"x"}`
+		case strings.HasSuffix(rt.Path, "/replay"):
+			body = `{"from":1}`
 		case strings.HasSuffix(rt.Path, "/item"):
 			body = map[string]string{"POST": `{"label":"Blue","value":"blue"}`}[rt.Method]
 		}

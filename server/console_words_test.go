@@ -462,7 +462,7 @@ var elsewhere = map[string][]string{
 	"manual":    {"pages/help/"},
 	"info":      {"pages/Home.tsx", "pages/home/", "pages/SystemInfo.tsx", "pages/monitor/redis.tsx", "pages/audit/", "ui/log/"}, // backup is also an action
 	"monitor":   {"pages/Home.tsx", "pages/home/", "ui/Chart.tsx"},
-	"rights":    {"ui/tree/", "pages/people/Access.tsx"},
+	"rights":    {"ui/tree/", "pages/people/Access.tsx", "ui/topics.ts"}, // role.created is also a type of event
 }
 
 // TestWordsAreLoadedWhereTheyAreUsed: words that do not come with the frame are used

@@ -17,6 +17,7 @@ var dumped = map[string]func(t testing.TB, tx *store.Tx) map[store.ID]string{
 	"dict": recordsOf(store.Dicts), "dict_item": recordsOf(store.DictItems), "install": recordsOf(store.Installs),
 	"file": recordsOf(store.Files), "file_group": recordsOf(store.FileGroups), "avatar": recordsOf(store.Avatars),
 	"job": recordsOf(store.Jobs), "job_step": recordsOf(store.JobSteps),
+	"webhook": recordsOf(store.Webhooks), "webhook_secret": secretOwners, "webhook_state": webhookPositions,
 	"person_key": keyOwners, "erasure": recordsOf(store.Erasures),
 }
 
@@ -29,6 +30,29 @@ func keyOwners(_ testing.TB, tx *store.Tx) map[store.ID]string {
 		}
 	}
 	return owners
+}
+
+// secretOwners returns whose each webhook secret is, and whether there is a previous one. The secrets are
+// random.
+func secretOwners(_ testing.TB, tx *store.Tx) map[store.ID]string {
+	owners := map[store.ID]string{}
+	for s, err := range store.WebhookSecrets.All(tx) {
+		if err == nil {
+			owners[s.ID] = fmt.Sprint(s.WebhookID, s.PreviousUntil != 0)
+		}
+	}
+	return owners
+}
+
+// webhookPositions returns the states of webhooks without the generation, which is random.
+func webhookPositions(t testing.TB, tx *store.Tx) map[store.ID]string {
+	all := map[store.ID]string{}
+	for s, err := range store.WebhookStates.All(tx) {
+		must(t, err)
+		s.Generation = ""
+		all[s.ID] = string(encodeJSON(t, s))
+	}
+	return all
 }
 
 func recordsOf[T any](c *store.Collection[T]) func(testing.TB, *store.Tx) map[store.ID]string {

@@ -65,6 +65,11 @@ func (s *Server) finishErasure(e *store.Erasure, removed *store.ErasedCounts) er
 	if err != nil {
 		return err
 	}
+	deliveries, err := s.sender.forget(who)
+	removed.Deliveries += int64(deliveries)
+	if err != nil {
+		return err
+	}
 	return store.EndErasure(db, e)
 }
 

@@ -17,38 +17,43 @@ import (
 // body is accepted unchanged, so that rejecting it with one invalid field is about that
 // field.
 var goodBodies = withSimpleBodies(map[string]goodBody{
-	"POST /admin/login":             {"/admin/login", `{"username":"admin","password":"` + ownerPassword + `","device_token":"x"}`},
-	"PUT /admin/info":               {"/admin/info", `{"nickname":"N","email":"n@example.org","mobile":"123456","sex":1,"password":"` + ownerPassword + `"}`},
-	"PUT /admin/password":           {"/admin/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
-	"POST /admin/rule":              {"/admin/rule", `{"parent_id":0,"type":1,"key":"good","name":"Good","path":"/good","icon":"i","local":"l","sort":1,"show":1,"status":1}`},
-	"PUT /admin/rule/:id":           {"/admin/rule/4", `{"parent_id":3,"type":1,"key":"admin.rule","name":"Good","path":"/good","icon":"i","local":"l","sort":1,"show":1,"status":1}`},
-	"PUT /admin/rule/:id/show":      {"/admin/rule/2/show", `{"show":0}`},
-	"PUT /admin/rule/:id/status":    {"/admin/rule/2/status", `{"status":0}`},
-	"POST /system/setting":          {"/system/setting", `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
-	"PUT /system/setting/:id":       {ownSetting(1), `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
-	"PUT /system/setting":           {"/system/setting", `{"values":{"site.title":"x"}}`},
-	"POST /system/setting-group":    {"/system/setting-group", `{"key":"good","title":"T","remark":"r","public":1}`},
-	"PUT /system/setting-group/:id": {"/system/setting-group/6", `{"key":"good","title":"T","remark":"r","public":1}`},
-	"POST /admin/list":              {"/admin/list", `{"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1,"password":"long enough it is"}`},
-	"PUT /admin/list/:id":           {"/admin/list/2", `{"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1}`},
-	"PUT /admin/list/:id/password":  {"/admin/list/2/password", `{"password":"long enough it is"}`},
-	"POST /admin/list/:id/erase":    {"/admin/list/2/erase", `{"username":"clerk"}`},
-	"PUT /admin/list/:id/status":    {"/admin/list/2/status", `{"status":0}`},
-	"PUT /admin/list":               {"/admin/list?ids=2", `{"status":0,"dept_id":1,"role_ids":[2]}`},
-	"POST /admin/role":              {"/admin/role", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2]}`},
-	"PUT /admin/role/:id":           {"/admin/role/2", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2]}`},
-	"PUT /admin/role/:id/rule":      {"/admin/role/2/rule", `{"rule_ids":[1,2]}`},
-	"POST /admin/dept":              {"/admin/dept", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
-	"PUT /admin/dept/:id":           {"/admin/dept/2", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
-	"POST /user/list":               {"/user/list", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","status":1,"password":"long enough it is"}`},
-	"PUT /user/list/:id":            {"/user/list/1", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","status":1}`},
-	"PUT /user/list/:id/password":   {"/user/list/1/password", `{"password":"long enough it is"}`},
-	"POST /user/list/:id/erase":     {"/user/list/1/erase", `{"username":"customer"}`},
-	"PUT /user/list/:id/status":     {"/user/list/1/status", `{"status":0}`},
-	"POST /api/register":            {"/api/register", `{"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456"}`},
-	"POST /api/login":               {"/api/login", `{"username":"customer","password":"` + ownerPassword + `","device_token":"x"}`},
-	"PUT /api/user":                 {"/api/user", `{"nickname":"N","email":"g@example.org","mobile":"123456","password":"` + ownerPassword + `"}`},
-	"PUT /api/user/password":        {"/api/user/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
+	"POST /admin/login":               {"/admin/login", `{"username":"admin","password":"` + ownerPassword + `","device_token":"x"}`},
+	"PUT /admin/info":                 {"/admin/info", `{"nickname":"N","email":"n@example.org","mobile":"123456","sex":1,"password":"` + ownerPassword + `"}`},
+	"PUT /admin/password":             {"/admin/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
+	"POST /admin/rule":                {"/admin/rule", `{"parent_id":0,"type":1,"key":"good","name":"Good","path":"/good","icon":"i","local":"l","sort":1,"show":1,"status":1}`},
+	"PUT /admin/rule/:id":             {"/admin/rule/4", `{"parent_id":3,"type":1,"key":"admin.rule","name":"Good","path":"/good","icon":"i","local":"l","sort":1,"show":1,"status":1}`},
+	"PUT /admin/rule/:id/show":        {"/admin/rule/2/show", `{"show":0}`},
+	"PUT /admin/rule/:id/status":      {"/admin/rule/2/status", `{"status":0}`},
+	"POST /system/setting":            {"/system/setting", `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
+	"PUT /system/setting/:id":         {ownSetting(1), `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
+	"PUT /system/setting":             {"/system/setting", `{"values":{"site.title":"x"}}`},
+	"POST /system/webhook":            {"/system/webhook", `{"url":"https://example.org/2","description":"d","types":["role.*"],"status":0,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`},
+	"POST /system/webhook/:id/secret": {"/system/webhook/1/secret", `{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`},
+	"POST /system/webhook/:id/resume": {"/system/webhook/1/resume", `{"latest":1}`},
+	"POST /system/webhook/:id/skip":   {"/system/webhook/1/skip", `{"event":"` + blockedEvent + `"}`},
+	"POST /system/webhook/:id/replay": {"/system/webhook/1/replay", `{"from":1,"until":2}`},
+	"POST /system/setting-group":      {"/system/setting-group", `{"key":"good","title":"T","remark":"r","public":1}`},
+	"PUT /system/setting-group/:id":   {"/system/setting-group/6", `{"key":"good","title":"T","remark":"r","public":1}`},
+	"POST /admin/list":                {"/admin/list", `{"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1,"password":"long enough it is"}`},
+	"PUT /admin/list/:id":             {"/admin/list/2", `{"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1}`},
+	"PUT /admin/list/:id/password":    {"/admin/list/2/password", `{"password":"long enough it is"}`},
+	"POST /admin/list/:id/erase":      {"/admin/list/2/erase", `{"username":"clerk"}`},
+	"PUT /admin/list/:id/status":      {"/admin/list/2/status", `{"status":0}`},
+	"PUT /admin/list":                 {"/admin/list?ids=2", `{"status":0,"dept_id":1,"role_ids":[2]}`},
+	"POST /admin/role":                {"/admin/role", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2]}`},
+	"PUT /admin/role/:id":             {"/admin/role/2", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2]}`},
+	"PUT /admin/role/:id/rule":        {"/admin/role/2/rule", `{"rule_ids":[1,2]}`},
+	"POST /admin/dept":                {"/admin/dept", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
+	"PUT /admin/dept/:id":             {"/admin/dept/2", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
+	"POST /user/list":                 {"/user/list", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","status":1,"password":"long enough it is"}`},
+	"PUT /user/list/:id":              {"/user/list/1", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","status":1}`},
+	"PUT /user/list/:id/password":     {"/user/list/1/password", `{"password":"long enough it is"}`},
+	"POST /user/list/:id/erase":       {"/user/list/1/erase", `{"username":"customer"}`},
+	"PUT /user/list/:id/status":       {"/user/list/1/status", `{"status":0}`},
+	"POST /api/register":              {"/api/register", `{"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456"}`},
+	"POST /api/login":                 {"/api/login", `{"username":"customer","password":"` + ownerPassword + `","device_token":"x"}`},
+	"PUT /api/user":                   {"/api/user", `{"nickname":"N","email":"g@example.org","mobile":"123456","password":"` + ownerPassword + `"}`},
+	"PUT /api/user/password":          {"/api/user/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
 
 	"POST /system/monitor/trace": {"/system/monitor/trace", `{"user_id":1,"ip":"192.0.2.1","route":"/admin/list","minutes":1}`},
 
@@ -59,6 +64,9 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"POST /system/dict/:id/item":         {"/system/dict/1/item", `{"label":"L","value":"good","sort":1,"switch":1,"status":"error"}`},
 	"PUT /system/dict/:id/item/:item_id": {"/system/dict/1/item/1", `{"label":"L","value":"good","sort":1,"switch":1,"status":"error"}`},
 })
+
+// blockedEvent is the message that the webhook of withGoodBodies is retrying.
+const blockedEvent = "aaaaaaaaaa-1"
 
 // hasGoodBody reports whether a route takes a body and has one in goodBodies. Only
 // TestGoodBodiesAreAccepted fails for a route that has none.
@@ -82,6 +90,10 @@ func withGoodBodies(t *testing.T, options ...func(*setup)) *instance {
 	in.create("/admin/dept", `{"name":"Top"}`)
 	in.create("/admin/dept", `{"name":"Other"}`)
 	in.createSimple()
+	in.update(func(tx *store.Tx) error {
+		_, err := store.WebhookStates.Update(tx, 1, func(s *store.WebhookState) error { s.Blocked, s.BlockedKind = blockedEvent, "event"; return nil })
+		return err
+	})
 	in.create("/system/dict/1/item", `{"label":"Mine","value":"mine"}`)
 	in.upload("/file/list", "a text", "owner")
 	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true}}`, "owner")

@@ -16,6 +16,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"reeve/server/webhook"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files anew")
@@ -51,6 +52,9 @@ var volatile = []struct {
 }{
 	{moment, someMoment},
 	{regexp.MustCompile(`"rv_[A-Za-z0-9_-]{49}"`), `"rv_…"`},
+	{regexp.MustCompile(`"whsec_[A-Za-z0-9+/=]{44}"`), `"whsec_…"`},
+	{regexp.MustCompile(`"test-[0-9a-f]{12}-[0-9a-z]+"`), `"test-…"`},
+	{regexp.MustCompile(`timestamp\\":\\"[^\\]+`), `timestamp\":\"…`},
 	{regexp.MustCompile(`"requestId":"[0-9a-f]{12}-[0-9a-z]+"`), `"requestId":"…"`},
 	{regexp.MustCompile(`"event_id":"[a-z0-9]{10}-`), `"event_id":"…-`},
 	{regexp.MustCompile(`/media/[A-Z2-7]{26}`), `/media/…`},
@@ -171,6 +175,12 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"audit_entry", "GET", "/system/audit/{newest}", ""},
 	{"audit_history", "GET", "/system/history/dict/1", ""},
 	{"audit_undo", "POST", "/system/audit/{newest}/undo", ""},
+	{"webhook_creation", "POST", "/system/webhook", `{"url":"http://127.0.0.1:1/hook","description":"A receiver that does not answer","types":["user.*"]}`},
+	{"webhook_test", "POST", "/system/webhook/1/test", ""},
+	{"webhook_deliveries", "GET", "/system/webhook/1/delivery", ""},
+	{"webhook", "GET", "/system/webhook/1", ""},
+	{"webhook_list", "GET", "/system/webhook", ""},
+	{"event_types", "GET", "/system/event-type", ""},
 	{"erasure", "POST", "/admin/list/3/erase", `{"username":"bob"}`},
 	{"manual", "GET", "/system/manual", ""},
 	{"failure", "POST", "/admin/rule", `{"type":7,"key":"Shop","name":""}`},
@@ -183,7 +193,9 @@ const onePixel = "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x0
 func TestGoldenAnswers(t *testing.T) {
 	// Not parallel: others beside it would make writes slow, which the answers show.
 	files := fstest.MapFS{"topic.md": {Data: []byte("# A topic\n\nSome [text](other.md).\n")}}
-	in := start(t, func(su *setup) { su.config.Manual = files })
+	local, err := webhook.ParseAllow([]string{"127.0.0.1"})
+	must(t, err)
+	in := start(t, func(su *setup) { su.config.Manual, su.config.WebhookAllow = files, local })
 	seen := map[reflect.Type]bool{}
 	refresh := "" // the request_id of that response
 	for _, g := range goldenAnswers {

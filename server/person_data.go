@@ -25,6 +25,7 @@ sessions.json     open sessions: where and when the person signed in
 devices.json      browsers and apps that are known from earlier sign-ins
 sign-ins.jsonl    the sign-in log: attempts to sign in to this account
 files.jsonl       descriptions of the files that the person uploaded; not their content
+webhooks.jsonl    receivers outside of this server to which events about the person were sent
 jobs.jsonl        long operations, such as imports, that the person started
 change-log.jsonl  entries of the change log: what the person changed, and what others
                   changed in the account
@@ -75,7 +76,7 @@ func (p *personData) send(w http.ResponseWriter, name string) error {
 	if err := p.json("user.json", user); err != nil {
 		return err
 	}
-	for _, part := range []func() error{p.avatar, p.sessions, p.devices, p.signIns, p.files, p.jobs, p.changeLog} {
+	for _, part := range []func() error{p.avatar, p.sessions, p.devices, p.signIns, p.files, p.jobs, p.deliveries, p.changeLog} {
 		if err := part(); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net/url"
 
 	"reeve/store"
 	"reeve/store/audit"
@@ -194,4 +195,53 @@ func (p *personData) addEntry(tx *store.Tx, text *bytes.Buffer, row audit.Row) e
 		return err
 	}
 	return json.NewEncoder(text).Encode(out)
+}
+
+// exportedDelivery tells to whom something about the person was sent. What was sent is in the change
+// log.
+type exportedDelivery struct {
+	At      store.Time `json:"at"`
+	Webhook store.ID   `json:"webhook_id"`
+	Host    string     `json:"host"`
+	Event   string     `json:"event"`
+	Type    string     `json:"type"`
+	Status  int        `json:"status"`
+}
+
+func (p *personData) deliveries() error {
+	f, err := p.file("webhooks.jsonl")
+	if err != nil {
+		return err
+	}
+	hosts, keys := map[uint64]string{}, map[uint64][]byte{}
+	err = p.read(func(tx *store.Tx) error {
+		for v, err := range store.Webhooks.All(tx) {
+			if err != nil {
+				return err
+			}
+			secrets, err := store.WebhookKeysOf(tx, v.ID)
+			if err != nil {
+				return err
+			}
+			if u, err := url.Parse(v.URL); err == nil {
+				hosts[uint64(v.ID)] = u.Host
+			}
+			keys[uint64(v.ID)] = secrets.Deliveries
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.req.s.sender.save()
+	lines := json.NewEncoder(f)
+	for d, err := range p.req.s.sender.log.About(p.who.Person(), func(id uint64) []byte { return keys[id] }) {
+		if err != nil {
+			return err
+		}
+		if err := lines.Encode(exportedDelivery{store.TimeOf(d.At), store.ID(d.Webhook), hosts[d.Webhook], d.Event, d.Type, d.Status}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

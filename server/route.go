@@ -292,7 +292,7 @@ func routes() []Route {
 	var all []Route
 	for _, resource := range [][]Route{
 		accountRoutes, avatarRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
-		appUserRoutes, appRoutes, auditRoutes, streamRoutes, settingRoutes, settingGroupRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
+		appUserRoutes, appRoutes, auditRoutes, streamRoutes, webhookRoutes, settingRoutes, settingGroupRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, manualRoutes, metricRoutes,
 	} {
 		all = append(all, resource...)

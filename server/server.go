@@ -42,6 +42,7 @@ import (
 	"reeve/server/monitor"
 	"reeve/server/picture"
 	"reeve/server/redis"
+	"reeve/server/webhook"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -66,6 +67,7 @@ type Config struct {
 	Root             bool          // whether the program runs as root outside a container
 	PrivateFiles     []string      // paths of configuration files that other users of the machine must not be able to read
 	MetricsToken     string        // bearer token of GET /metrics; "" turns the endpoint off
+	WebhookAllow     webhook.Allow // destinations of webhooks beyond the Internet
 	Effective        []ConfigValue // configuration for display, secrets masked
 }
 
@@ -92,6 +94,7 @@ type Server struct {
 	images   *picture.Scaler
 	jobs     *jobs
 	streams  *streams
+	sender   *sender
 	links    *linkSigner
 	failures failureLog
 	limits   *limits
@@ -137,11 +140,12 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s.manual = sync.OnceValues(func() (Encoded[manualAnswer], error) { return newManual(config.Manual) })
 	s.routes, s.monitor = all, monitor.New(config.Monitor, config.RedisTargets, db, log)
 	s.jobs, s.links, s.streams = newJobs(s), newLinkSigner(), newStreams(s)
+	s.sender = newSender(s)
 	s.monitor.Gauges(s.metrics.gauge)
 	s.metrics.counter("reeve_monitor_dropped_total", "Requests whose events were dropped because the queue was full.", s.monitor.Dropped)
 	db.OnSlowWrite(s.slowWrite)
 	db.OnDiskFull(s.monitor.GiveWay)
-	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.searchHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.changeLogHealth, s.limitHealth, s.signInHealth, s.permissionsHealth}
+	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.searchHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.changeLogHealth, s.webhookHealth, s.limitHealth, s.signInHealth, s.permissionsHealth}
 	s.handler = s.headers(s.cors(s.router(all)))
 	return s, nil
 }
@@ -230,6 +234,9 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	}
 	s.reportLog("the start", s.logStart())
 	abandoned := s.jobs.abandoned()
+	if err := s.sender.confirmAfterRestore(); err != nil {
+		return errors.Join(fmt.Errorf("prepare webhooks: %w", err), listener.Close())
+	}
 	var wg sync.WaitGroup
 	tidy, stopTidying := context.WithCancel(context.Background())
 	wg.Go(func() {
@@ -243,6 +250,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	wg.Go(func() { s.keepChangeLog(tidy) })
 	wg.Go(func() { s.keepErasures(tidy) })
 	wg.Go(func() { s.streams.run(tidy) })
+	wg.Go(func() { s.sender.run(tidy) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- srv.Serve(listener) })
 	ready(listener.Addr())

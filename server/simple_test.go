@@ -19,6 +19,7 @@ type simpleResource struct {
 var simpleResources = []simpleResource{
 	{"/file/group", `{"name":"Good %d","sort":2,"describe":"one\ntwo"}`, `"sort":77`},
 	{"/system/dict", `{"code":"good%d","name":"N","type":"tag","describe":"d","status":0}`, `"status":1`},
+	{"/system/webhook", `{"url":"https://example.org/%d","description":"d","types":["role.*"],"status":0}`, `"status":1`},
 }
 
 // nth returns a body that differs from those of other numbers.
@@ -42,7 +43,9 @@ type goodBody = struct{ url, body string }
 // withSimpleBodies adds the operations of simple resources to a table of good bodies.
 func withSimpleBodies(all map[string]goodBody) map[string]goodBody {
 	for _, r := range simpleResources {
-		all["POST "+r.path] = goodBody{r.path, r.nth(2)}
+		if _, given := all["POST "+r.path]; !given {
+			all["POST "+r.path] = goodBody{r.path, r.nth(2)}
+		}
 		all["PUT "+r.path+"/:id"] = goodBody{r.path + "/1", r.nth(2)}
 	}
 	return all

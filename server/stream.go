@@ -231,13 +231,8 @@ func (st *stream) entry(view *logView, e *streamEntry) error {
 // has received all of them.
 func (st *stream) frames(view *logView, e *audit.Entry) (text []byte, err error) {
 	var events []*event
-	for i := range e.Changes {
-		c := &e.Changes[i]
-		kind := typeOf(c)
-		if kind == "" || !st.filter.wants(kind) {
-			continue
-		}
-		ev, err := st.event(view, e, c, kind)
+	for part := range eventParts(e) {
+		ev, err := view.event(e, part, st.filter, st.req.Session.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -257,57 +252,4 @@ func (st *stream) frames(view *logView, e *audit.Entry) (text []byte, err error)
 		text = append(text, one...)
 	}
 	return text, nil
-}
-
-// event returns the event about a change; nil if the caller may not read it.
-func (st *stream) event(view *logView, e *audit.Entry, c *audit.Change, kind string) (*event, error) {
-	own := e.SessionID == uint64(st.req.Session.ID) && e.SessionID != 0
-	out := &event{
-		ID: eventID(e.Generation, e.Seq), Seq: e.Seq, At: e.At, Type: kind, Collection: c.Collection, Record: store.ID(c.ID),
-		Operation: c.Operation, Own: store.Flag(own), Fields: []logField{},
-	}
-	public := view.isPublicSetting(c)
-	switch {
-	case view.who.App && !view.isAppUsers(c) && !public:
-		return nil, nil
-	case !view.who.App && !view.seesChange(c) && !public:
-		return nil, nil
-	}
-	var err error
-	if public && (view.who.App || !view.seesChange(c)) {
-		out.Name, _, err = view.text(c.Name)
-		return out, err
-	}
-	change, err := view.change(c, false)
-	if err != nil {
-		return nil, err
-	}
-	out.Name, out.Fields = change.Name, change.Fields
-	if view.who.HasPermission(view.tx, "system.audit.query") && view.seesActor(&e.Actor) {
-		out.Actor = &logActor{Kind: e.Actor.Kind, ID: store.ID(e.Actor.ID)}
-		out.Actor.Name, out.Actor.Erased, err = view.text(e.Actor.Name)
-	}
-	return out, err
-}
-
-// isAppUsers reports whether a change is of the calling app user or of one of this user's sessions.
-func (v *logView) isAppUsers(c *audit.Change) bool {
-	id := v.who.ID.String()
-	return c.Collection == store.AppUsers.Name() && c.ID == uint64(v.who.ID) ||
-		c.Collection == store.Sessions.Name() && slices.ContainsFunc(c.Fields, func(f audit.Field) bool {
-			return f.Name == "app_user_id" && (string(f.New.Plain) == id || string(f.Old.Plain) == id)
-		})
-}
-
-// isPublicSetting reports whether a change is of a setting that everybody may read.
-func (v *logView) isPublicSetting(c *audit.Change) bool {
-	if c.Collection != store.Settings.Name() {
-		return false
-	}
-	s, err := store.Settings.Get(v.tx, store.ID(c.ID))
-	if err != nil {
-		return false
-	}
-	group, err := store.SettingGroups.Get(v.tx, s.GroupID)
-	return err == nil && bool(group.Public)
 }

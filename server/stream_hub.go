@@ -13,6 +13,8 @@ import (
 const (
 	streamPause  = 5 * time.Millisecond  // minimum interval in which streams are woken, and for each of them
 	streamEach   = 25 * time.Microsecond // this much more: all of them check their session, also if nothing is sent
+	streamBusy   = 25 * time.Millisecond // minimum interval while there are many writes
+	manyEntries  = 20                    // entries since the streams were last woken that are many
 	streamRecent = 512                   // newest entries that are kept for streams, and
 	recentBytes  = 4 << 20               // their total length
 	streamBatch  = 200                   // entries that are read at once
@@ -88,35 +90,40 @@ func (st *streams) run(ctx context.Context) {
 			return
 		case <-st.poke:
 		}
-		if err := st.follow(); err != nil {
+		fresh, err := st.follow()
+		if err != nil {
 			st.s.failures.log(st.s.log, "event streams", err, func(line *zerolog.Event) { line.Msg("event streams cannot read the change log") })
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(st.pause()):
+		case <-time.After(st.pause(fresh)):
 		}
 	}
 }
 
-// pause returns how long streams are not woken again, so that many of them beside many writes leave
-// the processor to others.
-func (st *streams) pause() time.Duration {
+// pause returns how long streams are not woken again after fresh entries, so that many of them beside
+// many writes leave the processor to others.
+func (st *streams) pause(fresh int) time.Duration {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return streamPause + time.Duration(st.open)*streamEach
+	pause := streamPause + time.Duration(st.open)*streamEach
+	if fresh >= manyEntries {
+		pause = max(pause, streamBusy)
+	}
+	return pause
 }
 
 // end ends all streams, since the server shuts down.
 func (st *streams) end() { st.once.Do(func() { close(st.ended) }) }
 
-// follow reads the new entries and wakes the streams.
-func (st *streams) follow() error {
+// follow reads the new entries, wakes the streams and returns the number of entries.
+func (st *streams) follow() (n int, err error) {
 	st.mu.Lock()
 	from := st.next
 	st.mu.Unlock()
 	if from == 0 {
-		return nil // no stream is open
+		return 0, nil // no stream is open
 	}
 	fresh, err := st.read(from)
 	st.mu.Lock()
@@ -134,7 +141,7 @@ func (st *streams) follow() error {
 	}
 	close(st.woken)
 	st.woken = make(chan struct{})
-	return err
+	return len(fresh), err
 }
 
 // trim drops the oldest of the entries that are kept, beyond streamRecent and recentBytes. A stream that
@@ -195,4 +202,11 @@ func (st *streams) after(seq uint64) (entries []*streamEntry, woken <-chan struc
 	}
 	entries, err = st.read(seq + 1) // the client is far behind
 	return entries, woken, err
+}
+
+// wake returns a channel that is closed when there may be something new.
+func (st *streams) wake() <-chan struct{} {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.woken
 }

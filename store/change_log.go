@@ -41,7 +41,7 @@ type Origin struct {
 
 // unlogged are the collections whose changes are not in the change log: each is a log itself, or
 // follows another record.
-var unlogged = []kv.Table{LoginLogs, SessionTokens, JobSteps, PersonKeys, Erasures}
+var unlogged = []kv.Table{LoginLogs, SessionTokens, JobSteps, PersonKeys, Erasures, WebhookSecrets, WebhookStates}
 
 // LoggedTables returns the collections whose changes are in the change log.
 func LoggedTables() []Table {
@@ -85,7 +85,7 @@ func fieldsOf(t kv.Table) *loggedFields {
 var keptOfDeleted = []string{"created_at", "version"}
 
 // nameFields are the fields that can be the display name of a record, the first that exists.
-var nameFields = []string{"username", "title", "name", "label", "kind"}
+var nameFields = []string{"username", "title", "name", "label", "kind", "url"}
 
 // classify reads the tags of a record type. The ID, the times and the version of a record are not
 // logged as fields.

@@ -22,6 +22,7 @@ var loggedRecords = map[string]struct {
 
 func init() {
 	addLogged(kv.Installs)
+	addLogged(Webhooks)
 	addLogged(Permissions)
 	addLogged(Roles)
 	addLogged(Depts)

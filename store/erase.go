@@ -35,12 +35,13 @@ func (e *Erasure) Who() Account { return accountOf(e.UserID, e.AppUserID) }
 
 // ErasedCounts counts what an erasure has removed.
 type ErasedCounts struct {
-	Sessions int64 `json:"sessions" doc:"Number of sessions that were ended"`
-	Devices  int64 `json:"devices" doc:"Number of known devices that were deleted"`
-	SignIns  int64 `json:"sign_ins" doc:"Number of rows of the sign-in log that were deleted"`
-	Files    int64 `json:"files" doc:"Number of files from which the name of the uploader was removed"`
-	Jobs     int64 `json:"jobs" doc:"Number of jobs from which the username was removed"`
-	Events   int64 `json:"events" doc:"Number of events of monitoring that were removed"`
+	Sessions   int64 `json:"sessions" doc:"Number of sessions that were ended"`
+	Devices    int64 `json:"devices" doc:"Number of known devices that were deleted"`
+	SignIns    int64 `json:"sign_ins" doc:"Number of rows of the sign-in log that were deleted"`
+	Files      int64 `json:"files" doc:"Number of files from which the name of the uploader was removed"`
+	Jobs       int64 `json:"jobs" doc:"Number of jobs from which the username was removed"`
+	Events     int64 `json:"events" doc:"Number of events of monitoring that were removed"`
+	Deliveries int64 `json:"deliveries" doc:"Number of stored deliveries of webhooks that were removed"`
 }
 
 // Erase deletes a user, and makes the user's personal data in the change log unreadable. actor

@@ -46,6 +46,7 @@ var reeve = kv.Schema{
 		FileGroups, Files, Avatars,
 		Jobs, JobSteps,
 		PersonKeys, Erasures,
+		Webhooks, WebhookSecrets, WebhookStates,
 	},
 	Caches:  []kv.AnyCache{PolicyCache, PermissionTree, SettingCache, DictCache},
 	Current: currentActor,
@@ -53,7 +54,7 @@ var reeve = kv.Schema{
 		return int64(FileQuota.Get(tx)) << 20, int64(FileFloor.Get(tx)) << 20
 	},
 	LogEntry: logEntry,
-	LogSkips: []kv.Table{LoginLogs, SessionTokens, JobSteps, Erasures}, // not PersonKeys: an erasure needs the key that it deletes
+	LogSkips: []kv.Table{LoginLogs, SessionTokens, JobSteps, Erasures, WebhookSecrets, WebhookStates}, // not PersonKeys: an erasure needs the key that it deletes
 
 	LogCheckpoint: logCheckpoint,
 	Restored:      endAllSessions,
@@ -74,5 +75,6 @@ var reeve = kv.Schema{
 		{Title: "texts have an index", Run: func(*Tx) error { return nil }},   // built while the database is in use
 		{Title: "failed jobs have message codes", Run: func(*Tx) error { return nil }},
 		{Title: "change log and erasure", Run: LoginLogs.Reindex}, // sign-ins of app users are found by user
+		{Title: "webhooks", Run: func(*Tx) error { return nil }},
 	},
 }

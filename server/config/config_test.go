@@ -125,6 +125,7 @@ func TestInvalidValues(t *testing.T) {
 		{"monitor.max_bytes", "4194303", "monitor.max_bytes must be 0 or at least 4194304"},
 		{"monitor.min_free", "-1", "monitor.min_free must be 0 or more"},
 		{"server.trusted_proxies", "10.0.0.0/33", `server.trusted_proxies: "10.0.0.0/33" is neither an address nor a network like 10.0.0.0/8`},
+		{"webhooks.allow", "10.0.0.300", `webhooks.allow: "10.0.0.300" is neither an address, nor a network like 10.0.0.0/8, nor a host name like app.internal`},
 		{"server.cors_origins", "ftp://a.example", `server.cors_origins: "ftp://a.example" is not an origin like https://app.example.org`},
 	} {
 		t.Run(tc.name+"="+tc.value, func(t *testing.T) {

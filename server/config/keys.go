@@ -38,6 +38,7 @@ var keys = []key{
 	{"audit.max_age", "400d", "Retention of the change log, like 400d or 24h; 0 keeps everything.", nil},
 	{"audit.max_size", int64(1 << 30), "Maximum disk space of the stored segments of the change log in bytes; the oldest are dropped. 0 for no limit.", nil},
 	{"audit.min_age", "90d", "Age up to which entries of the change log are kept even above audit.max_size; health reports it then.", nil},
+	{"webhooks.allow", []string{}, "Addresses, networks (10.0.0.0/8) and host names that webhooks may reach although they are not on the Internet, and by plain http.", nil},
 	{"log.level", "info", "Log level: debug (a line per request), info, warn or error.", nil},
 	{"metrics.token", "", "Bearer token of GET /metrics, 16 characters or more; without a token the endpoint does not exist.", maskAll},
 }

@@ -12,6 +12,7 @@ import (
 
 	"reeve/server"
 	"reeve/server/monitor"
+	"reeve/server/webhook"
 )
 
 // Server returns the checked configuration of the HTTP server. The caller adds what
@@ -23,7 +24,7 @@ func (c *Config) Server() (server.Config, error) {
 		IgnoredFields: k.Strings("server.ignored_fields"), CORSOrigins: k.Strings("server.cors_origins"), RedisTargets: k.Strings("monitor.redis.targets"),
 		MetricsToken: k.String("metrics.token"), MaxConnections: k.Int("server.max_connections"), Effective: c.effective(),
 	}
-	for _, step := range []func(*server.Config) error{c.setRecipients, checkRedis, checkListener, c.setMonitor, c.setProxies, checkOrigins} {
+	for _, step := range []func(*server.Config) error{c.setRecipients, checkRedis, checkListener, c.setMonitor, c.setProxies, checkOrigins, c.setWebhooks} {
 		if err := step(&s); err != nil {
 			return s, err
 		}
@@ -100,6 +101,13 @@ func checkOrigins(s *server.Config) error {
 		if scheme, host, ok := strings.Cut(origin, "://"); !ok || scheme != "http" && scheme != "https" || host == "" || strings.ContainsAny(host, "/*") {
 			return fmt.Errorf("server.cors_origins: %q is not an origin like https://app.example.org", origin)
 		}
+	}
+	return nil
+}
+
+func (c *Config) setWebhooks(s *server.Config) (err error) {
+	if s.WebhookAllow, err = webhook.ParseAllow(c.values.Strings("webhooks.allow")); err != nil {
+		return fmt.Errorf("webhooks.allow: %w", err)
 	}
 	return nil
 }

@@ -21,9 +21,10 @@ func everyList(t *testing.T) (*process, *client, []string) {
 	c.fileGroup("Reports")
 	c.keepsText("report.txt", "text")
 	c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", c.keepsText("old.txt", "old").ID), "")
+	c.create("/system/webhook", "url", "https://hooks.example/reeve", "types", []string{"role.*", "user.created", "user.updated", "dict.changed"}, "status", 0)
 	c.want(200, "POST", "/system/monitor/trace", object("ip", "203.0.113.1"))
 	return server, c, []string{
-		"/admin/list", "/user/list", "/admin/role", "/file/list?view=list", "/file/group", "/file/trash", "/system/session", "/system/loginlog", "/system/job",
+		"/admin/list", "/user/list", "/admin/role", "/file/list?view=list", "/file/group", "/file/trash", "/system/session", "/system/loginlog", "/system/job", "/system/webhook",
 		"/system/monitor/request", "/system/monitor/auth", "/system/monitor/query", "/system/monitor/cache", "/system/monitor/trace",
 		dict, "/account/sessions", "/account/loginlog",
 	}

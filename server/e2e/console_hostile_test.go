@@ -65,6 +65,7 @@ func hostileWorld(t *testing.T) (*process, *client) {
 		if n%3 == 0 {
 			c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", c.keepsText(name, h.text).ID), "")
 		}
+		c.create("/system/webhook", "url", fmt.Sprintf("https://%s.example/%d?%s", strings.Repeat("w", 60), n, strings.Repeat("W", 1900)), "description", told(n, 200), "types", []string{"role.*", "user.*", "*"}, "status", 0)
 		c.hostileCalls(server, n)
 	}
 	return server, c
@@ -184,6 +185,8 @@ var panels = map[string][][]string{
 	"/system/monitor/trace":                      {},
 	"/system/monitor/auth":                       {},
 	"/system/session":                            {{"=Sign out"}},
+	"/system/webhook":                            {{"=New webhook", "#types"}, {"[aria-label^='More actions for']", "=Delete"}},
+	"/system/webhook/1":                          {{"=Edit"}, {"[aria-label^='More actions for']", "=Replay events"}, {"[aria-label^='More actions for']", "=Rotate secret"}},
 	"/system/audit":                              {{"[data-seq]"}},
 	"/system/audit?collection=role":              {{"[data-seq]"}},
 	"/account/sessions":                          {},

@@ -304,6 +304,73 @@ export type CreateUser = {
   username: string
 }
 
+export type CreateWebhook = {
+  description?: string
+  /** Signing secret: whsec_ and the base64 of 24 to 64 bytes; one is generated if absent */
+  secret?: string
+  /** Status: 1 enabled, the default of a new webhook; 0 disabled */
+  status?: 0 | 1
+  /** Types of events to send, such as user.created, role.* or *; see GET /system/event-type */
+  types: string[]
+  /** Address to which events are sent with POST: https, or http if webhooks.allow in the configuration names the host */
+  url: string
+}
+
+export type Delivery = {
+  at: string
+  /** Number of the attempt, from 1 */
+  attempt: number
+  duration_ms: number
+  /** Why it failed, in the language of the request; empty otherwise */
+  error: string
+  /** ID of the message, which is the same in every attempt */
+  event: string
+  id: number
+  /** Kind: event, replay or test */
+  kind: "event" | "replay" | "test"
+  /** Code and parameters of error */
+  reason: Reason
+  /** HTTP status of the response; 0 without one */
+  status: number
+  /** 1 if the receiver has answered with a 2xx status */
+  success: 0 | 1
+  type: string
+}
+
+export type DeliveryDetail = {
+  at: string
+  /** Number of the attempt, from 1 */
+  attempt: number
+  duration_ms: number
+  /** Why it failed, in the language of the request; empty otherwise */
+  error: string
+  /** ID of the message, which is the same in every attempt */
+  event: string
+  id: number
+  /** Kind: event, replay or test */
+  kind: "event" | "replay" | "test"
+  /** Code and parameters of error */
+  reason: Reason
+  /** Body that was sent */
+  request: string
+  /** First 2 KiB of the response's body */
+  response: string
+  /** HTTP status of the response; 0 without one */
+  status: number
+  /** 1 if the receiver has answered with a 2xx status */
+  success: 0 | 1
+  type: string
+}
+
+export type DeliveryPage = {
+  /** Deliveries, the newest first. A page can have fewer than pageSize, or none, although next is not 0 */
+  data: Delivery[]
+  /** Value of before for the next page; 0 on the last one */
+  next: number
+  /** Maximum number of deliveries per page */
+  pageSize: number
+}
+
 export type Dept = {
   created_at: string
   email: string
@@ -446,6 +513,8 @@ export type EraseUser = {
 }
 
 export type ErasedCounts = {
+  /** Number of stored deliveries of webhooks that were removed */
+  deliveries: number
   /** Number of known devices that were deleted */
   devices: number
   /** Number of events of monitoring that were removed */
@@ -472,6 +541,16 @@ export type Erasure = {
   monitoring_until: string | null
   /** Numbers of records that were deleted or no longer name the person, besides the user's own */
   removed: ErasedCounts
+}
+
+export type EventType = {
+  /** Collection of the records that it is about; empty for an action */
+  collection: string
+  type: string
+}
+
+export type EventTypeList = {
+  data: EventType[]
 }
 
 export type EventUser = {
@@ -1177,6 +1256,13 @@ export type RegisterAsAppUser = {
   username: string
 }
 
+export type ReplayEventsToWebhook = {
+  /** Number of the first entry of the change log to send again */
+  from: number
+  /** Number of the last one; from if absent */
+  until?: number
+}
+
 export type RequestEvent = {
   /** Client address */
   address: string
@@ -1268,6 +1354,11 @@ export type ResetUserPassword = {
   password?: string
 }
 
+export type ResumeWebhook = {
+  /** 1 to skip all events that wait, and continue with new ones; 0 to send them */
+  latest?: 0 | 1
+}
+
 export type Role = {
   created_at: string
   /** Data scope: all, dept_tree, dept, self or custom */
@@ -1303,6 +1394,11 @@ export type RolePage = {
   pageSize: number
   /** Number of matching records */
   total: number
+}
+
+export type RotateWebhookSecret = {
+  /** New signing secret: whsec_ and the base64 of 24 to 64 bytes; one is generated if absent */
+  secret?: string
 }
 
 export type SaveSettingValues = {
@@ -1423,6 +1519,11 @@ export type SignInAsAppUser = {
   device_token?: string
   password: string
   username: string
+}
+
+export type SkipWebhookBlockingEvent = {
+  /** ID of the message to skip, as the webhook's blocked has it */
+  event: string
 }
 
 export type StartTrace = {
@@ -1876,6 +1977,20 @@ export type UpdateUsers = {
   status?: 0 | 1
 }
 
+export type UpdateWebhook = {
+  description?: string
+  /** Status: 1 enabled, the default of a new webhook; 0 disabled */
+  status?: 0 | 1
+  /** Types of events to send, such as user.created, role.* or *; see GET /system/event-type */
+  types?: string[]
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Address to which events are sent with POST: https, or http if webhooks.allow in the configuration names the host */
+  url?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
 export type UploadFiles = {
   file: string[]
   /** ID of the file group; absent or 0 for none */
@@ -1940,6 +2055,103 @@ export type Verdict = {
   line: number
   ok: boolean
   username: string
+}
+
+export type Webhook = {
+  /** Number of failed attempts to send it */
+  attempts: number
+  /** Number of entries of the change log after it */
+  behind: number
+  /** ID of the message that is being retried; empty for none */
+  blocked: string
+  created_at: string
+  description: string
+  /** Time of the first one; null for none */
+  failing_since: string | null
+  id: number
+  /** Time of the last attempt to send anything; null before the first */
+  last_at: string | null
+  /** Its HTTP status; 0 without a response */
+  last_status: number
+  /** Time of the next attempt; null if none is waiting */
+  next_at: string | null
+  /** ID of the user whose permissions and data scope limit what is sent */
+  owner_id: number
+  /** Username of the owner; empty if the owner was deleted */
+  owner_name: string
+  /** Why nothing is sent until the webhook is resumed: failing for 3 days, gone after 410, restored after a restore; empty otherwise */
+  paused: "" | "failing" | "gone" | "restored"
+  /** Time until which messages are signed with the previous secret too; null if there is none */
+  previous_until: string | null
+  /** Number of entries that are still to be replayed */
+  replaying: number
+  /** Number of the newest entry of the change log that was handled */
+  seq: number
+  /** State: active, retrying, paused, disabled, or no_owner if the owner is disabled, deleted or may not have a webhook */
+  state: "active" | "retrying" | "paused" | "disabled" | "no_owner"
+  /** Status: 1 enabled; 0 disabled: nothing is sent, and events wait */
+  status: 0 | 1
+  /** Types of events that are sent, such as user.created, role.* or * */
+  types: string[]
+  updated_at: string
+  url: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type WebhookOutPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: Webhook[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type WebhookWithSecret = {
+  /** Number of failed attempts to send it */
+  attempts: number
+  /** Number of entries of the change log after it */
+  behind: number
+  /** ID of the message that is being retried; empty for none */
+  blocked: string
+  created_at: string
+  description: string
+  /** Time of the first one; null for none */
+  failing_since: string | null
+  id: number
+  /** Time of the last attempt to send anything; null before the first */
+  last_at: string | null
+  /** Its HTTP status; 0 without a response */
+  last_status: number
+  /** Time of the next attempt; null if none is waiting */
+  next_at: string | null
+  /** ID of the user whose permissions and data scope limit what is sent */
+  owner_id: number
+  /** Username of the owner; empty if the owner was deleted */
+  owner_name: string
+  /** Why nothing is sent until the webhook is resumed: failing for 3 days, gone after 410, restored after a restore; empty otherwise */
+  paused: "" | "failing" | "gone" | "restored"
+  /** Time until which messages are signed with the previous secret too; null if there is none */
+  previous_until: string | null
+  /** Number of entries that are still to be replayed */
+  replaying: number
+  /** New signing secret, which no other response contains; absent unless it is new */
+  secret?: string
+  /** Number of the newest entry of the change log that was handled */
+  seq: number
+  /** State: active, retrying, paused, disabled, or no_owner if the owner is disabled, deleted or may not have a webhook */
+  state: "active" | "retrying" | "paused" | "disabled" | "no_owner"
+  /** Status: 1 enabled; 0 disabled: nothing is sent, and events wait */
+  status: 0 | 1
+  /** Types of events that are sent, such as user.created, role.* or * */
+  types: string[]
+  updated_at: string
+  url: string
+  /** grows with every change of the record */
+  version: number
 }
 
 /** The permissions that operations ask for. */
@@ -2014,6 +2226,12 @@ export type Access =
   | 'system.setting.refresh'
   | 'system.setting.save'
   | 'system.setting.update'
+  | 'system.webhook.create'
+  | 'system.webhook.delete'
+  | 'system.webhook.query'
+  | 'system.webhook.secret'
+  | 'system.webhook.send'
+  | 'system.webhook.update'
   | 'user.list.create'
   | 'user.list.data'
   | 'user.list.delete'
@@ -2067,6 +2285,7 @@ export type Api = {
     [path: `/system/dict/${number}`]: { body: undefined; answer: Dict }
     [path: `/system/dict/${number}/item`]: { body: undefined; answer: DictItemPage }
     '/system/event': { body: undefined; answer: unknown }
+    '/system/event-type': { body: undefined; answer: EventTypeList }
     '/system/health': { body: undefined; answer: SystemHealth }
     [path: `/system/history/${string}/${number}`]: { body: undefined; answer: LogPage }
     '/system/info': { body: undefined; answer: SystemInfo }
@@ -2089,6 +2308,10 @@ export type Api = {
     [path: `/system/setting-group/${number}`]: { body: undefined; answer: SettingGroup }
     '/system/setting-value': { body: undefined; answer: Record<string, Record<string, unknown>> }
     [path: `/system/setting/${number}`]: { body: undefined; answer: Setting }
+    '/system/webhook': { body: undefined; answer: WebhookOutPage }
+    [path: `/system/webhook/${number}`]: { body: undefined; answer: Webhook }
+    [path: `/system/webhook/${number}/delivery`]: { body: undefined; answer: DeliveryPage }
+    [path: `/system/webhook/${number}/delivery/${number}`]: { body: undefined; answer: DeliveryDetail }
     '/user/list': { body: undefined; answer: AppUserPage }
     [path: `/user/list/${number}`]: { body: undefined; answer: AppUser }
     [path: `/user/list/${number}/data`]: { body: undefined; answer: unknown }
@@ -2117,6 +2340,13 @@ export type Api = {
     '/system/setting': { body: CreateSetting; answer: Setting }
     '/system/setting-group': { body: CreateSettingGroup; answer: SettingGroup }
     '/system/setting/refresh': { body: undefined; answer: Refresh }
+    '/system/webhook': { body: CreateWebhook; answer: WebhookWithSecret }
+    [path: `/system/webhook/${number}/adopt`]: { body: undefined; answer: Webhook }
+    [path: `/system/webhook/${number}/replay`]: { body: ReplayEventsToWebhook; answer: Webhook }
+    [path: `/system/webhook/${number}/resume`]: { body: ResumeWebhook; answer: Webhook }
+    [path: `/system/webhook/${number}/secret`]: { body: RotateWebhookSecret; answer: WebhookWithSecret }
+    [path: `/system/webhook/${number}/skip`]: { body: SkipWebhookBlockingEvent; answer: Webhook }
+    [path: `/system/webhook/${number}/test`]: { body: undefined; answer: DeliveryDetail }
     '/user/list': { body: CreateAppUser; answer: NewAppUser }
     [path: `/user/list/${number}/erase`]: { body: EraseAppUser; answer: Erasure }
   }
@@ -2144,6 +2374,7 @@ export type Api = {
     '/system/setting': { body: SaveSettingValues; answer: Record<string, never> }
     [path: `/system/setting-group/${number}`]: { body: UpdateSettingGroup; answer: SettingGroup }
     [path: `/system/setting/${number}`]: { body: UpdateSetting; answer: Setting }
+    [path: `/system/webhook/${number}`]: { body: UpdateWebhook; answer: WebhookWithSecret }
     [path: `/user/list/${number}`]: { body: UpdateAppUser; answer: AppUser }
     [path: `/user/list/${number}/password`]: { body: ResetAppUserPassword; answer: Reset }
     [path: `/user/list/${number}/status`]: { body: EnableOrDisableAppUser; answer: AppUser }
@@ -2177,6 +2408,8 @@ export type Api = {
     '/system/setting-group': { body: undefined; answer: Record<string, never> }
     [path: `/system/setting-group/${number}`]: { body: undefined; answer: Record<string, never> }
     [path: `/system/setting/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/system/webhook': { body: undefined; answer: Record<string, never> }
+    [path: `/system/webhook/${number}`]: { body: undefined; answer: Record<string, never> }
     '/user/list': { body: undefined; answer: Record<string, never> }
     [path: `/user/list/${number}`]: { body: undefined; answer: Record<string, never> }
   }

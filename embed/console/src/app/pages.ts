@@ -48,6 +48,7 @@ export const pages: Record<string, Page> = {
   ),
   '/system/job': page('system.job.query', async () => (await import('../pages/jobs/Jobs')).Jobs, 'jobs'),
   '/system/audit': page('system.audit.query', async () => (await import('../pages/audit/Activity')).Activity, 'audit', 'actions'),
+  '/system/webhook': page('system.webhook.query', async () => (await import('../pages/webhooks/Webhooks')).Webhooks, 'webhooks', 'audit'),
   '/system/info': page('system.info', async () => (await import('../pages/SystemInfo')).SystemInfo, 'dashboard', 'info'),
   '/file/list': page('file.list.query', async () => (await import('../pages/files/FileList')).FileList, 'files'),
   '/file/group': page('file.group.query', async () => (await import('../pages/files/FileGroups')).FileGroups, 'files'),

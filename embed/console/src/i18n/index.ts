@@ -15,6 +15,7 @@ type Files = {
   jobs: typeof import('./en/jobs')
   manual: typeof import('./en/manual')
   monitor: typeof import('./en/monitor')
+  webhooks: typeof import('./en/webhooks')
   actions: Record<never, never>
   builtins: Record<never, never>
 }

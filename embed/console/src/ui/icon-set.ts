@@ -2,6 +2,7 @@
 // the set is small.
 export {
   ApartmentOutlined,
+  ApiOutlined,
   AppstoreOutlined,
   BookOutlined,
   ContactsOutlined,

@@ -6,8 +6,8 @@ export function topicsOf(path: string): readonly string[] | undefined {
 // isTold reports whether events tell all changes of the response of a path, so that it needs no polling.
 export const isTold = (path: string): boolean => topicsOf(path) !== undefined && !polled.includes(path)
 
-// polled also change without events: failed sign-ins, and sizes of files.
-const polled = ['/system/loginlog', '/system/info']
+// polled also change without events: failed sign-ins, sizes of files, and deliveries.
+const polled = ['/system/loginlog', '/system/info', '/system/webhook']
 
 const items = ['dict_item']
 
@@ -26,6 +26,7 @@ const topics: { [path: string]: readonly string[] } = {
   '/system/loginlog': ['session.started'],
   '/system/info': ['user.created', 'user.deleted', 'role.created', 'role.deleted', 'dept.created', 'dept.deleted'],
   '/system/job': ['job'],
+  '/system/webhook': ['*'], // they send every change
   '/file/list': ['file'],
   '/file/trash': ['file'],
   '/file/group': ['file_group'],

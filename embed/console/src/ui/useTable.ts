@@ -47,7 +47,7 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
     },
     [path, search, always, set],
   )
-  const { data, other, loading, reload } = useAnswer<Page<T>>(`${path}?${search}#${always}`, path, question)
+  const { data, other, loading, reload, refresh } = useAnswer<Page<T>>(`${path}?${search}#${always}`, path, question)
   const answer = data ?? other
 
   const sorted: Sorted = (() => {
@@ -89,6 +89,7 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
   return {
     table,
     reload,
+    refresh, // reloads without that anything shows it
     set,
     params,
     total: answer?.total ?? 0,

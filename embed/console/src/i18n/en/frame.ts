@@ -57,6 +57,7 @@ export const frame = {
   'menu.system.monitor': 'Monitoring',
   'menu.system.job': 'Jobs',
   'menu.system.audit': 'Activity',
+  'menu.system.webhook': 'Webhooks',
   'menu.system.info': 'System info',
   'menu.file': 'Files',
   'menu.file.list': 'Files',

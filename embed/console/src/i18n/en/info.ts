@@ -46,6 +46,8 @@ export const info = {
   'info.part.clock.what': 'Sessions and timestamps depend on it.',
   'info.part.change_log': 'Change log',
   'info.part.change_log.what': 'Records who changed what. Old entries are moved to segments and dropped after audit.max_age.',
+  'info.part.webhooks': 'Webhooks',
+  'info.part.webhooks.what': 'Send changes to other programs. Needs attention while one is paused, has no owner or retries.',
   'info.part.monitor': 'Monitoring',
   'info.part.monitor.what': 'Records server activity. Under heavy load, some requests are sampled.',
   'info.change_log': 'Change log',

@@ -87,7 +87,8 @@ export const people = {
   'people.erase.done': 'Personal data of {name} erased',
   'people.erase.close': 'Close',
   'people.erase.incomplete': 'Some data couldn’t be removed yet. The server keeps trying until it is gone.',
-  'people.erase.removed': 'Removed: {logins} {logins|sign-in|sign-ins}, {events} monitoring {events|event|events}, and the name on {files} {files|file|files}.',
+  'people.erase.removed':
+    'Removed: {logins} {logins|sign-in|sign-ins}, {events} monitoring {events|event|events}, {deliveries} stored webhook {deliveries|delivery|deliveries}, and the name on {files} {files|file|files}.',
   'people.erase.backups': 'Backups still contain the data if they were made before',
   'people.erase.copies': '{n} {n|copy|copies} of the data from before upgrades or restores may also contain it. Delete them on the server.',
   'people.reset': 'Reset password',

@@ -59,6 +59,7 @@ export const frame: Record<keyof typeof en, string> = {
   'menu.system.monitor': '监控',
   'menu.system.job': '任务',
   'menu.system.audit': '操作记录',
+  'menu.system.webhook': 'Webhook',
   'menu.system.info': '系统信息',
   'menu.file': '文件',
   'menu.file.list': '文件',

@@ -89,7 +89,7 @@ export const people: Record<keyof typeof en, string> = {
   'people.erase.done': '已清除 {name} 的个人数据',
   'people.erase.close': '关闭',
   'people.erase.incomplete': '部分数据暂时无法清除，服务器会继续尝试，直到全部清除。',
-  'people.erase.removed': '已清除：{logins} 条登录记录、{events} 个监控事件，以及 {files} 个文件上的名称。',
+  'people.erase.removed': '已清除：{logins} 条登录记录、{events} 个监控事件、{deliveries} 条 Webhook 投递记录，以及 {files} 个文件上的名称。',
   'people.erase.backups': '在此时间之前创建的备份仍包含这些数据：',
   'people.erase.copies': '升级或恢复前保留的 {n} 个数据副本可能也包含这些数据，请在服务器上删除。',
   'people.reset': '重置密码',

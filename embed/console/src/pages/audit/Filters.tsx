@@ -12,9 +12,38 @@ const Range = lazy(async () => ({ default: (await import('../../ui/Range')).Rang
 
 type Props = { params: URLSearchParams; set: (values: Record<string, string | string[] | undefined>) => void }
 
-const collections = ['user', 'app_user', 'role', 'permission', 'dept', 'setting', 'setting_group', 'dict', 'dict_item', 'file', 'file_group', 'session']
+const collections = [
+  'user',
+  'app_user',
+  'role',
+  'permission',
+  'dept',
+  'setting',
+  'setting_group',
+  'dict',
+  'dict_item',
+  'file',
+  'file_group',
+  'webhook',
+  'session',
+]
 const changes = ['create', 'update', 'delete'] as const
-const actions = ['undo', 'denied', 'export', 'export_person', 'create_link', 'erase', 'backup', 'restore', 'start', 'drop_entries'] as const
+const actions = [
+  'undo',
+  'denied',
+  'export',
+  'export_person',
+  'create_link',
+  'erase',
+  'webhook_replay',
+  'webhook_resume',
+  'webhook_secret',
+  'webhook_skip',
+  'backup',
+  'restore',
+  'start',
+  'drop_entries',
+] as const
 
 const capital = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1)
 

@@ -55,7 +55,12 @@ export function Erase({ open, user, realm, onClose, onDone }: Props) {
       >
         {erased.complete === 0 && <Alert type="warning" showIcon title={t('people.erase.incomplete')} style={{ marginBottom: 16 }} />}
         <p style={{ marginTop: 0 }}>
-          {t('people.erase.removed', { logins: erased.removed.sign_ins, files: erased.removed.files, events: erased.removed.events })}
+          {t('people.erase.removed', {
+            logins: erased.removed.sign_ins,
+            files: erased.removed.files,
+            events: erased.removed.events,
+            deliveries: erased.removed.deliveries,
+          })}
         </p>
         <p>
           {t('people.erase.backups')} <Time at={erased.backups_before} />

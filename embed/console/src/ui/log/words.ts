@@ -90,7 +90,8 @@ function action(entry: LogEntry, t: Texts, first?: LogChange[]): string | undefi
   const { action, actor, details, operation } = entry
   const by = { who: who(t, actor) }
   const route = [operation.method, operation.route].filter(Boolean).join(' ') || operation.title
-  const number = (collection: string) => t('audit.one.number', { what: what(t, collection), id: detail(details, 'id') })
+  const number = (collection: string, id = 'id') => t('audit.one.number', { what: what(t, collection), id: detail(details, id) })
+  const hook = () => (first?.[0]?.collection === 'webhook' ? thing(t, first[0]) : number('webhook', 'webhook'))
   const person = /\/user\//.test(operation.route ?? '') || detail(details, 'realm') === 'app' ? 'app_user' : 'user'
   switch (action) {
     case undefined:
@@ -115,6 +116,15 @@ function action(entry: LogEntry, t: Texts, first?: LogChange[]): string | undefi
     case 'backup':
     case 'restore':
       return t(`audit.did.${action}`, by)
+    case 'webhook_replay': {
+      const [from, until] = [detail(details, 'from'), detail(details, 'until')]
+      return t(until === from ? 'audit.did.webhook_replay' : 'audit.did.webhook_replay.range', { ...by, from, until, things: hook() })
+    }
+    case 'webhook_resume':
+      return t(detail(details, 'latest') === '1' ? 'audit.did.webhook_resume.latest' : 'audit.did.webhook_resume', { ...by, things: hook() })
+    case 'webhook_secret':
+    case 'webhook_skip':
+      return t(`audit.did.${action}`, { ...by, event: detail(details, 'event'), things: hook() })
     case 'drop_entries':
       return t('audit.did.drop_entries', { first: detail(details, 'first'), last: detail(details, 'last') })
     default:

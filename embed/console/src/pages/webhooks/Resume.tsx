@@ -1,0 +1,36 @@
+import { Checkbox, Form } from 'antd'
+import { post } from '../../api/request'
+import { t } from '../../i18n'
+import { useAct } from '../../ui/useAct'
+import { host, type Webhook } from './hook'
+import { Question } from './Question'
+
+type Props = { open: boolean; hook: Webhook; onClose: () => void; onDone: () => Promise<void> }
+
+// Resume ends a pause, or makes the next attempt now.
+export function Resume({ open, hook, onClose, onDone }: Props) {
+  const { done } = useAct()
+  const retries = hook.state === 'retrying'
+
+  async function run({ latest }: { latest: boolean }) {
+    await post(`/system/webhook/${hook.id}/resume`, { latest }, { quiet: true })
+    done(t(retries ? 'webhooks.retry.done' : 'webhooks.resume.done'))
+    await onDone()
+  }
+
+  return (
+    <Question
+      open={open}
+      title={retries ? t('webhooks.retry.title') : t('webhooks.resume.title', { name: host(hook) })}
+      ok={t(retries ? 'webhooks.retry' : 'webhooks.resume')}
+      initial={{ latest: false }}
+      run={run}
+      onClose={onClose}
+    >
+      {hook.paused && <p style={{ marginTop: 0 }}>{t(`webhooks.text.${hook.paused}`)}</p>}
+      <Form.Item name="latest" valuePropName="checked" extra={t('webhooks.latest.hint')} style={{ marginBottom: 0 }}>
+        <Checkbox>{t('webhooks.latest')}</Checkbox>
+      </Form.Item>
+    </Question>
+  )
+}

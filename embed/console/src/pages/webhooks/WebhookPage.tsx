@@ -1,0 +1,143 @@
+import { Card, Descriptions, Empty, Flex, Skeleton, Typography } from 'antd'
+import { useCallback, useState } from 'react'
+import { useLocation, useNavigate } from 'react-router'
+import { Failure, get } from '../../api/request'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { Actions } from '../../ui/Actions'
+import { count } from '../../ui/format'
+import { Head } from '../../ui/Head'
+import { Time } from '../../ui/Time'
+import { useAsk } from '../../ui/useAsk'
+import { everything, useNews } from '../../ui/useNews'
+import { useParts } from '../../ui/useParts'
+import { usePoll } from '../../ui/usePoll'
+import { useWider } from '../../ui/useWider'
+import { words } from '../../ui/words'
+import { Attention } from './Attention'
+import { Last, Owner, State, Types } from './cells'
+import { Deliveries } from './Deliveries'
+import { clock, host, moving, type Webhook } from './hook'
+import { useDeliveries } from './useDeliveries'
+import { useWebhooks } from './useWebhooks'
+
+const back = '/system/webhook'
+
+// WebhookPage is the page of one webhook: its state, what can be done, and its deliveries.
+export function WebhookPage({ id }: { id: number }) {
+  const located = useLocation().state as { from?: string } | null
+  const [from] = useState(located?.from ?? back)
+  const [hook, setHook] = useState<Webhook>()
+  const [failure, setFailure] = useState<Failure>()
+  const question = useCallback(
+    async (signal: AbortSignal) => {
+      try {
+        setHook(await get(`/system/webhook/${id}`, {}, { signal, quiet: true }))
+        setFailure(undefined)
+      } catch (cause) {
+        if (cause instanceof Failure) setFailure(cause)
+        throw cause
+      }
+    },
+    [id],
+  )
+  const { reload, refresh, fresh } = useAsk(question)
+  useNews(everything, refresh, fresh)
+  usePoll(refresh, 3, hook !== undefined && moving(hook))
+  if (hook && !failure) return <Shown hook={hook} from={from} reload={reload} />
+  return (
+    <>
+      <Head title={t('menu.system.webhook')} from={from} back={t('webhooks.back')} />
+      {failure ? (
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure.status === 404 ? t('webhooks.gone') : words(failure)} />
+      ) : (
+        <Skeleton active />
+      )}
+    </>
+  )
+}
+
+function Shown({ hook, from, reload }: { hook: Webhook; from: string; reload: () => Promise<void> }) {
+  const { may, info } = useAccount()
+  const navigate = useNavigate()
+  const { params } = useParts()
+  const list = useDeliveries(hook.id, { success: params.get('success'), type: params.get('type') }, hook.last_at)
+  const hooks = useWebhooks(async () => {
+    await Promise.all([reload(), list.reload()])
+  })
+  const sends = may('system.webhook.send')
+  // Without the permission to create webhooks, nobody can own one.
+  const adopts = may('system.webhook.update') && may('system.webhook.create') && hook.owner_id !== info.info.id
+  return (
+    <>
+      <Head
+        from={from}
+        back={t('webhooks.back')}
+        title={
+          <Flex gap={12} align="center" wrap>
+            <bdi>{host(hook)}</bdi>
+            <State hook={hook} />
+          </Flex>
+        }
+      >
+        <Actions
+          first={may('system.webhook.update') && { label: t('edit'), onClick: () => hooks.edit(hook) }}
+          label={t('more.of', { name: host(hook) })}
+          more={[
+            sends &&
+              (hook.state === 'retrying' || hook.state === 'paused') && {
+                label: t(hook.state === 'retrying' ? 'webhooks.retry' : 'webhooks.resume'),
+                onClick: () => hooks.resume(hook),
+              },
+            sends && { label: t('webhooks.replay'), onClick: () => hooks.replay(hook) },
+            may('system.webhook.secret') && { label: t('webhooks.rotate'), onClick: () => void hooks.rotate(hook) },
+            adopts && { label: t('webhooks.adopt'), onClick: () => void hooks.adopt(hook) },
+            may('system.webhook.delete') && { label: t('delete'), danger: true, onClick: () => void hooks.remove(hook, () => navigate(back)) },
+          ]}
+        />
+      </Head>
+      <Attention hook={hook} hooks={hooks} sends={sends} adopts={adopts} />
+      <Facts hook={hook} />
+      <Deliveries
+        hook={hook}
+        list={list}
+        replay={sends ? (seq) => hooks.replayEntry(hook, seq) : undefined}
+        test={sends ? () => hooks.test(hook) : undefined}
+      />
+      {hooks.panels}
+    </>
+  )
+}
+
+function Facts({ hook }: { hook: Webhook }) {
+  const md = useWider('md')
+  return (
+    <Card style={{ marginBottom: 20 }}>
+      <Descriptions
+        column={md ? 2 : 1}
+        size="small"
+        styles={{ content: { overflowWrap: 'anywhere', minWidth: 0 } }}
+        items={[
+          { label: t('webhooks.url'), children: <Address url={hook.url} /> },
+          { label: t('describe'), children: <bdi>{hook.description || '—'}</bdi> },
+          { label: t('webhooks.types'), children: <Types types={hook.types} all /> },
+          { label: t('webhooks.owner'), children: <Owner hook={hook} /> },
+          { label: t('webhooks.last'), children: <Last hook={hook} /> },
+          { label: t('webhooks.waiting'), children: t('webhooks.waiting.n', { n: count(hook.behind) }) },
+          ...(hook.replaying ? [{ label: t('webhooks.replaying'), children: t('webhooks.waiting.n', { n: count(hook.replaying) }) }] : []),
+          ...(hook.previous_until ? [{ label: t('webhooks.previous'), children: clock(hook.previous_until) }] : []),
+          { label: t('updated_at'), children: <Time at={hook.updated_at} /> },
+        ]}
+      />
+    </Card>
+  )
+}
+
+// Address is a URL, which can be long.
+function Address({ url }: { url: string }) {
+  return (
+    <Typography.Paragraph style={{ margin: 0 }} ellipsis={{ rows: 3, expandable: true, symbol: t('more') }}>
+      {url}
+    </Typography.Paragraph>
+  )
+}

@@ -1,0 +1,84 @@
+import { lazy, type ReactNode, Suspense } from 'react'
+import { del, Failure, post } from '../../api/request'
+import type { DeliveryDetail } from '../../api/types'
+import { t } from '../../i18n'
+import { useAct } from '../../ui/useAct'
+import { usePanel } from '../../ui/usePanel'
+import { host, type Webhook, type WebhookWithSecret } from './hook'
+
+const WebhookForm = lazy(async () => ({ default: (await import('./WebhookForm')).WebhookForm }))
+const NewSecret = lazy(async () => ({ default: (await import('./NewSecret')).NewSecret }))
+const Replay = lazy(async () => ({ default: (await import('./Replay')).Replay }))
+const Resume = lazy(async () => ({ default: (await import('./Resume')).Resume }))
+const DeliveryDrawer = lazy(async () => ({ default: (await import('./DeliveryDrawer')).DeliveryDrawer }))
+
+export type Hooks = {
+  edit: (hook?: Webhook) => void // creates one without
+  resume: (hook: Webhook) => void
+  replay: (hook: Webhook) => void
+  replayEntry: (hook: Webhook, seq: number) => Promise<void>
+  skip: (hook: Webhook) => Promise<void>
+  adopt: (hook: Webhook) => Promise<void>
+  rotate: (hook: Webhook) => Promise<void>
+  test: (hook: Webhook) => Promise<void>
+  remove: (hook: Webhook, then: () => unknown) => Promise<void>
+  panels: ReactNode
+}
+
+// useWebhooks are the actions on webhooks, with their forms and dialogs. Failures are shown.
+export function useWebhooks(reload: () => Promise<void>): Hooks {
+  const { sure, done } = useAct()
+  const form = usePanel<{ hook?: Webhook }>()
+  const secret = usePanel<WebhookWithSecret>()
+  const replaying = usePanel<Webhook>()
+  const resuming = usePanel<Webhook>()
+  const tested = usePanel<DeliveryDetail>()
+
+  // run does something, reports it, and reloads also after a failure, which may have the
+  // reason that the page shows an old state.
+  async function run(act: () => Promise<unknown>, text?: string) {
+    try {
+      await act()
+      if (text) done(text)
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause // already shown
+    }
+    await reload()
+  }
+
+  return {
+    edit: (hook) => form.show({ hook }),
+    resume: resuming.show,
+    replay: replaying.show,
+    replayEntry: (hook, seq) => run(() => post(`/system/webhook/${hook.id}/replay`, { from: seq }), t('webhooks.replay.done')),
+    skip: async (hook) => {
+      const event = hook.blocked // the question is about this one, whatever blocks later
+      if (!(await sure({ title: t('webhooks.skip.title', { event }), text: t('webhooks.skip.text'), ok: t('webhooks.skip') }))) return
+      await run(() => post(`/system/webhook/${hook.id}/skip`, { event }), t('webhooks.skip.done'))
+    },
+    adopt: async (hook) => {
+      if (!(await sure({ title: t('webhooks.adopt.title', { name: host(hook) }), text: t('webhooks.adopt.text'), ok: t('webhooks.adopt') }))) return
+      await run(() => post(`/system/webhook/${hook.id}/adopt`), t('webhooks.adopt.done'))
+    },
+    rotate: async (hook) => {
+      if (!(await sure({ title: t('webhooks.rotate.title', { name: host(hook) }), text: t('webhooks.rotate.text'), ok: t('webhooks.rotate') }))) return
+      await run(async () => secret.show(await post(`/system/webhook/${hook.id}/secret`, {})))
+    },
+    test: (hook) => run(async () => tested.show(await post(`/system/webhook/${hook.id}/test`))),
+    remove: async (hook, then) => {
+      if (!(await sure({ title: t('delete.sure', { name: host(hook) }), text: t('webhooks.delete.text'), ok: t('delete') }))) return
+      await del(`/system/webhook/${hook.id}`)
+      done(t('deleted', { name: host(hook) }))
+      await then()
+    },
+    panels: (
+      <Suspense>
+        {form.of && <WebhookForm open={form.open} hook={form.of.hook} onClose={form.hide} onSaved={reload} onSecret={secret.show} />}
+        {secret.of && <NewSecret open={secret.open} hook={secret.of} onClose={secret.hide} />}
+        {replaying.of && <Replay open={replaying.open} hook={replaying.of} onClose={replaying.hide} onDone={reload} />}
+        {resuming.of && <Resume open={resuming.open} hook={resuming.of} onClose={resuming.hide} onDone={reload} />}
+        {tested.of && <DeliveryDrawer open={tested.open} title={t('webhooks.test.done')} delivery={tested.of} onClose={tested.hide} />}
+      </Suspense>
+    ),
+  }
+}

@@ -1,0 +1,218 @@
+package server
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"reeve/store"
+	"reeve/store/audit"
+	"reeve/store/errs"
+)
+
+// event is a change of one record, or an action that changes none, as streams and webhooks send it.
+type event struct {
+	ID         string          `json:"id"` // of the entry in the change log, see eventID
+	Seq        uint64          `json:"seq"`
+	At         string          `json:"at"`
+	Type       string          `json:"type"`
+	Collection string          `json:"collection,omitempty"`
+	Record     store.ID        `json:"record,omitempty"`
+	Name       string          `json:"name,omitempty"`
+	Operation  string          `json:"operation,omitempty"` // create, update or delete
+	Title      string          `json:"title,omitempty"`     // of the operation that was used, for an action
+	Details    json.RawMessage `json:"details,omitempty"`   // of an action
+	Own        store.Flag      `json:"own"`                 // 1 if the session that receives it has done it
+	Actor      *logActor       `json:"actor,omitempty"`     // for callers who may read the change log
+	Fields     []logField      `json:"fields"`
+}
+
+// eventWords are the parts of an event's type that differ from the collection and from created, updated
+// or deleted. Settings and dictionaries are loaded as a whole, so any change of them is one type.
+var eventWords = map[string][3]string{ // created, updated, deleted
+	"setting":       {"setting.changed", "setting.changed", "setting.changed"},
+	"setting_group": {"setting_group.changed", "setting_group.changed", "setting_group.changed"},
+	"dict":          {"dict.changed", "dict.changed", "dict.changed"},
+	"dict_item":     {"dict.changed", "dict.changed", "dict.changed"},
+	"session":       {"session.started", "session.updated", "session.ended"},
+}
+
+// unstreamed are collections without events: they follow another record, or are internal.
+var unstreamed = []string{"setting_secret", "password_hash", "device", "avatar", "install"}
+
+// typeOf returns the type of the event about a change; "" for none.
+func typeOf(c *audit.Change) string {
+	kind := slices.Index(changeKinds, c.Operation)
+	if kind < 0 || slices.Contains(unstreamed, c.Collection) {
+		return ""
+	}
+	if words, special := eventWords[c.Collection]; special {
+		return words[kind]
+	}
+	return c.Collection + "." + [...]string{"created", "updated", "deleted"}[kind]
+}
+
+const maxEventTypes = 50
+
+// eventFilter are the types of events that a client wants; nil for all.
+type eventFilter []string
+
+// newEventFilter parses types such as user.updated and role.*, separated by commas.
+func newEventFilter(text string) (filter eventFilter, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		object, verb, ok := strings.Cut(part, ".")
+		if part != "*" && (!ok || !isEventWord(object) || verb != "*" && !isEventWord(verb)) {
+			return nil, errs.Field(errs.Malformed, "types", "must be types such as user.updated or role.*, separated by commas")
+		}
+		filter = append(filter, part)
+	}
+	if len(filter) > maxEventTypes {
+		return nil, errs.Field(errs.Malformed, "types", "must be at most %d types", maxEventTypes)
+	}
+	return filter, nil
+}
+
+func isEventWord(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == ""
+}
+
+// wants reports whether the filter selects a type.
+func (f eventFilter) wants(kind string) bool {
+	object, _, _ := strings.Cut(kind, ".")
+	return f == nil || slices.Contains(f, kind) || slices.Contains(f, object+".*") || slices.Contains(f, "*")
+}
+
+// actionTypes is the first part of the types of actions, such as audit.export.
+const actionTypes = "audit"
+
+// eventParts is the number of events that an entry can have: one for each change, and one for its
+// action.
+func eventParts(e *audit.Entry) int { return len(e.Changes) + 1 }
+
+// event returns an event of an entry, see eventParts; nil if there is none, the filter does not want it or
+// the caller may not read it. session is the one that receives it; 0 for none.
+func (v *logView) event(e *audit.Entry, part int, filter eventFilter, session store.ID) (*event, error) {
+	out := &event{
+		ID: eventID(e.Generation, e.Seq), Seq: e.Seq, At: e.At, Fields: []logField{},
+		Own: store.Flag(session != 0 && e.SessionID == uint64(session)),
+	}
+	if part == len(e.Changes) {
+		return v.actionEvent(e, out, filter)
+	}
+	c := &e.Changes[part]
+	if out.Type = typeOf(c); out.Type == "" || !filter.wants(out.Type) {
+		return nil, nil
+	}
+	out.Collection, out.Record, out.Operation = c.Collection, store.ID(c.ID), c.Operation
+	public, sees := v.isPublicSetting(c), v.seesChange(c)
+	var err error
+	switch {
+	case v.who.App && !v.isAppUsers(c) && !public, !v.who.App && !sees && !public:
+		return nil, nil
+	case public && (v.who.App || !sees):
+		out.Name, _, err = v.text(c.Name)
+		return out, err
+	}
+	change, err := v.change(c, false)
+	if err != nil {
+		return nil, err
+	}
+	out.Name, out.Fields = change.Name, change.Fields
+	return out, v.setActor(e, out)
+}
+
+// actionEvent returns the event about the action of an entry, for callers who may read the change log.
+func (v *logView) actionEvent(e *audit.Entry, out *event, filter eventFilter) (*event, error) {
+	out.Type = actionTypes + "." + e.Action
+	if e.Action == "" || !filter.wants(out.Type) || !v.readsLog() || !v.seesActor(&e.Actor) {
+		return nil, nil
+	}
+	out.Title = e.Operation.Title
+	if v.seesDetails(e) {
+		out.Details = e.Details
+	}
+	return out, v.setActor(e, out)
+}
+
+// setActor sets who did it, for callers who may know.
+func (v *logView) setActor(e *audit.Entry, out *event) (err error) {
+	if !v.readsLog() || !v.seesActor(&e.Actor) {
+		return nil
+	}
+	out.Actor = &logActor{Kind: e.Actor.Kind, ID: store.ID(e.Actor.ID)}
+	out.Actor.Name, out.Actor.Erased, err = v.text(e.Actor.Name)
+	return err
+}
+
+// readsLog reports whether the caller may read the change log.
+func (v *logView) readsLog() bool { return v.who.HasPermission(v.tx, "system.audit.query") }
+
+// isAppUsers reports whether a change is of the calling app user or of one of this user's sessions.
+func (v *logView) isAppUsers(c *audit.Change) bool {
+	id := v.who.ID.String()
+	return c.Collection == store.AppUsers.Name() && c.ID == uint64(v.who.ID) ||
+		c.Collection == store.Sessions.Name() && slices.ContainsFunc(c.Fields, func(f audit.Field) bool {
+			return f.Name == "app_user_id" && (string(f.New.Plain) == id || string(f.Old.Plain) == id)
+		})
+}
+
+// isPublicSetting reports whether a change is of a setting that everybody may read.
+func (v *logView) isPublicSetting(c *audit.Change) bool {
+	if c.Collection != store.Settings.Name() {
+		return false
+	}
+	s, err := store.Settings.Get(v.tx, store.ID(c.ID))
+	if err != nil {
+		return false
+	}
+	group, err := store.SettingGroups.Get(v.tx, s.GroupID)
+	return err == nil && bool(group.Public)
+}
+
+// eventType is a type of event that streams and webhooks can ask for.
+type eventType struct {
+	Type       string `json:"type"`
+	Collection string `json:"collection" doc:"Collection of the records that it is about; empty for an action"`
+}
+
+// loggedActions are the actions of the change log.
+var loggedActions = []string{
+	"backup", "create_link", audit.Denied, "drop_entries", "erase", "export", "export_person", "restore", "start", "undo",
+	"webhook_replay", "webhook_resume", "webhook_secret", "webhook_skip",
+}
+
+// eventTypes returns all types of events, in alphabetical order.
+func eventTypes() []eventType {
+	collections := map[string]string{}
+	for name := range logSubjects {
+		for _, kind := range changeKinds {
+			if kind := typeOf(&audit.Change{Collection: name, Operation: kind}); kind != "" {
+				object, _, _ := strings.Cut(kind, ".")
+				collections[kind] = object
+			}
+		}
+	}
+	for _, action := range loggedActions {
+		collections[actionTypes+"."+action] = ""
+	}
+	collections[headType] = ""
+	var types []eventType
+	for _, kind := range slices.Sorted(maps.Keys(collections)) {
+		types = append(types, eventType{kind, collections[kind]})
+	}
+	return types
+}
+
+// eventTypeList is a list without pages.
+type eventTypeList struct {
+	Data []eventType `json:"data"`
+}
+
+func listEventTypes(*Request, *none) (*eventTypeList, error) {
+	return &eventTypeList{eventTypes()}, nil
+}

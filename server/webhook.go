@@ -1,0 +1,233 @@
+package server
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"reeve/server/webhook"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+var webhookRoutes = []Route{
+	diskList("/system/webhook", "system.webhook.query", "List webhooks", &webhooks),
+	get("/system/webhook/:id", "system.webhook.query", "Get a webhook", &webhooks),
+	write("POST", "/system/webhook", "system.webhook.create", "Create a webhook", createWebhook),
+	write("PUT", "/system/webhook/:id", "system.webhook.update", "Change a webhook", changeWebhook),
+	remove("/system/webhook/:id", "system.webhook.delete", "Delete a webhook", &webhooks),
+	removeSeveral("/system/webhook", "system.webhook.delete", "Delete webhooks", &webhooks),
+	write("POST", "/system/webhook/:id/adopt", "system.webhook.update", "Adopt a webhook", adoptWebhook),
+	write("POST", "/system/webhook/:id/secret", "system.webhook.secret", "Rotate a webhook's secret", rotateWebhookSecret),
+	action("POST", "/system/webhook/:id/resume", "system.webhook.send", "Resume a webhook", resumeWebhook),
+	action("POST", "/system/webhook/:id/skip", "system.webhook.send", "Skip a webhook's blocking event", skipEvent),
+	action("POST", "/system/webhook/:id/replay", "system.webhook.send", "Replay events to a webhook", replayEvents),
+	action("POST", "/system/webhook/:id/test", "system.webhook.send", "Send a test event to a webhook", sendTestEvent),
+	deliveryList("/system/webhook/:id/delivery", "system.webhook.query", "List a webhook's deliveries"),
+	action("GET", "/system/webhook/:id/delivery/:delivery_id", "system.webhook.query", "Get a delivery", getDelivery),
+	action("GET", "/system/event-type", signedIn, "List event types", listEventTypes),
+}
+
+// webhookOut is a webhook in responses.
+type webhookOut struct {
+	store.Ident
+	URL           string     `json:"url"`
+	Description   string     `json:"description"`
+	Types         []string   `json:"types" doc:"Types of events that are sent, such as user.created, role.* or *"`
+	Status        store.Flag `json:"status" doc:"Status: 1 enabled; 0 disabled: nothing is sent, and events wait"`
+	OwnerID       store.ID   `json:"owner_id" doc:"ID of the user whose permissions and data scope limit what is sent"`
+	OwnerName     string     `json:"owner_name" doc:"Username of the owner; empty if the owner was deleted"`
+	State         string     `json:"state" enum:"webhook_state" doc:"State: active, retrying, paused, disabled, or no_owner if the owner is disabled, deleted or may not have a webhook"`
+	Paused        string     `json:"paused" enum:"webhook_paused" doc:"Why nothing is sent until the webhook is resumed: failing for 3 days, gone after 410, restored after a restore; empty otherwise"`
+	PreviousUntil store.Time `json:"previous_until" null:"true" doc:"Time until which messages are signed with the previous secret too; null if there is none"`
+	Seq           uint64     `json:"seq" doc:"Number of the newest entry of the change log that was handled"`
+	Behind        uint64     `json:"behind" doc:"Number of entries of the change log after it"`
+	Replaying     uint64     `json:"replaying" doc:"Number of entries that are still to be replayed"`
+	Blocked       string     `json:"blocked" doc:"ID of the message that is being retried; empty for none"`
+	Attempts      int        `json:"attempts" doc:"Number of failed attempts to send it"`
+	FailingSince  store.Time `json:"failing_since" null:"true" doc:"Time of the first one; null for none"`
+	NextAt        store.Time `json:"next_at" null:"true" doc:"Time of the next attempt; null if none is waiting"`
+	LastAt        store.Time `json:"last_at" null:"true" doc:"Time of the last attempt to send anything; null before the first"`
+	LastStatus    int        `json:"last_status" doc:"Its HTTP status; 0 without a response"`
+	store.Versioned
+}
+
+// States of a webhook.
+const (
+	webhookActive   = "active"
+	webhookRetrying = "retrying"
+	webhookPaused   = "paused"
+	webhookDisabled = "disabled"
+	webhookNoOwner  = "no_owner"
+)
+
+var webhooks = Resource[store.Webhook, *webhookOut]{
+	of: store.Webhooks, keywords: []string{"url", "description"}, order: "id, ascending", out: webhookOf,
+	columns: []diskColumn[store.Webhook]{
+		{name: "id", uses: sorted},
+		{name: "owner_id", uses: filtered | param, numbers: ids(store.WebhookByOwner)},
+	},
+	scope: func(tx *store.Tx, req *Request) (store.Condition, bool) {
+		return scopedTo(tx, req, store.WebhookByOwner)
+	},
+}
+
+func webhookOf(tx *store.Tx, req *Request, v *store.Webhook) (*webhookOut, error) {
+	out := &webhookOut{
+		Ident: v.Ident, URL: v.URL, Description: v.Description, Types: v.Types, Status: v.Status, OwnerID: v.OwnerID, Paused: v.Paused, Versioned: v.Versioned,
+	}
+	owner, err := webhookOwner(tx, v)
+	if err != nil {
+		return nil, err
+	}
+	if u, err := store.Users.Get(tx, v.OwnerID); err == nil {
+		out.OwnerName = u.Username
+	}
+	state, err := req.s.sender.stateOf(tx, v.ID)
+	if err != nil {
+		return nil, err
+	}
+	if keys, err := store.WebhookKeysOf(tx, v.ID); err == nil {
+		out.PreviousUntil = keys.PreviousUntil
+	}
+	out.Seq, out.Blocked, out.Attempts, out.FailingSince = state.Seq, state.Blocked, state.Attempts, state.FailingSince
+	out.NextAt, out.LastAt, out.LastStatus = state.NextAt, state.LastAt, state.LastStatus
+	if head := req.s.db.LogHead().Seq; head > state.Seq {
+		out.Behind = head - state.Seq
+	}
+	if state.ReplayNext != 0 {
+		out.Replaying = state.ReplayUntil + 1 - state.ReplayNext
+	}
+	switch {
+	case !bool(v.Status):
+		out.State = webhookDisabled
+	case v.Paused != "":
+		out.State = webhookPaused
+	case owner == nil:
+		out.State = webhookNoOwner
+	case state.Attempts > 0:
+		out.State = webhookRetrying
+	default:
+		out.State = webhookActive
+	}
+	return out, nil
+}
+
+// webhookWithSecret is a webhook with a new secret, which no other response contains.
+type webhookWithSecret struct {
+	webhookOut
+	Secret string `json:"secret,omitempty" doc:"New signing secret, which no other response contains; absent unless it is new"`
+}
+
+type webhookIn struct {
+	URL         *string     `json:"url" check:"create,max=2000" doc:"Address to which events are sent with POST: https, or http if webhooks.allow in the configuration names the host"`
+	Description *string     `json:"description" check:"max=200,text"`
+	Types       *[]string   `json:"types" check:"create,min=1,max=50" doc:"Types of events to send, such as user.created, role.* or *; see GET /system/event-type"`
+	Status      *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new webhook; 0 disabled"`
+}
+
+var assignWebhook = assigning[webhookIn, store.Webhook]()
+
+type webhookCreation struct {
+	webhookIn
+	Secret *string `json:"secret" check:"min=38,max=200" doc:"Signing secret: whsec_ and the base64 of 24 to 64 bytes; one is generated if absent"`
+}
+
+type webhookChange struct {
+	byID
+	webhookIn
+}
+
+// check checks the fields that were sent.
+func (in *webhookIn) check(req *Request) error {
+	faults := errs.Faults{}
+	if in.URL != nil {
+		if err := webhook.CheckURL(*in.URL, req.s.config.WebhookAllow); err != nil {
+			maps.Copy(faults, errs.Of(err).Fields)
+		}
+	}
+	if in.Types != nil {
+		checkTypes(*in.Types, faults)
+	}
+	return faults.Err(errs.Invalid)
+}
+
+// checkTypes rejects types that no event has.
+func checkTypes(types []string, faults errs.Faults) {
+	known := eventTypes()
+	for i, kind := range types {
+		object, verb, _ := strings.Cut(kind, ".")
+		matches := func(t eventType) bool { return t.Type == kind || verb == "*" && strings.HasPrefix(t.Type, object+".") }
+		if kind != "*" && !slices.ContainsFunc(known, matches) {
+			faults.Add("types", "contains %q, which is no type of event; see GET /system/event-type", kind)
+		}
+		if slices.Contains(types[:i], kind) {
+			faults.Add("types", "contains %q twice", kind)
+		}
+	}
+}
+
+func newWebhookSecret(given *string) (string, error) {
+	if given == nil {
+		return webhook.NewSecret(), nil
+	}
+	return *given, webhook.CheckSecret(*given)
+}
+
+func createWebhook(tx *store.Tx, req *Request, in *webhookCreation) (*webhookWithSecret, error) {
+	secret, err := newWebhookSecret(in.Secret)
+	if err == nil {
+		err = in.check(req)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, head := &store.Webhook{Status: true}, req.s.db.LogHead()
+	assignWebhook(&in.webhookIn, v)
+	if err := store.CreateWebhook(tx, v, secret, head.Generation, head.Seq); err != nil {
+		return nil, err
+	}
+	return withSecret(tx, req, v, secret)
+}
+
+func withSecret(tx *store.Tx, req *Request, v *store.Webhook, secret string) (*webhookWithSecret, error) {
+	out, err := webhookOf(tx, req, v)
+	if err != nil {
+		return nil, err
+	}
+	return &webhookWithSecret{*out, secret}, nil
+}
+
+// changeWebhook changes a webhook. Another URL needs a new secret, since the previous receiver knows
+// the old one.
+func changeWebhook(tx *store.Tx, req *Request, in *webhookChange) (*webhookWithSecret, error) {
+	if err := in.check(req); err != nil {
+		return nil, err
+	}
+	secret := ""
+	v, err := store.Webhooks.Update(tx, in.ID, func(v *store.Webhook) error {
+		if in.URL != nil && *in.URL != v.URL {
+			secret = webhook.NewSecret()
+		}
+		assignWebhook(&in.webhookIn, v)
+		return req.fresh(v)
+	})
+	if err == nil && secret != "" {
+		err = store.SetWebhookSecret(tx, in.ID, secret, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return withSecret(tx, req, v, secret)
+}
+
+// adoptWebhook makes the caller the owner of a webhook. Who may not read what it has sent so far does
+// not become able to.
+func adoptWebhook(tx *store.Tx, req *Request, in *byID) (*webhookOut, error) {
+	_, unread := store.ReadDeliveriesOf(tx, in.ID)
+	out, err := edit(tx, req, &webhooks, in.ID, func(v *store.Webhook) { v.OwnerID = req.Actor.ID })
+	if err == nil && unread != nil {
+		err = store.ForgetDeliveries(tx, in.ID)
+	}
+	return out, err
+}

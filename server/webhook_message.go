@@ -1,0 +1,107 @@
+package server
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"reeve/server/webhook"
+	"reeve/store"
+	"reeve/store/audit"
+)
+
+// webhookBody is the body of a message, as the Standard Webhooks specification recommends it.
+type webhookBody struct {
+	Type string `json:"type"`
+	At   string `json:"timestamp"` // time of the event
+	Data any    `json:"data"`
+}
+
+const (
+	testType = "webhook.test"
+	lostType = "webhook.lost" // in the list of deliveries only
+	headType = actionTypes + ".head"
+)
+
+// outgoing is a message and whom it may be about.
+type outgoing struct {
+	webhook.Message
+	persons []string
+}
+
+func newOutgoing(id, kind, at string, data any) (*outgoing, error) {
+	body, err := json.Marshal(webhookBody{kind, at, data})
+	return &outgoing{Message: webhook.Message{ID: id, Type: kind, Body: body}}, err
+}
+
+// message returns the first message of an entry from a part on, and the number of the next part; nil if
+// there is none. The same part of an entry always has the same ID, by which receivers recognize
+// messages that they have already received.
+func (v *logView) message(e *audit.Entry, part int, filter eventFilter) (m *outgoing, next int, err error) {
+	for ; part < eventParts(e); part++ {
+		ev, err := v.event(e, part, filter, 0)
+		if err != nil {
+			return nil, 0, err
+		}
+		if ev == nil {
+			continue
+		}
+		if part > 0 {
+			ev.ID += "-" + strconv.Itoa(part)
+		}
+		if m, err = newOutgoing(ev.ID, ev.Type, ev.At, ev); err == nil {
+			m.persons = personsOf(e, part, ev)
+		}
+		return m, part + 1, err
+	}
+	return nil, part, nil
+}
+
+// personsOf returns whom an event may be about, as the change log names them.
+func personsOf(e *audit.Entry, part int, ev *event) []string {
+	found := map[string]bool{}
+	add := func(values ...audit.Value) {
+		for _, v := range values {
+			if v.Person != "" {
+				found[v.Person] = true
+			}
+		}
+	}
+	switch e.Actor.Kind {
+	case "user":
+		found[store.Account{ID: store.ID(e.Actor.ID)}.Person()] = true
+	case "app_user":
+		found[store.Account{App: true, ID: store.ID(e.Actor.ID)}.Person()] = true
+	}
+	add(e.Actor.Name, e.Address)
+	if part < len(e.Changes) {
+		c := &e.Changes[part]
+		add(c.Name)
+		for _, f := range c.Fields {
+			add(f.Old, f.New)
+		}
+	}
+	for i := range ev.Fields {
+		table := refersTo(ev.Collection, ev.Fields[i].Name)
+		for id := range ev.Fields[i].Labels {
+			switch table {
+			case store.Table(store.Users):
+				found["u"+id] = true
+			case store.Table(store.AppUsers):
+				found["a"+id] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// headMessage returns the message with the head of the change log, for owners who may read all of it.
+// Whoever keeps the head can later verify that the log up to there was not replaced.
+func (v *logView) headMessage(head audit.Head, now time.Time) (*outgoing, error) {
+	if !v.scope.All || !v.readsLog() {
+		return nil, nil
+	}
+	return newOutgoing("head-"+eventID(head.Generation, head.Seq), headType, store.TimeOf(now).String(), head)
+}

@@ -1,0 +1,864 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"reeve/server/webhook"
+	"reeve/store"
+	"reeve/store/audit"
+	"reeve/store/disk/disktest"
+)
+
+// local allows webhooks to receivers of this test.
+func local(su *setup) {
+	allow, err := webhook.ParseAllow([]string{"127.0.0.1"})
+	if err != nil {
+		panic(err)
+	}
+	su.config.WebhookAllow = allow
+}
+
+// sends runs what sends webhooks until stop is called or the test ends.
+func (in *instance) sends() (stop func()) {
+	in.t.Helper()
+	in.server.sender.backoff = func(int) time.Duration { return time.Millisecond }
+	must(in.t, in.server.sender.confirmAfterRestore())
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { in.server.streams.run(ctx) })
+	running.Go(func() { in.server.sender.run(ctx) })
+	stop = sync.OnceFunc(func() { cancel(); running.Wait() })
+	in.t.Cleanup(stop)
+	return stop
+}
+
+// receiver is a receiver of webhooks.
+type receiver struct {
+	t   testing.TB
+	URL string
+
+	mu      sync.Mutex
+	answer  func(r hookMessage) int // nil for 200
+	arrived chan hookMessage
+}
+
+// hookMessage is a message.
+type hookMessage struct {
+	ID, Type string
+	Header   http.Header
+	Body     []byte
+	Data     map[string]any
+}
+
+func receive(t testing.TB) *receiver {
+	t.Helper()
+	r := &receiver{t: t, arrived: make(chan hookMessage, 10_000)}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, err := io.ReadAll(q.Body)
+		var m struct {
+			Type string
+			Data map[string]any
+		}
+		if err != nil || json.Unmarshal(body, &m) != nil {
+			t.Errorf("%v: %s", err, body)
+		}
+		got := hookMessage{q.Header.Get("webhook-id"), m.Type, q.Header, body, m.Data}
+		r.mu.Lock()
+		answer := r.answer
+		r.mu.Unlock()
+		status := http.StatusOK
+		if answer != nil {
+			status = answer(got)
+		}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, "answer %d", status)
+		r.arrived <- got
+	}))
+	t.Cleanup(web.Close)
+	r.URL = web.URL + "/hook?key=of-the-receiver"
+	return r
+}
+
+func (r *receiver) answers(answer func(hookMessage) int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = answer
+}
+
+func always(status int) func(hookMessage) int { return func(hookMessage) int { return status } }
+
+// next returns the next message that arrives.
+func (r *receiver) next() hookMessage {
+	r.t.Helper()
+	select {
+	case m := <-r.arrived:
+		return m
+	case <-time.After(20 * time.Second):
+		r.t.Fatal("no message arrived within 20 s")
+		return hookMessage{}
+	}
+}
+
+// gets fails unless the next messages are of these types, and returns them.
+func (r *receiver) gets(types ...string) (all []hookMessage) {
+	r.t.Helper()
+	var got []string
+	for range types {
+		m := r.next()
+		all, got = append(all, m), append(got, m.Type)
+	}
+	disktest.Equal(r.t, "messages", got, types)
+	return all
+}
+
+// hookTo creates a webhook and returns its URL in the API and its secret.
+func (in *instance) hookTo(r *receiver, as string, types ...string) (url, secret string) {
+	in.t.Helper()
+	var out struct {
+		ID     int
+		Secret string
+	}
+	in.ok("POST", "/system/webhook", string(encodeJSON(in.t, map[string]any{"url": r.URL, "types": types})), as).data(&out)
+	return fmt.Sprint("/system/webhook/", out.ID), out.Secret
+}
+
+// state waits until a webhook has a state.
+func (in *instance) waitFor(url, what string, until func(w *webhookOut) bool) *webhookOut {
+	in.t.Helper()
+	for late := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		out := &webhookOut{}
+		in.ok("GET", url, "", "owner").data(out)
+		if until(out) {
+			return out
+		}
+		if time.Now().After(late) {
+			in.t.Fatalf("waiting until the webhook is %s: %+v", what, out)
+		}
+	}
+}
+
+func (in *instance) waitForState(url, state string) *webhookOut {
+	in.t.Helper()
+	return in.waitFor(url, state, func(w *webhookOut) bool { return w.State == state })
+}
+
+func TestWebhookMessages(t *testing.T) {
+	t.Parallel()
+	in, r := start(t, local), receive(t)
+	in.sends()
+	in.create("/admin/role", `{"name":"Before"}`)
+	_, secret := in.hookTo(r, "owner", "role.*", "user.created", "audit.export_person")
+	role := in.create("/admin/role", `{"name":"Editor"}`)
+	in.create("/system/dict", `{"code":"c","name":"not asked for"}`)
+	in.ok("PUT", fmt.Sprint("/admin/role/", role), `{"name":"Author"}`, "owner")
+	user := in.create("/admin/list", `{"username":"ann","password":"long enough it is"}`)
+	in.ok("GET", fmt.Sprintf("/admin/list/%d/data", user), "", "owner")
+	verifier, err := standardwebhooks.NewWebhook(secret)
+	must(t, err)
+	ids := map[string]bool{}
+	for i, m := range r.gets("role.created", "role.updated", "user.created", "audit.export_person") {
+		if err := verifier.Verify(m.Body, m.Header); err != nil {
+			t.Errorf("%s: %v", m.Type, err)
+		}
+		if ids[m.ID] || m.Data["id"] != m.ID || m.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: ID %s, body %s", m.Type, m.ID, m.Body)
+		}
+		ids[m.ID] = true
+		if m.Data["actor"].(map[string]any)["name"] != "admin" {
+			t.Errorf("%s: %s", m.Type, m.Body)
+		}
+		if want := []any{"Editor", "Author", "ann", nil}[i]; m.Data["name"] != want {
+			t.Errorf("%s: name %v, want %v", m.Type, m.Data["name"], want)
+		}
+	}
+	if len(r.arrived) > 0 {
+		t.Errorf("also %s", (<-r.arrived).Body)
+	}
+}
+
+// An entry with many changes has a message for each, and each its own ID.
+func TestWebhookOfAnEntryWithManyChanges(t *testing.T) {
+	t.Parallel()
+	in, r := start(t, local), receive(t)
+	in.sends()
+	in.hookTo(r, "owner", "user.*")
+	csv := "username,nickname\n"
+	for i := range 150 {
+		csv += fmt.Sprintf("user%d,U\n", i)
+	}
+	in.upload("/admin/list-import", csv, "owner").brief(200)
+	ids := map[string]bool{}
+	for i := range 150 {
+		m := r.next()
+		if m.Type != "user.created" || m.Data["name"] != fmt.Sprint("user", i) {
+			t.Fatalf("message %d is %s", i, m.Body)
+		}
+		ids[m.ID] = true
+	}
+	if len(ids) != 150 {
+		t.Errorf("%d IDs", len(ids))
+	}
+}
+
+// A webhook sends what its owner may read at that time.
+func TestWebhookFollowsItsOwner(t *testing.T) {
+	t.Parallel()
+	in, r := start(t, local), receive(t)
+	near, far := in.dept("Near", 0), in.dept("Far", 0)
+	keys := []string{"system.webhook.query", "system.webhook.create", "system.webhook.send", "admin.list.query"}
+	role := in.role("chief", func(r *store.Role) { r.DataScope = store.ScopeDept }, keys...)
+	chief := in.member("chief", near, role)
+	nearby, away := in.member("nearby", near), in.member("away", far)
+	in.sends()
+	url, _ := in.hookTo(r, "chief", "*")
+	rename := func(id store.ID, name string) {
+		in.ok("PUT", fmt.Sprint("/admin/list/", id), `{"nickname":"`+name+`"}`, "owner")
+	}
+	rename(away, "A")
+	in.create("/admin/role", `{"name":"Not readable"}`)
+	rename(nearby, "B")
+	m := r.next() // the webhook itself is a change that its owner may read
+	if m.Type != "webhook.created" {
+		t.Fatalf("%s", m.Body)
+	}
+	if m = r.next(); m.Type != "user.updated" || m.Data["name"] != "nearby" || m.Data["actor"] != nil {
+		t.Fatalf("%s", m.Body)
+	}
+	// The owner moves: what is sent follows at once.
+	in.ok("PUT", fmt.Sprint("/admin/list/", chief), fmt.Sprintf(`{"dept_id":%d}`, far), "owner")
+	rename(nearby, "C")
+	rename(away, "D")
+	if m = r.next(); m.Data["name"] != "chief" {
+		t.Fatalf("%s", m.Body)
+	}
+	if m = r.next(); m.Data["name"] != "away" {
+		t.Fatalf("%s", m.Body)
+	}
+	// A disabled owner stops it; whoever adopts it gets all that waited, and with wider rights more.
+	in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", chief), `{"status":0}`, "owner")
+	in.waitForState(url, webhookNoOwner)
+	rename(away, "E")
+	rename(nearby, "F")
+	in.create("/admin/role", `{"name":"Readable now"}`)
+	time.Sleep(50 * time.Millisecond) // nothing may arrive
+	if len(r.arrived) > 0 {
+		t.Fatalf("sent without an owner: %s", (<-r.arrived).Body)
+	}
+	in.ok("POST", url+"/adopt", "", "owner")
+	var names []any
+	for range 5 {
+		m = r.next()
+		names = append(names, m.Type, m.Data["name"])
+	}
+	disktest.Equal(t, "events", names, []any{
+		"user.updated", "chief", "session.ended", nil, "user.updated", "away", "user.updated", "nearby", "role.created", "Readable now",
+	})
+}
+
+// Deliveries are in order, also while one fails, and a receiver that is slow or fails delays no other.
+func TestWebhookRetriesInOrder(t *testing.T) {
+	t.Parallel()
+	in, bad, slow, good := start(t, local), receive(t), receive(t), receive(t)
+	in.sends()
+	url, _ := in.hookTo(bad, "owner", "role.*")
+	in.hookTo(slow, "owner", "role.*")
+	in.hookTo(good, "owner", "role.*")
+	release := make(chan struct{})
+	slow.answers(func(hookMessage) int { <-release; return 200 })
+	defer close(release)
+	bad.answers(always(500))
+	first := in.create("/admin/role", `{"name":"One"}`)
+	in.ok("PUT", fmt.Sprint("/admin/role/", first), `{"name":"Two"}`, "owner")
+	good.gets("role.created", "role.updated")
+	for range 3 {
+		bad.gets("role.created")
+	}
+	w := in.waitForState(url, webhookRetrying)
+	if w.Attempts < 1 || w.FailingSince == 0 || w.LastStatus != 500 || w.Blocked == "" || w.Behind < 2 {
+		t.Errorf("%+v", w)
+	}
+	bad.answers(nil)
+	for m := bad.next(); m.Type != "role.updated"; m = bad.next() {
+		if m.Type != "role.created" {
+			t.Fatalf("%s", m.Body)
+		}
+	}
+	w = in.waitFor(url, "up to date", func(w *webhookOut) bool { return w.Behind == 0 })
+	if w.State != webhookActive || w.Blocked != "" || w.FailingSince != 0 || w.NextAt != 0 {
+		t.Errorf("%+v", w)
+	}
+	var page deliveryPage
+	in.ok("GET", url+"/delivery?success=0&pageSize=100", "", "owner").data(&page)
+	for i, d := range page.Data {
+		if d.Status != 500 || d.Type != "role.created" || d.Attempt != len(page.Data)-i || !strings.Contains(d.Error, "500") {
+			t.Errorf("%+v", d)
+		}
+	}
+	if len(page.Data) < 3 {
+		t.Errorf("%d failed deliveries", len(page.Data))
+	}
+	in.ok("GET", url+"/delivery?success=1&pageSize=1", "", "owner").data(&page)
+	if len(page.Data) != 1 || page.Data[0].Type != "role.updated" || page.Next == 0 {
+		t.Fatalf("%+v", page)
+	}
+	var detail deliveryDetail
+	in.ok("GET", fmt.Sprint(url, "/delivery/", page.Data[0].ID), "", "owner").data(&detail)
+	if !strings.Contains(detail.Request, `"Two"`) || detail.Response != "answer 200" {
+		t.Errorf("%+v", detail)
+	}
+	in.ok("GET", fmt.Sprint(url, "/delivery?pageSize=1&success=1&before=", page.Next), "", "owner").data(&page)
+	if len(page.Data) != 1 || page.Data[0].Type != "role.created" || page.Data[0].Attempt < 4 {
+		t.Errorf("%+v", page)
+	}
+}
+
+func TestWebhookPausesAndResumes(t *testing.T) {
+	t.Parallel()
+	in, r := start(t, local), receive(t)
+	var log bytes.Buffer
+	in.sends()
+	url, _ := in.hookTo(r, "owner", "role.*", "dict.*")
+	r.answers(always(410))
+	in.create("/admin/role", `{"name":"One"}`)
+	r.gets("role.created")
+	if w := in.waitForState(url, webhookPaused); w.Paused != store.WebhookGone {
+		t.Errorf("%+v", w)
+	}
+	if a := in.call("POST", url+"/replay", `{"from":1}`, "owner"); a.Code != 409 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	_, parts := in.healthParts()
+	if p := parts["webhooks"]; p.State != degraded || p.Figures["paused"] != 1 {
+		t.Errorf("%+v", p)
+	}
+	r.answers(nil)
+	in.ok("POST", url+"/resume", "", "owner")
+	again := r.gets("role.created")[0]
+	// A message that has failed for three days pauses the webhook.
+	r.answers(always(503))
+	in.create("/admin/role", `{"name":"Two"}`)
+	r.gets("role.created")
+	in.waitForState(url, webhookRetrying)
+	h, err := in.server.sender.hook(1)
+	must(t, err)
+	h.set(func(s *store.WebhookState) { s.FailingSince = store.TimeOf(time.Now().Add(-73 * time.Hour)) })
+	if w := in.waitForState(url, webhookPaused); w.Paused != store.WebhookFailing {
+		t.Errorf("%+v", w)
+	}
+	r.answers(nil)
+	for len(r.arrived) > 0 {
+		<-r.arrived
+	}
+	in.create("/system/dict", `{"code":"a","name":"waits"}`)
+	in.ok("POST", url+"/resume", `{"latest":1}`, "owner")
+	in.create("/system/dict", `{"code":"b","name":"new"}`)
+	if m := r.next(); m.Data["name"] != "new" {
+		t.Errorf("not skipped: %s", m.Body)
+	}
+	// What was skipped can be sent again, with the same ID.
+	seq, err := strconv.Atoi(strings.Split(again.ID, "-")[1])
+	must(t, err)
+	in.ok("POST", url+"/replay", fmt.Sprintf(`{"from":%d}`, seq), "owner")
+	if m := r.next(); m.ID != again.ID || m.Type != "role.created" {
+		t.Errorf("%s %s", m.ID, m.Body)
+	}
+	in.waitFor(url, "done with the replay", func(w *webhookOut) bool { return w.Replaying == 0 })
+	in.ok("POST", url+"/replay", fmt.Sprintf(`{"from":%d,"until":%d}`, seq, in.newestEntry()), "owner")
+	r.gets("role.created", "role.created", "dict.changed", "dict.changed")
+	if strings.Contains(log.String(), "of-the-receiver") {
+		t.Error("the log has the URL")
+	}
+}
+
+func TestWebhookSkipsABlockingEvent(t *testing.T) {
+	t.Parallel()
+	in, r := start(t, local), receive(t)
+	in.sends()
+	url, _ := in.hookTo(r, "owner", "role.*")
+	r.answers(func(m hookMessage) int {
+		if m.Data["name"] == "Bad" {
+			return 422
+		}
+		return 200
+	})
+	in.create("/admin/role", `{"name":"Bad"}`)
+	in.create("/admin/role", `{"name":"Good"}`)
+	r.next()
+	w := in.waitForState(url, webhookRetrying)
+	if a := in.call("POST", url+"/skip", `{"event":"another"}`, "owner"); a.Code != 409 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	in.ok("POST", url+"/skip", `{"event":"`+w.Blocked+`"}`, "owner")
+	for m := r.next(); m.Data["name"] != "Good"; m = r.next() {
+		if m.Data["name"] != "Bad" {
+			t.Fatalf("%s", m.Body)
+		}
+	}
+	in.waitForState(url, webhookActive)
+}
+
+func TestWebhookSecrets(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	in, r := start(t, local, func(su *setup) { su.log = &log }), receive(t)
+	in.sends()
+	url, first := in.hookTo(r, "owner", "role.*")
+	var out webhookWithSecret
+	in.ok("POST", url+"/secret", "", "owner").data(&out)
+	second := out.Secret
+	if second == "" || second == first || out.PreviousUntil == 0 {
+		t.Fatalf("%+v", out)
+	}
+	verify := func(m hookMessage, secret string) bool {
+		v, err := standardwebhooks.NewWebhook(secret)
+		must(t, err)
+		return v.Verify(m.Body, m.Header) == nil
+	}
+	in.create("/admin/role", `{"name":"One"}`)
+	if m := r.next(); !verify(m, first) || !verify(m, second) {
+		t.Error("both secrets should be valid")
+	}
+	in.update(func(tx *store.Tx) error { // a day later
+		_, err := store.WebhookSecrets.Update(tx, 1, func(s *store.WebhookSecret) error { s.PreviousUntil = tx.Now() - 1; return nil })
+		return err
+	})
+	in.create("/admin/role", `{"name":"Two"}`)
+	if m := r.next(); verify(m, first) || !verify(m, second) {
+		t.Error("only the second secret should be valid")
+	}
+	// Another URL has another secret, at once.
+	in.ok("PUT", url, `{"url":"`+r.URL+`&more=1"}`, "owner").data(&out)
+	third := out.Secret
+	in.create("/admin/role", `{"name":"Three"}`)
+	if m := r.next(); third == "" || verify(m, first) || verify(m, second) || !verify(m, third) {
+		t.Error("only the third secret should be valid")
+	}
+	// A given secret.
+	given := "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	in.ok("POST", url+"/secret", `{"secret":"`+given+`"}`, "owner")
+	in.create("/admin/role", `{"name":"Four"}`)
+	if m := r.next(); !verify(m, given) || !verify(m, third) {
+		t.Error("the given secret should be valid")
+	}
+	if a := in.call("POST", url+"/secret", `{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw=======!!"}`, "owner"); a.Code != 422 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	in.flush()
+	in.server.sender.save()
+	texts := []string{log.String()}
+	for _, path := range []string{"/system/webhook", url, url + "/delivery", "/system/audit?pageSize=1000", "/system/audit-export", "/system/monitor/request?pageSize=1000", "/system/info", "/system/health"} {
+		texts = append(texts, in.ok("GET", path, "", "owner").Body)
+	}
+	var page struct {
+		Data []struct {
+			RequestID string `json:"request_id"`
+		}
+	}
+	in.ok("GET", "/system/monitor/request?pageSize=1000", "", "owner").data(&page)
+	for _, row := range page.Data {
+		texts = append(texts, in.ok("GET", "/system/monitor/request/"+row.RequestID, "", "owner").Body)
+	}
+	for _, text := range texts {
+		for _, secret := range []string{first, second, third, given} {
+			if i := strings.Index(text, strings.TrimPrefix(secret, "whsec_")); i >= 0 {
+				t.Errorf("a secret is in %s", text[max(0, i-200):i+20])
+			}
+		}
+	}
+}
+
+// Who changes a webhook, or reads what it has sent, must be able to change its owner.
+func TestWebhookOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	in, r := start(t, local), receive(t)
+	keys := []string{"system.webhook.query", "system.webhook.create", "system.webhook.update", "system.webhook.delete", "system.webhook.send", "system.webhook.secret"}
+	in.clerk("clerk", keys...)
+	in.sends()
+	url, _ := in.hookTo(r, "owner", "role.*")
+	in.create("/admin/role", `{"name":"One"}`)
+	r.gets("role.created")
+	before := in.dump()
+	for _, c := range [][3]string{
+		{"PUT", "", `{"url":"http://127.0.0.1:1/"}`}, {"DELETE", "", ""}, {"POST", "/adopt", ""}, {"POST", "/secret", ""}, {"POST", "/test", ""},
+		{"POST", "/resume", ""}, {"POST", "/replay", `{"from":1}`}, {"POST", "/skip", `{"event":"x"}`}, {"GET", "/delivery", ""}, {"GET", "/delivery/1", ""},
+	} {
+		if a := in.call(c[0], url+c[1], c[2], "clerk"); a.Code != 403 {
+			t.Errorf("%s %s: %d %s", c[0], c[1], a.Code, a.Body)
+		}
+	}
+	in.unchanged(before)
+	own, _ := in.hookTo(r, "clerk", "role.*") // of a clerk who may not read roles
+	in.create("/admin/role", `{"name":"Two"}`)
+	r.gets("role.created")
+	in.waitFor(own, "up to date", func(w *webhookOut) bool { return w.Behind == 0 })
+	if len(r.arrived) > 0 {
+		t.Errorf("the clerk's webhook sent %s", (<-r.arrived).Body)
+	}
+	in.ok("POST", own+"/adopt", "", "owner")
+	in.ok("DELETE", own, "", "owner")
+	if a := in.call("GET", own+"/delivery", "", "owner"); a.Code != 404 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+}
+
+// What a webhook has sent for a deleted owner stays hidden from users who could read less, also once one
+// of them adopts it.
+func TestWebhookOfADeletedOwner(t *testing.T) {
+	t.Parallel()
+	in, r := start(t, local), receive(t)
+	in.clerk("clerk", "system.webhook.query", "system.webhook.create", "system.webhook.update")
+	u := in.clerk("other", "system.webhook.query", "system.webhook.create", "admin.role.query")
+	in.sends()
+	url, _ := in.hookTo(r, "other", "role.created")
+	in.create("/admin/role", `{"name":"One"}`)
+	r.gets("role.created")
+	in.waitFor(url, "up to date", func(w *webhookOut) bool { return w.Behind == 0 })
+	in.ok("DELETE", fmt.Sprint("/admin/list/", u.ID), "", "owner")
+	if a := in.ok("GET", url+"/delivery", "", "owner"); !strings.Contains(a.Body, "role.created") {
+		t.Errorf("%s", a.Body)
+	}
+	if a := in.call("GET", url+"/delivery", "", "clerk"); a.Code != 403 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	in.ok("POST", url+"/adopt", "", "clerk")
+	if a := in.ok("GET", url+"/delivery", "", "clerk"); strings.Contains(a.Body, "role.created") {
+		t.Errorf("%s", a.Body)
+	}
+}
+
+func TestWebhookDeliveriesOfAnErasedPerson(t *testing.T) {
+	t.Parallel()
+	in, r := start(t, local), receive(t)
+	in.sends()
+	url, _ := in.hookTo(r, "owner", "user.*", "role.*")
+	ann := in.create("/admin/list", `{"username":"ann-canary","password":"long enough it is"}`)
+	in.create("/admin/role", `{"name":"Remains"}`)
+	r.gets("user.created", "role.created")
+	in.waitFor(url, "up to date", func(w *webhookOut) bool { return w.Behind == 0 })
+	types := func() (all []string) {
+		var page deliveryPage
+		in.ok("GET", url+"/delivery", "", "owner").data(&page)
+		for _, d := range page.Data {
+			all = append(all, d.Type)
+		}
+		return all
+	}
+	disktest.Equal(t, "before", types(), []string{"role.created", "user.created"})
+	var out erasure
+	in.ok("POST", fmt.Sprintf("/admin/list/%d/erase", ann), `{"username":"ann-canary"}`, "owner").data(&out)
+	if out.Removed.Deliveries != 1 {
+		t.Errorf("%+v", out.Removed)
+	}
+	m := r.gets("user.deleted")[0]
+	if bytes.Contains(m.Body, []byte("canary")) {
+		t.Errorf("%s", m.Body)
+	}
+	entries, err := os.ReadDir(filepath.Join(in.dir, deliveryDir))
+	must(t, err)
+	for _, e := range entries {
+		if bytes.Contains(disktest.ReadFile(t, filepath.Join(in.dir, deliveryDir, e.Name())), []byte("canary")) {
+			t.Errorf("%s has the name", e.Name())
+		}
+	}
+	if got := types(); slices.Contains(got, "user.created") || !slices.Contains(got, "role.created") {
+		t.Errorf("after: %v", got)
+	}
+	// A replay of the entry cannot bring the name back.
+	in.ok("POST", url+"/replay", fmt.Sprintf(`{"from":1,"until":%d}`, in.newestEntry()), "owner")
+	for _, m := range r.gets("user.created", "role.created", "user.deleted") {
+		if bytes.Contains(m.Body, []byte("canary")) {
+			t.Errorf("%s", m.Body)
+		}
+	}
+}
+
+// Positions are kept over restarts; after a restore, somebody has to confirm.
+func TestWebhookAfterARestart(t *testing.T) {
+	t.Parallel()
+	dir, r := t.TempDir(), receive(t)
+	in := open(t, dir, local)
+	in.tokens["owner"] = in.signIn(1)
+	stop := in.sends()
+	url, _ := in.hookTo(r, "owner", "role.*")
+	in.create("/admin/role", `{"name":"One"}`)
+	r.gets("role.created")
+	in.waitFor(url, "up to date", func(w *webhookOut) bool { return w.Behind == 0 })
+	stop()
+	in.create("/admin/role", `{"name":"Two"}`)
+	in.close()
+	in = open(t, dir, local)
+	in.tokens["owner"] = in.signIn(1)
+	stop = in.sends()
+	if m := r.gets("role.created")[0]; m.Data["name"] != "Two" {
+		t.Errorf("%s", m.Body)
+	}
+	in.waitFor(url, "up to date", func(w *webhookOut) bool { return w.Behind == 0 })
+	stop()
+	in.update(func(tx *store.Tx) error { // as of another generation
+		_, err := store.WebhookStates.Update(tx, 1, func(s *store.WebhookState) error { s.Generation = "replaced"; return nil })
+		return err
+	})
+	in.close()
+	in = open(t, dir, local)
+	in.tokens["owner"] = in.signIn(1)
+	in.sends()
+	in.create("/admin/role", `{"name":"Three"}`)
+	if w := in.waitForState(url, webhookPaused); w.Paused != store.WebhookRestored {
+		t.Errorf("%+v", w)
+	}
+	in.ok("POST", url+"/resume", "", "owner")
+	if m := r.gets("role.created")[0]; m.Data["name"] != "Three" {
+		t.Errorf("%s", m.Body)
+	}
+}
+
+// The head of the change log is sent every hour to owners who may read all of the log.
+func TestWebhookSendsTheHead(t *testing.T) {
+	t.Parallel()
+	in, r := start(t, local), receive(t)
+	in.clerk("clerk", "system.webhook.query", "system.webhook.create")
+	in.sends()
+	in.hookTo(r, "clerk", headType)
+	in.hookTo(r, "owner", headType)
+	for id := range store.ID(2) {
+		h, err := in.server.sender.hook(id + 1)
+		must(t, err)
+		h.set(func(s *store.WebhookState) { s.HeadAt -= 3600 * 1e6 })
+		h.poke()
+	}
+	m := r.gets(headType)[0]
+	head := in.db.LogHead()
+	var got struct{ Data audit.Head }
+	must(t, json.Unmarshal(m.Body, &got))
+	if got.Data != head {
+		t.Errorf("%+v, want %+v", got.Data, head)
+	}
+	in.create("/admin/role", `{"name":"One"}`)
+	in.waitFor("/system/webhook/2", "up to date", func(w *webhookOut) bool { return w.Behind == 0 })
+	if len(r.arrived) > 0 {
+		t.Errorf("also %s", (<-r.arrived).Body)
+	}
+}
+
+func TestWebhookTest(t *testing.T) {
+	t.Parallel()
+	in, r := start(t, local), receive(t)
+	url, secret := in.hookTo(r, "owner", "role.*")
+	var out deliveryDetail
+	in.ok("POST", url+"/test", "", "owner").data(&out)
+	m := r.gets(testType)[0]
+	v, err := standardwebhooks.NewWebhook(secret)
+	must(t, err)
+	if v.Verify(m.Body, m.Header) != nil || out.Status != 200 || !bool(out.Success) || out.Response != "answer 200" || out.Request != string(m.Body) {
+		t.Errorf("%+v", out)
+	}
+	r.answers(always(302))
+	in.ok("POST", url+"/test", "", "owner").data(&out)
+	if bool(out.Success) || out.Status != 302 || out.Error == "" {
+		t.Errorf("%+v", out)
+	}
+	var page deliveryPage
+	in.ok("GET", url+"/delivery", "", "owner").data(&page)
+	if len(page.Data) != 2 || page.Data[0].Kind != testDelivery || page.Data[0].Status != 302 {
+		t.Errorf("%+v", page.Data)
+	}
+}
+
+// Users may steer and change a webhook at the same time: neither waits for the other with what that
+// one needs.
+func TestWebhookSteeredAndChangedAtOnce(t *testing.T) {
+	t.Parallel()
+	in := start(t, local)
+	r := receive(t)
+	r.answers(always(500))
+	url, _ := in.hookTo(r, "owner", "*")
+	in.sends()
+	var callers sync.WaitGroup
+	for i := range 4 {
+		callers.Go(func() {
+			for n := range 25 {
+				in.ok("POST", url+"/resume", `{}`, "owner")
+				in.ok("PUT", url, fmt.Sprintf(`{"description":"%d of %d"}`, n, i), "owner")
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { callers.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		panic("a write waits for a webhook that waits for the writer") // the test's cleanup would wait, too
+	}
+}
+
+// What was found decides where a webhook continues.
+func TestWebhookPosition(t *testing.T) {
+	t.Parallel()
+	entries := func(numbers ...uint64) (list []*streamEntry) {
+		for _, n := range numbers {
+			e := &streamEntry{}
+			e.Seq = n
+			list = append(list, e)
+		}
+		return list
+	}
+	event := func(seq uint64, part int) store.WebhookState { return store.WebhookState{Seq: seq, Part: part} }
+	replay := func(next, until uint64) store.WebhookState {
+		return store.WebhookState{ReplayNext: next, ReplayUntil: until}
+	}
+	for _, test := range []struct {
+		name    string
+		state   store.WebhookState
+		entries []*streamEntry
+		want    store.WebhookState
+		lost    lostEntries
+	}{
+		{"parts that were sent are not sent again if the entry cannot be read yet", event(15, 1), nil, event(15, 1), lostEntries{}},
+		{"entries without a message are behind it", event(15, 1), entries(16, 17), event(17, 0), lostEntries{}},
+		{"lost entries are those that are missing", event(15, 1), entries(20, 21), event(21, 0), lostEntries{16, 19}},
+		{"a replay continues", replay(3, 5), entries(3, 4), replay(5, 5), lostEntries{}},
+		{"a replay ends with its last entry", replay(3, 5), entries(3, 4, 5, 6), store.WebhookState{}, lostEntries{}},
+		{"a replay of entries that were all lost ends", replay(3, 5), entries(20, 21), store.WebhookState{}, lostEntries{3, 5}},
+		{"a replay without entries ends", replay(3, 5), nil, store.WebhookState{}, lostEntries{}},
+	} {
+		p := &plan{state: test.state, kind: eventDelivery, entries: test.entries}
+		if test.state.ReplayNext != 0 {
+			p.kind = replayDelivery
+		}
+		must(t, p.find(&logView{}, nil))
+		got := test.state
+		p.advance(&got)
+		disktest.Equal(t, test.name, got, test.want)
+		disktest.Equal(t, test.name, p.lost, test.lost)
+	}
+}
+
+// The head of a log that grows is one message, whose attempts are counted.
+func TestWebhookHeadIsRetried(t *testing.T) {
+	t.Parallel()
+	h := &hook{sender: start(t).server.sender}
+	var s store.WebhookState
+	begun := time.Now()
+	for n, id := range []string{"head-1", "head-2", "head-3"} {
+		p := &plan{hook: h, kind: eventDelivery, state: s, message: &outgoing{Message: webhook.Message{ID: id}}, isHead: true}
+		if got := p.attempt(); got != n+1 {
+			t.Errorf("%s: attempt %d", id, got)
+		}
+		h.failed(&s, p, begun.Add(time.Duration(n)*time.Hour), &webhook.Result{Status: 500})
+		if s.Attempts != n+1 || s.Blocked != id || s.FailingSince != store.TimeOf(begun) {
+			t.Errorf("%s: %+v", id, s)
+		}
+	}
+}
+
+// A clock that was wrong does not stop a webhook.
+func TestWebhookAfterAClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	in, r := start(t, local), receive(t)
+	in.hookTo(r, "owner", "role.*")
+	in.sends()
+	h, err := in.server.sender.hook(1)
+	must(t, err)
+	h.set(func(s *store.WebhookState) { s.NextAt = store.TimeOf(time.Now().AddDate(1, 0, 0)) })
+	in.create("/admin/role", `{"name":"One"}`)
+	h.poke()
+	r.gets("role.created")
+}
+
+// Rotating a secret repairs a webhook whose secrets were lost with secret.key.
+func TestWebhookWithLostSecrets(t *testing.T) {
+	t.Parallel()
+	in, r := start(t, local), receive(t)
+	url, _ := in.hookTo(r, "owner", "role.*")
+	must(t, in.db.Update(store.System, func(tx *store.Tx) error {
+		_, err := store.WebhookSecrets.Update(tx, 1, func(s *store.WebhookSecret) (err error) {
+			s.Current, err = tx.Seal("elsewhere", "secret")
+			s.Deliveries = s.Current
+			return err
+		})
+		return err
+	}))
+	in.sends()
+	in.create("/admin/role", `{"name":"One"}`)
+	in.ok("POST", url+"/secret", "", "owner")
+	in.ok("POST", url+"/resume", `{}`, "owner")
+	r.gets("role.created")
+	in.ok("POST", url+"/test", "", "owner")
+	in.ok("GET", url+"/delivery", "", "owner")
+}
+
+// Bad URLs and types are named, and the number of webhooks is bounded.
+func TestWebhookInput(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	for body, field := range map[string]string{
+		`{"url":"https://user:password@example.org/","types":["*"]}`: "url",
+		`{"url":"ftp://example.org/","types":["*"]}`:                 "url",
+		`{"url":"https://169.254.169.254/","types":["*"]}`:           "url",
+		`{"url":"http://127.0.0.1/","types":["*"]}`:                  "url",
+		`{"url":"https://example.org/","types":["usr.created"]}`:     "types",
+		`{"url":"https://example.org/","types":["user.made"]}`:       "types",
+		`{"url":"https://example.org/","types":["role.*","role.*"]}`: "types",
+		`{"url":"https://example.org/","types":[]}`:                  "types",
+		`{"url":"https://example.org/"}`:                             "types",
+	} {
+		in.call("POST", "/system/webhook", body, "owner").names(422, field)
+	}
+	for i := range store.MaxWebhooks {
+		in.create("/system/webhook", fmt.Sprintf(`{"url":"https://example.org/%d","types":["*"]}`, i))
+	}
+	if a := in.call("POST", "/system/webhook", `{"url":"https://example.org/","types":["*"]}`, "owner"); a.Code != 409 || a.envelope().ErrorCode != "too_many_webhooks" {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+}
+
+// eventTypes has the types of all collections and of all actions that are logged.
+func TestEventTypes(t *testing.T) {
+	t.Parallel()
+	var types []string
+	for _, kind := range eventTypes() {
+		types = append(types, kind.Type)
+	}
+	for _, want := range []string{"user.created", "setting.changed", "session.ended", "dict.changed", "webhook.updated", "audit.export", headType} {
+		if !slices.Contains(types, want) {
+			t.Errorf("%s is missing in %v", want, types)
+		}
+	}
+	for _, rt := range routes() {
+		if rt.logs != "" && !slices.Contains(types, actionTypes+"."+rt.logs) {
+			t.Errorf("add the action %s to loggedActions", rt.logs)
+		}
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	for n, middle := range map[int]time.Duration{1: webhookFirst, 2: 2 * webhookFirst, 5: 16 * webhookFirst, 14: webhookLongest, 1000: webhookLongest} {
+		seen := map[time.Duration]bool{}
+		for range 50 {
+			d := backoff(n)
+			if seen[d] = true; d < middle*3/4 || d > middle*5/4 {
+				t.Errorf("%d attempts: %s", n, d)
+			}
+		}
+		if len(seen) < 10 {
+			t.Errorf("%d attempts: no jitter", n)
+		}
+	}
+}
