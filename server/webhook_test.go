@@ -698,13 +698,10 @@ func TestWebhookSteeredAndChangedAtOnce(t *testing.T) {
 			}
 		})
 	}
-	done := make(chan struct{})
-	go func() { callers.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-time.After(30 * time.Second):
-		panic("a write waits for a webhook that waits for the writer") // the test's cleanup would wait, too
-	}
+	// It ends the program, since the cleanup of a test would wait, too.
+	late := time.AfterFunc(30*time.Second, func() { panic("a write waits for a webhook that waits for the writer") })
+	callers.Wait()
+	late.Stop()
 }
 
 // What was found decides where a webhook continues.
