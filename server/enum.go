@@ -24,7 +24,7 @@ var enums = map[string][]string{
 	"actor_kind":      {"user", "app_user", "system", "cli", "anonymous", "unknown"},
 	"collection":      slices.Sorted(maps.Keys(logSubjects)),
 	"change_kind":     {"create", "update", "delete"},
-	"webhook_state":   {webhookActive, webhookRetrying, webhookPaused, webhookDisabled, webhookNoOwner},
+	"webhook_state":   {webhookActive, webhookRetrying, webhookPaused, webhookDisabled, webhookNoOwner, webhookNoSecret},
 	"webhook_paused":  {"", store.WebhookFailing, store.WebhookGone, store.WebhookRestored},
 	"delivery_kind":   {eventDelivery, replayDelivery, testDelivery},
 	"undo_lost":       {store.LostPassword, store.LostSession, store.LostAvatar, store.LostSecret, store.LostURL, store.LostContent, store.LostErased},

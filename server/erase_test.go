@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"reeve/server/webhook"
 	"reeve/store"
 )
 
@@ -130,6 +132,17 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 		_, err = store.Users.Update(tx, u.ID, func(u *store.User) error { u.Nickname = "Someone Else"; return nil })
 		return err
 	}))
+	in.create("/system/webhook", `{"url":"https://example.org/x","types":["*"]}`)
+	in.view(func(tx *store.Tx) error {
+		keys, err := store.WebhookKeysOf(tx, 1)
+		for _, person := range []store.ID{id, id + 1} {
+			in.server.sender.keep(keys.Deliveries, webhook.Delivery{
+				At: time.Now(), Webhook: 1, Event: fmt.Sprint("about ", person), Type: "user.updated", Request: `{"hash":"$2a$"}`,
+				Persons: []string{store.Account{ID: person}.Person()},
+			})
+		}
+		return err
+	})
 	files := in.filesOf(url, "reader")
 	for name, want := range map[string][]string{
 		"README.txt":       {"change-log.jsonl", "sign-ins.jsonl"},
@@ -139,6 +152,7 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 		"sign-ins.jsonl":   {`"result":"success"`, `"result":"failed"`},
 		"files.jsonl":      {`"size":6`},
 		"jobs.jsonl":       {`"kind":"user_import"`},
+		"webhooks.jsonl":   {`"host":"example.org"`, fmt.Sprint("about ", id)},
 		"change-log.jsonl": {`"Lea Ver"`, `"old":"Lea Ver","new":"Lea"`, anotherPerson, `"name":"leaver"`},
 	} {
 		for _, text := range want {
@@ -147,10 +161,10 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 			}
 		}
 	}
-	if len(files) != 8 {
+	if len(files) != 9 {
 		t.Errorf("%d files", len(files))
 	}
-	secrets := []string{"$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key", `"key"`, `"box"`, "Someone Else", in.tokens["leaver"]}
+	secrets := []string{fmt.Sprint("about ", id+1), "$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key", `"key"`, `"box"`, "Someone Else", in.tokens["leaver"]}
 	in.view(func(tx *store.Tx) error {
 		for s, err := range store.SessionTokens.All(tx) {
 			must(t, err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"reeve/server/redact"
 	"reeve/server/webhook"
 	"reeve/store"
 	"reeve/store/errs"
@@ -13,8 +14,8 @@ import (
 var webhookRoutes = []Route{
 	diskList("/system/webhook", "system.webhook.query", "List webhooks", &webhooks),
 	get("/system/webhook/:id", "system.webhook.query", "Get a webhook", &webhooks),
-	write("POST", "/system/webhook", "system.webhook.create", "Create a webhook", createWebhook),
-	write("PUT", "/system/webhook/:id", "system.webhook.update", "Change a webhook", changeWebhook),
+	hiding(redact.Fields{URLs: true}, write("POST", "/system/webhook", "system.webhook.create", "Create a webhook", createWebhook)),
+	hiding(redact.Fields{URLs: true}, write("PUT", "/system/webhook/:id", "system.webhook.update", "Change a webhook", changeWebhook)),
 	remove("/system/webhook/:id", "system.webhook.delete", "Delete a webhook", &webhooks),
 	removeSeveral("/system/webhook", "system.webhook.delete", "Delete webhooks", &webhooks),
 	write("POST", "/system/webhook/:id/adopt", "system.webhook.update", "Adopt a webhook", adoptWebhook),
@@ -31,13 +32,13 @@ var webhookRoutes = []Route{
 // webhookOut is a webhook in responses.
 type webhookOut struct {
 	store.Ident
-	URL           string     `json:"url"`
+	URL           string     `json:"url" doc:"Address to which events are sent; with ****** in place of path and query for callers who may not change the webhook"`
 	Description   string     `json:"description"`
 	Types         []string   `json:"types" doc:"Types of events that are sent, such as user.created, role.* or *"`
 	Status        store.Flag `json:"status" doc:"Status: 1 enabled; 0 disabled: nothing is sent, and events wait"`
 	OwnerID       store.ID   `json:"owner_id" doc:"ID of the user whose permissions and data scope limit what is sent"`
 	OwnerName     string     `json:"owner_name" doc:"Username of the owner; empty if the owner was deleted"`
-	State         string     `json:"state" enum:"webhook_state" doc:"State: active, retrying, paused, disabled, or no_owner if the owner is disabled, deleted or may not have a webhook"`
+	State         string     `json:"state" enum:"webhook_state" doc:"State: active, retrying, paused, disabled, no_owner if the owner is disabled, deleted or may not have a webhook, or no_secret if its secret can't be decrypted and must be rotated"`
 	Paused        string     `json:"paused" enum:"webhook_paused" doc:"Why nothing is sent until the webhook is resumed: failing for 3 days, gone after 410, restored after a restore; empty otherwise"`
 	PreviousUntil store.Time `json:"previous_until" null:"true" doc:"Time until which messages are signed with the previous secret too; null if there is none"`
 	Seq           uint64     `json:"seq" doc:"Number of the newest entry of the change log that was handled"`
@@ -59,6 +60,7 @@ const (
 	webhookPaused   = "paused"
 	webhookDisabled = "disabled"
 	webhookNoOwner  = "no_owner"
+	webhookNoSecret = "no_secret"
 )
 
 var webhooks = Resource[store.Webhook, *webhookOut]{
@@ -87,9 +89,11 @@ func webhookOf(tx *store.Tx, req *Request, v *store.Webhook) (*webhookOut, error
 	if err != nil {
 		return nil, err
 	}
-	if keys, err := store.WebhookKeysOf(tx, v.ID); err == nil {
-		out.PreviousUntil = keys.PreviousUntil
+	if _, err := store.ReadWebhook(tx, v.ID); err != nil {
+		out.URL = v.Masked()
 	}
+	keys, lost := store.WebhookKeysOf(tx, v.ID)
+	out.PreviousUntil = keys.PreviousUntil
 	out.Seq, out.Blocked, out.Attempts, out.FailingSince = state.Seq, state.Blocked, state.Attempts, state.FailingSince
 	out.NextAt, out.LastAt, out.LastStatus = state.NextAt, state.LastAt, state.LastStatus
 	if head := req.s.db.LogHead().Seq; head > state.Seq {
@@ -105,6 +109,8 @@ func webhookOf(tx *store.Tx, req *Request, v *store.Webhook) (*webhookOut, error
 		out.State = webhookPaused
 	case owner == nil:
 		out.State = webhookNoOwner
+	case lost != nil:
+		out.State = webhookNoSecret
 	case state.Attempts > 0:
 		out.State = webhookRetrying
 	default:

@@ -97,7 +97,7 @@ func (h *hook) step(ctx context.Context) (pause time.Duration, woken <-chan stru
 		h.sender.report(h.id, err)
 		return idleCheck, nil
 	}
-	if p.lost.first > 0 {
+	if p.lost.first > 0 && (p.message == nil || p.attempt() == 1) {
 		h.sender.recordLost(h.id, &p.keys, p.lost.first, p.lost.last)
 	}
 	if p.message != nil {
@@ -115,7 +115,7 @@ func (h *hook) step(ctx context.Context) (pause time.Duration, woken <-chan stru
 func (h *hook) next() (p *plan, woken <-chan struct{}, err error) {
 	h.steering.Lock()
 	defer h.steering.Unlock()
-	p = &plan{hook: h, state: h.now()}
+	p = &plan{hook: h, begun: time.Now(), state: h.now()}
 	if wait := time.Until(p.state.NextAt.Std()); wait > 0 && wait <= 2*webhookLongest { // a longer one means that the clock was set back
 		return p, nil, errTooEarly
 	}
@@ -127,7 +127,7 @@ func (h *hook) next() (p *plan, woken <-chan struct{}, err error) {
 
 // send sends the message of a plan and records the result.
 func (h *hook) send(ctx context.Context, p *plan) {
-	begun := time.Now()
+	begun := p.begun // an erasure since then removes the delivery
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(webhookGrace, cancel) })()
@@ -212,9 +212,13 @@ func skipBlocked(s *store.WebhookState) {
 	case headType:
 		s.HeadAt = store.TimeOf(time.Now())
 	case replayDelivery:
-		s.ReplayNext, s.ReplayPart = seq, part+1
+		if s.ReplayNext != 0 && seq >= s.ReplayNext {
+			s.ReplayNext, s.ReplayPart = seq, part+1
+		}
 	default:
-		s.Seq, s.Part = seq-1, part+1
+		if seq > s.Seq { // otherwise the message is behind the position: it is no longer sent
+			s.Seq, s.Part = seq-1, part+1
+		}
 	}
 	clearFailures(s)
 }
@@ -245,6 +249,7 @@ var (
 // plan is what a webhook does next.
 type plan struct {
 	hook    *hook
+	begun   time.Time
 	state   store.WebhookState
 	kind    string
 	entries []*streamEntry
@@ -386,6 +391,9 @@ func (p *plan) advance(s *store.WebhookState) {
 		s.HeadAt = store.TimeOf(time.Now())
 	case p.kind == replayDelivery && p.message == nil && p.done:
 		s.ReplayNext, s.ReplayUntil, s.ReplayPart = 0, 0, 0
+		if s.BlockedKind == replayDelivery {
+			clearFailures(s)
+		}
 	case p.kind == replayDelivery && p.message == nil:
 		s.ReplayNext, s.ReplayPart = p.seq+1, 0
 	case p.kind == replayDelivery:
@@ -393,6 +401,9 @@ func (p *plan) advance(s *store.WebhookState) {
 	case p.message == nil && p.seq == s.Seq: // no entries: parts of the next one may have been sent already
 	case p.message == nil:
 		s.Seq, s.Part = p.seq, 0
+		if s.BlockedKind == eventDelivery {
+			clearFailures(s) // the owner may no longer read the event, or the webhook no longer wants it
+		}
 	default:
 		s.Seq, s.Part = p.seq-1, p.part
 	}

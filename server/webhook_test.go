@@ -462,7 +462,7 @@ func TestWebhookSecrets(t *testing.T) {
 	in.flush()
 	in.server.sender.save()
 	texts := []string{log.String()}
-	for _, path := range []string{"/system/webhook", url, url + "/delivery", "/system/audit?pageSize=1000", "/system/audit-export", "/system/monitor/request?pageSize=1000", "/system/info", "/system/health"} {
+	for _, path := range []string{url + "/delivery", "/system/audit?pageSize=1000", "/system/audit-export", "/system/monitor/request?pageSize=1000", "/system/info", "/system/health"} {
 		texts = append(texts, in.ok("GET", path, "", "owner").Body)
 	}
 	var page struct {
@@ -475,7 +475,7 @@ func TestWebhookSecrets(t *testing.T) {
 		texts = append(texts, in.ok("GET", "/system/monitor/request/"+row.RequestID, "", "owner").Body)
 	}
 	for _, text := range texts {
-		for _, secret := range []string{first, second, third, given} {
+		for _, secret := range []string{first, second, third, given, "of-the-receiver"} {
 			if i := strings.Index(text, strings.TrimPrefix(secret, "whsec_")); i >= 0 {
 				t.Errorf("a secret is in %s", text[max(0, i-200):i+20])
 			}
@@ -503,6 +503,14 @@ func TestWebhookOfSomebodyElse(t *testing.T) {
 		}
 	}
 	in.unchanged(before)
+	for _, path := range []string{"/system/webhook", url} {
+		if a := in.ok("GET", path, "", "clerk"); strings.Contains(a.Body, "of-the-receiver") || !strings.Contains(a.Body, "/******") {
+			t.Errorf("%s: %s", path, a.Body)
+		}
+		if a := in.ok("GET", path, "", "owner"); !strings.Contains(a.Body, "of-the-receiver") {
+			t.Errorf("%s: %s", path, a.Body)
+		}
+	}
 	own, _ := in.hookTo(r, "clerk", "role.*") // of a clerk who may not read roles
 	in.create("/admin/role", `{"name":"Two"}`)
 	r.gets("role.created")

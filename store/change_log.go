@@ -85,7 +85,7 @@ func fieldsOf(t kv.Table) *loggedFields {
 var keptOfDeleted = []string{"created_at", "version"}
 
 // nameFields are the fields that can be the display name of a record, the first that exists.
-var nameFields = []string{"username", "title", "name", "label", "kind", "url"}
+var nameFields = []string{"username", "title", "name", "label", "kind", "description"}
 
 // classify reads the tags of a record type. The ID, the times and the version of a record are not
 // logged as fields.

@@ -2,7 +2,9 @@ package store
 
 import (
 	"crypto/rand"
+	"net/url"
 	"slices"
+	"strings"
 
 	"reeve/store/errs"
 	"reeve/store/kv"
@@ -11,7 +13,7 @@ import (
 // Webhook sends changes to a URL. It sends what its owner may read at that time.
 type Webhook struct {
 	Ident
-	URL         string   `json:"url"`
+	URL         string   `json:"url" log:"secret"` // its path and query often are
 	Description string   `json:"description"`
 	Types       []string `json:"types"` // types of events, such as user.created, role.* or *
 	Status      Flag     `json:"status"`
@@ -70,7 +72,7 @@ const MaxWebhooks = 50
 var (
 	Webhooks       = kv.NewCollection[Webhook]("webhook")
 	WebhookByOwner = kv.NewRef(Webhooks, "owner_id", Users, func(w *Webhook) ID { return w.OwnerID }, kv.Dangle)
-	WebhookSearch  = kv.NewSearch(Webhooks, func(w *Webhook) []string { return []string{w.URL, w.Description} })
+	WebhookSearch  = kv.NewSearch(Webhooks, func(w *Webhook) []string { return []string{hostOf(w.URL), w.Description} })
 
 	WebhookSecrets  = kv.NewCollection[WebhookSecret]("webhook_secret")
 	SecretByWebhook = kv.NewRef(WebhookSecrets, "webhook_id", Webhooks, func(s *WebhookSecret) ID { return s.WebhookID }, kv.Cascade)
@@ -91,6 +93,21 @@ func webhookPlace(s *WebhookSecret) string { return "webhook " + s.WebhookID.Str
 // webhookTitle is the title of a secret for people, such as "secret of webhook 7".
 func webhookTitle(_ *Tx, s *WebhookSecret) (string, error) {
 	return "secret of " + webhookPlace(s), nil
+}
+
+// hostOf returns the host of a URL, with the port.
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// Masked returns the URL without its path and query, which often are a secret of the receiver.
+func (w *Webhook) Masked() string {
+	scheme, _, _ := strings.Cut(w.URL, "://")
+	return scheme + "://" + hostOf(w.URL) + "/" + SecretMask
 }
 
 // authorizeWebhook decides who may change a webhook, and read what it has sent: its owner, and users
@@ -235,7 +252,7 @@ func WebhookKeysOf(tx *Tx, webhook ID) (keys WebhookKeys, err error) {
 		texts := make([]string, len(sealed))
 		for i := range sealed {
 			if texts[i], err = tx.Unseal(webhookPlace(s), sealed[i]); err != nil {
-				return keys, err
+				return keys, errs.New(errs.Conflict, "the secrets of webhook %d can't be decrypted with secret.key; rotate its secret", webhook).Coded("webhook_secret_lost")
 			}
 		}
 		keys.Deliveries, keys.Secrets = []byte(texts[0]), slices.Clip(texts[1:])

@@ -105,7 +105,7 @@ var nouns = []entry{
 	{"dept", "department", "", "部门"},
 	{"user", "user", "", "用户"},
 	{"file_group", "folder", "", "文件夹"},
-	{"webhook", "webhook", "", "Webhook"},
+	{"webhook", "webhook", "", "Webhook 推送"},
 	{"file", "file", "", "文件"},
 	{"device", "device", "", "设备"},
 	{"session", "session", "", "会话"},

@@ -41,6 +41,7 @@ var webhookMessages = []entry{
 	{"webhook_type_twice", "contains %q twice", "type", "{type} 出现了两次"},
 	{"not_blocking", "the webhook is not retrying the message %s", "message", "该 Webhook 没有在重试消息 {message}"},
 	{"webhook_replay_range", "the change log has the entries %d to %d", "first last", "变更日志包含条目 {first} 到 {last}"},
+	{"webhook_secret_lost", "the secrets of webhook %d can't be decrypted with secret.key; rotate its secret", "id", "无法用 secret.key 解密 Webhook {id} 的密钥；请轮换其密钥"},
 	{"webhook_replay_order", "must not be less than from", "", "不能小于 from"},
 	{"webhook_replay_length", "must be at most %d entries after from", "count", "最多为 from 之后的 {count} 个条目"},
 	{"webhook_paused", "the webhook is paused; resume it first", "", "该 Webhook 已暂停；请先恢复"},

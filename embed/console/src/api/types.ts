@@ -2087,13 +2087,14 @@ export type Webhook = {
   replaying: number
   /** Number of the newest entry of the change log that was handled */
   seq: number
-  /** State: active, retrying, paused, disabled, or no_owner if the owner is disabled, deleted or may not have a webhook */
-  state: "active" | "retrying" | "paused" | "disabled" | "no_owner"
+  /** State: active, retrying, paused, disabled, no_owner if the owner is disabled, deleted or may not have a webhook, or no_secret if its secret can't be decrypted and must be rotated */
+  state: "active" | "retrying" | "paused" | "disabled" | "no_owner" | "no_secret"
   /** Status: 1 enabled; 0 disabled: nothing is sent, and events wait */
   status: 0 | 1
   /** Types of events that are sent, such as user.created, role.* or * */
   types: string[]
   updated_at: string
+  /** Address to which events are sent; with ****** in place of path and query for callers who may not change the webhook */
   url: string
   /** grows with every change of the record */
   version: number
@@ -2142,13 +2143,14 @@ export type WebhookWithSecret = {
   secret?: string
   /** Number of the newest entry of the change log that was handled */
   seq: number
-  /** State: active, retrying, paused, disabled, or no_owner if the owner is disabled, deleted or may not have a webhook */
-  state: "active" | "retrying" | "paused" | "disabled" | "no_owner"
+  /** State: active, retrying, paused, disabled, no_owner if the owner is disabled, deleted or may not have a webhook, or no_secret if its secret can't be decrypted and must be rotated */
+  state: "active" | "retrying" | "paused" | "disabled" | "no_owner" | "no_secret"
   /** Status: 1 enabled; 0 disabled: nothing is sent, and events wait */
   status: 0 | 1
   /** Types of events that are sent, such as user.created, role.* or * */
   types: string[]
   updated_at: string
+  /** Address to which events are sent; with ****** in place of path and query for callers who may not change the webhook */
   url: string
   /** grows with every change of the record */
   version: number

@@ -33,6 +33,7 @@ export const webhooks = {
   'webhooks.state.paused': 'Paused',
   'webhooks.state.disabled': 'Disabled',
   'webhooks.state.no_owner': 'No owner',
+  'webhooks.state.no_secret': 'No secret',
   'webhooks.paused.failing': 'Paused: failing for 3 days',
   'webhooks.paused.gone': 'Paused: receiver answered 410',
   'webhooks.paused.restored': 'Paused: data restored',
@@ -42,6 +43,7 @@ export const webhooks = {
   'webhooks.text.gone': 'Sending stopped because the receiver answered 410 Gone. Events wait until you resume.',
   'webhooks.text.restored':
     'Sending stopped because the data was restored from a backup. Resume only if this installation is the one that should send: a second one would send events twice.',
+  'webhooks.text.no_secret': 'The signing secret cannot be decrypted with the file secret.key. Events wait until the secret is rotated.',
   'webhooks.text.no_owner': 'The owner was deleted or disabled, or may not have webhooks any more. Events wait until somebody else adopts the webhook.',
   'webhooks.text.disabled': 'Nothing is sent, and events wait, until the webhook is enabled.',
 

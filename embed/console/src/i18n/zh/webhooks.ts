@@ -34,6 +34,7 @@ export const webhooks: Record<keyof typeof en, string> = {
   'webhooks.state.paused': '已暂停',
   'webhooks.state.disabled': '已停用',
   'webhooks.state.no_owner': '无所有者',
+  'webhooks.state.no_secret': '无密钥',
   'webhooks.paused.failing': '已暂停：连续失败 3 天',
   'webhooks.paused.gone': '已暂停：接收方返回 410',
   'webhooks.paused.restored': '已暂停：数据已恢复',
@@ -42,6 +43,7 @@ export const webhooks: Record<keyof typeof en, string> = {
   'webhooks.text.failing': '最近 3 天的每次尝试均失败，已停止发送。恢复之前事件会等待。',
   'webhooks.text.gone': '接收方返回 410 Gone，已停止发送。恢复之前事件会等待。',
   'webhooks.text.restored': '数据已从备份恢复，因此停止发送。仅当应由此安装发送时才恢复，否则事件会被发送两次。',
+  'webhooks.text.no_secret': '无法用文件 secret.key 解密签名密钥。在轮换密钥之前，事件会等待。',
   'webhooks.text.no_owner': '所有者已被删除、停用，或不再有权拥有 Webhook。在其他人接管之前，事件会等待。',
   'webhooks.text.disabled': '启用之前不发送任何内容，事件会等待。',
 

@@ -6,7 +6,7 @@ import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
 import { clock, parts, type Webhook } from './hook'
 
-const colors = { active: 'success', retrying: 'warning', paused: 'error', disabled: 'default', no_owner: 'error' }
+const colors = { active: 'success', retrying: 'warning', paused: 'error', disabled: 'default', no_owner: 'error', no_secret: 'error' }
 
 // State is what a webhook does, in words.
 export function State({ hook }: { hook: Webhook }) {
