@@ -231,15 +231,15 @@ func (w *sender) savePositions() error {
 
 func (w *sender) saveDeliveries() error {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.unstored) == 0 {
-		return nil
-	}
 	list := slices.DeleteFunc(w.unstored, func(d webhook.Delivery) bool { // of messages that were being sent during an erasure
 		return slices.ContainsFunc(d.Persons, func(person string) bool { return !w.erased[person].Before(d.At) })
 	})
 	keys := w.keys
 	w.unstored, w.keys = nil, map[uint64][]byte{}
+	w.mu.Unlock()
+	if len(list) == 0 {
+		return nil
+	}
 	return w.log.Append(keys, list) // what cannot be stored is dropped: the disk is full
 }
 
