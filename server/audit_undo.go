@@ -97,7 +97,7 @@ func validatePlan(tx *store.Tx, plan *store.UndoPlan) error {
 	return nil
 }
 
-// differences returns what has changed since. Whoever may undo the plan may read the values.
+// differences returns what has changed since. A caller who may undo the plan may read the values.
 func differences(tx *store.Tx, plan *store.UndoPlan) ([]undoDifference, error) {
 	list, faults := []undoDifference{}, errs.Faults{}
 	for i := range plan.Steps {

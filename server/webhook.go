@@ -227,8 +227,8 @@ func changeWebhook(tx *store.Tx, req *Request, in *webhookChange) (*webhookWithS
 	return withSecret(tx, req, v, secret)
 }
 
-// adoptWebhook makes the caller the owner of a webhook. Who may not read what it has sent so far does
-// not become able to.
+// adoptWebhook makes the caller the owner of a webhook. A caller who may not read what it has sent so
+// far can't read it afterwards either.
 func adoptWebhook(tx *store.Tx, req *Request, in *byID) (*webhookOut, error) {
 	_, unread := store.ReadDeliveriesOf(tx, in.ID)
 	out, err := edit(tx, req, &webhooks, in.ID, func(v *store.Webhook) { v.OwnerID = req.Actor.ID })

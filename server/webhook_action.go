@@ -182,6 +182,9 @@ func sendTestEvent(req *Request, in *byID) (*deliveryDetail, error) {
 	sender := req.s.sender
 	result := sender.client.Send(req.http.Context(), v.URL, keys.Secrets, &m.Message)
 	sender.record(in.ID, keys.Deliveries, m, testDelivery, 1, begun, &result)
+	if err := req.admitAgain(); err != nil { // the receiver may have taken long
+		return nil, err
+	}
 	return deliveryDetailOf(req, &webhook.Delivery{
 		At: begun, Event: m.ID, Type: m.Type, Attempt: 1, Kind: testDelivery, Status: result.Status, Took: result.Took,
 		Fault: rawFault(result.Fault), Request: string(m.Body), Response: result.Response,

@@ -98,7 +98,7 @@ func personsOf(e *audit.Entry, part int, ev *event) []string {
 }
 
 // headMessage returns the message with the head of the change log, for owners who may read all of it.
-// Whoever keeps the head can later verify that the log up to there was not replaced.
+// A copy that is kept elsewhere later shows whether the log up to there was replaced.
 func (v *logView) headMessage(head audit.Head, now time.Time) (*outgoing, error) {
 	if !v.scope.All || !v.readsLog() {
 		return nil, nil

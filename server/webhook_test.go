@@ -250,7 +250,7 @@ func TestWebhookFollowsItsOwner(t *testing.T) {
 	if m = r.next(); m.Data["name"] != "away" {
 		t.Fatalf("%s", m.Body)
 	}
-	// A disabled owner stops it; whoever adopts it gets all that waited, and with wider rights more.
+	// A disabled owner stops it. After an adoption, the events that waited are sent, with the rights of the new owner.
 	in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", chief), `{"status":0}`, "owner")
 	in.waitForState(url, webhookNoOwner)
 	rename(away, "E")
@@ -676,6 +676,16 @@ func TestWebhookTest(t *testing.T) {
 	if v.Verify(m.Body, m.Header) != nil || out.Status != 200 || !bool(out.Success) || out.Response != "answer 200" || out.Request != string(m.Body) {
 		t.Errorf("%+v", out)
 	}
+	clerk := in.clerk("clerk", "system.webhook.query", "system.webhook.create", "system.webhook.send")
+	own, _ := in.hookTo(r, "clerk", "role.*")
+	r.answers(func(hookMessage) int { // the caller is disabled while the receiver takes its time
+		in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", clerk.ID), `{"status":0}`, "owner")
+		return 200
+	})
+	if a := in.call("POST", own+"/test", "", "clerk"); a.Code != 401 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	r.gets(testType)
 	r.answers(always(302))
 	in.ok("POST", url+"/test", "", "owner").data(&out)
 	if bool(out.Success) || out.Status != 302 || out.Error == "" {

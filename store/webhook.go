@@ -157,7 +157,7 @@ func ReadWebhook(tx *Tx, id ID) (*Webhook, error) {
 	return w, err
 }
 
-// constrainWebhook bounds the number of webhooks. Nobody makes somebody else an owner.
+// constrainWebhook limits the number of webhooks, and makes only the actor an owner.
 func constrainWebhook(tx *Tx, old, new *Webhook) error {
 	if new == nil {
 		return nil
