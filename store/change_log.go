@@ -8,10 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
-	"reflect"
 	"slices"
-	"strings"
-	"sync"
 
 	"reeve/store/audit"
 	"reeve/store/kv"
@@ -48,93 +45,25 @@ func LoggedTables() []Table {
 	return slices.DeleteFunc(slices.Clone(reeve.Tables), func(t kv.Table) bool { return slices.Contains(unlogged, t) })
 }
 
-// fieldClass is how the change log treats a field.
-type fieldClass int
-
-const (
-	plainField fieldClass = iota
-	personalField
-	secretField
-	sealedField // a secret that is encrypted in the record
-	ignoredField
-)
-
-// loggedFields are the classes of the fields of a record type, by JSON name.
-type loggedFields struct {
-	class map[string]fieldClass
-	name  string // of the field that is the display name; "" for none
-}
-
-// fieldsByType has the *loggedFields of each record type, by reflect.Type.
-var fieldsByType sync.Map
-
-// fieldsOf returns how the fields of a collection are logged; nil if its changes are not.
-func fieldsOf(t kv.Table) *loggedFields {
-	if slices.Contains(unlogged, t) {
-		return nil
-	}
-	if f, ok := fieldsByType.Load(t.RecordType()); ok {
-		return f.(*loggedFields)
-	}
-	f := classify(t.RecordType())
-	fieldsByType.Store(t.RecordType(), f)
-	return f
-}
-
-// keptOfDeleted are members that only the deletion of a record logs, so that it can be restored as it was.
-var keptOfDeleted = []string{"created_at", "version"}
-
-// nameFields are the fields that can be the display name of a record, the first that exists.
-var nameFields = []string{"username", "title", "name", "label", "kind", "description"}
-
-// classify reads the tags of a record type. The ID, the times and the version of a record are not
-// logged as fields.
-func classify(of reflect.Type) *loggedFields {
-	fields := map[string]fieldClass{}
-	for i := range of.NumField() {
-		f := of.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch tag := f.Tag.Get("log"); {
-		case f.Anonymous:
-		case tag == "personal":
-			fields[name] = personalField
-		case f.Type == reflect.TypeFor[kv.Sealed]():
-			fields[name] = sealedField
-		case tag == "secret":
-			fields[name] = secretField
-		case tag == "-":
-			fields[name] = ignoredField
-		default:
-			fields[name] = plainField
-		}
-	}
-	logged := &loggedFields{class: fields}
-	for _, name := range slices.Backward(nameFields) {
-		if _, exists := fields[name]; exists {
-			logged.name = name
-		}
-	}
-	return logged
-}
-
-// logEntry returns the entry for the changes of a write function; nil if none of them is logged.
-func logEntry(tx *Tx, changed []kv.RecordChange) (*audit.Entry, error) {
+// logEntry describes the changes of a write function in e; logged is false if none of them is logged.
+func logEntry(tx *Tx, changed []kv.RecordChange, e *audit.Entry) (logged bool, err error) {
 	w := logWriter{tx: tx, changed: changed}
 	if err := w.takeDeletedKeys(); err != nil {
-		return nil, err
+		return false, err
 	}
-	e := &audit.Entry{}
 	for _, c := range changed {
-		change, logged, err := w.change(c)
-		if err != nil {
-			return nil, err
-		}
-		if logged {
-			e.Changes = append(e.Changes, change)
+		if fields := fieldsOf(c.Table); fields != nil {
+			logged, err := w.change(e.NextChange(), fields, c)
+			if err != nil {
+				return false, err
+			}
+			if !logged {
+				e.DropChange()
+			}
 		}
 	}
-	if e.Changes == nil && !tx.HasAction() {
-		return nil, nil
+	if len(e.Changes) == 0 && !tx.HasAction() {
+		return false, nil
 	}
 	origin, _ := tx.Origin().(*Origin)
 	if origin == nil {
@@ -145,7 +74,7 @@ func logEntry(tx *Tx, changed []kv.RecordChange) (*audit.Entry, error) {
 	if e.Operation.Title == "" {
 		e.Operation.Title = tx.Operation()
 	}
-	return e, w.actor(e, origin, changed)
+	return true, w.actor(e, origin, changed)
 }
 
 // logWriter makes one entry.
@@ -246,11 +175,11 @@ func (a Account) username(tx *Tx) (string, error) {
 	return u.Username, nil
 }
 
-// change describes the change of one record. logged is false if nothing of it is logged.
-func (w *logWriter) change(c kv.RecordChange) (change audit.Change, logged bool, err error) {
-	fields := fieldsOf(c.Table)
-	if fields == nil || c.Old == nil && c.New == nil {
-		return change, false, nil
+// change describes the change of one record in to, which is empty. logged is false if nothing of it
+// is logged.
+func (w *logWriter) change(to *audit.Change, fields *loggedFields, c kv.RecordChange) (logged bool, err error) {
+	if c.Old == nil && c.New == nil {
+		return false, nil
 	}
 	var old, new members
 	var room [2][24]member // not on the heap
@@ -260,50 +189,50 @@ func (w *logWriter) change(c kv.RecordChange) (change audit.Change, logged bool,
 	if c.New != nil {
 		new = appendMembers(room[1][:0], c.New)
 	}
-	change = audit.Change{Collection: c.Table.Name(), ID: uint64(c.ID), Operation: operationOf(c)}
+	to.Collection, to.ID, to.Operation = c.Table.Name(), uint64(c.ID), operationOf(c)
 	record := new
 	if record == nil {
 		record = old
 	}
-	person := personOf(c, record)
+	person := fields.personOf(c, record)
 	for i := range record {
 		before, after := old.like(record, i), new.like(record, i)
 		if bytes.Equal(before, after) {
 			continue
 		}
-		class, exists := fields.class[string(record[i].name)]
-		if !exists || class == ignoredField {
+		field, exists := fields.byName[string(record[i].name)]
+		if !exists || field.class == ignoredField {
 			continue
 		}
-		if class == sealedField {
+		if field.class == sealedField {
 			before, after = w.unsealed(before, old), w.unsealed(after, new)
 			if bytes.Equal(before, after) {
 				continue
 			}
 		}
-		f := audit.Field{Name: string(record[i].name)}
-		if f.Old, err = w.value(class, person, before); err == nil {
-			f.New, err = w.value(class, person, after)
+		f := audit.Field{Name: field.name}
+		if f.Old, err = w.value(field.class, person, before); err == nil {
+			f.New, err = w.value(field.class, person, after)
 		}
 		if err != nil {
-			return change, false, err
+			return false, err
 		}
-		change.Fields = append(change.Fields, f)
+		to.Fields = append(to.Fields, f)
 	}
-	if change.Operation == "update" && change.Fields == nil {
-		return change, false, nil
+	if to.Operation == "update" && len(to.Fields) == 0 {
+		return false, nil
 	}
-	if change.Operation == "delete" {
+	if to.Operation == "delete" {
 		for _, name := range keptOfDeleted {
 			if value := old.get(name); value != nil {
-				change.Fields = append(change.Fields, audit.Field{Name: name, Old: audit.Value{Plain: value}})
+				to.Fields = append(to.Fields, audit.Field{Name: name, Old: audit.Value{Plain: value}})
 			}
 		}
 	}
 	if fields.name != "" {
-		change.Name, err = w.value(fields.class[fields.name], person, record.get(fields.name))
+		to.Name, err = w.value(fields.byName[fields.name].class, person, record.get(fields.name))
 	}
-	return change, true, err
+	return true, err
 }
 
 // unsealed returns the JSON of the text of an encrypted secret, so that equal secrets get equal
@@ -331,12 +260,15 @@ func operationOf(c kv.RecordChange) string {
 }
 
 // personOf returns whom a record is about; the zero Account for nobody.
-func personOf(c kv.RecordChange, record members) Account {
+func (f *loggedFields) personOf(c kv.RecordChange, record members) Account {
 	switch c.Table {
 	case kv.Table(Users):
 		return Account{ID: c.ID}
 	case kv.Table(AppUsers):
 		return Account{App: true, ID: c.ID}
+	}
+	if !f.person {
+		return Account{}
 	}
 	return accountOf(max(record.id("user_id"), record.id("uploader_id")), record.id("app_user_id"))
 }

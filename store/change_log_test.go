@@ -80,8 +80,8 @@ func stateOf(tx *Tx) (map[string]map[string]string, error) {
 		for id, text := range all {
 			record := membersOf(text)
 			to := map[string]string{}
-			for _, field := range slices.Sorted(maps.Keys(fields.class)) {
-				class := fields.class[field]
+			for _, field := range slices.Sorted(maps.Keys(fields.byName)) {
+				class := fields.byName[field].class
 				value := record.get(field)
 				if class == sealedField {
 					value = w.unsealed(value, record)
@@ -211,8 +211,8 @@ func TestTheClassOfEveryFieldIsDecided(t *testing.T) {
 	var lines []string
 	for _, table := range reeve.Tables {
 		if fields := fieldsOf(table); fields != nil {
-			for _, name := range slices.Sorted(maps.Keys(fields.class)) {
-				lines = append(lines, fmt.Sprintf("%s.%s %s", table.Name(), name, names[fields.class[name]]))
+			for _, name := range slices.Sorted(maps.Keys(fields.byName)) {
+				lines = append(lines, fmt.Sprintf("%s.%s %s", table.Name(), name, names[fields.byName[name].class]))
 			}
 		}
 	}

@@ -51,10 +51,7 @@ func membersOf(text []byte) members { return appendMembers(nil, text) }
 // appendMembers appends membersOf.
 func appendMembers(all members, text []byte) members {
 	for at := 1; at < len(text) && text[at] == '"'; at++ {
-		end := at + 1
-		for text[end] != '"' {
-			end++
-		}
+		end := at + 1 + bytes.IndexByte(text[at+1:], '"')
 		name := text[at+1 : end]
 		at = end + 2
 		end = valueEnd(text, at)
@@ -66,20 +63,45 @@ func appendMembers(all members, text []byte) members {
 
 // valueEnd returns the position after the JSON value that begins at a position.
 func valueEnd(text []byte, at int) int {
-	depth, quoted := 0, false
-	for ; at < len(text); at++ {
-		switch c := text[at]; {
-		case quoted && c == '\\':
+	if c := text[at]; c != '"' && c != '{' && c != '[' { // a number or a word: half of the values
+		for at < len(text) && text[at] != ',' && text[at] != '}' {
 			at++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
+		}
+		return at
+	}
+	depth := 0
+	for ; at < len(text); at++ {
+		switch text[at] {
+		case '"':
+			at = stringEnd(text, at)
+			if depth == 0 {
+				return at + 1
+			}
+		case '{', '[':
 			depth++
-		case depth > 0 && (c == '}' || c == ']'):
-			depth--
-		case depth == 0 && (c == ',' || c == '}'):
-			return at
+		case '}', ']':
+			if depth--; depth == 0 {
+				return at + 1
+			}
+		}
+	}
+	return at
+}
+
+// stringEnd returns the position of the quotation mark that ends the string that begins at a position.
+func stringEnd(text []byte, at int) int {
+	for at++; at < len(text); at++ {
+		next := bytes.IndexByte(text[at:], '"')
+		if next < 0 {
+			return len(text)
+		}
+		at += next
+		escapes := 0
+		for text[at-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			break
 		}
 	}
 	return at

@@ -242,7 +242,7 @@ func TestExplainAtSaysWhatWasTrue(t *testing.T) {
 func TestDecisiveFieldsArePlain(t *testing.T) {
 	for _, table := range reeve.Tables {
 		for _, name := range decisive[table.Name()] {
-			if class, exists := fieldsOf(table).class[name]; !exists || class != plainField {
+			if field, exists := fieldsOf(table).byName[name]; !exists || field.class != plainField {
 				t.Errorf("%s.%s is not stored as it is in the change log: ExplainAt cannot read it", table.Name(), name)
 			}
 		}

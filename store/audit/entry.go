@@ -26,6 +26,39 @@ type Entry struct {
 	Changes   []Change        `json:"changes,omitempty"`
 }
 
+// maxKeptChanges is the number of changes from which Reset does not keep their memory.
+const maxKeptChanges = 64
+
+// Reset makes an entry empty, and keeps the memory of its changes for NextChange.
+func (e *Entry) Reset() {
+	changes := e.Changes
+	for i := range changes {
+		changes[i].Reset()
+	}
+	if cap(changes) > maxKeptChanges {
+		changes = nil
+	}
+	*e = Entry{Changes: changes[:0]}
+}
+
+// NextChange appends an empty change. It is valid until the next call.
+func (e *Entry) NextChange() *Change {
+	n := len(e.Changes)
+	if n < cap(e.Changes) {
+		e.Changes = e.Changes[:n+1] // Reset has made it empty
+	} else {
+		e.Changes = append(e.Changes, Change{})
+	}
+	return &e.Changes[n]
+}
+
+// DropChange removes the last change.
+func (e *Entry) DropChange() {
+	last := len(e.Changes) - 1
+	e.Changes[last].Reset()
+	e.Changes = e.Changes[:last]
+}
+
 // Link is the part of an entry that makes the log a chain. It is first in the JSON.
 type Link struct {
 	Seq        uint64 `json:"seq"`        // 1 for the first entry, without gaps
@@ -68,6 +101,12 @@ type Change struct {
 	Name       Value   `json:"name,omitzero"` // display name at that time
 	Operation  string  `json:"operation"`     // create, update or delete
 	Fields     []Field `json:"fields,omitempty"`
+}
+
+// Reset makes a change empty, and keeps the memory of its fields.
+func (c *Change) Reset() {
+	clear(c.Fields) // it may refer to memory that is not valid any more
+	*c = Change{Fields: c.Fields[:0]}
 }
 
 // Field is the change of one field. Old is missing in a created record, and New in a deleted one.

@@ -25,6 +25,7 @@ const (
 	changeTerm    = "change "
 	operationTerm = "operation "
 	actionTerm    = "action "
+	jobTerm       = "job "
 )
 
 // ByActor is the term of the entries of an actor. id is 0 for an actor that is no user.
@@ -47,7 +48,7 @@ func ByOperation(key string) string { return term(operationTerm, key) }
 func ByAction(action string) string { return term(actionTerm, action) }
 
 // ByJob is the term of the entries of a large operation.
-func ByJob(id uint64) string { return term("job ", strconv.FormatUint(id, 10)) }
+func ByJob(id uint64) string { return term(jobTerm, strconv.FormatUint(id, 10)) }
 
 func term(parts ...string) string {
 	s := strings.Join(parts, "")
@@ -79,36 +80,88 @@ const separator = "\xff"
 
 // Keys returns the keys of an entry of a time in Unix microseconds, without decoding e.At.
 func (e *Entry) Keys(micros int64) Keys {
-	b := append(make([]byte, 0, 256), separator...)
-	add := func(parts ...string) {
-		start := len(b)
-		for _, p := range parts {
-			b = append(b, p...)
-		}
-		if len(b)-start > maxTerm || !utf8.Valid(b[start:]) {
-			b = append(b[:start], term(parts...)...)
-		}
-		b = append(b, separator...)
-		if bytes.Contains(b[:start], b[start-1:]) {
-			b = b[:start]
-		}
+	return Keys{max(0, micros), string(e.appendTerms(make([]byte, 0, 256)))}
+}
+
+// appendTerms appends the packed terms of an entry.
+func (e *Entry) appendTerms(b []byte) []byte {
+	from := len(b)
+	b = append(b, separator...)
+	at := len(b)
+	b = append(append(append(b, actorTerm...), e.Actor.Kind...), ':')
+	b = endTerm(strconv.AppendUint(b, e.Actor.ID, 10), from, at)
+	at = len(b)
+	b = append(b, operationTerm...)
+	if e.Operation.Method == "" {
+		b = append(b, e.Operation.Title...)
+	} else {
+		b = append(append(append(b, e.Operation.Method...), ' '), e.Operation.Route...)
 	}
-	id := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	add(actorTerm, e.Actor.Kind, ":", id(e.Actor.ID))
-	add(operationTerm, e.Operation.Key())
-	if e.Action != "" {
-		add(actionTerm, e.Action)
+	b = endTerm(b, from, at)
+	if at = len(b); e.Action != "" {
+		b = endTerm(append(append(b, actionTerm...), e.Action...), from, at)
 	}
-	if e.JobID != 0 {
-		add(ByJob(e.JobID))
+	if at = len(b); e.JobID != 0 {
+		b = endTerm(strconv.AppendUint(append(b, jobTerm...), e.JobID, 10), from, at)
 	}
 	for i := range e.Changes {
 		c := &e.Changes[i]
-		add(changeTerm, c.Collection, ":", c.Operation)
-		add(recordTerm, c.Collection, ":", id(c.ID))
+		at = len(b)
+		b = append(append(append(b, changeTerm...), c.Collection...), ':')
+		b = endTerm(append(b, c.Operation...), from, at)
+		at = len(b)
+		b = append(append(append(b, recordTerm...), c.Collection...), ':')
+		b = endTerm(strconv.AppendUint(b, c.ID, 10), from, at)
 	}
-	return Keys{max(0, micros), string(b)}
+	return b
 }
+
+// endTerm ends the term that begins at a position, of terms that begin at from. One that is there
+// already is removed.
+func endTerm(b []byte, from, at int) []byte {
+	if len(b)-at > maxTerm || !utf8.Valid(b[at:]) {
+		b = append(b[:at], term(string(b[at:]))...)
+	}
+	b = append(b, separator...)
+	if bytes.Contains(b[from:at], b[at-1:]) {
+		b = b[:at]
+	}
+	return b
+}
+
+// KeyList makes the keys of many entries, whose terms share one string. Its memory can be used again.
+type KeyList struct {
+	packed []byte
+	list   []listedKeys
+}
+
+type listedKeys struct {
+	micros int64
+	end    int // in packed
+}
+
+// Append adds the keys of an entry of a time in Unix microseconds.
+func (l *KeyList) Append(e *Entry, micros int64) {
+	l.packed = e.appendTerms(l.packed)
+	l.list = append(l.list, listedKeys{max(0, micros), len(l.packed)})
+}
+
+// Each yields the index and the keys of each entry.
+func (l *KeyList) Each(yield func(int, Keys) bool) {
+	packed, start := string(l.packed), 0
+	for i, k := range l.list {
+		if !yield(i, Keys{k.micros, packed[start:k.end]}) {
+			return
+		}
+		start = k.end
+	}
+}
+
+// Len returns the number of entries.
+func (l *KeyList) Len() int { return len(l.list) }
+
+// Reset removes all keys.
+func (l *KeyList) Reset() { l.packed, l.list = l.packed[:0], l.list[:0] }
 
 // KeysOf returns the keys of the text of an entry.
 func KeysOf(text []byte) (Keys, error) {

@@ -1,11 +1,8 @@
 package kv
 
 import (
-	"bytes"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -35,6 +32,7 @@ type RecordChange struct {
 type changeLog struct {
 	head     atomic.Pointer[audit.Head] // of the last commit
 	tail     logTail
+	commit   logCommit    // of the commit that runs
 	bytes    atomic.Int64 // total length of the entries in data.db
 	limit    uint64       // number of entries in data.db from which they are moved
 	segments *audit.Log
@@ -82,7 +80,7 @@ type logAction struct {
 // capture records a change for the entry of the write function. old and new are stored values; nil
 // for a record that is created or deleted.
 func (tx *Tx) capture(t Table, id ID, old, new []byte) {
-	if tx.changes.head == nil || slices.Contains(tx.db.schema.LogSkips, t) {
+	if tx.changes.log == nil || slices.Contains(tx.db.schema.LogSkips, t) {
 		return
 	}
 	payload := func(value []byte) []byte {
@@ -97,66 +95,10 @@ func (tx *Tx) capture(t Table, id ID, old, new []byte) {
 			return
 		}
 	}
+	if tx.captured == nil {
+		tx.captured = tx.changes.log.captured[:0]
+	}
 	tx.captured = append(tx.captured, RecordChange{t, id, payload(old), payload(new)})
-}
-
-// writeEntry appends the entry of a write function to the change log, unless the schema finds
-// nothing to log in it.
-func (tx *Tx) writeEntry() error {
-	if tx.changes.head == nil || tx.captured == nil && tx.action == nil {
-		return nil
-	}
-	recorder, touched := tx.recorder, tx.touched // the entry is not what the caller does
-	tx.recorder = nil
-	defer func() { tx.recorder, tx.touched = recorder, touched }()
-	entry, err := tx.db.schema.LogEntry(tx, tx.captured)
-	if err != nil || entry == nil {
-		return err
-	}
-	if tx.action != nil {
-		entry.Action = tx.action.name
-		if entry.Details, err = json.Marshal(tx.action.details); err != nil {
-			return err
-		}
-	}
-	return tx.appendEntry(entry)
-}
-
-// appendEntry stores an entry as the next one of the chain.
-func (tx *Tx) appendEntry(entry *audit.Entry) error {
-	head := *tx.changes.head
-	entry.Link = audit.Link{Seq: head.Seq + 1, Generation: head.Generation, Prev: head.Hash, At: tx.changes.at(tx.now)}
-	c := tx.changes
-	c.buffer = entry.AppendText(append(c.buffer[:0], make([]byte, disk.FrameHead)...))
-	value := bytes.Clone(c.buffer) // bbolt keeps it until the commit
-	text := value[disk.FrameHead:]
-	next := audit.Head{Generation: head.Generation, Seq: head.Seq + 1, Hash: sha256.Sum256(text)}
-	key := idKey(ID(next.Seq))
-	disk.SealFrame(logBucket, key, value)
-	b := tx.bucket(logBucket)
-	b.FillPercent = 0.9 // entries are only appended
-	if err := b.Put(key, value); err != nil {
-		return err
-	}
-	tx.mustWrite()
-	*c.head, tx.logged = next, true
-	c.entries.records++
-	c.entries.sum += uint64(disk.FrameSum(value))
-	c.logBytes += int64(len(text))
-	c.logged = append(c.logged, tailEntry{next.Seq, entry.Keys(int64(tx.now))})
-	return nil
-}
-
-// finishLog writes what the entries of a commit have in common: their totals and the last number.
-func (tx *Tx) finishLog() error {
-	c := tx.changes
-	if c.entries.records == 0 {
-		return nil
-	}
-	if err := tx.bucket(logBucket).SetSequence(c.head.Seq); err != nil {
-		return err
-	}
-	return addTotals(tx, logBucket, int(c.entries.records), c.entries.sum)
 }
 
 // readHead returns the head of the log in the file, in the generation of meta.
@@ -270,32 +212,6 @@ func (tx *Tx) verifyLog(report *Report) {
 	}
 	if _, err := tx.readHead(fileMeta{}); err != nil {
 		report.fault("%s", disk.OneLine(err))
-	}
-}
-
-// next returns a copy of the head, to which a commit adds its entries; nil without a log.
-func (l *changeLog) next() *audit.Head {
-	if l == nil {
-		return nil
-	}
-	head := *l.head.Load()
-	return &head
-}
-
-// committed adds the entries of a commit.
-func (l *changeLog) committed(c *changes) {
-	if l == nil {
-		return
-	}
-	l.tail.append(c.logged) // before the head: the entry that it names can be found
-	l.head.Store(c.head)
-	l.bytes.Add(c.logBytes)
-	if !l.isLong() {
-		return
-	}
-	select {
-	case l.wake <- struct{}{}:
-	default:
 	}
 }
 

@@ -333,7 +333,9 @@ func TestTailIsSmall(t *testing.T) {
 	for i := range uint64(drainFrom) {
 		e := audit.Entry{Actor: audit.Actor{Kind: "user", ID: i % 50}, Operation: audit.Operation{Method: "PUT", Route: "/admin/user/role/:id"},
 			Changes: []audit.Change{{Collection: "user", ID: i, Operation: "update"}}}
-		tail.append([]tailEntry{{i, e.Keys(int64(i))}})
+		var keys audit.KeyList
+		keys.Append(&e, int64(i))
+		tail.append(i, &keys)
 	}
 	bytes := cap(tail.entries) * 32
 	for _, e := range tail.entries {

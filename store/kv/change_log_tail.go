@@ -27,10 +27,13 @@ func (t *logTail) now() []tailEntry {
 	return t.entries
 }
 
-func (t *logTail) append(entries []tailEntry) {
+// append adds the keys of entries from a number on.
+func (t *logTail) append(first uint64, keys *audit.KeyList) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.entries = append(t.entries, entries...)
+	for i, k := range keys.Each {
+		t.entries = append(t.entries, tailEntry{first + uint64(i), k})
+	}
 }
 
 // drop removes the entries up to a number, which are in a segment.

@@ -83,7 +83,7 @@ func (j *job) run(tx *Tx) error {
 	}
 	*j.entry = audit.Head{}
 	if tx.logged {
-		*j.entry = *tx.changes.head
+		*j.entry = tx.changes.log.head
 	}
 	return nil
 }
@@ -204,7 +204,7 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 		}
 	}()
 	changes, now, wrote := newChanges(), db.clock(), false
-	changes.head = db.log.next()
+	changes.log = db.log.begin()
 	hold := writeHold{begin: since, last: since}
 	defer func() { hold.report(db.slowWrite) }()
 	for i, j := range batch {
@@ -241,7 +241,7 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 		return -1, outcome(stopUnlessFull(&db.failed, dataName, err), err) // if it panicked, the deferred rollback frees the writer's lock
 	}
 	committed = true
-	db.log.committed(changes)
+	db.log.committed()
 	db.marker.committed(number)
 	db.indexer.wake()
 	for c, f := range fresh {

@@ -172,26 +172,21 @@ func (db *DB) endRestore() error {
 		details["salvaged"] = true // records may be missing without entries
 	}
 	meta.Restored, meta.Salvaged, meta.Replaced = false, false, nil
-	var entry *changes
 	err = disk.RecoverDamage(db.path, func() error {
 		return db.bolt.Update(func(btx *bbolt.Tx) error {
 			tx := &Tx{db: db, actor: engine{}, now: db.clock(), bolt: btx, changes: newChanges()}
 			if err := errors.Join(db.schema.restored(tx), db.forgetIndexes(tx)); err != nil {
 				return err
 			}
-			tx.changes.head = db.log.next()
+			tx.changes.log = db.log.begin()
 			if db.log != nil {
 				tx.LogAction("restore", details)
 			}
-			if err := errors.Join(tx.writeEntry(), tx.finishLog(), writeMeta(tx, meta)); err != nil {
-				return err
-			}
-			entry = tx.changes
-			return nil
+			return errors.Join(tx.writeEntry(), tx.finishLog(), writeMeta(tx, meta))
 		})
 	})
 	if err == nil {
-		db.log.committed(entry)
+		db.log.committed()
 	}
 	return err
 }

@@ -71,9 +71,10 @@ type Schema struct {
 	// permissions may have changed while the function was queued; nil if principals do not
 	// change.
 	Current func(tx *Tx, p Principal) (Principal, error)
-	// LogEntry describes the changes of a write function for the change log, without its Link; nil
-	// if there is nothing to log. It may write records. A schema without LogEntry has no change log.
-	LogEntry func(tx *Tx, changed []RecordChange) (*audit.Entry, error)
+	// LogEntry describes the changes of a write function for the change log in an empty entry, without
+	// its Link. logged is false if there is nothing to log. It may write records, and must not keep the
+	// entry. A schema without LogEntry has no change log.
+	LogEntry func(tx *Tx, changed []RecordChange, e *audit.Entry) (logged bool, err error)
 	// LogSkips are the tables whose changes LogEntry does not get.
 	LogSkips []Table
 	// LogCheckpoint describes the state of the database beside a segment of the change log, so that the

@@ -7,7 +7,6 @@ import (
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
-	"reeve/store/audit"
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
@@ -131,12 +130,7 @@ type changes struct {
 	records  map[Table]map[ID]bool
 	caches   map[AnyCache]*pending
 	released []Digest
-	entries  totals      // of the entries that this commit adds to the change log
-	logBytes int64       // total length of these entries
-	logged   []tailEntry // these entries
-	time     string      // of these entries; "" before the first
-	buffer   []byte      // for the text of an entry
-	head     *audit.Head // of the change log, with the entries of this commit; nil for no log
+	log      *logCommit // nil for no change log
 }
 
 // pending is the value that a cache has within a commit.
@@ -151,14 +145,6 @@ func addID(records map[Table]map[ID]bool, t Table, id ID) {
 		records[t] = map[ID]bool{}
 	}
 	records[t][id] = true
-}
-
-// at returns the time of the commit as the change log has it.
-func (c *changes) at(now Time) string {
-	if c.time == "" {
-		c.time = now.String()
-	}
-	return c.time
 }
 
 func newChanges() *changes {

@@ -1,0 +1,127 @@
+package kv
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+
+	"reeve/store/audit"
+	"reeve/store/disk"
+)
+
+// logCommit is what the change log gets from one commit. There is one for each database, which every
+// commit uses again, which saves 2 kB of memory a write.
+type logCommit struct {
+	head     audit.Head // of the log, with the entries of this commit
+	captured []RecordChange
+	entry    audit.Entry   // of one write function
+	keys     audit.KeyList // of the entries
+	stored   totals        // of the values in data.db
+	bytes    int64         // total length of the entries
+	time     string        // of the entries; "" before the first
+	block    []byte        // the values, which bbolt reads until the commit has ended
+}
+
+// maxLogBlock is the capacity from which the block of a commit is not kept for the next one.
+const maxLogBlock = 1 << 20
+
+// begin returns the logCommit for the next commit; nil without a log. Only one commit runs at a time.
+func (l *changeLog) begin() *logCommit {
+	if l == nil {
+		return nil
+	}
+	c := &l.commit
+	if cap(c.block) > maxLogBlock {
+		c.block = nil
+	}
+	c.keys.Reset()
+	clear(c.captured[:cap(c.captured)])
+	*c = logCommit{head: *l.head.Load(), captured: c.captured[:0], entry: c.entry, keys: c.keys, block: c.block[:0]}
+	return c
+}
+
+// writeEntry appends the entry of a write function to the change log, unless the schema finds
+// nothing to log in it.
+func (tx *Tx) writeEntry() error {
+	c := tx.changes.log
+	if c == nil || len(tx.captured) == 0 && tx.action == nil {
+		return nil
+	}
+	recorder, touched := tx.recorder, tx.touched // the entry is not what the caller does
+	tx.recorder = nil
+	c.entry.Reset()
+	defer func() {
+		tx.recorder, tx.touched = recorder, touched
+		c.entry.Reset() // it refers to records, which are valid only now
+	}()
+	logged, err := tx.db.schema.LogEntry(tx, tx.captured, &c.entry)
+	c.captured = tx.captured[:0]
+	if err != nil || !logged {
+		return err
+	}
+	if tx.action != nil {
+		c.entry.Action = tx.action.name
+		if c.entry.Details, err = json.Marshal(tx.action.details); err != nil {
+			return err
+		}
+	}
+	return tx.appendEntry(&c.entry)
+}
+
+// appendEntry stores an entry as the next one of the chain.
+func (tx *Tx) appendEntry(entry *audit.Entry) error {
+	c := tx.changes.log
+	if c.time == "" {
+		c.time = tx.now.String()
+	}
+	seq := c.head.Seq + 1
+	entry.Link = audit.Link{Seq: seq, Generation: c.head.Generation, Prev: c.head.Hash, At: c.time}
+	start := len(c.block)
+	c.block = entry.AppendText(append(c.block, make([]byte, disk.FrameHead)...))
+	value := c.block[start:len(c.block):len(c.block)]
+	text := value[disk.FrameHead:]
+	key := idKey(ID(seq))
+	disk.SealFrame(logBucket, key, value)
+	b := tx.bucket(logBucket)
+	b.FillPercent = 0.9 // entries are only appended
+	if err := b.Put(key, value); err != nil {
+		return err
+	}
+	tx.mustWrite()
+	tx.logged = true
+	c.head.Seq, c.head.Hash = seq, sha256.Sum256(text)
+	c.stored.records++
+	c.stored.sum += uint64(disk.FrameSum(value))
+	c.bytes += int64(len(text))
+	c.keys.Append(entry, int64(tx.now))
+	return nil
+}
+
+// finishLog writes what the entries of a commit have in common: their totals and the last number.
+func (tx *Tx) finishLog() error {
+	c := tx.changes.log
+	if c == nil || c.keys.Len() == 0 {
+		return nil
+	}
+	if err := tx.bucket(logBucket).SetSequence(c.head.Seq); err != nil {
+		return err
+	}
+	return addTotals(tx, logBucket, int(c.stored.records), c.stored.sum)
+}
+
+// committed adds the entries of a commit.
+func (l *changeLog) committed() {
+	if l == nil || l.commit.keys.Len() == 0 {
+		return
+	}
+	head := l.commit.head
+	l.tail.append(head.Seq-uint64(l.commit.keys.Len())+1, &l.commit.keys) // before the head: the entry that it names can be found
+	l.head.Store(&head)
+	l.bytes.Add(l.commit.bytes)
+	if !l.isLong() {
+		return
+	}
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}

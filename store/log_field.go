@@ -1,0 +1,90 @@
+package store
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"reeve/store/kv"
+)
+
+// fieldClass is how the change log treats a field.
+type fieldClass int
+
+const (
+	plainField fieldClass = iota
+	personalField
+	secretField
+	sealedField // a secret that is encrypted in the record
+	ignoredField
+)
+
+// loggedFields are the fields of a record type, by JSON name.
+type loggedFields struct {
+	byName map[string]loggedField
+	name   string // of the field that is the display name; "" for none
+	person bool   // whether a field names the person whom the record is about
+}
+
+type loggedField struct {
+	name  string
+	class fieldClass
+}
+
+// fieldsByType has the *loggedFields of each record type, by reflect.Type.
+var fieldsByType sync.Map
+
+// fieldsOf returns how the fields of a collection are logged; nil if its changes are not.
+func fieldsOf(t kv.Table) *loggedFields {
+	if slices.Contains(unlogged, t) {
+		return nil
+	}
+	if f, ok := fieldsByType.Load(t.RecordType()); ok {
+		return f.(*loggedFields)
+	}
+	f := classify(t.RecordType())
+	fieldsByType.Store(t.RecordType(), f)
+	return f
+}
+
+// keptOfDeleted are members that only the deletion of a record logs, so that it can be restored as it was.
+var keptOfDeleted = []string{"created_at", "version"}
+
+// nameFields are the fields that can be the display name of a record, the first that exists.
+var nameFields = []string{"username", "title", "name", "label", "kind", "description"}
+
+// classify reads the tags of a record type. The ID, the times and the version of a record are not
+// logged as fields.
+func classify(of reflect.Type) *loggedFields {
+	logged := &loggedFields{byName: map[string]loggedField{}}
+	for i := range of.NumField() {
+		f := of.Field(i)
+		if f.Anonymous {
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		logged.byName[name] = loggedField{name, classOf(f)}
+		logged.person = logged.person || name == "user_id" || name == "uploader_id" || name == "app_user_id"
+	}
+	for _, name := range slices.Backward(nameFields) {
+		if _, exists := logged.byName[name]; exists {
+			logged.name = name
+		}
+	}
+	return logged
+}
+
+func classOf(f reflect.StructField) fieldClass {
+	switch tag := f.Tag.Get("log"); {
+	case tag == "personal":
+		return personalField
+	case f.Type == reflect.TypeFor[kv.Sealed]():
+		return sealedField
+	case tag == "secret":
+		return secretField
+	case tag == "-":
+		return ignoredField
+	}
+	return plainField
+}
