@@ -61,7 +61,7 @@ func anyEntry(r *rand.Rand) *Entry {
 
 // The keys of a text are those of its entry, whatever is in it.
 func TestKeysOfTexts(t *testing.T) {
-	r := disktest.Random(t)
+	r, before := disktest.Random(t), Link{}
 	for range disktest.Size(2000, 10_000, 200_000) {
 		e := anyEntry(r)
 		micros := r.Int64N(1 << 50)
@@ -83,9 +83,12 @@ func TestKeysOfTexts(t *testing.T) {
 		if _, ok := scanSubject(text); !ok {
 			t.Fatalf("not scanned: %s", text)
 		}
-		if link, ok := scanLink(text); !ok || link != decoded.Link {
-			t.Fatalf("%s\nlink %+v, want %+v", text, link, decoded.Link)
+		for _, last := range []*Link{{}, &decoded.Link, &before} {
+			if link, ok := scanLink(text, last); !ok || link != decoded.Link {
+				t.Fatalf("%s\nlink %+v, want %+v", text, link, decoded.Link)
+			}
 		}
+		before = decoded.Link
 		var spaced bytes.Buffer
 		must(t, json.Indent(&spaced, text, "", " "))
 		if got, err := KeysOf(spaced.Bytes()); err != nil || got != want {

@@ -1,34 +1,38 @@
 package audit
 
 import (
-	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"strconv"
+	"strings"
 )
 
 // The text of an entry, as Entry.Text writes it, can be read without decoding all of it, which is ten
 // times as fast. What these functions do not recognize, encoding/json decodes.
 
 // scanLink reads the Link at the beginning of a text; ok is false if it is not as Entry.Text writes
-// it. The rest of the text is not looked at.
-func scanLink(text []byte) (link Link, ok bool) {
+// it. The rest of the text is not looked at. Strings that are those of last, the link of another
+// entry, share its memory: of entries that were written together, all are.
+func scanLink(text []byte, last *Link) (link Link, ok bool) {
 	s := scanner{rest: text, ok: true}
 	s.skip(`{"seq":`)
 	link.Seq = s.number()
 	s.skip(`,"generation":`)
-	link.Generation = s.string()
+	link.Generation = s.stringLike(last.Generation)
 	s.skip(`,"prev":`)
-	prev := s.string()
+	prev, _ := s.quoted()
 	s.skip(`,"at":`)
-	link.At = s.string()
-	n, err := hex.Decode(link.Prev[:], []byte(prev)[:min(len(prev), 2*len(link.Prev))])
-	return link, s.ok && err == nil && n == len(link.Prev) && len(prev) == 2*n
+	link.At = s.stringLike(last.At)
+	if !s.ok || len(prev) != 2*len(link.Prev)+2 {
+		return link, false
+	}
+	_, err := hex.Decode(link.Prev[:], prev[1:len(prev)-1])
+	return link, err == nil
 }
 
 // scanSubject reads the members of an entry that its keys need.
 func scanSubject(text []byte) (e Entry, ok bool) {
-	if e.Link, ok = scanLink(text); !ok {
+	if e.Link, ok = scanLink(text, &Link{}); !ok {
 		return e, false
 	}
 	s := scanner{rest: text, ok: true}
@@ -136,6 +140,16 @@ func (s *scanner) number() uint64 {
 	return n
 }
 
+// stringLike reads a string, which may be the same as another one.
+func (s *scanner) stringLike(other string) string {
+	if n := len(other); n > 0 && len(s.rest) > n+1 && s.rest[0] == '"' && string(s.rest[1:n+1]) == other && s.rest[n+1] == '"' &&
+		!strings.ContainsAny(other, `"\`) {
+		s.rest = s.rest[n+2:]
+		return other
+	}
+	return s.string()
+}
+
 // string reads a string.
 func (s *scanner) string() (text string) {
 	token, escaped := s.quoted()
@@ -152,11 +166,13 @@ func (s *scanner) string() (text string) {
 // quoted reads a string with its quotation marks. escaped reports that it has escapes.
 func (s *scanner) quoted() (token []byte, escaped bool) {
 	for at := 1; s.ok && s.rest != nil && len(s.rest) > 0 && s.rest[0] == '"'; {
-		i := bytes.IndexAny(s.rest[at:], `"\`)
-		if i < 0 {
+		for at < len(s.rest) && s.rest[at] != '"' && s.rest[at] != '\\' {
+			at++
+		}
+		if at == len(s.rest) {
 			break
 		}
-		if at += i + 1; s.rest[at-1] == '"' {
+		if at++; s.rest[at-1] == '"' {
 			token, s.rest = s.rest[:at], s.rest[at:]
 			return token, escaped
 		}

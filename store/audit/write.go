@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	batchBytes = 8 << 20   // bytes of entries per commit, which are in memory until then
+	batchBytes = 1 << 20   // bytes of entries per commit, which are in memory until then
 	growBytes  = 256 << 10 // step by which a file grows
 	mapBytes   = 32 << 20  // addresses of a file: when it outgrows them, bbolt copies all pages in memory
 	fullPages  = 1.0       // keys ascend and the file is never changed, so pages are filled
@@ -87,8 +87,10 @@ func verifyWith(path string, head Head) error {
 type builder struct {
 	bolt    *bbolt.DB
 	btx     *bbolt.Tx
-	pending int    // bytes in the transaction
-	block   []byte // for values
+	pending int           // bytes in the transaction
+	block   []byte        // for values; bbolt reads them until the commit
+	link    Link          // of the last entry
+	entries *bbolt.Bucket // of the transaction; nil before the first entry
 	chain   Verifier
 	meta    meta
 	indexes indexes
@@ -126,7 +128,8 @@ func (b *builder) fill(rows iter.Seq2[Row, error], checkpoint []byte) error {
 		if err != nil {
 			return err
 		}
-		link, err := linkOf(row)
+		link, err := linkOf(row, &b.link)
+		b.link = link
 		if _, err := b.chain.addDecoded(link, err, row.Text, row.Seq, ""); err != nil {
 			return err
 		}
@@ -150,10 +153,11 @@ func (b *builder) fill(rows iter.Seq2[Row, error], checkpoint []byte) error {
 	return b.finish(b.chain.head, checkpoint)
 }
 
-// linkOf returns the link of a row. Of one that comes with its keys, it decodes nothing else.
-func linkOf(row Row) (link Link, err error) {
+// linkOf returns the link of a row; last is that of the row before it. Of one that comes with its
+// keys, it decodes nothing else.
+func linkOf(row Row, last *Link) (link Link, err error) {
 	if row.Keys != nil {
-		if link, ok := scanLink(row.Text); ok {
+		if link, ok := scanLink(row.Text, last); ok {
 			return link, nil
 		}
 	}
@@ -180,11 +184,12 @@ func (b *builder) begin() (err error) {
 
 func (b *builder) commit() error {
 	btx := b.btx
-	b.pending, b.btx = 0, nil
+	b.pending, b.btx, b.entries = 0, nil, nil
 	if btx == nil {
 		return nil
 	}
 	err := btx.Commit()
+	b.block = b.block[:0]
 	if err != nil && btx.DB() != nil {
 		err = errors.Join(err, btx.Rollback())
 	}
@@ -207,12 +212,14 @@ func (b *builder) bucket(name string) (*bbolt.Bucket, error) {
 func (b *builder) put(row Row, prev Hash) error {
 	b.meta.add(row, prev)
 	b.indexes.add(row.Keys)
-	bucket, err := b.bucket(entryBucket)
-	if err != nil {
-		return err
+	if b.entries == nil {
+		var err error
+		if b.entries, err = b.bucket(entryBucket); err != nil {
+			return err
+		}
 	}
 	key := seqKey(row.Seq)
-	if err := bucket.Put(key, b.frame(entryBucket, key, row.Text)); err != nil {
+	if err := b.entries.Put(key, b.frame(entryBucket, key, row.Text)); err != nil {
 		return err
 	}
 	if b.pending += len(row.Text); b.pending > batchBytes {
@@ -221,11 +228,11 @@ func (b *builder) put(row Row, prev Hash) error {
 	return nil
 }
 
-// frame is disk.Frame with few blocks of memory instead of many small ones.
+// frame is disk.Frame in the block, which the next commit uses again.
 func (b *builder) frame(bucket string, key, payload []byte) []byte {
 	need := disk.FrameHead + len(payload)
 	if cap(b.block)-len(b.block) < need {
-		b.block = make([]byte, 0, max(need, growBytes))
+		b.block = make([]byte, 0, max(need, batchBytes+growBytes))
 	}
 	start := len(b.block)
 	b.block = append(b.block[:start+disk.FrameHead], payload...)

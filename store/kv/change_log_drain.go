@@ -147,35 +147,76 @@ func (db *DB) drainOnce() error {
 	l := db.log
 	l.gate.Lock()
 	defer l.gate.Unlock()
-	var rows []audit.Row
-	var checkpoint []byte
-	err := db.View(engine{}, func(tx *Tx) error {
-		if !l.isLong() {
-			return nil
-		}
-		var err error
-		if rows, err = tx.drainable(); err != nil || rows == nil {
-			return err
-		}
+	if !l.isLong() {
+		return nil
+	}
+	d, checkpoint, err := db.newDraining()
+	if err != nil {
+		return err
+	}
+	if _, err := l.segments.Write(d.rows, checkpoint); err != nil {
+		return err
+	}
+	return db.removeRows(d.next - 1)
+}
+
+// draining reads the entries that are moved to a segment, a block at a time: all but the last one, at
+// most drainFrom or drainBytes of them.
+type draining struct {
+	db    *DB
+	keys  []tailEntry
+	next  uint64 // number of the next entry
+	end   uint64 // number of the last entry in data.db, which stays there
+	n     int    // number of entries that were read
+	bytes int    // their length
+}
+
+// newDraining returns the draining of the entries that data.db has now, and a checkpoint for them.
+func (db *DB) newDraining() (d *draining, checkpoint []byte, err error) {
+	d = &draining{db: db, keys: db.log.tail.now()}
+	err = db.View(engine{}, func(tx *Tx) (err error) {
+		d.next, d.end = tx.logStart(), tx.LogEnd()
 		if db.schema.LogCheckpoint != nil {
 			checkpoint, err = db.schema.LogCheckpoint(tx)
 		}
 		return err
 	})
-	if err != nil || rows == nil {
-		return err
-	}
-	each := func(yield func(audit.Row, error) bool) {
+	return d, checkpoint, err
+}
+
+// rows yields the entries. A row is valid until the next one is yielded, so that all blocks share
+// their memory: copies of all entries were 1 kB for each write.
+func (d *draining) rows(yield func(audit.Row, error) bool) {
+	var rows []audit.Row
+	var block []byte
+	for d.next < d.end && d.n < drainFrom && d.bytes <= drainBytes {
+		rows, block = rows[:0], block[:0]
+		err := d.db.View(engine{}, func(tx *Tx) error {
+			return tx.LogRows(d.next, func(row audit.Row) bool {
+				if row.Seq >= d.end || d.n+len(rows) == drainFrom || len(block) > copyBlock {
+					return false
+				}
+				start := len(block)
+				block = append(block, row.Text...)
+				rows = append(rows, audit.Row{Seq: row.Seq, Text: block[start:len(block):len(block)]})
+				return true
+			})
+		})
+		if err == nil && len(rows) == 0 {
+			err = fmt.Errorf("entries %d to %d of the change log are missing", d.next, d.end-1)
+		}
+		if err != nil {
+			yield(audit.Row{}, err)
+			return
+		}
+		d.n, d.bytes, d.next = d.n+len(rows), d.bytes+len(block), rows[len(rows)-1].Seq+1
+		d.keys = withKeys(rows, d.keys)
 		for _, row := range rows {
 			if !yield(row, nil) {
 				return
 			}
 		}
 	}
-	if _, err := l.segments.Write(each, checkpoint); err != nil {
-		return err
-	}
-	return db.removeRows(rows[len(rows)-1].Seq)
 }
 
 // removeMoved removes entries from data.db that are already in a segment, since an earlier process
@@ -203,28 +244,6 @@ func (tx *Tx) logStart() uint64 {
 		return 0
 	}
 	return binary.BigEndian.Uint64(key)
-}
-
-// drainable returns the entries that are to be moved: all but the last one, at most drainFrom or
-// drainBytes of them.
-func (tx *Tx) drainable() (rows []audit.Row, err error) {
-	last, bytes, block := tx.bucket(logBucket).Sequence(), 0, []byte(nil)
-	err = tx.LogRows(0, func(row audit.Row) bool {
-		if row.Seq == last || len(rows) == drainFrom || bytes > drainBytes {
-			return false
-		}
-		if cap(block)-len(block) < len(row.Text) { // few blocks instead of many small copies
-			block = make([]byte, 0, max(len(row.Text), copyBlock))
-		}
-		start := len(block)
-		block = append(block, row.Text...)
-		row.Text = block[start:len(block):len(block)]
-		rows = append(rows, row)
-		bytes += len(row.Text)
-		return true
-	})
-	withKeys(rows, tx.db.log.tail.now())
-	return rows, err
 }
 
 // removeRows removes the entries up to a number from data.db.

@@ -297,14 +297,14 @@ func TestEntriesInBothPlacesAreFoundOnce(t *testing.T) {
 	r := disktest.Random(t)
 	db := open(t, t.TempDir(), Options{Schema: loggedOffice(), drainFrom: 1 << 30})
 	makeDepts(t, db, 120)
-	var rows []audit.Row
-	view(t, db, func(tx *Tx) (err error) { rows, err = tx.drainable(); return err })
-	_, err := db.log.segments.Write(func(yield func(audit.Row, error) bool) {
-		for _, row := range rows {
+	d, _, err := db.newDraining()
+	noErr(t, err)
+	_, err = db.log.segments.Write(func(yield func(audit.Row, error) bool) {
+		for row, err := range d.rows {
 			if row.Keys == nil {
 				t.Errorf("entry %d has no keys", row.Seq)
 			}
-			if !yield(row, nil) {
+			if !yield(row, err) {
 				return
 			}
 		}
@@ -314,7 +314,7 @@ func TestEntriesInBothPlacesAreFoundOnce(t *testing.T) {
 	seen := 0
 	noErr(t, db.SearchLog(audit.Query{}, 0, func(row audit.Row) bool { // removed from data.db during the search
 		if seen++; seen == 5 {
-			noErr(t, db.removeRows(rows[len(rows)-1].Seq))
+			noErr(t, db.removeRows(d.next-1))
 		}
 		if want := uint64(121 - seen); row.Seq != want {
 			t.Errorf("entry %d, want %d", row.Seq, want)

@@ -60,8 +60,8 @@ func firstOf(entries []tailEntry) uint64 {
 	return entries[0].seq
 }
 
-// withKeys adds keys to rows.
-func withKeys(rows []audit.Row, entries []tailEntry) {
+// withKeys adds keys to rows, and returns those of the entries after them.
+func withKeys(rows []audit.Row, entries []tailEntry) []tailEntry {
 	for i := range rows {
 		for len(entries) > 0 && entries[0].seq < rows[i].Seq {
 			entries = entries[1:]
@@ -70,4 +70,5 @@ func withKeys(rows []audit.Row, entries []tailEntry) {
 			rows[i].Keys = &entries[0].keys
 		}
 	}
+	return entries
 }

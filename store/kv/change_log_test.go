@@ -181,15 +181,9 @@ func TestEntriesInBothPlaces(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: loggedOffice(), drainFrom: 1 << 30})
 	makeDepts(t, db, 120)
-	var rows []audit.Row
-	view(t, db, func(tx *Tx) (err error) { rows, err = tx.drainable(); return err })
-	_, err := db.log.segments.Write(func(yield func(audit.Row, error) bool) {
-		for _, row := range rows {
-			if !yield(row, nil) {
-				return
-			}
-		}
-	}, nil)
+	d, _, err := db.newDraining()
+	noErr(t, err)
+	_, err = db.log.segments.Write(d.rows, nil)
 	noErr(t, err)
 	shut(t, db)
 	db = logged(t, dir)
