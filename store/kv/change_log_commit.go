@@ -34,7 +34,7 @@ func (l *changeLog) begin() *logCommit {
 		c.block = nil
 	}
 	c.keys.Reset()
-	clear(c.captured[:cap(c.captured)])
+	clear(c.captured[:cap(c.captured)]) // what a function that failed has left
 	*c = logCommit{head: *l.head.Load(), captured: c.captured[:0], entry: c.entry, keys: c.keys, block: c.block[:0]}
 	return c
 }
@@ -52,9 +52,10 @@ func (tx *Tx) writeEntry() error {
 	defer func() {
 		tx.recorder, tx.touched = recorder, touched
 		c.entry.Reset() // it refers to records, which are valid only now
+		clear(tx.captured)
+		c.captured = tx.captured[:0]
 	}()
 	logged, err := tx.db.schema.LogEntry(tx, tx.captured, &c.entry)
-	c.captured = tx.captured[:0]
 	if err != nil || !logged {
 		return err
 	}
