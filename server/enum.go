@@ -14,6 +14,7 @@ import (
 var enums = map[string][]string{
 	"sex":             {"0", "1", "2"},
 	"permission_type": {"0", "1", "2"},
+	"page_open":       {"", store.OpenLink, store.OpenTab},
 	"data_scope":      {store.ScopeAll, store.ScopeTree, store.ScopeDept, store.ScopeSelf, store.ScopeCustom},
 	"dict_type":       {"default", "badge", "tag"},
 	"item_status":     {"default", "success", "error", "processing", "warning"},

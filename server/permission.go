@@ -43,6 +43,8 @@ type permissionIn struct {
 	Path     *string     `json:"path" check:"max=255,path" doc:"Path of the page in the console"`
 	Icon     *string     `json:"icon" check:"max=64"`
 	Local    *string     `json:"local" check:"max=100" doc:"Key of the translated name in the console"`
+	URL      *string     `json:"url" check:"max=2000" doc:"URL of a page of your own, for the console's menu: http(s), or a path on this server. Only for a page (type 1)"`
+	Open     *string     `json:"open" check:"enum=page_open" doc:"How the menu opens url: link (default) in the same tab, tab in a new one"`
 	Sort     *int64      `json:"sort" check:"min=-1000000,max=1000000"`
 	Show     *store.Flag `json:"show" doc:"Visibility in the menu: 1 shown, the default of a new permission; 0 hidden"`
 	Status   *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new permission; 0 disabled"`

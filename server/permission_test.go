@@ -75,9 +75,9 @@ func TestPermissionsThatAreAccepted(t *testing.T) {
 	in := start(t)
 	spare := in.create("/admin/rule", `{"type":0,"key":"spare","name":"x"}`)
 	runCases(t, in, []apiCase{
-		{"the least", "POST", "/admin/rule", `{"type":0,"key":"a","name":"x"}`, "owner", 200, []string{`"parent_id":0,"type":0,"key":"a","name":"x","path":"","icon":"","local":"","sort":0,"show":1,"status":1,`}, nil},
+		{"the least", "POST", "/admin/rule", `{"type":0,"key":"a","name":"x"}`, "owner", 200, []string{`"parent_id":0,"type":0,"key":"a","name":"x","path":"","icon":"","local":"","url":"","open":"","sort":0,"show":1,"status":1,`}, nil},
 		{"all of it", "POST", "/admin/rule", `{"parent_id":2,"type":2,"key":"b.c-d.e_f.g.h","name":" Nämé  ","path":"https://example.org/x?y#z","icon":"I","local":"menu.x","sort":-1000000,"show":false,"status":0}`, "owner", 200,
-			[]string{`"parent_id":2,"type":2,"key":"b.c-d.e_f.g.h","name":"Nämé","path":"https://example.org/x?y#z","icon":"I","local":"menu.x","sort":-1000000,"show":0,"status":0,`}, nil},
+			[]string{`"parent_id":2,"type":2,"key":"b.c-d.e_f.g.h","name":"Nämé","path":"https://example.org/x?y#z","icon":"I","local":"menu.x","url":"","open":"","sort":-1000000,"show":0,"status":0,`}, nil},
 		{"one field changed", "PUT", "/admin/rule/2", `{"name":"People"}`, "owner", 200, []string{`"name":"People"`, `"path":"/admin/list"`}, nil},
 		{"moved to the top", "PUT", "/admin/rule/4", `{"parent_id":0}`, "owner", 200, []string{`"parent_id":0`}, nil},
 		{"hidden", "PUT", "/admin/rule/4/show", `{"show":0}`, "owner", 200, []string{`"show":0,"status":1`}, nil},

@@ -39,6 +39,18 @@ type menuPlace struct {
 	Parent string `json:"parent"`
 }
 
+// Pages returns the paths of the pages that the console has, for store.Options.
+func (s *Seed) Pages() (map[string]bool, error) {
+	_, places, err := s.load()
+	paths := map[string]bool{}
+	for _, p := range places {
+		if p.Type == store.PagePermission {
+			paths[p.Path] = true
+		}
+	}
+	return paths, err
+}
+
 // Create fills a new database, in the transaction that creates it.
 func (s *Seed) Create(tx *store.Tx) error {
 	if err := s.Upgrade(tx); err != nil {

@@ -94,7 +94,9 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	}
 	in := &instance{t: t, dir: dir, tokens: map[string]string{"nobody": "", "metrics": metricsSecret}}
 	seed := &Seed{Files: su.seed, Password: ownerPassword, Cost: testCost, MustChange: su.must}
-	in.db, err = store.Open(dir, store.Options{Version: "test", Keys: Keys(), Seed: seed.Create, Upgrade: seed.Upgrade})
+	pages, err := seed.Pages()
+	must(t, err)
+	in.db, err = store.Open(dir, store.Options{Version: "test", Keys: Keys(), Pages: pages, Seed: seed.Create, Upgrade: seed.Upgrade})
 	must(t, err)
 	t.Cleanup(in.close)
 	in.auth, err = auth.New(in.db, auth.Options{Cost: su.cost, Common: commonPasswords(), InitialFile: su.file})

@@ -197,8 +197,8 @@ func (w *logWriter) change(to *audit.Change, fields *loggedFields, c kv.RecordCh
 	person := fields.personOf(c, record)
 	for i := range record {
 		before, after := old.like(record, i), new.like(record, i)
-		if bytes.Equal(before, after) {
-			continue
+		if bytes.Equal(before, after) || before == nil && c.Old != nil && isEmptyJSON(after) {
+			continue // the latter is a field that the type did not have when the record was stored
 		}
 		field, exists := fields.byName[string(record[i].name)]
 		if !exists || field.class == ignoredField {

@@ -86,6 +86,9 @@ type Options struct {
 	// Keys are the permission keys that routes need. These permissions cannot be renamed or
 	// deleted.
 	Keys map[string]bool
+	// Pages are the paths of the pages that the console has. A permission with such a path cannot
+	// have a URL.
+	Pages map[string]bool
 	// Reserve is the disk space in bytes that is kept for deletions and sign-ins on a full
 	// disk; 0 for none.
 	Reserve int64
@@ -109,13 +112,21 @@ type Options struct {
 	drainFrom uint64      // see kv.Options.DrainingFrom, in tests
 }
 
+// program is what constraints have to know of the program.
+type program struct {
+	keys  map[string]bool // Options.Keys
+	pages map[string]bool // Options.Pages
+}
+
+func programOf(tx *Tx) program { return tx.Context().(program) }
+
 func (o Options) engine() kv.Options {
 	schema := &reeve
 	if o.schema != nil {
 		schema = o.schema
 	}
 	options := kv.Options{
-		Schema: schema, Version: o.Version, Context: o.Keys, Reserve: o.Reserve,
+		Schema: schema, Version: o.Version, Context: program{o.Keys, o.Pages}, Reserve: o.Reserve,
 		Seed: o.Seed, Upgrade: o.Upgrade, Checked: o.Checked, Clock: o.clock, IndexFrom: o.indexFrom,
 		Origin: &o.Origin, Log: o.Log,
 	}

@@ -26,6 +26,8 @@ type Permission struct {
 	Path     string `json:"path"`
 	Icon     string `json:"icon"`
 	Local    string `json:"local"` // key of the translated name
+	URL      string `json:"url" doc:"URL of a page of your own, which the menu of the console links to; empty for none"`
+	Open     string `json:"open" enum:"page_open" doc:"How that link opens: link in the same tab, tab in a new one; empty without a URL"`
 	Sort     int64  `json:"sort"`
 	Show     Flag   `json:"show"`
 	Status   Flag   `json:"status"`
@@ -38,7 +40,7 @@ var (
 	PermissionByKey    = kv.NewUnique(Permissions, "key", func(p *Permission) string { return p.Key })
 	PermissionByParent = kv.NewRef(Permissions, "parent_id", Permissions, permissionParent, kv.Restrict)
 
-	_ = Permissions.Constraint(constrainPermission).Constraint(kv.TreeConstraint(Permissions, PermissionByParent, permissionParent)).
+	_ = Permissions.Constraint(constrainPermission).Constraint(constrainPageURL).Constraint(kv.TreeConstraint(Permissions, PermissionByParent, permissionParent)).
 		Check(kv.TreeCheck(Permissions, permissionParent))
 )
 
@@ -47,7 +49,7 @@ func permissionParent(p *Permission) ID { return p.ParentID }
 // constrainPermission protects the permissions that routes need, and requires that actions have no
 // children.
 func constrainPermission(tx *Tx, old, new *Permission) error {
-	if old != nil && tx.Context().(map[string]bool)[old.Key] && ActorOf(tx) != System {
+	if old != nil && programOf(tx).keys[old.Key] && ActorOf(tx) != System {
 		if new == nil {
 			return errs.New(errs.Conflict, "the permission %s is built in and can't be deleted; disable it instead", old.Key).Coded("in_use")
 		}
@@ -124,7 +126,8 @@ func permissionTree(permissions *kv.RecordMap[Permission], in func(*Permission) 
 }
 
 // Menus returns the menu of an actor: the visible and enabled pages that the actor has
-// permission for, below the menus and pages that contain them.
+// permission for, below the menus and pages that contain them. A page that is only there because of
+// the pages below it has no URL.
 func Menus(tx *Tx, a *Actor) []*Node[Permission] {
 	return menus(tx, a, PermissionTree.Get(tx).tops())
 }
@@ -136,10 +139,16 @@ func menus(tx *Tx, a *Actor, nodes []*Node[Permission]) []*Node[Permission] {
 		if !bool(p.Show) || !bool(p.Status) || p.Type == ActionPermission {
 			continue
 		}
-		below := menus(tx, a, n.Children)
-		if len(below) > 0 || p.Type == PagePermission && a.HasPermission(tx, p.Key) {
-			open = append(open, &Node[Permission]{Value: p, Children: below})
+		below, held := menus(tx, a, n.Children), p.Type == PagePermission && a.HasPermission(tx, p.Key)
+		if !held && len(below) == 0 {
+			continue
 		}
+		if !held && p.URL != "" {
+			heading := *p
+			heading.URL, heading.Open = "", ""
+			p = &heading
+		}
+		open = append(open, &Node[Permission]{Value: p, Children: below})
 	}
 	return open
 }

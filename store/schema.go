@@ -76,5 +76,6 @@ var reeve = kv.Schema{
 		{Title: "failed jobs have message codes", Run: func(*Tx) error { return nil }},
 		{Title: "change log and erasure", Run: LoginLogs.Reindex}, // sign-ins of app users are found by user
 		{Title: "webhooks", Run: func(*Tx) error { return nil }},
+		{Title: "pages with a URL", Run: func(*Tx) error { return nil }},
 	},
 }

@@ -42,6 +42,9 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 	}
 	seed := &server.Seed{Files: files, Cost: p.config.BcryptCost}
 	options := p.storeOptions()
+	if options.Pages, err = seed.Pages(); err != nil {
+		return nil, nil, err
+	}
 	options.Upgrade, options.Checked = seed.Upgrade, p.warn
 	options.Seed = func(tx *store.Tx) error {
 		if err := p.firstPassword(seed); err != nil {

@@ -84,6 +84,12 @@ var storeMessages = []entry{
 	{"permission_builtin", "the permission %s is built in and can't be deleted; disable it instead", "key", "权限 {key} 是内置的，不能删除；可改为停用"},
 	{"builtin_rename", "%s is built in and can't be renamed", "key", "{key} 是内置的，不能重命名"},
 	{"action_children", "an action can't have children", "", "操作不能有下级"},
+	{"page_url", "must be an http(s) URL, or a path on this server that starts with a single /", "", "必须是 http(s) 网址，或本服务器上以单个 / 开头的路径"},
+	{"page_url_characters", "must not contain spaces, backslashes or control characters", "", "不能包含空格、反斜杠或控制字符"},
+	{"page_url_user", "must not contain a username or password", "", "不能包含用户名或密码"},
+	{"page_url_type", "is allowed only for a page (type 1)", "", "仅可用于页面（类型 1）"},
+	{"page_url_console", "is not allowed: the console has a page of its own at the path %s", "path", "不允许：控制台在路径 {path} 上已有自己的页面"},
+	{"page_open", "is allowed only with a url", "", "仅在有 url 时可用"},
 	{"action_has_children", "an action can't have children, but this one has %d", "count", "操作不能有下级，但此项有 {count} 个"},
 
 	{"setting_builtin", "the setting %s is built in and can't be deleted", "setting", "设置 {setting} 是内置的，不能删除"},

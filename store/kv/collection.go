@@ -212,10 +212,7 @@ func (c *Collection[T]) unchanged(old, v *T, value []byte) (bool, error) {
 	if err != nil || bytes.Equal(payload, value) {
 		return err == nil, err
 	}
-	if n := versionOf(c.rec(v)); n == nil || *n > 0 {
-		return false, nil
-	}
-	value, err = json.Marshal(old) // the payload was stored before records had versions: add version 0
+	value, err = json.Marshal(old) // the payload may have been stored before the type had its latest fields
 	return bytes.Equal(payload, value), err
 }
 

@@ -225,6 +225,8 @@ export type CreatePermission = {
   /** Key of the translated name in the console */
   local?: string
   name: string
+  /** How the menu opens url: link (default) in the same tab, tab in a new one */
+  open?: "" | "link" | "tab"
   /** ID of the parent, a menu or a page; 0 for a root */
   parent_id?: number
   /** Path of the page in the console */
@@ -236,6 +238,8 @@ export type CreatePermission = {
   status?: 0 | 1
   /** Type: 0 menu, 1 page, 2 action */
   type: 0 | 1 | 2
+  /** URL of a page of your own, for the console's menu: http(s), or a path on this server. Only for a page (type 1) */
+  url?: string
 }
 
 export type CreateRole = {
@@ -1061,6 +1065,8 @@ export type Permission = {
   key: string
   local: string
   name: string
+  /** How that link opens: link in the same tab, tab in a new one; empty without a URL */
+  open: "" | "link" | "tab"
   parent_id: number
   path: string
   show: 0 | 1
@@ -1068,6 +1074,8 @@ export type Permission = {
   status: 0 | 1
   type: 0 | 1 | 2
   updated_at: string
+  /** URL of a page of your own, which the menu of the console links to; empty for none */
+  url: string
   /** grows with every change of the record */
   version: number
 }
@@ -1080,6 +1088,8 @@ export type PermissionNode = {
   key: string
   local: string
   name: string
+  /** How that link opens: link in the same tab, tab in a new one; empty without a URL */
+  open: "" | "link" | "tab"
   parent_id: number
   path: string
   show: 0 | 1
@@ -1087,6 +1097,8 @@ export type PermissionNode = {
   status: 0 | 1
   type: 0 | 1 | 2
   updated_at: string
+  /** URL of a page of your own, which the menu of the console links to; empty for none */
+  url: string
   /** grows with every change of the record */
   version: number
 }
@@ -1873,6 +1885,8 @@ export type UpdatePermission = {
   /** Key of the translated name in the console */
   local?: string
   name?: string
+  /** How the menu opens url: link (default) in the same tab, tab in a new one */
+  open?: "" | "link" | "tab"
   /** ID of the parent, a menu or a page; 0 for a root */
   parent_id?: number
   /** Path of the page in the console */
@@ -1886,6 +1900,8 @@ export type UpdatePermission = {
   type?: 0 | 1 | 2
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
+  /** URL of a page of your own, for the console's menu: http(s), or a path on this server. Only for a page (type 1) */
+  url?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }

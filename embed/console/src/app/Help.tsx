@@ -13,7 +13,7 @@ type Line = { keys: string[]; says: string }
 // Help lists the keyboard shortcuts.
 export function Help({ places, onClose }: { places: Place[]; onClose: () => void }) {
   const [on, setOn] = useState(singleKeys)
-  const names = new Map([['/', t('home')], ['/account', t('account')], ...places.map((place) => [place.path, place.title] as const)])
+  const names = new Map([['/', t('home')], ['/account', t('account')], ...places.map((place) => [place.key, place.title] as const)])
   const general: Line[] = [
     { keys: [command('K')], says: t('help.palette') },
     { keys: ['/'], says: t('help.search') },

@@ -1,39 +1,47 @@
 import { Menu, type MenuProps } from 'antd'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import type { PermissionNode } from '../api/types'
 import { t } from '../i18n'
 import { Icon } from '../ui/icons'
-import { title } from './menu'
+import { follow, keyOf, title } from './menu'
+import { PageLink, TabMark } from './PageLink'
 
 type Item = Required<MenuProps>['items'][number]
 
-const keyOf = (node: PermissionNode) => node.path || node.key
+const groupKey = (node: PermissionNode) => node.path || node.key
 
+// item is a page, or a group with the pages below it. A group that has a URL itself begins with it.
 function item(node: PermissionNode): Item {
-  const inner = node.children?.length ? node.children.map(item) : undefined
-  const name = title(node)
+  const [icon, name] = [<Icon key="icon" name={node.icon} />, title(node)]
   // Links can be opened in a new window; keyboard navigation uses the menu itself.
-  return {
+  const own: Item = {
     key: keyOf(node),
-    icon: <Icon name={node.icon} />,
+    icon,
     title: name,
-    label: inner ? (
-      name
-    ) : (
-      <Link to={node.path} tabIndex={-1}>
+    label: (
+      <PageLink node={node} tabIndex={-1}>
         {name}
-      </Link>
+        {node.open === 'tab' && <TabMark />}
+      </PageLink>
     ),
-    children: inner,
   }
+  if (!node.children?.length) return own
+  const below = node.children.map(item)
+  return { key: groupKey(node), icon, title: name, label: name, children: node.url ? [own, ...below] : below }
 }
 
-const opening = (nodes: PermissionNode[]): string[] => nodes.flatMap((node) => (node.children?.length ? [keyOf(node), ...opening(node.children)] : []))
+const opening = (nodes: PermissionNode[]): string[] => nodes.flatMap((node) => (node.children?.length ? [groupKey(node), ...opening(node.children)] : []))
+
+const linked = (nodes: PermissionNode[]): PermissionNode[] => nodes.flatMap((node) => [...(node.url ? [node] : []), ...linked(node.children ?? [])])
+
+type Props = { menus: PermissionNode[]; narrow?: boolean; onLeave?: () => void } // onLeave: a URL was opened
 
 // Menus are the pages that the user has access to, in the order of the API.
-export function Menus({ menus, narrow = false }: { menus: PermissionNode[]; narrow?: boolean }) {
+export function Menus({ menus, narrow = false, onLeave }: Props) {
   const navigate = useNavigate()
+  const [closed, setClosed] = useState<string[]>([]) // a group is open until it is closed, also one that appears later
+  const groups = opening(menus)
   const here = useLocation().pathname.split('/', 3).join('/')
   const items = useMemo<Item[]>(
     () => [
@@ -58,10 +66,15 @@ export function Menus({ menus, narrow = false }: { menus: PermissionNode[]; narr
       inlineCollapsed={narrow}
       style={{ borderInlineEnd: 0 }}
       selectedKeys={[here]}
-      defaultOpenKeys={narrow ? [] : opening(menus)}
+      {...(!narrow && {
+        openKeys: groups.filter((key) => !closed.includes(key)),
+        onOpenChange: (open: string[]) => setClosed(groups.filter((key) => !open.includes(key))),
+      })}
       items={items}
       onClick={({ key, domEvent }) => {
-        if (domEvent.type === 'keydown') void navigate(key)
+        const link = linked(menus).find((node) => keyOf(node) === key)
+        if (domEvent.type === 'keydown') void (link ? follow(link) : navigate(key))
+        if (link) onLeave?.()
       }}
     />
   )

@@ -146,6 +146,7 @@ function Option({ id, command, on, onPoint, onRun }: OptionProps) {
       {command.icon}
       <span title={command.title}>
         <bdi>{command.title}</bdi>
+        {command.mark}
       </span>
       {command.hint && (
         <span className="hint" title={command.hint} style={{ color: token.colorTextSecondary }}>

@@ -10,7 +10,7 @@ export function PhoneMenu({ open, name, menus, onClose }: Props) {
   return (
     <Drawer placement="left" open={open} onClose={onClose} size={280} styles={{ body: { padding: '8px 0' } }} title={name}>
       <nav aria-label={t('menu')}>
-        <Menus menus={menus} />
+        <Menus menus={menus} onLeave={onClose} />
       </nav>
     </Drawer>
   )

@@ -10,13 +10,14 @@ import { mode, type Mode, setMode } from '../ui/dark'
 import { Icon } from '../ui/icons'
 import { type Account, useAccount } from './account'
 import { signOut } from './Head'
-import type { Place } from './menu'
+import { follow, type Place } from './menu'
+import { TabMark } from './PageLink'
 
 // Commands of the palette.
 
 export type Group = 'recent' | 'pages' | 'actions' | 'users' | 'settings'
 
-export type Command = { id: string; group: Group; title: string; hint?: string; icon: ReactNode; words?: string; run: () => void }
+export type Command = { id: string; group: Group; title: string; hint?: string; icon: ReactNode; mark?: ReactNode; words?: string; run: () => void }
 
 // useCommands returns the pages and commands available to the user.
 export function useCommands(places: Place[], help: () => void): Command[] {
@@ -26,20 +27,21 @@ export function useCommands(places: Place[], help: () => void): Command[] {
 }
 
 function toPages(places: Place[], navigate: NavigateFunction): Command[] {
-  const all = [
-    { path: '/', title: t('home'), icon: 'HomeOutlined', under: '' },
+  const all: Place[] = [
+    { key: '/', path: '/', title: t('home'), icon: 'HomeOutlined', under: '' },
     ...places,
-    { path: '/account', title: t('account'), icon: 'UserOutlined', under: '' },
-    { path: '/help', title: t('manual'), icon: 'BookOutlined', under: '' },
+    { key: '/account', path: '/account', title: t('account'), icon: 'UserOutlined', under: '' },
+    { key: '/help', path: '/help', title: t('manual'), icon: 'BookOutlined', under: '' },
   ]
-  return all.map(({ path, title, icon, under }) => ({
-    id: path,
+  return all.map(({ key, path, link, title, icon, under }) => ({
+    id: key,
     group: 'pages',
     title,
     hint: under,
-    words: path,
+    words: path ?? link?.url,
     icon: <Icon name={icon} />,
-    run: () => void navigate(path),
+    mark: link?.open === 'tab' && <TabMark />,
+    run: () => void (link ? follow(link) : navigate(path ?? '/')),
   }))
 }
 

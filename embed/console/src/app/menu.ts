@@ -4,19 +4,33 @@ import { pages } from './pages'
 
 export const title = (node: PermissionNode): string => maybe(node.local) ?? node.name
 
-// shown are the menu entries that lead to a page of this console.
+// keyOf identifies a menu entry that leads to a page: its path in the console, or a key for a URL.
+export const keyOf = (node: PermissionNode): string => (node.url ? `url-${node.id}` : node.path)
+
+// leads reports whether a menu entry leads to a page.
+export const leads = (node: PermissionNode): boolean => node.url !== '' || node.path in pages
+
+// shown are the menu entries that lead to a page of this console, or to a URL.
 export function shown(menus: PermissionNode[]): PermissionNode[] {
-  return menus.map((node) => ({ ...node, children: shown(node.children ?? []) })).filter((node) => node.children.length || node.path in pages)
+  return menus.map((node) => ({ ...node, children: shown(node.children ?? []) })).filter((node) => node.children.length || leads(node))
 }
 
-export type Place = { path: string; title: string; icon: string; under: string }
+// Place is a page that the user can open. It is in the console and has a path, or it has the node of
+// a URL.
+export type Place = { key: string; path?: string; link?: PermissionNode; title: string; icon: string; under: string }
 
 // places are the pages that the user can open, in menu order.
 export function places(menus: PermissionNode[], under = ''): Place[] {
   return menus.flatMap((node) => [
-    ...(node.path in pages ? [{ path: node.path, title: title(node), icon: node.icon, under }] : []),
+    ...(leads(node) ? [{ key: keyOf(node), ...(node.url ? { link: node } : { path: node.path }), title: title(node), icon: node.icon, under }] : []),
     ...places(node.children ?? [], title(node)),
   ])
+}
+
+// follow opens the URL of a menu entry, like a click on its link.
+export function follow({ url, open }: PermissionNode): void {
+  if (open === 'tab') window.open(url, '_blank', 'noopener,noreferrer')
+  else location.assign(url)
 }
 
 // titleOf returns the window title of a path.

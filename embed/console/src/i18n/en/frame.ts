@@ -7,6 +7,7 @@ export const frame = {
   'mode.dark': 'Dark',
   'menu.fold': 'Collapse sidebar',
   'menu.unfold': 'Expand sidebar',
+  'menu.tab': 'opens in a new tab',
   'skip': 'Skip to content',
   'language': 'Language',
   'account.of': 'Account: {name}',

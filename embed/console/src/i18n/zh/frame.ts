@@ -9,6 +9,7 @@ export const frame: Record<keyof typeof en, string> = {
   'mode.dark': '深色',
   'menu.fold': '收起侧边栏',
   'menu.unfold': '展开侧边栏',
+  'menu.tab': '在新标签页中打开',
   'skip': '跳到主要内容',
   'language': '语言',
   'account.of': '账号：{name}',

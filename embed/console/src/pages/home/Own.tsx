@@ -1,15 +1,15 @@
 import { Alert, Card, Descriptions, Flex } from 'antd'
-import { Link } from 'react-router'
 import type { PermissionNode } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { pages } from '../../app/pages'
+import { leads } from '../../app/menu'
+import { PageLink, TabMark } from '../../app/PageLink'
 import { maybe, t } from '../../i18n'
 import { Icon } from '../../ui/icons'
 import { Time } from '../../ui/Time'
 import { SignIns } from './Recent'
 
 // leaves are the pages in the menus.
-const leaves = (nodes: PermissionNode[]): PermissionNode[] => nodes.flatMap((node) => [...(node.path in pages ? [node] : []), ...leaves(node.children ?? [])])
+const leaves = (nodes: PermissionNode[]): PermissionNode[] => nodes.flatMap((node) => [...(leads(node) ? [node] : []), ...leaves(node.children ?? [])])
 
 // Own is the home page without dashboard permissions: the account, its sign-ins and the
 // available pages.
@@ -24,14 +24,15 @@ export function Own() {
         <Card title={t('home.open')}>
           <div style={{ display: 'grid', gap: 12, gridTemplateColumns: 'repeat(auto-fill, minmax(200px, 1fr))' }}>
             {open.map((node) => (
-              <Link key={node.id} to={node.path}>
+              <PageLink key={node.id} node={node}>
                 <Card size="small" hoverable>
                   <Flex gap={8} align="center">
                     <Icon name={node.icon} />
                     {maybe(node.local) ?? node.name}
+                    {node.open === 'tab' && <TabMark />}
                   </Flex>
                 </Card>
-              </Link>
+              </PageLink>
             ))}
           </div>
         </Card>

@@ -1,6 +1,7 @@
 import { Flex, Form, Input, Radio, Select, Switch } from 'antd'
 import { useState } from 'react'
 import type { Permission, PermissionNode } from '../../api/types'
+import { pages } from '../../app/pages'
 import { type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { Icon, icons } from '../../ui/icons'
@@ -13,7 +14,7 @@ import { useEditor } from '../../ui/useEditor'
 
 const isPage = (node: PermissionNode) => node.type !== action
 
-type Values = Pick<Permission, 'type' | 'parent_id' | 'name' | 'key' | 'path' | 'icon' | 'local'> & { show: boolean; status: boolean }
+type Values = Pick<Permission, 'type' | 'parent_id' | 'name' | 'key' | 'path' | 'icon' | 'local' | 'url' | 'open'> & { show: boolean; status: boolean }
 
 type Props = {
   edits?: Edits<PermissionNode> // undefined while it is closed
@@ -33,13 +34,16 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
   const { of: node, create, change, form: filled } = useEditor('/admin/rule', kept?.node, valuesOf, again)
   const first = node?.type ?? (parent?.type === page ? action : page)
   const [type, setType] = useState<Permission['type']>(first)
+  const linkable = type === page && !(node && node.path in pages) // the server refuses a URL for a page of the console
   const [opened, setOpened] = useState(edits)
   if (opened !== edits) {
     setOpened(edits)
     setType(first)
   }
 
-  async function save(values: Values) {
+  async function save(form: Values) {
+    const url = type === page ? form.url.trim() : ''
+    const values = { ...form, url, open: url ? form.open : '' } as const
     const record = node ? await change(values) : await create({ ...values, sort: lastSort(tree, values.parent_id) })
     done(node ? t('saved') : t('rule.created', { name: permissionName(record) }))
     await saved(record.id)
@@ -60,6 +64,8 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
         path: '',
         icon: '',
         local: '',
+        url: '',
+        open: 'link',
         show: true,
         status: true,
       })}
@@ -79,6 +85,12 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
       </Form.Item>
       <Form.Item name="path" label={t('rule.path')} extra={t('rule.path.help')} hidden={type === action}>
         <Input maxLength={255} spellCheck={false} />
+      </Form.Item>
+      <Form.Item name="url" label={t('rule.url')} extra={t('rule.url.help')} hidden={!linkable}>
+        <Input maxLength={2000} spellCheck={false} autoCapitalize="none" inputMode="url" />
+      </Form.Item>
+      <Form.Item name="open" label={t('rule.open')} required hidden={!linkable}>
+        <Radio.Group optionType="button" options={(['link', 'tab'] as const).map((value) => ({ value, label: t(`rule.open.${value}`) }))} />
       </Form.Item>
       <Form.Item
         name="icon"
@@ -125,7 +137,7 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
   )
 }
 
-const valuesOf = ({ type, parent_id, name, key, path, icon, local, show, status }: PermissionNode): Values => ({
+const valuesOf = ({ type, parent_id, name, key, path, icon, local, url, open, show, status }: PermissionNode): Values => ({
   type,
   parent_id,
   name,
@@ -133,6 +145,8 @@ const valuesOf = ({ type, parent_id, name, key, path, icon, local, show, status 
   path,
   icon,
   local,
+  url,
+  open: open || 'link',
   show: show === 1,
   status: status === 1,
 })

@@ -101,7 +101,7 @@ export function Permissions() {
         )}
         columns={[
           { key: 'type', title: t('rule.type'), width: 96, wide: true, render: (node) => <Tag variant="filled">{t(`rule.type.${node.type}` as Key)}</Tag> },
-          { key: 'path', title: t('rule.path'), width: 176, wide: true, render: (node) => <span title={node.path}>{node.path}</span> },
+          { key: 'path', title: t('rule.path'), width: 176, wide: true, render: (node) => <span title={node.url || node.path}>{node.url || node.path}</span> },
           { key: 'show', title: t('rule.show'), width: 96, wide: true, render: (node, current) => node.type !== action && flag(node, current, 'show', show) },
           { key: 'status', title: t('enabled'), width: 72, render: (node, current) => flag(node, current, 'status', enable) },
         ]}
