@@ -15,7 +15,7 @@
 //
 //	grant, err := a.Login(auth.Attempt{Username: "alice", Password: password, Addr: addr})
 //	err = db.View(store.Anonymous, func(tx *store.Tx) error {
-//		session, err := a.Authenticate(tx, grant.Token)
+//		session, err := a.Authenticate(tx, grant.Token, addr)
 //		return err
 //	})
 package auth
@@ -24,6 +24,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"maps"
 	"net/netip"
 	"slices"
@@ -56,6 +57,7 @@ type Auth struct {
 	options   Options
 	hasher    *hasher
 	sessions  *sessions
+	keys      *keyUses
 	counters  *counters
 	throttled *throttleLog
 	held      *held
@@ -75,7 +77,7 @@ func (a *Auth) On(db store.Handle) *Auth {
 
 // New returns an Auth for db. The database must not be in use yet.
 func New(db *store.DB, options Options) (*Auth, error) {
-	a := &Auth{db: db.WithRecorder(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), counters: newCounters(time.Now), throttled: &throttleLog{}, held: newHeld(), stats: newStats(), initial: &atomic.Bool{}}
+	a := &Auth{db: db.WithRecorder(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), keys: &keyUses{byID: map[store.ID]*keyUse{}}, counters: newCounters(time.Now), throttled: &throttleLog{}, held: newHeld(), stats: newStats(), initial: &atomic.Bool{}}
 	a.initial.Store(options.InitialFile != "")
 	err := db.View(store.System, func(tx *store.Tx) error {
 		install, err := store.Installs.Get(tx, 1)
@@ -127,12 +129,17 @@ func (a *Auth) tidy() error {
 			a.held.addRow(row)
 		}
 	}
-	return errors.Join(used, err, a.trim())
+	return errors.Join(used, a.saveKeys(), err, a.trim())
+}
+
+// chunks returns IDs in groups that one write can change.
+func chunks[T any](due map[store.ID]T) iter.Seq[[]store.ID] {
+	return slices.Chunk(slices.Collect(maps.Keys(due)), store.MaxRecordsPerWrite)
 }
 
 // saveUse writes the last use of sessions.
 func (a *Auth) saveUse(due map[store.ID]store.Time) error {
-	for ids := range slices.Chunk(slices.Collect(maps.Keys(due)), store.MaxRecordsPerWrite) {
+	for ids := range chunks(due) {
 		err := a.db.Update(store.System, func(tx *store.Tx) error {
 			for _, id := range ids {
 				_, err := store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error {

@@ -26,7 +26,7 @@ const maxDeviceAttempt = time.Hour
 // end.
 func (a *Auth) useDevice(token string) *deviceUse {
 	u := &deviceUse{counters: a.counters}
-	if hash, ok := hashToken(token); ok && plausible(token) {
+	if hash, isKey, ok := hashToken(token); ok && !isKey && plausible(token) {
 		u.token, u.hash, u.key = token, hash.String(), "device "+hash.String()
 		u.pending, _ = a.counters.add(u.key, 1, maxDeviceAttempt)
 	}
@@ -74,6 +74,6 @@ func (u *deviceUse) succeeded(tx *store.Tx, account store.Account) (token string
 			return u.token, err
 		}
 	}
-	token, hash := newToken()
+	token, hash := newToken(tokenPrefix)
 	return token, store.AddDevice(tx, account, hash.String())
 }

@@ -89,7 +89,7 @@ func TestAKnownDeviceIsNotLimitedWithOtherClients(t *testing.T) {
 	}
 }
 
-func firstToken() string { token, _ := newToken(); return token }
+func firstToken() string { token, _ := newToken(tokenPrefix); return token }
 
 func TestADeviceIsStoredHashedAndBounded(t *testing.T) {
 	in := start(t)
@@ -110,7 +110,7 @@ func TestADeviceIsStoredHashedAndBounded(t *testing.T) {
 	}
 	found := false
 	for _, d := range all {
-		hash, _ := hashToken(first)
+		hash, _, _ := hashToken(first)
 		found = found || d.Hash == hash.String()
 		if d.UserID != FirstUser || d.AppUserID != 0 || strings.Contains(d.Hash, tokenPrefix) {
 			t.Errorf("%+v", d)
@@ -208,7 +208,7 @@ func TestABurstWithADeviceIsBounded(t *testing.T) {
 }
 
 func (in *instance) hashOf(token string) string {
-	hash, _ := hashToken(token)
+	hash, _, _ := hashToken(token)
 	return hash.String()
 }
 

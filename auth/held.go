@@ -87,7 +87,7 @@ func (h *held) take() (sessions []*heldSession, rows []*store.LoginLog) {
 // disk. cause is the error of that write; hold returns it if no more sessions can be
 // held.
 func (a *Auth) hold(account store.Account, hash string, in Attempt, cause error) (*Grant, error) {
-	token, tokenHash := newToken()
+	token, tokenHash := newToken(tokenPrefix)
 	row := logRow(in, store.LoginSucceeded)
 	record := store.Session{IP: row.IP, Browser: row.Browser, OS: row.OS}
 	if account.App {

@@ -48,7 +48,7 @@ func TestSignInOnAFullDisk(t *testing.T) {
 	g, err := in.Login(good)
 	must(t, err)
 	in.view(func(tx *store.Tx) error {
-		s, err := in.Authenticate(tx, g.Token)
+		s, err := in.Authenticate(tx, g.Token, home)
 		if err == nil && (!s.isHeld() || s.Actor.Username != "admin" || s.Confirm(tx) != nil) {
 			t.Errorf("%+v", s)
 		}
@@ -63,14 +63,14 @@ func TestSignInOnAFullDisk(t *testing.T) {
 	second, err := in.Login(good)
 	must(t, err)
 	in.view(func(tx *store.Tx) error {
-		s, err := in.Authenticate(tx, second.Token)
+		s, err := in.Authenticate(tx, second.Token, home)
 		if err == nil {
 			err = in.Logout(s)
 		}
 		return err
 	})
 	in.view(func(tx *store.Tx) error {
-		if _, err := in.Authenticate(tx, second.Token); !errs.Is(err, errs.Unauthenticated) {
+		if _, err := in.Authenticate(tx, second.Token, home); !errs.Is(err, errs.Unauthenticated) {
 			t.Errorf("after the sign-out: %v", err)
 		}
 		return nil
@@ -86,7 +86,7 @@ func TestSignInOnAFullDisk(t *testing.T) {
 	}
 	in.restart(testCost)
 	in.view(func(tx *store.Tx) error {
-		s, err := in.Authenticate(tx, g.Token)
+		s, err := in.Authenticate(tx, g.Token, home)
 		if err == nil && s.isHeld() {
 			t.Error("the session is not stored")
 		}

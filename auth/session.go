@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,9 +10,10 @@ import (
 	"reeve/store/errs"
 )
 
-// Session is an open session and its user, as cached in memory.
+// Session is an open session and its user, or an API key and its owner, as cached in memory.
 type Session struct {
 	ID        store.ID
+	Key       *Key // nil for a session of a person
 	Actor     *store.Actor
 	ExpiresAt store.Time // latest end of the session
 
@@ -30,8 +32,8 @@ const saveEvery = time.Minute
 // shards is the number of locks of the cache.
 const shards = 32
 
-// sessions caches open sessions by token hash. A commit that touches a session or its
-// user drops the entry, and the next request loads it again, so an entry is never older
+// sessions caches open sessions and API keys by token hash. A commit that touches a session,
+// a key or their user drops the entry, and the next request loads it again, so an entry is never older
 // than an acknowledged write.
 type sessions struct {
 	shard [shards]struct {
@@ -42,11 +44,13 @@ type sessions struct {
 	epoch  uint64     // incremented by every commit that drops an entry
 	byID   map[store.ID]*Session
 	byUser map[store.Account]map[*Session]bool
+	byKey  map[store.ID]map[*Session]bool
 	apps   int // number of app users' sessions in byID
+	keys   int // number of keys' sessions in byID
 }
 
 func newSessions() *sessions {
-	s := &sessions{byID: map[store.ID]*Session{}, byUser: map[store.Account]map[*Session]bool{}}
+	s := &sessions{byID: map[store.ID]*Session{}, byUser: map[store.Account]map[*Session]bool{}, byKey: map[store.ID]map[*Session]bool{}}
 	for i := range s.shard {
 		s.shard[i].byHash = map[tokenHash]*Session{}
 	}
@@ -78,6 +82,13 @@ func (s *sessions) put(v *Session, epoch uint64) {
 	if v.account.App {
 		s.apps++
 	}
+	if v.isKey() {
+		s.keys++
+		if s.byKey[v.Key.ID] == nil {
+			s.byKey[v.Key.ID] = map[*Session]bool{}
+		}
+		s.byKey[v.Key.ID][v] = true
+	}
 	if s.byUser[v.account] == nil {
 		s.byUser[v.account] = map[*Session]bool{}
 	}
@@ -99,13 +110,14 @@ func (s *sessions) has(v *Session) bool {
 func (s *sessions) count() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return map[string]int{realm(false): len(s.byID) - s.apps, realm(true): s.apps}
+	return map[string]int{realm(false): len(s.byID) - s.apps - s.keys, realm(true): s.apps}
 }
 
 // invalidate drops the sessions that a commit has changed.
 func (s *sessions) invalidate(c store.Changes) {
 	ended, users, apps := c.Of(store.Sessions), c.Of(store.Users), c.Of(store.AppUsers)
-	if len(ended)+len(users)+len(apps) == 0 {
+	keys, secrets, settings := c.Of(store.APIKeys), c.Of(store.KeySecrets), c.Of(store.Settings)
+	if len(ended)+len(users)+len(apps)+len(keys)+len(secrets)+len(settings) == 0 {
 		return
 	}
 	s.mu.Lock()
@@ -113,6 +125,17 @@ func (s *sessions) invalidate(c store.Changes) {
 	s.epoch++
 	for id := range ended {
 		s.evict(c, s.byID[id])
+	}
+	for id := range secrets {
+		s.evict(c, s.byID[firstKeyID+id])
+	}
+	for id := range keys {
+		s.evictKey(c, id)
+	}
+	if len(settings) > 0 && s.keys > 0 { // one of them turns personal keys off
+		for id := range s.byKey {
+			s.evictKey(c, id)
+		}
 	}
 	for id := range users {
 		s.evictUser(c, store.Account{ID: id})
@@ -124,6 +147,12 @@ func (s *sessions) invalidate(c store.Changes) {
 
 func (s *sessions) evictUser(c store.Changes, key store.Account) {
 	for v := range s.byUser[key] {
+		s.evict(c, v)
+	}
+}
+
+func (s *sessions) evictKey(c store.Changes, key store.ID) {
+	for v := range s.byKey[key] {
 		s.evict(c, v)
 	}
 }
@@ -144,6 +173,12 @@ func (s *sessions) drop(v *Session) {
 	if v.account.App {
 		s.apps--
 	}
+	if v.isKey() {
+		s.keys--
+		if delete(s.byKey[v.Key.ID], v); len(s.byKey[v.Key.ID]) == 0 {
+			delete(s.byKey, v.Key.ID)
+		}
+	}
 	delete(s.byUser[v.account], v)
 	if len(s.byUser[v.account]) == 0 {
 		delete(s.byUser, v.account)
@@ -163,6 +198,10 @@ func (s *sessions) unsaved(now store.Time) map[store.ID]store.Time {
 	for id, v := range s.byID {
 		used := store.Time(v.lastUsed.Load())
 		switch {
+		case v.isKey(): // see keyUses
+			if v.ExpiresAt < now || store.Time(v.Key.use.last.Load()).Add(time.Hour) < now {
+				s.drop(v)
+			}
 		case v.isHeld() && v.ExpiresAt > now: // it exists only in memory
 		case used > store.Time(v.saved.Load()):
 			due[id] = used
@@ -173,9 +212,20 @@ func (s *sessions) unsaved(now store.Time) map[store.ID]store.Time {
 	return due
 }
 
-// Authenticate returns the session of a token, with last use set to now.
-func (a *Auth) Authenticate(tx *store.Tx, token string) (*Session, error) {
-	hash, ok := hashToken(token)
+// Authenticate returns the session of the token of a session or an API key, with last use
+// set to now. The error is Denied if the key can't be used from the address.
+func (a *Auth) Authenticate(tx *store.Tx, token string, addr netip.Addr) (*Session, error) {
+	s, err := a.Inspect(tx, token)
+	if err == nil && s.isKey() {
+		err = s.Key.Uses(tx.Now(), addr)
+	}
+	return s, err
+}
+
+// Inspect returns the session of a token that somebody else has received. It counts as a use of
+// a session, but not of a key, and may be from any address.
+func (a *Auth) Inspect(tx *store.Tx, token string) (*Session, error) {
+	hash, isKey, ok := hashToken(token)
 	if !ok {
 		return nil, errUnknown
 	}
@@ -188,16 +238,25 @@ func (a *Auth) Authenticate(tx *store.Tx, token string) (*Session, error) {
 		}
 		epoch := a.sessions.currentEpoch()
 		var err error
-		if s, err = load(tx, hash); err != nil {
+		if isKey {
+			s, err = a.loadKey(tx, hash)
+		} else {
+			s, err = load(tx, hash)
+		}
+		if err != nil {
 			return nil, err
 		}
 		a.sessions.put(s, epoch)
 		tx.RecordCacheEvent(store.CacheEvent{Cache: "sessions", Op: "miss", Key: s.ID.String()})
 	}
-	if s.expired(tx) {
+	switch {
+	case !s.expired(tx):
+	case isKey:
+		return nil, errUnknownKey
+	default:
 		return nil, errs.New(errs.Unauthenticated, "the session has expired; sign in again").Coded("session_expired")
 	}
-	if used := store.Time(s.lastUsed.Load()); used.Add(time.Second) < tx.Now() { // at most once a second, so that a busy session is not contended
+	if used := store.Time(s.lastUsed.Load()); !isKey && used.Add(time.Second) < tx.Now() { // at most once a second, so that a busy session is not contended
 		s.lastUsed.Store(int64(tx.Now()))
 	}
 	return s, nil
@@ -207,7 +266,16 @@ func (a *Auth) Authenticate(tx *store.Tx, token string) (*Session, error) {
 // request began still is. It sees writes of the same commit, which the cache does not
 // show yet.
 func (s *Session) Confirm(tx *store.Tx) error {
-	if !s.isHeld() && !store.Sessions.Exists(tx, s.ID) || tx.Now() >= s.ExpiresAt {
+	var exists bool
+	switch {
+	case s.isKey(): // whether it is enabled is checked with its actor, see store.KeyActor
+		exists = store.KeySecrets.Exists(tx, secretOf(s.ID))
+	case s.isHeld():
+		exists = true
+	default:
+		exists = store.Sessions.Exists(tx, s.ID)
+	}
+	if !exists || tx.Now() >= s.ExpiresAt {
 		return store.ErrSessionEnded
 	}
 	return nil
@@ -219,6 +287,15 @@ func (a *Auth) SessionByID(tx *store.Tx, id store.ID) (*Session, error) {
 	a.sessions.mu.Lock()
 	s := a.sessions.byID[id]
 	a.sessions.mu.Unlock()
+	if s == nil && secretOf(id) != 0 {
+		secret, err := store.KeySecrets.Get(tx, secretOf(id))
+		if err != nil {
+			return nil, unknownKey(err)
+		}
+		if s, err = a.keySession(tx, secret, tokenHash{}); err != nil {
+			return nil, err
+		}
+	}
 	if s == nil {
 		stored, err := store.Sessions.Get(tx, id)
 		if errs.Is(err, errs.NotFound) {
@@ -238,6 +315,9 @@ func (a *Auth) SessionByID(tx *store.Tx, id store.ID) (*Session, error) {
 }
 
 func (s *Session) expired(tx *store.Tx) bool {
+	if s.isKey() {
+		return tx.Now() >= s.ExpiresAt
+	}
 	return tx.Now() >= s.ExpiresAt || tx.Now() >= store.Time(s.lastUsed.Load()).Add(idleLimit(tx, s.Actor.App))
 }
 
@@ -328,7 +408,7 @@ func Open(tx *store.Tx, s *store.Session) (token string, err error) {
 			return "", err
 		}
 	}
-	token, hash := newToken()
+	token, hash := newToken(tokenPrefix)
 	s.LastUsed = tx.Now()
 	s.ExpiresAt = tx.Now().Add(lifetime(tx, s.AppUserID != 0))
 	if err := store.Sessions.Create(tx, s); err != nil {

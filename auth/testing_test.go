@@ -156,7 +156,7 @@ func (in *instance) enter(username, password string) string {
 func (in *instance) who(token string) (s *Session, err error) {
 	in.t.Helper()
 	err = in.db.View(store.Anonymous, func(tx *store.Tx) error {
-		s, err = in.Authenticate(tx, token)
+		s, err = in.Authenticate(tx, token, home)
 		return err
 	})
 	return s, err

@@ -11,11 +11,12 @@ import (
 
 func TestTokens(t *testing.T) {
 	seen := map[string]bool{}
-	form := regexp.MustCompile(`^rv_[A-Za-z0-9_-]{49}$`)
-	for range 100 {
-		token, hash := newToken()
-		parsed, ok := hashToken(token)
-		ok = ok && plausible(token)
+	for n := range 200 {
+		prefix := []string{tokenPrefix, keyPrefix}[n%2]
+		form := regexp.MustCompile("^" + prefix + `[A-Za-z0-9_-]{49}$`)
+		token, hash := newToken(prefix)
+		parsed, isKey, ok := hashToken(token)
+		ok = ok && plausible(token) && isKey == (prefix == keyPrefix)
 		if !form.MatchString(token) || !ok || parsed != hash || hash != sha256.Sum256([]byte(token)) || seen[token] {
 			t.Fatalf("%s: %t, %s", token, ok, parsed)
 		}
@@ -24,12 +25,23 @@ func TestTokens(t *testing.T) {
 }
 
 func TestJunkTokensFailTheChecksum(t *testing.T) {
-	token, _ := newToken()
+	for _, prefix := range []string{tokenPrefix, keyPrefix} {
+		testJunk(t, prefix)
+	}
+}
+
+func testJunk(t *testing.T, prefix string) {
+	token, _ := newToken(prefix)
+	other := tokenPrefix
+	if prefix == tokenPrefix {
+		other = keyPrefix
+	}
 	junk := []string{
+		other + token[len(prefix):],
 		"", "rv_", token[3:], token[:len(token)-1], token + "A", " " + token, token + " ", token + "\n", strings.ToUpper(token), strings.ToLower(token),
 		"RV_" + token[3:], token + token, "rv_" + strings.Repeat("A", 49), strings.Repeat("x", 1<<16), "rv_\x00" + token[4:],
 	}
-	for i := 3; i < len(token); i++ { // every letter changed in turn
+	for i := len(prefix); i < len(token); i++ { // every letter changed in turn
 		c := byte('A')
 		if token[i] == c {
 			c = 'B'
@@ -37,7 +49,7 @@ func TestJunkTokensFailTheChecksum(t *testing.T) {
 		junk = append(junk, token[:i]+string(c)+token[i+1:])
 	}
 	for _, text := range junk {
-		if _, ok := hashToken(text); ok && plausible(text) {
+		if _, _, ok := hashToken(text); ok && plausible(text) {
 			t.Errorf("%.80q passes", text)
 		}
 	}
@@ -47,21 +59,24 @@ func TestJunkTokensFailTheChecksum(t *testing.T) {
 // another error.
 func TestJunkTokensCostNoLookup(t *testing.T) {
 	in := start(t)
-	good, _ := newToken()
+	good, _ := newToken(tokenPrefix)
+	key, _ := newToken(keyPrefix)
 	must(t, in.db.Close())
 	lookup := func(token string) (err error) {
 		return in.db.View(store.Anonymous, func(tx *store.Tx) error {
-			_, err := in.Authenticate(tx, token)
+			_, err := in.Authenticate(tx, token, home)
 			return err
 		})
 	}
-	for _, token := range []string{"", "junk", good[:len(good)-1], good[:20] + "!" + good[21:]} {
+	for _, token := range []string{"", "junk", good[:len(good)-1], good[:20] + "!" + good[21:], key[:len(key)-1], key[:20] + "!" + key[21:], keyPrefix + good[3:], tokenPrefix + key[5:]} {
 		if err := lookup(token); err != errUnknown {
 			t.Errorf("%q: %v", token, err)
 		}
 	}
-	if err := lookup(good); err == nil || err == errUnknown {
-		t.Errorf("a well-formed token was not looked up: %v", err)
+	for _, token := range []string{good, key} {
+		if err := lookup(token); err == nil || err == errUnknown {
+			t.Errorf("a well-formed token was not looked up: %v", err)
+		}
 	}
 	in.open(testCost)
 }

@@ -8,10 +8,10 @@ import (
 
 var accountRoutes = []Route{
 	small(rateLimited(hiding(redact.Fields{Usernames: true}, action("POST", "/admin/login", public, "Sign in", login)))),
-	beforePasswordChange(action("POST", "/admin/logout", signedIn, "Sign out", logout)),
-	beforePasswordChange(read("/admin/info", signedIn, "Get your own account, menu and permissions", readInfo)),
-	rateLimited(action("PUT", "/admin/info", signedIn, "Change your own account", changeInfo)),
-	small(rateLimited(beforePasswordChange(action("PUT", "/admin/password", signedIn, "Change your own password", changePassword)))),
+	bySession(beforePasswordChange(action("POST", "/admin/logout", signedIn, "Sign out", logout))),
+	byPerson(beforePasswordChange(read("/admin/info", signedIn, "Get your own account, menu and permissions", readInfo))),
+	bySession(rateLimited(action("PUT", "/admin/info", signedIn, "Change your own account", changeInfo))),
+	bySession(small(rateLimited(beforePasswordChange(action("PUT", "/admin/password", signedIn, "Change your own password", changePassword))))),
 }
 
 // user is a user in responses: with the names of the department and roles.

@@ -8,11 +8,11 @@ import (
 var appUserRoutes = []Route{
 	diskList("/user/list", "user.list.query", "List app users", &appUsers),
 	get("/user/list/:id", "user.list.query", "Get an app user", &appUsers),
-	action("POST", "/user/list", "user.list.create", "Create an app user", createAppUser),
+	reveals(action("POST", "/user/list", "user.list.create", "Create an app user", createAppUser)),
 	write("PUT", "/user/list/:id", "user.list.update", "Change an app user", changeAppUser),
 	remove("/user/list/:id", "user.list.delete", "Delete an app user", &appUsers),
 	removeSeveral("/user/list", "user.list.delete", "Delete app users", &appUsers),
-	small(action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword)),
+	reveals(small(action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword))),
 	write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser),
 	hiding(redact.Fields{Usernames: true}, action("POST", "/user/list/:id/erase", "user.list.erase", "Erase an app user", eraseAppUser)),
 	logged("export_person", raw("/user/list/:id/data", "user.list.data", "Download an app user's data", zipMedia, downloadAppUserData)),

@@ -44,6 +44,7 @@ var logSubjects = bySubject(
 	logSubject{table: store.Avatars, query: "admin.list.query"},
 	logSubject{table: store.Jobs, query: "admin.list.query"},
 	logSubject{table: store.Webhooks, query: "system.webhook.query", create: "system.webhook.create", update: "system.webhook.update", remove: "system.webhook.delete"},
+	logSubject{table: store.APIKeys, query: "admin.key.query", create: "admin.key.create", update: "admin.key.update", remove: "admin.key.delete"},
 	logSubject{table: store.Installs, query: "system.info"},
 )
 
@@ -76,6 +77,9 @@ func (v *logView) seesActor(a *audit.Actor) bool {
 		return v.seesUser(store.ID(a.ID))
 	case "app_user":
 		return v.who.HasPermission(v.tx, "user.list.query")
+	case "key":
+		k, err := store.APIKeys.Get(v.tx, store.ID(a.ID))
+		return v.scope.All || err == nil && v.seesUser(k.UserID)
 	}
 	return v.scope.All
 }
@@ -100,7 +104,7 @@ func (v *logView) seesChange(c *audit.Change) bool {
 
 // isOwn reports whether a change is of the caller's own record, which everybody may read.
 func (v *logView) isOwn(c *audit.Change) bool {
-	return c.Collection == store.Users.Name() && store.ID(c.ID) == v.who.ID
+	return c.Collection == store.Users.Name() && store.ID(c.ID) == v.who.ID && (v.who.Key == nil || v.who.Key.Personal)
 }
 
 // inScope reports whether a changed record is in the caller's data scope.
@@ -119,6 +123,11 @@ func (v *logView) inScope(c *audit.Change) bool {
 		w, err := store.Webhooks.Get(v.tx, store.ID(c.ID))
 		if err == nil {
 			return v.seesUser(w.OwnerID)
+		}
+	case store.APIKeys.Name():
+		k, err := store.APIKeys.Get(v.tx, store.ID(c.ID))
+		if err == nil {
+			return v.seesUser(k.UserID)
 		}
 	case store.PasswordHashes.Name(), store.Sessions.Name(), store.Devices.Name(), store.Avatars.Name(), store.Jobs.Name():
 	default:

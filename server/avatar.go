@@ -14,7 +14,7 @@ const (
 )
 
 var avatarRoutes = []Route{
-	upload("/admin/avatar", signedIn, "Set your own picture", maxAvatarBytes+formOverhead, setAvatar),
+	bySession(upload("/admin/avatar", signedIn, "Set your own picture", maxAvatarBytes+formOverhead, setAvatar)),
 }
 
 type avatarOut struct {

@@ -32,6 +32,7 @@ func (req *Request) bindBody(d *input, v reflect.Value, body map[string]any, bad
 			delete(body, name)
 		}
 	}
+	bad.lenient = d.protocol != nil
 	bindObject(d.fields, v, body, "", bad)
 }
 
@@ -39,7 +40,7 @@ func (req *Request) bindBody(d *input, v reflect.Value, body map[string]any, bad
 // values invalid.
 func bindObject(fields []*field, v reflect.Value, object map[string]any, path string, bad *inputFaults) {
 	for name := range object {
-		if findField(fields, "json", name) != nil {
+		if findField(fields, "json", name) != nil || bad.lenient {
 			continue
 		}
 		bad.malformed.Add(join(path, name), "%s", unknownField(fields, name))

@@ -31,7 +31,7 @@ func logged(action string, rt Route) Route {
 }
 
 // changes reports whether a route writes to the store.
-func (rt *Route) changes() bool { return rt.Method != http.MethodGet || rt.logs != "" }
+func (rt *Route) changes() bool { return rt.Method != http.MethodGet && !rt.reads || rt.logs != "" }
 
 // setOrigin sets what the change log says about the writes of the request.
 func (req *Request) setOrigin(rt *Route) {
@@ -93,6 +93,7 @@ func eventID(generation string, seq uint64) string {
 // one network, for one operation.
 type denial struct {
 	user    store.Account
+	key     *store.KeyLimit // nil for none; the same for all requests of an API key until it changes
 	network string
 	route   *Route
 }
@@ -133,7 +134,7 @@ func (d *denials) take() (counts map[denial]int, others int) {
 // countDenial counts a request that was refused for lack of a permission.
 func (s *Server) countDenial(req *Request) {
 	if req.w.status == http.StatusForbidden && req.Actor.ID != 0 && req.route != nil {
-		s.denials.add(denial{user: store.Account{App: req.Actor.App, ID: req.Actor.ID}, route: req.route})
+		s.denials.add(denial{user: store.Account{App: req.Actor.App, ID: req.Actor.ID}, key: req.Actor.Key, route: req.route})
 	}
 }
 
@@ -170,7 +171,7 @@ func (s *Server) logDenials() error {
 		})
 	}
 	for d, n := range counts {
-		origin := store.Origin{User: d.user, Operation: audit.Operation{Method: d.route.Method, Route: d.route.Path, Title: d.route.Title}}
+		origin := store.Origin{User: d.user, Key: d.key, Operation: audit.Operation{Method: d.route.Method, Route: d.route.Path, Title: d.route.Title}}
 		details := map[string]any{"count": n}
 		if d.network != "" {
 			origin.Kind, details["network"] = "anonymous", d.network

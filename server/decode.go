@@ -41,7 +41,11 @@ func (req *Request) decode(d *input, in any) error {
 			}
 		}
 	}
-	if !d.upload {
+	if d.protocol != nil && d.protocol.form {
+		if err := req.bindForm(d, v, bad); err != nil {
+			return err
+		}
+	} else if !d.upload {
 		body, err := req.readBody()
 		if req.http.ContentLength != 0 {
 			if err := req.admitAgain(); err != nil { // the body may have taken long to arrive
@@ -56,11 +60,32 @@ func (req *Request) decode(d *input, in any) error {
 	return bad.err(d)
 }
 
+// bindForm sets the input fields from the form of a protocol.
+func (req *Request) bindForm(d *input, v reflect.Value, bad *inputFaults) error {
+	form, err := req.readForm()
+	if err == nil {
+		err = req.admitAgain() // the body may have taken long to arrive
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range d.fields {
+		text := f.queryText(form, bad.malformed)
+		if text != "" {
+			bindText(f, v, text, bad.malformed)
+		} else if f.required {
+			bad.malformed.Add(f.name, "is required")
+		}
+	}
+	return nil
+}
+
 // inputFaults collects all faults of an input.
 type inputFaults struct {
 	malformed errs.Faults // unknown names, and values in path and query of the wrong type
 	missing   errs.Faults // missing required fields of the body
 	invalid   errs.Faults // invalid values in the body
+	lenient   bool        // unknown names in the body are ignored
 }
 
 func newInputFaults() *inputFaults {

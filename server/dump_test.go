@@ -18,6 +18,7 @@ var dumped = map[string]func(t testing.TB, tx *store.Tx) map[store.ID]string{
 	"file": recordsOf(store.Files), "file_group": recordsOf(store.FileGroups), "avatar": recordsOf(store.Avatars),
 	"job": recordsOf(store.Jobs), "job_step": recordsOf(store.JobSteps),
 	"webhook": recordsOf(store.Webhooks), "webhook_secret": secretOwners, "webhook_state": webhookPositions,
+	"key": recordsOf(store.APIKeys), "key_secret": keysOfSecrets,
 	"person_key": keyOwners, "erasure": recordsOf(store.Erasures),
 }
 
@@ -40,6 +41,17 @@ func secretOwners(_ testing.TB, tx *store.Tx) map[store.ID]string {
 		if err == nil {
 			owners[s.ID] = fmt.Sprint(s.WebhookID, s.PreviousUntil != 0)
 		}
+	}
+	return owners
+}
+
+// keysOfSecrets returns which API key each secret belongs to, and whether it is the previous one. The
+// secrets are random.
+func keysOfSecrets(t testing.TB, tx *store.Tx) map[store.ID]string {
+	owners := map[store.ID]string{}
+	for s, err := range store.KeySecrets.All(tx) {
+		must(t, err)
+		owners[s.ID] = fmt.Sprint(s.KeyID, s.ExpiresAt != 0)
 	}
 	return owners
 }

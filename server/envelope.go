@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// envelope is a successful response: data is appended to bytes, and send adds the rest.
+// envelope is a successful response: data is appended to bytes, and send adds the rest. The response
+// of a protocol is the data alone.
 type envelope struct {
 	bytes bytes.Buffer
 	etag  string // ETag of the data, in quotes; "" for none
@@ -21,10 +22,12 @@ var envelopes = sync.Pool{New: func() any { return new(envelope) }}
 // response does not keep its memory forever.
 const maxPooled = 1 << 20
 
-func newEnvelope() *envelope {
+func newEnvelope(p *protocol) *envelope {
 	out := envelopes.Get().(*envelope)
 	out.bytes.Reset()
-	out.bytes.WriteString(`{"data":`)
+	if p == nil {
+		out.bytes.WriteString(`{"data":`)
+	}
 	out.etag = ""
 	return out
 }
@@ -70,7 +73,10 @@ func (out *envelope) send(req *Request) {
 			return
 		}
 	}
-	out.bytes.WriteString(`,"success":true,"msg":"ok","showType":0}` + "\n")
+	if req.route.protocol == nil {
+		out.bytes.WriteString(`,"success":true,"msg":"ok","showType":0}`)
+	}
+	out.bytes.WriteByte('\n')
 	req.writeJSON(http.StatusOK, out.bytes.Bytes())
 }
 

@@ -133,6 +133,7 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 		return err
 	}))
 	in.create("/system/webhook", `{"url":"https://example.org/x","types":["*"]}`)
+	in.key(id, personalKey, func(k *store.APIKey) { k.Name = "laptop of Lea" })
 	in.view(func(tx *store.Tx) error {
 		keys, err := store.WebhookKeysOf(tx, 1)
 		for _, person := range []store.ID{id, id + 1} {
@@ -149,6 +150,7 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 		"user.json":        {`"username": "leaver"`, `"email": "lea@example.org"`},
 		"sessions.json":    {`"ip": "192.0.2.1"`},
 		"devices.json":     {`"expires_at"`},
+		"keys.json":        {`"name": "laptop of Lea"`, `"hint": "rv_k_`},
 		"sign-ins.jsonl":   {`"result":"success"`, `"result":"failed"`},
 		"files.jsonl":      {`"size":6`},
 		"jobs.jsonl":       {`"kind":"user_import"`},
@@ -161,10 +163,10 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 			}
 		}
 	}
-	if len(files) != 9 {
+	if len(files) != 10 {
 		t.Errorf("%d files", len(files))
 	}
-	secrets := []string{fmt.Sprint("about ", id+1), "$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key", `"key"`, `"box"`, "Someone Else", in.tokens["leaver"]}
+	secrets := []string{fmt.Sprint("about ", id+1), "$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key", `"key":`, `"box"`, "Someone Else", in.tokens["leaver"]}
 	in.view(func(tx *store.Tx) error {
 		for s, err := range store.SessionTokens.All(tx) {
 			must(t, err)
@@ -173,6 +175,10 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 		for d, err := range store.Devices.All(tx) {
 			must(t, err)
 			secrets = append(secrets, d.Hash)
+		}
+		for s, err := range store.KeySecrets.All(tx) {
+			must(t, err)
+			secrets = append(secrets, s.Hash)
 		}
 		return nil
 	})

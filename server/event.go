@@ -182,7 +182,7 @@ type eventType struct {
 
 // loggedActions are the actions of the change log.
 var loggedActions = []string{
-	"backup", "create_link", audit.Denied, "drop_entries", "erase", "export", "export_person", "restore", "start", "undo",
+	"backup", "create_link", audit.Denied, "drop_entries", "erase", "export", "export_person", "restore", "rotate_key", "start", "undo",
 	"webhook_replay", "webhook_resume", "webhook_secret", "webhook_skip",
 }
 

@@ -6,7 +6,8 @@ import (
 )
 
 type explainIn struct {
-	UserID store.ID `query:"user_id" check:"required"`
+	UserID store.ID `query:"user_id" doc:"ID of the user; either user_id or key_id is required"`
+	KeyID  store.ID `query:"key_id" doc:"ID of the API key"`
 	Key    string   `query:"key" check:"required"`
 	At     string   `query:"at" doc:"Earlier time to explain: RFC 3339, or a time without a zone or a date in the zone tz, which means its first moment; now by default"`
 	TZ     string   `query:"tz" doc:"Time zone, like Asia/Shanghai or +08:00, of a date and of a time without one; default: UTC"`
@@ -39,6 +40,14 @@ func explain(req *Request, in *explainIn) (out *store.Explanation, err error) {
 		return nil, err
 	}
 	past := in.At != ""
+	switch {
+	case (in.UserID == 0) == (in.KeyID == 0):
+		return nil, errs.Field(errs.Malformed, "user_id", "either user_id or key_id is required")
+	case in.KeyID != 0 && past:
+		return nil, errs.Field(errs.Malformed, "at", "is not available for API keys")
+	case in.KeyID != 0:
+		return explainKey(req, in)
+	}
 	err = req.db.View(req.Actor, func(tx *store.Tx) error {
 		if past && at > tx.Now() {
 			return errs.Field(errs.Invalid, "at", "must not be in the future")
@@ -56,4 +65,18 @@ func explain(req *Request, in *explainIn) (out *store.Explanation, err error) {
 		out, err = store.ExplainAt(req.db.DB, at, in.UserID, in.Key)
 	}
 	return out, err
+}
+
+// explainKey explains a permission of an API key, whose owner must be in the caller's data scope.
+func explainKey(req *Request, in *explainIn) (out *store.Explanation, err error) {
+	return out, req.db.View(req.Actor, func(tx *store.Tx) error {
+		if _, err := keys.get(tx, req, in.KeyID); err != nil {
+			return err
+		}
+		k, err := store.APIKeys.Get(tx, in.KeyID)
+		if err == nil {
+			out, err = store.ExplainKey(tx, k, in.Key)
+		}
+		return err
+	})
 }

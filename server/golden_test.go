@@ -14,9 +14,11 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"reeve/server/webhook"
+	"reeve/store"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files anew")
@@ -52,6 +54,8 @@ var volatile = []struct {
 }{
 	{moment, someMoment},
 	{regexp.MustCompile(`"rv_[A-Za-z0-9_-]{49}"`), `"rv_…"`},
+	{regexp.MustCompile(`"rv_k_[A-Za-z0-9_-]{49}"`), `"rv_k_…"`},
+	{regexp.MustCompile(`"hint":"rv_k_[A-Za-z0-9_-]{4}"`), `"hint":"rv_k_…"`},
 	{regexp.MustCompile(`"whsec_[A-Za-z0-9+/=]{44}"`), `"whsec_…"`},
 	{regexp.MustCompile(`"test-[0-9a-f]{12}-[0-9a-z]+"`), `"test-…"`},
 	{regexp.MustCompile(`timestamp\\":\\"[^\\]+`), `timestamp\":\"…`},
@@ -115,6 +119,10 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"permission", "POST", "/admin/rule", `{"type":1,"key":"shop","name":"Shop","path":"/shop","icon":"ShopOutlined","local":"menu.shop","sort":5}`},
 	{"permission_tree", "GET", "/admin/rule", ""},
 	{"parent_tree", "GET", "/admin/rule/parent", ""},
+	{"api_key", "POST", "/admin/account/key", `{"name":"laptop","expires_at":"` + store.TimeOf(time.Now().Add(time.Hour)).String() + `"}`},
+	{"api_key_one", "GET", "/admin/account/key/1", ""},
+	{"check", "POST", "/auth/check", `{"user_id":1,"permissions":["system.info","shop.refund"],"explain":1}`},
+	{"introspection", "POST", "/auth/introspect", "token=unknown"},
 	{"setting_group", "POST", "/system/setting-group", `{"key":"look","title":"Look","remark":"one\ntwo","public":true}`},
 	{"setting_group_list", "GET", "/system/setting-group", ""},
 	{"setting", "POST", "/system/setting", `{"key":"mode","title":"Mode","describe":"d","type":"select","values":"a","options":[{"label":"A","value":"a"}],"props":[{"name":"width","value":"80"}],"group_id":6,"sort":1}`},
@@ -211,6 +219,8 @@ func TestGoldenAnswers(t *testing.T) {
 		g.url = strings.ReplaceAll(g.url, "{newest}", strconv.FormatUint(in.db.LogHead().Seq, 10))
 		if slices.Contains([]string{"import", "import_run", "file_upload", "avatar"}, g.file) {
 			a = in.upload(g.url, g.body, as)
+		} else if g.file == "introspection" {
+			a = in.introspect(g.body, as)
 		} else {
 			a = in.call(g.method, g.url, g.body, as)
 		}

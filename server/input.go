@@ -31,6 +31,7 @@ type input struct {
 	upload   bool            // whether there is a multipart body, which the handler reads
 	several  bool            // whether it accepts several files
 	idle     bool            // whether nothing has to be decoded without a query and a body
+	protocol *protocol       // whose form or JSON the body is; nil for the conventions of this API
 	list     *listInfo       // list whose parameters select the records to change; nil for none
 }
 
@@ -147,6 +148,8 @@ func newField(sf reflect.StructField, i int, method string) *field {
 			f.required = true
 		case "create": // required when creating; a change may omit it
 			f.required, f.filled = method == "POST", true
+		case "filled": // may be absent, but not null
+			f.filled = true
 		case "min":
 			f.min = atoi(sf, value)
 		case "max":

@@ -68,6 +68,9 @@ type jobStep struct {
 // job has ended or must be continued later.
 func (req *Request) startJob(kind string, steps []jobStep) (id store.ID, ended <-chan struct{}, err error) {
 	j := store.Job{Kind: kind, State: store.JobPreparing, UserID: req.Actor.ID, Username: req.Actor.Username}
+	if req.Actor.Key != nil {
+		j.KeyID = req.Actor.Key.ID
+	}
 	for _, step := range steps {
 		j.Total += int64(step.records)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 var jobRoutes = []Route{
-	diskList("/admin/job", signedIn, "List your own jobs", &ownJobs),
+	byPerson(diskList("/admin/job", signedIn, "List your own jobs", &ownJobs)),
 	read("/admin/job/:id", signedIn, "Get your own job", getOwnJob),
 	diskList("/system/job", "system.job.query", "List jobs", &allJobs),
 	read("/system/job/:id", "system.job.query", "Get a job", getJob),
@@ -38,7 +38,11 @@ func readableJob(_ *store.Tx, req *Request, j *store.Job) (*store.Job, error) {
 }
 
 func getOwnJob(tx *store.Tx, req *Request, in *byID) (*store.Job, error) {
-	return ownJobs.get(tx, req, in.ID)
+	j, err := ownJobs.get(tx, req, in.ID)
+	if key := req.Actor.Key; err == nil && key != nil && !key.Personal && j.KeyID != key.ID {
+		return nil, store.Jobs.NotFound(in.ID) // a service key only sees what it has started itself
+	}
+	return j, err
 }
 
 func getJob(tx *store.Tx, req *Request, in *byID) (*store.Job, error) {

@@ -173,8 +173,11 @@ func (l *limit) now() int64 {
 // clientKey returns the key of an address, the same as for rate limits of sign-ins.
 func clientKey(addr netip.Addr) string { return auth.Network(addr) }
 
-// userKey returns the key of a user.
+// userKey returns the key of a user or an API key.
 func userKey(a *store.Actor) string {
+	if a.Key != nil {
+		return "key " + strconv.FormatUint(uint64(a.Key.ID), 10)
+	}
 	if a.App {
 		return "app user " + strconv.FormatUint(uint64(a.ID), 10)
 	}

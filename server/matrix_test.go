@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,28 @@ var callers = []struct {
 		return in.signIn(in.person("with "+rt.Access, rt.Access).ID)
 	}, unlessUsers},
 	{"the owner", func(in *instance, _ *Route) string { return in.signIn(1) }, unlessUsers},
+	{"a personal key with exactly the permission", func(in *instance, rt *Route) string {
+		return in.keyOf(in.person("with "+rt.Access, rt.needs()...), personalKey)
+	}, unlessKeys(personalKey)},
+	{"a service key with exactly the permission", func(in *instance, rt *Route) string {
+		return in.keyOf(in.person("with "+rt.Access, rt.needs()...), serviceKey)
+	}, unlessKeys(serviceKey)},
+	{"a personal key of the owner", func(in *instance, _ *Route) string {
+		return in.keyOf(&store.User{Ident: store.Ident{ID: 1}}, personalKey)
+	}, unlessKeys(personalKey)},
+	{"a disabled key", func(in *instance, _ *Route) string {
+		_, token := in.key(1, personalKey, func(k *store.APIKey) { k.Status = false })
+		return token
+	}, unlessMetrics("unknown_key")},
+	{"an expired key", func(in *instance, _ *Route) string {
+		id, token := in.key(1, personalKey)
+		in.update(func(tx *store.Tx) error { return expireKey(tx, id) })
+		return token
+	}, unlessMetrics("unknown_key")},
+	{"a key from another network", func(in *instance, _ *Route) string {
+		_, token := in.key(1, personalKey, func(k *store.APIKey) { k.Networks = []string{"203.0.113.0/24"} })
+		return token
+	}, unlessMetrics("key_network")},
 	{"a disabled user", func(in *instance, rt *Route) string {
 		u := in.person("disabled")
 		in.update(func(tx *store.Tx) error {
@@ -65,18 +88,64 @@ var callers = []struct {
 			return err
 		})
 		return token
-	}, func(rt *Route) string {
-		if rt.Access == metricsToken {
-			return "unauthenticated"
-		}
-		return unlessPublic("session_expired")(rt)
-	}},
+	}, unlessMetrics("session_expired")},
 	{"an app user", func(in *instance, _ *Route) string { return in.appSignIn(in.customer("app").ID) }, func(rt *Route) string {
 		if rt.Access == public || rt.Access == appOnly {
 			return ""
 		}
 		return "unauthenticated"
 	}},
+}
+
+// unlessMetrics is unlessPublic for what the route of the metrics takes for a wrong token.
+func unlessMetrics(code string) func(*Route) string {
+	return func(rt *Route) string {
+		if rt.Access == metricsToken {
+			return "unauthenticated"
+		}
+		return unlessPublic(code)(rt)
+	}
+}
+
+// needs returns the permissions that a role must have for a route.
+func (rt *Route) needs() []string {
+	if rt.open() {
+		return nil
+	}
+	return []string{rt.Access}
+}
+
+func (in *instance) keyOf(u *store.User, kind credential) string {
+	_, token := in.key(u.ID, kind)
+	return token
+}
+
+// expireKey ends a key. Its rules do not let anybody set a time in the past.
+func expireKey(tx *store.Tx, id store.ID) error {
+	secrets, err := store.KeySecretsOf(tx, id)
+	for _, s := range secrets {
+		if err == nil {
+			_, err = store.KeySecrets.Update(tx, s.ID, func(s *store.KeySecret) error { s.ExpiresAt = 1; return nil })
+		}
+	}
+	return err
+}
+
+// unlessKeys returns the error code for a key that has every permission of a route.
+func unlessKeys(kind credential) func(*Route) string {
+	return func(rt *Route) string {
+		switch {
+		case rt.Access == public:
+			return ""
+		case rt.Access == appOnly || rt.Access == metricsToken:
+			return "unauthenticated"
+		case kind.refuses(rt):
+			return "key_not_allowed"
+		case rt.keyAccess != "":
+			return "denied"
+		}
+		return ""
+	}
 }
 
 func unlessPublic(code string) func(*Route) string {
@@ -126,7 +195,7 @@ func (in *instance) customer(name string) *store.AppUser {
 func TestEveryRouteForEveryCaller(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	refusals := []string{"unauthenticated", "session_expired", "denied", "password_change_required"}
+	refusals := []string{"unknown_key", "key_network", "key_not_allowed", "unauthenticated", "session_expired", "denied", "password_change_required"}
 	all := routes()
 	for i := range all {
 		rt := &all[i]
@@ -143,7 +212,12 @@ func TestEveryRouteForEveryCaller(t *testing.T) {
 			if !slices.Contains(refusals, got) {
 				got = ""
 			}
-			if want := c.refused(rt); got != want {
+			want := c.refused(rt)
+			if rt.protocol != nil { // it has fewer codes
+				want = map[string]string{"unknown_key": "unauthenticated", "session_expired": "unauthenticated", "key_network": "denied"}[want]
+				want = cmp.Or(want, c.refused(rt))
+			}
+			if got != want {
 				t.Errorf("%s %s (%s) for %s: refused with %q, want %q", rt.Method, rt.Path, rt.Access, c.name, got, want)
 			}
 		}

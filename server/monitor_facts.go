@@ -31,7 +31,7 @@ func (rt *Route) monitored() *monitor.Route {
 	if access == public {
 		access = ""
 	}
-	return &monitor.Route{Name: rt.name(), Pattern: rt.Path, Handler: rt.handler, Access: access, Open: rt.open(), Hide: rt.hide, Unmonitored: rt.unmonitored}
+	return &monitor.Route{Name: rt.name(), Pattern: rt.Path, Handler: rt.handler, Access: access, Open: rt.open(), Reads: rt.reads, Hide: rt.hide, Unmonitored: rt.unmonitored}
 }
 
 // handlerName returns the name of a handler's function without its package.

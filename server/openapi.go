@@ -144,6 +144,9 @@ func operation(rt *Route, types *schemas) object {
 			"content":     object{"application/json": object{"schema": schema}},
 		}
 	}
+	if rt.protocol != nil && rt.protocol.form {
+		op["requestBody"] = object{"required": true, "x-max-bytes": rt.maxBody, "content": object{"application/x-www-form-urlencoded": object{"schema": types.body(rt, protocolForm(rt.in))}}}
+	}
 	if rt.in != nil && rt.in.upload {
 		op["requestBody"] = object{"required": true, "content": object{"multipart/form-data": object{"schema": types.body(rt, formSchema(rt.in))}}}
 	}
@@ -180,6 +183,18 @@ func formSchema(in *input) object {
 		}
 	}
 	return object{"type": "object", "required": []any{"file"}, "properties": properties, "additionalProperties": false}
+}
+
+// protocolForm describes the form of a protocol, which may have more fields.
+func protocolForm(in *input) object {
+	properties, required := object{}, []any{}
+	for _, f := range in.fields {
+		properties[f.name] = fieldSchema(f)
+		if f.required {
+			required = append(required, f.name)
+		}
+	}
+	return object{"type": "object", "required": required, "properties": properties}
 }
 
 func parameters(rt *Route) []any {
@@ -260,12 +275,20 @@ func responses(rt *Route, types *schemas) object {
 	all := object{}
 	for _, kind := range failuresOf(rt) {
 		all[fmt.Sprint(status[kind].code)] = object{"$ref": "#/components/responses/" + failureName(kind)}
+		if rt.protocol != nil {
+			all[fmt.Sprint(status[kind].code)] = object{
+				"description": failureTexts[kind] + ", as " + rt.protocol.name + " describes it",
+				"content":     object{"application/json": object{"schema": types.of(rt.protocol.failed)}},
+			}
+		}
 	}
 	ok := object{"description": "Success"}
 	if rt.out != nil && rt.out.Implements(reflect.TypeFor[revised]()) {
 		ok["headers"] = object{"ETag": object{"description": "State of the record, for If-Match", "schema": object{"type": "string"}}}
 	}
-	if rt.binary != "" {
+	if rt.protocol != nil {
+		ok["content"] = object{"application/json": object{"schema": types.of(rt.out)}}
+	} else if rt.binary != "" {
 		ok["content"] = object{rt.binary: object{"schema": rawSchema(rt.binary)}}
 	} else {
 		ok["content"] = object{"application/json": object{"schema": object{

@@ -38,6 +38,14 @@ func operationID(rt *Route) string {
 var notes = map[string]string{
 	"acknowledgeLostCommits":    "Ends the warning that commits were lost, and returns the state of each part.",
 	"checkServerHealth":         "Returns 200 while the server can serve requests; for load balancers and supervisors.",
+	"introspectToken":           "RFC 7662: tells whether the next request with a token would be accepted, and whose it is. A token that is not known or not valid any more gives active: false alone.",
+	"checkPermissions":          "Answers for a token as the next request with it would be answered, at most 100 permissions at a time. A user is named by user_id, and must be in your data scope.",
+	"createAPIKey":              "A service key has the permissions of its roles as far as you may grant them, also when your own change later. The response has the key, which no other response contains.",
+	"createOwnAPIKey":           "A personal key has your permissions, also when they change later, or those of some of your roles. The response has the key, which no other response contains.",
+	"rotateAPIKey":              "Returns a new key. The present one remains valid for overlap_hours, and one from an earlier rotation ends. A personal key can be rotated by its owner only.",
+	"rotateOwnAPIKey":           "Returns a new key. The present one remains valid for overlap_hours, and one from an earlier rotation ends.",
+	"adoptAPIKey":               "Makes you its owner, for whom it acts and whose rights limit it. Requires the owner role; a personal key cannot be adopted.",
+	"resumeAPIKey":              "After a restore, all API keys are paused, since the backup can have keys that were deleted later. Requires the owner role.",
 	"exportAuditLog":            "JSON lines: each entry exactly as it is stored, so that `reeve audit verify` can check the chain of hashes. Personal values are sealed. Requires the data scope all.",
 	"getAuditEntry":             "With values in full, and with what undoing it would do.",
 	"getRecordHistory":          "The changes of one record, the newest first. Requires the permission to read the record, too.",
@@ -160,6 +168,9 @@ func description(rt *Route) string {
 	say(rt.tagged, "304 if If-None-Match names the current ETag.")
 	say(rt.head, "Also answers HEAD, and Range with a part.")
 	say(rt.rateLimited, "429 after too many failed attempts.")
+	say(rt.keys == byNoKey, "API keys cannot be used.")
+	say(rt.keys == byPersonalKey, "Service keys cannot be used.")
+	say(rt.keyAccess != "", "API keys need the permission "+rt.keyAccess+" instead.")
 	say(rt.before, "Available while the password must be changed.")
 	return strings.Join(append(all, accessText(rt.Access)), " ")
 }

@@ -98,6 +98,27 @@ func (p *personData) devices() error {
 	return errors.Join(err, p.json("devices.json", all))
 }
 
+func (p *personData) keys() error {
+	all := []*apiKey{}
+	err := p.read(func(tx *store.Tx) error {
+		if p.who.App {
+			return nil
+		}
+		for k, err := range store.KeyByUser.All(tx, p.who.ID) {
+			if err != nil {
+				return err
+			}
+			out, err := keyOf(tx, p.req, k)
+			if err != nil {
+				return err
+			}
+			all = append(all, out)
+		}
+		return nil
+	})
+	return errors.Join(err, p.json("keys.json", all))
+}
+
 func (p *personData) signIns() error {
 	by := store.LoginLogByUser
 	if p.who.App {

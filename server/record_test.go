@@ -162,7 +162,7 @@ func TestTheDeepestTreeIsSentBack(t *testing.T) {
 func TestARecordThatWasReadCanBeCreatedAgain(t *testing.T) {
 	t.Parallel()
 	for _, rt := range routes() {
-		if rt.Method != "POST" || rt.in.readOnly == nil || !hasGoodBody(&rt) || strings.HasPrefix(rt.Path, "/system/monitor") || strings.Contains(rt.Path, "webhook/:id/") {
+		if rt.Method != "POST" || rt.in.readOnly == nil || !hasGoodBody(&rt) || strings.HasPrefix(rt.Path, "/system/monitor") || strings.Contains(rt.Path, "webhook/:id/") || strings.HasSuffix(rt.Path, "/rotate") {
 			continue
 		}
 		t.Run(rt.Path, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestARecordThatWasReadCanBeCreatedAgain(t *testing.T) {
 				whole["children"] = []any{decodeObject(t, good.body)}
 			}
 			again := decodeObject(t, string(record(in.ok("POST", good.url, string(encodeJSON(t, whole)), "owner"))))
-			for _, name := range []string{"id", "created_at", "updated_at", "children", "password", "must_change_password", "seq"} {
+			for _, name := range []string{"id", "created_at", "updated_at", "children", "password", "must_change_password", "seq", "hint", "token"} {
 				delete(whole, name)
 				delete(again, name)
 			}

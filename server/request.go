@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
@@ -113,7 +114,7 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	out := newEnvelope()
+	out := newEnvelope(rt.protocol)
 	defer out.release()
 	if rt.changes() {
 		if err := req.readReason(); err != nil {
@@ -122,6 +123,9 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 	}
 	err = req.db.View(store.Anonymous, func(tx *store.Tx) error {
 		err := s.admit(tx, rt, req)
+		if limited := req.limitRate(tx); limited != nil { // refused requests count, too
+			err = limited
+		}
 		s.monitor.Widen(&req.mon.watch, req.mon.route, req.Actor, req.Addr)
 		if err != nil || rt.view == nil {
 			return err
@@ -166,7 +170,7 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	if rt.Access == metricsToken {
 		return s.admitMetrics(token)
 	}
-	session, err := s.auth.Authenticate(tx, token)
+	session, err := s.auth.Authenticate(tx, token, req.Addr)
 	if err != nil {
 		return err
 	}
@@ -175,6 +179,9 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	}
 	req.Session, req.Actor = session, session.Actor
 	req.origin.User, req.origin.SessionID = store.Account{App: session.Actor.App, ID: session.Actor.ID}, session.ID
+	if session.Key != nil {
+		req.origin.Key, req.origin.SessionID = session.Actor.Key, 0
+	}
 	tx.ActAs(req.Actor)
 	if err := rt.permit(tx, req.Actor); err != nil {
 		return err
@@ -188,8 +195,15 @@ func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
 	if actor.MustChange && !rt.before {
 		return errs.New(errs.Denied, "change the password first").Coded("password_change_required")
 	}
-	if !rt.open() && !actor.HasPermission(tx, rt.Access) {
-		return errs.New(errs.Denied, "permission %s is required", rt.Access)
+	access := rt.Access
+	if key := actor.Key; key != nil {
+		if rt.keys == byNoKey || rt.keys == byPersonalKey && !key.Personal {
+			return store.ErrKeyForbidden
+		}
+		access = cmp.Or(rt.keyAccess, access)
+	}
+	if !rt.open() && !actor.HasPermission(tx, access) {
+		return errs.New(errs.Denied, "permission %s is required", access)
 	}
 	if rt.unscoped && !actor.Scope(tx).All {
 		return errs.New(errs.Denied, "the data scope all is required")
@@ -267,13 +281,21 @@ func (s *Server) fail(req *Request, err error) {
 		// net/http reads some of the body before the next request.
 		http.NewResponseController(&req.w).SetReadDeadline(time.Now().Add(bodyGrace)) // fails only without a connection, in a test
 	}
-	answer := failureOf(e, req.language())
-	answer.RequestID = req.ID
-	body, err := json.Marshal(answer)
+	body, err := json.Marshal(req.failureBody(e))
 	if err != nil {
 		panic(err) // strings and numbers can always be encoded
 	}
 	req.writeJSON(st.code, append(body, '\n'))
+}
+
+// failureBody returns the body of an error response.
+func (req *Request) failureBody(e *errs.Error) any {
+	if req.route != nil && req.route.protocol != nil {
+		return req.route.protocol.failure(e, e.Msg.In(req.language()))
+	}
+	answer := failureOf(e, req.language())
+	answer.RequestID = req.ID
+	return answer
 }
 
 // loggedPath returns the path with secret parameters masked.

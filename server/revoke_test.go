@@ -24,17 +24,30 @@ import (
 type caller struct {
 	account store.Account
 	role    store.ID // 0 in the app realm
-	session store.ID
+	session store.ID // 0 for an API key
+	key     store.ID // 0 for a session
 }
 
 // revocations are the ways to revoke what a request needs, by name.
 var revocations = map[string]struct {
 	run       func(tx *store.Tx, c caller, permission store.ID) error
 	adminOnly bool // app users have no roles
+	notFor    credential
 }{
-	"sign-out":            {run: func(tx *store.Tx, c caller, _ store.ID) error { return store.Sessions.Delete(tx, c.session) }},
-	"ending all sessions": {run: func(tx *store.Tx, c caller, _ store.ID) error { return store.EndSessions(tx, c.account, 0) }},
-	"password reset": {run: func(tx *store.Tx, c caller, _ store.ID) error {
+	"sign-out": {run: func(tx *store.Tx, c caller, _ store.ID) error {
+		if c.key != 0 {
+			return store.APIKeys.Delete(tx, c.key)
+		}
+		return store.Sessions.Delete(tx, c.session)
+	}},
+	"ending all sessions": {run: func(tx *store.Tx, c caller, _ store.ID) error {
+		if c.key != 0 {
+			_, err := store.APIKeys.Update(tx, c.key, func(k *store.APIKey) error { k.Status = false; return nil })
+			return err
+		}
+		return store.EndSessions(tx, c.account, 0)
+	}},
+	"password reset": {notFor: serviceKey, run: func(tx *store.Tx, c caller, _ store.ID) error {
 		h, err := store.HashOf(tx, c.account)
 		if err != nil {
 			return err
@@ -72,10 +85,15 @@ var revocations = map[string]struct {
 	}},
 }
 
-// slowCaller creates a new caller for a route and signs them in as "slow".
-func (in *instance) slowCaller(rt *Route) caller {
+// slowCaller creates a new caller for a route and signs them in as "slow", with one kind of
+// credential unless the route refuses it.
+func (in *instance) slowCaller(rt *Route, kind credential) caller {
 	in.t.Helper()
 	var c caller
+	if in.credential = kind; kind.refuses(rt) || rt.keyAccess != "" {
+		in.credential = bySessionToken
+	}
+	defer func() { in.credential = bySessionToken }()
 	name := fmt.Sprintf("slow%d", in.last.Add(1))
 	if rt.Access == appOnly {
 		c.account = store.Account{App: true, ID: in.appUser(name).ID}
@@ -85,6 +103,11 @@ func (in *instance) slowCaller(rt *Route) caller {
 	}
 	in.tokens["slow"] = in.tokens[name]
 	in.view(func(tx *store.Tx) error {
+		if in.credential != bySessionToken && !c.account.App {
+			ids, err := store.KeyByUser.IDs(tx, c.account.ID)
+			c.key = ids[0]
+			return err
+		}
 		ids, err := store.SessionsOf(tx, c.account)
 		c.session = ids[0]
 		return err
@@ -136,6 +159,9 @@ func (in *instance) changing(rt *Route, wrap func(string) io.Reader) *http.Reque
 			body = multipartBody(filePart("a.png", string(picturetest.PNG(in.t, image.NewNRGBA(image.Rect(0, 0, 4, 4))))))
 		}
 	}
+	if rt.protocol != nil && rt.protocol.form {
+		body, media = "token=x", "application/x-www-form-urlencoded"
+	}
 	r := httptest.NewRequest(rt.Method, url, wrap(body))
 	r.ContentLength = int64(len(body))
 	r.Header.Set("Content-Type", media)
@@ -156,10 +182,11 @@ func eachRevocation(t *testing.T, test func(in *instance, rt *Route, revoke func
 		for j := range size(1, 3, len(ways)) {
 			name := ways[(i+j)%len(ways)]
 			way := revocations[name]
-			if way.adminOnly && rt.open() {
+			kind := credentials[(i+j)%len(credentials)]
+			if way.adminOnly && rt.open() || way.notFor == kind {
 				continue
 			}
-			c, permission := in.slowCaller(&rt), in.permissionOf(&rt)
+			c, permission := in.slowCaller(&rt, kind), in.permissionOf(&rt)
 			t.Run(rt.name()+" after "+name, func(t *testing.T) {
 				test(in.in(t), &rt, func(tx *store.Tx) error { return way.run(tx, c, permission) })
 			})

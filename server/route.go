@@ -41,6 +41,11 @@ type Route struct {
 	head        bool          // whether it also handles HEAD
 	shared      bool          // whether pages of any origin may embed the response
 	unscoped    bool          // whether it requires the data scope all
+	keys        keyUse        // which API keys may use it
+	keyAccess   string        // permission that API keys need instead of Access; "" for the same
+	reads       bool          // whether it changes nothing, although it is no GET
+	protocol    *protocol     // specification that it follows; nil for the conventions of this API
+	reveals     bool          // whether the response has a secret: it is never stored, cached or recorded
 	resumes     bool          // whether it continues at a position of the client, which may be gone
 	validates   bool          // whether it rejects stored values, although it has no body
 	handler     string        // name of the handler, for monitoring
@@ -129,6 +134,12 @@ func action[In, Out any](method, path, access, title string, handler func(*Reque
 		}
 		return out.record(req, data)
 	}
+	return rt
+}
+
+// reading declares that a POST route changes nothing.
+func reading(rt Route) Route {
+	rt.reads = true
 	return rt
 }
 
@@ -254,6 +265,40 @@ func requiringAll(rt Route) Route {
 	return rt
 }
 
+// keyUse is which API keys may use a route.
+type keyUse int
+
+const (
+	byAnyKey keyUse = iota
+	byPersonalKey
+	byNoKey
+)
+
+// bySession excludes API keys from a route: it is about the person who is signed in, or about the keys
+// and secrets from which a leaked key could get more.
+func bySession(rt Route) Route {
+	rt.keys = byNoKey
+	return rt
+}
+
+// byPerson excludes service keys from a route, which is about the user that a key acts for.
+func byPerson(rt Route) Route {
+	rt.keys = byPersonalKey
+	return rt
+}
+
+// keysNeed lets API keys use a route with another permission than users.
+func keysNeed(permission string, rt Route) Route {
+	rt.keyAccess = permission
+	return rt
+}
+
+// reveals declares that the response of a route has a secret.
+func reveals(rt Route) Route {
+	rt.reveals = true
+	return rt
+}
+
 // resuming documents that a route continues at a position that may be gone, with 410.
 func resuming(rt Route) Route {
 	rt.resumes = true
@@ -291,7 +336,7 @@ func newRoute[In, Out any](method, path, access, title string) Route {
 func routes() []Route {
 	var all []Route
 	for _, resource := range [][]Route{
-		accountRoutes, avatarRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
+		accountRoutes, avatarRoutes, keyRoutes, accessCheckRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
 		appUserRoutes, appRoutes, auditRoutes, streamRoutes, webhookRoutes, settingRoutes, settingGroupRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, manualRoutes, metricRoutes,
 	} {
@@ -373,4 +418,5 @@ func Keys() map[string]bool {
 // route's, depending on what it changes.
 var furtherPermissions = []struct{ key, title string }{
 	{store.SecurityPermission, "Change security settings"},
+	{store.UnattendedBackup, "Download backups with an API key"},
 }

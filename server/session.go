@@ -3,10 +3,10 @@ package server
 import "reeve/store"
 
 var sessionRoutes = []Route{
-	diskList("/admin/loginlog", signedIn, "List your own sign-ins", &ownLoginLog),
-	diskList("/admin/session", signedIn, "List your own sessions", &ownSessions),
-	write("DELETE", "/admin/session/:id", signedIn, "End your own session", endOwnSession),
-	deleteSeveral("/admin/session", signedIn, "End your own sessions", endOwnSession),
+	bySession(diskList("/admin/loginlog", signedIn, "List your own sign-ins", &ownLoginLog)),
+	bySession(diskList("/admin/session", signedIn, "List your own sessions", &ownSessions)),
+	bySession(write("DELETE", "/admin/session/:id", signedIn, "End your own session", endOwnSession)),
+	bySession(deleteSeveral("/admin/session", signedIn, "End your own sessions", endOwnSession)),
 	diskList("/system/loginlog", "system.loginlog.query", "List sign-ins", &loginLog),
 	diskList("/system/session", "system.session.query", "List sessions", &sessions),
 	write("DELETE", "/system/session/:id", "system.session.delete", "End a session", endSession),

@@ -2,7 +2,9 @@ package server
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"reeve/store"
 )
@@ -13,14 +15,33 @@ type simpleResource struct {
 	path string // path of the list; that of a record has its ID added
 	body string // creates a record, and has every field; %d makes it unique
 	edit string // one of the fields with another value
+	id   int    // ID of the record that createSimple creates, if it is not 1
 }
 
 // simpleResources must have references to the first department alone.
 var simpleResources = []simpleResource{
-	{"/file/group", `{"name":"Good %d","sort":2,"describe":"one\ntwo"}`, `"sort":77`},
-	{"/system/dict", `{"code":"good%d","name":"N","type":"tag","describe":"d","status":0}`, `"status":1`},
-	{"/system/webhook", `{"url":"https://example.org/%d","description":"d","types":["role.*"],"status":0}`, `"status":1`},
+	{path: "/file/group", body: `{"name":"Good %d","sort":2,"describe":"one\ntwo"}`, edit: `"sort":77`},
+	{path: "/system/dict", body: `{"code":"good%d","name":"N","type":"tag","describe":"d","status":0}`, edit: `"status":1`},
+	{path: "/admin/key", body: `{"name":"Good %d",` + keyBody + `,"role_ids":[2]}`, edit: `"rate_limit":9`},
+	{path: "/admin/account/key", body: `{"name":"Own %d",` + keyBody + `,"role_ids":[1]}`, edit: `"rate_limit":9`, id: 2},
+	{path: "/system/webhook", body: `{"url":"https://example.org/%d","description":"d","types":["role.*"],"status":0}`, edit: `"status":1`},
 }
+
+// keyBody has the fields of an API key besides its name and roles.
+var keyBody = `"data_scope":"dept","dept_ids":[],"networks":["0.0.0.0/0","2001:db8::1"],"rate_limit":100,"status":1,"expires_at":"` + store.TimeOf(time.Now().Add(30*24*time.Hour)).String() + `"`
+
+// needs creates the records that the bodies of a resource refer to, besides those of createSimple.
+func (r *simpleResource) needs(in *instance) {
+	if strings.Contains(r.body, `"dept_id`) {
+		in.dept("Top", 0)
+	}
+	if strings.Contains(r.body, `"role_ids":[2]`) {
+		in.person("holder")
+	}
+}
+
+// first returns the path of the record that createSimple creates.
+func (r *simpleResource) first() string { return r.path + "/" + strconv.Itoa(max(r.id, 1)) }
 
 // nth returns a body that differs from those of other numbers.
 func (r *simpleResource) nth(n int) string {
@@ -46,7 +67,7 @@ func withSimpleBodies(all map[string]goodBody) map[string]goodBody {
 		if _, given := all["POST "+r.path]; !given {
 			all["POST "+r.path] = goodBody{r.path, r.nth(2)}
 		}
-		all["PUT "+r.path+"/:id"] = goodBody{r.path + "/1", r.nth(2)}
+		all["PUT "+r.path+"/:id"] = goodBody{r.first(), r.nth(2)}
 	}
 	return all
 }
@@ -54,7 +75,7 @@ func withSimpleBodies(all map[string]goodBody) map[string]goodBody {
 // withSimpleRecords adds a record of each simple resource.
 func withSimpleRecords(all []wholeRecord) []wholeRecord {
 	for _, r := range simpleResources {
-		all = append(all, wholeRecord{r.path, r.path + "/1", r.path + "/1", r.edit})
+		all = append(all, wholeRecord{r.path, r.first(), r.first(), r.edit})
 	}
 	return all
 }
@@ -62,9 +83,7 @@ func withSimpleRecords(all []wholeRecord) []wholeRecord {
 func withSimpleDeletions(all map[string]func(*instance) []store.ID) map[string]func(*instance) []store.ID {
 	for _, r := range simpleResources {
 		all[r.path] = func(in *instance) []store.ID {
-			if strings.Contains(r.body, `"dept_id"`) {
-				in.dept("Top", 0)
-			}
+			r.needs(in)
 			return []store.ID{in.made(r.path, r.nth(1)), in.made(r.path, r.nth(2))}
 		}
 	}

@@ -170,6 +170,11 @@ func (st *stream) check(entries []*streamEntry) error {
 			return err
 		}
 		actor := session.Actor
+		if session.Key != nil {
+			if err := session.Key.Uses(tx.Now(), st.req.Addr); err != nil {
+				return err
+			}
+		}
 		tx.ActAs(actor)
 		if err := st.req.route.permit(tx, actor); err != nil {
 			return err
@@ -208,11 +213,11 @@ func (st *stream) noteAccess(tx *store.Tx, actor *store.Actor) error {
 	return err
 }
 
-// entry writes the events of an entry. Callers with the same roles and the data scope all get the same
-// text, which is made once.
+// entry writes the events of an entry. Users with the same roles and the data scope all get the same
+// text, which is made once. What an API key may read depends on its owner, too.
 func (st *stream) entry(view *logView, e *streamEntry) error {
 	key := frameKey{st.policy, st.roles, st.types}
-	shared := view.scope.All && e.SessionID != uint64(st.req.Session.ID) && !slices.ContainsFunc(e.Changes, func(c audit.Change) bool { return view.isOwn(&c) })
+	shared := view.scope.All && view.who.Key == nil && e.SessionID != uint64(st.req.Session.ID) && !slices.ContainsFunc(e.Changes, func(c audit.Change) bool { return view.isOwn(&c) })
 	if shared {
 		if text, known := e.framed(key); known {
 			st.out.Write(text)

@@ -12,7 +12,7 @@ import (
 
 var systemRoutes = []Route{
 	raw("/openapi.json", public, "Get the OpenAPI document", "application/json", openAPI),
-	logged("backup", raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup)),
+	logged("backup", keysNeed(store.UnattendedBackup, raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup))),
 }
 
 func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {
@@ -46,6 +46,9 @@ func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
 		return errs.Of(err).After(backupRetry)
 	}
 	recipients := req.s.config.BackupRecipients
+	if req.Actor.Key != nil && len(recipients) == 0 {
+		return errs.New(errs.Denied, "backups for API keys must be encrypted; name the recipients in backup.recipients").Coded("backup_recipients_required")
+	}
 	b, err := req.db.Backup(len(recipients) > 0)
 	if err != nil {
 		return err

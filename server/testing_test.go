@@ -56,6 +56,8 @@ type instance struct {
 	tokens map[string]string // by the name that a test uses for the caller
 	last   atomic.Int64      // number of generated names
 
+	credential credential // with which signIn signs users in
+
 	recording bool // the journal of monitoring is open
 
 	damaged bool // whether the test has damaged bytes of files
@@ -167,14 +169,67 @@ func (in *instance) view(fn func(tx *store.Tx) error) {
 	must(in.t, in.db.View(store.System, fn))
 }
 
-// signIn opens a session without a password and returns its token.
+// credential is the kind of credential of a caller.
+type credential string
+
+const (
+	bySessionToken credential = "session"
+	personalKey    credential = "personal key"
+	serviceKey     credential = "service key" // with the roles of the user, who is its owner
+)
+
+var credentials = []credential{bySessionToken, personalKey, serviceKey}
+
+// signIn opens a session without a password, or creates a key, and returns the token.
 func (in *instance) signIn(user store.ID) (token string) {
 	in.t.Helper()
+	if in.credential == personalKey || in.credential == serviceKey {
+		_, token = in.key(user, in.credential)
+		return token
+	}
 	in.update(func(tx *store.Tx) (err error) {
 		token, err = auth.Open(tx, &store.Session{UserID: user, IP: "192.0.2.1"})
 		return err
 	})
 	return token
+}
+
+// key creates a key of a user.
+func (in *instance) key(user store.ID, kind credential, change ...func(*store.APIKey)) (id store.ID, token string) {
+	in.t.Helper()
+	token, hash, hint := auth.NewKey()
+	in.update(func(tx *store.Tx) error {
+		u, err := store.Users.Get(tx, user)
+		if err != nil {
+			return err
+		}
+		k := &store.APIKey{Name: u.Username, UserID: user, Personal: kind == personalKey, Status: true, ExpiresAt: tx.Now().Add(time.Hour)}
+		if kind == serviceKey {
+			k.RoleIDs = u.RoleIDs
+		}
+		for _, c := range change {
+			c(k)
+		}
+		if err := store.APIKeys.Create(tx, k); err != nil {
+			return err
+		}
+		id = k.ID
+		return store.KeySecrets.Create(tx, &store.KeySecret{KeyID: id, Hash: hash, Hint: hint})
+	})
+	return id, token
+}
+
+// refuses reports whether a route refuses the credential, whatever the permissions of the user.
+func (c credential) refuses(rt *Route) bool {
+	return c == personalKey && rt.keys == byNoKey || c == serviceKey && rt.keys != byAnyKey
+}
+
+// eachCredential runs a test for each kind of credential that users sign in with.
+func eachCredential(t *testing.T, test func(t *testing.T, c credential)) {
+	t.Helper()
+	for _, c := range credentials {
+		t.Run(string(c), func(t *testing.T) { test(t, c) })
+	}
 }
 
 // appSignIn is signIn in the app realm.

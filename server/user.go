@@ -11,11 +11,11 @@ import (
 var userRoutes = []Route{
 	diskList("/admin/list", "admin.list.query", "List users", &users),
 	get("/admin/list/:id", "admin.list.query", "Get a user", &users),
-	action("POST", "/admin/list", "admin.list.create", "Create a user", createUser),
+	reveals(action("POST", "/admin/list", "admin.list.create", "Create a user", createUser)),
 	write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser),
 	remove("/admin/list/:id", "admin.list.delete", "Delete a user", &users),
 	removeSeveral("/admin/list", "admin.list.delete", "Delete users", &users),
-	small(action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword)),
+	reveals(small(action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword))),
 	write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser),
 	logged("export", exportUsers("/admin/list-export", "admin.list.export", "Export users")),
 	onSelection(action("PUT", "/admin/list", signedIn, "Change users", changeUsers), users.info()),

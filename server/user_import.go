@@ -167,7 +167,7 @@ func (c *importCheck) row(row csvRow) (store.User, verdict, errs.Faults, error) 
 	v := verdict{Line: row.line, Username: row.cells["username"]}
 	faults := errs.Faults{}
 	in := new(userIn)
-	bindObject(userFields, reflect.ValueOf(in).Elem(), row.values(), "", &inputFaults{faults, faults, faults})
+	bindObject(userFields, reflect.ValueOf(in).Elem(), row.values(), "", &inputFaults{malformed: faults, missing: faults, invalid: faults})
 	u := store.User{Status: true}
 	assignUser(in, &u)
 	u.DeptID = deptAt(row.cells["department"], c.depts, faults)

@@ -19,6 +19,9 @@ type Actor struct {
 	DeptID     ID
 	MustChange bool // must change the password first
 
+	// Key is the API key that acts for the user; nil for the user. RoleIDs are then those of the key.
+	Key *KeyLimit
+
 	system bool
 	rights atomic.Pointer[access]
 }
@@ -55,6 +58,9 @@ func currentActor(tx *Tx, p Principal) (Principal, error) {
 	}
 	if a.system || a.ID == 0 {
 		return a, nil
+	}
+	if a.Key != nil {
+		return currentKey(tx, a)
 	}
 	if a.App {
 		u, err := AppUsers.Get(tx, a.ID)
@@ -144,6 +150,8 @@ func (a *Actor) compiled(tx *Tx) *access {
 		r.scope = &Scope{} // the ID is that of an app user, in the other realm
 	case sameRoles && had.rules.below == rules.below:
 		r.scope = had.scope
+	case a.Key != nil:
+		r.scope = rules.scopeOfKey(a)
 	default:
 		r.scope = rules.scopeOf(a.ID, a.RoleIDs, a.DeptID)
 	}

@@ -117,6 +117,10 @@ var (
 	SlowRequestMS = number("monitor", "slow_request_ms", 500, 1, 600_000)
 	SlowStoreMS   = number("monitor", "slow_store_ms", 50, 1, 600_000)
 	NextSteps     = toggle("monitor", "next_steps", "1")
+
+	KeyMaxDays   = secured(number("security", "key_max_days", 365, 1, 3650))
+	KeyRate      = secured(number("security", "key_rate_limit", 6000, 60, 100_000_000)) // per minute
+	PersonalKeys = securedToggle("security", "personal_keys", "1")
 )
 
 // Name returns the full name of the setting, "group.key".

@@ -27,7 +27,8 @@ import (
 type Origin struct {
 	Kind      string // "cli" for a command; "" for a request or for work of the server
 	Operation audit.Operation
-	User      Account // who is signed in; the zero Account for nobody
+	User      Account   // who is signed in; the zero Account for nobody
+	Key       *KeyLimit // the API key that acts for the user; nil for the user
 	SessionID ID
 	RequestID string
 	Address   netip.Addr
@@ -38,7 +39,7 @@ type Origin struct {
 
 // unlogged are the collections whose changes are not in the change log: each is a log itself, or
 // follows another record.
-var unlogged = []kv.Table{LoginLogs, SessionTokens, JobSteps, PersonKeys, Erasures, WebhookSecrets, WebhookStates}
+var unlogged = []kv.Table{LoginLogs, SessionTokens, JobSteps, PersonKeys, Erasures, WebhookSecrets, WebhookStates, KeySecrets}
 
 // LoggedTables returns the collections whose changes are in the change log.
 func LoggedTables() []Table {
@@ -95,7 +96,19 @@ func (w *logWriter) actor(e *audit.Entry, origin *Origin, changed []kv.RecordCha
 	if account.ID == 0 && origin.RequestID != "" {
 		account = signedInBy(changed)
 	}
+	key := origin.Key
+	if key == nil {
+		key = actor.Key
+	}
 	switch {
+	case key != nil:
+		e.Actor = audit.Actor{Kind: "key", ID: uint64(key.ID), Name: audit.Value{Plain: jsonText(key.Name)}}
+		if origin.Address.IsValid() && account.ID != 0 {
+			var err error
+			e.Address, err = w.personal(account, jsonText(origin.Address.String()))
+			return err
+		}
+		return nil
 	case account.ID != 0:
 		e.Actor = audit.Actor{Kind: account.kind(), ID: uint64(account.ID)}
 	case origin.Kind != "":

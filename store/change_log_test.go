@@ -23,6 +23,7 @@ var loggedRecords = map[string]struct {
 func init() {
 	addLogged(kv.Installs)
 	addLogged(Webhooks)
+	addLogged(APIKeys)
 	addLogged(Permissions)
 	addLogged(Roles)
 	addLogged(Depts)

@@ -95,7 +95,11 @@ func ceilingFor(tx *Tx) *ceiling {
 	r := a.compiled(tx)
 	c := r.ceiling.Load()
 	if c == nil {
-		c = r.rules.ceilingOf(a.ID, r.rules.enabledRoles(a.RoleIDs), a.DeptID, true)
+		if a.Key != nil {
+			c = r.rules.ceilingOfKey(a)
+		} else {
+			c = r.rules.ceilingOf(a.ID, r.rules.enabledRoles(a.RoleIDs), a.DeptID, true)
+		}
 		r.ceiling.Store(c)
 	}
 	return c
@@ -143,12 +147,24 @@ func checkRoleChange(tx *Tx, role *Role) error {
 }
 
 // hasScope reports whether an actor has, or may grant, a data scope relative to the holder's
-// department, or a wider one.
+// department, or a wider one. An API key must have it by its roles, its owner's and its own data scope.
 func (r *Policy) hasScope(a *Actor, scope string) bool {
-	wide := map[string]int{ScopeDept: 1, ScopeTree: 2, ScopeAll: 3}
-	for _, id := range r.enabledRoles(a.RoleIDs) {
+	least := relativeScopes[scope]
+	if a.Key != nil && (!r.grantScope(a.Key.owner, least) || a.Key.dataScope != "" && relativeScopes[a.Key.dataScope] < least) {
+		return false
+	}
+	return r.grantScope(a.RoleIDs, least)
+}
+
+// relativeScopes are the data scopes that are wider than others in every department, in this order.
+var relativeScopes = map[string]int{ScopeDept: 1, ScopeTree: 2, ScopeAll: 3}
+
+// grantScope reports whether one of some roles, or of those that they may grant, has at least a data
+// scope of relativeScopes.
+func (r *Policy) grantScope(roles []ID, least int) bool {
+	for _, id := range r.enabledRoles(roles) {
 		for _, of := range append([]ID{id}, r.roles.Get(id).GrantRoleIDs...) {
-			if role := r.roles.Get(of); role != nil && wide[role.DataScope] >= wide[scope] {
+			if role := r.roles.Get(of); role != nil && (relativeScopes[role.DataScope] >= least || of == OwnerRole) {
 				return true
 			}
 		}
@@ -164,6 +180,9 @@ func checkGrantableRoles(tx *Tx, ids []ID) error {
 	}
 	a, rules := ActorOf(tx), PolicyCache.Get(tx)
 	own := rules.ceilingOf(a.ID, rules.enabledRoles(a.RoleIDs), a.DeptID, false)
+	if a.Key != nil {
+		own = ceilingFor(tx)
+	}
 	for _, id := range ids {
 		role := rules.roles.Get(id)
 		if role == nil {
@@ -195,7 +214,7 @@ func constrainRole(tx *Tx, old, new *Role) error {
 	if new.DataScope != ScopeCustom && len(new.DeptIDs) > 0 {
 		return errs.Field(errs.Invalid, "dept_ids", "are allowed only with the data scope custom")
 	}
-	if slices.Contains(new.GrantRoleIDs, OwnerRole) && !slices.Contains(ActorOf(tx).RoleIDs, OwnerRole) && !ActorOf(tx).system {
+	if slices.Contains(new.GrantRoleIDs, OwnerRole) && !ActorOf(tx).isOwner() {
 		return beyond(errs.Say("letting others assign the owner role"), errs.Say("the owner role"))
 	}
 	if err := checkRoleChange(tx, new); err != nil {
@@ -286,8 +305,10 @@ func authorizeUser(tx *Tx, old *User) error {
 	return checkUserChange(tx, old)
 }
 
-// isSelf reports whether a user is the actor.
-func isSelf(tx *Tx, u *User) bool { return u.ID == ActorOf(tx).ID && !ActorOf(tx).App }
+// isSelf reports whether a user is the actor. An API key is not its owner.
+func isSelf(tx *Tx, u *User) bool {
+	return u.ID == ActorOf(tx).ID && !ActorOf(tx).App && ActorOf(tx).Key == nil
+}
 
 // constrainUser checks the new values of a user: the roles must be within the actor's ceiling and
 // the department in the data scope, and an owner must remain.
@@ -329,6 +350,9 @@ func checkUserChange(tx *Tx, u *User) error {
 	if !ActorOf(tx).Scope(tx).HasUser(u) {
 		return Users.NotFound(u.ID)
 	}
+	if ActorOf(tx).Key != nil && u.ID == ActorOf(tx).ID { // or a leaked key could set its owner's password
+		return errs.New(errs.Denied, "an API key can't change its owner").Coded("key_owner")
+	}
 	return checkHolder(tx, errs.Say("user %s", u.Username), u.ID, u.RoleIDs, u.DeptID)
 }
 
@@ -339,7 +363,7 @@ func constrainHash(tx *Tx, old, new *PasswordHash) error {
 	if h == nil {
 		h = old
 	}
-	if ActorOf(tx).system || h.UserID == 0 || h.UserID == ActorOf(tx).ID && !ActorOf(tx).App {
+	if ActorOf(tx).system || h.UserID == 0 || h.UserID == ActorOf(tx).ID && !ActorOf(tx).App && ActorOf(tx).Key == nil {
 		return nil
 	}
 	u, err := Users.Get(tx, h.UserID)

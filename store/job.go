@@ -17,6 +17,7 @@ type Job struct {
 	Kind     string            `json:"kind" doc:"What the job does: user_import, user_update or undo"`
 	State    string            `json:"state" enum:"job_state" doc:"State: preparing, running, undoing, done or failed" log:"-"`
 	UserID   ID                `json:"user_id" doc:"ID of the user who started it"`
+	KeyID    ID                `json:"key_id" doc:"ID of the API key that started it for the user; 0 for none"`
 	Username string            `json:"username" log:"personal"`
 	Total    int64             `json:"total" doc:"Records to change"`
 	Done     int64             `json:"done" doc:"Records changed so far; of a failed job none remain changed" log:"-"`
@@ -57,8 +58,15 @@ var (
 	StepByJob = kv.NewRef(JobSteps, "job_id", Jobs, func(s *JobStep) ID { return s.JobID }, kv.Cascade)
 )
 
-// JobActor returns the user for whom a job runs, with the permissions that the user has now.
-func JobActor(j *Job) *Actor { return &Actor{ID: j.UserID, Username: j.Username} }
+// JobActor returns the user or the API key for whom a job runs, with the permissions that they have
+// now.
+func JobActor(j *Job) *Actor {
+	a := &Actor{ID: j.UserID, Username: j.Username}
+	if j.KeyID != 0 {
+		a.Key = &KeyLimit{ID: j.KeyID}
+	}
+	return a
+}
 
 // Ended reports whether the job is done or failed.
 func (j *Job) Ended() bool { return j.State == JobDone || j.State == JobFailed }

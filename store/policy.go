@@ -143,14 +143,22 @@ func (r *Policy) enabled(id ID) bool {
 // keysOf returns the keys of the enabled permissions of an actor's enabled roles. With the
 // owner role, these are all permissions, including disabled ones.
 func (r *Policy) keysOf(a *Actor) map[string]bool {
-	if !a.App && slices.Contains(a.RoleIDs, OwnerRole) {
+	switch {
+	case a.App:
+		return map[string]bool{}
+	case a.Key != nil:
+		return r.keysOfKey(a)
+	}
+	return r.keysOfRoles(a.RoleIDs)
+}
+
+// keysOfRoles returns the keys of the permissions of roles. The caller must not change it.
+func (r *Policy) keysOfRoles(roles []ID) map[string]bool {
+	if slices.Contains(roles, OwnerRole) {
 		return r.allKeys()
 	}
 	keys := map[string]bool{}
-	if a.App {
-		return keys
-	}
-	for _, id := range a.RoleIDs {
+	for _, id := range roles {
 		role := r.roles.Get(id)
 		if role == nil || !bool(role.Status) {
 			continue

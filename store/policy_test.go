@@ -27,7 +27,7 @@ func rulesHold(tx *Tx) error {
 			return fmt.Errorf("the %s in memory are not those in the file", what)
 		}
 	}
-	return nil
+	return keysHold(tx)
 }
 
 func sameRecords[T any](a, b *kv.RecordMap[T]) bool {

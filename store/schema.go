@@ -47,6 +47,7 @@ var reeve = kv.Schema{
 		Jobs, JobSteps,
 		PersonKeys, Erasures,
 		Webhooks, WebhookSecrets, WebhookStates,
+		APIKeys, KeySecrets,
 	},
 	Caches:  []kv.AnyCache{PolicyCache, PermissionTree, SettingCache, DictCache},
 	Current: currentActor,
@@ -54,10 +55,10 @@ var reeve = kv.Schema{
 		return int64(FileQuota.Get(tx)) << 20, int64(FileFloor.Get(tx)) << 20
 	},
 	LogEntry: logEntry,
-	LogSkips: []kv.Table{LoginLogs, SessionTokens, JobSteps, Erasures, WebhookSecrets, WebhookStates}, // not PersonKeys: an erasure needs the key that it deletes
+	LogSkips: []kv.Table{LoginLogs, SessionTokens, JobSteps, Erasures, WebhookSecrets, WebhookStates, KeySecrets}, // not PersonKeys: an erasure needs the key that it deletes
 
 	LogCheckpoint: logCheckpoint,
-	Restored:      endAllSessions,
+	Restored:      func(tx *Tx) error { return errors.Join(endAllSessions(tx), pauseKeys(tx)) },
 	Repair:        repairAccounts,
 	RepairLast:    repairOwner,
 	Migrations: []kv.Migration{ // the first one migrates from version 1 to 2
@@ -76,6 +77,6 @@ var reeve = kv.Schema{
 		{Title: "failed jobs have message codes", Run: func(*Tx) error { return nil }},
 		{Title: "change log and erasure", Run: LoginLogs.Reindex}, // sign-ins of app users are found by user
 		{Title: "webhooks", Run: func(*Tx) error { return nil }},
-		{Title: "pages with a URL", Run: func(*Tx) error { return nil }},
+		{Title: "API keys, pages with a URL", Run: func(*Tx) error { return nil }},
 	},
 }

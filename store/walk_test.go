@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
@@ -57,9 +58,24 @@ func crowdSeed(r *rand.Rand) func(tx *Tx) error {
 				u.RoleIDs = slices.DeleteFunc(some(11, 3), func(id ID) bool { return id == OwnerRole })
 			}
 			err = errors.Join(err, Users.Create(tx, u))
+			if r.IntN(2) == 0 {
+				err = errors.Join(err, APIKeys.Create(tx, randomKey(r, tx, u.ID, u.RoleIDs)))
+			}
 		}
 		return err
 	}
+}
+
+// randomKey returns a new key of a user, personal or with roles that it may be refused for.
+func randomKey(r *rand.Rand, tx *Tx, user ID, own []ID) *APIKey {
+	k := &APIKey{Name: "key", UserID: user, Personal: r.IntN(3) == 0, Status: true, ExpiresAt: tx.Now().Add(time.Hour)}
+	k.DataScope = []string{"", "", "", ScopeAll, ScopeTree, ScopeSelf}[r.IntN(6)]
+	if !bool(k.Personal) {
+		k.RoleIDs = []ID{ID(r.IntN(10)) + 2}
+	} else if len(own) > 0 && r.IntN(2) == 0 {
+		k.RoleIDs = own[:1]
+	}
+	return k
 }
 
 // reach is what users without the owner role hold or may grant together: permissions, whether
@@ -106,6 +122,14 @@ func reachOf(tx *Tx) (*reach, error) {
 			}
 		}
 	}
+	for k, err := range APIKeys.All(tx) {
+		if err != nil {
+			return nil, err
+		}
+		if a, err := KeyActor(tx, k); err == nil && !slices.Contains(rc.owners, a.ID) {
+			rc.actors = append(rc.actors, a)
+		}
+	}
 	if enabled == 0 {
 		return nil, errors.New("there is no enabled owner")
 	}
@@ -128,7 +152,7 @@ func wander(tx *Tx, r *rand.Rand, serial int) (what string, err error) {
 	if scope == ScopeCustom {
 		depts = ids(16, 3)
 	}
-	switch r.IntN(22) {
+	switch r.IntN(24) {
 	case 0, 1:
 		roles := ids(14, 2)
 		return fmt.Sprint("create a user with ", roles), Users.Create(tx, &User{Username: fmt.Sprint("w", serial), DeptID: ID(r.IntN(16)), RoleIDs: roles, Status: true})
@@ -179,7 +203,24 @@ func wander(tx *Tx, r *rand.Rand, serial int) (what string, err error) {
 		parent := id(16)
 		return fmt.Sprint("move department ", dept, " to ", parent), editDept(dept, func(d *Dept) { d.ParentID = parent })(tx)
 	}
-	if r.IntN(2) == 0 {
+	switch r.IntN(4) {
+	case 0:
+		k := randomKey(r, tx, ActorOf(tx).ID, ActorOf(tx).RoleIDs)
+		return fmt.Sprint("create a key with ", k.RoleIDs), CreateKey(tx, k, fmt.Sprint("hash", serial), "hint")
+	case 1:
+		_, err := APIKeys.Update(tx, id(12), func(k *APIKey) error {
+			switch r.IntN(4) {
+			case 0:
+				k.UserID = ActorOf(tx).ID
+			case 1:
+				k.DataScope = ScopeAll
+			default:
+				k.RoleIDs = ids(14, 2)
+			}
+			return nil
+		})
+		return "change a key", err
+	case 2:
 		return "create a department", Depts.Create(tx, &Dept{Name: "W", ParentID: dept, Status: true})
 	}
 	_, err = Permissions.Update(tx, rule, func(p *Permission) error { flip(&p.Status); p.ParentID = ID(r.IntN(18)); return nil })

@@ -114,7 +114,7 @@ func (w *Webhook) Masked() string {
 // who could change the owner. Who changes its URL receives what the owner may read.
 func authorizeWebhook(tx *Tx, w *Webhook) error {
 	actor := ActorOf(tx)
-	if actor.system || w.OwnerID == actor.ID && !actor.App {
+	if actor.system || w.OwnerID == actor.ID && !actor.App && actor.Key == nil {
 		return nil
 	}
 	owner, err := Users.Get(tx, w.OwnerID)
@@ -161,6 +161,9 @@ func ReadWebhook(tx *Tx, id ID) (*Webhook, error) {
 func constrainWebhook(tx *Tx, old, new *Webhook) error {
 	if new == nil {
 		return nil
+	}
+	if ActorOf(tx).Key != nil && (old == nil || old.URL != new.URL || old.OwnerID != new.OwnerID || !slices.Equal(old.Types, new.Types)) {
+		return ErrKeyForbidden // it would send what its owner may read
 	}
 	if actor := ActorOf(tx); !actor.system && (old == nil || old.OwnerID != new.OwnerID) && new.OwnerID != actor.ID {
 		return errs.Field(errs.Denied, "owner_id", "must be yourself")

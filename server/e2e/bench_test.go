@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -28,12 +29,15 @@ func bare() {
 			panic(err)
 		}
 		length := strconv.Itoa(len(b))
-		router.GET("/"+strconv.Itoa(i), func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+		serve := func(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+			io.Copy(io.Discard, r.Body) // an error ends the connection anyway
 			h := w.Header()
 			h["Content-Type"] = []string{"application/json"}
 			h["Content-Length"] = []string{length}
 			w.Write(b)
-		})
+		}
+		router.GET("/"+strconv.Itoa(i), serve)
+		router.POST("/"+strconv.Itoa(i), serve)
 	}
 	listener, err := listenLoopback()
 	if err != nil {

@@ -66,6 +66,7 @@ func hostileWorld(t *testing.T) (*process, *client) {
 			c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", c.keepsText(name, h.text).ID), "")
 		}
 		c.create("/system/webhook", "url", fmt.Sprintf("https://%s.example/%d?%s", strings.Repeat("w", 60), n, strings.Repeat("W", 1900)), "description", told(n, 200), "types", []string{"role.*", "user.*", "*"}, "status", 0)
+		c.create("/admin/key", "name", told(n, 64), "role_ids", []int64{2}, "networks", []string{"10.0.0.0/8", "2001:db8:1234:5678:9abc:def0:1234:5678", "2001:db8::/32"})
 		c.hostileCalls(server, n)
 	}
 	return server, c
@@ -171,6 +172,7 @@ var panels = map[string][][]string{
 	"/admin/role":                       {{"tr[data-row-key='2'] .ant-btn"}, {"tr[data-row-key='7'] .ant-btn", "=Data scope"}, {"[aria-label^='More actions for 0']", "=Edit", "=History"}, {"[aria-label^='More actions for 0']", "=Delete"}},
 	"/admin/rule":                       {{"[aria-label='Expand all']"}, {"[aria-label^='More actions for 1']", "=Edit", "#parent_id"}, {"[aria-label^='More actions for 1']", "=Delete"}},
 	"/admin/dept":                       {{"[aria-label='Expand all']"}, {"[aria-label^='More actions for 0']", "=Edit", "#parent_id"}, {"[aria-label^='More actions for 0']", "=Delete"}},
+	"/admin/key":                        {{"=New API key", "#role_ids"}, {"[aria-label^='Edit ']", "=History"}, {"[aria-label^='More actions for']", "=Rotate"}, {"[aria-label^='More actions for']", "=Check a permission"}, {"[aria-label='Select all']", "=Delete"}},
 	"/system/dict":                      {},
 	"/system/dict/1":                    {{"=API usage"}, {"=Edit"}, {"[aria-label^='Edit 1']"}, {"[aria-label^='More actions for 1']", "=Delete"}},
 	"/system/dict/3":                    {{"[aria-label^='Edit 5']"}},
@@ -190,6 +192,7 @@ var panels = map[string][][]string{
 	"/system/audit":                              {{"[data-seq]"}},
 	"/system/audit?collection=role":              {{"[data-seq]"}},
 	"/account/sessions":                          {},
+	"/account/keys":                              {{"=New API key"}},
 	"/account":                                   {},
 }
 

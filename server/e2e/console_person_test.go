@@ -107,7 +107,7 @@ func TestConsoleNamesLeadToPeople(t *testing.T) {
 	server, c, _ := everyList(t)
 	p := signedInAt(t, server, c, "/")
 	for _, path := range []string{
-		"/system/session", "/system/loginlog", "/system/job", "/system/webhook", "/file/list?view=list", "/file/trash",
+		"/admin/key", "/system/session", "/system/loginlog", "/system/job", "/system/webhook", "/file/list?view=list", "/file/trash",
 		"/system/monitor/request", "/system/monitor/query", "/system/monitor/auth", "/system/monitor/trace", "/",
 	} {
 		p.open(path)

@@ -59,7 +59,14 @@ func (h *EventHead) appendHead(b []byte) []byte {
 	} else {
 		b = strconv.AppendUint(append(b, `{"id":`...), uint64(h.User.ID), 10)
 		b = appendText(b, `,"username":`, h.User.Username)
-		b = append(appendText(b, `,"realm":`, h.User.Realm), '}')
+		b = appendText(b, `,"realm":`, h.User.Realm)
+		if h.User.KeyID != 0 {
+			b = strconv.AppendUint(append(b, `,"key_id":`...), uint64(h.User.KeyID), 10)
+		}
+		if h.User.Key != "" {
+			b = appendText(b, `,"key":`, h.User.Key)
+		}
+		b = append(b, '}')
 	}
 	b = appendText(b, `,"host_name":`, h.HostName)
 	return appendInt(b, `,"sampled":`, h.Sampled)

@@ -33,6 +33,8 @@ type EventUser struct {
 	ID       store.ID `json:"id"`
 	Username string   `json:"username"`
 	Realm    string   `json:"realm" doc:"Realm of the user: admin or app"`
+	KeyID    store.ID `json:"key_id,omitempty" doc:"ID of the API key that acted for the user; absent for the user"`
+	Key      string   `json:"key,omitempty" doc:"Name of that key"`
 }
 
 // RequestEvent is a request and its response.

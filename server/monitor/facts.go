@@ -18,6 +18,8 @@ type Route struct {
 	Open    bool          // Access is not a permission, so no role grants it
 	Hide    redact.Fields // fields of the input that must not be kept
 
+	Reads bool // changes nothing, whatever its method, and is sampled like a GET
+
 	// Unmonitored excludes the route from monitoring, except for responses with status 401
 	// and 403.
 	Unmonitored bool

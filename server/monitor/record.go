@@ -52,9 +52,12 @@ func (m *Monitor) record(f *Facts, w weights) *record {
 	e := &r.request
 	e.EventHead = EventHead{RecordedAt: store.TimeOf(f.Begun), RequestID: f.RequestID, HostName: m.host, Sampled: w.request}
 	if a := f.Caller; a.ID != 0 {
-		e.User = &EventUser{a.ID, a.Username, "admin"}
+		e.User = &EventUser{ID: a.ID, Username: a.Username, Realm: "admin"}
 		if a.App {
 			e.User.Realm = "app"
+		}
+		if a.Key != nil {
+			e.User.KeyID, e.User.Key = a.Key.ID, a.Key.Name
 		}
 	}
 	m.describe(e, f)

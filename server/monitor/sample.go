@@ -47,7 +47,7 @@ type weights struct{ request, events int64 }
 // sample returns the weights of an ordinary request. Writes are always kept; under load,
 // their other events are sampled.
 func (m *Monitor) sample(f *Facts) weights {
-	isRead := f.Method == "GET" || f.Method == "HEAD"
+	isRead := f.Method == "GET" || f.Method == "HEAD" || f.Route != nil && f.Route.Reads
 	s := &m.reads
 	if !isRead {
 		s = &m.writes

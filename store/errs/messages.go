@@ -106,6 +106,8 @@ var nouns = []entry{
 	{"user", "user", "", "用户"},
 	{"file_group", "folder", "", "文件夹"},
 	{"webhook", "webhook", "", "Webhook 推送"},
+	{"key", "API key", "", "API 密钥"},
+	{"key_secret", "secret of an API key", "", "API 密钥的密文"},
 	{"file", "file", "", "文件"},
 	{"device", "device", "", "设备"},
 	{"session", "session", "", "会话"},

@@ -8,9 +8,10 @@ import (
 type OnDelete int
 
 const (
-	Restrict OnDelete = iota // restrict: deleting is a Conflict while there are any
-	Cascade                  // cascade: they are deleted, too
-	Dangle                   // they are not changed, and the reference may dangle
+	Restrict      OnDelete = iota // restrict: deleting is a Conflict while there are any
+	Cascade                       // cascade: they are deleted, too
+	CascadeFreely                 // cascade, whoever may delete the record that they refer to
+	Dangle                        // they are not changed, and the reference may dangle
 )
 
 // incoming is a reference as declared at its target. When a target is deleted, first refuse is
@@ -50,7 +51,7 @@ func (r *Ref[T]) Required() *Ref[T] {
 // also.
 func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], values func(*T) []ID, on OnDelete, also ...string) *Ref[T] {
 	ref := &Ref[T]{NewMany(of, field, values, also...), true}
-	ref.x.target, ref.x.dangles, ref.x.cascades = to, on == Dangle, on == Cascade
+	ref.x.target, ref.x.dangles, ref.x.cascades = to, on == Dangle, on == Cascade || on == CascadeFreely
 	to.incoming = append(to.incoming, incoming{
 		restrict: func(tx *Tx, target string, id ID) error {
 			if on != Restrict {
@@ -63,22 +64,27 @@ func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], value
 			return errs.New(errs.Conflict, "%s %d is still used by %s", errs.Noun(target), id, errs.Number(n, of.Noun())).Coded("in_use")
 		},
 		release: func(tx *Tx, id ID) error {
-			if on != Cascade {
-				return nil
-			}
-			owned, err := ref.IDs(tx, id)
-			if err != nil {
-				return err
-			}
-			for _, other := range owned {
-				if err := of.Delete(tx, other); err != nil {
-					return err
-				}
+			switch on {
+			case Cascade:
+				return ref.deleteOf(tx, of, id)
+			case CascadeFreely:
+				return tx.asSystem(func() error { return ref.deleteOf(tx, of, id) })
 			}
 			return nil
 		},
 	})
 	return ref
+}
+
+// deleteOf deletes the records that refer to another.
+func (r *Ref[T]) deleteOf(tx *Tx, of *Collection[T], id ID) error {
+	owned, err := r.IDs(tx, id)
+	for _, other := range owned {
+		if err == nil {
+			err = of.Delete(tx, other)
+		}
+	}
+	return err
 }
 
 // NewDetachingRefs is NewRefs for a list of IDs from which a deleted record is removed (detach). The

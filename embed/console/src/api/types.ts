@@ -1,5 +1,56 @@
 // Made by scripts/types.mjs from the OpenAPI document; not to be edited.
 
+export type ApiKey = {
+  created_at: string
+  /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
+  data_scope: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids: number[]
+  expires_at: string
+  /** First characters of the key, by which you can recognize it */
+  hint: string
+  id: number
+  /** Address of the last use */
+  last_ip: string
+  /** Time of the last use, accurate to a minute; null if it was never used */
+  last_used: string | null
+  name: string
+  /** IP addresses and networks that it may be used from; empty for all */
+  networks: string[]
+  /** 1 for a personal key, which has the permissions of its owner; 0 for a service key, which has those of its roles as far as its owner may grant them */
+  personal: 0 | 1
+  /** Time until which the key from before the last rotation is valid too; null if there is none */
+  previous_until: string | null
+  /** Requests per minute; 0 for the setting security.key_rate_limit */
+  rate_limit: number
+  /** IDs of the roles; of a personal key, those of the owner's roles that it has, empty for all */
+  role_ids: number[]
+  /** Names of the roles, in the order of role_ids */
+  role_names: string[]
+  /** State: active; unused for 90 days; disabled; expired; disabled also while personal keys are turned off; paused since a backup was restored; or no_owner, if the owner was disabled or deleted */
+  state: "active" | "unused" | "disabled" | "expired" | "paused" | "no_owner"
+  /** Status: 1 enabled, 0 disabled */
+  status: 0 | 1
+  updated_at: string
+  /** ID of the owner, the user for whom the key acts and whose rights limit it */
+  user_id: number
+  /** Username of the owner; empty if the owner was deleted */
+  username: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type ApiKeyPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: ApiKey[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
 export type AppUser = {
   avatar_url: string
   created_at: string
@@ -145,6 +196,50 @@ export type ChangeLogInfo = {
   sha256: string
 }
 
+export type Check = {
+  /** Whether the next request with the token would be accepted, or the user is enabled */
+  active: boolean
+  /** Whether the user or key has each permission, by key */
+  allowed: Record<string, boolean>
+  /** Data scope; null if the token is not active, or of an app user */
+  data_scope: CheckedScope | null
+  /** Why or why not, by key, as in GET /admin/permission/explain; also unknown_token, password_change_required and app_user. Absent unless explain is 1 */
+  reasons?: Record<string, string>
+  /** Whom the token belongs to; null if it is not active */
+  user: CheckedUser | null
+}
+
+export type CheckPermissions = {
+  /** 1 to get reasons */
+  explain?: 0 | 1
+  /** Keys of permissions */
+  permissions: string[]
+  /** Token of a session or an API key; either token or user_id is required */
+  token?: string
+  /** ID of a user in your data scope */
+  user_id?: number
+}
+
+export type CheckedScope = {
+  /** Whether it is everything */
+  all: boolean
+  /** IDs of the departments in it, unless it is everything */
+  dept_ids: number[]
+  /** ID of the user, who is always in it */
+  user_id: number
+}
+
+export type CheckedUser = {
+  id: number
+  /** ID of the API key that acts for the user; absent for the user */
+  key_id?: number
+  /** Name of that key */
+  key_name?: string
+  /** Realm: admin or app */
+  realm: string
+  username: string
+}
+
 export type CollectionInfo = {
   name: string
   records: number
@@ -156,6 +251,25 @@ export type ConfigValue = {
   source: string
   /** Effective value; secrets are masked */
   value: string
+}
+
+export type CreateAPIKey = {
+  /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
+  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids?: number[]
+  /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
+  expires_at?: string
+  /** Name of the program that uses the key */
+  name: string
+  /** IP addresses and networks that it may be used from, such as 192.0.2.7 or 10.0.0.0/8; empty for all */
+  networks?: string[]
+  /** Requests per minute; 0 for the setting security.key_rate_limit */
+  rate_limit?: number
+  /** IDs of the roles, which must be within what you can grant; not the owner role */
+  role_ids: number[]
+  /** Status: 1 enabled, the default of a new key; 0 disabled */
+  status?: 0 | 1
 }
 
 export type CreateAppUser = {
@@ -216,6 +330,25 @@ export type CreateFileGroup = {
 export type CreateFileLink = {
   /** Life of the link in seconds, 300 by default; the link ends with the session that created it */
   seconds?: number
+}
+
+export type CreateOwnAPIKey = {
+  /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
+  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids?: number[]
+  /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
+  expires_at?: string
+  /** Name of the program that uses the key */
+  name: string
+  /** IP addresses and networks that it may be used from, such as 192.0.2.7 or 10.0.0.0/8; empty for all */
+  networks?: string[]
+  /** Requests per minute; 0 for the setting security.key_rate_limit */
+  rate_limit?: number
+  /** IDs of those of your roles that the key has; empty for all */
+  role_ids?: number[]
+  /** Status: 1 enabled, the default of a new key; 0 disabled */
+  status?: 0 | 1
 }
 
 export type CreatePermission = {
@@ -559,6 +692,10 @@ export type EventTypeList = {
 
 export type EventUser = {
   id: number
+  /** Name of that key */
+  key?: string
+  /** ID of the API key that acted for the user; absent for the user */
+  key_id?: number
   /** Realm of the user: admin or app */
   realm: string
   username: string
@@ -572,7 +709,7 @@ export type Explanation = {
   limited: 0 | 1
   /** Path to the permission in the permission tree, from the root */
   path: Step[]
-  /** Reason: granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role; with at also unknown_user, if the user did not exist, or unknown, if the change log does not go back that far */
+  /** Reason: granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role; of an API key also key_disabled, key_paused, key_expired, personal_keys_off, no_owner, not_for_keys if no API key can have it, or beyond_owner if its owner may not grant it; with at also unknown_user, if the user did not exist, or unknown, if the change log does not go back that far */
   reason: string
   /** Roles that grant the permission; for role_disabled, the disabled roles that would */
   roles: RoleID[]
@@ -710,6 +847,35 @@ export type Info = {
   menus: PermissionNode[]
 }
 
+export type IntrospectToken = {
+  /** Token of a session of a user or an app user, or an API key */
+  token: string
+  /** Ignored: tokens of all kinds are recognized */
+  token_type_hint?: string
+}
+
+export type Introspection = {
+  /** Whether the next request with the token would be accepted */
+  active: boolean
+  /** Time at which the token expires at the latest, in seconds since 1970 */
+  exp?: number
+  /** ID of the API key; absent for a session */
+  key_id?: number
+  /** Name of the API key */
+  key_name?: string
+  /** Realm: admin or app */
+  realm?: string
+  /** Keys of the permissions, separated by spaces */
+  scope?: string
+  /** Whom the token belongs to: user:7 or app_user:3 */
+  sub?: string
+  /** Always Bearer */
+  token_type?: string
+  /** ID of the user or app user; of an API key, of its owner */
+  user_id?: number
+  username?: string
+}
+
 export type Job = {
   created_at: string
   /** Codes and parameters of errors, by field */
@@ -721,6 +887,8 @@ export type Job = {
   /** What is wrong, by field, in the language of the request */
   errors?: Record<string, string>
   id: number
+  /** ID of the API key that started it for the user; 0 for none */
+  key_id: number
   /** What the job does: user_import, user_update or undo */
   kind: string
   /** Why the job failed, in the language of the request; empty otherwise */
@@ -755,6 +923,48 @@ export type KeptCopy = {
   size_bytes: number
 }
 
+export type KeyWithToken = {
+  created_at: string
+  /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
+  data_scope: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids: number[]
+  expires_at: string
+  /** First characters of the key, by which you can recognize it */
+  hint: string
+  id: number
+  /** Address of the last use */
+  last_ip: string
+  /** Time of the last use, accurate to a minute; null if it was never used */
+  last_used: string | null
+  name: string
+  /** IP addresses and networks that it may be used from; empty for all */
+  networks: string[]
+  /** 1 for a personal key, which has the permissions of its owner; 0 for a service key, which has those of its roles as far as its owner may grant them */
+  personal: 0 | 1
+  /** Time until which the key from before the last rotation is valid too; null if there is none */
+  previous_until: string | null
+  /** Requests per minute; 0 for the setting security.key_rate_limit */
+  rate_limit: number
+  /** IDs of the roles; of a personal key, those of the owner's roles that it has, empty for all */
+  role_ids: number[]
+  /** Names of the roles, in the order of role_ids */
+  role_names: string[]
+  /** State: active; unused for 90 days; disabled; expired; disabled also while personal keys are turned off; paused since a backup was restored; or no_owner, if the owner was disabled or deleted */
+  state: "active" | "unused" | "disabled" | "expired" | "paused" | "no_owner"
+  /** Status: 1 enabled, 0 disabled */
+  status: 0 | 1
+  /** The new key, to be sent in the header Authorization: Bearer <token>; no other response contains it */
+  token: string
+  updated_at: string
+  /** ID of the owner, the user for whom the key acts and whose rights limit it */
+  user_id: number
+  /** Username of the owner; empty if the owner was deleted */
+  username: string
+  /** grows with every change of the record */
+  version: number
+}
+
 export type Link = {
   /** Time at which the link expires */
   expires_at: string
@@ -767,7 +977,7 @@ export type LogActor = {
   erased?: 0 | 1
   id?: number
   /** Kind: user, app_user, system, cli or anonymous; unknown for an actor outside your data scope */
-  kind: "user" | "app_user" | "system" | "cli" | "anonymous" | "unknown"
+  kind: "user" | "app_user" | "key" | "system" | "cli" | "anonymous" | "unknown"
   /** Username at that time */
   name?: string
 }
@@ -1005,6 +1215,12 @@ export type NewUser = {
   username: string
   /** grows with every change of the record */
   version: number
+}
+
+export type OauthFailure = {
+  /** Code of the error: invalid_request, invalid_token, insufficient_scope, temporarily_unavailable or server_error */
+  error: string
+  error_description: string
 }
 
 export type OpenDict = {
@@ -1408,6 +1624,16 @@ export type RolePage = {
   total: number
 }
 
+export type RotateAPIKey = {
+  /** Hours for which the present key remains valid: 24 by default, 0 to end it at once */
+  overlap_hours?: number
+}
+
+export type RotateOwnAPIKey = {
+  /** Hours for which the present key remains valid: 24 by default, 0 to end it at once */
+  overlap_hours?: number
+}
+
 export type RotateWebhookSecret = {
   /** New signing secret: whsec_ and the base64 of 24 to 64 bytes; one is generated if absent */
   secret?: string
@@ -1746,6 +1972,29 @@ export type Undone = {
   records: number
 }
 
+export type UpdateAPIKey = {
+  /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
+  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids?: number[]
+  /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
+  expires_at?: string
+  /** Name of the program that uses the key */
+  name?: string
+  /** IP addresses and networks that it may be used from, such as 192.0.2.7 or 10.0.0.0/8; empty for all */
+  networks?: string[]
+  /** Requests per minute; 0 for the setting security.key_rate_limit */
+  rate_limit?: number
+  /** IDs of the roles, which must be within what you can grant; not the owner role */
+  role_ids?: number[]
+  /** Status: 1 enabled, the default of a new key; 0 disabled */
+  status?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
 export type UpdateAppUser = {
   /** E-mail address, unique unless empty */
   email?: string
@@ -1836,6 +2085,29 @@ export type UpdateFileRecords = {
   group_id?: number
   /** Visibility: 1 gives the file a public URL, a new one each time it is made public; 0 removes it */
   public?: 0 | 1
+}
+
+export type UpdateOwnAPIKey = {
+  /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
+  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids?: number[]
+  /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
+  expires_at?: string
+  /** Name of the program that uses the key */
+  name?: string
+  /** IP addresses and networks that it may be used from, such as 192.0.2.7 or 10.0.0.0/8; empty for all */
+  networks?: string[]
+  /** Requests per minute; 0 for the setting security.key_rate_limit */
+  rate_limit?: number
+  /** IDs of those of your roles that the key has; empty for all */
+  role_ids?: number[]
+  /** Status: 1 enabled, the default of a new key; 0 disabled */
+  status?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
 }
 
 export type UpdateOwnAccount = {
@@ -2178,6 +2450,11 @@ export type Access =
   | 'admin.dept.delete'
   | 'admin.dept.query'
   | 'admin.dept.update'
+  | 'admin.key.create'
+  | 'admin.key.delete'
+  | 'admin.key.query'
+  | 'admin.key.rotate'
+  | 'admin.key.update'
   | 'admin.list.create'
   | 'admin.list.data'
   | 'admin.list.delete'
@@ -2197,6 +2474,8 @@ export type Access =
   | 'admin.rule.delete'
   | 'admin.rule.query'
   | 'admin.rule.update'
+  | 'auth.check'
+  | 'auth.introspect'
   | 'file.group.create'
   | 'file.group.delete'
   | 'file.group.query'
@@ -2262,12 +2541,16 @@ export type Access =
 /** The operations, by method and path. */
 export type Api = {
   GET: {
+    '/admin/account/key': { body: undefined; answer: ApiKeyPage }
+    [path: `/admin/account/key/${number}`]: { body: undefined; answer: ApiKey }
     '/admin/dept': { body: undefined; answer: DeptTree }
     [path: `/admin/dept/${number}`]: { body: undefined; answer: Dept }
     '/admin/dict': { body: undefined; answer: Record<string, OpenDict> }
     '/admin/info': { body: undefined; answer: Info }
     '/admin/job': { body: undefined; answer: JobPage }
     [path: `/admin/job/${number}`]: { body: undefined; answer: Job }
+    '/admin/key': { body: undefined; answer: ApiKeyPage }
+    [path: `/admin/key/${number}`]: { body: undefined; answer: ApiKey }
     '/admin/list': { body: undefined; answer: UserPage }
     '/admin/list-export': { body: undefined; answer: unknown }
     [path: `/admin/list/${number}`]: { body: undefined; answer: User }
@@ -2335,8 +2618,14 @@ export type Api = {
     [path: `/user/list/${number}/data`]: { body: undefined; answer: unknown }
   }
   POST: {
+    '/admin/account/key': { body: CreateOwnAPIKey; answer: KeyWithToken }
+    [path: `/admin/account/key/${number}/rotate`]: { body: RotateOwnAPIKey; answer: KeyWithToken }
     '/admin/avatar': { body: undefined; answer: Avatar }
     '/admin/dept': { body: CreateDept; answer: Dept }
+    '/admin/key': { body: CreateAPIKey; answer: KeyWithToken }
+    [path: `/admin/key/${number}/adopt`]: { body: undefined; answer: ApiKey }
+    [path: `/admin/key/${number}/resume`]: { body: undefined; answer: ApiKey }
+    [path: `/admin/key/${number}/rotate`]: { body: RotateAPIKey; answer: KeyWithToken }
     '/admin/list': { body: CreateUser; answer: NewUser }
     '/admin/list-import': { body: undefined; answer: Import }
     [path: `/admin/list/${number}/erase`]: { body: EraseUser; answer: Erasure }
@@ -2347,6 +2636,8 @@ export type Api = {
     '/api/login': { body: SignInAsAppUser; answer: Login }
     '/api/logout': { body: undefined; answer: Record<string, never> }
     '/api/register': { body: RegisterAsAppUser; answer: Login }
+    '/auth/check': { body: CheckPermissions; answer: Check }
+    '/auth/introspect': { body: undefined; answer: unknown }
     '/file/group': { body: CreateFileGroup; answer: FileGroup }
     '/file/list': { body: undefined; answer: Files }
     [path: `/file/list/${number}/link`]: { body: CreateFileLink; answer: Link }
@@ -2369,8 +2660,10 @@ export type Api = {
     [path: `/user/list/${number}/erase`]: { body: EraseAppUser; answer: Erasure }
   }
   PUT: {
+    [path: `/admin/account/key/${number}`]: { body: UpdateOwnAPIKey; answer: ApiKey }
     [path: `/admin/dept/${number}`]: { body: UpdateDept; answer: Dept }
     '/admin/info': { body: UpdateOwnAccount; answer: User }
+    [path: `/admin/key/${number}`]: { body: UpdateAPIKey; answer: ApiKey }
     '/admin/list': { body: UpdateUsers; answer: UsersChanged }
     [path: `/admin/list/${number}`]: { body: UpdateUser; answer: User }
     [path: `/admin/list/${number}/password`]: { body: ResetUserPassword; answer: Reset }
@@ -2398,8 +2691,12 @@ export type Api = {
     [path: `/user/list/${number}/status`]: { body: EnableOrDisableAppUser; answer: AppUser }
   }
   DELETE: {
+    '/admin/account/key': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/account/key/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/dept': { body: undefined; answer: Record<string, never> }
     [path: `/admin/dept/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/key': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/key/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/list': { body: undefined; answer: Record<string, never> }
     [path: `/admin/list/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/role': { body: undefined; answer: Record<string, never> }

@@ -37,6 +37,7 @@ export const pages: Record<string, Page> = {
   '/system/dict': page('system.dict.query', async () => (await import('../pages/dicts/Dicts')).Dicts, 'dicts'),
   '/admin/role': page('admin.role.query', async () => (await import('../pages/rights/Roles')).Roles, 'rights', 'actions'),
   '/admin/rule': page('admin.rule.query', async () => (await import('../pages/rights/Permissions')).Permissions, 'rights', 'actions'),
+  '/admin/key': page('admin.key.query', async () => (await import('../pages/keys/Keys')).Keys, 'keys'),
   '/admin/dept': page('admin.dept.query', async () => (await import('../pages/rights/Departments')).Departments, 'rights'),
   '/system/session': page('system.session.query', async () => (await import('../pages/Sessions')).Sessions),
   '/system/loginlog': page('system.loginlog.query', async () => (await import('../pages/LoginLog')).LoginLog),

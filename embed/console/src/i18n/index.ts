@@ -13,6 +13,7 @@ type Files = {
   dicts: typeof import('./en/dicts')
   files: typeof import('./en/files')
   jobs: typeof import('./en/jobs')
+  keys: typeof import('./en/keys')
   manual: typeof import('./en/manual')
   monitor: typeof import('./en/monitor')
   webhooks: typeof import('./en/webhooks')

@@ -16,6 +16,7 @@ export {
   HomeOutlined,
   IdcardOutlined,
   InfoCircleOutlined,
+  KeyOutlined,
   LaptopOutlined,
   LoginOutlined,
   RadarChartOutlined,

@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react'
 
-// usePanel is a drawer or dialog with its subject, which stays while it closes.
+// usePanel is a drawer or dialog with its subject, which stays when it closes, until it is forgotten.
 export function usePanel<T>() {
   const [of, setOf] = useState<T>()
   const [open, setOpen] = useState(false)
@@ -9,5 +9,6 @@ export function usePanel<T>() {
     setOpen(true)
   }, [])
   const hide = useCallback((): void => setOpen(false), [])
-  return { of, open, show, hide }
+  const forget = useCallback((): void => setOf(undefined), [])
+  return { of, open, show, hide, forget }
 }

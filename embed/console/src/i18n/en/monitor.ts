@@ -11,6 +11,7 @@ export const monitor = {
   'monitor.part.cache': 'Cache',
   'monitor.part.redis': 'Redis',
   'monitor.broken': 'aborted',
+  'monitor.with_key': ', with API key {name}',
   'monitor.sampled': 'Sampled: represents {n} similar requests.',
   'monitor.new': 'new',
   'monitor.slow': 'slow',

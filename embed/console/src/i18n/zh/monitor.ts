@@ -13,6 +13,7 @@ export const monitor: Record<keyof typeof en, string> = {
   'monitor.part.cache': '缓存',
   'monitor.part.redis': 'Redis',
   'monitor.broken': '已中断',
+  'monitor.with_key': '，使用 API 密钥 {name}',
   'monitor.sampled': '采样：代表 {n} 个同类请求。',
   'monitor.new': '新',
   'monitor.slow': '慢',

@@ -1,11 +1,14 @@
-import { Tabs, Typography } from 'antd'
+import { Skeleton, Tabs, Typography } from 'antd'
+import { lazy, Suspense } from 'react'
 import { useLocation, useNavigate } from 'react-router'
-import { t } from '../../i18n'
+import { learn, t } from '../../i18n'
 import { useWider } from '../../ui/useWider'
 import { LoginLog } from '../LoginLog'
 import { OwnSessions } from './OwnSessions'
 import { PasswordForm } from './PasswordForm'
 import { Profile } from './Profile'
+
+const OwnKeys = lazy(async () => ({ default: (await Promise.all([import('../keys/OwnKeys'), learn('keys')]))[0].OwnKeys }))
 
 // AccountPage is the user's own account. The open tab is part of the URL.
 export function AccountPage() {
@@ -16,6 +19,15 @@ export function AccountPage() {
     { key: 'profile', label: t('account.profile'), children: <Profile /> },
     { key: 'password', label: t('sign_in.password'), children: <PasswordForm /> },
     { key: 'sessions', label: t('menu.system.session'), children: <OwnSessions /> },
+    {
+      key: 'keys',
+      label: t('menu.admin.key'),
+      children: (
+        <Suspense fallback={<Skeleton active />}>
+          <OwnKeys />
+        </Suspense>
+      ),
+    },
     { key: 'loginlog', label: t('menu.system.loginlog'), children: <LoginLog own /> },
   ]
   return (
@@ -25,9 +37,10 @@ export function AccountPage() {
       </Typography.Title>
       {/* The lists keep what they show in the address too: only the open part is there. */}
       <Tabs
+        className="tabs-wrap"
         items={items}
         destroyOnHidden
-        tabBarGutter={md ? 32 : 14}
+        tabBarGutter={md ? 32 : 0}
         activeKey={items.some(({ key }) => key === part) ? part : 'profile'}
         onChange={(key) => void navigate(key === 'profile' ? '/account' : `/account/${key}`)}
       />

@@ -1,5 +1,6 @@
 import { Button, Flex, Select, Tag, theme } from 'antd'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { get } from '../../api/request'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { Choice } from '../../ui/Choice'
@@ -25,6 +26,7 @@ const collections = [
   'file',
   'file_group',
   'webhook',
+  'key',
   'session',
 ]
 const changes = ['create', 'update', 'delete'] as const
@@ -39,6 +41,7 @@ const actions = [
   'webhook_resume',
   'webhook_secret',
   'webhook_skip',
+  'rotate_key',
   'backup',
   'restore',
   'start',
@@ -123,9 +126,12 @@ export function Narrowed({ params, set }: Props) {
   const record = params.get('record')
   const operation = params.get('operation')
   const [job, address] = [params.get('job'), params.get('address')]
+  const key = /^key:(\d+)$/.exec(params.get('actor') ?? '')?.[1]
+  const keyName = useKeyName(key)
   const shown = (
     [
       ['record', record && t('audit.filter.record', { what: capital(what(t, params.get('collection') ?? 'record')), id: record })],
+      ['actor', key && t('audit.filter.key', { name: keyName || key })],
       ['job', job && t('audit.filter.job', { id: job })],
       ['address', address && t('audit.filter.address', { address })],
       ['operation', operation && t('audit.filter.operation', { operation })],
@@ -141,4 +147,20 @@ export function Narrowed({ params, set }: Props) {
       ))}
     </Flex>
   )
+}
+
+// useKeyName returns the name of an API key; undefined if it is not known.
+function useKeyName(id?: string): string | undefined {
+  const may = useAccount().may('admin.key.query')
+  const [known, setKnown] = useState<{ id: string; name: string }>()
+  useEffect(() => {
+    if (!id || !may) return
+    const question = new AbortController()
+    get(`/admin/key/${Number(id)}`, {}, { quiet: true, signal: question.signal }).then(
+      ({ name }) => setKnown({ id, name }),
+      () => {}, // the ID is shown then
+    )
+    return () => question.abort()
+  }, [id, may])
+  return known?.id === id ? known?.name : undefined
 }

@@ -102,7 +102,7 @@ function Facts({ request: r }: { request: RequestEvent }) {
           ...(r.hash_wait_ms ? [{ label: t('monitor.hash_wait'), children: duration(r.hash_wait_ms) }] : []),
           ...(r.image_ms ? [{ label: t('monitor.image'), children: duration(r.image_ms) }] : []),
           { label: t('time'), children: <Moment at={r.recorded_at} /> },
-          { label: t('sign_in.username'), children: <Who user={r.user} /> },
+          { label: t('sign_in.username'), children: <Who user={r.user} withKey /> },
           { label: t('address'), children: r.address },
           { label: t('story.host'), children: r.host_name },
           { label: t('monitor.filter.route'), children: r.route ? <Code>{r.route}</Code> : '—' },

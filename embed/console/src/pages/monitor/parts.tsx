@@ -35,10 +35,11 @@ export function Sampled({ times }: { times: number }) {
   ) : null
 }
 
-export function Who({ user }: { user: EventUser | null }) {
+// Who is the user of a request, optionally with the API key that acted for them.
+export function Who({ user, withKey = false }: { user: EventUser | null; withKey?: boolean }) {
   if (!user) return <Typography.Text type="secondary">—</Typography.Text>
   return (
-    <>
+    <span>
       <PersonLink name={user.username} id={user.id} app={user.realm === 'app'} />
       {user.realm === 'app' && (
         <>
@@ -46,7 +47,8 @@ export function Who({ user }: { user: EventUser | null }) {
           <Tag>{t('sessions.app')}</Tag>
         </>
       )}
-    </>
+      {withKey && user.key_id !== undefined && t('monitor.with_key', { name: user.key || user.key_id })}
+    </span>
   )
 }
 

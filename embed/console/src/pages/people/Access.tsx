@@ -9,6 +9,7 @@ import { Marked } from '../../ui/tree/search'
 import { useGet } from '../../ui/useGet'
 import { permissionName } from '../rights/words'
 import { Question } from './Explain'
+import { ofUser } from './person'
 
 // Access shows a user's current permissions, their data scope, and why.
 export function Access({ user }: { user: User }) {
@@ -32,7 +33,7 @@ export function Access({ user }: { user: User }) {
         {held && <Scope of={held} user={user} />}
       </Card>
       <Card size="small" title={t('people.explain')}>
-        <Question user={user} />
+        <Question of={ofUser(user)} />
       </Card>
       <Card size="small" title={held ? t('people.held', { n: count(held.keys.length) }) : t('people.access')} loading={!held || !tree}>
         {held && tree && (

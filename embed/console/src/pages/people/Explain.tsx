@@ -2,31 +2,31 @@ import { CheckCircleFilled, CloseCircleFilled, QuestionCircleOutlined } from '@a
 import { Breadcrumb, Card, Drawer, Flex, Form, Input, Tag, theme, TreeSelect, Typography } from 'antd'
 import dayjs from 'dayjs'
 import { type ReactNode, useMemo, useState } from 'react'
-import type { Explanation, PermissionNode, User } from '../../api/types'
+import type { Explanation, PermissionNode } from '../../api/types'
 import { given, type Key, maybe, t } from '../../i18n'
 import { useGet } from '../../ui/useGet'
 import { useWider } from '../../ui/useWider'
-import { names } from './person'
+import type { Subject } from './person'
 
-type Props = { open: boolean; user: User; onClose: () => void }
+type Props = { open: boolean; of: Subject; onClose: () => void }
 
 type Node = { value: string; label: string; text: string; children?: Node[] }
 
 // scoped are the permissions whose lists are limited by the data scope.
 const scoped = /^(admin\.(list|dept)|file\.(list|trash)|system\.(session|loginlog|monitor|job))\b/
 
-// Explain shows whether a user has a permission, and why.
-export function Explain({ open, user, onClose }: Props) {
+// Explain shows whether a user or an API key has a permission, and why.
+export function Explain({ open, of, onClose }: Props) {
   const md = useWider('md')
   return (
-    <Drawer title={t('people.explain.title', { name: names([user]) })} open={open} onClose={onClose} size={md ? 520 : '100%'} destroyOnHidden>
-      <Question user={user} />
+    <Drawer title={t('people.explain.title', { name: of.name })} open={open} onClose={onClose} size={md ? 520 : '100%'} destroyOnHidden>
+      <Question of={of} />
     </Drawer>
   )
 }
 
-// Question selects one permission, and optionally an earlier time, and shows the answer.
-export function Question({ user }: { user: User }) {
+// Question selects one permission and, for a user, optionally an earlier time, and shows the answer.
+export function Question({ of }: { of: Subject }) {
   const [key, setKey] = useState<string>()
   const [at, setAt] = useState<string>()
   const tree = useGet('/admin/rule').data?.data
@@ -54,13 +54,13 @@ export function Question({ user }: { user: User }) {
             )}
           />
         </Form.Item>
-        <Earlier onChange={setAt} />
+        {!of.key && <Earlier onChange={setAt} />}
       </Form>
       <div aria-live="polite">
         {key ? (
-          <Result key={at} user={user} permission={key} at={at} nodes={nodes} />
+          <Result key={at} subject={of} permission={key} at={at} nodes={nodes} />
         ) : (
-          <Typography.Text type="secondary">{t('people.explain.start', { name: names([user]) })}</Typography.Text>
+          <Typography.Text type="secondary">{t('people.explain.start', { name: of.name })}</Typography.Text>
         )}
       </div>
     </>
@@ -103,20 +103,25 @@ function Earlier({ onChange }: { onChange: (at?: string) => void }) {
 }
 
 // Result never shows the answer for another time: its key is the time.
-function Result({ user, permission, at, nodes }: { user: User; permission: string; at: string | undefined; nodes: Node[] }) {
-  const { data, loading } = useGet('/admin/permission/explain', { user_id: user.id, key: permission, at })
-  return <div aria-busy={loading}>{data && <Answer user={user} of={data} at={at} nodes={nodes} />}</div>
+function Result({ subject, permission, at, nodes }: { subject: Subject; permission: string; at: string | undefined; nodes: Node[] }) {
+  const { data, loading } = useGet('/admin/permission/explain', { ...subject.query, key: permission, at })
+  return <div aria-busy={loading}>{data && <Answer subject={subject} of={data} at={at} nodes={nodes} />}</div>
 }
 
 const exact = (at: string) => dayjs(at).format('YYYY-MM-DD HH:mm:ss')
 
-function Answer({ user, of, at: when, nodes }: { user: User; of: Explanation; at: string | undefined; nodes: Node[] }) {
+function Answer({ subject: { name, key }, of, at: when, nodes }: { subject: Subject; of: Explanation; at: string | undefined; nodes: Node[] }) {
   const { token } = theme.useToken()
   const labels = useMemo(() => labelsOf(nodes), [nodes])
   const label = (step: { key: string; name: string }) => labels.get(step.key) ?? given(step.name)
   const at = of.path.at(-1)?.key
   const off = of.path.find((step) => step.status === 0)
-  const why = t(`people.explain.${of.reason}` as Key, { name: names([user]), above: off ? label(off) : '', from: of.known_from ? exact(of.known_from) : '' })
+  // text is a text that can be another one for API keys.
+  const text = (what: string, values = {}) => {
+    const special = `people.explain.of_key.${what}`
+    return t((key && maybe(special) ? special : `people.explain.${what}`) as Key, { name, ...values })
+  }
+  const why = text(of.reason, { above: off ? label(off) : '', from: of.known_from ? exact(of.known_from) : '' })
   const known = of.reason !== 'unknown'
   return (
     <Card>
@@ -148,7 +153,7 @@ function Answer({ user, of, at: when, nodes }: { user: User; of: Explanation; at
             </Flex>
           </Part>
         )}
-        {of.allowed && of.limited === 1 && scoped.test(at ?? '') && <Typography.Text>{t('people.explain.limited', { name: names([user]) })}</Typography.Text>}
+        {of.allowed && of.limited === 1 && scoped.test(at ?? '') && <Typography.Text>{text('limited')}</Typography.Text>}
         {of.path.length > 0 && (
           <Part title={t('people.explain.path')}>
             <Breadcrumb

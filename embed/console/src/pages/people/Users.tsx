@@ -13,7 +13,7 @@ import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
 import { useWider } from '../../ui/useWider'
 import { selecting } from './asked'
-import { backend } from './person'
+import { backend, ofUser, type Subject } from './person'
 import { deptsWidth } from './depts-open'
 import { Filters } from './Filters'
 import { usePeople } from './usePeople'
@@ -43,7 +43,7 @@ function UserList() {
   const roles = useEvery<Role>(may('admin.role.query') ? '/admin/role' : '').rows
   const people = usePeople<User>(backend, list.reload)
   const form = usePanel<{ user?: User }>()
-  const explained = usePanel<User>()
+  const explained = usePanel<Subject>()
   const importing = usePanel<true>()
   const menu = useRef<HTMLButtonElement>(null) // gets the focus back from what it opened
 
@@ -118,7 +118,7 @@ function UserList() {
             may,
             people,
             edit: (user) => form.show({ user }),
-            explain: explained.show,
+            explain: (user) => explained.show(ofUser(user)),
             activity: (user) => void navigate(`/admin/list/${user.id}/activity`, { state: { from: pathname + search } }),
           })}
           batch={
@@ -156,7 +156,7 @@ function UserList() {
           />
         )}
         {importing.of && <Import open={importing.open} onClose={importing.hide} onDone={() => void list.reload()} />}
-        {explained.of && <Explain open={explained.open} user={explained.of} onClose={explained.hide} />}
+        {explained.of && <Explain open={explained.open} of={explained.of} onClose={explained.hide} />}
       </Suspense>
       {people.panels}
     </Flex>

@@ -1,4 +1,4 @@
-import type { AppUser, User } from '../../api/types'
+import type { ApiKey, AppUser, User } from '../../api/types'
 import { joined, t } from '../../i18n'
 
 // Person is a user of either realm.
@@ -17,5 +17,12 @@ export function names(people: { username: string }[]): string {
   const first = joined(people.slice(0, 5).map((p) => `\u2068${p.username}\u2069`))
   return people.length > 5 ? t('people.and_more', { names: first, n: people.length - 5 }) : first
 }
+
+// Subject is a user or an API key whose permissions are explained.
+export type Subject = { name: string; query: { user_id: number } | { key_id: number }; key: boolean }
+
+export const ofUser = (user: User): Subject => ({ name: names([user]), query: { user_id: user.id }, key: false })
+
+export const ofKey = ({ id, name }: ApiKey): Subject => ({ name: names([{ username: name }]), query: { key_id: id }, key: true })
 
 export const sexes = ['0', '1', '2'] as const

@@ -9,7 +9,7 @@ import { names, type Person, type Realm } from './person'
 const Progress = lazy(async () => ({ default: (await import('./Progress')).Progress }))
 const Erase = lazy(async () => ({ default: (await import('./Erase')).Erase }))
 const Reset = lazy(async () => ({ default: (await import('./Reset')).Reset }))
-const NewPassword = lazy(async () => ({ default: (await import('./NewPassword')).NewPassword }))
+const CopyOnce = lazy(async () => ({ default: (await import('../../ui/CopyOnce')).CopyOnce }))
 const UserSessions = lazy(async () => ({ default: (await import('./UserSessions')).UserSessions }))
 
 export type People<T extends Person> = {
@@ -66,7 +66,18 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
           />
         )}
         {erasing.of && <Erase open={erasing.open} user={erasing.of} realm={realm} onClose={erasing.hide} onDone={() => void reload()} />}
-        {secret.of && <NewPassword open={secret.open} user={secret.of.user} password={secret.of.password} onClose={secret.hide} />}
+        {secret.of && (
+          <CopyOnce
+            open={secret.open}
+            title={t('people.password.of', { name: names([secret.of.user]) })}
+            label={t('sign_in.password')}
+            secret={secret.of.password}
+            warning={t('people.password.once')}
+            done={t('people.password.noted')}
+            onClose={secret.hide}
+            onClosed={secret.forget}
+          />
+        )}
         {sessions.of && <UserSessions open={sessions.open} user={sessions.of} realm={realm} onClose={sessions.hide} />}
         {job.of && <Progress open={job.open} job={job.of} onClose={job.hide} onDone={reload} />}
       </Suspense>

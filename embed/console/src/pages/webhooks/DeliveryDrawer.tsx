@@ -1,4 +1,4 @@
-import { Alert, Button, Descriptions, Drawer, Empty, Flex, Skeleton, theme, Typography } from 'antd'
+import { Alert, Descriptions, Flex, theme, Typography } from 'antd'
 import dayjs from 'dayjs'
 import { useState } from 'react'
 import { Link } from 'react-router'
@@ -9,7 +9,7 @@ import { Copy } from '../../ui/Copy'
 import { duration } from '../../ui/format'
 import { layOut, valid } from '../../ui/json'
 import { useGet } from '../../ui/useGet'
-import { useWider } from '../../ui/useWider'
+import { ViewDrawer } from '../../ui/ViewDrawer'
 import { Kind, Result } from './cells'
 import { entryOf } from './hook'
 
@@ -24,7 +24,6 @@ type Props = {
 
 // DeliveryDrawer shows what was sent and answered, and sends it again.
 export function DeliveryDrawer({ open, title, of, delivery, replay, onClose }: Props) {
-  const md = useWider('md')
   const [busy, setBusy] = useState(false)
   const { data, loading } = useGet(of && open ? `/system/webhook/${of.hook}/delivery/${of.id}` : '', {}, false)
   const [loaded, setLoaded] = useState(data)
@@ -40,31 +39,15 @@ export function DeliveryDrawer({ open, title, of, delivery, replay, onClose }: P
   }
 
   return (
-    <Drawer
-      title={title}
+    <ViewDrawer
       open={open}
+      title={title}
+      loading={loading}
+      action={replay && seq ? { label: t('webhooks.replay.this'), busy, onClick: () => void again(seq) } : undefined}
       onClose={onClose}
-      size={md ? 720 : '100%'}
-      destroyOnHidden
-      footer={
-        <Flex gap={8} justify="end">
-          <Button onClick={onClose}>{t('close')}</Button>
-          {replay && seq && (
-            <Button type="primary" loading={busy} onClick={() => void again(seq)}>
-              {t('webhooks.replay.this')}
-            </Button>
-          )}
-        </Flex>
-      }
     >
-      {shown ? (
-        <Shown delivery={shown} seq={seq} />
-      ) : loading ? (
-        <Skeleton active title={false} />
-      ) : (
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('error.not_found')} />
-      )}
-    </Drawer>
+      {shown && <Shown delivery={shown} seq={seq} />}
+    </ViewDrawer>
   )
 }
 

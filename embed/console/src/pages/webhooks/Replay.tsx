@@ -3,7 +3,7 @@ import { post } from '../../api/request'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
 import type { Webhook } from './hook'
-import { Question } from './Question'
+import { Question } from '../../ui/Question'
 
 type Props = { open: boolean; hook: Webhook; onClose: () => void; onDone: () => Promise<void> }
 

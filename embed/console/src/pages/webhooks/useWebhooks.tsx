@@ -4,10 +4,10 @@ import type { DeliveryDetail } from '../../api/types'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
 import { usePanel } from '../../ui/usePanel'
-import { host, type Webhook, type WebhookWithSecret } from './hook'
+import { clock, host, type Webhook, type WebhookWithSecret } from './hook'
 
 const WebhookForm = lazy(async () => ({ default: (await import('./WebhookForm')).WebhookForm }))
-const NewSecret = lazy(async () => ({ default: (await import('./NewSecret')).NewSecret }))
+const CopyOnce = lazy(async () => ({ default: (await import('../../ui/CopyOnce')).CopyOnce }))
 const Replay = lazy(async () => ({ default: (await import('./Replay')).Replay }))
 const Resume = lazy(async () => ({ default: (await import('./Resume')).Resume }))
 const DeliveryDrawer = lazy(async () => ({ default: (await import('./DeliveryDrawer')).DeliveryDrawer }))
@@ -74,7 +74,22 @@ export function useWebhooks(reload: () => Promise<void>): Hooks {
     panels: (
       <Suspense>
         {form.of && <WebhookForm open={form.open} hook={form.of.hook} onClose={form.hide} onSaved={reload} onSecret={secret.show} />}
-        {secret.of && <NewSecret open={secret.open} hook={secret.of} onClose={secret.hide} />}
+        {secret.of && (
+          <CopyOnce
+            open={secret.open}
+            title={t('webhooks.secret.of', { name: host(secret.of) })}
+            label={t('webhooks.secret')}
+            secret={secret.of.secret ?? ''}
+            warning={t('webhooks.secret.once')}
+            done={t('webhooks.secret.done')}
+            onClose={secret.hide}
+            onClosed={secret.forget}
+          >
+            <p style={{ marginTop: 0 }}>
+              {t('webhooks.secret.use')} {secret.of.previous_until && t('webhooks.secret.previous', { time: clock(secret.of.previous_until) })}
+            </p>
+          </CopyOnce>
+        )}
         {replaying.of && <Replay open={replaying.open} hook={replaying.of} onClose={replaying.hide} onDone={reload} />}
         {resuming.of && <Resume open={resuming.open} hook={resuming.of} onClose={resuming.hide} onDone={reload} />}
         {tested.of && <DeliveryDrawer open={tested.open} title={t('webhooks.test.done')} delivery={tested.of} onClose={tested.hide} />}

@@ -1,4 +1,3 @@
-import { Button, Drawer, Empty, Flex, Skeleton } from 'antd'
 import { useState } from 'react'
 import { Failure } from '../../api/request'
 import { useAccount } from '../../app/account'
@@ -6,7 +5,7 @@ import { t } from '../../i18n'
 import { useAct } from '../useAct'
 import { useGet } from '../useGet'
 import { useKept } from '../useKept'
-import { useWider } from '../useWider'
+import { ViewDrawer } from '../ViewDrawer'
 import { Entry } from './Entry'
 import { useUndo } from './useUndo'
 
@@ -18,7 +17,6 @@ export function EntryDrawer({ seq, onClose, onUndone }: Props) {
   const { may } = useAccount()
   const { sure } = useAct()
   const undo = useUndo()
-  const md = useWider('md')
   const [busy, setBusy] = useState(false)
   const { data, loading, reload } = useGet(seq ? `/system/audit/${seq}` : '', {}, false)
   const [entry, setEntry] = useState(data)
@@ -44,30 +42,14 @@ export function EntryDrawer({ seq, onClose, onUndone }: Props) {
   }
 
   return (
-    <Drawer
-      title={t('audit.entry', { seq: kept ?? '' })}
+    <ViewDrawer
       open={seq !== undefined}
+      title={t('audit.entry', { seq: kept ?? '' })}
+      loading={loading}
+      action={undoes && shown?.undo.possible === 1 && { label: t('audit.undo'), busy, onClick: () => void run() }}
       onClose={onClose}
-      size={md ? 720 : '100%'}
-      destroyOnHidden
-      footer={
-        <Flex gap={8} justify="end">
-          <Button onClick={onClose}>{t('close')}</Button>
-          {undoes && shown?.undo.possible === 1 && (
-            <Button type="primary" loading={busy} onClick={() => void run()}>
-              {t('audit.undo')}
-            </Button>
-          )}
-        </Flex>
-      }
     >
-      {shown ? (
-        <Entry entry={shown} undoes={undoes} />
-      ) : loading ? (
-        <Skeleton active title={false} />
-      ) : (
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('error.not_found')} />
-      )}
-    </Drawer>
+      {shown && <Entry entry={shown} undoes={undoes} />}
+    </ViewDrawer>
   )
 }

@@ -43,6 +43,7 @@ export function title(t: Texts, change: Pick<LogChange, 'collection' | 'id' | 'n
 
 // who is the name of the actor.
 export function who(t: Texts, { kind, id = 0, name, erased }: LogEntry['actor']): string {
+  if (kind === 'key') return t('audit.who.key', { name: name || id })
   if (kind !== 'user' && kind !== 'app_user') return t(`audit.who.${kind}`)
   if (erased) return t('audit.who.erased')
   if (kind === 'app_user') return t('audit.who.app', { name: name || id })
@@ -125,6 +126,8 @@ function action(entry: LogEntry, t: Texts, first?: LogChange[]): string | undefi
     case 'webhook_secret':
     case 'webhook_skip':
       return t(`audit.did.${action}`, { ...by, event: detail(details, 'event'), things: hook() })
+    case 'rotate_key':
+      return t('audit.did.rotate_key', { ...by, things: number('key', 'key') })
     case 'drop_entries':
       return t('audit.did.drop_entries', { first: detail(details, 'first'), last: detail(details, 'last') })
     default:
@@ -136,7 +139,7 @@ function denied({ actor, details }: LogEntry, t: Texts, route: string): string {
   const n = Number(detail(details, 'count')) || 1
   const network = detail(details, 'network')
   if (network) return t('audit.did.failed', { n, network })
-  return actor.kind === 'user' || actor.kind === 'app_user' ? t('audit.did.denied.who', { n, who: who(t, actor), route }) : t('audit.did.denied', { n, route })
+  return ['user', 'app_user', 'key'].includes(actor.kind) ? t('audit.did.denied.who', { n, who: who(t, actor), route }) : t('audit.did.denied', { n, route })
 }
 
 // things names the records of a group: the role Editor, 3 dictionary items of Order state.

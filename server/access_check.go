@@ -1,0 +1,230 @@
+package server
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"reeve/auth"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// Operations with which a program asks whose token it has received, and what that user or key may do.
+// The answers are those of the next request with the token.
+var accessCheckRoutes = []Route{
+	reading(following(&oauth, "POST", "/auth/introspect", "auth.introspect", "Introspect a token", introspect)),
+	reading(action("POST", "/auth/check", "auth.check", "Check permissions", checkAccess)),
+}
+
+type introspectIn struct {
+	Token string `form:"token" check:"required,max=4000" doc:"Token of a session of a user or an app user, or an API key"`
+	Hint  string `form:"token_type_hint" check:"max=64" doc:"Ignored: tokens of all kinds are recognized"`
+}
+
+// introspection is the response of RFC 7662, with members of our own after the standard ones.
+type introspection struct {
+	Active    bool     `json:"active" doc:"Whether the next request with the token would be accepted"`
+	Scope     string   `json:"scope,omitempty" doc:"Keys of the permissions, separated by spaces"`
+	Username  string   `json:"username,omitempty"`
+	TokenType string   `json:"token_type,omitempty" doc:"Always Bearer"`
+	Expires   int64    `json:"exp,omitempty" doc:"Time at which the token expires at the latest, in seconds since 1970"`
+	Subject   string   `json:"sub,omitempty" doc:"Whom the token belongs to: user:7 or app_user:3"`
+	Realm     string   `json:"realm,omitempty" doc:"Realm: admin or app"`
+	UserID    store.ID `json:"user_id,omitempty" doc:"ID of the user or app user; of an API key, of its owner"`
+	KeyID     store.ID `json:"key_id,omitempty" doc:"ID of the API key; absent for a session"`
+	KeyName   string   `json:"key_name,omitempty" doc:"Name of the API key"`
+}
+
+func introspect(req *Request, in *introspectIn) (out *introspection, err error) {
+	out = &introspection{}
+	return out, req.db.View(req.Actor, func(tx *store.Tx) error {
+		session, err := req.auth().Inspect(tx, in.Token)
+		if errs.Is(err, errs.Unauthenticated) {
+			return nil
+		}
+		if err != nil || session.Actor.MustChange {
+			return err
+		}
+		a := session.Actor
+		*out = introspection{
+			Active: true, Scope: strings.Join(a.PermissionKeys(tx), " "), Username: a.Username, TokenType: "Bearer", Expires: int64(session.ExpiresAt) / 1e6,
+			Subject: subjectOf(a), Realm: realmOf(a), UserID: a.ID,
+		}
+		if session.Key != nil {
+			out.KeyID, out.KeyName = session.Key.ID, session.Key.Name
+		}
+		return nil
+	})
+}
+
+// subjectOf names a user in all realms.
+func subjectOf(a *store.Actor) string {
+	if a.App {
+		return "app_user:" + strconv.FormatUint(uint64(a.ID), 10)
+	}
+	return "user:" + strconv.FormatUint(uint64(a.ID), 10)
+}
+
+func realmOf(a *store.Actor) string {
+	if a.App {
+		return "app"
+	}
+	return "admin"
+}
+
+type checkIn struct {
+	Token       string     `json:"token" check:"max=4000" doc:"Token of a session or an API key; either token or user_id is required"`
+	UserID      store.ID   `json:"user_id" doc:"ID of a user in your data scope"`
+	Permissions []string   `json:"permissions" check:"required,max=100" doc:"Keys of permissions"`
+	Explain     store.Flag `json:"explain" doc:"1 to get reasons"`
+}
+
+type checkOut struct {
+	Active  bool              `json:"active" doc:"Whether the next request with the token would be accepted, or the user is enabled"`
+	User    *checkedUser      `json:"user" null:"true" doc:"Whom the token belongs to; null if it is not active"`
+	Allowed map[string]bool   `json:"allowed" doc:"Whether the user or key has each permission, by key"`
+	Reasons map[string]string `json:"reasons,omitempty" doc:"Why or why not, by key, as in GET /admin/permission/explain; also unknown_token, password_change_required and app_user. Absent unless explain is 1"`
+	Scope   *checkedScope     `json:"data_scope" null:"true" doc:"Data scope; null if the token is not active, or of an app user"`
+}
+
+type checkedUser struct {
+	ID       store.ID `json:"id"`
+	Username string   `json:"username"`
+	Realm    string   `json:"realm" doc:"Realm: admin or app"`
+	KeyID    store.ID `json:"key_id,omitempty" doc:"ID of the API key that acts for the user; absent for the user"`
+	KeyName  string   `json:"key_name,omitempty" doc:"Name of that key"`
+}
+
+type checkedScope struct {
+	All     bool       `json:"all" doc:"Whether it is everything"`
+	UserID  store.ID   `json:"user_id" doc:"ID of the user, who is always in it"`
+	DeptIDs []store.ID `json:"dept_ids" doc:"IDs of the departments in it, unless it is everything"`
+}
+
+// checkAccess answers for a token as the next request with it would be answered, and for a user as the
+// next one with a session would be.
+func checkAccess(req *Request, in *checkIn) (out *checkOut, err error) {
+	faults := errs.Faults{}
+	switch {
+	case in.Token == "" && in.UserID == 0:
+		faults.Add("user_id", "either token or user_id is required")
+	case in.Token != "" && in.UserID != 0:
+		faults.Add("token", "either token or user_id is required")
+	}
+	for _, key := range in.Permissions {
+		if len(key) == 0 || len(key) > 255 {
+			faults.Add("permissions", "must be keys of permissions")
+		}
+	}
+	if len(faults) > 0 {
+		return nil, faults.Err(errs.Invalid)
+	}
+	return out, req.db.View(req.Actor, func(tx *store.Tx) error {
+		c, err := req.checked(tx, in)
+		if err != nil {
+			return err
+		}
+		out = &checkOut{Allowed: make(map[string]bool, len(in.Permissions))}
+		if c.actor != nil && c.refused == "" {
+			out.Active, out.User, out.Scope = true, c.user(), scopeIn(tx, c.actor)
+		}
+		if in.Explain {
+			out.Reasons = make(map[string]string, len(in.Permissions))
+		}
+		for _, key := range in.Permissions {
+			out.Allowed[key] = out.Active && c.actor.HasPermission(tx, key)
+			if in.Explain {
+				if out.Reasons[key], err = c.reason(tx, key); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// checkedCaller is whom a check is about.
+type checkedCaller struct {
+	actor   *store.Actor // nil for an unknown token
+	refused string       // why it can't do anything; "" if it can
+}
+
+// checked returns whom a check is about. A user outside of the caller's data scope is not found; whoever
+// has a token can learn what it may do anyway.
+func (req *Request) checked(tx *store.Tx, in *checkIn) (c checkedCaller, err error) {
+	if in.Token != "" {
+		var session *auth.Session
+		session, err = req.auth().Inspect(tx, in.Token)
+		switch {
+		case errs.Is(err, errs.Unauthenticated):
+			return checkedCaller{refused: "unknown_token"}, nil
+		case err != nil:
+			return c, err
+		}
+		c.actor = session.Actor
+	} else {
+		if _, err = users.get(tx, req, in.UserID); errs.Is(err, errs.NotFound) {
+			return c, errs.Field(errs.Invalid, "user_id", "%s %d not found", errs.Noun(store.Users.Noun()), in.UserID)
+		} else if err != nil {
+			return c, err
+		}
+		if c.actor, err = store.EnabledUser(tx, in.UserID); err != nil {
+			return c, err
+		}
+		if c.actor == nil {
+			return checkedCaller{refused: "user_disabled"}, nil
+		}
+	}
+	if c.actor.MustChange {
+		c.refused = "password_change_required"
+	}
+	return c, nil
+}
+
+func (c *checkedCaller) user() *checkedUser {
+	u := &checkedUser{ID: c.actor.ID, Username: c.actor.Username, Realm: realmOf(c.actor)}
+	if c.actor.Key != nil {
+		u.KeyID, u.KeyName = c.actor.Key.ID, c.actor.Key.Name
+	}
+	return u
+}
+
+// reason returns why the actor has a permission or not.
+func (c *checkedCaller) reason(tx *store.Tx, key string) (string, error) {
+	switch {
+	case c.refused != "":
+		return c.refused, nil
+	case c.actor.App:
+		return "app_user", nil
+	case c.actor.Key != nil:
+		k, err := store.APIKeys.Get(tx, c.actor.Key.ID)
+		if err != nil {
+			return "", err
+		}
+		e, err := store.ExplainKey(tx, k, key)
+		if err != nil {
+			return "", err
+		}
+		return e.Reason, nil
+	}
+	u, err := store.Users.Get(tx, c.actor.ID)
+	if err != nil {
+		return "", err
+	}
+	return store.Explain(tx, u, key).Reason, nil
+}
+
+// scopeIn returns the data scope of an actor; nil for an app user.
+func scopeIn(tx *store.Tx, a *store.Actor) *checkedScope {
+	if a.App {
+		return nil
+	}
+	scope, out := a.Scope(tx), &checkedScope{UserID: a.ID, DeptIDs: []store.ID{}}
+	if out.All = scope.All; !out.All {
+		out.DeptIDs = slices.AppendSeq(out.DeptIDs, maps.Keys(scope.Depts))
+		slices.Sort(out.DeptIDs)
+	}
+	return out
+}

@@ -1,0 +1,219 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"reeve/store"
+	"reeve/store/disk/disktest"
+)
+
+// introspect sends a form to the introspection endpoint.
+func (in *instance) introspect(form, as string) *reply {
+	in.t.Helper()
+	r := httptest.NewRequest("POST", "/auth/introspect", strings.NewReader(form))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Authorization", "Bearer "+in.tokens[as])
+	return in.send(r)
+}
+
+// program creates a service key that may check and introspect.
+func (in *instance) program() {
+	in.t.Helper()
+	role := in.role("Programs", func(r *store.Role) { r.DataScope = store.ScopeAll }, "auth.check", "auth.introspect")
+	in.newKey("program", "/admin/key", fmt.Sprintf(`{"name":"shop","role_ids":[%d]}`, role), "owner")
+}
+
+func TestIntrospection(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.program()
+	in.clerk("clerk", "system.dict.query", "system.info")
+	in.appUser("customer")
+	key := in.newKey("key", "/admin/account/key", `{"name":"laptop"}`, "clerk")
+	ask := func(token string) *reply {
+		return in.introspect(url.Values{"token": {token}, "token_type_hint": {"access_token"}, "extension": {"x"}}.Encode(), "program")
+	}
+	ask(in.tokens["clerk"]).brief(200, `{"active":true,"scope":"system.dict.query system.info","username":"clerk","token_type":"Bearer","exp":`, `"sub":"user:2","realm":"admin","user_id":2}`)
+	ask(in.tokens["customer"]).brief(200, `"active":true,"username":"customer"`, `"sub":"app_user:1","realm":"app","user_id":1}`)
+	ask(key.Token).brief(200, `"active":true,"scope":"system.dict.query system.info"`, `"key_id":2,"key_name":"laptop"}`)
+	inactive := []string{"x", strings.Repeat("x", 3900), "rv_" + strings.Repeat("A", 49), key.Token + "A", in.tokens["clerk"][:20], strings.ToUpper(key.Token)}
+	in.ok("DELETE", "/admin/key/2", "", "owner")
+	in.ok("POST", "/api/logout", "", "customer")
+	in.update(func(tx *store.Tx) error {
+		_, err := store.Users.Update(tx, 2, func(u *store.User) error { u.MustChangePassword = true; return nil })
+		return err
+	})
+	for _, token := range append(inactive, key.Token, in.tokens["customer"], in.tokens["clerk"]) {
+		if a := ask(token); a.Code != 200 || a.Body != "{\"active\":false}\n" {
+			t.Errorf("%s: %d %s", token, a.Code, a.Body)
+		}
+	}
+	for form, status := range map[string]int{"": 415, "token=": 400, "token_type_hint=x": 400, "token=a&token=b": 400, "token=%zz": 400, "token=" + strings.Repeat("x", 5000): 413} {
+		if a := in.introspect(form, "program"); a.Code != status || !strings.HasPrefix(a.Body, `{"error":"invalid_request","error_description":"`) {
+			t.Errorf("%.30s: %d %s, want %d", form, a.Code, a.Body, status)
+		}
+	}
+	if a := in.call("POST", "/auth/introspect", `{"token":"x"}`, "program"); a.Code != 415 {
+		t.Errorf("JSON: %d %s", a.Code, a.Body)
+	}
+	for as, want := range map[string]string{"nobody": `401 {"error":"invalid_token"`, "customer": `401 {"error":"invalid_token"`} {
+		if a := in.introspect("token=x", as); !strings.HasPrefix(fmt.Sprint(a.Code, " ", a.Body), want) || a.Header.Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("%s: %d %s", as, a.Code, a.Body)
+		}
+	}
+	in.clerk("other", "auth.check")
+	if a := in.introspect("token=x", "other"); !strings.HasPrefix(a.Body, `{"error":"insufficient_scope"`) || a.Code != 403 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+}
+
+func TestChecksOfPermissions(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.program()
+	in.create("/admin/rule", `{"type":2,"key":"shop.order.refund","name":"Refund"}`)
+	in.dept("Top", 0)
+	role := in.role("Clerks", func(r *store.Role) { r.DataScope = store.ScopeDept }, "shop.order.refund")
+	id := in.member("clerk", 1, role)
+	in.appUser("customer")
+	in.newKey("clerk's", "/admin/account/key", `{"name":"laptop"}`, "clerk")
+	body := func(token string) string {
+		return fmt.Sprintf(`{"token":%q,"permissions":["shop.order.refund","system.info","no.such"],"explain":true}`, token)
+	}
+	in.ok("POST", "/auth/check", body(in.tokens["clerk"]), "program").brief(200,
+		fmt.Sprintf(`"active":true,"user":{"id":%d,"username":"clerk","realm":"admin"}`, id),
+		`"allowed":{"no.such":false,"shop.order.refund":true,"system.info":false}`,
+		`"reasons":{"no.such":"unknown_permission","shop.order.refund":"granted","system.info":"not_granted"}`,
+		fmt.Sprintf(`"data_scope":{"all":false,"user_id":%d,"dept_ids":[1]}`, id))
+	in.ok("POST", "/auth/check", body(in.tokens["clerk's"]), "program").brief(200, `"key_id":2,"key_name":"laptop"`, `"shop.order.refund":true`)
+	in.ok("POST", "/auth/check", body(in.tokens["customer"]), "program").brief(200, `"active":true`, `"realm":"app"`, `"shop.order.refund":false`, `"shop.order.refund":"app_user"`, `"data_scope":null`)
+	in.ok("POST", "/auth/check", body("rv_x"), "program").brief(200, `"active":false,"user":null,"allowed":{"no.such":false,"shop.order.refund":false,"system.info":false}`, `"system.info":"unknown_token"`, `"data_scope":null`)
+	in.ok("POST", "/auth/check", fmt.Sprintf(`{"user_id":%d,"permissions":["shop.order.refund"]}`, id), "program").brief(200, `"allowed":{"shop.order.refund":true}`)
+	in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", id), `{"status":0}`, "owner")
+	in.ok("POST", "/auth/check", body(in.tokens["clerk"]), "program").brief(200, `"active":false`)
+	in.ok("POST", "/auth/check", fmt.Sprintf(`{"user_id":%d,"permissions":["shop.order.refund"],"explain":1}`, id), "program").brief(200, `"active":false`, `"shop.order.refund":"user_disabled"`)
+
+	in.call("POST", "/auth/check", `{"permissions":["a.b"]}`, "program").names(422, "user_id")
+	in.call("POST", "/auth/check", `{"token":"x","user_id":1,"permissions":["a.b"]}`, "program").names(422, "token")
+	in.call("POST", "/auth/check", `{"token":"x"}`, "program").names(422, "permissions")
+	in.call("POST", "/auth/check", `{"token":"x","permissions":[`+strings.Repeat(`"a.b",`, 100)+`"a.b"]}`, "program").names(422, "permissions")
+	in.call("POST", "/auth/check", `{"user_id":99,"permissions":["a.b"]}`, "program").names(422, "user_id")
+
+	self := in.role("Self", nil, "auth.check")
+	in.member("self", 0, self)
+	in.call("POST", "/auth/check", `{"user_id":1,"permissions":["system.info"]}`, "self").names(422, "user_id") // not in the data scope
+	in.ok("POST", "/auth/check", body(in.tokens["owner"]), "self").brief(200, `"system.info":true`)             // who has the token could ask as its user
+}
+
+// A token that is sent in a body is not in monitoring or the logs.
+func TestCheckedTokensAreNotRecorded(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.program()
+	in.ok("POST", "/auth/check", fmt.Sprintf(`{"token":%q,"permissions":["system.info"]}`, in.tokens["owner"]), "program")
+	in.introspect("token="+in.tokens["owner"], "program").brief(200)
+	in.call("POST", "/auth/check", fmt.Sprintf(`{"token":%q,"permissions":1}`, in.tokens["owner"]), "program").brief(422)
+	in.flush()
+	for _, url := range []string{"/system/monitor/request?pageSize=100", "/system/monitor/auth?pageSize=100", "/system/audit"} {
+		if a := in.ok("GET", url, "", "owner"); strings.Contains(a.Body, in.tokens["owner"][8:]) {
+			t.Errorf("%s has the token", url)
+		}
+	}
+}
+
+// TestChecksAreWhatIsEnforced makes random changes and compares the answers of checks with those of the
+// routes, for sessions and keys.
+func TestChecksAreWhatIsEnforced(t *testing.T) {
+	t.Parallel()
+	in, r := start(t), disktest.Random(t)
+	in.program()
+	paths := map[string]string{
+		"admin.list.query": "/admin/list", "admin.role.query": "/admin/role", "admin.dept.query": "/admin/dept", "system.dict.query": "/system/dict",
+		"file.list.query": "/file/list", "system.job": "", "system.info": "/system/info", "admin.key.query": "/admin/key", "system.webhook.query": "/system/webhook",
+	}
+	delete(paths, "system.job")
+	var roles []store.ID
+	for n := range 4 {
+		roles = append(roles, in.role(fmt.Sprint("R", n), nil))
+	}
+	var tokens []string
+	for n := range 3 {
+		id := in.member(fmt.Sprint("user", n), 0, roles[n])
+		_, personal := in.key(id, personalKey)
+		_, service := in.key(id, serviceKey)
+		tokens = append(tokens, in.tokens[fmt.Sprint("user", n)], personal, service)
+	}
+	keys := make([]string, 0, len(paths))
+	for key := range paths {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	quoted := `"` + strings.Join(keys, `","`) + `"`
+	some := func(from []store.ID) (ids []store.ID) {
+		for _, id := range from {
+			if r.IntN(2) == 0 {
+				ids = append(ids, id)
+			}
+		}
+		return ids
+	}
+	var rules []store.ID
+	for _, key := range keys {
+		rules = append(rules, in.permission(key))
+	}
+	in.update(func(tx *store.Tx) error { // or few would have any
+		for _, id := range roles {
+			if _, err := store.Roles.Update(tx, id, func(v *store.Role) error { v.RuleIDs = rules; return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	allowed, refused := 0, 0
+	for range disktest.Size(60, 300, 3000) {
+		in.update(func(tx *store.Tx) (err error) {
+			switch r.IntN(6) {
+			case 0:
+				_, err = store.Roles.Update(tx, roles[r.IntN(4)], func(v *store.Role) error { v.RuleIDs = some(rules); return nil })
+			case 1:
+				_, err = store.Roles.Update(tx, roles[r.IntN(4)], func(v *store.Role) error { v.Status = r.IntN(3) > 0; return nil })
+			case 2:
+				_, err = store.Users.Update(tx, store.ID(2+r.IntN(3)), func(v *store.User) error { v.RoleIDs = some(roles); return nil })
+			case 3:
+				_, err = store.Users.Update(tx, store.ID(2+r.IntN(3)), func(v *store.User) error { v.Status = r.IntN(3) > 0; return nil })
+			case 4:
+				_, err = store.APIKeys.Update(tx, store.ID(2+r.IntN(6)), func(v *store.APIKey) error { v.Status = r.IntN(3) > 0; return nil })
+			case 5:
+				_, err = store.Permissions.Update(tx, rules[r.IntN(len(rules))], func(v *store.Permission) error { v.Status = r.IntN(3) > 0; return nil })
+			}
+			return err
+		})
+		token := tokens[r.IntN(len(tokens))]
+		in.tokens["checked"] = token
+		var out checkOut
+		in.ok("POST", "/auth/check", fmt.Sprintf(`{"token":%q,"permissions":[%s]}`, token, quoted), "program").data(&out)
+		for _, key := range keys {
+			code := in.call("GET", paths[key]+"?pageSize=1", "", "checked").Code
+			if code == http.StatusBadRequest { // the tree and the state of the system have no pages
+				code = in.call("GET", paths[key], "", "checked").Code
+			}
+			if out.Allowed[key] {
+				allowed++
+			} else {
+				refused++
+			}
+			if want := map[bool]int{true: 200, false: 403}[out.Allowed[key]]; code != want && (out.Active || code != 401) {
+				t.Fatalf("%s: the check says %t, the route %d", key, out.Allowed[key], code)
+			}
+		}
+	}
+	if allowed < 20 || refused < 20 {
+		t.Errorf("%d allowed, %d refused", allowed, refused)
+	}
+}

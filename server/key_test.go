@@ -1,0 +1,471 @@
+package server
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"filippo.io/age"
+	"reeve/store"
+)
+
+// newKey creates a key through the API; as is the name under which requests use it.
+func (in *instance) newKey(as, url, body, creator string) (k keyWithToken) {
+	in.t.Helper()
+	in.ok("POST", url, body, creator).data(&k)
+	in.tokens[as] = k.Token
+	return k
+}
+
+func (in *instance) roleIDs(user string) []store.ID {
+	in.t.Helper()
+	var ids []store.ID
+	in.view(func(tx *store.Tx) error {
+		u, err := store.UserByName.Get(tx, user)
+		if err == nil {
+			ids = u.RoleIDs
+		}
+		return err
+	})
+	return ids
+}
+
+func TestAKeyIsShownOnce(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.clerk("holder", "system.dict.query")
+	k := in.newKey("key", "/admin/key", `{"name":"deploy","role_ids":[2]}`, "owner")
+	if days := time.Until(time.UnixMicro(int64(k.ExpiresAt))).Hours() / 24; days < 89.9 || days > 90 {
+		t.Errorf("it expires after %g days", days)
+	}
+	if k.State != keyActive || !strings.HasPrefix(k.Token, k.Hint) || len(k.Hint) != 9 {
+		t.Errorf("%+v", k)
+	}
+	in.ok("GET", "/system/dict", "", "key")
+	for _, url := range []string{"/admin/key", "/admin/key/1", "/system/audit", "/system/monitor/request"} {
+		if strings.Contains(in.ok("GET", url, "", "owner").Body, k.Token[9:]) {
+			t.Errorf("%s has the key", url)
+		}
+	}
+	for what, text := range in.dump() {
+		if strings.Contains(text, k.Token[9:]) {
+			t.Errorf("%s has the key", what)
+		}
+	}
+	in.ok("DELETE", "/admin/key/1", "", "owner")
+	in.call("GET", "/system/dict", "", "key").brief(401, `"errorCode":"unknown_key"`)
+}
+
+func TestInvalidKeysAreRejected(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.clerk("holder", "system.dict.query")
+	at := func(d time.Duration) string { return `"` + store.TimeOf(time.Now().Add(d)).String() + `"` }
+	for field, value := range map[string]string{
+		"name": `""`, "role_ids": `[1]`, "networks": `["10.0.0.0/33"]`, "expires_at": at(-time.Second), "rate_limit": "-1", "data_scope": `"everything"`, "dept_ids": "[1]",
+	} {
+		body := with(t, `{"name":"x","role_ids":[2]}`, field, value)
+		in.call("POST", "/admin/key", body, "owner").names(422, field)
+	}
+	for field, value := range map[string]string{"role_ids": `[]`, "expires_at": at(366 * 24 * time.Hour), "networks": `["example.org"]`} {
+		in.call("POST", "/admin/key", with(t, `{"name":"x","role_ids":[2]}`, field, value), "owner").names(422, field)
+	}
+	in.call("POST", "/admin/account/key", `{"name":"x","role_ids":[2]}`, "owner").names(422, "role_ids") // not one of the caller's
+	k := in.newKey("key", "/admin/key", `{"name":"x","role_ids":[2],"networks":["::ffff:192.0.2.7","10.1.2.3/8"],"expires_at":`+at(365*24*time.Hour)+`}`, "owner")
+	if want := []string{"192.0.2.7", "10.0.0.0/8"}; !slices.Equal(k.Networks, want) {
+		t.Errorf("networks %q, want %q", k.Networks, want)
+	}
+}
+
+// TestAServiceKeyIsWithinItsOwner: what the owner may not grant any more, the key does not have.
+func TestAServiceKeyIsWithinItsOwner(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	dicts := in.role("Dicts", nil, "system.dict.query", "system.dict.create")
+	giver := in.role("Giver", func(r *store.Role) { r.GrantRoleIDs = []store.ID{dicts} }, "admin.key.create", "admin.key.query", "admin.key.update")
+	other := in.role("Other", nil, "file.list.query")
+	u := in.member("maker", 0, giver)
+	in.call("POST", "/admin/key", fmt.Sprintf(`{"name":"x","role_ids":[%d]}`, other), "maker").brief(403, `"errorCode":"beyond_ceiling"`)
+	in.newKey("key", "/admin/key", fmt.Sprintf(`{"name":"x","role_ids":[%d]}`, dicts), "maker")
+	reason := func(want string) {
+		t.Helper()
+		in.ok("GET", "/admin/permission/explain?key_id=1&key=system.dict.query", "", "owner").brief(200, `"reason":"`+want+`"`)
+	}
+	edit := func(change func(u *store.User)) {
+		t.Helper()
+		in.update(func(tx *store.Tx) error {
+			_, err := store.Users.Update(tx, u, func(u *store.User) error { change(u); return nil })
+			return err
+		})
+	}
+	in.ok("GET", "/system/dict", "", "key")
+	in.call("GET", "/system/dict", "", "maker").brief(403) // the maker may grant it, but does not have it
+	reason("granted")
+
+	edit(func(u *store.User) { u.RoleIDs = nil })
+	in.call("GET", "/system/dict", "", "key").brief(403)
+	reason("beyond_owner")
+	edit(func(u *store.User) { u.RoleIDs = []store.ID{giver} })
+	in.ok("GET", "/system/dict", "", "key")
+
+	edit(func(u *store.User) { u.Status = false })
+	in.call("GET", "/system/dict", "", "key").brief(401)
+	reason("user_disabled")
+	in.ok("DELETE", "/admin/list/2", "", "owner")
+	in.call("GET", "/system/dict", "", "key").brief(401)
+	reason("no_owner")
+	in.ok("GET", "/admin/key/1", "", "owner").brief(200, `"state":"no_owner"`, `"username":""`)
+
+	in.member("second", 0, giver)
+	in.call("POST", "/admin/key/1/adopt", "", "second").brief(404) // its owner is unknown, and so in the scope all only
+	in.clerk("wide", "admin.key.rotate", "admin.key.update", "admin.key.delete", "admin.key.query")
+	for _, c := range [][3]string{{"POST", "/admin/key/1/rotate", `{}`}, {"POST", "/admin/key/1/adopt", ""}, {"PUT", "/admin/key/1", `{"networks":[]}`}, {"DELETE", "/admin/key/1", ""}} {
+		in.call(c[0], c[1], c[2], "wide").brief(403)
+	}
+	in.ok("POST", "/admin/key/1/adopt", "", "owner").brief(200, `"username":"admin"`)
+	in.ok("GET", "/system/dict", "", "key")
+}
+
+func TestAPersonalKeyHasThePermissionsOfItsOwner(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	dicts, files := in.role("Dicts", nil, "system.dict.query"), in.role("Files", nil, "file.list.query")
+	u := in.member("clerk", 0, dicts, files)
+	in.newKey("all", "/admin/account/key", `{"name":"laptop"}`, "clerk")
+	in.newKey("some", "/admin/account/key", fmt.Sprintf(`{"name":"laptop","role_ids":[%d]}`, dicts), "clerk")
+	if got := in.access("all"); !slices.Equal(got, []string{"file.list.query", "system.dict.query"}) {
+		t.Errorf("%q", got)
+	}
+	if got := in.access("some"); !slices.Equal(got, []string{"system.dict.query"}) {
+		t.Errorf("%q", got)
+	}
+	in.update(func(tx *store.Tx) error {
+		_, err := store.Users.Update(tx, u, func(u *store.User) error { u.RoleIDs = []store.ID{files}; return nil })
+		return err
+	})
+	in.ok("GET", "/file/list", "", "all")
+	in.call("GET", "/system/dict", "", "all").brief(403)
+	in.call("GET", "/system/dict", "", "some").brief(403)
+	in.ok("PUT", "/system/setting", `{"values":{"security.personal_keys":false}}`, "owner")
+	in.call("GET", "/file/list", "", "all").brief(401)
+	in.call("POST", "/admin/account/key", `{"name":"x"}`, "clerk").brief(403, `"errorCode":"personal_keys_off"`)
+	in.ok("PUT", "/system/setting", `{"values":{"security.personal_keys":true}}`, "owner")
+	in.ok("GET", "/file/list", "", "all")
+	in.ok("DELETE", fmt.Sprint("/admin/list/", u), "", "owner")
+	in.lists("/admin/key", "id", "owner")
+}
+
+// TestOthersCanOnlyDisableAPersonalKey, also an owner: whoever knows its secret is its user.
+func TestOthersCanOnlyDisableAPersonalKey(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.clerk("clerk", "system.dict.query")
+	in.clerk("other", "system.dict.query", "admin.key.query", "admin.key.update", "admin.key.rotate", "admin.key.delete", "admin.list.query")
+	in.newKey("key", "/admin/account/key", `{"name":"laptop"}`, "clerk")
+	for _, body := range []string{`{"name":"mine"}`, `{"networks":["192.0.2.1"]}`, `{"role_ids":[1]}`, `{"rate_limit":1}`, `{"expires_at":"` + store.TimeOf(time.Now().Add(time.Hour)).String() + `"}`} {
+		for _, as := range []string{"owner", "other"} {
+			if a := in.call("PUT", "/admin/key/1", body, as); a.Code == 200 {
+				t.Errorf("%s as %s: %s", body, as, a.Body)
+			}
+		}
+	}
+	for _, as := range []string{"owner", "other"} {
+		in.call("POST", "/admin/key/1/rotate", `{}`, as).brief(403, `"errorCode":"personal_key"`)
+		in.call("POST", "/admin/key/1/adopt", "", as).brief(403)
+		in.call("POST", "/admin/account/key/1/rotate", `{}`, as).brief(404)
+		in.call("PUT", "/admin/account/key/1", `{}`, as).brief(404)
+		in.call("DELETE", "/admin/account/key/1", "", as).brief(404)
+	}
+	in.ok("PUT", "/admin/key/1", `{"status":0}`, "other")
+	in.call("GET", "/system/dict", "", "key").brief(401)
+	in.call("PUT", "/admin/key/1", `{"status":1}`, "owner").brief(403, `"errorCode":"personal_key"`)
+	in.ok("PUT", "/admin/account/key/1", `{"status":1}`, "clerk")
+	in.ok("GET", "/system/dict", "", "key")
+	in.ok("DELETE", "/admin/key/1", "", "other")
+	in.call("GET", "/system/dict", "", "key").brief(401)
+}
+
+func TestTwoKeysAreValidDuringARotation(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.clerk("holder", "system.dict.query")
+	in.newKey("first", "/admin/key", `{"name":"x","role_ids":[2]}`, "owner")
+	valid := func(want ...string) {
+		t.Helper()
+		for _, as := range []string{"first", "second", "third", "fourth"} {
+			if in.tokens[as] == "" {
+				continue
+			}
+			if a := in.call("GET", "/system/dict", "", as); (a.Code == 200) != slices.Contains(want, as) {
+				t.Errorf("the %s key: %d", as, a.Code)
+			}
+		}
+	}
+	k := in.newKey("second", "/admin/key/1/rotate", `{"overlap_hours":1}`, "owner")
+	if k.PreviousUntil == 0 || !strings.HasPrefix(k.Token, k.Hint) {
+		t.Errorf("%+v", k)
+	}
+	valid("first", "second")
+	in.newKey("third", "/admin/key/1/rotate", ``, "owner")
+	valid("second", "third")
+	in.newKey("fourth", "/admin/key/1/rotate", `{"overlap_hours":0}`, "owner")
+	valid("fourth")
+	in.ok("GET", "/admin/key/1", "", "owner").brief(200, `"previous_until":null`)
+	in.ok("GET", "/system/audit?action=rotate_key", "", "owner").brief(200, `"details":{"key":1}`)
+}
+
+// TestAKeyNeverBecomesAPerson: with the key of somebody, even of an owner, nobody gets a session, a
+// password, another key or the owner role.
+func TestAKeyNeverBecomesAPerson(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.newKey("key", "/admin/account/key", `{"name":"laptop"}`, "owner")
+	manager := in.role("Manager", func(r *store.Role) { r.DataScope = store.ScopeAll }, "admin.list.query", "admin.list.update", "admin.list.password", "admin.list.create", "admin.list.status", "admin.list.delete")
+	in.member("manager", 0, manager)
+	in.newKey("manager's", "/admin/account/key", `{"name":"laptop"}`, "manager")
+	before := in.dump()
+	for _, c := range []struct{ as, method, url, body string }{
+		{"key", "PUT", "/admin/list/1/password", `{"password":"another password"}`},
+		{"key", "PUT", "/admin/list/1", `{"email":"new@example.org"}`},
+		{"key", "PUT", "/admin/list/1/status", `{"status":0}`},
+		{"key", "POST", "/admin/list", `{"username":"boss","role_ids":[1]}`},
+		{"key", "PUT", "/admin/list/2", `{"role_ids":[1]}`},
+		{"key", "POST", "/admin/role", `{"name":"All","grant_role_ids":[1]}`},
+		{"manager's", "PUT", "/admin/list/2/password", `{"password":"another password"}`},
+		{"manager's", "PUT", "/admin/list/2", `{"nickname":"x"}`},
+		{"manager's", "PUT", "/admin/list?ids=2", `{"role_ids":[]}`},
+		{"manager's", "PUT", "/admin/list/1/password", `{"password":"another password"}`},
+		{"manager's", "DELETE", "/admin/list/2", ""},
+	} {
+		in.call(c.method, c.url, c.body, c.as).brief(403)
+	}
+	in.unchanged(before)
+	dept := in.role("Dept", func(r *store.Role) { r.DataScope = store.ScopeAll }, "admin.role.create")
+	in.member("maker", 0, dept)
+	_, in.tokens["narrow"] = in.key(3, serviceKey, func(k *store.APIKey) { k.DataScope = store.ScopeSelf })
+	in.call("POST", "/admin/role", `{"name":"Tree","data_scope":"dept_tree"}`, "narrow").brief(403)
+	in.ok("POST", "/admin/role", `{"name":"Tree","data_scope":"dept_tree"}`, "maker")
+	in.ok("POST", "/admin/list", `{"username":"plain","role_ids":[2]}`, "key") // what is not beyond it
+	in.ok("PUT", "/admin/list/4", `{"nickname":"x"}`, "manager's")
+	in.key(4, personalKey)
+	in.ok("DELETE", "/admin/list/4", "", "manager's") // with the personal key of that user
+}
+
+func TestAKeyIsUsedFromItsNetworks(t *testing.T) {
+	t.Parallel()
+	in := start(t, func(su *setup) { su.config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")} })
+	in.newKey("key", "/admin/account/key", `{"name":"x","networks":["10.0.0.0/8","2001:db8::/32"]}`, "owner")
+	for addr, status := range map[string]int{"10.1.2.3": 200, "::ffff:10.1.2.3": 200, "2001:db8::5": 200, "11.0.0.1": 403, "2001:db9::1": 403} {
+		r := in.request("GET", "/system/dict", "", "key")
+		r.Header.Set("X-Forwarded-For", addr)
+		if a := in.send(r); a.Code != status {
+			t.Errorf("%s: %d %s", addr, a.Code, a.Body)
+		}
+	}
+}
+
+func TestTheRateLimitOfAKey(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.newKey("key", "/admin/account/key", `{"name":"x","rate_limit":3}`, "owner")
+	in.newKey("other", "/admin/account/key", `{"name":"y"}`, "owner")
+	for 60-time.Now().Second() < 10 { // all requests are in one minute
+		time.Sleep(time.Second)
+	}
+	for left := 2; left >= 0; left-- {
+		a := in.ok("GET", "/system/dict", "", "key")
+		reset, err := strconv.Atoi(a.Header.Get("RateLimit-Reset"))
+		if a.Header.Get("RateLimit-Limit") != "3" || a.Header.Get("RateLimit-Policy") != "3;w=60" || a.Header.Get("RateLimit-Remaining") != fmt.Sprint(left) || err != nil || reset < 1 || reset > 60 {
+			t.Errorf("%v", a.Header)
+		}
+		in.ok("PUT", "/admin/account/key/1", fmt.Sprintf(`{"name":"name %d"}`, left), "owner") // does not reset the count
+		in.ok("PUT", "/admin/info", fmt.Sprintf(`{"nickname":"name %d"}`, left), "owner")
+	}
+	a := in.call("GET", "/system/dict", "", "key")
+	a.brief(429, `"errorCode":"key_rate_limit"`)
+	if a.Header.Get("Retry-After") == "" || a.Header.Get("RateLimit-Remaining") != "0" {
+		t.Errorf("%v", a.Header)
+	}
+	if h := in.ok("GET", "/system/dict", "", "other").Header; h.Get("RateLimit-Limit") != "6000" {
+		t.Errorf("%v", h)
+	}
+	if h := in.ok("GET", "/system/dict", "", "owner").Header; h.Get("RateLimit-Limit") != "" {
+		t.Errorf("%v", h)
+	}
+}
+
+// TestWhatAKeyDoesIsInTheLogs with the key as the actor.
+func TestWhatAKeyDoesIsInTheLogs(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.newKey("key", "/admin/account/key", `{"name":"laptop"}`, "owner")
+	in.ok("POST", "/system/dict", `{"code":"colour","name":"Colour"}`, "key")
+	in.ok("GET", "/system/audit?actor=key:1", "", "owner").brief(200, `"actor":{"kind":"key","id":1,"name":"laptop"}`, `"collection":"dict"`, `"total":1`)
+	in.call("POST", "/admin/account/key", `{"name":"x"}`, "key").brief(403)
+	must(t, in.server.logDenials())
+	in.ok("GET", "/system/audit?actor=key:1&action=denied", "", "owner").brief(200, `"total":1`)
+	in.clerk("reader", "system.audit.query", "admin.list.query")
+	in.update(func(tx *store.Tx) error {
+		_, err := store.Roles.Update(tx, in.roleIDs("reader")[0], func(r *store.Role) error { r.DataScope = store.ScopeSelf; return nil })
+		return err
+	})
+	if a := in.ok("GET", "/system/audit", "", "reader"); strings.Contains(a.Body, "laptop") {
+		t.Errorf("somebody with the data scope self reads %s", a.Body)
+	}
+	var events struct {
+		Data []struct {
+			Route string
+			User  json.RawMessage
+		}
+	}
+	in.flush()
+	in.ok("GET", "/system/monitor/request?pageSize=100", "", "owner").data(&events)
+	found := false
+	for _, e := range events.Data {
+		found = found || e.Route == "/system/dict" && strings.Contains(string(e.User), `"key_id":1,"key":"laptop"`)
+	}
+	if !found {
+		t.Errorf("monitoring does not tell of the key: %+v", events)
+	}
+}
+
+// TestAJobOfAKeyHasItsRights, not those of its owner.
+func TestAJobOfAKeyHasItsRights(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	manager := in.role("Manager", func(r *store.Role) { r.DataScope = store.ScopeAll }, "admin.list.import", "admin.list.create")
+	in.newKey("key", "/admin/key", fmt.Sprintf(`{"name":"x","role_ids":[%d]}`, manager), "owner")
+	rows := "username,roles\n"
+	for n := range 300 {
+		rows += fmt.Sprintf("new-%d,\n", n)
+	}
+	in.upload("/admin/list-import", rows, "key").brief(200, `"state":"done"`)
+	in.ok("GET", "/admin/job/1", "", "owner").brief(200, `"key_id":1`)
+	in.ok("GET", "/admin/job/1", "", "key")
+	in.upload("/admin/list-import", strings.ReplaceAll(rows, "new-", "other-"), "owner").brief(200, `"state":"done"`)
+	in.call("GET", "/admin/job/2", "", "key").brief(404)
+	in.call("GET", "/admin/job", "", "key").brief(403)
+	in.ok("GET", "/system/audit?actor=key:1", "", "owner").brief(200, `"collection":"user"`)
+
+	rows = "username,roles\nboss,Owner\n"
+	if a := in.upload("/admin/list-import", rows, "key"); strings.Contains(a.Body, `"state":"done"`) {
+		t.Errorf("an import with the owner role: %d %s", a.Code, a.Body)
+	}
+}
+
+func TestKeysDownloadBackups(t *testing.T) {
+	t.Parallel()
+	identity, err := age.GenerateX25519Identity()
+	must(t, err)
+	for name, recipients := range map[string][]age.Recipient{"encrypted": {identity.Recipient()}, "plain": nil} {
+		t.Run(name, func(t *testing.T) {
+			in := start(t, func(su *setup) { su.config.BackupRecipients = recipients })
+			backups := in.role("Backups", nil, store.UnattendedBackup, "system.backup", "admin.key.create")
+			in.member("clerk", 0, backups)
+			in.newKey("owner's", "/admin/key", fmt.Sprintf(`{"name":"x","role_ids":[%d]}`, backups), "owner")
+			in.newKey("clerk's", "/admin/key", fmt.Sprintf(`{"name":"x","role_ids":[%d]}`, backups), "clerk")
+			in.newKey("personal", "/admin/account/key", `{"name":"x"}`, "owner")
+			for _, as := range []string{"clerk's", "personal"} {
+				in.call("GET", "/system/backup", "", as).brief(403, store.UnattendedBackup)
+			}
+			if recipients == nil {
+				in.call("GET", "/system/backup", "", "owner's").brief(403, `"errorCode":"backup_recipients_required"`)
+				return
+			}
+			if a := in.ok("GET", "/system/backup", "", "owner's"); !strings.HasPrefix(a.Body, "age-encryption.org/") {
+				t.Errorf("%.40q", a.Body)
+			}
+		})
+	}
+}
+
+// TestLinksEndWithTheKey that made them.
+func TestLinksEndWithTheKey(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.upload("/file/list", "a text", "owner")
+	in.newKey("key", "/admin/account/key", `{"name":"x"}`, "owner")
+	var link struct{ URL string }
+	in.ok("POST", "/file/list/1/link", `{}`, "key").data(&link)
+	in.ok("GET", link.URL, "", "nobody")
+	in.ok("DELETE", "/admin/key/1", "", "owner")
+	in.call("GET", link.URL, "", "nobody").brief(404, `"errorCode":"link_expired"`)
+}
+
+// TestAKeyDoesNotReadWhatItsOwnerReceives: a webhook sends what its owner may read, which a key of the
+// owner may not.
+func TestAKeyDoesNotReadWhatItsOwnerReceives(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.create("/system/webhook", `{"url":"https://example.org/secret","types":["*"],"status":0}`)
+	role := in.role("Hooks", nil, "system.webhook.query", "system.webhook.update", "system.webhook.send", "system.webhook.delete")
+	in.newKey("key", "/admin/key", fmt.Sprintf(`{"name":"x","role_ids":[%d]}`, role), "owner")
+	if a := in.ok("GET", "/system/webhook/1", "", "key"); strings.Contains(a.Body, "secret\"") {
+		t.Errorf("the key reads the address: %s", a.Body)
+	}
+	for _, c := range []struct{ method, url, body string }{
+		{"GET", "/system/webhook/1/delivery", ""}, {"POST", "/system/webhook/1/resume", `{}`}, {"POST", "/system/webhook/1/test", ""},
+		{"POST", "/system/webhook/1/replay", `{"from":1}`}, {"PUT", "/system/webhook/1", `{"url":"https://example.com/"}`}, {"DELETE", "/system/webhook/1", ""},
+	} {
+		if a := in.call(c.method, c.url, c.body, "key"); a.Code != 403 && a.Code != 404 {
+			t.Errorf("%s %s: %d %s", c.method, c.url, a.Code, a.Body)
+		}
+	}
+}
+
+// TestPermissionsThatNoKeyHas are those of operations that refuse keys, so that a check says what is
+// enforced.
+func TestPermissionsThatNoKeyHas(t *testing.T) {
+	t.Parallel()
+	usable := map[string]bool{}
+	for _, rt := range routes() {
+		if !rt.open() && !serviceKey.refuses(&rt) {
+			usable[cmp.Or(rt.keyAccess, rt.Access)] = true
+		}
+	}
+	for _, p := range furtherPermissions {
+		usable[p.key] = true
+	}
+	for key := range Keys() {
+		if store.ForKeys(key) != usable[key] {
+			t.Errorf("%s: keys can have it %t, and use it %t", key, store.ForKeys(key), usable[key])
+		}
+	}
+	in := start(t)
+	in.program()
+	in.newKey("key", "/admin/account/key", `{"name":"x"}`, "owner")
+	in.ok("POST", "/auth/check", fmt.Sprintf(`{"token":%q,"permissions":["admin.key.create","system.backup","system.info"],"explain":1}`, in.tokens["key"]), "program").brief(200,
+		`"allowed":{"admin.key.create":false,"system.backup":false,"system.info":true}`, `"admin.key.create":"not_for_keys"`)
+}
+
+// TestAKeyDoesNotGetTheEventsOfAPerson with the same roles.
+func TestAKeyDoesNotGetTheEventsOfAPerson(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	all := func(r *store.Role) { r.DataScope = store.ScopeAll }
+	wide := in.role("Wide", all, "system.dict.query", "system.setting.group.query")
+	narrow := in.role("Narrow", all, "system.dict.query")
+	in.member("person", 0, wide)
+	owner := in.member("owner of the key", 0, narrow)
+	_, in.tokens["key"] = in.key(owner, serviceKey, func(k *store.APIKey) { k.RoleIDs = []store.ID{wide} })
+	url := in.live() + "/system/event"
+	person, key := in.listen(url, "person"), in.listen(url, "key")
+	for n := range 20 {
+		in.create("/system/setting-group", fmt.Sprintf(`{"key":"g%d","title":"G"}`, n))
+		in.create("/system/dict", fmt.Sprintf(`{"code":"d%d","name":"D"}`, n))
+		for range 2 {
+			if kind, _ := person.next(); kind != "setting_group.changed" && kind != "dict.changed" {
+				t.Fatalf("the person got %q", kind)
+			}
+		}
+		if kind, data := key.next(); kind != "dict.changed" {
+			t.Fatalf("the key got %q: %s", kind, data)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package server
+
+import (
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+
+	"reeve/store/errs"
+)
+
+// protocol is a specification that a route follows instead of the conventions of this API: no
+// envelope, its own bodies of errors, and members that it does not define are ignored.
+type protocol struct {
+	name    string                              // for the OpenAPI document
+	form    bool                                // whether the body is a form instead of JSON
+	failed  reflect.Type                        // body of an error
+	failure func(e *errs.Error, msg string) any // makes it; msg is in the language of the request
+}
+
+// oauth is RFC 6749, whose errors the protocols that are built on it have.
+var oauth = protocol{name: "OAuth 2.0", form: true, failed: reflect.TypeFor[oauthFailure](), failure: newOAuthFailure}
+
+type oauthFailure struct {
+	Error       string `json:"error" doc:"Code of the error: invalid_request, invalid_token, insufficient_scope, temporarily_unavailable or server_error"`
+	Description string `json:"error_description"`
+}
+
+func newOAuthFailure(e *errs.Error, msg string) any {
+	code := "invalid_request"
+	switch e.Kind {
+	case errs.Unauthenticated:
+		code = "invalid_token"
+	case errs.Denied:
+		code = "insufficient_scope"
+	case errs.TooMany, errs.Busy, errs.Full:
+		code = "temporarily_unavailable"
+	case errs.Internal:
+		code = "server_error"
+	}
+	return oauthFailure{code, msg}
+}
+
+// following declares the protocol of a route whose handler opens its own transactions. Its input has
+// fields of the form or of the JSON body, and its response is what the handler returns.
+func following[In, Out any](p *protocol, method, path, access, title string, handler func(*Request, *In) (Out, error)) Route {
+	rt := action(method, path, access, title, handler)
+	rt.protocol, rt.in.protocol = p, p
+	rt.handler = handlerName(handler)
+	return rt
+}
+
+// readForm reads a form of the protocol. Parameters must not be repeated.
+func (req *Request) readForm() (url.Values, error) {
+	if media, _, err := mime.ParseMediaType(req.http.Header.Get("Content-Type")); req.http.ContentLength == 0 || err != nil || media != "application/x-www-form-urlencoded" {
+		return nil, errs.New(errs.BadMedia, "the Content-Type of the body must be application/x-www-form-urlencoded")
+	}
+	if req.http.Method == http.MethodGet {
+		return nil, errs.New(errs.Malformed, "a GET request must not have a body")
+	}
+	b, err := req.readBytes(req.route.maxBody)
+	if err != nil {
+		return nil, err
+	}
+	values, err := parseQuery(string(b))
+	if err != nil {
+		return nil, errs.New(errs.Malformed, "malformed form")
+	}
+	return values, nil
+}

@@ -1,0 +1,192 @@
+package store
+
+import (
+	"maps"
+	"slices"
+
+	"reeve/store/errs"
+)
+
+// UnattendedBackup is the permission to download backups without a person. Only an owner can give it
+// to a service key.
+const UnattendedBackup = "system.backup.unattended"
+
+// notForKeys are the permissions that no API key has, because only a person may use what they allow: it
+// would give the key the rights of its owner, or another key. A key downloads backups with
+// UnattendedBackup.
+var notForKeys = map[string]bool{
+	"admin.key.create": true, "admin.key.update": true, "admin.key.delete": true, "admin.key.rotate": true,
+	"system.webhook.create": true, "system.webhook.update": true, "system.webhook.secret": true, "system.backup": true,
+}
+
+// ForKeys reports whether an API key can have a permission.
+func ForKeys(permission string) bool { return !notForKeys[permission] }
+
+// KeyLimit is what limits an actor that is an API key, besides its roles.
+type KeyLimit struct {
+	ID       ID
+	Name     string
+	Personal bool
+
+	owner     []ID // roles of the owner
+	dataScope string
+	depts     []ID
+}
+
+// KeyActor returns the actor of a key. The error is ErrSessionEnded if the key can't be used: it is
+// disabled or paused or has expired, or its owner was disabled or deleted.
+func KeyActor(tx *Tx, k *APIKey) (*Actor, error) {
+	owner, err := Users.Get(tx, k.UserID)
+	switch {
+	case err != nil:
+		return nil, endedIfNone(err)
+	case !bool(owner.Status), !bool(k.Status), k.Paused != "", tx.Now() >= k.ExpiresAt, bool(k.Personal) && !PersonalKeys.Get(tx):
+		return nil, ErrSessionEnded
+	}
+	return keyActor(k, owner), nil
+}
+
+func keyActor(k *APIKey, owner *User) *Actor {
+	limit := &KeyLimit{ID: k.ID, Name: k.Name, Personal: bool(k.Personal), owner: owner.RoleIDs, dataScope: k.DataScope, depts: k.DeptIDs}
+	a := &Actor{ID: owner.ID, Username: owner.Username, RoleIDs: k.RoleIDs, DeptID: owner.DeptID, Key: limit}
+	if limit.Personal {
+		a.MustChange = bool(owner.MustChangePassword)
+		if len(k.RoleIDs) == 0 {
+			a.RoleIDs = owner.RoleIDs
+		}
+	}
+	return a
+}
+
+// currentKey returns the actor of a key when a write function is about to run.
+func currentKey(tx *Tx, a *Actor) (*Actor, error) {
+	k, err := APIKeys.Get(tx, a.Key.ID)
+	if err != nil {
+		return nil, endedIfNone(err)
+	}
+	now, err := KeyActor(tx, k)
+	if err != nil {
+		return nil, err
+	}
+	if a.sameKey(now) {
+		return a, nil
+	}
+	return now, nil
+}
+
+// sameKey reports whether two actors of the same key have the same rights.
+func (a *Actor) sameKey(b *Actor) bool {
+	k, l := a.Key, b.Key
+	return a.ID == b.ID && a.DeptID == b.DeptID && a.MustChange == b.MustChange && slices.Equal(a.RoleIDs, b.RoleIDs) &&
+		slices.Equal(k.owner, l.owner) && k.dataScope == l.dataScope && slices.Equal(k.depts, l.depts)
+}
+
+// isOwner reports whether the actor is a person with the owner role.
+func (a *Actor) isOwner() bool {
+	return a.system || !a.App && a.Key == nil && slices.Contains(a.RoleIDs, OwnerRole)
+}
+
+// keysOfKey returns the keys of the permissions of an API key. A personal key has those that its
+// owner has, too; a service key those that its owner may grant.
+func (r *Policy) keysOfKey(a *Actor) map[string]bool {
+	keys := map[string]bool{}
+	if a.Key.Personal {
+		own := r.keysOfRoles(a.Key.owner)
+		for key := range r.keysOfRoles(a.RoleIDs) {
+			if own[key] && key != UnattendedBackup && !notForKeys[key] {
+				keys[key] = true
+			}
+		}
+		return keys
+	}
+	limit := r.ceilingOf(a.ID, r.enabledRoles(a.Key.owner), a.DeptID, true)
+	for _, id := range r.enabledRoles(a.RoleIDs) {
+		for _, id := range r.roles.Get(id).RuleIDs {
+			p := r.permissions.Get(id)
+			if p != nil && r.enabled(id) && limit.mayGive(p) && !notForKeys[p.Key] {
+				keys[p.Key] = true
+			}
+		}
+	}
+	return keys
+}
+
+// mayGive reports whether an owner with this ceiling may give a permission to a key.
+func (c *ceiling) mayGive(p *Permission) bool {
+	return c.all || c.grants[p.ID] && p.Key != UnattendedBackup
+}
+
+// scopeOfKey returns the data scope of an API key: that of its roles, within that of its owner and
+// the key's own.
+func (r *Policy) scopeOfKey(a *Actor) *Scope {
+	limit := &ceiling{}
+	if a.Key.Personal {
+		limit.scope = r.scopeOf(a.ID, a.Key.owner, a.DeptID)
+	} else {
+		limit = r.ceilingOf(a.ID, r.enabledRoles(a.Key.owner), a.DeptID, true)
+	}
+	scope := r.scopeOf(a.ID, a.RoleIDs, a.DeptID).and(limit.scope)
+	if a.Key.dataScope != "" {
+		own := &Scope{Self: a.ID, Depts: map[ID]bool{}}
+		r.addScope(own, &Role{DataScope: a.Key.dataScope, DeptIDs: a.Key.depts}, a.DeptID)
+		scope = scope.and(own)
+	}
+	return scope
+}
+
+// and returns what is in both of two scopes of the same actor.
+func (s *Scope) and(other *Scope) *Scope {
+	switch {
+	case s.All:
+		return other
+	case other.All:
+		return s
+	}
+	both := &Scope{Self: s.Self, Depts: maps.Clone(s.Depts)}
+	maps.DeleteFunc(both.Depts, func(id ID, _ bool) bool { return !other.Depts[id] })
+	return both
+}
+
+// ceilingOfKey returns what an API key may grant to others: what it has itself. It never amounts to
+// the owner role, also if its owner has it.
+func (r *Policy) ceilingOfKey(a *Actor) *ceiling {
+	keys, c := r.keysOfKey(a), &ceiling{grants: map[ID]bool{}, scope: r.scopeOfKey(a)}
+	for id, p := range r.permissions.All() {
+		if keys[p.Key] {
+			c.grants[id] = true
+		}
+	}
+	return c
+}
+
+// ExplainKey explains why an API key has or does not have a permission.
+func ExplainKey(tx *Tx, k *APIKey, key string) (*Explanation, error) {
+	owner, err := Users.Get(tx, k.UserID)
+	if errs.Is(err, errs.NotFound) {
+		return noAccess("no_owner"), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	rules, a := PolicyCache.Get(tx), keyActor(k, owner)
+	e := rules.explain(&User{Ident: owner.Ident, RoleIDs: a.RoleIDs, DeptID: owner.DeptID, Status: true}, key)
+	e.Limited = Flag(!rules.scopeOfKey(a).All)
+	e.Allowed = e.Allowed && rules.keysOfKey(a)[key]
+	switch {
+	case !bool(k.Status):
+		e.Allowed, e.Reason = false, "key_disabled"
+	case bool(k.Personal) && !PersonalKeys.Get(tx):
+		e.Allowed, e.Reason = false, "personal_keys_off"
+	case k.Paused != "":
+		e.Allowed, e.Reason = false, "key_paused"
+	case tx.Now() >= k.ExpiresAt:
+		e.Allowed, e.Reason = false, "key_expired"
+	case !bool(owner.Status):
+		e.Allowed, e.Reason = false, "user_disabled"
+	case !e.Allowed && notForKeys[key] && e.Reason != "unknown_permission":
+		e.Reason = "not_for_keys"
+	case !e.Allowed && (e.Reason == "granted" || e.Reason == "owner"):
+		e.Reason = "beyond_owner"
+	}
+	return e, nil
+}
