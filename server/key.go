@@ -43,7 +43,7 @@ type apiKey struct {
 	Networks      []string   `json:"networks" doc:"IP addresses and networks that it may be used from; empty for all"`
 	Rate          int64      `json:"rate_limit" doc:"Requests per minute; 0 for the setting security.key_rate_limit"`
 	Status        store.Flag `json:"status" doc:"Status: 1 enabled, 0 disabled"`
-	State         string     `json:"state" enum:"key_state" doc:"State: active; unused for 90 days; disabled; expired; disabled also while personal keys are turned off; paused since a backup was restored; or no_owner, if the owner was disabled or deleted"`
+	State         string     `json:"state" enum:"key_state" doc:"State: active; unused for 90 days; disabled, also while personal keys are turned off; expired; paused since a backup was restored; or no_owner, if the owner was disabled or deleted"`
 	Hint          string     `json:"hint" doc:"First characters of the key, by which you can recognize it"`
 	PreviousUntil store.Time `json:"previous_until" null:"true" doc:"Time until which the key from before the last rotation is valid too; null if there is none"`
 	ExpiresAt     store.Time `json:"expires_at"`
@@ -65,6 +65,7 @@ const (
 var keyColumns = []diskColumn[store.APIKey]{
 	{name: "id", uses: sorted},
 	{name: "user_id", uses: filtered | param, numbers: ids(store.KeyByUser)},
+	{name: "personal", uses: filtered | param, texts: anyText(store.KeyByKind)},
 	{name: "role_id", uses: filtered | param, numbers: ids(store.KeyByRole)},
 }
 

@@ -5,13 +5,18 @@ import (
 	"reeve/store/errs"
 )
 
-// keyHealth counts the API keys that need attention. A key that nobody uses, or that has expired, should
+// keyHealth counts the service keys that need attention. A key that nobody uses, or that has expired, should
 // be deleted, but nothing is wrong with the server.
 func (s *Server) keyHealth() part {
 	states := map[string]int64{}
 	count := int64(0)
 	err := s.db.View(store.System, func(tx *store.Tx) error {
-		for k, err := range store.APIKeys.All(tx) {
+		ids, err := store.KeyByKind.IDs(tx, "0")
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			k, err := store.APIKeys.Get(tx, id)
 			if err != nil {
 				return err
 			}

@@ -469,3 +469,50 @@ func TestAKeyDoesNotGetTheEventsOfAPerson(t *testing.T) {
 		}
 	}
 }
+
+// TestPersonalKeysHaveALimitOfTheirOwn: those of users do not use up the room for service keys.
+func TestPersonalKeysHaveALimitOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.clerk("clerk", "system.dict.query")
+	for range store.MaxPersonalKeys {
+		in.ok("POST", "/admin/account/key", `{"name":"x"}`, "clerk")
+	}
+	in.call("POST", "/admin/account/key", `{"name":"x"}`, "clerk").brief(409, `"errorCode":"too_many_keys"`)
+	in.update(func(tx *store.Tx) error {
+		for n := range store.MaxKeys {
+			k := &store.APIKey{Name: fmt.Sprint(n), UserID: 1, RoleIDs: in.roleIDs("clerk"), Status: true, ExpiresAt: tx.Now().Add(time.Hour)}
+			if err := store.APIKeys.Create(tx, k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	in.call("POST", "/admin/key", `{"name":"x","role_ids":[2]}`, "owner").brief(409, `"errorCode":"too_many_keys"`)
+	in.ok("POST", "/admin/account/key", `{"name":"x"}`, "owner")
+	in.lists("/admin/key?personal=1&user_id=1", "name", "owner", "x")
+}
+
+func TestStatesOfKeys(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.view(func(tx *store.Tx) error {
+		old := tx.Now().Add(-store.KeyUnused - time.Hour)
+		for want, change := range map[string]func(k *store.APIKey, owner **store.User){
+			keyActive:   func(k *store.APIKey, _ **store.User) { k.CreatedAt = old; k.LastUsed = tx.Now() },
+			keyUnused:   func(k *store.APIKey, _ **store.User) { k.CreatedAt = old },
+			keyDisabled: func(k *store.APIKey, _ **store.User) { k.Status = false },
+			keyExpired:  func(k *store.APIKey, _ **store.User) { k.ExpiresAt = tx.Now() },
+			keyPaused:   func(k *store.APIKey, _ **store.User) { k.Paused = store.KeyRestored },
+			keyNoOwner:  func(_ *store.APIKey, owner **store.User) { *owner = nil },
+		} {
+			k, owner := &store.APIKey{Status: true, ExpiresAt: tx.Now().Add(time.Hour)}, &store.User{Status: true}
+			k.CreatedAt = tx.Now()
+			change(k, &owner)
+			if got := keyState(tx, k, owner); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+		return nil
+	})
+}

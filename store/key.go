@@ -46,8 +46,8 @@ type KeySecret struct {
 
 // Limits of keys.
 const (
-	MaxKeys         = 1000
-	MaxPersonalKeys = 20 // of one user
+	MaxKeys         = 1000 // service keys
+	MaxPersonalKeys = 20   // of one user
 	MaxKeyNetworks  = 20
 	KeyDays         = 90 // until a key expires, unless its creator chooses a time
 	KeyUnused       = 90 * 24 * time.Hour
@@ -66,6 +66,7 @@ var (
 	}, kv.CascadeFreely, "user_id", "personal")
 	KeyByRole = kv.NewRefs(APIKeys, "role_ids", Roles, func(k *APIKey) []ID { return k.RoleIDs }, kv.Restrict)
 	KeyByDept = kv.NewDetachingRefs(APIKeys, "dept_ids", Depts, func(k *APIKey) *[]ID { return &k.DeptIDs })
+	KeyByKind = kv.NewMany(APIKeys, "personal", func(k *APIKey) []string { return []string{flagText(k.Personal)} })
 	KeySearch = kv.NewSearch(APIKeys, func(k *APIKey) []string { return []string{k.Name} })
 
 	KeySecrets  = kv.NewCollection[KeySecret]("key_secret")
@@ -230,13 +231,14 @@ func ParseNetwork(text string) (string, error) {
 	return prefix.Masked().String(), nil
 }
 
-// roomForKey limits the number of keys.
+// roomForKey limits the number of service keys, and of personal keys of each user, so that personal keys
+// do not use up the room of others.
 func roomForKey(tx *Tx, k *APIKey) error {
-	n, err := APIKeys.Count(tx)
-	if err == nil && n >= MaxKeys {
-		err = errs.New(errs.Conflict, "there are already %d API keys, which is the maximum", MaxKeys).Coded("too_many_keys")
-	}
-	if err != nil || !bool(k.Personal) {
+	if !bool(k.Personal) {
+		n, err := KeyByKind.Count(tx, flagText(false))
+		if err == nil && n >= MaxKeys {
+			err = errs.New(errs.Conflict, "there are already %d API keys, which is the maximum", MaxKeys).Coded("too_many_keys")
+		}
 		return err
 	}
 	own, err := KeyByPersonal.Count(tx, k.UserID)

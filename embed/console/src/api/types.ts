@@ -27,7 +27,7 @@ export type ApiKey = {
   role_ids: number[]
   /** Names of the roles, in the order of role_ids */
   role_names: string[]
-  /** State: active; unused for 90 days; disabled; expired; disabled also while personal keys are turned off; paused since a backup was restored; or no_owner, if the owner was disabled or deleted */
+  /** State: active; unused for 90 days; disabled, also while personal keys are turned off; expired; paused since a backup was restored; or no_owner, if the owner was disabled or deleted */
   state: "active" | "unused" | "disabled" | "expired" | "paused" | "no_owner"
   /** Status: 1 enabled, 0 disabled */
   status: 0 | 1
@@ -950,7 +950,7 @@ export type KeyWithToken = {
   role_ids: number[]
   /** Names of the roles, in the order of role_ids */
   role_names: string[]
-  /** State: active; unused for 90 days; disabled; expired; disabled also while personal keys are turned off; paused since a backup was restored; or no_owner, if the owner was disabled or deleted */
+  /** State: active; unused for 90 days; disabled, also while personal keys are turned off; expired; paused since a backup was restored; or no_owner, if the owner was disabled or deleted */
   state: "active" | "unused" | "disabled" | "expired" | "paused" | "no_owner"
   /** Status: 1 enabled, 0 disabled */
   status: 0 | 1
