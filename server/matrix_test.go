@@ -17,7 +17,12 @@ var callers = []struct {
 	// refused is the error code with which the route rejects the caller; "" for none.
 	refused func(rt *Route) string
 }{
-	{"anonymous", func(*instance, *Route) string { return "" }, unlessPublic("unauthenticated")},
+	{"anonymous", func(*instance, *Route) string { return "" }, func(rt *Route) string {
+		if rt.Access == anyRealm {
+			return ""
+		}
+		return unlessPublic("unauthenticated")(rt)
+	}},
 	{"the reader of the metrics", func(*instance, *Route) string { return metricsSecret }, func(rt *Route) string {
 		if rt.Access == public || rt.Access == metricsToken {
 			return ""
@@ -90,7 +95,7 @@ var callers = []struct {
 		return token
 	}, unlessMetrics("session_expired")},
 	{"an app user", func(in *instance, _ *Route) string { return in.appSignIn(in.customer("app").ID) }, func(rt *Route) string {
-		if rt.Access == public || rt.Access == appOnly {
+		if rt.Access == public || rt.Access == appOnly || rt.Access == anyRealm {
 			return ""
 		}
 		return "unauthenticated"

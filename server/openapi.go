@@ -121,6 +121,9 @@ func operation(rt *Route, types *schemas) object {
 	switch rt.Access {
 	case public:
 		op["security"] = []any{}
+	case anyRealm:
+		op["security"] = []any{object{}, object{"bearer": []any{}}} // it is optional
+		op["x-access"] = rt.Access
 	case metricsToken:
 		op["security"] = []any{object{"metrics": []any{}}}
 		op["x-access"] = rt.Access

@@ -187,6 +187,8 @@ func accessText(access string) string {
 		return "Needs the token of a backend user; no permission."
 	case appOnly:
 		return "Needs the token of an app user."
+	case anyRealm:
+		return "A token is optional: the response depends on it."
 	case metricsToken:
 		return "Needs the metrics token of the configuration."
 	}

@@ -162,6 +162,9 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	if values := req.http.Header["Authorization"]; len(values) > 0 {
 		header = values[0]
 	}
+	if header == "" && rt.Access == anyRealm {
+		return nil
+	}
 	scheme, token, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return errs.New(errs.Unauthenticated, "sign in: the header `Authorization: Bearer <token>` is missing")
@@ -174,7 +177,7 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	if err != nil {
 		return err
 	}
-	if session.Actor.App != (rt.Access == appOnly) {
+	if rt.Access != anyRealm && session.Actor.App != (rt.Access == appOnly) {
 		return errs.New(errs.Unauthenticated, "this token is for the other API: users sign in at /admin/login, app users at /api/login")
 	}
 	req.Session, req.Actor = session, session.Actor

@@ -17,6 +17,7 @@ const (
 	public   = "public"    // everyone
 	signedIn = "signed-in" // every user signed in to the admin realm
 	appOnly  = "app user"  // every user signed in to the app realm
+	anyRealm = "any realm" // everyone; a token of either realm is optional, but must be valid
 
 	metricsToken = "metrics token" // clients with the token of the configuration; nobody if none is configured
 )
@@ -26,7 +27,7 @@ const (
 type Route struct {
 	Method string
 	Path   string
-	Access string // public, signedIn, appOnly, metricsToken or a permission key
+	Access string // public, signedIn, appOnly, anyRealm, metricsToken or a permission key
 	Title  string // a short phrase; also the name of the permission
 
 	in          *input        // nil for a list
@@ -397,7 +398,7 @@ func (rt *Route) name() string { return rt.Method + " " + rt.Path }
 
 // open reports whether the route needs no permission.
 func (rt *Route) open() bool {
-	return rt.Access == public || rt.Access == signedIn || rt.Access == appOnly || rt.Access == metricsToken
+	return rt.Access == public || rt.Access == signedIn || rt.Access == appOnly || rt.Access == anyRealm || rt.Access == metricsToken
 }
 
 // Keys returns the permission keys that the program checks.
