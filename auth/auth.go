@@ -65,6 +65,7 @@ type Auth struct {
 	initial   *atomic.Bool // whether the initial file may exist
 
 	fingerprints []byte // key of the fingerprint HMAC
+	forwarding   *forwarding
 }
 
 // On returns a copy of a that reaches the store through db, for example to trace the
@@ -77,7 +78,7 @@ func (a *Auth) On(db store.Handle) *Auth {
 
 // New returns an Auth for db. The database must not be in use yet.
 func New(db *store.DB, options Options) (*Auth, error) {
-	a := &Auth{db: db.WithRecorder(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), keys: &keyUses{byID: map[store.ID]*keyUse{}}, counters: newCounters(time.Now), throttled: &throttleLog{}, held: newHeld(), stats: newStats(), initial: &atomic.Bool{}}
+	a := &Auth{db: db.WithRecorder(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), keys: &keyUses{byID: map[store.ID]*keyUse{}}, counters: newCounters(time.Now), throttled: &throttleLog{}, held: newHeld(), stats: newStats(), initial: &atomic.Bool{}, forwarding: newForwarding()}
 	a.initial.Store(options.InitialFile != "")
 	err := db.View(store.System, func(tx *store.Tx) error {
 		install, err := store.Installs.Get(tx, 1)

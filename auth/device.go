@@ -26,7 +26,7 @@ const maxDeviceAttempt = time.Hour
 // end.
 func (a *Auth) useDevice(token string) *deviceUse {
 	u := &deviceUse{counters: a.counters}
-	if hash, isKey, ok := hashToken(token); ok && !isKey && plausible(token) {
+	if hash, prefix, ok := hashToken(token); ok && prefix == tokenPrefix && plausible(token) {
 		u.token, u.hash, u.key = token, hash.String(), "device "+hash.String()
 		u.pending, _ = a.counters.add(u.key, 1, maxDeviceAttempt)
 	}

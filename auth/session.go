@@ -64,6 +64,13 @@ func (s *sessions) get(h tokenHash) *Session {
 	return shard.byHash[h]
 }
 
+// withID returns the session or key with an ID; nil if it is not cached.
+func (s *sessions) withID(id store.ID) *Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byID[id]
+}
+
 // currentEpoch returns the epoch to pass to put: a session that was loaded before a
 // commit must not be cached after it.
 func (s *sessions) currentEpoch() uint64 {
@@ -225,19 +232,23 @@ func (a *Auth) Authenticate(tx *store.Tx, token string, addr netip.Addr) (*Sessi
 // Inspect returns the session of a token that somebody else has received. It counts as a use of
 // a session, but not of a key, and may be from any address.
 func (a *Auth) Inspect(tx *store.Tx, token string) (*Session, error) {
-	hash, isKey, ok := hashToken(token)
-	if !ok {
+	hash, prefix, ok := hashToken(token)
+	if !ok || prefix != tokenPrefix && prefix != keyPrefix {
 		return nil, errUnknown
 	}
 	s := a.sessions.get(hash)
-	if s != nil {
+	if s == nil && !plausible(token) {
+		return nil, errUnknown
+	}
+	return a.inspect(tx, s, hash, prefix == keyPrefix)
+}
+
+// inspect returns the session of a token hash. cached is the one in the cache; nil for none.
+func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash, isKey bool) (s *Session, err error) {
+	if s = cached; s != nil {
 		tx.CountCacheHit(SessionCache)
 	} else {
-		if !plausible(token) {
-			return nil, errUnknown
-		}
 		epoch := a.sessions.currentEpoch()
-		var err error
 		if isKey {
 			s, err = a.loadKey(tx, hash)
 		} else {
@@ -284,9 +295,7 @@ func (s *Session) Confirm(tx *store.Tx) error {
 // SessionByID returns an open session without updating its last use. It is for actions
 // that the session authorized in advance, like a signed link.
 func (a *Auth) SessionByID(tx *store.Tx, id store.ID) (*Session, error) {
-	a.sessions.mu.Lock()
-	s := a.sessions.byID[id]
-	a.sessions.mu.Unlock()
+	s := a.sessions.withID(id)
 	if s == nil && secretOf(id) != 0 {
 		secret, err := store.KeySecrets.Get(tx, secretOf(id))
 		if err != nil {

@@ -7,17 +7,19 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash/crc32"
-	"strings"
 )
 
 // A token is a prefix, 256 random bits and their CRC-32, both in unpadded base64url. The
 // prefix lets secret scanners find leaked tokens; the checksum lets the server reject junk
 // without a database lookup.
 const (
-	tokenPrefix = "rv_"   // of a session or a device
-	keyPrefix   = "rv_k_" // of an API key
-	secretText  = 43
-	sumText     = 6
+	tokenPrefix   = "rv_"   // of a session or a device
+	keyPrefix     = "rv_k_" // of an API key
+	codePrefix    = "rv_c_" // of a code of forward authentication
+	forwardPrefix = "rv_f_" // of a token of forward authentication, which has another form
+
+	secretText = 43
+	sumText    = 6
 )
 
 // tokenHash is the SHA-256 of a token, the only form in which a token is stored.
@@ -33,26 +35,34 @@ func newToken(prefix string) (string, tokenHash) {
 	return token, sha256.Sum256([]byte(token))
 }
 
-// tokenSum returns the checksum of a token. That of an API key covers the prefix, so that
-// one kind of token does not pass for the other.
+// tokenSum returns the checksum of a token. Except for those of sessions it covers the
+// prefix, so that one kind of token does not pass for another.
 func tokenSum(prefix, text string) string {
-	if prefix == keyPrefix {
+	if prefix != tokenPrefix {
 		text = prefix + text
 	}
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(text))))
 }
 
-// hashToken returns the hash of a token, and whether it is that of an API key. ok is false
-// if the text does not have the form of a token.
-func hashToken(token string) (h tokenHash, isKey, ok bool) {
-	switch {
-	case len(token) == len(tokenPrefix)+secretText+sumText && strings.HasPrefix(token, tokenPrefix):
-	case len(token) == len(keyPrefix)+secretText+sumText && strings.HasPrefix(token, keyPrefix):
-		isKey = true
-	default:
-		return h, false, false
+// hashToken returns the hash of a token and its prefix. ok is false if the text does not
+// have the form of a token.
+func hashToken(token string) (h tokenHash, prefix string, ok bool) {
+	n := len(token) - secretText - sumText
+	if n < 0 {
+		return h, "", false
 	}
-	return sha256.Sum256([]byte(token)), isKey, true
+	switch prefix = token[:n]; prefix {
+	case tokenPrefix, keyPrefix, codePrefix:
+		return sha256.Sum256([]byte(token)), prefix, true
+	}
+	return h, "", false
+}
+
+// IsKey reports whether a text has the form of an API key. The prefix alone does not tell: the random part of
+// another token can begin with the rest of it.
+func IsKey(text string) bool {
+	_, prefix, ok := hashToken(text)
+	return ok && prefix == keyPrefix
 }
 
 // plausible reports whether the checksum of a token is right. The text must have the

@@ -12,15 +12,24 @@ import (
 func TestTokens(t *testing.T) {
 	seen := map[string]bool{}
 	for n := range 200 {
-		prefix := []string{tokenPrefix, keyPrefix}[n%2]
+		prefix := []string{tokenPrefix, keyPrefix, codePrefix}[n%3]
 		form := regexp.MustCompile("^" + prefix + `[A-Za-z0-9_-]{49}$`)
 		token, hash := newToken(prefix)
-		parsed, isKey, ok := hashToken(token)
-		ok = ok && plausible(token) && isKey == (prefix == keyPrefix)
+		parsed, found, ok := hashToken(token)
+		ok = ok && plausible(token) && found == prefix && IsKey(token) == (prefix == keyPrefix)
 		if !form.MatchString(token) || !ok || parsed != hash || hash != sha256.Sum256([]byte(token)) || seen[token] {
 			t.Fatalf("%s: %t, %s", token, ok, parsed)
 		}
 		seen[token] = true
+	}
+}
+
+// TestATokenThatLooksLikeAKey has a random part that begins like the rest of the other prefix.
+func TestATokenThatLooksLikeAKey(t *testing.T) {
+	text := "k_" + strings.Repeat("A", secretText-2)
+	token := tokenPrefix + text + tokenSum(tokenPrefix, text)
+	if _, prefix, ok := hashToken(token); !ok || prefix != tokenPrefix || IsKey(token) || !plausible(token) {
+		t.Errorf("%s is taken for %s", token, prefix)
 	}
 }
 

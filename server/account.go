@@ -57,13 +57,14 @@ func userOf(tx *store.Tx, u *store.User) *user {
 }
 
 type loginIn struct {
-	Username string `json:"username" check:"required,max=64"`
-	Password string `json:"password" check:"required,raw,max=1024"`
-	Device   string `json:"device_token" check:"max=64" doc:"device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential"`
+	Username string     `json:"username" check:"required,max=64"`
+	Password string     `json:"password" check:"required,raw,max=1024"`
+	Cookie   store.Flag `json:"cookie" doc:"1 to get the token as a cookie that scripts cannot read, instead of in the response"`
+	Device   string     `json:"device_token" check:"max=64" doc:"device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential"`
 }
 
 type loginOut struct {
-	Token              string     `json:"token" doc:"Token of the session, to be sent in the header Authorization: Bearer <token>"`
+	Token              string     `json:"token" doc:"Token of the session, to be sent in the header Authorization: Bearer <token>; empty if it is in a cookie"`
 	ExpiresAt          store.Time `json:"expires_at" doc:"Time at which the session expires; an idle session expires earlier"`
 	MustChangePassword store.Flag `json:"must_change_password"`
 	DeviceToken        string     `json:"device_token" doc:"Token to send with the next sign-in of this user from this device; also set as a cookie"`
@@ -75,10 +76,15 @@ func login(req *Request, in *loginIn) (*loginOut, error) {
 
 // signIn signs in to the realm app or admin.
 func signIn(req *Request, app bool, in *loginIn) (*loginOut, error) {
+	if in.Cookie {
+		if err := req.sameOrigin(); err != nil {
+			return nil, err
+		}
+	}
 	a := attempt(req, app, in.Username, in.Password)
 	a.Device = req.deviceToken(app, in.Device)
 	grant, err := req.auth().Login(a)
-	return req.granted(a, grant, err)
+	return req.granted(a, bool(in.Cookie), grant, err)
 }
 
 func logout(req *Request, _ *none) (nothing, error) {
@@ -86,6 +92,7 @@ func logout(req *Request, _ *none) (nothing, error) {
 	if err := req.auth().Logout(req.Session); err != nil {
 		return nothing{}, err
 	}
+	req.dropSession(req.Actor.App)
 	req.w.Header()["Clear-Site-Data"] = clearCache
 	return nothing{}, nil
 }

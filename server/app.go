@@ -39,8 +39,9 @@ func home(tx *store.Tx, req *Request, _ *none) (*homeOut, error) {
 }
 
 type registerIn struct {
-	Username string `json:"username" check:"required,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique, ignoring case"`
-	Password string `json:"password" check:"required,raw,min=8,max=1024" doc:"Password; any characters are allowed"`
+	Username string     `json:"username" check:"required,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique, ignoring case"`
+	Password string     `json:"password" check:"required,raw,min=8,max=1024" doc:"Password; any characters are allowed"`
+	Cookie   store.Flag `json:"cookie" doc:"1 to get the token as a cookie that scripts cannot read, instead of in the response"`
 	profileIn
 }
 
@@ -49,9 +50,14 @@ type registerIn struct {
 func register(req *Request, in *registerIn) (*loginOut, error) {
 	u := &store.AppUser{Username: in.Username, Status: true}
 	assignProfile(&in.profileIn, u)
+	if in.Cookie {
+		if err := req.sameOrigin(); err != nil {
+			return nil, err
+		}
+	}
 	a := attempt(req, true, in.Username, in.Password)
 	grant, err := req.auth().Register(u, a)
-	return req.granted(a, grant, err)
+	return req.granted(a, bool(in.Cookie), grant, err)
 }
 
 func appLogin(req *Request, in *loginIn) (*loginOut, error) {
@@ -86,8 +92,8 @@ func (req *Request) counted(op auth.CounterOp) {
 }
 
 // granted returns the response to a sign-in attempt, and reports the attempt to
-// monitoring.
-func (req *Request) granted(a auth.Attempt, grant *auth.Grant, err error) (*loginOut, error) {
+// monitoring. The token is in the response, or in a cookie.
+func (req *Request) granted(a auth.Attempt, cookie bool, grant *auth.Grant, err error) (*loginOut, error) {
 	event := "login"
 	switch {
 	case errs.Is(err, errs.TooMany):
@@ -100,7 +106,11 @@ func (req *Request) granted(a auth.Attempt, grant *auth.Grant, err error) (*logi
 		return nil, err
 	}
 	req.keepDevice(a.App, grant.Device)
-	return &loginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange), grant.Device}, nil
+	out := &loginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange), grant.Device}
+	if cookie {
+		req.keepSession(a.App, out)
+	}
+	return out, nil
 }
 
 func ownAppUser(tx *store.Tx, req *Request, _ *none) (*appUser, error) {

@@ -17,7 +17,7 @@ import (
 // body is accepted unchanged, so that rejecting it with one invalid field is about that
 // field.
 var goodBodies = withSimpleBodies(map[string]goodBody{
-	"POST /admin/login":               {"/admin/login", `{"username":"admin","password":"` + ownerPassword + `","device_token":"x"}`},
+	"POST /admin/login":               {"/admin/login", `{"username":"admin","password":"` + ownerPassword + `","device_token":"x","cookie":0}`},
 	"PUT /admin/info":                 {"/admin/info", `{"nickname":"N","email":"n@example.org","mobile":"123456","sex":1,"password":"` + ownerPassword + `"}`},
 	"PUT /admin/password":             {"/admin/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
 	"POST /admin/rule":                {"/admin/rule", `{"parent_id":0,"type":1,"key":"good","name":"Good","path":"/good","icon":"i","local":"l","url":"","open":"","sort":1,"show":1,"status":1}`},
@@ -50,8 +50,8 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"PUT /user/list/:id/password":     {"/user/list/1/password", `{"password":"long enough it is"}`},
 	"POST /user/list/:id/erase":       {"/user/list/1/erase", `{"username":"customer"}`},
 	"PUT /user/list/:id/status":       {"/user/list/1/status", `{"status":0}`},
-	"POST /api/register":              {"/api/register", `{"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456"}`},
-	"POST /api/login":                 {"/api/login", `{"username":"customer","password":"` + ownerPassword + `","device_token":"x"}`},
+	"POST /api/register":              {"/api/register", `{"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456","cookie":0}`},
+	"POST /api/login":                 {"/api/login", `{"username":"customer","password":"` + ownerPassword + `","device_token":"x","cookie":0}`},
 	"PUT /api/user":                   {"/api/user", `{"nickname":"N","email":"g@example.org","mobile":"123456","password":"` + ownerPassword + `"}`},
 	"PUT /api/user/password":          {"/api/user/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
 
@@ -61,6 +61,7 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"PUT /file/list":           {"/file/list?ids=1", `{"group_id":1,"public":1}`},
 	"POST /file/list/:id/link": {"/file/list/1/link", `{"seconds":60}`},
 
+	"POST /auth/forward":                 {"/auth/forward", `{"origin":"` + appOrigin + `","to":"/","state":"` + strings.Repeat("0", 64) + `"}`},
 	"POST /auth/check":                   {"/auth/check", `{"token":"","user_id":2,"permissions":["admin.list.query"],"explain":1}`},
 	"POST /admin/key/:id/rotate":         {"/admin/key/1/rotate", `{"overlap_hours":1}`},
 	"POST /admin/account/key/:id/rotate": {"/admin/account/key/2/rotate", `{"overlap_hours":1}`},

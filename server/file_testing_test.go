@@ -39,9 +39,7 @@ func (in *instance) multipart(url string, body io.Reader, as string) *http.Reque
 	in.t.Helper()
 	r := httptest.NewRequest("POST", url, body)
 	r.Header.Set("Content-Type", "multipart/form-data; boundary=edge")
-	if token := in.tokens[as]; token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-	}
+	authorize(r, in.tokens[as])
 	return r
 }
 

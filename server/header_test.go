@@ -31,6 +31,9 @@ func (a *reply) checkHeaders(r *http.Request) {
 	}
 	if strings.HasSuffix(r.URL.Path, "/logout") && a.Code == http.StatusOK {
 		want["Clear-Site-Data"] = `"cache"`
+		if name := sessionCookie(strings.HasPrefix(r.URL.Path, "/api/"), false); len(r.CookiesNamed(name)) > 0 && r.Header.Get("Authorization") == "" {
+			want["Set-Cookie"] = name + "=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"
+		}
 	}
 	if entry := strings.HasSuffix(r.URL.Path, "/login") || strings.HasSuffix(r.URL.Path, "/register"); entry && a.Code == http.StatusOK {
 		want["Set-Cookie"] = a.cookieOf().String() // only the device cookie

@@ -33,7 +33,7 @@ func (in *instance) form(url, file, as string) *http.Request {
 	r := httptest.NewRequest("POST", url, &body)
 	r.Header.Set("Content-Type", form.FormDataContentType())
 	if token := in.tokens[as]; token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
+		authorize(r, token)
 	}
 	return r
 }

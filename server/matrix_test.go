@@ -46,6 +46,9 @@ var callers = []struct {
 		}
 		return in.signIn(in.person("with "+rt.Access, rt.Access).ID)
 	}, unlessUsers},
+	{"a user with exactly the permission and a cookie", func(in *instance, rt *Route) string {
+		return inCookie + in.signIn(in.person("with "+rt.Access, rt.needs()...).ID)
+	}, unlessUsers},
 	{"the owner", func(in *instance, _ *Route) string { return in.signIn(1) }, unlessUsers},
 	{"a personal key with exactly the permission", func(in *instance, rt *Route) string {
 		return in.keyOf(in.person("with "+rt.Access, rt.needs()...), personalKey)
@@ -94,6 +97,14 @@ var callers = []struct {
 		})
 		return token
 	}, unlessMetrics("session_expired")},
+	{"an app user with a cookie", func(in *instance, _ *Route) string {
+		return inCookie + in.appSignIn(in.customer("app").ID)
+	}, func(rt *Route) string {
+		if rt.Access == public || rt.Access == appOnly || rt.Access == anyRealm {
+			return ""
+		}
+		return "unauthenticated"
+	}},
 	{"an app user", func(in *instance, _ *Route) string { return in.appSignIn(in.customer("app").ID) }, func(rt *Route) string {
 		if rt.Access == public || rt.Access == appOnly || rt.Access == anyRealm {
 			return ""

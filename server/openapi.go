@@ -57,6 +57,7 @@ func newDocument(all []Route, version string) (document, error) {
 			"schemas": types.named, "responses": failures(),
 			"securitySchemes": object{
 				"bearer":  object{"type": "http", "scheme": "bearer", "description": "Token of POST /admin/login"},
+				"cookie":  object{"type": "apiKey", "in": "cookie", "name": sessionCookie(false, true), "description": "Set by a sign-in with cookie=1. App users have " + sessionCookie(true, true) + "; over plain HTTP the names have no prefix. Requests that change something are accepted only from pages of this server"},
 				"metrics": object{"type": "http", "scheme": "bearer", "description": "metrics.token of the configuration; without one the endpoint does not exist"},
 			},
 		},
@@ -122,13 +123,13 @@ func operation(rt *Route, types *schemas) object {
 	case public:
 		op["security"] = []any{}
 	case anyRealm:
-		op["security"] = []any{object{}, object{"bearer": []any{}}} // it is optional
+		op["security"] = []any{object{}, object{"bearer": []any{}}, object{"cookie": []any{}}} // it is optional
 		op["x-access"] = rt.Access
 	case metricsToken:
 		op["security"] = []any{object{"metrics": []any{}}}
 		op["x-access"] = rt.Access
 	default:
-		op["security"] = []any{object{"bearer": []any{}}}
+		op["security"] = []any{object{"bearer": []any{}}, object{"cookie": []any{}}}
 		op["x-access"] = rt.Access
 	}
 	if params := parameters(rt); len(params) > 0 {
@@ -304,7 +305,12 @@ func responses(rt *Route, types *schemas) object {
 			},
 		}}}
 	}
-	all["200"] = ok
+	if all["200"] = ok; rt.answers != nil {
+		delete(all, "200")
+	}
+	for status, text := range rt.answers {
+		all[fmt.Sprint(status)] = object{"description": text}
+	}
 	if rt.head {
 		all["206"] = object{"description": "The requested range", "content": ok["content"]}
 	}

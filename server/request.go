@@ -158,18 +158,10 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	if req.mon.authAt == 0 {
 		req.mon.authAt = tx.Now()
 	}
-	var header string
-	if values := req.http.Header["Authorization"]; len(values) > 0 {
-		header = values[0]
+	token, err := req.token(rt)
+	if err != nil || token == "" && rt.Access == anyRealm {
+		return err
 	}
-	if header == "" && rt.Access == anyRealm {
-		return nil
-	}
-	scheme, token, _ := strings.Cut(header, " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return errs.New(errs.Unauthenticated, "sign in: the header `Authorization: Bearer <token>` is missing")
-	}
-	token = strings.TrimSpace(token)
 	if rt.Access == metricsToken {
 		return s.admitMetrics(token)
 	}
@@ -191,6 +183,24 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	}
 	req.mon.authorized = true
 	return nil
+}
+
+// token returns the token in the header, or else in the cookie. It is "" if there is none and the route needs
+// none.
+func (req *Request) token(rt *Route) (string, error) {
+	header := ""
+	if values := req.http.Header["Authorization"]; len(values) > 0 {
+		header = values[0]
+	} else if rt.Access != metricsToken {
+		if token, err := req.cookieToken(rt); err != nil || token != "" || rt.Access == anyRealm {
+			return token, err
+		}
+	}
+	scheme, token, _ := strings.Cut(header, " ")
+	if token = strings.TrimSpace(token); token == "" || !strings.EqualFold(scheme, "Bearer") {
+		return "", errs.New(errs.Unauthenticated, "sign in: the header `Authorization: Bearer <token>` is missing")
+	}
+	return token, nil
 }
 
 // permit returns an error if the actor may not use the route.

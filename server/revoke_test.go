@@ -103,7 +103,7 @@ func (in *instance) slowCaller(rt *Route, kind credential) caller {
 	}
 	in.tokens["slow"] = in.tokens[name]
 	in.view(func(tx *store.Tx) error {
-		if in.credential != bySessionToken && !c.account.App {
+		if in.credential.isKey() && !c.account.App {
 			ids, err := store.KeyByUser.IDs(tx, c.account.ID)
 			c.key = ids[0]
 			return err
@@ -165,7 +165,7 @@ func (in *instance) changing(rt *Route, wrap func(string) io.Reader) *http.Reque
 	r := httptest.NewRequest(rt.Method, url, wrap(body))
 	r.ContentLength = int64(len(body))
 	r.Header.Set("Content-Type", media)
-	r.Header.Set("Authorization", "Bearer "+in.tokens["slow"])
+	authorize(r, in.tokens["slow"])
 	return r
 }
 

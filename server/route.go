@@ -44,6 +44,7 @@ type Route struct {
 	unscoped    bool          // whether it requires the data scope all
 	keys        keyUse        // which API keys may use it
 	keyAccess   string        // permission that API keys need instead of Access; "" for the same
+	answers     answers       // responses that it has besides the usual ones
 	reads       bool          // whether it changes nothing, although it is no GET
 	protocol    *protocol     // specification that it follows; nil for the conventions of this API
 	reveals     bool          // whether the response has a secret: it is never stored, cached or recorded
@@ -294,6 +295,15 @@ func keysNeed(permission string, rt Route) Route {
 	return rt
 }
 
+// answers describe responses of a raw route by status, for the OpenAPI document.
+type answers map[int]string
+
+// answering documents the responses of a raw route that has none with status 200.
+func answering(a answers, rt Route) Route {
+	rt.answers = a
+	return rt
+}
+
 // reveals declares that the response of a route has a secret.
 func reveals(rt Route) Route {
 	rt.reveals = true
@@ -337,7 +347,7 @@ func newRoute[In, Out any](method, path, access, title string) Route {
 func routes() []Route {
 	var all []Route
 	for _, resource := range [][]Route{
-		accountRoutes, avatarRoutes, keyRoutes, accessCheckRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
+		accountRoutes, avatarRoutes, keyRoutes, accessCheckRoutes, forwardRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
 		appUserRoutes, appRoutes, auditRoutes, streamRoutes, webhookRoutes, settingRoutes, settingGroupRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, manualRoutes, metricRoutes,
 	} {

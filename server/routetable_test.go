@@ -159,7 +159,7 @@ func testPermissions(t *testing.T, c credential) {
 	}
 	eachRoute(t, in, needsKey, func(in *instance, rt *Route) {
 		access := rt.Access
-		if c != bySessionToken {
+		if c.isKey() {
 			access = cmp.Or(rt.keyAccess, access)
 		}
 		if c.refuses(rt) {
@@ -205,13 +205,13 @@ func TestPublicRoutesIgnoreInvalidTokens(t *testing.T) {
 	eachRoute(t, in, isPublic, func(in *instance, rt *Route) {
 		names = append(names, rt.name())
 		for _, who := range []string{"nobody", "junk"} {
-			if a := in.call(rt.Method, urlOf(rt), "", who); a.Code == 401 || a.Code == 403 {
+			if a := in.call(rt.Method, urlOf(rt), "", who); (a.Code == 401 || a.Code == 403) && a.envelope().ErrorCode != "unknown_origin" {
 				in.t.Errorf("%s: %d %s", who, a.Code, a.Body)
 			}
 		}
 	})
 	slices.Sort(names)
-	if want := []string{"GET /api/home", "GET /file/signed/:id", "GET /health", "GET /media/:key", "GET /openapi.json", "POST /admin/login", "POST /api/login", "POST /api/register"}; !slices.Equal(names, want) {
+	if want := []string{"GET /.reeve/callback", "GET /api/home", "GET /auth/verify", "GET /file/signed/:id", "GET /health", "GET /media/:key", "GET /openapi.json", "POST /admin/login", "POST /api/login", "POST /api/register"}; !slices.Equal(names, want) {
 		t.Errorf("public are %q, want %q", names, want)
 	}
 }

@@ -67,6 +67,7 @@ type Config struct {
 	Root             bool          // whether the program runs as root outside a container
 	PrivateFiles     []string      // paths of configuration files that other users of the machine must not be able to read
 	MetricsToken     string        // bearer token of GET /metrics; "" turns the endpoint off
+	Forward          Forward       // forward authentication; without origins there is none
 	WebhookAllow     webhook.Allow // destinations of webhooks beyond the Internet
 	Effective        []ConfigValue // configuration for display, secrets masked
 }
@@ -98,6 +99,7 @@ type Server struct {
 	links    *linkSigner
 	failures failureLog
 	limits   *limits
+	origins  *http.CrossOriginProtection
 	suspects suspects
 	denials  denials
 	erasing  sync.Mutex    // held while an erasure is continued
@@ -130,6 +132,9 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s := &Server{
 		config: config, db: db, auth: a, log: log, limits: newLimits(connections), grace: paceTime, started: time.Now(), idHead: hex.EncodeToString(head[:]),
 		decoding: make(chan struct{}, max(1, runtime.NumCPU()-1)), // leaves one core to other requests, if there are two
+	}
+	if s.origins, err = trustedOrigins(config.Forward.URL); err != nil {
+		return nil, err
 	}
 	s.images = picture.NewScaler()
 	all := routes()

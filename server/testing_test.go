@@ -89,7 +89,7 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	must(t, err)
 	must(t, os.Chmod(dir, 0o700)) // like the program; t.TempDir is readable by everyone
 	su := setup{seed: files, cost: testCost, config: Config{
-		Version: "test", MetricsToken: metricsSecret, Monitor: monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
+		Version: "test", MetricsToken: metricsSecret, Forward: Forward{URL: "https://reeve.example.org", Origins: []string{appOrigin, "http://localhost:3000"}}, Monitor: monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
 	}}
 	for _, o := range options {
 		o(&su)
@@ -174,16 +174,17 @@ type credential string
 
 const (
 	bySessionToken credential = "session"
+	byCookie       credential = "session cookie"
 	personalKey    credential = "personal key"
 	serviceKey     credential = "service key" // with the roles of the user, who is its owner
 )
 
-var credentials = []credential{bySessionToken, personalKey, serviceKey}
+var credentials = []credential{bySessionToken, byCookie, personalKey, serviceKey}
 
 // signIn opens a session without a password, or creates a key, and returns the token.
 func (in *instance) signIn(user store.ID) (token string) {
 	in.t.Helper()
-	if in.credential == personalKey || in.credential == serviceKey {
+	if in.credential.isKey() {
 		_, token = in.key(user, in.credential)
 		return token
 	}
@@ -191,8 +192,19 @@ func (in *instance) signIn(user store.ID) (token string) {
 		token, err = auth.Open(tx, &store.Session{UserID: user, IP: "192.0.2.1"})
 		return err
 	})
+	return in.credential.of(token)
+}
+
+// of returns the token of a session in the form of the credential.
+func (c credential) of(token string) string {
+	if c == byCookie {
+		return inCookie + token
+	}
 	return token
 }
+
+// isKey reports whether the credential is an API key.
+func (c credential) isKey() bool { return c == personalKey || c == serviceKey }
 
 // key creates a key of a user.
 func (in *instance) key(user store.ID, kind credential, change ...func(*store.APIKey)) (id store.ID, token string) {
@@ -239,7 +251,7 @@ func (in *instance) appSignIn(user store.ID) (token string) {
 		token, err = auth.Open(tx, &store.Session{AppUserID: user, IP: "192.0.2.1"})
 		return err
 	})
-	return token
+	return in.credential.of(token)
 }
 
 // clerk creates a signed-in user, called name in the tests, with a single role that has
@@ -336,10 +348,22 @@ func (in *instance) request(method, url, body, as string) *http.Request {
 	if !known {
 		in.t.Fatalf("nobody here is called %q", as)
 	}
-	if token != "" {
+	authorize(r, token)
+	return r
+}
+
+// inCookie begins a token that is sent as a cookie.
+const inCookie = "cookie "
+
+// authorize adds a token to a request; "" is none.
+func authorize(r *http.Request, token string) {
+	if cookie, ok := strings.CutPrefix(token, inCookie); ok {
+		for _, app := range []bool{false, true} { // the route decides which one it takes
+			r.AddCookie(&http.Cookie{Name: sessionCookie(app, false), Value: cookie})
+		}
+	} else if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	return r
 }
 
 // rawJSON is JSON that is encoded unchanged.

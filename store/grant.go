@@ -50,8 +50,8 @@ func (r *Policy) ceilingOf(self ID, roles []ID, dept ID, may bool) *ceiling {
 	return c
 }
 
-// enabledRoles returns the IDs of the roles that exist and are enabled.
-func (r *Policy) enabledRoles(ids []ID) []ID {
+// EnabledRoles returns the IDs of the roles that exist and are enabled.
+func (r *Policy) EnabledRoles(ids []ID) []ID {
 	return slices.DeleteFunc(slices.Clone(ids), func(id ID) bool {
 		role := r.roles.Get(id)
 		return role == nil || !bool(role.Status)
@@ -98,7 +98,7 @@ func ceilingFor(tx *Tx) *ceiling {
 		if a.Key != nil {
 			c = r.rules.ceilingOfKey(a)
 		} else {
-			c = r.rules.ceilingOf(a.ID, r.rules.enabledRoles(a.RoleIDs), a.DeptID, true)
+			c = r.rules.ceilingOf(a.ID, r.rules.EnabledRoles(a.RoleIDs), a.DeptID, true)
 		}
 		r.ceiling.Store(c)
 	}
@@ -162,7 +162,7 @@ var relativeScopes = map[string]int{ScopeDept: 1, ScopeTree: 2, ScopeAll: 3}
 // grantScope reports whether one of some roles, or of those that they may grant, has at least a data
 // scope of relativeScopes.
 func (r *Policy) grantScope(roles []ID, least int) bool {
-	for _, id := range r.enabledRoles(roles) {
+	for _, id := range r.EnabledRoles(roles) {
 		for _, of := range append([]ID{id}, r.roles.Get(id).GrantRoleIDs...) {
 			if role := r.roles.Get(of); role != nil && (relativeScopes[role.DataScope] >= least || of == OwnerRole) {
 				return true
@@ -179,7 +179,7 @@ func checkGrantableRoles(tx *Tx, ids []ID) error {
 		return nil
 	}
 	a, rules := ActorOf(tx), PolicyCache.Get(tx)
-	own := rules.ceilingOf(a.ID, rules.enabledRoles(a.RoleIDs), a.DeptID, false)
+	own := rules.ceilingOf(a.ID, rules.EnabledRoles(a.RoleIDs), a.DeptID, false)
 	if a.Key != nil {
 		own = ceilingFor(tx)
 	}

@@ -99,8 +99,8 @@ func (r *Policy) keysOfKey(a *Actor) map[string]bool {
 		}
 		return keys
 	}
-	limit := r.ceilingOf(a.ID, r.enabledRoles(a.Key.owner), a.DeptID, true)
-	for _, id := range r.enabledRoles(a.RoleIDs) {
+	limit := r.ceilingOf(a.ID, r.EnabledRoles(a.Key.owner), a.DeptID, true)
+	for _, id := range r.EnabledRoles(a.RoleIDs) {
 		for _, id := range r.roles.Get(id).RuleIDs {
 			p := r.permissions.Get(id)
 			if p != nil && r.enabled(id) && limit.mayGive(p) && !notForKeys[p.Key] {
@@ -123,7 +123,7 @@ func (r *Policy) scopeOfKey(a *Actor) *Scope {
 	if a.Key.Personal {
 		limit.scope = r.scopeOf(a.ID, a.Key.owner, a.DeptID)
 	} else {
-		limit = r.ceilingOf(a.ID, r.enabledRoles(a.Key.owner), a.DeptID, true)
+		limit = r.ceilingOf(a.ID, r.EnabledRoles(a.Key.owner), a.DeptID, true)
 	}
 	scope := r.scopeOf(a.ID, a.RoleIDs, a.DeptID).and(limit.scope)
 	if a.Key.dataScope != "" {

@@ -27,7 +27,7 @@ func keysHold(tx *Tx) error {
 			return fmt.Errorf("key %d of user %d: %v", k.ID, owner.ID, err)
 		}
 		may, scope := map[ID]bool{}, &Scope{Self: owner.ID, Depts: map[ID]bool{}}
-		of := rules.enabledRoles(owner.RoleIDs)
+		of := rules.EnabledRoles(owner.RoleIDs)
 		if !bool(k.Personal) {
 			for _, id := range slices.Clone(of) {
 				of = append(of, rules.roles.Get(id).GrantRoleIDs...)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ func (c *Config) Server() (server.Config, error) {
 		IgnoredFields: k.Strings("server.ignored_fields"), CORSOrigins: k.Strings("server.cors_origins"), RedisTargets: k.Strings("monitor.redis.targets"),
 		MetricsToken: k.String("metrics.token"), MaxConnections: k.Int("server.max_connections"), Effective: c.effective(),
 	}
-	for _, step := range []func(*server.Config) error{c.setRecipients, checkRedis, checkListener, c.setMonitor, c.setProxies, checkOrigins, c.setWebhooks} {
+	for _, step := range []func(*server.Config) error{c.setRecipients, checkRedis, checkListener, c.setMonitor, c.setProxies, checkOrigins, c.setWebhooks, c.setForward} {
 		if err := step(&s); err != nil {
 			return s, err
 		}
@@ -108,6 +109,20 @@ func checkOrigins(s *server.Config) error {
 func (c *Config) setWebhooks(s *server.Config) (err error) {
 	if s.WebhookAllow, err = webhook.ParseAllow(c.values.Strings("webhooks.allow")); err != nil {
 		return fmt.Errorf("webhooks.allow: %w", err)
+	}
+	return nil
+}
+
+func (c *Config) setForward(s *server.Config) error {
+	s.Forward = server.Forward{URL: strings.TrimSuffix(c.values.String("forward_auth.url"), "/"), Origins: c.values.Strings("forward_auth.origins")}
+	for _, origin := range append([]string{s.Forward.URL}, s.Forward.Origins...) {
+		u, err := url.Parse(origin)
+		if origin == "" && len(s.Forward.Origins) == 0 {
+			continue
+		}
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Scheme+"://"+u.Host != origin || origin != strings.ToLower(origin) {
+			return fmt.Errorf("forward_auth: %q is not an origin like https://app.example.org, in lower case; url and origins belong together", origin)
+		}
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ import (
 type witness struct {
 	mu       sync.Mutex
 	base     string
+	also     string // URL of another server that the page may send requests to; "" for none
 	faults   []string
 	answered map[network.RequestID]asked        // requests that have begun
 	under    map[network.RequestID]cdp.LoaderID // requests that have not ended, with the document that sent them
@@ -122,7 +123,7 @@ func (w *witness) request(e *network.EventRequestWillBeSent) {
 	if err != nil || u.Scheme == "data" || u.Scheme == "blob" || u.Scheme == "about" || u.Scheme == "chrome-extension" {
 		return // these are handled by the browser itself; an invalid URL is never sent
 	}
-	if !strings.HasPrefix(e.Request.URL, w.base+"/") {
+	if !strings.HasPrefix(e.Request.URL, w.base+"/") && (w.also == "" || !strings.HasPrefix(e.Request.URL, w.also+"/")) {
 		w.fault("a request to another place: %s", e.Request.URL)
 	}
 	w.answered[e.RequestID] = asked{e.Request.Method, u.Path}

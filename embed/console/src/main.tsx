@@ -10,15 +10,21 @@ import { SignIn } from './pages/SignIn'
 document.documentElement.lang = language
 const root = createRoot(document.getElementById('root')!)
 
-if (token()) {
+if (token() && location.pathname === '/console/open') {
+  void import('./pages/Open').then(({ Open }) => root.render(<Open />), unreachable)
+} else if (token()) {
   askEarly()
   root.render(<Waiting />)
   Promise.all([import('./app/App'), languages[language]?.library?.(), learn('frame')]).then(
     ([{ App }, locale]) => root.render(<App locale={locale} />),
-    () => root.render(<Unreachable />),
+    unreachable,
   )
 } else {
   root.render(<SignIn />)
+}
+
+function unreachable() {
+  root.render(<Unreachable />)
 }
 
 // Waiting is shown immediately, even on slow connections.

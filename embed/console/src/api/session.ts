@@ -27,8 +27,9 @@ export function follow(): void {
   })
 }
 
-// back is the page to open after sign-in, always a page of the console.
+// back is the page to open after sign-in, always a page of the console: the one that was left, or
+// the one whose link was opened.
 export function back(): string {
-  const to = new URLSearchParams(location.search).get('back') ?? ''
-  return to.startsWith('/console/') ? to : '/console/'
+  const to = new URLSearchParams(location.search).get('back') ?? location.pathname + location.search
+  return to.startsWith('/console/') && to !== '/console/password' ? to : '/console/'
 }

@@ -1101,7 +1101,7 @@ export type Login = {
   /** Time at which the session expires; an idle session expires earlier */
   expires_at: string
   must_change_password: 0 | 1
-  /** Token of the session, to be sent in the header Authorization: Bearer <token> */
+  /** Token of the session, to be sent in the header Authorization: Bearer <token>; empty if it is in a cookie */
   token: string
 }
 
@@ -1231,6 +1231,11 @@ export type OpenDict = {
   type: "default" | "badge" | "tag"
 }
 
+export type OpenForwarded = {
+  /** Where to send the browser within a minute; it can be used once */
+  url: string
+}
+
 export type OpenItem = {
   /** Text to show */
   label: string
@@ -1238,6 +1243,15 @@ export type OpenItem = {
   status: "default" | "success" | "error" | "processing" | "warning"
   /** Stored value, unique within the dictionary */
   value: string
+}
+
+export type OpenProgramBehindProxy = {
+  /** Origin of the program, from the address of this page */
+  origin: string
+  /** Hash that binds the sign-in to the browser, from the address of this page */
+  state: string
+  /** Path to open there, from the address of this page */
+  to?: string
 }
 
 export type Option = {
@@ -1474,6 +1488,8 @@ export type Refresh = {
 }
 
 export type RegisterAsAppUser = {
+  /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
+  cookie?: 0 | 1
   /** E-mail address, unique unless empty */
   email?: string
   mobile?: string
@@ -1746,6 +1762,8 @@ export type ShowOrHidePermission = {
 }
 
 export type SignIn = {
+  /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
+  cookie?: 0 | 1
   /** device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential */
   device_token?: string
   password: string
@@ -1753,6 +1771,8 @@ export type SignIn = {
 }
 
 export type SignInAsAppUser = {
+  /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
+  cookie?: 0 | 1
   /** device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential */
   device_token?: string
   password: string
@@ -2541,6 +2561,7 @@ export type Access =
 /** The operations, by method and path. */
 export type Api = {
   GET: {
+    '/.reeve/callback': { body: undefined; answer: unknown }
     '/admin/account/key': { body: undefined; answer: ApiKeyPage }
     [path: `/admin/account/key/${number}`]: { body: undefined; answer: ApiKey }
     '/admin/dept': { body: undefined; answer: DeptTree }
@@ -2567,6 +2588,7 @@ export type Api = {
     '/api/event': { body: undefined; answer: unknown }
     '/api/home': { body: undefined; answer: Home }
     '/api/user': { body: undefined; answer: AppUser }
+    '/auth/verify': { body: undefined; answer: unknown }
     '/file/group': { body: undefined; answer: FileGroupPage }
     [path: `/file/group/${number}`]: { body: undefined; answer: FileGroup }
     '/file/list': { body: undefined; answer: FilePage }
@@ -2637,6 +2659,7 @@ export type Api = {
     '/api/logout': { body: undefined; answer: Record<string, never> }
     '/api/register': { body: RegisterAsAppUser; answer: Login }
     '/auth/check': { body: CheckPermissions; answer: Check }
+    '/auth/forward': { body: OpenProgramBehindProxy; answer: OpenForwarded }
     '/auth/introspect': { body: undefined; answer: unknown }
     '/file/group': { body: CreateFileGroup; answer: FileGroup }
     '/file/list': { body: undefined; answer: Files }

@@ -38,7 +38,7 @@ export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
 }
 
 // said returns the message of a failure, translated if possible.
-function said(cause: unknown): string {
+export function said(cause: unknown): string {
   if (!(cause instanceof Failure)) return t('sign_in.failed')
   return maybe(`error.${cause.code}`)?.replace('{request}', cause.requestId) ?? ((Object.values(cause.errors)[0] ?? cause.message) || t('sign_in.failed'))
 }

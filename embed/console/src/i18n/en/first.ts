@@ -8,6 +8,7 @@ export const first = {
   'sign_in.show': 'Show: {label}',
   'sign_in.hide': 'Hide: {label}',
   'sign_in.ended': 'Your session expired. Sign in to continue where you left off.',
+  'open.going': 'Opening {origin}…',
   'sign_out': 'Sign out',
   'password.must_change': 'Set a new password to continue.',
   'password.old': 'Current password',

@@ -10,6 +10,7 @@ export const first: Record<keyof typeof en, string> = {
   'sign_in.show': '显示：{label}',
   'sign_in.hide': '隐藏：{label}',
   'sign_in.ended': '登录已过期，请重新登录后继续。',
+  'open.going': '正在打开 {origin}…',
   'sign_out': '退出登录',
   'password.must_change': '请设置新密码后继续。',
   'password.old': '当前密码',

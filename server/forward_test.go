@@ -1,0 +1,297 @@
+package server
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// appOrigin is an origin of the configuration in tests.
+const appOrigin = "https://app.example.org"
+
+// visitor is a browser behind a proxy.
+type visitor struct {
+	in      *instance
+	origin  string
+	cookies map[string]string
+}
+
+// visit asks about a request as a proxy does.
+func (v *visitor) visit(path, query string, header ...string) *httptest.ResponseRecorder {
+	v.in.t.Helper()
+	r := httptest.NewRequest("GET", query, nil)
+	scheme, host, _ := strings.Cut(v.origin, "://")
+	r.Header.Set("X-Forwarded-Proto", scheme)
+	r.Header.Set("X-Forwarded-Host", host)
+	r.Header.Set("X-Forwarded-Uri", path)
+	r.Header.Set("X-Forwarded-Method", "GET")
+	r.Header.Set("Accept", "text/html,*/*")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	for name, value := range v.cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	w := httptest.NewRecorder()
+	v.in.server.Handler().ServeHTTP(w, r)
+	for _, c := range w.Result().Cookies() {
+		if v.cookies[c.Name] = c.Value; c.MaxAge < 0 {
+			delete(v.cookies, c.Name)
+		}
+	}
+	return w
+}
+
+// signIn goes through the steps of a sign-in, and returns where the browser ends.
+func (v *visitor) signIn(path, as string) string {
+	v.in.t.Helper()
+	w := v.visit(path, "/auth/verify")
+	to, err := url.Parse(w.Header().Get("Location"))
+	must(v.in.t, err)
+	if w.Code != http.StatusFound || to.Host != "reeve.example.org" || to.Path != "/console/open" {
+		v.in.t.Fatalf("%d to %s", w.Code, to)
+	}
+	q := to.Query()
+	var out openForwardedOut
+	v.in.ok("POST", "/auth/forward", string(encodeJSON(v.in.t, map[string]string{"origin": q.Get("origin"), "to": q.Get("to"), "state": q.Get("state")})), as).data(&out)
+	back, err := url.Parse(out.URL)
+	must(v.in.t, err)
+	w = v.visit("", back.RequestURI())
+	if w.Code != http.StatusFound {
+		v.in.t.Fatalf("%s: %d %s", back, w.Code, w.Body)
+	}
+	return w.Header().Get("Location")
+}
+
+func TestForwardAuthentication(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.clerk("ada", "system.info")
+	for _, origin := range []string{appOrigin, "http://localhost:3000"} {
+		v := &visitor{in, origin, map[string]string{}}
+		if to := v.signIn("/orders?page=2", "ada"); to != "/orders?page=2" {
+			t.Errorf("the browser ends at %s", to)
+		}
+		w := v.visit("/orders", "/auth/verify?need=system.info")
+		if w.Code != 204 || w.Header().Get("Remote-User") != "ada" || w.Header().Get("X-Reeve-Scope") != "all" {
+			t.Errorf("%d %v", w.Code, w.Header())
+		}
+		if w := v.visit("/orders", "/auth/verify?need=system.setting.query"); w.Code != 403 {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+}
+
+// TestAForwardTokenIsGoodForNothingElse: the program behind the proxy sees it with every request.
+func TestAForwardTokenIsGoodForNothingElse(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.clerk("ada", "system.info")
+	in.program()
+	v := &visitor{in, appOrigin, map[string]string{}}
+	v.signIn("/", "ada")
+	token := v.cookies["__Host-reeve-forward"]
+	in.tokens["forward"] = token
+	for _, rt := range routes() {
+		if rt.Access != public {
+			in.call(rt.Method, urlOf(&rt), "", "forward").brief(401)
+		}
+	}
+	in.introspect("token="+token, "program").brief(200, `{"active":false}`)
+	other := &visitor{in, "http://localhost:3000", map[string]string{"reeve-forward-3000": token}}
+	if w := other.visit("/", "/auth/verify"); w.Code != http.StatusFound {
+		t.Errorf("at another origin: %d", w.Code)
+	}
+	for _, credential := range []string{in.tokens["ada"], in.tokens["program"]} {
+		v := &visitor{in, appOrigin, map[string]string{"__Host-reeve-forward": credential}}
+		if w := v.visit("/", "/auth/verify", "Authorization", "Bearer "+credential); w.Code != http.StatusFound {
+			t.Errorf("with another credential: %d", w.Code)
+		}
+	}
+}
+
+func TestForwardingEndsWithTheSession(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	u := in.clerk("ada", "system.info")
+	for name, end := range map[string]func(){
+		"signed out":        func() { in.ok("POST", "/admin/logout", "", "ada") },
+		"disabled":          func() { in.ok("PUT", "/admin/list/2/status", `{"status":0}`, "owner") },
+		"password required": func() { in.ok("PUT", "/admin/list/2/password", `{}`, "owner") },
+	} {
+		in.ok("PUT", "/admin/list/2", `{"status":1}`, "owner")
+		in.ok("PUT", "/admin/list/2/password", `{"password":"another good one"}`, "owner")
+		in.update(func(tx *store.Tx) error {
+			_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.MustChangePassword = false; return nil })
+			return err
+		})
+		in.tokens["ada"] = in.signIn(u.ID)
+		v := &visitor{in, appOrigin, map[string]string{}}
+		v.signIn("/", "ada")
+		if w := v.visit("/", "/auth/verify"); w.Code != http.StatusNoContent {
+			t.Errorf("%s: %d before", name, w.Code)
+		}
+		end()
+		if w := v.visit("/", "/auth/verify"); w.Code != http.StatusFound {
+			t.Errorf("%s: %d", name, w.Code)
+		}
+		if w := v.visit("/", "/auth/verify", "Accept", "application/json"); w.Code != http.StatusUnauthorized {
+			t.Errorf("%s, not a browser: %d", name, w.Code)
+		}
+	}
+}
+
+// TestForwardCodesAreBound to one use, one origin and one browser.
+func TestForwardCodesAreBound(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.clerk("mallory")
+	code := func(v *visitor, as string) string {
+		q := must1(t)(url.Parse(v.visit("/", "/auth/verify").Header().Get("Location"))).Query()
+		var out openForwardedOut
+		in.ok("POST", "/auth/forward", string(encodeJSON(t, map[string]string{"origin": v.origin, "state": q.Get("state")})), as).data(&out)
+		return must1(t)(url.Parse(out.URL)).RequestURI()
+	}
+	mine := &visitor{in, appOrigin, map[string]string{}}
+	theirs := &visitor{in, appOrigin, map[string]string{}}
+	theirs.visit("/", "/auth/verify")
+	uri := code(mine, "mallory")
+	if w := theirs.visit("", uri); w.Code != http.StatusForbidden { // signs the victim in as mallory
+		t.Errorf("in another browser: %d", w.Code)
+	}
+	if w := mine.visit("", uri); w.Code != http.StatusForbidden {
+		t.Errorf("after it failed: %d", w.Code)
+	}
+	uri = code(mine, "mallory")
+	if w := mine.visit("", uri); w.Code != http.StatusFound {
+		t.Errorf("%d", w.Code)
+	}
+	if w := mine.visit("", uri); w.Code != http.StatusForbidden {
+		t.Errorf("twice: %d", w.Code)
+	}
+	elsewhere := &visitor{in, "http://localhost:3000", map[string]string{}}
+	elsewhere.visit("/", "/auth/verify")
+	if w := elsewhere.visit("", code(&visitor{in, appOrigin, map[string]string{}}, "mallory")); w.Code != http.StatusForbidden {
+		t.Errorf("at another origin: %d", w.Code)
+	}
+}
+
+// TestForwardingLeadsNowhereElse than to the configured origins.
+func TestForwardingLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	for _, to := range []string{"//evil.example", "https://evil.example", "/\\evil.example", "\\/evil.example", "javascript:alert(1)", "/a\r\nSet-Cookie: x=y", "/\tx", ""} {
+		v := &visitor{in, appOrigin, map[string]string{}}
+		if got := v.signIn(to, "owner"); got != "/" {
+			t.Errorf("%q leads to %q", to, got)
+		}
+	}
+	for _, origin := range []string{"https://evil.example", "https://app.example.org.evil.example", "http://app.example.org", "https://app.example.org:444"} {
+		v := &visitor{in, origin, map[string]string{}}
+		if w := v.visit("/", "/auth/verify"); w.Code != http.StatusForbidden || w.Header().Get("Location") != "" {
+			t.Errorf("%s: %d %v", origin, w.Code, w.Header())
+		}
+		in.call("POST", "/auth/forward", `{"origin":"`+origin+`","state":"`+strings.Repeat("a", 64)+`"}`, "owner").names(422, "origin")
+	}
+}
+
+func must1(t *testing.T) func(*url.URL, error) *url.URL {
+	return func(u *url.URL, err error) *url.URL {
+		t.Helper()
+		must(t, err)
+		return u
+	}
+}
+
+// TestForwardTokensAreReplacedAfterARestart, without a password.
+func TestForwardTokensAreReplacedAfterARestart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := open(t, dir)
+	in.tokens["owner"] = in.signIn(1)
+	v := &visitor{in, appOrigin, map[string]string{}}
+	v.signIn("/", "owner")
+	in.close()
+	v.in = open(t, dir)
+	v.in.tokens["owner"] = in.tokens["owner"]
+	if w := v.visit("/", "/auth/verify"); w.Code != http.StatusFound {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	v.signIn("/", "owner")
+	if w := v.visit("/", "/auth/verify"); w.Code != http.StatusNoContent {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+func TestForwardCodesAreLimited(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	body := `{"origin":"` + appOrigin + `","state":"` + strings.Repeat("a", 64) + `"}`
+	for range 10 {
+		in.ok("POST", "/auth/forward", body, "owner")
+	}
+	if a := in.call("POST", "/auth/forward", body, "owner"); a.Code != 429 || a.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	in.clerk("ada")
+	in.ok("POST", "/auth/forward", body, "ada") // others are not affected
+	for _, bad := range []string{
+		`{"origin":"` + appOrigin + `","state":"` + strings.Repeat("a", 63) + `"}`, `{"origin":"` + appOrigin + `"}`, `{"state":"` + strings.Repeat("a", 64) + `"}`,
+		`{"origin":"` + appOrigin + `","state":"` + strings.Repeat("a", 64) + `","to":1}`, `{"origin":"` + appOrigin + `","state":"` + strings.Repeat("a", 64) + `","to":"/` + strings.Repeat("a", 2000) + `"}`,
+	} {
+		in.call("POST", "/auth/forward", bad, "ada").brief(422)
+	}
+}
+
+// TestJunkForwardCookies are like none.
+func TestJunkForwardCookies(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	v := &visitor{in, appOrigin, map[string]string{}}
+	v.signIn("/", "owner")
+	good := v.cookies["__Host-reeve-forward"]
+	junk := []string{"", "x", good[:len(good)-1], good + "A", "rv_f_", "rv_f_" + strings.Repeat("A", 60), strings.ToLower(good), strings.Repeat("a", 4000), in.tokens["owner"]}
+	for i := len("rv_f_"); i < len(good); i += 3 {
+		other := byte('A')
+		if good[i] == other {
+			other = 'B'
+		}
+		junk = append(junk, good[:i]+string(other)+good[i+1:])
+	}
+	for _, cookie := range junk {
+		v := &visitor{in, appOrigin, map[string]string{"__Host-reeve-forward": cookie}}
+		if w := v.visit("/", "/auth/verify", "Accept", "*/*"); w.Code != http.StatusUnauthorized {
+			t.Errorf("%q: %d", cookie, w.Code)
+		}
+	}
+	v = &visitor{in, appOrigin, map[string]string{"reeve-forward": good}}
+	if w := v.visit("/", "/auth/verify", "Accept", "*/*"); w.Code != http.StatusUnauthorized {
+		t.Errorf("without the prefix: %d", w.Code)
+	}
+}
+
+// TestForwardingLeavesNoSecrets in monitoring.
+func TestForwardingLeavesNoSecrets(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	v := &visitor{in, appOrigin, map[string]string{}}
+	v.signIn("/orders", "owner")
+	v.visit("/orders", "/auth/verify?need=shop.order.query")
+	v.visit("", "/.reeve/callback?code_token=rv_c_"+strings.Repeat("A", 49))
+	in.flush()
+	body := in.ok("GET", "/system/monitor/request?pageSize=100", "", "owner").Body
+	for _, route := range []string{"/auth/verify", "/auth/forward", "/.reeve/callback"} {
+		if !strings.Contains(body, route) {
+			t.Errorf("%s is not recorded", route)
+		}
+	}
+	for _, secret := range []string{"rv_c_", "rv_f_", v.cookies["__Host-reeve-forward"]} {
+		if strings.Contains(body, secret) {
+			t.Errorf("%s is recorded:\n%s", secret, body)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package server
+
+import (
+	"net/http"
+	"net/netip"
+	"time"
+
+	"reeve/auth"
+	"reeve/store/errs"
+)
+
+// A browser can have its session in a cookie, which scripts cannot read, instead of sending the token in
+// a header. Other sites can make a browser send it, so requests that change something are accepted only
+// from pages of this server.
+
+// sessionCookie returns the name of a realm's cookie. Browsers accept the prefix only from the host itself,
+// over HTTPS; over plain HTTP they refuse it.
+func sessionCookie(app, secure bool) string {
+	name := "reeve_session"
+	if app {
+		name = "reeve_app_session"
+	}
+	if secure {
+		return "__Host-" + name
+	}
+	return name
+}
+
+// secure reports whether the client's connection is encrypted, also if a trusted proxy decrypts it.
+func (req *Request) secure() bool {
+	if req.http.TLS != nil {
+		return true
+	}
+	peer, err := netip.ParseAddrPort(req.http.RemoteAddr)
+	return err == nil && req.http.Header.Get("X-Forwarded-Proto") == "https" && req.s.trusts(peer.Addr().Unmap())
+}
+
+// trusts reports whether an address is that of a trusted proxy.
+func (s *Server) trusts(addr netip.Addr) bool {
+	for _, network := range s.config.TrustedProxies {
+		if network.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// keepSession moves the token of a sign-in from the response to a cookie.
+func (req *Request) keepSession(app bool, out *loginOut) {
+	secure := req.secure()
+	http.SetCookie(&req.w, &http.Cookie{
+		Name: sessionCookie(app, secure), Value: out.Token, Path: "/", MaxAge: int(time.Until(out.ExpiresAt.Std()) / time.Second),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure,
+	})
+	out.Token = ""
+}
+
+// dropSession deletes the cookie of a session, if the client has sent one.
+func (req *Request) dropSession(app bool) {
+	secure := req.secure()
+	name := sessionCookie(app, secure)
+	if _, err := req.http.Cookie(name); err == nil {
+		http.SetCookie(&req.w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure})
+	}
+}
+
+// cookieToken returns the token in the cookie of the route's realm; "" for none.
+func (req *Request) cookieToken(rt *Route) (string, error) {
+	if len(req.http.Header["Cookie"]) == 0 {
+		return "", nil
+	}
+	realms := []bool{rt.Access == appOnly}
+	if rt.Access == anyRealm {
+		realms = []bool{true, false}
+	}
+	for _, app := range realms {
+		if c, err := req.http.Cookie(sessionCookie(app, req.secure())); err == nil && c.Value != "" {
+			if auth.IsKey(c.Value) {
+				return "", errs.New(errs.Unauthenticated, "an API key must be sent in the header `Authorization: Bearer <key>`")
+			}
+			return c.Value, req.sameOrigin()
+		}
+	}
+	return "", nil
+}
+
+// trustedOrigins returns the check for requests with a cookie. url is the server's public URL, for proxies
+// that change the header Host; "" for none.
+func trustedOrigins(url string) (*http.CrossOriginProtection, error) {
+	protection := http.NewCrossOriginProtection()
+	if url == "" {
+		return protection, nil
+	}
+	return protection, protection.AddTrustedOrigin(url)
+}
+
+// sameOrigin returns an error for a request that changes something and that a browser has sent for a page
+// of another origin.
+func (req *Request) sameOrigin() error {
+	if err := req.s.origins.Check(req.http); err != nil {
+		return errs.New(errs.Denied, "the browser has sent this request for a page of another origin; a session cookie is not accepted from there").Coded("cross_origin")
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package server
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// pageRequest is a request as a browser sends it for a page of an origin.
+func pageRequest(method, url, body, origin string, cookies ...*http.Cookie) *http.Request {
+	r := httptest.NewRequest(method, url, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	if origin != "" {
+		r.Header.Set("Origin", origin)
+	}
+	for _, c := range cookies {
+		r.AddCookie(c)
+	}
+	return r
+}
+
+// handled returns the response to a request whose cookies a test checks itself.
+func (in *instance) handled(r *http.Request) *http.Response {
+	in.t.Helper()
+	w := httptest.NewRecorder()
+	in.server.Handler().ServeHTTP(w, r)
+	return w.Result()
+}
+
+func cookieNamed(all []*http.Cookie, name string) *http.Cookie {
+	i := slices.IndexFunc(all, func(c *http.Cookie) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return all[i]
+}
+
+func TestSignInWithACookie(t *testing.T) {
+	t.Parallel()
+	in := start(t, func(su *setup) {
+		su.config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}
+	})
+	in.appUser("customer")
+	encrypted := func(r *http.Request) { r.TLS = &tls.ConnectionState{} }
+	proxied := func(r *http.Request) { r.RemoteAddr = "10.0.0.1:1"; r.Header.Set("X-Forwarded-Proto", "https") }
+	claimed := func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", "https") }
+	plain := func(*http.Request) {}
+	for _, c := range []struct {
+		name, realm, username, cookie string
+		over                          func(*http.Request)
+		secure                        bool
+	}{
+		{"plain HTTP", "admin", "admin", "reeve_session", plain, false},
+		{"TLS", "admin", "admin", "__Host-reeve_session", encrypted, true},
+		{"a trusted proxy", "admin", "admin", "__Host-reeve_session", proxied, true},
+		{"a client that claims to be one", "admin", "admin", "reeve_session", claimed, false},
+		{"the app over TLS", "api", "customer", "__Host-reeve_app_session", encrypted, true},
+	} {
+		r := pageRequest("POST", "/"+c.realm+"/login", `{"username":"`+c.username+`","password":"`+ownerPassword+`","cookie":1}`, "http://example.com")
+		c.over(r)
+		if c.secure {
+			r.Header.Set("Sec-Fetch-Site", "same-origin")
+		}
+		answer := in.handled(r)
+		cookie := cookieNamed(answer.Cookies(), c.cookie)
+		if answer.StatusCode != 200 || cookie == nil {
+			t.Errorf("%s: %d %v", c.name, answer.StatusCode, answer.Cookies())
+			continue
+		}
+		if cookie.Secure != c.secure || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" || cookie.MaxAge < 3600 {
+			t.Errorf("%s: %s", c.name, cookie)
+		}
+		var out struct{ Data struct{ Token string } }
+		decodeInto(t, answer, &out)
+		if out.Data.Token != "" {
+			t.Errorf("%s: the token is in the response, too", c.name)
+		}
+		own := map[string]string{"admin": "/admin/info", "api": "/api/user"}[c.realm]
+		read := func(as *http.Cookie, url string) int {
+			r := pageRequest("GET", url, "", "", as)
+			r.Body, r.ContentLength = http.NoBody, 0
+			c.over(r)
+			return in.handled(r).StatusCode
+		}
+		if got := read(cookie, own); got != 200 {
+			t.Errorf("%s: %d with the cookie", c.name, got)
+		}
+		// The same value under the names of the other realm or the other kind of connection is no credential.
+		for _, other := range []string{"reeve_session", "__Host-reeve_session", "reeve_app_session", "__Host-reeve_app_session"} {
+			for _, url := range []string{"/admin/info", "/api/user"} {
+				if got := read(&http.Cookie{Name: other, Value: cookie.Value}, url); (got == 200) != (other == c.cookie && url == own) {
+					t.Errorf("%s: %d for %s as %s", c.name, got, url, other)
+				}
+			}
+		}
+		r = pageRequest("POST", "/"+c.realm+"/logout", "", "http://example.com", cookie)
+		r.Body, r.ContentLength = http.NoBody, 0
+		c.over(r)
+		if dropped := cookieNamed(in.handled(r).Cookies(), c.cookie); dropped == nil || dropped.MaxAge >= 0 {
+			t.Errorf("%s: %v after signing out", c.name, dropped)
+		}
+		if got := read(cookie, own); got != 401 {
+			t.Errorf("%s: %d after signing out", c.name, got)
+		}
+	}
+}
+
+// TestOtherSitesCannotUseTheCookie to change something, on every route that does.
+func TestOtherSitesCannotUseTheCookie(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	cookie := &http.Cookie{Name: "reeve_session", Value: in.tokens["owner"]}
+	tried := 0
+	for _, rt := range routes() {
+		if rt.Method == "GET" || rt.Access == public || rt.Access == appOnly || rt.protocol != nil {
+			continue
+		}
+		for name, sent := range map[string]func(*http.Request){
+			"another origin": func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },
+			"another port":   func(r *http.Request) { r.Header.Set("Origin", "http://example.com:8080") },
+			"no origin":      func(r *http.Request) { r.Header.Set("Origin", "null") },
+			"another site":   func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
+			"a subdomain":    func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") },
+		} {
+			r := pageRequest(rt.Method, urlOf(&rt), "{}", "", cookie)
+			sent(r)
+			var out struct{ ErrorCode string }
+			answer := in.handled(r)
+			decodeInto(t, answer, &out)
+			if answer.StatusCode != 403 || out.ErrorCode != "cross_origin" {
+				t.Errorf("%s from %s: %d %s", rt.name(), name, answer.StatusCode, out.ErrorCode)
+			}
+			tried++
+		}
+	}
+	if tried < 100 {
+		t.Errorf("only %d requests", tried)
+	}
+	for name, origin := range map[string]string{"this server": "http://example.com", "its public URL": "https://reeve.example.org"} {
+		if answer := in.handled(pageRequest("PUT", "/admin/info", `{"nickname":"x"}`, origin, cookie)); answer.StatusCode != 200 {
+			t.Errorf("%s: %d", name, answer.StatusCode)
+		}
+	}
+	// Nor sign somebody in.
+	r := pageRequest("POST", "/admin/login", `{"username":"admin","password":"`+ownerPassword+`","cookie":1}`, "https://evil.example")
+	if answer := in.handled(r); answer.StatusCode != 403 || len(answer.Cookies()) > 0 {
+		t.Errorf("signing in from another site: %d %v", answer.StatusCode, answer.Cookies())
+	}
+}
+
+// TestACookieIsNoKey and no header that is there, even a wrong one, is ignored for it.
+func TestACookieIsNoKey(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	_, key := in.key(1, personalKey)
+	get := func(header string, value string) int {
+		r := pageRequest("GET", "/admin/info", "", "", &http.Cookie{Name: "reeve_session", Value: value})
+		r.Body, r.ContentLength = http.NoBody, 0
+		if header != "" {
+			r.Header.Set("Authorization", header)
+		}
+		return in.handled(r).StatusCode
+	}
+	for _, c := range []struct {
+		name, header, cookie string
+		want                 int
+	}{
+		{"a session", "", in.tokens["owner"], 200},
+		{"an API key", "", key, 401},
+		{"junk", "", "junk", 401},
+		{"nothing", "", "", 401},
+		{"a session beside a wrong header", "Bearer junk", in.tokens["owner"], 401},
+		{"a session beside an empty header", " ", in.tokens["owner"], 401},
+	} {
+		if got := get(c.header, c.cookie); got != c.want {
+			t.Errorf("%s: %d", c.name, got)
+		}
+	}
+	in.update(func(tx *store.Tx) error { return store.EndSessions(tx, store.Account{ID: 1}, 0) })
+	if got := get("", in.tokens["owner"]); got != 401 {
+		t.Errorf("after the session has ended: %d", got)
+	}
+}
+
+func decodeInto(t testing.TB, answer *http.Response, out any) {
+	t.Helper()
+	must(t, json.NewDecoder(answer.Body).Decode(out))
+}
