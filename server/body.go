@@ -82,6 +82,7 @@ func (req *Request) readBytes(most int64) ([]byte, error) {
 		switch {
 		case err == io.EOF:
 			req.bodyRead = true
+			req.idempotency.add(b)
 			return b, nil
 		case errors.As(err, &tooLarge):
 			return nil, errs.New(errs.TooLarge, "the body must be at most %d bytes", most)

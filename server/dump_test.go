@@ -18,7 +18,7 @@ var dumped = map[string]func(t testing.TB, tx *store.Tx) map[store.ID]string{
 	"file": recordsOf(store.Files), "file_group": recordsOf(store.FileGroups), "avatar": recordsOf(store.Avatars),
 	"job": recordsOf(store.Jobs), "job_step": recordsOf(store.JobSteps),
 	"webhook": recordsOf(store.Webhooks), "webhook_secret": secretOwners, "webhook_state": webhookPositions,
-	"key": recordsOf(store.APIKeys), "key_secret": keysOfSecrets,
+	"key": recordsOf(store.APIKeys), "key_secret": keysOfSecrets, "completed_request": callersOfCompleted,
 	"person_key": keyOwners, "erasure": recordsOf(store.Erasures),
 }
 
@@ -54,6 +54,16 @@ func keysOfSecrets(t testing.TB, tx *store.Tx) map[store.ID]string {
 		owners[s.ID] = fmt.Sprint(s.KeyID, s.ExpiresAt != 0)
 	}
 	return owners
+}
+
+// callersOfCompleted returns who has sent each completed request. The rest is random.
+func callersOfCompleted(t testing.TB, tx *store.Tx) map[store.ID]string {
+	callers := map[store.ID]string{}
+	for r, err := range store.CompletedRequests.All(tx) {
+		must(t, err)
+		callers[r.ID] = r.Caller
+	}
+	return callers
 }
 
 // webhookPositions returns the states of webhooks without the generation, which is random.

@@ -22,11 +22,14 @@ var envelopes = sync.Pool{New: func() any { return new(envelope) }}
 // response does not keep its memory forever.
 const maxPooled = 1 << 20
 
+// dataMember begins a response; its data follows.
+const dataMember = `{"data":`
+
 func newEnvelope(p *protocol) *envelope {
 	out := envelopes.Get().(*envelope)
 	out.bytes.Reset()
 	if p == nil {
-		out.bytes.WriteString(`{"data":`)
+		out.bytes.WriteString(dataMember)
 	}
 	out.etag = ""
 	return out

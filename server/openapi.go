@@ -224,6 +224,10 @@ func parameters(rt *Route) []any {
 	if rt.in.updated {
 		params = append(params, object{"name": "If-Match", "in": "header", "description": "ETag of the record as it was read; 409 stale if it has changed since", "schema": object{"type": "string"}})
 	}
+	if rt.idempotent() {
+		params = append(params, object{"name": idempotencyHeader, "in": "header", "schema": object{"type": "string", "maxLength": maxIdempotencyKey},
+			"description": "A random text of the client. Repeated with the same key and the same body within 24 hours, the request is not carried out again: the response is that of the first time"})
+	}
 	if rt.in.list != nil {
 		for _, param := range listParameters(rt.in.list) {
 			if rt.in.list.selects(param.(object)["name"].(string)) {

@@ -115,6 +115,9 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 					wantParams = append(wantParams, f.from+" "+f.name)
 				}
 			}
+			if rt.idempotent() {
+				wantParams = append(wantParams, "header Idempotency-Key")
+			}
 			if rt.in.list != nil {
 				for _, p := range listParameters(rt.in.list) {
 					if name := p.(object)["name"].(string); rt.in.list.selects(name) {

@@ -29,21 +29,22 @@ type Request struct {
 	Session *auth.Session // nil on a public route
 	Actor   *store.Actor
 
-	s         *Server
-	route     *Route // nil without a route
-	http      *http.Request
-	w         statusWriter
-	params    httprouter.Params
-	read      readState // state of the record that the client has read
-	begun     time.Time
-	db        store.Handle // store handle whose operations are recorded in monitoring
-	origin    store.Origin // what the change log says about writes
-	entry     audit.Head   // entry of the last write in the change log; zero for none
-	mon       observed
-	opened    time.Duration // of a stream: time until it was open
-	bodyRead  bool          // whether the body was read to its end
-	held      []func()      // release what the request holds of limits
-	committed []func()      // functions to run after the commit
+	s           *Server
+	route       *Route // nil without a route
+	http        *http.Request
+	w           statusWriter
+	params      httprouter.Params
+	read        readState // state of the record that the client has read
+	begun       time.Time
+	db          store.Handle // store handle whose operations are recorded in monitoring
+	origin      store.Origin // what the change log says about writes
+	idempotency *idempotency // nil without an Idempotency-Key
+	entry       audit.Head   // entry of the last write in the change log; zero for none
+	mon         observed
+	opened      time.Duration // of a stream: time until it was open
+	bodyRead    bool          // whether the body was read to its end
+	held        []func()      // release what the request holds of limits
+	committed   []func()      // functions to run after the commit
 }
 
 // auth returns the Auth with the store handle of the request.
@@ -69,6 +70,9 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 		if rt.changes() { // reads do not pay for it
 			req.setOrigin(rt)
 			req.db = req.db.For(operation, req.authorizeWrite).From(&req.origin).Noting(&req.entry)
+			if len(r.Header[idempotencyHeader]) > 0 {
+				req.db = req.db.Concluding(req.complete)
+			}
 			if rt.Method == http.MethodDelete || rt.before {
 				req.db = req.db.Essential()
 			}
@@ -135,13 +139,16 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 	if err == nil && rt.logs != "" {
 		err = req.logUse(rt)
 	}
+	if err == nil {
+		err = req.readIdempotency(rt)
+	}
 	switch {
 	case err != nil:
 		return err
 	case rt.raw != nil:
 		return rt.raw(req, &req.w)
 	case rt.act != nil:
-		if err := rt.act(req, out); err != nil {
+		if err := req.actOnce(rt, out); err != nil {
 			return err
 		}
 	}
@@ -234,7 +241,10 @@ func (req *Request) authorizeWrite(tx *store.Tx) error {
 	if err := req.Session.Confirm(tx); err != nil {
 		return err
 	}
-	return req.route.permit(tx, store.ActorOf(tx))
+	if err := req.route.permit(tx, store.ActorOf(tx)); err != nil {
+		return err
+	}
+	return req.completed(tx)
 }
 
 // admitMetrics checks the token of a metrics scraper, which has no session, in constant

@@ -106,8 +106,10 @@ func write[In, Out any](method, path, access, title string, handler func(*store.
 	rt := action(method, path, access, title, func(req *Request, in *In) (out Out, err error) {
 		err = req.db.Update(req.Actor, func(tx *store.Tx) error {
 			req.committed = nil // discard those of an earlier run
-			out, err = handler(tx, req, in)
-			return err
+			if out, err = handler(tx, req, in); err != nil {
+				return err
+			}
+			return req.noteAnswer(out)
 		})
 		if err == nil {
 			for _, fn := range req.committed {
@@ -128,6 +130,9 @@ func action[In, Out any](method, path, access, title string, handler func(*Reque
 	rt.act = func(req *Request, out *envelope) error {
 		in := new(In)
 		if err := req.decode(rt.in, in); err != nil {
+			return err
+		}
+		if err := req.seekCompleted(); err != nil {
 			return err
 		}
 		data, err := handler(req, in)

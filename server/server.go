@@ -254,6 +254,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	wg.Go(func() { s.failures.run(tidy, s.log) })
 	wg.Go(func() { s.keepChangeLog(tidy) })
 	wg.Go(func() { s.keepErasures(tidy) })
+	wg.Go(func() { s.keepCompleted(tidy) })
 	wg.Go(func() { s.streams.run(tidy) })
 	wg.Go(func() { s.sender.run(tidy) })
 	served := make(chan error, 1)

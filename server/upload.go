@@ -78,7 +78,7 @@ func (f *form) next() (name string, content io.Reader, err error) {
 		if f.files++; f.files > maxFiles {
 			return "", nil, errs.Field(errs.Malformed, "file", "must be at most %d files", maxFiles)
 		}
-		return part.FileName(), uploadReader{part}, nil
+		return part.FileName(), uploadReader{f.body.req.idempotency.tee(part, part.FileName())}, nil
 	}
 }
 
@@ -115,7 +115,7 @@ func (h *partHead) Read(p []byte) (int, error) {
 }
 
 // ended checks that the body ends after the form: a body that continues may have been
-// meant as another form.
+// meant as another form. The request is known now, so it may have been completed before.
 func (f *form) ended() error {
 	n, err := io.Copy(io.Discard, io.LimitReader(f.buffered, maxEpilogue+1))
 	switch {
@@ -126,7 +126,7 @@ func (f *form) ended() error {
 	case f.files == 0:
 		return errs.Field(errs.Malformed, "file", "is required")
 	}
-	return nil
+	return f.body.req.seekCompleted()
 }
 
 // set sets a form field from a part that is not a file.
@@ -148,7 +148,7 @@ func (f *form) set(part *multipart.Part) error {
 		if err != nil {
 			return uploadFault(err)
 		}
-		if len(text) > maxFormField {
+		if f.body.req.idempotency.add([]byte(name), text); len(text) > maxFormField {
 			faults.Add(name, "is too long")
 		} else if len(text) > 0 {
 			bindText(field, f.value, string(text), faults)

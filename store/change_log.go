@@ -39,7 +39,7 @@ type Origin struct {
 
 // unlogged are the collections whose changes are not in the change log: each is a log itself, or
 // follows another record.
-var unlogged = []kv.Table{LoginLogs, SessionTokens, JobSteps, PersonKeys, Erasures, WebhookSecrets, WebhookStates, KeySecrets}
+var unlogged = []kv.Table{LoginLogs, SessionTokens, JobSteps, PersonKeys, Erasures, WebhookSecrets, WebhookStates, KeySecrets, CompletedRequests}
 
 // LoggedTables returns the collections whose changes are in the change log.
 func LoggedTables() []Table {

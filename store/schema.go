@@ -47,7 +47,7 @@ var reeve = kv.Schema{
 		Jobs, JobSteps,
 		PersonKeys, Erasures,
 		Webhooks, WebhookSecrets, WebhookStates,
-		APIKeys, KeySecrets,
+		APIKeys, KeySecrets, CompletedRequests,
 	},
 	Caches:  []kv.AnyCache{PolicyCache, PermissionTree, SettingCache, DictCache},
 	Current: currentActor,
@@ -55,7 +55,7 @@ var reeve = kv.Schema{
 		return int64(FileQuota.Get(tx)) << 20, int64(FileFloor.Get(tx)) << 20
 	},
 	LogEntry: logEntry,
-	LogSkips: []kv.Table{LoginLogs, SessionTokens, JobSteps, Erasures, WebhookSecrets, WebhookStates, KeySecrets}, // not PersonKeys: an erasure needs the key that it deletes
+	LogSkips: []kv.Table{LoginLogs, SessionTokens, JobSteps, Erasures, WebhookSecrets, WebhookStates, KeySecrets, CompletedRequests}, // not PersonKeys: an erasure needs the key that it deletes
 
 	LogCheckpoint: logCheckpoint,
 	Restored:      func(tx *Tx) error { return errors.Join(endAllSessions(tx), pauseKeys(tx)) },
@@ -78,5 +78,6 @@ var reeve = kv.Schema{
 		{Title: "change log and erasure", Run: LoginLogs.Reindex}, // sign-ins of app users are found by user
 		{Title: "webhooks", Run: func(*Tx) error { return nil }},
 		{Title: "API keys, pages with a URL", Run: func(*Tx) error { return nil }},
+		{Title: "completed requests", Run: func(*Tx) error { return nil }},
 	},
 }

@@ -41,6 +41,7 @@ type job struct {
 	origin    any             // see Handle.From
 	essential bool            // see Handle.Essential
 	authorize func(*Tx) error // nil for no check
+	conclude  func(*Tx) error // nil for nothing
 	entry     *audit.Head     // see Handle.Noting; nil for nobody
 
 	err   error
@@ -77,6 +78,11 @@ func (j *job) run(tx *Tx) error {
 	}
 	if err := j.fn(tx); err != nil {
 		return err
+	}
+	if j.conclude != nil {
+		if err := j.conclude(tx); err != nil {
+			return err
+		}
 	}
 	if err := tx.writeEntry(); err != nil || j.entry == nil {
 		return err

@@ -97,6 +97,7 @@ type Handle struct {
 	operation string          // see For
 	origin    any             // see From
 	authorize func(*Tx) error // nil for no check
+	conclude  func(*Tx) error // nil for nothing; see Concluding
 	essential bool            // see Essential
 	entry     *audit.Head     // see Noting
 }
@@ -134,6 +135,12 @@ func (db Handle) Noting(entry *audit.Head) Handle {
 	return db
 }
 
+// Concluding returns the database for writes at whose end conclude runs, unless the write function fails.
+func (db Handle) Concluding(conclude func(*Tx) error) Handle {
+	db.conclude = conclude
+	return db
+}
+
 // View is DB.View with recording.
 func (db Handle) View(actor Principal, fn func(*Tx) error) error {
 	return db.DB.view(db.recorder, actor, fn)
@@ -141,7 +148,7 @@ func (db Handle) View(actor Principal, fn func(*Tx) error) error {
 
 // Update is DB.Update with recording and authorization.
 func (db Handle) Update(actor Principal, fn func(*Tx) error) error {
-	return db.DB.update(&job{actor: actor, fn: fn, recorder: db.recorder, operation: db.operation, origin: db.origin, authorize: db.authorize, essential: db.essential, entry: db.entry})
+	return db.DB.update(&job{actor: actor, fn: fn, recorder: db.recorder, operation: db.operation, origin: db.origin, authorize: db.authorize, conclude: db.conclude, essential: db.essential, entry: db.entry})
 }
 
 // NewUpload is DB.NewUpload with recording.
