@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -196,9 +197,11 @@ func (s *Server) keepChangeLog(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			s.reportLog("denials", s.logDenials())
+			s.reportLog("reads of secrets", s.reads.end(math.MaxInt64))
 			return
 		case <-minute.C:
 			s.reportLog("denials", s.logDenials())
+			s.reportLog("reads of secrets", s.reads.end(store.TimeOf(time.Now())))
 		case <-hour.C:
 			s.logHead()
 		}

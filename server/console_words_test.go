@@ -399,6 +399,9 @@ func TestEveryGivenTextHasChineseWords(t *testing.T) {
 			}
 		}
 		for key := range words {
+			if strings.HasSuffix(key, ":") {
+				continue // the beginning of names of permissions, which end with the title of a setting group
+			}
 			if text, ok := strings.CutPrefix(key, "given."); !ok || !wanted[text] && !slices.Contains(formerTexts, text) {
 				t.Errorf("zh/%s.ts has words for %q, which is not seeded", area, text)
 			}

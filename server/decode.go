@@ -172,6 +172,14 @@ func bindText(f *field, v reflect.Value, text string, faults errs.Faults) {
 			faults.Add(f.name, "%s", err)
 		}
 		target.Set(reflect.ValueOf(ids))
+	case int64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			faults.Add(f.name, "must be an integer")
+			return
+		}
+		target.SetInt(n)
+		checkRange(f, int(n), inValue, f.name, faults)
 	case string:
 		if f.enum != nil && !slices.Contains(f.enum, text) {
 			faults.Add(f.name, "must be one of %s", f.enum)

@@ -4,6 +4,7 @@ import "reeve/store"
 
 var dictRoutes = []Route{
 	withETag(read("/admin/dict", signedIn, "List enabled dictionaries, by code", openDicts)),
+	withETag(read("/api/dict", public, "List public dictionaries, by code", publicDicts)),
 	memoryList("/system/dict", "system.dict.query", "List dictionaries", &dicts),
 	get("/system/dict/:id", "system.dict.query", "Get a dictionary", &dictRecords),
 	create[dictIn]("/system/dict", "system.dict.create", "Create a dictionary", &dictRecords),
@@ -24,6 +25,7 @@ var dicts = MemoryList[store.Dict]{
 		{name: "name", text: func(d *store.Dict) string { return d.Name }, uses: sorted},
 		{name: "type", text: func(d *store.Dict) string { return d.Type }, uses: param | filtered | sorted},
 		{name: "status", number: func(d *store.Dict) int64 { return flagNumber(d.Status) }, uses: param | filtered},
+		{name: "public", number: func(d *store.Dict) int64 { return flagNumber(d.Public) }, uses: param | filtered},
 		{name: "created_at", number: func(d *store.Dict) int64 { return int64(d.CreatedAt) }, uses: sorted | ranged},
 		{name: "updated_at", number: func(d *store.Dict) int64 { return int64(d.UpdatedAt) }, uses: sorted | ranged},
 	},
@@ -37,10 +39,22 @@ func openDicts(tx *store.Tx, _ *Request, _ *none) (Encoded[map[string]store.Open
 	return Encoded[map[string]store.OpenDict]{JSON: open.JSON, ETag: open.ETag}, nil
 }
 
+// publicDicts returns what everybody may read, from app or web site. Caches keep it, and ask each time
+// whether it is current.
+func publicDicts(tx *store.Tx, req *Request, _ *none) (Encoded[map[string]store.OpenDict], error) {
+	open, err := store.DictCache.Get(tx).Open()
+	if err != nil {
+		return Encoded[map[string]store.OpenDict]{}, err
+	}
+	req.w.Header()["Cache-Control"] = publicChecked
+	return Encoded[map[string]store.OpenDict]{JSON: open.Public.JSON, ETag: open.Public.ETag}, nil
+}
+
 type dictIn struct {
 	Code     *string     `json:"code" check:"create,max=64,key" doc:"Unique name of the dictionary for programs"`
 	Name     *string     `json:"name" check:"create,min=1,max=100"`
 	Type     *string     `json:"type" check:"enum=dict_type" doc:"Way in which items are shown; default for a new dictionary"`
 	Describe *string     `json:"describe" check:"max=1000,text"`
 	Status   *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new dictionary; 0 hides it from GET /admin/dict"`
+	Public   *store.Flag `json:"public" doc:"Visibility: 1 makes it readable without signing in, with GET /api/dict; 0, the default, does not"`
 }

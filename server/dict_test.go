@@ -34,9 +34,9 @@ func TestADictionaryAsItIsAnswered(t *testing.T) {
 	const stamps = `,"created_at":` + someMoment + `,"updated_at":` + someMoment + `,"version":1}`
 	for _, c := range []struct{ name, url, body, want string }{
 		{"the least", "/system/dict", `{"code":"a","name":"A"}`,
-			`{"id":1,"code":"a","name":"A","type":"default","describe":"","status":1`},
-		{"everything", "/system/dict", `{"code":"b.c-d_1","name":" B ","type":"tag","describe":"one\ntwo","status":false}`,
-			`{"id":2,"code":"b.c-d_1","name":"B","type":"tag","describe":"one\ntwo","status":0`},
+			`{"id":1,"code":"a","name":"A","type":"default","describe":"","status":1,"public":0`},
+		{"everything", "/system/dict", `{"code":"b.c-d_1","name":" B ","type":"tag","describe":"one\ntwo","status":false,"public":true}`,
+			`{"id":2,"code":"b.c-d_1","name":"B","type":"tag","describe":"one\ntwo","status":0,"public":1`},
 		{"the least item", "/system/dict/2/item", `{"label":"L","value":"v"}`,
 			`{"id":1,"dict_id":2,"label":"L","value":"v","sort":0,"switch":1,"status":"default"`},
 		{"a whole item", "/system/dict/2/item", `{"label":"日本 <b>","value":" 0x / ? ","sort":-5,"switch":false,"status":"warning"}`,

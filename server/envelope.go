@@ -69,7 +69,9 @@ func (out *envelope) send(req *Request) {
 	if out.etag != "" {
 		h := req.w.Header()
 		h["Etag"] = []string{out.etag}
-		h["Cache-Control"] = []string{"private, no-cache"}
+		if h["Cache-Control"] == nil {
+			h["Cache-Control"] = privateChecked
+		}
 		if matches(req.http.Header.Get("If-None-Match"), out.etag) {
 			h["X-Request-Id"] = []string{req.ID}
 			req.w.WriteHeader(http.StatusNotModified)
@@ -97,6 +99,10 @@ func matches(header, etag string) bool {
 var (
 	jsonType = []string{"application/json"}
 	noStore  = []string{"no-store"}
+
+	privateChecked = []string{"private, no-cache"} // a cache asks each time whether its response is current
+	publicChecked  = []string{"public, no-cache"}
+	varyingByKey   = []string{"Authorization"}
 )
 
 // writeJSON sends a complete JSON response. It fills the header map directly: the names

@@ -105,18 +105,15 @@ func (v *logView) event(e *audit.Entry, part int, filter eventFilter, session st
 		return v.actionEvent(e, out, filter)
 	}
 	c := &e.Changes[part]
+	if c.Collection == store.SettingSecrets.Name() {
+		return v.secretEvent(e, c, out, filter)
+	}
 	if out.Type = typeOf(c); out.Type == "" || !filter.wants(out.Type) {
 		return nil, nil
 	}
 	out.Collection, out.Record, out.Operation = c.Collection, store.ID(c.ID), c.Operation
-	public, sees := v.isPublicSetting(c), v.seesChange(c)
-	var err error
-	switch {
-	case v.who.App && !v.isAppUsers(c) && !public, !v.who.App && !sees && !public:
-		return nil, nil
-	case public && (v.who.App || !sees):
-		out.Name, _, err = v.text(c.Name)
-		return out, err
+	if v.who.App && !v.isAppUsers(c) || !v.who.App && !v.seesChange(c) {
+		return v.configEvent(c, out)
 	}
 	change, err := v.change(c, false)
 	if err != nil {
@@ -161,19 +158,6 @@ func (v *logView) isAppUsers(c *audit.Change) bool {
 		})
 }
 
-// isPublicSetting reports whether a change is of a setting that everybody may read.
-func (v *logView) isPublicSetting(c *audit.Change) bool {
-	if c.Collection != store.Settings.Name() {
-		return false
-	}
-	s, err := store.Settings.Get(v.tx, store.ID(c.ID))
-	if err != nil {
-		return false
-	}
-	group, err := store.SettingGroups.Get(v.tx, s.GroupID)
-	return err == nil && bool(group.Public)
-}
-
 // eventType is a type of event that streams and webhooks can ask for.
 type eventType struct {
 	Type       string `json:"type"`
@@ -182,7 +166,7 @@ type eventType struct {
 
 // loggedActions are the actions of the change log.
 var loggedActions = []string{
-	"backup", "create_link", audit.Denied, "drop_entries", "erase", "export", "export_person", "restore", "rotate_key", "start", "undo",
+	"backup", "create_link", audit.Denied, "drop_entries", "erase", "export", "export_person", secretsRead, "restore", "rotate_key", "start", "undo",
 	"webhook_replay", "webhook_resume", "webhook_secret", "webhook_skip",
 }
 

@@ -17,8 +17,8 @@ import (
 // origins are configured.
 var forwardRoutes = []Route{
 	answering(forwardAnswers, raw("/auth/verify", public, "Verify a forwarded request", anyMedia, verifyForwarded)),
-	reveals(bySession(action("POST", "/auth/forward", signedIn, "Open a program behind a proxy", openForwarded))),
-	answering(callbackAnswers, raw(callbackPath, public, "Finish signing in to a program behind a proxy", anyMedia, finishForwarded)),
+	reveals(bySession(action("POST", "/auth/forward", signedIn, "Open a proxied program", openForwarded))),
+	answering(callbackAnswers, raw(callbackPath, public, "Finish a proxied sign-in", anyMedia, finishForwarded)),
 }
 
 // Forward configures forward authentication.

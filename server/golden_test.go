@@ -138,6 +138,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"dict_item", "POST", "/system/dict/1/item", `{"label":"Paid","value":"paid","sort":2,"status":"success"}`},
 	{"dict_item_list", "GET", "/system/dict/1/item", ""},
 	{"open_dicts", "GET", "/admin/dict", ""},
+	{"configuration", "GET", "/config?groups=look,site&dicts=*", ""},
 	{"dept", "POST", "/admin/dept", `{"name":"Sales","leader":"Ann","phone":"+49 30 1","email":"sales@example.org","sort":1}`},
 	{"dept_tree", "GET", "/admin/dept", ""},
 	{"role", "POST", "/admin/role", `{"name":"Editor","description":"one\ntwo","data_scope":"custom","dept_ids":[1]}`},

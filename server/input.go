@@ -191,7 +191,7 @@ func (f *field) decodable() bool {
 		return true
 	}
 	if f.from != "json" {
-		return f.typ == reflect.TypeFor[[]store.ID]()
+		return f.typ == reflect.TypeFor[[]store.ID]() || f.typ == reflect.TypeFor[int64]()
 	}
 	switch f.typ {
 	case reflect.TypeFor[int64](), reflect.TypeFor[map[string]any]():

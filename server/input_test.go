@@ -86,7 +86,7 @@ func TestInputTypesThatCannotBeDecoded(t *testing.T) {
 			Rows [][]string `json:"rows"`
 			At   []float64  `json:"at"`
 		}{}, struct {
-			N int64 `query:"n"`
+			N int32 `query:"n"`
 		}{}, struct {
 			Names []string `form:"names"`
 		}{},

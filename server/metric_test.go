@@ -165,7 +165,7 @@ func TestMetricsCountTheStore(t *testing.T) {
 		"reeve_store_commit_seconds_count": 1, "reeve_store_wait_seconds_count": 1,
 		"reeve_store_batch_size_count": 1, "reeve_store_batch_size_sum": 1, `reeve_store_batch_size_bucket{le="1"}`: 1,
 		`reeve_cache_generation{cache="settings"}`: 1, `reeve_cache_records{cache="settings"}`: 1,
-		`reeve_cache_generation{cache="rules"}`: 0, `reeve_store_records{collection="setting_group"}`: 1,
+		`reeve_cache_generation{cache="dictionaries"}`: 0, `reeve_cache_generation{cache="rules"}`: 1, `reeve_store_records{collection="setting_group"}`: 1,
 	}, func() { in.create("/system/setting-group", `{"key":"counted","title":"Counted"}`) })
 	// Each scrape is itself a view of the file, besides the one that authenticates it. At any
 	// time, the indexer may look for changes.

@@ -339,6 +339,9 @@ func failuresOf(rt *Route) []errs.Kind {
 	if rt.Method != "GET" {
 		kinds = append(kinds, errs.Conflict, errs.Full, errs.TooLarge, errs.BadMedia) // a body can be too large even where none is needed
 	}
+	if rt.reveals && rt.Method == "GET" {
+		kinds = append(kinds, errs.Full) // its use is added to the change log
+	}
 	if rt.resumes {
 		kinds = append(kinds, errs.Gone)
 	}

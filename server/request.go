@@ -45,6 +45,8 @@ type Request struct {
 	bodyRead    bool          // whether the body was read to its end
 	held        []func()      // release what the request holds of limits
 	committed   []func()      // functions to run after the commit
+
+	rest func(out *envelope) error // what a view leaves to do after its transaction; nil for nothing
 }
 
 // auth returns the Auth with the store handle of the request.
@@ -145,6 +147,10 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 	switch {
 	case err != nil:
 		return err
+	case req.rest != nil:
+		if err := req.rest(out); err != nil {
+			return err
+		}
 	case rt.raw != nil:
 		return rt.raw(req, &req.w)
 	case rt.act != nil:
@@ -229,6 +235,24 @@ func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
 		return errs.New(errs.Denied, "the data scope all is required")
 	}
 	return nil
+}
+
+// renew authorizes a request again that waits for something, and returns the present actor.
+func (req *Request) renew(tx *store.Tx) (*store.Actor, error) {
+	if req.Session == nil {
+		return store.Anonymous, nil
+	}
+	session, err := req.s.auth.SessionByID(tx, req.Session.ID)
+	if err != nil {
+		return nil, err
+	}
+	if session.Key != nil {
+		if err := session.Key.Uses(tx.Now(), req.Addr); err != nil {
+			return nil, err
+		}
+	}
+	tx.ActAs(session.Actor)
+	return session.Actor, req.route.permit(tx, session.Actor)
 }
 
 // authorizeWrite runs first in every write transaction of a request. The request was

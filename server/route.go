@@ -57,7 +57,7 @@ type Route struct {
 
 	// One of these three runs once the request is authorized: view in the read
 	// transaction of the authorization, act after it, raw with access to the
-	// connection.
+	// connection. A view can set Request.rest, which runs after it.
 	view func(tx *store.Tx, req *Request, out *envelope) error
 	act  func(req *Request, out *envelope) error
 	raw  func(req *Request, w http.ResponseWriter) error
@@ -353,7 +353,7 @@ func routes() []Route {
 	var all []Route
 	for _, resource := range [][]Route{
 		accountRoutes, avatarRoutes, keyRoutes, accessCheckRoutes, forwardRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
-		appUserRoutes, appRoutes, auditRoutes, streamRoutes, webhookRoutes, settingRoutes, settingGroupRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
+		appUserRoutes, appRoutes, auditRoutes, streamRoutes, configRoutes, webhookRoutes, settingRoutes, settingGroupRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, manualRoutes, metricRoutes,
 	} {
 		all = append(all, resource...)

@@ -90,9 +90,6 @@ func (s *Seed) Upgrade(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	if err := store.AddBuiltins(tx, words.Groups, words.Settings); err != nil {
-		return err
-	}
 	install, err := store.Installs.Get(tx, 1)
 	if err != nil {
 		return err
@@ -101,7 +98,18 @@ func (s *Seed) Upgrade(tx *store.Tx) error {
 	for _, key := range install.Seeded {
 		seeded[key] = true
 	}
+	if !seeded[store.GroupPermissionParent] { // a new database, or one of a version without these permissions
+		if err := store.FreeGroupPermissions(tx); err != nil {
+			return err
+		}
+	}
 	if err := addPermissions(tx, seeded, places); err != nil {
+		return err
+	}
+	if err := store.AddBuiltins(tx, words.Groups, words.Settings); err != nil { // after the parent of the groups' permissions
+		return err
+	}
+	if err := store.AddGroupPermissions(tx); err != nil {
 		return err
 	}
 	_, err = store.Installs.Update(tx, 1, func(i *store.Install) error {

@@ -65,6 +65,13 @@ func TestEveryActionIsBelowItsPage(t *testing.T) {
 			}
 		}
 		for _, p := range byKey {
+			group := strings.TrimPrefix(strings.TrimPrefix(p.Key, store.ReadPermission("")), store.SecretPermission(""))
+			if above := byID[p.ParentID]; above != nil && above.Key == store.GroupPermissionParent {
+				if _, err := store.SettingGroupByKey.Get(tx, group); err != nil {
+					t.Errorf("%s belongs to no group: %v", p.Key, err)
+				}
+				continue
+			}
 			if p.Type == store.ActionPermission && !Keys()[p.Key] {
 				t.Errorf("%s is asked for by no route", p.Key)
 			}

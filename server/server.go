@@ -95,6 +95,7 @@ type Server struct {
 	images   *picture.Scaler
 	jobs     *jobs
 	streams  *streams
+	reads    *secretReads
 	sender   *sender
 	links    *linkSigner
 	failures failureLog
@@ -145,7 +146,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s.manual = sync.OnceValues(func() (Encoded[manualAnswer], error) { return newManual(config.Manual) })
 	s.routes, s.monitor = all, monitor.New(config.Monitor, config.RedisTargets, db, log)
 	s.jobs, s.links, s.streams = newJobs(s), newLinkSigner(), newStreams(s)
-	s.sender = newSender(s)
+	s.sender, s.reads = newSender(s), newSecretReads(s)
 	s.monitor.Gauges(s.metrics.gauge)
 	s.metrics.counter("reeve_monitor_dropped_total", "Requests whose events were dropped because the queue was full.", s.monitor.Dropped)
 	db.OnSlowWrite(s.slowWrite)

@@ -21,7 +21,7 @@ type simpleResource struct {
 // simpleResources must have references to the first department alone.
 var simpleResources = []simpleResource{
 	{path: "/file/group", body: `{"name":"Good %d","sort":2,"describe":"one\ntwo"}`, edit: `"sort":77`},
-	{path: "/system/dict", body: `{"code":"good%d","name":"N","type":"tag","describe":"d","status":0}`, edit: `"status":1`},
+	{path: "/system/dict", body: `{"code":"good%d","name":"N","type":"tag","describe":"d","status":0,"public":1}`, edit: `"status":1`},
 	{path: "/admin/key", body: `{"name":"Good %d",` + keyBody + `,"role_ids":[2]}`, edit: `"rate_limit":9`},
 	{path: "/admin/account/key", body: `{"name":"Own %d",` + keyBody + `,"role_ids":[1]}`, edit: `"rate_limit":9`, id: 2},
 	{path: "/system/webhook", body: `{"url":"https://example.org/%d","description":"d","types":["role.*"],"status":0}`, edit: `"status":1`},

@@ -57,8 +57,7 @@ func streamEvents(req *Request, in *streamIn, w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	most := max(req.s.limits.streams.total/userStreams, 1)
-	if err := req.hold(req.s.limits.streams, 1, share{userKey(req.Actor), most}); err != nil {
+	if err := req.holdStream(); err != nil {
 		return err
 	}
 	req.s.streams.enter()
@@ -165,18 +164,8 @@ func (st *stream) send(w http.ResponseWriter) error {
 // check authorizes the caller again and writes the events of entries that the caller may read now.
 func (st *stream) check(entries []*streamEntry) error {
 	return st.req.s.db.View(store.Anonymous, func(tx *store.Tx) error {
-		session, err := st.req.s.auth.SessionByID(tx, st.req.Session.ID)
+		actor, err := st.req.renew(tx)
 		if err != nil {
-			return err
-		}
-		actor := session.Actor
-		if session.Key != nil {
-			if err := session.Key.Uses(tx.Now(), st.req.Addr); err != nil {
-				return err
-			}
-		}
-		tx.ActAs(actor)
-		if err := st.req.route.permit(tx, actor); err != nil {
 			return err
 		}
 		if err := st.noteAccess(tx, actor); err != nil {

@@ -191,8 +191,8 @@ func TestStreamsFollowPermissionsAndScope(t *testing.T) {
 	change := func(id store.ID, name string) {
 		in.ok("PUT", fmt.Sprintf("/admin/list/%d", id), `{"nickname":"`+name+`"}`, "owner")
 	}
-	in.create("/system/dict", `{"code":"c","name":"Unseen"}`) // no permission
-	change(distant, "Unseen")                                 // out of scope
+	in.create("/system/dict", `{"code":"c","name":"Unseen","status":0}`) // no permission
+	change(distant, "Unseen")                                            // out of scope
 	change(other, "Seen")
 	kind, data := l.next()
 	if kind != "user.updated" || data["record"] != float64(other) || data["actor"] != nil {

@@ -11,6 +11,7 @@ type Dict struct {
 	Type     string `json:"type" enum:"dict_type" doc:"How an item is shown: default, badge or tag"`
 	Describe string `json:"describe"`
 	Status   Flag   `json:"status"`
+	Public   Flag   `json:"public" doc:"Whether everybody can read it, signed in or not"`
 	Versioned
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 
@@ -18,10 +19,12 @@ type DictSet struct {
 	items   *kv.RecordMap[[]Row[DictItem]] // by ID of the dictionary; sorted by sort, then ID
 }
 
-// OpenDicts is the response with the enabled dictionaries.
+// OpenDicts are the enabled dictionaries.
 type OpenDicts struct {
-	JSON json.RawMessage // map[string]OpenDict by code
-	ETag string          // entity tag of JSON, quoted
+	JSON   json.RawMessage // map[string]OpenDict by code
+	ETag   string          // entity tag of JSON, quoted
+	Public *OpenDicts      // the public ones; nil in itself
+	Each   []ConfigDict    // sorted by code
 }
 
 // OpenDict is an enabled dictionary, which every signed-in user may read.
@@ -109,7 +112,7 @@ func (c *DictSet) with(dicts map[ID]*Dict, items map[ID]*DictItem) (*DictSet, er
 
 // enabled returns the enabled dictionaries with their enabled items.
 func (c *DictSet) enabled() (*OpenDicts, error) {
-	open := map[string]OpenDict{}
+	all, public := &OpenDicts{}, &OpenDicts{}
 	for _, d := range c.Dicts {
 		if !d.Value.Status {
 			continue
@@ -120,10 +123,30 @@ func (c *DictSet) enabled() (*OpenDicts, error) {
 				items = append(items, OpenItem{i.Value.Label, i.Value.Value, i.Value.Status})
 			}
 		}
-		open[d.Value.Code] = OpenDict{d.Value.Name, d.Value.Type, items}
+		b, err := json.Marshal(OpenDict{d.Value.Name, d.Value.Type, items})
+		if err != nil {
+			return nil, err
+		}
+		one := ConfigDict{Code: d.Value.Code, Public: bool(d.Value.Public), JSON: b, tag: contentTag([]byte(d.Value.Code), b)}
+		all.Each = append(all.Each, one)
+		if one.Public {
+			public.Each = append(public.Each, one)
+		}
 	}
-	b, err := json.Marshal(open)
-	return &OpenDicts{b, etag(b)}, err
+	all.Public = public
+	return all, errors.Join(all.encode(), public.encode())
+}
+
+// encode sets the rest from Each.
+func (o *OpenDicts) encode() (err error) {
+	slices.SortFunc(o.Each, func(a, b ConfigDict) int { return cmp.Compare(a.Code, b.Code) })
+	open := make(map[string]json.RawMessage, len(o.Each))
+	for _, d := range o.Each {
+		open[d.Code] = d.JSON
+	}
+	o.JSON, err = json.Marshal(open)
+	o.ETag = etag(o.JSON)
+	return err
 }
 
 func (c *DictSet) has(dict ID) bool {

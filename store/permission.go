@@ -46,8 +46,8 @@ var (
 
 func permissionParent(p *Permission) ID { return p.ParentID }
 
-// constrainPermission protects the permissions that routes need, and requires that actions have no
-// children.
+// constrainPermission protects the permissions that routes and setting groups need, and requires that
+// actions have no children.
 func constrainPermission(tx *Tx, old, new *Permission) error {
 	if old != nil && programOf(tx).keys[old.Key] && ActorOf(tx) != System {
 		if new == nil {
@@ -57,8 +57,8 @@ func constrainPermission(tx *Tx, old, new *Permission) error {
 			return errs.Field(errs.Conflict, "key", "%s is built in and can't be renamed", old.Key).Coded("in_use")
 		}
 	}
-	if new == nil {
-		return nil
+	if err := protectGroupPermission(tx, old, new); err != nil || new == nil {
+		return err
 	}
 	if new.ParentID != 0 {
 		parent, err := Permissions.Get(tx, new.ParentID)

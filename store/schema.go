@@ -78,6 +78,6 @@ var reeve = kv.Schema{
 		{Title: "change log and erasure", Run: LoginLogs.Reindex}, // sign-ins of app users are found by user
 		{Title: "webhooks", Run: func(*Tx) error { return nil }},
 		{Title: "API keys, pages with a URL", Run: func(*Tx) error { return nil }},
-		{Title: "completed requests", Run: func(*Tx) error { return nil }},
+		{Title: "completed requests, public dictionaries", Run: func(*Tx) error { return nil }},
 	},
 }

@@ -73,7 +73,7 @@ var (
 	_ = SettingSecrets.Sealed(func(s *SettingSecret) *kv.Sealed { return &s.Sealed },
 		func(s *SettingSecret) string { return secretPlace(s.SettingID) }, secretTitle)
 	_ = Settings.Constraint(constrainSetting)
-	_ = SettingGroups.Constraint(constrainSettingGroup)
+	_ = SettingGroups.Constraint(constrainSettingGroup).Follow(followSettingGroup)
 )
 
 var settingKey = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
@@ -263,11 +263,9 @@ func secretTitle(tx *Tx, s *SettingSecret) (string, error) {
 
 // SettingSecretText decrypts the value of a secret setting; "" if it has none.
 func SettingSecretText(tx *Tx, setting ID) (string, error) {
-	for secret, err := range SecretBySetting.All(tx, setting) {
-		if err != nil {
-			return "", err
-		}
-		return tx.Unseal(secretPlace(setting), secret.Sealed)
+	secret, err := storedSecret(tx, setting)
+	if err != nil || secret == nil {
+		return "", err
 	}
-	return "", nil
+	return tx.Unseal(secretPlace(setting), secret.Sealed)
 }

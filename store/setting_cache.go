@@ -25,6 +25,7 @@ type SettingSet struct {
 	Settings []Row[Setting]                 // sorted by sort, then ID
 	Groups   []Row[SettingGroup]            // sorted by ID
 	Values   func() (*SettingValues, error) // computed on first use
+	Config   func() ([]*ConfigGroup, error) // computed on first use; sorted by ID
 	records  *kv.RecordMap[Setting]
 	numbers  map[string]int // values of builtin numbers, by "group.key"
 	ids      map[string]ID  // IDs of settings, by "group.key"
@@ -82,7 +83,7 @@ func (c *SettingSet) with(groups map[ID]*SettingGroup, settings map[ID]*Setting)
 		}
 	}
 	next.numbers = builtinNumbers(next.builtin)
-	next.Values = sync.OnceValues(next.values)
+	next.Values, next.Config = sync.OnceValues(next.values), sync.OnceValues(next.config)
 	return &next, nil
 }
 
@@ -124,11 +125,15 @@ func (c *SettingSet) values() (*SettingValues, error) {
 	for _, g := range c.Groups {
 		effective[g.Value.Key] = map[string]any{}
 		if g.Value.Public {
-			public[g.Value.Key] = effective[g.Value.Key]
+			public[g.Value.Key] = map[string]any{}
 		}
 	}
 	for _, s := range c.Settings {
-		effective[keys[s.Value.GroupID]][s.Value.Key] = settingValue(s.Value)
+		group := keys[s.Value.GroupID]
+		effective[group][s.Value.Key] = settingValue(s.Value)
+		if open := public[group]; open != nil && forPrograms(s.Value) {
+			open[s.Value.Key] = effective[group][s.Value.Key]
+		}
 	}
 	v := &SettingValues{}
 	var err error

@@ -35,6 +35,7 @@ type UndoStep struct {
 	Fields     Fields   `json:"fields,omitempty"`
 	Expect     Fields   `json:"expect,omitempty"`   // values that the record must still have
 	Personal   []string `json:"personal,omitempty"` // fields whose values an error must not show
+	Follows    bool     `json:"follows,omitempty"`  // belongs to another step, whose permissions are enough: see ofGroup
 }
 
 // UndoConflict is a value that has changed since.
@@ -76,12 +77,18 @@ func PlanUndo(tx *Tx, entries []*audit.Entry) (*UndoPlan, error) {
 	p := &undoPlanner{tx: tx}
 	for _, e := range entries {
 		for i := range slices.Backward(e.Changes) {
-			if err := p.change(&e.Changes[i]); err != nil {
+			if err := p.change(e, &e.Changes[i]); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return &p.plan, nil
+}
+
+// ofGroup reports whether a change of a permission followed from that of its group of settings.
+func ofGroup(e *audit.Entry, c *audit.Change) bool {
+	return c.Collection == Permissions.Name() &&
+		slices.ContainsFunc(e.Changes, func(other audit.Change) bool { return other.Collection == SettingGroups.Name() })
 }
 
 type undoPlanner struct {
@@ -96,13 +103,18 @@ func (p *undoPlanner) lose(c *audit.Change, what string) {
 	}
 }
 
-// change adds the inverse of a change.
-func (p *undoPlanner) change(c *audit.Change) error {
+// change adds the inverse of a change. Permissions follow their group of settings again, except that a
+// deleted one comes back itself, with its ID, so that roles can have it again.
+func (p *undoPlanner) change(e *audit.Entry, c *audit.Change) error {
+	follows := ofGroup(e, c)
+	if follows && c.Operation != "delete" {
+		return nil
+	}
 	if undoTable(c.Collection) == nil {
 		p.follower(c)
 		return nil
 	}
-	step := UndoStep{Collection: c.Collection, ID: ID(c.ID), Fields: Fields{}, Expect: Fields{}}
+	step := UndoStep{Collection: c.Collection, ID: ID(c.ID), Fields: Fields{}, Expect: Fields{}, Follows: follows}
 	var err error
 	switch c.Operation {
 	case "create":
@@ -250,7 +262,7 @@ func (s *UndoStep) Validate(tx *Tx) error {
 	table := undoTable(s.Collection)
 	switch s.Operation {
 	case "create":
-		return table.ValidateRecreate(tx, s.Fields)
+		return table.ValidateRecreate(tx, s.ID, s.Fields)
 	case "delete":
 		return table.ValidateDelete(tx, s.ID)
 	}

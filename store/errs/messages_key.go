@@ -33,6 +33,10 @@ var keyMessages = []entry{
 	{"already_done", "this request was already carried out; its response is not stored", "", "此请求已经执行过；其响应未保存"},
 	{"form_media", "the Content-Type of the body must be application/x-www-form-urlencoded", "", "请求体的 Content-Type 必须是 application/x-www-form-urlencoded"},
 	{"malformed_form", "malformed form", "", "表单格式不正确"},
+	{"config_keys", "must be keys separated by commas", "", "必须是以逗号分隔的标识"},
+	{"config_keys_max", "must be at most %d keys", "count", "最多 {count} 个标识"},
+	{"config_dict", "the dictionary %s does not exist, is disabled, or is not public", "code", "字典 {code} 不存在、已停用或未公开"},
+	{"config_busy", "the settings are being changed too often; try again in a moment", "", "设置更改过于频繁；请稍后再试"},
 	{"not_for_keys", "is not available for API keys", "", "不适用于 API 密钥"},
 	{"backup_recipients_required", "backups for API keys must be encrypted; name the recipients in backup.recipients", "", "供 API 密钥使用的备份必须加密；请在 backup.recipients 中指定接收者"},
 

@@ -24,6 +24,7 @@ type Collection[T any] struct {
 	authorizers []func(tx *Tx, old *T) error      // see Authorize
 	constraints []func(tx *Tx, old, new *T) error // see Constraint
 	checks      []func(tx *Tx, report *Report)    // see Check
+	followers   []func(tx *Tx, old, new *T) error // see Follow
 	sealed      []sealedField[T]
 	incoming    []incoming // references to this collection
 }
@@ -248,7 +249,10 @@ func (c *Collection[T]) remove(tx *Tx, id ID) error {
 	if err := tx.delete(c.name, idKey(id)); err != nil {
 		return err
 	}
-	return addTotals(tx, c.name, -1, sum)
+	if err := addTotals(tx, c.name, -1, sum); err != nil {
+		return err
+	}
+	return c.follow(tx, old, nil)
 }
 
 // ValidateDelete returns the error with which Delete would refuse to delete a record; nil if it
@@ -291,7 +295,10 @@ func (c *Collection[T]) store(tx *Tx, id ID, old *T, oldValue []byte, v *T) erro
 	if err := c.updateIndexes(tx, id, old, v, &sum); err != nil {
 		return err
 	}
-	return addTotals(tx, c.name, added, sum)
+	if err := addTotals(tx, c.name, added, sum); err != nil {
+		return err
+	}
+	return c.follow(tx, old, v)
 }
 
 // updateIndexes updates what is derived from a record, index entries and search text, and adds to sum

@@ -24,6 +24,28 @@ func (c *Collection[T]) Authorize(guard func(tx *Tx, old *T) error) *Collection[
 	return c
 }
 
+// Follow adds a function that writes what must follow from a change of a record, in other collections.
+// It runs after every change, with system rights; old is nil for a new record, new for a deleted one.
+// Follow returns the collection, for use in a declaration.
+func (c *Collection[T]) Follow(fn func(tx *Tx, old, new *T) error) *Collection[T] {
+	c.followers = append(c.followers, fn)
+	return c
+}
+
+func (c *Collection[T]) follow(tx *Tx, old, new *T) error {
+	if len(c.followers) == 0 {
+		return nil
+	}
+	return tx.asSystem(func() error {
+		for _, fn := range c.followers {
+			if err := fn(tx, old, new); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Check adds a check that Verify runs in addition to those of records, indexes and references.
 func (c *Collection[T]) Check(check func(tx *Tx, report *Report)) *Collection[T] {
 	c.checks = append(c.checks, check)

@@ -37,15 +37,17 @@ func (c *Collection[T]) ValidateFields(tx *Tx, id ID, fields Fields) error {
 }
 
 // ValidateRecreate returns the error with which Recreate would reject fields. It writes nothing.
-func (c *Collection[T]) ValidateRecreate(tx *Tx, fields Fields) error {
+func (c *Collection[T]) ValidateRecreate(tx *Tx, id ID, fields Fields) error {
 	v := new(T)
 	if err := c.assign(v, fields); err != nil {
 		return err
 	}
+	c.rec(v).ident().ID = id
 	return c.Validate(tx, v)
 }
 
-// Recreate stores a record again that was deleted, with its ID. It keeps created_at and counts
+// Recreate stores a record again that was deleted, with its ID, which constraints see in the new record
+// and only there: that of Create has none yet. It keeps created_at and counts
 // version on, if fields has them. A record with the ID is a Conflict.
 func (c *Collection[T]) Recreate(tx *Tx, id ID, fields Fields) error {
 	s := tx.step()

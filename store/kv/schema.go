@@ -18,7 +18,7 @@ type Table interface {
 	Recreate(tx *Tx, id ID, fields Fields) error
 	Delete(tx *Tx, id ID) error
 	ValidateFields(tx *Tx, id ID, fields Fields) error
-	ValidateRecreate(tx *Tx, fields Fields) error
+	ValidateRecreate(tx *Tx, id ID, fields Fields) error
 	ValidateDelete(tx *Tx, id ID) error
 	checkIndexes(fill func(record any)) error
 	Exists(tx *Tx, id ID) bool

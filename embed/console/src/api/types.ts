@@ -245,6 +245,15 @@ export type CollectionInfo = {
   records: number
 }
 
+export type Config = {
+  /** Enabled dictionaries with their enabled items, by code */
+  dicts: Record<string, OpenDict>
+  /** Values by group and key, decoded by type */
+  settings: Record<string, Record<string, unknown>>
+  /** Secrets of these groups that you may not read, as group.key */
+  withheld: string[]
+}
+
 export type ConfigValue = {
   key: string
   /** Source of the value: default, file, environment or flag */
@@ -302,6 +311,8 @@ export type CreateDict = {
   code: string
   describe?: string
   name: string
+  /** Visibility: 1 makes it readable without signing in, with GET /api/dict; 0, the default, does not */
+  public?: 0 | 1
   /** Status: 1 enabled, the default of a new dictionary; 0 hides it from GET /admin/dict */
   status?: 0 | 1
   /** Way in which items are shown; default for a new dictionary */
@@ -558,6 +569,8 @@ export type Dict = {
   describe: string
   id: number
   name: string
+  /** Whether everybody can read it, signed in or not */
+  public: 0 | 1
   status: 0 | 1
   /** How an item is shown: default, badge or tag */
   type: "default" | "badge" | "tag"
@@ -1245,7 +1258,7 @@ export type OpenItem = {
   value: string
 }
 
-export type OpenProgramBehindProxy = {
+export type OpenProxiedProgram = {
   /** Origin of the program, from the address of this page */
   origin: string
   /** Hash that binds the sign-in to the browser, from the address of this page */
@@ -2051,6 +2064,8 @@ export type UpdateDict = {
   code?: string
   describe?: string
   name?: string
+  /** Visibility: 1 makes it readable without signing in, with GET /api/dict; 0, the default, does not */
+  public?: 0 | 1
   /** Status: 1 enabled, the default of a new dictionary; 0 hides it from GET /admin/dict */
   status?: 0 | 1
   /** Way in which items are shown; default for a new dictionary */
@@ -2585,10 +2600,12 @@ export type Api = {
     [path: `/admin/rule-node/${number}`]: { body: undefined; answer: Permission }
     '/admin/rule/parent': { body: undefined; answer: ParentNodeTree }
     '/admin/session': { body: undefined; answer: SessionPage }
+    '/api/dict': { body: undefined; answer: Record<string, OpenDict> }
     '/api/event': { body: undefined; answer: unknown }
     '/api/home': { body: undefined; answer: Home }
     '/api/user': { body: undefined; answer: AppUser }
     '/auth/verify': { body: undefined; answer: unknown }
+    '/config': { body: undefined; answer: Config }
     '/file/group': { body: undefined; answer: FileGroupPage }
     [path: `/file/group/${number}`]: { body: undefined; answer: FileGroup }
     '/file/list': { body: undefined; answer: FilePage }
@@ -2659,7 +2676,7 @@ export type Api = {
     '/api/logout': { body: undefined; answer: Record<string, never> }
     '/api/register': { body: RegisterAsAppUser; answer: Login }
     '/auth/check': { body: CheckPermissions; answer: Check }
-    '/auth/forward': { body: OpenProgramBehindProxy; answer: OpenForwarded }
+    '/auth/forward': { body: OpenProxiedProgram; answer: OpenForwarded }
     '/auth/introspect': { body: undefined; answer: unknown }
     '/file/group': { body: CreateFileGroup; answer: FileGroup }
     '/file/list': { body: undefined; answer: Files }

@@ -74,6 +74,10 @@ export function maybe(key: string): string | undefined {
 // joined lists names.
 export const joined = (names: string[]): string => names.join(t('list.separator'))
 
-// given translates a stored built-in text. Texts that were changed are returned as they
-// are.
-export const given = (text: string): string => maybe(`given.${text}`) ?? text
+// given translates a stored built-in text, also one that ends with the title of a record after
+// a colon. Texts that were changed are returned as they are.
+export function given(text: string): string {
+  const [, head = '', title = ''] = /^(.+?): (.+)$/.exec(text) ?? []
+  const known = maybe(`given.${head}:`)
+  return maybe(`given.${text}`) ?? (known ? known.replace('{title}', () => title) : text)
+}

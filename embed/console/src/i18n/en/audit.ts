@@ -118,6 +118,8 @@ export const audit = {
   'audit.did.webhook_secret': '{who} rotated the secret of {things}',
   'audit.did.webhook_skip': '{who} skipped the event {event} of {things}',
   'audit.did.rotate_key': '{who} rotated {things}',
+  'audit.did.read_secrets': '{who} read the secrets of the setting group {group}',
+  'audit.did.read_secrets.many': '{who} read the secrets of the setting group {group} {n} times within an hour',
   'audit.did.drop_entries': 'Entries {first} to {last} reached the end of their retention and were removed',
   'audit.did.command': '{who} ran “{title}”',
   'audit.did.other': '{who}: {title}',
@@ -147,6 +149,7 @@ export const audit = {
   'audit.kind.webhook_secret': 'Webhook secret rotated',
   'audit.kind.webhook_skip': 'Event skipped',
   'audit.kind.rotate_key': 'API key rotated',
+  'audit.kind.read_secrets': 'Secrets read',
   'audit.kind.start': 'Start',
   'audit.kind.drop_entries': 'Entries removed',
 

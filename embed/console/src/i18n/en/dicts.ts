@@ -18,6 +18,8 @@ export const dicts = {
   'dicts.example.no': 'Failed',
   'dicts.enabled': 'Enable {name}',
   'dicts.status.text': 'Only enabled dictionaries are returned by the API.',
+  'dicts.public': 'Public',
+  'dicts.public.text': 'Readable without signing in (GET /api/dict).',
   'dicts.disabled.text': 'This dictionary is disabled. The API doesn’t return it.',
   'dicts.clients': 'API usage',
   'dicts.clients.title': 'Reading dictionaries with the API',

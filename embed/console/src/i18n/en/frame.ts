@@ -54,6 +54,7 @@ export const frame = {
   'menu.auth': 'Programs',
   'menu.system': 'System',
   'menu.system.setting': 'Settings',
+  'menu.system.setting.read': 'Read settings',
   'menu.system.dict': 'Dictionaries',
   'menu.system.session': 'Sessions',
   'menu.system.loginlog': 'Sign-in log',

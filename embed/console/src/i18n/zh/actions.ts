@@ -76,6 +76,8 @@ export const actions: Record<string, string> = {
   'given.List sign-ins': '查看登录日志',
   'given.List audit entries': '查看操作记录',
   'given.Undo an audit entry': '撤销操作',
+  'given.Read settings:': '读取设置：{title}',
+  'given.Read secrets:': '读取保密值：{title}',
   'given.List webhooks': '查看 Webhook',
   'given.Create a webhook': '创建 Webhook',
   'given.Change a webhook': '修改 Webhook',

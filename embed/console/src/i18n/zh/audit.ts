@@ -115,6 +115,8 @@ export const audit: Record<keyof typeof en, string> = {
   'audit.did.webhook_secret': '{who} 轮换了 {things} 的密钥',
   'audit.did.webhook_skip': '{who} 跳过了 {things} 的事件 {event}',
   'audit.did.rotate_key': '{who} 轮换了 {things}',
+  'audit.did.read_secrets': '{who} 读取了设置分组 {group} 的保密值',
+  'audit.did.read_secrets.many': '{who} 在一小时内读取设置分组 {group} 的保密值 {n} 次',
   'audit.did.drop_entries': '记录 {first} 至 {last} 已超过保留期限，已移除',
   'audit.did.command': '{who} 运行了“{title}”',
   'audit.did.other': '{who}：{title}',
@@ -143,6 +145,7 @@ export const audit: Record<keyof typeof en, string> = {
   'audit.kind.webhook_secret': '轮换 Webhook 密钥',
   'audit.kind.webhook_skip': '跳过事件',
   'audit.kind.rotate_key': '轮换 API 密钥',
+  'audit.kind.read_secrets': '读取保密值',
   'audit.kind.start': '启动',
   'audit.kind.drop_entries': '移除过期记录',
 

@@ -20,6 +20,8 @@ export const dicts: Record<keyof typeof en, string> = {
   'dicts.example.no': '失败',
   'dicts.enabled': '启用 {name}',
   'dicts.status.text': '接口只返回启用的字典。',
+  'dicts.public': '公开',
+  'dicts.public.text': '无需登录即可读取（GET /api/dict）。',
   'dicts.disabled.text': '此字典已停用，接口不会返回。',
   'dicts.clients': '接口用法',
   'dicts.clients.title': '通过接口读取字典',

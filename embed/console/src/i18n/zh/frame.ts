@@ -56,6 +56,7 @@ export const frame: Record<keyof typeof en, string> = {
   'menu.auth': '程序',
   'menu.system': '系统',
   'menu.system.setting': '设置',
+  'menu.system.setting.read': '读取设置',
   'menu.system.dict': '字典',
   'menu.system.session': '会话',
   'menu.system.loginlog': '登录日志',

@@ -42,6 +42,7 @@ const actions = [
   'webhook_secret',
   'webhook_skip',
   'rotate_key',
+  'read_secrets',
   'backup',
   'restore',
   'start',

@@ -8,11 +8,18 @@ import { Shown } from './Shown'
 import { useEditor } from '../../ui/useEditor'
 
 type Props = { open: boolean; dict?: Dict; onSaved: (d: Dict) => Promise<void>; onClose: () => void }
-type Values = Pick<Dict, 'code' | 'name' | 'type' | 'describe'> & { status: boolean }
+type Values = Pick<Dict, 'code' | 'name' | 'type' | 'describe'> & { status: boolean; public: boolean }
 
 const types = ['default', 'badge', 'tag']
 
-const valuesOf = ({ code, name, type, describe, status }: Dict): Values => ({ code, name, type, describe, status: status === 1 })
+const valuesOf = ({ code, name, type, describe, ...d }: Dict): Values => ({
+  code,
+  name,
+  type,
+  describe,
+  status: d.status === 1,
+  public: d.public === 1,
+})
 
 export function DictDrawer({ open, dict, onSaved, onClose }: Props) {
   const { of, save: store, form } = useEditor('/system/dict', dict, valuesOf)
@@ -32,7 +39,7 @@ export function DictDrawer({ open, dict, onSaved, onClose }: Props) {
       onClose={onClose}
       save={save}
       title={of ? t('dicts.edit', { name: of.code }) : t('dicts.create')}
-      {...form({ type: 'default', describe: '', status: true })}
+      {...form({ type: 'default', describe: '', status: true, public: false })}
     >
       <Form.Item name="name" label={t('name')} rules={required}>
         <Input maxLength={100} />
@@ -59,6 +66,9 @@ export function DictDrawer({ open, dict, onSaved, onClose }: Props) {
         <TextArea maxLength={1000} rows={3} />
       </Form.Item>
       <Form.Item name="status" required label={t('enabled')} extra={t('dicts.status.text')} valuePropName="checked">
+        <Switch />
+      </Form.Item>
+      <Form.Item name="public" required label={t('dicts.public')} extra={t('dicts.public.text')} valuePropName="checked">
         <Switch />
       </Form.Item>
     </FormDrawer>

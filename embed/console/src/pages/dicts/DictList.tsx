@@ -113,6 +113,7 @@ function Entry({ dict: d, to, here }: { dict: Dict; to: string; here: boolean })
           {d.code}
         </span>
       </span>
+      {d.public === 1 && <Tag title={t('dicts.public.text')}>{t('dicts.public')}</Tag>}
       {d.status === 0 && <Tag>{t('disabled')}</Tag>}
     </Link>
   )

@@ -1,4 +1,4 @@
-import { Alert, Form, Input, Switch } from 'antd'
+import { Alert, Form, Input, Switch, Typography } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import { useNavigate } from 'react-router'
 import type { SettingGroup } from '../../api/types'
@@ -48,6 +48,11 @@ export function GroupDrawer({ open, group, builtin, load, onClose }: Props) {
       <Form.Item name="public" required label={t('settings.public')} extra={t('settings.public.text')} valuePropName="checked">
         <Switch />
       </Form.Item>
+      {of && (
+        <Typography.Paragraph type="secondary">
+          {t('settings.group.programs', { read: `system.setting.read.${of.key}`, secret: `system.setting.secret.${of.key}` })}
+        </Typography.Paragraph>
+      )}
     </FormDrawer>
   )
 }

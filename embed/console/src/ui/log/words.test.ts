@@ -76,6 +76,18 @@ const cases: [string, Partial<LogEntry>, string, string?][] = [
   ['a new key', { changes: [change('create', 'key', 'deploy')] }, 'ada created the API key deploy', 'ada 新建了API 密钥 deploy'],
   ['a rotated key', { action: 'rotate_key', details: { key: 3 } }, 'ada rotated API key 3'],
   [
+    'secrets that were read',
+    { actor: { kind: 'key', id: 1, name: 'deploy' }, action: 'read_secrets', details: { setting_group: 6, group: 'payment', settings: ['stripe_key'] } },
+    'API key deploy read the secrets of the setting group payment',
+    'API 密钥 deploy 读取了设置分组 payment 的保密值',
+  ],
+  [
+    'secrets that were read often',
+    { actor: { kind: 'key', id: 1, name: 'deploy' }, action: 'read_secrets', details: { group: 'payment', settings: ['stripe_key'], count: 17 } },
+    'API key deploy read the secrets of the setting group payment 17 times within an hour',
+    'API 密钥 deploy 在一小时内读取设置分组 payment 的保密值 17 次',
+  ],
+  [
     'a key that acts',
     { actor: { kind: 'key', id: 1, name: 'deploy' }, changes: [change('update', 'role', 'Editor', field('status', 1, 0))] },
     'API key deploy disabled the role Editor',

@@ -128,6 +128,11 @@ function action(entry: LogEntry, t: Texts, first?: LogChange[]): string | undefi
       return t(`audit.did.${action}`, { ...by, event: detail(details, 'event'), things: hook() })
     case 'rotate_key':
       return t('audit.did.rotate_key', { ...by, things: number('key', 'key') })
+    case 'read_secrets': {
+      const count = Number(detail(details, 'count')) || 0
+      const read = { ...by, group: detail(details, 'group') }
+      return count > 1 ? t('audit.did.read_secrets.many', { ...read, n: count }) : t('audit.did.read_secrets', read)
+    }
     case 'drop_entries':
       return t('audit.did.drop_entries', { first: detail(details, 'first'), last: detail(details, 'last') })
     default:

@@ -1,0 +1,261 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reeve/store"
+)
+
+// waiting is a request that waits for a change of the configuration.
+type waiting struct {
+	in     *instance
+	what   string
+	cancel func()
+	done   chan struct{}
+	code   int
+	body   string
+	err    error
+}
+
+// waitOn sends a request that waits, as a client that has the present response, and returns once the
+// server holds it.
+func (in *instance) waitOn(url, query, as string, seconds int) *waiting {
+	in.t.Helper()
+	return in.waitWith(in.tagOf("/config"+query, as), url, query, as, seconds)
+}
+
+func (in *instance) waitWith(tag, url, query, as string, seconds int) *waiting {
+	in.t.Helper()
+	before := in.server.limits.streams.now()
+	ctx, cancel := context.WithCancel(context.Background())
+	sep := map[bool]string{true: "?", false: "&"}[query == ""]
+	r, err := http.NewRequestWithContext(ctx, "GET", fmt.Sprintf("%s/config%s%swait=%d", url, query, sep, seconds), nil)
+	must(in.t, err)
+	if token := in.tokens[as]; token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	r.Header.Set("If-None-Match", tag)
+	w := &waiting{in: in, what: query + " as " + as, cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(w.done)
+		reply, err := http.DefaultClient.Do(r)
+		if err != nil {
+			w.err = err
+			return
+		}
+		defer reply.Body.Close()
+		body, err := io.ReadAll(reply.Body)
+		w.code, w.body, w.err = reply.StatusCode, string(body), err
+	}()
+	until(in.t, "the request waits or is answered", func() bool {
+		select {
+		case <-w.done:
+			return true
+		default:
+			return in.server.limits.streams.now() > before
+		}
+	})
+	return w
+}
+
+// gets fails unless the request is answered like this.
+func (w *waiting) gets(code int, has string) {
+	w.in.t.Helper()
+	<-w.done
+	w.cancel()
+	if w.err != nil || w.code != code || !strings.Contains(w.body, has) {
+		w.in.t.Errorf("%s: %d %v, want %d with %s: %s", w.what, w.code, w.err, code, has, w.body)
+	}
+}
+
+func (w *waiting) waits() {
+	w.in.t.Helper()
+	select {
+	case <-w.done:
+		w.in.t.Errorf("%s: does not wait any more: %d %s", w.what, w.code, w.body)
+	default:
+	}
+}
+
+func TestAWaitEndsWithTheChange(t *testing.T) {
+	t.Parallel()
+	in := readable(t)
+	in.withSecrets()
+	url := in.live()
+	all := map[string]*waiting{
+		"key": in.waitOn(url, "?groups=a", "key", 60), "watcher": in.waitOn(url, "?groups=a", "watcher", 60),
+		"public": in.waitOn(url, "?groups=open", "nobody", 60), "dict": in.waitOn(url, "?groups=open&dicts=shown", "nobody", 60),
+	}
+	in.ok("PUT", "/system/setting", `{"values":{"b.plain":9}}`, "owner")
+	in.ok("PUT", "/system/setting", `{"values":{"a.token":"changed"}}`, "owner")
+	all["key"].gets(200, `"token":"changed"`)
+	for _, as := range []string{"watcher", "public", "dict"} {
+		all[as].waits()
+	}
+	in.ok("PUT", "/system/setting", `{"values":{"a.plain":10}}`, "owner")
+	all["watcher"].gets(200, `"plain":10`)
+	in.ok("PUT", fmt.Sprintf("/system/dict/%d", in.dictID("shown")), `{"name":"New name"}`, "owner")
+	all["dict"].gets(200, `New name`)
+	all["public"].waits()
+	in.ok("PUT", "/system/setting", `{"values":{"open.plain":11}}`, "owner")
+	all["public"].gets(200, `"plain":11`)
+	if n := in.server.limits.streams.now(); n != 0 {
+		t.Errorf("%d places are still held", n)
+	}
+	// Without a tag, or with another one, it does not wait.
+	in.waitWith("", url, "?groups=open", "nobody", 60).gets(200, `"plain":11`)
+	in.waitWith(`"other"`, url, "?groups=open", "nobody", 60).gets(200, `"plain":11`)
+	in.waitWith(in.tagOf("/config?groups=open", "nobody"), url, "?groups=open", "nobody", 0).gets(304, "")
+	in.waitOn(url, "?groups=open", "nobody", 1).gets(304, "")
+}
+
+func (in *instance) dictID(code string) (id store.ID) {
+	in.t.Helper()
+	in.view(func(tx *store.Tx) error {
+		d, err := store.DictByCode.Get(tx, code)
+		if err == nil {
+			id = d.ID
+		}
+		return err
+	})
+	return id
+}
+
+// TestAWaitEndsWithItsRights: a caller who may not read any more is told at once, and one who may read
+// less or more gets that.
+func TestAWaitEndsWithItsRights(t *testing.T) {
+	t.Parallel()
+	in := readable(t)
+	url := in.live()
+	permission := func(as string, keys ...string) {
+		ids := []string{}
+		for _, key := range keys {
+			ids = append(ids, fmt.Sprint(in.permission(key)))
+		}
+		in.ok("PUT", fmt.Sprintf("/admin/role/%d/rule", in.roleIDs(as)[0]), `{"rule_ids":[`+strings.Join(ids, ",")+`]}`, "owner")
+	}
+	for _, c := range []struct {
+		name   string
+		change func(as string, user, key store.ID)
+		code   int
+		has    string
+	}{
+		{"disabled", func(_ string, _, key store.ID) {
+			in.ok("PUT", fmt.Sprintf("/admin/key/%d", key), `{"status":0}`, "owner")
+		}, 401, "unknown_key"},
+		{"deleted", func(_ string, _, key store.ID) { in.ok("DELETE", fmt.Sprintf("/admin/key/%d", key), "", "owner") }, 401, "unknown_key"},
+		{"rotated", func(_ string, _, key store.ID) {
+			in.ok("POST", fmt.Sprintf("/admin/key/%d/rotate", key), `{"overlap_hours":0}`, "owner")
+		}, 401, "unknown_key"},
+		{"elsewhere", func(_ string, _, key store.ID) {
+			in.ok("PUT", fmt.Sprintf("/admin/key/%d", key), `{"networks":["203.0.113.0/24"]}`, "owner")
+		}, 403, "key_network"},
+		{"without an owner", func(_ string, user, _ store.ID) {
+			in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", user), `{"status":0}`, "owner")
+		}, 401, "unknown_key"},
+		{"without the group", func(as string, _, _ store.ID) { permission(as) }, 403, "system.setting.read.a"},
+		{"without the secrets", func(as string, _, _ store.ID) { permission(as, "system.setting.read.a") }, 200, `"withheld":["a.token"]`},
+		{"no such group", func(string, store.ID, store.ID) { // last, since the others need it
+			in.ok("PUT", fmt.Sprintf("/system/setting-group/%d", in.groupID("a")), `{"key":"c"}`, "owner")
+		}, 403, "system.setting.read.a"},
+	} {
+		as := "for " + c.name
+		u := in.clerk(strings.ReplaceAll(as, " ", "-"), "system.setting.read.a", "system.setting.secret.a")
+		var id store.ID
+		id, in.tokens[as] = in.key(u.ID, serviceKey)
+		w := in.waitOn(url, "?groups=a", as, 60)
+		began := time.Now()
+		c.change(u.Username, u.ID, id)
+		w.gets(c.code, c.has)
+		if time.Since(began) > 10*time.Second { // rather than the 60 of the wait
+			t.Errorf("%s: the wait ended late", c.name)
+		}
+	}
+}
+
+func TestWaitsAreLimited(t *testing.T) {
+	t.Parallel()
+	in := readable(t)
+	url := in.live()
+	in.server.limits.streams.total = 8
+	in.clerk("clerk")
+	tag := in.tagOf("/config", "nobody")
+	var open []*waiting
+	for range 2 {
+		open = append(open, in.waitWith(tag, url, "", "nobody", 60))
+	}
+	in.waitWith(tag, url, "", "nobody", 60).gets(429, "event streams")
+	other := in.waitOn(url, "", "clerk", 60) // has a share of its own
+	other.waits()
+	open[0].cancel()
+	<-open[0].done
+	until(t, "the place is free", func() bool { return in.server.limits.streams.now() == 2 })
+	again := in.waitWith(tag, url, "", "nobody", 60)
+	in.server.limits.streams.total = 3
+	in.clerk("third")
+	in.waitOn(url, "", "third", 60).gets(503, "event streams")
+	in.server.streams.end() // shutdown
+	for _, w := range []*waiting{open[1], other, again} {
+		w.gets(304, "")
+	}
+	if n := in.server.limits.streams.now(); n != 0 {
+		t.Errorf("%d places are still held", n)
+	}
+}
+
+// TestAChangeArrivesAtAllWhoWait while others write something else, each once and with the last value.
+func TestAChangeArrivesAtAllWhoWait(t *testing.T) {
+	t.Parallel()
+	in := readable(t)
+	url := in.live()
+	in.server.limits.streams.total = 1000
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	wg.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				in.call("POST", "/system/dict", fmt.Sprintf(`{"code":"x%d","name":"N"}`, i), "owner")
+			}
+		}
+	})
+	tag := in.tagOf("/config?groups=open", "nobody")
+	var all []*waiting
+	for range 30 {
+		all = append(all, in.waitWith(tag, url, "?groups=open", "nobody", 60))
+	}
+	in.ok("PUT", "/system/setting", `{"values":{"open.plain":12}}`, "owner")
+	for _, w := range all {
+		w.gets(200, `"plain":12`)
+	}
+	close(stop)
+	wg.Wait()
+}
+
+// TestAWaitIsNotSlow: monitoring and metrics have the time until the request waits.
+func TestAWaitIsNotSlow(t *testing.T) {
+	t.Parallel()
+	in := readable(t)
+	in.flush()
+	url := in.live()
+	in.waitOn(url, "?groups=open", "nobody", 1).gets(304, "")
+	in.flush()
+	var page struct {
+		Data []struct {
+			Duration float64 `json:"duration_ms"`
+		}
+	}
+	in.ok("GET", "/system/monitor/request?pageSize=1000&keywordSearch=wait", "", "owner").data(&page)
+	if len(page.Data) != 1 || page.Data[0].Duration >= 1000 { // which is how long it waited
+		t.Errorf("%+v", page.Data)
+	}
+}

@@ -1,0 +1,143 @@
+package server
+
+import (
+	"slices"
+	"strconv"
+
+	"reeve/store"
+	"reeve/store/audit"
+	"reeve/store/errs"
+)
+
+// configEvent returns the event about a change of a setting or dictionary for callers who cannot list
+// them, but read them with GET /config, or did before the change: it has the name, and no values. It
+// returns nil for others.
+func (v *logView) configEvent(c *audit.Change, out *event) (*event, error) {
+	var reads bool
+	var err error
+	switch c.Collection {
+	case store.Settings.Name():
+		reads, err = v.readsSetting(c)
+	case store.Dicts.Name():
+		reads, err = v.readsDict(store.ID(c.ID), c)
+	case store.DictItems.Name():
+		return v.itemEvent(c, out)
+	}
+	if err != nil || !reads {
+		return nil, err
+	}
+	out.Name, _, err = v.text(c.Name)
+	return out, err
+}
+
+// itemEvent returns the event about a change of an item, as one of its dictionary.
+func (v *logView) itemEvent(c *audit.Change, out *event) (*event, error) {
+	item, err := store.DictItems.Get(v.tx, store.ID(c.ID))
+	var dict store.ID
+	switch {
+	case err == nil:
+		dict = item.DictID
+	case errs.Is(err, errs.NotFound):
+		for _, id := range idsOf(c, "dict_id") {
+			dict = id
+		}
+	default:
+		return nil, err
+	}
+	reads, err := v.readsDict(dict, &audit.Change{})
+	if err != nil || !reads {
+		return nil, err
+	}
+	d, err := store.Dicts.Get(v.tx, dict)
+	if err != nil {
+		return nil, unlessMissing(err)
+	}
+	out.Collection, out.Record, out.Operation, out.Name = store.Dicts.Name(), dict, "update", d.Name
+	return out, nil
+}
+
+// secretEvent returns the event about a changed secret, as one of its setting, whose record does not
+// change. An entry has one for each setting.
+func (v *logView) secretEvent(e *audit.Entry, c *audit.Change, out *event, filter eventFilter) (*event, error) {
+	ids := idsOf(c, "setting_id")
+	if out.Type = eventWords["setting"][1]; len(ids) == 0 || !filter.wants(out.Type) {
+		return nil, nil
+	}
+	told := func(other audit.Change) bool {
+		return other.Collection == store.Settings.Name() && store.ID(other.ID) == ids[0] ||
+			other.Collection == c.Collection && other.Operation == "create" && c.Operation == "delete" && slices.Contains(idsOf(&other, "setting_id"), ids[0])
+	}
+	if slices.ContainsFunc(e.Changes, told) {
+		return nil, nil
+	}
+	setting := &audit.Change{Collection: store.Settings.Name(), ID: uint64(ids[0])}
+	sees := !v.who.App && v.seesChange(setting)
+	reads, err := v.readsSetting(setting)
+	if err != nil || !sees && !reads {
+		return nil, err
+	}
+	s, err := store.Settings.Get(v.tx, ids[0])
+	if err != nil {
+		return nil, unlessMissing(err)
+	}
+	out.Collection, out.Record, out.Operation, out.Name = setting.Collection, s.ID, "update", s.Title
+	if !sees {
+		return out, nil
+	}
+	return out, v.setActor(e, out)
+}
+
+// readsSetting reports whether the caller reads the group that a changed setting is in, or was in.
+func (v *logView) readsSetting(c *audit.Change) (bool, error) {
+	groups, err := store.SettingCache.Get(v.tx).Config()
+	if err != nil {
+		return false, err
+	}
+	ids := idsOf(c, "group_id")
+	s, err := store.Settings.Get(v.tx, store.ID(c.ID))
+	if err == nil {
+		ids = append(ids, s.GroupID)
+	}
+	reads := func(g *store.ConfigGroup) bool { return slices.Contains(ids, g.ID) && v.who.ReadsGroup(v.tx, g) }
+	return slices.ContainsFunc(groups, reads), unlessMissing(err)
+}
+
+// readsDict reports whether the caller may read an enabled dictionary, now or before a change of it.
+func (v *logView) readsDict(id store.ID, c *audit.Change) (bool, error) {
+	enabled, public := flagsOf(c, "status"), flagsOf(c, "public")
+	d, err := store.Dicts.Get(v.tx, id)
+	if err == nil {
+		enabled, public = enabled || bool(d.Status), public || bool(d.Public)
+	}
+	return enabled && (public || !v.who.App), unlessMissing(err)
+}
+
+// flagsOf reports whether a flag was or became 1 with a change.
+func flagsOf(c *audit.Change, field string) bool {
+	return slices.ContainsFunc(c.Fields, func(f audit.Field) bool {
+		return f.Name == field && (string(f.Old.Plain) == "1" || string(f.New.Plain) == "1")
+	})
+}
+
+// idsOf returns the IDs that a field had and got with a change.
+func idsOf(c *audit.Change, field string) (ids []store.ID) {
+	for _, f := range c.Fields {
+		if f.Name != field {
+			continue
+		}
+		for _, value := range []audit.Value{f.Old, f.New} {
+			if id, err := strconv.ParseUint(string(value.Plain), 10, 64); err == nil {
+				ids = append(ids, store.ID(id))
+			}
+		}
+	}
+	return ids
+}
+
+// unlessMissing returns an error, nil if it says that there is no such record.
+func unlessMissing(err error) error {
+	if errs.Is(err, errs.NotFound) {
+		return nil
+	}
+	return err
+}

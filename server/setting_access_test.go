@@ -1,0 +1,248 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"reeve/store"
+	"reeve/store/disk/disktest"
+)
+
+// groupNodes returns the permissions of groups, each as "key name ID".
+func (in *instance) groupNodes() (all map[string]string) {
+	in.t.Helper()
+	all = map[string]string{}
+	in.view(func(tx *store.Tx) error {
+		for p, err := range store.Permissions.All(tx) {
+			if err != nil {
+				return err
+			}
+			if strings.HasPrefix(p.Key, store.ReadPermission("")) || strings.HasPrefix(p.Key, store.SecretPermission("")) {
+				all[p.Key] = fmt.Sprint(p.Name, " ", p.ID)
+			}
+		}
+		return nil
+	})
+	return all
+}
+
+// wholeNodes fails unless exactly the groups have their permissions.
+func (in *instance) wholeNodes(what string) {
+	in.t.Helper()
+	var want, got []string
+	in.view(func(tx *store.Tx) error {
+		for g, err := range store.SettingGroups.All(tx) {
+			if err != nil {
+				return err
+			}
+			want = append(want, store.ReadPermission(g.Key), store.SecretPermission(g.Key))
+		}
+		return nil
+	})
+	for key := range in.groupNodes() {
+		got = append(got, key)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	disktest.Equal(in.t, what, got, want)
+}
+
+func TestPermissionsFollowTheirGroup(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.wholeNodes("a new database")
+	group := fmt.Sprintf("/system/setting-group/%d", in.create("/system/setting-group", `{"key":"payment","title":"Payment"}`))
+	in.wholeNodes("a new group")
+	read, secret := in.permission("system.setting.read.payment"), in.permission("system.setting.secret.payment")
+	role := in.role("Shop", nil, "system.setting.read.payment", "system.setting.secret.payment")
+	node := func(id store.ID) string { return fmt.Sprintf("/admin/rule/%d", id) }
+	for _, c := range []struct{ method, url, body, says string }{
+		{"DELETE", node(read), "", "belongs to a group of settings"},
+		{"DELETE", fmt.Sprintf("/admin/rule?ids=%d,%d", read, secret), "", "belongs to a group of settings"},
+		{"PUT", node(secret), `{"key":"shop.secret"}`, "belongs to a group of settings"},
+		{"PUT", node(secret), `{"key":"system.setting.secret.site"}`, ""},
+		{"PUT", node(read), `{"type":1}`, "must be an action"},
+		{"POST", "/admin/rule", `{"type":2,"key":"system.setting.secret.later","name":"N"}`, "is reserved"},
+		{"PUT", node(in.permission("system.setting.save")), `{"key":"system.setting.read.later"}`, ""},
+	} {
+		a := in.call(c.method, c.url, c.body, "owner")
+		if a.Code != 409 && a.Code != 422 || !strings.Contains(a.Body, c.says) {
+			t.Errorf("%s %s: %d %s", a.sent, c.body, a.Code, a.Body)
+		}
+	}
+	in.ok("PUT", node(secret), `{"name":"Stripe","sort":5,"status":0,"parent_id":0}`, "owner")
+	in.ok("PUT", group, `{"key":"billing","title":"Billing"}`, "owner")
+	nodes := in.groupNodes()
+	if nodes["system.setting.read.billing"] != fmt.Sprint("Read settings: Billing ", read) || nodes["system.setting.secret.billing"] != fmt.Sprint("Stripe ", secret) {
+		t.Errorf("after renaming: %v", nodes)
+	}
+	granted := func(want ...store.ID) {
+		t.Helper()
+		in.view(func(tx *store.Tx) error {
+			r, err := store.Roles.Get(tx, role)
+			if err == nil {
+				disktest.Equal(t, "granted", r.RuleIDs, want)
+			}
+			return err
+		})
+	}
+	granted(read, secret)
+	in.ok("DELETE", group, "", "owner")
+	in.wholeNodes("a deleted group")
+	granted([]store.ID{}...)
+}
+
+// TestUndoingChangesOfGroups restores their permissions and grants, also for somebody who may not change
+// permissions.
+func TestUndoingChangesOfGroups(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.clerk("clerk", "system.audit.query", "system.audit.undo", "system.setting.group.query", "system.setting.group.create",
+		"system.setting.group.update", "system.setting.group.delete", "system.setting.query")
+	group := fmt.Sprintf("/system/setting-group/%d", in.create("/system/setting-group", `{"key":"payment","title":"Payment"}`))
+	made := in.newestEntry()
+	for _, c := range []struct{ method, body string }{{"PUT", `{"key":"billing","title":"Billing"}`}, {"DELETE", ""}} {
+		was := in.state()
+		in.ok(c.method, group, c.body, "clerk")
+		in.wholeNodes(c.method)
+		seq := in.newestEntry()
+		now := in.state()
+		in.undo(seq, "clerk").brief(200)
+		in.sameState("undone "+c.method, was)
+		in.wholeNodes("undone " + c.method)
+		in.undo(in.newestEntry(), "clerk").brief(200)
+		if c.method == "PUT" {
+			in.sameState("done again", now)
+		}
+		in.wholeNodes("done again")
+		in.undo(in.newestEntry(), "clerk").brief(200)
+		in.wholeNodes("undone again")
+	}
+	in.undo(made, "clerk").brief(200)
+	in.wholeNodes("undone creation")
+
+	group = fmt.Sprintf("/system/setting-group/%d", in.create("/system/setting-group", `{"key":"payment","title":"Payment"}`))
+	in.role("Shop", nil, "system.setting.read.payment")
+	was := in.state()
+	in.ok("DELETE", group, "", "owner")
+	in.undo(in.newestEntry(), "clerk").brief(403) // a role would get a permission again
+	in.undo(in.newestEntry(), "owner").brief(200)
+	in.sameState("with a grant", was)
+}
+
+// TestAnOlderDatabaseGetsPermissionsOfGroups: those of a new one, and nobody has them by a permission of
+// one's own from before.
+func TestAnOlderDatabaseGetsPermissionsOfGroups(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	names := func() (all []string) {
+		for key, name := range in.groupNodes() {
+			all = append(all, key+" "+name[:strings.LastIndexByte(name, ' ')])
+		}
+		slices.Sort(all)
+		return all
+	}
+	want := names()
+	var own store.ID
+	in.update(func(tx *store.Tx) error {
+		for key := range in.groupNodes() {
+			p, err := store.PermissionByKey.Get(tx, key)
+			if err == nil {
+				err = store.Permissions.Delete(tx, p.ID)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		parent, err := store.PermissionByKey.Get(tx, store.GroupPermissionParent)
+		if err == nil {
+			err = store.Permissions.Delete(tx, parent.ID)
+		}
+		if err != nil {
+			return err
+		}
+		p := &store.Permission{Type: store.ActionPermission, Key: "system.setting.secret.site", Name: "Mine", Show: true, Status: true}
+		if err := store.Permissions.Create(tx, p); err != nil {
+			return err
+		}
+		own = p.ID
+		_, err = store.Installs.Update(tx, 1, func(i *store.Install) error {
+			i.Seeded = slices.DeleteFunc(i.Seeded, func(key string) bool { return key == store.GroupPermissionParent })
+			return nil
+		})
+		return err
+	})
+	for range 2 { // the second start changes nothing
+		in.close()
+		in = open(t, in.dir)
+		disktest.Equal(t, "permissions", names(), want)
+		in.wholeNodes("after a start")
+		in.view(func(tx *store.Tx) error {
+			p, err := store.Permissions.Get(tx, own)
+			if err == nil && (p.Key != "own.setting.secret.site" || p.Name != "Mine") {
+				t.Errorf("%+v", p)
+			}
+			parent, err2 := store.PermissionByKey.Get(tx, store.GroupPermissionParent)
+			if err2 != nil || parent.ParentID != in.permission("system.setting") {
+				t.Errorf("the parent: %+v %v", parent, err2)
+			}
+			return err
+		})
+	}
+}
+
+// TestSecretsOfTheProgramAreNotRead declares one, since there is none; so it is not parallel.
+func TestSecretsOfTheProgramAreNotRead(t *testing.T) {
+	in := readable(t)
+	declared := store.Builtins
+	defer func() { store.Builtins = declared }()
+	store.Builtins = append(slices.Clone(declared), &store.Builtin{Group: "a", Key: "token", Type: "secret"})
+	in.withSecrets()
+	in.tokens["owner's key"] = in.keyOf(&store.User{Ident: store.Ident{ID: 1}}, personalKey)
+	for _, as := range []string{"key", "owner's key", "owner"} {
+		a := in.ok("GET", "/config?groups=a", "", as)
+		a.brief(200, `"a.token"`)
+		if strings.Contains(a.Body, plainSecret) {
+			t.Errorf("%s gets a secret of the program: %s", as, a.Body)
+		}
+	}
+	in.ok("GET", "/config?groups=b", "", "owner's key").brief(200, secretIn("b"))
+}
+
+// TestEventsForReadersOfAConfiguration: they have names and no values, and reach nobody else.
+func TestEventsForReadersOfAConfiguration(t *testing.T) {
+	t.Parallel()
+	in := readable(t)
+	in.withSecrets()
+	in.clerk("all", "system.setting.read.a")
+	in.clerk("none")
+	in.tokens["app"] = in.appSignIn(in.customer("app").ID)
+	url := in.live()
+	listeners := map[string]*listener{}
+	for _, as := range []string{"all", "key", "none", "app"} {
+		path := map[bool]string{true: "/api/event", false: "/system/event"}[as == "app"]
+		listeners[as] = in.listen(url+path+"?types=setting.*,dict.*", as)
+	}
+	in.ok("PUT", "/system/setting", `{"values":{"b.plain":9}}`, "owner")
+	in.ok("PUT", "/system/setting", `{"values":{"a.token":"Canary"}}`, "owner")
+	in.ok("PUT", fmt.Sprintf("/system/dict/%d", in.dictID("off")), `{"name":"Canary"}`, "owner")
+	in.ok("PUT", fmt.Sprintf("/system/dict/%d", in.dictID("inner")), `{"describe":"Canary"}`, "owner")
+	item := in.create(fmt.Sprintf("/system/dict/%d/item", in.dictID("shown")), `{"label":"Canary","value":"new"}`)
+	in.ok("DELETE", fmt.Sprintf("/system/dict/%d/item/%d", in.dictID("shown"), item), "", "owner")
+	in.ok("PUT", "/system/setting", `{"values":{"open.plain":1}}`, "owner")
+	of := func(about string, record store.ID) string { return fmt.Sprint(about, " ", record) }
+	a, inner, shown, last := of("setting T", in.setting("a.token")), of("dict N", in.dictID("inner")), of("dict N", in.dictID("shown")), of("setting P", in.setting("open.plain"))
+	for as, want := range map[string][]string{
+		"all": {a, inner, shown, shown, last}, "key": {a, inner, shown, shown, last}, "none": {inner, shown, shown, last}, "app": {shown, shown, last},
+	} {
+		for i, w := range want {
+			kind, data := listeners[as].next()
+			got := of(fmt.Sprint(data["collection"], " ", data["name"]), store.ID(data["record"].(float64)))
+			if got != w || len(data["fields"].([]any)) != 0 || strings.Contains(fmt.Sprint(data), "Canary") {
+				t.Errorf("%s, event %d: %s %v, want %s", as, i, kind, data, w)
+			}
+		}
+	}
+}
