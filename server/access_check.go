@@ -3,7 +3,6 @@ package server
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"reeve/auth"
@@ -61,10 +60,7 @@ func introspect(req *Request, in *introspectIn) (out *introspection, err error) 
 
 // subjectOf names a user in all realms.
 func subjectOf(a *store.Actor) string {
-	if a.App {
-		return "app_user:" + strconv.FormatUint(uint64(a.ID), 10)
-	}
-	return "user:" + strconv.FormatUint(uint64(a.ID), 10)
+	return store.Account{App: a.App, ID: a.ID}.Subject()
 }
 
 func realmOf(a *store.Actor) string {

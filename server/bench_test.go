@@ -113,3 +113,28 @@ func BenchmarkSave(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFlag compares the evaluation of a flag by an API key with a small GET by the same key.
+func BenchmarkFlag(b *testing.B) {
+	in := start(b)
+	in.flag(in.flagGroup("open", true), "checkout", onFor(`"attributes":{"country":["CH"]}`))
+	role := in.role("All", nil, "admin.dept.query")
+	in.newKey("key", "/admin/key", fmt.Sprintf(`{"name":"shop","role_ids":[%d],"rate_limit":100000000}`, role), "owner")
+	handler, w := in.server.Handler(), &discard{header: http.Header{}}
+	for name, request := range map[string]func() *http.Request{
+		"evaluate": func() *http.Request {
+			return in.request("POST", oneFlag+"open.checkout", `{"context":{"targetingKey":"user:1","country":"CH"}}`, "key")
+		},
+		"get": func() *http.Request { return in.request("GET", "/admin/dept", "", "key") },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				clear(w.header)
+				handler.ServeHTTP(w, request())
+			}
+			if w.code != http.StatusOK {
+				b.Fatal(w.code)
+			}
+		})
+	}
+}

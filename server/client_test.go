@@ -139,13 +139,7 @@ func (a *reply) check(r *http.Request) {
 
 // isProtocol reports whether an operation has no envelope, because it follows a protocol.
 func isProtocol(op object) bool {
-	if op == nil {
-		return false
-	}
-	body, _ := op["requestBody"].(object)
-	content, _ := body["content"].(object)
-	_, form := content["application/x-www-form-urlencoded"]
-	return form
+	return op["x-protocol"] != nil
 }
 
 func escapePointer(s string) string {
@@ -239,6 +233,10 @@ func (a *reply) envelope() parsed {
 	var other oauthFailure
 	if json.Unmarshal([]byte(a.Body), &other) == nil && other.Error != "" { // of a protocol
 		e.ErrorCode, e.ShowType, e.Msg = map[int]string{401: "unauthenticated", 403: "denied"}[a.Code], map[int]int{401: 2, 403: 4}[a.Code], other.Description
+	}
+	var flags ofrepFailure
+	if json.Unmarshal([]byte(a.Body), &flags) == nil && flags.Code == "GENERAL" {
+		e.ErrorCode, e.ShowType, e.Msg = map[int]string{401: "unauthenticated", 403: "denied"}[a.Code], map[int]int{401: 2, 403: 4}[a.Code], flags.Details
 	}
 	return e
 }

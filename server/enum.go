@@ -21,7 +21,7 @@ var enums = map[string][]string{
 	"forward_redirect": {"", "302", "401"},
 	"dict_type":        {"default", "badge", "tag"},
 	"item_status":      {"default", "success", "error", "processing", "warning"},
-	"setting_type":     {"checkbox", "color", "date", "image", "input", "json", "number", "radio", "secret", "select", "switch", "textarea", "time"},
+	"setting_type":     {"checkbox", "color", "date", "flag", "image", "input", "json", "number", "radio", "secret", "select", "switch", "textarea", "time"},
 	"thumb":            {"64x64", "200x200", "400x400", "800x800"},
 	"file_kind":        {store.ImageFile, store.AudioFile, store.VideoFile, store.ArchiveFile, store.DocumentFile, store.OtherFile},
 	"job_state":        {store.JobPreparing, store.JobRunning, store.JobUndoing, store.JobDone, store.JobFailed},

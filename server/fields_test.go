@@ -62,6 +62,7 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"POST /file/list/:id/link": {"/file/list/1/link", `{"seconds":60}`},
 
 	"POST /auth/forward":                 {"/auth/forward", `{"origin":"` + appOrigin + `","to":"/","state":"` + strings.Repeat("0", 64) + `"}`},
+	"POST /system/setting/flag-preview":  {"/system/setting/flag-preview", `{"key":"shop.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true},\"default\":\"on\"}","user_id":1,"at":"2026-01-01T00:00:00Z"}`},
 	"POST /auth/check":                   {"/auth/check", `{"token":"","user_id":2,"permissions":["admin.list.query"],"explain":1}`},
 	"POST /admin/key/:id/rotate":         {"/admin/key/1/rotate", `{"overlap_hours":1}`},
 	"POST /admin/account/key/:id/rotate": {"/admin/account/key/2/rotate", `{"overlap_hours":1}`},

@@ -195,6 +195,10 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"erasure", "POST", "/admin/list/3/erase", `{"username":"bob"}`},
 	{"manual", "GET", "/system/manual", ""},
 	{"failure", "POST", "/admin/rule", `{"type":7,"key":"Shop","name":""}`},
+	{"setting_flag", "POST", "/system/setting", `{"key":"checkout","title":"Checkout","type":"flag","group_id":6,"values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\",\"rules\":[{\"users\":[1],\"variant\":\"on\"}]}"}`},
+	{"flag_preview", "POST", "/system/setting/flag-preview", `{"key":"look.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\"}","user_id":1}`},
+	{"flags", "POST", "/ofrep/v1/evaluate/flags", `{"context":{"targetingKey":"ignored"}}`},
+	{"flag", "POST", "/ofrep/v1/evaluate/flags/look.checkout", `{}`},
 	{"failure_unsigned", "GET", "/system/backup", ""},
 }
 

@@ -15,7 +15,7 @@ import (
 // that is missing here must not exist. Imports never point back.
 var mayImport = map[string][]string{
 	"reeve":                            {"reeve/server/cli"},
-	"reeve/server":                     {"reeve/store/audit", "reeve/server/monitor", "reeve/server/redact", "reeve/server/redis", "reeve/server/picture", "reeve/server/manual", "reeve/server/webhook", "reeve/auth", "reeve/store", "reeve/store/errs"},
+	"reeve/server":                     {"reeve/store/audit", "reeve/server/monitor", "reeve/server/redact", "reeve/server/redis", "reeve/server/picture", "reeve/server/manual", "reeve/server/webhook", "reeve/auth", "reeve/store", "reeve/store/errs", "reeve/store/feature"},
 	"reeve/server/cli":                 {"reeve/server/config", "reeve/server", "reeve/server/manual", "reeve/auth", "reeve/store", "reeve/store/audit", "reeve/embed"},
 	"reeve/server/config":              {"reeve/server", "reeve/server/monitor", "reeve/server/webhook", "reeve/store"},
 	"reeve/server/manual":              {},
@@ -26,7 +26,8 @@ var mayImport = map[string][]string{
 	"reeve/server/webhook":             {"reeve/store/errs", "reeve/store/journal"},
 	"reeve/server/picture/picturetest": {},
 	"reeve/auth":                       {"reeve/store/disk", "reeve/store", "reeve/store/errs"},
-	"reeve/store":                      {"reeve/store/kv", "reeve/store/audit", "reeve/store/disk", "reeve/store/errs"},
+	"reeve/store":                      {"reeve/store/kv", "reeve/store/audit", "reeve/store/disk", "reeve/store/errs", "reeve/store/feature"},
+	"reeve/store/feature":              {"reeve/store/errs"},
 	"reeve/store/audit":                {"reeve/store/disk", "reeve/store/errs"},
 	"reeve/store/kv":                   {"reeve/store/audit", "reeve/store/disk", "reeve/store/errs", "reeve/store/trigram"},
 	"reeve/store/disk":                 {"reeve/store/errs"},
@@ -41,6 +42,7 @@ var mayImport = map[string][]string{
 var mustNotKnow = map[string][]string{
 	"reeve/store":          {"net/http", "log", "flag", "go.etcd.io", "github.com", "golang.org/x/crypto"},
 	"reeve/store/kv":       {"net", "log", "flag", "github.com/rs/zerolog", "github.com/knadh/koanf", "golang.org/x/crypto/bcrypt", "github.com/julienschmidt"},
+	"reeve/store/feature":  {"net", "log", "flag", "os", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/store/trigram":  {"net", "log", "flag", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/store/journal":  {"net", "log", "flag", "golang.org", "github.com"},
 	"reeve/store/disk":     {"net", "log", "flag", "golang.org/x/crypto", "github.com"},

@@ -151,6 +151,9 @@ func operation(rt *Route, types *schemas) object {
 	if rt.protocol != nil && rt.protocol.form {
 		op["requestBody"] = object{"required": true, "x-max-bytes": rt.maxBody, "content": object{"application/x-www-form-urlencoded": object{"schema": types.body(rt, protocolForm(rt.in))}}}
 	}
+	if rt.protocol != nil {
+		op["x-protocol"] = rt.protocol.name
+	}
 	if rt.in != nil && rt.in.upload {
 		op["requestBody"] = object{"required": true, "content": object{"multipart/form-data": object{"schema": types.body(rt, formSchema(rt.in))}}}
 	}
@@ -282,9 +285,11 @@ func listParameters(l *listInfo) []any {
 func responses(rt *Route, types *schemas) object {
 	all := object{}
 	for _, kind := range failuresOf(rt) {
-		all[fmt.Sprint(status[kind].code)] = object{"$ref": "#/components/responses/" + failureName(kind)}
-		if rt.protocol != nil {
-			all[fmt.Sprint(status[kind].code)] = object{
+		code := fmt.Sprint(rt.statusOf(kind))
+		if rt.protocol == nil {
+			all[code] = object{"$ref": "#/components/responses/" + failureName(kind)}
+		} else if all[code] == nil {
+			all[code] = object{
 				"description": failureTexts[kind] + ", as " + rt.protocol.name + " describes it",
 				"content":     object{"application/json": object{"schema": types.of(rt.protocol.failed)}},
 			}

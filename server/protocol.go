@@ -12,10 +12,19 @@ import (
 // protocol is a specification that a route follows instead of the conventions of this API: no
 // envelope, its own bodies of errors, and members that it does not define are ignored.
 type protocol struct {
-	name    string                              // for the OpenAPI document
-	form    bool                                // whether the body is a form instead of JSON
-	failed  reflect.Type                        // body of an error
-	failure func(e *errs.Error, msg string) any // makes it; msg is in the language of the request
+	name     string                                            // for the OpenAPI document
+	form     bool                                              // whether the body is a form instead of JSON
+	failed   reflect.Type                                      // body of an error
+	failure  func(req *Request, e *errs.Error, msg string) any // makes it; msg is in the language of the request
+	statuses map[errs.Kind]int                                 // statuses of errors that differ from those of this API
+}
+
+// statusOf returns the status of an error of the route, which is nil for an unknown path.
+func (rt *Route) statusOf(kind errs.Kind) int {
+	if rt != nil && rt.protocol != nil && rt.protocol.statuses[kind] != 0 {
+		return rt.protocol.statuses[kind]
+	}
+	return status[kind].code
 }
 
 // oauth is RFC 6749, whose errors the protocols that are built on it have.
@@ -26,7 +35,7 @@ type oauthFailure struct {
 	Description string `json:"error_description"`
 }
 
-func newOAuthFailure(e *errs.Error, msg string) any {
+func newOAuthFailure(_ *Request, e *errs.Error, msg string) any {
 	code := "invalid_request"
 	switch e.Kind {
 	case errs.Unauthenticated:

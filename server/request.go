@@ -296,15 +296,15 @@ func (req *Request) admit(tx *store.Tx) error { return req.s.admit(tx, req.route
 // logged, at most once a minute while it repeats, and its text is not sent.
 func (s *Server) fail(req *Request, err error) {
 	e := errs.Of(err)
-	st := status[e.Kind]
-	if e.Kind == errs.Internal || e.Unwrap() != nil && st.code >= 500 { // not Busy, which would fill the log under a flood
+	code := req.route.statusOf(e.Kind)
+	if e.Kind == errs.Internal || e.Unwrap() != nil && code >= 500 { // not Busy, which would fill the log under a flood
 		id, method, path := req.ID, req.http.Method, req.loggedPath()
 		kind := e.Code
 		if e.Kind == errs.Internal {
 			kind += " " + req.loggedRoute()
 		}
 		s.failures.log(s.log, kind, err, func(line *zerolog.Event) {
-			line.Str("request", id).Str("method", method).Str("path", path).Int("status", st.code).Msg("request failed")
+			line.Str("request", id).Str("method", method).Str("path", path).Int("status", code).Msg("request failed")
 		})
 	}
 	if req.w.status != 0 {
@@ -332,13 +332,13 @@ func (s *Server) fail(req *Request, err error) {
 	if err != nil {
 		panic(err) // strings and numbers can always be encoded
 	}
-	req.writeJSON(st.code, append(body, '\n'))
+	req.writeJSON(code, append(body, '\n'))
 }
 
 // failureBody returns the body of an error response.
 func (req *Request) failureBody(e *errs.Error) any {
 	if req.route != nil && req.route.protocol != nil {
-		return req.route.protocol.failure(e, e.Msg.In(req.language()))
+		return req.route.protocol.failure(req, e, e.Msg.In(req.language()))
 	}
 	answer := failureOf(e, req.language())
 	answer.RequestID = req.ID

@@ -45,7 +45,7 @@ func eachRoute(t *testing.T, in *instance, when func(*Route) bool, test func(in 
 func isPublic(rt *Route) bool     { return rt.Access == public }
 func isPrivate(rt *Route) bool    { return rt.Access != public }
 func needsKey(rt *Route) bool     { return !rt.open() }
-func takesBody(rt *Route) bool    { return rt.in != nil && rt.in.body }
+func takesBody(rt *Route) bool    { return rt.in != nil && rt.in.body && conventional(rt) }
 func conventional(rt *Route) bool { return rt.protocol == nil } // others follow their protocol
 func refusesBody(rt *Route) bool {
 	return rt.in == nil || !rt.in.body && !rt.in.upload && rt.in.protocol == nil

@@ -20,6 +20,7 @@ var settingRoutes = []Route{
 	deleteSeveral("/system/setting", "system.setting.delete", "Delete settings", deleteSetting),
 	hiding(redact.Fields{Values: true}, write("PUT", "/system/setting", "system.setting.save", "Save setting values", saveSettings)),
 	write("POST", "/system/setting/refresh", "system.setting.refresh", "Rebuild the settings cache", refreshSettings),
+	reading(hiding(redact.Fields{Value: true}, action("POST", "/system/setting/flag-preview", "system.setting.query", "Preview a flag", previewFlag))),
 	withETag(read("/system/setting-value", "system.setting.query", "Get setting values", settingValues)),
 	read("/system/setting-builtin", "system.setting.query", "List built-in settings", builtinSettings),
 }
@@ -147,7 +148,7 @@ func settingText(s *store.Setting, value any) (string, error) {
 			return v.String(), nil
 		}
 	case []any, map[string]any:
-		if _, array := v.([]any); s.Type == "json" || s.Type == "checkbox" && array {
+		if _, array := v.([]any); s.Type == "json" || s.Type == "checkbox" && array || s.Type == "flag" && !array {
 			b, err := json.Marshal(v)
 			return string(b), err
 		}
@@ -159,6 +160,8 @@ func settingText(s *store.Setting, value any) (string, error) {
 		return "", wrong(errs.Say("must be true, false or a string"))
 	case "checkbox":
 		return "", wrong(errs.Say("must be an array of strings, or a string"))
+	case "flag":
+		return "", wrong(errs.Say("must be an object or a string"))
 	}
 	return "", errs.Field(errs.Invalid, "values", "must be a string")
 }

@@ -44,7 +44,7 @@ type ConfigDict struct {
 
 // otherwiseRead are the types of settings that programs read in another way: their values are neither
 // in GET /config nor in GET /api/home.
-var otherwiseRead = []string{}
+var otherwiseRead = []string{"flag"}
 
 // forPrograms reports whether programs read the value of a setting with GET /config.
 func forPrograms(s *Setting) bool { return !slices.Contains(otherwiseRead, s.Type) }

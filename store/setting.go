@@ -114,7 +114,7 @@ func constrainSetting(tx *Tx, old, new *Setting) error {
 		return err
 	}
 	if new.Type != "secret" {
-		return nil
+		return checkFlag(tx, old, new)
 	}
 	if new.Values != "" && new.Values != SecretMask {
 		return fmt.Errorf("a secret setting is written through SaveSetting")

@@ -26,6 +26,7 @@ type SettingSet struct {
 	Groups   []Row[SettingGroup]            // sorted by ID
 	Values   func() (*SettingValues, error) // computed on first use
 	Config   func() ([]*ConfigGroup, error) // computed on first use; sorted by ID
+	Flags    func() []FlagSetting           // the settings of the type flag, sorted by Key; computed on first use
 	records  *kv.RecordMap[Setting]
 	numbers  map[string]int // values of builtin numbers, by "group.key"
 	ids      map[string]ID  // IDs of settings, by "group.key"
@@ -35,7 +36,7 @@ type SettingSet struct {
 type SettingValues struct {
 	Effective json.RawMessage // {"group":{"key":value}} with masked secrets
 	ETag      string          // entity tag of Effective, quoted
-	Public    json.RawMessage // the same for public groups only
+	Public    json.RawMessage // the same for public groups only, without flags, whose rules nobody but administrators may know
 }
 
 // SettingCache is the cache of all settings.
@@ -84,6 +85,9 @@ func (c *SettingSet) with(groups map[ID]*SettingGroup, settings map[ID]*Setting)
 	}
 	next.numbers = builtinNumbers(next.builtin)
 	next.Values, next.Config = sync.OnceValues(next.values), sync.OnceValues(next.config)
+	if c.Flags == nil || len(groups) > 0 || c.changesFlags(settings) {
+		next.Flags = sync.OnceValue(next.flags)
+	}
 	return &next, nil
 }
 
@@ -203,10 +207,11 @@ func (c *SettingSet) builtin(b *Builtin) string {
 	return b.Default
 }
 
-// Secret reports whether the setting "group.key" has the type secret.
+// Secret reports whether monitoring must not have the value of the setting "group.key": that of a
+// secret, and the rules of a flag.
 func (c *SettingSet) Secret(key string) bool {
 	s := c.records.Get(c.ids[key])
-	return s != nil && s.Type == "secret"
+	return s != nil && (s.Type == "secret" || s.Type == "flag")
 }
 
 // Len returns the number of settings.

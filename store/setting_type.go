@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reeve/store/errs"
+	"reeve/store/feature"
 )
 
 // settingType defines the texts that a setting of a type can store, and their meaning.
@@ -37,6 +38,7 @@ var settingTypes = map[string]settingType{
 	"image":    {fit: normalizePattern(regexp.MustCompile(`^/media/[A-Za-z0-9._-]+$`), errs.Say("must be the path of an uploaded image, /media/…")), maxBytes: 200},
 	"json":     {fit: normalizeJSON, value: decodeJSON, maxBytes: 64 << 10},
 	"secret":   {fit: normalizeText, maxBytes: 4 << 10},
+	"flag":     {fit: normalizeFlag, value: decodeJSON, zero: feature.Off, maxBytes: 64 << 10},
 }
 
 // SettingTypes returns the names of the types, sorted.

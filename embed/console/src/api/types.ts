@@ -420,7 +420,7 @@ export type CreateSetting = {
 }[]
   sort?: number
   title: string
-  type: "checkbox" | "color" | "date" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
+  type: "checkbox" | "color" | "date" | "flag" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
   /** Stored value as text; it must be valid for type, options and props. Responses mask a secret as ******; sending ****** leaves it unchanged */
   values?: string
 }
@@ -693,6 +693,16 @@ export type Erasure = {
   removed: ErasedCounts
 }
 
+export type EvaluateFlag = {
+  /** Whom and what the flags are evaluated for: targetingKey and attributes. It is ignored for sessions, whose identity is that of the user. Without a token and in a public group, identity attributes are ignored */
+  context?: Record<string, unknown>
+}
+
+export type EvaluateFlags = {
+  /** Whom and what the flags are evaluated for: targetingKey and attributes. It is ignored for sessions, whose identity is that of the user. Without a token and in a public group, identity attributes are ignored */
+  context?: Record<string, unknown>
+}
+
 export type EventType = {
   /** Collection of the records that it is about; empty for an action */
   collection: string
@@ -812,6 +822,37 @@ export type FilePage = {
 
 export type Files = {
   data: File[]
+}
+
+export type FlagEvaluation = {
+  /** TARGETING_KEY_MISSING or PARSE_ERROR instead of a value, among several flags */
+  errorCode?: string
+  /** Details of the error */
+  errorDetails?: string
+  /** Key of the flag: group.key */
+  key: string
+  /** Always empty */
+  metadata?: Record<string, never>
+  /** Reason: STATIC, TARGETING_MATCH, SPLIT, DEFAULT or DISABLED */
+  reason?: string
+  /** Value of the variant: a boolean, string, number or object */
+  value?: unknown
+  /** Name of the variant */
+  variant?: string
+}
+
+export type FlagEvaluations = {
+  /** The flags that you may evaluate, by key */
+  flags: FlagEvaluation[]
+}
+
+export type FlagPreview = {
+  /** Number of enabled users in your data scope; if it is larger than users, the counts are those of a sample */
+  total: number
+  /** Number of users that the flag was evaluated for */
+  users: number
+  /** What the users get, by variant */
+  variants: PreviewVariant[]
 }
 
 export type Health = {
@@ -1236,6 +1277,14 @@ export type OauthFailure = {
   error_description: string
 }
 
+export type OfrepFailure = {
+  /** Code of the error: PARSE_ERROR, INVALID_CONTEXT, TARGETING_KEY_MISSING, FLAG_NOT_FOUND or GENERAL */
+  errorCode: string
+  errorDetails: string
+  /** Key of the flag; absent if the request is not about one */
+  key?: string
+}
+
 export type OpenDict = {
   /** Enabled items, ordered by sort, then ID */
   items: OpenItem[]
@@ -1348,6 +1397,33 @@ export type PermissionNode = {
 
 export type PermissionTree = {
   data: PermissionNode[]
+}
+
+export type PreviewFlag = {
+  /** Time to ask about; now by default */
+  at?: string | null
+  /** Key of the flag, group.key, by which percentages are drawn */
+  key: string
+  /** ID of a user to ask about; 0 for all in your data scope */
+  user_id?: number
+  /** Value of the flag as JSON, which need not be saved */
+  values?: string
+}
+
+export type PreviewUser = {
+  id: number
+  nickname: string
+  /** Reason: STATIC, TARGETING_MATCH, SPLIT, DEFAULT or DISABLED */
+  reason: string
+  username: string
+}
+
+export type PreviewVariant = {
+  /** Number of users that get it */
+  count: number
+  /** Up to 20 of these users, by ID */
+  first: PreviewUser[]
+  variant: string
 }
 
 export type Prop = {
@@ -1727,7 +1803,7 @@ export type Setting = {
   props: Prop[]
   sort: number
   title: string
-  type: "checkbox" | "color" | "date" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
+  type: "checkbox" | "color" | "date" | "flag" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
   updated_at: string
   values: string
 }
@@ -2251,7 +2327,7 @@ export type UpdateSetting = {
 }[]
   sort?: number
   title?: string
-  type?: "checkbox" | "color" | "date" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
+  type?: "checkbox" | "color" | "date" | "flag" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
   /** Stored value as text; it must be valid for type, options and props. Responses mask a secret as ******; sending ****** leaves it unchanged */
@@ -2681,6 +2757,8 @@ export type Api = {
     '/file/group': { body: CreateFileGroup; answer: FileGroup }
     '/file/list': { body: undefined; answer: Files }
     [path: `/file/list/${number}/link`]: { body: CreateFileLink; answer: Link }
+    '/ofrep/v1/evaluate/flags': { body: EvaluateFlags; answer: unknown }
+    [path: `/ofrep/v1/evaluate/flags/${string}`]: { body: EvaluateFlag; answer: unknown }
     [path: `/system/audit/${number}/undo`]: { body: undefined; answer: Undone }
     '/system/dict': { body: CreateDict; answer: Dict }
     [path: `/system/dict/${number}/item`]: { body: CreateDictItem; answer: DictItem }
@@ -2688,6 +2766,7 @@ export type Api = {
     '/system/monitor/trace': { body: StartTrace; answer: Trace }
     '/system/setting': { body: CreateSetting; answer: Setting }
     '/system/setting-group': { body: CreateSettingGroup; answer: SettingGroup }
+    '/system/setting/flag-preview': { body: PreviewFlag; answer: FlagPreview }
     '/system/setting/refresh': { body: undefined; answer: Refresh }
     '/system/webhook': { body: CreateWebhook; answer: WebhookWithSecret }
     [path: `/system/webhook/${number}/adopt`]: { body: undefined; answer: Webhook }
