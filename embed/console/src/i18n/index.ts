@@ -12,6 +12,7 @@ type Files = {
   settings: typeof import('./en/settings')
   dicts: typeof import('./en/dicts')
   files: typeof import('./en/files')
+  flags: typeof import('./en/flags')
   jobs: typeof import('./en/jobs')
   keys: typeof import('./en/keys')
   manual: typeof import('./en/manual')

@@ -47,6 +47,7 @@ export const settings = {
   'settings.type.color': 'Color',
   'settings.type.image': 'Image',
   'settings.type.json': 'JSON',
+  'settings.type.flag': 'Feature flag',
   'settings.type.secret': 'Secret',
   'settings.type.secret.text': 'Encrypted. Can’t be viewed after saving.',
   'settings.options': 'Options',

@@ -49,6 +49,7 @@ export const settings: Record<keyof typeof en, string> = {
   'settings.type.color': '颜色',
   'settings.type.image': '图片',
   'settings.type.json': 'JSON',
+  'settings.type.flag': '功能开关',
   'settings.type.secret': '保密值',
   'settings.type.secret.text': '加密保存，保存后无法查看。',
   'settings.options': '选项',

@@ -1,8 +1,8 @@
-import { Checkbox, Input, InputNumber, Radio, Select, Switch } from 'antd'
+import { Checkbox, Input, InputNumber, Radio, Select, Skeleton, Switch } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import { lazy, Suspense } from 'react'
 import type { Setting } from '../../api/types'
-import { t } from '../../i18n'
+import { learn, t } from '../../i18n'
 import { Color } from './Color'
 import { Image } from './Image'
 import { Json } from './Json'
@@ -11,9 +11,15 @@ import { Secret } from './Secret'
 // The calendar is large, and most setting pages do not need it.
 const Moment = lazy(async () => ({ default: (await import('./Moment')).Moment }))
 
+// So is the editor of flags, with its texts.
+const FlagEditor = lazy(async () => {
+  const [{ FlagEditor }] = await Promise.all([import('../flags/FlagEditor'), learn('flags')])
+  return { default: FlagEditor }
+})
+
 export type ControlProps = {
   id?: string
-  of: Pick<Setting, 'type' | 'options' | 'props' | 'values'> & Partial<Pick<Setting, 'key'>>
+  of: Pick<Setting, 'type' | 'options' | 'props' | 'values'> & Partial<Pick<Setting, 'key'>> & { name?: string } // name is group.key, if it is stored
   value?: string // the stored text
   onChange?: (value: string | undefined) => void // undefined keeps the stored value
   disabled?: boolean
@@ -102,6 +108,12 @@ export function Control(all: ControlProps) {
       return (
         <Suspense fallback={<Input disabled value={value} style={{ maxWidth: 240 }} />}>
           <Moment {...all} />
+        </Suspense>
+      )
+    case 'flag':
+      return (
+        <Suspense fallback={<Skeleton active />}>
+          <FlagEditor {...all} />
         </Suspense>
       )
     case 'color':

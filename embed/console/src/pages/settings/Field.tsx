@@ -98,7 +98,7 @@ export const Field = memo(function Field({ setting: s, group, draft, fault, read
       <div style={{ minWidth: 0 }}>
         <Control
           id={id}
-          of={s}
+          of={{ ...s, name }}
           value={value}
           onChange={put}
           disabled={readOnly}

@@ -10,7 +10,7 @@ import { Rows } from './Rows'
 import type { Group } from './useSettings'
 import { useEditor } from '../../ui/useEditor'
 
-const types = ['input', 'textarea', 'number', 'switch', 'select', 'radio', 'checkbox', 'date', 'time', 'color', 'image', 'json', 'secret']
+const types = ['input', 'textarea', 'number', 'switch', 'select', 'radio', 'checkbox', 'date', 'time', 'color', 'image', 'json', 'flag', 'secret']
 const choices = ['select', 'radio', 'checkbox']
 
 // Props with a meaning for a type; others are stored for API clients.
@@ -148,7 +148,7 @@ function Fields({ form, groups, stored, builtin }: { form: FormInstance<Values>;
 
 // Value connects the form, which passes an ID, with the control, which may be a group.
 function Value(props: ControlProps) {
-  const group = ['radio', 'checkbox'].includes(props.of.type)
+  const group = ['radio', 'checkbox', 'flag'].includes(props.of.type)
   return group ? (
     <div role="group" aria-label={t('settings.value')}>
       <Control {...props} />

@@ -1,0 +1,275 @@
+import { ArrowDownOutlined, ArrowUpOutlined, DeleteOutlined, PlusOutlined } from '@ant-design/icons'
+import { Button, Flex, Input, InputNumber, Radio, Select, theme, TreeSelect, Typography } from 'antd'
+import { useState } from 'react'
+import type { DeptNode, Role } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { useEvery } from '../../ui/useEvery'
+import { useGet } from '../../ui/useGet'
+import { Line } from './FlagEditor'
+import { type Flag, local, type Rule, sum, utc } from './flag'
+
+type Props = {
+  at: number
+  last: boolean
+  rule: Rule
+  flag: Flag
+  disabled?: boolean
+  onChange: (rule: Rule) => void
+  onMove: (by: 1 | -1) => void
+  onRemove: () => void
+}
+
+// FlagRule edits one rule: whom it matches, and what they get.
+export function FlagRule({ at, last, rule, flag, disabled, onChange, onMove, onRemove }: Props) {
+  const { token } = theme.useToken()
+  const n = at + 1
+  const put = (part: Partial<Rule>) => onChange({ ...rule, ...part })
+  return (
+    <Flex
+      vertical
+      gap={8}
+      role="group"
+      aria-label={t('flags.rule', { n })}
+      style={{ border: `1px solid ${token.colorBorderSecondary}`, borderRadius: token.borderRadius, padding: 12, marginBottom: 8 }}
+    >
+      <Flex gap={4}>
+        <Input
+          aria-label={t('flags.rule.name', { n })}
+          placeholder={t('flags.rule', { n })}
+          maxLength={255}
+          disabled={disabled}
+          value={rule.name}
+          onChange={(e) => put({ name: e.target.value })}
+        />
+        {!disabled && (
+          <>
+            <Button type="text" icon={<ArrowUpOutlined />} disabled={at === 0} aria-label={t('flags.rule.up', { n })} onClick={() => onMove(-1)} />
+            <Button type="text" icon={<ArrowDownOutlined />} disabled={last} aria-label={t('flags.rule.down', { n })} onClick={() => onMove(1)} />
+            <Button type="text" icon={<DeleteOutlined />} aria-label={t('flags.rule.remove', { n })} onClick={onRemove} />
+          </>
+        )}
+      </Flex>
+      <Line label={t('flags.roles')}>{(id) => <Roles id={id} value={rule.roles} disabled={disabled} onChange={(roles) => put({ roles })} />}</Line>
+      <Line label={t('flags.depts')}>{(id) => <Depts id={id} value={rule.depts} disabled={disabled} onChange={(depts) => put({ depts })} />}</Line>
+      <Line label={t('flags.users')}>
+        {(id) => <People id={id} path="/admin/list" access="admin.list.query" value={rule.users} disabled={disabled} onChange={(users) => put({ users })} />}
+      </Line>
+      <Line label={t('flags.app_users')}>
+        {(id) => (
+          <People id={id} path="/user/list" access="user.list.query" value={rule.appUsers} disabled={disabled} onChange={(appUsers) => put({ appUsers })} />
+        )}
+      </Line>
+      <Attributes rule={rule} disabled={disabled} put={put} />
+      <Line label={t('flags.from')}>
+        {(id) => (
+          <Input
+            id={id}
+            type="datetime-local"
+            style={{ maxWidth: 240 }}
+            disabled={disabled}
+            value={local(rule.from)}
+            onChange={(e) => put({ from: utc(e.target.value) })}
+          />
+        )}
+      </Line>
+      <Line label={t('flags.until')}>
+        {(id) => (
+          <Input
+            id={id}
+            type="datetime-local"
+            style={{ maxWidth: 240 }}
+            disabled={disabled}
+            value={local(rule.until)}
+            onChange={(e) => put({ until: utc(e.target.value) })}
+          />
+        )}
+      </Line>
+      <Serve rule={rule} flag={flag} n={n} disabled={disabled} put={put} />
+    </Flex>
+  )
+}
+
+type PickProps = { id: string; value: number[]; disabled?: boolean; onChange: (ids: number[]) => void }
+
+const anyone = () => ({ style: { width: '100%' }, placeholder: t('flags.any') })
+
+// useOpened reports whether the choices are needed: many rules have none, and should not load any.
+function useOpened(value: number[]) {
+  const [opened, setOpened] = useState(value.length > 0)
+  return { needed: opened || value.length > 0, onFocus: () => setOpened(true) }
+}
+
+function Roles({ value, onChange, ...rest }: PickProps) {
+  const { may } = useAccount()
+  const { needed, onFocus } = useOpened(value)
+  const roles = useEvery<Role>(needed && may('admin.role.query') ? '/admin/role' : '').rows ?? []
+  const options = roles.map(({ id, name }) => ({ value: id, label: name }))
+  return (
+    <Select<number[]>
+      {...rest}
+      {...anyone()}
+      onFocus={onFocus}
+      mode="multiple"
+      showSearch={{ optionFilterProp: 'label' }}
+      options={options}
+      value={value}
+      onChange={onChange}
+    />
+  )
+}
+
+function Depts({ value, onChange, ...rest }: PickProps) {
+  const { may } = useAccount()
+  const { needed, onFocus } = useOpened(value)
+  const depts = useGet(needed && may('admin.dept.query') ? '/admin/dept' : '').data?.data
+  return (
+    <TreeSelect<number[], DeptNode>
+      {...rest}
+      {...anyone()}
+      onFocus={onFocus}
+      multiple
+      showSearch={{ treeNodeFilterProp: 'name' }}
+      treeDefaultExpandAll
+      treeData={depts}
+      fieldNames={{ label: 'name', value: 'id', children: 'children' }}
+      value={value}
+      onChange={onChange}
+    />
+  )
+}
+
+// People selects users, whom it searches by name.
+function People({
+  path,
+  access,
+  value,
+  onChange,
+  ...rest
+}: PickProps & { path: '/admin/list' | '/user/list'; access: 'admin.list.query' | 'user.list.query' }) {
+  const { may } = useAccount()
+  const { needed, onFocus } = useOpened(value)
+  const [search, setSearch] = useState('')
+  const found = useGet(needed && may(access) ? path : '', { keywordSearch: search, pageSize: 50 }).data?.data ?? []
+  const options = found.map(({ id, username, nickname }) => ({ value: id, label: nickname ? `${username} (${nickname})` : username }))
+  return (
+    <Select<number[]>
+      {...rest}
+      {...anyone()}
+      onFocus={onFocus}
+      mode="multiple"
+      showSearch={{ filterOption: false, onSearch: setSearch }}
+      options={options}
+      value={value}
+      onChange={onChange}
+    />
+  )
+}
+
+function Attributes({ rule, disabled, put }: { rule: Rule; disabled?: boolean; put: (part: Partial<Rule>) => void }) {
+  const edit = (i: number, part: Partial<Rule['attributes'][number]>) => put({ attributes: rule.attributes.map((a, at) => (at === i ? { ...a, ...part } : a)) })
+  return (
+    <div role="group" aria-label={t('flags.attributes')}>
+      {rule.attributes.map((a, i) => (
+        <Flex key={i} gap={4} style={{ marginBottom: 8 }}>
+          <Input
+            aria-label={t('flags.attribute', { n: i + 1 })}
+            placeholder="country"
+            style={{ flex: '1 1 0', minWidth: 0 }}
+            maxLength={255}
+            spellCheck={false}
+            disabled={disabled}
+            value={a.name}
+            onChange={(e) => {
+              if (!rule.attributes.some((other, at) => at !== i && other.name === e.target.value)) edit(i, { name: e.target.value })
+            }}
+          />
+          <Select<string[]>
+            mode="tags"
+            open={false}
+            suffixIcon={null}
+            tokenSeparators={[',', '\n']}
+            maxCount={100}
+            aria-label={t('flags.attribute.values', { n: i + 1 })}
+            placeholder={t('flags.attribute.any')}
+            style={{ flex: '2 1 0', minWidth: 0 }}
+            disabled={disabled}
+            value={a.values}
+            onChange={(values) => edit(i, { values })}
+          />
+          {!disabled && (
+            <Button
+              type="text"
+              icon={<DeleteOutlined />}
+              aria-label={t('flags.attribute.remove', { n: i + 1 })}
+              onClick={() => put({ attributes: rule.attributes.filter((_, at) => at !== i) })}
+            />
+          )}
+        </Flex>
+      ))}
+      {!disabled && rule.attributes.length < 20 && !rule.attributes.some((a) => a.name === '') && (
+        <Button size="small" icon={<PlusOutlined />} onClick={() => put({ attributes: [...rule.attributes, { name: '', values: [] }] })}>
+          {t('flags.attribute.add')}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+type ServeProps = { rule: Rule; flag: Flag; n: number; disabled?: boolean; put: (part: Partial<Rule>) => void }
+
+// Serve edits what those get whom the rule matches.
+function Serve({ rule, flag, n, disabled, put }: ServeProps) {
+  const all = sum(rule, flag.variants)
+  const even = () =>
+    Object.fromEntries(
+      flag.variants.map((v, i) => [
+        v.name,
+        i === 0 ? 100 - Math.floor(100 / flag.variants.length) * (flag.variants.length - 1) : Math.floor(100 / flag.variants.length),
+      ]),
+    )
+  return (
+    <Flex vertical gap={8}>
+      <Radio.Group
+        aria-label={t('flags.serve', { n })}
+        disabled={disabled}
+        value={rule.split}
+        options={[
+          { value: false, label: t('flags.serve.variant') },
+          { value: true, label: t('flags.serve.percent') },
+        ]}
+        onChange={(e) => put({ split: e.target.value as boolean, percent: e.target.value && all !== 100 ? even() : rule.percent })}
+      />
+      {!rule.split && (
+        <Select
+          aria-label={t('flags.serve.which', { n })}
+          disabled={disabled}
+          style={{ maxWidth: 240 }}
+          value={rule.variant}
+          options={flag.variants.map((v) => ({ value: v.name, label: v.name }))}
+          onChange={(variant) => put({ variant })}
+        />
+      )}
+      {rule.split &&
+        flag.variants.map((v) => (
+          <Line key={v.name} label={v.name}>
+            {(id) => (
+              <InputNumber
+                id={id}
+                min={0}
+                max={100}
+                precision={3}
+                suffix="%"
+                style={{ width: 140 }}
+                disabled={disabled}
+                value={rule.percent[v.name] ?? 0}
+                formatter={(value) => String(Number(value ?? 0))}
+                onChange={(value) => put({ percent: { ...rule.percent, [v.name]: value ?? 0 } })}
+              />
+            )}
+          </Line>
+        ))}
+      {rule.split && all !== 100 && <Typography.Text type="danger">{t('flags.sum', { n: all })}</Typography.Text>}
+    </Flex>
+  )
+}

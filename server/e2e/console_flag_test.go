@@ -1,0 +1,44 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// A flag is edited in the form, previewed and saved; then it is what a client gets.
+func TestConsoleFlags(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	group := c.create("/system/setting-group", "key", "shop", "title", "Shop", "public", true)
+	c.create("/system/setting", "key", "checkout", "title", "New checkout", "type", "flag", "group_id", group)
+	evaluate := func() string {
+		return string(c.call("POST", "/ofrep/v1/evaluate/flags/shop.checkout", `{}`).raw)
+	}
+	p := signedInAt(t, server, c, "/system/setting/shop")
+	p.width(390)
+	p.click("switch", "Enabled")
+	p.click("button", "Add rule")
+	p.fill("Name of rule 1", "Owners")
+	p.choose("Roles", "Owner")
+	p.click("button", "Preview who gets what")
+	p.see("on 1 user")
+	p.see("off 0 users")
+	p.audit()
+	p.shoot("flag-390")
+	p.click("radio", "By percentage")
+	p.fill("on", "30")
+	p.see("The percentages add up to 80, not 100.")
+	p.click("radio", "One variant")
+	p.press("Ctrl+S")
+	p.see("Saved: 1.")
+	if got := evaluate(); !strings.Contains(got, `"reason":"TARGETING_MATCH","variant":"on","value":true`) {
+		t.Errorf("it evaluates to %s", got)
+	}
+	p.width(1440)
+	p.click("button", "Edit as JSON")
+	p.click("button", "Edit as form")
+	p.see("Rules")
+	p.audit()
+	p.shoot("flag-1440")
+}
