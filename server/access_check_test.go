@@ -5,8 +5,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"reeve/store"
@@ -216,4 +219,55 @@ func TestChecksAreWhatIsEnforced(t *testing.T) {
 	if allowed < 20 || refused < 20 {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
+}
+
+// TestChecksAreNeverStale asks on several connections while the permission is granted and revoked. A check that
+// begins after a change was acknowledged has its result.
+func TestChecksAreNeverStale(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.clerk("asker", "auth.check") // not an API key, whose rate is limited
+	u := in.clerk("ada", "system.info")
+	granted := fmt.Sprintf(`{"rule_ids":[%d]}`, in.permission("system.info"))
+	body := fmt.Sprintf(`{"token":%q,"permissions":["system.info"]}`, in.tokens["ada"])
+	var acknowledged atomic.Int64 // even: granted; odd: revoked
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	var checks atomic.Int64
+	for range 4 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				before := acknowledged.Load()
+				a := in.call("POST", "/auth/check", body, "asker")
+				if after := acknowledged.Load(); after != before || a.Code != 200 {
+					continue // it changed meanwhile
+				}
+				checks.Add(1)
+				if allowed := strings.Contains(a.Body, `"system.info":true`); allowed && before%2 == 1 {
+					t.Errorf("after revocation %d: %s", before, a.Body)
+				}
+			}
+		})
+	}
+	for n := range size(20, 100, 1000) {
+		rules := `{"rule_ids":[]}`
+		if n%2 == 1 {
+			rules = granted
+			acknowledged.Add(1) // a check from here on may find it granted
+		}
+		in.ok("PUT", fmt.Sprintf("/admin/role/%d/rule", u.RoleIDs[0]), rules, "owner")
+		if n%2 == 0 {
+			acknowledged.Add(1)
+		}
+		for from := checks.Load(); checks.Load() < from+5; {
+			runtime.Gosched()
+		}
+	}
+	close(done)
+	wg.Wait()
 }

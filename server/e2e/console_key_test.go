@@ -161,8 +161,8 @@ func (p *page) rotate(name, overlap string) string {
 	return p.token()
 }
 
-// TestConsoleKeyOfOnesOwn creates a personal key on the account page.
-func TestConsoleKeyOfOnesOwn(t *testing.T) {
+// TestConsoleOwnKey creates a personal key on the account page.
+func TestConsoleOwnKey(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)

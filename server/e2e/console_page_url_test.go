@@ -24,9 +24,9 @@ func (p *page) leads(text string, want anchor) {
 	})
 }
 
-// TestConsolePagesOfOnesOwn creates pages with a URL in the form; they are in the menu of those who
+// TestConsoleCustomPages creates pages with a URL in the form; they are in the menu of those who
 // hold them.
-func TestConsolePagesOfOnesOwn(t *testing.T) {
+func TestConsoleCustomPages(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -96,8 +96,8 @@ func TestConsolePagesOfOnesOwn(t *testing.T) {
 	p.in("nav").gone("Tools")
 }
 
-// TestConsolePagesOfOnesOwnOpen follows links of the menu and the palette, with the keyboard too.
-func TestConsolePagesOfOnesOwnOpen(t *testing.T) {
+// TestConsoleCustomPagesOpen follows links of the menu and the palette, with the keyboard too.
+func TestConsoleCustomPagesOpen(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
