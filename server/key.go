@@ -118,16 +118,17 @@ func keyOf(tx *store.Tx, _ *Request, k *store.APIKey) (*apiKey, error) {
 
 // keyState returns the state of a key. owner is nil if it was deleted.
 func keyState(tx *store.Tx, k *store.APIKey, owner *store.User) string {
-	switch {
-	case !bool(k.Status), bool(k.Personal) && !store.PersonalKeys.Get(tx):
+	switch k.Unusable(tx, owner) {
+	case "key_disabled", "personal_keys_off":
 		return keyDisabled
-	case owner == nil || !bool(owner.Status):
+	case "no_owner", "user_disabled":
 		return keyNoOwner
-	case k.Paused != "":
+	case "key_paused":
 		return keyPaused
-	case tx.Now() >= k.ExpiresAt:
+	case "key_expired":
 		return keyExpired
-	case max(k.LastUsed, k.CreatedAt).Add(store.KeyUnused) < tx.Now():
+	}
+	if max(k.LastUsed, k.CreatedAt).Add(store.KeyUnused) < tx.Now() {
 		return keyUnused
 	}
 	return keyActive

@@ -37,13 +37,33 @@ type KeyLimit struct {
 // disabled or paused or has expired, or its owner was disabled or deleted.
 func KeyActor(tx *Tx, k *APIKey) (*Actor, error) {
 	owner, err := Users.Get(tx, k.UserID)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, endedIfNone(err)
-	case !bool(owner.Status), !bool(k.Status), k.Paused != "", tx.Now() >= k.ExpiresAt, bool(k.Personal) && !PersonalKeys.Get(tx):
+	}
+	if k.Unusable(tx, owner) != "" {
 		return nil, ErrSessionEnded
 	}
 	return keyActor(k, owner), nil
+}
+
+// Unusable returns why a key can't be used: key_disabled, personal_keys_off, no_owner, user_disabled (the
+// owner), key_paused or key_expired; "" if it can. owner is nil if it was deleted.
+func (k *APIKey) Unusable(tx *Tx, owner *User) string {
+	switch {
+	case !bool(k.Status):
+		return "key_disabled"
+	case bool(k.Personal) && !PersonalKeys.Get(tx):
+		return "personal_keys_off"
+	case owner == nil:
+		return "no_owner"
+	case !bool(owner.Status):
+		return "user_disabled"
+	case k.Paused != "":
+		return "key_paused"
+	case tx.Now() >= k.ExpiresAt:
+		return "key_expired"
+	}
+	return ""
 }
 
 func keyActor(k *APIKey, owner *User) *Actor {
@@ -172,17 +192,9 @@ func ExplainKey(tx *Tx, k *APIKey, key string) (*Explanation, error) {
 	e := rules.explain(&User{Ident: owner.Ident, RoleIDs: a.RoleIDs, DeptID: owner.DeptID, Status: true}, key)
 	e.Limited = Flag(!rules.scopeOfKey(a).All)
 	e.Allowed = e.Allowed && rules.keysOfKey(a)[key]
-	switch {
-	case !bool(k.Status):
-		e.Allowed, e.Reason = false, "key_disabled"
-	case bool(k.Personal) && !PersonalKeys.Get(tx):
-		e.Allowed, e.Reason = false, "personal_keys_off"
-	case k.Paused != "":
-		e.Allowed, e.Reason = false, "key_paused"
-	case tx.Now() >= k.ExpiresAt:
-		e.Allowed, e.Reason = false, "key_expired"
-	case !bool(owner.Status):
-		e.Allowed, e.Reason = false, "user_disabled"
+	switch why := k.Unusable(tx, owner); {
+	case why != "":
+		e.Allowed, e.Reason = false, why
 	case !e.Allowed && notForKeys[key] && e.Reason != "unknown_permission":
 		e.Reason = "not_for_keys"
 	case !e.Allowed && (e.Reason == "granted" || e.Reason == "owner"):
