@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -371,5 +372,25 @@ func TestRandomFlagsAgainstASecondEvaluator(t *testing.T) {
 				t.Fatalf("seed %d: %s for %+v at %s: %s, want %s", seed, text, s, at, got.Variant, want)
 			}
 		}
+	}
+}
+
+// TestParsingTakesLinearMemory, also if a long name is above many values.
+func TestParsingTakesLinearMemory(t *testing.T) {
+	allocated := func(text string) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := Parse(text); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	flag := func(name string) string {
+		return `{"enabled":true,"variants":{"a":{"` + name + `":[` + strings.Repeat("1,", 16_000) + `1]}},"default":"a"}`
+	}
+	short, long := allocated(flag("k")), allocated(flag(strings.Repeat("k", 32_000)))
+	if long > 3*short {
+		t.Errorf("%d bytes with a short name, %d with a long one", short, long)
 	}
 }

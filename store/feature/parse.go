@@ -313,7 +313,7 @@ func (p *parser) array(place string, value any, least, most int) []any {
 func decode(text string) (any, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	v, err := decodeValue(d, "", 0)
+	v, err := decodeValue(d, nil, 0)
 	if err != nil {
 		if m, ok := err.(errs.Message); ok {
 			return nil, m
@@ -326,8 +326,26 @@ func decode(text string) (any, error) {
 	return v, nil
 }
 
+// step is the place of a value in the object or array around it. Texts of places are made for faults only,
+// since they can be much longer than the JSON.
+type step struct {
+	above *step
+	name  string // "" in an array
+	index int
+}
+
+func (s *step) String() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.name == "":
+		return fmt.Sprintf("%s[%d]", s.above, s.index)
+	}
+	return strings.TrimPrefix(s.above.String()+"."+s.name, ".")
+}
+
 // decodeValue decodes the next value. depth is the number of arrays and objects around it.
-func decodeValue(d *json.Decoder, place string, depth int) (any, error) {
+func decodeValue(d *json.Decoder, place *step, depth int) (any, error) {
 	token, err := d.Token()
 	open, composite := token.(json.Delim)
 	if err != nil || !composite {
@@ -338,17 +356,16 @@ func decodeValue(d *json.Decoder, place string, depth int) (any, error) {
 	}
 	object, array := map[string]any{}, []any{}
 	for d.More() {
-		at := fmt.Sprintf("%s[%d]", place, len(array))
-		name := ""
+		at, name := &step{above: place, index: len(array)}, ""
 		if open == '{' {
 			token, err := d.Token()
 			if err != nil {
 				return nil, err
 			}
 			name = token.(string) // the decoder accepts no other name
-			at = strings.TrimPrefix(place+"."+name, ".")
+			at.name = name
 			if _, twice := object[name]; twice {
-				return nil, errs.Say("%s: %s", at, errs.Say("is given twice"))
+				return nil, errs.Say("%s: %s", at.String(), errs.Say("is given twice"))
 			}
 		}
 		v, err := decodeValue(d, at, depth+1)
