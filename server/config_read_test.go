@@ -2,12 +2,17 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"reeve/store"
@@ -323,4 +328,115 @@ func (in *instance) groupID(key string) (id store.ID) {
 		return err
 	})
 	return id
+}
+
+// TestASecretIsNotMovedToOtherReaders: who reads one group and changes settings could read all secrets.
+func TestASecretIsNotMovedToOtherReaders(t *testing.T) {
+	t.Parallel()
+	in := readable(t)
+	u := in.clerk("mover", "system.setting.update", "system.setting.query", "system.setting.read.a", "system.setting.secret.a")
+	in.tokens["key"] = in.keyOf(u, personalKey)
+	move := func(more string) *reply {
+		return in.call("PUT", fmt.Sprintf("/system/setting/%d", in.setting("b.token")), fmt.Sprintf(`{"group_id":%d,"key":"moved"%s}`, in.groupID("a"), more), "mover")
+	}
+	move("").names(422, "values")
+	move(`,"values":"******"`).names(422, "values")
+	if body := in.ok("GET", "/config?groups=a", "", "key").Body; strings.Contains(body, secretIn("b")) {
+		t.Error(body)
+	}
+	if a := move(`,"values":"entered again"`); a.Code != 200 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	in.ok("GET", "/config?groups=a", "", "key").brief(200, `"moved":"entered again"`)
+}
+
+// TestAReadFromAnotherNetworkHasAnEntry, so that a stolen key shows.
+func TestAReadFromAnotherNetworkHasAnEntry(t *testing.T) {
+	t.Parallel()
+	in := readable(t)
+	in.withSecrets()
+	since := in.newestEntry()
+	var found []string
+	for _, from := range []string{"192.0.2.1:1", "192.0.2.1:2", "198.51.100.66:1"} {
+		r := in.request("GET", "/config?groups=a", "", "key")
+		r.RemoteAddr = from
+		if a := in.send(r); a.Code != 200 {
+			t.Fatalf("%d %s", a.Code, a.Body)
+		}
+	}
+	for _, e := range in.entriesSince(since) {
+		found = append(found, e.Action)
+	}
+	if want := []string{secretsRead, secretsRead}; !slices.Equal(found, want) { // the addresses are sealed
+		t.Errorf("%q, want %q", found, want)
+	}
+}
+
+// TestAnOldPermissionIsNotAdopted by a group that is created later.
+func TestAnOldPermissionIsNotAdopted(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	var own store.ID
+	in.update(func(tx *store.Tx) error { // of an older version
+		p := &store.Permission{Type: store.ActionPermission, Key: "system.setting.read.later", Name: "Mine", Show: true, Status: true}
+		err := store.Permissions.Create(tx, p)
+		own = p.ID
+		return err
+	})
+	in.clerk("reader", "system.setting.read.later")
+	in.ok("DELETE", fmt.Sprintf("/admin/rule/%d", own), "", "owner")
+	in.undo(in.newestEntry(), "owner").names(422, "key")
+	in.create("/system/setting-group", `{"key":"later","title":"Later"}`)
+	in.call("GET", "/config?groups=later", "", "reader").brief(403)
+}
+
+// TestEventsHaveNoNamesOfWhatIsTakenAway from those who read it before.
+func TestEventsHaveNoNamesOfWhatIsTakenAway(t *testing.T) {
+	t.Parallel()
+	in := readable(t)
+	in.tokens["app"] = in.appSignIn(in.customer("app").ID)
+	in.clerk("ra", "system.setting.read.a")
+	url := in.live()
+	app := in.listen(url+"/api/event?types=setting.*,dict.*", "app")
+	ra := in.listen(url+"/system/event?types=setting.*", "ra")
+	in.ok("PUT", fmt.Sprintf("/system/dict/%d", in.dictID("shown")), `{"public":0,"name":"Secret project"}`, "owner")
+	if kind, data := app.next(); kind != "dict.changed" || strings.Contains(fmt.Sprint(data), "Secret") {
+		t.Error(kind, data)
+	}
+	in.ok("PUT", fmt.Sprintf("/system/setting/%d", in.setting("a.plain")), fmt.Sprintf(`{"group_id":%d,"key":"zz","title":"Secret title"}`, in.groupID("b")), "owner")
+	if kind, data := ra.next(); kind != "setting.changed" || strings.Contains(fmt.Sprint(data), "Secret") {
+		t.Error(kind, data)
+	}
+}
+
+// TestWaitsWithoutATokenLeaveStreamsFree, from however many networks they come.
+func TestWaitsWithoutATokenLeaveStreamsFree(t *testing.T) {
+	t.Parallel()
+	in := readable(t)
+	in.server.streams = newStreams(in.server)
+	in.server.limits.streams.total = 16
+	tag := in.tagOf("/config", "nobody")
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	var refused atomic.Int64
+	for i := range 16 {
+		r := httptest.NewRequest("GET", "/config?wait=60", nil).WithContext(ctx)
+		r.Header.Set("If-None-Match", tag)
+		r.RemoteAddr = netip.AddrPortFrom(netip.MustParseAddr(fmt.Sprintf("2001:db8:0:%x::1", i)), 1234).String()
+		wg.Go(func() {
+			defer func() { recover() }() // the connection ends
+			w := httptest.NewRecorder()
+			in.server.Handler().ServeHTTP(w, r)
+			if w.Code == 429 || w.Code == 503 {
+				refused.Add(1)
+			}
+		})
+	}
+	until(t, "twelve are refused", func() bool { return refused.Load() == 12 })
+	if now := in.server.limits.streams.now(); now != 4 {
+		t.Errorf("%d wait", now)
+	}
+	cancel()
+	in.server.streams.end()
+	wg.Wait()
 }

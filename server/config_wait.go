@@ -9,15 +9,14 @@ import (
 	"reeve/store/errs"
 )
 
-// holdStream acquires a place of an event stream, which requests that wait have, too. A user, an API key
-// and, without a token, a network has at most a quarter of them.
+// holdStream acquires a place of an event stream, which requests that wait have, too. A user or an API key has
+// at most a quarter of them, and so have all requests without a token together.
 func (req *Request) holdStream() error {
 	most := max(req.s.limits.streams.total/userStreams, 1)
-	client := clientKey(req.Addr)
 	if req.Session != nil {
-		client = userKey(req.Actor)
+		return req.hold(req.s.limits.streams, 1, share{userKey(req.Actor), most})
 	}
-	return req.hold(req.s.limits.streams, 1, share{client, most})
+	return req.hold(req.s.limits.streams, 1, share{clientKey(req.Addr), most}, share{"without a token", most})
 }
 
 // wait waits until the response is another one than the client has, and writes it, or 304 when the time

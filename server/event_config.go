@@ -10,23 +10,25 @@ import (
 )
 
 // configEvent returns the event about a change of a setting or dictionary for callers who cannot list
-// them, but read them with GET /config, or did before the change: it has the name, and no values. It
-// returns nil for others.
+// them, but read them with GET /config, or did before the change: it has no values, and the name unless the
+// change has taken the record away from them. It returns nil for others.
 func (v *logView) configEvent(c *audit.Change, out *event) (*event, error) {
-	var reads bool
+	var reads, lost bool
 	var err error
 	switch c.Collection {
 	case store.Settings.Name():
-		reads, err = v.readsSetting(c)
+		reads, lost, err = v.readsSetting(c)
 	case store.Dicts.Name():
-		reads, err = v.readsDict(store.ID(c.ID), c)
+		reads, lost, err = v.readsDict(store.ID(c.ID), c)
 	case store.DictItems.Name():
 		return v.itemEvent(c, out)
 	}
 	if err != nil || !reads {
 		return nil, err
 	}
-	out.Name, _, err = v.text(c.Name)
+	if !lost {
+		out.Name, _, err = v.text(c.Name)
+	}
 	return out, err
 }
 
@@ -44,7 +46,7 @@ func (v *logView) itemEvent(c *audit.Change, out *event) (*event, error) {
 	default:
 		return nil, err
 	}
-	reads, err := v.readsDict(dict, &audit.Change{})
+	reads, _, err := v.readsDict(dict, &audit.Change{})
 	if err != nil || !reads {
 		return nil, err
 	}
@@ -72,7 +74,7 @@ func (v *logView) secretEvent(e *audit.Entry, c *audit.Change, out *event, filte
 	}
 	setting := &audit.Change{Collection: store.Settings.Name(), ID: uint64(ids[0])}
 	sees := !v.who.App && v.seesChange(setting)
-	reads, err := v.readsSetting(setting)
+	reads, _, err := v.readsSetting(setting)
 	if err != nil || !sees && !reads {
 		return nil, err
 	}
@@ -87,29 +89,34 @@ func (v *logView) secretEvent(e *audit.Entry, c *audit.Change, out *event, filte
 	return out, v.setActor(e, out)
 }
 
-// readsSetting reports whether the caller reads the group that a changed setting is in, or was in.
-func (v *logView) readsSetting(c *audit.Change) (bool, error) {
+// readsSetting reports whether the caller reads the group that a changed setting is in, or was in. lost
+// reports whether it was moved to a group that the caller does not read.
+func (v *logView) readsSetting(c *audit.Change) (reads, lost bool, err error) {
 	groups, err := store.SettingCache.Get(v.tx).Config()
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	ids := idsOf(c, "group_id")
+	readsOne := func(ids []store.ID) bool {
+		return slices.ContainsFunc(groups, func(g *store.ConfigGroup) bool { return slices.Contains(ids, g.ID) && v.who.ReadsGroup(v.tx, g) })
+	}
 	s, err := store.Settings.Get(v.tx, store.ID(c.ID))
-	if err == nil {
-		ids = append(ids, s.GroupID)
+	if err != nil {
+		return readsOne(idsOf(c, "group_id")), false, unlessMissing(err)
 	}
-	reads := func(g *store.ConfigGroup) bool { return slices.Contains(ids, g.ID) && v.who.ReadsGroup(v.tx, g) }
-	return slices.ContainsFunc(groups, reads), unlessMissing(err)
+	now := readsOne([]store.ID{s.GroupID})
+	return now || readsOne(idsOf(c, "group_id")), !now, nil
 }
 
-// readsDict reports whether the caller may read an enabled dictionary, now or before a change of it.
-func (v *logView) readsDict(id store.ID, c *audit.Change) (bool, error) {
+// readsDict reports whether the caller may read an enabled dictionary, now or before a change of it. lost
+// reports whether it was taken away by the change.
+func (v *logView) readsDict(id store.ID, c *audit.Change) (reads, lost bool, err error) {
 	enabled, public := flagsOf(c, "status"), flagsOf(c, "public")
 	d, err := store.Dicts.Get(v.tx, id)
 	if err == nil {
+		lost = !bool(d.Status) || v.who.App && !bool(d.Public)
 		enabled, public = enabled || bool(d.Status), public || bool(d.Public)
 	}
-	return enabled && (public || !v.who.App), unlessMissing(err)
+	return enabled && (public || !v.who.App), lost, unlessMissing(err)
 }
 
 // flagsOf reports whether a flag was or became 1 with a change.

@@ -73,7 +73,7 @@ func (req *Request) previewed(tx *store.Tx, id store.ID) ([]*store.User, int, er
 		q.Where = append(q.Where, in)
 	}
 	if !req.Actor.HasPermission(tx, "admin.list.query") {
-		if id != 0 && id != req.Actor.ID {
+		if key := req.Actor.Key; id != 0 && id != req.Actor.ID || key != nil && !key.Personal { // which is not its owner
 			return nil, 0, errs.New(errs.Denied, "permission %s is required", "admin.list.query")
 		}
 		id = req.Actor.ID

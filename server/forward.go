@@ -95,6 +95,9 @@ type verifyIn struct {
 
 // verifyForwarded answers 204 with headers about the user, 401 or a redirect to the sign-in page, or 403.
 func verifyForwarded(req *Request, in *verifyIn, w http.ResponseWriter) error {
+	if sent, ok := req.http.URL.Query()["need"]; ok && strings.Trim(strings.Join(sent, ""), ", ") == "" {
+		return errs.Field(errs.Malformed, "need", "names no permission; leave it out if none is needed") // a variable of the proxy may be empty
+	}
 	origin, err := req.forwardOrigin()
 	if err != nil {
 		return err

@@ -295,3 +295,20 @@ func TestForwardingLeavesNoSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEmptyNeedIsRefused: it is a variable of the proxy that is empty by mistake.
+func TestAnEmptyNeedIsRefused(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.clerk("ada", "system.info")
+	v := &visitor{in, appOrigin, map[string]string{}}
+	v.signIn("/", "ada")
+	for query, want := range map[string]int{
+		"": 204, "?need=system.info": 204, "?need=system.info,": 204, "?need=system.info,%20admin.key.query": 403,
+		"?need=": 400, "?need=,": 400, "?need=%20": 400, "?needs=system.info": 400, "?need=system.info&need=system.info": 400,
+	} {
+		if w := v.visit("/", "/auth/verify"+query); w.Code != want {
+			t.Errorf("%s: %d %s", query, w.Code, w.Body)
+		}
+	}
+}

@@ -35,6 +35,12 @@ func (a *reply) checkHeaders(r *http.Request) {
 			want["Set-Cookie"] = name + "=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"
 		}
 	}
+	for _, app := range []bool{false, true} { // that of an ended session is deleted
+		name := sessionCookie(app, false)
+		if got := a.Header.Get("Set-Cookie"); len(r.CookiesNamed(name)) > 0 && r.Header.Get("Authorization") == "" && got == name+"=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax" {
+			want["Set-Cookie"] = got
+		}
+	}
 	if entry := strings.HasSuffix(r.URL.Path, "/login") || strings.HasSuffix(r.URL.Path, "/register"); entry && a.Code == http.StatusOK {
 		want["Set-Cookie"] = a.cookieOf().String() // only the device cookie
 		if name := a.cookieOf().Name; name != deviceCookie(strings.HasPrefix(r.URL.Path, "/api/")) {

@@ -7,6 +7,7 @@ import (
 	"crypto/cipher"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -34,8 +35,9 @@ type idempotency struct {
 	caller  string
 	key     string
 	content hash.Hash // of method, URL and body
+	file    hash.Hash // of the file of a form that is being read; nil for none
 	running bool      // whether the handler runs, so that writes are those of the operation
-	stored  store.ID  // completed request of this request; 0 before its first write
+	stored  bool      // whether a write has stored that the request is completed; the write may have failed afterwards
 	answer  []byte    // data of the response, if it is known in the write; nil if not
 	etag    string
 }
@@ -73,9 +75,18 @@ func (i *idempotency) add(parts ...[]byte) {
 	if i == nil {
 		return
 	}
+	i.endFile()
 	for _, part := range parts {
 		fmt.Fprintf(i.content, "%d:", len(part)) // a hash never fails
 		i.content.Write(part)
+	}
+}
+
+// endFile adds the hash of the file that was read.
+func (i *idempotency) endFile() {
+	if i.file != nil {
+		fmt.Fprintf(i.content, "file %x", i.file.Sum(nil))
+		i.file = nil
 	}
 }
 
@@ -86,7 +97,8 @@ func (i *idempotency) tee(file io.Reader, name string) io.Reader {
 		return file
 	}
 	i.add([]byte(name))
-	return io.TeeReader(file, i.content)
+	i.file = sha256.New()
+	return io.TeeReader(file, i.file)
 }
 
 // digest returns a hash of caller and key for a purpose.
@@ -99,7 +111,20 @@ func (i *idempotency) lookup() string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (i *idempotency) request() string { return hex.EncodeToString(i.content.Sum(nil)) }
+func (i *idempotency) request() string {
+	i.endFile()
+	return hex.EncodeToString(i.content.Sum(nil))
+}
+
+// scopeHash returns a hash of the data scope of the caller, beyond which a stored response must not be sent.
+func scopeHash(tx *store.Tx) string {
+	b, err := json.Marshal(scopeIn(tx, store.ActorOf(tx)))
+	if err != nil {
+		panic(err) // numbers can always be encoded
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
 
 // aead returns the cipher of the response. Its key is that of one request, so every nonce is right.
 func (i *idempotency) aead() cipher.AEAD {
@@ -132,6 +157,8 @@ func (req *Request) completed(tx *store.Tx) error {
 		return nil
 	case done.Request != i.request():
 		return errs.Field(errs.Invalid, idempotencyHeader, "was used for another request").Coded("idempotency_key_reused")
+	case done.Scope != scopeHash(tx):
+		done.Answer = nil // it may have what the caller must not read any more
 	}
 	return errReplay{done}
 }
@@ -163,11 +190,10 @@ func (req *Request) complete(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	done := &store.CompletedRequest{Caller: i.caller, Key: i.lookup(), Request: i.request(), RequestID: req.ID}
+	done := &store.CompletedRequest{Caller: i.caller, Key: i.lookup(), Request: i.request(), Scope: scopeHash(tx), RequestID: req.ID}
 	req.seal(done)
-	err = store.AddCompleted(tx, done)
-	i.stored = done.ID
-	return err
+	i.stored = true
+	return store.AddCompleted(tx, done)
 }
 
 // seal sets the response of a completed request, unless it has a secret or is too large.
@@ -198,10 +224,25 @@ func (req *Request) actOnce(rt *Route, out *envelope) error {
 	err := rt.act(req, out)
 	var before errReplay
 	if errors.As(err, &before) {
+		if err := req.confirmCompleted(before.CompletedRequest); err != nil {
+			return err
+		}
 		return req.replay(out, before.CompletedRequest)
 	}
 	req.settle(out, err)
 	return err
+}
+
+// confirmCompleted returns an error if a completed request was not committed: it was found in a transaction that
+// has failed since.
+func (req *Request) confirmCompleted(done *store.CompletedRequest) error {
+	return req.db.View(req.Actor, func(tx *store.Tx) error {
+		stored, err := store.CompletedByKey.Get(tx, done.Key)
+		if errs.Is(err, errs.NotFound) || err == nil && stored.RequestID != done.RequestID {
+			return errs.New(errs.Busy, "the first request with this Idempotency-Key has failed; repeat it").After(limitRetry)
+		}
+		return err
+	})
 }
 
 // settle stores the response of an operation that has made it after its writes. If the operation has failed
@@ -210,7 +251,7 @@ func (req *Request) actOnce(rt *Route, out *envelope) error {
 func (req *Request) settle(out *envelope, failed error) {
 	i := req.idempotency
 	switch {
-	case i == nil || i.stored == 0:
+	case i == nil || !i.stored:
 		return
 	case failed != nil && errs.Is(failed, errs.Busy): // whether the write was made may be unknown
 		return
@@ -222,16 +263,20 @@ func (req *Request) settle(out *envelope, failed error) {
 		i.answer, i.etag = data, req.w.Header().Get("Etag")
 	}
 	err := req.s.db.WithRecorder(nil).For("settling a repeatable request", nil).Update(store.System, func(tx *store.Tx) error {
-		if failed != nil {
-			return store.CompletedRequests.Delete(tx, i.stored)
+		done, err := store.CompletedByKey.Get(tx, i.lookup())
+		if err != nil || done.RequestID != req.ID {
+			return unlessMissing(err) // the write was not committed
 		}
-		_, err := store.CompletedRequests.UpdateQuietly(tx, i.stored, func(done *store.CompletedRequest) error {
+		if failed != nil {
+			return store.CompletedRequests.Delete(tx, done.ID)
+		}
+		_, err = store.CompletedRequests.UpdateQuietly(tx, done.ID, func(done *store.CompletedRequest) error {
 			req.seal(done)
 			return nil
 		})
 		return err
 	})
-	if err != nil && !errs.Is(err, errs.NotFound) { // it was not committed
+	if err != nil {
 		req.s.log.Warn().Err(err).Str("request", req.ID).Msg("the response of a repeatable request was not stored")
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 
 	"reeve/store"
+	"reeve/store/errs"
 )
 
 // repeatable sends a request with an Idempotency-Key.
@@ -248,6 +250,61 @@ func TestACallerHasALimitOfCompletedRequests(t *testing.T) {
 		_, next := store.CompletedByKey.Get(tx, "user 11")
 		if n, err := store.CompletedByCaller.Count(tx, "user 1"); n != 2000 || err != nil || oldest == nil || next != nil {
 			t.Errorf("%d, %v; the oldest: %v, the next: %v", n, err, oldest, next)
+		}
+		return nil
+	})
+}
+
+// TestAReplayNeedsTheSameScope: the response may have records outside of the present one.
+func TestAReplayNeedsTheSameScope(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	u := in.clerk("clerk", "admin.dept.create")
+	in.repeatable("k", "POST", "/admin/dept", `{"name":"Plans"}`, "clerk").brief(200)
+	in.update(func(tx *store.Tx) error {
+		_, err := store.Roles.Update(tx, u.RoleIDs[0], func(r *store.Role) error { r.DataScope = store.ScopeSelf; return nil })
+		return err
+	})
+	in.repeatable("k", "POST", "/admin/dept", `{"name":"Plans"}`, "clerk").brief(409, `"errorCode":"already_done"`)
+}
+
+// TestFilesOfAFormAreToldApart, also if the bytes of all of them are the same.
+func TestFilesOfAFormAreToldApart(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	send := func(parts ...formPart) *reply {
+		r := in.multipart("/file/list", strings.NewReader(multipartBody(parts...)), "owner")
+		r.Header.Set("Idempotency-Key", "k")
+		return in.send(r)
+	}
+	if a := send(filePart("a.txt", "X5:b.txtY")); a.Code != 200 {
+		t.Fatal(a.Body)
+	}
+	if a := send(filePart("a.txt", "X"), filePart("b.txt", "Y")); a.Code != 422 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+}
+
+// TestAReplayIsConfirmed: a write of the same commit has seen a completed request, and the commit has failed.
+func TestAReplayIsConfirmed(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.repeatable("k", "POST", "/admin/dept", `{"name":"Sales"}`, "owner").brief(200)
+	req := in.server.newRequest(httptest.NewRecorder(), httptest.NewRequest("POST", "/admin/dept", nil))
+	in.view(func(tx *store.Tx) error {
+		for done, err := range store.CompletedRequests.All(tx) {
+			must(t, err)
+			if err := req.confirmCompleted(done); err != nil {
+				t.Error(err)
+			}
+			done.RequestID = "another"
+			if err := req.confirmCompleted(done); !errs.Is(err, errs.Busy) {
+				t.Errorf("another request was committed: %v", err)
+			}
+			done.Key = "unknown"
+			if err := req.confirmCompleted(done); !errs.Is(err, errs.Busy) {
+				t.Errorf("none was committed: %v", err)
+			}
 		}
 		return nil
 	})

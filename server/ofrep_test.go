@@ -461,3 +461,14 @@ func TestOpenFeatureProvider(t *testing.T) {
 	must(t, err)
 	equal("with a key", checkout, true)
 }
+
+// TestAServiceKeyPreviewsNobody without the permission to list users: its owner is somebody else.
+func TestAServiceKeyPreviewsNobody(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	u := in.clerk("holder", "system.setting.query")
+	in.tokens["service"], in.tokens["personal"] = in.keyOf(u, serviceKey), in.keyOf(u, personalKey)
+	body := string(encodeJSON(t, map[string]any{"key": "a.b", "values": onFor(fmt.Sprintf(`"roles":[%d]`, u.RoleIDs[0]))}))
+	in.call("POST", "/system/setting/flag-preview", body, "service").brief(403)
+	in.call("POST", "/system/setting/flag-preview", body, "personal").brief(200)
+}

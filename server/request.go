@@ -171,19 +171,9 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	if req.mon.authAt == 0 {
 		req.mon.authAt = tx.Now()
 	}
-	token, err := req.token(rt)
-	if err != nil || token == "" && rt.Access == anyRealm {
+	session, err := req.authenticate(tx, rt)
+	if err != nil || session == nil {
 		return err
-	}
-	if rt.Access == metricsToken {
-		return s.admitMetrics(token)
-	}
-	session, err := s.auth.Authenticate(tx, token, req.Addr)
-	if err != nil {
-		return err
-	}
-	if rt.Access != anyRealm && session.Actor.App != (rt.Access == appOnly) {
-		return errs.New(errs.Unauthenticated, "this token is for the other API: users sign in at /admin/login, app users at /api/login")
 	}
 	req.Session, req.Actor = session, session.Actor
 	req.origin.User, req.origin.SessionID = store.Account{App: session.Actor.App, ID: session.Actor.ID}, session.ID
@@ -198,23 +188,32 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	return nil
 }
 
-// token returns the token in the header, or else in the cookie. It is "" if there is none and the route needs
-// none.
-func (req *Request) token(rt *Route) (string, error) {
+// authenticate returns the session of the token in the header, or else in the cookie. It is nil if the route has
+// none, or needs none and none was sent.
+func (req *Request) authenticate(tx *store.Tx, rt *Route) (*auth.Session, error) {
 	header := ""
 	if values := req.http.Header["Authorization"]; len(values) > 0 {
 		header = values[0]
 	} else if rt.Access != metricsToken {
-		if token, err := req.cookieToken(rt); err != nil || token != "" || rt.Access == anyRealm {
-			return token, err
+		if session, err := req.byCookie(tx, rt); err != nil || session != nil || rt.Access == anyRealm {
+			return session, err
 		}
 	}
 	scheme, token, _ := strings.Cut(header, " ")
 	if token = strings.TrimSpace(token); token == "" || !strings.EqualFold(scheme, "Bearer") {
-		return "", errs.New(errs.Unauthenticated, "sign in: the header `Authorization: Bearer <token>` is missing")
+		return nil, errs.New(errs.Unauthenticated, "sign in: the header `Authorization: Bearer <token>` is missing")
 	}
-	return token, nil
+	if rt.Access == metricsToken {
+		return nil, req.s.admitMetrics(token)
+	}
+	session, err := req.s.auth.Authenticate(tx, token, req.Addr)
+	if err == nil && rt.Access != anyRealm && session.Actor.App != (rt.Access == appOnly) {
+		err = errOtherRealm
+	}
+	return session, err
 }
+
+var errOtherRealm = errs.New(errs.Unauthenticated, "this token is for the other API: users sign in at /admin/login, app users at /api/login")
 
 // permit returns an error if the actor may not use the route.
 func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {

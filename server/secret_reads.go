@@ -12,7 +12,7 @@ import (
 )
 
 // secretsRead is the action of entries in the change log about secrets that an API key has read. The
-// first time in an hour that a key reads the secrets of a group has an entry, which is stored before the
+// first time in an hour that a key reads the secrets of a group from a network has an entry, which is stored before the
 // response is sent. More of them are counted, for a second entry when the hour ends, the secrets change
 // or the server stops.
 const secretsRead = "read_secrets"
@@ -31,8 +31,15 @@ type secretReads struct {
 	pending []*secretReading // ended because the secrets were changed
 }
 
-// secretReader is an API key and the group whose secrets it reads.
-type secretReader struct{ key, group store.ID }
+// secretReader is an API key, the group whose secrets it reads, and from where.
+type secretReader struct {
+	key, group store.ID
+	network    string // see clientKey
+}
+
+func readerOf(req *Request, s *store.ConfigSecrets) secretReader {
+	return secretReader{req.Actor.Key.ID, s.Group.ID, clientKey(req.Addr)}
+}
 
 // secretReading is what one key has read of one version of the secrets of a group, within an hour.
 type secretReading struct {
@@ -69,7 +76,7 @@ func (c *configRead) counted(now store.Time) bool {
 	defer reads.mu.Unlock()
 	var found []*secretReading
 	for _, s := range c.secrets {
-		of := secretReader{c.req.Actor.Key.ID, s.Group.ID}
+		of := readerOf(c.req, s)
 		valid := func(r *secretReading) bool { return r != nil && r.of == of && r.version == s.Version && now < r.until }
 		r := reads.open[of]
 		if i := slices.IndexFunc(c.logged, valid); i >= 0 {
@@ -118,7 +125,7 @@ func (c *configRead) log() error {
 func (c *configRead) store(r *secretReading) {
 	r.err = errNotLogged // if it panics
 	defer c.req.s.reads.written(r)
-	db := c.req.db.For(secretsRead, c.req.authorizeWrite).From(&r.origin)
+	db := c.req.db.For(secretsRead, c.req.authorizeWrite).From(&r.origin).Essential() // programs need their secrets on a full disk, too
 	r.err = db.Update(c.req.Actor, func(tx *store.Tx) error {
 		tx.LogAction(secretsRead, r.details)
 		return nil
@@ -132,7 +139,7 @@ func (b *secretReads) begin(req *Request, s *store.ConfigSecrets) (r *secretRead
 	now := store.TimeOf(time.Now())
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	of := secretReader{req.Actor.Key.ID, s.Group.ID}
+	of := readerOf(req, s)
 	r = b.open[of]
 	if r != nil && r.version == s.Version && now < r.until {
 		return r, false

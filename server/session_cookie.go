@@ -3,9 +3,11 @@ package server
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"time"
 
 	"reeve/auth"
+	"reeve/store"
 	"reeve/store/errs"
 )
 
@@ -59,29 +61,54 @@ func (req *Request) keepSession(app bool, out *loginOut) {
 func (req *Request) dropSession(app bool) {
 	secure := req.secure()
 	name := sessionCookie(app, secure)
-	if _, err := req.http.Cookie(name); err == nil {
-		http.SetCookie(&req.w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure})
+	deletion := (&http.Cookie{Name: name, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}).String()
+	if _, err := req.http.Cookie(name); err == nil && !slices.Contains(req.w.Header()["Set-Cookie"], deletion) { // a request can be authorized twice
+		req.w.Header().Add("Set-Cookie", deletion)
 	}
 }
 
-// cookieToken returns the token in the cookie of the route's realm; "" for none.
-func (req *Request) cookieToken(rt *Route) (string, error) {
+// byCookie returns the session in the cookie of the route's realm; nil for none. Cookies whose session has
+// ended are deleted, since scripts cannot do that. For a route of any realm they are like none.
+func (req *Request) byCookie(tx *store.Tx, rt *Route) (*auth.Session, error) {
 	if len(req.http.Header["Cookie"]) == 0 {
-		return "", nil
+		return nil, nil
 	}
 	realms := []bool{rt.Access == appOnly}
 	if rt.Access == anyRealm {
 		realms = []bool{true, false}
 	}
+	var ended error
 	for _, app := range realms {
-		if c, err := req.http.Cookie(sessionCookie(app, req.secure())); err == nil && c.Value != "" {
-			if auth.IsKey(c.Value) {
-				return "", errs.New(errs.Unauthenticated, "an API key must be sent in the header `Authorization: Bearer <key>`")
-			}
-			return c.Value, req.sameOrigin()
+		c, err := req.http.Cookie(sessionCookie(app, req.secure()))
+		if err != nil || c.Value == "" {
+			continue
 		}
+		if err := req.sameOrigin(); err != nil {
+			return nil, err
+		}
+		session, err := req.sessionOf(tx, app, c.Value)
+		if err == nil || !errs.Is(err, errs.Unauthenticated) {
+			return session, err
+		}
+		req.dropSession(app)
+		ended = err
 	}
-	return "", nil
+	if rt.Access == anyRealm {
+		ended = nil
+	}
+	return nil, ended
+}
+
+// sessionOf returns the session of a token in the cookie of a realm.
+func (req *Request) sessionOf(tx *store.Tx, app bool, token string) (*auth.Session, error) {
+	if auth.IsKey(token) {
+		return nil, errs.New(errs.Unauthenticated, "an API key must be sent in the header `Authorization: Bearer <key>`")
+	}
+	session, err := req.s.auth.Authenticate(tx, token, req.Addr)
+	if err == nil && session.Actor.App != app {
+		err = errOtherRealm
+	}
+	return session, err
 }
 
 // trustedOrigins returns the check for requests with a cookie. url is the server's public URL, for proxies

@@ -193,3 +193,32 @@ func decodeInto(t testing.TB, answer *http.Response, out any) {
 	t.Helper()
 	must(t, json.NewDecoder(answer.Body).Decode(out))
 }
+
+// TestACookieOfAnEndedSession is deleted, and is like none where a token is optional.
+func TestACookieOfAnEndedSession(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.appUser("customer")
+	ended := &http.Cookie{Name: "reeve_app_session", Value: in.tokens["customer"]}
+	in.ok("POST", "/api/logout", "", "customer")
+	owner := &http.Cookie{Name: "reeve_session", Value: in.tokens["owner"]}
+	for _, c := range []struct {
+		name, method, url string
+		cookies           []*http.Cookie
+		status            int
+	}{
+		{"where none is needed", "GET", "/config", []*http.Cookie{ended}, 200},
+		{"beside one of the other realm", "GET", "/config?groups=security", []*http.Cookie{ended, owner}, 200},
+		{"junk beside one of the other realm", "GET", "/config?groups=security", []*http.Cookie{{Name: "reeve_app_session", Value: "junk"}, owner}, 200},
+		{"where one is needed", "GET", "/api/user", []*http.Cookie{ended}, 401},
+		{"signing out again", "POST", "/api/logout", []*http.Cookie{ended}, 401},
+	} {
+		r := pageRequest(c.method, c.url, "", "http://example.com", c.cookies...)
+		r.Body, r.ContentLength = http.NoBody, 0
+		answer := in.handled(r)
+		dropped := cookieNamed(answer.Cookies(), "reeve_app_session")
+		if answer.StatusCode != c.status || dropped == nil || dropped.MaxAge >= 0 || cookieNamed(answer.Cookies(), "reeve_session") != nil {
+			t.Errorf("%s: %d %v", c.name, answer.StatusCode, answer.Cookies())
+		}
+	}
+}

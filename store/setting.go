@@ -177,12 +177,17 @@ func CreateSetting(tx *Tx, s *Setting) error {
 func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 	var plain, had, was string
 	saved, err := Settings.Update(tx, id, func(s *Setting) error {
-		before, masked := s.Type, s.Values
+		before, masked, group := s.Type, s.Values, s.GroupID
 		if err := edit(s); err != nil {
 			return err
 		}
 		if before == "secret" && s.Type != "secret" && s.Values == masked && masked != "" {
 			return errs.Field(errs.Invalid, "values", "enter the value again: changing the type does not reveal a secret")
+		}
+		if before == "secret" && s.Type == "secret" && s.GroupID != group && s.Values == masked && masked != "" {
+			if err := mayMoveSecret(tx, group); err != nil {
+				return err
+			}
 		}
 		had, was = before, masked
 		var err error
@@ -207,6 +212,19 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 		return saved, storeSecret(tx, id, "")
 	}
 	return saved, nil
+}
+
+// mayMoveSecret returns an error if the actor may not read the secrets of the group that one is moved from:
+// the other group has other readers.
+func mayMoveSecret(tx *Tx, from ID) error {
+	g, err := SettingGroups.Get(tx, from)
+	if err != nil {
+		return err
+	}
+	if a := ActorOf(tx); a.HasPermission(tx, ReadPermission(g.Key)) && a.HasPermission(tx, SecretPermission(g.Key)) {
+		return nil
+	}
+	return errs.Field(errs.Invalid, "values", "enter the value again: another group has other readers, and you may not read the secrets of this one")
 }
 
 // maskSecret checks the plain text of a secret setting, returns it and replaces it by

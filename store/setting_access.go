@@ -68,9 +68,13 @@ func protectGroupPermission(tx *Tx, old, new *Permission) error {
 	}
 	restored := old == nil && new != nil && new.ID != 0 // with its group, which comes after it
 	if new != nil && groupOfPermission(new.Key) != "" && !restored && (old == nil || old.Key != new.Key) {
-		return errs.Field(errs.Invalid, "key", "is reserved: permissions that begin with %s are created together with their group of settings", new.Key[:strings.LastIndexByte(new.Key, '.')])
+		return reservedKey(new.Key)
 	}
 	return nil
+}
+
+func reservedKey(key string) error {
+	return errs.Field(errs.Invalid, "key", "is reserved: permissions that begin with %s are created together with their group of settings", key[:strings.LastIndexByte(key, '.')])
 }
 
 func keepGroupPermission(old, new *Permission) error {

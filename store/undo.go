@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"reeve/store/audit"
+	"reeve/store/errs"
 	"reeve/store/kv"
 )
 
@@ -316,6 +317,9 @@ func (s *UndoStep) Apply(tx *Tx) error {
 	table := undoTable(s.Collection)
 	switch s.Operation {
 	case "create":
+		if err := s.protectReserved(tx); err != nil {
+			return err
+		}
 		return table.Recreate(tx, s.ID, s.Fields)
 	case "delete":
 		if s.Collection == Files.Name() {
@@ -337,6 +341,23 @@ func (s *UndoStep) Apply(tx *Tx) error {
 		return EndSessions(tx, Account{App: app, ID: s.ID}, 0)
 	}
 	return nil
+}
+
+// protectReserved returns an error for a permission of a group of settings that does not exist, unless the group
+// returns, too: a later group with its key would adopt the permission, with its grants.
+func (s *UndoStep) protectReserved(tx *Tx) error {
+	if s.Collection != Permissions.Name() || s.Follows {
+		return nil
+	}
+	var key string
+	if err := json.Unmarshal(s.Fields["key"], &key); err != nil || groupOfPermission(key) == "" {
+		return nil // a text that is not one is a fault of the record
+	}
+	_, err := SettingGroupByKey.Get(tx, groupOfPermission(key))
+	if errs.Is(err, errs.NotFound) {
+		return reservedKey(key)
+	}
+	return err
 }
 
 // applyFile moves a file into or out of the trash, and sets its other fields.
