@@ -65,9 +65,10 @@ func (req *Request) readIdempotency(rt *Route) error {
 	return nil
 }
 
-// idempotent reports whether a route accepts an Idempotency-Key.
+// idempotent reports whether a route accepts an Idempotency-Key. After signing out, which is possible before a
+// password change, the caller has no session to repeat it with.
 func (rt *Route) idempotent() bool {
-	return rt.Method == http.MethodPost && !rt.reads && rt.Access != public && rt.Access != anyRealm
+	return rt.Method == http.MethodPost && !rt.reads && !rt.before && rt.Access != public && rt.Access != anyRealm
 }
 
 // add adds parts of the request to its hash. It does nothing without a key.

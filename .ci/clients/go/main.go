@@ -90,14 +90,14 @@ func run(ctx context.Context, url, username, password string) error {
 
 // create makes a department, a role and three users in them, and lists the users.
 func create(ctx context.Context, client *api.ClientWithResponses) ([]api.NewUser, error) {
-	dept, err := client.CreateDeptWithResponse(ctx, api.CreateDept{Name: "Support"})
+	dept, err := client.CreateDeptWithResponse(ctx, nil, api.CreateDept{Name: "Support"})
 	if err != nil {
 		return nil, err
 	}
 	if dept.JSON200 == nil {
 		return nil, unexpected("create a department", dept.HTTPResponse, dept.Body)
 	}
-	role, err := client.CreateRoleWithResponse(ctx, api.CreateRole{Name: "Helper", DataScope: new(api.CreateRoleDataScopeDept)})
+	role, err := client.CreateRoleWithResponse(ctx, nil, api.CreateRole{Name: "Helper", DataScope: new(api.CreateRoleDataScopeDept)})
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func create(ctx context.Context, client *api.ClientWithResponses) ([]api.NewUser
 	deptID, roleID := dept.JSON200.Data.Id, role.JSON200.Data.Id
 	var people []api.NewUser
 	for _, name := range []string{"gus", "hal", "ivy"} {
-		user, err := client.CreateUserWithResponse(ctx, api.CreateUser{
+		user, err := client.CreateUserWithResponse(ctx, nil, api.CreateUser{
 			Username: name, Sex: new(api.CreateUserSexN1), Status: new(api.CreateUserStatusN1), DeptId: &deptID, RoleIds: &[]int64{roleID},
 		})
 		if err != nil {
@@ -157,7 +157,7 @@ func files(ctx context.Context, client *api.ClientWithResponses) error {
 	if err != nil {
 		return err
 	}
-	uploaded, err := client.UploadFilesWithBodyWithResponse(ctx, media, body)
+	uploaded, err := client.UploadFilesWithBodyWithResponse(ctx, nil, media, body)
 	if err != nil {
 		return err
 	}
