@@ -172,8 +172,12 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 		req.mon.authAt = tx.Now()
 	}
 	session, err := req.authenticate(tx, rt)
-	if err != nil || session == nil {
+	if err != nil {
 		return err
+	}
+	if session == nil { // also one that has ended since the request began
+		req.Session, req.Actor = nil, store.Anonymous
+		return nil
 	}
 	req.Session, req.Actor = session, session.Actor
 	req.origin.User, req.origin.SessionID = store.Account{App: session.Actor.App, ID: session.Actor.ID}, session.ID

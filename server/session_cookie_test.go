@@ -194,6 +194,24 @@ func decodeInto(t testing.TB, answer *http.Response, out any) {
 	must(t, json.NewDecoder(answer.Body).Decode(out))
 }
 
+// TestAnEndedCookieIsNobody: a request that is authorized again continues without a caller.
+func TestAnEndedCookieIsNobody(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	r := pageRequest("GET", "/config", "", "", &http.Cookie{Name: "reeve_session", Value: in.tokens["owner"]})
+	req := in.server.newRequest(httptest.NewRecorder(), r)
+	rt := &Route{Method: "GET", Path: "/config", Access: anyRealm}
+	req.route = rt
+	in.view(func(tx *store.Tx) error { return in.server.admit(tx, rt, req) })
+	if req.Session == nil || req.Actor.ID != 1 {
+		t.Fatalf("%+v", req.Actor)
+	}
+	in.update(func(tx *store.Tx) error { return store.EndSessions(tx, store.Account{ID: 1}, 0) })
+	if err := req.admitAgain(); err != nil || req.Session != nil || req.Actor != store.Anonymous {
+		t.Errorf("%v, %+v", err, req.Actor)
+	}
+}
+
 // TestACookieOfAnEndedSession is deleted, and is like none where a token is optional.
 func TestACookieOfAnEndedSession(t *testing.T) {
 	t.Parallel()
