@@ -118,11 +118,15 @@ func console(t *testing.T, server *process) *page {
 	return p
 }
 
-// signedInAt opens a path of the console, signed in as the client's user.
-func signedInAt(t *testing.T, server *process, c *client, path string) *page {
+// signedInAt opens a path of the console, signed in as the client's user. The scripts run before
+// those of the page.
+func signedInAt(t *testing.T, server *process, c *client, path string, scripts ...string) *page {
 	t.Helper()
 	p := console(t, server)
 	p.as(c.token)
+	for _, script := range scripts {
+		p.before(script)
+	}
 	p.open(path)
 	return p
 }
