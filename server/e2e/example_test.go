@@ -156,6 +156,7 @@ func checkPage(t *testing.T, root, dir string) {
 		return nil
 	}))
 	noErr(t, os.Symlink(filepath.Join(console, "node_modules"), filepath.Join(copied, "node_modules")))
+	noErr(t, os.MkdirAll(filepath.Join(dir, "embed/sdk/typescript"), 0o700)) // of the types
 	runIn(t, copied, nil, "node", "scripts/types.mjs")
 	runIn(t, copied, nil, "node_modules/.bin/tsc", "--noEmit")
 	runIn(t, copied, nil, "node_modules/.bin/biome", "check", "--error-on-warnings", "src/pages/announcements", "src/i18n/en/announcements.ts", "src/i18n/zh/announcements.ts")

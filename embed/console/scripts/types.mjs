@@ -1,4 +1,4 @@
-// Writes src/api/types.ts from the OpenAPI document that the server's tests hold, so
+// Writes ../sdk/typescript/api.d.ts from the OpenAPI document that the server's tests hold, so
 // that the console and the interface cannot drift apart. `npm run types` after the
 // document has changed; continuous integration fails on a stale copy.
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -46,7 +46,7 @@ function object(schema) {
   return `{\n${lines.join('\n')}\n}`
 }
 
-let out = '// Made by scripts/types.mjs from the OpenAPI document; not to be edited.\n'
+let out = '// Made by embed/console/scripts/types.mjs from the OpenAPI document; not to be edited.\n'
 for (const [key, schema] of Object.entries(document.components.schemas).sort(([a], [b]) => (a < b ? -1 : 1))) {
   out += `\nexport type ${key.replace(/\W/g, '_')} = ${type(schema)}\n`
 }
@@ -83,4 +83,4 @@ for (const method of ['get', 'post', 'put', 'delete']) {
   out += `  ${method.toUpperCase()}: {\n${operations.map(([path, methods]) => `    ${pathOf(path, methods[method])}: ${operationOf(methods[method])}\n`).join('')}  }\n`
 }
 out += '}\n'
-writeFileSync(new URL('../src/api/types.ts', import.meta.url), out)
+writeFileSync(new URL('../../sdk/typescript/api.d.ts', import.meta.url), out)

@@ -1,0 +1,2850 @@
+// Made by embed/console/scripts/types.mjs from the OpenAPI document; not to be edited.
+
+export type ApiKey = {
+  created_at: string
+  /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
+  data_scope: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids: number[]
+  expires_at: string
+  /** First characters of the key, by which you can recognize it */
+  hint: string
+  id: number
+  /** Address of the last use */
+  last_ip: string
+  /** Time of the last use, accurate to a minute; null if it was never used */
+  last_used: string | null
+  name: string
+  /** IP addresses and networks that it may be used from; empty for all */
+  networks: string[]
+  /** 1 for a personal key, which has the permissions of its owner; 0 for a service key, which has those of its roles as far as its owner may grant them */
+  personal: 0 | 1
+  /** Time until which the key from before the last rotation is valid too; null if there is none */
+  previous_until: string | null
+  /** Requests per minute; 0 for the setting security.key_rate_limit */
+  rate_limit: number
+  /** IDs of the roles; of a personal key, those of the owner's roles that it has, empty for all */
+  role_ids: number[]
+  /** Names of the roles, in the order of role_ids */
+  role_names: string[]
+  /** State: active; unused for 90 days; disabled, also while personal keys are turned off; expired; paused since a backup was restored; or no_owner, if the owner was disabled or deleted */
+  state: "active" | "unused" | "disabled" | "expired" | "paused" | "no_owner"
+  /** Status: 1 enabled, 0 disabled */
+  status: 0 | 1
+  updated_at: string
+  /** ID of the owner, the user for whom the key acts and whose rights limit it */
+  user_id: number
+  /** Username of the owner; empty if the owner was deleted */
+  username: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type ApiKeyPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: ApiKey[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type AppUser = {
+  avatar_url: string
+  created_at: string
+  email: string
+  id: number
+  login_ip: string
+  /** Time of the last sign-in; null before the first */
+  login_time: string | null
+  mobile: string
+  nickname: string
+  /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
+  status: 0 | 1
+  updated_at: string
+  username: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type AppUserPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: AppUser[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type AuthEvent = {
+  /** Permission that was checked */
+  ability: string
+  address: string
+  /** Host name of the server */
+  host_name: string
+  /** ID of the event; later events have larger ones */
+  id: number
+  /** Names of the roles that grant the permission */
+  matched_by: string[]
+  /** Code of the error (errorCode) if it failed or was denied */
+  reason: string
+  /** Time of the event, or of its start if it took time */
+  recorded_at: string
+  /** ID of the request that caused the event; empty for none */
+  request_id: string
+  /** Result: success or failed; for a permission, allowed or denied */
+  result: string
+  route: string
+  /** Number of similar events that this one represents; more than 1 if events are sampled under load */
+  sampled: number
+  /** Type of event: login, login_failed, locked, logout, revoked, password_changed or permission */
+  type: string
+  /** User who was signed in; null for none */
+  user: EventUser | null
+  /** Name of the user that the event is about; # and a fingerprint of the input for a sign-in with an unknown name */
+  username: string
+}
+
+export type AuthEventMonitorPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: AuthEvent[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
+  scanned_until: string | null
+  /** Number of matching records */
+  total: number
+}
+
+export type Avatar = {
+  avatar_id: number
+  avatar_url: string
+}
+
+export type BuildInfo = {
+  cpus: number
+  go: string
+  /** Whether the source has changed since that revision */
+  modified: boolean
+  platform: string
+  /** Revision of the source; empty if unknown */
+  revision: string
+}
+
+export type CacheEvent = {
+  /** Cache: settings, rules, permissions, dictionaries or sessions; throttle for the counters of the rate limiter */
+  cache: string
+  /** Number of occurrences */
+  count: number
+  duration_ms: number
+  generation: number
+  /** Host name of the server */
+  host_name: string
+  /** ID of the event; later events have larger ones */
+  id: number
+  /** Key of the entry, in a cache with several */
+  key: string
+  /** Time of the event, or of its start if it took time */
+  recorded_at: string
+  /** ID of the request that caused the event; empty for none */
+  request_id: string
+  route: string
+  /** Number of similar events that this one represents; more than 1 if events are sampled under load */
+  sampled: number
+  /** Number of entries; for throttle, the value of the counter */
+  size: number
+  /** Type of event: hit, miss, set, forget or rebuild; an event of hits counts those of many requests */
+  type: string
+  /** User who was signed in; null for none */
+  user: EventUser | null
+}
+
+export type CacheEventMonitorPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: CacheEvent[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
+  scanned_until: string | null
+  /** Number of matching records */
+  total: number
+}
+
+export type CacheInfo = {
+  computed_at: string
+  /** Number of rebuilds since the start */
+  generation: number
+  name: string
+  /** Number of records in the cache */
+  records: number
+}
+
+export type ChangeLogInfo = {
+  /** Number of the newest entry; 0 for none */
+  entries: number
+  /** Random name of the numbering; a restore begins a new one */
+  generation: string
+  /** SHA-256 of the newest entry, hexadecimal */
+  sha256: string
+}
+
+export type Check = {
+  /** Whether the next request with the token would be accepted, or the user is enabled */
+  active: boolean
+  /** Whether the user or key has each permission, by key */
+  allowed: Record<string, boolean>
+  /** Data scope; null if the token is not active, or of an app user */
+  data_scope: CheckedScope | null
+  /** Why or why not, by key, as in GET /admin/permission/explain; also unknown_token, password_change_required and app_user. Absent unless explain is 1 */
+  reasons?: Record<string, string>
+  /** Whom the token belongs to; null if it is not active */
+  user: CheckedUser | null
+}
+
+export type CheckPermissions = {
+  /** 1 to get reasons */
+  explain?: 0 | 1
+  /** Keys of permissions */
+  permissions: string[]
+  /** Token of a session or an API key; either token or user_id is required */
+  token?: string
+  /** ID of a user in your data scope */
+  user_id?: number
+}
+
+export type CheckedScope = {
+  /** Whether it is everything */
+  all: boolean
+  /** IDs of the departments in it, unless it is everything */
+  dept_ids: number[]
+  /** ID of the user, who is always in it */
+  user_id: number
+}
+
+export type CheckedUser = {
+  id: number
+  /** ID of the API key that acts for the user; absent for the user */
+  key_id?: number
+  /** Name of that key */
+  key_name?: string
+  /** Realm: admin or app */
+  realm: string
+  username: string
+}
+
+export type CollectionInfo = {
+  name: string
+  records: number
+}
+
+export type Config = {
+  /** Enabled dictionaries with their enabled items, by code */
+  dicts: Record<string, OpenDict>
+  /** Values by group and key, decoded by type */
+  settings: Record<string, Record<string, unknown>>
+  /** Secrets of these groups that you may not read, as group.key */
+  withheld: string[]
+}
+
+export type ConfigValue = {
+  key: string
+  /** Source of the value: default, file, environment or flag */
+  source: string
+  /** Effective value; secrets are masked */
+  value: string
+}
+
+export type CreateAPIKey = {
+  /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
+  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids?: number[]
+  /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
+  expires_at?: string
+  /** Name of the program that uses the key */
+  name: string
+  /** IP addresses and networks that it may be used from, such as 192.0.2.7 or 10.0.0.0/8; empty for all */
+  networks?: string[]
+  /** Requests per minute; 0 for the setting security.key_rate_limit */
+  rate_limit?: number
+  /** IDs of the roles, which must be within what you can grant; not the owner role */
+  role_ids: number[]
+  /** Status: 1 enabled, the default of a new key; 0 disabled */
+  status?: 0 | 1
+}
+
+export type CreateAppUser = {
+  /** E-mail address, unique unless empty */
+  email?: string
+  mobile?: string
+  nickname?: string
+  /** Password; any characters are allowed. If absent, one is generated and returned once, and the user must change it */
+  password?: string
+  /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
+  status?: 0 | 1
+  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
+  username: string
+}
+
+export type CreateDept = {
+  email?: string
+  leader?: string
+  name: string
+  /** ID of the parent department; 0 for a root */
+  parent_id?: number
+  phone?: string
+  sort?: number
+  /** Status: 1 enabled, the default of a new department; 0 disabled */
+  status?: 0 | 1
+}
+
+export type CreateDict = {
+  /** Unique name of the dictionary for programs */
+  code: string
+  describe?: string
+  name: string
+  /** Visibility: 1 makes it readable without signing in, with GET /api/dict; 0, the default, does not */
+  public?: 0 | 1
+  /** Status: 1 enabled, the default of a new dictionary; 0 hides it from GET /admin/dict */
+  status?: 0 | 1
+  /** Way in which items are shown; default for a new dictionary */
+  type?: "default" | "badge" | "tag"
+}
+
+export type CreateDictItem = {
+  /** Text that is shown */
+  label: string
+  sort?: number
+  /** Color; default for a new item */
+  status?: "default" | "success" | "error" | "processing" | "warning"
+  /** Status: 1 enabled, the default of a new item; 0 hides it from GET /admin/dict */
+  switch?: 0 | 1
+  /** Value that programs store, unique in its dictionary */
+  value: string
+}
+
+export type CreateFileGroup = {
+  describe?: string
+  /** Name of the group; unique, ignoring case */
+  name: string
+  sort?: number
+}
+
+export type CreateFileLink = {
+  /** Life of the link in seconds, 300 by default; the link ends with the session that created it */
+  seconds?: number
+}
+
+export type CreateOwnAPIKey = {
+  /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
+  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids?: number[]
+  /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
+  expires_at?: string
+  /** Name of the program that uses the key */
+  name: string
+  /** IP addresses and networks that it may be used from, such as 192.0.2.7 or 10.0.0.0/8; empty for all */
+  networks?: string[]
+  /** Requests per minute; 0 for the setting security.key_rate_limit */
+  rate_limit?: number
+  /** IDs of those of your roles that the key has; empty for all */
+  role_ids?: number[]
+  /** Status: 1 enabled, the default of a new key; 0 disabled */
+  status?: 0 | 1
+}
+
+export type CreatePermission = {
+  icon?: string
+  /** Unique key, by which routes and buttons check the permission */
+  key: string
+  /** Key of the translated name in the console */
+  local?: string
+  name: string
+  /** How the menu opens url: link (default) in the same tab, tab in a new one */
+  open?: "" | "link" | "tab"
+  /** ID of the parent, a menu or a page; 0 for a root */
+  parent_id?: number
+  /** Path of the page in the console */
+  path?: string
+  /** Visibility in the menu: 1 shown, the default of a new permission; 0 hidden */
+  show?: 0 | 1
+  sort?: number
+  /** Status: 1 enabled, the default of a new permission; 0 disabled */
+  status?: 0 | 1
+  /** Type: 0 menu, 1 page, 2 action */
+  type: 0 | 1 | 2
+  /** URL of a page of your own, for the console's menu: http(s), or a path on this server. Only for a page (type 1) */
+  url?: string
+}
+
+export type CreateRole = {
+  /** Data scope; self for a new role */
+  data_scope?: "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids?: number[]
+  description?: string
+  /** IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions */
+  grant_role_ids?: number[]
+  /** Name of the role; unique, ignoring case */
+  name: string
+  sort?: number
+  /** Status: 1 enabled, the default of a new role; 0 disabled */
+  status?: 0 | 1
+}
+
+export type CreateSetting = {
+  describe?: string
+  group_id: number
+  /** Key matching [a-z][a-z0-9_]*, unique in its group */
+  key: string
+  /** Options; required for the types radio, select and checkbox */
+  options?: {
+  /** Text to show */
+  label: string
+  /** Value to store */
+  value: string
+}[]
+  /** Properties: min, max, step and maxlength are enforced; others are hints for the console */
+  props?: {
+  name: string
+  value?: string
+}[]
+  sort?: number
+  title: string
+  type: "checkbox" | "color" | "date" | "flag" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
+  /** Stored value as text; it must be valid for type, options and props. Responses mask a secret as ******; sending ****** leaves it unchanged */
+  values?: string
+}
+
+export type CreateSettingGroup = {
+  /** Unique key matching [a-z][a-z0-9_]* */
+  key: string
+  /** Visibility: 1 makes the values readable without signing in; 0 does not */
+  public?: 0 | 1
+  remark?: string
+  title: string
+}
+
+export type CreateUser = {
+  /** ID of the department; 0 for none */
+  dept_id?: number
+  /** E-mail address, unique unless empty */
+  email?: string
+  mobile?: string
+  nickname?: string
+  /** Password; any characters are allowed. If absent, one is generated and returned once, and the user must change it */
+  password?: string
+  role_ids?: number[]
+  /** Sex: 0 not given, 1 male, 2 female */
+  sex?: 0 | 1 | 2
+  /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
+  status?: 0 | 1
+  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
+  username: string
+}
+
+export type CreateWebhook = {
+  description?: string
+  /** Signing secret: whsec_ and the base64 of 24 to 64 bytes; one is generated if absent */
+  secret?: string
+  /** Status: 1 enabled, the default of a new webhook; 0 disabled */
+  status?: 0 | 1
+  /** Types of events to send, such as user.created, role.* or *; see GET /system/event-type */
+  types: string[]
+  /** Address to which events are sent with POST: https, or http if webhooks.allow in the configuration names the host */
+  url: string
+}
+
+export type Delivery = {
+  at: string
+  /** Number of the attempt, from 1 */
+  attempt: number
+  duration_ms: number
+  /** Why it failed, in the language of the request; empty otherwise */
+  error: string
+  /** ID of the message, which is the same in every attempt */
+  event: string
+  id: number
+  /** Kind: event, replay or test */
+  kind: "event" | "replay" | "test"
+  /** Code and parameters of error */
+  reason: Reason
+  /** HTTP status of the response; 0 without one */
+  status: number
+  /** 1 if the receiver has answered with a 2xx status */
+  success: 0 | 1
+  type: string
+}
+
+export type DeliveryDetail = {
+  at: string
+  /** Number of the attempt, from 1 */
+  attempt: number
+  duration_ms: number
+  /** Why it failed, in the language of the request; empty otherwise */
+  error: string
+  /** ID of the message, which is the same in every attempt */
+  event: string
+  id: number
+  /** Kind: event, replay or test */
+  kind: "event" | "replay" | "test"
+  /** Code and parameters of error */
+  reason: Reason
+  /** Body that was sent */
+  request: string
+  /** First 2 KiB of the response's body */
+  response: string
+  /** HTTP status of the response; 0 without one */
+  status: number
+  /** 1 if the receiver has answered with a 2xx status */
+  success: 0 | 1
+  type: string
+}
+
+export type DeliveryPage = {
+  /** Deliveries, the newest first. A page can have fewer than pageSize, or none, although next is not 0 */
+  data: Delivery[]
+  /** Value of before for the next page; 0 on the last one */
+  next: number
+  /** Maximum number of deliveries per page */
+  pageSize: number
+}
+
+export type Dept = {
+  created_at: string
+  email: string
+  id: number
+  leader: string
+  name: string
+  parent_id: number
+  phone: string
+  sort: number
+  status: 0 | 1
+  updated_at: string
+  /** Number of users in the department, without its sub-departments */
+  user_count: number
+  /** grows with every change of the record */
+  version: number
+}
+
+export type DeptNamed = {
+  id: number
+  name: string
+}
+
+export type DeptNode = {
+  children?: DeptNode[]
+  created_at: string
+  email: string
+  id: number
+  leader: string
+  name: string
+  parent_id: number
+  phone: string
+  sort: number
+  status: 0 | 1
+  updated_at: string
+  /** Number of users in the department, without its sub-departments */
+  user_count: number
+  /** grows with every change of the record */
+  version: number
+}
+
+export type DeptTree = {
+  data: DeptNode[]
+}
+
+export type Dict = {
+  code: string
+  created_at: string
+  describe: string
+  id: number
+  name: string
+  /** Whether everybody can read it, signed in or not */
+  public: 0 | 1
+  status: 0 | 1
+  /** How an item is shown: default, badge or tag */
+  type: "default" | "badge" | "tag"
+  updated_at: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type DictItem = {
+  created_at: string
+  dict_id: number
+  id: number
+  label: string
+  sort: number
+  /** Colour: default, success, error, processing or warning */
+  status: "default" | "success" | "error" | "processing" | "warning"
+  /** Whether the item can be chosen */
+  switch: 0 | 1
+  updated_at: string
+  value: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type DictItemPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: DictItem[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type DictPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: Dict[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type Effective = {
+  /** 1 if the user's data scope is all, else 0 */
+  all: 0 | 1
+  /** Number of departments in the user's data scope; 0 if all is 1 */
+  dept_count: number
+  /** Departments in the user's data scope that are also in yours, by ID, at most 200; none if all is 1 */
+  depts: DeptNamed[]
+  /** Permission keys that the user holds, sorted; none while the user is disabled */
+  keys: string[]
+}
+
+export type EnableOrDisableAppUser = {
+  status: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type EnableOrDisablePermission = {
+  status: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type EnableOrDisableUser = {
+  status: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type EraseAppUser = {
+  /** Username of the user, exactly as stored, as a confirmation */
+  username: string
+}
+
+export type EraseUser = {
+  /** Username of the user, exactly as stored, as a confirmation */
+  username: string
+}
+
+export type ErasedCounts = {
+  /** Number of stored deliveries of webhooks that were removed */
+  deliveries: number
+  /** Number of known devices that were deleted */
+  devices: number
+  /** Number of events of monitoring that were removed */
+  events: number
+  /** Number of files from which the name of the uploader was removed */
+  files: number
+  /** Number of jobs from which the username was removed */
+  jobs: number
+  /** Number of sessions that were ended */
+  sessions: number
+  /** Number of rows of the sign-in log that were deleted */
+  sign_ins: number
+}
+
+export type Erasure = {
+  /** Backups and copies of the data made before this time still contain the person; if one is restored on this server, the person is erased again */
+  backups_before: string
+  /** 1 if everything was removed; 0 if the rest is removed within minutes, or after the next start */
+  complete: 0 | 1
+  erased_at: string
+  /** Number of copies of the data in the data directory, from before upgrades and restores, which still contain the person until you delete them */
+  kept_copies: number
+  /** Time until which monitoring may keep events of the person if the erasure can't be completed; null if they were removed */
+  monitoring_until: string | null
+  /** Numbers of records that were deleted or no longer name the person, besides the user's own */
+  removed: ErasedCounts
+}
+
+export type EvaluateFlag = {
+  /** Whom and what the flags are evaluated for: targetingKey and attributes. It is ignored for sessions, whose identity is that of the user. Without a token and in a public group, identity attributes are ignored */
+  context?: Record<string, unknown>
+}
+
+export type EvaluateFlags = {
+  /** Whom and what the flags are evaluated for: targetingKey and attributes. It is ignored for sessions, whose identity is that of the user. Without a token and in a public group, identity attributes are ignored */
+  context?: Record<string, unknown>
+}
+
+export type EventType = {
+  /** Collection of the records that it is about; empty for an action */
+  collection: string
+  type: string
+}
+
+export type EventTypeList = {
+  data: EventType[]
+}
+
+export type EventUser = {
+  id: number
+  /** Name of that key */
+  key?: string
+  /** ID of the API key that acted for the user; absent for the user */
+  key_id?: number
+  /** Realm of the user: admin or app */
+  realm: string
+  username: string
+}
+
+export type Explanation = {
+  allowed: boolean
+  /** Time of the oldest entry of the change log, if at is earlier; absent otherwise */
+  known_from?: string
+  /** 1 if the user's data scope is limited: users, departments and sessions outside it are hidden from the user, as are files uploaded by users outside it */
+  limited: 0 | 1
+  /** Path to the permission in the permission tree, from the root */
+  path: Step[]
+  /** Reason: granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role; of an API key also key_disabled, key_paused, key_expired, personal_keys_off, no_owner, not_for_keys if no API key can have it, or beyond_owner if its owner may not grant it; with at also unknown_user, if the user did not exist, or unknown, if the change log does not go back that far */
+  reason: string
+  /** Roles that grant the permission; for role_disabled, the disabled roles that would */
+  roles: RoleID[]
+}
+
+export type Failure = {
+  data: Record<string, never>
+  /** Codes and parameters of errors, by field; a failure has either these or a reason */
+  details?: Record<string, Reason>
+  /** Stable code of the error, in snake_case */
+  errorCode: string
+  /** Messages by field, in the language of msg */
+  errors?: Record<string, string>
+  /** Message for the user: what is wrong and what to do, in Chinese if Accept-Language prefers zh, otherwise in English */
+  msg: string
+  reason?: Reason
+  /** ID of the request, also in X-Request-Id and in the log */
+  requestId: string
+  /** How to show msg: 0 silent success, 1 warning, 2 error, 3 to 5 the same as notifications, 99 not at all */
+  showType: 0 | 1 | 2 | 3 | 4 | 5 | 99
+  /** false */
+  success: boolean
+}
+
+export type File = {
+  created_at: string
+  /** Extension of the name, in lower case, without the dot */
+  ext: string
+  /** ID of the file group; 0 for none */
+  group_id: number
+  id: number
+  /** Kind of file, detected from the content: image, audio, video, archive, document or other */
+  kind: "image" | "audio" | "video" | "archive" | "document" | "other"
+  /** Media type, detected from the content */
+  mime: string
+  name: string
+  public: 0 | 1
+  sha256: string
+  /** Size in bytes */
+  size: number
+  updated_at: string
+  uploader_id: number
+  /** Username of the uploader at the time of the upload */
+  uploader_name: string
+  /** URL of the content; it requires a token unless the file is public */
+  url: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type FileGroup = {
+  created_at: string
+  describe: string
+  /** Number of files in the group, of all uploaders, without those in the trash */
+  file_count: number
+  id: number
+  name: string
+  sort: number
+  updated_at: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type FileGroupPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: FileGroup[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type FilePage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: File[]
+  /** Number of records of the whole list, whatever the parameters, outside your data scope; absent if none */
+  hidden?: number
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type Files = {
+  data: File[]
+}
+
+export type FlagEvaluation = {
+  /** TARGETING_KEY_MISSING or PARSE_ERROR instead of a value, among several flags */
+  errorCode?: string
+  /** Details of the error */
+  errorDetails?: string
+  /** Key of the flag: group.key */
+  key: string
+  /** Always empty */
+  metadata?: Record<string, never>
+  /** Reason: STATIC, TARGETING_MATCH, SPLIT, DEFAULT or DISABLED */
+  reason?: string
+  /** Value of the variant: a boolean, string, number or object */
+  value?: unknown
+  /** Name of the variant */
+  variant?: string
+}
+
+export type FlagEvaluations = {
+  /** The flags that you may evaluate, by key */
+  flags: FlagEvaluation[]
+}
+
+export type FlagPreview = {
+  /** Number of enabled users in your data scope; if it is larger than users, the counts are those of a sample */
+  total: number
+  /** Number of users that the flag was evaluated for */
+  users: number
+  /** What the users get, by variant */
+  variants: PreviewVariant[]
+}
+
+export type Health = {
+  /** Always ok; any other state is an error response */
+  status: string
+}
+
+export type Home = {
+  /** 1 while the generated password of the first user is in the file initial-password of the data directory; absent afterwards */
+  first_sign_in?: 0 | 1
+  /** URL of the logo; empty for none */
+  logo: string
+  /** Values of the public setting groups, by group and key */
+  settings: Record<string, Record<string, unknown>>
+  /** Current time of the server */
+  time: string
+  title: string
+}
+
+export type Import = {
+  /** Number of users created so far, 0 in a dry run; all of them once the job is done */
+  created: number
+  dry_run: 0 | 1
+  /** Number of rows that cannot be imported */
+  failed: number
+  /** Job that creates the users, null in a dry run; it is still running if it takes longer than 30 seconds */
+  job: Job | null
+  rows: Verdict[]
+}
+
+export type ImportUsers = {
+  /** Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a query parameter */
+  charset?: string
+  /** 1 to report what would happen and change nothing; also a query parameter */
+  dry_run?: 0 | 1
+  file: string
+}
+
+export type Info = {
+  /** Keys of the permissions that the user holds */
+  access: string[]
+  info: User
+  /** Time at which this server was installed */
+  installed_at: string
+  /** Tree of the enabled, visible menus and pages that the user may open */
+  menus: PermissionNode[]
+}
+
+export type IntrospectToken = {
+  /** Token of a session of a user or an app user, or an API key */
+  token: string
+  /** Ignored: tokens of all kinds are recognized */
+  token_type_hint?: string
+}
+
+export type Introspection = {
+  /** Whether the next request with the token would be accepted */
+  active: boolean
+  /** Time at which the token expires at the latest, in seconds since 1970 */
+  exp?: number
+  /** ID of the API key; absent for a session */
+  key_id?: number
+  /** Name of the API key */
+  key_name?: string
+  /** Realm: admin or app */
+  realm?: string
+  /** Keys of the permissions, separated by spaces */
+  scope?: string
+  /** Whom the token belongs to: user:7 or app_user:3 */
+  sub?: string
+  /** Always Bearer */
+  token_type?: string
+  /** ID of the user or app user; of an API key, of its owner */
+  user_id?: number
+  username?: string
+}
+
+export type Job = {
+  created_at: string
+  /** Codes and parameters of errors, by field */
+  details?: unknown
+  /** Records changed so far; of a failed job none remain changed */
+  done: number
+  /** Time when the job ended; null until it is done or failed */
+  ended_at: string | null
+  /** What is wrong, by field, in the language of the request */
+  errors?: Record<string, string>
+  id: number
+  /** ID of the API key that started it for the user; 0 for none */
+  key_id: number
+  /** What the job does: user_import, user_update or undo */
+  kind: string
+  /** Why the job failed, in the language of the request; empty otherwise */
+  msg: string
+  /** Code and parameters of msg */
+  reason?: unknown
+  /** State: preparing, running, undoing, done or failed */
+  state: "preparing" | "running" | "undoing" | "done" | "failed"
+  /** Records to change */
+  total: number
+  updated_at: string
+  /** ID of the user who started it */
+  user_id: number
+  username: string
+}
+
+export type JobPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: Job[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type KeptCopy = {
+  created_at: string
+  name: string
+  schema: number
+  size_bytes: number
+}
+
+export type KeyWithToken = {
+  created_at: string
+  /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
+  data_scope: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids: number[]
+  expires_at: string
+  /** First characters of the key, by which you can recognize it */
+  hint: string
+  id: number
+  /** Address of the last use */
+  last_ip: string
+  /** Time of the last use, accurate to a minute; null if it was never used */
+  last_used: string | null
+  name: string
+  /** IP addresses and networks that it may be used from; empty for all */
+  networks: string[]
+  /** 1 for a personal key, which has the permissions of its owner; 0 for a service key, which has those of its roles as far as its owner may grant them */
+  personal: 0 | 1
+  /** Time until which the key from before the last rotation is valid too; null if there is none */
+  previous_until: string | null
+  /** Requests per minute; 0 for the setting security.key_rate_limit */
+  rate_limit: number
+  /** IDs of the roles; of a personal key, those of the owner's roles that it has, empty for all */
+  role_ids: number[]
+  /** Names of the roles, in the order of role_ids */
+  role_names: string[]
+  /** State: active; unused for 90 days; disabled, also while personal keys are turned off; expired; paused since a backup was restored; or no_owner, if the owner was disabled or deleted */
+  state: "active" | "unused" | "disabled" | "expired" | "paused" | "no_owner"
+  /** Status: 1 enabled, 0 disabled */
+  status: 0 | 1
+  /** The new key, to be sent in the header Authorization: Bearer <token>; no other response contains it */
+  token: string
+  updated_at: string
+  /** ID of the owner, the user for whom the key acts and whose rights limit it */
+  user_id: number
+  /** Username of the owner; empty if the owner was deleted */
+  username: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type Link = {
+  /** Time at which the link expires */
+  expires_at: string
+  /** URL of the file, relative to the server */
+  url: string
+}
+
+export type LogActor = {
+  /** 1 if the name can't be read because the person was erased; otherwise absent */
+  erased?: 0 | 1
+  id?: number
+  /** Kind: user, app_user, system, cli or anonymous; unknown for an actor outside your data scope */
+  kind: "user" | "app_user" | "key" | "system" | "cli" | "anonymous" | "unknown"
+  /** Username at that time */
+  name?: string
+}
+
+export type LogChange = {
+  /** Collection of the record, such as user, role or setting */
+  collection: string
+  /** 1 if the name can't be read because the person was erased; otherwise absent */
+  erased?: 0 | 1
+  fields: LogField[]
+  id: number
+  /** Name of the record at that time */
+  name?: string
+  /** What was done: create, update or delete */
+  operation: "create" | "update" | "delete"
+}
+
+export type LogDetail = {
+  /** What was done besides changing records, such as export, denied or undo */
+  action?: string
+  actor: LogActor
+  /** Client address */
+  address?: string
+  at: string
+  changes: LogChange[]
+  /** Details of the action */
+  details?: unknown
+  /** Generation and number. A restore begins a new generation, so an ID is never used twice */
+  event_id: string
+  /** Number of changes of records that you may not read; absent if none */
+  hidden?: number
+  /** Job of a large operation, which has several entries */
+  job_id?: number
+  operation: LogOperation
+  /** Number of the entry in its job, from 1 */
+  part?: number
+  /** Reason that the client gave in X-Reason */
+  reason?: string
+  request_id?: string
+  /** Number of the entry; numbers have no gaps */
+  seq: number
+  session_id?: number
+  undo: UndoInfo
+}
+
+export type LogEntry = {
+  /** What was done besides changing records, such as export, denied or undo */
+  action?: string
+  actor: LogActor
+  /** Client address */
+  address?: string
+  at: string
+  changes: LogChange[]
+  /** Details of the action */
+  details?: unknown
+  /** Generation and number. A restore begins a new generation, so an ID is never used twice */
+  event_id: string
+  /** Number of changes of records that you may not read; absent if none */
+  hidden?: number
+  /** Job of a large operation, which has several entries */
+  job_id?: number
+  operation: LogOperation
+  /** Number of the entry in its job, from 1 */
+  part?: number
+  /** Reason that the client gave in X-Reason */
+  reason?: string
+  request_id?: string
+  /** Number of the entry; numbers have no gaps */
+  seq: number
+  session_id?: number
+}
+
+export type LogField = {
+  /** Of an array: values that were added, at most 20 */
+  added?: unknown[]
+  /** Of an array: number of values that were added */
+  added_count?: number
+  /** 1 if a value can't be read because the person was erased; otherwise absent */
+  erased?: 0 | 1
+  /** Present names of the records whose IDs are values, by ID, as far as you may read them */
+  labels?: Record<string, string>
+  name: string
+  /** Value after; absent for a deleted record */
+  new?: unknown
+  /** Value before; absent for a new record */
+  old?: unknown
+  /** Of an array: values that were removed, at most 20 */
+  removed?: unknown[]
+  /** Of an array: number of values that were removed */
+  removed_count?: number
+  /** 1 for a secret, of which the log has no value; otherwise absent */
+  secret?: 0 | 1
+  /** 1 if a value is longer than a list shows; otherwise absent */
+  truncated?: 0 | 1
+}
+
+export type LogOperation = {
+  method?: string
+  route?: string
+  title: string
+}
+
+export type LogPage = {
+  /** 1: pages follow one another by before */
+  current: number
+  /** 1 if a part of the log cannot be read, so that entries may be missing; otherwise absent */
+  damaged?: 0 | 1
+  /** Entries, the newest first. A page can have fewer than pageSize, or none, although next is not 0 */
+  data: LogEntry[]
+  /** Value of before for the next page; 0 on the last one */
+  next: number
+  /** Maximum number of entries per page */
+  pageSize: number
+  /** Number of matching entries; null if counting them would mean reading all of them */
+  total: number | null
+}
+
+export type Login = {
+  /** Token to send with the next sign-in of this user from this device; also set as a cookie */
+  device_token: string
+  /** Time at which the session expires; an idle session expires earlier */
+  expires_at: string
+  must_change_password: 0 | 1
+  /** Token of the session, to be sent in the header Authorization: Bearer <token>; empty if it is in a cookie */
+  token: string
+}
+
+export type LoginLog = {
+  /** ID of the app user; 0 otherwise */
+  app_user_id: number
+  /** Time of the attempt if the row was kept in memory while the disk was full and stored later; null otherwise */
+  attempted_at: string | null
+  browser: string
+  /** Number of attempts that the row represents */
+  count: number
+  created_at: string
+  /** Keyed hash of the name as typed if no user has it; empty otherwise. Equal names have equal fingerprints */
+  fingerprint: string
+  id: number
+  ip: string
+  os: string
+  /** Realm: admin or app */
+  realm: string
+  /** Reason of a failure: unknown_user, wrong_password or disabled */
+  reason: string
+  /** Result: success, failed or throttled */
+  result: string
+  /** ID of the new session; 0 if there is none */
+  session_id: number
+  updated_at: string
+  /** ID of the user; 0 if the name is unknown or that of an app user */
+  user_id: number
+  /** Username as typed if a user has this name; empty otherwise */
+  username: string
+}
+
+export type LoginLogPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: LoginLog[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type ManualAnswer = {
+  /** Topics in reading order */
+  data: ManualTopic[]
+}
+
+export type ManualTopic = {
+  /** Text of the topic, without scripts, styles and pictures */
+  html: string
+  /** Name of the topic, as in reeve help */
+  key: string
+  /** Title of the topic, in English */
+  title: string
+}
+
+export type MemoryInfo = {
+  /** Anonymous resident memory of the process (RssAnon) in bytes; 0 if unknown */
+  anonymous_bytes: number
+  goroutines: number
+  heap_bytes: number
+}
+
+export type NewAppUser = {
+  avatar_url: string
+  created_at: string
+  email: string
+  id: number
+  login_ip: string
+  /** Time of the last sign-in; null before the first */
+  login_time: string | null
+  mobile: string
+  nickname: string
+  /** Generated password, which no other response contains; absent unless one was generated */
+  password?: string
+  /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
+  status: 0 | 1
+  updated_at: string
+  username: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type NewUser = {
+  /** ID of the avatar; 0 for none */
+  avatar_id: number
+  avatar_url: string
+  created_at: string
+  /** ID of the department; 0 for none */
+  dept_id: number
+  dept_name: string
+  email: string
+  id: number
+  login_ip: string
+  /** Time of the last sign-in; null before the first */
+  login_time: string | null
+  mobile: string
+  must_change_password: 0 | 1
+  nickname: string
+  /** Generated password, which no other response contains; absent unless one was generated */
+  password?: string
+  role_ids: number[]
+  /** Names of the roles, in the order of role_ids */
+  role_names: string[]
+  /** Sex: 0 not given, 1 male, 2 female */
+  sex: 0 | 1 | 2
+  /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
+  status: 0 | 1
+  updated_at: string
+  username: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type OauthFailure = {
+  /** Code of the error: invalid_request, invalid_token, insufficient_scope, temporarily_unavailable or server_error */
+  error: string
+  error_description: string
+}
+
+export type OfrepFailure = {
+  /** Code of the error: PARSE_ERROR, INVALID_CONTEXT, TARGETING_KEY_MISSING, FLAG_NOT_FOUND or GENERAL */
+  errorCode: string
+  errorDetails: string
+  /** Key of the flag; absent if the request is not about one */
+  key?: string
+}
+
+export type OpenDict = {
+  /** Enabled items, ordered by sort, then ID */
+  items: OpenItem[]
+  name: string
+  /** How an item is shown: default is the label alone; badge and tag use the status as colour */
+  type: "default" | "badge" | "tag"
+}
+
+export type OpenForwarded = {
+  /** Where to send the browser within a minute; it can be used once */
+  url: string
+}
+
+export type OpenItem = {
+  /** Text to show */
+  label: string
+  /** Colour: default, success, error, processing or warning */
+  status: "default" | "success" | "error" | "processing" | "warning"
+  /** Stored value, unique within the dictionary */
+  value: string
+}
+
+export type OpenProxiedProgram = {
+  /** Origin of the program, from the address of this page */
+  origin: string
+  /** Hash that binds the sign-in to the browser, from the address of this page */
+  state: string
+  /** Path to open there, from the address of this page */
+  to?: string
+}
+
+export type Option = {
+  /** Text to show */
+  label: string
+  /** Value to store */
+  value: string
+}
+
+export type ParentNodeNode = {
+  children?: ParentNodeNode[]
+  id: number
+  name: string
+  /** ID of the parent; 0 for a root */
+  parent_id: number
+}
+
+export type ParentNodeTree = {
+  data: ParentNodeNode[]
+}
+
+export type Part = {
+  /** Figures by name, which ends in the unit */
+  figures: Record<string, number>
+  /** Name of the component */
+  name: string
+  /** Code and parameters of text */
+  reason: Reason
+  /** Time since when the component has failed, if known */
+  since: string | null
+  /** State of the component: ok, checking, degraded or failed */
+  state: string
+  /** Description of the state, in the language of the request */
+  text: string
+}
+
+export type Permission = {
+  created_at: string
+  icon: string
+  id: number
+  key: string
+  local: string
+  name: string
+  /** How that link opens: link in the same tab, tab in a new one; empty without a URL */
+  open: "" | "link" | "tab"
+  parent_id: number
+  path: string
+  show: 0 | 1
+  sort: number
+  status: 0 | 1
+  type: 0 | 1 | 2
+  updated_at: string
+  /** URL of a page of your own, which the menu of the console links to; empty for none */
+  url: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type PermissionNode = {
+  children?: PermissionNode[]
+  created_at: string
+  icon: string
+  id: number
+  key: string
+  local: string
+  name: string
+  /** How that link opens: link in the same tab, tab in a new one; empty without a URL */
+  open: "" | "link" | "tab"
+  parent_id: number
+  path: string
+  show: 0 | 1
+  sort: number
+  status: 0 | 1
+  type: 0 | 1 | 2
+  updated_at: string
+  /** URL of a page of your own, which the menu of the console links to; empty for none */
+  url: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type PermissionTree = {
+  data: PermissionNode[]
+}
+
+export type PreviewFlag = {
+  /** Time to ask about; now by default */
+  at?: string | null
+  /** Key of the flag, group.key, by which percentages are drawn */
+  key: string
+  /** ID of a user to ask about; 0 for all in your data scope */
+  user_id?: number
+  /** Value of the flag as JSON, which need not be saved */
+  values?: string
+}
+
+export type PreviewUser = {
+  id: number
+  nickname: string
+  /** Reason: STATIC, TARGETING_MATCH, SPLIT, DEFAULT or DISABLED */
+  reason: string
+  username: string
+}
+
+export type PreviewVariant = {
+  /** Number of users that get it */
+  count: number
+  /** Up to 20 of these users, by ID */
+  first: PreviewUser[]
+  variant: string
+}
+
+export type Prop = {
+  name: string
+  value: string
+}
+
+export type QueryEvent = {
+  /** Bytes of the records that were read */
+  bytes: number
+  /** File and line of the caller in the source, as file:line */
+  caller: string
+  /** Time of the commit, including the disk; writes of one commit share it */
+  commit_ms: number
+  /** Database file */
+  connection: string
+  duration_ms: number
+  /** Number of records and index entries that were read */
+  examined: number
+  /** Host name of the server */
+  host_name: string
+  /** ID of the event; later events have larger ones */
+  id: number
+  /** Mode: read or write */
+  mode: string
+  /** 1 if the request ran the statement five times or more, else 0 */
+  n_plus_one: 0 | 1
+  /** Access path: get, index or scan for a read; put or delete for a write */
+  plan: string
+  /** Time of the event, or of its start if it took time */
+  recorded_at: string
+  /** ID of the request that caused the event; empty for none */
+  request_id: string
+  returned: number
+  route: string
+  /** Number of similar events that this one represents; more than 1 if events are sampled under load */
+  sampled: number
+  slow: 0 | 1
+  /** Statement, with ? for values, which are never recorded */
+  statement: string
+  /** User who was signed in; null for none */
+  user: EventUser | null
+  /** Time spent waiting for the writer */
+  wait_ms: number
+}
+
+export type QueryEventMonitorPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: QueryEvent[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
+  scanned_until: string | null
+  /** Number of matching records */
+  total: number
+}
+
+export type Reason = {
+  /** Stable name of the message */
+  code: string
+  /** What the message names; one that is a message itself is an object of code and params */
+  params?: Record<string, unknown>
+}
+
+export type RedisInfo = {
+  connected_clients: number
+  /** Keys evicted since the last poll */
+  evicted_keys: number
+  /** Keys expired since the last poll */
+  expired_keys: number
+  /** Share of keys read since the last poll that existed, 0 to 1; null if none was read */
+  hit_rate: number | null
+  /** Number of keys by database (db0, db1 …); empty databases are left out */
+  keys: Record<string, number>
+  /** Memory limit in bytes; 0 for no limit */
+  maxmemory: number
+  /** Commands per second, as measured by the server over a short interval */
+  ops_per_second: number
+  /** Replicas connected to this server */
+  replicas: number
+  /** Role of the server: master or slave, as Redis names them */
+  role: string
+  uptime_seconds: number
+  /** Used memory in bytes */
+  used_memory: number
+  version: string
+}
+
+export type RedisRecord = {
+  /** Executions since the last poll, of type command */
+  calls?: number
+  /** Address of the client, of type slowlog */
+  client?: string
+  /** Name of the command, in capitals, of types command and slowlog; with its subcommand for command. For the connection embedded, the whole command equivalent to the operation */
+  command?: string
+  /** Name of the target in the configuration; embedded in events of older versions */
+  connection: string
+  /** Duration in milliseconds, of type slowlog */
+  duration_ms?: number
+  /** Reason why the server is down, of type state; commands that the server rejected, of type info */
+  error?: string
+  /** Start of the execution by the Redis server's clock, to the second, of type slowlog */
+  executed_at?: string
+  /** Host name of the server */
+  host_name: string
+  /** ID of the event; later events have larger ones */
+  id: number
+  /** Statistics of the server, of type info */
+  info?: RedisInfo
+  /** First key of the command, truncated, of type slowlog; other arguments are never included */
+  key?: string
+  /** Time of the event, or of its start if it took time */
+  recorded_at: string
+  /** ID of the request that caused the event; empty for none */
+  request_id: string
+  /** Number of similar events that this one represents; more than 1 if events are sampled under load */
+  sampled: number
+  /** State of the server, of type state: up or down; down is repeated every minute */
+  state?: string
+  /** Type of the event. info: statistics of the whole server; command: cost of one command since the last poll; slowlog: one slow execution; state: the server went down or came up */
+  type: string
+  /** Total duration of the executions in microseconds, of type command */
+  usec?: number
+  /** Average duration of an execution in microseconds, of type command */
+  usec_per_call?: number
+  /** User who was signed in; null for none */
+  user: EventUser | null
+}
+
+export type RedisRecordMonitorPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: RedisRecord[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
+  scanned_until: string | null
+  /** Number of matching records */
+  total: number
+}
+
+export type Refresh = {
+  /** Number of settings in the cache */
+  count: number
+  /** Number of rebuilds of the cache since start */
+  generation: number
+  took_ms: number
+}
+
+export type RegisterAsAppUser = {
+  /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
+  cookie?: 0 | 1
+  /** E-mail address, unique unless empty */
+  email?: string
+  mobile?: string
+  nickname?: string
+  /** Password; any characters are allowed */
+  password: string
+  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
+  username: string
+}
+
+export type ReplayEventsToWebhook = {
+  /** Number of the first entry of the change log to send again */
+  from: number
+  /** Number of the last one; from if absent */
+  until?: number
+}
+
+export type RequestEvent = {
+  /** Client address */
+  address: string
+  bytes_in: number
+  bytes_out: number
+  duration_ms: number
+  /** Code of the error (errorCode); empty for none */
+  error: string
+  /** Number of other events of the request */
+  events: number
+  handler: string
+  /** Time spent hashing the password of a sign-in; absent if there was none */
+  hash_ms?: number
+  /** Time spent waiting to hash the password of a sign-in; absent if there was none */
+  hash_wait_ms?: number
+  /** Request headers, without secret ones */
+  headers: Record<string, string>
+  /** Host name of the server */
+  host_name: string
+  /** ID of the event; later events have larger ones */
+  id: number
+  /** Time spent decoding and scaling an image for a thumbnail, including waiting; absent if there was none */
+  image_ms?: number
+  /** Message of the error, with secrets masked; empty for none */
+  message: string
+  method: string
+  /** JSON body, up to 4 KiB, with secrets masked */
+  payload: string
+  /** Time of the event, or of its start if it took time */
+  recorded_at: string
+  /** ID of the request that caused the event; empty for none */
+  request_id: string
+  /** Path of the operation, like /admin/list/:id; empty if the URL is unknown */
+  route: string
+  /** Number of similar events that this one represents; more than 1 if events are sampled under load */
+  sampled: number
+  slow: 0 | 1
+  /** HTTP status; 499 if the client closed the connection before the response was complete */
+  status: number
+  /** Time spent in the store, without waiting */
+  store_ms: number
+  /** Path and query as requested, with secrets masked */
+  uri: string
+  /** User who was signed in; null for none */
+  user: EventUser | null
+  user_agent: string
+  /** Time spent waiting for the writer */
+  wait_ms: number
+}
+
+export type RequestEventMonitorPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: RequestEvent[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
+  scanned_until: string | null
+  /** Number of matching records */
+  total: number
+}
+
+export type RequestPart = {
+  /** any JSON value */
+  event: unknown
+  /** Kind of event: auth, query, cache or redis, as in the list of that name */
+  kind: string
+}
+
+export type RequestStory = {
+  /** Events of the request, oldest first; cache and Redis events only with the data scope all */
+  events: RequestPart[]
+  request: RequestEvent
+}
+
+export type Reset = {
+  /** Generated password, which no other response contains; absent unless one was generated */
+  password?: string
+}
+
+export type ResetAppUserPassword = {
+  /** New password. If absent, one is generated and returned once; the user must change it in either case */
+  password?: string
+}
+
+export type ResetUserPassword = {
+  /** New password. If absent, one is generated and returned once; the user must change it in either case */
+  password?: string
+}
+
+export type ResumeWebhook = {
+  /** 1 to skip all events that wait, and continue with new ones; 0 to send them */
+  latest?: 0 | 1
+}
+
+export type Role = {
+  created_at: string
+  /** Data scope: all, dept_tree, dept, self or custom */
+  data_scope: "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids: number[]
+  description: string
+  /** IDs of the roles that users with this role can assign without having them */
+  grant_role_ids: number[]
+  id: number
+  name: string
+  /** IDs of the permissions that the role grants; the owner role grants all, whatever the list */
+  rule_ids: number[]
+  sort: number
+  status: 0 | 1
+  updated_at: string
+  user_count: number
+  /** grows with every change of the record */
+  version: number
+}
+
+export type RoleID = {
+  id: number
+  name: string
+}
+
+export type RolePage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: Role[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type RotateAPIKey = {
+  /** Hours for which the present key remains valid: 24 by default, 0 to end it at once */
+  overlap_hours?: number
+}
+
+export type RotateOwnAPIKey = {
+  /** Hours for which the present key remains valid: 24 by default, 0 to end it at once */
+  overlap_hours?: number
+}
+
+export type RotateWebhookSecret = {
+  /** New signing secret: whsec_ and the base64 of 24 to 64 bytes; one is generated if absent */
+  secret?: string
+}
+
+export type SaveSettingValues = {
+  /** Values by group.key: a text, or a JSON value of the setting's type. A security setting also requires the permission system.security.save */
+  values: Record<string, unknown>
+}
+
+export type Session = {
+  /** ID of the app user; 0 for a session of a user */
+  app_user_id: number
+  browser: string
+  created_at: string
+  /** 1 for the session of this request, else 0 */
+  current: 0 | 1
+  /** Time at which the session expires; an idle session expires earlier */
+  expires_at: string
+  id: number
+  ip: string
+  /** Time of the last request, accurate to a minute */
+  last_used: string
+  os: string
+  updated_at: string
+  /** ID of the user; 0 for a session of an app user */
+  user_id: number
+  username: string
+}
+
+export type SessionPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: Session[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type SetOwnPicture = {
+  file: string
+}
+
+export type SetRolePermissions = {
+  /** IDs of all permissions of the role, which replace the current ones; a permission includes neither its parent nor its children */
+  rule_ids: number[]
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type Setting = {
+  created_at: string
+  describe: string
+  group_id: number
+  id: number
+  key: string
+  options: Option[]
+  props: Prop[]
+  sort: number
+  title: string
+  type: "checkbox" | "color" | "date" | "flag" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
+  updated_at: string
+  values: string
+}
+
+export type SettingGroup = {
+  created_at: string
+  id: number
+  key: string
+  public: 0 | 1
+  remark: string
+  title: string
+  updated_at: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type SettingGroupPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: SettingGroup[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type SettingPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: Setting[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type ShowOrHidePermission = {
+  show: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type SignIn = {
+  /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
+  cookie?: 0 | 1
+  /** device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential */
+  device_token?: string
+  password: string
+  username: string
+}
+
+export type SignInAsAppUser = {
+  /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
+  cookie?: 0 | 1
+  /** device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential */
+  device_token?: string
+  password: string
+  username: string
+}
+
+export type SkipWebhookBlockingEvent = {
+  /** ID of the message to skip, as the webhook's blocked has it */
+  event: string
+}
+
+export type StartTrace = {
+  /** Client address of the requests that are traced; empty or absent for any */
+  ip?: string
+  /** Duration in minutes; 5 by default */
+  minutes?: number
+  /** Route of the requests that are traced, like /admin/list or PUT /admin/list/:id; empty or absent for any */
+  route?: string
+  /** ID of the user whose requests are traced; 0 or absent for any */
+  user_id?: number
+}
+
+export type Stats = {
+  /** Number of requests since start whose events were dropped */
+  dropped: number
+  from: string
+  /** 1 if your data scope is limited: users has only users in it, and series, total, routes and dropped, which include other users, are left out */
+  limited: 0 | 1
+  /** The 20 routes with the largest total duration */
+  routes: StatsRoute[]
+  /** Points in order of time, without those that have no requests */
+  series: StatsPoint[]
+  /** Interval between two points in seconds */
+  step: number
+  to: string
+  total?: StatsPoint
+  /** The 20 users with the most requests, approximately */
+  users: StatsUser[]
+}
+
+export type StatsPoint = {
+  /** Number of responses with 5xx, or aborted */
+  failed: number
+  /** Number of responses with 2xx or 3xx */
+  ok: number
+  p50_ms: number
+  p95_ms: number
+  p99_ms: number
+  /** Number of responses with 4xx */
+  refused: number
+  requests: number
+  /** Start of the step */
+  time: string
+}
+
+export type StatsRoute = {
+  /** Number of responses with 4xx or 5xx, or aborted */
+  failed: number
+  mean_ms: number
+  requests: number
+  route: string
+  slowest_ms: number
+}
+
+export type StatsUser = {
+  realm: string
+  requests: number
+  username: string
+}
+
+export type Step = {
+  id: number
+  key: string
+  name: string
+  status: 0 | 1
+}
+
+export type StoredFile = {
+  /** Free, reusable bytes in the file */
+  free_bytes: number
+  name: string
+  size_bytes: number
+}
+
+export type SystemHealth = {
+  /** Components of the system */
+  parts: Part[]
+  /** Worst state of all components */
+  state: string
+}
+
+export type SystemInfo = {
+  build: BuildInfo
+  caches: CacheInfo[]
+  /** Newest entry of the change log */
+  change_log: ChangeLogInfo
+  collections: CollectionInfo[]
+  /** Effective configuration */
+  config: ConfigValue[]
+  /** Database files */
+  files: StoredFile[]
+  /** Copies of the database from before migrations; delete them once the new version works */
+  kept: KeptCopy[]
+  /** Time of the last complete download of a backup; null before the first */
+  last_backup_at: string | null
+  memory: MemoryInfo
+  /** Name of the oldest copy; empty if there is none */
+  oldest_kept: string
+  started_at: string
+  uptime_seconds: number
+  version: string
+}
+
+export type Trace = {
+  created_by: string
+  /** Time at which the trace ended; null while it is running */
+  ended_at: string | null
+  /** Time at which the trace ends unless it is stopped earlier */
+  ends_at: string
+  id: number
+  /** Traced client address; empty for any */
+  ip: string
+  /** Number of matching requests so far */
+  matched: number
+  /** Traced route; empty for any */
+  route: string
+  started_at: string
+  /** ID of the traced user; 0 for any */
+  user_id: number
+  /** Name of the traced user; empty for any, and for a user who was deleted or is outside your data scope */
+  username: string
+}
+
+export type TraceList = {
+  data: Trace[]
+}
+
+export type TrashedFile = {
+  created_at: string
+  /** Extension of the name, in lower case, without the dot */
+  ext: string
+  /** ID of the file group; 0 for none */
+  group_id: number
+  id: number
+  /** Kind of file, detected from the content: image, audio, video, archive, document or other */
+  kind: "image" | "audio" | "video" | "archive" | "document" | "other"
+  /** Media type, detected from the content */
+  mime: string
+  name: string
+  public: 0 | 1
+  sha256: string
+  /** Size in bytes */
+  size: number
+  trashed_at: string
+  updated_at: string
+  uploader_id: number
+  /** Username of the uploader at the time of the upload */
+  uploader_name: string
+  /** URL of the content; it requires a token unless the file is public */
+  url: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type TrashedFilePage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: TrashedFile[]
+  /** Number of records of the whole list, whatever the parameters, outside your data scope; absent if none */
+  hidden?: number
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type UndoDifference = {
+  collection: string
+  /** Present value; absent if the record was deleted */
+  current?: unknown
+  /** Value after the change */
+  expected?: unknown
+  /** Name of the field; absent if the record was deleted, or exists again */
+  field?: string
+  id: number
+}
+
+export type UndoInfo = {
+  /** Fields that have changed since, so that nothing can be undone; at most 100 */
+  conflicts: UndoDifference[]
+  /** What can't come back */
+  lost: UndoLost[]
+  /** 1 if you can undo it now, else 0 */
+  possible: 0 | 1
+  /** Why not; absent if it is possible */
+  reason?: string
+  /** Number of records that would change; of a large operation, of all its entries. 0 if you may not undo it */
+  records: number
+}
+
+export type UndoLost = {
+  /** Collection of the record that it belongs to */
+  collection: string
+  /** ID of that record */
+  id: number
+  /** What can't come back: password, session, avatar, secret, public_url, file_content or erased */
+  what: "password" | "session" | "avatar" | "secret" | "public_url" | "file_content" | "erased"
+}
+
+export type Undone = {
+  /** Job of an undo with many records; it is still running if it takes longer than 30 seconds */
+  job?: Job
+  /** What did not come back */
+  lost: UndoLost[]
+  /** Number of records that changed */
+  records: number
+}
+
+export type UpdateAPIKey = {
+  /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
+  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids?: number[]
+  /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
+  expires_at?: string
+  /** Name of the program that uses the key */
+  name?: string
+  /** IP addresses and networks that it may be used from, such as 192.0.2.7 or 10.0.0.0/8; empty for all */
+  networks?: string[]
+  /** Requests per minute; 0 for the setting security.key_rate_limit */
+  rate_limit?: number
+  /** IDs of the roles, which must be within what you can grant; not the owner role */
+  role_ids?: number[]
+  /** Status: 1 enabled, the default of a new key; 0 disabled */
+  status?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateAppUser = {
+  /** E-mail address, unique unless empty */
+  email?: string
+  mobile?: string
+  nickname?: string
+  /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
+  status?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
+  username?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateDept = {
+  email?: string
+  leader?: string
+  name?: string
+  /** ID of the parent department; 0 for a root */
+  parent_id?: number
+  phone?: string
+  sort?: number
+  /** Status: 1 enabled, the default of a new department; 0 disabled */
+  status?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateDict = {
+  /** Unique name of the dictionary for programs */
+  code?: string
+  describe?: string
+  name?: string
+  /** Visibility: 1 makes it readable without signing in, with GET /api/dict; 0, the default, does not */
+  public?: 0 | 1
+  /** Status: 1 enabled, the default of a new dictionary; 0 hides it from GET /admin/dict */
+  status?: 0 | 1
+  /** Way in which items are shown; default for a new dictionary */
+  type?: "default" | "badge" | "tag"
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateDictItem = {
+  /** Text that is shown */
+  label?: string
+  sort?: number
+  /** Color; default for a new item */
+  status?: "default" | "success" | "error" | "processing" | "warning"
+  /** Status: 1 enabled, the default of a new item; 0 hides it from GET /admin/dict */
+  switch?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Value that programs store, unique in its dictionary */
+  value?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateFileGroup = {
+  describe?: string
+  /** Name of the group; unique, ignoring case */
+  name?: string
+  sort?: number
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateFileRecord = {
+  /** ID of the file group; 0 for none */
+  group_id?: number
+  name?: string
+  /** Visibility: 1 gives the file a public URL, a new one each time it is made public; 0 removes it */
+  public?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateFileRecords = {
+  /** ID of the file group; 0 for none */
+  group_id?: number
+  /** Visibility: 1 gives the file a public URL, a new one each time it is made public; 0 removes it */
+  public?: 0 | 1
+}
+
+export type UpdateOwnAPIKey = {
+  /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
+  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids?: number[]
+  /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
+  expires_at?: string
+  /** Name of the program that uses the key */
+  name?: string
+  /** IP addresses and networks that it may be used from, such as 192.0.2.7 or 10.0.0.0/8; empty for all */
+  networks?: string[]
+  /** Requests per minute; 0 for the setting security.key_rate_limit */
+  rate_limit?: number
+  /** IDs of those of your roles that the key has; empty for all */
+  role_ids?: number[]
+  /** Status: 1 enabled, the default of a new key; 0 disabled */
+  status?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateOwnAccount = {
+  /** E-mail address, unique unless empty */
+  email?: string
+  mobile?: string
+  nickname?: string
+  /** Current password; required to change email */
+  password?: string
+  /** Sex: 0 not given, 1 male, 2 female */
+  sex?: 0 | 1 | 2
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateOwnAppPassword = {
+  /** New password; any characters are allowed */
+  new_password: string
+  old_password: string
+}
+
+export type UpdateOwnAppUser = {
+  /** E-mail address, unique unless empty */
+  email?: string
+  mobile?: string
+  nickname?: string
+  /** Current password; required to change email */
+  password?: string
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateOwnPassword = {
+  /** New password; any characters are allowed */
+  new_password: string
+  old_password: string
+}
+
+export type UpdatePermission = {
+  icon?: string
+  /** Unique key, by which routes and buttons check the permission */
+  key?: string
+  /** Key of the translated name in the console */
+  local?: string
+  name?: string
+  /** How the menu opens url: link (default) in the same tab, tab in a new one */
+  open?: "" | "link" | "tab"
+  /** ID of the parent, a menu or a page; 0 for a root */
+  parent_id?: number
+  /** Path of the page in the console */
+  path?: string
+  /** Visibility in the menu: 1 shown, the default of a new permission; 0 hidden */
+  show?: 0 | 1
+  sort?: number
+  /** Status: 1 enabled, the default of a new permission; 0 disabled */
+  status?: 0 | 1
+  /** Type: 0 menu, 1 page, 2 action */
+  type?: 0 | 1 | 2
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** URL of a page of your own, for the console's menu: http(s), or a path on this server. Only for a page (type 1) */
+  url?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateRole = {
+  /** Data scope; self for a new role */
+  data_scope?: "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** IDs of the departments of the data scope custom */
+  dept_ids?: number[]
+  description?: string
+  /** IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions */
+  grant_role_ids?: number[]
+  /** Name of the role; unique, ignoring case */
+  name?: string
+  sort?: number
+  /** Status: 1 enabled, the default of a new role; 0 disabled */
+  status?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateSetting = {
+  describe?: string
+  group_id?: number
+  /** Key matching [a-z][a-z0-9_]*, unique in its group */
+  key?: string
+  /** Options; required for the types radio, select and checkbox */
+  options?: {
+  /** Text to show */
+  label: string
+  /** Value to store */
+  value: string
+}[]
+  /** Properties: min, max, step and maxlength are enforced; others are hints for the console */
+  props?: {
+  name: string
+  value?: string
+}[]
+  sort?: number
+  title?: string
+  type?: "checkbox" | "color" | "date" | "flag" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Stored value as text; it must be valid for type, options and props. Responses mask a secret as ******; sending ****** leaves it unchanged */
+  values?: string
+}
+
+export type UpdateSettingGroup = {
+  /** Unique key matching [a-z][a-z0-9_]* */
+  key?: string
+  /** Visibility: 1 makes the values readable without signing in; 0 does not */
+  public?: 0 | 1
+  remark?: string
+  title?: string
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateUser = {
+  /** ID of the department; 0 for none */
+  dept_id?: number
+  /** E-mail address, unique unless empty */
+  email?: string
+  mobile?: string
+  nickname?: string
+  role_ids?: number[]
+  /** Sex: 0 not given, 1 male, 2 female */
+  sex?: 0 | 1 | 2
+  /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
+  status?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
+  username?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateUsers = {
+  /** ID of the department; 0 for none. Requires the permission admin.list.update */
+  dept_id?: number
+  /** IDs of the roles, which replace those of each user. Requires the permission admin.list.update */
+  role_ids?: number[]
+  /** Status: 1 enabled; 0 disabled, which ends the sessions. Requires the permission admin.list.status */
+  status?: 0 | 1
+}
+
+export type UpdateWebhook = {
+  description?: string
+  /** Status: 1 enabled, the default of a new webhook; 0 disabled */
+  status?: 0 | 1
+  /** Types of events to send, such as user.created, role.* or *; see GET /system/event-type */
+  types?: string[]
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Address to which events are sent with POST: https, or http if webhooks.allow in the configuration names the host */
+  url?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UploadFiles = {
+  file: string[]
+  /** ID of the file group; absent or 0 for none */
+  group_id?: number
+  /** Visibility: 1 lets everybody who knows the URL read the files; 0, the default, does not */
+  public?: 0 | 1
+}
+
+export type User = {
+  /** ID of the avatar; 0 for none */
+  avatar_id: number
+  avatar_url: string
+  created_at: string
+  /** ID of the department; 0 for none */
+  dept_id: number
+  dept_name: string
+  email: string
+  id: number
+  login_ip: string
+  /** Time of the last sign-in; null before the first */
+  login_time: string | null
+  mobile: string
+  must_change_password: 0 | 1
+  nickname: string
+  role_ids: number[]
+  /** Names of the roles, in the order of role_ids */
+  role_names: string[]
+  /** Sex: 0 not given, 1 male, 2 female */
+  sex: 0 | 1 | 2
+  /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
+  status: 0 | 1
+  updated_at: string
+  username: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type UserPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: User[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type UsersChanged = {
+  /** Number of users changed, or in a dry run that would be changed; users who already have the values do not count */
+  count: number
+  /** Job of a change of more than 100 users or with many sessions to end; it is still running if it takes longer than 30 seconds */
+  job?: Job
+}
+
+export type Verdict = {
+  /** Codes and parameters of errors, by column */
+  details?: Record<string, Reason>
+  /** Messages about invalid cells, by column, in the language of the request */
+  errors?: Record<string, string>
+  /** Line number in the file; the header is line 1 */
+  line: number
+  ok: boolean
+  username: string
+}
+
+export type Webhook = {
+  /** Number of failed attempts to send it */
+  attempts: number
+  /** Number of entries of the change log after it */
+  behind: number
+  /** ID of the message that is being retried; empty for none */
+  blocked: string
+  created_at: string
+  description: string
+  /** Time of the first one; null for none */
+  failing_since: string | null
+  id: number
+  /** Time of the last attempt to send anything; null before the first */
+  last_at: string | null
+  /** Its HTTP status; 0 without a response */
+  last_status: number
+  /** Time of the next attempt; null if none is waiting */
+  next_at: string | null
+  /** ID of the user whose permissions and data scope limit what is sent */
+  owner_id: number
+  /** Username of the owner; empty if the owner was deleted */
+  owner_name: string
+  /** Why nothing is sent until the webhook is resumed: failing for 3 days, gone after 410, restored after a restore; empty otherwise */
+  paused: "" | "failing" | "gone" | "restored"
+  /** Time until which messages are signed with the previous secret too; null if there is none */
+  previous_until: string | null
+  /** Number of entries that are still to be replayed */
+  replaying: number
+  /** Number of the newest entry of the change log that was handled */
+  seq: number
+  /** State: active, retrying, paused, disabled, no_owner if the owner is disabled, deleted or may not have a webhook, or no_secret if its secret can't be decrypted and must be rotated */
+  state: "active" | "retrying" | "paused" | "disabled" | "no_owner" | "no_secret"
+  /** Status: 1 enabled; 0 disabled: nothing is sent, and events wait */
+  status: 0 | 1
+  /** Types of events that are sent, such as user.created, role.* or * */
+  types: string[]
+  updated_at: string
+  /** Address to which events are sent; with ****** in place of path and query for callers who may not change the webhook */
+  url: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type WebhookOutPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: Webhook[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type WebhookWithSecret = {
+  /** Number of failed attempts to send it */
+  attempts: number
+  /** Number of entries of the change log after it */
+  behind: number
+  /** ID of the message that is being retried; empty for none */
+  blocked: string
+  created_at: string
+  description: string
+  /** Time of the first one; null for none */
+  failing_since: string | null
+  id: number
+  /** Time of the last attempt to send anything; null before the first */
+  last_at: string | null
+  /** Its HTTP status; 0 without a response */
+  last_status: number
+  /** Time of the next attempt; null if none is waiting */
+  next_at: string | null
+  /** ID of the user whose permissions and data scope limit what is sent */
+  owner_id: number
+  /** Username of the owner; empty if the owner was deleted */
+  owner_name: string
+  /** Why nothing is sent until the webhook is resumed: failing for 3 days, gone after 410, restored after a restore; empty otherwise */
+  paused: "" | "failing" | "gone" | "restored"
+  /** Time until which messages are signed with the previous secret too; null if there is none */
+  previous_until: string | null
+  /** Number of entries that are still to be replayed */
+  replaying: number
+  /** New signing secret, which no other response contains; absent unless it is new */
+  secret?: string
+  /** Number of the newest entry of the change log that was handled */
+  seq: number
+  /** State: active, retrying, paused, disabled, no_owner if the owner is disabled, deleted or may not have a webhook, or no_secret if its secret can't be decrypted and must be rotated */
+  state: "active" | "retrying" | "paused" | "disabled" | "no_owner" | "no_secret"
+  /** Status: 1 enabled; 0 disabled: nothing is sent, and events wait */
+  status: 0 | 1
+  /** Types of events that are sent, such as user.created, role.* or * */
+  types: string[]
+  updated_at: string
+  /** Address to which events are sent; with ****** in place of path and query for callers who may not change the webhook */
+  url: string
+  /** grows with every change of the record */
+  version: number
+}
+
+/** The permissions that operations ask for. */
+export type Access =
+  | 'admin.dept.create'
+  | 'admin.dept.delete'
+  | 'admin.dept.query'
+  | 'admin.dept.update'
+  | 'admin.key.create'
+  | 'admin.key.delete'
+  | 'admin.key.query'
+  | 'admin.key.rotate'
+  | 'admin.key.update'
+  | 'admin.list.create'
+  | 'admin.list.data'
+  | 'admin.list.delete'
+  | 'admin.list.erase'
+  | 'admin.list.export'
+  | 'admin.list.import'
+  | 'admin.list.password'
+  | 'admin.list.query'
+  | 'admin.list.status'
+  | 'admin.list.update'
+  | 'admin.role.create'
+  | 'admin.role.delete'
+  | 'admin.role.query'
+  | 'admin.role.rule'
+  | 'admin.role.update'
+  | 'admin.rule.create'
+  | 'admin.rule.delete'
+  | 'admin.rule.query'
+  | 'admin.rule.update'
+  | 'auth.check'
+  | 'auth.introspect'
+  | 'file.group.create'
+  | 'file.group.delete'
+  | 'file.group.query'
+  | 'file.group.update'
+  | 'file.list.create'
+  | 'file.list.delete'
+  | 'file.list.download'
+  | 'file.list.query'
+  | 'file.list.update'
+  | 'file.trash.delete'
+  | 'file.trash.query'
+  | 'file.trash.restore'
+  | 'system.audit.export'
+  | 'system.audit.query'
+  | 'system.audit.undo'
+  | 'system.backup'
+  | 'system.dict.create'
+  | 'system.dict.delete'
+  | 'system.dict.item.create'
+  | 'system.dict.item.delete'
+  | 'system.dict.item.query'
+  | 'system.dict.item.update'
+  | 'system.dict.query'
+  | 'system.dict.update'
+  | 'system.info'
+  | 'system.info.acknowledge'
+  | 'system.job.query'
+  | 'system.loginlog.query'
+  | 'system.monitor.auth'
+  | 'system.monitor.cache'
+  | 'system.monitor.query'
+  | 'system.monitor.redis'
+  | 'system.monitor.request'
+  | 'system.monitor.stats'
+  | 'system.monitor.trace'
+  | 'system.session.delete'
+  | 'system.session.query'
+  | 'system.setting.create'
+  | 'system.setting.delete'
+  | 'system.setting.group.create'
+  | 'system.setting.group.delete'
+  | 'system.setting.group.query'
+  | 'system.setting.group.update'
+  | 'system.setting.query'
+  | 'system.setting.refresh'
+  | 'system.setting.save'
+  | 'system.setting.update'
+  | 'system.webhook.create'
+  | 'system.webhook.delete'
+  | 'system.webhook.query'
+  | 'system.webhook.secret'
+  | 'system.webhook.send'
+  | 'system.webhook.update'
+  | 'user.list.create'
+  | 'user.list.data'
+  | 'user.list.delete'
+  | 'user.list.erase'
+  | 'user.list.password'
+  | 'user.list.query'
+  | 'user.list.status'
+  | 'user.list.update'
+
+/** The operations, by method and path. */
+export type Api = {
+  GET: {
+    '/.reeve/callback': { body: undefined; answer: unknown }
+    '/admin/account/key': { body: undefined; answer: ApiKeyPage }
+    [path: `/admin/account/key/${number}`]: { body: undefined; answer: ApiKey }
+    '/admin/dept': { body: undefined; answer: DeptTree }
+    [path: `/admin/dept/${number}`]: { body: undefined; answer: Dept }
+    '/admin/dict': { body: undefined; answer: Record<string, OpenDict> }
+    '/admin/info': { body: undefined; answer: Info }
+    '/admin/job': { body: undefined; answer: JobPage }
+    [path: `/admin/job/${number}`]: { body: undefined; answer: Job }
+    '/admin/key': { body: undefined; answer: ApiKeyPage }
+    [path: `/admin/key/${number}`]: { body: undefined; answer: ApiKey }
+    '/admin/list': { body: undefined; answer: UserPage }
+    '/admin/list-export': { body: undefined; answer: unknown }
+    [path: `/admin/list/${number}`]: { body: undefined; answer: User }
+    [path: `/admin/list/${number}/data`]: { body: undefined; answer: unknown }
+    '/admin/loginlog': { body: undefined; answer: LoginLogPage }
+    '/admin/permission/effective': { body: undefined; answer: Effective }
+    '/admin/permission/explain': { body: undefined; answer: Explanation }
+    '/admin/role': { body: undefined; answer: RolePage }
+    [path: `/admin/role/${number}`]: { body: undefined; answer: Role }
+    '/admin/rule': { body: undefined; answer: PermissionTree }
+    [path: `/admin/rule-node/${number}`]: { body: undefined; answer: Permission }
+    '/admin/rule/parent': { body: undefined; answer: ParentNodeTree }
+    '/admin/session': { body: undefined; answer: SessionPage }
+    '/api/dict': { body: undefined; answer: Record<string, OpenDict> }
+    '/api/event': { body: undefined; answer: unknown }
+    '/api/home': { body: undefined; answer: Home }
+    '/api/user': { body: undefined; answer: AppUser }
+    '/auth/verify': { body: undefined; answer: unknown }
+    '/config': { body: undefined; answer: Config }
+    '/file/group': { body: undefined; answer: FileGroupPage }
+    [path: `/file/group/${number}`]: { body: undefined; answer: FileGroup }
+    '/file/list': { body: undefined; answer: FilePage }
+    [path: `/file/list/${number}`]: { body: undefined; answer: File }
+    [path: `/file/list/${number}/content`]: { body: undefined; answer: unknown }
+    [path: `/file/signed/${number}`]: { body: undefined; answer: unknown }
+    '/file/trash': { body: undefined; answer: TrashedFilePage }
+    '/health': { body: undefined; answer: Health }
+    [path: `/media/${string}`]: { body: undefined; answer: unknown }
+    '/metrics': { body: undefined; answer: unknown }
+    '/openapi.json': { body: undefined; answer: unknown }
+    '/system/audit': { body: undefined; answer: LogPage }
+    '/system/audit-export': { body: undefined; answer: unknown }
+    [path: `/system/audit/${number}`]: { body: undefined; answer: LogDetail }
+    '/system/backup': { body: undefined; answer: unknown }
+    '/system/dict': { body: undefined; answer: DictPage }
+    [path: `/system/dict/${number}`]: { body: undefined; answer: Dict }
+    [path: `/system/dict/${number}/item`]: { body: undefined; answer: DictItemPage }
+    '/system/event': { body: undefined; answer: unknown }
+    '/system/event-type': { body: undefined; answer: EventTypeList }
+    '/system/health': { body: undefined; answer: SystemHealth }
+    [path: `/system/history/${string}/${number}`]: { body: undefined; answer: LogPage }
+    '/system/info': { body: undefined; answer: SystemInfo }
+    '/system/job': { body: undefined; answer: JobPage }
+    [path: `/system/job/${number}`]: { body: undefined; answer: Job }
+    '/system/loginlog': { body: undefined; answer: LoginLogPage }
+    '/system/manual': { body: undefined; answer: ManualAnswer }
+    '/system/monitor/auth': { body: undefined; answer: AuthEventMonitorPage }
+    '/system/monitor/cache': { body: undefined; answer: CacheEventMonitorPage }
+    '/system/monitor/query': { body: undefined; answer: QueryEventMonitorPage }
+    '/system/monitor/redis': { body: undefined; answer: RedisRecordMonitorPage }
+    '/system/monitor/request': { body: undefined; answer: RequestEventMonitorPage }
+    [path: `/system/monitor/request/${string}`]: { body: undefined; answer: RequestStory }
+    '/system/monitor/stats': { body: undefined; answer: Stats }
+    '/system/monitor/trace': { body: undefined; answer: TraceList }
+    '/system/session': { body: undefined; answer: SessionPage }
+    '/system/setting': { body: undefined; answer: SettingPage }
+    '/system/setting-builtin': { body: undefined; answer: Record<string, string[]> }
+    '/system/setting-group': { body: undefined; answer: SettingGroupPage }
+    [path: `/system/setting-group/${number}`]: { body: undefined; answer: SettingGroup }
+    '/system/setting-value': { body: undefined; answer: Record<string, Record<string, unknown>> }
+    [path: `/system/setting/${number}`]: { body: undefined; answer: Setting }
+    '/system/webhook': { body: undefined; answer: WebhookOutPage }
+    [path: `/system/webhook/${number}`]: { body: undefined; answer: Webhook }
+    [path: `/system/webhook/${number}/delivery`]: { body: undefined; answer: DeliveryPage }
+    [path: `/system/webhook/${number}/delivery/${number}`]: { body: undefined; answer: DeliveryDetail }
+    '/user/list': { body: undefined; answer: AppUserPage }
+    [path: `/user/list/${number}`]: { body: undefined; answer: AppUser }
+    [path: `/user/list/${number}/data`]: { body: undefined; answer: unknown }
+  }
+  POST: {
+    '/admin/account/key': { body: CreateOwnAPIKey; answer: KeyWithToken }
+    [path: `/admin/account/key/${number}/rotate`]: { body: RotateOwnAPIKey; answer: KeyWithToken }
+    '/admin/avatar': { body: undefined; answer: Avatar }
+    '/admin/dept': { body: CreateDept; answer: Dept }
+    '/admin/key': { body: CreateAPIKey; answer: KeyWithToken }
+    [path: `/admin/key/${number}/adopt`]: { body: undefined; answer: ApiKey }
+    [path: `/admin/key/${number}/resume`]: { body: undefined; answer: ApiKey }
+    [path: `/admin/key/${number}/rotate`]: { body: RotateAPIKey; answer: KeyWithToken }
+    '/admin/list': { body: CreateUser; answer: NewUser }
+    '/admin/list-import': { body: undefined; answer: Import }
+    [path: `/admin/list/${number}/erase`]: { body: EraseUser; answer: Erasure }
+    '/admin/login': { body: SignIn; answer: Login }
+    '/admin/logout': { body: undefined; answer: Record<string, never> }
+    '/admin/role': { body: CreateRole; answer: Role }
+    '/admin/rule': { body: CreatePermission; answer: Permission }
+    '/api/login': { body: SignInAsAppUser; answer: Login }
+    '/api/logout': { body: undefined; answer: Record<string, never> }
+    '/api/register': { body: RegisterAsAppUser; answer: Login }
+    '/auth/check': { body: CheckPermissions; answer: Check }
+    '/auth/forward': { body: OpenProxiedProgram; answer: OpenForwarded }
+    '/auth/introspect': { body: undefined; answer: unknown }
+    '/file/group': { body: CreateFileGroup; answer: FileGroup }
+    '/file/list': { body: undefined; answer: Files }
+    [path: `/file/list/${number}/link`]: { body: CreateFileLink; answer: Link }
+    '/ofrep/v1/evaluate/flags': { body: EvaluateFlags; answer: unknown }
+    [path: `/ofrep/v1/evaluate/flags/${string}`]: { body: EvaluateFlag; answer: unknown }
+    [path: `/system/audit/${number}/undo`]: { body: undefined; answer: Undone }
+    '/system/dict': { body: CreateDict; answer: Dict }
+    [path: `/system/dict/${number}/item`]: { body: CreateDictItem; answer: DictItem }
+    '/system/health/acknowledge': { body: undefined; answer: SystemHealth }
+    '/system/monitor/trace': { body: StartTrace; answer: Trace }
+    '/system/setting': { body: CreateSetting; answer: Setting }
+    '/system/setting-group': { body: CreateSettingGroup; answer: SettingGroup }
+    '/system/setting/flag-preview': { body: PreviewFlag; answer: FlagPreview }
+    '/system/setting/refresh': { body: undefined; answer: Refresh }
+    '/system/webhook': { body: CreateWebhook; answer: WebhookWithSecret }
+    [path: `/system/webhook/${number}/adopt`]: { body: undefined; answer: Webhook }
+    [path: `/system/webhook/${number}/replay`]: { body: ReplayEventsToWebhook; answer: Webhook }
+    [path: `/system/webhook/${number}/resume`]: { body: ResumeWebhook; answer: Webhook }
+    [path: `/system/webhook/${number}/secret`]: { body: RotateWebhookSecret; answer: WebhookWithSecret }
+    [path: `/system/webhook/${number}/skip`]: { body: SkipWebhookBlockingEvent; answer: Webhook }
+    [path: `/system/webhook/${number}/test`]: { body: undefined; answer: DeliveryDetail }
+    '/user/list': { body: CreateAppUser; answer: NewAppUser }
+    [path: `/user/list/${number}/erase`]: { body: EraseAppUser; answer: Erasure }
+  }
+  PUT: {
+    [path: `/admin/account/key/${number}`]: { body: UpdateOwnAPIKey; answer: ApiKey }
+    [path: `/admin/dept/${number}`]: { body: UpdateDept; answer: Dept }
+    '/admin/info': { body: UpdateOwnAccount; answer: User }
+    [path: `/admin/key/${number}`]: { body: UpdateAPIKey; answer: ApiKey }
+    '/admin/list': { body: UpdateUsers; answer: UsersChanged }
+    [path: `/admin/list/${number}`]: { body: UpdateUser; answer: User }
+    [path: `/admin/list/${number}/password`]: { body: ResetUserPassword; answer: Reset }
+    [path: `/admin/list/${number}/status`]: { body: EnableOrDisableUser; answer: User }
+    '/admin/password': { body: UpdateOwnPassword; answer: Record<string, never> }
+    [path: `/admin/role/${number}`]: { body: UpdateRole; answer: Role }
+    [path: `/admin/role/${number}/rule`]: { body: SetRolePermissions; answer: Role }
+    [path: `/admin/rule/${number}`]: { body: UpdatePermission; answer: Permission }
+    [path: `/admin/rule/${number}/show`]: { body: ShowOrHidePermission; answer: Permission }
+    [path: `/admin/rule/${number}/status`]: { body: EnableOrDisablePermission; answer: Permission }
+    '/api/user': { body: UpdateOwnAppUser; answer: AppUser }
+    '/api/user/password': { body: UpdateOwnAppPassword; answer: Record<string, never> }
+    [path: `/file/group/${number}`]: { body: UpdateFileGroup; answer: FileGroup }
+    '/file/list': { body: UpdateFileRecords; answer: Files }
+    [path: `/file/list/${number}`]: { body: UpdateFileRecord; answer: File }
+    [path: `/file/trash/${number}`]: { body: undefined; answer: File }
+    [path: `/system/dict/${number}`]: { body: UpdateDict; answer: Dict }
+    [path: `/system/dict/${number}/item/${number}`]: { body: UpdateDictItem; answer: DictItem }
+    '/system/setting': { body: SaveSettingValues; answer: Record<string, never> }
+    [path: `/system/setting-group/${number}`]: { body: UpdateSettingGroup; answer: SettingGroup }
+    [path: `/system/setting/${number}`]: { body: UpdateSetting; answer: Setting }
+    [path: `/system/webhook/${number}`]: { body: UpdateWebhook; answer: WebhookWithSecret }
+    [path: `/user/list/${number}`]: { body: UpdateAppUser; answer: AppUser }
+    [path: `/user/list/${number}/password`]: { body: ResetAppUserPassword; answer: Reset }
+    [path: `/user/list/${number}/status`]: { body: EnableOrDisableAppUser; answer: AppUser }
+  }
+  DELETE: {
+    '/admin/account/key': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/account/key/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/dept': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/dept/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/key': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/key/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/list': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/list/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/role': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/role/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/rule': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/rule/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/session': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/session/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/file/group': { body: undefined; answer: Record<string, never> }
+    [path: `/file/group/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/file/list': { body: undefined; answer: Record<string, never> }
+    [path: `/file/list/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/file/trash': { body: undefined; answer: Record<string, never> }
+    [path: `/file/trash/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/system/dict': { body: undefined; answer: Record<string, never> }
+    [path: `/system/dict/${number}`]: { body: undefined; answer: Record<string, never> }
+    [path: `/system/dict/${number}/item`]: { body: undefined; answer: Record<string, never> }
+    [path: `/system/dict/${number}/item/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/system/monitor/trace': { body: undefined; answer: Record<string, never> }
+    [path: `/system/monitor/trace/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/system/session': { body: undefined; answer: Record<string, never> }
+    [path: `/system/session/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/system/setting': { body: undefined; answer: Record<string, never> }
+    '/system/setting-group': { body: undefined; answer: Record<string, never> }
+    [path: `/system/setting-group/${number}`]: { body: undefined; answer: Record<string, never> }
+    [path: `/system/setting/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/system/webhook': { body: undefined; answer: Record<string, never> }
+    [path: `/system/webhook/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/user/list': { body: undefined; answer: Record<string, never> }
+    [path: `/user/list/${number}`]: { body: undefined; answer: Record<string, never> }
+  }
+}

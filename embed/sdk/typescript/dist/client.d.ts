@@ -1,0 +1,110 @@
+import type { Check, Login } from '../api.js';
+import { type Config, type ConfigQuery, type Settings } from './config.js';
+import { type Received } from './send.js';
+import type { CallArguments, CommonOptions, Data, Method, Path, Realm } from './types.js';
+/** Options of a client. */
+export interface ReeveOptions {
+    /** Base URL of Reeve, such as `https://reeve.example.org`. */
+    url: string;
+    /** API key, or token of a session; absent for anonymous calls. */
+    key?: string | undefined;
+    /** Origin of the program itself, such as `https://shop.example.org`; needed only for the sign-in of browsers. */
+    origin?: string | undefined;
+    /** Milliseconds for one attempt; 10000 by default. */
+    timeout?: number | undefined;
+    /** Maximum number of further attempts after a failure; 3 by default. */
+    retries?: number | undefined;
+    /** Function to use instead of the global `fetch`. */
+    fetch?: typeof fetch | undefined;
+}
+/** Options of {@link Reeve.exchange}. */
+export interface ExchangeOptions extends CommonOptions {
+    body?: unknown;
+    headers?: Record<string, string>;
+    /** Milliseconds for one attempt, instead of those of the client. */
+    timeout?: number;
+    /** Further attempts, instead of those of the client. */
+    retries?: number;
+}
+/**
+ * A client of Reeve with one credential.
+ *
+ * ```js
+ * const reeve = new Reeve({ url: 'http://127.0.0.1:8080', key: process.env.REEVE_KEY })
+ * const role = await reeve.call('POST', '/admin/role', { body: { name: 'Support', data_scope: 'self' } })
+ * ```
+ */
+export declare class Reeve {
+    #private;
+    /** Base URL of Reeve, without a slash at the end. */
+    readonly url: string;
+    /** Origin of the program itself; undefined if it was not given. */
+    readonly origin: string | undefined;
+    /** Milliseconds for one attempt. */
+    readonly timeout: number;
+    /** Does not connect. Throws a TypeError if an option is not valid. */
+    constructor(options: ReeveOptions);
+    /** Returns a client with the same options that uses another token or key; an empty one makes anonymous calls. */
+    as(token: string): Reeve;
+    /**
+     * Carries out an operation and returns its data. Method, path, body and data are typed by the OpenAPI
+     * document of this version.
+     *
+     * ```js
+     * const users = await reeve.call('GET', '/admin/list', { query: { pageSize: 20 } })
+     * await reeve.call('PUT', `/admin/list/${users.data[0].id}/status`, { body: { status: 0 } })
+     * ```
+     *
+     * A GET, or a POST with a credential, is repeated after no response, 502, 503 and 504; such a POST has an
+     * `Idempotency-Key`, so that it is carried out once. Other requests are repeated only if the server has
+     * not carried them out: after 429, and after 503 unless the outcome is unknown. If the server asks for
+     * more than 10 seconds, the call fails at once.
+     *
+     * Rejects with a {@link ReeveError}, or with the reason of `signal`.
+     */
+    call<M extends Method, P extends Path<M>>(method: M, path: P, ...[options]: CallArguments<M, P>): Promise<Data<M, P>>;
+    /**
+     * Sends a request and returns the response with any status; `call` is made of it. Rejects only if
+     * `signal` is aborted.
+     */
+    exchange(method: string, path: string, { query, body, headers, idempotencyKey, ...options }?: ExchangeOptions): Promise<Received>;
+    /**
+     * Asks whose token it is and which of some permissions they have, at this moment. The key of the client
+     * needs the permission `auth.check`.
+     *
+     * ```js
+     * const { active, user, allowed } = await reeve.check(token, 'shop.order.query', 'shop.order.refund')
+     * ```
+     *
+     * Rejects with a {@link ReeveError}; a token that is not valid is no error.
+     */
+    check(token: string, ...permissions: string[]): Promise<Check>;
+    /** Is {@link check} for a user of the backend by ID. */
+    checkUser(userId: number, ...permissions: string[]): Promise<Check>;
+    /** Reports whether a token is valid and has a permission. */
+    can(token: string, permission: string): Promise<boolean>;
+    /**
+     * Signs a user in with a password and returns the session.
+     *
+     * ```js
+     * const { token } = await reeve.signIn('ada', password, 'app')
+     * const me = await reeve.as(token).call('GET', '/api/user')
+     * ```
+     *
+     * Rejects with a {@link ReeveError}: status 401 for a wrong username or password, 429 after too many
+     * attempts.
+     */
+    signIn(username: string, password: string, realm?: Realm): Promise<Login>;
+    /** Ends the session of the token with which this client was made, see {@link as}. A session that has ended already is no error. */
+    signOut(realm?: Realm): Promise<void>;
+    /**
+     * Reads settings and dictionaries and follows their changes. Resolves when the first values are there;
+     * rejects with a {@link ReeveError} if they cannot be read. The process runs until `close()`.
+     *
+     * ```js
+     * const config = await reeve.follow({ groups: ['shop'] })
+     * config.onChange(() => console.log(config.settings.shop.title))
+     * ```
+     */
+    follow<S extends object = Settings>(query?: ConfigQuery): Promise<Config<S>>;
+}

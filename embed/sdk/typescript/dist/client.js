@@ -1,0 +1,69 @@
+import {follow} from './config.js'
+import {parse, send} from './send.js'
+export class Reeve {
+	url
+	origin
+	timeout
+	#options
+	#key
+	constructor(options) {
+		this.url = baseURL('url', options.url, /^https?:\/\/[^?#@]+$/i)
+		this.origin = options.origin && baseURL('origin', options.origin, /^https?:\/\/[^/?#@]+\/?$/i)
+		this.timeout = options.timeout ?? 10_000
+		this.#options = options
+		this.#key = options.key?.trim() ?? ''
+		if (/[^!-~]/.test(this.#key)) throw new TypeError('key is not valid')
+	}
+	as(token) {
+		return new Reeve({...this.#options, key: token})
+	}
+	async call(method, path, ...[options]) {
+		const {error, text} = await this.exchange(method, path, options)
+		if (error) throw error
+		const value = parse(text)
+		return value?.success ? value.data : (value ?? text)
+	}
+	exchange(method, path, {query = {}, body, headers, idempotencyKey, ...options} = {}) {
+		const keyed = method === 'POST' && this.#key !== ''
+		const values = Object.entries(query).flatMap(([name, value]) => [value ?? []].flat().map(one => [name, String(one)]))
+		return send({
+			fetch: this.#options.fetch ?? fetch,
+			timeout: this.timeout,
+			retries: this.#options.retries ?? 3,
+			...options,
+			method,
+			url: `${this.url}${path}${values.length ? '?' : ''}${new URLSearchParams(values)}`,
+			headers: {
+				...headers,
+				...(this.#key && {Authorization: `Bearer ${this.#key}`}),
+				...(keyed && {'Idempotency-Key': idempotencyKey ?? crypto.randomUUID()}),
+				...(body !== undefined && {'Content-Type': 'application/json'})
+			},
+			body: JSON.stringify(body),
+			repeatable: keyed || method === 'GET' || method === 'HEAD'
+		})
+	}
+	check(token, ...permissions) {
+		return this.call('POST', '/auth/check', {body: {token, permissions}})
+	}
+	checkUser(userId, ...permissions) {
+		return this.call('POST', '/auth/check', {body: {user_id: userId, permissions}})
+	}
+	async can(token, permission) {
+		return (await this.check(token, permission)).allowed[permission] === true
+	}
+	signIn(username, password, realm = 'admin') {
+		return this.as('').call('POST', realm === 'app' ? '/api/login' : '/admin/login', {body: {username, password}})
+	}
+	async signOut(realm = 'admin') {
+		const {error} = await this.exchange('POST', realm === 'app' ? '/api/logout' : '/admin/logout')
+		if (error && error.status !== 401) throw error
+	}
+	follow(query = {}) {
+		return follow(this, query)
+	}
+}
+function baseURL(name, text, pattern) {
+	if (!pattern.test(text) || !URL.canParse(text)) throw new TypeError(`${name} must be like https://reeve.example.org`)
+	return new URL(text).href.replace(/\/+$/, '')
+}

@@ -1,0 +1,46 @@
+import {authorize, callback, callbackPath} from './gate.js'
+import {readBody, receive} from './receive.js'
+import {secretBytes} from './webhook.js'
+export function protect(reeve, ...permissions) {
+	return gate(authorize(reeve, 'admin', permissions))
+}
+export function protectApp(reeve) {
+	return gate(authorize(reeve, 'app', []))
+}
+function gate(decide) {
+	return handle(async (request, response) => {
+		const {caller, refusal} = await decide(questionOf(request))
+		if (refusal) return send(response, refusal)
+		request.caller = caller
+		return true
+	})
+}
+export function signIn(reeve) {
+	if (!reeve.origin) throw new TypeError('signIn needs the option origin of the client')
+	return handle(async (request, response) => {
+		const question = questionOf(request)
+		if (question.method !== 'GET' || question.path.split('?')[0] !== callbackPath) return true
+		return send(response, await callback(reeve, question))
+	})
+}
+export function webhook(secret, handler) {
+	secretBytes(secret)
+	return handle(async (request, response) => {
+		let body = request.body
+		if (body === undefined) body = await readBody(request)
+		else if (typeof body !== 'string' && !(body instanceof Uint8Array)) throw new Error('the body was decoded before: register webhook() before express.json()')
+		return send(response, await receive(secret, request.headers, body, handler))
+	})
+}
+function handle(fn) {
+	return (request, response, next) => void fn(request, response).then(goesOn => goesOn && next(), next)
+}
+function questionOf({method = 'GET', originalUrl, url, headers}) {
+	return {method, path: originalUrl ?? url ?? '/', header: name => headers[name]?.toString()}
+}
+function send(response, {status, headers, body}) {
+	response.statusCode = status
+	for (const [name, value] of headers) response.appendHeader(name, value)
+	response.end(body)
+	return false
+}

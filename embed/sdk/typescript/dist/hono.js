@@ -1,0 +1,41 @@
+import {authorize, callback, callbackPath} from './gate.js'
+import {readBody, receive} from './receive.js'
+import {secretBytes} from './webhook.js'
+export function protect(reeve, ...permissions) {
+	return gate(authorize(reeve, 'admin', permissions))
+}
+export function protectApp(reeve) {
+	return gate(authorize(reeve, 'app', []))
+}
+function gate(decide) {
+	return async (context, next) => {
+		const {caller, refusal} = await decide(questionOf(context.req.raw))
+		if (refusal) return responseOf(refusal)
+		context.set('caller', caller)
+		await next()
+		return undefined
+	}
+}
+export function signIn(reeve) {
+	if (!reeve.origin) throw new TypeError('signIn needs the option origin of the client')
+	return async (context, next) => {
+		const question = questionOf(context.req.raw)
+		if (question.method === 'GET' && question.path.split('?')[0] === callbackPath) return responseOf(await callback(reeve, question))
+		await next()
+		return undefined
+	}
+}
+export function webhook(secret, handler) {
+	secretBytes(secret)
+	return async ({req: {raw}}) => {
+		const body = raw.body ? await readBody(raw.body) : ''
+		return responseOf(await receive(secret, raw.headers, body, handler))
+	}
+}
+function questionOf({method, url, headers}) {
+	const {pathname, search} = new URL(url)
+	return {method, path: pathname + search, header: name => headers.get(name)}
+}
+function responseOf({status, headers, body}) {
+	return new Response(body || null, {status, headers})
+}

@@ -1,0 +1,10 @@
+/**
+ * The client of Reeve. Start with {@link Reeve}; {@link verifyWebhook} checks messages of webhooks. The
+ * middlewares for routes of a program are in `@reeve/client/express` and `@reeve/client/hono`.
+ */
+export type * from '../api.js';
+export { Reeve, type ReeveOptions } from './client.js';
+export type { Config as FollowedConfig, ConfigQuery, Settings } from './config.js';
+export { ReeveError } from './send.js';
+export type { Body, Caller, CallOptions, Data, Method, Path, Query, Realm, Scope } from './types.js';
+export { verifyWebhook, WebhookError, type WebhookEvent, type WebhookHeaders } from './webhook.js';

@@ -1,0 +1,3 @@
+export {Reeve} from './client.js'
+export {ReeveError} from './send.js'
+export {verifyWebhook, WebhookError} from './webhook.js'

@@ -1,0 +1,59 @@
+export class ReeveError extends Error {
+	constructor(message, detail) {
+		super(message, detail)
+		Object.assign(this, {name: 'ReeveError', errors: {}, requestId: ''}, detail)
+	}
+}
+export async function send(r) {
+	for (let attempt = 0; ; attempt++) {
+		const received = await sendOnce(r)
+		const {status = 200, code, retryAfter = 0} = received.error ?? {}
+		const passes = status === 429 || (r.repeatable ? [0, 502, 503, 504].includes(status) : status === 503 && code !== 'write_outcome_unknown')
+		if (!passes || attempt >= r.retries || retryAfter > 10) return received
+		await pause(retryAfter * 1000 || 100 * 2 ** attempt * (0.5 + Math.random()), r.signal)
+	}
+}
+export async function pause(milliseconds, signal) {
+	await new Promise(resolve => {
+		const end = after(milliseconds, signal, () => resolve(end()))
+	})
+	signal?.throwIfAborted()
+}
+function after(milliseconds, signal, fn) {
+	signal?.throwIfAborted()
+	const timer = setTimeout(fn, milliseconds)
+	signal?.addEventListener('abort', fn)
+	return () => {
+		clearTimeout(timer)
+		signal?.removeEventListener('abort', fn)
+	}
+}
+async function sendOnce({url, timeout, signal, fetch, ...init}) {
+	const stop = new AbortController()
+	const end = after(timeout, signal, () => stop.abort())
+	try {
+		const response = await fetch(url, {...init, signal: stop.signal, redirect: 'manual', credentials: 'omit'})
+		const {status, headers} = response
+		const text = await response.text()
+		return {status, headers, text, error: response.ok || status === 304 ? undefined : failureOf(status, headers, text)}
+	} catch (cause) {
+		signal?.throwIfAborted()
+		const detail = {status: 0, code: stop.signal.aborted ? 'timeout' : 'unreachable', cause}
+		return {status: 0, headers: new Headers(), text: '', error: new ReeveError(`no response from Reeve: ${detail.code}`, detail)}
+	} finally {
+		end()
+	}
+}
+function failureOf(status, headers, text) {
+	const {msg = `unexpected response with status ${status}`, errorCode: code = 'bad_response', errors = {}, requestId = ''} = parse(text) ?? {}
+	const header = headers.get('Retry-After')
+	const seconds = Number(header) || (Date.parse(header ?? '') - Date.now()) / 1000
+	return new ReeveError(msg, {status, code, errors, requestId, retryAfter: seconds > 0 ? seconds : undefined})
+}
+export function parse(text) {
+	try {
+		return JSON.parse(text)
+	} catch {
+		return undefined
+	}
+}

@@ -1,0 +1,176 @@
+import type { Check, Login } from '../api.js'
+import { type Config, type ConfigQuery, follow, type Settings } from './config.js'
+import { parse, type Received, type ReeveError, send } from './send.js'
+import type { CallArguments, CommonOptions, Data, Method, Path, Realm } from './types.js'
+
+/** Options of a client. */
+export interface ReeveOptions {
+  /** Base URL of Reeve, such as `https://reeve.example.org`. */
+  url: string
+  /** API key, or token of a session; absent for anonymous calls. */
+  key?: string | undefined
+  /** Origin of the program itself, such as `https://shop.example.org`; needed only for the sign-in of browsers. */
+  origin?: string | undefined
+  /** Milliseconds for one attempt; 10000 by default. */
+  timeout?: number | undefined
+  /** Maximum number of further attempts after a failure; 3 by default. */
+  retries?: number | undefined
+  /** Function to use instead of the global `fetch`. */
+  fetch?: typeof fetch | undefined
+}
+
+/** Options of {@link Reeve.exchange}. */
+export interface ExchangeOptions extends CommonOptions {
+  body?: unknown
+  headers?: Record<string, string>
+  /** Milliseconds for one attempt, instead of those of the client. */
+  timeout?: number
+  /** Further attempts, instead of those of the client. */
+  retries?: number
+}
+
+/**
+ * A client of Reeve with one credential.
+ *
+ * ```js
+ * const reeve = new Reeve({ url: 'http://127.0.0.1:8080', key: process.env.REEVE_KEY })
+ * const role = await reeve.call('POST', '/admin/role', { body: { name: 'Support', data_scope: 'self' } })
+ * ```
+ */
+export class Reeve {
+  /** Base URL of Reeve, without a slash at the end. */
+  readonly url: string
+  /** Origin of the program itself; undefined if it was not given. */
+  readonly origin: string | undefined
+  /** Milliseconds for one attempt. */
+  readonly timeout: number
+  readonly #options: ReeveOptions
+  readonly #key: string
+
+  /** Does not connect. Throws a TypeError if an option is not valid. */
+  constructor(options: ReeveOptions) {
+    this.url = baseURL('url', options.url, /^https?:\/\/[^?#@]+$/i)
+    this.origin = options.origin && baseURL('origin', options.origin, /^https?:\/\/[^/?#@]+\/?$/i)
+    this.timeout = options.timeout ?? 10_000
+    this.#options = options
+    this.#key = options.key?.trim() ?? ''
+    if (/[^!-~]/.test(this.#key)) throw new TypeError('key is not valid')
+  }
+
+  /** Returns a client with the same options that uses another token or key; an empty one makes anonymous calls. */
+  as(token: string): Reeve {
+    return new Reeve({ ...this.#options, key: token })
+  }
+
+  /**
+   * Carries out an operation and returns its data. Method, path, body and data are typed by the OpenAPI
+   * document of this version.
+   *
+   * ```js
+   * const users = await reeve.call('GET', '/admin/list', { query: { pageSize: 20 } })
+   * await reeve.call('PUT', `/admin/list/${users.data[0].id}/status`, { body: { status: 0 } })
+   * ```
+   *
+   * A GET, or a POST with a credential, is repeated after no response, 502, 503 and 504; such a POST has an
+   * `Idempotency-Key`, so that it is carried out once. Other requests are repeated only if the server has
+   * not carried them out: after 429, and after 503 unless the outcome is unknown. If the server asks for
+   * more than 10 seconds, the call fails at once.
+   *
+   * Rejects with a {@link ReeveError}, or with the reason of `signal`.
+   */
+  async call<M extends Method, P extends Path<M>>(method: M, path: P, ...[options]: CallArguments<M, P>): Promise<Data<M, P>> {
+    const { error, text } = await this.exchange(method, path, options)
+    if (error) throw error
+    const value = parse(text)
+    return (value?.success ? value.data : (value ?? text)) as Data<M, P>
+  }
+
+  /**
+   * Sends a request and returns the response with any status; `call` is made of it. Rejects only if
+   * `signal` is aborted.
+   */
+  exchange(method: string, path: string, { query = {}, body, headers, idempotencyKey, ...options }: ExchangeOptions = {}): Promise<Received> {
+    const keyed = method === 'POST' && this.#key !== ''
+    const values = Object.entries(query).flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, String(one)]))
+    return send({
+      fetch: this.#options.fetch ?? fetch,
+      timeout: this.timeout,
+      retries: this.#options.retries ?? 3,
+      ...options,
+      method,
+      url: `${this.url}${path}${values.length ? '?' : ''}${new URLSearchParams(values)}`,
+      headers: {
+        ...headers,
+        ...(this.#key && { Authorization: `Bearer ${this.#key}` }),
+        ...(keyed && { 'Idempotency-Key': idempotencyKey ?? crypto.randomUUID() }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      },
+      body: JSON.stringify(body),
+      repeatable: keyed || method === 'GET' || method === 'HEAD',
+    })
+  }
+
+  /**
+   * Asks whose token it is and which of some permissions they have, at this moment. The key of the client
+   * needs the permission `auth.check`.
+   *
+   * ```js
+   * const { active, user, allowed } = await reeve.check(token, 'shop.order.query', 'shop.order.refund')
+   * ```
+   *
+   * Rejects with a {@link ReeveError}; a token that is not valid is no error.
+   */
+  check(token: string, ...permissions: string[]): Promise<Check> {
+    return this.call('POST', '/auth/check', { body: { token, permissions } })
+  }
+
+  /** Is {@link check} for a user of the backend by ID. */
+  checkUser(userId: number, ...permissions: string[]): Promise<Check> {
+    return this.call('POST', '/auth/check', { body: { user_id: userId, permissions } })
+  }
+
+  /** Reports whether a token is valid and has a permission. */
+  async can(token: string, permission: string): Promise<boolean> {
+    return (await this.check(token, permission)).allowed[permission] === true
+  }
+
+  /**
+   * Signs a user in with a password and returns the session.
+   *
+   * ```js
+   * const { token } = await reeve.signIn('ada', password, 'app')
+   * const me = await reeve.as(token).call('GET', '/api/user')
+   * ```
+   *
+   * Rejects with a {@link ReeveError}: status 401 for a wrong username or password, 429 after too many
+   * attempts.
+   */
+  signIn(username: string, password: string, realm: Realm = 'admin'): Promise<Login> {
+    return this.as('').call('POST', realm === 'app' ? '/api/login' : '/admin/login', { body: { username, password } })
+  }
+
+  /** Ends the session of the token with which this client was made, see {@link as}. A session that has ended already is no error. */
+  async signOut(realm: Realm = 'admin'): Promise<void> {
+    const { error } = await this.exchange('POST', realm === 'app' ? '/api/logout' : '/admin/logout')
+    if (error && error.status !== 401) throw error
+  }
+
+  /**
+   * Reads settings and dictionaries and follows their changes. Resolves when the first values are there;
+   * rejects with a {@link ReeveError} if they cannot be read. The process runs until `close()`.
+   *
+   * ```js
+   * const config = await reeve.follow({ groups: ['shop'] })
+   * config.onChange(() => console.log(config.settings.shop.title))
+   * ```
+   */
+  follow<S extends object = Settings>(query: ConfigQuery = {}): Promise<Config<S>> {
+    return follow<S>(this, query)
+  }
+}
+
+// baseURL returns the URL in an option, without a slash at the end.
+function baseURL(name: string, text: string, pattern: RegExp): string {
+  if (!pattern.test(text) || !URL.canParse(text)) throw new TypeError(`${name} must be like https://reeve.example.org`)
+  return new URL(text).href.replace(/\/+$/, '')
+}

@@ -1,0 +1,83 @@
+import type { Config as Values } from '../api.js'
+import type { Reeve } from './client.js'
+import { parse, pause } from './send.js'
+
+/** What to follow. */
+export interface ConfigQuery {
+  /** Keys of setting groups; absent for all that the key may read. */
+  groups?: readonly string[]
+  /** Codes of dictionaries; `['*']` for all that the key may read; absent for none. */
+  dicts?: readonly string[]
+}
+
+/** Values of settings by group and key, decoded by type. */
+export type Settings = Record<string, Record<string, unknown>>
+
+/**
+ * Settings and dictionaries that follow the server, see {@link Reeve.follow}. While the server cannot be
+ * reached, the last values stay.
+ */
+export interface Config<S extends object = Settings> {
+  /** Values by group and key: a number for a number, a boolean for a switch. */
+  readonly settings: S
+  /** Enabled dictionaries with their enabled items, by code. */
+  readonly dicts: Values['dicts']
+  /** Secrets that the key may not read, as `group.key`. */
+  readonly withheld: string[]
+  /** Calls a function after each change, and returns a function that ends this. What it throws goes to {@link onError}. */
+  onChange(fn: () => unknown): () => void
+  /** Calls a function after each failed attempt to read, and returns a function that ends this. */
+  onError(fn: (error: unknown) => unknown): () => void
+  /** Stops following. The last values stay. */
+  close(): void
+}
+
+type Listeners = Set<(error: unknown) => unknown>
+
+/** Reads the first values and starts to follow; see {@link Reeve.follow}. */
+export async function follow<S extends object>(reeve: Reeve, { groups, dicts }: ConfigQuery): Promise<Config<S>> {
+  const stop = new AbortController()
+  const { signal } = stop
+  const changed: Listeners = new Set()
+  const failed: Listeners = new Set()
+  const adder = (listeners: Listeners) => (fn: (error: unknown) => unknown) => {
+    listeners.add(fn)
+    return () => void listeners.delete(fn)
+  }
+  const tell = (listeners: Listeners, error?: unknown) => {
+    for (const fn of listeners) (async () => fn(error))().catch((error) => listeners === changed && tell(failed, error))
+  }
+  const config = { settings: {} as S, dicts: {}, withheld: [], onChange: adder(changed), onError: adder(failed), close: () => stop.abort() }
+  let known: Record<string, string> = {}
+
+  // read reports whether there are new values.
+  async function read(seconds: number, retries?: { retries: number }): Promise<boolean> {
+    const query = { groups: groups?.join(), dicts: dicts?.join(), wait: seconds }
+    const timeout = reeve.timeout + seconds * 1000
+    const { error, status, headers, text } = await reeve.exchange('GET', '/config', { query, headers: known, signal, timeout, ...retries })
+    if (error) throw error
+    if (status === 304) return false
+    known = { 'If-None-Match': headers.get('ETag') ?? '' }
+    Object.assign(config, parse(text)!.data)
+    return true
+  }
+
+  async function run() {
+    for (let failures = 0; !signal.aborted; ) {
+      // A server that shuts down answers at once, and so does one whose ETag is lost on the way.
+      let next = Date.now() + 1000
+      try {
+        if (await read(30, { retries: 0 })) tell(changed)
+        failures = 0
+      } catch (error) {
+        if (!signal.aborted) tell(failed, error)
+        next = Date.now() + Math.min(30_000, 1000 * 2 ** failures++) * (0.5 + Math.random() / 2)
+      }
+      await pause(Math.max(0, next - Date.now()), signal).catch(() => {})
+    }
+  }
+
+  await read(0)
+  void run()
+  return config
+}

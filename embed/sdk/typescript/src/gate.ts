@@ -1,0 +1,166 @@
+import type { Check } from '../api.js'
+import type { Reeve } from './client.js'
+import { parse, type Received } from './send.js'
+import type { Caller, Realm } from './types.js'
+
+// What the middlewares for Express and Hono have in common. For another framework, build a Question from its
+// request, and send a Refusal as its response.
+
+/** The path of a program to which browsers return from the sign-in page. */
+export const callbackPath = '/.reeve/callback'
+
+/** A request to the program. */
+export interface Question {
+  method: string
+  /** Path and query as the browser has sent them. */
+  path: string
+  /** Returns the value of a header; undefined or null if it is absent. */
+  header(name: string): string | null | undefined
+}
+
+/** A response to send instead of that of the route. */
+export interface Refusal {
+  status: number
+  /** Names and values; `Set-Cookie` can be there several times. */
+  headers: [name: string, value: string][]
+  body: string
+}
+
+/** The result of a decision. */
+export type Decision = { caller: Caller; refusal?: undefined } | { caller?: undefined; refusal: Refusal }
+
+/** Returns a response with JSON in the form of the other refusals: `{"error": "…"}`. */
+export function refuse(status: number, error: string, ...headers: [string, string][]): Refusal {
+  return {
+    status,
+    headers: [['Content-Type', 'application/json'], ['Cache-Control', 'no-store'], ...headers],
+    body: JSON.stringify({ error }),
+  }
+}
+
+const unauthorized = () => refuse(401, 'sign in first', ['WWW-Authenticate', 'Bearer'])
+
+/**
+ * Returns a function that decides about requests. In the realm `admin` it lets users and API keys through that
+ * have all permissions: those with `Authorization: Bearer`, and browsers that have signed in if the client has
+ * an `origin`. In the realm `app` it lets app users with `Authorization: Bearer` through.
+ *
+ * ```js
+ * const decide = authorize(reeve, 'admin', ['shop.order.query'])
+ * const { caller, refusal } = await decide({ method: 'GET', path: '/orders?page=2', header: (name) => request.headers.get(name) })
+ * ```
+ *
+ * While Reeve cannot be reached, it refuses with 503. It rejects if the program or Reeve is not configured for
+ * it, for example if the key of the client lacks `auth.check`. Throws a TypeError if a permission is empty.
+ */
+export function authorize(reeve: Reeve, realm: Realm, permissions: readonly string[]): (question: Question) => Promise<Decision> {
+  if (permissions.some((one) => !one?.trim())) throw new TypeError('a permission is empty')
+  return async (question) => {
+    const [, bearer] = /^Bearer\b\s*(.*)$/i.exec(question.header('authorization') ?? '') ?? []
+    if (bearer !== undefined) return byToken(reeve, realm, permissions, bearer.trim())
+    if (reeve.origin && realm === 'admin') return byCookie(reeve, reeve.origin, permissions, question)
+    return { refusal: unauthorized() }
+  }
+}
+
+async function byToken(reeve: Reeve, realm: Realm, permissions: readonly string[], token: string): Promise<Decision> {
+  if (!token || token.length > 4000) return { refusal: unauthorized() } // a longer one is an error of the request
+  const answer = await ask(reeve, 'POST', '/auth/check', { body: { token, permissions } })
+  if (!answer || answer.error) return { refusal: failed(answer) }
+  const { active, user, allowed, data_scope: scope } = parse(answer.text)!.data as Check
+  if (!active || user?.realm !== realm) return { refusal: unauthorized() }
+  const missing = permissions.find((one) => allowed[one] !== true)
+  if (missing) return { refusal: refuse(403, `permission ${missing} is required`) }
+  return { caller: { ...user, realm, scope } }
+}
+
+async function byCookie(reeve: Reeve, origin: string, permissions: readonly string[], question: Question): Promise<Decision> {
+  if (isCrossOrigin(question, origin)) return { refusal: refuse(403, 'requests of other origins must have the header Authorization') }
+  const need = permissions.length ? `?need=${permissions.map(encodeURIComponent).join()}` : ''
+  const answer = await forward(reeve, origin, `/auth/verify${need}`, question)
+  switch (answer?.status) {
+    case 204:
+      return { caller: callerIn(answer.headers) }
+    case 302:
+      return { refusal: passOn(answer) }
+    case 401:
+      return { refusal: unauthorized() }
+  }
+  if (answer?.status === 403 && answer.error?.code !== 'unknown_origin') return { refusal: refuse(403, answer.error?.message ?? '') }
+  return { refusal: failed(answer) }
+}
+
+/** Answers a request for {@link callbackPath}: it finishes the sign-in of a browser. The client must have an `origin`. */
+export async function callback(reeve: Reeve, question: Question): Promise<Refusal> {
+  const answer = await forward(reeve, reeve.origin ?? '', question.path, question)
+  return answer?.status && answer.status < 500 ? passOn(answer) : failed(answer)
+}
+
+// isCrossOrigin reports whether a browser sends a request that can change something for a page of another origin.
+function isCrossOrigin({ method, header }: Question, origin: string): boolean {
+  if (/^(GET|HEAD|OPTIONS)$/.test(method)) return false
+  const site = header('sec-fetch-site')
+  if (site) return site !== 'same-origin' && site !== 'none'
+  return (header('origin') || origin) !== origin
+}
+
+// forward asks Reeve about a request, of which it passes on the URL and Reeve's own cookies.
+function forward(reeve: Reeve, origin: string, path: string, { method, path: uri, header }: Question): Promise<Received | undefined> {
+  const { protocol, host } = new URL(origin)
+  const own = (header('cookie') ?? '').split(/;\s*/).filter((cookie) => /^(__Host-)?reeve-(forward|state)/.test(cookie))
+  const headers: Record<string, string> = {
+    'X-Forwarded-Proto': protocol.slice(0, -1),
+    'X-Forwarded-Host': host,
+    'X-Forwarded-Uri': uri,
+    'X-Forwarded-Method': method,
+    Accept: header('accept') ?? '*/*',
+  }
+  if (own.length) headers.Cookie = own.join('; ')
+  return ask(reeve.as(''), 'GET', path, { headers })
+}
+
+// ask asks Reeve within the timeout of the client, over all attempts; undefined if it is over.
+async function ask(reeve: Reeve, method: string, path: string, options: object): Promise<Received | undefined> {
+  const signal = AbortSignal.timeout(reeve.timeout)
+  try {
+    return await reeve.exchange(method, path, { ...options, signal })
+  } catch (error) {
+    if (signal.aborted) return undefined
+    throw error
+  }
+}
+
+// failed refuses a request that Reeve could not be asked about. It throws an error if the configuration is
+// wrong. That one has no status, which a framework would send to the client.
+function failed(answer: Received | undefined): Refusal {
+  if (!answer || answer.status === 0 || answer.status === 429 || answer.status >= 500)
+    return refuse(503, "permissions can't be checked at the moment; try again", ['Retry-After', '5'])
+  const { error, status } = answer
+  throw new Error(`Reeve refuses to check permissions: ${error?.message ?? 'unexpected response'} (${status})`, { cause: error })
+}
+
+function passOn({ status, headers, text }: Received): Refusal {
+  const passed: Refusal['headers'] = [['Cache-Control', 'no-store']]
+  for (const name of ['Location', 'Content-Type']) {
+    const value = headers.get(name)
+    if (value) passed.push([name, value])
+  }
+  for (const cookie of headers.getSetCookie()) passed.push(['Set-Cookie', cookie])
+  return { status, headers: passed, body: text }
+}
+
+// callerIn returns the user whom the headers of a response of /auth/verify describe.
+function callerIn(headers: Headers): Caller {
+  const text = (name: string) => decodeURIComponent(headers.get(name) ?? '')
+  const [, user, depts] = /^user=(\d+);depts=(.*)$/.exec(headers.get('X-Reeve-Scope') ?? '') ?? []
+  const id = Number(headers.get('X-Reeve-User') ?? user ?? 0)
+  return {
+    id,
+    username: text('Remote-User'),
+    realm: 'admin',
+    name: text('Remote-Name'),
+    email: text('Remote-Email'),
+    groups: (headers.get('Remote-Groups') ?? '').split(',').filter(Boolean).map(decodeURIComponent),
+    scope: { all: depts === undefined, user_id: id, dept_ids: (depts ?? '').split(',').filter(Boolean).map(Number) },
+  }
+}

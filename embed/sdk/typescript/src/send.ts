@@ -1,0 +1,127 @@
+/** A call that has failed. Its texts never contain the key or token. */
+export class ReeveError extends Error {
+  /** HTTP status; 0 if there was no response. */
+  declare readonly status: number
+  /**
+   * Stable code such as `stale` or `already_done`; `unreachable` or `timeout` without a response,
+   * `bad_response` for a response that is not Reeve's.
+   */
+  declare readonly code: string
+  /** What is wrong with each field of the request, by name. */
+  declare readonly errors: Record<string, string>
+  /** ID by which monitoring and the log of the server have the request; empty if there is none. */
+  declare readonly requestId: string
+  /** Seconds after which to try again; undefined if the server has not said it. */
+  declare readonly retryAfter: number | undefined
+
+  constructor(message: string, detail: Pick<ReeveError, 'status' | 'code'> & Partial<ReeveError>) {
+    super(message, detail)
+    Object.assign(this, { name: 'ReeveError', errors: {}, requestId: '' }, detail)
+  }
+}
+
+/** A request that can be sent several times. */
+export interface Sending {
+  method: string
+  url: string
+  headers: Record<string, string>
+  body: string | undefined
+  /** Cancels the request; {@link send} then rejects with its reason. */
+  signal?: AbortSignal | undefined
+  /** Milliseconds for one attempt. */
+  timeout: number
+  /** Maximum number of further attempts. */
+  retries: number
+  /** Whether it does the same when it is carried out twice. */
+  repeatable: boolean
+  fetch: typeof fetch
+}
+
+/** A response with its whole body. */
+export interface Received {
+  /** HTTP status; 0 if there was no response. */
+  status: number
+  headers: Headers
+  text: string
+  /** The failure; undefined for 2xx and 304. */
+  error?: ReeveError | undefined
+}
+
+/**
+ * Sends a request, and repeats it after failures that may pass. Resolves with the last response, also if it
+ * is an error; rejects only if the signal is aborted.
+ */
+export async function send(r: Sending): Promise<Received> {
+  for (let attempt = 0; ; attempt++) {
+    const received = await sendOnce(r)
+    const { status = 200, code, retryAfter = 0 } = received.error ?? {}
+    // What must not be carried out twice is repeated only if the server has not carried it out.
+    const passes = status === 429 || (r.repeatable ? [0, 502, 503, 504].includes(status) : status === 503 && code !== 'write_outcome_unknown')
+    if (!passes || attempt >= r.retries || retryAfter > 10) return received
+    await pause(retryAfter * 1000 || 100 * 2 ** attempt * (0.5 + Math.random()), r.signal)
+  }
+}
+
+/** Waits for some milliseconds; rejects with the reason of the signal when that is aborted. */
+export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = after(milliseconds, signal, () => resolve(end()))
+  })
+  signal?.throwIfAborted()
+}
+
+// after calls a function after some milliseconds, or when a signal is aborted. The result ends this.
+// AbortSignal.any leaks signals, or loses them, in some versions of Node.
+function after(milliseconds: number, signal: AbortSignal | undefined, fn: () => void): () => void {
+  signal?.throwIfAborted()
+  const timer = setTimeout(fn, milliseconds)
+  signal?.addEventListener('abort', fn)
+  return () => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', fn)
+  }
+}
+
+async function sendOnce({ url, timeout, signal, fetch, ...init }: Sending): Promise<Received> {
+  const stop = new AbortController()
+  const end = after(timeout, signal, () => stop.abort())
+  try {
+    // A redirect could lead the credential to another server.
+    const response = await fetch(url, { ...(init as RequestInit), signal: stop.signal, redirect: 'manual', credentials: 'omit' })
+    const { status, headers } = response
+    const text = await response.text()
+    return { status, headers, text, error: response.ok || status === 304 ? undefined : failureOf(status, headers, text) }
+  } catch (cause) {
+    signal?.throwIfAborted()
+    const detail = { status: 0, code: stop.signal.aborted ? 'timeout' : 'unreachable', cause }
+    return { status: 0, headers: new Headers(), text: '', error: new ReeveError(`no response from Reeve: ${detail.code}`, detail) }
+  } finally {
+    end()
+  }
+}
+
+function failureOf(status: number, headers: Headers, text: string): ReeveError {
+  const { msg = `unexpected response with status ${status}`, errorCode: code = 'bad_response', errors = {}, requestId = '' } = parse(text) ?? {}
+  const header = headers.get('Retry-After') // seconds, or a date
+  const seconds = Number(header) || (Date.parse(header ?? '') - Date.now()) / 1000
+  return new ReeveError(msg, { status, code, errors, requestId, retryAfter: seconds > 0 ? seconds : undefined })
+}
+
+/** The envelope of Reeve's responses; responses of other programs have none of its members. */
+export type Envelope = Partial<{
+  success: boolean
+  data: unknown
+  msg: string
+  errorCode: string
+  errors: Record<string, string>
+  requestId: string
+}>
+
+/** Returns the JSON value that a text is; undefined if it is something else. */
+export function parse(text: string): Envelope | null | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

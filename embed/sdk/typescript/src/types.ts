@@ -1,0 +1,68 @@
+import type { Api, CheckedScope } from '../api.js'
+
+// Types of paths, bodies and data from the OpenAPI document. Nothing of this file is in the
+// built JavaScript.
+
+/** An HTTP method that operations have. */
+export type Method = keyof Api
+
+/** A path of an operation, such as `/admin/list` or `/admin/list/7`. */
+export type Path<M extends Method> = keyof Api[M] & string
+
+type Operation<M extends Method, P> = P extends keyof Api[M] ? Api[M][P] : never
+
+/** The data in the response of an operation; `unknown` for responses that are not JSON. */
+export type Data<M extends Method, P> = Operation<M, P> extends { answer: infer A } ? A : never
+
+// A flag is 0 or 1 and can be sent as a boolean.
+type Sent<T> = [T] extends [0 | 1 | undefined] ? ([0 | 1] extends [T] ? T | boolean : T) : T
+
+/** The JSON body of an operation; `undefined` if it has none. */
+export type Body<M extends Method, P> = Operation<M, P> extends { body: infer B } ? { [Name in keyof B]: Sent<B[Name]> } : never
+
+/** Query parameters. A list is sent as a repeated parameter; `undefined` and `null` are left out. */
+export type Query = Record<string, string | number | boolean | readonly (string | number)[] | null | undefined>
+
+/** Options of a call that every operation has. */
+export interface CommonOptions {
+  /** Query parameters. */
+  query?: Query
+  /** Cancels the call, which then rejects with the reason of the signal. */
+  signal?: AbortSignal
+  /** Makes repeated POST requests one operation, also over several calls: 1 to 255 visible ASCII characters. By default each call has a key of its own. */
+  idempotencyKey?: string
+}
+
+type WithBody<B> = [B] extends [undefined] ? { body?: undefined } : Record<never, never> extends B ? { body?: B } : { body: B }
+
+/** Options of a call of an operation. */
+export type CallOptions<M extends Method, P> = CommonOptions & WithBody<Body<M, P>>
+
+/** Arguments behind method and path; the options can be left out if the operation requires no body. */
+export type CallArguments<M extends Method, P> = Record<never, never> extends CallOptions<M, P> ? [options?: CallOptions<M, P>] : [options: CallOptions<M, P>]
+
+/** Whose users: `admin` has the users of the console and API keys, `app` the app users. */
+export type Realm = 'admin' | 'app'
+
+/** The data scope of a caller: the departments and users whose data they may see. */
+export type Scope = CheckedScope
+
+/** Who has sent a request to a program. */
+export interface Caller {
+  /** ID of the user or app user; of an API key, of its owner. */
+  id: number
+  username: string
+  realm: Realm
+  /** Display name; only of browsers that have signed in. */
+  name?: string
+  /** E-mail address, empty for none; only of browsers that have signed in. */
+  email?: string
+  /** Names of the enabled roles; only of browsers that have signed in. */
+  groups?: string[]
+  /** ID of the API key; absent for a session. */
+  key_id?: number
+  /** Name of the API key; absent for a session. */
+  key_name?: string
+  /** Data scope; null for app users. */
+  scope: Scope | null
+}
