@@ -1,0 +1,330 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// sdkDir has the TypeScript client.
+const sdkDir = repository + "/embed/sdk/typescript"
+
+// nodeScript prepares a run of a script of testdata/sdk with node, which finds the client as @reeve/client.
+func nodeScript(t *testing.T, name string, env ...string) *exec.Cmd {
+	t.Helper()
+	needs(t, "node")
+	dir := t.TempDir()
+	noErr(t, os.MkdirAll(filepath.Join(dir, "node_modules", "@reeve"), 0o700))
+	client, err := filepath.Abs(sdkDir)
+	noErr(t, err)
+	noErr(t, os.Symlink(client, filepath.Join(dir, "node_modules", "@reeve", "client")))
+	noErr(t, os.WriteFile(filepath.Join(dir, name), []byte(readText(t, "testdata/sdk/"+name)), 0o600))
+	cmd := exec.Command("node", name)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	return cmd
+}
+
+// runScript runs a script to its end; it fails if something is not as expected.
+func runScript(t *testing.T, name string, env ...string) {
+	t.Helper()
+	if out, err := nodeScript(t, name, env...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+// runningScript is a script that prints lines while a test goes on.
+type runningScript struct {
+	t     *testing.T
+	lines chan string
+	stdin io.WriteCloser
+	done  chan error
+}
+
+func startScript(t *testing.T, name string, env ...string) *runningScript {
+	t.Helper()
+	cmd := nodeScript(t, name, env...)
+	s := &runningScript{t: t, lines: make(chan string, 1000), done: make(chan error, 1)}
+	out, err := cmd.StdoutPipe()
+	noErr(t, err)
+	var errOut strings.Builder
+	cmd.Stderr = &errOut
+	s.stdin, err = cmd.StdinPipe()
+	noErr(t, err)
+	noErr(t, cmd.Start())
+	go func() {
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			s.lines <- lines.Text()
+		}
+		close(s.lines)
+		s.done <- cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		for range s.lines { // until it has ended
+		}
+		if t.Failed() {
+			t.Logf("%s: %s", name, errOut.String())
+		}
+	})
+	return s
+}
+
+// until reads lines up to one with a text, and returns that one.
+func (s *runningScript) until(text string) string {
+	s.t.Helper()
+	late := time.After(patience)
+	for {
+		select {
+		case line, ok := <-s.lines:
+			if !ok {
+				s.t.Fatalf("the script has ended before it printed %q", text)
+			}
+			if strings.Contains(line, text) {
+				return line
+			}
+		case <-late:
+			s.t.Fatalf("the script has not printed %q", text)
+		}
+	}
+}
+
+// planned is a proxy. The first part of a path is a plan for the requests with it, such as lose.create: what is
+// before the dot happens to the first of them, and the others are passed on. GET /seen/PLAN lists them.
+type planned struct {
+	*httptest.Server
+	pass http.Handler
+	mu   sync.Mutex
+	seen map[string][]plannedRequest
+}
+
+type plannedRequest struct {
+	Method string      `json:"method"`
+	Path   string      `json:"path"`
+	Key    string      `json:"key"` // Idempotency-Key
+	Header http.Header `json:"-"`
+}
+
+func newPlanned(t *testing.T, server string) *planned {
+	t.Helper()
+	to, err := url.Parse(server)
+	noErr(t, err)
+	pass := httputil.NewSingleHostReverseProxy(to)
+	pass.ErrorLog = log.New(io.Discard, "", 0) // the server may be stopped
+	p := &planned{pass: pass, seen: map[string][]plannedRequest{}}
+	p.Server = httptest.NewServer(p)
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *planned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	plan, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if plan == "seen" {
+		json.NewEncoder(w).Encode(append([]plannedRequest{}, p.requests(path)...))
+		return
+	}
+	p.mu.Lock()
+	first := len(p.seen[plan]) == 0
+	p.seen[plan] = append(p.seen[plan], plannedRequest{r.Method, path, r.Header.Get("Idempotency-Key"), r.Header.Clone()})
+	p.mu.Unlock()
+	r.URL.Path = "/" + path
+	kind, _, _ := strings.Cut(plan, ".")
+	if !first {
+		kind = "pass"
+	}
+	p.follow(kind, w, r)
+}
+
+func (p *planned) follow(kind string, w http.ResponseWriter, r *http.Request) {
+	switch kind {
+	case "pass":
+		p.pass.ServeHTTP(w, r)
+	case "lose": // the response, after the request was carried out
+		p.pass.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	case "hang":
+		io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	case "unknown":
+		w.WriteHeader(http.StatusServiceUnavailable)
+		io.WriteString(w, `{"success":false,"errorCode":"write_outcome_unknown","msg":"the disk failed"}`)
+	default: // status and seconds of Retry-After
+		status, after, _ := strings.Cut(kind, "-")
+		w.Header().Set("Retry-After", after)
+		w.Header().Set("Location", p.URL+"/elsewhere/")
+		code, _ := strconv.Atoi(status)
+		w.WriteHeader(code)
+	}
+}
+
+func (p *planned) requests(plan string) []plannedRequest {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen[plan]
+}
+
+// programKey creates an API key with permissions, and returns its token.
+func (c *client) programKey(name string, permissions ...string) string {
+	c.t.Helper()
+	role := c.roleWith("Role of the key "+name, permissions...)
+	return into[grant](c.t, c.want(200, "POST", "/admin/key", object("name", name, "role_ids", []int64{role}))).Token
+}
+
+func TestTypeScriptClientCalls(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir())
+	c := signedIn(t, p)
+	key := c.programKey("program", "auth.check", "system.dict.query", "system.dict.create", "system.dict.update", "system.dict.delete")
+	c.create("/user/list", "username", "zoe", "password", password)
+	runScript(t, "calls.mjs", "SERVER="+p.url, "PROXY="+newPlanned(t, p.url).URL, "KEY="+key, "PASSWORD="+password)
+}
+
+func TestTypeScriptWebhooks(t *testing.T) {
+	t.Parallel()
+	runScript(t, "webhook.mjs")
+}
+
+func TestTypeScriptClientFollows(t *testing.T) {
+	t.Parallel()
+	dir, listen := t.TempDir(), freeAddress(t)
+	serve := func() (*process, *client) {
+		p := begin(t, program(t, "serve", "--listen", listen, "--data", dir))
+		p.ready()
+		return p, signedIn(t, p)
+	}
+	p, c := serve()
+	c.define(c.group("shop"), "title", "input", "One")
+	key := c.programKey("program", "system.setting.read.shop")
+	s := startScript(t, "follow.mjs", "SERVER="+p.url, "KEY="+key)
+	s.until("first One")
+	c.want(200, "PUT", "/system/setting", values("shop.title", "Two"))
+	s.until("changed Two")
+	s.until("failed a listener fails")
+	p.stop()
+	s.until("failed unreachable")
+	p, c = serve()
+	c.want(200, "PUT", "/system/setting", values("shop.title", "Three"))
+	s.until("changed Three")
+	p.kill()
+	_, c = serve()
+	c.want(200, "PUT", "/system/setting", values("shop.title", "Four"))
+	s.until("changed Four")
+	noErr(t, s.stdin.Close())
+	select {
+	case err := <-s.done:
+		noErr(t, err)
+	case <-time.After(patience):
+		t.Error("after close, the process does not end")
+	}
+}
+
+// Whoever uses the client loads all that index.js imports.
+func TestTypeScriptClientIsSmall(t *testing.T) {
+	t.Parallel()
+	imports := regexp.MustCompile(`from '\./([\w.]+)'`)
+	size := func(entry string, without ...string) (total int) {
+		todo, seen := []string{entry}, map[string]bool{}
+		for _, name := range without {
+			seen[name] = true
+		}
+		for ; len(todo) > 0; todo = todo[1:] {
+			if seen[todo[0]] {
+				continue
+			}
+			seen[todo[0]] = true
+			text := readText(t, sdkDir+"/dist/"+todo[0])
+			total += len(text)
+			for _, match := range imports.FindAllStringSubmatch(text, -1) {
+				todo = append(todo, match[1])
+			}
+		}
+		return total
+	}
+	client := []string{"index.js", "client.js", "config.js", "send.js", "webhook.js"}
+	for name, bytes := range map[string]int{"the client": size("index.js"), "Express": size("express.js", client...), "Hono": size("hono.js", client...)} {
+		if bytes >= 8<<10 || bytes < 1<<10 {
+			t.Errorf("%s has %d bytes", name, bytes)
+		}
+	}
+}
+
+// The declarations compile in a strict program, and reject what the OpenAPI document does not know.
+func TestTypeScriptClientTypes(t *testing.T) {
+	t.Parallel()
+	tsc, err := filepath.Abs(repository + "/embed/console/node_modules/.bin/tsc")
+	noErr(t, err)
+	if _, err := os.Stat(tsc); err != nil && os.Getenv("CI") != "true" {
+		t.Skip("the packages of the console are not installed")
+	}
+	cmd := nodeScript(t, "types.ts")
+	noErr(t, os.WriteFile(filepath.Join(cmd.Dir, "package.json"), []byte(`{"type":"module"}`), 0o600))
+	check := exec.Command(tsc, "--noEmit", "--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "--target", "es2022", "--module", "nodenext", "--types", "", "types.ts")
+	check.Dir = cmd.Dir
+	if out, err := check.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// A message that Reeve sends is verified; the answer to one that the program cannot process is no success, and
+// does not pause the webhook.
+func TestTypeScriptProgramReceivesWebhooks(t *testing.T) {
+	t.Parallel()
+	for _, framework := range []string{"express", "hono"} {
+		t.Run(framework, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, t.TempDir(), allowLocal)
+			c := signedIn(t, p)
+			origin := "http://" + freeAddress(t)
+			out := into[struct{ Secret string }](t, c.want(200, "POST", "/system/webhook", fmt.Sprintf(`{"url":"%s/hook","types":["dict.*"]}`, origin)))
+			s := startScript(t, "program.mjs", "SERVER="+p.url, "ORIGIN="+origin, "FRAMEWORK="+framework, "SECRET="+out.Secret, "KEY=")
+			s.until("listening")
+			c.create("/system/dict", "code", "colour", "name", "Größen")
+			if line := s.until("event "); !strings.HasSuffix(line, " dict.changed Größen") {
+				t.Errorf("it has received %q", line)
+			}
+			for name, a := range map[string]struct {
+				body   string
+				status int
+			}{"without a signature": {"{}", 401}, "too long": {strings.Repeat(" ", 1<<20+1), 413}} {
+				resp, err := http.Post(origin+"/hook", "application/json", strings.NewReader(a.body))
+				noErr(t, err)
+				resp.Body.Close()
+				if resp.StatusCode != a.status {
+					t.Errorf("%s: %s", name, resp.Status)
+				}
+			}
+			// The handler fails with an error whose status is 410, which would pause the webhook.
+			signer, err := standardwebhooks.NewWebhook(out.Secret)
+			noErr(t, err)
+			now, body := time.Now(), []byte(`{"type":"fail"}`)
+			signature, err := signer.Sign("msg", now, body)
+			noErr(t, err)
+			r, err := http.NewRequest("POST", origin+"/hook", bytes.NewReader(body))
+			noErr(t, err)
+			r.Header = http.Header{"Webhook-Id": {"msg"}, "Webhook-Timestamp": {fmt.Sprint(now.Unix())}, "Webhook-Signature": {signature}}
+			resp, err := http.DefaultClient.Do(r)
+			noErr(t, err)
+			resp.Body.Close()
+			if resp.StatusCode != 500 {
+				t.Errorf("a handler that fails: %s", resp.Status)
+			}
+		})
+	}
+}

@@ -1,0 +1,50 @@
+// What the OpenAPI document does not know must not compile: the type checker reports a line here that is no error.
+import { Reeve, ReeveError, type User, type UserPage, verifyWebhook } from '@reeve/client'
+import { type Caller, protect as protectExpress } from '@reeve/client/express'
+import { protect as protectHono } from '@reeve/client/hono'
+
+const reeve = new Reeve({ url: 'https://reeve.example.org', key: 'key' as string | undefined })
+
+export async function wrong(id: number) {
+  // @ts-expect-error
+  await reeve.call('GET', '/admin/lists')
+  // @ts-expect-error
+  await reeve.call('GET', `/admin/list/${id}/statuses`)
+  // @ts-expect-error
+  await reeve.call('DELETE', '/admin/login')
+  // @ts-expect-error
+  await reeve.call('POST', '/admin/role')
+  // @ts-expect-error
+  await reeve.call('POST', '/admin/role', { body: {} })
+  // @ts-expect-error
+  await reeve.call('PUT', `/admin/list/${id}/status`, { body: { status: 2 } })
+  // @ts-expect-error
+  await reeve.call('POST', '/admin/role', { body: { name: 'Support', data_scope: 'everything' } })
+  // @ts-expect-error
+  const page: UserPage = await reeve.call('GET', '/admin/role')
+  // @ts-expect-error
+  reeve.signIn('ada', 'password', 'other')
+  // @ts-expect-error
+  protectExpress(reeve, 1)
+  return page
+}
+
+export async function right(id: number): Promise<[UserPage, User]> {
+  await reeve.call('PUT', `/admin/list/${id}/status`, { body: { status: true } })
+  await reeve.call('PUT', '/admin/list/7/status', { body: { status: 0 } })
+  await reeve.call('POST', '/admin/role', { body: { name: 'Support', data_scope: 'self' }, idempotencyKey: 'key' })
+  await reeve.call('POST', '/admin/logout', { signal: AbortSignal.timeout(1000) })
+  const config = await reeve.follow<{ shop: { title: string } }>({ groups: ['shop'] })
+  const title: string = config.settings.shop.title
+  const any = await reeve.follow()
+  // @ts-expect-error
+  const other: string = any.settings.shop?.title
+  const event = await verifyWebhook('whsec_', new Headers(), title + other)
+  if (event.data instanceof ReeveError) throw event.data
+  return [await reeve.call('GET', '/admin/list', { query: { pageSize: 20, ids: [1, 2] } }), await reeve.call('GET', `/admin/list/${id}`)]
+}
+
+export function caller(request: Express.Request): Caller | undefined {
+  protectHono(reeve, 'shop.order.query')
+  return request.caller
+}
