@@ -73,7 +73,7 @@ func realmOf(a *store.Actor) string {
 type checkIn struct {
 	Token       string     `json:"token" check:"max=4000" doc:"Token of a session or an API key; either token or user_id is required"`
 	UserID      store.ID   `json:"user_id" doc:"ID of a user in your data scope"`
-	Permissions []string   `json:"permissions" check:"required,max=100" doc:"Keys of permissions"`
+	Permissions []string   `json:"permissions" check:"max=100" doc:"Keys of permissions; empty or absent to ask only whose token it is"`
 	Explain     store.Flag `json:"explain" doc:"1 to get reasons"`
 }
 

@@ -30,7 +30,7 @@ type Forward struct {
 // forwardAnswers and callbackAnswers are the responses of the routes by status, for the OpenAPI document.
 var (
 	forwardAnswers = answers{
-		204: "The user is signed in and has the permissions. The headers Remote-User, Remote-Name, Remote-Email, Remote-Groups and X-Reeve-Scope say who it is, percent-encoded",
+		204: "The user is signed in and has the permissions. The headers Remote-User, Remote-Name, Remote-Email, Remote-Groups, X-Reeve-User and X-Reeve-Scope say who it is, percent-encoded",
 		302: "The browser has to sign in first, at the URL in Location",
 		401: "The client has to sign in first; for a browser and redirect=401, at the URL in Location",
 		403: "The user does not have a permission, or the origin is not configured",
@@ -126,6 +126,7 @@ func verifyForwarded(req *Request, in *verifyIn, w http.ResponseWriter) error {
 
 // forwardedUser is what the program behind the proxy learns about a user.
 type forwardedUser struct {
+	id                    store.ID
 	username, name, email string
 	groups                []string
 	scope                 string
@@ -146,7 +147,7 @@ func forwardedBy(tx *store.Tx, session *auth.Session, need string) (*forwardedUs
 	if err != nil {
 		return nil, err
 	}
-	who := &forwardedUser{username: u.Username, name: u.Nickname, email: u.Email, scope: "all"}
+	who := &forwardedUser{id: a.ID, username: u.Username, name: u.Nickname, email: u.Email, scope: "all"}
 	rules := store.PolicyCache.Get(tx)
 	for _, id := range rules.EnabledRoles(a.RoleIDs) {
 		who.groups = append(who.groups, rules.RoleName(id))
@@ -172,6 +173,7 @@ func (u *forwardedUser) write(h http.Header) {
 	h.Set("Remote-Name", url.PathEscape(u.name))
 	h.Set("Remote-Email", url.PathEscape(u.email))
 	h.Set("Remote-Groups", strings.Join(groups, ","))
+	h.Set("X-Reeve-User", u.id.String())
 	h.Set("X-Reeve-Scope", u.scope)
 }
 

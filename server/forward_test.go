@@ -77,7 +77,7 @@ func TestForwardAuthentication(t *testing.T) {
 			t.Errorf("the browser ends at %s", to)
 		}
 		w := v.visit("/orders", "/auth/verify?need=system.info")
-		if w.Code != 204 || w.Header().Get("Remote-User") != "ada" || w.Header().Get("X-Reeve-Scope") != "all" {
+		if w.Code != 204 || w.Header().Get("Remote-User") != "ada" || w.Header().Get("X-Reeve-User") != "2" || w.Header().Get("X-Reeve-Scope") != "all" {
 			t.Errorf("%d %v", w.Code, w.Header())
 		}
 		if w := v.visit("/orders", "/auth/verify?need=system.setting.query"); w.Code != 403 {

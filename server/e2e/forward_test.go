@@ -181,7 +181,7 @@ func (s *shop) knowsZoe(t *testing.T) {
 	}
 	want := map[string]string{
 		"Remote-User": "zoe", "Remote-Name": "Zo%C3%AB%20%E4%B8%96", "Remote-Email": "zoe@example.org", "Remote-Groups": "Verk%C3%A4ufer%2C%20Nord",
-		"X-Reeve-Scope": fmt.Sprintf("user=%d;depts=1", s.user),
+		"X-Reeve-User": fmt.Sprint(s.user), "X-Reeve-Scope": fmt.Sprintf("user=%d;depts=1", s.user),
 	}
 	for _, h := range seen {
 		for name := range h { // as programs see it that take underscores for hyphens
@@ -269,7 +269,7 @@ func (s *shop) ask(t *testing.T, method, path, body string, header ...string) *h
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	for _, name := range []string{"Remote_User", "Remote_Groups", "X_Reeve_Scope", "X-Reeve_Scope", "X_Reeve-Scope", "Remote-User", "remote-name", "REMOTE-EMAIL", "Remote-Groups", "X-Reeve-Scope"} {
+	for _, name := range []string{"Remote_User", "Remote_Groups", "X_Reeve_Scope", "X-Reeve_Scope", "X_Reeve-Scope", "X_Reeve_User", "X-Reeve-User", "Remote-User", "remote-name", "REMOTE-EMAIL", "Remote-Groups", "X-Reeve-Scope"} {
 		r.Header.Set(name, "admin")
 	}
 	r.Header.Set("X-Forwarded-Uri", "/public")

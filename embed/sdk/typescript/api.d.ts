@@ -212,8 +212,8 @@ export type Check = {
 export type CheckPermissions = {
   /** 1 to get reasons */
   explain?: 0 | 1
-  /** Keys of permissions */
-  permissions: string[]
+  /** Keys of permissions; empty or absent to ask only whose token it is */
+  permissions?: string[]
   /** Token of a session or an API key; either token or user_id is required */
   token?: string
   /** ID of a user in your data scope */
