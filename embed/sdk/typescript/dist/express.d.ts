@@ -32,7 +32,7 @@ export type Middleware = (request: NodeRequest, response: NodeResponse, next: (e
  * Lets users of the backend and API keys through that have all permissions, and puts them on `req.caller`.
  *
  * ```js
- * app.use(signIn(reeve))
+ * app.use(callback(reeve))
  * app.post('/orders/:id/refund', protect(reeve, 'shop.order.refund'), (req, res) => {
  *   res.json({ refunded_by: req.caller.username })
  * })
@@ -40,7 +40,7 @@ export type Middleware = (request: NodeRequest, response: NodeResponse, next: (e
  *
  * Requests have `Authorization: Bearer` with a token or key, or come from a browser that has signed in: this
  * requires the `origin` of the client, which must be among `forward_auth.origins` in the configuration of
- * Reeve, and {@link signIn}. A browser that opens a page without having signed in is sent to the sign-in
+ * Reeve, and {@link callback}. A browser that opens a page without having signed in is sent to the sign-in
  * page. Other responses are JSON, `{"error": "…"}`: 401, 403 without a permission, 503 while Reeve cannot
  * be reached. If the key of the client lacks `auth.check`, the error goes to the error handler.
  */
@@ -58,10 +58,10 @@ export declare function protectApp(reeve: Reeve): Middleware;
  * Throws a TypeError if the client has no `origin`.
  *
  * ```js
- * app.use(signIn(reeve))
+ * app.use(callback(reeve))
  * ```
  */
-export declare function signIn(reeve: Reeve): Middleware;
+export declare function callback(reeve: Reeve): Middleware;
 /**
  * Receives messages of a webhook: it verifies them, calls the handler with the event and answers 204. The
  * answer is 401 if a message is not valid, and 413 above 1 MiB. If the handler fails, the error goes to the

@@ -1,4 +1,4 @@
-import {authorize, callback, callbackPath} from './gate.js'
+import {authorize, callbackPath, finishSignIn} from './gate.js'
 import {readBody, receive} from './receive.js'
 import {secretBytes} from './webhook.js'
 export function protect(reeve, ...permissions) {
@@ -15,12 +15,12 @@ function gate(decide) {
 		return true
 	})
 }
-export function signIn(reeve) {
-	if (!reeve.origin) throw new TypeError('signIn needs the option origin of the client')
+export function callback(reeve) {
+	if (!reeve.origin) throw new TypeError('callback needs the option origin of the client')
 	return handle(async (request, response) => {
 		const question = questionOf(request)
 		if (question.method !== 'GET' || question.path.split('?')[0] !== callbackPath) return true
-		return send(response, await callback(reeve, question))
+		return send(response, await finishSignIn(reeve, question))
 	})
 }
 export function webhook(secret, handler) {

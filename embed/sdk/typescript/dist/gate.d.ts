@@ -42,4 +42,4 @@ export declare function refuse(status: number, error: string, ...headers: [strin
  */
 export declare function authorize(reeve: Reeve, realm: Realm, permissions: readonly string[]): (question: Question) => Promise<Decision>;
 /** Answers a request for {@link callbackPath}: it finishes the sign-in of a browser. The client must have an `origin`. */
-export declare function callback(reeve: Reeve, question: Question): Promise<Refusal>;
+export declare function finishSignIn(reeve: Reeve, question: Question): Promise<Refusal>;

@@ -42,7 +42,7 @@ async function byCookie(reeve, origin, permissions, question) {
 	if (answer?.status === 403 && answer.error?.code !== 'unknown_origin') return {refusal: refuse(403, answer.error?.message ?? '')}
 	return {refusal: failed(answer)}
 }
-export async function callback(reeve, question) {
+export async function finishSignIn(reeve, question) {
 	const answer = await forward(reeve, reeve.origin ?? '', question.path, question)
 	return answer?.status && answer.status < 500 ? passOn(answer) : failed(answer)
 }
@@ -91,8 +91,8 @@ function passOn({status, headers, text}) {
 }
 function callerIn(headers) {
 	const text = name => decodeURIComponent(headers.get(name) ?? '')
-	const [, user, depts] = /^user=(\d+);depts=(.*)$/.exec(headers.get('X-Reeve-Scope') ?? '') ?? []
-	const id = Number(headers.get('X-Reeve-User') ?? user ?? 0)
+	const [, depts] = /;depts=(.*)$/.exec(headers.get('X-Reeve-Scope') ?? '') ?? []
+	const id = Number(headers.get('X-Reeve-User'))
 	return {
 		id,
 		username: text('Remote-User'),

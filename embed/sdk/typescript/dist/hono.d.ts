@@ -21,13 +21,13 @@ export type Middleware = (context: HonoContext, next: () => Promise<void>) => Pr
  *
  * ```ts
  * const app = new Hono<{ Variables: CallerVariables }>()
- * app.use(signIn(reeve))
+ * app.use(callback(reeve))
  * app.post('/orders/:id/refund', protect(reeve, 'shop.order.refund'), (c) => c.json({ refunded_by: c.get('caller').username }))
  * ```
  *
  * Requests have `Authorization: Bearer` with a token or key, or come from a browser that has signed in: this
  * requires the `origin` of the client, which must be among `forward_auth.origins` in the configuration of
- * Reeve, and {@link signIn}. A browser that opens a page without having signed in is sent to the sign-in
+ * Reeve, and {@link callback}. A browser that opens a page without having signed in is sent to the sign-in
  * page. Other responses are JSON, `{"error": "…"}`: 401, 403 without a permission, 503 while Reeve cannot
  * be reached. If the key of the client lacks `auth.check`, it throws, and the error goes to `app.onError`.
  */
@@ -45,10 +45,10 @@ export declare function protectApp(reeve: Reeve): Middleware;
  * Throws a TypeError if the client has no `origin`.
  *
  * ```ts
- * app.use(signIn(reeve))
+ * app.use(callback(reeve))
  * ```
  */
-export declare function signIn(reeve: Reeve): Middleware;
+export declare function callback(reeve: Reeve): Middleware;
 /**
  * Receives messages of a webhook: it verifies them, calls the handler with the event and answers 204. The
  * answer is 401 if a message is not valid, and 413 above 1 MiB. If the handler fails, the error goes to

@@ -1,4 +1,4 @@
-import {authorize, callback, callbackPath} from './gate.js'
+import {authorize, callbackPath, finishSignIn} from './gate.js'
 import {readBody, receive} from './receive.js'
 import {secretBytes} from './webhook.js'
 export function protect(reeve, ...permissions) {
@@ -16,11 +16,11 @@ function gate(decide) {
 		return undefined
 	}
 }
-export function signIn(reeve) {
-	if (!reeve.origin) throw new TypeError('signIn needs the option origin of the client')
+export function callback(reeve) {
+	if (!reeve.origin) throw new TypeError('callback needs the option origin of the client')
 	return async (context, next) => {
 		const question = questionOf(context.req.raw)
-		if (question.method === 'GET' && question.path.split('?')[0] === callbackPath) return responseOf(await callback(reeve, question))
+		if (question.method === 'GET' && question.path.split('?')[0] === callbackPath) return responseOf(await finishSignIn(reeve, question))
 		await next()
 		return undefined
 	}

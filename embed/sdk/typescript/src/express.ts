@@ -1,5 +1,5 @@
 import type { Reeve } from './client.js'
-import { authorize, callback, callbackPath, type Question, type Refusal } from './gate.js'
+import { authorize, callbackPath, finishSignIn, type Question, type Refusal } from './gate.js'
 import { readBody, receive, type WebhookHandler } from './receive.js'
 import type { Caller } from './types.js'
 import { secretBytes } from './webhook.js'
@@ -40,7 +40,7 @@ export type Middleware = (request: NodeRequest, response: NodeResponse, next: (e
  * Lets users of the backend and API keys through that have all permissions, and puts them on `req.caller`.
  *
  * ```js
- * app.use(signIn(reeve))
+ * app.use(callback(reeve))
  * app.post('/orders/:id/refund', protect(reeve, 'shop.order.refund'), (req, res) => {
  *   res.json({ refunded_by: req.caller.username })
  * })
@@ -48,7 +48,7 @@ export type Middleware = (request: NodeRequest, response: NodeResponse, next: (e
  *
  * Requests have `Authorization: Bearer` with a token or key, or come from a browser that has signed in: this
  * requires the `origin` of the client, which must be among `forward_auth.origins` in the configuration of
- * Reeve, and {@link signIn}. A browser that opens a page without having signed in is sent to the sign-in
+ * Reeve, and {@link callback}. A browser that opens a page without having signed in is sent to the sign-in
  * page. Other responses are JSON, `{"error": "…"}`: 401, 403 without a permission, 503 while Reeve cannot
  * be reached. If the key of the client lacks `auth.check`, the error goes to the error handler.
  */
@@ -81,15 +81,15 @@ function gate(decide: ReturnType<typeof authorize>): Middleware {
  * Throws a TypeError if the client has no `origin`.
  *
  * ```js
- * app.use(signIn(reeve))
+ * app.use(callback(reeve))
  * ```
  */
-export function signIn(reeve: Reeve): Middleware {
-  if (!reeve.origin) throw new TypeError('signIn needs the option origin of the client')
+export function callback(reeve: Reeve): Middleware {
+  if (!reeve.origin) throw new TypeError('callback needs the option origin of the client')
   return handle(async (request, response) => {
     const question = questionOf(request)
     if (question.method !== 'GET' || question.path.split('?')[0] !== callbackPath) return true
-    return send(response, await callback(reeve, question))
+    return send(response, await finishSignIn(reeve, question))
   })
 }
 

@@ -91,7 +91,7 @@ async function byCookie(reeve: Reeve, origin: string, permissions: readonly stri
 }
 
 /** Answers a request for {@link callbackPath}: it finishes the sign-in of a browser. The client must have an `origin`. */
-export async function callback(reeve: Reeve, question: Question): Promise<Refusal> {
+export async function finishSignIn(reeve: Reeve, question: Question): Promise<Refusal> {
   const answer = await forward(reeve, reeve.origin ?? '', question.path, question)
   return answer?.status && answer.status < 500 ? passOn(answer) : failed(answer)
 }
@@ -152,8 +152,8 @@ function passOn({ status, headers, text }: Received): Refusal {
 // callerIn returns the user whom the headers of a response of /auth/verify describe.
 function callerIn(headers: Headers): Caller {
   const text = (name: string) => decodeURIComponent(headers.get(name) ?? '')
-  const [, user, depts] = /^user=(\d+);depts=(.*)$/.exec(headers.get('X-Reeve-Scope') ?? '') ?? []
-  const id = Number(headers.get('X-Reeve-User') ?? user ?? 0)
+  const [, depts] = /;depts=(.*)$/.exec(headers.get('X-Reeve-Scope') ?? '') ?? []
+  const id = Number(headers.get('X-Reeve-User'))
   return {
     id,
     username: text('Remote-User'),

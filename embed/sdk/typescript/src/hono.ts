@@ -1,5 +1,5 @@
 import type { Reeve } from './client.js'
-import { authorize, callback, callbackPath, type Question, type Refusal } from './gate.js'
+import { authorize, callbackPath, finishSignIn, type Question, type Refusal } from './gate.js'
 import { readBody, receive, type WebhookHandler } from './receive.js'
 import type { Caller } from './types.js'
 import { secretBytes } from './webhook.js'
@@ -24,13 +24,13 @@ export type Middleware = (context: HonoContext, next: () => Promise<void>) => Pr
  *
  * ```ts
  * const app = new Hono<{ Variables: CallerVariables }>()
- * app.use(signIn(reeve))
+ * app.use(callback(reeve))
  * app.post('/orders/:id/refund', protect(reeve, 'shop.order.refund'), (c) => c.json({ refunded_by: c.get('caller').username }))
  * ```
  *
  * Requests have `Authorization: Bearer` with a token or key, or come from a browser that has signed in: this
  * requires the `origin` of the client, which must be among `forward_auth.origins` in the configuration of
- * Reeve, and {@link signIn}. A browser that opens a page without having signed in is sent to the sign-in
+ * Reeve, and {@link callback}. A browser that opens a page without having signed in is sent to the sign-in
  * page. Other responses are JSON, `{"error": "…"}`: 401, 403 without a permission, 503 while Reeve cannot
  * be reached. If the key of the client lacks `auth.check`, it throws, and the error goes to `app.onError`.
  */
@@ -64,14 +64,14 @@ function gate(decide: ReturnType<typeof authorize>): Middleware {
  * Throws a TypeError if the client has no `origin`.
  *
  * ```ts
- * app.use(signIn(reeve))
+ * app.use(callback(reeve))
  * ```
  */
-export function signIn(reeve: Reeve): Middleware {
-  if (!reeve.origin) throw new TypeError('signIn needs the option origin of the client')
+export function callback(reeve: Reeve): Middleware {
+  if (!reeve.origin) throw new TypeError('callback needs the option origin of the client')
   return async (context, next) => {
     const question = questionOf(context.req.raw)
-    if (question.method === 'GET' && question.path.split('?')[0] === callbackPath) return responseOf(await callback(reeve, question))
+    if (question.method === 'GET' && question.path.split('?')[0] === callbackPath) return responseOf(await finishSignIn(reeve, question))
     await next()
     return undefined
   }

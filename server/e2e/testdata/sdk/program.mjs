@@ -7,7 +7,7 @@ import * as express from '@reeve/client/express'
 import * as hono from '@reeve/client/hono'
 
 const { SERVER: url, KEY: key, OTHER_KEY: otherKey, ORIGIN: origin, FRAMEWORK, SECRET: secret } = process.env
-const { protect, protectApp, signIn, webhook } = FRAMEWORK === 'hono' ? hono : express
+const { callback, protect, protectApp, webhook } = FRAMEWORK === 'hono' ? hono : express
 const reeve = new Reeve({ url, key, origin })
 
 function handleEvent(event) {
@@ -25,7 +25,7 @@ const routes = {
   '/down': protect(new Reeve({ url: 'http://127.0.0.1:9', key, origin }), 'shop.order.query'),
   ...(secret && { '/hook': webhook(secret, handleEvent) }),
 }
-const finish = signIn(reeve)
+const finish = callback(reeve)
 const noRoute = (_request, _response, next) => next()
 
 // What Express does with an error: the status of the error is sent, if it has one.
