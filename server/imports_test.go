@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"reeve/store/errs":                 {},
 	"reeve/store/trigram":              {},
 	"reeve/embed":                      {},
+	"reeve/embed/sdk/go":               {},
 }
 
 // mustNotKnow lists import path prefixes that a package must not import.
@@ -56,6 +57,7 @@ var mustNotKnow = map[string][]string{
 	"reeve":                {"net", "log", "os/signal", "go.etcd.io", "github.com", "golang.org", "filippo.io"},
 	"reeve/server/cli":     {"net/http", "log", "go.etcd.io", "golang.org"},
 	"reeve/server/config":  {"net/http", "log", "go.etcd.io", "golang.org", "github.com/rs/zerolog"},
+	"reeve/embed/sdk/go":   {"flag", "os", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/server/redact":  {"log", "flag", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/server":         {"go.etcd.io/bbolt", "github.com/knadh/koanf", "flag", "golang.org/x/crypto"},
 	"reeve/embed":          {"net", "log", "os", "go.etcd.io", "github.com", "golang.org"},

@@ -1,0 +1,271 @@
+// Package reeve is the Go client of Reeve, an administration backend. It is part of the program: every
+// installation serves the client of its own version as the module reeve.internal/reeve. It needs only the
+// standard library.
+//
+// Start with New, whose Client asks for permissions (Can, Check), lets only some users into the routes of
+// a program (Protect), follows settings (Follow) and calls every operation of the API (Call). Webhook
+// receives changes.
+//
+//	client, err := reeve.New(reeve.Options{URL: "http://127.0.0.1:8080", Key: os.Getenv("REEVE_KEY")})
+//	…
+//	mux.Handle("POST /orders/{id}/refund", client.Protect("shop.order.refund")(refund))
+//
+// All methods can be called from several goroutines.
+package reeve
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Options configure a client.
+type Options struct {
+	URL    string // base URL of Reeve, such as https://reeve.example.org
+	Key    string // API key, or token of a session; empty for none
+	Origin string // origin of the program itself, such as https://shop.example.org; needed for the sign-in of browsers
+
+	Timeout time.Duration // of one attempt; 10 s if it is 0
+	Retries int           // further attempts after a failure; 3 if it is 0, none if it is negative
+
+	Logger *slog.Logger // gets what Protect and Webhook cannot answer; slog.Default() if it is nil
+}
+
+const (
+	defaultTimeout = 10 * time.Second
+	defaultRetries = 3
+)
+
+// Client calls Reeve with one credential.
+type Client struct {
+	url     string // without a slash at the end
+	key     string
+	origin  *url.URL // nil for none
+	timeout time.Duration
+	retries int
+	logger  *slog.Logger
+	http    *http.Client
+}
+
+// New returns a client. The error is about the options; New does not connect.
+func New(o Options) (*Client, error) {
+	base, err := baseURL("URL", o.URL)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{url: strings.TrimRight(base.String(), "/"), key: strings.TrimSpace(o.Key), timeout: o.Timeout, retries: o.Retries, logger: o.Logger}
+	if strings.ContainsFunc(c.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, fmt.Errorf("reeve: Options.Key has characters that no key has")
+	}
+	if o.Origin != "" {
+		if c.origin, err = baseURL("Origin", o.Origin); err != nil {
+			return nil, err
+		}
+		if strings.Trim(c.origin.Path, "/") != "" {
+			return nil, fmt.Errorf("reeve: Options.Origin must not have a path: %q", o.Origin)
+		}
+	}
+	if c.timeout <= 0 {
+		c.timeout = defaultTimeout
+	}
+	if c.retries == 0 {
+		c.retries = defaultRetries
+	}
+	if c.logger == nil {
+		c.logger = slog.Default()
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 64 // all requests go to one host
+	// A redirect could lead the credential to another server.
+	c.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return c, nil
+}
+
+func baseURL(field, text string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSpace(text))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("reeve: Options.%s must be a URL like https://reeve.example.org", field)
+	}
+	return u, nil
+}
+
+// As returns a client that uses another token or key.
+func (c *Client) As(token string) *Client {
+	other := *c
+	other.key = strings.TrimSpace(token)
+	return &other
+}
+
+// Request is a call of an operation.
+type Request struct {
+	Method string
+	Path   string     // such as /admin/list
+	Query  url.Values // nil for none
+	Body   any        // encoded as JSON; nil for none
+
+	// IdempotencyKey makes repeated POST requests one operation, also over several calls. If it is empty,
+	// each call gets one of its own.
+	IdempotencyKey string
+}
+
+// Call carries out an operation, and decodes its data into out unless that is nil. The error is an *Error,
+// unless in cannot be encoded. Failures that may pass are tried again, see Do.
+func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
+	return c.Do(ctx, Request{Method: method, Path: path, Body: in}, out)
+}
+
+// Do is Call with more options. It repeats a GET, or a POST with a credential, after no response, 502, 503
+// and 504; such a POST has an Idempotency-Key, so that it is carried out once. It repeats other requests
+// only if the server has not carried them out: after 429, and after 503 unless the outcome is unknown.
+func (c *Client) Do(ctx context.Context, r Request, out any) error {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = json.Marshal(r.Body); err != nil {
+			return fmt.Errorf("reeve: encode the body of %s %s: %w", r.Method, r.Path, err)
+		}
+	}
+	a := c.newAttempt(r.Method, r.Path)
+	if len(r.Query) > 0 {
+		a.target += "?" + r.Query.Encode()
+	}
+	if a.body = body; body != nil {
+		a.header.Set("Content-Type", "application/json")
+	}
+	if r.Method == http.MethodPost && c.key != "" {
+		if r.IdempotencyKey == "" {
+			r.IdempotencyKey = rand.Text()
+		}
+		a.header.Set("Idempotency-Key", r.IdempotencyKey)
+	}
+	res, err := c.send(ctx, a)
+	if err != nil {
+		return err
+	}
+	if res.status < 200 || res.status > 299 {
+		return res.failure(a)
+	}
+	return res.decode(a, out)
+}
+
+// envelope is the form of all responses but those of protocols.
+type envelope struct {
+	Success   *bool             `json:"success"`
+	Data      json.RawMessage   `json:"data"`
+	Message   string            `json:"msg"`
+	Code      string            `json:"errorCode"`
+	RequestID string            `json:"requestId"`
+	Errors    map[string]string `json:"errors"`
+}
+
+// decode decodes the data of a successful response. The responses of protocols have no envelope.
+func (r *response) decode(a *attempt, out any) error {
+	if out == nil || r.status == http.StatusNoContent {
+		return nil
+	}
+	var e envelope
+	data := r.body
+	if json.Unmarshal(r.body, &e) == nil && e.Success != nil {
+		data = e.Data
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return &Error{Method: a.method, Path: a.path, Status: r.status, Code: "bad_response", Message: "the response has another form than expected", cause: err}
+	}
+	return nil
+}
+
+// Session is the result of a sign-in.
+type Session struct {
+	Token              string    `json:"token"`
+	ExpiresAt          time.Time `json:"expires_at"`
+	MustChangePassword int       `json:"must_change_password"` // 1 if the password must be changed first: PUT /admin/password
+	DeviceToken        string    `json:"device_token"`         // send it with the next sign-in, so that failed attempts of others do not lock this device out
+}
+
+// Realms of users.
+const (
+	Admin = "admin" // users of the backend, and API keys
+	App   = "app"   // app users
+)
+
+// SignIn signs a user of a realm in with a password. A wrong one is an *Error with Status 401. Browsers can
+// sign in without the program seeing the password, see Protect.
+func (c *Client) SignIn(ctx context.Context, realm, username, password string) (*Session, error) {
+	s := new(Session)
+	in := map[string]string{"username": username, "password": password}
+	return s, c.As("").Call(ctx, http.MethodPost, realmPath(realm)+"/login", in, s)
+}
+
+// SignOut ends the session of the token with which the client was made, see As. One that has ended already is no
+// error.
+func (c *Client) SignOut(ctx context.Context, realm string) error {
+	err := c.Call(ctx, http.MethodPost, realmPath(realm)+"/logout", nil, nil)
+	if failed, ok := err.(*Error); ok && failed.Status == http.StatusUnauthorized {
+		return nil
+	}
+	return err
+}
+
+func realmPath(realm string) string {
+	if realm == App {
+		return "/api"
+	}
+	return "/admin"
+}
+
+// Scope is the data scope of a user: the departments and users whose data they may see.
+type Scope struct {
+	All     bool    `json:"all"`      // everything
+	UserID  int64   `json:"user_id"`  // the user, who is always in it
+	DeptIDs []int64 `json:"dept_ids"` // departments in it, unless it is everything
+}
+
+// Check is the answer to a check of permissions.
+type Check struct {
+	Active  bool            `json:"active"` // the token is valid, or the user enabled
+	Allowed map[string]bool `json:"allowed"`
+	Scope   *Scope          `json:"data_scope"` // nil if it is not active, or of an app user
+	User    *struct {
+		ID       int64  `json:"id"`
+		Username string `json:"username"`
+		Realm    string `json:"realm"`
+		KeyID    int64  `json:"key_id"` // 0 for a session
+		KeyName  string `json:"key_name"`
+	} `json:"user"` // nil if it is not active
+}
+
+// Check asks whose token it is and which of some permissions they have. The answer is that of this moment;
+// the client's key needs the permission auth.check.
+func (c *Client) Check(ctx context.Context, token string, permissions ...string) (*Check, error) {
+	return c.check(ctx, map[string]any{"token": token, "permissions": atLeastEmpty(permissions)})
+}
+
+// CheckUser is Check for a user of the backend by ID.
+func (c *Client) CheckUser(ctx context.Context, userID int64, permissions ...string) (*Check, error) {
+	return c.check(ctx, map[string]any{"user_id": userID, "permissions": atLeastEmpty(permissions)})
+}
+
+func (c *Client) check(ctx context.Context, in any) (*Check, error) {
+	out := new(Check)
+	return out, c.Call(ctx, http.MethodPost, "/auth/check", in, out)
+}
+
+// Can reports whether a token is valid and has a permission.
+func (c *Client) Can(ctx context.Context, token, permission string) (bool, error) {
+	out, err := c.Check(ctx, token, permission)
+	return err == nil && out.Allowed[permission], err
+}
+
+// atLeastEmpty returns a list that is not null in JSON.
+func atLeastEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}

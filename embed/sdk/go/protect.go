@@ -1,0 +1,273 @@
+package reeve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Caller is who has sent a request to the program.
+type Caller struct {
+	ID       int64 // of the user or app user; of an API key, of its owner
+	Username string
+	Realm    string // Admin or App
+
+	Name, Email string   // display name and e-mail address; only of browsers that have signed in
+	Groups      []string // names of the enabled roles; only of browsers that have signed in
+
+	KeyID   int64  // ID of the API key; 0 if there is none
+	KeyName string // name of the API key
+	Scope   *Scope // data scope; nil for app users
+}
+
+type callerKey struct{}
+
+// maxToken is the length of the longest token that Reeve checks.
+const maxToken = 4000
+
+// CallerOf returns the caller of a request that Protect or ProtectApp has let through, nil for others.
+func CallerOf(ctx context.Context) *Caller {
+	caller, _ := ctx.Value(callerKey{}).(*Caller)
+	return caller
+}
+
+// Protect returns a middleware that lets users of the backend and API keys through that have all of some
+// permissions: those with the header Authorization, and browsers that have signed in at Reeve if
+// Options.Origin is set. Browsers that open a page without having signed in are sent to the sign-in page;
+// other requests get 401, and 403 without a permission. Reeve is asked for every request, so that changes
+// of users and permissions count at once; while it can't be reached, the answer is 503.
+//
+// The key of the client needs the permission auth.check. Origin must be among forward_auth.origins in the
+// configuration of Reeve, and CallbackPath must lead to Callback. Protect panics if a permission is empty.
+func (c *Client) Protect(permissions ...string) func(http.Handler) http.Handler {
+	return c.protect(Admin, permissions)
+}
+
+// ProtectApp returns a middleware that lets app users through, who send the header Authorization.
+func (c *Client) ProtectApp() func(http.Handler) http.Handler { return c.protect(App, nil) }
+
+func (c *Client) protect(realm string, permissions []string) func(http.Handler) http.Handler {
+	if slices.ContainsFunc(permissions, func(p string) bool { return strings.TrimSpace(p) == "" }) {
+		panic("reeve: a permission is empty")
+	}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			caller := c.caller(w, r, realm, permissions)
+			if caller != nil {
+				next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
+			}
+		})
+	}
+}
+
+// caller returns the caller of a request; nil if it has answered the request.
+func (c *Client) caller(w http.ResponseWriter, r *http.Request, realm string, permissions []string) *Caller {
+	ctx, cancel := context.WithTimeout(r.Context(), c.timeout) // all attempts
+	defer cancel()
+	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		return c.callerByToken(ctx, w, strings.TrimSpace(token), realm, permissions)
+	}
+	if c.origin != nil && realm == Admin {
+		return c.callerByCookie(ctx, w, r, permissions)
+	}
+	unauthorized(w)
+	return nil
+}
+
+func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token, realm string, permissions []string) *Caller {
+	if token == "" || len(token) > maxToken {
+		unauthorized(w)
+		return nil
+	}
+	check, err := c.Check(ctx, token, permissions...)
+	if err != nil {
+		c.refuseFailed(ctx, w, err)
+		return nil
+	}
+	u := check.User
+	if !check.Active || u == nil || u.Realm != realm {
+		unauthorized(w)
+		return nil
+	}
+	for _, permission := range permissions {
+		if !check.Allowed[permission] {
+			refuse(w, http.StatusForbidden, "permission "+permission+" is required")
+			return nil
+		}
+	}
+	return &Caller{ID: u.ID, Username: u.Username, Realm: u.Realm, KeyID: u.KeyID, KeyName: u.KeyName, Scope: check.Scope}
+}
+
+func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *http.Request, permissions []string) *Caller {
+	if c.crossOrigin(r) {
+		refuse(w, http.StatusForbidden, "requests of other origins must have the header Authorization")
+		return nil
+	}
+	query := url.Values{}
+	if len(permissions) > 0 {
+		query.Set("need", strings.Join(permissions, ","))
+	}
+	res, err := c.forward(ctx, r, "/auth/verify?"+query.Encode())
+	switch {
+	case err != nil:
+		c.refuseFailed(ctx, w, err)
+	case res.status == http.StatusNoContent:
+		caller, err := callerIn(res.header)
+		if err == nil {
+			return caller
+		}
+		c.logger.Error("reeve: protect a route", "error", err)
+		refuse(w, http.StatusInternalServerError, "internal error")
+	case res.status == http.StatusFound:
+		copyHeaders(w, res)
+		w.WriteHeader(res.status)
+	case res.status == http.StatusUnauthorized:
+		unauthorized(w)
+	case res.status == http.StatusForbidden && res.envelope().Code != "unknown_origin":
+		refuse(w, http.StatusForbidden, res.envelope().Message)
+	default:
+		c.refuseFailed(ctx, w, res.failure(&attempt{method: http.MethodGet, path: "/auth/verify"}))
+	}
+	return nil
+}
+
+// crossOrigin reports whether a browser sends a request that can change something for a page of another
+// origin.
+func (c *Client) crossOrigin(r *http.Request) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions {
+		return false
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
+		return site != "same-origin" && site != "none"
+	}
+	origin := r.Header.Get("Origin")
+	return origin != "" && !strings.EqualFold(origin, c.origin.Scheme+"://"+c.origin.Host)
+}
+
+// forward asks Reeve about a request, of which it passes on the URL and Reeve's own cookies.
+func (c *Client) forward(ctx context.Context, r *http.Request, path string) (*response, error) {
+	anonymous := c.As("")
+	a := anonymous.newAttempt(http.MethodGet, path)
+	a.path, _, _ = strings.Cut(path, "?")
+	a.header.Set("Accept", r.Header.Get("Accept"))
+	a.header.Set("X-Forwarded-Proto", c.origin.Scheme)
+	a.header.Set("X-Forwarded-Host", c.origin.Host)
+	a.header.Set("X-Forwarded-Uri", r.URL.RequestURI())
+	a.header.Set("X-Forwarded-Method", r.Method)
+	var cookies []string
+	for _, cookie := range r.Cookies() {
+		name := strings.TrimPrefix(cookie.Name, "__Host-")
+		if strings.HasPrefix(name, "reeve-forward") || strings.HasPrefix(name, "reeve-state") {
+			cookies = append(cookies, cookie.Name+"="+cookie.Value)
+		}
+	}
+	if cookies != nil {
+		a.header.Set("Cookie", strings.Join(cookies, "; "))
+	}
+	return anonymous.send(ctx, a)
+}
+
+// callerIn returns the caller that the headers of a response of /auth/verify describe.
+func callerIn(h http.Header) (*Caller, error) {
+	caller := &Caller{Realm: Admin, Scope: &Scope{All: true}}
+	var faults [4]error
+	caller.ID, faults[0] = strconv.ParseInt(h.Get("X-Reeve-User"), 10, 64)
+	caller.Username, faults[1] = url.PathUnescape(h.Get("Remote-User"))
+	caller.Name, faults[2] = url.PathUnescape(h.Get("Remote-Name"))
+	caller.Email, faults[3] = url.PathUnescape(h.Get("Remote-Email"))
+	err := errors.Join(faults[:]...)
+	for group := range strings.SplitSeq(h.Get("Remote-Groups"), ",") {
+		if name, fault := url.PathUnescape(group); fault != nil {
+			err = errors.Join(err, fault)
+		} else if name != "" {
+			caller.Groups = append(caller.Groups, name)
+		}
+	}
+	if caller.Scope.UserID = caller.ID; h.Get("X-Reeve-Scope") != "all" {
+		caller.Scope.All = false
+		_, depts, _ := strings.Cut(h.Get("X-Reeve-Scope"), ";depts=")
+		for text := range strings.FieldsFuncSeq(depts, func(r rune) bool { return r == ',' }) {
+			id, fault := strconv.ParseInt(text, 10, 64)
+			caller.Scope.DeptIDs, err = append(caller.Scope.DeptIDs, id), errors.Join(err, fault)
+		}
+	}
+	if err != nil || caller.Username == "" {
+		return nil, fmt.Errorf("the headers of /auth/verify have another form than expected: %w", err)
+	}
+	return caller, nil
+}
+
+// CallbackPath is the path of the program that Callback serves.
+const CallbackPath = "/.reeve/callback"
+
+// Callback returns the handler of CallbackPath, where browsers come back from the sign-in page.
+//
+//	mux.Handle(reeve.CallbackPath, client.Callback())
+//
+// It panics if Options.Origin is not set.
+func (c *Client) Callback() http.Handler {
+	if c.origin == nil {
+		panic("reeve: Callback needs Options.Origin")
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			w.Header().Set("Allow", http.MethodGet)
+			refuse(w, http.StatusMethodNotAllowed, "method not allowed")
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), c.timeout)
+		defer cancel()
+		res, err := c.forward(ctx, r, CallbackPath+"?"+r.URL.RawQuery)
+		if err != nil {
+			c.refuseFailed(ctx, w, err)
+			return
+		}
+		copyHeaders(w, res)
+		w.WriteHeader(res.status)
+		w.Write(res.body) // the client may be gone
+	})
+}
+
+// copyHeaders passes what a browser needs from a response of Reeve on.
+func copyHeaders(w http.ResponseWriter, res *response) {
+	for _, name := range []string{"Location", "Set-Cookie", "Content-Type"} {
+		if values := res.header.Values(name); len(values) > 0 {
+			w.Header()[name] = slices.Clone(values)
+		}
+	}
+	w.Header().Set("Cache-Control", "no-store")
+}
+
+// refuseFailed answers a request that Reeve could not be asked about.
+func (c *Client) refuseFailed(ctx context.Context, w http.ResponseWriter, err error) {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return // the client is gone
+	}
+	var failed *Error
+	if errors.As(err, &failed) && (failed.Status == 0 || failed.Status >= 500 || failed.Status == http.StatusTooManyRequests) {
+		w.Header().Set("Retry-After", "5")
+		refuse(w, http.StatusServiceUnavailable, "permissions can't be checked at the moment; try again")
+	} else { // the configuration of the program or of Reeve is wrong, such as the permission auth.check
+		refuse(w, http.StatusInternalServerError, "internal error")
+	}
+	c.logger.Error("reeve: protect a route", "error", err)
+}
+
+func unauthorized(w http.ResponseWriter) {
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	refuse(w, http.StatusUnauthorized, "sign in first")
+}
+
+// refuse answers a request with an error.
+func refuse(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(map[string]string{"error": text}) // the client may be gone
+}
