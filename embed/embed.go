@@ -1,7 +1,8 @@
 // Package embed holds the files that are compiled into the program: the seed data of a
-// new database, the list of rejected passwords, the console, and the manual.
+// new database, the list of rejected passwords, the console, the manual, and the client
+// libraries.
 //
-// Seed, Console and Manual are file systems, from which fs.Sub takes the directory; the
+// Seed, Console, Manual and SDK are file systems, from which fs.Sub takes the directory; the
 // list is read with CommonPasswords. The package imports nothing of the program, so that
 // every layer can use it.
 //
@@ -31,6 +32,11 @@ var Console embed.FS
 //
 //go:embed manual/*.md
 var Manual embed.FS
+
+// SDK is the directory sdk: the client libraries that the program serves, and their license.
+//
+//go:embed sdk/LICENSE sdk/typescript/package.json sdk/typescript/README.md sdk/typescript/api.d.ts sdk/typescript/dist sdk/go/*.go
+var SDK embed.FS
 
 // common is the 10,000 most common passwords of eight and more characters, most common
 // first, in lower case. Source: the list of @zxcvbn-ts/language-common 4.1.3 (MIT, Dan

@@ -76,6 +76,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`"(go|platform)":"[^"]+"`), `"$1":"…"`},
 	{regexp.MustCompile(`[0-9-]{10}T[0-9:.]+Z( 被更改|; reload)`), `…$1`},
 	{regexp.MustCompile(`"change_log":\{[^}]*\}`), `"change_log":{}`},
+	{regexp.MustCompile(`tgz","size":[0-9]+,"sha256":"[0-9a-f]{64}"`), `tgz","size":0,"sha256":"…"`},
 	{regexp.MustCompile(`"free_mib":[0-9]+`), `"free_mib":0`},
 	{regexp.MustCompile(`[0-9]+ MiB are free`), `… MiB are free`},
 }
@@ -194,6 +195,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"event_types", "GET", "/system/event-type", ""},
 	{"erasure", "POST", "/admin/list/3/erase", `{"username":"bob"}`},
 	{"manual", "GET", "/system/manual", ""},
+	{"clients", "GET", "/sdk", ""},
 	{"failure", "POST", "/admin/rule", `{"type":7,"key":"Shop","name":""}`},
 	{"setting_flag", "POST", "/system/setting", `{"key":"checkout","title":"Checkout","type":"flag","group_id":6,"values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\",\"rules\":[{\"users\":[1],\"variant\":\"on\"}]}"}`},
 	{"flag_preview", "POST", "/system/setting/flag-preview", `{"key":"look.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\"}","user_id":1}`},

@@ -15,12 +15,13 @@ import (
 // that is missing here must not exist. Imports never point back.
 var mayImport = map[string][]string{
 	"reeve":                            {"reeve/server/cli"},
-	"reeve/server":                     {"reeve/store/audit", "reeve/server/monitor", "reeve/server/redact", "reeve/server/redis", "reeve/server/picture", "reeve/server/manual", "reeve/server/webhook", "reeve/auth", "reeve/store", "reeve/store/errs", "reeve/store/feature"},
+	"reeve/server":                     {"reeve/store/audit", "reeve/server/monitor", "reeve/server/redact", "reeve/server/redis", "reeve/server/picture", "reeve/server/manual", "reeve/server/sdk", "reeve/server/webhook", "reeve/auth", "reeve/store", "reeve/store/errs", "reeve/store/feature"},
 	"reeve/server/cli":                 {"reeve/server/config", "reeve/server", "reeve/server/manual", "reeve/auth", "reeve/store", "reeve/store/audit", "reeve/embed"},
 	"reeve/server/config":              {"reeve/server", "reeve/server/monitor", "reeve/server/webhook", "reeve/store"},
 	"reeve/server/manual":              {},
 	"reeve/server/monitor":             {"reeve/server/redact", "reeve/server/redis", "reeve/store", "reeve/store/journal", "reeve/store/errs"},
 	"reeve/server/redact":              {},
+	"reeve/server/sdk":                 {},
 	"reeve/server/redis":               {"reeve/store"},
 	"reeve/server/picture":             {"reeve/store/errs"},
 	"reeve/server/webhook":             {"reeve/store/errs", "reeve/store/journal"},
@@ -57,6 +58,7 @@ var mustNotKnow = map[string][]string{
 	"reeve":                {"net", "log", "os/signal", "go.etcd.io", "github.com", "golang.org", "filippo.io"},
 	"reeve/server/cli":     {"net/http", "log", "go.etcd.io", "golang.org"},
 	"reeve/server/config":  {"net/http", "log", "go.etcd.io", "golang.org", "github.com/rs/zerolog"},
+	"reeve/server/sdk":     {"net", "log", "flag", "os", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/embed/sdk/go":   {"flag", "os", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/server/redact":  {"log", "flag", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/server":         {"go.etcd.io/bbolt", "github.com/knadh/koanf", "flag", "golang.org/x/crypto"},

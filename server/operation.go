@@ -118,6 +118,7 @@ var notes = map[string]string{
 	"listDepts":                 "Returns the departments in your data scope as a tree, ordered by sort, then id.",
 	"listPublicDicts":           "Returns the enabled dictionaries that are public, with their enabled items, by code. For apps and web sites; which origins may read it is configured for all operations, see server.cors_origins.",
 	"readConfiguration":         "For applications. Without a token and for app users, it has the public setting groups and the public dictionaries; for backend users and API keys, also groups whose permission system.setting.read.<group> they have, and all enabled dictionaries. An API key that has system.setting.secret.<group>, too, gets the secrets of the group in the clear, and the change log says so; others find them named in withheld. With wait and If-None-Match, the answer comes as soon as it is another one. 403 names the permission that a group in groups needs; without a token it is 401.",
+	"listClientLibraries":       "Returns the packages for TypeScript and Go that this server serves. No token is needed.",
 	"listPermissions":           "Returns all permissions as a tree, ordered by sort, then id.",
 	"listEnabledDicts":          "Returns the enabled dictionaries with their enabled items, by code.",
 	"listParentPermissions":     "Returns menus and pages only, each with id, name, parent_id and children.",

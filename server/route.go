@@ -355,6 +355,7 @@ func routes() []Route {
 		accountRoutes, avatarRoutes, keyRoutes, accessCheckRoutes, forwardRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
 		appUserRoutes, appRoutes, auditRoutes, streamRoutes, configRoutes, webhookRoutes, settingRoutes, settingGroupRoutes, ofrepRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, manualRoutes, metricRoutes,
+		sdkRoutes,
 	} {
 		all = append(all, resource...)
 	}

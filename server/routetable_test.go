@@ -211,7 +211,7 @@ func TestPublicRoutesIgnoreInvalidTokens(t *testing.T) {
 		}
 	})
 	slices.Sort(names)
-	if want := []string{"GET /.reeve/callback", "GET /api/dict", "GET /api/home", "GET /auth/verify", "GET /file/signed/:id", "GET /health", "GET /media/:key", "GET /openapi.json", "POST /admin/login", "POST /api/login", "POST /api/register"}; !slices.Equal(names, want) {
+	if want := []string{"GET /.reeve/callback", "GET /api/dict", "GET /api/home", "GET /auth/verify", "GET /file/signed/:id", "GET /health", "GET /media/:key", "GET /openapi.json", "GET /sdk", "POST /admin/login", "POST /api/login", "POST /api/register"}; !slices.Equal(names, want) {
 		t.Errorf("public are %q, want %q", names, want)
 	}
 }

@@ -42,6 +42,7 @@ import (
 	"reeve/server/monitor"
 	"reeve/server/picture"
 	"reeve/server/redis"
+	"reeve/server/sdk"
 	"reeve/server/webhook"
 	"reeve/store"
 	"reeve/store/errs"
@@ -57,6 +58,7 @@ type Config struct {
 	Monitor        monitor.Config
 	Console        fs.FS    // the built console: index.html and assets/; nil for no console
 	Manual         fs.FS    // Markdown files; nil for no manual
+	Clients        fs.FS    // the client libraries: typescript/, go/ and LICENSE; nil for none
 	IgnoredFields  []string // unknown fields that are ignored in a body
 	CORSOrigins    []string // exact origins, like https://admin.example.org; none by default
 	RedisTargets   []string // name=redis://user:password@host:port/db, so secret
@@ -91,6 +93,7 @@ type Server struct {
 	log      zerolog.Logger
 	handler  http.Handler
 	openapi  func() (document, error)              // made for the first request, not at start: it takes 20 ms
+	clients  func() (*sdk.Files, error)            // packed for the first request, not at start
 	manual   func() (Encoded[manualAnswer], error) // rendered for the first request, not at start
 	images   *picture.Scaler
 	jobs     *jobs
@@ -143,6 +146,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 		return nil, err
 	}
 	s.openapi = sync.OnceValues(func() (document, error) { return newDocument(all, config.Version) })
+	s.clients = sync.OnceValues(func() (*sdk.Files, error) { return packClients(config.Clients, config.Version) })
 	s.manual = sync.OnceValues(func() (Encoded[manualAnswer], error) { return newManual(config.Manual) })
 	s.routes, s.monitor = all, monitor.New(config.Monitor, config.RedisTargets, db, log)
 	s.jobs, s.links, s.streams = newJobs(s), newLinkSigner(), newStreams(s)
@@ -182,6 +186,7 @@ func (s *Server) router(all []Route) *httprouter.Router {
 		badMethod.ServeHTTP(w, r)
 	})
 	s.console(router)
+	s.serveClients(router)
 	return router
 }
 

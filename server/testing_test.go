@@ -87,9 +87,11 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	t.Helper()
 	files, err := fs.Sub(embed.Seed, "seed")
 	must(t, err)
+	clients, err := fs.Sub(embed.SDK, "sdk")
+	must(t, err)
 	must(t, os.Chmod(dir, 0o700)) // like the program; t.TempDir is readable by everyone
 	su := setup{seed: files, cost: testCost, config: Config{
-		Version: "test", MetricsToken: metricsSecret, Forward: Forward{URL: "https://reeve.example.org", Origins: []string{appOrigin, "http://localhost:3000"}}, Monitor: monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
+		Version: "test", Clients: clients, MetricsToken: metricsSecret, Forward: Forward{URL: "https://reeve.example.org", Origins: []string{appOrigin, "http://localhost:3000"}}, Monitor: monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
 	}}
 	for _, o := range options {
 		o(&su)

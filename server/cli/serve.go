@@ -68,6 +68,9 @@ func (p *program) settings() (server.Config, error) {
 	if settings.Console, err = fs.Sub(embed.Console, "dist"); err != nil {
 		return settings, err
 	}
+	if settings.Clients, err = fs.Sub(embed.SDK, "sdk"); err != nil {
+		return settings, err
+	}
 	container := server.InContainer()
 	if settings.Manual, err = fs.Sub(embed.Manual, "manual"); err != nil {
 		return settings, err

@@ -240,6 +240,15 @@ export type CheckedUser = {
   username: string
 }
 
+export type Clients = {
+  /** Module for Go */
+  go: GoClient
+  /** Package for npm */
+  typescript: NpmClient
+  /** Version of the server and its clients */
+  version: string
+}
+
 export type CollectionInfo = {
   name: string
   records: number
@@ -855,6 +864,15 @@ export type FlagPreview = {
   variants: PreviewVariant[]
 }
 
+export type GoClient = {
+  /** Path of the module */
+  module: string
+  /** Path of the proxy, for GOPROXY */
+  path: string
+  /** Version of the module */
+  version: string
+}
+
 export type Health = {
   /** Always ok; any other state is an error response */
   status: string
@@ -1269,6 +1287,17 @@ export type NewUser = {
   username: string
   /** grows with every change of the record */
   version: number
+}
+
+export type NpmClient = {
+  /** Name of the package */
+  package: string
+  /** Path of the archive, for npm install */
+  path: string
+  /** SHA-256 of the archive, hexadecimal */
+  sha256: string
+  /** Size of the archive in bytes */
+  size: number
 }
 
 export type OauthFailure = {
@@ -2693,6 +2722,7 @@ export type Api = {
     [path: `/media/${string}`]: { body: undefined; answer: unknown }
     '/metrics': { body: undefined; answer: unknown }
     '/openapi.json': { body: undefined; answer: unknown }
+    '/sdk': { body: undefined; answer: Clients }
     '/system/audit': { body: undefined; answer: LogPage }
     '/system/audit-export': { body: undefined; answer: unknown }
     [path: `/system/audit/${number}`]: { body: undefined; answer: LogDetail }

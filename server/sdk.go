@@ -1,0 +1,97 @@
+package server
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+
+	"reeve/server/sdk"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// The client libraries are compiled-in files, see package sdk. Like those of the console they are not
+// operations, so only their list is in the route table.
+var sdkRoutes = []Route{
+	read("/sdk", public, "List the client libraries", listClients),
+}
+
+type clientsOut struct {
+	Version    string    `json:"version" doc:"Version of the server and its clients"`
+	TypeScript npmClient `json:"typescript" doc:"Package for npm"`
+	Go         goClient  `json:"go" doc:"Module for Go"`
+}
+
+type npmClient struct {
+	Package string `json:"package" doc:"Name of the package"`
+	Path    string `json:"path" doc:"Path of the archive, for npm install"`
+	Size    int64  `json:"size" doc:"Size of the archive in bytes"`
+	SHA256  string `json:"sha256" doc:"SHA-256 of the archive, hexadecimal"`
+}
+
+type goClient struct {
+	Module  string `json:"module" doc:"Path of the module"`
+	Version string `json:"version" doc:"Version of the module"`
+	Path    string `json:"path" doc:"Path of the proxy, for GOPROXY"`
+}
+
+func listClients(_ *store.Tx, req *Request, _ *none) (*clientsOut, error) {
+	files, err := req.s.clients()
+	if err != nil {
+		return nil, err
+	}
+	npm := files.ByPath[files.NPM]
+	sum := sha256.Sum256(npm.Content)
+	return &clientsOut{files.Version,
+		npmClient{sdk.Package, sdkPath + files.NPM, int64(len(npm.Content)), hex.EncodeToString(sum[:])},
+		goClient{sdk.Module, "v" + files.Version, sdkPath + "go"},
+	}, nil
+}
+
+// packClients packs the clients in a file system, nil for none.
+func packClients(files fs.FS, version string) (*sdk.Files, error) {
+	if files == nil {
+		return nil, errs.New(errs.NotFound, "unknown path")
+	}
+	return sdk.New(files, version)
+}
+
+const sdkPath = "/sdk/"
+
+// serveClients adds the files of the clients to a router whose NotFound is set.
+func (s *Server) serveClients(router *httprouter.Router) {
+	missing := router.NotFound
+	send := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+		files, err := s.clients()
+		if err != nil {
+			missing.ServeHTTP(w, r)
+			return
+		}
+		name := params.ByName("path")[1:]
+		if name == files.Latest {
+			http.Redirect(w, r, sdkPath+files.NPM, http.StatusFound)
+			return
+		}
+		file := files.ByPath[name]
+		if file == nil {
+			missing.ServeHTTP(w, r) // the go command asks the next proxy
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", file.Type)
+		h.Set("ETag", file.ETag)
+		h.Set("Cache-Control", "public, no-cache")
+		if file.Fixed {
+			h.Set("Cache-Control", "public, max-age=31536000, immutable")
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file.Content))
+	}
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		router.Handle(method, "/sdk/*path", send)
+	}
+}

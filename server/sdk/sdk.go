@@ -1,0 +1,160 @@
+// Package sdk packs the client libraries, as a package for npm and as a module for the go command, so that
+// every installation serves the clients of its own version, also without access to the Internet.
+//
+// New returns the files by the path at which they are served, below /sdk/:
+//
+//	typescript/reeve-client-0.12.0.tgz     the npm package @reeve/client
+//	typescript/dist/index.js               its files, for browsers
+//	go/reeve.internal/reeve/@v/…           the module reeve.internal/reeve, by the GOPROXY protocol
+//
+// The domain .internal is reserved for private use, so nobody else can publish a module of this name. The
+// same version of the program makes the same bytes: package-lock.json and go.sum have their hashes.
+package sdk
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+const (
+	Package = "@reeve/client"        // name of the npm package
+	Module  = "reeve.internal/reeve" // path of the Go module
+
+	goVersion = "1.24" // that the module requires
+)
+
+// File is a file as it is served.
+type File struct {
+	Type    string // media type
+	Content []byte
+	ETag    string
+	Fixed   bool // the same path always has this content
+}
+
+// Files are the files of all clients.
+type Files struct {
+	ByPath  map[string]*File
+	Version string // like 0.12.0
+	NPM     string // path of the npm package
+	Latest  string // path of the npm package without a version, which redirects to NPM
+}
+
+// New packs the clients in a file system: the directories typescript and go, and the file LICENSE. The
+// version is one like 0.12.0; without one it is 0.0.0.
+func New(files fs.FS, version string) (*Files, error) {
+	if version == "" {
+		version = "0.0.0"
+	}
+	p := &packer{files: files, version: version, out: &Files{ByPath: map[string]*File{}, Version: version}}
+	p.typescript()
+	p.golang()
+	return p.out, p.err
+}
+
+// packer adds files to out until an error.
+type packer struct {
+	files   fs.FS
+	version string
+	out     *Files
+	err     error
+}
+
+func (p *packer) add(name string, content []byte, fixed bool) {
+	kind := "text/plain; charset=utf-8"
+	switch path.Ext(name) {
+	case ".js":
+		kind = "text/javascript; charset=utf-8"
+	case ".json", ".info":
+		kind = "application/json"
+	case ".tgz":
+		kind = "application/gzip"
+	case ".zip":
+		kind = "application/zip"
+	}
+	sum := sha256.Sum256(content)
+	p.out.ByPath[name] = &File{kind, content, `"` + hex.EncodeToString(sum[:12]) + `"`, fixed}
+}
+
+// entry is a file of an archive.
+type entry struct {
+	name    string
+	content []byte
+}
+
+// read returns the files below a directory that a function selects, sorted by name.
+func (p *packer) read(dir string, selects func(name string) bool) (entries []entry) {
+	err := fs.WalkDir(p.files, dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !selects(name) {
+			return err
+		}
+		content, err := fs.ReadFile(p.files, name)
+		entries = append(entries, entry{strings.TrimPrefix(name, dir+"/"), content})
+		return err
+	})
+	if err != nil && p.err == nil {
+		p.err = fmt.Errorf("read the client in %s: %w", dir, err)
+	}
+	return entries
+}
+
+func (p *packer) license() entry {
+	text, err := fs.ReadFile(p.files, "LICENSE")
+	if err != nil && p.err == nil {
+		p.err = err
+	}
+	return entry{"LICENSE", text}
+}
+
+func (p *packer) typescript() {
+	entries := p.read("typescript", func(string) bool { return true })
+	for i, e := range entries {
+		if e.name == "package.json" {
+			entries[i].content = bytes.Replace(e.content, []byte(`"version": "0.0.0"`), []byte(`"version": "`+p.version+`"`), 1)
+		}
+		p.add("typescript/"+e.name, entries[i].content, false)
+	}
+	var out bytes.Buffer
+	zipped := gzip.NewWriter(&out)
+	archive := tar.NewWriter(zipped)
+	for _, e := range append(entries, p.license()) { // a buffer takes everything, so no call fails
+		archive.WriteHeader(&tar.Header{Name: "package/" + e.name, Mode: 0o644, Size: int64(len(e.content)), Typeflag: tar.TypeReg})
+		archive.Write(e.content)
+	}
+	archive.Close()
+	zipped.Close()
+	p.out.NPM, p.out.Latest = "typescript/reeve-client-"+p.version+".tgz", "typescript/reeve-client.tgz"
+	p.add(p.out.NPM, out.Bytes(), true)
+}
+
+// golang adds the files of the GOPROXY protocol, see https://go.dev/ref/mod#goproxy-protocol.
+func (p *packer) golang() {
+	version := "v" + p.version
+	mod := []byte("module " + Module + "\n\ngo " + goVersion + "\n")
+	entries := p.read("go", func(name string) bool { return strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") })
+	entries = append(entries, entry{"go.mod", mod}, p.license())
+	var out bytes.Buffer
+	archive := zip.NewWriter(&out)
+	for _, e := range entries { // a buffer takes everything, so no call fails
+		w, err := archive.Create(Module + "@" + version + "/" + e.name)
+		if err == nil {
+			w.Write(e.content)
+		}
+	}
+	archive.Close()
+	info, _ := json.Marshal(map[string]string{"Version": version}) // it never fails
+	at := "go/" + Module + "/"
+	p.add(at+"@latest", info, false)
+	p.add(at+"@v/list", []byte(version+"\n"), false)
+	p.add(at+"@v/"+version+".info", info, true)
+	p.add(at+"@v/"+version+".mod", mod, true)
+	p.add(at+"@v/"+version+".zip", out.Bytes(), true)
+}

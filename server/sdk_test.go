@@ -1,0 +1,132 @@
+package server
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fileOf requests a compiled-in file, with headers in pairs. It is not an operation, so the conventions
+// of operations do not apply.
+func (in *instance) fileOf(method, path string, headers ...string) *httptest.ResponseRecorder {
+	in.t.Helper()
+	r := in.request(method, path, "", "nobody")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	in.server.Handler().ServeHTTP(w, r)
+	return w
+}
+
+func TestClientLibraries(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	var list clientsOut
+	in.ok("GET", "/sdk", "", "nobody").data(&list)
+	a := in.fileOf("GET", list.TypeScript.Path)
+	if sum := sha256.Sum256([]byte(a.Body.String())); a.Code != 200 || int64(len(a.Body.String())) != list.TypeScript.Size || hex.EncodeToString(sum[:]) != list.TypeScript.SHA256 {
+		t.Fatalf("%d with %d bytes, want %+v", a.Code, len(a.Body.String()), list.TypeScript)
+	}
+	zipped, err := gzip.NewReader(strings.NewReader(a.Body.String()))
+	must(t, err)
+	names := map[string]string{}
+	for archive := tar.NewReader(zipped); ; {
+		header, err := archive.Next()
+		if err == io.EOF {
+			break
+		}
+		must(t, err)
+		content, err := io.ReadAll(archive)
+		must(t, err)
+		names[header.Name] = string(content)
+	}
+	for _, name := range []string{"package/package.json", "package/dist/index.js", "package/LICENSE"} {
+		if names[name] == "" {
+			t.Errorf("the npm package lacks %s", name)
+		}
+	}
+	if !strings.Contains(names["package/package.json"], `"version": "test"`) {
+		t.Errorf("package.json has another version: %s", names["package/package.json"])
+	}
+
+	at := list.Go.Path + "/" + list.Go.Module
+	if a := in.fileOf("GET", at+"/@v/list"); a.Body.String() != list.Go.Version+"\n" {
+		t.Errorf("the versions are %q", a.Body.String())
+	}
+	a = in.fileOf("GET", at+"/@v/"+list.Go.Version+".zip")
+	module, err := zip.NewReader(strings.NewReader(a.Body.String()), int64(len(a.Body.String())))
+	must(t, err)
+	files := []string{}
+	for _, file := range module.File {
+		name, ok := strings.CutPrefix(file.Name, list.Go.Module+"@"+list.Go.Version+"/")
+		if files = append(files, name); !ok || strings.HasSuffix(name, "_test.go") {
+			t.Errorf("the module has %s", file.Name)
+		}
+	}
+	for _, name := range []string{"go.mod", "LICENSE", "client.go"} {
+		if !slices.Contains(files, name) {
+			t.Errorf("the module lacks %s: %q", name, files)
+		}
+	}
+	if again := start(t).fileOf("GET", at+"/@v/"+list.Go.Version+".zip"); again.Body.String() != a.Body.String() {
+		t.Error("another server makes another archive of the same version")
+	}
+}
+
+func TestClientLibraryRequests(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	for _, c := range []struct {
+		name, method, path string
+		status             int
+		kind               string
+	}{
+		{"a script", "GET", "/sdk/typescript/dist/index.js", 200, "text/javascript; charset=utf-8"},
+		{"by HEAD", "HEAD", "/sdk/typescript/dist/index.js", 200, "text/javascript; charset=utf-8"},
+		{"the newest version", "GET", "/sdk/go/reeve.internal/reeve/@v/vtest.info", 200, "application/json"},
+		{"without a version", "GET", "/sdk/typescript/reeve-client.tgz", 302, "text/html; charset=utf-8"},
+		{"another version", "GET", "/sdk/go/reeve.internal/reeve/@v/v0.0.1.zip", 404, "application/json"},
+		{"another module", "GET", "/sdk/go/github.com/go-chi/chi/v5/@v/list", 404, "application/json"},
+		{"a directory", "GET", "/sdk/typescript/dist/", 404, "application/json"},
+		{"nothing", "GET", "/sdk/", 404, "application/json"},
+		{"the source of Go", "GET", "/sdk/go/client.go", 404, "application/json"},
+		{"a path upwards", "GET", "/sdk/typescript/../LICENSE", 404, "application/json"},
+		{"an encoded path upwards", "GET", "/sdk/typescript/%2e%2e/LICENSE", 404, "application/json"},
+		{"two slashes", "GET", "/sdk//typescript/package.json", 404, "application/json"},
+		{"another method", "POST", "/sdk/typescript/package.json", 405, "application/json"},
+	} {
+		a := in.fileOf(c.method, c.path)
+		if a.Code != c.status || a.Header().Get("Content-Type") != c.kind || a.Header().Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %d %v", c.name, a.Code, a.Header())
+		}
+	}
+	a := in.fileOf("GET", "/sdk/typescript/package.json")
+	if again := in.fileOf("GET", "/sdk/typescript/package.json", "If-None-Match", a.Header().Get("ETag")); again.Code != 304 {
+		t.Errorf("the same again: %d", again.Code)
+	}
+	without := start(t, func(su *setup) { su.config.Clients = nil })
+	if a := without.fileOf("GET", "/sdk/typescript/package.json"); a.Code != 404 {
+		t.Errorf("without clients: %d", a.Code)
+	}
+}
+
+// TestTheClientsHaveTheLicense: the archives contain the license of the program.
+func TestTheClientsHaveTheLicense(t *testing.T) {
+	t.Parallel()
+	program, err := os.ReadFile("../LICENSE")
+	must(t, err)
+	clients, err := os.ReadFile("../embed/sdk/LICENSE")
+	must(t, err)
+	if string(program) != string(clients) {
+		t.Error("embed/sdk/LICENSE is not a copy of LICENSE")
+	}
+}
