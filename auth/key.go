@@ -129,7 +129,8 @@ func (k *Key) Uses(now store.Time, addr netip.Addr) error {
 		return errNetwork
 	}
 	if used := store.Time(k.use.last.Load()); used.Add(time.Second) < now { // at most once a second, so that a busy key is not contended
-		k.use.from.Store(&addr)
+		from := addr // not addr itself, which would be allocated for each request
+		k.use.from.Store(&from)
 		k.use.last.Store(int64(now))
 	}
 	return nil

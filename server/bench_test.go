@@ -138,3 +138,28 @@ func BenchmarkFlag(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCheck compares the check of a permission with a small read, both by an API key.
+func BenchmarkCheck(b *testing.B) {
+	in := start(b)
+	in.clerk("clerk", "admin.dept.query")
+	role := in.role("All", nil, "admin.dept.query", "auth.check")
+	in.newKey("key", "/admin/key", fmt.Sprintf(`{"name":"shop","role_ids":[%d],"rate_limit":100000000}`, role), "owner")
+	body := fmt.Sprintf(`{"token":%q,"permissions":["admin.dept.query"]}`, in.tokens["clerk"])
+	handler, w := in.server.Handler(), &discard{header: http.Header{}}
+	for name, request := range map[string]func() *http.Request{
+		"check": func() *http.Request { return in.request("POST", "/auth/check", body, "key") },
+		"get":   func() *http.Request { return in.request("GET", "/admin/dept", "", "key") },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				clear(w.header)
+				handler.ServeHTTP(w, request())
+			}
+			if w.code != http.StatusOK {
+				b.Fatal(w.code)
+			}
+		})
+	}
+}

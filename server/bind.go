@@ -2,7 +2,6 @@ package server
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -82,8 +81,8 @@ var timeForm = errs.Say("must be an RFC 3339 time, such as 2025-05-08T03:04:05Z"
 // bindValue or bindText supports.
 func bindValue(f *field, target reflect.Value, value any, at string, bad *inputFaults) {
 	wrong := func(want errs.Message) { bad.invalid.Add(at, "%s", want) }
-	switch target.Interface().(type) {
-	case store.Flag:
+	switch target.Type() { // not of target.Interface(), which would copy the value
+	case reflect.TypeFor[store.Flag]():
 		switch value {
 		case true, json.Number("1"), "1":
 			target.SetBool(true)
@@ -92,7 +91,7 @@ func bindValue(f *field, target reflect.Value, value any, at string, bad *inputF
 			wrong(errs.Say("must be 1 or 0"))
 		}
 		return
-	case store.ID:
+	case reflect.TypeFor[store.ID]():
 		number := numberIn(value)
 		id, err := parseID(string(number))
 		if err != nil && (number != "0" || f.required) {
@@ -100,7 +99,7 @@ func bindValue(f *field, target reflect.Value, value any, at string, bad *inputF
 		}
 		target.SetUint(uint64(id))
 		return
-	case store.Time:
+	case reflect.TypeFor[store.Time]():
 		text, _ := value.(string)
 		at, err := store.ParseTime(text)
 		if err != nil {
@@ -134,7 +133,7 @@ func bindValue(f *field, target reflect.Value, value any, at string, bad *inputF
 		target.Set(reflect.MakeSlice(target.Type(), len(array), len(array)))
 		checkRange(f, len(array), inEntries, at, bad.invalid)
 		for i, element := range array {
-			bindElement(f, target.Index(i), element, fmt.Sprintf("%s[%d]", at, i), bad)
+			bindElement(f, target.Index(i), element, at+"["+strconv.Itoa(i)+"]", bad)
 		}
 	case reflect.Map:
 		object, ok := value.(map[string]any)

@@ -33,16 +33,22 @@ func parseJSON(ctx context.Context, b []byte, maxValues int) (any, error) {
 	if !utf8.Valid(b) {
 		return nil, errs.New(errs.Malformed, "the body is not valid UTF-8")
 	}
-	var syntax *json.SyntaxError
-	if err := json.Unmarshal(b, new(json.RawMessage)); errors.As(err, &syntax) {
-		line := 1 + bytes.Count(b[:syntax.Offset], []byte("\n"))
-		return nil, errs.New(errs.Malformed, "the body is not valid JSON: line %d, byte %d", line, syntax.Offset)
+	if !json.Valid(b) { // which allocates nothing
+		return nil, errSyntax(b)
 	}
 	if halfCharacter(b) {
 		return nil, errs.New(errs.Malformed, "the body has an escape of a lone surrogate")
 	}
 	p := jsonParser{ctx: ctx, in: string(b), left: maxValues, most: maxValues}
 	return p.value()
+}
+
+// errSyntax returns the error for a text that is not valid JSON.
+func errSyntax(b []byte) error {
+	var syntax *json.SyntaxError
+	errors.As(json.Unmarshal(b, new(json.RawMessage)), &syntax)
+	line := 1 + bytes.Count(b[:syntax.Offset], []byte("\n"))
+	return errs.New(errs.Malformed, "the body is not valid JSON: line %d, byte %d", line, syntax.Offset)
 }
 
 // halfCharacter reports whether valid JSON contains a \u escape of a surrogate without

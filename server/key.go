@@ -286,9 +286,10 @@ func (req *Request) limitRate(tx *store.Tx) error {
 	}
 	rate, err := req.Session.Key.Take(tx)
 	h, limit := req.w.Header(), strconv.FormatInt(rate.Limit, 10)
-	h["Ratelimit-Limit"] = []string{limit}
-	h["Ratelimit-Policy"] = []string{limit + ";w=60"}
-	h["Ratelimit-Remaining"] = []string{strconv.FormatInt(rate.Remaining, 10)}
-	h["Ratelimit-Reset"] = []string{strconv.Itoa(rate.Reset)}
+	values := []string{limit, limit + ";w=60", strconv.FormatInt(rate.Remaining, 10), strconv.Itoa(rate.Reset)} // one allocation for all
+	h["Ratelimit-Limit"] = values[0:1:1]
+	h["Ratelimit-Policy"] = values[1:2:2]
+	h["Ratelimit-Remaining"] = values[2:3:3]
+	h["Ratelimit-Reset"] = values[3:4:4]
 	return err
 }
