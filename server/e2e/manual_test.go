@@ -129,6 +129,10 @@ func TestManualTypeScript(t *testing.T) {
 		t.Skip("tsc is missing: npm ci in embed/console")
 	}
 	dir := t.TempDir()
+	client, err := filepath.Abs("../../embed/sdk/typescript")
+	noErr(t, err)
+	noErr(t, os.MkdirAll(filepath.Join(dir, "node_modules", "@reeve"), 0o755))
+	noErr(t, os.Symlink(client, filepath.Join(dir, "node_modules", "@reeve", "client")))
 	args := []string{"--noEmit", "--strict", "--noUncheckedIndexedAccess", "--module", "esnext", "--moduleResolution", "bundler", "--target", "es2022", "--lib", "es2023,dom,dom.iterable", "--types", ""}
 	for path, page := range manualPages(t) {
 		if filepath.Base(path) == "adding-a-resource.md" {
