@@ -114,68 +114,72 @@ func TestGoClientRepeats(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	owner := signedIn(t, server)
-	via := newUnreliable(t, server)
-	ctx, c := t.Context(), goClient(t, reeve.Options{URL: via.url, Key: owner.token})
-	const unknown = `{"data":{},"success":false,"msg":"unknown","errorCode":"write_outcome_unknown"}`
+	via := newPlanned(t, server.url)
+	through := func(plan string) *reeve.Client {
+		return goClient(t, reeve.Options{URL: via.URL + "/" + plan, Key: owner.token})
+	}
+	ctx := t.Context()
 
 	type dept struct {
 		ID   int64  `json:"id,omitempty"`
 		Name string `json:"name"`
 	}
 	var made dept
-	via.loses(2)
-	noErr(t, c.Call(ctx, "POST", "/admin/dept", dept{Name: "Sales"}, &made))
-	seen := via.take()
-	if key := seen[0].Get("Idempotency-Key"); len(seen) != 3 || len(key) < 20 || seen[2].Get("Idempotency-Key") != key || made.Name != "Sales" {
-		t.Errorf("%d requests: %v; created %+v", len(seen), seen, made)
+	noErr(t, through("lose.create").Call(ctx, "POST", "/admin/dept", dept{Name: "Sales"}, &made))
+	seen := via.requests("lose.create")
+	if len(seen) != 2 || len(seen[0].Key) < 20 || seen[1].Key != seen[0].Key || made.Name != "Sales" {
+		t.Errorf("the requests are %+v; created %+v", seen, made)
 	}
 	var tree struct{ Data []dept }
-	noErr(t, c.Call(ctx, "GET", "/admin/dept", nil, &tree))
+	noErr(t, through("pass.read").Call(ctx, "GET", "/admin/dept", nil, &tree))
 	if !slices.Equal(tree.Data, []dept{made}) {
 		t.Errorf("there are %+v", tree.Data)
 	}
 	path := fmt.Sprintf("/admin/dept/%d", made.ID)
-
-	for name, c := range map[string]struct {
-		method, path string
-		in           any
-		prepare      func()
+	for _, c := range []struct {
+		plan, method string
 		requests     int
 		status       int // of the error; -1 for none
 	}{
-		"a lost GET":                     {"GET", path, nil, func() { via.loses(1) }, 2, -1},
-		"a lost GET, always":             {"GET", path, nil, func() { via.loses(4) }, 4, 0},
-		"a lost PUT":                     {"PUT", path, dept{Name: "Changed"}, func() { via.loses(1) }, 1, 0},
-		"PUT, 502":                       {"PUT", path, dept{Name: "Changed"}, func() { via.answers("502", "", "") }, 1, 502},
-		"GET, 502":                       {"GET", path, nil, func() { via.answers("502", "<html>", "") }, 2, -1},
-		"PUT, 503":                       {"PUT", path, dept{Name: "Changed"}, func() { via.answers("503", "", "1") }, 2, -1},
-		"PUT, 503 of unknown outcome":    {"PUT", path, dept{Name: "Changed"}, func() { via.answers("503", unknown, "") }, 1, 503},
-		"POST, 503 of unknown outcome":   {"POST", "/admin/dept", dept{Name: "Other"}, func() { via.answers("503", unknown, "") }, 2, -1},
-		"PUT, 429":                       {"PUT", path, dept{Name: "Changed"}, func() { via.answers("429", "", "1") }, 2, -1},
-		"PUT, 429 for a long time":       {"PUT", path, dept{Name: "Changed"}, func() { via.answers("429", "", "900") }, 1, 429},
-		"GET, 503 of a Retry-After date": {"GET", path, nil, func() { via.answers("503", "", "Wed, 21 Oct 2026 07:28:00 GMT") }, 2, -1},
+		{"lose.get", "GET", 2, -1},
+		{"always.lose.get", "GET", 4, 0},
+		{"lose.put", "PUT", 1, 0},
+		{"502-.put", "PUT", 1, 502},
+		{"502-.get", "GET", 2, -1},
+		{"503-1.put", "PUT", 2, -1},
+		{"unknown.put", "PUT", 1, 503},
+		{"unknown.post", "POST", 2, -1},
+		{"429-1.put", "PUT", 2, -1},
+		{"429-900.put", "PUT", 1, 429},
+		{"302-.get", "GET", 1, 302},
 	} {
-		via.take()
-		c.prepare()
-		status := -1
-		if err := goClient(t, reeve.Options{URL: via.url, Key: owner.token}).Call(ctx, c.method, c.path, c.in, nil); err != nil {
+		status, to, in := -1, path, any(dept{Name: "Changed"})
+		switch c.method {
+		case "POST":
+			to = "/admin/dept"
+		case "GET":
+			in = nil
+		}
+		if err := through(c.plan).Call(ctx, c.method, to, in, nil); err != nil {
 			status = failure(t, err).Status
 		}
-		if n := len(via.take()); n != c.requests || status != c.status {
-			t.Errorf("%s: %d requests and status %d, want %d and %d", name, n, status, c.requests, c.status)
+		if n := len(via.requests(c.plan)); n != c.requests || status != c.status {
+			t.Errorf("%s: %d requests and status %d, want %d and %d", c.plan, n, status, c.requests, c.status)
 		}
 	}
 
-	via.loses(1)
-	_, err := c.SignIn(ctx, reeve.Admin, "admin", password)
-	if n := len(via.take()); failure(t, err).Status != 0 || n != 1 {
+	_, err := through("lose.sign-in").SignIn(ctx, reeve.Admin, "admin", password)
+	if n := len(via.requests("lose.sign-in")); failure(t, err).Status != 0 || n != 1 {
 		t.Errorf("a lost sign-in: %d requests, %v", n, err)
 	}
-	via.loses(9)
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := c.Call(cancelled, "GET", path, nil, nil); !errors.Is(err, context.Canceled) || len(via.take()) > 1 {
+	if err := through("pass.cancelled").Call(cancelled, "GET", path, nil, nil); !errors.Is(err, context.Canceled) || len(via.requests("pass.cancelled")) > 0 {
 		t.Errorf("cancelled: %v", err)
+	}
+	impatient := goClient(t, reeve.Options{URL: via.URL + "/hang.get", Key: owner.token, Timeout: 200 * time.Millisecond, Retries: -1})
+	if err := impatient.Call(ctx, "GET", path, nil, nil); failure(t, err).Code != "timeout" {
+		t.Errorf("no response in time: %v", err)
 	}
 }
 

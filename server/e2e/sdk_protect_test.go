@@ -20,7 +20,7 @@ type protected struct {
 	t      *testing.T
 	server *process
 	owner  *client
-	via    *unreliable
+	via    *planned
 	url    string
 
 	mu  sync.Mutex
@@ -48,8 +48,8 @@ func newProtected(t *testing.T, permissions ...string) *protected {
 	p.owner.create("/admin/rule", "type", 2, "key", "shop.order.refund", "name", "Refund", "parent_id", page)
 	role := p.owner.roleWith("Program", permissions...)
 	key := into[grant](t, p.owner.want(200, "POST", "/admin/key", object("name", "shop", "role_ids", []int64{role}))).Token
-	p.via = newUnreliable(t, p.server)
-	c := goClient(t, reeve.Options{URL: p.via.url, Key: key, Origin: p.url, Logger: slog.New(slog.NewTextHandler(p, nil))})
+	p.via = newPlanned(t, p.server.url)
+	c := p.client(key, "pass.program")
 	show := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { json.NewEncoder(w).Encode(reeve.CallerOf(r.Context())) })
 	mux := http.NewServeMux()
 	mux.Handle(reeve.CallbackPath, c.Callback())
@@ -60,6 +60,12 @@ func newProtected(t *testing.T, permissions ...string) *protected {
 	web.Start()
 	t.Cleanup(web.Close)
 	return p
+}
+
+// client returns a client of the program whose requests follow a plan.
+func (p *protected) client(key, plan string) *reeve.Client {
+	p.t.Helper()
+	return goClient(p.t, reeve.Options{URL: p.via.URL + "/" + plan, Key: key, Origin: p.url, Logger: slog.New(slog.NewTextHandler(p, nil))})
 }
 
 func TestGoProtect(t *testing.T) {
@@ -118,7 +124,7 @@ func TestGoProtect(t *testing.T) {
 		}
 	}
 
-	p.via.take()
+	before := len(p.via.requests("pass.program"))
 	_, body := browser.get("GET", p.url+"/", "Cookie", "shop=secret; session=mine")
 	var got reeve.Caller
 	noErr(t, json.Unmarshal([]byte(body), &got))
@@ -126,14 +132,19 @@ func TestGoProtect(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the caller is %+v %+v, want %+v", got, got.Scope, want)
 	}
-	for _, h := range p.via.take() {
-		if sent := h.Get("Cookie"); strings.Contains(sent, "shop=") || strings.Contains(sent, "session=") || !strings.Contains(sent, "reeve-forward") || h.Get("Authorization") != "" {
-			t.Errorf("Reeve is asked with %v", h)
+	asked := p.via.requests("pass.program")[before:]
+	if len(asked) != 1 {
+		t.Errorf("Reeve is asked %d times", len(asked))
+	}
+	for _, r := range asked {
+		if sent := r.Header.Get("Cookie"); strings.Contains(sent, "shop=") || strings.Contains(sent, "session=") || !strings.Contains(sent, "reeve-forward") || r.Header.Get("Authorization") != "" {
+			t.Errorf("Reeve is asked with %v", r.Header)
 		}
 	}
-	p.via.answers("429", "", "900")
-	if resp, body := browser.get("GET", p.url+"/"); resp.StatusCode != 503 || resp.Header.Get("Retry-After") == "" {
-		t.Errorf("too many requests: %s %s", resp.Status, body)
+	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
+	p.client("rv_k_a", "429-900.check").Protect()(http.NotFoundHandler()).ServeHTTP(w, r)
+	if w.Code != 503 || w.Header().Get("Retry-After") == "" {
+		t.Errorf("too many requests: %d %s", w.Code, w.Body)
 	}
 }
 

@@ -1,97 +1,92 @@
 package e2e
 
 import (
+	"encoding/json"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 )
 
-// unreliable is a connection to a server on which responses get lost.
-type unreliable struct {
-	url string
-
+// planned is a proxy. The first part of a path is a plan for the requests with it, such as lose.create: what is
+// before the dot happens to the first of them, and the others are passed on. With always.lose.create it happens
+// to all. GET /seen/PLAN lists them.
+type planned struct {
+	*httptest.Server
+	pass http.Handler
 	mu   sync.Mutex
-	lose int           // responses to lose, after the server has carried the requests out
-	next []http.Header // headers of responses to give instead of the server; Status is the status
-	seen []http.Header // of all requests
+	seen map[string][]plannedRequest
 }
 
-func newUnreliable(t testing.TB, server *process) *unreliable {
-	u := &unreliable{}
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { u.pass(t, server.url, w, r) }))
-	t.Cleanup(web.Close)
-	u.url = web.URL
-	return u
+type plannedRequest struct {
+	Method string      `json:"method"`
+	Path   string      `json:"path"`
+	Key    string      `json:"key"` // Idempotency-Key
+	Header http.Header `json:"-"`
 }
 
-func (u *unreliable) pass(t testing.TB, to string, w http.ResponseWriter, r *http.Request) {
-	u.mu.Lock()
-	u.seen = append(u.seen, r.Header.Clone())
-	lost := u.lose > 0
-	if lost {
-		u.lose--
-	}
-	var instead http.Header
-	if len(u.next) > 0 {
-		instead, u.next = u.next[0], u.next[1:]
-	}
-	u.mu.Unlock()
-	if instead != nil {
-		for name, values := range instead {
-			w.Header()[name] = values
-		}
-		status := map[string]int{"429": 429, "502": 502, "503": 503}[instead.Get("Status")]
-		w.WriteHeader(status)
-		io.WriteString(w, instead.Get("Body"))
+func newPlanned(t *testing.T, server string) *planned {
+	t.Helper()
+	to, err := url.Parse(server)
+	noErr(t, err)
+	pass := httputil.NewSingleHostReverseProxy(to)
+	pass.ErrorLog = log.New(io.Discard, "", 0) // the server may be stopped
+	p := &planned{pass: pass, seen: map[string][]plannedRequest{}}
+	p.Server = httptest.NewServer(p)
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *planned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	plan, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if plan == "seen" {
+		json.NewEncoder(w).Encode(append([]plannedRequest{}, p.requests(path)...))
 		return
 	}
-	out, err := http.NewRequestWithContext(r.Context(), r.Method, to+r.URL.RequestURI(), r.Body)
-	if err != nil {
-		t.Error(err)
-		return
+	p.mu.Lock()
+	first := len(p.seen[plan]) == 0
+	p.seen[plan] = append(p.seen[plan], plannedRequest{r.Method, path, r.Header.Get("Idempotency-Key"), r.Header.Clone()})
+	p.mu.Unlock()
+	r.URL.Path = "/" + path
+	kind, rest, _ := strings.Cut(plan, ".")
+	if kind == "always" {
+		kind, _, _ = strings.Cut(rest, ".")
+	} else if !first {
+		kind = "pass"
 	}
-	out.Header = r.Header
-	resp, err := http.DefaultTransport.RoundTrip(out)
-	if err != nil {
-		panic(http.ErrAbortHandler) // the client or the server is gone
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if lost || err != nil {
+	p.follow(kind, w, r)
+}
+
+func (p *planned) follow(kind string, w http.ResponseWriter, r *http.Request) {
+	switch kind {
+	case "pass":
+		p.pass.ServeHTTP(w, r)
+	case "lose": // the response, after the request was carried out
+		p.pass.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
+	case "hang":
+		io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	case "unknown":
+		w.WriteHeader(http.StatusServiceUnavailable)
+		io.WriteString(w, `{"success":false,"errorCode":"write_outcome_unknown","msg":"the disk failed"}`)
+	default: // status and seconds of Retry-After
+		status, after, _ := strings.Cut(kind, "-")
+		w.Header().Set("Retry-After", after)
+		w.Header().Set("Location", p.URL+"/elsewhere/")
+		code, _ := strconv.Atoi(status)
+		w.WriteHeader(code)
 	}
-	for name, values := range resp.Header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(resp.StatusCode)
-	w.Write(body)
 }
 
-// loses makes it lose the next responses.
-func (u *unreliable) loses(n int) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.lose = n
-}
-
-// answers makes it answer the next request by itself.
-func (u *unreliable) answers(status, body, retryAfter string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	header := http.Header{"Status": {status}, "Body": {body}}
-	if retryAfter != "" {
-		header.Set("Retry-After", retryAfter)
-	}
-	u.next = append(u.next, header)
-}
-
-// take returns the headers of the requests since the last call.
-func (u *unreliable) take() []http.Header {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	seen := u.seen
-	u.seen = nil
-	return seen
+func (p *planned) requests(plan string) []plannedRequest {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen[plan]
 }
