@@ -58,7 +58,7 @@ var mustNotKnow = map[string][]string{
 	"reeve":                {"net", "log", "os/signal", "go.etcd.io", "github.com", "golang.org", "filippo.io"},
 	"reeve/server/cli":     {"net/http", "log", "go.etcd.io", "golang.org"},
 	"reeve/server/config":  {"net/http", "log", "go.etcd.io", "golang.org", "github.com/rs/zerolog"},
-	"reeve/server/sdk":     {"net", "log", "flag", "os", "go.etcd.io", "github.com", "golang.org"},
+	"reeve/server/sdk":     {"net", "log", "flag", "os", "go.etcd.io", "golang.org"},
 	"reeve/embed/sdk/go":   {"flag", "os", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/server/redact":  {"log", "flag", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/server":         {"go.etcd.io/bbolt", "github.com/knadh/koanf", "flag", "golang.org/x/crypto"},

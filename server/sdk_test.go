@@ -54,7 +54,7 @@ func TestClientLibraries(t *testing.T) {
 			t.Errorf("the npm package lacks %s", name)
 		}
 	}
-	if !strings.Contains(names["package/package.json"], `"version": "test"`) {
+	if !strings.Contains(names["package/package.json"], `"version": "0.0.0"`) {
 		t.Errorf("package.json has another version: %s", names["package/package.json"])
 	}
 
@@ -92,7 +92,7 @@ func TestClientLibraryRequests(t *testing.T) {
 	}{
 		{"a script", "GET", "/sdk/typescript/dist/index.js", 200, "text/javascript; charset=utf-8"},
 		{"by HEAD", "HEAD", "/sdk/typescript/dist/index.js", 200, "text/javascript; charset=utf-8"},
-		{"the newest version", "GET", "/sdk/go/reeve.internal/reeve/@v/vtest.info", 200, "application/json"},
+		{"the newest version", "GET", "/sdk/go/reeve.internal/reeve/@v/v0.0.0.info", 200, "application/json"},
 		{"without a version", "GET", "/sdk/typescript/reeve-client.tgz", 302, "text/html; charset=utf-8"},
 		{"another version", "GET", "/sdk/go/reeve.internal/reeve/@v/v0.0.1.zip", 404, "application/json"},
 		{"another module", "GET", "/sdk/go/github.com/go-chi/chi/v5/@v/list", 404, "application/json"},

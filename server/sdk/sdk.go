@@ -8,21 +8,26 @@
 //	go/reeve.internal/reeve/@v/…           the module reeve.internal/reeve, by the GOPROXY protocol
 //
 // The domain .internal is reserved for private use, so nobody else can publish a module of this name. The
-// same version of the program makes the same bytes: package-lock.json and go.sum have their hashes.
+// same version makes the same bytes on every machine, since package-lock.json and go.sum have their hashes:
+// times and modes are fixed, and the compressor is that of go.mod, not that of the Go installation.
 package sdk
 
 import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
+
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
 )
 
 const (
@@ -48,10 +53,14 @@ type Files struct {
 	Latest  string // path of the npm package without a version, which redirects to NPM
 }
 
-// New packs the clients in a file system: the directories typescript and go, and the file LICENSE. The
-// version is one like 0.12.0; without one it is 0.0.0.
+// release matches a version that npm and the go command accept. From version 2 on, the path of a Go module
+// would have to end with it.
+var release = regexp.MustCompile(`^[01]\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[a-z]+(\.(0|[1-9]\d*))?)?$`)
+
+// New packs the clients in a file system: the directories typescript and go, and the file LICENSE. A
+// version that is not like 0.12.0 becomes 0.0.0.
 func New(files fs.FS, version string) (*Files, error) {
-	if version == "" {
+	if !release.MatchString(version) {
 		version = "0.0.0"
 	}
 	p := &packer{files: files, version: version, out: &Files{ByPath: map[string]*File{}, Version: version}}
@@ -143,6 +152,7 @@ func (p *packer) golang() {
 	entries = append(entries, entry{"go.mod", mod}, p.license())
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
+	archive.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
 	for _, e := range entries { // a buffer takes everything, so no call fails
 		w, err := archive.Create(Module + "@" + version + "/" + e.name)
 		if err == nil {
