@@ -93,13 +93,15 @@ func (a *Auth) NewForwardCode(s *Session, origin, state string) (string, error) 
 	return code, nil
 }
 
-var errForwardCode = errs.New(errs.Denied, "this sign-in has expired or was used already; open the page again").Coded("forward_code_expired")
+func errForwardCode(origin string) error {
+	return errs.New(errs.Denied, "this sign-in has expired, was used already, or began at another address; open %s again", origin).Coded("forward_code_expired")
+}
 
 // ExchangeForwardCode returns the token for a code. The code can't be used again, also after an error.
 func (a *Auth) ExchangeForwardCode(tx *store.Tx, code, origin, state string) (token string, err error) {
 	hash, prefix, ok := hashToken(code)
 	if !ok || prefix != codePrefix || !plausible(code) {
-		return "", errForwardCode
+		return "", errForwardCode(origin)
 	}
 	f := a.forwarding
 	f.mu.Lock()
@@ -107,7 +109,7 @@ func (a *Auth) ExchangeForwardCode(tx *store.Tx, code, origin, state string) (to
 	delete(f.codes, hash)
 	f.mu.Unlock()
 	if !known || time.Now().After(c.expires) || c.origin != origin || subtle.ConstantTimeCompare([]byte(HashState(state)), []byte(c.state)) != 1 {
-		return "", errForwardCode
+		return "", errForwardCode(origin)
 	}
 	if _, err := a.SessionByID(tx, c.session); err != nil {
 		return "", err

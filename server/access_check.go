@@ -81,6 +81,7 @@ type checkOut struct {
 	Active  bool              `json:"active" doc:"Whether the next request with the token would be accepted, or the user is enabled"`
 	User    *checkedUser      `json:"user" null:"true" doc:"Whom the token belongs to; null if it is not active"`
 	Allowed map[string]bool   `json:"allowed" doc:"Whether the user or key has each permission, by key"`
+	Unknown []string          `json:"unknown,omitempty" doc:"Keys of permissions that do not exist, perhaps mistyped; absent if there are none"`
 	Reasons map[string]string `json:"reasons,omitempty" doc:"Why or why not, by key, as in GET /admin/permission/explain; also unknown_token, password_change_required and app_user. Absent unless explain is 1"`
 	Scope   *checkedScope     `json:"data_scope" null:"true" doc:"Data scope; null if the token is not active, or of an app user"`
 }
@@ -131,6 +132,9 @@ func checkAccess(req *Request, in *checkIn) (out *checkOut, err error) {
 		}
 		for _, key := range in.Permissions {
 			out.Allowed[key] = out.Active && c.actor.HasPermission(tx, key)
+			if !out.Allowed[key] && !store.PolicyCache.Get(tx).HasPermissionKey(key) {
+				out.Unknown = append(out.Unknown, key)
+			}
 			if in.Explain {
 				if out.Reasons[key], err = c.reason(tx, key); err != nil {
 					return err

@@ -105,6 +105,7 @@ func TestChecksOfPermissions(t *testing.T) {
 	in.call("POST", "/auth/check", `{"permissions":["a.b"]}`, "program").names(422, "user_id")
 	in.call("POST", "/auth/check", `{"token":"x","user_id":1,"permissions":["a.b"]}`, "program").names(422, "token")
 	in.ok("POST", "/auth/check", `{"token":"x"}`, "program").brief(200, `"active":false`, `"allowed":{}`)
+	in.ok("POST", "/auth/check", `{"token":"x","permissions":["system.info","no.such"]}`, "program").brief(200, `"unknown":["no.such"]`)
 	in.ok("POST", "/auth/check", fmt.Sprintf(`{"token":%q,"permissions":[]}`, in.tokens["owner"]), "program").brief(200, `"active":true`, `"allowed":{}`)
 	in.call("POST", "/auth/check", `{"token":"x","permissions":[`+strings.Repeat(`"a.b",`, 100)+`"a.b"]}`, "program").names(422, "permissions")
 	in.call("POST", "/auth/check", `{"user_id":99,"permissions":["a.b"]}`, "program").names(422, "user_id")

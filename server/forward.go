@@ -140,7 +140,7 @@ func forwardedBy(tx *store.Tx, session *auth.Session, need string) (*forwardedUs
 	}
 	for key := range strings.SplitSeq(need, ",") {
 		if key = strings.TrimSpace(key); key != "" && !a.HasPermission(tx, key) {
-			return nil, errs.New(errs.Denied, "permission %s is required", key)
+			return nil, deniedFor(tx, key)
 		}
 	}
 	u, err := store.Users.Get(tx, a.ID)
@@ -160,6 +160,14 @@ func forwardedBy(tx *store.Tx, session *auth.Session, need string) (*forwardedUs
 		who.scope = "user=" + strconv.FormatUint(uint64(a.ID), 10) + ";depts=" + strings.Join(texts, ",")
 	}
 	return who, nil
+}
+
+// deniedFor returns the error for a caller without a permission. Whoever has mistyped its key must see that.
+func deniedFor(tx *store.Tx, key string) error {
+	if !store.PolicyCache.Get(tx).HasPermissionKey(key) {
+		return errs.New(errs.Denied, "there is no permission %s", key)
+	}
+	return errs.New(errs.Denied, "permission %s is required", key)
 }
 
 // write sets the headers that proxies pass on. Values are percent-encoded UTF-8; groups are separated by

@@ -37,6 +37,16 @@ func noAccess(reason string) *Explanation {
 	return &Explanation{Reason: reason, Roles: []RoleID{}, Path: []Step{}}
 }
 
+// HasPermissionKey reports whether there is a permission with a key, enabled or not.
+func (r *Policy) HasPermissionKey(key string) bool {
+	for _, p := range r.permissions.All() {
+		if p.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
 // explain explains why a user has or does not have a permission under a policy.
 func (r *Policy) explain(u *User, key string) *Explanation {
 	e := noAccess("")

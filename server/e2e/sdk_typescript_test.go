@@ -177,9 +177,11 @@ func TestTypeScriptClientIsSmall(t *testing.T) {
 		return total
 	}
 	client := []string{"index.js", "client.js", "config.js", "send.js", "webhook.js"}
-	for name, bytes := range map[string]int{"the client": size("index.js"), "Express": size("express.js", client...), "Hono": size("hono.js", client...)} {
-		if bytes >= 8<<10 || bytes < 1<<10 {
-			t.Errorf("%s has %d bytes", name, bytes)
+	for name, c := range map[string]struct{ bytes, most int }{
+		"the client": {size("index.js"), 8 << 10}, "Express": {size("express.js", client...), 9 << 10}, "Hono": {size("hono.js", client...), 9 << 10},
+	} {
+		if c.bytes >= c.most || c.bytes < 1<<10 {
+			t.Errorf("%s has %d bytes", name, c.bytes)
 		}
 	}
 }

@@ -51,6 +51,7 @@ type Client struct {
 	retries int
 	logger  *slog.Logger
 	http    *http.Client
+	warned  *sometimes
 }
 
 // New returns a client. The error is about the options; New does not connect.
@@ -59,7 +60,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{url: strings.TrimRight(base.String(), "/"), key: strings.TrimSpace(o.Key), timeout: o.Timeout, retries: o.Retries, logger: o.Logger}
+	c := &Client{url: strings.TrimRight(base.String(), "/"), key: strings.TrimSpace(o.Key), timeout: o.Timeout, retries: o.Retries, logger: o.Logger, warned: new(sometimes)}
 	if strings.ContainsFunc(c.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, fmt.Errorf("reeve: Options.Key has characters that no key has")
 	}
@@ -175,7 +176,7 @@ func (r *response) decode(a *attempt, out any) error {
 		data = e.Data
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return &Error{Method: a.method, Path: a.path, Status: r.status, Code: "bad_response", Message: "the response has another form than expected", cause: err}
+		return &Error{Method: a.method, Path: a.path, Status: r.status, Code: "bad_response", Message: a.server + " answers in another form than expected; is the URL right?", cause: err}
 	}
 	return nil
 }
@@ -230,6 +231,7 @@ type Scope struct {
 type Check struct {
 	Active  bool            `json:"active"` // the token is valid, or the user enabled
 	Allowed map[string]bool `json:"allowed"`
+	Unknown []string        `json:"unknown"`    // keys of permissions that do not exist, perhaps mistyped
 	Scope   *Scope          `json:"data_scope"` // nil if it is not active, or of an app user
 	User    *struct {
 		ID       int64  `json:"id"`
@@ -243,16 +245,7 @@ type Check struct {
 // Check asks whose token it is and which of some permissions they have. The answer is that of this moment;
 // the client's key needs the permission auth.check.
 func (c *Client) Check(ctx context.Context, token string, permissions ...string) (*Check, error) {
-	return c.check(ctx, map[string]any{"token": token, "permissions": atLeastEmpty(permissions)})
-}
-
-// CheckUser is Check for a user of the backend by ID.
-func (c *Client) CheckUser(ctx context.Context, userID int64, permissions ...string) (*Check, error) {
-	return c.check(ctx, map[string]any{"user_id": userID, "permissions": atLeastEmpty(permissions)})
-}
-
-func (c *Client) check(ctx context.Context, in any) (*Check, error) {
-	out := new(Check)
+	out, in := new(Check), map[string]any{"token": token, "permissions": append([]string{}, permissions...)} // not null in JSON
 	return out, c.Call(ctx, http.MethodPost, "/auth/check", in, out)
 }
 
@@ -260,12 +253,4 @@ func (c *Client) check(ctx context.Context, in any) (*Check, error) {
 func (c *Client) Can(ctx context.Context, token, permission string) (bool, error) {
 	out, err := c.Check(ctx, token, permission)
 	return err == nil && out.Allowed[permission], err
-}
-
-// atLeastEmpty returns a list that is not null in JSON.
-func atLeastEmpty(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }

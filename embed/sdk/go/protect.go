@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 )
 
 // Caller is who has sent a request to the program.
@@ -28,6 +31,8 @@ type Caller struct {
 
 type callerKey struct{}
 
+var permissionForm = regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){1,4}$`)
+
 // maxToken is the length of the longest token that Reeve checks.
 const maxToken = 4000
 
@@ -44,7 +49,8 @@ func CallerOf(ctx context.Context) *Caller {
 // of users and permissions count at once; while it can't be reached, the answer is 503.
 //
 // The key of the client needs the permission auth.check. Origin must be among forward_auth.origins in the
-// configuration of Reeve, and CallbackPath must lead to Callback. Protect panics if a permission is empty.
+// configuration of Reeve, and CallbackPath must lead to Callback. Protect panics if a
+// permission has not the form of one.
 func (c *Client) Protect(permissions ...string) func(http.Handler) http.Handler {
 	return c.protect(Admin, permissions)
 }
@@ -53,11 +59,17 @@ func (c *Client) Protect(permissions ...string) func(http.Handler) http.Handler 
 func (c *Client) ProtectApp() func(http.Handler) http.Handler { return c.protect(App, nil) }
 
 func (c *Client) protect(realm string, permissions []string) func(http.Handler) http.Handler {
-	if slices.ContainsFunc(permissions, func(p string) bool { return strings.TrimSpace(p) == "" }) {
-		panic("reeve: a permission is empty")
+	for _, permission := range permissions {
+		if !permissionForm.MatchString(permission) {
+			panic("reeve: not the key of a permission: " + permission)
+		}
 	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if c.origin != nil && realm == Admin && r.URL.Path == CallbackPath { // of a router all of whose routes are protected
+				c.Callback().ServeHTTP(w, r)
+				return
+			}
 			caller := c.caller(w, r, realm, permissions)
 			if caller != nil {
 				next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
@@ -96,6 +108,10 @@ func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token
 		return nil
 	}
 	for _, permission := range permissions {
+		if slices.Contains(check.Unknown, permission) {
+			refuse(w, http.StatusForbidden, "there is no permission "+permission)
+			return nil
+		}
 		if !check.Allowed[permission] {
 			refuse(w, http.StatusForbidden, "permission "+permission+" is required")
 			return nil
@@ -253,10 +269,22 @@ func (c *Client) refuseFailed(ctx context.Context, w http.ResponseWriter, err er
 	if errors.As(err, &failed) && (failed.Status == 0 || failed.Status >= 500 || failed.Status == http.StatusTooManyRequests) {
 		w.Header().Set("Retry-After", "5")
 		refuse(w, http.StatusServiceUnavailable, "permissions can't be checked at the moment; try again")
-	} else { // the configuration of the program or of Reeve is wrong, such as the permission auth.check
-		refuse(w, http.StatusInternalServerError, "internal error")
+		if c.warned.now() {
+			c.logger.Warn("reeve: permissions can't be checked", "error", err)
+		}
+		return
 	}
-	c.logger.Error("reeve: protect a route", "error", err)
+	refuse(w, http.StatusInternalServerError, "internal error")
+	c.logger.Error("reeve: the key or the origin of this program is refused", "error", err)
+}
+
+// sometimes limits warnings to one in ten seconds: a program gets many requests while Reeve is away.
+type sometimes struct{ last atomic.Int64 }
+
+// now reports whether to warn now.
+func (s *sometimes) now() bool {
+	now, last := time.Now().Unix(), s.last.Load()
+	return now-last >= 10 && s.last.CompareAndSwap(last, now)
 }
 
 func unauthorized(w http.ResponseWriter) {

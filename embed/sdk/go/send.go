@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -34,7 +35,7 @@ type Error struct {
 func (e *Error) Error() string {
 	text := fmt.Sprintf("reeve: %s %s: %s", e.Method, e.Path, e.Message)
 	if e.Status != 0 {
-		text += fmt.Sprintf(" (%d %s)", e.Status, e.Code)
+		text += " (" + strings.TrimSpace(fmt.Sprint(e.Status, " ", e.Code)) + ")"
 	}
 	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
 		text += fmt.Sprintf("; %s: %s", field, e.Fields[field])
@@ -48,6 +49,7 @@ func (e *Error) Unwrap() error { return e.cause }
 // attempt is a request that can be sent several times.
 type attempt struct {
 	method, path string
+	server       string // base URL
 	target       string // URL
 	header       http.Header
 	body         []byte
@@ -55,7 +57,7 @@ type attempt struct {
 }
 
 func (c *Client) newAttempt(method, path string) *attempt {
-	a := &attempt{method: method, path: path, target: c.url + path, header: http.Header{"Accept": {"application/json"}}, limit: c.timeout}
+	a := &attempt{method: method, path: path, server: c.url, target: c.url + path, header: http.Header{"Accept": {"application/json"}}, limit: c.timeout}
 	if c.key != "" {
 		a.header.Set("Authorization", "Bearer "+c.key)
 	}
@@ -97,7 +99,7 @@ func (c *Client) send(ctx context.Context, a *attempt) (*response, error) {
 			if errors.Is(err, context.DeadlineExceeded) {
 				code = "timeout"
 			}
-			return nil, &Error{Method: a.method, Path: a.path, Code: code, Message: "no response: " + err.Error(), cause: err}
+			return nil, &Error{Method: a.method, Path: a.path, Code: code, Message: fmt.Sprintf("no response from %s: %v", c.url, err), cause: err}
 		}
 		return res, nil
 	}
@@ -168,7 +170,10 @@ func (r *response) envelope() (e envelope) {
 func (r *response) failure(a *attempt) *Error {
 	e := r.envelope()
 	if e.Message == "" {
-		e.Message = http.StatusText(r.status)
+		e.Code, e.Message = "bad_response", a.server+" does not answer like Reeve; is the URL right?"
+	}
+	if r.status == http.StatusUnauthorized && a.header.Get("Authorization") == "" {
+		e.Message += "; the client has no key"
 	}
 	return &Error{
 		Method: a.method, Path: a.path, Status: r.status, Code: e.Code, Message: e.Message, Fields: e.Errors,

@@ -28,14 +28,22 @@ type Event struct {
 type EventData struct {
 	Seq        int64  `json:"seq"` // number of the entry of the change log
 	Collection string `json:"collection"`
-	Record     int64  `json:"record"` // ID of the record
-	Name       string `json:"name"`   // name of the record
-	Operation  string `json:"operation"`
+	Record     int64  `json:"record"`    // ID of the record
+	Name       string `json:"name"`      // name of the record
+	Operation  string `json:"operation"` // create, update or delete
+
+	// Fields are the changed fields, as far as the owner of the webhook may read them.
+	Fields []struct {
+		Name string          `json:"name"`
+		Old  json.RawMessage `json:"old"` // nil for a new record
+		New  json.RawMessage `json:"new"` // nil for a deleted record
+	} `json:"fields"`
 }
 
 // Errors of VerifyWebhook.
 var (
-	ErrWebhookSignature = errors.New("reeve: the signature of the webhook is not valid")
+	ErrWebhookBody      = errors.New("reeve: the body of the webhook is empty; was it read before?")
+	ErrWebhookSignature = errors.New("reeve: the signature of the webhook is not valid; is it the secret of this webhook?")
 	ErrWebhookTime      = errors.New("reeve: the webhook is more than five minutes old or ahead; is the clock right?")
 )
 
@@ -50,6 +58,9 @@ func VerifyWebhook(secret string, header http.Header, body []byte) (*Event, erro
 	key, err := webhookKey(secret)
 	if err != nil {
 		return nil, err
+	}
+	if len(body) == 0 {
+		return nil, ErrWebhookBody
 	}
 	id, timestamp := header.Get("Webhook-Id"), header.Get("Webhook-Timestamp")
 	mac := hmac.New(sha256.New, key)
@@ -102,6 +113,7 @@ func Webhook(secret string, receive func(context.Context, *Event) error) http.Ha
 	if _, err := webhookKey(secret); err != nil {
 		panic(err)
 	}
+	var warned sometimes
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxWebhook))
 		if err != nil {
@@ -110,6 +122,9 @@ func Webhook(secret string, receive func(context.Context, *Event) error) http.Ha
 		}
 		event, err := VerifyWebhook(secret, r.Header, body)
 		if err != nil {
+			if warned.now() {
+				slog.Warn("reeve: a message of a webhook was refused", "error", err)
+			}
 			refuse(w, http.StatusUnauthorized, strings.TrimPrefix(err.Error(), "reeve: "))
 			return
 		}

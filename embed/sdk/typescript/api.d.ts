@@ -205,6 +205,8 @@ export type Check = {
   data_scope: CheckedScope | null
   /** Why or why not, by key, as in GET /admin/permission/explain; also unknown_token, password_change_required and app_user. Absent unless explain is 1 */
   reasons?: Record<string, string>
+  /** Keys of permissions that do not exist, perhaps mistyped; absent if there are none */
+  unknown?: string[]
   /** Whom the token belongs to; null if it is not active */
   user: CheckedUser | null
 }

@@ -79,8 +79,6 @@ export declare class Reeve {
      * Rejects with a {@link ReeveError}; a token that is not valid is no error.
      */
     check(token: string, ...permissions: string[]): Promise<Check>;
-    /** Is {@link check} for a user of the backend by ID. */
-    checkUser(userId: number, ...permissions: string[]): Promise<Check>;
     /** Reports whether a token is valid and has a permission. */
     can(token: string, permission: string): Promise<boolean>;
     /**

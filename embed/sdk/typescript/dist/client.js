@@ -46,9 +46,6 @@ export class Reeve {
 	check(token, ...permissions) {
 		return this.call('POST', '/auth/check', {body: {token, permissions}})
 	}
-	checkUser(userId, ...permissions) {
-		return this.call('POST', '/auth/check', {body: {user_id: userId, permissions}})
-	}
 	async can(token, permission) {
 		return (await this.check(token, permission)).allowed[permission] === true
 	}
@@ -64,6 +61,6 @@ export class Reeve {
 	}
 }
 function baseURL(name, text, pattern) {
-	if (!pattern.test(text) || !URL.canParse(text)) throw new TypeError(`${name} must be like https://reeve.example.org`)
+	if (!pattern.test(text) || !URL.canParse(text)) throw new TypeError(`${name} must be like https://example.org`)
 	return new URL(text).href.replace(/\/+$/, '')
 }

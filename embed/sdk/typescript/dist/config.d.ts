@@ -8,7 +8,7 @@ export interface ConfigQuery {
     dicts?: readonly string[];
 }
 /** Values of settings by group and key, decoded by type. */
-export type Settings = Record<string, Record<string, unknown>>;
+export type Settings = Record<string, Record<string, any>>;
 /**
  * Settings and dictionaries that follow the server, see {@link Reeve.follow}. While the server cannot be
  * reached, the last values stay.
@@ -22,7 +22,7 @@ export interface Config<S extends object = Settings> {
     readonly withheld: string[];
     /** Calls a function after each change, and returns a function that ends this. What it throws goes to {@link onError}. */
     onChange(fn: () => unknown): () => void;
-    /** Calls a function after each failed attempt to read, and returns a function that ends this. */
+    /** Calls a function after each failed attempt to read, and returns a function that ends this. Without one, failures are written to the console. */
     onError(fn: (error: unknown) => unknown): () => void;
     /** Stops following. The last values stay. */
     close(): void;

@@ -1,4 +1,4 @@
-import {parse, pause} from './send.js'
+import {failureOf, parse, pause} from './send.js'
 export async function follow(reeve, {groups, dicts}) {
 	const stop = new AbortController()
 	const {signal} = stop
@@ -9,6 +9,7 @@ export async function follow(reeve, {groups, dicts}) {
 		return () => void listeners.delete(fn)
 	}
 	const tell = (listeners, error) => {
+		if (listeners === failed && !failed.size) console.warn('Reeve: follow', error)
 		for (const fn of listeners) (async () => fn(error))().catch(error => listeners === changed && tell(failed, error))
 	}
 	const config = {settings: {}, dicts: {}, withheld: [], onChange: adder(changed), onError: adder(failed), close: () => stop.abort()}
@@ -19,8 +20,10 @@ export async function follow(reeve, {groups, dicts}) {
 		const {error, status, headers, text} = await reeve.exchange('GET', '/config', {query, headers: known, signal, timeout, ...retries})
 		if (error) throw error
 		if (status === 304) return false
+		const values = parse(text)?.data
+		if (!values) throw failureOf(reeve.url, status, headers, '')
 		known = {'If-None-Match': headers.get('ETag') ?? ''}
-		Object.assign(config, parse(text).data)
+		Object.assign(config, values)
 		return true
 	}
 	async function run() {
@@ -33,7 +36,7 @@ export async function follow(reeve, {groups, dicts}) {
 				if (!signal.aborted) tell(failed, error)
 				next = Date.now() + Math.min(30_000, 1000 * 2 ** failures++) * (0.5 + Math.random() / 2)
 			}
-			await pause(Math.max(0, next - Date.now()), signal).catch(() => {})
+			await pause(next - Date.now(), signal).catch(() => {})
 		}
 	}
 	await read(0)

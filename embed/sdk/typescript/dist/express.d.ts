@@ -72,4 +72,4 @@ export declare function callback(reeve: Reeve): Middleware;
  * app.post('/hook', webhook(process.env.WEBHOOK_SECRET, async (event) => console.log(event.type, event.data)))
  * ```
  */
-export declare function webhook(secret: string, handler: WebhookHandler): Middleware;
+export declare function webhook(secret: string | undefined, handler: WebhookHandler): Middleware;

@@ -1,4 +1,4 @@
-import {authorize, callbackPath, finishSignIn} from './gate.js'
+import {authorize, finishSignIn, isCallback} from './gate.js'
 import {readBody, receive} from './receive.js'
 import {secretBytes} from './webhook.js'
 export function protect(reeve, ...permissions) {
@@ -19,7 +19,7 @@ export function callback(reeve) {
 	if (!reeve.origin) throw new TypeError('callback needs the option origin of the client')
 	return handle(async (request, response) => {
 		const question = questionOf(request)
-		if (question.method !== 'GET' || question.path.split('?')[0] !== callbackPath) return true
+		if (!isCallback(reeve, question)) return true
 		return send(response, await finishSignIn(reeve, question))
 	})
 }

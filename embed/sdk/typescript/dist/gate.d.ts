@@ -41,5 +41,9 @@ export declare function refuse(status: number, error: string, ...headers: [strin
  * it, for example if the key of the client lacks `auth.check`. Throws a TypeError if a permission is empty.
  */
 export declare function authorize(reeve: Reeve, realm: Realm, permissions: readonly string[]): (question: Question) => Promise<Decision>;
+/** Reports whether a request is one for {@link finishSignIn}. */
+export declare function isCallback({ origin }: Reeve, { method, path }: Question): boolean;
 /** Answers a request for {@link callbackPath}: it finishes the sign-in of a browser. The client must have an `origin`. */
 export declare function finishSignIn(reeve: Reeve, question: Question): Promise<Refusal>;
+/** Writes to the console, at most once in ten seconds: a program gets many requests while Reeve is away. */
+export declare function warn(text: string): void;

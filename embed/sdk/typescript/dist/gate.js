@@ -7,10 +7,12 @@ export function refuse(status, error, ...headers) {
 		body: JSON.stringify({error})
 	}
 }
+const permissionForm = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){1,4}$/
 const unauthorized = () => refuse(401, 'sign in first', ['WWW-Authenticate', 'Bearer'])
 export function authorize(reeve, realm, permissions) {
-	if (permissions.some(one => !one?.trim())) throw new TypeError('a permission is empty')
+	for (const one of permissions) if (typeof one !== 'string' || !permissionForm.test(one)) throw new TypeError(`not the key of a permission: ${one}`)
 	return async question => {
+		if (realm === 'admin' && isCallback(reeve, question)) return {refusal: await finishSignIn(reeve, question)}
 		const [, bearer] = /^Bearer\b\s*(.*)$/i.exec(question.header('authorization') ?? '') ?? []
 		if (bearer !== undefined) return byToken(reeve, realm, permissions, bearer.trim())
 		if (reeve.origin && realm === 'admin') return byCookie(reeve, reeve.origin, permissions, question)
@@ -21,10 +23,10 @@ async function byToken(reeve, realm, permissions, token) {
 	if (!token || token.length > 4000) return {refusal: unauthorized()}
 	const answer = await ask(reeve, 'POST', '/auth/check', {body: {token, permissions}})
 	if (!answer || answer.error) return {refusal: failed(answer)}
-	const {active, user, allowed, data_scope: scope} = parse(answer.text).data
+	const {active, user, allowed, unknown = [], data_scope: scope} = parse(answer.text).data
 	if (!active || user?.realm !== realm) return {refusal: unauthorized()}
 	const missing = permissions.find(one => allowed[one] !== true)
-	if (missing) return {refusal: refuse(403, `permission ${missing} is required`)}
+	if (missing) return {refusal: refuse(403, unknown.includes(missing) ? `there is no permission ${missing}` : `permission ${missing} is required`)}
 	return {caller: {...user, realm, scope}}
 }
 async function byCookie(reeve, origin, permissions, question) {
@@ -41,6 +43,9 @@ async function byCookie(reeve, origin, permissions, question) {
 	}
 	if (answer?.status === 403 && answer.error?.code !== 'unknown_origin') return {refusal: refuse(403, answer.error?.message ?? '')}
 	return {refusal: failed(answer)}
+}
+export function isCallback({origin}, {method, path}) {
+	return origin !== undefined && method === 'GET' && path.split('?')[0] === callbackPath
 }
 export async function finishSignIn(reeve, question) {
 	const answer = await forward(reeve, reeve.origin ?? '', question.path, question)
@@ -75,10 +80,18 @@ async function ask(reeve, method, path, options) {
 	}
 }
 function failed(answer) {
-	if (!answer || answer.status === 0 || answer.status === 429 || answer.status >= 500)
+	if (!answer || answer.status === 0 || answer.status === 429 || answer.status >= 500) {
+		warn(`Reeve: permissions cannot be checked: ${answer?.error?.message ?? 'no response in time'}`)
 		return refuse(503, "permissions can't be checked at the moment; try again", ['Retry-After', '5'])
+	}
 	const {error, status} = answer
-	throw new Error(`Reeve refuses to check permissions: ${error?.message ?? 'unexpected response'} (${status})`, {cause: error})
+	throw new Error(`Reeve refuses the key or the origin of this program: ${error?.message ?? 'unexpected response'} (${status})`, {cause: error})
+}
+let last = 0
+export function warn(text) {
+	if (Date.now() - last < 10_000) return
+	last = Date.now()
+	console.warn(text)
 }
 function passOn({status, headers, text}) {
 	const passed = [['Cache-Control', 'no-store']]

@@ -11,6 +11,7 @@ export type CallerVariables = {
 export interface HonoContext {
     req: {
         raw: Request;
+        arrayBuffer(): Promise<ArrayBuffer>;
     };
     set: (name: never, value: never) => void;
 }
@@ -55,7 +56,7 @@ export declare function callback(reeve: Reeve): Middleware;
  * `app.onError`; Reeve sends the event again. Throws a WebhookError if the secret is none.
  *
  * ```ts
- * app.post('/hook', webhook(process.env.WEBHOOK_SECRET!, async (event) => console.log(event.type, event.data)))
+ * app.post('/hook', webhook(process.env.WEBHOOK_SECRET, async (event) => console.log(event.type, event.data)))
  * ```
  */
-export declare function webhook(secret: string, handler: WebhookHandler): (context: HonoContext) => Promise<Response>;
+export declare function webhook(secret: string | undefined, handler: WebhookHandler): (context: HonoContext) => Promise<Response>;

@@ -1,4 +1,4 @@
-import {authorize, callbackPath, finishSignIn} from './gate.js'
+import {authorize, finishSignIn, isCallback} from './gate.js'
 import {readBody, receive} from './receive.js'
 import {secretBytes} from './webhook.js'
 export function protect(reeve, ...permissions) {
@@ -20,15 +20,16 @@ export function callback(reeve) {
 	if (!reeve.origin) throw new TypeError('callback needs the option origin of the client')
 	return async (context, next) => {
 		const question = questionOf(context.req.raw)
-		if (question.method === 'GET' && question.path.split('?')[0] === callbackPath) return responseOf(await finishSignIn(reeve, question))
+		if (isCallback(reeve, question)) return responseOf(await finishSignIn(reeve, question))
 		await next()
 		return undefined
 	}
 }
 export function webhook(secret, handler) {
 	secretBytes(secret)
-	return async ({req: {raw}}) => {
-		const body = raw.body ? await readBody(raw.body) : ''
+	return async ({req}) => {
+		const {raw} = req
+		const body = raw.bodyUsed ? new Uint8Array(await req.arrayBuffer()) : raw.body ? await readBody(raw.body) : ''
 		return responseOf(await receive(secret, raw.headers, body, handler))
 	}
 }

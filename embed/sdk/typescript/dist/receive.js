@@ -1,4 +1,4 @@
-import {refuse} from './gate.js'
+import {refuse, warn} from './gate.js'
 import {verifyWebhook, WebhookError} from './webhook.js'
 const maxBody = 1 << 20
 export async function readBody(stream) {
@@ -26,7 +26,10 @@ export async function receive(secret, headers, body, handler) {
 	try {
 		event = await verifyWebhook(secret, headers, body)
 	} catch (error) {
-		if (error instanceof WebhookError) return refuse(401, error.message)
+		if (error instanceof WebhookError) {
+			warn(`Reeve: a webhook message was refused: ${error.message}`)
+			return refuse(401, error.message)
+		}
 		throw error
 	}
 	try {

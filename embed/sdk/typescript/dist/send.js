@@ -35,17 +35,18 @@ async function sendOnce({url, timeout, signal, fetch, ...init}) {
 		const response = await fetch(url, {...init, signal: stop.signal, redirect: 'manual', credentials: 'omit'})
 		const {status, headers} = response
 		const text = await response.text()
-		return {status, headers, text, error: response.ok || status === 304 ? undefined : failureOf(status, headers, text)}
+		return {status, headers, text, error: response.ok || status === 304 ? undefined : failureOf(url, status, headers, text)}
 	} catch (cause) {
 		signal?.throwIfAborted()
-		const detail = {status: 0, code: stop.signal.aborted ? 'timeout' : 'unreachable', cause}
-		return {status: 0, headers: new Headers(), text: '', error: new ReeveError(`no response from Reeve: ${detail.code}`, detail)}
+		const code = stop.signal.aborted ? 'timeout' : 'unreachable'
+		const {code: why = code} = cause.cause ?? {}
+		return {status: 0, headers: new Headers(), text: '', error: new ReeveError(`no response from ${new URL(url).origin}: ${why}`, {status: 0, code, cause})}
 	} finally {
 		end()
 	}
 }
-function failureOf(status, headers, text) {
-	const {msg = `unexpected response with status ${status}`, errorCode: code = 'bad_response', errors = {}, requestId = ''} = parse(text) ?? {}
+export function failureOf(url, status, headers, text) {
+	const {msg = `${url} does not answer like Reeve (${status})`, errorCode: code = 'bad_response', errors = {}, requestId = ''} = parse(text) ?? {}
 	const header = headers.get('Retry-After')
 	const seconds = Number(header) || (Date.parse(header ?? '') - Date.now()) / 1000
 	return new ReeveError(msg, {status, code, errors, requestId, retryAfter: seconds > 0 ? seconds : undefined})

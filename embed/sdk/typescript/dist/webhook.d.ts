@@ -7,7 +7,26 @@ export interface WebhookEvent {
     /** Time of the change, RFC 3339. */
     timestamp: string;
     /** The change, as event streams send it. */
-    data: Record<string, unknown>;
+    data: WebhookData;
+}
+/** What was changed. Some types have other members. */
+export interface WebhookData {
+    /** Number of the entry of the change log. */
+    seq: number;
+    /** Kind and ID of the record. */
+    collection: string;
+    record: number;
+    /** Name of the record. */
+    name: string;
+    /** `create`, `update` or `delete`. */
+    operation: string;
+    /** Changed fields with their old and new values, as far as the owner of the webhook may read them. */
+    fields: {
+        name: string;
+        old?: unknown;
+        new?: unknown;
+    }[];
+    [member: string]: any;
 }
 /** A message that does not come from Reeve, or a secret that is none. */
 export declare class WebhookError extends Error {
@@ -26,6 +45,6 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | string[]
  * Rejects with a {@link WebhookError} if a header is missing, no signature is valid, or the message is more
  * than five minutes old or ahead.
  */
-export declare function verifyWebhook(secret: string, headers: WebhookHeaders, body: string | Uint8Array): Promise<WebhookEvent>;
+export declare function verifyWebhook(secret: string | undefined, headers: WebhookHeaders, body: string | Uint8Array): Promise<WebhookEvent>;
 /** Returns the bytes of a secret; throws a {@link WebhookError} if it is none. */
-export declare function secretBytes(secret: string): Uint8Array<ArrayBuffer>;
+export declare function secretBytes(secret?: string): Uint8Array<ArrayBuffer>;

@@ -124,11 +124,6 @@ export class Reeve {
     return this.call('POST', '/auth/check', { body: { token, permissions } })
   }
 
-  /** Is {@link check} for a user of the backend by ID. */
-  checkUser(userId: number, ...permissions: string[]): Promise<Check> {
-    return this.call('POST', '/auth/check', { body: { user_id: userId, permissions } })
-  }
-
   /** Reports whether a token is valid and has a permission. */
   async can(token: string, permission: string): Promise<boolean> {
     return (await this.check(token, permission)).allowed[permission] === true
@@ -171,6 +166,6 @@ export class Reeve {
 
 // baseURL returns the URL in an option, without a slash at the end.
 function baseURL(name: string, text: string, pattern: RegExp): string {
-  if (!pattern.test(text) || !URL.canParse(text)) throw new TypeError(`${name} must be like https://reeve.example.org`)
+  if (!pattern.test(text) || !URL.canParse(text)) throw new TypeError(`${name} must be like https://example.org`)
   return new URL(text).href.replace(/\/+$/, '')
 }

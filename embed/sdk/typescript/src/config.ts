@@ -1,6 +1,6 @@
 import type { Config as Values } from '../api.js'
 import type { Reeve } from './client.js'
-import { parse, pause } from './send.js'
+import { failureOf, parse, pause } from './send.js'
 
 /** What to follow. */
 export interface ConfigQuery {
@@ -11,7 +11,8 @@ export interface ConfigQuery {
 }
 
 /** Values of settings by group and key, decoded by type. */
-export type Settings = Record<string, Record<string, unknown>>
+// biome-ignore lint/suspicious/noExplicitAny: the type of a setting is known to the program only
+export type Settings = Record<string, Record<string, any>>
 
 /**
  * Settings and dictionaries that follow the server, see {@link Reeve.follow}. While the server cannot be
@@ -26,7 +27,7 @@ export interface Config<S extends object = Settings> {
   readonly withheld: string[]
   /** Calls a function after each change, and returns a function that ends this. What it throws goes to {@link onError}. */
   onChange(fn: () => unknown): () => void
-  /** Calls a function after each failed attempt to read, and returns a function that ends this. */
+  /** Calls a function after each failed attempt to read, and returns a function that ends this. Without one, failures are written to the console. */
   onError(fn: (error: unknown) => unknown): () => void
   /** Stops following. The last values stay. */
   close(): void
@@ -45,6 +46,7 @@ export async function follow<S extends object>(reeve: Reeve, { groups, dicts }: 
     return () => void listeners.delete(fn)
   }
   const tell = (listeners: Listeners, error?: unknown) => {
+    if (listeners === failed && !failed.size) console.warn('Reeve: follow', error)
     for (const fn of listeners) (async () => fn(error))().catch((error) => listeners === changed && tell(failed, error))
   }
   const config = { settings: {} as S, dicts: {}, withheld: [], onChange: adder(changed), onError: adder(failed), close: () => stop.abort() }
@@ -57,8 +59,10 @@ export async function follow<S extends object>(reeve: Reeve, { groups, dicts }: 
     const { error, status, headers, text } = await reeve.exchange('GET', '/config', { query, headers: known, signal, timeout, ...retries })
     if (error) throw error
     if (status === 304) return false
+    const values = parse(text)?.data
+    if (!values) throw failureOf(reeve.url, status, headers, '')
     known = { 'If-None-Match': headers.get('ETag') ?? '' }
-    Object.assign(config, parse(text)!.data)
+    Object.assign(config, values)
     return true
   }
 
@@ -73,7 +77,7 @@ export async function follow<S extends object>(reeve: Reeve, { groups, dicts }: 
         if (!signal.aborted) tell(failed, error)
         next = Date.now() + Math.min(30_000, 1000 * 2 ** failures++) * (0.5 + Math.random() / 2)
       }
-      await pause(Math.max(0, next - Date.now()), signal).catch(() => {})
+      await pause(next - Date.now(), signal).catch(() => {})
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Reeve } from './client.js'
-import { authorize, callbackPath, finishSignIn, type Question, type Refusal } from './gate.js'
+import { authorize, finishSignIn, isCallback, type Question, type Refusal } from './gate.js'
 import { readBody, receive, type WebhookHandler } from './receive.js'
 import type { Caller } from './types.js'
 import { secretBytes } from './webhook.js'
@@ -88,7 +88,7 @@ export function callback(reeve: Reeve): Middleware {
   if (!reeve.origin) throw new TypeError('callback needs the option origin of the client')
   return handle(async (request, response) => {
     const question = questionOf(request)
-    if (question.method !== 'GET' || question.path.split('?')[0] !== callbackPath) return true
+    if (!isCallback(reeve, question)) return true
     return send(response, await finishSignIn(reeve, question))
   })
 }
@@ -103,7 +103,7 @@ export function callback(reeve: Reeve): Middleware {
  * app.post('/hook', webhook(process.env.WEBHOOK_SECRET, async (event) => console.log(event.type, event.data)))
  * ```
  */
-export function webhook(secret: string, handler: WebhookHandler): Middleware {
+export function webhook(secret: string | undefined, handler: WebhookHandler): Middleware {
   secretBytes(secret)
   return handle(async (request, response) => {
     let body = request.body as string | Uint8Array | undefined

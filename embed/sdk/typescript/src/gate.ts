@@ -38,6 +38,8 @@ export function refuse(status: number, error: string, ...headers: [string, strin
   }
 }
 
+const permissionForm = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){1,4}$/
+
 const unauthorized = () => refuse(401, 'sign in first', ['WWW-Authenticate', 'Bearer'])
 
 /**
@@ -54,8 +56,10 @@ const unauthorized = () => refuse(401, 'sign in first', ['WWW-Authenticate', 'Be
  * it, for example if the key of the client lacks `auth.check`. Throws a TypeError if a permission is empty.
  */
 export function authorize(reeve: Reeve, realm: Realm, permissions: readonly string[]): (question: Question) => Promise<Decision> {
-  if (permissions.some((one) => !one?.trim())) throw new TypeError('a permission is empty')
+  for (const one of permissions) if (typeof one !== 'string' || !permissionForm.test(one)) throw new TypeError(`not the key of a permission: ${one}`)
   return async (question) => {
+    // A middleware for all routes is in front of callback.
+    if (realm === 'admin' && isCallback(reeve, question)) return { refusal: await finishSignIn(reeve, question) }
     const [, bearer] = /^Bearer\b\s*(.*)$/i.exec(question.header('authorization') ?? '') ?? []
     if (bearer !== undefined) return byToken(reeve, realm, permissions, bearer.trim())
     if (reeve.origin && realm === 'admin') return byCookie(reeve, reeve.origin, permissions, question)
@@ -67,10 +71,10 @@ async function byToken(reeve: Reeve, realm: Realm, permissions: readonly string[
   if (!token || token.length > 4000) return { refusal: unauthorized() } // a longer one is an error of the request
   const answer = await ask(reeve, 'POST', '/auth/check', { body: { token, permissions } })
   if (!answer || answer.error) return { refusal: failed(answer) }
-  const { active, user, allowed, data_scope: scope } = parse(answer.text)!.data as Check
+  const { active, user, allowed, unknown = [], data_scope: scope } = parse(answer.text)!.data as Check
   if (!active || user?.realm !== realm) return { refusal: unauthorized() }
   const missing = permissions.find((one) => allowed[one] !== true)
-  if (missing) return { refusal: refuse(403, `permission ${missing} is required`) }
+  if (missing) return { refusal: refuse(403, unknown.includes(missing) ? `there is no permission ${missing}` : `permission ${missing} is required`) }
   return { caller: { ...user, realm, scope } }
 }
 
@@ -88,6 +92,11 @@ async function byCookie(reeve: Reeve, origin: string, permissions: readonly stri
   }
   if (answer?.status === 403 && answer.error?.code !== 'unknown_origin') return { refusal: refuse(403, answer.error?.message ?? '') }
   return { refusal: failed(answer) }
+}
+
+/** Reports whether a request is one for {@link finishSignIn}. */
+export function isCallback({ origin }: Reeve, { method, path }: Question): boolean {
+  return origin !== undefined && method === 'GET' && path.split('?')[0] === callbackPath
 }
 
 /** Answers a request for {@link callbackPath}: it finishes the sign-in of a browser. The client must have an `origin`. */
@@ -133,10 +142,21 @@ async function ask(reeve: Reeve, method: string, path: string, options: object):
 // failed refuses a request that Reeve could not be asked about. It throws an error if the configuration is
 // wrong. That one has no status, which a framework would send to the client.
 function failed(answer: Received | undefined): Refusal {
-  if (!answer || answer.status === 0 || answer.status === 429 || answer.status >= 500)
+  if (!answer || answer.status === 0 || answer.status === 429 || answer.status >= 500) {
+    warn(`Reeve: permissions cannot be checked: ${answer?.error?.message ?? 'no response in time'}`)
     return refuse(503, "permissions can't be checked at the moment; try again", ['Retry-After', '5'])
+  }
   const { error, status } = answer
-  throw new Error(`Reeve refuses to check permissions: ${error?.message ?? 'unexpected response'} (${status})`, { cause: error })
+  throw new Error(`Reeve refuses the key or the origin of this program: ${error?.message ?? 'unexpected response'} (${status})`, { cause: error })
+}
+
+let last = 0 // time of the last warning, milliseconds
+
+/** Writes to the console, at most once in ten seconds: a program gets many requests while Reeve is away. */
+export function warn(text: string): void {
+  if (Date.now() - last < 10_000) return
+  last = Date.now()
+  console.warn(text)
 }
 
 function passOn({ status, headers, text }: Received): Refusal {

@@ -1,5 +1,5 @@
 import type { Reeve } from './client.js'
-import { authorize, callbackPath, finishSignIn, type Question, type Refusal } from './gate.js'
+import { authorize, finishSignIn, isCallback, type Question, type Refusal } from './gate.js'
 import { readBody, receive, type WebhookHandler } from './receive.js'
 import type { Caller } from './types.js'
 import { secretBytes } from './webhook.js'
@@ -12,7 +12,7 @@ export type CallerVariables = { caller: Caller }
 
 /** What the middlewares use of a context of Hono. */
 export interface HonoContext {
-  req: { raw: Request }
+  req: { raw: Request; arrayBuffer(): Promise<ArrayBuffer> }
   set: (name: never, value: never) => void
 }
 
@@ -71,7 +71,7 @@ export function callback(reeve: Reeve): Middleware {
   if (!reeve.origin) throw new TypeError('callback needs the option origin of the client')
   return async (context, next) => {
     const question = questionOf(context.req.raw)
-    if (question.method === 'GET' && question.path.split('?')[0] === callbackPath) return responseOf(await finishSignIn(reeve, question))
+    if (isCallback(reeve, question)) return responseOf(await finishSignIn(reeve, question))
     await next()
     return undefined
   }
@@ -83,13 +83,15 @@ export function callback(reeve: Reeve): Middleware {
  * `app.onError`; Reeve sends the event again. Throws a WebhookError if the secret is none.
  *
  * ```ts
- * app.post('/hook', webhook(process.env.WEBHOOK_SECRET!, async (event) => console.log(event.type, event.data)))
+ * app.post('/hook', webhook(process.env.WEBHOOK_SECRET, async (event) => console.log(event.type, event.data)))
  * ```
  */
-export function webhook(secret: string, handler: WebhookHandler): (context: HonoContext) => Promise<Response> {
+export function webhook(secret: string | undefined, handler: WebhookHandler): (context: HonoContext) => Promise<Response> {
   secretBytes(secret)
-  return async ({ req: { raw } }) => {
-    const body = raw.body ? await readBody(raw.body) : ''
+  return async ({ req }) => {
+    const { raw } = req
+    // Hono keeps a body that was read before.
+    const body = raw.bodyUsed ? new Uint8Array(await req.arrayBuffer()) : raw.body ? await readBody(raw.body) : ''
     return responseOf(await receive(secret, raw.headers, body, handler))
   }
 }

@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from './gate.js'
+import { type Refusal, refuse, warn } from './gate.js'
 import { verifyWebhook, WebhookError, type WebhookEvent, type WebhookHeaders } from './webhook.js'
 
 const maxBody = 1 << 20 // bytes
@@ -28,13 +28,21 @@ export async function readBody(stream: AsyncIterable<Uint8Array>): Promise<Uint8
 }
 
 /** Verifies a message and handles its event. Rejects if the handler fails; the response must then be 500. */
-export async function receive(secret: string, headers: WebhookHeaders, body: string | Uint8Array | undefined, handler: WebhookHandler): Promise<Refusal> {
+export async function receive(
+  secret: string | undefined,
+  headers: WebhookHeaders,
+  body: string | Uint8Array | undefined,
+  handler: WebhookHandler,
+): Promise<Refusal> {
   if (body === undefined || body.length > maxBody) return refuse(413, 'the body is longer than 1 MiB', ['Connection', 'close'])
   let event: WebhookEvent
   try {
     event = await verifyWebhook(secret, headers, body)
   } catch (error) {
-    if (error instanceof WebhookError) return refuse(401, error.message)
+    if (error instanceof WebhookError) {
+      warn(`Reeve: a webhook message was refused: ${error.message}`)
+      return refuse(401, error.message)
+    }
     throw error
   }
   try {

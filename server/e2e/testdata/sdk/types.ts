@@ -37,8 +37,7 @@ export async function right(id: number): Promise<[UserPage, User]> {
   const config = await reeve.follow<{ shop: { title: string } }>({ groups: ['shop'] })
   const title: string = config.settings.shop.title
   const any = await reeve.follow()
-  // @ts-expect-error
-  const other: string = any.settings.shop?.title
+  const other: string = any.settings.shop?.title // of any type
   const event = await verifyWebhook('whsec_', new Headers(), title + other)
   if (event.data instanceof ReeveError) throw event.data
   return [await reeve.call('GET', '/admin/list', { query: { pageSize: 20, ids: [1, 2] } }), await reeve.call('GET', `/admin/list/${id}`)]

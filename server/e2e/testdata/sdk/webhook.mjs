@@ -32,8 +32,8 @@ await wrong(message({ signature: sign(secret, 'msg-2', now, body) }), body, /sig
 await wrong(message({ signature: sign(secret, 'msg-1', now - 1, body) }), body, /signature is not valid/)
 await wrong(message({ signature: sign(secret, 'msg-1', now, body).slice(0, -4) }), body, /signature is not valid/)
 await wrong(message({ signature: sign(secret, 'msg-1', now, body).slice(3) }), body, /signature is not valid/)
-await wrong(message({ timestamp: now - 310 }), body, /too old/)
-await wrong(message({ timestamp: now + 310 }), body, /too far ahead/)
+await wrong(message({ timestamp: now - 310 }), body, /not current/)
+await wrong(message({ timestamp: now + 310 }), body, /not current/)
 await wrong(message({ timestamp: 'soon' }), body, /timestamp/)
 for (const name of Object.keys(message())) {
   const { [name]: _, ...rest } = message()
