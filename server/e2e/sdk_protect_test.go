@@ -56,6 +56,7 @@ func newProtected(t *testing.T, permissions ...string) *protected {
 	mux.Handle("/", c.Protect()(show))
 	mux.Handle("/refund", c.Protect("shop.order", "shop.order.refund")(show))
 	mux.Handle("/app", c.ProtectApp()(show))
+	mux.Handle("/prefix/", http.StripPrefix("/prefix", c.Protect()(show)))
 	web.Config.Handler = mux
 	web.Start()
 	t.Cleanup(web.Close)
@@ -123,6 +124,8 @@ func TestGoProtect(t *testing.T) {
 			t.Errorf("%s: %s %s, want %d with %q", c.name, resp.Status, body, c.status, c.says)
 		}
 	}
+
+	newVisitor(t).signInAt(p.url+"/prefix/orders?page=2", zoeClient) // which returns to the same page
 
 	before := len(p.via.requests("pass.program"))
 	_, body := browser.get("GET", p.url+"/", "Cookie", "shop=secret; session=mine")

@@ -94,8 +94,10 @@ func (b *visitor) signInAt(page string, c *client) {
 	}
 	q := to.Query()
 	next := into[struct{ URL string }](b.t, c.want(200, "POST", "/auth/forward", object("origin", q.Get("origin"), "to", q.Get("to"), "state", q.Get("state")))).URL
-	if resp, body = b.get("GET", next); resp.StatusCode != 302 || !strings.HasSuffix(page, resp.Header.Get("Location")) {
-		b.t.Fatalf("%s: %s %s", next, resp.Status, body)
+	wanted, err := url.Parse(page)
+	noErr(b.t, err)
+	if resp, body = b.get("GET", next); resp.StatusCode != 302 || resp.Header.Get("Location") != wanted.RequestURI() {
+		b.t.Fatalf("%s: %s to %s %s, want %s", next, resp.Status, resp.Header.Get("Location"), body, wanted.RequestURI())
 	}
 }
 

@@ -174,7 +174,7 @@ func (c *Client) forward(ctx context.Context, r *http.Request, path string) (*re
 	a.header.Set("Accept", r.Header.Get("Accept"))
 	a.header.Set("X-Forwarded-Proto", c.origin.Scheme)
 	a.header.Set("X-Forwarded-Host", c.origin.Host)
-	a.header.Set("X-Forwarded-Uri", r.URL.RequestURI())
+	a.header.Set("X-Forwarded-Uri", requested(r))
 	a.header.Set("X-Forwarded-Method", r.Method)
 	var cookies []string
 	for _, cookie := range r.Cookies() {
@@ -187,6 +187,14 @@ func (c *Client) forward(ctx context.Context, r *http.Request, path string) (*re
 		a.header.Set("Cookie", strings.Join(cookies, "; "))
 	}
 	return anonymous.send(ctx, a)
+}
+
+// requested returns path and query as the browser has sent them, before a router has cut a prefix off.
+func requested(r *http.Request) string {
+	if strings.HasPrefix(r.RequestURI, "/") {
+		return r.RequestURI
+	}
+	return r.URL.RequestURI()
 }
 
 // callerIn returns the caller that the headers of a response of /auth/verify describe.
