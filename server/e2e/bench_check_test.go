@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// BenchmarkKeys compares a read and a permission check that an API key authenticates with the bare
+// BenchmarkKeys compares reads and a permission check that an API key authenticates with the bare
 // server, and the read with the same one of a session, alternately under the same load. p99 is that of
 // checks at half of the rate that the server can answer.
 func BenchmarkKeys(b *testing.B) {
@@ -21,7 +21,7 @@ func BenchmarkKeys(b *testing.B) {
 	benchData(b, c.want(200, "POST", "/admin/role", `{"name":"Programs","data_scope":"all"}`), &role)
 	var rules struct{ Data []ruleNode }
 	benchData(b, c.want(200, "GET", "/admin/rule", ""), &rules)
-	ids, err := json.Marshal(rulesNamed(rules.Data, "auth.check", "system.setting.query"))
+	ids, err := json.Marshal(rulesNamed(rules.Data, "auth.check", "system.setting.query", "system.setting.read.site"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -31,7 +31,11 @@ func BenchmarkKeys(b *testing.B) {
 	body := fmt.Sprintf(`{"token":%q,"permissions":["system.setting.query"]}`, c.token)
 	read := c.want(200, "GET", "/system/setting", "").raw
 	check := c.want(200, "POST", "/auth/check", body).raw
-	ceiling := startBare(b, read, check)
+	const configPath = "/config?groups=site"
+	keyed := newClient(b, p)
+	keyed.token = key.Token
+	config := keyed.want(200, "GET", configPath, "").raw
+	ceiling := startBare(b, read, check, config)
 	b.Run("read", func(b *testing.B) {
 		session := &target{process: p, request: rawRequest(p, "/system/setting", c.token), size: len(read)}
 		withKey := &target{process: p, request: rawRequest(p, "/system/setting", key.Token), size: len(read)}
@@ -42,6 +46,14 @@ func BenchmarkKeys(b *testing.B) {
 		b.ReportMetric(median(quotients(withKey.rates, session.rates)), "key/session")
 		b.ReportMetric(median(quotients(session.costs, withKey.costs)), "cpu-key/session")
 		b.ReportMetric(median(quotients(withKey.rates, limit.rates)), "key/bare")
+	})
+	b.Run("config", func(b *testing.B) {
+		reeve := &target{process: p, request: rawRequest(p, configPath, key.Token), size: len(config)}
+		limit := &target{process: ceiling, request: rawRequest(ceiling, "/2", ""), size: len(config)}
+		for b.Loop() {
+			compare(b, reeve, limit)
+		}
+		b.ReportMetric(median(quotients(reeve.rates, limit.rates)), "ratio")
 	})
 	b.Run("check", func(b *testing.B) {
 		reeve := &target{process: p, request: authorizedPost(p, "/auth/check", key.Token, body), size: len(check)}
