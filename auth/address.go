@@ -11,7 +11,7 @@ import (
 func ClientAddr(peer netip.Addr, forwarded []string, trusted []netip.Prefix) netip.Addr {
 	addr := peer.Unmap().WithZone("")
 	hops := strings.Split(strings.Join(forwarded, ","), ",")
-	for i := len(hops) - 1; i >= 0 && isTrusted(addr, trusted); i-- {
+	for i := len(hops) - 1; i >= 0 && IsTrusted(addr, trusted); i-- {
 		hop, err := netip.ParseAddr(strings.Trim(hops[i], " \t[]"))
 		if err != nil {
 			hopPort, err := netip.ParseAddrPort(strings.TrimSpace(hops[i]))
@@ -25,7 +25,8 @@ func ClientAddr(peer netip.Addr, forwarded []string, trusted []netip.Prefix) net
 	return addr
 }
 
-func isTrusted(addr netip.Addr, trusted []netip.Prefix) bool {
+// IsTrusted reports whether an address is in one of some networks.
+func IsTrusted(addr netip.Addr, trusted []netip.Prefix) bool {
 	for _, p := range trusted {
 		if p.Contains(addr) {
 			return true

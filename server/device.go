@@ -33,10 +33,9 @@ func (req *Request) deviceToken(app bool, sent string) string {
 
 // keepDevice sets the device token as a cookie that scripts cannot read.
 func (req *Request) keepDevice(app bool, token string) {
-	http.SetCookie(&req.w, &http.Cookie{
-		Name: deviceCookie(app), Value: token, Path: "/", MaxAge: int(store.DeviceLife / time.Second),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: req.http.TLS != nil,
-	})
+	cookie := hiddenCookie(deviceCookie(app), token, int(store.DeviceLife/time.Second), req.secure())
+	cookie.SameSite = http.SameSiteStrictMode
+	http.SetCookie(&req.w, cookie)
 }
 
 // forwardingHeaders are the headers that reverse proxies add.

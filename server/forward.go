@@ -62,10 +62,7 @@ func originCookie(origin, name string) string {
 }
 
 func setOriginCookie(w http.ResponseWriter, origin, name, value string, seconds int) {
-	http.SetCookie(w, &http.Cookie{
-		Name: originCookie(origin, name), Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: strings.HasPrefix(origin, "https://"),
-	})
+	http.SetCookie(w, hiddenCookie(originCookie(origin, name), value, seconds, strings.HasPrefix(origin, "https://")))
 }
 
 func (req *Request) originCookie(origin, name string) string {

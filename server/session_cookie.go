@@ -34,34 +34,27 @@ func (req *Request) secure() bool {
 		return true
 	}
 	peer, err := netip.ParseAddrPort(req.http.RemoteAddr)
-	return err == nil && req.http.Header.Get("X-Forwarded-Proto") == "https" && req.s.trusts(peer.Addr().Unmap())
-}
-
-// trusts reports whether an address is that of a trusted proxy.
-func (s *Server) trusts(addr netip.Addr) bool {
-	for _, network := range s.config.TrustedProxies {
-		if network.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return err == nil && req.http.Header.Get("X-Forwarded-Proto") == "https" && auth.IsTrusted(peer.Addr().Unmap(), req.s.config.TrustedProxies)
 }
 
 // keepSession moves the token of a sign-in from the response to a cookie.
 func (req *Request) keepSession(app bool, out *loginOut) {
 	secure := req.secure()
-	http.SetCookie(&req.w, &http.Cookie{
-		Name: sessionCookie(app, secure), Value: out.Token, Path: "/", MaxAge: int(time.Until(out.ExpiresAt.Std()) / time.Second),
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure,
-	})
+	http.SetCookie(&req.w, hiddenCookie(sessionCookie(app, secure), out.Token, int(time.Until(out.ExpiresAt.Std())/time.Second), secure))
 	out.Token = ""
+}
+
+// hiddenCookie returns a cookie that scripts cannot read, and that other sites cannot make a browser send
+// but by a link. seconds is how long it is kept: 0 until the browser is closed, negative to delete it.
+func hiddenCookie(name, value string, seconds int, secure bool) *http.Cookie {
+	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}
 }
 
 // dropSession deletes the cookie of a session, if the client has sent one.
 func (req *Request) dropSession(app bool) {
 	secure := req.secure()
 	name := sessionCookie(app, secure)
-	deletion := (&http.Cookie{Name: name, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}).String()
+	deletion := hiddenCookie(name, "", -1, secure).String()
 	if _, err := req.http.Cookie(name); err == nil && !slices.Contains(req.w.Header()["Set-Cookie"], deletion) { // a request can be authorized twice
 		req.w.Header().Add("Set-Cookie", deletion)
 	}
