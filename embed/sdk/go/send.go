@@ -169,14 +169,15 @@ func (r *response) envelope() (e envelope) {
 // failure returns the error of a response without success.
 func (r *response) failure(a *attempt) *Error {
 	e := r.envelope()
-	if e.Message == "" {
-		e.Code, e.Message = "bad_response", a.server+" does not answer like Reeve; is the URL right?"
+	code, message := e.Code, e.Message
+	if message == "" {
+		code, message = "bad_response", a.server+" does not answer like Reeve; is the URL right?"
 	}
 	if r.status == http.StatusUnauthorized && a.header.Get("Authorization") == "" {
-		e.Message += "; the client has no key"
+		message += "; the client has no key"
 	}
 	return &Error{
-		Method: a.method, Path: a.path, Status: r.status, Code: e.Code, Message: e.Message, Fields: e.Errors,
+		Method: a.method, Path: a.path, Status: r.status, Code: code, Message: message, Fields: e.Errors,
 		RequestID: e.RequestID, RetryAfter: r.retryAfter(),
 	}
 }
