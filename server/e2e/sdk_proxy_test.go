@@ -73,6 +73,10 @@ func (p *planned) follow(kind string, w http.ResponseWriter, r *http.Request) {
 	case "hang":
 		io.Copy(io.Discard, r.Body)
 		<-r.Context().Done()
+	case "busy":
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		io.WriteString(w, `{"success":false,"errorCode":"busy","msg":"the server is busy"}`)
 	case "unknown":
 		w.WriteHeader(http.StatusServiceUnavailable)
 		io.WriteString(w, `{"success":false,"errorCode":"write_outcome_unknown","msg":"the disk failed"}`)

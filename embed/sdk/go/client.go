@@ -34,7 +34,7 @@ type Options struct {
 	Timeout time.Duration // of one attempt; 10 s if it is 0
 	Retries int           // further attempts after a failure; 3 if it is 0, none if it is negative
 
-	Logger *slog.Logger // gets what Protect and Webhook cannot answer; slog.Default() if it is nil
+	Logger *slog.Logger // gets what Protect can't tell its clients, and failures of Follow; slog.Default() if it is nil
 }
 
 const (
@@ -71,6 +71,8 @@ func New(o Options) (*Client, error) {
 		if strings.Trim(c.origin.Path, "/") != "" {
 			return nil, fmt.Errorf("reeve: Options.Origin must not have a path: %q", o.Origin)
 		}
+		port := map[string]string{"http": ":80", "https": ":443"}[c.origin.Scheme]
+		c.origin.Host = strings.TrimSuffix(strings.ToLower(c.origin.Host), port) // as in the header Origin
 	}
 	if c.timeout <= 0 {
 		c.timeout = defaultTimeout
@@ -81,8 +83,12 @@ func New(o Options) (*Client, error) {
 	if c.logger == nil {
 		c.logger = slog.Default()
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = 64 // all requests go to one host
+	transport := http.DefaultTransport // the program may have replaced it
+	if own, ok := transport.(*http.Transport); ok {
+		own = own.Clone()
+		own.MaxIdleConnsPerHost = 64 // all requests go to one host
+		transport = own
+	}
 	// A redirect could lead the credential to another server.
 	c.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return c, nil
@@ -103,6 +109,9 @@ func (c *Client) As(token string) *Client {
 	return &other
 }
 
+// Format implements fmt.Formatter, so that logs do not have the key.
+func (c *Client) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "reeve.Client(%s)", c.url) }
+
 // Request is a call of an operation.
 type Request struct {
 	Method string
@@ -116,7 +125,7 @@ type Request struct {
 }
 
 // Call carries out an operation, and decodes its data into out unless that is nil. The error is an *Error,
-// unless in cannot be encoded. Failures that may pass are tried again, see Do.
+// unless in cannot be encoded or the path is not one. Failures that may pass are tried again, see Do.
 func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
 	return c.Do(ctx, Request{Method: method, Path: path, Body: in}, out)
 }
@@ -125,6 +134,9 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 // and 504; such a POST has an Idempotency-Key, so that it is carried out once. It repeats other requests
 // only if the server has not carried them out: after 429, and after 503 unless the outcome is unknown.
 func (c *Client) Do(ctx context.Context, r Request, out any) error {
+	if !strings.HasPrefix(r.Path, "/") { // it could lead the credential to another server
+		return fmt.Errorf("reeve: the path %q must begin with a slash", r.Path)
+	}
 	var body []byte
 	if r.Body != nil {
 		var err error
@@ -176,9 +188,14 @@ func (r *response) decode(a *attempt, out any) error {
 		data = e.Data
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return &Error{Method: a.method, Path: a.path, Status: r.status, Code: "bad_response", Message: a.server + " answers in another form than expected; is the URL right?", cause: err}
+		return r.unexpected(a, err)
 	}
 	return nil
+}
+
+// unexpected returns the error of a response with success that is not Reeve's.
+func (r *response) unexpected(a *attempt, cause error) *Error {
+	return &Error{Method: a.method, Path: a.path, Status: r.status, Code: badResponse, Message: a.server + " answers in another form than expected; is the URL right?", cause: cause}
 }
 
 // Session is the result of a sign-in.

@@ -68,7 +68,7 @@ func (c *Client) Follow(ctx context.Context, q ConfigQuery) (*Config, error) {
 	if len(q.Dicts) > 0 {
 		f.query.Set("dicts", strings.Join(q.Dicts, ","))
 	}
-	if _, err := f.read(ctx, 0); err != nil {
+	if err := f.read(ctx, 0); err != nil {
 		return nil, err
 	}
 	go f.run(ctx)
@@ -79,26 +79,24 @@ func (c *Client) Follow(ctx context.Context, q ConfigQuery) (*Config, error) {
 func (f *Config) run(ctx context.Context) {
 	defer close(f.done)
 	for pause := followMin; ctx.Err() == nil; {
-		began := time.Now()
-		changed, err := f.read(ctx, followWait)
-		switch {
-		case err == nil && (changed || time.Since(began) > followMin):
+		// A server that shuts down answers at once, and so does one whose ETag is lost on the way.
+		next := time.Now().Add(followMin)
+		if err := f.read(ctx, followWait); err == nil {
 			pause = followMin
-			continue
-		case err == nil: // the server shuts down
-		case ctx.Err() == nil:
+		} else if ctx.Err() == nil {
 			f.client.logger.Warn("reeve: the configuration can't be read; the last values stay", "error", err)
+			next = time.Now().Add(pause + jitter(followMin))
+			pause = min(2*pause, followMax)
 		}
 		select {
-		case <-time.After(pause + jitter(followMin)):
-			pause = min(2*pause, followMax)
+		case <-time.After(time.Until(next)):
 		case <-ctx.Done():
 		}
 	}
 }
 
-// read reads the configuration, after a change within the duration, and reports whether it has changed.
-func (f *Config) read(ctx context.Context, wait time.Duration) (changed bool, err error) {
+// read reads the configuration, and with a duration waits for a change of it.
+func (f *Config) read(ctx context.Context, wait time.Duration) error {
 	a := f.client.newAttempt(http.MethodGet, "/config")
 	query := maps.Clone(f.query)
 	if wait > 0 {
@@ -109,23 +107,26 @@ func (f *Config) read(ctx context.Context, wait time.Duration) (changed bool, er
 	a.target += "?" + query.Encode()
 	res, err := f.client.send(ctx, a)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if res.status == http.StatusNotModified {
-		return false, nil
+	if res.status == http.StatusNotModified && wait > 0 {
+		return nil
 	}
 	if res.status != http.StatusOK {
-		return false, res.failure(a)
+		return res.failure(a)
 	}
 	var data configData
 	if err := res.decode(a, &data); err != nil {
-		return false, err
+		return err
+	}
+	if data.Settings == nil {
+		return res.unexpected(a, nil)
 	}
 	f.mu.Lock()
 	f.etag, f.current = res.header.Get("ETag"), data
 	f.mu.Unlock()
 	f.tell()
-	return true, nil
+	return nil
 }
 
 // tell calls the functions that OnChange has added.

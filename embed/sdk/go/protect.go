@@ -102,6 +102,10 @@ func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token
 		c.refuseFailed(ctx, w, err)
 		return nil
 	}
+	if check.Allowed == nil {
+		c.refuseFailed(ctx, w, fmt.Errorf("reeve: POST /auth/check: %s answers in another form than expected; is the URL right?", c.url))
+		return nil
+	}
 	u := check.User
 	if !check.Active || u == nil || u.Realm != realm {
 		unauthorized(w)
@@ -129,10 +133,13 @@ func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *h
 	if len(permissions) > 0 {
 		query.Set("need", strings.Join(permissions, ","))
 	}
-	res, err := c.forward(ctx, r, "/auth/verify?"+query.Encode())
-	switch {
-	case err != nil:
+	a, res, err := c.forward(ctx, r, "/auth/verify?"+query.Encode())
+	if err != nil {
 		c.refuseFailed(ctx, w, err)
+		return nil
+	}
+	failed := res.failure(a)
+	switch {
 	case res.status == http.StatusNoContent:
 		caller, err := callerIn(res.header)
 		if err == nil {
@@ -145,18 +152,18 @@ func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *h
 		w.WriteHeader(res.status)
 	case res.status == http.StatusUnauthorized:
 		unauthorized(w)
-	case res.status == http.StatusForbidden && res.envelope().Code != "unknown_origin":
-		refuse(w, http.StatusForbidden, res.envelope().Message)
+	case res.status == http.StatusForbidden && failed.Code != "unknown_origin" && failed.Code != badResponse:
+		refuse(w, http.StatusForbidden, failed.Message)
 	default:
-		c.refuseFailed(ctx, w, res.failure(&attempt{method: http.MethodGet, path: "/auth/verify"}))
+		c.refuseFailed(ctx, w, failed)
 	}
 	return nil
 }
 
 // crossOrigin reports whether a browser sends a request that can change something for a page of another
-// origin.
+// origin. A WebSocket is opened with GET, and can change something.
 func (c *Client) crossOrigin(r *http.Request) bool {
-	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions {
+	if r.Header.Get("Upgrade") == "" && (r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions) {
 		return false
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
@@ -167,7 +174,7 @@ func (c *Client) crossOrigin(r *http.Request) bool {
 }
 
 // forward asks Reeve about a request, of which it passes on the URL and Reeve's own cookies.
-func (c *Client) forward(ctx context.Context, r *http.Request, path string) (*response, error) {
+func (c *Client) forward(ctx context.Context, r *http.Request, path string) (*attempt, *response, error) {
 	anonymous := c.As("")
 	a := anonymous.newAttempt(http.MethodGet, path)
 	a.path, _, _ = strings.Cut(path, "?")
@@ -186,7 +193,8 @@ func (c *Client) forward(ctx context.Context, r *http.Request, path string) (*re
 	if cookies != nil {
 		a.header.Set("Cookie", strings.Join(cookies, "; "))
 	}
-	return anonymous.send(ctx, a)
+	res, err := anonymous.send(ctx, a)
+	return a, res, err
 }
 
 // requested returns path and query as the browser has sent them, before a router has cut a prefix off.
@@ -215,14 +223,20 @@ func callerIn(h http.Header) (*Caller, error) {
 	}
 	if caller.Scope.UserID = caller.ID; h.Get("X-Reeve-Scope") != "all" {
 		caller.Scope.All = false
-		_, depts, _ := strings.Cut(h.Get("X-Reeve-Scope"), ";depts=")
+		_, depts, ok := strings.Cut(h.Get("X-Reeve-Scope"), ";depts=")
+		if !ok {
+			err = errors.Join(err, errors.New("no scope"))
+		}
 		for text := range strings.FieldsFuncSeq(depts, func(r rune) bool { return r == ',' }) {
 			id, fault := strconv.ParseInt(text, 10, 64)
 			caller.Scope.DeptIDs, err = append(caller.Scope.DeptIDs, id), errors.Join(err, fault)
 		}
 	}
-	if err != nil || caller.Username == "" {
-		return nil, fmt.Errorf("the headers of /auth/verify have another form than expected: %w", err)
+	if caller.ID <= 0 || caller.Username == "" {
+		err = errors.Join(err, errors.New("no user"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the headers of /auth/verify have another form than expected; is the URL right? %w", err)
 	}
 	return caller, nil
 }
@@ -247,7 +261,7 @@ func (c *Client) Callback() http.Handler {
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), c.timeout)
 		defer cancel()
-		res, err := c.forward(ctx, r, CallbackPath+"?"+r.URL.RawQuery)
+		_, res, err := c.forward(ctx, r, CallbackPath+"?"+r.URL.RawQuery)
 		if err != nil {
 			c.refuseFailed(ctx, w, err)
 			return
@@ -260,10 +274,13 @@ func (c *Client) Callback() http.Handler {
 
 // copyHeaders passes what a browser needs from a response of Reeve on.
 func copyHeaders(w http.ResponseWriter, res *response) {
-	for _, name := range []string{"Location", "Set-Cookie", "Content-Type"} {
-		if values := res.header.Values(name); len(values) > 0 {
-			w.Header()[name] = slices.Clone(values)
+	for _, name := range []string{"Location", "Content-Type"} {
+		if value := res.header.Get(name); value != "" {
+			w.Header().Set(name, value)
 		}
+	}
+	for _, cookie := range res.header.Values("Set-Cookie") {
+		w.Header().Add("Set-Cookie", cookie) // the program may have set some
 	}
 	w.Header().Set("Cache-Control", "no-store")
 }

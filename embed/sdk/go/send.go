@@ -22,7 +22,7 @@ import (
 type Error struct {
 	Method, Path string
 	Status       int               // HTTP status; 0 if there was no response
-	Code         string            // stable code, such as stale or already_done; unreachable or timeout if there was no response
+	Code         string            // stable code, such as stale or already_done; unreachable or timeout if there was no response, bad_response if it is not Reeve's
 	Message      string            // what is wrong, in English
 	Fields       map[string]string // what is wrong with each field
 	RequestID    string            // by which monitoring finds the request
@@ -78,6 +78,10 @@ const (
 	maxPause    = 10 * time.Second       // a longer Retry-After is left to the caller
 )
 
+const badResponse = "bad_response"
+
+var errTooLarge = fmt.Errorf("the response is larger than %d MiB", maxResponse>>20)
+
 // send sends a request until it is answered in a way that another attempt would not change.
 func (c *Client) send(ctx context.Context, a *attempt) (*response, error) {
 	for n := 0; ; n++ {
@@ -95,11 +99,14 @@ func (c *Client) send(ctx context.Context, a *attempt) (*response, error) {
 			if errors.As(err, &failed) {
 				err = failed.Err // which the method and the path are added to
 			}
-			code := "unreachable"
-			if errors.Is(err, context.DeadlineExceeded) {
+			code, text := "unreachable", fmt.Sprintf("no response from %s: %v", c.url, err)
+			switch {
+			case errors.Is(err, context.DeadlineExceeded):
 				code = "timeout"
+			case errors.Is(err, errTooLarge):
+				code, text = badResponse, err.Error()
 			}
-			return nil, &Error{Method: a.method, Path: a.path, Code: code, Message: fmt.Sprintf("no response from %s: %v", c.url, err), cause: err}
+			return nil, &Error{Method: a.method, Path: a.path, Code: code, Message: text, cause: err}
 		}
 		return res, nil
 	}
@@ -120,7 +127,7 @@ func (c *Client) sendOnce(ctx context.Context, a *attempt) (*response, error) {
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxResponse+1))
 	if err == nil && len(body) > maxResponse {
-		err = fmt.Errorf("the response is larger than %d bytes", maxResponse)
+		err = errTooLarge
 	}
 	return &response{res.StatusCode, res.Header, body}, err
 }
@@ -131,13 +138,15 @@ func (a *attempt) pause(n int, res *response, err error) (pause time.Duration, a
 	// What reads, and what the server carries out once, can be repeated whatever has happened.
 	safe := a.method == http.MethodGet || a.method == http.MethodHead || a.header.Get("Idempotency-Key") != ""
 	if err != nil {
-		return pause, safe
+		return pause, safe && !errors.Is(err, errTooLarge)
 	}
 	switch res.status {
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
 		again = safe
 	case http.StatusServiceUnavailable:
-		again = safe || res.envelope().Code != "write_outcome_unknown"
+		// Proxies answer 503, too, some of them after the request was sent on.
+		code := res.envelope().Code
+		again = safe || code != "" && code != "write_outcome_unknown"
 	case http.StatusTooManyRequests:
 		again = true
 	}
@@ -171,7 +180,7 @@ func (r *response) failure(a *attempt) *Error {
 	e := r.envelope()
 	code, message := e.Code, e.Message
 	if message == "" {
-		code, message = "bad_response", a.server+" does not answer like Reeve; is the URL right?"
+		code, message = badResponse, a.server+" does not answer like Reeve; is the URL right?"
 	}
 	if r.status == http.StatusUnauthorized && a.header.Get("Authorization") == "" {
 		message += "; the client has no key"

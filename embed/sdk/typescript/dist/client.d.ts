@@ -65,7 +65,7 @@ export declare class Reeve {
     call<M extends Method, P extends Path<M>>(method: M, path: P, ...[options]: CallArguments<M, P>): Promise<Data<M, P>>;
     /**
      * Sends a request and returns the response with any status; `call` is made of it. Rejects only if
-     * `signal` is aborted.
+     * `signal` is aborted. Throws a TypeError if the path does not begin with a slash.
      */
     exchange(method: string, path: string, { query, body, headers, idempotencyKey, ...options }?: ExchangeOptions): Promise<Received>;
     /**

@@ -24,8 +24,9 @@ export class Reeve {
 		return value?.success ? value.data : (value ?? text)
 	}
 	exchange(method, path, {query = {}, body, headers, idempotencyKey, ...options} = {}) {
-		const keyed = method === 'POST' && this.#key !== ''
-		const values = Object.entries(query).flatMap(([name, value]) => [value ?? []].flat().map(one => [name, String(one)]))
+		if (path[0] !== '/') throw new TypeError('path must begin with /')
+		const keyed = method === 'POST' && !!this.#key
+		const values = Object.entries(query).flatMap(([name, value]) => [value ?? []].flat().map(one => [name, `${one}`]))
 		return send({
 			fetch: this.#options.fetch ?? fetch,
 			timeout: this.timeout,
@@ -40,7 +41,7 @@ export class Reeve {
 				...(body !== undefined && {'Content-Type': 'application/json'})
 			},
 			body: JSON.stringify(body),
-			repeatable: keyed || method === 'GET' || method === 'HEAD'
+			repeatable: keyed || /^(GET|HEAD)$/.test(method)
 		})
 	}
 	check(token, ...permissions) {
@@ -50,10 +51,10 @@ export class Reeve {
 		return (await this.check(token, permission)).allowed[permission] === true
 	}
 	signIn(username, password, realm = 'admin') {
-		return this.as('').call('POST', realm === 'app' ? '/api/login' : '/admin/login', {body: {username, password}})
+		return this.as('').call('POST', `/${realm === 'app' ? 'api' : 'admin'}/login`, {body: {username, password}})
 	}
 	async signOut(realm = 'admin') {
-		const {error} = await this.exchange('POST', realm === 'app' ? '/api/logout' : '/admin/logout')
+		const {error} = await this.exchange('POST', `/${realm === 'app' ? 'api' : 'admin'}/logout`)
 		if (error && error.status !== 401) throw error
 	}
 	follow(query = {}) {

@@ -19,18 +19,18 @@ export async function follow(reeve, {groups, dicts}) {
 		const timeout = reeve.timeout + seconds * 1000
 		const {error, status, headers, text} = await reeve.exchange('GET', '/config', {query, headers: known, signal, timeout, ...retries})
 		if (error) throw error
-		if (status === 304) return false
+		if (status === 304) return
 		const values = parse(text)?.data
 		if (!values) throw failureOf(reeve.url, status, headers, '')
 		known = {'If-None-Match': headers.get('ETag') ?? ''}
 		Object.assign(config, values)
-		return true
+		tell(changed)
 	}
 	async function run() {
 		for (let failures = 0; !signal.aborted; ) {
 			let next = Date.now() + 1000
 			try {
-				if (await read(30, {retries: 0})) tell(changed)
+				await read(30, {retries: 0})
 				failures = 0
 			} catch (error) {
 				if (!signal.aborted) tell(failed, error)

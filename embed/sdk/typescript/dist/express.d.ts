@@ -23,6 +23,7 @@ export interface NodeRequest extends AsyncIterable<Uint8Array> {
 /** What the middlewares use of a response of Express, or of `node:http`. */
 export interface NodeResponse {
     statusCode: number;
+    setHeader(name: string, value: string): unknown;
     appendHeader(name: string, value: string): unknown;
     end(text: string): unknown;
 }

@@ -40,7 +40,10 @@ function questionOf({method = 'GET', originalUrl, url, headers}) {
 }
 function send(response, {status, headers, body}) {
 	response.statusCode = status
-	for (const [name, value] of headers) response.appendHeader(name, value)
+	for (const [name, value] of headers) {
+		if (name === 'Set-Cookie') response.appendHeader(name, value)
+		else response.setHeader(name, value)
+	}
 	response.end(body)
 	return false
 }

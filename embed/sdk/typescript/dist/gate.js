@@ -23,7 +23,9 @@ async function byToken(reeve, realm, permissions, token) {
 	if (!token || token.length > 4000) return {refusal: unauthorized()}
 	const answer = await ask(reeve, 'POST', '/auth/check', {body: {token, permissions}})
 	if (!answer || answer.error) return {refusal: failed(answer)}
-	const {active, user, allowed, unknown = [], data_scope: scope} = parse(answer.text).data
+	const check = parse(answer.text)?.data
+	if (!check?.allowed) return {refusal: failed(answer)}
+	const {active, user, allowed, unknown = [], data_scope: scope} = check
 	if (!active || user?.realm !== realm) return {refusal: unauthorized()}
 	const missing = permissions.find(one => allowed[one] !== true)
 	if (missing) return {refusal: refuse(403, unknown.includes(missing) ? `there is no permission ${missing}` : `permission ${missing} is required`)}
@@ -41,7 +43,8 @@ async function byCookie(reeve, origin, permissions, question) {
 		case 401:
 			return {refusal: unauthorized()}
 	}
-	if (answer?.status === 403 && answer.error?.code !== 'unknown_origin') return {refusal: refuse(403, answer.error?.message ?? '')}
+	const {code = 'bad_response', message = ''} = answer?.error ?? {}
+	if (answer?.status === 403 && code !== 'unknown_origin' && code !== 'bad_response') return {refusal: refuse(403, message)}
 	return {refusal: failed(answer)}
 }
 export function isCallback({origin}, {method, path}) {
@@ -52,7 +55,7 @@ export async function finishSignIn(reeve, question) {
 	return answer?.status && answer.status < 500 ? passOn(answer) : failed(answer)
 }
 function isCrossOrigin({method, header}, origin) {
-	if (/^(GET|HEAD|OPTIONS)$/.test(method)) return false
+	if (/^(GET|HEAD|OPTIONS)$/.test(method) && !header('upgrade')) return false
 	const site = header('sec-fetch-site')
 	if (site) return site !== 'same-origin' && site !== 'none'
 	return (header('origin') || origin) !== origin
@@ -104,15 +107,21 @@ function passOn({status, headers, text}) {
 }
 function callerIn(headers) {
 	const text = name => decodeURIComponent(headers.get(name) ?? '')
-	const [, depts] = /;depts=(.*)$/.exec(headers.get('X-Reeve-Scope') ?? '') ?? []
 	const id = Number(headers.get('X-Reeve-User'))
+	const username = text('Remote-User')
+	const scope = headers.get('X-Reeve-Scope') ?? ''
+	const all = scope === 'all'
+	const depts = all ? '' : /;depts=([\d,]*)$/.exec(scope)?.[1]
+	if (!(id > 0) || !username || depts === undefined) {
+		throw new Error('the headers of /auth/verify have another form than expected; is the URL of Reeve right?')
+	}
 	return {
 		id,
-		username: text('Remote-User'),
+		username,
 		realm: 'admin',
 		name: text('Remote-Name'),
 		email: text('Remote-Email'),
 		groups: (headers.get('Remote-Groups') ?? '').split(',').filter(Boolean).map(decodeURIComponent),
-		scope: {all: depts === undefined, user_id: id, dept_ids: (depts ?? '').split(',').filter(Boolean).map(Number)}
+		scope: {all, user_id: id, dept_ids: depts.split(',').filter(Boolean).map(Number)}
 	}
 }

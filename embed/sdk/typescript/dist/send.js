@@ -7,9 +7,10 @@ export class ReeveError extends Error {
 export async function send(r) {
 	for (let attempt = 0; ; attempt++) {
 		const received = await sendOnce(r)
-		const {status = 200, code, retryAfter = 0} = received.error ?? {}
-		const passes = status === 429 || (r.repeatable ? [0, 502, 503, 504].includes(status) : status === 503 && code !== 'write_outcome_unknown')
-		if (!passes || attempt >= r.retries || retryAfter > 10) return received
+		const {status = 200, code = '', retryAfter = 0} = received.error ?? {}
+		const refused = status === 503 && !/^(bad_response|write_outcome_unknown)$/.test(code)
+		const passes = status === 429 || (r.repeatable ? [0, 502, 503, 504].includes(status) : refused)
+		if (!passes || !(attempt < r.retries) || retryAfter > 10) return received
 		await pause(retryAfter * 1000 || 100 * 2 ** attempt * (0.5 + Math.random()), r.signal)
 	}
 }
@@ -33,9 +34,9 @@ async function sendOnce({url, timeout, signal, fetch, ...init}) {
 	const end = after(timeout, signal, () => stop.abort())
 	try {
 		const response = await fetch(url, {...init, signal: stop.signal, redirect: 'manual', credentials: 'omit'})
-		const {status, headers} = response
+		const {ok, status, headers} = response
 		const text = await response.text()
-		return {status, headers, text, error: response.ok || status === 304 ? undefined : failureOf(url, status, headers, text)}
+		return {status, headers, text, error: ok || status === 304 ? undefined : failureOf(url, status, headers, text)}
 	} catch (cause) {
 		signal?.throwIfAborted()
 		const code = stop.signal.aborted ? 'timeout' : 'unreachable'
@@ -46,7 +47,7 @@ async function sendOnce({url, timeout, signal, fetch, ...init}) {
 	}
 }
 export function failureOf(url, status, headers, text) {
-	const {msg = `${url} does not answer like Reeve (${status})`, errorCode: code = 'bad_response', errors = {}, requestId = ''} = parse(text) ?? {}
+	const {msg = `${url.split('?')[0]} does not answer like Reeve (${status})`, errorCode: code = 'bad_response', errors = {}, requestId = ''} = parse(text) ?? {}
 	const header = headers.get('Retry-After')
 	const seconds = Number(header) || (Date.parse(header ?? '') - Date.now()) / 1000
 	return new ReeveError(msg, {status, code, errors, requestId, retryAfter: seconds > 0 ? seconds : undefined})
@@ -54,7 +55,5 @@ export function failureOf(url, status, headers, text) {
 export function parse(text) {
 	try {
 		return JSON.parse(text)
-	} catch {
-		return undefined
-	}
+	} catch {}
 }

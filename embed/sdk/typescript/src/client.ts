@@ -87,11 +87,13 @@ export class Reeve {
 
   /**
    * Sends a request and returns the response with any status; `call` is made of it. Rejects only if
-   * `signal` is aborted.
+   * `signal` is aborted. Throws a TypeError if the path does not begin with a slash.
    */
   exchange(method: string, path: string, { query = {}, body, headers, idempotencyKey, ...options }: ExchangeOptions = {}): Promise<Received> {
-    const keyed = method === 'POST' && this.#key !== ''
-    const values = Object.entries(query).flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, String(one)]))
+    // It could lead the credential to another server.
+    if (path[0] !== '/') throw new TypeError('path must begin with /')
+    const keyed = method === 'POST' && !!this.#key
+    const values = Object.entries(query).flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, `${one}`]))
     return send({
       fetch: this.#options.fetch ?? fetch,
       timeout: this.timeout,
@@ -106,7 +108,7 @@ export class Reeve {
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
       },
       body: JSON.stringify(body),
-      repeatable: keyed || method === 'GET' || method === 'HEAD',
+      repeatable: keyed || /^(GET|HEAD)$/.test(method),
     })
   }
 
@@ -141,12 +143,12 @@ export class Reeve {
    * attempts.
    */
   signIn(username: string, password: string, realm: Realm = 'admin'): Promise<Login> {
-    return this.as('').call('POST', realm === 'app' ? '/api/login' : '/admin/login', { body: { username, password } })
+    return this.as('').call('POST', `/${realm === 'app' ? 'api' : 'admin'}/login`, { body: { username, password } })
   }
 
   /** Ends the session of the token with which this client was made, see {@link as}. A session that has ended already is no error. */
   async signOut(realm: Realm = 'admin'): Promise<void> {
-    const { error } = await this.exchange('POST', realm === 'app' ? '/api/logout' : '/admin/logout')
+    const { error } = await this.exchange('POST', `/${realm === 'app' ? 'api' : 'admin'}/logout`)
     if (error && error.status !== 401) throw error
   }
 

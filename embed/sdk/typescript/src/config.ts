@@ -52,18 +52,17 @@ export async function follow<S extends object>(reeve: Reeve, { groups, dicts }: 
   const config = { settings: {} as S, dicts: {}, withheld: [], onChange: adder(changed), onError: adder(failed), close: () => stop.abort() }
   let known: Record<string, string> = {}
 
-  // read reports whether there are new values.
-  async function read(seconds: number, retries?: { retries: number }): Promise<boolean> {
+  async function read(seconds: number, retries?: { retries: number }): Promise<void> {
     const query = { groups: groups?.join(), dicts: dicts?.join(), wait: seconds }
     const timeout = reeve.timeout + seconds * 1000
     const { error, status, headers, text } = await reeve.exchange('GET', '/config', { query, headers: known, signal, timeout, ...retries })
     if (error) throw error
-    if (status === 304) return false
+    if (status === 304) return
     const values = parse(text)?.data
     if (!values) throw failureOf(reeve.url, status, headers, '')
     known = { 'If-None-Match': headers.get('ETag') ?? '' }
     Object.assign(config, values)
-    return true
+    tell(changed)
   }
 
   async function run() {
@@ -71,7 +70,7 @@ export async function follow<S extends object>(reeve: Reeve, { groups, dicts }: 
       // A server that shuts down answers at once, and so does one whose ETag is lost on the way.
       let next = Date.now() + 1000
       try {
-        if (await read(30, { retries: 0 })) tell(changed)
+        await read(30, { retries: 0 })
         failures = 0
       } catch (error) {
         if (!signal.aborted) tell(failed, error)

@@ -29,6 +29,7 @@ export interface NodeRequest extends AsyncIterable<Uint8Array> {
 /** What the middlewares use of a response of Express, or of `node:http`. */
 export interface NodeResponse {
   statusCode: number
+  setHeader(name: string, value: string): unknown
   appendHeader(name: string, value: string): unknown
   end(text: string): unknown
 }
@@ -124,7 +125,11 @@ function questionOf({ method = 'GET', originalUrl, url, headers }: NodeRequest):
 
 function send(response: NodeResponse, { status, headers, body }: Refusal): false {
   response.statusCode = status
-  for (const [name, value] of headers) response.appendHeader(name, value)
+  for (const [name, value] of headers) {
+    // The program may have set cookies of its own.
+    if (name === 'Set-Cookie') response.appendHeader(name, value)
+    else response.setHeader(name, value)
+  }
   response.end(body)
   return false
 }

@@ -71,7 +71,9 @@ async function byToken(reeve: Reeve, realm: Realm, permissions: readonly string[
   if (!token || token.length > 4000) return { refusal: unauthorized() } // a longer one is an error of the request
   const answer = await ask(reeve, 'POST', '/auth/check', { body: { token, permissions } })
   if (!answer || answer.error) return { refusal: failed(answer) }
-  const { active, user, allowed, unknown = [], data_scope: scope } = parse(answer.text)!.data as Check
+  const check = parse(answer.text)?.data as Check | undefined
+  if (!check?.allowed) return { refusal: failed(answer) }
+  const { active, user, allowed, unknown = [], data_scope: scope } = check
   if (!active || user?.realm !== realm) return { refusal: unauthorized() }
   const missing = permissions.find((one) => allowed[one] !== true)
   if (missing) return { refusal: refuse(403, unknown.includes(missing) ? `there is no permission ${missing}` : `permission ${missing} is required`) }
@@ -90,7 +92,8 @@ async function byCookie(reeve: Reeve, origin: string, permissions: readonly stri
     case 401:
       return { refusal: unauthorized() }
   }
-  if (answer?.status === 403 && answer.error?.code !== 'unknown_origin') return { refusal: refuse(403, answer.error?.message ?? '') }
+  const { code = 'bad_response', message = '' } = answer?.error ?? {} // a proxy may refuse, too
+  if (answer?.status === 403 && code !== 'unknown_origin' && code !== 'bad_response') return { refusal: refuse(403, message) }
   return { refusal: failed(answer) }
 }
 
@@ -106,8 +109,9 @@ export async function finishSignIn(reeve: Reeve, question: Question): Promise<Re
 }
 
 // isCrossOrigin reports whether a browser sends a request that can change something for a page of another origin.
+// A WebSocket is opened with GET, and can change something.
 function isCrossOrigin({ method, header }: Question, origin: string): boolean {
-  if (/^(GET|HEAD|OPTIONS)$/.test(method)) return false
+  if (/^(GET|HEAD|OPTIONS)$/.test(method) && !header('upgrade')) return false
   const site = header('sec-fetch-site')
   if (site) return site !== 'same-origin' && site !== 'none'
   return (header('origin') || origin) !== origin
@@ -172,15 +176,21 @@ function passOn({ status, headers, text }: Received): Refusal {
 // callerIn returns the user whom the headers of a response of /auth/verify describe.
 function callerIn(headers: Headers): Caller {
   const text = (name: string) => decodeURIComponent(headers.get(name) ?? '')
-  const [, depts] = /;depts=(.*)$/.exec(headers.get('X-Reeve-Scope') ?? '') ?? []
   const id = Number(headers.get('X-Reeve-User'))
+  const username = text('Remote-User')
+  const scope = headers.get('X-Reeve-Scope') ?? ''
+  const all = scope === 'all'
+  const depts = all ? '' : /;depts=([\d,]*)$/.exec(scope)?.[1]
+  if (!(id > 0) || !username || depts === undefined) {
+    throw new Error('the headers of /auth/verify have another form than expected; is the URL of Reeve right?')
+  }
   return {
     id,
-    username: text('Remote-User'),
+    username,
     realm: 'admin',
     name: text('Remote-Name'),
     email: text('Remote-Email'),
     groups: (headers.get('Remote-Groups') ?? '').split(',').filter(Boolean).map(decodeURIComponent),
-    scope: { all: depts === undefined, user_id: id, dept_ids: (depts ?? '').split(',').filter(Boolean).map(Number) },
+    scope: { all, user_id: id, dept_ids: depts.split(',').filter(Boolean).map(Number) },
   }
 }

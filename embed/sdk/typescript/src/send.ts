@@ -54,10 +54,12 @@ export interface Received {
 export async function send(r: Sending): Promise<Received> {
   for (let attempt = 0; ; attempt++) {
     const received = await sendOnce(r)
-    const { status = 200, code, retryAfter = 0 } = received.error ?? {}
-    // What must not be carried out twice is repeated only if the server has not carried it out.
-    const passes = status === 429 || (r.repeatable ? [0, 502, 503, 504].includes(status) : status === 503 && code !== 'write_outcome_unknown')
-    if (!passes || attempt >= r.retries || retryAfter > 10) return received
+    const { status = 200, code = '', retryAfter = 0 } = received.error ?? {}
+    // What must not be carried out twice is repeated only if the server has not carried it out. Proxies answer 503,
+    // too, some of them after the request was sent on.
+    const refused = status === 503 && !/^(bad_response|write_outcome_unknown)$/.test(code)
+    const passes = status === 429 || (r.repeatable ? [0, 502, 503, 504].includes(status) : refused)
+    if (!passes || !(attempt < r.retries) || retryAfter > 10) return received
     await pause(retryAfter * 1000 || 100 * 2 ** attempt * (0.5 + Math.random()), r.signal)
   }
 }
@@ -88,9 +90,9 @@ async function sendOnce({ url, timeout, signal, fetch, ...init }: Sending): Prom
   try {
     // A redirect could lead the credential to another server.
     const response = await fetch(url, { ...(init as RequestInit), signal: stop.signal, redirect: 'manual', credentials: 'omit' })
-    const { status, headers } = response
+    const { ok, status, headers } = response
     const text = await response.text()
-    return { status, headers, text, error: response.ok || status === 304 ? undefined : failureOf(url, status, headers, text) }
+    return { status, headers, text, error: ok || status === 304 ? undefined : failureOf(url, status, headers, text) }
   } catch (cause) {
     signal?.throwIfAborted()
     const code = stop.signal.aborted ? 'timeout' : 'unreachable'
@@ -103,7 +105,12 @@ async function sendOnce({ url, timeout, signal, fetch, ...init }: Sending): Prom
 
 /** Returns the error that a response is. */
 export function failureOf(url: string, status: number, headers: Headers, text: string): ReeveError {
-  const { msg = `${url} does not answer like Reeve (${status})`, errorCode: code = 'bad_response', errors = {}, requestId = '' } = parse(text) ?? {}
+  const {
+    msg = `${url.split('?')[0]} does not answer like Reeve (${status})`,
+    errorCode: code = 'bad_response',
+    errors = {},
+    requestId = '',
+  } = parse(text) ?? {}
   const header = headers.get('Retry-After') // seconds, or a date
   const seconds = Number(header) || (Date.parse(header ?? '') - Date.now()) / 1000
   return new ReeveError(msg, { status, code, errors, requestId, retryAfter: seconds > 0 ? seconds : undefined })
@@ -123,7 +130,5 @@ export type Envelope = Partial<{
 export function parse(text: string): Envelope | null | undefined {
   try {
     return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  } catch {} // undefined
 }

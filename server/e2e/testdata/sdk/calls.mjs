@@ -50,8 +50,8 @@ const given = { body: { code: 'given', name: 'Given' }, idempotencyKey: 'a-key-o
 assert.equal((await reeve.call('POST', '/system/dict', given)).id, (await reeve.call('POST', '/system/dict', given)).id)
 
 // The server, or what is before it, asks to come back.
-await through('503-1.put').call('PUT', `/system/dict/${dict.id}`, { body: { name: 'Later' } })
-assert.equal((await seen('503-1.put')).length, 2)
+await through('busy.put').call('PUT', `/system/dict/${dict.id}`, { body: { name: 'Later' } })
+assert.equal((await seen('busy.put')).length, 2)
 for (const [plan, code] of [['429-60.get', 'bad_response'], ['503-60.post', 'bad_response']]) {
   const client = through(plan)
   e = await failure(plan.endsWith('get') ? client.call('GET', '/system/dict') : client.call('POST', '/system/dict', { body: { code: 'never', name: 'Never' } }))
