@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"net/http"
+	"path"
 	"time"
 
 	"github.com/julienschmidt/httprouter"
@@ -74,7 +75,8 @@ func (s *Server) serveClients(router *httprouter.Router) {
 		}
 		name := params.ByName("path")[1:]
 		if name == files.Latest {
-			http.Redirect(w, r, sdkPath+files.NPM, http.StatusFound)
+			w.Header().Set("Location", path.Base(files.NPM)) // relative: a proxy may serve this below a path of its own
+			w.WriteHeader(http.StatusFound)
 			return
 		}
 		file := files.ByPath[name]

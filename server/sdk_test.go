@@ -93,7 +93,7 @@ func TestClientLibraryRequests(t *testing.T) {
 		{"a script", "GET", "/sdk/typescript/dist/index.js", 200, "text/javascript; charset=utf-8"},
 		{"by HEAD", "HEAD", "/sdk/typescript/dist/index.js", 200, "text/javascript; charset=utf-8"},
 		{"the newest version", "GET", "/sdk/go/reeve.internal/reeve/@v/v0.0.0.info", 200, "application/json"},
-		{"without a version", "GET", "/sdk/typescript/reeve-client.tgz", 302, "text/html; charset=utf-8"},
+		{"without a version", "GET", "/sdk/typescript/reeve-client.tgz", 302, ""},
 		{"another version", "GET", "/sdk/go/reeve.internal/reeve/@v/v0.0.1.zip", 404, "application/json"},
 		{"another module", "GET", "/sdk/go/github.com/go-chi/chi/v5/@v/list", 404, "application/json"},
 		{"a directory", "GET", "/sdk/typescript/dist/", 404, "application/json"},
@@ -112,6 +112,9 @@ func TestClientLibraryRequests(t *testing.T) {
 	a := in.fileOf("GET", "/sdk/typescript/package.json")
 	if again := in.fileOf("GET", "/sdk/typescript/package.json", "If-None-Match", a.Header().Get("ETag")); again.Code != 304 {
 		t.Errorf("the same again: %d", again.Code)
+	}
+	if a := in.fileOf("GET", "/sdk/typescript/reeve-client.tgz"); a.Header().Get("Location") != "reeve-client-0.0.0.tgz" {
+		t.Errorf("the package without a version is at %s", a.Header().Get("Location"))
 	}
 	without := start(t, func(su *setup) { su.config.Clients = nil })
 	if a := without.fileOf("GET", "/sdk/typescript/package.json"); a.Code != 404 {

@@ -34,7 +34,8 @@ const (
 	Package = "@reeve/client"        // name of the npm package
 	Module  = "reeve.internal/reeve" // path of the Go module
 
-	goVersion = "1.24" // that the module requires
+	goVersion = "1.24"  // that the module requires
+	noVersion = "0.0.0" // of builds without a version of their own, and in package.json
 )
 
 // File is a file as it is served.
@@ -55,13 +56,13 @@ type Files struct {
 
 // release matches a version that npm and the go command accept. From version 2 on, the path of a Go module
 // would have to end with it.
-var release = regexp.MustCompile(`^[01]\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[a-z]+(\.(0|[1-9]\d*))?)?$`)
+var release = regexp.MustCompile(`^[01]\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[a-z]+(\d*|\.(0|[1-9]\d*)))?$`)
 
 // New packs the clients in a file system: the directories typescript and go, and the file LICENSE. A
-// version that is not like 0.12.0 becomes 0.0.0.
+// version that is not like 0.12.0 or 0.12.0-rc1 becomes 0.0.0, whose files are not Fixed.
 func New(files fs.FS, version string) (*Files, error) {
 	if !release.MatchString(version) {
-		version = "0.0.0"
+		version = noVersion
 	}
 	p := &packer{files: files, version: version, out: &Files{ByPath: map[string]*File{}, Version: version}}
 	p.typescript()
@@ -90,7 +91,7 @@ func (p *packer) add(name string, content []byte, fixed bool) {
 		kind = "application/zip"
 	}
 	sum := sha256.Sum256(content)
-	p.out.ByPath[name] = &File{kind, content, `"` + hex.EncodeToString(sum[:12]) + `"`, fixed}
+	p.out.ByPath[name] = &File{kind, content, `"` + hex.EncodeToString(sum[:12]) + `"`, fixed && p.version != noVersion}
 }
 
 // entry is a file of an archive.
@@ -127,7 +128,7 @@ func (p *packer) typescript() {
 	entries := p.read("typescript", func(string) bool { return true })
 	for i, e := range entries {
 		if e.name == "package.json" {
-			entries[i].content = bytes.Replace(e.content, []byte(`"version": "0.0.0"`), []byte(`"version": "`+p.version+`"`), 1)
+			entries[i].content = bytes.Replace(e.content, []byte(`"version": "`+noVersion+`"`), []byte(`"version": "`+p.version+`"`), 1)
 		}
 		p.add("typescript/"+e.name, entries[i].content, false)
 	}
