@@ -132,7 +132,7 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 
 // Do is Call with more options. It repeats a GET, or a POST with a credential, after no response, 502, 503
 // and 504; such a POST has an Idempotency-Key, so that it is carried out once. It repeats other requests
-// only if the server has not carried them out: after 429, and after 503 unless the outcome is unknown.
+// only if the server has not carried them out: after 429, and after Reeve's own 503 unless the outcome is unknown.
 func (c *Client) Do(ctx context.Context, r Request, out any) error {
 	if !strings.HasPrefix(r.Path, "/") { // it could lead the credential to another server
 		return fmt.Errorf("reeve: the path %q must begin with a slash", r.Path)

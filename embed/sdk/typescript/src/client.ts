@@ -73,8 +73,8 @@ export class Reeve {
    *
    * A GET, or a POST with a credential, is repeated after no response, 502, 503 and 504; such a POST has an
    * `Idempotency-Key`, so that it is carried out once. Other requests are repeated only if the server has
-   * not carried them out: after 429, and after 503 unless the outcome is unknown. If the server asks for
-   * more than 10 seconds, the call fails at once.
+   * not carried them out: after 429, and after Reeve's own 503 unless the outcome is unknown. If the server
+   * asks for more than 10 seconds, the call fails at once.
    *
    * Rejects with a {@link ReeveError}, or with the reason of `signal`.
    */
