@@ -2,8 +2,6 @@ package server
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"io/fs"
 	"net/http"
 	"path"
@@ -47,9 +45,8 @@ func listClients(_ *store.Tx, req *Request, _ *none) (*clientsOut, error) {
 		return nil, err
 	}
 	npm := files.ByPath[files.NPM]
-	sum := sha256.Sum256(npm.Content)
 	return &clientsOut{files.Version,
-		npmClient{sdk.Package, sdkPath + files.NPM, int64(len(npm.Content)), hex.EncodeToString(sum[:])},
+		npmClient{sdk.Package, sdkPath + files.NPM, int64(len(npm.Content)), npm.SHA256},
 		goClient{sdk.Module, "v" + files.Version, sdkPath + "go"},
 	}, nil
 }

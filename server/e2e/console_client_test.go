@@ -98,6 +98,14 @@ func (c *client) holder(server *process, name string, keys ...string) *client {
 	return signedInAs(c.t, server, name)
 }
 
+// orderAction creates an action below the page shop.order, with its menu, and returns its ID.
+func (c *client) orderAction(key, name string) int64 {
+	c.t.Helper()
+	menu := c.create("/admin/rule", "type", 0, "key", "shop", "name", "Shop")
+	page := c.create("/admin/rule", "type", 1, "key", "shop.order", "name", "Orders", "parent_id", menu)
+	return c.create("/admin/rule", "type", 2, "key", key, "name", name, "parent_id", page)
+}
+
 // signedInAs returns a client of another user with the usual password.
 func signedInAs(t testing.TB, server *process, username string) *client {
 	t.Helper()

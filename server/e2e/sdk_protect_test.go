@@ -43,11 +43,8 @@ func newProtected(t *testing.T, permissions ...string) *protected {
 	p.server = begin(t, program(t, "serve", "--listen", address, "--data", t.TempDir(), "REEVE_FORWARD_AUTH__URL=http://"+address, "REEVE_FORWARD_AUTH__ORIGINS="+p.url))
 	p.server.ready()
 	p.owner = signedIn(t, p.server)
-	menu := p.owner.create("/admin/rule", "type", 0, "key", "shop", "name", "Shop")
-	page := p.owner.create("/admin/rule", "type", 1, "key", "shop.order", "name", "Orders", "parent_id", menu)
-	p.owner.create("/admin/rule", "type", 2, "key", "shop.order.refund", "name", "Refund", "parent_id", page)
-	role := p.owner.roleWith("Program", permissions...)
-	key := into[grant](t, p.owner.want(200, "POST", "/admin/key", object("name", "shop", "role_ids", []int64{role}))).Token
+	p.owner.orderAction("shop.order.refund", "Refund")
+	key := p.owner.programKey("program", permissions...)
 	p.via = newPlanned(t, p.server.url)
 	c := p.client(key, "pass.program")
 	show := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { json.NewEncoder(w).Encode(reeve.CallerOf(r.Context())) })

@@ -42,6 +42,7 @@ const (
 type File struct {
 	Type    string // media type
 	Content []byte
+	SHA256  string // of Content, hexadecimal
 	ETag    string
 	Fixed   bool // the same path always has this content
 }
@@ -91,7 +92,8 @@ func (p *packer) add(name string, content []byte, fixed bool) {
 		kind = "application/zip"
 	}
 	sum := sha256.Sum256(content)
-	p.out.ByPath[name] = &File{kind, content, `"` + hex.EncodeToString(sum[:12]) + `"`, fixed && p.version != noVersion}
+	hash := hex.EncodeToString(sum[:])
+	p.out.ByPath[name] = &File{kind, content, hash, `"` + hash[:24] + `"`, fixed && p.version != noVersion}
 }
 
 // entry is a file of an archive.

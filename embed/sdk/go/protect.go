@@ -49,8 +49,8 @@ func CallerOf(ctx context.Context) *Caller {
 // of users and permissions count at once; while it can't be reached, the answer is 503.
 //
 // The key of the client needs the permission auth.check. Origin must be among forward_auth.origins in the
-// configuration of Reeve, and CallbackPath must lead to Callback. Protect panics if a
-// permission has not the form of one.
+// configuration of Reeve, and CallbackPath must lead to Callback. Protect panics if a text is not the key of a
+// permission.
 func (c *Client) Protect(permissions ...string) func(http.Handler) http.Handler {
 	return c.protect(Admin, permissions)
 }
@@ -138,15 +138,15 @@ func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *h
 		c.refuseFailed(ctx, w, err)
 		return nil
 	}
+	if res.status == http.StatusNoContent {
+		caller, err := callerIn(res.header)
+		if err != nil {
+			c.refuseFailed(ctx, w, err)
+		}
+		return caller
+	}
 	failed := res.failure(a)
 	switch {
-	case res.status == http.StatusNoContent:
-		caller, err := callerIn(res.header)
-		if err == nil {
-			return caller
-		}
-		c.logger.Error("reeve: protect a route", "error", err)
-		refuse(w, http.StatusInternalServerError, "internal error")
 	case res.status == http.StatusFound:
 		copyHeaders(w, res)
 		w.WriteHeader(res.status)
@@ -300,10 +300,10 @@ func (c *Client) refuseFailed(ctx context.Context, w http.ResponseWriter, err er
 		return
 	}
 	refuse(w, http.StatusInternalServerError, "internal error")
-	c.logger.Error("reeve: the key or the origin of this program is refused", "error", err)
+	c.logger.Error("reeve: permissions can't be checked; is the configuration of this program right?", "error", err)
 }
 
-// sometimes limits warnings to one in ten seconds: a program gets many requests while Reeve is away.
+// sometimes limits warnings to one in ten seconds: a program can get many requests while Reeve is unreachable.
 type sometimes struct{ last atomic.Int64 }
 
 // now reports whether to warn now.

@@ -38,12 +38,13 @@ export declare function refuse(status: number, error: string, ...headers: [strin
  * ```
  *
  * While Reeve cannot be reached, it refuses with 503. It rejects if the program or Reeve is not configured for
- * it, for example if the key of the client lacks `auth.check`. Throws a TypeError if a permission is empty.
+ * it, for example if the key of the client lacks `auth.check`. Throws a TypeError if a text is not the
+ * key of a permission.
  */
 export declare function authorize(reeve: Reeve, realm: Realm, permissions: readonly string[]): (question: Question) => Promise<Decision>;
 /** Reports whether a request is one for {@link finishSignIn}. */
 export declare function isCallback({ origin }: Reeve, { method, path }: Question): boolean;
 /** Answers a request for {@link callbackPath}: it finishes the sign-in of a browser. The client must have an `origin`. */
 export declare function finishSignIn(reeve: Reeve, question: Question): Promise<Refusal>;
-/** Writes to the console, at most once in ten seconds: a program gets many requests while Reeve is away. */
-export declare function warn(text: string): void;
+/** Writes to the console, at most once in ten seconds for each kind: a program can get many requests while Reeve is unreachable. */
+export declare function warn(kind: string, reason: string): void;

@@ -84,17 +84,17 @@ async function ask(reeve, method, path, options) {
 }
 function failed(answer) {
 	if (!answer || answer.status === 0 || answer.status === 429 || answer.status >= 500) {
-		warn(`Reeve: permissions cannot be checked: ${answer?.error?.message ?? 'no response in time'}`)
+		warn('permissions cannot be checked', answer?.error?.message ?? 'no response in time')
 		return refuse(503, "permissions can't be checked at the moment; try again", ['Retry-After', '5'])
 	}
 	const {error, status} = answer
 	throw new Error(`Reeve refuses the key or the origin of this program: ${error?.message ?? 'unexpected response'} (${status})`, {cause: error})
 }
-let last = 0
-export function warn(text) {
-	if (Date.now() - last < 10_000) return
-	last = Date.now()
-	console.warn(text)
+const last = {}
+export function warn(kind, reason) {
+	if (Date.now() - (last[kind] ?? 0) < 10_000) return
+	last[kind] = Date.now()
+	console.warn(`Reeve: ${kind}: ${reason}`)
 }
 function passOn({status, headers, text}) {
 	const passed = [['Cache-Control', 'no-store']]

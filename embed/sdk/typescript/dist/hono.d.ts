@@ -53,7 +53,7 @@ export declare function callback(reeve: Reeve): Middleware;
 /**
  * Receives messages of a webhook: it verifies them, calls the handler with the event and answers 204. The
  * answer is 401 if a message is not valid, and 413 above 1 MiB. If the handler fails, the error goes to
- * `app.onError`; Reeve sends the event again. Throws a WebhookError if the secret is none.
+ * `app.onError`; Reeve sends the event again. Throws a WebhookError if the secret is not valid.
  *
  * ```ts
  * app.post('/hook', webhook(process.env.WEBHOOK_SECRET, async (event) => console.log(event.type, event.data)))

@@ -27,7 +27,7 @@ export async function receive(secret, headers, body, handler) {
 		event = await verifyWebhook(secret, headers, body)
 	} catch (error) {
 		if (error instanceof WebhookError) {
-			warn(`Reeve: a webhook message was refused: ${error.message}`)
+			warn('a webhook message was refused', error.message)
 			return refuse(401, error.message)
 		}
 		throw error

@@ -28,7 +28,7 @@ export interface WebhookData {
     }[];
     [member: string]: any;
 }
-/** A message that does not come from Reeve, or a secret that is none. */
+/** A message that does not come from Reeve, or a secret that is not valid. */
 export declare class WebhookError extends Error {
     name: string;
 }
@@ -46,5 +46,5 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | string[]
  * than five minutes old or ahead.
  */
 export declare function verifyWebhook(secret: string | undefined, headers: WebhookHeaders, body: string | Uint8Array): Promise<WebhookEvent>;
-/** Returns the bytes of a secret; throws a {@link WebhookError} if it is none. */
+/** Returns the bytes of a secret; throws a {@link WebhookError} if it is not valid. */
 export declare function secretBytes(secret?: string): Uint8Array<ArrayBuffer>;

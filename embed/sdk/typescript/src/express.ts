@@ -98,7 +98,7 @@ export function callback(reeve: Reeve): Middleware {
  * Receives messages of a webhook: it verifies them, calls the handler with the event and answers 204. The
  * answer is 401 if a message is not valid, and 413 above 1 MiB. If the handler fails, the error goes to the
  * error handler; Reeve sends the event again. Register it before `express.json()`. Throws a WebhookError if
- * the secret is none.
+ * the secret is not valid.
  *
  * ```js
  * app.post('/hook', webhook(process.env.WEBHOOK_SECRET, async (event) => console.log(event.type, event.data)))

@@ -53,7 +53,8 @@ const unauthorized = () => refuse(401, 'sign in first', ['WWW-Authenticate', 'Be
  * ```
  *
  * While Reeve cannot be reached, it refuses with 503. It rejects if the program or Reeve is not configured for
- * it, for example if the key of the client lacks `auth.check`. Throws a TypeError if a permission is empty.
+ * it, for example if the key of the client lacks `auth.check`. Throws a TypeError if a text is not the
+ * key of a permission.
  */
 export function authorize(reeve: Reeve, realm: Realm, permissions: readonly string[]): (question: Question) => Promise<Decision> {
   for (const one of permissions) if (typeof one !== 'string' || !permissionForm.test(one)) throw new TypeError(`not the key of a permission: ${one}`)
@@ -147,20 +148,20 @@ async function ask(reeve: Reeve, method: string, path: string, options: object):
 // wrong. That one has no status, which a framework would send to the client.
 function failed(answer: Received | undefined): Refusal {
   if (!answer || answer.status === 0 || answer.status === 429 || answer.status >= 500) {
-    warn(`Reeve: permissions cannot be checked: ${answer?.error?.message ?? 'no response in time'}`)
+    warn('permissions cannot be checked', answer?.error?.message ?? 'no response in time')
     return refuse(503, "permissions can't be checked at the moment; try again", ['Retry-After', '5'])
   }
   const { error, status } = answer
   throw new Error(`Reeve refuses the key or the origin of this program: ${error?.message ?? 'unexpected response'} (${status})`, { cause: error })
 }
 
-let last = 0 // time of the last warning, milliseconds
+const last: Record<string, number> = {} // time of the last warning of a kind, milliseconds
 
-/** Writes to the console, at most once in ten seconds: a program gets many requests while Reeve is away. */
-export function warn(text: string): void {
-  if (Date.now() - last < 10_000) return
-  last = Date.now()
-  console.warn(text)
+/** Writes to the console, at most once in ten seconds for each kind: a program can get many requests while Reeve is unreachable. */
+export function warn(kind: string, reason: string): void {
+  if (Date.now() - (last[kind] ?? 0) < 10_000) return
+  last[kind] = Date.now()
+  console.warn(`Reeve: ${kind}: ${reason}`)
 }
 
 function passOn({ status, headers, text }: Received): Refusal {

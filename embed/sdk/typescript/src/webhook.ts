@@ -27,7 +27,7 @@ export interface WebhookData {
   [member: string]: any
 }
 
-/** A message that does not come from Reeve, or a secret that is none. */
+/** A message that does not come from Reeve, or a secret that is not valid. */
 export class WebhookError extends Error {
   override name = 'WebhookError'
 }
@@ -64,7 +64,7 @@ export async function verifyWebhook(secret: string | undefined, headers: Webhook
   throw new WebhookError('signature is not valid')
 }
 
-/** Returns the bytes of a secret; throws a {@link WebhookError} if it is none. */
+/** Returns the bytes of a secret; throws a {@link WebhookError} if it is not valid. */
 export function secretBytes(secret = ''): Uint8Array<ArrayBuffer> {
   const bytes = /^whsec_/.test(secret) && decode(secret.slice(6))
   if (!bytes || bytes.length < 24) throw new WebhookError('the secret must be whsec_ and the base64 of at least 24 bytes')
