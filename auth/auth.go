@@ -160,8 +160,8 @@ func (a *Auth) saveUse(due map[store.ID]store.Time) error {
 	return nil
 }
 
-// trim deletes old rows of the login log, expired devices, and expired sessions with
-// their tokens, in steps: a quarter of a step's records each for devices and for
+// trim deletes old rows of the login log, expired devices and links, old mails, and expired
+// sessions with their tokens, in steps: a quarter of a step's records each for devices and for
 // sessions that are expired, idle, and idle in the app.
 func (a *Auth) trim() error {
 	for more := true; more; {
@@ -176,7 +176,13 @@ func (a *Auth) trim() error {
 			if err != nil || more {
 				return err
 			}
-			more, err = store.EndExpiredDevices(tx, store.MaxRecordsPerWrite/4)
+			if more, err = store.EndExpiredDevices(tx, store.MaxRecordsPerWrite/4); err != nil || more {
+				return err
+			}
+			if more, err = store.EndExpiredLinks(tx, store.MaxRecordsPerWrite/4); err != nil || more {
+				return err
+			}
+			more, err = store.ForgetMails(tx, store.MaxRecordsPerWrite/4)
 			return err
 		})
 		if err != nil {

@@ -16,6 +16,8 @@ const (
 	throttledLogin        = "login"
 	throttledPassword     = "password"
 	throttledRegistration = "registration"
+	throttledForgot       = "forgot_password"
+	throttledLink         = "link"
 )
 
 // stats counts sign-ins and rate-limited attempts. Its maps are not changed after
@@ -34,7 +36,7 @@ func newStats() *stats {
 			s.logins[loginKey{realm(app), result}] = new(atomic.Uint64)
 		}
 	}
-	for _, operation := range []string{throttledLogin, throttledPassword, throttledRegistration} {
+	for _, operation := range []string{throttledLogin, throttledPassword, throttledRegistration, throttledForgot, throttledLink} {
 		s.throttled[operation] = new(atomic.Uint64)
 	}
 	return s

@@ -16,6 +16,7 @@ const (
 	tokenPrefix   = "rv_"   // of a session or a device
 	keyPrefix     = "rv_k_" // of an API key
 	codePrefix    = "rv_c_" // of a code of forward authentication
+	linkPrefix    = "rv_l_" // of a one-time link
 	forwardPrefix = "rv_f_" // of a token of forward authentication, which has another form
 
 	secretText = 43
@@ -52,7 +53,7 @@ func hashToken(token string) (h tokenHash, prefix string, ok bool) {
 		return h, "", false
 	}
 	switch prefix = token[:n]; prefix {
-	case tokenPrefix, keyPrefix, codePrefix:
+	case tokenPrefix, keyPrefix, codePrefix, linkPrefix:
 		return sha256.Sum256([]byte(token)), prefix, true
 	}
 	return h, "", false

@@ -1,8 +1,8 @@
 // Package embed holds the files that are compiled into the program: the seed data of a
-// new database, the list of rejected passwords, the console, the manual, and the client
-// libraries.
+// new database, the list of rejected passwords, the console, the manual, the client
+// libraries, and the texts of email.
 //
-// Seed, Console, Manual and SDK are file systems, from which fs.Sub takes the directory; the
+// Seed, Console, Manual, SDK and Mail are file systems, from which fs.Sub takes the directory; the
 // list is read with CommonPasswords. The package imports nothing of the program, so that
 // every layer can use it.
 //
@@ -33,10 +33,21 @@ var Console embed.FS
 //go:embed manual/*.md
 var Manual embed.FS
 
+// Pages is the directory pages: the template and the texts of the pages that one-time links open.
+//
+//go:embed pages
+var Pages embed.FS
+
 // SDK is the directory sdk: the client libraries that the program serves, and their license.
 //
 //go:embed sdk/LICENSE sdk/typescript/package.json sdk/typescript/README.md sdk/typescript/api.d.ts sdk/typescript/dist sdk/go/*.go
 var SDK embed.FS
+
+// Mail contains the directory mail: the texts of the messages that the program sends by
+// email, and the layout of their HTML. Package server/mail describes the format.
+//
+//go:embed mail/*.txt mail/layout.html
+var Mail embed.FS
 
 // common is the 10,000 most common passwords of eight and more characters, most common
 // first, in lower case. Source: the list of @zxcvbn-ts/language-common 4.1.3 (MIT, Dan

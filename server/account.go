@@ -21,6 +21,7 @@ type user struct {
 	Nickname           string     `json:"nickname"`
 	Sex                int64      `json:"sex" enum:"sex" doc:"Sex: 0 not given, 1 male, 2 female"`
 	Email              string     `json:"email"`
+	EmailVerified      store.Flag `json:"email_verified" doc:"1 if the user has opened a link that was sent to the address, else 0"`
 	Mobile             string     `json:"mobile"`
 	AvatarID           store.ID   `json:"avatar_id" doc:"ID of the avatar; 0 for none"`
 	AvatarURL          string     `json:"avatar_url"`
@@ -38,7 +39,7 @@ type user struct {
 // userOf returns a stored user in the form of responses.
 func userOf(tx *store.Tx, u *store.User) *user {
 	out := &user{
-		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Sex: u.Sex, Email: u.Email, Mobile: u.Mobile,
+		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Sex: u.Sex, Email: u.Email, EmailVerified: u.EmailVerified, Mobile: u.Mobile,
 		AvatarID: u.AvatarID, DeptID: u.DeptID, RoleIDs: u.RoleIDs, RoleNames: []string{}, Status: u.Status,
 		LoginIP: u.LoginIP, LoginTime: u.LoginTime, MustChangePassword: u.MustChangePassword, Versioned: u.Versioned,
 	}

@@ -21,20 +21,21 @@ var appUserRoutes = []Route{
 // appUser is an app user in responses.
 type appUser struct {
 	store.Ident
-	Username  string     `json:"username"`
-	Nickname  string     `json:"nickname"`
-	Email     string     `json:"email"`
-	Mobile    string     `json:"mobile"`
-	AvatarURL string     `json:"avatar_url"`
-	Status    store.Flag `json:"status" doc:"Status: 1 enabled, 0 disabled; a disabled user can't sign in"`
-	LoginIP   string     `json:"login_ip"`
-	LoginTime store.Time `json:"login_time" null:"true" doc:"Time of the last sign-in; null before the first"`
+	Username      string     `json:"username"`
+	Nickname      string     `json:"nickname"`
+	Email         string     `json:"email"`
+	EmailVerified store.Flag `json:"email_verified" doc:"1 if the user has opened a link that was sent to the address, else 0"`
+	Mobile        string     `json:"mobile"`
+	AvatarURL     string     `json:"avatar_url"`
+	Status        store.Flag `json:"status" doc:"Status: 1 enabled, 0 disabled; a disabled user can't sign in"`
+	LoginIP       string     `json:"login_ip"`
+	LoginTime     store.Time `json:"login_time" null:"true" doc:"Time of the last sign-in; null before the first"`
 	store.Versioned
 }
 
 func appUserOf(_ *store.Tx, _ *Request, u *store.AppUser) (*appUser, error) {
 	return &appUser{
-		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Email: u.Email, Mobile: u.Mobile, AvatarURL: u.AvatarURL,
+		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Email: u.Email, EmailVerified: u.EmailVerified, Mobile: u.Mobile, AvatarURL: u.AvatarURL,
 		Status: u.Status, LoginIP: u.LoginIP, LoginTime: u.LoginTime, Versioned: u.Versioned,
 	}, nil
 }
@@ -69,28 +70,28 @@ var assignAppUser = assigning[appUserIn, store.AppUser]()
 
 type appUserCreation struct {
 	appUserIn
-	Password *string `json:"password" check:"raw,min=8,max=1024" doc:"Password; any characters are allowed. If absent, one is generated and returned once, and the user must change it"`
+	firstPassword
 }
 
-// newAppUser is a created app user, with the password if it was generated.
+// newAppUser is a created app user, with what the user needs to sign in.
 type newAppUser struct {
 	appUser
-	Password string `json:"password,omitempty" doc:"Generated password, which no other response contains; absent unless one was generated"`
+	firstAccess
 }
 
 func createAppUser(req *Request, in *appUserCreation) (*newAppUser, error) {
-	secret, err := req.s.auth.NewSecret(valueOf(in.Username), "password", in.Password)
+	secret, err := req.firstSecret(valueOf(in.Username), &in.firstPassword, "user.invite.create")
 	if err != nil {
 		return nil, err
 	}
-	out := &newAppUser{Password: secret.Generated}
-	err = req.db.Update(req.Actor, func(tx *store.Tx) error {
+	out := &newAppUser{}
+	err = req.db.Update(req.Actor, func(tx *store.Tx) (err error) {
 		u := &store.AppUser{Status: true}
 		assignAppUser(&in.appUserIn, u)
 		if err := store.AppUsers.Create(tx, u); err != nil {
 			return err
 		}
-		if err := store.SetHash(tx, store.Account{App: true, ID: u.ID}, secret.Hash, secret.Generated != "", 0); err != nil {
+		if out.firstAccess, err = req.giveAccess(tx, store.Account{App: true, ID: u.ID}, secret, &in.firstPassword); err != nil {
 			return err
 		}
 		created, err := appUsers.get(tx, req, u.ID)

@@ -64,7 +64,7 @@ func TestRegistration(t *testing.T) {
 	var out struct{ Token string }
 	in.ok("POST", "/api/register", `{"username":"admin","password":"long enough it is","nickname":"N","email":"a@example.org","mobile":"12345"}`, "nobody").data(&out)
 	in.tokens["new"] = out.Token
-	in.ok("GET", "/api/user", "", "new").brief(200, `"username":"admin","nickname":"N","email":"a@example.org","mobile":"12345"`, `"status":1`)
+	in.ok("GET", "/api/user", "", "new").brief(200, `"username":"admin","nickname":"N","email":"a@example.org","email_verified":0,"mobile":"12345"`, `"status":1`)
 	in.login("admin", "long enough it is").brief(401)
 	for _, rt := range routes() {
 		if rt.Access != public && rt.Access != appOnly && rt.Access != anyRealm {
@@ -176,7 +176,7 @@ func TestHomeTellsWhatIsPublic(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"site.title":"Mine"}}`, "owner")
-	in.ok("GET", "/api/home", "", "nobody").brief(200, `"title":"Mine"`, `"settings":{"site":{"logo":"","title":"Mine"}}`)
+	in.ok("GET", "/api/home", "", "nobody").brief(200, `"title":"Mine"`, `"settings":{"site":{"contact":"","logo":"","title":"Mine"}}`)
 	in.ok("PUT", "/system/setting-group/1", `{"public":0}`, "owner")
 	in.ok("GET", "/api/home", "", "nobody").brief(200, `"settings":{}`)
 }

@@ -45,6 +45,7 @@ var logSubjects = bySubject(
 	logSubject{table: store.Jobs, query: "admin.list.query"},
 	logSubject{table: store.Webhooks, query: "system.webhook.query", create: "system.webhook.create", update: "system.webhook.update", remove: "system.webhook.delete"},
 	logSubject{table: store.APIKeys, query: "admin.key.query", create: "admin.key.create", update: "admin.key.update", remove: "admin.key.delete"},
+	logSubject{table: store.Links, query: "admin.invite.query", create: "admin.invite.create", remove: "admin.invite.delete"},
 	logSubject{table: store.Installs, query: "system.info"},
 )
 
@@ -95,11 +96,47 @@ func (v *logView) seesUser(id store.ID) bool {
 
 // seesChange reports whether the caller may read a change.
 func (v *logView) seesChange(c *audit.Change) bool {
+	if c.Collection == store.Links.Name() {
+		return v.seesLink(c)
+	}
 	subject, known := logSubjects[c.Collection]
 	if !known || !v.who.HasPermission(v.tx, subject.query) && !v.isOwn(c) {
 		return false
 	}
 	return v.scope.All || v.inScope(c)
+}
+
+// seesLink reports whether the caller may read a change of a one-time link, which is for a user in the data
+// scope or for an app user.
+func (v *logView) seesLink(c *audit.Change) bool {
+	who, known := v.personOf(c)
+	if !known {
+		return false
+	}
+	if who.App {
+		return v.who.HasPermission(v.tx, "user.invite.query")
+	}
+	return v.who.HasPermission(v.tx, "admin.invite.query") && (v.scope.All || v.seesUser(who.ID))
+}
+
+// personOf returns whom a link is for, also if it was deleted.
+func (v *logView) personOf(c *audit.Change) (who store.Account, known bool) {
+	if l, err := store.Links.Get(v.tx, store.ID(c.ID)); err == nil {
+		return l.Account(), true
+	}
+	for _, f := range c.Fields {
+		if f.Name != "user_id" && f.Name != "app_user_id" {
+			continue
+		}
+		text := f.Old.Plain
+		if text == nil {
+			text = f.New.Plain
+		}
+		if n, err := strconv.ParseUint(string(text), 10, 64); err == nil && n != 0 {
+			return store.Account{App: f.Name == "app_user_id", ID: store.ID(n)}, true
+		}
+	}
+	return who, false
 }
 
 // isOwn reports whether a change is of the caller's own record, which everybody may read.
@@ -186,7 +223,7 @@ func ownerOf(c *audit.Change) (id store.ID, known bool) {
 // it.
 func (v *logView) isAbout(c *audit.Change) bool {
 	switch c.Collection {
-	case store.Users.Name(), store.Depts.Name(), store.Files.Name(), store.Sessions.Name(), store.PasswordHashes.Name(), store.Avatars.Name():
+	case store.Users.Name(), store.Depts.Name(), store.Files.Name(), store.Sessions.Name(), store.PasswordHashes.Name(), store.Avatars.Name(), store.Links.Name():
 		return v.seesChange(c)
 	}
 	return false

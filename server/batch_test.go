@@ -86,6 +86,7 @@ var deletable = withSimpleDeletions(map[string]func(*instance) []store.ID{
 		in.ok("DELETE", fmt.Sprintf("/file/list?ids=%d,%d", ids[0], ids[1]), "", "owner")
 		return ids
 	},
+	"/admin/invite": invitedTwo(false), "/user/invite": invitedTwo(true), "/system/mail": queuedTwo,
 	"/admin/session": func(in *instance) []store.ID {
 		in.signIn(1)
 		in.signIn(1)

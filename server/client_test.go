@@ -123,6 +123,9 @@ func (a *reply) check(r *http.Request) {
 		}
 		return
 	}
+	if a.isPage(op) {
+		return
+	}
 	if media != "application/json" {
 		a.t.Errorf("%s: Content-Type %q", a.sent, media)
 	}
@@ -135,6 +138,15 @@ func (a *reply) check(r *http.Request) {
 	if e.Success || e.RequestID != id || string(e.Data) != "{}" || e.Msg == "" || e.ErrorCode == "" {
 		a.t.Errorf("%s: not the envelope of a failure, with the request id %s: %s", a.sent, id, a.Body)
 	}
+}
+
+// isPage reports whether an answer that is not 200 is an HTML page, which the document knows.
+func (a *reply) isPage(op object) bool {
+	if op == nil || !strings.HasPrefix(a.Header.Get("Content-Type"), htmlMedia+";") {
+		return false
+	}
+	content, _ := op["responses"].(object)[fmt.Sprint(a.Code)].(object)["content"].(object)
+	return content[htmlMedia] != nil
 }
 
 // isProtocol reports whether an operation has no envelope, because it follows a protocol.

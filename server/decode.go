@@ -25,7 +25,7 @@ func (req *Request) decode(d *input, in any) error {
 		return err
 	}
 	for name := range query {
-		if !d.hasParameter(name) && (d.list == nil || !d.list.selects(name)) {
+		if !d.hasParameter(name) && !d.anyQuery && (d.list == nil || !d.list.selects(name)) {
 			bad.malformed.Add(name, "unknown parameter")
 		}
 	}
@@ -70,6 +70,9 @@ func (req *Request) bindForm(d *input, v reflect.Value, bad *inputFaults) error 
 		return err
 	}
 	for _, f := range d.fields {
+		if f.from == "path" {
+			continue
+		}
 		text := f.queryText(form, bad.malformed)
 		if text != "" {
 			bindText(f, v, text, bad.malformed)

@@ -19,7 +19,19 @@ var dumped = map[string]func(t testing.TB, tx *store.Tx) map[store.ID]string{
 	"job": recordsOf(store.Jobs), "job_step": recordsOf(store.JobSteps),
 	"webhook": recordsOf(store.Webhooks), "webhook_secret": secretOwners, "webhook_state": webhookPositions,
 	"key": recordsOf(store.APIKeys), "key_secret": keysOfSecrets, "completed_request": callersOfCompleted,
+	"link": linksWithoutTokens, "mail": recordsOf(store.Mails),
 	"person_key": keyOwners, "erasure": recordsOf(store.Erasures),
+}
+
+// linksWithoutTokens returns the links without their tokens, which are random.
+func linksWithoutTokens(t testing.TB, tx *store.Tx) map[store.ID]string {
+	all := map[store.ID]string{}
+	for l, err := range store.Links.All(tx) {
+		must(t, err)
+		l.Tokens = nil
+		all[l.ID] = string(encodeJSON(t, l))
+	}
+	return all
 }
 
 // keyOwners returns whose each person key is. The keys are random.

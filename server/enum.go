@@ -30,6 +30,10 @@ var enums = map[string][]string{
 	"change_kind":      {"create", "update", "delete"},
 	"webhook_state":    {webhookActive, webhookRetrying, webhookPaused, webhookDisabled, webhookNoOwner, webhookNoSecret},
 	"webhook_paused":   {"", store.WebhookFailing, store.WebhookGone, store.WebhookRestored},
+	"invite_by":        {"", inviteByMail, inviteByLink},
+	"mail_state":       {"", store.MailQueued, store.MailSent, store.MailFailed, store.MailCancelled},
+	"mail_purpose":     {store.Invitation, store.PasswordReset, store.EmailVerification, store.EmailChange, store.EmailChanged},
+	"mail_stage":       {"", "settings", "connect", "tls", "auth", "sender", "recipient", "data", "restored"},
 	"delivery_kind":    {eventDelivery, replayDelivery, testDelivery},
 	"undo_lost":        {store.LostPassword, store.LostSession, store.LostAvatar, store.LostSecret, store.LostURL, store.LostContent, store.LostErased},
 }

@@ -134,6 +134,9 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 	}))
 	in.create("/system/webhook", `{"url":"https://example.org/x","types":["*"]}`)
 	in.key(id, personalKey, func(k *store.APIKey) { k.Name = "laptop of Lea" })
+	invited := newTestLink(store.Invitation, false, id)
+	in.plant(invited, "lea@example.org")
+	in.update(func(tx *store.Tx) error { return store.QueueMail(tx, store.Invitation, invited.who, "", "en") })
 	in.view(func(tx *store.Tx) error {
 		keys, err := store.WebhookKeysOf(tx, 1)
 		for _, person := range []store.ID{id, id + 1} {
@@ -150,6 +153,8 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 		"user.json":        {`"username": "leaver"`, `"email": "lea@example.org"`},
 		"sessions.json":    {`"ip": "192.0.2.1"`},
 		"devices.json":     {`"expires_at"`},
+		"mails.jsonl":      {`"purpose":"invitation"`, `"email":"lea@example.org"`},
+		"invitation.json":  {`"links": 1`},
 		"keys.json":        {`"name": "laptop of Lea"`, `"hint": "rv_k_`},
 		"sign-ins.jsonl":   {`"result":"success"`, `"result":"failed"`},
 		"files.jsonl":      {`"size":6`},
@@ -163,10 +168,10 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 			}
 		}
 	}
-	if len(files) != 10 {
+	if len(files) != 12 {
 		t.Errorf("%d files", len(files))
 	}
-	secrets := []string{fmt.Sprint("about ", id+1), "$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key", `"key":`, `"box"`, "Someone Else", in.tokens["leaver"]}
+	secrets := []string{fmt.Sprint("about ", id+1), "$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key", `"key":`, `"box"`, "Someone Else", in.tokens["leaver"], invited.token, invited.hash}
 	in.view(func(tx *store.Tx) error {
 		for s, err := range store.SessionTokens.All(tx) {
 			must(t, err)

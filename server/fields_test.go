@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -33,8 +34,8 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"POST /system/webhook/:id/skip":   {"/system/webhook/1/skip", `{"event":"` + blockedEvent + `"}`},
 	"POST /system/webhook/:id/replay": {"/system/webhook/1/replay", `{"from":1,"until":2}`},
 	"POST /system/setting-group":      {"/system/setting-group", `{"key":"good","title":"T","remark":"r","public":1}`},
-	"PUT /system/setting-group/:id":   {"/system/setting-group/6", `{"key":"good","title":"T","remark":"r","public":1}`},
-	"POST /admin/list":                {"/admin/list", `{"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1,"password":"long enough it is"}`},
+	"PUT /system/setting-group/:id":   {"/system/setting-group/7", `{"key":"good","title":"T","remark":"r","public":1}`},
+	"POST /admin/list":                {"/admin/list", `{"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1,"password":"long enough it is","invite":""}`},
 	"PUT /admin/list/:id":             {"/admin/list/2", `{"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1}`},
 	"PUT /admin/list/:id/password":    {"/admin/list/2/password", `{"password":"long enough it is"}`},
 	"POST /admin/list/:id/erase":      {"/admin/list/2/erase", `{"username":"clerk"}`},
@@ -45,7 +46,7 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"PUT /admin/role/:id/rule":        {"/admin/role/2/rule", `{"rule_ids":[1,2]}`},
 	"POST /admin/dept":                {"/admin/dept", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
 	"PUT /admin/dept/:id":             {"/admin/dept/2", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
-	"POST /user/list":                 {"/user/list", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","status":1,"password":"long enough it is"}`},
+	"POST /user/list":                 {"/user/list", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","status":1,"password":"long enough it is","invite":""}`},
 	"PUT /user/list/:id":              {"/user/list/1", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","status":1}`},
 	"PUT /user/list/:id/password":     {"/user/list/1/password", `{"password":"long enough it is"}`},
 	"POST /user/list/:id/erase":       {"/user/list/1/erase", `{"username":"customer"}`},
@@ -54,6 +55,22 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"POST /api/login":                 {"/api/login", `{"username":"customer","password":"` + ownerPassword + `","device_token":"x","cookie":0}`},
 	"PUT /api/user":                   {"/api/user", `{"nickname":"N","email":"g@example.org","mobile":"123456","password":"` + ownerPassword + `"}`},
 	"PUT /api/user/password":          {"/api/user/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
+
+	"POST /admin/password/forgot":     {"/admin/password/forgot", `{"username":"clerk"}`},
+	"POST /admin/password/link":       {"/admin/password/link", `{"token":"` + goodLinks.password.token + `","password":"long enough it is"}`},
+	"POST /admin/verify":              {"/admin/verify", `{"token":"` + goodLinks.email.token + `"}`},
+	"POST /admin/email":               {"/admin/email", `{"email":"new@example.org","password":"` + ownerPassword + `"}`},
+	"POST /api/password/forgot":       {"/api/password/forgot", `{"username":"customer"}`},
+	"POST /api/password/link":         {"/api/password/link", `{"token":"` + goodLinks.appPassword.token + `","password":"long enough it is"}`},
+	"POST /api/verify":                {"/api/verify", `{"token":"` + goodLinks.appEmail.token + `"}`},
+	"POST /api/user/email":            {"/api/user/email", `{"email":"new@example.org","password":"` + ownerPassword + `"}`},
+	"POST /admin/invite":              {"/admin/invite?ids=3", `{"send":0,"copy":1}`},
+	"POST /admin/list/:id/invite":     {"/admin/list/3/invite", `{"send":0}`},
+	"POST /admin/list/:id/reset-link": {"/admin/list/2/reset-link", `{"send":0}`},
+	"POST /user/invite":               {"/user/invite?ids=2", `{"send":0,"copy":1}`},
+	"POST /user/list/:id/invite":      {"/user/list/2/invite", `{"send":0}`},
+	"POST /user/list/:id/reset-link":  {"/user/list/1/reset-link", `{"send":0}`},
+	"POST /system/mail-test":          {"/system/mail-test", `{"email":"somebody@example.org"}`},
 
 	"POST /system/monitor/trace": {"/system/monitor/trace", `{"user_id":1,"ip":"192.0.2.1","route":"/admin/list","minutes":1}`},
 
@@ -90,9 +107,18 @@ func bodied() []Route {
 func withGoodBodies(t *testing.T, options ...func(*setup)) *instance {
 	in := start(t, options...)
 	in.create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
-	in.create("/system/setting", `{"key":"mine","title":"Mine","type":"input","group_id":6}`)
+	in.create("/system/setting", `{"key":"mine","title":"Mine","type":"input","group_id":7}`)
 	in.clerk("clerk")
 	in.appUser("customer")
+	in.guest("guest", "")
+	in.appGuest("guest", "")
+	in.update(func(tx *store.Tx) error { // so that they have an address to verify
+		_, err := store.Users.UpdateQuietly(tx, 1, func(u *store.User) error { u.Email = "owner@example.org"; return nil })
+		_, err2 := store.AppUsers.UpdateQuietly(tx, 1, func(u *store.AppUser) error { u.Email = "customer@example.org"; return nil })
+		return errors.Join(err, err2)
+	})
+	in.plantGoodLinks()
+	in.turnMailOn()
 	in.create("/admin/dept", `{"name":"Top"}`)
 	in.create("/admin/dept", `{"name":"Other"}`)
 	in.createSimple()

@@ -77,6 +77,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`[0-9-]{10}T[0-9:.]+Z( 被更改|; reload)`), `…$1`},
 	{regexp.MustCompile(`"change_log":\{[^}]*\}`), `"change_log":{}`},
 	{regexp.MustCompile(`tgz","size":[0-9]+,"sha256":"[0-9a-f]{64}"`), `tgz","size":0,"sha256":"…"`},
+	{regexp.MustCompile(`/link/rv_l_[A-Za-z0-9_-]{49}`), `/link/…`},
+	{regexp.MustCompile(`[0-9]{1,2} [A-Z][a-z]+ [0-9]{4}, [0-9:]{5} UTC`), `… UTC`},
 	{regexp.MustCompile(`"free_mib":[0-9]+`), `"free_mib":0`},
 	{regexp.MustCompile(`[0-9]+ MiB are free`), `… MiB are free`},
 }
@@ -128,7 +130,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"introspection", "POST", "/auth/introspect", "token=unknown"},
 	{"setting_group", "POST", "/system/setting-group", `{"key":"look","title":"Look","remark":"one\ntwo","public":true}`},
 	{"setting_group_list", "GET", "/system/setting-group", ""},
-	{"setting", "POST", "/system/setting", `{"key":"mode","title":"Mode","describe":"d","type":"select","values":"a","options":[{"label":"A","value":"a"}],"props":[{"name":"width","value":"80"}],"group_id":6,"sort":1}`},
+	{"setting", "POST", "/system/setting", `{"key":"mode","title":"Mode","describe":"d","type":"select","values":"a","options":[{"label":"A","value":"a"}],"props":[{"name":"width","value":"80"}],"group_id":7,"sort":1}`},
 	{"setting_list", "GET", "/system/setting?pageSize=2", ""},
 	{"setting_values", "GET", "/system/setting-value", ""},
 	{"setting_builtin", "GET", "/system/setting-builtin", ""},
@@ -197,12 +199,26 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"manual", "GET", "/system/manual", ""},
 	{"clients", "GET", "/sdk", ""},
 	{"failure", "POST", "/admin/rule", `{"type":7,"key":"Shop","name":""}`},
-	{"setting_flag", "POST", "/system/setting", `{"key":"checkout","title":"Checkout","type":"flag","group_id":6,"values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\",\"rules\":[{\"users\":[1],\"variant\":\"on\"}]}"}`},
+	{"setting_flag", "POST", "/system/setting", `{"key":"checkout","title":"Checkout","type":"flag","group_id":7,"values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\",\"rules\":[{\"users\":[1],\"variant\":\"on\"}]}"}`},
 	{"flag_preview", "POST", "/system/setting/flag-preview", `{"key":"look.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\"}","user_id":1}`},
 	{"flags", "POST", "/ofrep/v1/evaluate/flags", `{"context":{"targetingKey":"ignored"}}`},
 	{"flag", "POST", "/ofrep/v1/evaluate/flags/look.checkout", `{}`},
+	{"mail_settings", "PUT", "/system/setting", mailSettings},
+	{"new_invited_user", "POST", "/admin/list", `{"username":"guest","email":"guest@example.org","invite":"link"}`},
+	{"invited_users", "POST", "/admin/invite?ids=4,1", `{"send":1,"copy":1}`},
+	{"invitation_list", "GET", "/admin/invite", ""},
+	{"one_time_link", "POST", "/admin/list/4/invite", `{"send":1}`},
+	{"mail_list", "GET", "/system/mail", ""},
+	{"mail", "GET", "/system/mail/1", ""},
+	{"mail_test", "POST", "/system/mail-test", `{"email":"boss@example.org"}`},
+	{"mail_templates", "GET", "/system/mail-template", ""},
+	{"mail_queued", "POST", "/admin/email", `{}`},
+	{"link_used", "POST", "/api/password/link", `{"token":"` + goldenLink.token + `","password":"a good password"}`},
 	{"failure_unsigned", "GET", "/system/backup", ""},
 }
+
+// goldenLink is used in goldenAnswers.
+var goldenLink = newTestLink(store.PasswordReset, true, 1)
 
 // onePixel is a GIF.
 const onePixel = "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x01D\x00;"
@@ -221,6 +237,9 @@ func TestGoldenAnswers(t *testing.T) {
 			as = "nobody"
 		}
 		var a *reply
+		if g.file == "link_used" {
+			in.plant(goldenLink, "")
+		}
 		if strings.HasPrefix(g.file, "monitor_") {
 			in.flush()
 			g.url = strings.ReplaceAll(g.url, "{refresh}", refresh)

@@ -19,6 +19,14 @@ func (a *reply) checkHeaders(r *http.Request) {
 		"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 		"X-Content-Type-Options": "nosniff", "Strict-Transport-Security": "", "Clear-Site-Data": "", "Set-Cookie": "",
 	}
+	if isLink := strings.HasPrefix(r.URL.Path, "/link/"); isLink && strings.HasPrefix(a.Header.Get("Content-Type"), htmlMedia) {
+		_, nonce, _ := strings.Cut(a.Header.Get("Content-Security-Policy"), "'nonce-")
+		nonce, _, _ = strings.Cut(nonce, "'")
+		want["Content-Security-Policy"] = strings.ReplaceAll(linkPolicy, "NONCE", nonce)
+		if len(nonce) < 20 || !strings.Contains(a.Body, `<style nonce="`+nonce+`">`) {
+			a.t.Errorf("%s: nonce %q", a.sent, nonce)
+		}
+	}
 	isFile := strings.HasPrefix(r.URL.Path, "/media/") || strings.HasPrefix(r.URL.Path, "/file/")
 	if isFile && a.Header.Get("Content-Disposition") != "" {
 		want["Content-Security-Policy"] += "; sandbox"

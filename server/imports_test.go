@@ -15,11 +15,12 @@ import (
 // that is missing here must not exist. Imports never point back.
 var mayImport = map[string][]string{
 	"reeve":                            {"reeve/server/cli"},
-	"reeve/server":                     {"reeve/store/audit", "reeve/server/monitor", "reeve/server/redact", "reeve/server/redis", "reeve/server/picture", "reeve/server/manual", "reeve/server/sdk", "reeve/server/webhook", "reeve/auth", "reeve/store", "reeve/store/errs", "reeve/store/feature"},
+	"reeve/server":                     {"reeve/store/audit", "reeve/server/monitor", "reeve/server/redact", "reeve/server/redis", "reeve/server/picture", "reeve/server/manual", "reeve/server/sdk", "reeve/server/mail", "reeve/server/webhook", "reeve/auth", "reeve/store", "reeve/store/errs", "reeve/store/feature"},
 	"reeve/server/cli":                 {"reeve/server/config", "reeve/server", "reeve/server/manual", "reeve/auth", "reeve/store", "reeve/store/audit", "reeve/embed"},
 	"reeve/server/config":              {"reeve/server", "reeve/server/monitor", "reeve/server/webhook", "reeve/store"},
 	"reeve/server/manual":              {},
 	"reeve/server/monitor":             {"reeve/server/redact", "reeve/server/redis", "reeve/store", "reeve/store/journal", "reeve/store/errs"},
+	"reeve/server/mail":                {},
 	"reeve/server/redact":              {},
 	"reeve/server/sdk":                 {},
 	"reeve/server/redis":               {"reeve/store"},
@@ -53,6 +54,7 @@ var mustNotKnow = map[string][]string{
 	"reeve/server/picture": {"net", "log", "flag", "os", "go.etcd.io", "github.com", "golang.org/x/crypto"},
 	"reeve/server/monitor": {"net/http", "log", "flag", "go.etcd.io", "golang.org", "github.com/VictoriaMetrics", "github.com/julienschmidt"},
 	"reeve/server/webhook": {"log", "flag", "go.etcd.io", "github.com", "golang.org"},
+	"reeve/server/mail":    {"net/http", "log", "flag", "go.etcd.io", "golang.org"},
 	"reeve/server/redis":   {"net/http", "log", "flag", "os", "go.etcd.io", "golang.org"},
 	"reeve/server/manual":  {"net", "log", "flag", "os", "go.etcd.io", "golang.org"},
 	"reeve":                {"net", "log", "os/signal", "go.etcd.io", "github.com", "golang.org", "filippo.io"},
@@ -70,6 +72,7 @@ var onlyIn = map[string]string{
 	"github.com/knadh/koanf": "reeve/server/config",
 	"flag":                   "reeve/server/cli",
 	"github.com/yuin":        "reeve/server/manual",
+	"github.com/wneessen":    "reeve/server/mail",
 }
 
 // imports returns the imports of every file of the module except tests.

@@ -30,6 +30,7 @@ type input struct {
 	body     bool            // whether there is a JSON body
 	upload   bool            // whether there is a multipart body, which the handler reads
 	several  bool            // whether it accepts several files
+	anyQuery bool            // whether unknown parameters of the query are ignored
 	idle     bool            // whether nothing has to be decoded without a query and a body
 	protocol *protocol       // whose form or JSON the body is; nil for the conventions of this API
 	list     *listInfo       // list whose parameters select the records to change; nil for none

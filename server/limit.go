@@ -53,7 +53,8 @@ const (
 	maxBackups        = 2 // each has a copy of data.db and keeps the bytes of deleted files
 	maxBackupsPerUser = 1
 
-	maxTests = 8 // requests that wait for the receiver of a webhook
+	maxTests     = 8 // requests that wait for the receiver of a webhook
+	maxMailTests = 4 // requests that wait for the mail server
 )
 
 // limits are all limits of a server.
@@ -66,6 +67,7 @@ type limits struct {
 	backups     *limit
 	streams     *limit
 	tests       *limit // of webhooks
+	mailTests   *limit
 	rate        *limit // counts transfers that were too slow; holds nothing
 }
 
@@ -79,12 +81,13 @@ func newLimits(connections int) *limits {
 		backups:     newLimit("backups", maxBackups, errs.Say("too many backups are being downloaded")),
 		streams:     newLimit("streams", int64(max(connections/2, leastConns)), errs.Say("too many event streams")),
 		tests:       newLimit("webhook_tests", maxTests, errs.Say("too many test events are being sent")),
+		mailTests:   newLimit("mail_tests", maxMailTests, errs.Say("too many test mails are being sent")),
 		rate:        newLimit("transfer_rate", 0, errs.Say("the transfer is too slow")),
 	}
 }
 
 func (l *limits) all() []*limit {
-	return []*limit{l.connections, l.bodies, l.bodyMemory, l.uploads, l.pictures, l.backups, l.streams, l.tests, l.rate}
+	return []*limit{l.connections, l.bodies, l.bodyMemory, l.uploads, l.pictures, l.backups, l.streams, l.tests, l.mailTests, l.rate}
 }
 
 // hold acquires n of a limit until the request ends.

@@ -20,6 +20,8 @@ type Resource[T, Out any] struct {
 	// only is a condition of every record of the list, which all filters imply; nil if
 	// the list has all records.
 	only func() store.Condition
+	// always is a condition of every record of the list that filters do not imply; nil for none.
+	always func() store.Condition
 	// search is the condition for keywordSearch in a collection without search texts.
 	search func(tx *store.Tx, part string) store.Condition
 	// scope limits the list to the records that the caller may see; nil for all.
@@ -153,6 +155,9 @@ func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *listQuery, off
 	if t.only != nil && len(ask.anyOf) == 0 {
 		q.Where = append(q.Where, t.only())
 	}
+	if t.always != nil {
+		q.Where = append(q.Where, t.always())
+	}
 	if ask.sort != "" {
 		q.Order, q.Descending = t.column(ask.sort).order, ask.descending
 	}
@@ -178,6 +183,9 @@ func (t *Resource[T, Out]) get(tx *store.Tx, req *Request, id store.ID) (out Out
 		if c, narrow := t.scope(tx, req); narrow && !c.Matches(tx, id) {
 			return out, t.of.NotFound(id)
 		}
+	}
+	if t.always != nil && !t.always().Matches(tx, id) {
+		return out, t.of.NotFound(id)
 	}
 	return t.out(tx, req, v)
 }

@@ -173,8 +173,8 @@ auth permission admin admin.role.create allowed [Owner]`},
 auth permission admin system.setting.refresh allowed [Owner]
 cache settings rebuild
 query GET user WHERE id = ? read get 1 1 0
-query SCAN setting_group read scan 5 5 0
-query SCAN setting read scan 28 28 0`},
+query SCAN setting_group read scan 6 6 0
+query SCAN setting read scan 38 38 0`},
 		{"POST", "/file/group", `{"name":"New"}`, "owner", `request POST /file/group createFileGroup 200  {"name":"New"}
 auth permission admin file.group.create allowed [Owner]
 query GET user WHERE id = ? read get 1 1 0

@@ -196,6 +196,9 @@ func formSchema(in *input) object {
 func protocolForm(in *input) object {
 	properties, required := object{}, []any{}
 	for _, f := range in.fields {
+		if f.from == "path" {
+			continue
+		}
 		properties[f.name] = fieldSchema(f)
 		if f.required {
 			required = append(required, f.name)
@@ -299,10 +302,10 @@ func responses(rt *Route, types *schemas) object {
 	if rt.out != nil && rt.out.Implements(reflect.TypeFor[revised]()) {
 		ok["headers"] = object{"ETag": object{"description": "State of the record, for If-Match", "schema": object{"type": "string"}}}
 	}
-	if rt.protocol != nil {
-		ok["content"] = object{"application/json": object{"schema": types.of(rt.out)}}
-	} else if rt.binary != "" {
+	if rt.binary != "" {
 		ok["content"] = object{rt.binary: object{"schema": rawSchema(rt.binary)}}
+	} else if rt.protocol != nil {
+		ok["content"] = object{"application/json": object{"schema": types.of(rt.out)}}
 	} else {
 		ok["content"] = object{"application/json": object{"schema": object{
 			"type": "object", "required": []any{"data", "success", "msg", "showType"},
@@ -318,7 +321,11 @@ func responses(rt *Route, types *schemas) object {
 		delete(all, "200")
 	}
 	for status, text := range rt.answers {
-		all[fmt.Sprint(status)] = object{"description": text}
+		answer := object{"description": text}
+		if rt.binary == htmlMedia {
+			answer["content"] = ok["content"]
+		}
+		all[fmt.Sprint(status)] = answer
 	}
 	if rt.head {
 		all["206"] = object{"description": "The requested range", "content": ok["content"]}
@@ -338,7 +345,7 @@ func failuresOf(rt *Route) []errs.Kind {
 	if rt.Access != public && rt.Access != metricsToken || rt.closable {
 		kinds = append(kinds, errs.Denied)
 	}
-	if strings.Contains(rt.Path, ":") || rt.Access == metricsToken || rt.in != nil && rt.in.list != nil || rt.in != nil && slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "query" && f.required }) {
+	if strings.Contains(rt.Path, ":") || rt.seeks || rt.Access == metricsToken || rt.in != nil && rt.in.list != nil || rt.in != nil && slices.ContainsFunc(rt.in.fields, func(f *field) bool { return f.from == "query" && f.required }) {
 		kinds = append(kinds, errs.NotFound)
 	}
 	if rt.Method != "GET" {

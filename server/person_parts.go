@@ -10,6 +10,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/audit"
+	"reeve/store/errs"
 )
 
 func (p *personData) avatar() error {
@@ -96,6 +97,40 @@ func (p *personData) devices() error {
 		return nil
 	})
 	return errors.Join(err, p.json("devices.json", all))
+}
+
+func (p *personData) mails() error {
+	by := store.MailByUser
+	if p.who.App {
+		by = store.MailByAppUser
+	}
+	return p.lines("mails.jsonl",
+		func(tx *store.Tx) ([]store.ID, error) { return by.IDs(tx, p.who.ID) },
+		func(tx *store.Tx, id store.ID) (any, error) {
+			m, err := store.Mails.Get(tx, id)
+			if err != nil {
+				return nil, err
+			}
+			return mailOf(tx, p.req, m)
+		})
+}
+
+func (p *personData) invitation() error {
+	var out *invitation
+	err := p.read(func(tx *store.Tx) error {
+		l, err := store.LinkOf(tx, store.Invitation, p.who)
+		if errs.Is(err, errs.NotFound) {
+			return nil
+		}
+		if err == nil {
+			out, err = invitationOf(tx, p.req, l)
+		}
+		return err
+	})
+	if err != nil || out == nil {
+		return err
+	}
+	return p.json("invitation.json", out)
 }
 
 func (p *personData) keys() error {

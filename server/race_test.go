@@ -146,7 +146,7 @@ func TestConcurrentWritesAreAllKept(t *testing.T) {
 		wg.Go(func() {
 			for i := worker % 4; i < n; i += 4 { // every key is sent twice
 				w := httptest.NewRecorder()
-				in.server.Handler().ServeHTTP(w, in.request("POST", "/system/setting", fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":6}`, i), "owner"))
+				in.server.Handler().ServeHTTP(w, in.request("POST", "/system/setting", fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":7}`, i), "owner"))
 				switch w.Code {
 				case 200:
 					created.Add(1)
@@ -162,7 +162,7 @@ func TestConcurrentWritesAreAllKept(t *testing.T) {
 	if c, r := int(created.Load()), int(refused.Load()); c != n || r != n {
 		t.Errorf("%d created and %d refused, want %d each", c, r, n)
 	}
-	in.ok("GET", "/system/setting?group_id=6&pageSize=1", "", "owner").brief(200, fmt.Sprintf(`"total":%d,`, n))
+	in.ok("GET", "/system/setting?group_id=7&pageSize=1", "", "owner").brief(200, fmt.Sprintf(`"total":%d,`, n))
 }
 
 // TestRequestIDsAreUnique among concurrent requests.

@@ -215,8 +215,8 @@ func TestReadOnlyFieldsAreIgnored(t *testing.T) {
 	in.ok("PUT", "/admin/rule/1", `{`+readOnly+`}`, "owner").brief(200, `"id":1,`)
 	in.ok("PUT", "/admin/info", `{`+readOnly+`,"username":"root","role_ids":[1,2,3],"status":0,"must_change_password":1,"login_ip":"x"}`, "owner").brief(200, `"id":1,"username":"admin"`)
 	in.unchanged(before)
-	in.ok("POST", "/system/setting-group", `{"key":"new","title":"N",`+readOnly+`,"updated_at":"1999-01-01T00:00:00.000000Z"}`, "owner").brief(200, `"id":6,`)
-	if strings.Contains(in.ok("GET", "/system/setting-group/6", "", "owner").Body, "1999") {
+	in.ok("POST", "/system/setting-group", `{"key":"new","title":"N",`+readOnly+`,"updated_at":"1999-01-01T00:00:00.000000Z"}`, "owner").brief(200, `"id":7,`)
+	if strings.Contains(in.ok("GET", "/system/setting-group/7", "", "owner").Body, "1999") {
 		t.Error("the moments of a new record can be chosen")
 	}
 }
@@ -315,25 +315,25 @@ func TestAGroupWithSettingsIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
-	in.create("/system/setting", `{"key":"k","title":"T","type":"input","group_id":6}`)
+	in.create("/system/setting", `{"key":"k","title":"T","type":"input","group_id":7}`)
 	runCases(t, in, []apiCase{
-		{"while it has one", "DELETE", "/system/setting-group/6", "", "owner", 409, []string{`"errorCode":"in_use"`, "1 setting"}, nil},
+		{"while it has one", "DELETE", "/system/setting-group/7", "", "owner", 409, []string{`"errorCode":"in_use"`, "1 setting"}, nil},
 		{"a key that another has", "POST", "/system/setting-group", `{"key":"site","title":"S"}`, "owner", 409, []string{`"errorCode":"duplicate"`, `"errors":{"key":`}, nil},
-		{"renamed to what another has", "PUT", "/system/setting-group/6", `{"key":"site"}`, "owner", 409, []string{`"errors":{"key":`}, nil},
+		{"renamed to what another has", "PUT", "/system/setting-group/7", `{"key":"site"}`, "owner", 409, []string{`"errors":{"key":`}, nil},
 		{"a key in capitals", "POST", "/system/setting-group", `{"key":"Site","title":"S"}`, "owner", 422, []string{`"key":`}, nil},
-		{"a key with a dot", "PUT", "/system/setting-group/6", `{"key":"a.b"}`, "owner", 422, []string{`"key":`}, nil},
+		{"a key with a dot", "PUT", "/system/setting-group/7", `{"key":"a.b"}`, "owner", 422, []string{`"key":`}, nil},
 		{"neither key nor title", "POST", "/system/setting-group", `{}`, "owner", 422, []string{`"key":"is required"`, `"title":"is required"`}, nil},
 	})
 	in.ok("DELETE", ownSetting(1), "", "owner").is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
-	in.ok("DELETE", "/system/setting-group/6", "", "owner").is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
-	in.call("GET", "/system/setting-group/6", "", "owner").brief(404)
+	in.ok("DELETE", "/system/setting-group/7", "", "owner").is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
+	in.call("GET", "/system/setting-group/7", "", "owner").brief(404)
 }
 
 func TestASettingMovesToAnotherGroup(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
-	id := in.create("/system/setting", `{"key":"title","title":"T","type":"input","values":"x","group_id":6}`)
+	id := in.create("/system/setting", `{"key":"title","title":"T","type":"input","values":"x","group_id":7}`)
 	url := fmt.Sprintf("/system/setting/%d", id)
 	in.call("PUT", url, `{"group_id":1}`, "owner").brief(409, `"errorCode":"duplicate"`, `"key":`)
 	in.call("PUT", url, `{"group_id":77}`, "owner").names(422, "group_id")

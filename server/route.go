@@ -36,6 +36,7 @@ type Route struct {
 	before      bool          // whether it is usable while the password must be changed
 	rateLimited bool          // whether it rejects wrong credentials and too many attempts
 	closable    bool          // whether a setting can close it
+	seeks       bool          // whether it looks for something that may not exist, although its path names nothing
 	tagged      bool          // whether it answers with an ETag, or 304
 	binary      string        // media type of a raw response
 	maxBody     int64         // maximum size of a JSON body in bytes
@@ -333,6 +334,18 @@ func closable(rt Route) Route {
 	return rt
 }
 
+// seeking documents that a public route looks for something that its body names, which may not exist.
+func seeking(rt Route) Route {
+	rt.seeks = true
+	return rt
+}
+
+// anyQuery lets a page ignore parameters, which mail programs and trackers add to links.
+func anyQuery(rt Route) Route {
+	rt.in.anyQuery = true
+	return rt
+}
+
 // withETag documents that a route answers 304 to a client whose data is current.
 func withETag(rt Route) Route {
 	rt.tagged = true
@@ -355,6 +368,7 @@ func routes() []Route {
 		accountRoutes, avatarRoutes, keyRoutes, accessCheckRoutes, forwardRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
 		appUserRoutes, appRoutes, auditRoutes, streamRoutes, configRoutes, webhookRoutes, settingRoutes, settingGroupRoutes, ofrepRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, manualRoutes, metricRoutes,
+		linkRoutes, inviteRoutes, mailRoutes,
 		sdkRoutes,
 	} {
 		all = append(all, resource...)

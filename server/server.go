@@ -53,11 +53,14 @@ type Config struct {
 	Listen         string // host:port
 	TLSCert        string // paths of PEM files; both or neither
 	TLSKey         string
+	PublicURL      string // origin at which people reach this server, like https://reeve.example.org; "" if unknown
 	TrustedProxies []netip.Prefix
 	MaxConnections int // 0 for as many as the limit of file descriptors allows
 	Monitor        monitor.Config
 	Console        fs.FS    // the built console: index.html and assets/; nil for no console
 	Manual         fs.FS    // Markdown files; nil for no manual
+	Mail           fs.FS    // templates of mails, see mail.ParseTemplates
+	Pages          fs.FS    // pages of links: link.html and texts.json
 	Clients        fs.FS    // the client libraries: typescript/, go/ and LICENSE; nil for none
 	IgnoredFields  []string // unknown fields that are ignored in a body
 	CORSOrigins    []string // exact origins, like https://admin.example.org; none by default
@@ -100,6 +103,8 @@ type Server struct {
 	streams  *streams
 	reads    *secretReads
 	sender   *sender
+	outbox   *outbox
+	pages    *pages
 	links    *linkSigner
 	failures failureLog
 	limits   *limits
@@ -151,11 +156,17 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s.routes, s.monitor = all, monitor.New(config.Monitor, config.RedisTargets, db, log)
 	s.jobs, s.links, s.streams = newJobs(s), newLinkSigner(), newStreams(s)
 	s.sender, s.reads = newSender(s), newSecretReads(s)
+	if s.outbox, err = newOutbox(s); err != nil {
+		return nil, err
+	}
+	if s.pages, err = newPages(config.Pages); err != nil {
+		return nil, fmt.Errorf("read the pages of links: %w", err)
+	}
 	s.monitor.Gauges(s.metrics.gauge)
 	s.metrics.counter("reeve_monitor_dropped_total", "Requests whose events were dropped because the queue was full.", s.monitor.Dropped)
 	db.OnSlowWrite(s.slowWrite)
 	db.OnDiskFull(s.monitor.GiveWay)
-	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.searchHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.changeLogHealth, s.webhookHealth, s.keyHealth, s.limitHealth, s.signInHealth, s.permissionsHealth}
+	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.searchHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.changeLogHealth, s.webhookHealth, s.keyHealth, s.mailHealth, s.limitHealth, s.signInHealth, s.permissionsHealth}
 	s.handler = s.headers(s.cors(s.router(all)))
 	return s, nil
 }
@@ -263,6 +274,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	wg.Go(func() { s.keepCompleted(tidy) })
 	wg.Go(func() { s.streams.run(tidy) })
 	wg.Go(func() { s.sender.run(tidy) })
+	wg.Go(func() { s.outbox.run(tidy) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- srv.Serve(listener) })
 	ready(listener.Addr())

@@ -28,12 +28,12 @@ func TestWhatTheProgramUsesKeepsItsShape(t *testing.T) {
 		}
 		inUse("deleted", "")
 		inUse("renamed", `{"key":"other"}`, "key")
-		inUse("moved", `{"group_id":6}`, "group_id")
+		inUse("moved", `{"group_id":7}`, "group_id")
 		inUse("retyped", `{"type":"textarea"}`, "type")
 		inUse("with other bounds", `{"props":[{"name":"width","value":"1"}]}`, "props")
 		inUse("with options", `{"options":`+twoOptions+`}`, "options")
-		inUse("all of it", `{"key":"other","group_id":6,"type":"json","props":[{"name":"width","value":"1"}]}`, "key", "group_id", "type", "props")
-		if b.Type == "image" {
+		inUse("all of it", `{"key":"other","group_id":7,"type":"json","props":[{"name":"width","value":"1"}]}`, "key", "group_id", "type", "props")
+		if b.Optional {
 			cases = append(cases, apiCase{b.Name() + " emptied", "PUT", url, `{"values":""}`, "owner", 200, []string{`"values":""`}, nil})
 		} else {
 			cases = append(cases, apiCase{b.Name() + " emptied", "PUT", url, `{"values":""}`, "owner", 422, []string{`"values":`}, nil})

@@ -20,11 +20,11 @@ func shelf(t *testing.T) *instance {
 		key, title, describe, typ string
 		group, sort               int
 	}{
-		{"apple", "Ä pple", "crisp % _ red", "input", 6, 3},
-		{"banana", "Banana", "YELLOW fruit", "number", 6, 1},
-		{"cherry", "apple pie", "with cherries", "input", 7, 2},
-		{"damson", "Plum", "a b", "input", 6, 1},
-		{"elder", "Elder", "line\ntwo", "switch", 7, 1},
+		{"apple", "Ä pple", "crisp % _ red", "input", 7, 3},
+		{"banana", "Banana", "YELLOW fruit", "number", 7, 1},
+		{"cherry", "apple pie", "with cherries", "input", 8, 2},
+		{"damson", "Plum", "a b", "input", 7, 1},
+		{"elder", "Elder", "line\ntwo", "switch", 8, 1},
 	} {
 		in.create("/system/setting", string(encodeJSON(t, object{
 			"key": s.key, "title": s.title, "describe": s.describe, "type": s.typ, "group_id": s.group, "sort": s.sort})))
@@ -49,7 +49,7 @@ func (in *instance) keys(query url.Values) []string {
 	}
 	keys := []string{}
 	for _, s := range p.Data {
-		if s.GroupID > 5 {
+		if s.GroupID > 6 {
 			keys = append(keys, s.Key)
 		}
 	}
@@ -84,7 +84,7 @@ func TestTheSettingListSearchesFiltersAndSorts(t *testing.T) {
 		{"not across two fields", q("keywordSearch", "banana banana"), ""},
 		{"the values are not searched", q("keywordSearch", "Reeve"), ""},
 		{"a NUL is in nothing", q("keywordSearch", "\x00"), ""},
-		{"one group", q("group_id", "6"), "banana damson apple"},
+		{"one group", q("group_id", "7"), "banana damson apple"},
 		{"a group that is not there", q("group_id", "77"), ""},
 		{"a group of none", q("group_id", "0"), ""},
 		{"a type", q("filter", `{"type":["switch"]}`), "elder"},
@@ -92,9 +92,9 @@ func TestTheSettingListSearchesFiltersAndSorts(t *testing.T) {
 		{"one type without an array", q("filter", `{"type":"number"}`), "banana"},
 		{"a null filter counts as absent", q("filter", `{"type":null,"group_id":[]}`), "banana damson elder cherry apple"},
 		{"a type that is none", q("filter", `{"type":["none"]}`), ""},
-		{"groups by filter, text and number", q("filter", `{"group_id":["7",77]}`), "elder cherry"},
-		{"two filters are ANDed", q("filter", `{"type":["input"],"group_id":[6]}`), "damson apple"},
-		{"keyword, group and filter are ANDed", q("keywordSearch", "p", "group_id", "6", "filter", `{"type":["input"]}`), "damson apple"},
+		{"groups by filter, text and number", q("filter", `{"group_id":["8",77]}`), "elder cherry"},
+		{"two filters are ANDed", q("filter", `{"type":["input"],"group_id":[7]}`), "damson apple"},
+		{"keyword, group and filter are ANDed", q("keywordSearch", "p", "group_id", "7", "filter", `{"type":["input"]}`), "damson apple"},
 		{"by id", q("sorter", `{"id":"ascend"}`), "apple banana cherry damson elder"},
 		{"by id, downwards", q("sorter", `{"id":"descend"}`), "elder damson cherry banana apple"},
 		{"by title, without regard to case", q("sorter", `{"title":"ascend"}`), "cherry banana elder damson apple"},
@@ -118,7 +118,7 @@ func TestTheSettingListBetweenTwoMoments(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
-	in.create("/system/setting", `{"key":"only","title":"T","type":"input","group_id":6}`)
+	in.create("/system/setting", `{"key":"only","title":"T","type":"input","group_id":7}`)
 	var at store.Time
 	in.view(func(tx *store.Tx) error {
 		s, err := store.Settings.Get(tx, store.SettingCache.Get(tx).ID("g.only"))
@@ -161,17 +161,17 @@ func TestTheGroupListSearchesFiltersAndSorts(t *testing.T) {
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"zoo","title":"Apes","remark":"and other ANIMALS"}`)
 	for query, want := range map[string]string{
-		"":                      "site security app file monitor zoo",
+		"":                      "site security app file monitor mail zoo",
 		"keywordSearch=animals": "zoo",
 		"keywordSearch=APP":     "app",
 		"keywordSearch=zzz":     "",
 		url.Values{"filter": {`{"public":["1"]}`}}.Encode():    "site",
-		url.Values{"filter": {`{"public":[true,0]}`}}.Encode(): "site security app file monitor zoo",
-		url.Values{"filter": {`{"public":[false]}`}}.Encode():  "security app file monitor zoo",
-		url.Values{"sorter": {`{"key":"ascend"}`}}.Encode():    "app file monitor security site zoo",
-		url.Values{"sorter": {`{"title":"ascend"}`}}.Encode():  "zoo app file monitor security site",
-		url.Values{"sorter": {`{"id":"descend"}`}}.Encode():    "zoo monitor file app security site",
-		"page=2&pageSize=5": "zoo",
+		url.Values{"filter": {`{"public":[true,0]}`}}.Encode(): "site security app file monitor mail zoo",
+		url.Values{"filter": {`{"public":[false]}`}}.Encode():  "security app file monitor mail zoo",
+		url.Values{"sorter": {`{"key":"ascend"}`}}.Encode():    "app file mail monitor security site zoo",
+		url.Values{"sorter": {`{"title":"ascend"}`}}.Encode():  "zoo app file mail monitor security site",
+		url.Values{"sorter": {`{"id":"descend"}`}}.Encode():    "zoo mail monitor file app security site",
+		"page=2&pageSize=5": "mail zoo",
 	} {
 		var p struct{ Data []struct{ Key string } }
 		in.ok("GET", "/system/setting-group?"+query, "", "owner").data(&p)
@@ -191,11 +191,11 @@ func TestAListFollowsEveryChangeAtOnce(t *testing.T) {
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
 	for i := range size(20, 200, 2000) {
-		id := in.create("/system/setting", fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":6}`, i))
-		in.ok("GET", "/system/setting?group_id=6", "", "owner").brief(200, fmt.Sprintf(`"data":[{"id":%d,`, id))
+		id := in.create("/system/setting", fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":7}`, i))
+		in.ok("GET", "/system/setting?group_id=7", "", "owner").brief(200, fmt.Sprintf(`"data":[{"id":%d,`, id))
 		in.ok("PUT", fmt.Sprintf("/system/setting/%d", id), fmt.Sprintf(`{"values":"v%d"}`, i), "owner")
 		in.ok("GET", "/system/setting-value", "", "owner").brief(200, fmt.Sprintf(`"g":{"k%d":"v%[1]d"}`, i))
 		in.ok("DELETE", fmt.Sprintf("/system/setting/%d", id), "", "owner")
-		in.ok("GET", "/system/setting?group_id=6", "", "owner").brief(200, `"data":[],"total":0`)
+		in.ok("GET", "/system/setting?group_id=7", "", "owner").brief(200, `"data":[],"total":0`)
 	}
 }

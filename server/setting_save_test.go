@@ -13,7 +13,7 @@ func withOneOfEachType(t *testing.T) *instance {
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
 	for _, typ := range []string{"input", "textarea", "number", "switch", "radio", "select", "checkbox", "date", "time", "color", "image", "json", "secret"} {
-		in.create("/system/setting", fmt.Sprintf(`{"key":%q,"title":"T","type":%[1]q,"options":%s,"group_id":6}`, typ, twoOptions))
+		in.create("/system/setting", fmt.Sprintf(`{"key":%q,"title":"T","type":%[1]q,"options":%s,"group_id":7}`, typ, twoOptions))
 	}
 	return in
 }
@@ -110,7 +110,7 @@ func TestTheETagChangesExactlyWhenAValueDoes(t *testing.T) {
 	for name, change := range map[string]struct{ method, url, body string }{
 		"a title":          {"PUT", ownSetting(1), `{"title":"Other","describe":"d","sort":3}`},
 		"the same value":   {"PUT", "/system/setting", `{"values":{"site.title":"Reeve"}}`},
-		"a remark":         {"PUT", "/system/setting-group/6", `{"remark":"r"}`},
+		"a remark":         {"PUT", "/system/setting-group/7", `{"remark":"r"}`},
 		"an option's name": {"PUT", ownSetting(5), `{"options":[{"label":"Other","value":"a"}]}`},
 		"a refresh":        {"POST", "/system/setting/refresh", ""},
 		"something else":   {"PUT", "/admin/info", `{"nickname":"x"}`},
@@ -124,8 +124,8 @@ func TestTheETagChangesExactlyWhenAValueDoes(t *testing.T) {
 		{"a value", "PUT", "/system/setting", `{"values":{"g.input":"x"}}`},
 		{"a type", "PUT", ownSetting(1), `{"type":"json","values":"1"}`},
 		{"a key", "PUT", ownSetting(1), `{"key":"renamed"}`},
-		{"a group's key", "PUT", "/system/setting-group/6", `{"key":"h"}`},
-		{"a new setting", "POST", "/system/setting", `{"key":"new","title":"T","type":"input","group_id":6}`},
+		{"a group's key", "PUT", "/system/setting-group/7", `{"key":"h"}`},
+		{"a new setting", "POST", "/system/setting", `{"key":"new","title":"T","type":"input","group_id":7}`},
 		{"one setting less", "DELETE", ownSetting(1), ""},
 	} {
 		in.ok(change.method, change.url, change.body, "owner")

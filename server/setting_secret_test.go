@@ -17,7 +17,7 @@ func vault(t *testing.T, plain string) (*instance, string, store.ID) {
 	t.Helper()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
-	id := in.create("/system/setting", fmt.Sprintf(`{"key":"key","title":"Key","type":"secret","values":%q,"group_id":6}`, plain))
+	id := in.create("/system/setting", fmt.Sprintf(`{"key":"key","title":"Key","type":"secret","values":%q,"group_id":7}`, plain))
 	return in, fmt.Sprintf("/system/setting/%d", id), store.ID(id)
 }
 
@@ -37,7 +37,7 @@ func TestASecretIsNeverAnswered(t *testing.T) {
 	if in.secret(id) != plainSecret {
 		t.Fatalf("the secret is %q", in.secret(id))
 	}
-	for _, get := range []string{url, "/system/setting?group_id=6", "/system/setting-value"} {
+	for _, get := range []string{url, "/system/setting?group_id=7", "/system/setting-value"} {
 		a := in.ok("GET", get, "", "owner")
 		a.brief(200, `"******"`)
 	}
@@ -115,7 +115,7 @@ func TestAValueBecomesASecretByChangingItsType(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
-	id := in.create("/system/setting", `{"key":"k","title":"T","type":"input","values":"`+plainSecret+`","group_id":6}`)
+	id := in.create("/system/setting", `{"key":"k","title":"T","type":"input","values":"`+plainSecret+`","group_id":7}`)
 	url := fmt.Sprintf("/system/setting/%d", id)
 	in.ok("PUT", url, `{"type":"secret"}`, "owner").brief(200, `"values":"******"`)
 	if got := in.secret(store.ID(id)); got != plainSecret {
@@ -128,7 +128,7 @@ func TestTheMaskIsNoSecretWhenTheTypeBecomesOne(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
-	id := in.create("/system/setting", `{"key":"k","title":"T","type":"input","values":"******","group_id":6}`)
+	id := in.create("/system/setting", `{"key":"k","title":"T","type":"input","values":"******","group_id":7}`)
 	in.call("PUT", fmt.Sprintf("/system/setting/%d", id), `{"type":"secret"}`, "owner").names(422, "values")
 }
 
@@ -136,19 +136,19 @@ func TestAPublicGroupHoldsNoSecret(t *testing.T) {
 	t.Parallel()
 	in, url, _ := vault(t, plainSecret)
 	in.create("/system/setting-group", `{"key":"open","title":"Open","public":1}`)
-	plain := in.create("/system/setting", `{"key":"k","title":"T","type":"input","values":"x","group_id":7}`)
+	plain := in.create("/system/setting", `{"key":"k","title":"T","type":"input","values":"x","group_id":8}`)
 	runCases(t, in, []apiCase{
-		{"a new secret in it", "POST", "/system/setting", `{"key":"s","title":"T","type":"secret","values":"x","group_id":7}`, "owner", 422, []string{`"type":`, "public"}, nil},
-		{"a new secret without a value", "POST", "/system/setting", `{"key":"s","title":"T","type":"secret","group_id":7}`, "owner", 422, []string{"public"}, nil},
-		{"a secret moved into it", "PUT", url, `{"group_id":7}`, "owner", 422, []string{"public"}, nil},
+		{"a new secret in it", "POST", "/system/setting", `{"key":"s","title":"T","type":"secret","values":"x","group_id":8}`, "owner", 422, []string{`"type":`, "public"}, nil},
+		{"a new secret without a value", "POST", "/system/setting", `{"key":"s","title":"T","type":"secret","group_id":8}`, "owner", 422, []string{"public"}, nil},
+		{"a secret moved into it", "PUT", url, `{"group_id":8}`, "owner", 422, []string{"public"}, nil},
 		{"a setting in it made a secret", "PUT", fmt.Sprintf("/system/setting/%d", plain), `{"type":"secret"}`, "owner", 422, []string{"public"}, nil},
-		{"a group with one made public", "PUT", "/system/setting-group/6", `{"public":1}`, "owner", 422, []string{`"errors":{"public":`}, nil},
-		{"the same with true", "PUT", "/system/setting-group/6", `{"public":true}`, "owner", 422, []string{`"errors":{"public":`}, nil},
-		{"the public group made private", "PUT", "/system/setting-group/7", `{"public":0}`, "owner", 200, []string{`"public":0`}, nil},
+		{"a group with one made public", "PUT", "/system/setting-group/7", `{"public":1}`, "owner", 422, []string{`"errors":{"public":`}, nil},
+		{"the same with true", "PUT", "/system/setting-group/7", `{"public":true}`, "owner", 422, []string{`"errors":{"public":`}, nil},
+		{"the public group made private", "PUT", "/system/setting-group/8", `{"public":0}`, "owner", 200, []string{`"public":0`}, nil},
 	})
-	in.ok("PUT", url, `{"group_id":7}`, "owner")
-	in.call("PUT", "/system/setting-group/7", `{"public":1}`, "owner").names(422, "public")
-	in.ok("PUT", "/system/setting-group/6", `{"public":1}`, "owner")
+	in.ok("PUT", url, `{"group_id":8}`, "owner")
+	in.call("PUT", "/system/setting-group/8", `{"public":1}`, "owner").names(422, "public")
+	in.ok("PUT", "/system/setting-group/7", `{"public":1}`, "owner")
 }
 
 func TestASecretGoesWithItsSetting(t *testing.T) {

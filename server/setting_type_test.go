@@ -136,7 +136,7 @@ func TestWhatASettingMustHave(t *testing.T) {
 		for _, f := range faults {
 			has = append(has, `"`+f+`":`)
 		}
-		return apiCase{name, "POST", "/system/setting", `{"title":"T","group_id":6,` + fields + `}`, "owner", 422, has, nil}
+		return apiCase{name, "POST", "/system/setting", `{"title":"T","group_id":7,` + fields + `}`, "owner", 422, has, nil}
 	}
 	runCases(t, in, []apiCase{
 		post("a radio without options", `"key":"k","type":"radio"`, "options"),
@@ -166,7 +166,7 @@ func TestWhatASettingMustHave(t *testing.T) {
 		{"a group that is not there", "POST", "/system/setting", `{"key":"k","title":"T","type":"input","group_id":77}`, "owner", 422, []string{`"group_id":`}, nil},
 		{"no group", "POST", "/system/setting", `{"key":"k","title":"T","type":"input","group_id":0}`, "owner", 422, []string{`"group_id":`}, nil},
 		{"a key that the group has", "POST", "/system/setting", `{"key":"title","title":"T","type":"input","group_id":1}`, "owner", 409, []string{`"errorCode":"duplicate"`, `"errors":{"key":`}, nil},
-		{"the same key in another group", "POST", "/system/setting", `{"key":"title","title":"T","type":"input","group_id":6}`, "owner", 200, nil, nil},
+		{"the same key in another group", "POST", "/system/setting", `{"key":"title","title":"T","type":"input","group_id":7}`, "owner", 200, nil, nil},
 	})
 }
 
@@ -174,7 +174,7 @@ func TestAChangeOfTypeHoldsTheValueToTheNewOne(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
-	id := in.create("/system/setting", `{"key":"k","title":"T","type":"input","values":"12","group_id":6}`)
+	id := in.create("/system/setting", `{"key":"k","title":"T","type":"input","values":"12","group_id":7}`)
 	url := fmt.Sprintf("/system/setting/%d", id)
 	in.call("PUT", url, `{"type":"switch"}`, "owner").names(422, "values")
 	in.call("PUT", url, `{"type":"select"}`, "owner").names(422, "options")

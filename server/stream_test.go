@@ -258,7 +258,7 @@ func TestAppUsersReceiveTheirOwnEvents(t *testing.T) {
 	in.ok("PUT", "/user/list/2", `{"nickname":"Canary"}`, "owner")
 	in.create("/system/dict", `{"code":"c","name":"Canary"}`)
 	in.create("/system/setting-group", `{"key":"own","title":"Own"}`)
-	in.create("/system/setting", `{"key":"x","title":"Canary","type":"input","values":"Canary","group_id":6}`)
+	in.create("/system/setting", `{"key":"x","title":"Canary","type":"input","values":"Canary","group_id":7}`)
 	in.ok("PUT", "/user/list/1", `{"nickname":"Me"}`, "owner")
 	kind, data := l.next()
 	if kind != "app_user.updated" || data["record"] != 1.0 || data["actor"] != nil {

@@ -87,15 +87,20 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	t.Helper()
 	files, err := fs.Sub(embed.Seed, "seed")
 	must(t, err)
+	mails, err := fs.Sub(embed.Mail, "mail")
+	must(t, err)
+	linkPages, err := fs.Sub(embed.Pages, "pages")
+	must(t, err)
 	clients, err := fs.Sub(embed.SDK, "sdk")
 	must(t, err)
 	must(t, os.Chmod(dir, 0o700)) // like the program; t.TempDir is readable by everyone
 	su := setup{seed: files, cost: testCost, config: Config{
-		Version: "test", Clients: clients, MetricsToken: metricsSecret, Forward: Forward{URL: "https://reeve.example.org", Origins: []string{appOrigin, "http://localhost:3000"}}, Monitor: monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
+		Version: "test", PublicURL: "https://reeve.example.org", Clients: clients, MetricsToken: metricsSecret, Forward: Forward{URL: "https://reeve.example.org", Origins: []string{appOrigin, "http://localhost:3000"}}, Monitor: monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
 	}}
 	for _, o := range options {
 		o(&su)
 	}
+	su.config.Mail, su.config.Pages = mails, linkPages // also if an option has replaced the configuration
 	in := &instance{t: t, dir: dir, tokens: map[string]string{"nobody": "", "metrics": metricsSecret}}
 	seed := &Seed{Files: su.seed, Password: ownerPassword, Cost: testCost, MustChange: su.must}
 	pages, err := seed.Pages()

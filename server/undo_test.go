@@ -78,7 +78,7 @@ func TestUndoRestoresTheStateBefore(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"look","title":"Look"}`)
-	in.create("/system/setting", `{"key":"mode","title":"Mode","type":"input","values":"a","group_id":6}`)
+	in.create("/system/setting", `{"key":"mode","title":"Mode","type":"input","values":"a","group_id":7}`)
 	in.create("/system/dict", `{"code":"c","name":"C"}`)
 	in.create("/system/dict/1/item", `{"label":"A","value":"a"}`)
 	in.create("/admin/dept", `{"name":"Sales","phone":"123"}`)
@@ -106,7 +106,7 @@ func TestUndoRestoresTheStateBefore(t *testing.T) {
 		{"PUT", "/system/setting", `{"values":{"look.mode":"b","site.title":"Mine"}}`},
 		{"PUT", fmt.Sprintf("/system/setting/%d", setting), `{"title":"Manner","sort":4}`},
 		{"DELETE", fmt.Sprintf("/system/setting/%d", setting), ""},
-		{"PUT", "/system/setting-group/6", `{"remark":"x"}`},
+		{"PUT", "/system/setting-group/7", `{"remark":"x"}`},
 		{"PUT", "/system/dict/1", `{"status":0,"describe":"one\ntwo"}`},
 		{"PUT", "/system/dict/1/item/1", `{"label":"AA"}`},
 		{"DELETE", "/system/dict/1/item/1", ""},
@@ -221,7 +221,7 @@ func TestUndoSaysWhatIsLost(t *testing.T) {
 	file := in.keep("owner", "a.txt", "text")
 	in.ok("PUT", fmt.Sprintf("/file/list/%d", file.ID), `{"public":1}`, "owner")
 	in.create("/system/setting-group", `{"key":"own","title":"Own"}`)
-	in.create("/system/setting", `{"key":"token","title":"Token","type":"secret","values":"canary-one","group_id":6}`)
+	in.create("/system/setting", `{"key":"token","title":"Token","type":"secret","values":"canary-one","group_id":7}`)
 	secret := in.settingID("own.token")
 	for _, c := range []struct {
 		method, url, body string

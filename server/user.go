@@ -89,28 +89,28 @@ var assignUser = assigning[userIn, store.User]()
 
 type userCreation struct {
 	userIn
-	Password *string `json:"password" check:"raw,min=8,max=1024" doc:"Password; any characters are allowed. If absent, one is generated and returned once, and the user must change it"`
+	firstPassword
 }
 
-// newUser is a created user, with the password if it was generated.
+// newUser is a created user, with what the user needs to sign in.
 type newUser struct {
 	user
-	Password string `json:"password,omitempty" doc:"Generated password, which no other response contains; absent unless one was generated"`
+	firstAccess
 }
 
 func createUser(req *Request, in *userCreation) (*newUser, error) {
 	out := &newUser{}
-	secret, err := req.s.auth.NewSecret(valueOf(in.Username), "password", in.Password)
+	secret, err := req.firstSecret(valueOf(in.Username), &in.firstPassword, "admin.invite.create")
 	if err != nil {
 		return nil, err
 	}
-	err = req.db.Update(req.Actor, func(tx *store.Tx) error {
+	err = req.db.Update(req.Actor, func(tx *store.Tx) (err error) {
 		u := &store.User{Status: true}
 		assignUser(&in.userIn, u)
 		if err := store.Users.Create(tx, u); err != nil {
 			return err
 		}
-		if err := store.SetHash(tx, store.Account{ID: u.ID}, secret.Hash, secret.Generated != "", 0); err != nil {
+		if out.firstAccess, err = req.giveAccess(tx, store.Account{ID: u.ID}, secret, &in.firstPassword); err != nil {
 			return err
 		}
 		if u, err = store.Users.Get(tx, u.ID); err == nil {
@@ -118,7 +118,6 @@ func createUser(req *Request, in *userCreation) (*newUser, error) {
 		}
 		return err
 	})
-	out.Password = secret.Generated
 	return out, err
 }
 

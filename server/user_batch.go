@@ -48,10 +48,15 @@ func demand(tx *store.Tx, key string) error {
 	return nil
 }
 
-type usersChange struct {
-	IDs    []store.ID `query:"ids" doc:"IDs of the users, at most 200, as repeated keys or separated by commas; all or nothing"`
-	All    store.Flag `query:"all" doc:"1, instead of ids, to change all users that the parameters of GET /admin/list select, at most 10000. Requires the permission admin.list.query"`
+// selection selects records of a list by ID or by its filters.
+type selection struct {
+	IDs    []store.ID `query:"ids" doc:"IDs of the users, at most 200, as repeated keys or separated by commas"`
+	All    store.Flag `query:"all" doc:"1, instead of ids, for all users that the parameters of the list select, at most 10000. Requires the permission to list them"`
 	Except []store.ID `query:"except" doc:"IDs of users to leave out, only with all=1; at most 200, as repeated keys or separated by commas"`
+}
+
+type usersChange struct {
+	selection
 	DryRun store.Flag `query:"dry_run" doc:"1 to run the same checks and change nothing"`
 	usersEdit
 }
@@ -102,10 +107,9 @@ func changeUsers(req *Request, in *usersChange) (*usersChanged, error) {
 	return out, nil
 }
 
-// selected returns the users that a request selects by ID or by filters. The caller comes
-// last: after a change of the caller's own permissions, further changes could be denied.
-func (req *Request) selected(tx *store.Tx, in *usersChange) ([]store.ID, error) {
-	ask, err := users.info().parse(req, usersChangeInput)
+// selectIDs returns the IDs of the records that a request selects. permission is that of the list.
+func selectIDs[T, Out any](tx *store.Tx, req *Request, list *Resource[T, Out], d *input, in *selection, permission string) ([]store.ID, error) {
+	ask, err := list.info().parse(req, d)
 	if err != nil {
 		return nil, err
 	}
@@ -120,33 +124,33 @@ func (req *Request) selected(tx *store.Tx, in *usersChange) ([]store.ID, error) 
 	case !bool(in.All) && in.Except != nil:
 		return nil, errs.Field(errs.Malformed, "except", "can only be used with all=1")
 	case bool(in.All):
-		if err := demand(tx, "admin.list.query"); err != nil {
+		if err := demand(tx, permission); err != nil {
 			return nil, err
 		}
-		if selected, err = store.Users.FindIDs(tx, users.query(tx, req, ask, 0, maxBatchUsers+1)); err != nil {
+		if selected, err = list.of.FindIDs(tx, list.query(tx, req, ask, 0, maxBatchUsers+1)); err != nil {
 			return nil, err
 		}
 		if len(selected) > maxBatchUsers {
 			return nil, errs.Field(errs.Invalid, "all", "select at most %d users", maxBatchUsers)
 		}
-	}
-	seen, self := map[store.ID]bool{}, false
-	if bool(in.All) {
 		selected = slices.DeleteFunc(selected, func(id store.ID) bool { return slices.Contains(in.Except, id) })
 	}
-	others := make([]store.ID, 0, len(selected))
-	for _, id := range selected {
-		if id == req.Actor.ID {
-			self = true
-		} else if !seen[id] {
-			seen[id] = true
-			others = append(others, id)
-		}
+	seen := make(map[store.ID]bool, len(selected))
+	return slices.DeleteFunc(selected, func(id store.ID) bool {
+		twice := seen[id]
+		seen[id] = true
+		return twice
+	}), nil
+}
+
+// selected returns the users that a request selects by ID or by filters. The caller comes
+// last: after a change of the caller's own permissions, further changes could be denied.
+func (req *Request) selected(tx *store.Tx, in *usersChange) ([]store.ID, error) {
+	all, err := selectIDs(tx, req, &users, usersChangeInput, &in.selection, "admin.list.query")
+	if i := slices.Index(all, req.Actor.ID); i >= 0 {
+		all = append(slices.Delete(all, i, i+1), req.Actor.ID)
 	}
-	if self {
-		others = append(others, req.Actor.ID)
-	}
-	return others, nil
+	return all, err
 }
 
 // usersPlan is a validated change of users, in steps.

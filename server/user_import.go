@@ -14,6 +14,8 @@ import (
 type importIn struct {
 	DryRun      *store.Flag `query:"dry_run" doc:"1 to report what would happen and change nothing; also a form field"`
 	Charset     *string     `query:"charset" doc:"Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a form field"`
+	Invite      *store.Flag `query:"invite" doc:"1 to mail an invitation to each user who has an address, and to make one without a mail for the others. Requires the permission admin.invite.create; also a form field"`
+	FormInvite  *store.Flag `form:"invite" doc:"1 to mail an invitation to each user who has an address, and to make one without a mail for the others. Requires the permission admin.invite.create; also a query parameter"`
 	FormDryRun  *store.Flag `form:"dry_run" doc:"1 to report what would happen and change nothing; also a query parameter"`
 	FormCharset *string     `form:"charset" doc:"Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a query parameter"`
 }
@@ -50,13 +52,17 @@ type importOut struct {
 const userImport = "user_import"
 
 // importUsers creates users from a CSV file, all or none. They have no password until
-// somebody resets it. The whole file is validated first and then applied by a job.
+// they accept an invitation or somebody resets it. The whole file is validated first and then applied by a job.
 func importUsers(req *Request, in *importIn, file []byte) (*importOut, error) {
 	dryRun, err := either("dry_run", in.DryRun, in.FormDryRun)
 	if err != nil {
 		return nil, err
 	}
 	charset, err := either("charset", in.Charset, in.FormCharset)
+	if err != nil {
+		return nil, err
+	}
+	invite, err := either("invite", in.Invite, in.FormInvite)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +82,13 @@ func importUsers(req *Request, in *importIn, file []byte) (*importOut, error) {
 	var valid []importedUser
 	err = req.db.View(req.Actor, func(tx *store.Tx) error {
 		check := newImportCheck(tx)
+		var inviting *importInvitation
+		if invite {
+			if err := demand(tx, "admin.invite.create"); err != nil {
+				return err
+			}
+			inviting = &importInvitation{Mail: req.s.mailOff(tx).Empty(), Language: req.mailLanguage()}
+		}
 		for _, row := range table {
 			if err := req.http.Context().Err(); err != nil {
 				return errs.New(errs.Malformed, "the client has disconnected").Because(err)
@@ -91,7 +104,7 @@ func importUsers(req *Request, in *importIn, file []byte) (*importOut, error) {
 			for column, fault := range faults {
 				bad.AddRow(v.Line, column, fault)
 			}
-			out.Rows, valid = append(out.Rows, v), append(valid, importedUser{row.line, u})
+			out.Rows, valid = append(out.Rows, v), append(valid, importedUser{row.line, u, inviting})
 		}
 		return nil
 	})
@@ -102,7 +115,11 @@ func importUsers(req *Request, in *importIn, file []byte) (*importOut, error) {
 		return nil, bad.Err(errs.Invalid)
 	}
 	var steps []jobStep
-	for few := range slices.Chunk(valid, jobStepRecords) {
+	size := jobStepRecords
+	if invite {
+		size /= 2 // each user has an invitation and a mail
+	}
+	for few := range slices.Chunk(valid, size) {
 		steps = append(steps, jobStep{len(few), few})
 	}
 	id, ended, err := req.startJob(userImport, steps)
@@ -118,8 +135,27 @@ func importUsers(req *Request, in *importIn, file []byte) (*importOut, error) {
 
 // importedUser is a validated row in the input of a job's step.
 type importedUser struct {
-	Line int        `json:"line"`
-	User store.User `json:"user"`
+	Line   int               `json:"line"`
+	User   store.User        `json:"user"`
+	Invite *importInvitation `json:"invite,omitempty"` // nil for no invitation
+}
+
+// importInvitation is how an imported user is invited.
+type importInvitation struct {
+	Mail     bool   `json:"mail"` // whether it is mailed, to users who have an address
+	Language string `json:"language"`
+}
+
+// invite invites an imported user.
+func (i *importInvitation) invite(tx *store.Tx, u *store.User) error {
+	who := store.Account{ID: u.ID}
+	if i == nil || !bool(u.Status) {
+		return nil
+	}
+	if _, err := store.Invite(tx, who); err != nil || !i.Mail || u.Email == "" {
+		return err
+	}
+	return store.QueueMail(tx, store.Invitation, who, "", i.Language)
 }
 
 // applyUserImport creates the users of one step. The store checks its constraints again:
@@ -141,6 +177,9 @@ func applyUserImport(tx *store.Tx, input json.RawMessage) (made []store.ID, undo
 				named.AddRow(in.Line, column, text)
 			}
 			return nil, nil, named.Err(errs.Conflict)
+		}
+		if err := in.Invite.invite(tx, &u); err != nil {
+			return nil, nil, err
 		}
 		made = append(made, u.ID)
 	}

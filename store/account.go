@@ -11,6 +11,7 @@ type AppUser struct {
 	Username           string `json:"username" log:"personal"`
 	Nickname           string `json:"nickname" log:"personal"`
 	Email              string `json:"email" log:"personal"`
+	EmailVerified      Flag   `json:"email_verified"` // whether the user has opened a link that was sent there
 	Mobile             string `json:"mobile" log:"personal"`
 	AvatarURL          string `json:"avatar_url" log:"personal"`
 	Status             Flag   `json:"status"`
@@ -29,6 +30,13 @@ var (
 	AppUserByCreated = kv.NewMany(AppUsers, "created_at", func(u *AppUser) []Time { return []Time{u.CreatedAt} })
 	AppUserByLogin   = kv.NewMany(AppUsers, "login_time", func(u *AppUser) []Time { return []Time{u.LoginTime} })
 	AppUserSearch    = kv.NewSearch(AppUsers, func(u *AppUser) []string { return []string{u.Username, u.Nickname, u.Email, u.Mobile} })
+
+	_ = AppUsers.Constraint(constrainAppUser).Follow(func(tx *Tx, old, new *AppUser) error {
+		if old == nil || new == nil {
+			return nil
+		}
+		return followEmail(tx, Account{App: true, ID: new.ID}, old.Email, new.Email)
+	})
 )
 
 // Account identifies a user of either realm.
@@ -69,8 +77,20 @@ func HashOf(tx *Tx, a Account) (*PasswordHash, error) {
 	return nil, errs.New(errs.NotFound, "password of user %d not found", a.ID)
 }
 
+// constrainAppUser makes an address that has changed unverified.
+func constrainAppUser(tx *Tx, old, new *AppUser) error {
+	if new != nil && !ActorOf(tx).system && (old == nil || !bool(old.EmailVerified)) {
+		new.EmailVerified = false // only the program verifies, also when somebody undoes a change
+	}
+	if old == nil || new == nil || Fold(old.Email) == Fold(new.Email) {
+		return nil
+	}
+	new.EmailVerified = false
+	return mayChangeEmail(tx, Account{App: true, ID: new.ID})
+}
+
 // SetHash stores the password hash of a user and ends all sessions of the user except keep; 0
-// ends all.
+// ends all. The user's links end, too: somebody else may have asked for them, or may have them.
 func SetHash(tx *Tx, a Account, hash string, mustChange bool, keep ID) error {
 	if err := setMustChange(tx, a, Flag(mustChange)); err != nil {
 		return err
@@ -86,6 +106,9 @@ func SetHash(tx *Tx, a Account, hash string, mustChange bool, keep ID) error {
 		err = PasswordHashes.Create(tx, &PasswordHash{UserID: a.ID, Hash: hash})
 	}
 	if err != nil {
+		return err
+	}
+	if err := deleteLinks(tx, a, Invitation, PasswordReset, EmailVerification, EmailChange); err != nil {
 		return err
 	}
 	return EndSessions(tx, a, keep)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -15,10 +16,14 @@ type Builtin struct {
 	Type       string
 	Default    string
 	Props      []Prop
+	Options    []Option
+	Optional   bool // the value can be empty
 
 	name     string // "group.key"
 	security bool   // changing the value requires SecurityPermission
+	owner    bool   // changing the value requires the owner role
 	keep     bool   // the value can only be raised; only the configuration file can lower it
+	email    bool   // the value is an e-mail address
 }
 
 // SecurityPermission is required to change a security setting, in addition to the permission of
@@ -34,6 +39,9 @@ type TextSetting struct{ *Builtin }
 // SwitchSetting is a builtin setting with a boolean value.
 type SwitchSetting struct{ *Builtin }
 
+// SecretSetting is a builtin setting whose value is stored encrypted.
+type SecretSetting struct{ *Builtin }
+
 // Builtins are the builtin settings in the order of their declaration, in which they are also
 // shown.
 var Builtins []*Builtin
@@ -44,6 +52,9 @@ func declare(b Builtin) *Builtin {
 		panic("store: the setting " + b.Group + "." + b.Key + " is declared twice")
 	}
 	b.name = b.Group + "." + b.Key
+	if b.Options == nil {
+		b.Options = []Option{}
+	}
 	Builtins = append(Builtins, &b)
 	return &b
 }
@@ -70,9 +81,37 @@ func text(group, key, def string, maxLength int) *TextSetting {
 	return &TextSetting{declare(Builtin{Group: group, Key: key, Type: "input", Default: def, Props: []Prop{{"maxlength", strconv.Itoa(maxLength)}}})}
 }
 
-func image(group, key string) *TextSetting {
-	return &TextSetting{declare(Builtin{Group: group, Key: key, Type: "image", Props: []Prop{}})}
+// optional marks a text that can be empty.
+func optional(s *TextSetting) *TextSetting {
+	s.Optional = true
+	return s
 }
+
+// address marks a text as an optional e-mail address.
+func address(s *TextSetting) *TextSetting {
+	s.Optional, s.email = true, true
+	return s
+}
+
+func image(group, key string) *TextSetting {
+	return &TextSetting{declare(Builtin{Group: group, Key: key, Type: "image", Props: []Prop{}, Optional: true})}
+}
+
+func choice(group, key, def string, options ...Option) *TextSetting {
+	return &TextSetting{declare(Builtin{Group: group, Key: key, Type: "select", Default: def, Props: []Prop{}, Options: options})}
+}
+
+func secret(group, key string) *SecretSetting {
+	return &SecretSetting{declare(Builtin{Group: group, Key: key, Type: "secret", Props: []Prop{}, Optional: true})}
+}
+
+// forOwners marks settings that only users with the owner role can change.
+func forOwners[S interface{ builtin() *Builtin }](s S) S {
+	s.builtin().owner = true
+	return s
+}
+
+func (b *Builtin) builtin() *Builtin { return b }
 
 func toggle(group, key, def string) *SwitchSetting {
 	return &SwitchSetting{declare(Builtin{Group: group, Key: key, Type: "switch", Default: def, Props: []Prop{}})}
@@ -121,6 +160,19 @@ var (
 	KeyMaxDays   = secured(number("security", "key_max_days", 365, 1, 3650))
 	KeyRate      = secured(number("security", "key_rate_limit", 6000, 60, 100_000_000)) // per minute
 	PersonalKeys = securedToggle("security", "personal_keys", "1")
+
+	// Links of all users are sent by this server, so whoever chooses it can sign in as any of them.
+	MailEnabled  = securedToggle("mail", "enabled", "0")
+	MailHost     = forOwners(optional(text("mail", "host", "", 255)))
+	MailPort     = forOwners(number("mail", "port", 587, 1, 65535))
+	MailSecurity = forOwners(choice("mail", "security", "starttls", Option{"STARTTLS", "starttls"}, Option{"TLS", "tls"}, Option{"None", "none"}))
+	MailUsername = forOwners(optional(text("mail", "username", "", 255)))
+	MailPassword = forOwners(secret("mail", "password"))
+	MailFrom     = address(text("mail", "from", "", 254))
+	MailFromName = optional(text("mail", "from_name", "", 64))
+	MailReplyTo  = address(text("mail", "reply_to", "", 254))
+
+	SiteContact = optional(text("site", "contact", "", 200))
 )
 
 // Name returns the full name of the setting, "group.key".
@@ -134,6 +186,11 @@ func (s *NumberSetting) Get(tx *Tx) int { return SettingCache.Get(tx).numbers[s.
 
 // Get returns the current value, from memory.
 func (s *SwitchSetting) Get(tx *Tx) bool { return SettingCache.Get(tx).builtin(s.Builtin) == "1" }
+
+// Get decrypts the current value; "" for none.
+func (s *SecretSetting) Get(tx *Tx) (string, error) {
+	return SettingSecretText(tx, SettingCache.Get(tx).ID(s.name))
+}
 
 // builtinNumbers returns the values of the builtin numbers. It runs once for each snapshot of
 // the cache.
@@ -155,10 +212,13 @@ func builtinNumbers(text func(*Builtin) string) map[string]int {
 	return numbers
 }
 
-// normalizeBuiltin is fit for a builtin setting, which always has a value.
-func normalizeBuiltin(s *Setting, text string) (string, error) {
-	if text == "" && s.Type != "image" {
+// normalizeBuiltin is fit for a builtin setting, which has a value unless it is optional.
+func normalizeBuiltin(b *Builtin, s *Setting, text string) (string, error) {
+	if text == "" && !b.Optional {
 		return "", errs.Say("is required")
+	}
+	if b.email && text != "" && !plainAddress.MatchString(text) {
+		return "", errs.Say("must be an email address")
 	}
 	if _, err := strconv.Atoi(text); s.Type == "number" && err != nil {
 		return "", errs.Say("must be an integer")
@@ -184,8 +244,10 @@ func protectBuiltin(tx *Tx, old, new *Setting) error {
 	if new == nil {
 		return errs.New(errs.Conflict, "the setting %s is built in and can't be deleted", b.Name()).Coded("in_use")
 	}
-	if b.security && new.Values != old.Values && !ActorOf(tx).HasPermission(tx, SecurityPermission) {
-		return errs.New(errs.Denied, "permission %s is required: %s is a security setting", SecurityPermission, b.Name())
+	if new.Values != old.Values {
+		if err := b.authorize(tx); err != nil {
+			return err
+		}
 	}
 	faults := errs.Faults{}
 	for field, changed := range map[string]bool{
@@ -199,7 +261,7 @@ func protectBuiltin(tx *Tx, old, new *Setting) error {
 	if err := faults.Err(errs.Conflict); err != nil {
 		return errs.Of(err).Coded("in_use")
 	}
-	if _, err := normalizeBuiltin(new, new.Values); err != nil {
+	if _, err := normalizeBuiltin(b, new, new.Values); err != nil {
 		return errs.Field(errs.Invalid, "values", "%s", err)
 	}
 	if b.keep && lower(new.Values, old.Values) {
@@ -207,6 +269,33 @@ func protectBuiltin(tx *Tx, old, new *Setting) error {
 	}
 	return nil
 }
+
+// authorize returns an error if the actor may not change the value.
+func (b *Builtin) authorize(tx *Tx) error {
+	switch {
+	case b.owner && !ceilingFor(tx).all:
+		return errs.New(errs.Denied, "only users with the owner role can change %s", b.Name()).Coded("owner_required")
+	case b.security && !ActorOf(tx).HasPermission(tx, SecurityPermission):
+		return errs.New(errs.Denied, "permission %s is required: %s is a security setting", SecurityPermission, b.Name())
+	}
+	return nil
+}
+
+// authorizeSecret returns an error if the actor may not change the value of a secret setting that is
+// built in. Its record only has the mask, so that the constraint of settings does not see the change.
+func authorizeSecret(tx *Tx, s *Setting) error {
+	group, err := SettingGroups.Get(tx, s.GroupID)
+	if err != nil {
+		return err
+	}
+	if b := builtinOf(group.Key, s.Key); b != nil {
+		return b.authorize(tx)
+	}
+	return nil
+}
+
+// plainAddress matches e-mail addresses as fields of users accept them.
+var plainAddress = regexp.MustCompile(`^[^\s@<>",;:()\[\]\\]+@[^\s@<>",;:()\[\]\\]+\.[^\s@<>",;:()\[\]\\]+$`)
 
 // lower reports whether both texts are integers and new is the lower one.
 func lower(new, old string) bool {
@@ -267,8 +356,8 @@ func AddBuiltins(tx *Tx, groups map[string]SettingGroup, texts map[string]Builti
 		stored, err := SettingByKey.Get(tx, group.ID.String()+"."+b.Key)
 		if err == nil {
 			_, err = Settings.Update(tx, stored.ID, func(s *Setting) error {
-				s.Type, s.Props, s.Options = b.Type, b.Props, []Option{}
-				if _, err := normalizeBuiltin(s, s.Values); err != nil {
+				s.Type, s.Props, s.Options = b.Type, b.Props, b.Options
+				if _, err := normalizeBuiltin(b, s, s.Values); err != nil {
 					s.Values = b.nearest(s.Values)
 				}
 				return nil
@@ -276,7 +365,7 @@ func AddBuiltins(tx *Tx, groups map[string]SettingGroup, texts map[string]Builti
 		} else if errs.Is(err, errs.NotFound) {
 			t := texts[b.Name()]
 			err = Settings.Create(tx, &Setting{
-				GroupID: group.ID, Key: b.Key, Type: b.Type, Values: b.Default, Props: b.Props,
+				GroupID: group.ID, Key: b.Key, Type: b.Type, Values: b.Default, Props: b.Props, Options: b.Options,
 				Title: t.Title, Describe: t.Describe, Sort: int64(i+1) * 10,
 			})
 		}

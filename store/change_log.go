@@ -39,7 +39,7 @@ type Origin struct {
 
 // unlogged are the collections whose changes are not in the change log: each is a log itself, or
 // follows another record.
-var unlogged = []kv.Table{LoginLogs, SessionTokens, JobSteps, PersonKeys, Erasures, WebhookSecrets, WebhookStates, KeySecrets, CompletedRequests}
+var unlogged = []kv.Table{LoginLogs, SessionTokens, JobSteps, PersonKeys, Erasures, WebhookSecrets, WebhookStates, KeySecrets, CompletedRequests, Mails}
 
 // LoggedTables returns the collections whose changes are in the change log.
 func LoggedTables() []Table {
@@ -123,7 +123,7 @@ func (w *logWriter) actor(e *audit.Entry, origin *Origin, changed []kv.RecordCha
 	}
 	name, err := actor.Username, error(nil)
 	if actor.system {
-		name, err = account.username(w.tx)
+		name, err = account.Username(w.tx)
 	}
 	if err == nil && name != "" {
 		e.Actor.Name, err = w.personal(account, jsonText(name))
@@ -173,7 +173,7 @@ func (a Account) exists(tx *Tx) bool {
 }
 
 // username returns the name of a user; "" if the user does not exist any more.
-func (a Account) username(tx *Tx) (string, error) {
+func (a Account) Username(tx *Tx) (string, error) {
 	if a.App {
 		u, err := AppUsers.Get(tx, a.ID)
 		if err != nil {

@@ -24,6 +24,7 @@ func init() {
 	addLogged(kv.Installs)
 	addLogged(Webhooks)
 	addLogged(APIKeys)
+	addLogged(Links)
 	addLogged(Permissions)
 	addLogged(Roles)
 	addLogged(Depts)

@@ -316,6 +316,15 @@ func constrainUser(tx *Tx, old, new *User) error {
 	if new != nil {
 		new.RoleIDs = Distinct(new.RoleIDs)
 	}
+	if new != nil && !ActorOf(tx).system && (old == nil || !bool(old.EmailVerified)) {
+		new.EmailVerified = false // only the program verifies, also when somebody undoes a change
+	}
+	if old != nil && new != nil && Fold(old.Email) != Fold(new.Email) {
+		new.EmailVerified = false
+		if err := mayChangeEmail(tx, Account{ID: new.ID}); err != nil {
+			return err
+		}
+	}
 	if err := checkAssignment(tx, old, new); err != nil {
 		return err
 	}

@@ -48,6 +48,7 @@ var reeve = kv.Schema{
 		PersonKeys, Erasures,
 		Webhooks, WebhookSecrets, WebhookStates,
 		APIKeys, KeySecrets, CompletedRequests,
+		Links, Mails,
 	},
 	Caches:  []kv.AnyCache{PolicyCache, PermissionTree, SettingCache, DictCache},
 	Current: currentActor,
@@ -55,12 +56,14 @@ var reeve = kv.Schema{
 		return int64(FileQuota.Get(tx)) << 20, int64(FileFloor.Get(tx)) << 20
 	},
 	LogEntry: logEntry,
-	LogSkips: []kv.Table{LoginLogs, SessionTokens, JobSteps, Erasures, WebhookSecrets, WebhookStates, KeySecrets, CompletedRequests}, // not PersonKeys: an erasure needs the key that it deletes
+	LogSkips: []kv.Table{LoginLogs, SessionTokens, JobSteps, Erasures, WebhookSecrets, WebhookStates, KeySecrets, CompletedRequests, Mails}, // not PersonKeys: an erasure needs the key that it deletes
 
 	LogCheckpoint: logCheckpoint,
-	Restored:      func(tx *Tx) error { return errors.Join(endAllSessions(tx), pauseKeys(tx)) },
-	Repair:        repairAccounts,
-	RepairLast:    repairOwner,
+	Restored: func(tx *Tx) error {
+		return errors.Join(endAllSessions(tx), pauseKeys(tx), endAllLinks(tx), holdMails(tx))
+	},
+	Repair:     repairAccounts,
+	RepairLast: repairOwner,
 	Migrations: []kv.Migration{ // the first one migrates from version 1 to 2
 		{Title: "users, roles and departments are searched, filtered and sorted", Run: func(tx *Tx) error {
 			return errors.Join(Users.Reindex(tx), AppUsers.Reindex(tx), PasswordHashes.Reindex(tx), Roles.Reindex(tx), Sessions.Reindex(tx))
@@ -79,5 +82,6 @@ var reeve = kv.Schema{
 		{Title: "webhooks", Run: func(*Tx) error { return nil }},
 		{Title: "API keys, pages with a URL", Run: func(*Tx) error { return nil }},
 		{Title: "completed requests, public dictionaries", Run: func(*Tx) error { return nil }},
+		{Title: "one-time links, mail", Run: func(*Tx) error { return nil }},
 	},
 }

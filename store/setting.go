@@ -204,6 +204,9 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 	}
 	switch {
 	case saved.Type == "secret" && plain != SecretMask && (plain != "" || was != ""):
+		if err := authorizeSecret(tx, saved); err != nil {
+			return nil, err
+		}
 		if err := storeSecret(tx, id, plain); err != nil {
 			return nil, err
 		}

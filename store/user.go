@@ -13,6 +13,7 @@ type User struct {
 	Nickname           string `json:"nickname" log:"personal"`
 	Sex                int64  `json:"sex" log:"personal"` // 0 not specified, 1 male, 2 female
 	Email              string `json:"email" log:"personal"`
+	EmailVerified      Flag   `json:"email_verified"` // whether the user has opened a link that was sent there
 	Mobile             string `json:"mobile" log:"personal"`
 	AvatarID           ID     `json:"avatar_id"`
 	AvatarKey          string `json:"avatar_key" log:"secret"` // key in its public URL
@@ -38,7 +39,12 @@ var (
 	UserByLogin   = kv.NewMany(Users, "login_time", func(u *User) []Time { return []Time{u.LoginTime} })
 	UserSearch    = kv.NewSearch(Users, func(u *User) []string { return []string{u.Username, u.Nickname, u.Email, u.Mobile} })
 
-	_ = Users.Authorize(authorizeUser).Constraint(constrainUser)
+	_ = Users.Authorize(authorizeUser).Constraint(constrainUser).Follow(func(tx *Tx, old, new *User) error {
+		if old == nil || new == nil {
+			return nil
+		}
+		return followEmail(tx, Account{ID: new.ID}, old.Email, new.Email)
+	})
 )
 
 func flagText(f Flag) string {

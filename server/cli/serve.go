@@ -68,6 +68,12 @@ func (p *program) settings() (server.Config, error) {
 	if settings.Console, err = fs.Sub(embed.Console, "dist"); err != nil {
 		return settings, err
 	}
+	if settings.Mail, err = fs.Sub(embed.Mail, "mail"); err != nil {
+		return settings, err
+	}
+	if settings.Pages, err = fs.Sub(embed.Pages, "pages"); err != nil {
+		return settings, err
+	}
 	if settings.Clients, err = fs.Sub(embed.SDK, "sdk"); err != nil {
 		return settings, err
 	}

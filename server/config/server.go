@@ -25,7 +25,7 @@ func (c *Config) Server() (server.Config, error) {
 		IgnoredFields: k.Strings("server.ignored_fields"), CORSOrigins: k.Strings("server.cors_origins"), RedisTargets: k.Strings("monitor.redis.targets"),
 		MetricsToken: k.String("metrics.token"), MaxConnections: k.Int("server.max_connections"), Effective: c.effective(),
 	}
-	for _, step := range []func(*server.Config) error{c.setRecipients, checkRedis, checkListener, c.setMonitor, c.setProxies, checkOrigins, c.setWebhooks, c.setForward} {
+	for _, step := range []func(*server.Config) error{c.setRecipients, checkRedis, checkListener, c.setMonitor, c.setProxies, checkOrigins, c.setWebhooks, c.setPublicURL, c.setForward} {
 		if err := step(&s); err != nil {
 			return s, err
 		}
@@ -113,14 +113,32 @@ func (c *Config) setWebhooks(s *server.Config) (err error) {
 	return nil
 }
 
+func (c *Config) setPublicURL(s *server.Config) error {
+	s.PublicURL = strings.TrimSuffix(c.values.String("server.public_url"), "/")
+	if s.PublicURL != "" && !isOrigin(s.PublicURL) {
+		return fmt.Errorf("server.public_url: %q is not an origin like https://reeve.example.org, in lower case", s.PublicURL)
+	}
+	return nil
+}
+
+// isOrigin reports whether a text is an origin in lower case, without a path.
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.Scheme+"://"+u.Host == text && text == strings.ToLower(text)
+}
+
+// setForward sets the origins of forward authentication. The URL of this server is server.public_url
+// by default.
 func (c *Config) setForward(s *server.Config) error {
 	s.Forward = server.Forward{URL: strings.TrimSuffix(c.values.String("forward_auth.url"), "/"), Origins: c.values.Strings("forward_auth.origins")}
+	if s.Forward.URL == "" && len(s.Forward.Origins) > 0 {
+		s.Forward.URL = s.PublicURL
+	}
 	for _, origin := range append([]string{s.Forward.URL}, s.Forward.Origins...) {
-		u, err := url.Parse(origin)
 		if origin == "" && len(s.Forward.Origins) == 0 {
 			continue
 		}
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Scheme+"://"+u.Host != origin || origin != strings.ToLower(origin) {
+		if !isOrigin(origin) {
 			return fmt.Errorf("forward_auth: %q is not an origin like https://app.example.org, in lower case; url and origins belong together", origin)
 		}
 	}

@@ -199,7 +199,7 @@ func TestConsoleSettingsAreFoundAndRebuilt(t *testing.T) {
 	p.click("button", "Clear filters")
 	p.find("heading", "Site")
 	p.click("button", "Rebuild cache")
-	p.see("Cache rebuilt: 28 settings in")
+	p.see("Cache rebuilt: 38 settings in")
 }
 
 func TestConsoleSettingsAreDefined(t *testing.T) {
@@ -225,9 +225,9 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	p.expect(422, "/system/setting-group")
 	p.confirm("Save")
 	p.see("must be 1 to 64 lower-case letters")
-	p.dialog().fill("Key", "mail")
+	p.dialog().fill("Key", "post")
 	p.confirm("Save")
-	p.at("/system/setting/mail?define=1")
+	p.at("/system/setting/post?define=1")
 
 	p.click("button", "New setting")
 	p.dialog().fill("Title", "How")
@@ -250,8 +250,8 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	p.write("Choose")
 	p.audit()
 	p.confirm("Save")
-	p.find("button", "Edit mail.how")
-	group := list[struct{ ID int64 }](c, "/system/setting-group?keywordSearch=mail")[0].ID
+	p.find("button", "Edit post.how")
+	group := list[struct{ ID int64 }](c, "/system/setting-group?keywordSearch=post")[0].ID
 	type definition struct {
 		ID             int64
 		Options, Props []map[string]string
@@ -266,7 +266,7 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 
 	p.click("button", "Delete group")
 	p.see("Delete or move its settings (1) first.")
-	p.click("button", "Edit mail.how")
+	p.click("button", "Edit post.how")
 	c.want(200, "PUT", fmt.Sprintf("/system/setting/%d", read()[0].ID), `{"describe":"How letters go"}`)
 	p.dialog().fill("Title", "The way")
 	p.expect(409, fmt.Sprintf("/system/setting/%d", read()[0].ID))
@@ -281,11 +281,11 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 		t.Errorf("it is stored as %+v", d)
 	}
 
-	p.click("button", "Delete mail.how")
-	p.see("mail.how deleted.")
+	p.click("button", "Delete post.how")
+	p.see("post.how deleted.")
 	p.click("button", "Undo")
 	p.find("combobox", "The way")
-	p.click("button", "Delete mail.how")
+	p.click("button", "Delete post.how")
 	p.see("No settings in this group yet.")
 	p.click("button", "Edit group")
 	p.dialog().toggle("Public", true)

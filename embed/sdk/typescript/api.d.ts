@@ -55,6 +55,8 @@ export type AppUser = {
   avatar_url: string
   created_at: string
   email: string
+  /** 1 if the user has opened a link that was sent to the address, else 0 */
+  email_verified: 0 | 1
   id: number
   login_ip: string
   /** Time of the last sign-in; null before the first */
@@ -273,6 +275,16 @@ export type ConfigValue = {
   value: string
 }
 
+export type ConfirmAppUserEmail = {
+  /** Token of the link: what follows /link/ in its URL */
+  token: string
+}
+
+export type ConfirmEmailAddress = {
+  /** Token of the link: what follows /link/ in its URL */
+  token: string
+}
+
 export type CreateAPIKey = {
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
   data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
@@ -295,14 +307,21 @@ export type CreateAPIKey = {
 export type CreateAppUser = {
   /** E-mail address, unique unless empty */
   email?: string
+  /** mail to mail an invitation, or link to return one, with which the user sets the password; not together with password. Requires the permission to invite, too */
+  invite?: "" | "mail" | "link"
   mobile?: string
   nickname?: string
-  /** Password; any characters are allowed. If absent, one is generated and returned once, and the user must change it */
+  /** Password; any characters are allowed. If it and invite are absent, one is generated and returned once, and the user must change it */
   password?: string
   /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
   status?: 0 | 1
   /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
   username: string
+}
+
+export type CreateAppUserResetLink = {
+  /** 1 to mail the link; 0 to return it */
+  send?: 0 | 1
 }
 
 export type CreateDept = {
@@ -371,6 +390,11 @@ export type CreateOwnAPIKey = {
   role_ids?: number[]
   /** Status: 1 enabled, the default of a new key; 0 disabled */
   status?: 0 | 1
+}
+
+export type CreatePasswordResetLink = {
+  /** 1 to mail the link; 0 to return it */
+  send?: 0 | 1
 }
 
 export type CreatePermission = {
@@ -450,9 +474,11 @@ export type CreateUser = {
   dept_id?: number
   /** E-mail address, unique unless empty */
   email?: string
+  /** mail to mail an invitation, or link to return one, with which the user sets the password; not together with password. Requires the permission to invite, too */
+  invite?: "" | "mail" | "link"
   mobile?: string
   nickname?: string
-  /** Password; any characters are allowed. If absent, one is generated and returned once, and the user must change it */
+  /** Password; any characters are allowed. If it and invite are absent, one is generated and returned once, and the user must change it */
   password?: string
   role_ids?: number[]
   /** Sex: 0 not given, 1 male, 2 female */
@@ -881,8 +907,12 @@ export type Health = {
 }
 
 export type Home = {
+  /** Whom people can ask for help, from the setting site.contact; empty for nobody */
+  contact: string
   /** 1 while the generated password of the first user is in the file initial-password of the data directory; absent afterwards */
   first_sign_in?: 0 | 1
+  /** 1 if this server can mail links with which people set a new password, else 0 */
+  forgot_password: 0 | 1
   /** URL of the logo; empty for none */
   logo: string
   /** Values of the public setting groups, by group and key */
@@ -909,6 +939,8 @@ export type ImportUsers = {
   /** 1 to report what would happen and change nothing; also a query parameter */
   dry_run?: 0 | 1
   file: string
+  /** 1 to mail an invitation to each user who has an address, and to make one without a mail for the others. Requires the permission admin.invite.create; also a query parameter */
+  invite?: 0 | 1
 }
 
 export type Info = {
@@ -948,6 +980,83 @@ export type Introspection = {
   /** ID of the user or app user; of an API key, of its owner */
   user_id?: number
   username?: string
+}
+
+export type Invitation = {
+  created_at: string
+  /** Address to which it is mailed; empty for none */
+  email: string
+  /** Time at which the last link expires, or has expired; null before the first */
+  expires_at: string | null
+  id: number
+  /** Username of the user who has invited; empty if the user was deleted */
+  invited_by: string
+  /** Number of links that can be used, at most 3: each copy and each mail has its own */
+  links: number
+  /** What the mail server said about the last attempt */
+  mail_response: string
+  /** State of the last mail: queued, sent, failed or cancelled; empty if none was sent */
+  mail_state: "" | "queued" | "sent" | "failed" | "cancelled"
+  nickname: string
+  updated_at: string
+  /** ID of the user, or of the app user */
+  user_id: number
+  username: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type InvitationPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: Invitation[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type InviteAppUser = {
+  /** 1 to mail the link; 0 to return it */
+  send?: 0 | 1
+}
+
+export type InviteAppUsers = {
+  /** 1 to return the links, for at most 200 people */
+  copy?: 0 | 1
+  /** 1 to mail the invitations. People without an address are skipped */
+  send?: 0 | 1
+}
+
+export type InviteUser = {
+  /** 1 to mail the link; 0 to return it */
+  send?: 0 | 1
+}
+
+export type InviteUsers = {
+  /** 1 to return the links, for at most 200 people */
+  copy?: 0 | 1
+  /** 1 to mail the invitations. People without an address are skipped */
+  send?: 0 | 1
+}
+
+export type InvitedLink = {
+  email: string
+  expires_at: string
+  nickname: string
+  url: string
+  user_id: number
+  username: string
+}
+
+export type InvitedMany = {
+  /** Number of people who were invited */
+  count: number
+  /** The links, which no other response contains; absent unless copy is 1 */
+  links?: InvitedLink[]
+  /** People who were not, at most 1000 */
+  skipped: Skipped[]
 }
 
 export type Job = {
@@ -1044,6 +1153,11 @@ export type Link = {
   expires_at: string
   /** URL of the file, relative to the server */
   url: string
+}
+
+export type LinkUsed = {
+  /** Username of the person whom the link was for */
+  username: string
 }
 
 export type LogActor = {
@@ -1219,6 +1333,82 @@ export type LoginLogPage = {
   total: number
 }
 
+export type Mail = {
+  /** ID of the app user to whom it is sent; 0 for a user */
+  app_user_id: number
+  /** Number of attempts to send it */
+  attempts: number
+  created_at: string
+  /** Address to which the next attempt is made; empty if the user has none */
+  email: string
+  id: number
+  /** Language of the text: en or zh */
+  language: string
+  /** Time of the last attempt; null before the first */
+  last_at: string | null
+  /** Time of the next attempt; null unless it is queued */
+  next_at: string | null
+  /** Purpose: invitation, password_reset, email_verification, email_change, or the notice email_changed */
+  purpose: "invitation" | "password_reset" | "email_verification" | "email_change" | "email_changed"
+  /** What the mail server has said to the last attempt, or why it could not be reached */
+  response: string
+  /** Time at which the mail server has accepted it; null if it has not */
+  sent_at: string | null
+  /** Where the last attempt has failed: settings, connect, tls, auth, sender, recipient or data; restored if a backup was restored; empty otherwise */
+  stage: "" | "settings" | "connect" | "tls" | "auth" | "sender" | "recipient" | "data" | "restored"
+  /** State: queued; sent, if the mail server has accepted it; failed; or cancelled, if it is no longer needed */
+  state: "" | "queued" | "sent" | "failed" | "cancelled"
+  updated_at: string
+  /** ID of the user to whom it is sent; 0 for an app user */
+  user_id: number
+  username: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type MailOutPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: Mail[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
+export type MailQueued = {
+  /** Address to which the link is mailed */
+  sent_to: string
+}
+
+export type MailTemplate = {
+  /** HTML document without scripts and external resources */
+  html: string
+  /** Language: en or zh */
+  language: string
+  /** Name of the template, which is the purpose of its mails */
+  name: string
+  subject: string
+  /** Plain text */
+  text: string
+}
+
+export type MailTemplates = {
+  data: MailTemplate[]
+}
+
+export type MailTest = {
+  /** What the mail server has said, or why it could not be reached */
+  response: string
+  /** 1 if the mail server has accepted the mail, else 0 */
+  sent: 0 | 1
+  /** Where it has failed: settings, connect, tls, auth, sender, recipient or data; empty if it was sent */
+  stage: "" | "settings" | "connect" | "tls" | "auth" | "sender" | "recipient" | "data" | "restored"
+  /** Duration in milliseconds */
+  took_ms: number
+}
+
 export type ManualAnswer = {
   /** Topics in reading order */
   data: ManualTopic[]
@@ -1244,7 +1434,11 @@ export type NewAppUser = {
   avatar_url: string
   created_at: string
   email: string
+  /** 1 if the user has opened a link that was sent to the address, else 0 */
+  email_verified: 0 | 1
   id: number
+  /** The invitation; absent unless there is one */
+  invitation?: OneTimeLink
   login_ip: string
   /** Time of the last sign-in; null before the first */
   login_time: string | null
@@ -1269,7 +1463,11 @@ export type NewUser = {
   dept_id: number
   dept_name: string
   email: string
+  /** 1 if the user has opened a link that was sent to the address, else 0 */
+  email_verified: 0 | 1
   id: number
+  /** The invitation; absent unless there is one */
+  invitation?: OneTimeLink
   login_ip: string
   /** Time of the last sign-in; null before the first */
   login_time: string | null
@@ -1314,6 +1512,15 @@ export type OfrepFailure = {
   errorDetails: string
   /** Key of the flag; absent if the request is not about one */
   key?: string
+}
+
+export type OneTimeLink = {
+  /** Address to which it is mailed; absent if it is not */
+  email?: string
+  /** Time at which it expires; null if it is mailed, since its time begins when it is sent */
+  expires_at: string | null
+  /** The link, which no other response contains; absent if it is mailed */
+  url?: string
 }
 
 export type OpenDict = {
@@ -1627,6 +1834,11 @@ export type ReplayEventsToWebhook = {
   until?: number
 }
 
+export type RequestAppPasswordReset = {
+  /** Username or e-mail address */
+  username: string
+}
+
 export type RequestEvent = {
   /** Client address */
   address: string
@@ -1695,6 +1907,11 @@ export type RequestPart = {
   event: unknown
   /** Kind of event: auth, query, cache or redis, as in the list of that name */
   kind: string
+}
+
+export type RequestPasswordReset = {
+  /** Username or e-mail address */
+  username: string
 }
 
 export type RequestStory = {
@@ -1780,6 +1997,11 @@ export type SaveSettingValues = {
   values: Record<string, unknown>
 }
 
+export type SendTestMail = {
+  /** Address to which the test mail is sent */
+  email: string
+}
+
 export type Session = {
   /** ID of the app user; 0 for a session of a user */
   app_user_id: number
@@ -1811,8 +2033,22 @@ export type SessionPage = {
   total: number
 }
 
+export type SetAppPasswordWithLink = {
+  /** New password; any characters are allowed */
+  password: string
+  /** Token of the link: what follows /link/ in its URL */
+  token: string
+}
+
 export type SetOwnPicture = {
   file: string
+}
+
+export type SetPasswordWithLink = {
+  /** New password; any characters are allowed */
+  password: string
+  /** Token of the link: what follows /link/ in its URL */
+  token: string
 }
 
 export type SetRolePermissions = {
@@ -1902,6 +2138,16 @@ export type SignInAsAppUser = {
 export type SkipWebhookBlockingEvent = {
   /** ID of the message to skip, as the webhook's blocked has it */
   event: string
+}
+
+export type Skipped = {
+  /** Code of the reason, such as has_password, no_email or user_disabled */
+  code: string
+  /** Why, in the language of the request */
+  reason: string
+  user_id: number
+  /** Username; empty if you may not see the user */
+  username: string
 }
 
 export type StartTrace = {
@@ -2429,6 +2675,13 @@ export type UploadFiles = {
   public?: 0 | 1
 }
 
+export type UseOneTimeLink = {
+  /** New password; required for an invitation and a password reset */
+  password?: string
+  /** The same password again */
+  password_again?: string
+}
+
 export type User = {
   /** ID of the avatar; 0 for none */
   avatar_id: number
@@ -2438,6 +2691,8 @@ export type User = {
   dept_id: number
   dept_name: string
   email: string
+  /** 1 if the user has opened a link that was sent to the address, else 0 */
+  email_verified: 0 | 1
   id: number
   login_ip: string
   /** Time of the last sign-in; null before the first */
@@ -2485,6 +2740,20 @@ export type Verdict = {
   line: number
   ok: boolean
   username: string
+}
+
+export type VerifyOwnAppEmail = {
+  /** New address, which replaces the present one once it is confirmed; absent to confirm the present one */
+  email?: string
+  /** Current password; required to change email */
+  password?: string
+}
+
+export type VerifyOwnEmailAddress = {
+  /** New address, which replaces the present one once it is confirmed; absent to confirm the present one */
+  email?: string
+  /** Current password; required to change email */
+  password?: string
 }
 
 export type Webhook = {
@@ -2592,6 +2861,9 @@ export type Access =
   | 'admin.dept.delete'
   | 'admin.dept.query'
   | 'admin.dept.update'
+  | 'admin.invite.create'
+  | 'admin.invite.delete'
+  | 'admin.invite.query'
   | 'admin.key.create'
   | 'admin.key.delete'
   | 'admin.key.query'
@@ -2646,6 +2918,10 @@ export type Access =
   | 'system.info.acknowledge'
   | 'system.job.query'
   | 'system.loginlog.query'
+  | 'system.mail.delete'
+  | 'system.mail.query'
+  | 'system.mail.retry'
+  | 'system.mail.test'
   | 'system.monitor.auth'
   | 'system.monitor.cache'
   | 'system.monitor.query'
@@ -2671,6 +2947,9 @@ export type Access =
   | 'system.webhook.secret'
   | 'system.webhook.send'
   | 'system.webhook.update'
+  | 'user.invite.create'
+  | 'user.invite.delete'
+  | 'user.invite.query'
   | 'user.list.create'
   | 'user.list.data'
   | 'user.list.delete'
@@ -2690,6 +2969,7 @@ export type Api = {
     [path: `/admin/dept/${number}`]: { body: undefined; answer: Dept }
     '/admin/dict': { body: undefined; answer: Record<string, OpenDict> }
     '/admin/info': { body: undefined; answer: Info }
+    '/admin/invite': { body: undefined; answer: InvitationPage }
     '/admin/job': { body: undefined; answer: JobPage }
     [path: `/admin/job/${number}`]: { body: undefined; answer: Job }
     '/admin/key': { body: undefined; answer: ApiKeyPage }
@@ -2721,6 +3001,7 @@ export type Api = {
     [path: `/file/signed/${number}`]: { body: undefined; answer: unknown }
     '/file/trash': { body: undefined; answer: TrashedFilePage }
     '/health': { body: undefined; answer: Health }
+    [path: `/link/${string}`]: { body: undefined; answer: unknown }
     [path: `/media/${string}`]: { body: undefined; answer: unknown }
     '/metrics': { body: undefined; answer: unknown }
     '/openapi.json': { body: undefined; answer: unknown }
@@ -2740,6 +3021,9 @@ export type Api = {
     '/system/job': { body: undefined; answer: JobPage }
     [path: `/system/job/${number}`]: { body: undefined; answer: Job }
     '/system/loginlog': { body: undefined; answer: LoginLogPage }
+    '/system/mail': { body: undefined; answer: MailOutPage }
+    '/system/mail-template': { body: undefined; answer: MailTemplates }
+    [path: `/system/mail/${number}`]: { body: undefined; answer: Mail }
     '/system/manual': { body: undefined; answer: ManualAnswer }
     '/system/monitor/auth': { body: undefined; answer: AuthEventMonitorPage }
     '/system/monitor/cache': { body: undefined; answer: CacheEventMonitorPage }
@@ -2760,6 +3044,7 @@ export type Api = {
     [path: `/system/webhook/${number}`]: { body: undefined; answer: Webhook }
     [path: `/system/webhook/${number}/delivery`]: { body: undefined; answer: DeliveryPage }
     [path: `/system/webhook/${number}/delivery/${number}`]: { body: undefined; answer: DeliveryDetail }
+    '/user/invite': { body: undefined; answer: InvitationPage }
     '/user/list': { body: undefined; answer: AppUserPage }
     [path: `/user/list/${number}`]: { body: undefined; answer: AppUser }
     [path: `/user/list/${number}/data`]: { body: undefined; answer: unknown }
@@ -2769,6 +3054,8 @@ export type Api = {
     [path: `/admin/account/key/${number}/rotate`]: { body: RotateOwnAPIKey; answer: KeyWithToken }
     '/admin/avatar': { body: undefined; answer: Avatar }
     '/admin/dept': { body: CreateDept; answer: Dept }
+    '/admin/email': { body: VerifyOwnEmailAddress; answer: MailQueued }
+    '/admin/invite': { body: InviteUsers; answer: InvitedMany }
     '/admin/key': { body: CreateAPIKey; answer: KeyWithToken }
     [path: `/admin/key/${number}/adopt`]: { body: undefined; answer: ApiKey }
     [path: `/admin/key/${number}/resume`]: { body: undefined; answer: ApiKey }
@@ -2776,25 +3063,37 @@ export type Api = {
     '/admin/list': { body: CreateUser; answer: NewUser }
     '/admin/list-import': { body: undefined; answer: Import }
     [path: `/admin/list/${number}/erase`]: { body: EraseUser; answer: Erasure }
+    [path: `/admin/list/${number}/invite`]: { body: InviteUser; answer: OneTimeLink }
+    [path: `/admin/list/${number}/reset-link`]: { body: CreatePasswordResetLink; answer: OneTimeLink }
     '/admin/login': { body: SignIn; answer: Login }
     '/admin/logout': { body: undefined; answer: Record<string, never> }
+    '/admin/password/forgot': { body: RequestPasswordReset; answer: Record<string, never> }
+    '/admin/password/link': { body: SetPasswordWithLink; answer: LinkUsed }
     '/admin/role': { body: CreateRole; answer: Role }
     '/admin/rule': { body: CreatePermission; answer: Permission }
+    '/admin/verify': { body: ConfirmEmailAddress; answer: LinkUsed }
     '/api/login': { body: SignInAsAppUser; answer: Login }
     '/api/logout': { body: undefined; answer: Record<string, never> }
+    '/api/password/forgot': { body: RequestAppPasswordReset; answer: Record<string, never> }
+    '/api/password/link': { body: SetAppPasswordWithLink; answer: LinkUsed }
     '/api/register': { body: RegisterAsAppUser; answer: Login }
+    '/api/user/email': { body: VerifyOwnAppEmail; answer: MailQueued }
+    '/api/verify': { body: ConfirmAppUserEmail; answer: LinkUsed }
     '/auth/check': { body: CheckPermissions; answer: Check }
     '/auth/forward': { body: OpenProxiedProgram; answer: OpenForwarded }
     '/auth/introspect': { body: undefined; answer: unknown }
     '/file/group': { body: CreateFileGroup; answer: FileGroup }
     '/file/list': { body: undefined; answer: Files }
     [path: `/file/list/${number}/link`]: { body: CreateFileLink; answer: Link }
+    [path: `/link/${string}`]: { body: undefined; answer: unknown }
     '/ofrep/v1/evaluate/flags': { body: EvaluateFlags; answer: unknown }
     [path: `/ofrep/v1/evaluate/flags/${string}`]: { body: EvaluateFlag; answer: unknown }
     [path: `/system/audit/${number}/undo`]: { body: undefined; answer: Undone }
     '/system/dict': { body: CreateDict; answer: Dict }
     [path: `/system/dict/${number}/item`]: { body: CreateDictItem; answer: DictItem }
     '/system/health/acknowledge': { body: undefined; answer: SystemHealth }
+    '/system/mail-test': { body: SendTestMail; answer: MailTest }
+    [path: `/system/mail/${number}/retry`]: { body: undefined; answer: Mail }
     '/system/monitor/trace': { body: StartTrace; answer: Trace }
     '/system/setting': { body: CreateSetting; answer: Setting }
     '/system/setting-group': { body: CreateSettingGroup; answer: SettingGroup }
@@ -2807,8 +3106,11 @@ export type Api = {
     [path: `/system/webhook/${number}/secret`]: { body: RotateWebhookSecret; answer: WebhookWithSecret }
     [path: `/system/webhook/${number}/skip`]: { body: SkipWebhookBlockingEvent; answer: Webhook }
     [path: `/system/webhook/${number}/test`]: { body: undefined; answer: DeliveryDetail }
+    '/user/invite': { body: InviteAppUsers; answer: InvitedMany }
     '/user/list': { body: CreateAppUser; answer: NewAppUser }
     [path: `/user/list/${number}/erase`]: { body: EraseAppUser; answer: Erasure }
+    [path: `/user/list/${number}/invite`]: { body: InviteAppUser; answer: OneTimeLink }
+    [path: `/user/list/${number}/reset-link`]: { body: CreateAppUserResetLink; answer: OneTimeLink }
   }
   PUT: {
     [path: `/admin/account/key/${number}`]: { body: UpdateOwnAPIKey; answer: ApiKey }
@@ -2846,6 +3148,8 @@ export type Api = {
     [path: `/admin/account/key/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/dept': { body: undefined; answer: Record<string, never> }
     [path: `/admin/dept/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/invite': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/invite/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/key': { body: undefined; answer: Record<string, never> }
     [path: `/admin/key/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/list': { body: undefined; answer: Record<string, never> }
@@ -2866,6 +3170,8 @@ export type Api = {
     [path: `/system/dict/${number}`]: { body: undefined; answer: Record<string, never> }
     [path: `/system/dict/${number}/item`]: { body: undefined; answer: Record<string, never> }
     [path: `/system/dict/${number}/item/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/system/mail': { body: undefined; answer: Record<string, never> }
+    [path: `/system/mail/${number}`]: { body: undefined; answer: Record<string, never> }
     '/system/monitor/trace': { body: undefined; answer: Record<string, never> }
     [path: `/system/monitor/trace/${number}`]: { body: undefined; answer: Record<string, never> }
     '/system/session': { body: undefined; answer: Record<string, never> }
@@ -2876,6 +3182,8 @@ export type Api = {
     [path: `/system/setting/${number}`]: { body: undefined; answer: Record<string, never> }
     '/system/webhook': { body: undefined; answer: Record<string, never> }
     [path: `/system/webhook/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/user/invite': { body: undefined; answer: Record<string, never> }
+    [path: `/user/invite/${number}`]: { body: undefined; answer: Record<string, never> }
     '/user/list': { body: undefined; answer: Record<string, never> }
     [path: `/user/list/${number}`]: { body: undefined; answer: Record<string, never> }
   }

@@ -1,8 +1,8 @@
-import { type ComponentProps, type FormEvent, useEffect, useId, useState } from 'react'
+import { type ComponentProps, type ComponentType, type FormEvent, type ReactNode, useEffect, useId, useState } from 'react'
 import { Failure, get, post, put } from '../api/request'
 import { back, begin, end, token } from '../api/session'
 import type { Home } from '../api/types'
-import { language, maybe, setLanguage, t } from '../i18n'
+import { type Key, language, learn, maybe, setLanguage, t } from '../i18n'
 import { languages } from '../i18n/languages'
 import { Mark } from '../ui/Mark'
 import './sign-in.css'
@@ -10,8 +10,9 @@ import './sign-in.css'
 // SignIn is the page for signing in and for a required password change. It is plain HTML,
 // without the component library.
 export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
-  const [home, setHome] = useState<Pick<Home, 'title' | 'logo' | 'first_sign_in'>>({ title: 'Reeve', logo: '' })
+  const [home, setHome] = useState<Partial<Home> & Pick<Home, 'title' | 'logo'>>({ title: 'Reeve', logo: '' })
   const [old, setOld] = useState<string>() // the password that must be changed
+  const [forgot, setForgot] = useState<{ Form: ComponentType<{ onBack: () => void }> }>()
   useEffect(() => {
     get('/api/home', {}, { quiet: true }).then(
       (answer) => {
@@ -25,7 +26,17 @@ export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
     <main className="sign-in">
       <Mark logo={home.logo} size={40} />
       <h1>{home.title}</h1>
-      {mustChange || old !== undefined ? <ChangePassword old={old} /> : <Credentials mustChange={setOld} first={home.first_sign_in === 1} />}
+      {mustChange || old !== undefined ? (
+        <ChangePassword old={old} />
+      ) : forgot ? (
+        <forgot.Form onBack={() => setForgot(undefined)} />
+      ) : (
+        <Credentials mustChange={setOld} first={home.first_sign_in === 1}>
+          <div className="help">
+            <Help home={home} onForgot={(Form) => setForgot({ Form })} />
+          </div>
+        </Credentials>
+      )}
       {Object.entries(languages)
         .filter(([code]) => code !== language)
         .map(([code, { short }]) => (
@@ -38,9 +49,9 @@ export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
 }
 
 // said returns the message of a failure, translated if possible.
-export function said(cause: unknown): string {
-  if (!(cause instanceof Failure)) return t('sign_in.failed')
-  return maybe(`error.${cause.code}`)?.replace('{request}', cause.requestId) ?? ((Object.values(cause.errors)[0] ?? cause.message) || t('sign_in.failed'))
+export function said(cause: unknown, otherwise: Key = 'sign_in.failed'): string {
+  if (!(cause instanceof Failure)) return t(otherwise)
+  return maybe(`error.${cause.code}`)?.replace('{request}', cause.requestId) ?? ((Object.values(cause.errors)[0] ?? cause.message) || t(otherwise))
 }
 
 // Secret is a password field that can be revealed.
@@ -77,7 +88,33 @@ function Busy({ busy }: { busy: boolean }) {
   )
 }
 
-function Credentials({ mustChange, first }: { mustChange: (old: string) => void; first: boolean }) {
+// Help is what users who have forgotten their password can do. It is empty until the server says which.
+function Help({ home, onForgot }: { home: Partial<Home>; onForgot: (form: ComponentType<{ onBack: () => void }>) => void }) {
+  const [problem, setProblem] = useState('')
+  if (home.forgot_password === undefined) return null
+  if (home.forgot_password) {
+    const open = () =>
+      Promise.all([import('./forgot/Forgot'), learn('forgot')]).then(
+        ([{ Forgot }]) => onForgot(Forgot),
+        () => setProblem(t('error.unreachable')),
+      )
+    return (
+      <>
+        <button type="button" className="forgot" onClick={() => void open()}>
+          {t('forgot')}
+        </button>
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      </>
+    )
+  }
+  return <p className="hint">{home.contact ? t('forgot.contact', { contact: home.contact }) : t('forgot.ask')}</p>
+}
+
+type CredentialsProps = { mustChange: (old: string) => void; first: boolean; children: ReactNode }
+
+function Credentials({ mustChange, first, children }: CredentialsProps) {
   const [username, setUsername] = useState('')
   const [password, setPassword] = useState('')
   const [problem, setProblem] = useState('')
@@ -115,6 +152,7 @@ function Credentials({ mustChange, first }: { mustChange: (old: string) => void;
       <button className="primary" disabled={busy}>
         {t('sign_in')}
       </button>
+      {children}
     </form>
   )
 }

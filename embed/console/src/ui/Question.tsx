@@ -20,12 +20,13 @@ export function Question<V extends object>({ open, title, ok, initial, run, onCl
   const [form] = Form.useForm<V>()
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another title is another question
   useEffect(() => {
     if (!open) return
     form.resetFields()
     // biome-ignore lint/nursery/useReactCompiler: the dialog opens as new
     setProblem('')
-  }, [open, form])
+  }, [open, form, title])
 
   async function submit(values: V) {
     setBusy(true)

@@ -19,6 +19,7 @@ export {
   KeyOutlined,
   LaptopOutlined,
   LoginOutlined,
+  MailOutlined,
   RadarChartOutlined,
   SafetyCertificateOutlined,
   SettingOutlined,

@@ -14,6 +14,9 @@ const items = ['dict_item']
 const topics: { [path: string]: readonly string[] } = {
   '/admin/list': ['user'],
   '/user/list': ['app_user'],
+  '/admin/invite': ['link'],
+  '/user/invite': ['link'],
+  '/api/home': ['setting'],
   '/admin/role': ['role'],
   '/admin/rule': ['permission'],
   '/admin/dept': ['dept'],

@@ -48,6 +48,8 @@ export const info = {
   'info.part.change_log.what': 'Records who changed what. Old entries are moved to segments and dropped after audit.max_age.',
   'info.part.webhooks': 'Webhooks',
   'info.part.webhooks.what': 'Send changes to other programs. Needs attention while one is paused, has no owner or retries.',
+  'info.part.mail': 'Mail',
+  'info.part.mail.what': 'Sends invitations and password resets. Needs attention while the mail server can’t be used.',
   'info.part.monitor': 'Monitoring',
   'info.part.monitor.what': 'Records server activity. Under heavy load, some requests are sampled.',
   'info.change_log': 'Change log',

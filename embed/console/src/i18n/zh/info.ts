@@ -50,6 +50,8 @@ export const info: Record<keyof typeof en, string> = {
   'info.part.change_log.what': '记录谁更改了什么。较旧的条目会移入分段文件，并在 audit.max_age 后删除。',
   'info.part.webhooks': 'Webhook',
   'info.part.webhooks.what': '将变更发送给其他程序。有 Webhook 已暂停、无所有者或正在重试时需要关注。',
+  'info.part.mail': '邮件',
+  'info.part.mail.what': '发送邀请和密码重置邮件。无法使用邮件服务器时需要关注。',
   'info.part.monitor': '监控',
   'info.part.monitor.what': '记录服务器活动。高负载时只对部分请求采样。',
   'info.change_log': '变更日志',

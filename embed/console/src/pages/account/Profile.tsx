@@ -9,6 +9,7 @@ import { faults } from '../../ui/faults'
 import { useAct } from '../../ui/useAct'
 import { useWider } from '../../ui/useWider'
 import { Picture } from './Picture'
+import { Verify } from './Verify'
 
 type Fields = Pick<User, 'nickname' | 'email' | 'mobile' | 'sex'>
 type Values = Fields & { password?: string } // required when the email changes
@@ -111,6 +112,7 @@ export function Profile() {
         <Form.Item name="email" label={t('account.email')}>
           <Input inputMode="email" autoComplete="email" />
         </Form.Item>
+        {!another && <Verify user={user} />}
         {another && (
           <Form.Item name="password" label={t('password.old')} extra={t('account.email_password')} rules={[{ required: true, message: t('form.required') }]}>
             <Password autoComplete="current-password" />

@@ -12,6 +12,7 @@ import { useWider } from '../../ui/useWider'
 import { app } from './person'
 import { PersonPage, Unread } from './PersonPage'
 import { usePeople } from './usePeople'
+import { Email } from './Email'
 
 const AppUserForm = lazy(async () => ({ default: (await import('./AppUserForm')).AppUserForm }))
 
@@ -71,7 +72,7 @@ function Profile({ user }: { user: AppUser }) {
         items={[
           { label: t('sign_in.username'), children: <bdi>{user.username}</bdi> },
           { label: t('people.nickname'), children: <bdi>{user.nickname || '—'}</bdi> },
-          { label: t('people.email'), children: user.email ? <a href={`mailto:${encodeURI(user.email)}`}>{user.email}</a> : '—' },
+          { label: t('people.email'), children: <Email of={user} /> },
           { label: t('people.mobile'), children: <bdi>{user.mobile || '—'}</bdi> },
           { label: t('status'), children: t(user.status ? 'enabled' : 'disabled') },
           { label: t('people.login_time'), children: user.login_time ? <LastSignIn user={user} at={user.login_time} /> : t('people.never') },

@@ -1,9 +1,10 @@
 import { Form, Switch } from 'antd'
 import { useRef } from 'react'
 import type { AppUser, NewAppUser } from '../../api/types'
+import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { type Chosen, FirstPassword, passwordOf } from './FirstPassword'
+import { accessOf, type Chosen, FirstPassword } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { useEditor } from '../../ui/useEditor'
 
@@ -14,22 +15,23 @@ type Props = {
   user?: AppUser // undefined to create one
   onClose: () => void
   onSaved: () => void
-  onMade: (user: NewAppUser, password: string) => void // a generated password, shown once the drawer is closed
+  onMade: (user: NewAppUser) => void // a user with a generated password or an invitation, shown once the drawer is closed
 }
 
 // AppUserForm creates or edits an app user.
 export function AppUserForm({ open, user, onClose, onSaved, onMade }: Props) {
+  const { may } = useAccount()
   const made = useRef<NewAppUser>(undefined)
   const editor = useEditor('/user/list', user, valuesOf)
 
-  async function save({ generated, password, ...body }: Values) {
+  async function save({ first, password, ...body }: Values) {
     if (user) await editor.change(body)
-    else made.current = await editor.create({ ...body, password: passwordOf({ generated, password }) })
+    else made.current = await editor.create({ ...body, ...accessOf({ first, password }) })
     onSaved()
   }
 
   function closed() {
-    if (made.current?.password) onMade(made.current, made.current.password)
+    if (made.current?.password || made.current?.invitation) onMade(made.current)
     made.current = undefined
   }
 
@@ -41,10 +43,10 @@ export function AppUserForm({ open, user, onClose, onSaved, onMade }: Props) {
       onClose={onClose}
       onClosed={closed}
       save={save}
-      {...editor.form({ status: true, generated: true })}
+      {...editor.form({ status: true, first: 'generated' })}
     >
       <PersonFields />
-      {!user && <FirstPassword />}
+      {!user && <FirstPassword invites={may('user.invite.create')} />}
       <Form.Item name="status" required label={t('enabled')} valuePropName="checked" extra={t('people.status.hint')}>
         <Switch />
       </Form.Item>
@@ -53,5 +55,5 @@ export function AppUserForm({ open, user, onClose, onSaved, onMade }: Props) {
 }
 
 function valuesOf({ username, nickname, email, mobile, status }: AppUser): Values {
-  return { username, nickname, email, mobile, status: status === 1, generated: true }
+  return { username, nickname, email, mobile, status: status === 1, first: 'generated' }
 }

@@ -13,6 +13,7 @@ import { useTable } from '../../ui/useTable'
 import { Contact, Who } from './cells'
 import { Filters } from './Filters'
 import { app } from './person'
+import { linkAction } from './linkAction'
 import { StatusSwitch } from './StatusSwitch'
 import { usePeople } from './usePeople'
 
@@ -72,6 +73,7 @@ function AppUserList() {
                 called={t('people.edit_name', { name: user.username })}
                 label={t('people.more_name', { name: user.username })}
                 more={[
+                  linkAction(people.links, user, app, may),
                   may('user.list.password') && { label: t('people.reset'), onClick: () => people.reset(user) },
                   may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
                   may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => void navigate(`/user/list/${user.id}/activity`) },
@@ -84,10 +86,16 @@ function AppUserList() {
           },
         ]}
         batch={
-          may('user.list.status') || may('user.list.delete')
+          may('user.list.status') || may('user.list.delete') || may('user.invite.create')
             ? (chosen) => (
                 <Suspense>
-                  <Batch chosen={chosen} people={people} switches={may('user.list.status')} remove={may('user.list.delete')} />
+                  <Batch
+                    chosen={chosen}
+                    people={people}
+                    switches={may('user.list.status')}
+                    remove={may('user.list.delete')}
+                    invite={may('user.invite.create')}
+                  />
                 </Suspense>
               )
             : undefined

@@ -11,11 +11,12 @@ type Props = {
   people: People<AppUser>
   switches: boolean // whether the user can enable and disable
   remove: boolean
+  invite: boolean
 }
 
 // Batch contains the actions on the selected app users. The API changes one at a time; a
 // dialog shows the progress.
-export function Batch({ chosen, people, switches, remove }: Props) {
+export function Batch({ chosen, people, switches, remove, invite }: Props) {
   const { sure } = useAct()
   const none = chosen.length === 0
 
@@ -61,6 +62,11 @@ export function Batch({ chosen, people, switches, remove }: Props) {
       {switches && (
         <Button disabled={none} onClick={() => void disable()}>
           {t('people.disable')}
+        </Button>
+      )}
+      {invite && (
+        <Button disabled={none} onClick={() => people.links.batch({ query: { ids: chosen.map(({ id }) => id).join(',') }, n: chosen.length })}>
+          {t('people.invite')}
         </Button>
       )}
       {remove && (

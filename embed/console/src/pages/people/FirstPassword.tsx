@@ -1,28 +1,55 @@
 import { Form, Radio } from 'antd'
 import Password from 'antd/es/input/Password'
 import { t } from '../../i18n'
+import { useMail } from '../../ui/useMail'
 
-// Chosen is a typed password, or the request to generate one.
-export type Chosen = { generated: boolean; password?: string }
+// Chosen is a typed password, or the request to generate one, or to invite the user to set one.
+export type Chosen = { first: 'generated' | 'typed' | 'mail' | 'link'; password?: string }
 
-export const passwordOf = ({ generated, password }: Chosen): string | undefined => (generated ? undefined : password)
+export const passwordOf = ({ first, password }: Chosen): string | undefined => (first === 'typed' ? password : undefined)
 
-// FirstPassword selects whether the password is generated or typed.
-export function FirstPassword() {
+// accessOf is how a new user gets access, for the API.
+export const accessOf = (chosen: Chosen): { password?: string; invite?: 'mail' | 'link' } =>
+  chosen.first === 'mail' || chosen.first === 'link' ? { invite: chosen.first } : { password: passwordOf(chosen) }
+
+// FirstPassword selects whether the password is generated or typed or, for new users, set by the
+// user after an invitation.
+export function FirstPassword({ invites = false }: { invites?: boolean }) {
+  const mail = useMail()
+  const options = (email: string) => {
+    const off = mail === false ? t('people.mail.off') : email ? '' : t('people.password.mail.address')
+    return [
+      { value: 'generated', label: t('people.password.generated') },
+      { value: 'typed', label: t('people.password.typed') },
+      ...(invites
+        ? [
+            {
+              value: 'mail',
+              disabled: !!off,
+              label: (
+                <>
+                  {t('people.password.mail')}
+                  {off && <div className="second">{off}</div>}
+                </>
+              ),
+            },
+            { value: 'link', label: t('people.password.link') },
+          ]
+        : []),
+    ]
+  }
   return (
     <>
-      <Form.Item name="generated" required label={t('sign_in.password')}>
-        <Radio.Group
-          vertical
-          options={[
-            { value: true, label: t('people.password.generated') },
-            { value: false, label: t('people.password.typed') },
-          ]}
-        />
+      <Form.Item noStyle dependencies={['email']}>
+        {(form) => (
+          <Form.Item name="first" required label={t('sign_in.password')}>
+            <Radio.Group vertical options={options(((form.getFieldValue('email') as string | undefined) ?? '').trim())} />
+          </Form.Item>
+        )}
       </Form.Item>
-      <Form.Item noStyle dependencies={['generated']}>
+      <Form.Item noStyle dependencies={['first']}>
         {(form) =>
-          form.getFieldValue('generated') === false && (
+          form.getFieldValue('first') === 'typed' && (
             <Form.Item
               name="password"
               label={t('people.password.new')}

@@ -1,11 +1,13 @@
 import { DownloadOutlined, InboxOutlined } from '@ant-design/icons'
-import { Alert, Button, Drawer, Flex, Form, Select, Spin, Table, Typography, Upload } from 'antd'
+import { Alert, Button, Checkbox, Drawer, Flex, Form, Select, Spin, Table, Typography, Upload } from 'antd'
 import { useCallback, useEffect, useState } from 'react'
 import { Failure, post, save } from '../../api/request'
 import type { Import as Answer } from '../../api/types'
+import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { count } from '../../ui/format'
 import { useAct } from '../../ui/useAct'
+import { useMail } from '../../ui/useMail'
 import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
 import { Verdicts } from './Verdicts'
@@ -26,6 +28,9 @@ export function Import({ open, onClose, onDone }: Props) {
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
   const [charset, setCharset] = useState<Charset>('')
+  const [invite, setInvite] = useState(false)
+  const { may } = useAccount()
+  const mail = useMail()
   const { done } = useAct()
   const md = useWider('md')
   const begin = useCallback((next?: File) => {
@@ -38,6 +43,7 @@ export function Import({ open, onClose, onDone }: Props) {
     // biome-ignore lint/nursery/useReactCompiler: the dialog opens empty
     begin(undefined)
     setCharset('')
+    setInvite(false)
   }, [open, begin])
 
   async function ask(of: File, dryRun: boolean, as = charset) {
@@ -46,7 +52,11 @@ export function Import({ open, onClose, onDone }: Props) {
     try {
       const form = new FormData()
       form.append('file', of)
-      return await post('/admin/list-import', undefined, { form, query: { dry_run: dryRun ? 1 : undefined, charset: as }, quiet: true })
+      return await post('/admin/list-import', undefined, {
+        form,
+        query: { dry_run: dryRun ? 1 : undefined, charset: as, invite: invite ? 1 : undefined },
+        quiet: true,
+      })
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
       setProblem(cause.errors.file ?? cause.errors.charset ?? words(cause))
@@ -110,6 +120,13 @@ export function Import({ open, onClose, onDone }: Props) {
             options={charsets.map((value) => ({ value, label: t(`people.import.charset.${value || 'auto'}`) }))}
           />
         </Form.Item>
+        {may('admin.invite.create') && (
+          <Form.Item extra={t(mail === false ? 'people.import.invite.off' : 'people.import.invite.hint')}>
+            <Checkbox checked={invite} disabled={busy} onChange={(e) => setInvite(e.target.checked)}>
+              {t('people.import.invite')}
+            </Checkbox>
+          </Form.Item>
+        )}
       </Form>
       {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16, overflowWrap: 'anywhere' }} />}
       {file && (

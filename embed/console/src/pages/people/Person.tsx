@@ -16,6 +16,7 @@ import { LoginLog } from '../LoginLog'
 import { backend } from './person'
 import { PersonPage, Unread } from './PersonPage'
 import { usePeople } from './usePeople'
+import { Email } from './Email'
 
 const Access = lazy(async () => ({ default: (await Promise.all([import('./Access'), learn('actions', 'rights')]))[0].Access }))
 const UserForm = lazy(async () => ({ default: (await import('./UserForm')).UserForm }))
@@ -109,7 +110,7 @@ function Profile({ user }: { user: User }) {
         items={[
           { label: t('sign_in.username'), children: <bdi>{user.username}</bdi> },
           { label: t('people.nickname'), children: <bdi>{user.nickname || '—'}</bdi> },
-          { label: t('people.email'), children: user.email ? <a href={`mailto:${encodeURI(user.email)}`}>{user.email}</a> : '—' },
+          { label: t('people.email'), children: <Email of={user} /> },
           { label: t('people.mobile'), children: <bdi>{user.mobile || '—'}</bdi> },
           { label: t('people.dept'), children: <bdi>{user.dept_name || t('people.dept.none')}</bdi> },
           {

@@ -9,6 +9,7 @@ import { Face } from '../../ui/Face'
 import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
 import { Head } from './PersonHead'
+import { linkAction } from './linkAction'
 import type { Person, Realm } from './person'
 import { Sessions } from './UserSessions'
 import type { People } from './usePeople'
@@ -70,6 +71,7 @@ export function PersonPage<P extends Person>({ user, realm, own = false, mark, p
           first={may(`${access}.update`) && { label: t('edit'), onClick: onEdit }}
           label={t('people.more_name', { name: user.username })}
           more={[
+            !own && linkAction(people.links, user, realm, may),
             may(`${access}.password`) && !own && { label: t('people.reset'), onClick: () => people.reset(user) },
             may(`${access}.data`) && { label: t('people.data'), onClick: () => void people.data(user) },
             may(`${access}.erase`) && !own && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },

@@ -67,7 +67,7 @@ export function Reset({ open, user, realm, onClose, onMade, onDone }: Props) {
     >
       <p style={{ marginTop: 0, overflowWrap: 'anywhere' }}>{t('people.reset.text', { name: names([user]) })}</p>
       {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16 }} />}
-      <Form<Chosen> form={form} layout="vertical" requiredMark="optional" initialValues={{ generated: true }} onFinish={(values) => void reset(values)}>
+      <Form<Chosen> form={form} layout="vertical" requiredMark="optional" initialValues={{ first: 'generated' }} onFinish={(values) => void reset(values)}>
         <FirstPassword />
         <button type="submit" hidden />
       </Form>

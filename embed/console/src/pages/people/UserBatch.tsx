@@ -10,6 +10,7 @@ import { useAct } from '../../ui/useAct'
 import { usePanel } from '../../ui/usePanel'
 import { selecting } from './asked'
 import { names } from './person'
+import type { People } from './usePeople'
 
 const BatchDialog = lazy(async () => ({ default: (await import('./BatchDialog')).BatchDialog }))
 
@@ -22,12 +23,12 @@ type Props = {
   depts?: DeptNode[] // undefined without permission to list them
   roles?: Role[]
   reload: () => Promise<void>
-  remove: (users: User[]) => Promise<void>
+  people: People<User>
 }
 
 // UserBatch contains the actions on all selected users, each in one request. It never
 // changes the user's own account.
-export function UserBatch({ chosen, whole, params, depts, roles, reload, remove }: Props) {
+export function UserBatch({ chosen, whole, params, depts, roles, reload, people }: Props) {
   const { info, may } = useAccount()
   const { sure, done } = useAct()
   const { message } = App.useApp()
@@ -119,8 +120,13 @@ export function UserBatch({ chosen, whole, params, depts, roles, reload, remove 
           {t('people.batch.roles')}
         </Button>
       )}
+      {may('admin.invite.create') && (
+        <Button disabled={none} onClick={() => people.links.batch({ query, n: whole ?? users.length })}>
+          {t('people.invite')}
+        </Button>
+      )}
       {may('admin.list.delete') && whole === undefined && (
-        <Button disabled={none} onClick={() => void remove(users)}>
+        <Button disabled={none} onClick={() => void people.removeAll(users)}>
           {t('delete')}
         </Button>
       )}

@@ -1,9 +1,10 @@
 import { Form, Select, Switch, TreeSelect } from 'antd'
 import { useRef } from 'react'
 import type { DeptNode, NewUser, Role, User } from '../../api/types'
+import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { type Chosen, FirstPassword, passwordOf } from './FirstPassword'
+import { accessOf, type Chosen, FirstPassword } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { sexes } from './person'
 import { useEditor } from '../../ui/useEditor'
@@ -28,23 +29,24 @@ type Props = {
   dept: number // department of a new user
   onClose: () => void
   onSaved: () => void
-  onMade: (user: NewUser, password: string) => void // a generated password, shown once the drawer is closed
+  onMade: (user: NewUser) => void // a user with a generated password or an invitation, shown once the drawer is closed
 }
 
 // UserForm creates or edits a user.
 export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved, onMade }: Props) {
+  const { may } = useAccount()
   const made = useRef<NewUser>(undefined)
   const editor = useEditor('/admin/list', user, valuesOf)
 
-  async function save({ generated, password, sex, dept_id, ...rest }: Values) {
+  async function save({ first, password, sex, dept_id, ...rest }: Values) {
     const body = { ...rest, sex: Number(sex) as User['sex'], dept_id: dept_id ?? 0 }
     if (user) await editor.change(body)
-    else made.current = await editor.create({ ...body, password: passwordOf({ generated, password }) })
+    else made.current = await editor.create({ ...body, ...accessOf({ first, password }) })
     onSaved()
   }
 
   function closed() {
-    if (made.current?.password) onMade(made.current, made.current.password)
+    if (made.current?.password || made.current?.invitation) onMade(made.current)
     made.current = undefined
   }
 
@@ -56,10 +58,10 @@ export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved
       onClose={onClose}
       onClosed={closed}
       save={save}
-      {...editor.form({ sex: '0', status: true, role_ids: [], dept_id: dept || undefined, generated: true })}
+      {...editor.form({ sex: '0', status: true, role_ids: [], dept_id: dept || undefined, first: 'generated' })}
     >
       <PersonFields />
-      {!user && <FirstPassword />}
+      {!user && <FirstPassword invites={may('admin.invite.create')} />}
       <Form.Item name="dept_id" label={t('people.dept')} extra={!depts && t('people.depts.hidden')}>
         <TreeSelect<number, DeptNode>
           allowClear
@@ -100,7 +102,7 @@ function valuesOf(user: User): Values {
     dept_id: user.dept_id || undefined,
     role_ids: user.role_ids,
     status: user.status === 1,
-    generated: true,
+    first: 'generated',
   }
 }
 

@@ -122,10 +122,10 @@ function UserList() {
             activity: (user) => void navigate(`/admin/list/${user.id}/activity`, { state: { from: pathname + search } }),
           })}
           batch={
-            may('admin.list.status') || may('admin.list.update') || may('admin.list.delete')
+            may('admin.list.status') || may('admin.list.update') || may('admin.list.delete') || may('admin.invite.create')
               ? (chosen, whole) => (
                   <Suspense>
-                    <UserBatch chosen={chosen} whole={whole} params={list.params} depts={depts} roles={roles} reload={list.reload} remove={people.removeAll} />
+                    <UserBatch chosen={chosen} whole={whole} params={list.params} depts={depts} roles={roles} reload={list.reload} people={people} />
                   </Suspense>
                 )
               : undefined
@@ -138,7 +138,7 @@ function UserList() {
               },
             }),
           }}
-          wholes={may('admin.list.status') || may('admin.list.update')}
+          wholes={may('admin.list.status') || may('admin.list.update') || may('admin.invite.create')}
         />
       </div>
       <Suspense>

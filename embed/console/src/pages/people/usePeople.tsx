@@ -1,8 +1,10 @@
 import { lazy, type ReactNode, Suspense } from 'react'
 import { del, download, save } from '../../api/request'
+import type { OneTimeLink } from '../../api/types'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
 import { usePanel } from '../../ui/usePanel'
+import { type Links, useLinks } from '../invite/useLinks'
 import type { Job } from './Progress'
 import { names, type Person, type Realm } from './person'
 
@@ -19,7 +21,8 @@ export type People<T extends Person> = {
   erase: (user: T) => void
   data: (user: T) => Promise<void> // downloads what is stored about a user
   removeAll: (users: T[]) => Promise<void>
-  tell: (user: T, password: string) => void // shown only once
+  links: Links // for setting a password
+  tell: (user: T & { password?: string; invitation?: OneTimeLink }) => void // shows what a new user needs to sign in, only once
   run: (job: Job<T>) => void // a batch, one after the other
   panels: ReactNode
 }
@@ -32,6 +35,7 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
   const erasing = usePanel<T>()
   const secret = usePanel<{ user: T; password: string }>()
   const job = usePanel<Job<T>>()
+  const links = useLinks(realm, reload)
   const text = t(realm.owner === 'user_id' ? 'people.delete.text' : 'people.delete.app_text')
 
   return {
@@ -39,7 +43,13 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
     sessions: sessions.show,
     erase: erasing.show,
     data: async (user) => save(await download(`${realm.path}/${user.id}/data`)),
-    tell: (user, password) => secret.show({ user, password }),
+    links,
+    tell: (user) => {
+      const { password, invitation } = user
+      if (password) secret.show({ user, password })
+      else if (invitation?.url) links.show(user, 'invite', invitation)
+      else if (invitation?.email) done(t('people.mailed', { email: invitation.email }))
+    },
     run: job.show,
     remove: async (user) => {
       if (!(await sure({ title: t('people.delete.sure', { names: names([user]) }), text, ok: t('delete') }))) return
@@ -55,6 +65,7 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
     },
     panels: (
       <Suspense>
+        {links.panels}
         {reset.of && (
           <Reset
             open={reset.open}

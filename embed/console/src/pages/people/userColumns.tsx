@@ -6,6 +6,7 @@ import { Time } from '../../ui/Time'
 import type { useTable } from '../../ui/useTable'
 import { backend } from './person'
 import { Cell, Contact, Who } from './cells'
+import { linkAction } from './linkAction'
 import { StatusSwitch } from './StatusSwitch'
 import type { People } from './usePeople'
 
@@ -48,6 +49,7 @@ export function userColumns({ list, own, may, people, edit, explain, activity }:
           called={t('people.edit_name', { name: user.username })}
           label={t('people.more_name', { name: user.username })}
           more={[
+            user.id !== own && linkAction(people.links, user, backend, may),
             may('admin.list.password') && user.id !== own && { label: t('people.reset'), onClick: () => people.reset(user) },
             may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
             may('admin.rule.query') && { label: t('people.explain'), onClick: () => explain(user) },

@@ -1,12 +1,15 @@
 import { DeleteOutlined, EditOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button, Empty, Flex, Tag, theme, Typography } from 'antd'
+import { lazy, Suspense } from 'react'
 import type { Setting } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { given, t } from '../../i18n'
+import { given, learn, t } from '../../i18n'
 import type { Drafts } from './drafts'
 import { Field } from './Field'
 import type { Define } from './useDefine'
 import type { Group } from './useSettings'
+
+const TestButton = lazy(async () => ({ default: (await Promise.all([import('../mail/TestButton'), learn('mail')]))[0].TestButton }))
 
 type Props = {
   group: Group
@@ -39,6 +42,11 @@ export function Section({ group, settings, drafts, faults, onWrite, define }: Pr
         </Typography.Title>
         {group.public === 1 && <Tag title={t('settings.public.text')}>{t('settings.public')}</Tag>}
         <span style={{ flex: 1 }} />
+        {group.key === 'mail' && may('system.mail.test') && (
+          <Suspense>
+            <TestButton />
+          </Suspense>
+        )}
         {define && group.key && <Actions group={group} define={define} />}
       </Flex>
       {group.remark && (

@@ -32,7 +32,26 @@ const paid = (name: string): LogChange => change('delete', 'dict_item', name, { 
 const session = (operation: LogChange['operation']): LogChange => change(operation, 'session', undefined, { name: 'user_id', old: 5, labels: { 5: 'ben' } })
 const password = change('update', 'password_hash', undefined, { name: 'hash', secret: 1 })
 
+const link = (purpose: string): Partial<LogEntry> => ({
+  action: 'create_link',
+  details: { purpose, kind: 'app_user', id: 9 },
+  changes: [change('create', 'link', undefined)],
+})
+
 const cases: [string, Partial<LogEntry>, string, string?][] = [
+  ['an invitation link', link('invitation'), 'ada created an invitation link for app user 9', 'ada 为 应用用户 9 创建了邀请链接'],
+  ['a password reset link', link('password_reset'), 'ada created a password reset link for app user 9'],
+  [
+    'a user with an invitation link',
+    { ...link('invitation'), changes: [change('create', 'user', 'ben'), change('create', 'link', undefined)] },
+    'ada created the user ben, and 1 more change',
+  ],
+  [
+    'several invitation links',
+    { ...link('invitation'), changes: [change('create', 'link', undefined), change('create', 'link', undefined)] },
+    'ada created 2 one-time links',
+  ],
+  ['a mailed invitation', { changes: [change('create', 'link', undefined)] }, 'ada created one-time link 3', 'ada 新建了一次性链接 3'],
   ['a new record', { changes: [change('create', 'role', 'Editor')] }, 'ada created the role Editor', 'ada 新建了角色 Editor'],
   [
     'permissions',

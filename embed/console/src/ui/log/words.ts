@@ -112,8 +112,13 @@ function action(entry: LogEntry, t: Texts, first?: LogChange[]): string | undefi
     case 'export_person':
     case 'erase':
       return t(`audit.did.${action}`, { ...by, things: number(person) })
-    case 'create_link':
-      return t('audit.did.create_link', { ...by, things: number('file') })
+    case 'create_link': {
+      const purpose = detail(details, 'purpose')
+      // It came along with a new user, or is the last of several.
+      if (purpose && first && (first[0]?.collection !== 'link' || first.length > 1)) return undefined
+      const did = purpose && some(t, `audit.did.create_link.${purpose}`, { ...by, things: number(detail(details, 'kind')) })
+      return did || t('audit.did.create_link', { ...by, things: number('file') })
+    }
     case 'backup':
     case 'restore':
       return t(`audit.did.${action}`, by)

@@ -1,0 +1,47 @@
+import { lazy, type ReactNode, Suspense } from 'react'
+import type { OneTimeLink } from '../../api/types'
+import { learn } from '../../i18n'
+import { usePanel } from '../../ui/usePanel'
+import type { Realm } from '../people/person'
+import type { Batch } from './BatchInvite'
+import type { Addressee, Purpose } from './link'
+
+const BatchInvite = lazy(async () => ({ default: (await Promise.all([import('./BatchInvite'), learn('invite')]))[0].BatchInvite }))
+const LinkDialog = lazy(async () => ({ default: (await Promise.all([import('./LinkDialog'), learn('invite')]))[0].LinkDialog }))
+const LinkOnce = lazy(async () => ({ default: (await Promise.all([import('./LinkOnce'), learn('invite')]))[0].LinkOnce }))
+
+export type Links = {
+  ask: (user: Addressee, purpose: Purpose) => void // opens the dialog that makes a link
+  show: (user: Pick<Addressee, 'username'>, purpose: Purpose, link: OneTimeLink) => void // shows a new link once
+  batch: (batch: Batch) => void
+  panels: ReactNode
+}
+
+// useLinks makes links for others and shows them.
+export function useLinks(realm: Realm, reload: () => Promise<void>): Links {
+  const asked = usePanel<{ user: Addressee; purpose: Purpose }>()
+  const made = usePanel<{ user: Pick<Addressee, 'username'>; purpose: Purpose; link: OneTimeLink }>()
+  const batch = usePanel<Batch>()
+  return {
+    ask: (user, purpose) => asked.show({ user, purpose }),
+    show: (user, purpose, link) => made.show({ user, purpose, link }),
+    batch: batch.show,
+    panels: (
+      <Suspense>
+        {asked.of && (
+          <LinkDialog
+            open={asked.open}
+            {...asked.of}
+            realm={realm}
+            onClose={asked.hide}
+            onReset={() => asked.of && asked.show({ user: asked.of.user, purpose: 'reset-link' })}
+            onMade={(link) => asked.of && made.show({ ...asked.of, link })}
+            onDone={() => void reload()}
+          />
+        )}
+        {made.of && <LinkOnce open={made.open} {...made.of} onClose={made.hide} onClosed={made.forget} />}
+        {batch.of && <BatchInvite open={batch.open} {...batch.of} realm={realm} onClose={batch.hide} onDone={reload} />}
+      </Suspense>
+    ),
+  }
+}

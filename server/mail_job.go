@@ -1,0 +1,107 @@
+package server
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"reeve/auth"
+	"reeve/server/mail"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// mailJob is one mail with its recipient and what its template needs.
+type mailJob struct {
+	purpose, to, language, id string
+	data                      mail.Data
+	link                      store.ID // 0 for none
+	token                     string   // hash of its token
+}
+
+// prepare makes the link of a mail. It returns nil if the mail is no longer needed.
+func (o *outbox) prepare(db store.Handle, m *store.Mail) (job *mailJob, err error) {
+	err = db.Update(store.System, func(tx *store.Tx) error {
+		job = nil
+		stored, err := store.Mails.Get(tx, m.ID)
+		if errs.Is(err, errs.NotFound) || err == nil && stored.State != store.MailQueued {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		job, err = o.job(tx, stored)
+		if errs.Is(err, errs.NotFound) || errs.Is(err, errs.Conflict) || err == nil && job.to == "" {
+			job = nil
+			_, err = store.Mails.Update(tx, m.ID, func(m *store.Mail) error { m.State, m.NextAt = store.MailCancelled, 0; return nil })
+		}
+		return err
+	})
+	return job, err
+}
+
+// job returns a mail with a new link.
+func (o *outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
+	who := m.Account()
+	if enabled, err := who.Enabled(tx); err != nil || !enabled {
+		return &mailJob{}, err // to nobody
+	}
+	p, err := recipientOf(tx, who)
+	if err != nil {
+		return nil, err
+	}
+	job := &mailJob{purpose: m.Purpose, language: m.Language, id: fmt.Sprintf("%d.%d@%s", m.ID, m.NextAt, o.host())}
+	job.data = mail.Data{Site: store.SiteTitle.Get(tx), Name: p.name(), Username: p.username, Contact: store.SiteContact.Get(tx), Email: p.email}
+	if job.to, err = addressOf(tx, m); err != nil || job.to == "" || m.Purpose == store.EmailChanged {
+		return job, err
+	}
+	l, err := store.LinkOf(tx, m.Purpose, who)
+	if err != nil {
+		return nil, err
+	}
+	if l.Email != "" {
+		job.data.Email = l.Email
+	}
+	if by, err := recipientOf(tx, store.Account{ID: l.CreatedBy}); err == nil {
+		job.data.By = by.name()
+	} else if !errs.Is(err, errs.NotFound) {
+		return nil, err
+	}
+	var expires store.Time
+	job.link = l.ID
+	job.data.Link, job.token, expires, err = o.s.newLink(tx, l.ID, job.to, o.s.config.PublicURL)
+	job.data.Expires = expires.Std()
+	return job, err
+}
+
+// addressOf returns the address to which a mail is sent.
+func addressOf(tx *store.Tx, m *store.Mail) (string, error) {
+	switch m.Purpose {
+	case store.EmailChanged:
+		return m.Email, nil
+	case store.EmailVerification, store.EmailChange:
+		l, err := store.LinkOf(tx, m.Purpose, m.Account())
+		if err != nil {
+			return "", err
+		}
+		return l.Email, nil
+	}
+	return m.Account().Email(tx)
+}
+
+// newLink adds a token to a link and returns its URL and the hash of the token. sentTo is the address that it
+// is sent to; "" for a copy.
+func (s *Server) newLink(tx *store.Tx, id store.ID, sentTo, base string) (url, hash string, expires store.Time, err error) {
+	token, hash := auth.NewLink()
+	expires, err = store.AddLinkToken(tx, id, hash, sentTo)
+	return base + linkPath + token, hash, expires, err
+}
+
+// host returns the host of the public URL, for the IDs of messages.
+func (o *outbox) host() string {
+	u, err := url.Parse(o.s.config.PublicURL)
+	if err != nil || u.Hostname() == "" {
+		return "localhost"
+	}
+	return strings.ReplaceAll(u.Hostname(), ":", ".") // of an IPv6 address
+}

@@ -1,0 +1,43 @@
+package store
+
+import "reeve/store/errs"
+
+// An e-mail address is worth a password while mail is on: whoever can read the mails sent there can ask for
+// a new password.
+
+// mayChangeEmail returns an error if the actor may change the address of a user, and could so get a link that
+// the actor may not make. Users may change their own.
+func mayChangeEmail(tx *Tx, who Account) error {
+	actor := ActorOf(tx)
+	if actor.system || !MailEnabled.Get(tx) || actor.ID == who.ID && actor.App == who.App && actor.Key == nil {
+		return nil
+	}
+	permission := linkPermission(newLink(PasswordReset, who, ""))
+	if actor.HasPermission(tx, permission) {
+		return nil
+	}
+	if invited := linkPermission(newLink(Invitation, who, "")); actor.HasPermission(tx, invited) && mayInvite(tx, who) == nil {
+		return nil // somebody without a password, whom the actor could invite
+	}
+	return errs.New(errs.Denied, "permission %s is required to change the email address, since new passwords are mailed there", permission)
+}
+
+// followEmail ends the links that confirm an address when the address of a user has changed, and tells the
+// former one.
+func followEmail(tx *Tx, who Account, old, new string) error {
+	if Fold(old) == Fold(new) {
+		return nil
+	}
+	if err := deleteLinks(tx, who, EmailVerification, EmailChange); err != nil || old == "" || new == "" || !MailEnabled.Get(tx) {
+		return err
+	}
+	language := "en"
+	all, err := mailsOf(tx, who)
+	if len(all) > 0 {
+		language = all[len(all)-1].Language
+	}
+	if err != nil {
+		return err
+	}
+	return QueueMail(tx, EmailChanged, who, old, language)
+}

@@ -1,0 +1,446 @@
+package store
+
+import (
+	"slices"
+	"time"
+
+	"reeve/store/errs"
+	"reeve/store/kv"
+)
+
+// Mail is one message that is to be sent, or was. It has its purpose and its recipient, and never its
+// text: each attempt makes a new link. So neither the database nor a backup contains a usable one.
+//
+// A Mail without a recipient is a request of somebody who has forgotten the password. It has what was
+// typed, sealed, until the sender finds out whether there is such a user: so the request takes the same
+// time for everybody.
+type Mail struct {
+	Ident
+	Purpose   string    `json:"purpose"` // name of the template
+	UserID    ID        `json:"user_id"`
+	AppUserID ID        `json:"app_user_id"`
+	Email     string    `json:"email"`    // address, of a notice to one that the user had before; "" for the one that the user has
+	Language  string    `json:"language"` // en or zh
+	State     string    `json:"state"`
+	Attempts  int64     `json:"attempts"`
+	NextAt    Time      `json:"next_at"`  // time of the next attempt; 0 unless it is queued
+	LastAt    Time      `json:"last_at"`  // time of the last attempt; 0 before the first
+	SentAt    Time      `json:"sent_at"`  // 0 unless it was sent
+	Until     Time      `json:"until"`    // when it is given up
+	App       Flag      `json:"app"`      // realm of a request without a recipient
+	Login     kv.Sealed `json:"login"`    // username or address of such a request
+	Stage     string    `json:"stage"`    // where the last attempt failed; "" if it did not
+	Response  string    `json:"response"` // what the mail server said, or why it could not be reached
+	Versioned
+}
+
+// States of a mail.
+const (
+	MailQueued    = "queued"
+	MailSent      = "sent"
+	MailFailed    = "failed"    // given up; it can be retried
+	MailCancelled = "cancelled" // no longer needed: its link was used or revoked, or the user has no address
+)
+
+// EmailChanged is the purpose of the notice to an address that is no longer that of the user.
+const EmailChanged = "email_changed"
+
+// Limits of mails.
+const (
+	maxQueued     = 20_000
+	maxRequests   = 1000 // mails without a recipient
+	maxResets     = 3    // resets of one person that were asked for within linkLife
+	maxMails      = 50_000
+	MailKept      = 30 * 24 * time.Hour // for which sent and failed mails are kept
+	invitationTry = 3 * 24 * time.Hour  // for which sending an invitation is tried
+)
+
+// Mails and their indexes. A mail is deleted with its recipient.
+var (
+	Mails         = kv.NewCollection[Mail]("mail")
+	MailByUser    = kv.NewRef(Mails, "user_id", Users, func(m *Mail) ID { return m.UserID }, kv.Cascade)
+	MailByAppUser = kv.NewRef(Mails, "app_user_id", AppUsers, func(m *Mail) ID { return m.AppUserID }, kv.Cascade)
+	MailByState   = kv.NewMany(Mails, "state", func(m *Mail) []string { return []string{m.State} })
+	MailByPurpose = kv.NewMany(Mails, "purpose", func(m *Mail) []string { return []string{m.Purpose} })
+	MailByNext    = kv.NewMany(Mails, "next_at", dueTimes)
+	mailByUrgency = kv.NewMany(Mails, "urgent", urgentTimes)
+	MailByCreated = kv.NewMany(Mails, "created_at", func(m *Mail) []Time { return []Time{m.CreatedAt} })
+	mailAddressed = kv.NewMany(Mails, "addressed", func(m *Mail) []string { return []string{flagText(m.Account().ID != 0)} })
+
+	_ = Mails.Authorize(authorizeMail).Sealed(func(m *Mail) *kv.Sealed { return &m.Login }, func(*Mail) string { return loginPlace },
+		func(*Tx, *Mail) (string, error) { return "request for a new password", nil })
+)
+
+// loginPlace is the place that the login of a request is bound to, see kv.Tx.Seal.
+const loginPlace = "forgotten password"
+
+// dueTimes keys only queued mails, by the time of the next attempt.
+func dueTimes(m *Mail) []Time {
+	if m.NextAt == 0 {
+		return nil
+	}
+	return []Time{m.NextAt}
+}
+
+// urgentTimes keys queued mails for which somebody waits, unlike invitations.
+func urgentTimes(m *Mail) []Time {
+	if m.Purpose == Invitation {
+		return nil
+	}
+	return dueTimes(m)
+}
+
+// AddressedMails returns the condition of the mails that have a recipient.
+func AddressedMails() Condition { return mailAddressed.AnyOf("1") }
+
+// Account returns the recipient; the zero Account for nobody.
+func (m *Mail) Account() Account { return accountOf(m.UserID, m.AppUserID) }
+
+// authorizeMail decides who may retry or delete a mail: whoever sees its recipient.
+func authorizeMail(tx *Tx, m *Mail) error {
+	actor := ActorOf(tx)
+	if actor.system || m.AppUserID != 0 || m.UserID == 0 && actor.Scope(tx).All {
+		return nil
+	}
+	u, err := Users.Get(tx, m.UserID)
+	if err == nil && !actor.Scope(tx).HasUser(u) || errs.Is(err, errs.NotFound) {
+		err = Mails.NotFound(m.ID)
+	}
+	return err
+}
+
+// QueueMail queues a mail to a person. One that is already queued for the same purpose is sent at once
+// instead. email is a former address of the person; "" for the
+// present one.
+func QueueMail(tx *Tx, purpose string, who Account, email, language string) error {
+	if m, err := queuedMail(tx, purpose, who, email); err != nil || m != nil {
+		if err == nil {
+			_, err = Mails.Update(tx, m.ID, func(m *Mail) error { m.queue(tx, language); return nil })
+		}
+		return err
+	}
+	if err := roomForMail(tx, who); err != nil {
+		return err
+	}
+	m := &Mail{Purpose: purpose, Email: email}
+	if who.App {
+		m.AppUserID = who.ID
+	} else {
+		m.UserID = who.ID
+	}
+	m.queue(tx, language)
+	return Mails.Create(tx, m)
+}
+
+// queue makes the first attempt to send a mail due.
+func (m *Mail) queue(tx *Tx, language string) {
+	life := linkLife
+	if m.Purpose == Invitation || m.Purpose == EmailChanged {
+		life = invitationTry
+	}
+	m.Language, m.State, m.Attempts, m.NextAt, m.SentAt = language, MailQueued, 0, tx.Now(), 0
+	m.Until, m.Stage, m.Response = tx.Now().Add(life), "", ""
+}
+
+// RetryMail queues a mail again, unless its link was used or revoked.
+func RetryMail(tx *Tx, id ID) (*Mail, error) {
+	return Mails.Update(tx, id, func(m *Mail) error {
+		m.queue(tx, m.Language)
+		if m.Purpose == EmailChanged {
+			return nil
+		}
+		_, err := LinkOf(tx, m.Purpose, m.Account())
+		if errs.Is(err, errs.NotFound) {
+			err = errs.New(errs.Conflict, "the link of this mail was used or revoked, or has expired; create a new one").Coded("link_gone")
+		}
+		return err
+	})
+}
+
+// mailsOf returns the mails of a person, the oldest first.
+func mailsOf(tx *Tx, who Account) (all []*Mail, err error) {
+	by := MailByUser
+	if who.App {
+		by = MailByAppUser
+	}
+	for m, err := range by.All(tx, who.ID) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// queuedMail returns the mail of a person that waits to be sent for a purpose; nil for none.
+func queuedMail(tx *Tx, purpose string, who Account, email string) (*Mail, error) {
+	all, err := mailsOf(tx, who)
+	i := slices.IndexFunc(all, func(m *Mail) bool { return m.Purpose == purpose && m.Email == email && m.State == MailQueued })
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	return all[i], nil
+}
+
+// LastMail returns the newest mail of a person for a purpose; nil for none.
+func LastMail(tx *Tx, purpose string, who Account) (*Mail, error) {
+	all, err := mailsOf(tx, who)
+	for _, m := range slices.Backward(all) {
+		if m.Purpose == purpose {
+			return m, nil
+		}
+	}
+	return nil, err
+}
+
+// RequestReset queues the request of somebody who has forgotten the password, to be looked at after a
+// delay. It does not look for the user.
+func RequestReset(tx *Tx, app bool, login, language string, delay time.Duration) error {
+	if err := roomForMail(tx, Account{}); err != nil {
+		return err
+	}
+	m := &Mail{Purpose: PasswordReset, App: Flag(app)}
+	m.queue(tx, language)
+	m.NextAt = m.NextAt.Add(delay)
+	var err error
+	if m.Login, err = tx.Seal(loginPlace, login); err != nil {
+		return err
+	}
+	return Mails.Create(tx, m)
+}
+
+// ResolveReset replaces a request by the mail to the user with that username, or else e-mail address. If
+// there is none, or the user has had too many of these mails, the request is deleted.
+func ResolveReset(tx *Tx, id ID) error {
+	m, err := Mails.Get(tx, id)
+	if err != nil || m.Account().ID != 0 {
+		return ignoreMissing(err)
+	}
+	if err := Mails.Delete(tx, id); err != nil {
+		return err
+	}
+	login, err := tx.Unseal(loginPlace, m.Login)
+	if err != nil {
+		return nil // made with another secret.key: the person can ask again
+	}
+	who, err := findLogin(tx, bool(m.App), login)
+	if err != nil || who.ID == 0 {
+		return err
+	}
+	if ok, err := mayReset(tx, who); err != nil || !ok {
+		return err
+	}
+	if _, err := RequestLink(tx, PasswordReset, who, ""); err != nil {
+		return err
+	}
+	return QueueMail(tx, PasswordReset, who, "", m.Language)
+}
+
+// findLogin returns the user with a username, or else an e-mail address; the zero Account for none.
+func findLogin(tx *Tx, app bool, login string) (who Account, err error) {
+	key := Fold(login)
+	if key == "" {
+		return who, nil
+	}
+	if app {
+		for _, by := range []*kv.Unique[AppUser]{AppUserByName, AppUserByEmail} {
+			u, err := by.Get(tx, key)
+			if err == nil {
+				return Account{true, u.ID}, nil
+			}
+			if !errs.Is(err, errs.NotFound) {
+				return who, err
+			}
+		}
+		return who, nil
+	}
+	for _, by := range []*kv.Unique[User]{UserByName, UserByEmail} {
+		u, err := by.Get(tx, key)
+		if err == nil {
+			return Account{ID: u.ID}, nil
+		}
+		if !errs.Is(err, errs.NotFound) {
+			return who, err
+		}
+	}
+	return who, nil
+}
+
+// mayReset reports whether a person gets another mail: the person is enabled, has an address, and has
+// not had several within the last hour.
+func mayReset(tx *Tx, who Account) (bool, error) {
+	enabled, _, _, err := who.signInState(tx)
+	if err != nil || !enabled {
+		return false, err
+	}
+	if email, err := who.Email(tx); err != nil || email == "" {
+		return false, err
+	}
+	all, err := mailsOf(tx, who)
+	n := 0
+	for _, m := range all {
+		if m.Purpose == PasswordReset && m.UpdatedAt.Add(linkLife) > tx.Now() {
+			n++
+		}
+		if m.Purpose == PasswordReset && m.State == MailQueued {
+			return false, err // it will be sent, and must not be put off for ever
+		}
+	}
+	return n < maxResets, err
+}
+
+// roomForMail limits the number of mails: finished ones give way to new ones, queued ones do not.
+func roomForMail(tx *Tx, who Account) error {
+	queued, err := MailByState.Count(tx, MailQueued)
+	if err != nil {
+		return err
+	}
+	requests, err := mailAddressed.Count(tx, "0")
+	if err != nil {
+		return err
+	}
+	if queued >= maxQueued || who.ID == 0 && requests >= maxRequests {
+		return errs.New(errs.Busy, "too many mails are waiting to be sent; try again later").After(time.Minute)
+	}
+	total, err := Mails.Count(tx)
+	if err != nil || total < maxMails {
+		return err
+	}
+	for _, id := range MailByCreated.First(tx, 0, tx.Now(), maxQueued+1) {
+		m, err := Mails.Get(tx, id)
+		if err != nil {
+			return err
+		}
+		if m.State != MailQueued {
+			return Mails.Delete(tx, id)
+		}
+	}
+	return nil
+}
+
+// DueMails returns up to limit mails that can be sent now, urgent ones and then those that have waited longest
+// first, and the time at which the next one can; 0 for none.
+func DueMails(tx *Tx, limit int) (due []*Mail, next Time, err error) {
+	ids := append(mailByUrgency.First(tx, 0, tx.Now(), limit), MailByNext.First(tx, 0, tx.Now(), limit)...)
+	ids = Distinct(ids)
+	for _, id := range ids[:min(len(ids), limit)] {
+		m, err := Mails.Get(tx, id)
+		if err != nil {
+			return nil, 0, err
+		}
+		due = append(due, m)
+	}
+	for _, id := range MailByNext.First(tx, tx.Now()+1, 1<<62, 1) {
+		m, err := Mails.Get(tx, id)
+		if err != nil {
+			return nil, 0, err
+		}
+		next = m.NextAt
+	}
+	return due, next, nil
+}
+
+// ForgetMails deletes up to limit mails that are older than MailKept and do not wait. It reports whether
+// there may be more.
+func ForgetMails(tx *Tx, limit int) (more bool, err error) {
+	ids, err := MailByCreated.Below(tx, tx.Now().Add(-MailKept), limit)
+	if err != nil {
+		return false, err
+	}
+	deleted := 0
+	for _, id := range ids {
+		m, err := Mails.Get(tx, id)
+		if err == nil && m.State != MailQueued {
+			deleted++
+			err = Mails.Delete(tx, id)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return deleted == limit, nil
+}
+
+// holdMails gives up all mails that wait, and turns sending off: in a restored backup, they may have
+// been sent since, and the installation may be a copy.
+func holdMails(tx *Tx) error {
+	queued, err := MailByState.IDs(tx, MailQueued)
+	if err != nil {
+		return err
+	}
+	for _, id := range queued {
+		m, err := Mails.Get(tx, id)
+		if err == nil && m.Account().ID == 0 {
+			err = Mails.Delete(tx, id)
+			if err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return err
+		}
+		_, err = Mails.UpdateQuietly(tx, id, func(m *Mail) error {
+			m.State, m.NextAt, m.Stage, m.Response = MailFailed, 0, "restored", "a backup was restored"
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	s, err := Settings.Get(tx, SettingCache.Get(tx).ID(MailEnabled.Name()))
+	if errs.Is(err, errs.NotFound) || err == nil && s.Values == "0" {
+		return nil // of a version without this setting, or turned off
+	}
+	if err != nil {
+		return err
+	}
+	_, err = Settings.Update(tx, s.ID, func(s *Setting) error { s.Values = "0"; return nil })
+	return err
+}
+
+// RequestEmail queues the mail with which a person confirms an address. There are at most maxResets of
+// them in an hour, to any addresses.
+func RequestEmail(tx *Tx, purpose string, who Account, email, language string) error {
+	all, err := mailsOf(tx, who)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, m := range all {
+		if (m.Purpose == EmailVerification || m.Purpose == EmailChange) && m.CreatedAt.Add(linkLife) > tx.Now() {
+			n++
+		}
+	}
+	if n >= maxResets {
+		return errs.New(errs.TooMany, "too many mails were requested; try again in an hour").After(linkLife)
+	}
+	if _, err := RequestLink(tx, purpose, who, email); err != nil {
+		return err
+	}
+	return QueueMail(tx, purpose, who, "", language)
+}
+
+// HeldMails returns the mails that wait for their next attempt because the last one failed at a stage.
+func HeldMails(tx *Tx, stage string) (held []ID, err error) {
+	for _, id := range MailByNext.First(tx, tx.Now()+1, 1<<62, maxQueued) {
+		m, err := Mails.Get(tx, id)
+		if err != nil {
+			return nil, err
+		}
+		if m.Stage == stage {
+			held = append(held, id)
+		}
+	}
+	return held, nil
+}
+
+// HastenMail makes a mail due that waits for its next attempt.
+func HastenMail(tx *Tx, id ID) error {
+	_, err := Mails.Update(tx, id, func(m *Mail) error {
+		if m.State == MailQueued {
+			m.NextAt = tx.Now()
+		}
+		return nil
+	})
+	return ignoreMissing(err)
+}
