@@ -328,6 +328,11 @@ func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 	err = a.db.Update(store.System, func(tx *store.Tx) error {
 		created := *u // Update may run the function again
 		created.LoginIP, created.LoginTime = in.Addr.String(), tx.Now()
+		roles, err := store.DefaultAppRoles(tx)
+		if err != nil {
+			return err
+		}
+		created.RoleIDs = roles
 		if err := store.AppUsers.Create(tx, &created); err != nil {
 			return err
 		}

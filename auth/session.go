@@ -375,7 +375,7 @@ func actorOf(tx *store.Tx, s *store.Session) (*store.Actor, store.Account, error
 		if err != nil {
 			return nil, store.Account{}, err
 		}
-		return &store.Actor{ID: u.ID, Username: u.Username, App: true, MustChange: bool(u.MustChangePassword)}, store.Account{App: true, ID: u.ID}, nil
+		return store.AppActor(u), store.Account{App: true, ID: u.ID}, nil
 	}
 	u, err := store.Users.Get(tx, s.UserID)
 	if err == nil && !bool(u.Status) {

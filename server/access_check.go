@@ -71,8 +71,9 @@ func realmOf(a *store.Actor) string {
 }
 
 type checkIn struct {
-	Token       string     `json:"token" check:"max=4000" doc:"Token of a session or an API key; either token or user_id is required"`
+	Token       string     `json:"token" check:"max=4000" doc:"Token of a session or an API key; one of token, user_id and app_user_id is required"`
 	UserID      store.ID   `json:"user_id" doc:"ID of a user in your data scope"`
+	AppUserID   store.ID   `json:"app_user_id" doc:"ID of an app user"`
 	Permissions []string   `json:"permissions" check:"max=100" doc:"Keys of permissions; empty or absent to ask only whose token it is"`
 	Explain     store.Flag `json:"explain" doc:"1 to get reasons"`
 }
@@ -82,7 +83,7 @@ type checkOut struct {
 	User    *checkedUser      `json:"user" null:"true" doc:"Whom the token belongs to; null if it is not active"`
 	Allowed map[string]bool   `json:"allowed" doc:"Whether the user or key has each permission, by key"`
 	Unknown []string          `json:"unknown,omitempty" doc:"Keys of permissions that do not exist, perhaps mistyped; absent if there are none"`
-	Reasons map[string]string `json:"reasons,omitempty" doc:"Why or why not, by key, as in GET /admin/permission/explain; also unknown_token, password_change_required and app_user. Absent unless explain is 1"`
+	Reasons map[string]string `json:"reasons,omitempty" doc:"Why or why not, by key, as in GET /admin/permission/explain; also unknown_token and password_change_required. Absent unless explain is 1"`
 	Scope   *checkedScope     `json:"data_scope" null:"true" doc:"Data scope; null if the token is not active, or of an app user"`
 }
 
@@ -104,11 +105,19 @@ type checkedScope struct {
 // next one with a session would be.
 func checkAccess(req *Request, in *checkIn) (out *checkOut, err error) {
 	faults := errs.Faults{}
+	named := 0
+	for _, sent := range []bool{in.Token != "", in.UserID != 0, in.AppUserID != 0} {
+		if sent {
+			named++
+		}
+	}
 	switch {
-	case in.Token == "" && in.UserID == 0:
-		faults.Add("user_id", "either token or user_id is required")
-	case in.Token != "" && in.UserID != 0:
-		faults.Add("token", "either token or user_id is required")
+	case named == 0:
+		faults.Add("user_id", "exactly one of token, user_id and app_user_id is required")
+	case named > 1 && in.AppUserID != 0:
+		faults.Add("app_user_id", "exactly one of token, user_id and app_user_id is required")
+	case named > 1:
+		faults.Add("token", "exactly one of token, user_id and app_user_id is required")
 	}
 	for _, key := range in.Permissions {
 		if len(key) == 0 || len(key) > 255 {
@@ -132,7 +141,7 @@ func checkAccess(req *Request, in *checkIn) (out *checkOut, err error) {
 		}
 		for _, key := range in.Permissions {
 			out.Allowed[key] = out.Active && c.actor.HasPermission(tx, key)
-			if !out.Allowed[key] && !store.PolicyCache.Get(tx).HasPermissionKey(key) {
+			if !out.Allowed[key] && !c.policy(tx).HasPermissionKey(key) {
 				out.Unknown = append(out.Unknown, key)
 			}
 			if in.Explain {
@@ -147,40 +156,70 @@ func checkAccess(req *Request, in *checkIn) (out *checkOut, err error) {
 
 // checkedCaller is whom a check is about.
 type checkedCaller struct {
-	actor   *store.Actor // nil for an unknown token
+	actor   *store.Actor // nil for an unknown token and a disabled user
+	app     bool         // whether an app user was named
 	refused string       // why it can't do anything; "" if it can
 }
 
 // checked returns whom a check is about. A user outside of the caller's data scope is not found; whoever
 // has a token can learn what it may do anyway.
 func (req *Request) checked(tx *store.Tx, in *checkIn) (c checkedCaller, err error) {
-	if in.Token != "" {
+	switch {
+	case in.Token != "":
 		var session *auth.Session
 		session, err = req.auth().Inspect(tx, in.Token)
-		switch {
-		case errs.Is(err, errs.Unauthenticated):
+		if errs.Is(err, errs.Unauthenticated) {
 			return checkedCaller{refused: "unknown_token"}, nil
-		case err != nil:
-			return c, err
 		}
-		c.actor = session.Actor
-	} else {
-		if _, err = users.get(tx, req, in.UserID); errs.Is(err, errs.NotFound) {
-			return c, errs.Field(errs.Invalid, "user_id", "%s %d not found", errs.Noun(store.Users.Noun()), in.UserID)
-		} else if err != nil {
-			return c, err
+		if err == nil {
+			c.actor = session.Actor
 		}
-		if c.actor, err = store.EnabledUser(tx, in.UserID); err != nil {
-			return c, err
-		}
-		if c.actor == nil {
-			return checkedCaller{refused: "user_disabled"}, nil
-		}
+	case in.AppUserID != 0:
+		c.app = true
+		c.actor, err = enabledAppUser(tx, in.AppUserID)
+	default:
+		c.actor, err = req.enabledUser(tx, in.UserID)
 	}
-	if c.actor.MustChange {
+	switch {
+	case err != nil:
+	case c.actor == nil:
+		c.refused = "user_disabled"
+	case c.actor.MustChange:
 		c.refused = "password_change_required"
 	}
-	return c, nil
+	return c, err
+}
+
+// enabledUser returns the actor of a user in the caller's data scope; nil if the user is disabled.
+func (req *Request) enabledUser(tx *store.Tx, id store.ID) (*store.Actor, error) {
+	_, err := users.get(tx, req, id)
+	if errs.Is(err, errs.NotFound) {
+		err = errs.Field(errs.Invalid, "user_id", "%s %d not found", errs.Noun(store.Users.Noun()), id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return store.EnabledUser(tx, id)
+}
+
+// enabledAppUser returns the actor of an app user; nil if the app user is disabled.
+func enabledAppUser(tx *store.Tx, id store.ID) (*store.Actor, error) {
+	u, err := store.AppUsers.Get(tx, id)
+	if errs.Is(err, errs.NotFound) {
+		err = errs.Field(errs.Invalid, "app_user_id", "%s %d not found", errs.Noun(store.AppUsers.Noun()), id)
+	}
+	if err != nil || !bool(u.Status) {
+		return nil, err
+	}
+	return store.AppActor(u), nil
+}
+
+// policy returns the policy of the realm of the checked caller; that of users for an unknown token.
+func (c *checkedCaller) policy(tx *store.Tx) *store.Policy {
+	if c.actor == nil {
+		return store.PolicyOf(tx, &store.Actor{App: c.app})
+	}
+	return store.PolicyOf(tx, c.actor)
 }
 
 func (c *checkedCaller) user() *checkedUser {
@@ -197,7 +236,11 @@ func (c *checkedCaller) reason(tx *store.Tx, key string) (string, error) {
 	case c.refused != "":
 		return c.refused, nil
 	case c.actor.App:
-		return "app_user", nil
+		u, err := store.AppUsers.Get(tx, c.actor.ID)
+		if err != nil {
+			return "", err
+		}
+		return store.ExplainApp(tx, u, key).Reason, nil
 	case c.actor.Key != nil:
 		k, err := store.APIKeys.Get(tx, c.actor.Key.ID)
 		if err != nil {

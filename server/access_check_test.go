@@ -95,7 +95,7 @@ func TestChecksOfPermissions(t *testing.T) {
 		`"reasons":{"no.such":"unknown_permission","shop.order.refund":"granted","system.info":"not_granted"}`,
 		fmt.Sprintf(`"data_scope":{"all":false,"user_id":%d,"dept_ids":[1]}`, id))
 	in.ok("POST", "/auth/check", body(in.tokens["clerk's"]), "program").brief(200, `"key_id":2,"key_name":"laptop"`, `"shop.order.refund":true`)
-	in.ok("POST", "/auth/check", body(in.tokens["customer"]), "program").brief(200, `"active":true`, `"realm":"app"`, `"shop.order.refund":false`, `"shop.order.refund":"app_user"`, `"data_scope":null`)
+	in.ok("POST", "/auth/check", body(in.tokens["customer"]), "program").brief(200, `"active":true`, `"realm":"app"`, `"shop.order.refund":false`, `"shop.order.refund":"unknown_permission"`, `"data_scope":null`)
 	in.ok("POST", "/auth/check", body("rv_x"), "program").brief(200, `"active":false,"user":null,"allowed":{"no.such":false,"shop.order.refund":false,"system.info":false}`, `"system.info":"unknown_token"`, `"data_scope":null`)
 	in.ok("POST", "/auth/check", fmt.Sprintf(`{"user_id":%d,"permissions":["shop.order.refund"]}`, id), "program").brief(200, `"allowed":{"shop.order.refund":true}`)
 	in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", id), `{"status":0}`, "owner")

@@ -116,8 +116,18 @@ func (req *Request) granted(a auth.Attempt, cookie bool, grant *auth.Grant, err 
 	return out, nil
 }
 
-func ownAppUser(tx *store.Tx, req *Request, _ *none) (*appUser, error) {
-	return appUsers.get(tx, req, req.Actor.ID)
+// ownAppUserOut is the record of the calling app user, with what the roles allow.
+type ownAppUserOut struct {
+	appUser
+	Access []string `json:"access" doc:"Keys of the app permissions that the app user holds"`
+}
+
+func ownAppUser(tx *store.Tx, req *Request, _ *none) (*ownAppUserOut, error) {
+	u, err := appUsers.get(tx, req, req.Actor.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &ownAppUserOut{*u, req.Actor.PermissionKeys(tx)}, nil
 }
 
 type ownAppUserIn struct {
@@ -125,7 +135,7 @@ type ownAppUserIn struct {
 	confirmation
 }
 
-func changeOwnAppUser(req *Request, in *ownAppUserIn) (out *appUser, err error) {
+func changeOwnAppUser(req *Request, in *ownAppUserIn) (out *ownAppUserOut, err error) {
 	confirmed, err := req.confirmEmail(in.Email, in.Password)
 	if err != nil {
 		return nil, err
@@ -136,7 +146,10 @@ func changeOwnAppUser(req *Request, in *ownAppUserIn) (out *appUser, err error) 
 			err = needsPassword(in.Email, u.Email, confirmed)
 		}
 		if err == nil {
-			out, err = editAppUser(tx, req, req.Actor.ID, func(u *store.AppUser) { assignProfile(&in.profileIn, u) })
+			_, err = editAppUser(tx, req, req.Actor.ID, func(u *store.AppUser) { assignProfile(&in.profileIn, u) })
+		}
+		if err == nil {
+			out, err = ownAppUser(tx, req, nil)
 		}
 		return err
 	})

@@ -14,6 +14,7 @@ var appUserRoutes = []Route{
 	removeSeveral("/user/list", "user.list.delete", "Delete app users", &appUsers),
 	reveals(small(action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword))),
 	write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser),
+	write("PUT", "/user/list/:id/role", store.AppRolePermission, "Set an app user's roles", setAppRoles),
 	hiding(redact.Fields{Usernames: true}, action("POST", "/user/list/:id/erase", "user.list.erase", "Erase an app user", eraseAppUser)),
 	logged("export_person", raw("/user/list/:id/data", "user.list.data", "Download an app user's data", zipMedia, downloadAppUserData)),
 }
@@ -27,17 +28,27 @@ type appUser struct {
 	EmailVerified store.Flag `json:"email_verified" doc:"1 if the user has opened a link that was sent to the address, else 0"`
 	Mobile        string     `json:"mobile"`
 	AvatarURL     string     `json:"avatar_url"`
+	RoleIDs       []store.ID `json:"role_ids" doc:"IDs of the app roles"`
+	RoleNames     []string   `json:"role_names" doc:"Names of the roles, in the order of role_ids"`
 	Status        store.Flag `json:"status" doc:"Status: 1 enabled, 0 disabled; a disabled user can't sign in"`
 	LoginIP       string     `json:"login_ip"`
 	LoginTime     store.Time `json:"login_time" null:"true" doc:"Time of the last sign-in; null before the first"`
 	store.Versioned
 }
 
-func appUserOf(_ *store.Tx, _ *Request, u *store.AppUser) (*appUser, error) {
-	return &appUser{
+func appUserOf(tx *store.Tx, _ *Request, u *store.AppUser) (*appUser, error) {
+	out := &appUser{
 		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Email: u.Email, EmailVerified: u.EmailVerified, Mobile: u.Mobile, AvatarURL: u.AvatarURL,
-		Status: u.Status, LoginIP: u.LoginIP, LoginTime: u.LoginTime, Versioned: u.Versioned,
-	}, nil
+		RoleIDs: u.RoleIDs, RoleNames: []string{}, Status: u.Status, LoginIP: u.LoginIP, LoginTime: u.LoginTime, Versioned: u.Versioned,
+	}
+	if out.RoleIDs == nil {
+		out.RoleIDs = []store.ID{}
+	}
+	rules := store.AppPolicyCache.Get(tx)
+	for _, id := range u.RoleIDs {
+		out.RoleNames = append(out.RoleNames, rules.RoleName(id))
+	}
+	return out, nil
 }
 
 var appUsers = Resource[store.AppUser, *appUser]{
@@ -48,6 +59,7 @@ var appUsers = Resource[store.AppUser, *appUser]{
 		{name: "created_at", uses: sorted | ranged, order: store.AppUserByCreated.Order(), between: store.AppUserByCreated.Between},
 		{name: "login_time", uses: sorted | ranged, order: store.AppUserByLogin.Order(), between: store.AppUserByLogin.Between},
 		{name: "status", uses: filtered | param, texts: anyText(store.AppUserByStatus)},
+		{name: "role_id", uses: filtered | param, numbers: ids(store.AppUserByRole)},
 	},
 }
 
@@ -63,7 +75,8 @@ var assignProfile = assigning[profileIn, store.AppUser]()
 type appUserIn struct {
 	Username *string `json:"username" check:"create,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique, ignoring case"`
 	profileIn
-	Status *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions"`
+	RoleIDs *[]store.ID `json:"role_ids" check:"max=100" doc:"IDs of the app roles; to change them requires the permission user.list.role, too"`
+	Status  *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions"`
 }
 
 var assignAppUser = assigning[appUserIn, store.AppUser]()

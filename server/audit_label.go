@@ -15,6 +15,12 @@ var logRefs = map[string]store.Table{
 	"app_user_id": store.AppUsers, "setting_id": store.Settings,
 }
 
+// appRefs are the references of app users and their roles that differ from those of users, by collection.
+var appRefs = map[string]map[string]store.Table{
+	store.AppUsers.Name(): {"role_ids": store.AppRoles},
+	store.AppRoles.Name(): {"rule_ids": store.AppPermissions},
+}
+
 // labelFields are the fields that name a record, the first that it has.
 var labelFields = []string{"username", "title", "name", "label", "key"}
 
@@ -27,6 +33,9 @@ func refersTo(collection, field string) store.Table {
 		return store.SettingGroups
 	case field == "group_id" && collection == store.Files.Name():
 		return store.FileGroups
+	}
+	if table := appRefs[collection][field]; table != nil {
+		return table
 	}
 	return logRefs[field]
 }

@@ -63,6 +63,13 @@ var deletable = withSimpleDeletions(map[string]func(*instance) []store.ID{
 		top := in.dept("Top", 0)
 		return []store.ID{top, in.dept("Below", in.dept("Middle", top))}
 	},
+	"/user/role": func(in *instance) []store.ID {
+		return []store.ID{in.made("/user/role", `{"name":"A"}`), in.made("/user/role", `{"name":"B"}`)}
+	},
+	"/user/rule": func(in *instance) []store.ID {
+		top := in.made("/user/rule", `{"key":"app.top","name":"Top"}`)
+		return []store.ID{top, in.made("/user/rule", fmt.Sprintf(`{"key":"app.top.page","name":"Page","parent_id":%d}`, top))}
+	},
 	"/admin/rule": func(in *instance) []store.ID {
 		top := in.made("/admin/rule", `{"type":0,"key":"top","name":"Top"}`)
 		return []store.ID{top, in.made("/admin/rule", fmt.Sprintf(`{"type":1,"key":"top.page","name":"Page","parent_id":%d}`, top))}

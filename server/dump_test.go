@@ -10,7 +10,7 @@ import (
 
 // dumped has the records of each collection as JSON, by ID.
 var dumped = map[string]func(t testing.TB, tx *store.Tx) map[store.ID]string{
-	"permission": recordsOf(store.Permissions), "role": recordsOf(store.Roles), "dept": recordsOf(store.Depts),
+	"permission": recordsOf(store.Permissions), "role": recordsOf(store.Roles), "app_permission": recordsOf(store.AppPermissions), "app_role": recordsOf(store.AppRoles), "dept": recordsOf(store.Depts),
 	"user": recordsOf(store.Users), "app_user": recordsOf(store.AppUsers), "password_hash": recordsOf(store.PasswordHashes),
 	"session": recordsOf(store.Sessions), "session_token": recordsOf(store.SessionTokens), "device": recordsOf(store.Devices), "login_log": recordsOf(store.LoginLogs),
 	"setting_group": recordsOf(store.SettingGroups), "setting": recordsOf(store.Settings), "setting_secret": recordsOf(store.SettingSecrets),

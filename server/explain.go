@@ -9,12 +9,17 @@ type explainIn struct {
 	UserID store.ID `query:"user_id" doc:"ID of the user; either user_id or key_id is required"`
 	KeyID  store.ID `query:"key_id" doc:"ID of the API key"`
 	Key    string   `query:"key" check:"required"`
-	At     string   `query:"at" doc:"Earlier time to explain: RFC 3339, or a time without a zone or a date in the zone tz, which means its first moment; now by default"`
-	TZ     string   `query:"tz" doc:"Time zone, like Asia/Shanghai or +08:00, of a date and of a time without one; default: UTC"`
+	pastTime
+}
+
+// pastTime is an earlier time to explain.
+type pastTime struct {
+	At string `query:"at" doc:"Earlier time to explain: RFC 3339, or a time without a zone or a date in the zone tz, which means its first moment; now by default"`
+	TZ string `query:"tz" doc:"Time zone, like Asia/Shanghai or +08:00, of a date and of a time without one; default: UTC"`
 }
 
 // time parses the parameter at.
-func (in *explainIn) time() (store.Time, error) {
+func (in *pastTime) time() (store.Time, error) {
 	faults := errs.Faults{}
 	zone, err := zoneOf(in.TZ)
 	if err != nil {
@@ -62,7 +67,7 @@ func explain(req *Request, in *explainIn) (out *store.Explanation, err error) {
 		return err
 	})
 	if err == nil && past {
-		out, err = store.ExplainAt(req.db.DB, at, in.UserID, in.Key)
+		out, err = store.ExplainAt(req.db.DB, at, store.Account{ID: in.UserID}, in.Key)
 	}
 	return out, err
 }

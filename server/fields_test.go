@@ -43,11 +43,18 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"PUT /admin/list":                 {"/admin/list?ids=2", `{"status":0,"dept_id":1,"role_ids":[2]}`},
 	"POST /admin/role":                {"/admin/role", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2]}`},
 	"PUT /admin/role/:id":             {"/admin/role/2", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2]}`},
+	"PUT /user/list/:id/role":         {"/user/list/1/role", `{"role_ids":[1]}`},
+	"POST /user/role":                 {"/user/role", `{"name":"Good","description":"d","sort":1,"status":1,"default":1}`},
+	"PUT /user/role/:id":              {"/user/role/1", `{"name":"Good","description":"d","sort":1,"status":1,"default":0}`},
+	"PUT /user/role/:id/rule":         {"/user/role/1/rule", `{"rule_ids":[1]}`},
+	"POST /user/rule":                 {"/user/rule", `{"parent_id":1,"key":"app.good","name":"Good","sort":1,"status":1}`},
+	"PUT /user/rule/:id":              {"/user/rule/2", `{"parent_id":1,"key":"app.good","name":"Good","sort":1,"status":1}`},
+	"PUT /user/rule/:id/status":       {"/user/rule/1/status", `{"status":0}`},
 	"PUT /admin/role/:id/rule":        {"/admin/role/2/rule", `{"rule_ids":[1,2]}`},
 	"POST /admin/dept":                {"/admin/dept", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
 	"PUT /admin/dept/:id":             {"/admin/dept/2", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
-	"POST /user/list":                 {"/user/list", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","status":1,"password":"long enough it is","invite":""}`},
-	"PUT /user/list/:id":              {"/user/list/1", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","status":1}`},
+	"POST /user/list":                 {"/user/list", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","role_ids":[1],"status":1,"password":"long enough it is","invite":""}`},
+	"PUT /user/list/:id":              {"/user/list/1", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","role_ids":[1],"status":1}`},
 	"PUT /user/list/:id/password":     {"/user/list/1/password", `{"password":"long enough it is"}`},
 	"POST /user/list/:id/erase":       {"/user/list/1/erase", `{"username":"customer"}`},
 	"PUT /user/list/:id/status":       {"/user/list/1/status", `{"status":0}`},
@@ -80,7 +87,7 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 
 	"POST /auth/forward":                 {"/auth/forward", `{"origin":"` + appOrigin + `","to":"/","state":"` + strings.Repeat("0", 64) + `"}`},
 	"POST /system/setting/flag-preview":  {"/system/setting/flag-preview", `{"key":"shop.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true},\"default\":\"on\"}","user_id":1,"at":"2026-01-01T00:00:00Z"}`},
-	"POST /auth/check":                   {"/auth/check", `{"token":"","user_id":2,"permissions":["admin.list.query"],"explain":1}`},
+	"POST /auth/check":                   {"/auth/check", `{"token":"","user_id":2,"app_user_id":0,"permissions":["admin.list.query"],"explain":1}`},
 	"POST /admin/key/:id/rotate":         {"/admin/key/1/rotate", `{"overlap_hours":1}`},
 	"POST /admin/account/key/:id/rotate": {"/admin/account/key/2/rotate", `{"overlap_hours":1}`},
 
@@ -121,6 +128,7 @@ func withGoodBodies(t *testing.T, options ...func(*setup)) *instance {
 	in.turnMailOn()
 	in.create("/admin/dept", `{"name":"Top"}`)
 	in.create("/admin/dept", `{"name":"Other"}`)
+	in.createAppRole()
 	in.createSimple()
 	in.update(func(tx *store.Tx) error {
 		_, err := store.WebhookStates.Update(tx, 1, func(s *store.WebhookState) error { s.Blocked, s.BlockedKind = blockedEvent, "event"; return nil })

@@ -154,6 +154,10 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"effective", "GET", "/admin/permission/effective?user_id=2", ""},
 	{"explain", "GET", "/admin/permission/explain?user_id=2&key=admin.rule.query", ""},
 	{"new_app_user", "POST", "/user/list", `{"username":"customer","nickname":"C","password":"long enough it is"}`},
+	{"app_permission", "POST", "/user/rule", `{"key":"app.order.refund","name":"Refund an order","sort":3}`},
+	{"app_permission_tree", "GET", "/user/rule", ""},
+	{"app_role", "POST", "/user/role", `{"name":"Gold","description":"one\ntwo","sort":2,"default":1}`},
+	{"app_role_list", "GET", "/user/role", ""},
 	{"app_user", "GET", "/user/list/1", ""},
 	{"app_user_list", "GET", "/user/list", ""},
 	{"home", "GET", "/api/home", ""},
@@ -198,6 +202,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"erasure", "POST", "/admin/list/3/erase", `{"username":"bob"}`},
 	{"manual", "GET", "/system/manual", ""},
 	{"clients", "GET", "/sdk", ""},
+	{"own_app_user", "GET", "/api/user", ""},
 	{"failure", "POST", "/admin/rule", `{"type":7,"key":"Shop","name":""}`},
 	{"setting_flag", "POST", "/system/setting", `{"key":"checkout","title":"Checkout","type":"flag","group_id":7,"values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\",\"rules\":[{\"users\":[1],\"variant\":\"on\"}]}"}`},
 	{"flag_preview", "POST", "/system/setting/flag-preview", `{"key":"look.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\"}","user_id":1}`},
@@ -233,8 +238,12 @@ func TestGoldenAnswers(t *testing.T) {
 	refresh := "" // the request_id of that response
 	for _, g := range goldenAnswers {
 		as := "owner"
-		if g.file == "failure_unsigned" {
+		switch g.file {
+		case "failure_unsigned":
 			as = "nobody"
+		case "own_app_user":
+			as = "shopper"
+			in.appUser(as)
 		}
 		var a *reply
 		if g.file == "link_used" {

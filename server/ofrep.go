@@ -149,8 +149,6 @@ func timeOf(t store.Time) time.Time { return time.UnixMicro(int64(t)).UTC() }
 func (req *Request) flagSubject(tx *store.Tx, context map[string]any) (*feature.Subject, error) {
 	a := req.Actor
 	switch {
-	case a.Key == nil && a.App:
-		return store.FlagSubjectApp(a.ID, a.Username), nil
 	case a.Key == nil && a.ID != 0:
 		return store.FlagSubject(tx, a), nil
 	}

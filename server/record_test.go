@@ -31,11 +31,17 @@ var wholeRecords = withSimpleRecords([]wholeRecord{
 	{"a user to be enabled", "/admin/list/2", "/admin/list/2/status", `"status":0`},
 	{"a role", "/admin/role/3", "/admin/role/3", `"sort":77`},
 	{"a role to be granted", "/admin/role/3", "/admin/role/3/rule", `"rule_ids":[3]`},
+	{"an app role", "/user/role/1", "/user/role/1", `"sort":77`},
+	{"an app role to be granted", "/user/role/1", "/user/role/1/rule", `"rule_ids":[1]`},
+	{"an app permission", "/user/rule/2", "/user/rule/2", `"sort":77`},
+	{"an app permission with all below it", "/user/rule", "/user/rule/1", `"sort":77`},
+	{"an app permission to be enabled", "/user/rule/2", "/user/rule/2/status", `"status":0`},
 	{"a department", "/admin/dept/2", "/admin/dept/2", `"sort":77`},
 	{"a department with all below it", "/admin/dept", "/admin/dept/1", `"sort":77`},
 	{"a file", "/file/list/1", "/file/list/1", `"public":0`},
 	{"a dictionary item", "/system/dict/1/item", "/system/dict/1/item/1", `"switch":1`},
 	{"an app user", "/user/list/1", "/user/list/1", `"nickname":"x"`},
+	{"an app user to be given roles", "/user/list/1", "/user/list/1/role", `"role_ids":[1]`},
 	{"an app user to be enabled", "/user/list/1", "/user/list/1/status", `"status":0`},
 	{"one's own app user", "/api/user", "/api/user", `"nickname":"x"`},
 })
@@ -65,12 +71,21 @@ func withRecords(t *testing.T) *instance {
 	in.ok("PUT", "/admin/role/3/rule", `{"rule_ids":[5,3]}`, "owner")
 	in.ok("PUT", "/admin/list/2", `{"dept_id":2,"role_ids":[3,2],"nickname":"N","email":"n@example.org","mobile":"+491234","sex":2}`, "owner")
 	in.appUser("customer")
+	in.createAppRole()
+	in.ok("PUT", "/user/role/1/rule", `{"rule_ids":[2,1]}`, "owner")
 	in.createSimple()
 	in.create("/system/dict/1/item", `{"label":"Red","value":"red","sort":-3,"switch":0,"status":"error"}`)
 	in.keep("owner", "a.txt", "text", fieldPart("group_id", "1"), fieldPart("public", "1"))
 	in.keep("owner", "b.txt", "text")
 	in.ok("DELETE", "/file/list/2", "", "owner")
 	return in
+}
+
+// createAppRole creates app permission 2 below 1, and app role 1.
+func (in *instance) createAppRole() {
+	in.create("/user/rule", `{"key":"app.order","name":"Orders"}`)
+	in.create("/user/rule", `{"key":"app.order.refund","name":"Refund","parent_id":1,"sort":5}`)
+	in.create("/user/role", `{"name":"Gold","description":"d","sort":5}`)
 }
 
 func (in *instance) read(url string) []byte {

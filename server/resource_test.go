@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func TestOnlyFieldsThatWereSentAreAssigned(t *testing.T) {
 	mail, flag := "new@example.org", store.Flag(false)
 	u := store.AppUser{Username: "ann", Email: "old@example.org", Mobile: "1", Status: true}
 	assignAppUser(&appUserIn{profileIn: profileIn{Email: &mail}, Status: &flag}, &u)
-	if want := (store.AppUser{Username: "ann", Email: mail, Mobile: "1"}); u != want {
+	if want := (store.AppUser{Username: "ann", Email: mail, Mobile: "1"}); !reflect.DeepEqual(u, want) {
 		t.Errorf("%+v, want %+v", u, want)
 	}
 }

@@ -177,7 +177,7 @@ func TestAnUpgradeKeepsChangesOfAdministrators(t *testing.T) {
 	in := open(t, dir)
 	in.tokens["owner"] = in.signIn(auth.FirstUser)
 	// The pages move to the top level with their actions; their menu is deleted.
-	for _, page := range []string{"admin.list", "admin.role", "admin.rule", "admin.dept", "admin.key", "user.list", "auth", "admin.invite", "user.invite"} {
+	for _, page := range []string{"admin.list", "admin.role", "admin.rule", "admin.dept", "admin.key", "user.list", "auth", "admin.invite", "user.invite", "user.role", "user.rule"} {
 		in.ok("PUT", "/admin/rule/"+in.permission(page).String(), `{"parent_id":0,"name":"Mine"}`, "owner")
 	}
 	in.ok("DELETE", "/admin/rule/1", "", "owner")

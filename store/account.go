@@ -5,7 +5,8 @@ import (
 	"reeve/store/kv"
 )
 
-// AppUser is a user of the app API. App users are a realm of their own and have no permissions.
+// AppUser is a user of the app API. App users are a realm of their own, with roles and permissions of
+// their own: see AppRole.
 type AppUser struct {
 	Ident
 	Username           string `json:"username" log:"personal"`
@@ -14,6 +15,7 @@ type AppUser struct {
 	EmailVerified      Flag   `json:"email_verified"` // whether the user has opened a link that was sent there
 	Mobile             string `json:"mobile" log:"personal"`
 	AvatarURL          string `json:"avatar_url" log:"personal"`
+	RoleIDs            []ID   `json:"role_ids"` // app roles
 	Status             Flag   `json:"status"`
 	LoginIP            string `json:"login_ip" log:"-"`
 	LoginTime          Time   `json:"login_time" log:"-"`
@@ -26,6 +28,7 @@ var (
 	AppUsers         = kv.NewCollection[AppUser]("app_user")
 	AppUserByName    = kv.NewUnique(AppUsers, "username", func(u *AppUser) string { return Fold(u.Username) })
 	AppUserByEmail   = kv.NewUnique(AppUsers, "email", func(u *AppUser) string { return Fold(u.Email) })
+	AppUserByRole    = kv.NewRefs(AppUsers, "role_ids", AppRoles, func(u *AppUser) []ID { return u.RoleIDs }, kv.Restrict)
 	AppUserByStatus  = kv.NewMany(AppUsers, "status", func(u *AppUser) []string { return []string{flagText(u.Status)} })
 	AppUserByCreated = kv.NewMany(AppUsers, "created_at", func(u *AppUser) []Time { return []Time{u.CreatedAt} })
 	AppUserByLogin   = kv.NewMany(AppUsers, "login_time", func(u *AppUser) []Time { return []Time{u.LoginTime} })
@@ -77,8 +80,11 @@ func HashOf(tx *Tx, a Account) (*PasswordHash, error) {
 	return nil, errs.New(errs.NotFound, "password of user %d not found", a.ID)
 }
 
-// constrainAppUser makes an address that has changed unverified.
+// constrainAppUser makes an address that has changed unverified, and requires a permission to change roles.
 func constrainAppUser(tx *Tx, old, new *AppUser) error {
+	if err := constrainAppRoles(tx, old, new); err != nil {
+		return err
+	}
 	if new != nil && !ActorOf(tx).system && (old == nil || !bool(old.EmailVerified)) {
 		new.EmailVerified = false // only the program verifies, also when somebody undoes a change
 	}

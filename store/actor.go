@@ -67,10 +67,10 @@ func currentActor(tx *Tx, p Principal) (Principal, error) {
 		if err == nil && !bool(u.Status) {
 			err = ErrSessionEnded
 		}
-		if err != nil || bool(u.MustChangePassword) == a.MustChange {
+		if err != nil || bool(u.MustChangePassword) == a.MustChange && slices.Equal(u.RoleIDs, a.RoleIDs) {
 			return a, endedIfNone(err)
 		}
-		return &Actor{ID: u.ID, Username: u.Username, App: true, MustChange: !a.MustChange}, nil
+		return AppActor(u), nil
 	}
 	u, err := Users.Get(tx, a.ID)
 	if err == nil && !bool(u.Status) {
@@ -133,7 +133,7 @@ func (a *Actor) Scope(tx *Tx) *Scope {
 // compiled returns the access of the actor in the current snapshot of the Policy. It reuses what
 // depends only on parts that have not changed.
 func (a *Actor) compiled(tx *Tx) *access {
-	rules := PolicyCache.Get(tx)
+	rules := PolicyOf(tx, a)
 	had := a.rights.Load()
 	if had != nil && had.rules == rules {
 		return had

@@ -29,6 +29,8 @@ func init() {
 	addLogged(Roles)
 	addLogged(Depts)
 	addLogged(Users)
+	addLogged(AppPermissions)
+	addLogged(AppRoles)
 	addLogged(AppUsers)
 	addLogged(PasswordHashes)
 	addLogged(Sessions)

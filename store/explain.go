@@ -47,10 +47,11 @@ func (r *Policy) HasPermissionKey(key string) bool {
 	return false
 }
 
-// explain explains why a user has or does not have a permission under a policy.
+// explain explains why a user has or does not have a permission under a policy. App users have no data
+// scope that could be limited.
 func (r *Policy) explain(u *User, key string) *Explanation {
 	e := noAccess("")
-	e.Limited = Flag(!r.scopeOf(u.ID, u.RoleIDs, u.DeptID).All)
+	e.Limited = Flag(r.owner != 0 && !r.scopeOf(u.ID, u.RoleIDs, u.DeptID).All)
 	var p *Permission // from the cache, like the rest: the view may be older
 	for _, known := range r.permissions.All() {
 		if known.Key == key {
@@ -68,11 +69,11 @@ func (r *Policy) explain(u *User, key string) *Explanation {
 	owner := false
 	for _, id := range u.RoleIDs {
 		role := r.roles.Get(id)
-		if role == nil || id != OwnerRole && !slices.Contains(role.RuleIDs, p.ID) {
+		if role == nil || id != r.owner && !slices.Contains(role.RuleIDs, p.ID) {
 			continue
 		}
-		owner = owner || id == OwnerRole
-		if id == OwnerRole || bool(role.Status) {
+		owner = owner || id == r.owner
+		if id == r.owner || bool(role.Status) {
 			enabled = append(enabled, RoleID{id, role.Name})
 		} else {
 			disabled = append(disabled, RoleID{id, role.Name})
@@ -104,13 +105,10 @@ func (r *Policy) explain(u *User, key string) *Explanation {
 // order of the actor's roles.
 func GrantingRoles(tx *Tx, a *Actor, key string) []string {
 	names := []string{}
-	if a.App {
-		return names
-	}
-	rules := PolicyCache.Get(tx)
+	rules := PolicyOf(tx, a)
 	for _, id := range a.RoleIDs {
 		role := rules.roles.Get(id)
-		if role == nil || id != OwnerRole && !(bool(role.Status) && rules.grants(role, key)) {
+		if role == nil || id != rules.owner && !(bool(role.Status) && rules.grants(role, key)) {
 			continue
 		}
 		names = append(names, role.Name)

@@ -86,7 +86,7 @@ func checkFlag(tx *Tx, old, new *Setting) error {
 			}
 		}
 	}
-	for _, kind := range []string{"roles", "depts", "users", "app_users"} {
+	for _, kind := range []string{"roles", "app_roles", "depts", "users", "app_users"} {
 		for _, n := range named(f)[kind] {
 			if seen[kind+n.at.String()] {
 				continue
@@ -114,7 +114,7 @@ type mention struct {
 func named(f *feature.Flag) map[string][]mention {
 	all := map[string][]mention{}
 	for i, r := range f.Rules {
-		for kind, ids := range map[string][]uint64{"roles": r.Roles, "depts": r.Depts, "users": r.Users, "app_users": r.AppUsers} {
+		for kind, ids := range map[string][]uint64{"roles": r.Roles, "app_roles": r.AppRoles, "depts": r.Depts, "users": r.Users, "app_users": r.AppUsers} {
 			for _, id := range ids {
 				all[kind] = append(all[kind], mention{i, ID(id)})
 			}
@@ -129,6 +129,8 @@ func knows(tx *Tx, kind string, id ID) (noun string, known bool, err error) {
 	switch kind {
 	case "roles":
 		return Roles.Noun(), rules.roles.Get(id) != nil, nil
+	case "app_roles":
+		return AppRoles.Noun(), AppPolicyCache.Get(tx).roles.Get(id) != nil, nil
 	case "depts":
 		return Depts.Noun(), rules.depts.Get(id) != nil && scope.HasDept(id), nil
 	case "users":
@@ -155,14 +157,18 @@ func ParseSubject(text string) (a Account, ok bool) {
 	return a, err == nil && id != 0 && a.Subject() == text
 }
 
-// FlagSubject returns whom a user, who is no API key, is for the evaluation of flags, as the records say
-// now: enabled roles, the department with its ancestors, and the attributes username and realm.
+// FlagSubject returns whom a user or app user, who is no API key, is for the evaluation of flags, as the
+// records say now: enabled roles, the department with its ancestors, and the attributes username and realm.
 func FlagSubject(tx *Tx, a *Actor) *feature.Subject {
-	rules := PolicyCache.Get(tx)
-	return &feature.Subject{
-		Key: Account{ID: a.ID}.Subject(), User: uint64(a.ID), Roles: numbers(rules.EnabledRoles(a.RoleIDs)), Depts: numbers(rules.ancestors(a.DeptID)),
-		Attributes: map[string]string{"username": a.Username, "realm": "admin"},
+	rules := PolicyOf(tx, a)
+	roles := numbers(rules.EnabledRoles(a.RoleIDs))
+	s := &feature.Subject{Key: Account{App: a.App, ID: a.ID}.Subject(), Attributes: map[string]string{"username": a.Username, "realm": "admin"}}
+	if a.App {
+		s.AppUser, s.AppRoles, s.Attributes["realm"] = uint64(a.ID), roles, "app"
+		return s
 	}
+	s.User, s.Roles, s.Depts = uint64(a.ID), roles, numbers(rules.ancestors(a.DeptID))
+	return s
 }
 
 // KnownSubject is like FlagSubject for an account that an API key names; nil if there is no enabled user in
@@ -173,20 +179,13 @@ func KnownSubject(tx *Tx, account Account) (*feature.Subject, error) {
 		if err != nil || !bool(u.Status) {
 			return nil, ignoreMissing(err)
 		}
-		return FlagSubjectApp(u.ID, u.Username), nil
+		return FlagSubject(tx, AppActor(u)), nil
 	}
 	u, err := EnabledUser(tx, account.ID)
 	if err != nil || u == nil || !ActorOf(tx).Scope(tx).HasUser(&User{Ident: Ident{ID: u.ID}, DeptID: u.DeptID}) {
 		return nil, err
 	}
 	return FlagSubject(tx, u), nil
-}
-
-// FlagSubjectApp returns whom an app user is for the evaluation of flags.
-func FlagSubjectApp(id ID, username string) *feature.Subject {
-	return &feature.Subject{
-		Key: Account{App: true, ID: id}.Subject(), AppUser: uint64(id), Attributes: map[string]string{"username": username, "realm": "app"},
-	}
 }
 
 // StatedIdentity sets the roles, by IDs or names, and the department of somebody who has no record.

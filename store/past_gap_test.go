@@ -35,7 +35,7 @@ func TestExplainAtBesideAGap(t *testing.T) {
 			noErr(t, test.damage(lost.Path))
 			h.db = open(t, h.dir, h.options())
 			for _, m := range h.moments[1:] {
-				e, err := ExplainAt(h.db, m.at, 3, "k.3")
+				e, err := ExplainAt(h.db, m.at, Account{ID: 3}, "k.3")
 				last := h.at(m.at)
 				switch {
 				case last.seq < lost.First && !test.before, last.seq >= lost.First && last.seq < lost.Last:
@@ -71,7 +71,7 @@ func TestExplainAtAcrossASalvage(t *testing.T) {
 	h.remember()
 	h.clock.Add(1_000_000)
 	h.live(10)
-	if _, err := ExplainAt(h.db, earlier, 3, "k.3"); !isUnreadable(err) {
+	if _, err := ExplainAt(h.db, earlier, Account{ID: 3}, "k.3"); !isUnreadable(err) {
 		t.Errorf("a time before: %v", err)
 	}
 	for _, m := range h.moments {
@@ -108,7 +108,7 @@ func TestExplainAtAfterARestore(t *testing.T) {
 	h.remember()
 	h.live(10)
 	disktest.Equal(t, "segments", len(h.db.LogSegments()), 1)
-	if _, err := checkpointState(h.db, segments[0], 3); !errors.Is(err, errOtherData) {
+	if _, err := checkpointState(h.db, segments[0], Account{ID: 3}); !errors.Is(err, errOtherData) {
 		t.Errorf("the checkpoint of the replaced data: %v", err)
 	}
 	for i := range h.moments[1:] {

@@ -3,42 +3,63 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
 	"reeve/store/audit"
-	"reeve/store/kv"
 )
 
 // decisive are the fields, by collection, that decide about permissions. The change log must have them
 // as they are, neither sealed nor hashed.
 var decisive = map[string][]string{
-	Permissions.Name(): {"parent_id", "key", "name", "status"},
-	Roles.Name():       {"name", "status", "data_scope", "dept_ids", "rule_ids"},
-	Depts.Name():       {"parent_id", "name"},
-	Users.Name():       {"dept_id", "role_ids", "status"},
+	Permissions.Name():    {"parent_id", "key", "name", "status"},
+	Roles.Name():          {"name", "status", "data_scope", "dept_ids", "rule_ids"},
+	Depts.Name():          {"parent_id", "name"},
+	Users.Name():          {"dept_id", "role_ids", "status"},
+	AppPermissions.Name(): {"parent_id", "key", "name", "status"},
+	AppRoles.Name():       {"name", "status", "rule_ids"},
+	AppUsers.Name():       {"role_ids", "status"},
 }
 
-// pastState has the decisive fields of the policy and of one user after an entry of the change log.
+// pastState has the decisive fields of the policy of a realm and of one user after an entry of the change
+// log.
 type pastState struct {
 	seq     uint64 // number of the entry
-	user    ID
+	user    Account
+	tables  pastTables
 	records map[string]map[ID]pastRecord // by collection
+}
+
+// pastTables are the names of the collections of a realm that decide about permissions, besides departments.
+type pastTables struct{ permissions, roles, users string }
+
+func (a Account) pastTables() pastTables {
+	if a.App {
+		return pastTables{AppPermissions.Name(), AppRoles.Name(), AppUsers.Name()}
+	}
+	return pastTables{Permissions.Name(), Roles.Name(), Users.Name()}
 }
 
 // pastRecord has the JSON of fields, by name.
 type pastRecord map[string]json.RawMessage
 
-func newPastState(seq uint64, user ID) *pastState {
-	s := &pastState{seq: seq, user: user, records: map[string]map[ID]pastRecord{}}
-	for name := range decisive {
+func newPastState(seq uint64, user Account) *pastState {
+	s := &pastState{seq: seq, user: user, tables: user.pastTables(), records: map[string]map[ID]pastRecord{}}
+	for _, name := range []string{s.tables.permissions, s.tables.roles, s.tables.users} {
 		s.records[name] = map[ID]pastRecord{}
+	}
+	if !user.App {
+		s.records[Depts.Name()] = map[ID]pastRecord{}
 	}
 	return s
 }
 
 // presentState returns the state that a transaction sees.
-func presentState(tx *Tx, user ID) (*pastState, error) {
+func presentState(tx *Tx, user Account) (*pastState, error) {
+	if user.App {
+		return presentAppState(tx, user)
+	}
 	c := LogCheckpoint{Seq: tx.LogEnd()}
 	if err := collect(tx, Permissions, &c.Permissions); err != nil {
 		return nil, err
@@ -50,18 +71,37 @@ func presentState(tx *Tx, user ID) (*pastState, error) {
 		return nil, err
 	}
 	s, err := c.state(user)
-	if err != nil || !Users.Exists(tx, user) {
+	if err != nil || !Users.Exists(tx, user.ID) {
 		return s, err
 	}
-	u, err := Users.Get(tx, user)
+	u, err := Users.Get(tx, user.ID)
 	if err != nil {
 		return nil, err
 	}
 	return s, addPast(s, Users, []*User{u})
 }
 
+// presentAppState is presentState for an app user.
+func presentAppState(tx *Tx, user Account) (*pastState, error) {
+	s := newPastState(tx.LogEnd(), user)
+	var permissions []*AppPermission
+	var roles []*AppRole
+	err := errors.Join(collect(tx, AppPermissions, &permissions), collect(tx, AppRoles, &roles))
+	if err == nil {
+		err = errors.Join(addPast(s, AppPermissions, permissions), addPast(s, AppRoles, roles))
+	}
+	if err != nil || !AppUsers.Exists(tx, user.ID) {
+		return s, err
+	}
+	u, err := AppUsers.Get(tx, user.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s, addPast(s, AppUsers, []*AppUser{u})
+}
+
 // state returns the state at a checkpoint.
-func (c *LogCheckpoint) state(user ID) (*pastState, error) {
+func (c *LogCheckpoint) state(user Account) (*pastState, error) {
 	s := newPastState(c.Seq, user)
 	if err := addPast(s, Permissions, c.Permissions); err != nil {
 		return nil, err
@@ -74,10 +114,10 @@ func (c *LogCheckpoint) state(user ID) (*pastState, error) {
 	}
 	var users []*User
 	sound := c.EachUser(func(u CheckpointUser) bool {
-		if u.ID == user {
+		if u.ID == user.ID {
 			users = append(users, &User{Ident: Ident{ID: u.ID}, DeptID: u.DeptID, RoleIDs: u.RoleIDs, Status: Flag(u.Enabled)})
 		}
-		return u.ID < user
+		return u.ID < user.ID
 	})
 	if !sound {
 		return nil, fmt.Errorf("the users of the checkpoint at entry %d are damaged", c.Seq)
@@ -105,19 +145,19 @@ func addPast[T any](s *pastState, of *Collection[T], all []*T) error {
 // others would take most of the time.
 func (s *pastState) needed() [][]byte {
 	parts := [][]byte{[]byte(`"action":"restore"`)}
-	for name := range decisive {
-		if name != Users.Name() {
+	for name := range s.records {
+		if name != s.tables.users {
 			parts = append(parts, fmt.Appendf(nil, `"collection":%q`, name))
 		}
 	}
-	return append(parts, fmt.Appendf(nil, `"collection":%q,"id":%d,`, Users.Name(), s.user))
+	return append(parts, fmt.Appendf(nil, `"collection":%q,"id":%d,`, s.tables.users, s.user.ID))
 }
 
 // apply makes a change of a record, or undoes it if back is true. It is an error if the change does
 // not begin with what the state has.
 func (s *pastState) apply(c audit.Change, back bool) error {
 	fields, records := decisive[c.Collection], s.records[c.Collection]
-	if fields == nil || c.Collection == Users.Name() && ID(c.ID) != s.user {
+	if fields == nil || records == nil || c.Collection == s.tables.users && ID(c.ID) != s.user.ID {
 		return nil
 	}
 	appears, disappears := c.Operation == "create", c.Operation == "delete"
@@ -160,33 +200,38 @@ func sameJSON(a, b json.RawMessage) bool {
 
 // decode returns the policy and the user of a state; a nil user if there was none.
 func (s *pastState) decode() (*Policy, *User, error) {
-	permissions, err := decodePast(s, Permissions, func(p *Permission, id ID) { p.ID = id })
+	permissions, err := decodePast(s, s.tables.permissions, func(p *Permission, id ID) { p.ID = id })
 	if err != nil {
 		return nil, nil, err
 	}
-	roles, err := decodePast(s, Roles, func(r *Role, id ID) { r.ID = id })
+	roles, err := decodePast(s, s.tables.roles, func(r *Role, id ID) { r.ID = id })
 	if err != nil {
 		return nil, nil, err
 	}
-	depts, err := decodePast(s, Depts, func(d *Dept, id ID) { d.ID = id })
+	depts, err := decodePast(s, Depts.Name(), func(d *Dept, id ID) { d.ID = id })
 	if err != nil {
 		return nil, nil, err
 	}
-	users, err := decodePast(s, Users, func(u *User, id ID) { u.ID = id })
-	return newPolicy(roles, permissions, depts), users[s.user], err
+	users, err := decodePast(s, s.tables.users, func(u *User, id ID) { u.ID = id })
+	owner := OwnerRole
+	if s.user.App {
+		owner = 0
+	}
+	return newPolicy(owner, roles, permissions, depts), users[s.user.ID], err
 }
 
-// decodePast returns the records of a collection by ID, with the decisive fields only.
-func decodePast[T any](s *pastState, of *kv.Collection[T], setID func(*T, ID)) (map[ID]*T, error) {
+// decodePast returns the records of a collection by ID, with the decisive fields only. Those of app users
+// have the names of the fields of T, too.
+func decodePast[T any](s *pastState, name string, setID func(*T, ID)) (map[ID]*T, error) {
 	all := map[ID]*T{}
-	for id, r := range s.records[of.Name()] {
+	for id, r := range s.records[name] {
 		text, err := json.Marshal(r)
 		if err != nil {
 			return nil, err
 		}
 		v := new(T)
 		if err := json.Unmarshal(text, v); err != nil {
-			return nil, fmt.Errorf("%s %d: %w", of.Name(), id, err)
+			return nil, fmt.Errorf("%s %d: %w", name, id, err)
 		}
 		setID(v, id)
 		all[id] = v

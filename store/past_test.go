@@ -173,7 +173,7 @@ func (h *history) mustExplain(at Time) {
 		if m != nil {
 			want = m.answers[question(user, key)]
 		}
-		e, err := ExplainAt(h.db, at, user, fmt.Sprint("k.", key))
+		e, err := ExplainAt(h.db, at, Account{ID: user}, fmt.Sprint("k.", key))
 		noErr(h.t, err)
 		if got := explanationText(h.t, e); got != want {
 			h.t.Fatalf("at %s, %s:\n got %s\nwant %s", at, question(user, key), got, want)
@@ -185,7 +185,7 @@ func (h *history) mustExplain(at Time) {
 func (h *history) mustReach(m *moment) (forwards, backwards int) {
 	h.t.Helper()
 	user := ID(h.r.IntN(historyUsers) + 1)
-	for _, known := range knownStates(h.db, m.seq, user) {
+	for _, known := range knownStates(h.db, m.seq, Account{ID: user}) {
 		s, err := known.load()
 		if errors.Is(err, errOtherData) {
 			continue

@@ -10,8 +10,10 @@ import (
 
 // Policy is a snapshot of the roles, the permission tree and the departments, from which the
 // permissions and data scopes of actors follow. Parts that a commit did not change are shared
-// with the previous snapshot.
+// with the previous snapshot. App users have a Policy of their own, without departments: see
+// AppPolicyCache.
 type Policy struct {
+	owner       ID // role that has every permission; 0 for none
 	roles       *kv.RecordMap[Role]
 	permissions *kv.RecordMap[Permission]
 	allKeys     func() map[string]bool // keys of all permissions; computed on first use
@@ -33,7 +35,7 @@ var PolicyCache = kv.NewCache("rules", func(tx *Tx) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPolicy(roles, permissions, depts), nil
+	return newPolicy(OwnerRole, roles, permissions, depts), nil
 }, Roles, Permissions, Depts).WithUpdate(func(tx *Tx, old *Policy, changed map[kv.Table]map[ID]bool) (*Policy, error) {
 	roles, err := kv.ReadChanged(tx, Roles, changed)
 	if err != nil {
@@ -50,9 +52,9 @@ var PolicyCache = kv.NewCache("rules", func(tx *Tx) (*Policy, error) {
 	return old.with(roles, permissions, depts), nil
 })
 
-// newPolicy returns a snapshot of records.
-func newPolicy(roles map[ID]*Role, permissions map[ID]*Permission, depts map[ID]*Dept) *Policy {
-	none := &Policy{roles: kv.NewRecordMap[Role](nil), permissions: kv.NewRecordMap[Permission](nil), depts: kv.NewRecordMap[Dept](nil), below: kv.NewRecordMap[[]ID](nil)}
+// newPolicy returns a snapshot of records. owner is the role that has every permission; 0 for none.
+func newPolicy(owner ID, roles map[ID]*Role, permissions map[ID]*Permission, depts map[ID]*Dept) *Policy {
+	none := &Policy{owner: owner, roles: kv.NewRecordMap[Role](nil), permissions: kv.NewRecordMap[Permission](nil), depts: kv.NewRecordMap[Dept](nil), below: kv.NewRecordMap[[]ID](nil)}
 	return none.with(roles, permissions, depts)
 }
 
@@ -143,10 +145,7 @@ func (r *Policy) enabled(id ID) bool {
 // keysOf returns the keys of the enabled permissions of an actor's enabled roles. With the
 // owner role, these are all permissions, including disabled ones.
 func (r *Policy) keysOf(a *Actor) map[string]bool {
-	switch {
-	case a.App:
-		return map[string]bool{}
-	case a.Key != nil:
+	if a.Key != nil {
 		return r.keysOfKey(a)
 	}
 	return r.keysOfRoles(a.RoleIDs)
@@ -154,7 +153,7 @@ func (r *Policy) keysOf(a *Actor) map[string]bool {
 
 // keysOfRoles returns the keys of the permissions of roles. The caller must not change it.
 func (r *Policy) keysOfRoles(roles []ID) map[string]bool {
-	if slices.Contains(roles, OwnerRole) {
+	if r.owner != 0 && slices.Contains(roles, r.owner) {
 		return r.allKeys()
 	}
 	keys := map[string]bool{}

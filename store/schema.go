@@ -40,7 +40,7 @@ import (
 // has no effect.
 var reeve = kv.Schema{
 	Tables: []kv.Table{
-		Installs, Permissions, Roles, Depts, Users, AppUsers, PasswordHashes, Sessions, SessionTokens, Devices, LoginLogs,
+		Installs, Permissions, Roles, Depts, Users, AppPermissions, AppRoles, AppUsers, PasswordHashes, Sessions, SessionTokens, Devices, LoginLogs,
 		SettingGroups, Settings, SettingSecrets,
 		Dicts, DictItems,
 		FileGroups, Files, Avatars,
@@ -50,7 +50,7 @@ var reeve = kv.Schema{
 		APIKeys, KeySecrets, CompletedRequests,
 		Links, Mails,
 	},
-	Caches:  []kv.AnyCache{PolicyCache, PermissionTree, SettingCache, DictCache},
+	Caches:  []kv.AnyCache{PolicyCache, AppPolicyCache, PermissionTree, SettingCache, DictCache},
 	Current: currentActor,
 	FileLimits: func(tx *Tx) (quota, floor int64) {
 		return int64(FileQuota.Get(tx)) << 20, int64(FileFloor.Get(tx)) << 20
@@ -83,5 +83,6 @@ var reeve = kv.Schema{
 		{Title: "API keys, pages with a URL", Run: func(*Tx) error { return nil }},
 		{Title: "completed requests, public dictionaries", Run: func(*Tx) error { return nil }},
 		{Title: "one-time links, mail", Run: func(*Tx) error { return nil }},
+		{Title: "roles of app users", Run: func(*Tx) error { return nil }},
 	},
 }

@@ -100,6 +100,8 @@ var generalMessages = []entry{
 var nouns = []entry{
 	{"avatar", "avatar", "", "头像"},
 	{"app_user", "app user", "", "应用用户"},
+	{"app_role", "app role", "", "应用角色"},
+	{"app_permission", "app permission", "", "应用权限"},
 	{"password_hash", "password", "", "密码"},
 	{"login_log", "sign-in record", "", "登录记录"},
 	{"dept", "department", "", "部门"},

@@ -21,7 +21,6 @@ var keyMessages = []entry{
 	{"future", "must be in the future", "", "必须是将来的时间"},
 	{"key_max_days", "must be within %d days; see the setting security.key_max_days", "days", "必须在 {days} 天以内；请参阅设置 security.key_max_days"},
 	{"user_or_key", "either user_id or key_id is required", "", "必须提供 user_id 或 key_id 其中之一"},
-	{"token_or_user", "either token or user_id is required", "", "必须提供 token 或 user_id 其中之一"},
 	{"permission_keys", "must be keys of permissions", "", "必须是权限标识"},
 	{"unknown_origin", "the origin %s is not in forward_auth.origins of the configuration", "origin", "来源 {origin} 不在配置 forward_auth.origins 中"},
 	{"forward_codes", "too many sign-ins at once; try again in a minute", "", "同时登录次数过多；请一分钟后再试"},

@@ -22,6 +22,11 @@ var accountMessages = []entry{
 
 	{"permission_required", "permission %s is required", "permission", "需要权限 {permission}"},
 	{"permission_required_for", "permission %s is required: %s is a security setting", "permission setting", "需要权限 {permission}：{setting} 是安全设置"},
+	{"app_key_prefix", "must begin with %s", "prefix", "必须以 {prefix} 开头"},
+	{"app_permissions_full", "there are %d permissions, and more are not possible", "count", "已有 {count} 个权限，不能再增加"},
+	{"default_roles_full", "at most %d roles can be given to new app users", "max", "最多只能将 {max} 个角色授予新应用用户"},
+	{"app_roles_permission", "permission %s is required to change the roles of an app user", "permission", "更改应用用户的角色需要权限 {permission}"},
+	{"check_one_of", "exactly one of token, user_id and app_user_id is required", "", "必须且只能填写 token、user_id 和 app_user_id 之一"},
 	{"beyond_ceiling", "%s exceeds what you can grant; missing: %s", "what missing", "{what}超出您可授予的范围；缺少：{missing}"},
 	{"some_and_more", "%s and %d more", "some more", "{some} 及另外 {more} 项"},
 	{"owner_role_what", "the owner role", "", "所有者角色"},

@@ -39,7 +39,8 @@ type Flag struct {
 // everybody.
 type Rule struct {
 	Name       string
-	Roles      []uint64            // any of these roles
+	Roles      []uint64            // any of these roles, or of AppRoles: together they are one condition
+	AppRoles   []uint64            // any of these app roles
 	Depts      []uint64            // in any of these departments or below
 	Users      []uint64            // one of these users, or of AppUsers: together they are one condition
 	AppUsers   []uint64            // one of these app users
@@ -63,6 +64,7 @@ type Subject struct {
 	User       uint64 // ID of the user; 0 for none
 	AppUser    uint64
 	Roles      []uint64
+	AppRoles   []uint64
 	Depts      []uint64          // the department with all its ancestors
 	Attributes map[string]string // as texts, see Text
 }
@@ -119,7 +121,10 @@ func (r *Rule) matches(s *Subject, at time.Time) bool {
 	if !r.From.IsZero() && at.Before(r.From) || !r.Until.IsZero() && !at.Before(r.Until) {
 		return false
 	}
-	if r.Roles != nil && !overlap(r.Roles, s.Roles) || r.Depts != nil && !overlap(r.Depts, s.Depts) {
+	if (r.Roles != nil || r.AppRoles != nil) && !overlap(r.Roles, s.Roles) && !overlap(r.AppRoles, s.AppRoles) {
+		return false
+	}
+	if r.Depts != nil && !overlap(r.Depts, s.Depts) {
 		return false
 	}
 	if (r.Users != nil || r.AppUsers != nil) && !has(r.Users, s.User) && !has(r.AppUsers, s.AppUser) {

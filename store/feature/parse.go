@@ -41,7 +41,7 @@ var fixed = map[string]string{"roles": "roles", "dept_id": "depts", "user_id": "
 //	 "default": "off",                           if no rule matches
 //	 "off": "off",                               while disabled; default if absent
 //	 "rules": [
-//	   {"name": "Staff", "roles": [1], "depts": [2], "users": [7], "app_users": [3],
+//	   {"name": "Staff", "roles": [1], "app_roles": [4], "depts": [2], "users": [7], "app_users": [3],
 //	    "attributes": {"country": ["CH", "LI"]},
 //	    "from": "2026-01-01T00:00:00Z", "until": "2026-02-01T00:00:00Z", "variant": "on"},
 //	   {"percent": {"on": 20, "off": 80}}]}
@@ -144,9 +144,9 @@ func (p *parser) variant(f *Flag, place string, value any) string {
 }
 
 func (p *parser) rule(f *Flag, place string, value any) Rule {
-	o := p.object(place, value, "name", "roles", "depts", "users", "app_users", "attributes", "from", "until", "variant", "percent")
+	o := p.object(place, value, "name", "roles", "app_roles", "depts", "users", "app_users", "attributes", "from", "until", "variant", "percent")
 	r := Rule{
-		Roles: p.ids(place+".roles", o["roles"]), Depts: p.ids(place+".depts", o["depts"]), Users: p.ids(place+".users", o["users"]), AppUsers: p.ids(place+".app_users", o["app_users"]),
+		Roles: p.ids(place+".roles", o["roles"]), AppRoles: p.ids(place+".app_roles", o["app_roles"]), Depts: p.ids(place+".depts", o["depts"]), Users: p.ids(place+".users", o["users"]), AppUsers: p.ids(place+".app_users", o["app_users"]),
 		From: p.time(place+".from", o["from"]), Until: p.time(place+".until", o["until"]),
 	}
 	if name, sent := o["name"]; sent {

@@ -51,6 +51,65 @@ export type ApiKeyPage = {
   total: number
 }
 
+export type AppPermission = {
+  created_at: string
+  id: number
+  key: string
+  name: string
+  parent_id: number
+  sort: number
+  status: 0 | 1
+  updated_at: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type AppPermissionNode = {
+  children?: AppPermissionNode[]
+  created_at: string
+  id: number
+  key: string
+  name: string
+  parent_id: number
+  sort: number
+  status: 0 | 1
+  updated_at: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type AppPermissionTree = {
+  data: AppPermissionNode[]
+}
+
+export type AppRole = {
+  created_at: string
+  /** 1 if app users who register get the role, else 0 */
+  default: 0 | 1
+  description: string
+  id: number
+  name: string
+  /** IDs of the app permissions that the role grants */
+  rule_ids: number[]
+  sort: number
+  status: 0 | 1
+  updated_at: string
+  user_count: number
+  /** grows with every change of the record */
+  version: number
+}
+
+export type AppRolePage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: AppRole[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
 export type AppUser = {
   avatar_url: string
   created_at: string
@@ -63,6 +122,10 @@ export type AppUser = {
   login_time: string | null
   mobile: string
   nickname: string
+  /** IDs of the app roles */
+  role_ids: number[]
+  /** Names of the roles, in the order of role_ids */
+  role_names: string[]
   /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
   status: 0 | 1
   updated_at: string
@@ -205,7 +268,7 @@ export type Check = {
   allowed: Record<string, boolean>
   /** Data scope; null if the token is not active, or of an app user */
   data_scope: CheckedScope | null
-  /** Why or why not, by key, as in GET /admin/permission/explain; also unknown_token, password_change_required and app_user. Absent unless explain is 1 */
+  /** Why or why not, by key, as in GET /admin/permission/explain; also unknown_token and password_change_required. Absent unless explain is 1 */
   reasons?: Record<string, string>
   /** Keys of permissions that do not exist, perhaps mistyped; absent if there are none */
   unknown?: string[]
@@ -214,11 +277,13 @@ export type Check = {
 }
 
 export type CheckPermissions = {
+  /** ID of an app user */
+  app_user_id?: number
   /** 1 to get reasons */
   explain?: 0 | 1
   /** Keys of permissions; empty or absent to ask only whose token it is */
   permissions?: string[]
-  /** Token of a session or an API key; either token or user_id is required */
+  /** Token of a session or an API key; one of token, user_id and app_user_id is required */
   token?: string
   /** ID of a user in your data scope */
   user_id?: number
@@ -304,6 +369,28 @@ export type CreateAPIKey = {
   status?: 0 | 1
 }
 
+export type CreateAppPermission = {
+  /** Unique key, which begins with app. and by which programs check the permission */
+  key: string
+  name: string
+  /** ID of the parent; 0 for a root */
+  parent_id?: number
+  sort?: number
+  /** Status: 1 enabled, the default of a new permission; 0 disabled */
+  status?: 0 | 1
+}
+
+export type CreateAppRole = {
+  /** 1 to give the role to app users who register; 0, the default, not to. At most 20 roles */
+  default?: 0 | 1
+  description?: string
+  /** Name of the role; unique among app roles, ignoring case */
+  name: string
+  sort?: number
+  /** Status: 1 enabled, the default of a new role; 0 disabled */
+  status?: 0 | 1
+}
+
 export type CreateAppUser = {
   /** E-mail address, unique unless empty */
   email?: string
@@ -313,6 +400,8 @@ export type CreateAppUser = {
   nickname?: string
   /** Password; any characters are allowed. If it and invite are absent, one is generated and returned once, and the user must change it */
   password?: string
+  /** IDs of the app roles; to change them requires the permission user.list.role, too */
+  role_ids?: number[]
   /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
   status?: 0 | 1
   /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
@@ -663,6 +752,14 @@ export type Effective = {
   depts: DeptNamed[]
   /** Permission keys that the user holds, sorted; none while the user is disabled */
   keys: string[]
+}
+
+export type EnableOrDisableAppPermission = {
+  status: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
 }
 
 export type EnableOrDisableAppUser = {
@@ -1446,6 +1543,10 @@ export type NewAppUser = {
   nickname: string
   /** Generated password, which no other response contains; absent unless one was generated */
   password?: string
+  /** IDs of the app roles */
+  role_ids: number[]
+  /** Names of the roles, in the order of role_ids */
+  role_names: string[]
   /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
   status: 0 | 1
   updated_at: string
@@ -1559,6 +1660,32 @@ export type Option = {
   label: string
   /** Value to store */
   value: string
+}
+
+export type OwnAppUser = {
+  /** Keys of the app permissions that the app user holds */
+  access: string[]
+  avatar_url: string
+  created_at: string
+  email: string
+  /** 1 if the user has opened a link that was sent to the address, else 0 */
+  email_verified: 0 | 1
+  id: number
+  login_ip: string
+  /** Time of the last sign-in; null before the first */
+  login_time: string | null
+  mobile: string
+  nickname: string
+  /** IDs of the app roles */
+  role_ids: number[]
+  /** Names of the roles, in the order of role_ids */
+  role_names: string[]
+  /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
+  status: 0 | 1
+  updated_at: string
+  username: string
+  /** grows with every change of the record */
+  version: number
 }
 
 export type ParentNodeNode = {
@@ -2040,6 +2167,24 @@ export type SetAppPasswordWithLink = {
   token: string
 }
 
+export type SetAppRolePermissions = {
+  /** IDs of all permissions of the role, which replace the current ones; a permission includes neither its parent nor its children */
+  rule_ids: number[]
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type SetAppUserRoles = {
+  /** IDs of all app roles of the app user, which replace the current ones */
+  role_ids: number[]
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
 export type SetOwnPicture = {
   file: string
 }
@@ -2381,11 +2526,43 @@ export type UpdateAPIKey = {
   version?: number
 }
 
+export type UpdateAppPermission = {
+  /** Unique key, which begins with app. and by which programs check the permission */
+  key?: string
+  name?: string
+  /** ID of the parent; 0 for a root */
+  parent_id?: number
+  sort?: number
+  /** Status: 1 enabled, the default of a new permission; 0 disabled */
+  status?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateAppRole = {
+  /** 1 to give the role to app users who register; 0, the default, not to. At most 20 roles */
+  default?: 0 | 1
+  description?: string
+  /** Name of the role; unique among app roles, ignoring case */
+  name?: string
+  sort?: number
+  /** Status: 1 enabled, the default of a new role; 0 disabled */
+  status?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
 export type UpdateAppUser = {
   /** E-mail address, unique unless empty */
   email?: string
   mobile?: string
   nickname?: string
+  /** IDs of the app roles; to change them requires the permission user.list.role, too */
+  role_ids?: number[]
   /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
   status?: 0 | 1
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
@@ -2956,8 +3133,18 @@ export type Access =
   | 'user.list.erase'
   | 'user.list.password'
   | 'user.list.query'
+  | 'user.list.role'
   | 'user.list.status'
   | 'user.list.update'
+  | 'user.role.create'
+  | 'user.role.delete'
+  | 'user.role.query'
+  | 'user.role.rule'
+  | 'user.role.update'
+  | 'user.rule.create'
+  | 'user.rule.delete'
+  | 'user.rule.query'
+  | 'user.rule.update'
 
 /** The operations, by method and path. */
 export type Api = {
@@ -2990,7 +3177,7 @@ export type Api = {
     '/api/dict': { body: undefined; answer: Record<string, OpenDict> }
     '/api/event': { body: undefined; answer: unknown }
     '/api/home': { body: undefined; answer: Home }
-    '/api/user': { body: undefined; answer: AppUser }
+    '/api/user': { body: undefined; answer: OwnAppUser }
     '/auth/verify': { body: undefined; answer: unknown }
     '/config': { body: undefined; answer: Config }
     '/file/group': { body: undefined; answer: FileGroupPage }
@@ -3048,6 +3235,11 @@ export type Api = {
     '/user/list': { body: undefined; answer: AppUserPage }
     [path: `/user/list/${number}`]: { body: undefined; answer: AppUser }
     [path: `/user/list/${number}/data`]: { body: undefined; answer: unknown }
+    '/user/permission/explain': { body: undefined; answer: Explanation }
+    '/user/role': { body: undefined; answer: AppRolePage }
+    [path: `/user/role/${number}`]: { body: undefined; answer: AppRole }
+    '/user/rule': { body: undefined; answer: AppPermissionTree }
+    [path: `/user/rule/${number}`]: { body: undefined; answer: AppPermission }
   }
   POST: {
     '/admin/account/key': { body: CreateOwnAPIKey; answer: KeyWithToken }
@@ -3111,6 +3303,8 @@ export type Api = {
     [path: `/user/list/${number}/erase`]: { body: EraseAppUser; answer: Erasure }
     [path: `/user/list/${number}/invite`]: { body: InviteAppUser; answer: OneTimeLink }
     [path: `/user/list/${number}/reset-link`]: { body: CreateAppUserResetLink; answer: OneTimeLink }
+    '/user/role': { body: CreateAppRole; answer: AppRole }
+    '/user/rule': { body: CreateAppPermission; answer: AppPermission }
   }
   PUT: {
     [path: `/admin/account/key/${number}`]: { body: UpdateOwnAPIKey; answer: ApiKey }
@@ -3127,7 +3321,7 @@ export type Api = {
     [path: `/admin/rule/${number}`]: { body: UpdatePermission; answer: Permission }
     [path: `/admin/rule/${number}/show`]: { body: ShowOrHidePermission; answer: Permission }
     [path: `/admin/rule/${number}/status`]: { body: EnableOrDisablePermission; answer: Permission }
-    '/api/user': { body: UpdateOwnAppUser; answer: AppUser }
+    '/api/user': { body: UpdateOwnAppUser; answer: OwnAppUser }
     '/api/user/password': { body: UpdateOwnAppPassword; answer: Record<string, never> }
     [path: `/file/group/${number}`]: { body: UpdateFileGroup; answer: FileGroup }
     '/file/list': { body: UpdateFileRecords; answer: Files }
@@ -3141,7 +3335,12 @@ export type Api = {
     [path: `/system/webhook/${number}`]: { body: UpdateWebhook; answer: WebhookWithSecret }
     [path: `/user/list/${number}`]: { body: UpdateAppUser; answer: AppUser }
     [path: `/user/list/${number}/password`]: { body: ResetAppUserPassword; answer: Reset }
+    [path: `/user/list/${number}/role`]: { body: SetAppUserRoles; answer: AppUser }
     [path: `/user/list/${number}/status`]: { body: EnableOrDisableAppUser; answer: AppUser }
+    [path: `/user/role/${number}`]: { body: UpdateAppRole; answer: AppRole }
+    [path: `/user/role/${number}/rule`]: { body: SetAppRolePermissions; answer: AppRole }
+    [path: `/user/rule/${number}`]: { body: UpdateAppPermission; answer: AppPermission }
+    [path: `/user/rule/${number}/status`]: { body: EnableOrDisableAppPermission; answer: AppPermission }
   }
   DELETE: {
     '/admin/account/key': { body: undefined; answer: Record<string, never> }
@@ -3186,5 +3385,9 @@ export type Api = {
     [path: `/user/invite/${number}`]: { body: undefined; answer: Record<string, never> }
     '/user/list': { body: undefined; answer: Record<string, never> }
     [path: `/user/list/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/user/role': { body: undefined; answer: Record<string, never> }
+    [path: `/user/role/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/user/rule': { body: undefined; answer: Record<string, never> }
+    [path: `/user/rule/${number}`]: { body: undefined; answer: Record<string, never> }
   }
 }

@@ -23,6 +23,7 @@ export const flags = {
   'flags.roles': 'Roles',
   'flags.depts': 'Departments',
   'flags.users': 'Users',
+  'flags.app_roles': 'App roles',
   'flags.app_users': 'App users',
   'flags.any': 'Any',
   'flags.attribute': 'Attribute {n}',

@@ -52,6 +52,8 @@ export const frame = {
   'menu.admin.key': 'API keys',
   'menu.admin.dept': 'Departments',
   'menu.user.list': 'App users',
+  'menu.user.role': 'App roles',
+  'menu.user.rule': 'App permissions',
   'menu.user.invite': 'App user invitations',
   'menu.auth': 'Programs',
   'menu.system': 'System',

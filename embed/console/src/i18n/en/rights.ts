@@ -68,6 +68,17 @@ export const rights = {
   'rule.delete.none': 'No role has it. This can’t be undone.',
   'rule.delete.unknown': 'Roles that have it will lose it. This can’t be undone.',
 
+  'app_rule.empty': 'No app permissions yet. Your programs check them with POST /auth/check.',
+  'app_rule.key.help': 'Begins with app. and is used in code, e.g. app.order.refund.',
+  'app_rule.disable.text': 'Nobody will have this permission.',
+  'app_rule.disable.below': 'Nobody will have this permission or the {n} below it.',
+  'app_role.empty': 'No app roles yet.',
+  'app_role.created': 'Role {name} created.',
+  'app_role.default': 'Give to new app users',
+  'app_role.default.help': 'App users get this role when they register.',
+  'app_role.default.tag': 'new app users',
+  'app_role.delete.text': 'It has no members.',
+
   'dept.people': 'Users',
   'dept.people.own': '{n} direct',
   'dept.people.title': '{n} direct, {all} including sub-departments',

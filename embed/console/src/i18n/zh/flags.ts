@@ -25,6 +25,7 @@ export const flags: Record<keyof typeof en, string> = {
   'flags.roles': '角色',
   'flags.depts': '部门',
   'flags.users': '用户',
+  'flags.app_roles': '应用角色',
   'flags.app_users': '应用用户',
   'flags.any': '任意',
   'flags.attribute': '属性 {n}',

@@ -54,6 +54,8 @@ export const frame: Record<keyof typeof en, string> = {
   'menu.admin.key': 'API 密钥',
   'menu.admin.dept': '部门',
   'menu.user.list': '应用用户',
+  'menu.user.role': '应用角色',
+  'menu.user.rule': '应用权限',
   'menu.user.invite': '应用用户邀请',
   'menu.auth': '程序',
   'menu.system': '系统',

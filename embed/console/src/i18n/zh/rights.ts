@@ -70,6 +70,17 @@ export const rights: Record<keyof typeof en, string> = {
   'rule.delete.none': '没有角色拥有此权限。此操作无法撤销。',
   'rule.delete.unknown': '拥有此权限的角色将失去它。此操作无法撤销。',
 
+  'app_rule.empty': '暂无应用权限。您的程序通过 POST /auth/check 校验这些权限。',
+  'app_rule.key.help': '以 app. 开头，在代码中使用，例如 app.order.refund。',
+  'app_rule.disable.text': '停用后，任何人都不再拥有此权限。',
+  'app_rule.disable.below': '停用后，任何人都不再拥有此权限及其 {n} 个下级权限。',
+  'app_role.empty': '暂无应用角色。',
+  'app_role.created': '已新建角色 {name}。',
+  'app_role.default': '授予新应用用户',
+  'app_role.default.help': '应用用户注册时获得此角色。',
+  'app_role.default.tag': '新应用用户',
+  'app_role.delete.text': '此角色没有成员。',
+
   'dept.people': '用户',
   'dept.people.own': '直属 {n}',
   'dept.people.title': '直属 {n} 人，含下级部门共 {all} 人',

@@ -17,6 +17,8 @@ const collections = [
   'user',
   'app_user',
   'role',
+  'app_role',
+  'app_permission',
   'permission',
   'dept',
   'setting',

@@ -1,7 +1,7 @@
 import { ArrowDownOutlined, ArrowUpOutlined, DeleteOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button, Flex, Input, InputNumber, Radio, Select, theme, TreeSelect, Typography } from 'antd'
 import { useState } from 'react'
-import type { DeptNode, Role } from '../../api/types'
+import type { AppRole, DeptNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { useEvery } from '../../ui/useEvery'
@@ -51,6 +51,9 @@ export function FlagRule({ at, last, rule, flag, disabled, onChange, onMove, onR
         )}
       </Flex>
       <Line label={t('flags.roles')}>{(id) => <Roles id={id} value={rule.roles} disabled={disabled} onChange={(roles) => put({ roles })} />}</Line>
+      <Line label={t('flags.app_roles')}>
+        {(id) => <Roles id={id} app value={rule.appRoles} disabled={disabled} onChange={(appRoles) => put({ appRoles })} />}
+      </Line>
       <Line label={t('flags.depts')}>{(id) => <Depts id={id} value={rule.depts} disabled={disabled} onChange={(depts) => put({ depts })} />}</Line>
       <Line label={t('flags.users')}>
         {(id) => <People id={id} path="/admin/list" access="admin.list.query" value={rule.users} disabled={disabled} onChange={(users) => put({ users })} />}
@@ -100,11 +103,12 @@ function useOpened(value: number[]) {
   return { needed: opened || value.length > 0, onFocus: () => setOpened(true) }
 }
 
-function Roles({ value, onChange, ...rest }: PickProps) {
+function Roles({ app = false, value, onChange, ...rest }: PickProps & { app?: boolean }) {
   const { may } = useAccount()
   const { needed, onFocus } = useOpened(value)
-  const roles = useEvery<Role>(needed && may('admin.role.query') ? '/admin/role' : '').rows ?? []
-  const options = roles.map(({ id, name }) => ({ value: id, label: name }))
+  const own = useEvery<Role>(!app && needed && may('admin.role.query') ? '/admin/role' : '').rows ?? []
+  const others = useEvery<AppRole>(app && needed && may('user.role.query') ? '/user/role' : '').rows ?? []
+  const options = [...own, ...others].map(({ id, name }) => ({ value: id, label: name }))
   return (
     <Select<number[]>
       {...rest}

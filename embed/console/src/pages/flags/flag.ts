@@ -7,6 +7,7 @@ export type Attribute = { name: string; values: string[] }
 export type Rule = {
   name: string
   roles: number[]
+  appRoles: number[]
   depts: number[]
   users: number[]
   appUsers: number[]
@@ -24,6 +25,7 @@ export const blank = '{"enabled":false,"variants":{"off":false,"on":true},"defau
 export const newRule = (variant: string): Rule => ({
   name: '',
   roles: [],
+  appRoles: [],
   depts: [],
   users: [],
   appUsers: [],
@@ -43,6 +45,7 @@ type Stored = {
   rules?: {
     name?: string
     roles?: number[]
+    app_roles?: number[]
     depts?: number[]
     users?: number[]
     app_users?: number[]
@@ -70,6 +73,7 @@ export function read(text: string): Flag | undefined {
       rules: (o.rules ?? []).map((r) => ({
         name: r.name ?? '',
         roles: r.roles ?? [],
+        appRoles: r.app_roles ?? [],
         depts: r.depts ?? [],
         users: r.users ?? [],
         appUsers: r.app_users ?? [],
@@ -111,6 +115,7 @@ export function write(flag: Flag): string {
       flag.rules.map((r) => ({
         name: r.name || undefined,
         roles: some(r.roles),
+        app_roles: some(r.appRoles),
         depts: some(r.depts),
         users: some(r.users),
         app_users: some(r.appUsers),

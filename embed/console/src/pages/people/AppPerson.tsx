@@ -2,10 +2,12 @@ import { Card, Descriptions } from 'antd'
 import { lazy, Suspense, useCallback, useState } from 'react'
 import { useLocation, useParams } from 'react-router'
 import { Failure, get } from '../../api/request'
-import type { AppUser } from '../../api/types'
+import type { AppRole, AppUser } from '../../api/types'
+import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Time } from '../../ui/Time'
 import { useAsk } from '../../ui/useAsk'
+import { useEvery } from '../../ui/useEvery'
 import { useNews } from '../../ui/useNews'
 import { usePanel } from '../../ui/usePanel'
 import { useWider } from '../../ui/useWider'
@@ -44,6 +46,8 @@ export function AppPerson() {
 function Shown({ user, part, from, reload }: { user: AppUser; part: string; from: string; reload: () => Promise<void> }) {
   const people = usePeople<AppUser>(app, reload)
   const form = usePanel<true>()
+  const { may } = useAccount()
+  const roles = useEvery<AppRole>(may('user.role.query') ? '/user/role' : '').rows
   return (
     <>
       <PersonPage
@@ -56,7 +60,9 @@ function Shown({ user, part, from, reload }: { user: AppUser; part: string; from
         people={people}
         onEdit={() => form.show(true)}
       />
-      <Suspense>{form.of && <AppUserForm open={form.open} user={user} onClose={form.hide} onSaved={() => void reload()} onMade={() => {}} />}</Suspense>
+      <Suspense>
+        {form.of && <AppUserForm open={form.open} user={user} roles={roles} onClose={form.hide} onSaved={() => void reload()} onMade={() => {}} />}
+      </Suspense>
     </>
   )
 }
@@ -74,6 +80,7 @@ function Profile({ user }: { user: AppUser }) {
           { label: t('people.nickname'), children: <bdi>{user.nickname || '—'}</bdi> },
           { label: t('people.email'), children: <Email of={user} /> },
           { label: t('people.mobile'), children: <bdi>{user.mobile || '—'}</bdi> },
+          { label: t('people.roles'), children: user.role_names.join(', ') || '—' },
           { label: t('status'), children: t(user.status ? 'enabled' : 'disabled') },
           { label: t('people.login_time'), children: user.login_time ? <LastSignIn user={user} at={user.login_time} /> : t('people.never') },
           { label: t('created_at'), children: <Time at={user.created_at} /> },

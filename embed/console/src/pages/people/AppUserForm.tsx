@@ -1,30 +1,33 @@
-import { Form, Switch } from 'antd'
+import { Form, Select, Switch } from 'antd'
 import { useRef } from 'react'
-import type { AppUser, NewAppUser } from '../../api/types'
+import type { AppRole, AppUser, NewAppUser } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { accessOf, type Chosen, FirstPassword } from './FirstPassword'
 import { PersonFields } from './PersonFields'
+import { optionsOf } from './roles'
 import { useEditor } from '../../ui/useEditor'
 
-type Values = { username: string; nickname: string; email: string; mobile: string; status: boolean } & Chosen
+type Values = { username: string; nickname: string; email: string; mobile: string; role_ids: number[]; status: boolean } & Chosen
 
 type Props = {
   open: boolean
   user?: AppUser // undefined to create one
+  roles?: AppRole[] // undefined without permission to list them
   onClose: () => void
   onSaved: () => void
   onMade: (user: NewAppUser) => void // a user with a generated password or an invitation, shown once the drawer is closed
 }
 
 // AppUserForm creates or edits an app user.
-export function AppUserForm({ open, user, onClose, onSaved, onMade }: Props) {
+export function AppUserForm({ open, user, roles, onClose, onSaved, onMade }: Props) {
   const { may } = useAccount()
   const made = useRef<NewAppUser>(undefined)
   const editor = useEditor('/user/list', user, valuesOf)
 
-  async function save({ first, password, ...body }: Values) {
+  async function save({ first, password, role_ids, ...rest }: Values) {
+    const body = may('user.list.role') ? { ...rest, role_ids } : rest
     if (user) await editor.change(body)
     else made.current = await editor.create({ ...body, ...accessOf({ first, password }) })
     onSaved()
@@ -43,10 +46,19 @@ export function AppUserForm({ open, user, onClose, onSaved, onMade }: Props) {
       onClose={onClose}
       onClosed={closed}
       save={save}
-      {...editor.form({ status: true, first: 'generated' })}
+      {...editor.form({ status: true, role_ids: [], first: 'generated' })}
     >
       <PersonFields />
       {!user && <FirstPassword invites={may('user.invite.create')} />}
+      <Form.Item name="role_ids" label={t('people.roles')} extra={!roles && t('people.roles.hidden')}>
+        <Select
+          mode="multiple"
+          disabled={!roles || !may('user.list.role')}
+          showSearch={{ optionFilterProp: 'label' }}
+          placeholder={t('none')}
+          options={optionsOf(roles, user)}
+        />
+      </Form.Item>
       <Form.Item name="status" required label={t('enabled')} valuePropName="checked" extra={t('people.status.hint')}>
         <Switch />
       </Form.Item>
@@ -54,6 +66,6 @@ export function AppUserForm({ open, user, onClose, onSaved, onMade }: Props) {
   )
 }
 
-function valuesOf({ username, nickname, email, mobile, status }: AppUser): Values {
-  return { username, nickname, email, mobile, status: status === 1, first: 'generated' }
+function valuesOf({ username, nickname, email, mobile, role_ids, status }: AppUser): Values {
+  return { username, nickname, email, mobile, role_ids, status: status === 1, first: 'generated' }
 }

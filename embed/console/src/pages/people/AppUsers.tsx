@@ -1,19 +1,21 @@
 import { PlusOutlined } from '@ant-design/icons'
 import { Button, Typography } from 'antd'
 import { lazy, Suspense } from 'react'
-import type { AppUser } from '../../api/types'
+import type { AppRole, AppUser } from '../../api/types'
 import { useNavigate, useParams } from 'react-router'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { List } from '../../ui/List'
 import { Time } from '../../ui/Time'
+import { useEvery } from '../../ui/useEvery'
 import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
 import { Contact, Who } from './cells'
 import { Filters } from './Filters'
 import { app } from './person'
 import { linkAction } from './linkAction'
+import { Roles } from './Roles'
 import { StatusSwitch } from './StatusSwitch'
 import { usePeople } from './usePeople'
 
@@ -33,6 +35,7 @@ function AppUserList() {
   const people = usePeople<AppUser>(app, list.reload)
   const navigate = useNavigate()
   const form = usePanel<{ user?: AppUser }>()
+  const roles = useEvery<AppRole>(may('user.role.query') ? '/user/role' : '').rows
 
   return (
     <>
@@ -40,7 +43,7 @@ function AppUserList() {
         title={t('menu.user.list')}
         list={list}
         empty={t('people.app.empty')}
-        filters={<Filters list={list} />}
+        filters={<Filters list={list} roles={roles?.length ? roles : undefined} />}
         actions={
           may('user.list.create') && (
             <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>
@@ -50,6 +53,7 @@ function AppUserList() {
         }
         columns={[
           { title: t('people.user'), ...list.order('username'), render: (_, user) => <Who user={user} to={`/user/list/${user.id}`} /> },
+          { title: t('people.roles'), key: 'roles', render: (_, user) => (user.role_names.length ? <Roles user={user} /> : '—') },
           { title: t('people.contact'), key: 'contact', render: (_, user) => <Contact user={user} /> },
           {
             title: t('enabled'),
@@ -102,7 +106,9 @@ function AppUserList() {
         }
       />
       <Suspense>
-        {form.of && <AppUserForm open={form.open} user={form.of.user} onClose={form.hide} onSaved={() => void list.reload()} onMade={people.tell} />}
+        {form.of && (
+          <AppUserForm open={form.open} user={form.of.user} roles={roles} onClose={form.hide} onSaved={() => void list.reload()} onMade={people.tell} />
+        )}
       </Suspense>
       {people.panels}
     </>

@@ -1,7 +1,6 @@
 import { ControlOutlined } from '@ant-design/icons'
 import { Button, Popover, Select } from 'antd'
 import { lazy, Suspense, useState } from 'react'
-import type { Role } from '../../api/types'
 import { t } from '../../i18n'
 import { StatusFilter } from '../../ui/StatusFilter'
 import type { useTable } from '../../ui/useTable'
@@ -10,7 +9,7 @@ const MoreFilters = lazy(async () => ({ default: (await import('./MoreFilters'))
 
 export type Asked = Pick<ReturnType<typeof useTable<never>>, 'params' | 'set'>
 
-type Props = { list: Asked; roles?: Role[]; sex?: boolean }
+type Props = { list: Asked; roles?: { id: number; name: string }[]; sex?: boolean }
 
 // Filters of the user list; rarely used ones are behind a button that shows how many are
 // active.

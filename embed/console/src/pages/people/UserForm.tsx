@@ -7,6 +7,7 @@ import { FormDrawer } from '../../ui/FormDrawer'
 import { accessOf, type Chosen, FirstPassword } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { sexes } from './person'
+import { optionsOf } from './roles'
 import { useEditor } from '../../ui/useEditor'
 
 type Values = {
@@ -110,14 +111,4 @@ function valuesOf(user: User): Values {
 // departments.
 function known(user?: User): DeptNode[] {
   return user?.dept_id ? [{ id: user.dept_id, name: user.dept_name } as DeptNode] : []
-}
-
-// optionsOf returns all roles; without permission to list roles, the user's own.
-function optionsOf(roles: Role[] | undefined, user?: User) {
-  const options = (roles ?? []).map((role) => ({ value: role.id, label: role.status ? role.name : t('people.roles.off', { name: role.name }) }))
-  const seen = new Set(options.map((option) => option.value))
-  user?.role_ids.forEach((value, i) => {
-    if (!seen.has(value)) options.push({ value, label: user.role_names[i] ?? String(value) })
-  })
-  return options
 }

@@ -1,4 +1,4 @@
-import { Flex, type TableProps, Tag, Typography } from 'antd'
+import { Flex, type TableProps, Typography } from 'antd'
 import type { Access, User } from '../../api/types'
 import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
@@ -7,6 +7,7 @@ import type { useTable } from '../../ui/useTable'
 import { backend } from './person'
 import { Cell, Contact, Who } from './cells'
 import { linkAction } from './linkAction'
+import { Roles } from './Roles'
 import { StatusSwitch } from './StatusSwitch'
 import type { People } from './usePeople'
 
@@ -64,8 +65,6 @@ export function userColumns({ list, own, may, people, edit, explain, activity }:
   ]
 }
 
-const shown = 2
-
 // Belongs is a user's department, with the roles below.
 function Belongs({ user }: { user: User }) {
   if (!user.dept_name && user.role_names.length === 0) return <>—</>
@@ -74,24 +73,5 @@ function Belongs({ user }: { user: User }) {
       {user.dept_name && <Cell width={176}>{user.dept_name}</Cell>}
       {user.role_names.length > 0 && <Roles user={user} />}
     </Flex>
-  )
-}
-
-// Roles are the first roles of a user, and how many more there are.
-function Roles({ user }: { user: User }) {
-  const more = user.role_names.slice(shown)
-  return (
-    <span style={{ display: 'inline-flex', gap: 4, flexWrap: 'wrap', maxWidth: 180 }}>
-      {user.role_names.slice(0, shown).map((name, i) => (
-        <Tag key={user.role_ids[i]} title={name} style={{ margin: 0, maxWidth: 120, overflow: 'hidden', textOverflow: 'ellipsis' }}>
-          {name}
-        </Tag>
-      ))}
-      {more.length > 0 && (
-        <Tag style={{ margin: 0 }} title={more.join(', ')}>
-          +{more.length}
-        </Tag>
-      )}
-    </span>
   )
 }

@@ -1,5 +1,5 @@
 import { PlusOutlined } from '@ant-design/icons'
-import { App, Button, Flex, Switch, Tag, Typography } from 'antd'
+import { App, Button, Switch } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { Failure, post, put } from '../../api/request'
@@ -15,6 +15,7 @@ import { useAct } from '../../ui/useAct'
 import { useRemove } from '../../ui/useRemove'
 import { useKept } from '../../ui/useKept'
 import { useTable } from '../../ui/useTable'
+import { RoleName } from './RoleName'
 import { beyond, ownerRole, useCeiling } from './useCeiling'
 import { people } from './words'
 
@@ -91,7 +92,7 @@ export function Roles() {
           )
         }
         columns={[
-          { title: t('name'), ...list.order('name'), width: 280, render: (_, role) => <Name role={role} /> },
+          { title: t('name'), ...list.order('name'), width: 280, render: (_, role) => <RoleName role={role} /> },
           {
             title: t('enabled'),
             dataIndex: 'status',
@@ -162,23 +163,5 @@ export function Roles() {
         {drawn.opened && <RightsDrawer id={opened} ceiling={ceiling} onClose={() => show()} saved={list.reload} />}
       </Suspense>
     </>
-  )
-}
-
-function Name({ role }: { role: Role }) {
-  return (
-    <Flex vertical style={{ width: 256, maxWidth: '100%' }}>
-      <Flex gap={8} align="center">
-        <Typography.Text ellipsis title={role.name}>
-          <bdi>{role.name}</bdi>
-        </Typography.Text>
-        {role.status === 0 && <Tag variant="filled">{t('disabled')}</Tag>}
-      </Flex>
-      {role.description && (
-        <Typography.Text type="secondary" ellipsis style={{ fontSize: 12 }} title={role.description}>
-          {role.description}
-        </Typography.Text>
-      )}
-    </Flex>
   )
 }

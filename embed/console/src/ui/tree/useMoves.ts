@@ -8,7 +8,7 @@ import { edited, placesOf } from './model'
 import { moved, moveOf, type Ordered, type Write } from './moves'
 
 // Trees are the collections with tree records.
-export type Trees = '/admin/dept' | '/admin/rule'
+export type Trees = '/admin/dept' | '/admin/rule' | '/user/rule'
 
 export type Record = Ordered & { updated_at: string }
 

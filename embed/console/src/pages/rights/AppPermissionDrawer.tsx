@@ -1,0 +1,59 @@
+import { Form, Input, Switch } from 'antd'
+import type { AppPermission, AppPermissionNode } from '../../api/types'
+import { t } from '../../i18n'
+import { FormDrawer } from '../../ui/FormDrawer'
+import { useAct } from '../../ui/useAct'
+import { useEditor } from '../../ui/useEditor'
+import { useKept } from '../../ui/useKept'
+import { lastSort, ParentSelect } from './ParentSelect'
+import type { Edits } from './useEdits'
+
+type Values = Pick<AppPermission, 'parent_id' | 'name' | 'key'> & { status: boolean }
+
+type Props = {
+  edits?: Edits<AppPermissionNode> // undefined while it is closed
+  tree: AppPermissionNode[]
+  onClose: () => void
+  again: (node: AppPermissionNode) => Promise<AppPermissionNode> // reloads what was changed elsewhere for editing
+  saved: (id: number) => Promise<void>
+}
+
+const nameOf = (node: AppPermissionNode) => node.name
+
+// AppPermissionDrawer creates or edits a permission of app users.
+export function AppPermissionDrawer({ edits, tree, onClose, again, saved }: Props) {
+  const { done } = useAct()
+  const kept = useKept(edits)
+  const parent = kept?.parent
+  const { of: node, create, change, form } = useEditor('/user/rule', kept?.node, valuesOf, again)
+
+  async function save(values: Values) {
+    const record = node ? await change(values) : await create({ ...values, sort: lastSort(tree, values.parent_id) })
+    done(node ? t('saved') : t('rule.created', { name: record.name }))
+    await saved(record.id)
+  }
+
+  return (
+    <FormDrawer<Values>
+      history={node && { collection: 'app_permission', id: node.id }}
+      title={node ? t('rule.edit') : t('rule.create')}
+      open={Boolean(edits)}
+      save={save}
+      onClose={onClose}
+      {...form({ parent_id: parent?.id ?? 0, name: '', key: parent ? `${parent.key}.` : 'app.', status: true })}
+    >
+      <ParentSelect tree={tree} self={node?.id} name={nameOf} />
+      <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
+        <Input maxLength={64} />
+      </Form.Item>
+      <Form.Item name="key" label={t('rule.key')} extra={t('app_rule.key.help')} rules={[{ required: true, message: t('form.required') }]}>
+        <Input maxLength={100} spellCheck={false} autoCapitalize="none" />
+      </Form.Item>
+      <Form.Item name="status" label={t('enabled')} required valuePropName="checked">
+        <Switch />
+      </Form.Item>
+    </FormDrawer>
+  )
+}
+
+const valuesOf = ({ parent_id, name, key, status }: AppPermissionNode): Values => ({ parent_id, name, key, status: status === 1 })

@@ -1,0 +1,106 @@
+import { Alert, Form, Input, InputNumber, Switch, Tag, Typography } from 'antd'
+import TextArea from 'antd/es/input/TextArea'
+import { put } from '../../api/request'
+import type { AppPermissionNode, AppRole } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { FormDrawer } from '../../ui/FormDrawer'
+import { CheckTree } from '../../ui/tree/CheckTree'
+import { Marked } from '../../ui/tree/search'
+import { useAct } from '../../ui/useAct'
+import { useEditor } from '../../ui/useEditor'
+import { useGet } from '../../ui/useGet'
+import { useKept } from '../../ui/useKept'
+
+type Values = Pick<AppRole, 'name' | 'description' | 'sort' | 'rule_ids'> & { status: boolean; default: boolean }
+
+type Props = {
+  edits?: { role?: AppRole } // undefined while it is closed
+  onClose: () => void
+  saved: () => Promise<void>
+}
+
+// AppRoleDrawer creates or edits a role of app users, with its permissions.
+export function AppRoleDrawer({ edits, onClose, saved }: Props) {
+  const { may } = useAccount()
+  const { done } = useAct()
+  const { of: role, save: store, form } = useEditor('/user/role', useKept(edits)?.role, valuesOf)
+  const [details, grants] = [role ? may('user.role.update') : true, may('user.role.rule')]
+
+  // save writes the differences, in the one or two operations of the API.
+  async function save({ rule_ids, ...values }: Values) {
+    let record = details ? await store(values) : role!
+    const had = new Set(role?.rule_ids ?? [])
+    if (grants && (had.size !== rule_ids.length || rule_ids.some((id) => !had.has(id))))
+      record = await put(`/user/role/${record.id}/rule`, { rule_ids, updated_at: record.updated_at }, { quiet: true })
+    done(t(role ? 'role.saved' : 'app_role.created', { name: record.name }))
+    await saved()
+  }
+
+  return (
+    <FormDrawer<Values>
+      history={role && { collection: 'app_role', id: role.id }}
+      title={role ? t('role.edit') : t('role.create')}
+      open={Boolean(edits)}
+      save={save}
+      onClose={onClose}
+      {...form({ name: '', description: '', sort: 0, status: true, default: false, rule_ids: [] })}
+    >
+      <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
+        <Input maxLength={64} disabled={!details} />
+      </Form.Item>
+      <Form.Item name="description" label={t('describe')}>
+        <TextArea maxLength={1000} rows={2} disabled={!details} />
+      </Form.Item>
+      <Form.Item name="rule_ids" label={t('role.permissions')}>
+        <Grants fixed={!grants} />
+      </Form.Item>
+      <Form.Item name="sort" label={t('sort')} rules={[{ required: true, message: t('form.required') }]}>
+        <InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} disabled={!details} />
+      </Form.Item>
+      <Form.Item name="default" label={t('app_role.default')} required valuePropName="checked" extra={t('app_role.default.help')}>
+        <Switch disabled={!details} />
+      </Form.Item>
+      <Form.Item name="status" label={t('enabled')} required valuePropName="checked">
+        <Switch disabled={!details} />
+      </Form.Item>
+    </FormDrawer>
+  )
+}
+
+// Grants selects the permissions of the role.
+function Grants({ value = [], onChange, fixed }: { value?: number[]; onChange?: (ids: number[]) => void; fixed: boolean }) {
+  const may = useAccount().may('user.rule.query')
+  const { data } = useGet(may ? '/user/rule' : '')
+  if (!may) return <Alert type="info" showIcon title={t('role.missing', { permission: 'user.rule.query' })} />
+  if (!data) return null
+  if (!data.data.length) return <Typography.Text type="secondary">{t('app_rule.empty')}</Typography.Text>
+  return (
+    <CheckTree<AppPermissionNode>
+      label={t('role.permissions')}
+      tree={data.data}
+      checked={new Set(value)}
+      onChange={fixed ? undefined : (ids) => onChange?.([...ids])}
+      name={(node) => node.name}
+      texts={(node) => [node.key]}
+      height="240px"
+      tail={(node, search) => (
+        <>
+          <Typography.Text type="secondary" className="tree-key" title={node.key}>
+            <Marked text={node.key} search={search} />
+          </Typography.Text>
+          {node.status === 0 && <Tag variant="filled">{t('role.off')}</Tag>}
+        </>
+      )}
+    />
+  )
+}
+
+const valuesOf = ({ name, description, sort, status, default: given, rule_ids }: AppRole): Values => ({
+  name,
+  description,
+  sort,
+  rule_ids,
+  status: status === 1,
+  default: given === 1,
+})
