@@ -32,7 +32,7 @@ func withLeaver(t *testing.T) (*instance, store.ID) {
 	})
 	in.upload("/file/list", "a text", "leaver")
 	in.update(func(tx *store.Tx) error {
-		return store.Jobs.Create(tx, &store.Job{Kind: userImport, State: store.JobDone, UserID: id, Username: "leaver"})
+		return store.Jobs.Create(tx, &store.Job{Kind: userCSV.job, State: store.JobDone, UserID: id, Username: "leaver"})
 	})
 	return in, id
 }

@@ -39,9 +39,9 @@ type jobKind struct {
 }
 
 var jobKinds = map[string]jobKind{
-	userImport: {"admin.list.import", applyUserImport, func(tx *store.Tx, _ json.RawMessage, id store.ID) error { return store.Users.Delete(tx, id) }},
-	userUpdate: {"", applyUserUpdate, undoUserUpdate},
-	undoKind:   {"", applyUndo, revertUndo},
+	userCSV.job: userCSV.jobKind(),
+	userUpdate:  {"", applyUserUpdate, undoUserUpdate},
+	undoKind:    {"", applyUndo, revertUndo},
 }
 
 // jobs runs at most one job at a time.

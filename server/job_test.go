@@ -252,7 +252,7 @@ func TestAJobThatWasNotPreparedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.update(func(tx *store.Tx) error {
-		j := &store.Job{Kind: userImport, State: store.JobPreparing, UserID: 1, Username: "admin", Total: 200}
+		j := &store.Job{Kind: userCSV.job, State: store.JobPreparing, UserID: 1, Username: "admin", Total: 200}
 		if err := store.Jobs.Create(tx, j); err != nil {
 			return err
 		}
@@ -285,7 +285,7 @@ func TestTooManyJobsAreRefused(t *testing.T) {
 	add := func(n int, user store.ID) {
 		in.update(func(tx *store.Tx) error {
 			for range n {
-				if err := store.Jobs.Create(tx, &store.Job{Kind: userImport, State: store.JobRunning, UserID: user}); err != nil {
+				if err := store.Jobs.Create(tx, &store.Job{Kind: userCSV.job, State: store.JobRunning, UserID: user}); err != nil {
 					return err
 				}
 			}
@@ -339,7 +339,7 @@ func TestJobsAreContinuedEveryMinute(t *testing.T) {
 		go func() { in.server.jobs.keep(ctx, nil); close(ended) }()
 		time.Sleep(retryJobs + time.Second)
 		in.update(func(tx *store.Tx) error { // as an interruption would leave it
-			return store.Jobs.Create(tx, &store.Job{Kind: userImport, State: store.JobRunning, UserID: 1, Username: "admin"})
+			return store.Jobs.Create(tx, &store.Job{Kind: userCSV.job, State: store.JobRunning, UserID: 1, Username: "admin"})
 		})
 		time.Sleep(3 * retryJobs)
 		if j := in.jobs("owner")[0]; j.State != store.JobDone {

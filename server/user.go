@@ -17,11 +17,11 @@ var userRoutes = []Route{
 	removeSeveral("/admin/list", "admin.list.delete", "Delete users", &users),
 	reveals(small(action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword))),
 	write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser),
-	logged("export", exportUsers("/admin/list-export", "admin.list.export", "Export users")),
+	logged("export", userCSV.export("/admin/list-export", "admin.list.export", "Export users")),
 	onSelection(action("PUT", "/admin/list", signedIn, "Change users", changeUsers), users.info()),
 	hiding(redact.Fields{Usernames: true}, action("POST", "/admin/list/:id/erase", "admin.list.erase", "Erase a user", eraseUser)),
 	logged("export_person", raw("/admin/list/:id/data", "admin.list.data", "Download a user's data", zipMedia, downloadUserData)),
-	upload("/admin/list-import", "admin.list.import", "Import users", maxImportBytes, importUsers),
+	named(upload("/admin/list-import", userCSV.access, "Import users", maxImportBytes, userCSV.importPeople)),
 }
 
 var users = Resource[store.User, *user]{

@@ -1,120 +1,103 @@
 package server
 
 import (
-	"encoding/csv"
-	"errors"
-	"io"
-	"slices"
+	"reflect"
+	"strconv"
 	"strings"
 
 	"reeve/store"
 	"reeve/store/errs"
 )
 
-// userCSV are the columns of an export, and the columns that an import can have.
-var userCSV = []string{"username", "nickname", "email", "mobile", "sex", "department", "roles", "status"}
+// userCSV describes the CSV files of users of the administration.
+var userCSV = peopleCSV[store.User, *user]{
+	list:    &users,
+	name:    "users",
+	columns: []string{"username", "nickname", "email", "mobile", "sex", "department", "roles", "status"},
+	job:     "user_import",
+	access:  "admin.list.import",
+	invites: "admin.invite.create",
+	read:    readUserRow,
+	write:   userRow,
+	sees:    func(scope *store.Scope, u *store.User) bool { return scope.HasUser(u) },
+	person: func(u *store.User) importedPerson {
+		return importedPerson{store.Account{ID: u.ID}, u.Username, u.Email, bool(u.Status)}
+	},
+}
 
-const (
-	maxImportRows  = 10_000
-	maxImportBytes = 8 << 20
-	maxCellBytes   = 8 << 10 // a hundred role names
-	maxRowBytes    = 16 << 10
-)
+var userFields = describeFields(reflect.TypeFor[userIn](), "POST")
+
+// readUserRow returns the user of a row. Department and roles are looked up by their names.
+func readUserRow(c *importCheck, row csvRow, faults errs.Faults) (store.User, error) {
+	in := new(userIn)
+	bindRow(userFields, in, row, faults, "department", "roles")
+	u := store.User{Status: true}
+	assignUser(in, &u)
+	u.DeptID = deptAt(row.cells["department"], c.depts, faults)
+	var err error
+	u.RoleIDs, err = c.rolesNamed(row.cells["roles"], faults)
+	return u, err
+}
+
+func deptAt(path string, paths map[string][]store.ID, faults errs.Faults) store.ID {
+	found := paths[store.Fold(path)]
+	switch {
+	case path == "":
+	case len(found) == 0:
+		faults.Add("department", "department %q not found", truncate(path, maxEcho))
+	case len(found) > 1:
+		faults.Add("department", "%d departments are named %q", len(found), truncate(path, maxEcho))
+	default:
+		return found[0]
+	}
+	return 0
+}
+
+// maxCellNames is the maximum number of roles in one cell.
+const maxCellNames = 100
+
+func (c *importCheck) rolesNamed(names string, faults errs.Faults) (ids []store.ID, err error) {
+	all := splitRoles(names)
+	if len(all) > maxCellNames {
+		faults.Add("roles", "must name at most %d roles", maxCellNames)
+		return nil, nil
+	}
+	for _, name := range all {
+		if name == "" {
+			continue
+		}
+		id, err := c.role(name)
+		if err != nil {
+			return nil, err
+		}
+		if id == 0 {
+			faults.Add("roles", "role %q not found", truncate(name, maxEcho))
+			continue
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// role returns the ID of the role with a name; 0 for none.
+func (c *importCheck) role(name string) (store.ID, error) {
+	key := store.Fold(name)
+	id, known := c.roles[key]
+	if known {
+		return id, nil
+	}
+	r, err := store.RoleByName.Get(c.tx, key)
+	if err == nil {
+		id = r.ID
+	} else if !errs.Is(err, errs.NotFound) {
+		return 0, err
+	}
+	c.roles[key] = id
+	return id, nil
+}
 
 // roleEscape escapes semicolons in a role's name, since semicolons separate names.
 var roleEscape = strings.NewReplacer(`\`, `\\`, `;`, `\;`)
-
-// formulaStart are the characters that make a spreadsheet treat a cell as a formula.
-const formulaStart = "=+-@\t\r"
-
-// safeCell puts an apostrophe before a cell that a spreadsheet would compute.
-func safeCell(cell string) string {
-	if cell != "" && strings.ContainsRune(formulaStart+"'", rune(cell[0])) {
-		return "'" + cell
-	}
-	return cell
-}
-
-// plainCell is the inverse of safeCell.
-func plainCell(cell string) string {
-	if len(cell) > 1 && cell[0] == '\'' && strings.ContainsRune(formulaStart+"'", rune(cell[1])) {
-		return cell[1:]
-	}
-	return cell
-}
-
-// csvRow is a row of a CSV file, with its cells by column.
-type csvRow struct {
-	line  int
-	cells map[string]string
-}
-
-// readUserCSV returns the rows. The header names the columns, in any order.
-func readUserCSV(text string) ([]csvRow, error) {
-	reader := csv.NewReader(strings.NewReader(text))
-	reader.Comma = separator(text)
-	header, err := reader.Read()
-	if err != nil {
-		return nil, csvFault(err)
-	}
-	for i, name := range header {
-		header[i] = store.Fold(name)
-		if !slices.Contains(userCSV, header[i]) {
-			return nil, errs.Field(errs.Invalid, "file", "line 1: unknown column %q; the columns are %s", truncate(name, maxEcho), userCSV)
-		}
-		if slices.Contains(header[:i], header[i]) {
-			return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s appears twice", header[i])
-		}
-	}
-	if !slices.Contains(header, "username") {
-		return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s is missing", "username")
-	}
-	var rows []csvRow
-	for {
-		record, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
-		if err != nil {
-			return nil, csvFault(err)
-		}
-		if len(rows) == maxImportRows {
-			return nil, errs.Field(errs.Invalid, "file", "must have at most %d rows", maxImportRows)
-		}
-		line, _ := reader.FieldPos(0)
-		row, size := csvRow{line, map[string]string{}}, 0
-		for i, cell := range record {
-			if size += len(cell); len(cell) > maxCellBytes || size > maxRowBytes {
-				return nil, errs.Field(errs.Invalid, "file", "line %d: a cell must be at most %d bytes and a row at most %d", line, maxCellBytes, maxRowBytes)
-			}
-			row.cells[header[i]] = plainCell(strings.TrimSpace(cell))
-		}
-		rows = append(rows, row)
-	}
-}
-
-func csvFault(err error) error {
-	var parse *csv.ParseError
-	switch {
-	case errors.Is(err, io.EOF):
-		return errs.Field(errs.Invalid, "file", "must not be empty")
-	case errors.As(err, &parse) && errors.Is(err, csv.ErrFieldCount):
-		return errs.Field(errs.Invalid, "file", "line %d: wrong number of cells", parse.Line)
-	case errors.As(err, &parse):
-		return errs.Field(errs.Invalid, "file", "line %d: misplaced quotation mark", parse.Line)
-	}
-	return err
-}
-
-// separator returns the separator of cells: the first comma, semicolon or tab in the
-// header, since no column name contains one.
-func separator(text string) rune {
-	header, _, _ := strings.Cut(text, "\n")
-	if at := strings.IndexAny(header, ",;\t"); at >= 0 {
-		return rune(header[at])
-	}
-	return ','
-}
 
 // splitRoles splits names at semicolons that are not escaped by a backslash.
 func splitRoles(names string) []string {
@@ -133,4 +116,16 @@ func splitRoles(names string) []string {
 		}
 	}
 	return append(all, strings.TrimSpace(name.String()))
+}
+
+func userRow(tx *store.Tx, u *store.User) []string {
+	rules := store.PolicyCache.Get(tx)
+	var roles []string
+	for _, id := range u.RoleIDs {
+		roles = append(roles, roleEscape.Replace(rules.RoleName(id)))
+	}
+	return []string{
+		u.Username, u.Nickname, u.Email, u.Mobile, strconv.FormatInt(u.Sex, 10),
+		rules.DeptPath(u.DeptID), strings.Join(roles, ";"), strconv.FormatInt(flagNumber(u.Status), 10),
+	}
 }

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"reeve/store"
@@ -16,10 +14,9 @@ import (
 // exportChunk is the number of users that are read in one transaction.
 const exportChunk = 1000
 
-// exportUsers returns the route that sends all users that the filters of the list select,
-// as CSV.
-func exportUsers(path, access, title string) Route {
-	info := users.info()
+// export returns the route that sends all users that the filters of the list select, as CSV.
+func (c *peopleCSV[T, Out]) export(path, access, title string) Route {
+	info := c.list.info()
 	return Route{
 		Method: "GET", Path: path, Access: access, Title: title, out: reflect.TypeFor[[]byte](), list: info, binary: "text/csv",
 		raw: func(req *Request, w http.ResponseWriter) error {
@@ -27,7 +24,7 @@ func exportUsers(path, access, title string) Route {
 			err := req.db.View(req.Actor, func(tx *store.Tx) error {
 				ask, err := info.ask(req)
 				if err == nil {
-					ids, err = store.Users.FindIDs(tx, users.query(tx, req, ask, 0, store.NoLimit))
+					ids, err = c.list.of.FindIDs(tx, c.list.query(tx, req, ask, 0, store.NoLimit))
 				}
 				return err
 			})
@@ -36,25 +33,25 @@ func exportUsers(path, access, title string) Route {
 			}
 			h := w.Header()
 			h.Set("Content-Type", "text/csv; charset=utf-8")
-			h.Set("Content-Disposition", `attachment; filename="users-`+time.Now().UTC().Format("20060102-150405")+`.csv"`)
+			h.Set("Content-Disposition", `attachment; filename="`+c.name+"-"+time.Now().UTC().Format("20060102-150405")+`.csv"`)
 			h.Set("Cache-Control", "no-store")
 			h.Set("X-Request-Id", req.ID)
-			return writeUsers(req, w, ids)
+			return c.send(req, w, ids)
 		},
 	}
 }
 
-// writeUsers sends users in chunks. Each chunk is read in its own transaction, and sent
+// send sends users in chunks. Each chunk is read in its own transaction, and sent
 // after that has ended, so that a slow client does not keep it open. Each authorizes the
 // caller again, and leaves out users who have been deleted or have left the caller's data
 // scope since.
-func writeUsers(req *Request, w http.ResponseWriter, ids []store.ID) error {
+func (c *peopleCSV[T, Out]) send(req *Request, w http.ResponseWriter, ids []store.ID) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(userCSV); err != nil {
+	if err := out.Write(c.columns); err != nil {
 		return err
 	}
 	for chunk := range slices.Chunk(ids, exportChunk) {
-		rows, err := req.readUsers(chunk)
+		rows, err := c.rows(req, chunk)
 		if err != nil {
 			return err
 		}
@@ -67,40 +64,28 @@ func writeUsers(req *Request, w http.ResponseWriter, ids []store.ID) error {
 	return out.Error()
 }
 
-// readUsers returns the rows of the users that the caller may see now.
-func (req *Request) readUsers(ids []store.ID) (rows [][]string, err error) {
+// rows returns the rows of the users that the caller may see now.
+func (c *peopleCSV[T, Out]) rows(req *Request, ids []store.ID) (rows [][]string, err error) {
 	err = req.db.View(store.Anonymous, func(tx *store.Tx) error {
 		if err := req.admit(tx); err != nil {
 			return err
 		}
 		scope := req.Actor.Scope(tx)
 		for _, id := range ids {
-			u, err := store.Users.Get(tx, id)
-			if errs.Is(err, errs.NotFound) || err == nil && !scope.HasUser(u) {
+			u, err := c.list.of.Get(tx, id)
+			if errs.Is(err, errs.NotFound) || err == nil && !c.sees(scope, u) {
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			rows = append(rows, userRow(tx, u))
+			row := c.write(tx, u)
+			for i, cell := range row {
+				row[i] = safeCell(cell)
+			}
+			rows = append(rows, row)
 		}
 		return nil
 	})
 	return rows, err
-}
-
-func userRow(tx *store.Tx, u *store.User) []string {
-	rules := store.PolicyCache.Get(tx)
-	var roles []string
-	for _, id := range u.RoleIDs {
-		roles = append(roles, roleEscape.Replace(rules.RoleName(id)))
-	}
-	row := []string{
-		u.Username, u.Nickname, u.Email, u.Mobile, strconv.FormatInt(u.Sex, 10),
-		rules.DeptPath(u.DeptID), strings.Join(roles, ";"), strconv.FormatInt(flagNumber(u.Status), 10),
-	}
-	for i, cell := range row {
-		row[i] = safeCell(cell)
-	}
-	return row
 }

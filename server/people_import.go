@@ -1,0 +1,217 @@
+package server
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// importIn has each parameter twice: in the query and as a form field.
+type importIn struct {
+	DryRun      *store.Flag `query:"dry_run" doc:"1 to report what would happen and change nothing; also a form field"`
+	Charset     *string     `query:"charset" doc:"Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a form field"`
+	Invite      *store.Flag `query:"invite" doc:"1 to mail an invitation to each user who has an address, and to make one without a mail for the others. Requires the permission admin.invite.create; also a form field"`
+	FormInvite  *store.Flag `form:"invite" doc:"1 to mail an invitation to each user who has an address, and to make one without a mail for the others. Requires the permission admin.invite.create; also a query parameter"`
+	FormDryRun  *store.Flag `form:"dry_run" doc:"1 to report what would happen and change nothing; also a query parameter"`
+	FormCharset *string     `form:"charset" doc:"Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a query parameter"`
+}
+
+// either returns a parameter from the query or the form; the zero value if both are absent.
+func either[T comparable](name string, query, form *T) (value T, err error) {
+	if query != nil && form != nil && *query != *form {
+		return value, errs.Field(errs.Malformed, name, "differs between the query and the form")
+	}
+	if query = cmp.Or(query, form); query != nil {
+		value = *query
+	}
+	return value, nil
+}
+
+// importSettings are the parameters of an import.
+type importSettings struct {
+	dryRun, invite bool
+	charset        string
+}
+
+func (in *importIn) settings() (s importSettings, err error) {
+	dryRun, err := either("dry_run", in.DryRun, in.FormDryRun)
+	if err != nil {
+		return s, err
+	}
+	invite, err := either("invite", in.Invite, in.FormInvite)
+	if err != nil {
+		return s, err
+	}
+	s = importSettings{dryRun: bool(dryRun), invite: bool(invite)}
+	s.charset, err = either("charset", in.Charset, in.FormCharset)
+	return s, err
+}
+
+// verdict is the result of validating one row of an import.
+type verdict struct {
+	Line     int               `json:"line" doc:"Line number in the file; the header is line 1"`
+	Username string            `json:"username"`
+	OK       bool              `json:"ok"`
+	Errors   map[string]string `json:"errors,omitempty" doc:"Messages about invalid cells, by column, in the language of the request"`
+	Details  map[string]reason `json:"details,omitempty" doc:"Codes and parameters of errors, by column"`
+}
+
+type importOut struct {
+	DryRun  store.Flag `json:"dry_run"`
+	Created int        `json:"created" doc:"Number of users created so far, 0 in a dry run; all of them once the job is done"`
+	Failed  int        `json:"failed" doc:"Number of rows that cannot be imported"`
+	Rows    []verdict  `json:"rows"`
+	Job     *store.Job `json:"job" null:"true" doc:"Job that creates the users, null in a dry run; it is still running if it takes longer than 30 seconds"`
+}
+
+// importPeople creates users from a CSV file, all or none. They have no password until
+// they accept an invitation or somebody resets it. The whole file is validated first and then applied by a job.
+func (c *peopleCSV[T, Out]) importPeople(req *Request, in *importIn, file []byte) (*importOut, error) {
+	settings, err := in.settings()
+	if err != nil {
+		return nil, err
+	}
+	if err := req.admitAgain(); err != nil { // before the expensive decoding and validation
+		return nil, err
+	}
+	text, err := decodeCSV(file, settings.charset)
+	if err != nil {
+		return nil, err
+	}
+	table, err := readCSV(text, c.columns)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := c.plan(req, settings, table)
+	if err != nil || settings.dryRun {
+		return plan.out, err
+	}
+	if plan.out.Failed > 0 {
+		return nil, plan.bad.Err(errs.Invalid)
+	}
+	id, ended, err := req.startJob(c.job, plan.steps())
+	if err != nil {
+		return nil, err
+	}
+	if plan.out.Job, err = req.finishedJob(id, ended); err != nil {
+		return nil, err
+	}
+	plan.out.Created = int(plan.out.Job.Done)
+	return plan.out, nil
+}
+
+// importPlan is a validated file.
+type importPlan[T any] struct {
+	out  *importOut
+	bad  errs.Faults // of all rows
+	rows []importedRow[T]
+	size int // users whom one step creates
+}
+
+// plan validates the rows of a file.
+func (c *peopleCSV[T, Out]) plan(req *Request, settings importSettings, table []csvRow) (p importPlan[T], err error) {
+	p = importPlan[T]{out: &importOut{DryRun: store.Flag(settings.dryRun), Rows: make([]verdict, 0, len(table))}, bad: errs.Faults{}, size: jobStepRecords}
+	err = req.db.View(req.Actor, func(tx *store.Tx) error {
+		var inviting *importInvitation
+		if settings.invite {
+			if err := demand(tx, c.invites); err != nil {
+				return err
+			}
+			inviting = &importInvitation{Mail: req.s.mailOff(tx).Empty(), Language: req.mailLanguage()}
+			p.size /= 2 // each user has an invitation and a mail
+		}
+		check := newImportCheck(tx)
+		for _, row := range table {
+			if err := req.http.Context().Err(); err != nil {
+				return errs.New(errs.Malformed, "the client has disconnected").Because(err)
+			}
+			faults := errs.Faults{}
+			u, err := c.check(check, row, faults)
+			if err != nil {
+				return err
+			}
+			p.add(importedRow[T]{row.line, u, inviting}, row.cells["username"], faults, req.language())
+		}
+		return nil
+	})
+	return p, err
+}
+
+// add adds a row with its verdict.
+func (p *importPlan[T]) add(row importedRow[T], username string, faults errs.Faults, l errs.Language) {
+	if len(faults) > 0 {
+		p.out.Failed++
+	}
+	for column, fault := range faults {
+		p.bad.AddRow(row.Line, column, fault)
+	}
+	p.out.Rows = append(p.out.Rows, verdict{row.Line, username, len(faults) == 0, faults.In(l), reasons(faults)})
+	p.rows = append(p.rows, row)
+}
+
+func (p *importPlan[T]) steps() (steps []jobStep) {
+	for few := range slices.Chunk(p.rows, p.size) {
+		steps = append(steps, jobStep{len(few), few})
+	}
+	return steps
+}
+
+// importedRow is a validated row in the input of a job's step.
+type importedRow[T any] struct {
+	Line   int               `json:"line"`
+	User   T                 `json:"user"`
+	Invite *importInvitation `json:"invite,omitempty"` // nil for no invitation
+}
+
+// importedPerson is what imports need to know of a user of either realm.
+type importedPerson struct {
+	account         store.Account
+	username, email string
+	enabled         bool
+}
+
+// importInvitation is how an imported user is invited.
+type importInvitation struct {
+	Mail     bool   `json:"mail"` // whether it is mailed, to users who have an address
+	Language string `json:"language"`
+}
+
+// invite invites an imported user.
+func (i *importInvitation) invite(tx *store.Tx, p importedPerson) error {
+	if i == nil || !p.enabled {
+		return nil
+	}
+	if _, err := store.Invite(tx, p.account); err != nil || !i.Mail || p.email == "" {
+		return err
+	}
+	return store.QueueMail(tx, store.Invitation, p.account, "", i.Language)
+}
+
+// apply creates the users of one step. The store checks its constraints again:
+// since the file was validated, a name may have been taken or a role deleted.
+func (c *peopleCSV[T, Out]) apply(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
+	var rows []importedRow[T]
+	if err := json.Unmarshal(input, &rows); err != nil {
+		return nil, nil, err
+	}
+	for _, row := range rows {
+		u := row.User
+		if err := c.list.of.Create(tx, &u); err != nil {
+			return nil, nil, refusedLine(row.Line, err)
+		}
+		p := c.person(&u)
+		if err := row.Invite.invite(tx, p); err != nil {
+			return nil, nil, err
+		}
+		made = append(made, p.account.ID)
+	}
+	return made, input, nil
+}
+
+// jobKind returns the kind of the jobs that import.
+func (c *peopleCSV[T, Out]) jobKind() jobKind {
+	return jobKind{c.access, c.apply, func(tx *store.Tx, _ json.RawMessage, id store.ID) error { return c.list.of.Delete(tx, id) }}
+}

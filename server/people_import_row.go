@@ -1,0 +1,108 @@
+package server
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// importCheck validates rows against the database and the previous rows.
+type importCheck struct {
+	tx    *store.Tx
+	depts map[string][]store.ID
+	roles map[string]store.ID // roles looked up so far, by folded name; 0 if there is none
+	lines map[string]int      // line of a value, by column and folded value
+}
+
+func newImportCheck(tx *store.Tx) *importCheck {
+	return &importCheck{tx, store.PolicyCache.Get(tx).DeptPaths(store.ActorOf(tx).Scope(tx)), map[string]store.ID{}, map[string]int{}}
+}
+
+// check validates one row and returns the user that it would create. It adds the faults of the row; an
+// error ends the import.
+func (c *peopleCSV[T, Out]) check(check *importCheck, row csvRow, faults errs.Faults) (u T, err error) {
+	if u, err = c.read(check, row, faults); err != nil {
+		return u, err
+	}
+	p := c.person(&u)
+	check.unique("username", p.username, row.line, faults)
+	check.unique("email", p.email, row.line, faults)
+	if len(faults) == 0 {
+		err = refusedRow(c.list.of.Validate(check.tx, &u), faults)
+	}
+	return u, err
+}
+
+// bindRow sets the fields of in from the cells of a row. other are columns whose cells are not values of
+// the fields with their names.
+func bindRow(fields []*field, in any, row csvRow, faults errs.Faults, other ...string) {
+	values := map[string]any{}
+	for column, cell := range row.cells {
+		switch {
+		case slices.Contains(other, column):
+		case column == "sex" || column == "status":
+			if cell != "" {
+				values[column] = json.Number(cell)
+			}
+		default:
+			values[column] = cell
+		}
+	}
+	bindObject(fields, reflect.ValueOf(in).Elem(), values, "", &inputFaults{malformed: faults, missing: faults, invalid: faults})
+}
+
+// unique adds a fault if a previous row has the same value.
+func (c *importCheck) unique(column, value string, line int, faults errs.Faults) {
+	if value == "" {
+		return
+	}
+	key := column + " " + store.Fold(value)
+	if first := c.lines[key]; first != 0 {
+		faults.Add(column, "is the same as on line %d", first)
+		return
+	}
+	c.lines[key] = line
+}
+
+// columnOf maps fields to columns with another name.
+var columnOf = map[string]string{"dept_id": "department", "role_ids": "roles"}
+
+// refusedRow adds an error of the store to the faults, by column. It returns internal
+// errors.
+func refusedRow(err error, faults errs.Faults) error {
+	e := errs.Of(err)
+	switch {
+	case err == nil:
+		return nil
+	case e.Kind == errs.Internal:
+		return err
+	case e.Fields == nil:
+		faults.Add("row", "%s", e.Msg)
+	}
+	for field, text := range e.Fields {
+		column := field
+		if other := columnOf[field]; other != "" {
+			column = other
+		}
+		faults.Add(column, "%s", text)
+	}
+	return nil
+}
+
+// refusedLine returns the error of the store about a row, by line and column.
+func refusedLine(line int, err error) error {
+	faults, named := errs.Faults{}, errs.Faults{}
+	if err := refusedRow(err, faults); err != nil {
+		return err
+	}
+	for column, text := range faults {
+		named.AddRow(line, column, text)
+	}
+	return named.Err(errs.Conflict)
+}
+
+// maxEcho is the maximum number of bytes of the input that an error repeats.
+const maxEcho = 100
