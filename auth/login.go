@@ -52,7 +52,9 @@ var errWrong = errs.New(errs.Unauthenticated, "wrong username or password").Code
 
 // Login signs a user in. An unknown name, a disabled user and a wrong password each
 // cost one comparison and return the same error. Rate-limited attempts are rejected
-// before any comparison, whether the name exists or not.
+// before any comparison, whether the name exists or not. A comparison with an imported hash takes the time
+// of this hash, until the user has signed in for the first time: this tells at most that an account was
+// imported and has not been used since.
 func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	defer func() { a.stats.login(in.App, err) }()
 	var who *candidate

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -108,6 +109,9 @@ func (h *hasher) hash(p hashCaller, password string) (hash string, err error) {
 // compare reports whether hash is the hash of password. An empty hash costs the same
 // work and matches nothing.
 func (h *hasher) compare(p hashCaller, hash, password string) (same bool, err error) {
+	if text, imported := strings.CutPrefix(hash, store.ImportedHash); imported {
+		return h.compareImported(p, text, password)
+	}
 	if hash == "" {
 		hash = fmt.Sprintf("$2a$%02d$%s", h.cost, "....................../////////////////////////////////"[:53])
 	}
@@ -123,7 +127,7 @@ func (h *hasher) compare(p hashCaller, hash, password string) (same bool, err er
 	return same, err
 }
 
-// stale reports whether a hash was made with another cost than the configured one.
+// stale reports whether a hash was made with another cost than the configured one, or by another program.
 func (h *hasher) stale(hash string) bool {
 	cost, err := bcrypt.Cost([]byte(hash))
 	return err != nil || cost != h.cost

@@ -54,7 +54,7 @@ type PasswordHash struct {
 	Ident
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
-	Hash      string `json:"hash" log:"secret"` // hash in the format of package auth
+	Hash      string `json:"hash" log:"secret"` // hash in the format of package auth; see ImportedHash
 	Timestamps
 }
 

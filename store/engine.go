@@ -42,6 +42,7 @@ type (
 	Query[T any]          = kv.Query[T]
 	Ref[T any]            = kv.Ref[T]
 	Report                = kv.Report
+	Sealed                = kv.Sealed
 	SlowWrite             = kv.SlowWrite
 	Timestamps            = kv.Timestamps
 	Stats                 = kv.Stats

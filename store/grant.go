@@ -328,6 +328,9 @@ func constrainUser(tx *Tx, old, new *User) error {
 	if err := checkAssignment(tx, old, new); err != nil {
 		return err
 	}
+	if err := checkOwnerHash(tx, old, new); err != nil {
+		return err
+	}
 	return requireOwner(tx, old, new) // last, so that only those who may change an owner learn who the last one is
 }
 
@@ -366,20 +369,26 @@ func checkUserChange(tx *Tx, u *User) error {
 }
 
 // constrainHash requires that a password is set by its user or by an actor who may change that user,
-// also if nothing else of the user changes.
+// also if nothing else of the user changes. A user with the owner role has no imported hash, whoever
+// sets it.
 func constrainHash(tx *Tx, old, new *PasswordHash) error {
 	h := new
 	if h == nil {
 		h = old
 	}
-	if ActorOf(tx).system || h.UserID == 0 || h.UserID == ActorOf(tx).ID && !ActorOf(tx).App && ActorOf(tx).Key == nil {
+	imported := new != nil && new.Imported()
+	own := ActorOf(tx).system || h.UserID == ActorOf(tx).ID && !ActorOf(tx).App && ActorOf(tx).Key == nil
+	if h.UserID == 0 || own && !imported {
 		return nil
 	}
 	u, err := Users.Get(tx, h.UserID)
-	if err != nil {
-		return err
+	if err == nil && !own {
+		err = checkUserChange(tx, u)
 	}
-	return checkUserChange(tx, u)
+	if err == nil && imported {
+		err = OwnerHash(u.RoleIDs)
+	}
+	return err
 }
 
 // sameRights reports whether two states of a user have the same roles, department and status.
