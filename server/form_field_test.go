@@ -15,6 +15,7 @@ func goodForms(t *testing.T) map[string]formPart {
 		"POST /file/list":         filePart("a.txt", "text"),
 		"POST /admin/avatar":      filePart("a.gif", onePixel),
 		"POST /admin/list-import": filePart("a.csv", "username\nnew\n"),
+		"POST /user/list-import":  filePart("a.csv", "username\nnew\n"),
 	}
 }
 

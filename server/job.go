@@ -39,9 +39,10 @@ type jobKind struct {
 }
 
 var jobKinds = map[string]jobKind{
-	userCSV.job: userCSV.jobKind(),
-	userUpdate:  {"", applyUserUpdate, undoUserUpdate},
-	undoKind:    {"", applyUndo, revertUndo},
+	userCSV.job:    userCSV.jobKind(),
+	appUserCSV.job: appUserCSV.jobKind(),
+	userUpdate:     {"", applyUserUpdate, undoUserUpdate},
+	undoKind:       {"", applyUndo, revertUndo},
 }
 
 // jobs runs at most one job at a time.

@@ -115,13 +115,19 @@ func TestADuplicateWithinTheFileIsReportedAsSuch(t *testing.T) {
 	}
 }
 
-// heldImport uploads an import and calls then when its job is stored, before it runs.
+// heldImport uploads an import of n users and calls then when its job is stored, before it runs.
 func (in *instance) heldImport(n int, as string, then func()) *reply {
+	in.t.Helper()
+	return in.heldUpload("/admin/list-import", people(n), as, then)
+}
+
+// heldUpload is heldImport with a file.
+func (in *instance) heldUpload(url, file, as string, then func()) *reply {
 	in.t.Helper()
 	in.server.jobs.turn <- struct{}{} // another job is running
 	var answer *reply
 	var wg sync.WaitGroup
-	wg.Go(func() { answer = in.upload("/admin/list-import", people(n), as) })
+	wg.Go(func() { answer = in.upload(url, file, as) })
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 		if jobs := in.jobs("owner"); len(jobs) > 0 && jobs[0].State == store.JobRunning {
 			break

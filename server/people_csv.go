@@ -16,10 +16,10 @@ import (
 type peopleCSV[T, Out any] struct {
 	list    *Resource[T, Out]
 	name    string   // of exported files, without date and extension
-	columns []string // of an export; an import can have them in any order
+	columns []string // of an export; an import can have them in any order, and hashColumn
 	job     string   // kind of the jobs that import
-	access  string   // permission to import
-	invites string   // permission to invite the imported users
+	// Permissions: to import, to invite the imported users, and to import their password hashes.
+	access, invites, passwords string
 	// read returns the user of a row of an import. It adds the faults of the row, and returns only
 	// errors that end the import.
 	read   func(c *importCheck, row csvRow, faults errs.Faults) (T, error)
@@ -27,6 +27,9 @@ type peopleCSV[T, Out any] struct {
 	sees   func(scope *store.Scope, u *T) bool // reports whether an export has a user
 	person func(u *T) importedPerson
 }
+
+// hashColumn is the column of an import with the password hashes of another program. Exports do not have it.
+const hashColumn = "password_hash"
 
 const (
 	maxImportRows  = 10_000
@@ -70,7 +73,11 @@ func readCSV(text string, columns []string) ([]csvRow, error) {
 	}
 	for i, name := range header {
 		header[i] = store.Fold(name)
-		if !slices.Contains(columns, header[i]) {
+		switch {
+		case slices.Contains(columns, header[i]):
+		case strings.Contains(name, "$"): // a file without a header may have a password hash here
+			return nil, errs.Field(errs.Invalid, "file", "line 1: cell %d is no name of a column; the columns are %s", i+1, columns)
+		default:
 			return nil, errs.Field(errs.Invalid, "file", "line 1: unknown column %q; the columns are %s", truncate(name, maxEcho), columns)
 		}
 		if slices.Contains(header[:i], header[i]) {

@@ -13,8 +13,8 @@ import (
 type importIn struct {
 	DryRun      *store.Flag `query:"dry_run" doc:"1 to report what would happen and change nothing; also a form field"`
 	Charset     *string     `query:"charset" doc:"Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a form field"`
-	Invite      *store.Flag `query:"invite" doc:"1 to mail an invitation to each user who has an address, and to make one without a mail for the others. Requires the permission admin.invite.create; also a form field"`
-	FormInvite  *store.Flag `form:"invite" doc:"1 to mail an invitation to each user who has an address, and to make one without a mail for the others. Requires the permission admin.invite.create; also a query parameter"`
+	Invite      *store.Flag `query:"invite" doc:"1 to mail an invitation to each user who has an address, and to make one without a mail for the others. Users with a password hash are not invited. Requires the permission admin.invite.create, or user.invite.create for app users; also a form field"`
+	FormInvite  *store.Flag `form:"invite" doc:"1 to mail an invitation to each user who has an address, and to make one without a mail for the others. Users with a password hash are not invited. Requires the permission admin.invite.create, or user.invite.create for app users; also a query parameter"`
 	FormDryRun  *store.Flag `form:"dry_run" doc:"1 to report what would happen and change nothing; also a query parameter"`
 	FormCharset *string     `form:"charset" doc:"Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a query parameter"`
 }
@@ -67,8 +67,8 @@ type importOut struct {
 	Job     *store.Job `json:"job" null:"true" doc:"Job that creates the users, null in a dry run; it is still running if it takes longer than 30 seconds"`
 }
 
-// importPeople creates users from a CSV file, all or none. They have no password until
-// they accept an invitation or somebody resets it. The whole file is validated first and then applied by a job.
+// importPeople creates users from a CSV file, all or none. Those without a password hash have no password
+// until they accept an invitation or somebody resets it. The whole file is validated first and then applied by a job.
 func (c *peopleCSV[T, Out]) importPeople(req *Request, in *importIn, file []byte) (*importOut, error) {
 	settings, err := in.settings()
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *peopleCSV[T, Out]) importPeople(req *Request, in *importIn, file []byte
 	if err != nil {
 		return nil, err
 	}
-	table, err := readCSV(text, c.columns)
+	table, err := readCSV(text, append(slices.Clone(c.columns), hashColumn))
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,13 @@ func (c *peopleCSV[T, Out]) plan(req *Request, settings importSettings, table []
 				return err
 			}
 			inviting = &importInvitation{Mail: req.s.mailOff(tx).Empty(), Language: req.mailLanguage()}
-			p.size /= 2 // each user has an invitation and a mail
+			p.size = jobStepRecords / 2 // each user has an invitation and a mail
+		}
+		if hasHashes(table) {
+			if err := demand(tx, c.passwords); err != nil {
+				return err
+			}
+			p.size = jobStepRecords / 2 // each user has a hash
 		}
 		check := newImportCheck(tx)
 		for _, row := range table {
@@ -129,11 +135,15 @@ func (c *peopleCSV[T, Out]) plan(req *Request, settings importSettings, table []
 				return errs.New(errs.Malformed, "the client has disconnected").Because(err)
 			}
 			faults := errs.Faults{}
-			u, err := c.check(check, row, faults)
+			u, hash, err := c.check(check, row, faults)
 			if err != nil {
 				return err
 			}
-			p.add(importedRow[T]{row.line, u, inviting}, row.cells["username"], faults, req.language())
+			in := importedRow[T]{Line: row.line, User: u, Hash: hash}
+			if hash == nil {
+				in.Invite = inviting
+			}
+			p.add(in, row.cells["username"], faults, req.language())
 		}
 		return nil
 	})
@@ -164,6 +174,7 @@ type importedRow[T any] struct {
 	Line   int               `json:"line"`
 	User   T                 `json:"user"`
 	Invite *importInvitation `json:"invite,omitempty"` // nil for no invitation
+	Hash   *store.Sealed     `json:"hash,omitempty"`   // password hash; nil for none
 }
 
 // importedPerson is what imports need to know of a user of either realm.
@@ -191,24 +202,39 @@ func (i *importInvitation) invite(tx *store.Tx, p importedPerson) error {
 }
 
 // apply creates the users of one step. The store checks its constraints again:
-// since the file was validated, a name may have been taken or a role deleted.
+// since the file was validated, a name may have been taken or a role deleted. Once a step is applied, its
+// rows are no longer needed: undoing deletes the users.
 func (c *peopleCSV[T, Out]) apply(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
 	var rows []importedRow[T]
 	if err := json.Unmarshal(input, &rows); err != nil {
 		return nil, nil, err
 	}
 	for _, row := range rows {
-		u := row.User
-		if err := c.list.of.Create(tx, &u); err != nil {
-			return nil, nil, refusedLine(row.Line, err)
-		}
-		p := c.person(&u)
-		if err := row.Invite.invite(tx, p); err != nil {
+		who, err := c.create(tx, &row)
+		if err != nil {
 			return nil, nil, err
 		}
-		made = append(made, p.account.ID)
+		made = append(made, who)
 	}
-	return made, input, nil
+	return made, json.RawMessage("null"), nil
+}
+
+// create creates the user of one row.
+func (c *peopleCSV[T, Out]) create(tx *store.Tx, row *importedRow[T]) (store.ID, error) {
+	u := row.User
+	if err := c.list.of.Create(tx, &u); err != nil {
+		return 0, refusedLine(row.Line, err)
+	}
+	p := c.person(&u)
+	if row.Hash != nil {
+		if err := demand(tx, c.passwords); err != nil { // it may have been taken away since
+			return 0, err
+		}
+		if err := store.ImportHash(tx, p.account, p.username, *row.Hash); err != nil {
+			return 0, refusedLine(row.Line, err)
+		}
+	}
+	return p.account.ID, row.Invite.invite(tx, p)
 }
 
 // jobKind returns the kind of the jobs that import.

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"reeve/auth"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -21,19 +22,44 @@ func newImportCheck(tx *store.Tx) *importCheck {
 	return &importCheck{tx, store.PolicyCache.Get(tx).DeptPaths(store.ActorOf(tx).Scope(tx)), map[string]store.ID{}, map[string]int{}}
 }
 
-// check validates one row and returns the user that it would create. It adds the faults of the row; an
-// error ends the import.
-func (c *peopleCSV[T, Out]) check(check *importCheck, row csvRow, faults errs.Faults) (u T, err error) {
+// hasHashes reports whether a file has the column of password hashes.
+func hasHashes(table []csvRow) bool {
+	if len(table) == 0 {
+		return false
+	}
+	_, has := table[0].cells[hashColumn]
+	return has
+}
+
+// check validates one row and returns the user that it would create, and the user's password hash, if the row
+// has one. It adds the faults of the row; an error ends the import.
+func (c *peopleCSV[T, Out]) check(check *importCheck, row csvRow, faults errs.Faults) (u T, hash *store.Sealed, err error) {
 	if u, err = c.read(check, row, faults); err != nil {
-		return u, err
+		return u, nil, err
 	}
 	p := c.person(&u)
+	if hash, err = sealedHash(check.tx, p.username, row.cells[hashColumn], faults); err != nil {
+		return u, nil, err
+	}
 	check.unique("username", p.username, row.line, faults)
 	check.unique("email", p.email, row.line, faults)
 	if len(faults) == 0 {
 		err = refusedRow(c.list.of.Validate(check.tx, &u), faults)
 	}
-	return u, err
+	return u, hash, err
+}
+
+// sealedHash checks a password hash, and encrypts it for the steps of a job, which are stored.
+func sealedHash(tx *store.Tx, username, hash string, faults errs.Faults) (*store.Sealed, error) {
+	if hash == "" {
+		return nil, nil
+	}
+	stored, err := auth.ImportHash(hashColumn, hash)
+	if err != nil {
+		return nil, faults.Merge(err)
+	}
+	sealed, err := store.SealHash(tx, username, stored)
+	return &sealed, err
 }
 
 // bindRow sets the fields of in from the cells of a row. other are columns whose cells are not values of
@@ -42,7 +68,7 @@ func bindRow(fields []*field, in any, row csvRow, faults errs.Faults, other ...s
 	values := map[string]any{}
 	for column, cell := range row.cells {
 		switch {
-		case slices.Contains(other, column):
+		case column == hashColumn || slices.Contains(other, column):
 		case column == "sex" || column == "status":
 			if cell != "" {
 				values[column] = json.Number(cell)

@@ -11,15 +11,16 @@ import (
 
 // userCSV describes the CSV files of users of the administration.
 var userCSV = peopleCSV[store.User, *user]{
-	list:    &users,
-	name:    "users",
-	columns: []string{"username", "nickname", "email", "mobile", "sex", "department", "roles", "status"},
-	job:     "user_import",
-	access:  "admin.list.import",
-	invites: "admin.invite.create",
-	read:    readUserRow,
-	write:   userRow,
-	sees:    func(scope *store.Scope, u *store.User) bool { return scope.HasUser(u) },
+	list:      &users,
+	name:      "users",
+	columns:   []string{"username", "nickname", "email", "mobile", "sex", "department", "roles", "status"},
+	job:       "user_import",
+	access:    "admin.list.import",
+	invites:   "admin.invite.create",
+	passwords: "admin.list.password",
+	read:      readUserRow,
+	write:     userRow,
+	sees:      func(scope *store.Scope, u *store.User) bool { return scope.HasUser(u) },
 	person: func(u *store.User) importedPerson {
 		return importedPerson{store.Account{ID: u.ID}, u.Username, u.Email, bool(u.Status)}
 	},
@@ -35,7 +36,9 @@ func readUserRow(c *importCheck, row csvRow, faults errs.Faults) (store.User, er
 	assignUser(in, &u)
 	u.DeptID = deptAt(row.cells["department"], c.depts, faults)
 	var err error
-	u.RoleIDs, err = c.rolesNamed(row.cells["roles"], faults)
+	if u.RoleIDs, err = c.rolesNamed(row.cells["roles"], faults); err == nil && row.cells[hashColumn] != "" {
+		err = faults.Merge(store.OwnerHash(u.RoleIDs))
+	}
 	return u, err
 }
 

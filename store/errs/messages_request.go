@@ -71,6 +71,7 @@ var requestMessages = []entry{
 	{"csv_charset_unclear", "line %d, column %d: not UTF-8; choose Windows-1252 or GB18030 as the character encoding", "line column", "第 {line} 行第 {column} 列：不是 UTF-8；请将字符编码设为 Windows-1252 或 GB18030"},
 	{"csv_charset_wrong", "line %d, column %d: cannot be decoded as %s", "line column charset", "第 {line} 行第 {column} 列：无法按 {charset} 解码"},
 	{"csv_column_unknown", "line 1: unknown column %q; the columns are %s", "column known", "第 1 行：未知列 {column}；可用的列：{known}"},
+	{"csv_column_name", "line 1: cell %d is no name of a column; the columns are %s", "cell known", "第 1 行：第 {cell} 个单元格不是列名；可用的列：{known}"},
 	{"csv_column_twice", "line 1: the column %s appears twice", "column", "第 1 行：列 {column} 重复"},
 	{"csv_column_missing", "line 1: the column %s is missing", "column", "第 1 行：缺少列 {column}"},
 	{"csv_rows_max", "must have at most %d rows", "max", "最多 {max} 行"},

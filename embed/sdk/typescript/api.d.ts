@@ -1030,13 +1030,23 @@ export type Import = {
   rows: Verdict[]
 }
 
+export type ImportAppUsers = {
+  /** Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a query parameter */
+  charset?: string
+  /** 1 to report what would happen and change nothing; also a query parameter */
+  dry_run?: 0 | 1
+  file: string
+  /** 1 to mail an invitation to each user who has an address, and to make one without a mail for the others. Users with a password hash are not invited. Requires the permission admin.invite.create, or user.invite.create for app users; also a query parameter */
+  invite?: 0 | 1
+}
+
 export type ImportUsers = {
   /** Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a query parameter */
   charset?: string
   /** 1 to report what would happen and change nothing; also a query parameter */
   dry_run?: 0 | 1
   file: string
-  /** 1 to mail an invitation to each user who has an address, and to make one without a mail for the others. Requires the permission admin.invite.create; also a query parameter */
+  /** 1 to mail an invitation to each user who has an address, and to make one without a mail for the others. Users with a password hash are not invited. Requires the permission admin.invite.create, or user.invite.create for app users; also a query parameter */
   invite?: 0 | 1
 }
 
@@ -1169,7 +1179,7 @@ export type Job = {
   id: number
   /** ID of the API key that started it for the user; 0 for none */
   key_id: number
-  /** What the job does: user_import, user_update or undo */
+  /** What the job does: user_import, app_user_import, user_update or undo */
   kind: string
   /** Why the job failed, in the language of the request; empty otherwise */
   msg: string
@@ -3131,6 +3141,8 @@ export type Access =
   | 'user.list.data'
   | 'user.list.delete'
   | 'user.list.erase'
+  | 'user.list.export'
+  | 'user.list.import'
   | 'user.list.password'
   | 'user.list.query'
   | 'user.list.role'
@@ -3233,6 +3245,7 @@ export type Api = {
     [path: `/system/webhook/${number}/delivery/${number}`]: { body: undefined; answer: DeliveryDetail }
     '/user/invite': { body: undefined; answer: InvitationPage }
     '/user/list': { body: undefined; answer: AppUserPage }
+    '/user/list-export': { body: undefined; answer: unknown }
     [path: `/user/list/${number}`]: { body: undefined; answer: AppUser }
     [path: `/user/list/${number}/data`]: { body: undefined; answer: unknown }
     '/user/permission/explain': { body: undefined; answer: Explanation }
@@ -3300,6 +3313,7 @@ export type Api = {
     [path: `/system/webhook/${number}/test`]: { body: undefined; answer: DeliveryDetail }
     '/user/invite': { body: InviteAppUsers; answer: InvitedMany }
     '/user/list': { body: CreateAppUser; answer: NewAppUser }
+    '/user/list-import': { body: undefined; answer: Import }
     [path: `/user/list/${number}/erase`]: { body: EraseAppUser; answer: Erasure }
     [path: `/user/list/${number}/invite`]: { body: InviteAppUser; answer: OneTimeLink }
     [path: `/user/list/${number}/reset-link`]: { body: CreateAppUserResetLink; answer: OneTimeLink }

@@ -110,6 +110,7 @@ export const audit = {
   'audit.did.erase': '{who} erased the personal data of {things}',
   'audit.did.export': '{who} exported data',
   'audit.did.export./admin/list-export': '{who} exported users',
+  'audit.did.export./user/list-export': '{who} exported app users',
   'audit.did.export./system/audit-export': '{who} exported the change log',
   'audit.did.export_person': '{who} downloaded the personal data of {things}',
   'audit.did.create_link': '{who} created a link to {things}',

@@ -2,6 +2,7 @@ export const jobs = {
   'jobs.empty': 'No jobs yet. Large changes, such as user imports, are listed here.',
   'jobs.kind': 'Job',
   'jobs.kind.user_import': 'Import users',
+  'jobs.kind.app_user_import': 'Import app users',
   'jobs.kind.user_update': 'Update users',
   'jobs.kind.undo': 'Undo',
   'jobs.user': 'Started by',

@@ -40,6 +40,8 @@ export const actions: Record<string, string> = {
   'given.Delete an app user': '删除应用用户',
   "given.Reset an app user's password": '重置应用用户密码',
   'given.Enable or disable an app user': '启用或停用应用用户',
+  'given.Export app users': '导出应用用户',
+  'given.Import app users': '导入应用用户',
   'given.Erase an app user': '清除应用用户的个人数据',
   "given.Download an app user's data": '下载应用用户的个人数据',
   'given.List invitations': '查看邀请',

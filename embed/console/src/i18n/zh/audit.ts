@@ -107,6 +107,7 @@ export const audit: Record<keyof typeof en, string> = {
   'audit.did.erase': '{who} 清除了 {things} 的个人数据',
   'audit.did.export': '{who} 导出了数据',
   'audit.did.export./admin/list-export': '{who} 导出了用户',
+  'audit.did.export./user/list-export': '{who} 导出了应用用户',
   'audit.did.export./system/audit-export': '{who} 导出了变更日志',
   'audit.did.export_person': '{who} 下载了 {things} 的个人数据',
   'audit.did.create_link': '{who} 为 {things} 创建了链接',

@@ -4,6 +4,7 @@ export const jobs: Record<keyof typeof en, string> = {
   'jobs.empty': '暂无任务。导入用户等批量更改会列在这里。',
   'jobs.kind': '任务',
   'jobs.kind.user_import': '导入用户',
+  'jobs.kind.app_user_import': '导入应用用户',
   'jobs.kind.user_update': '更新用户',
   'jobs.kind.undo': '撤销',
   'jobs.user': '发起人',

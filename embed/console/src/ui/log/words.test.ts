@@ -177,6 +177,11 @@ const cases: [string, Partial<LogEntry>, string, string?][] = [
     '1 request was refused (Other operations)',
   ],
   ['failed sign-ins', { actor: { kind: 'anonymous' }, action: 'denied', details: { count: 2, network: '10.1.2.0/24' } }, '2 sign-ins from 10.1.2.0/24 failed'],
+  [
+    'an export of app users',
+    { action: 'export', operation: { method: 'GET', route: '/user/list-export', title: 'Export app users' } },
+    'ada exported app users',
+  ],
   ['an export', { action: 'export', operation: { method: 'GET', route: '/admin/list-export', title: 'Export users' } }, 'ada exported users'],
   ['an export of something else', { action: 'export', operation: { title: 'Export orders' } }, 'ada exported data'],
   [

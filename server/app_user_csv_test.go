@@ -1,0 +1,86 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+func TestAppUsersAreImported(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.appUser("taken")
+	in.update(func(tx *store.Tx) error {
+		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.Email = "taken@example.org"; return nil })
+		return err
+	})
+	in.clerk("importer", "user.list.import")
+	in.clerk("exporter", "user.list.export", "admin.list.import", "user.list.query")
+	for name, c := range map[string]struct{ header, row, column string }{
+		"a short name":                {"username", "ab", "username"},
+		"no name":                     {"username,status", ",1", "username"},
+		"a name that another has":     {"username", "TAKEN", "username"},
+		"an address that another has": {"username,email", "new,Taken@example.org", "email"},
+		"no address":                  {"username,email", "new,x", "email"},
+		"no telephone number":         {"username,mobile", "new,call me", "mobile"},
+		"a status of 2":               {"username,status", "new,2", "status"},
+		"a nickname too long":         {"username,nickname", "new," + strings.Repeat("x", 65), "nickname"},
+	} {
+		before := in.dump()
+		file := c.header + "\r\n" + c.row + "\r\n"
+		var out importOut
+		in.upload("/user/list-import?dry_run=1", file, "importer").data(&out)
+		if out.Created != 0 || out.Failed != 1 || len(out.Rows) != 1 || out.Rows[0].OK || out.Rows[0].Errors[c.column] == "" || len(out.Rows[0].Errors) != 1 {
+			t.Errorf("%s: %+v", name, out)
+		}
+		in.upload("/user/list-import", file, "importer").names(422, "line 2 "+c.column)
+		in.unchanged(before)
+	}
+	for _, column := range []string{"roles", "department", "sex", "email_verified", "password", "id"} {
+		in.upload("/user/list-import", "username,"+column+"\nnew,1\n", "owner").names(422, "file")
+	}
+	in.upload("/user/list-import", "username\nnew\nNEW\n", "owner").names(422, "line 3 username")
+	in.upload("/user/list-import", "username\nnew\n", "exporter").brief(403, "user.list.import")
+	in.upload("/user/list-import", "username\nnew\n", "nobody").brief(401)
+	in.upload("/user/list-import?invite=1", "username\nnew\n", "importer").brief(403, "user.invite.create")
+	in.call("GET", "/user/list-export", "", "importer").brief(403, "user.list.export")
+
+	in.upload("/user/list-import", "Status;username;email;mobile;nickname\n1;Ann;a@example.org;'+49 30 1;A\n0;bert;;;\n", "importer").brief(200, `"dry_run":0,"created":2,"failed":0`, `"kind":"app_user_import"`)
+	in.ok("GET", "/user/list?keywordSearch=ann", "", "owner").brief(200, `"mobile":"+49 30 1"`, `"nickname":"A"`, `"email":"a@example.org","email_verified":0`)
+	in.lists("/user/list?status=0", "username", "owner", "bert")
+	in.lists("/admin/list?keywordSearch=bert", "username", "owner")
+}
+
+// An export has the users that the list selects, and can be imported elsewhere.
+func TestAppUsersAreExported(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.create("/user/list", `{"username":"-ann","nickname":"=1+1","email":"+x@example.org","mobile":"+49 1","status":0,"password":"long enough it is"}`)
+	in.update(func(tx *store.Tx) error {
+		for i := range exportChunk + 1 {
+			if err := store.AppUsers.Create(tx, &store.AppUser{Username: fmt.Sprintf("user%05d", i), Nickname: "\"quoted\", 日本", Status: true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	in.clerk("exporter", "user.list.export")
+	const header = "username,nickname,email,mobile,status\n"
+	ann := "'-ann,'=1+1,'+x@example.org,'+49 1,0\n"
+	for query, want := range map[string]string{"?status=0": ann, "?keywordSearch=ann": ann, "?keywordSearch=nobody": ""} {
+		a := in.ok("GET", "/user/list-export"+query, "", "exporter")
+		if a.Body != header+want || !strings.HasPrefix(a.Header.Get("Content-Disposition"), `attachment; filename="app-users-`) {
+			t.Errorf("%s: %v\n%s", query, a.Header, a.Body)
+		}
+	}
+	in.call("GET", "/user/list-export?dept_id=1", "", "owner").brief(400)
+	first := in.ok("GET", "/user/list-export", "", "owner").Body
+	other := start(t)
+	other.upload("/user/list-import", "\ufeff"+first, "owner").brief(200, fmt.Sprintf(`"created":%d,`, exportChunk+2))
+	if second := other.ok("GET", "/user/list-export", "", "owner").Body; second != first {
+		t.Errorf("%d bytes came back as %d", len(first), len(second))
+	}
+	in.ok("GET", "/system/audit?action=export&pageSize=1", "", "owner").brief(200, `/user/list-export`)
+}

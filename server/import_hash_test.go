@@ -1,0 +1,322 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// laravelHash is the hash that Laravel's user factory has for "password"; ryHash the one that RuoYi has for
+// "admin123".
+const (
+	laravelHash = "$2y$10$92IXUNpkjO0rOQ5byMi.Ye4oKoEa3Ro9llC/.og/at2.uheWG/igi"
+	ryHash      = "$2a$10$7JB720yubVSZvUI0rEqK/.VqGOZTH.ulu33dHOiBE8ByOhJIrdAu2"
+	springHash  = `"{argon2}$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4"` // of "password", as a cell
+)
+
+// importRealms are the realms of users with their imports.
+var importRealms = map[string]struct {
+	app                               bool
+	path, signIn, importing, password string
+}{
+	"users":     {false, "/admin/list", "/admin/login", "admin.list.import", "admin.list.password"},
+	"app users": {true, "/user/list", "/api/login", "user.list.import", "user.list.password"},
+}
+
+// hashOf returns the stored hash of the user with a name; "" for none.
+func (in *instance) hashOf(app bool, name string) (hash string) {
+	in.t.Helper()
+	in.view(func(tx *store.Tx) error {
+		who, err := accountNamed(tx, app, name)
+		if err != nil {
+			return err
+		}
+		if h, err := store.HashOf(tx, who); err == nil {
+			hash = h.Hash
+		}
+		return nil
+	})
+	return hash
+}
+
+func accountNamed(tx *store.Tx, app bool, name string) (store.Account, error) {
+	if app {
+		u, err := store.AppUserByName.Get(tx, store.Fold(name))
+		if err != nil {
+			return store.Account{}, err
+		}
+		return store.Account{App: true, ID: u.ID}, nil
+	}
+	u, err := store.UserByName.Get(tx, store.Fold(name))
+	if err != nil {
+		return store.Account{}, err
+	}
+	return store.Account{ID: u.ID}, nil
+}
+
+// Imported users sign in with the password that they had, in both realms.
+func TestUsersSignInWithImportedPasswords(t *testing.T) {
+	t.Parallel()
+	for name, c := range importRealms {
+		t.Run(name, func(t *testing.T) {
+			in := start(t)
+			file := "password_hash,username\n" + laravelHash + ",Ann\n" + springHash + ",bert\n,none\n"
+			before := in.dump()
+			in.upload(c.path+"-import?dry_run=1", file, "owner").brief(200, `"created":0,"failed":0`)
+			in.unchanged(before)
+			in.upload(c.path+"-import", file, "owner").brief(200, `"created":3,"failed":0`)
+			if in.hashOf(c.app, "ann") != store.ImportedHash+laravelHash || in.hashOf(c.app, "none") != "" {
+				t.Errorf("%q, %q", in.hashOf(c.app, "ann"), in.hashOf(c.app, "none"))
+			}
+			signIn := func(name, password string) *reply {
+				return in.call("POST", c.signIn, string(encodeJSON(t, object{"username": name, "password": password})), "nobody")
+			}
+			signIn("ann", "Password").brief(401, "wrong_credentials")
+			signIn("ann", laravelHash).brief(401, "wrong_credentials")
+			signIn("none", "password").brief(401, "wrong_credentials")
+			for _, name := range []string{"ann", "bert"} {
+				signIn(name, "password").brief(200, `"must_change_password":0`)
+				if own := in.hashOf(c.app, name); !strings.HasPrefix(own, "$2a$") {
+					t.Errorf("after the first sign-in: %s", own)
+				}
+				signIn(name, "password").brief(200)
+			}
+		})
+	}
+}
+
+// Whoever imports hashes must be allowed to set passwords, also when the job runs.
+func TestImportedHashesNeedThePasswordPermission(t *testing.T) {
+	t.Parallel()
+	for name, c := range importRealms {
+		t.Run(name, func(t *testing.T) {
+			in := start(t)
+			in.clerk("importer", c.importing)
+			both := in.clerk("both", c.importing, c.password)
+			file := "username,password_hash\nann," + laravelHash + "\n"
+			before := in.dump()
+			for _, query := range []string{"", "?dry_run=1"} {
+				in.upload(c.path+"-import"+query, file, "importer").brief(403, c.password)
+				in.upload(c.path+"-import"+query, "username,password_hash\nann,\n", "importer").brief(403, c.password)
+			}
+			in.unchanged(before)
+			in.upload(c.path+"-import?dry_run=1", "username\nann\n", "importer").brief(200)
+			in.upload(c.path+"-import?dry_run=1", file, "both").brief(200, `"failed":0`)
+			a := in.heldUpload(c.path+"-import", file, "both", func() {
+				in.ok("PUT", fmt.Sprintf("/admin/role/%d/rule", both.RoleIDs[0]), fmt.Sprintf(`{"rule_ids":[%d]}`, in.permission(c.importing)), "owner")
+			})
+			a.brief(409, "job_failed", c.password)
+			in.lists(c.path+"?keywordSearch=ann", "username", "owner")
+			in.ok("PUT", fmt.Sprintf("/admin/role/%d/rule", both.RoleIDs[0]), fmt.Sprintf(`{"rule_ids":[%d,%d]}`, in.permission(c.importing), in.permission(c.password)), "owner")
+			in.upload(c.path+"-import", file, "both").brief(200, `"created":1`)
+		})
+	}
+}
+
+// The owner role accepts no imported hash.
+func TestNoHashIsImportedForAnOwner(t *testing.T) {
+	t.Parallel()
+	in := withOffice(t, nil)
+	file := "username,roles,password_hash\nann,Plain," + laravelHash + "\nboss,plain;Owner," + ryHash + "\n"
+	before := in.dump()
+	_, failed, rows := in.imported(file)
+	if failed != 1 || !rows[0].OK || rows[1].Errors["password_hash"] == "" || len(rows[1].Errors) != 1 {
+		t.Errorf("%+v", rows)
+	}
+	in.upload("/admin/list-import", file, "owner").names(422, "line 3 password_hash")
+	in.unchanged(before)
+	in.upload("/admin/list-import", strings.Replace(file, ryHash, "", 1), "owner").brief(200, `"created":2`)
+	var ann store.Account
+	in.view(func(tx *store.Tx) (err error) { ann, err = accountNamed(tx, false, "ann"); return err })
+	promote := func() *reply {
+		return in.call("PUT", fmt.Sprintf("/admin/list/%d", ann.ID), `{"role_ids":[1]}`, "owner")
+	}
+	promote().names(409, "role_ids")
+	in.login("ann", "password").brief(200)
+	promote().brief(200)
+}
+
+func TestFaultsOfImportedHashes(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	const secret = "92IXUNpkjO0rOQ5byMi"
+	for cell, want := range map[string]string{
+		strings.Replace(laravelHash, "$10$", "$15$", 1): "bcrypt cost is 15, and must be 4 to 14",
+		strings.Replace(laravelHash, "$10$", "$31$", 1): "bcrypt cost is 31",
+		laravelHash[:50]:  "not a well-formed hash of bcrypt",
+		secret:            "in a known form",
+		"{noop}" + secret: "in a known form",
+		`"$argon2id$v=19$m=65537,t=1,p=1$` + secret + "$" + secret + `"`: "argon2 m (KiB) is 65537, and must be 8 to 65536",
+		"'" + laravelHash:                       "in a known form",
+		laravelHash + strings.Repeat("x", 7000): "at most 512 bytes",
+	} {
+		for _, c := range importRealms {
+			a := in.upload(c.path+"-import", "username,password_hash\nann,"+cell+"\n", "owner")
+			if fault := a.envelope().Errors["line 2 password_hash"]; a.Code != 422 || !strings.Contains(fault, want) || strings.Contains(a.Body, secret) {
+				t.Errorf("%.80s: %d %.300s", cell, a.Code, a.Body)
+			}
+			if a := in.upload(c.path+"-import?dry_run=1", "username,password_hash\nann,"+cell+"\n", "owner"); a.Code != 200 || strings.Contains(a.Body, secret) {
+				t.Errorf("%.80s: %d %.300s", cell, a.Code, a.Body)
+			}
+		}
+	}
+	for name, file := range map[string]string{
+		"no header":             laravelHash + ",ann\n",
+		"no header, name first": "username," + laravelHash + "\n",
+		"an unquoted comma":     "username,password_hash\nann," + strings.Trim(springHash, `"`) + "\n",
+		"a large cell":          "username,password_hash\nann," + secret + strings.Repeat("x", maxCellBytes) + "\n",
+	} {
+		if a := in.upload("/user/list-import", file, "owner"); a.Code != 422 || a.envelope().Errors["file"] == "" || strings.Contains(a.Body, secret) || strings.Contains(a.Body, "c29tZXNhbHQ") {
+			t.Errorf("%s: %d %s", name, a.Code, a.Body)
+		}
+	}
+}
+
+// A hash is nowhere but in its record: not in the steps of the job, the change log, monitoring, answers, or files
+// other than the database.
+func TestImportedHashesAreNowhereElse(t *testing.T) {
+	t.Parallel()
+	const secret = "92IXUNpkjO0rOQ5byMi"
+	var log bytes.Buffer
+	in := start(t, func(s *setup) { s.log = &log })
+	in.flush()
+	in.ok("POST", "/system/monitor/trace", `{"user_id":1,"minutes":5}`, "owner")
+	steps := func() (text string) {
+		in.view(func(tx *store.Tx) error {
+			for s, err := range store.JobSteps.All(tx) {
+				if err != nil {
+					return err
+				}
+				text += string(s.Input)
+			}
+			return nil
+		})
+		return text
+	}
+	for _, c := range importRealms {
+		for _, name := range []string{"ann", "admin"} { // the second exists already among users, so that the job fails
+			held := ""
+			a := in.heldUpload(c.path+"-import", "username,password_hash\nnew-"+name+","+laravelHash+"\n"+"other-"+name+","+ryHash+"\n", "owner", func() {
+				held = steps()
+				if name == "admin" {
+					in.create(c.path, `{"username":"other-admin","password":"long enough it is"}`)
+				}
+			})
+			if wrong := a.Code != 200; wrong != (name == "admin") || strings.Contains(a.Body, secret) {
+				t.Errorf("%s: %d %s", name, a.Code, a.Body)
+			}
+			if !strings.Contains(held, `"box":`) || strings.Contains(held, secret) || strings.Contains(held, store.ImportedHash) || steps() != "" {
+				t.Errorf("%s: the steps were %s, and are %s", name, held, steps())
+			}
+		}
+		in.upload(c.path+"-import", "username,password_hash\nx,"+laravelHash+"\n", "owner").brief(422)
+	}
+	in.login("new-ann", "password").brief(200)
+	in.flush()
+	texts := map[string]string{"the log": log.String()}
+	for _, address := range []string{
+		"/system/audit?pageSize=100", "/system/job", "/admin/list", "/user/list", "/admin/list-export", "/user/list-export", "/admin/list/2", "/system/monitor/request?pageSize=1000", "/system/monitor/query?pageSize=1000",
+		"/system/monitor/auth", "/system/info", "/system/audit-export",
+	} {
+		texts[address] = in.ok("GET", address, "", "owner").Body
+	}
+	for seq := range in.newestEntry() {
+		texts[fmt.Sprint("entry ", seq+1)] = in.ok("GET", fmt.Sprintf("/system/audit/%d", seq+1), "", "owner").Body
+	}
+	must(t, filepath.WalkDir(in.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "data.db" {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		texts[path] = string(b)
+		return err
+	}))
+	for where, text := range texts {
+		if strings.Contains(plain(text), secret) || strings.Contains(text, ryHash[10:30]) {
+			t.Errorf("%s has a hash", where)
+		}
+	}
+	if len(texts) < 20 {
+		t.Errorf("only %d texts", len(texts))
+	}
+}
+
+// A step that was applied keeps nothing of its rows, until its job has ended.
+func TestAppliedStepsOfAnImportForgetTheirRows(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.update(func(tx *store.Tx) error {
+		sealed, err := store.SealHash(tx, "ann", store.ImportedHash+laravelHash)
+		must(t, err)
+		input := encodeJSON(t, []importedRow[store.AppUser]{{Line: 2, User: store.AppUser{Username: "ann", Status: true}, Hash: &sealed}})
+		made, undo, err := appUserCSV.apply(tx, input)
+		if len(made) != 1 || string(undo) != "null" {
+			t.Errorf("%v, %s", made, undo)
+		}
+		return err
+	})
+}
+
+// Users with a password hash are not invited, the others are; steps stay within the limit of a write.
+func TestUsersWithAnImportedHashAreNotInvited(t *testing.T) {
+	t.Parallel()
+	for name, c := range importRealms {
+		t.Run(name, func(t *testing.T) {
+			in := start(t)
+			in.turnMailOn()
+			file := "username,email,password_hash\n"
+			for n := range 130 {
+				file += fmt.Sprintf("hash%d,hash%[1]d@example.org,%s\nlink%[1]d,link%[1]d@example.org,\n", n, laravelHash)
+			}
+			in.upload(c.path+"-import?invite=1", file, "owner").brief(200, `"created":260`)
+			in.view(func(tx *store.Tx) error {
+				links, err := store.Links.Count(tx)
+				mails, err2 := store.Mails.Count(tx)
+				hashes, err3 := store.PasswordHashes.Count(tx)
+				if links != 130 || mails != 130 || hashes != 131 {
+					t.Errorf("%d links, %d mails, %d hashes; %v %v %v", links, mails, hashes, err, err2, err3)
+				}
+				return nil
+			})
+			if largest := in.db.Stats().Largest; largest > store.MaxRecordsPerWrite {
+				t.Errorf("a write changed %d records", largest)
+			}
+		})
+	}
+}
+
+// An import is undone as one, with the hashes, and can be undone after users have signed in.
+func TestAnImportWithHashesIsUndone(t *testing.T) {
+	t.Parallel()
+	for name, c := range importRealms {
+		t.Run(name, func(t *testing.T) {
+			in := start(t)
+			before := in.state()
+			file := "username,password_hash\n"
+			for n := range 70 {
+				file += fmt.Sprintf("user%d,%s\n", n, laravelHash)
+			}
+			in.upload(c.path+"-import", file, "owner").brief(200, `"created":70`)
+			var p struct{ Data []logEntry }
+			in.ok("GET", "/system/audit?job=1&pageSize=1", "", "owner").data(&p)
+			if len(p.Data) != 1 {
+				t.Fatalf("%d entries of the job", len(p.Data))
+			}
+			in.ok("POST", fmt.Sprintf("/system/audit/%d/undo", p.Data[0].Seq), "", "owner")
+			in.sameState("the import undone", before)
+			in.view(func(tx *store.Tx) error {
+				n, err := store.PasswordHashes.Count(tx)
+				if n != 1 {
+					t.Errorf("%d hashes are left", n)
+				}
+				return err
+			})
+		})
+	}
+}
