@@ -1,6 +1,6 @@
 export const people = {
   'people.empty': 'No users yet. Create one, or import a CSV file.',
-  'people.app.empty': 'No app users yet. Create one, or enable registration in Settings → App.',
+  'people.app.empty': 'No app users yet. Create one, import a CSV file, or enable registration in Settings → App.',
   'people.user': 'User',
   'people.you': 'you',
   'people.own': 'You can’t do this to your own account.',
@@ -34,6 +34,7 @@ export const people = {
   'people.edit': 'Edit user',
   'people.app.create': 'New app user',
   'people.app.edit': 'Edit app user',
+  'people.app.import': 'Import app users',
   'people.enable': 'Enable',
   'people.disable': 'Disable',
   'people.enabled': '{name} enabled.',
@@ -148,7 +149,9 @@ export const people = {
   'people.import.department': 'Full path, e.g. Office/Sales. Must exist.',
   'people.import.roles': 'Role names separated by semicolons. Must exist.',
   'people.import.status': '1 = enabled (default), 0 = disabled.',
-  'people.import.no_password': 'Imported users can’t sign in until you invite them or reset their password.',
+  'people.import.password_hash':
+    'Optional: password hash from another system (bcrypt, argon2id, argon2i or scrypt), in quotes if it contains commas. Not for the owner role. It is replaced at the first sign-in.',
+  'people.import.no_password': 'Users imported without a password can’t sign in until you invite them or reset their password.',
   'people.import.good': '{n} {n|row|rows} can be imported.',
   'people.import.bad': '{n} of {of} rows have errors. Fix the file and upload it again; nothing has been imported.',
   'people.import.running': 'The import is still running. See System → Jobs.',

@@ -2,7 +2,7 @@ import type { people as en } from '../en/people'
 
 export const people: Record<keyof typeof en, string> = {
   'people.empty': '暂无用户，请新建或导入。',
-  'people.app.empty': '暂无应用用户。请新建，或在“设置 → 应用”中开放注册。',
+  'people.app.empty': '暂无应用用户。请新建、导入 CSV 文件，或在“设置 → 应用”中开放注册。',
   'people.user': '用户',
   'people.you': '我',
   'people.own': '不能对自己的账号执行此操作。',
@@ -36,6 +36,7 @@ export const people: Record<keyof typeof en, string> = {
   'people.edit': '编辑用户',
   'people.app.create': '新建应用用户',
   'people.app.edit': '编辑应用用户',
+  'people.app.import': '导入应用用户',
   'people.enable': '启用',
   'people.disable': '停用',
   'people.enabled': '已启用 {name}。',
@@ -149,7 +150,9 @@ export const people: Record<keyof typeof en, string> = {
   'people.import.department': '完整路径，例如 总部/销售部。部门须已存在。',
   'people.import.roles': '角色名称，用分号分隔；角色须已存在。',
   'people.import.status': '1 = 启用（默认），0 = 停用。',
-  'people.import.no_password': '导入的用户在接受邀请或由您重置密码后才能登录。',
+  'people.import.password_hash':
+    '可选：来自其他系统的密码哈希（bcrypt、argon2id、argon2i 或 scrypt），含逗号时须加引号；不适用于所有者角色。首次登录时会被替换。',
+  'people.import.no_password': '未导入密码的用户在接受邀请或由您重置密码后才能登录。',
   'people.import.good': '{n} 行可以导入。',
   'people.import.bad': '{of} 行中有 {n} 行有误，未导入任何数据。请修改文件后重新上传。',
   'people.import.running': '导入仍在进行，请查看“系统 → 任务”。',

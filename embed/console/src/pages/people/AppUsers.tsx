@@ -18,6 +18,7 @@ import { linkAction } from './linkAction'
 import { Roles } from './Roles'
 import { StatusSwitch } from './StatusSwitch'
 import { usePeople } from './usePeople'
+import { Whole } from './Whole'
 
 const AppPerson = lazy(async () => ({ default: (await import('./AppPerson')).AppPerson }))
 const Batch = lazy(async () => ({ default: (await import('./Batch')).Batch }))
@@ -45,11 +46,14 @@ function AppUserList() {
         empty={t('people.app.empty')}
         filters={<Filters list={list} roles={roles?.length ? roles : undefined} />}
         actions={
-          may('user.list.create') && (
-            <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>
-              {t('people.app.create')}
-            </Button>
-          )
+          <>
+            {may('user.list.create') && (
+              <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>
+                {t('people.app.create')}
+              </Button>
+            )}
+            <Whole realm={app} params={list.params} onDone={() => void list.reload()} />
+          </>
         }
         columns={[
           { title: t('people.user'), ...list.order('username'), render: (_, user) => <Who user={user} to={`/user/list/${user.id}`} /> },

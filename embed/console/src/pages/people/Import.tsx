@@ -10,19 +10,18 @@ import { useAct } from '../../ui/useAct'
 import { useMail } from '../../ui/useMail'
 import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
+import type { Realm } from './person'
 import { Verdicts } from './Verdicts'
-
-const columns = ['username', 'nickname', 'email', 'mobile', 'sex', 'department', 'roles', 'status'] as const
 
 // Encodings of CSV files from spreadsheets; the server detects "auto".
 const charsets = ['', 'utf-8', 'utf-16', 'windows-1252', 'gb18030'] as const
 type Charset = (typeof charsets)[number]
 
-type Props = { open: boolean; onClose: () => void; onDone: () => void }
+type Props = { realm: Realm; open: boolean; onClose: () => void; onDone: () => void }
 
 // Import creates users from a file. The preview checks the same bytes that are then
 // imported.
-export function Import({ open, onClose, onDone }: Props) {
+export function Import({ realm, open, onClose, onDone }: Props) {
   const [file, setFile] = useState<File>()
   const [answer, setAnswer] = useState<Answer>()
   const [problem, setProblem] = useState('')
@@ -52,7 +51,7 @@ export function Import({ open, onClose, onDone }: Props) {
     try {
       const form = new FormData()
       form.append('file', of)
-      return await post('/admin/list-import', undefined, {
+      return await post(`${realm.path}-import`, undefined, {
         form,
         query: { dry_run: dryRun ? 1 : undefined, charset: as, invite: invite ? 1 : undefined },
         quiet: true,
@@ -92,7 +91,7 @@ export function Import({ open, onClose, onDone }: Props) {
   const good = answer && answer.failed === 0 && answer.rows.length > 0
   return (
     <Drawer
-      title={t('people.import.title')}
+      title={t(realm.path === '/user/list' ? 'people.app.import' : 'people.import.title')}
       open={open}
       onClose={onClose}
       size={md ? 720 : '100%'}
@@ -120,7 +119,7 @@ export function Import({ open, onClose, onDone }: Props) {
             options={charsets.map((value) => ({ value, label: t(`people.import.charset.${value || 'auto'}`) }))}
           />
         </Form.Item>
-        {may('admin.invite.create') && (
+        {may(realm.invite) && (
           <Form.Item extra={t(mail === false ? 'people.import.invite.off' : 'people.import.invite.hint')}>
             <Checkbox checked={invite} disabled={busy} onChange={(e) => setInvite(e.target.checked)}>
               {t('people.import.invite')}
@@ -143,13 +142,15 @@ export function Import({ open, onClose, onDone }: Props) {
           </Spin>
         )
       )}
-      {!answer && !busy && <Choose onChoose={(chosen) => void check(chosen)} />}
+      {!answer && !busy && <Choose realm={realm} hashes={may(`${realm.access}.password`)} onChoose={(chosen) => void check(chosen)} />}
     </Drawer>
   )
 }
 
-// Choose selects a file and describes its format.
-function Choose({ onChoose }: { onChoose: (file: File) => void }) {
+// Choose selects a file and describes its format. Only whoever may set passwords is told of the
+// column with their hashes; a template with it would ask everybody for that permission.
+function Choose({ realm, hashes, onChoose }: { realm: Realm; hashes: boolean; onChoose: (file: File) => void }) {
+  const { columns } = realm
   return (
     <Flex vertical gap={16}>
       <Upload.Dragger
@@ -177,13 +178,18 @@ function Choose({ onChoose }: { onChoose: (file: File) => void }) {
             <Button
               size="small"
               icon={<DownloadOutlined />}
-              onClick={() => save({ blob: new Blob([`\uFEFF${columns.join(',')}\r\n`], { type: 'text/csv' }), name: 'users.csv' })}
+              onClick={() =>
+                save({
+                  blob: new Blob([`\uFEFF${columns.join(',')}\r\n`], { type: 'text/csv' }),
+                  name: realm.path === '/user/list' ? 'app-users.csv' : 'users.csv',
+                })
+              }
             >
               {t('people.import.template')}
             </Button>
           </Flex>
         )}
-        dataSource={columns.map((column) => ({ column }))}
+        dataSource={(hashes ? [...columns, 'password_hash'] : columns).map((column) => ({ column }))}
         columns={[
           { title: t('people.import.column'), dataIndex: 'column', render: (column: string) => <code>{column}</code> },
           { title: t('people.import.meaning'), key: 'meaning', render: (_, { column }) => t(`people.import.${column}` as Key) },

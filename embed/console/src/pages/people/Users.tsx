@@ -1,8 +1,7 @@
-import { MoreOutlined, PlusOutlined } from '@ant-design/icons'
-import { Button, Dropdown, Flex } from 'antd'
-import { lazy, type MouseEvent, Suspense, useEffect, useEffectEvent, useRef } from 'react'
+import { PlusOutlined } from '@ant-design/icons'
+import { Button, Flex } from 'antd'
+import { lazy, type MouseEvent, Suspense, useEffect, useEffectEvent } from 'react'
 import { useLocation, useNavigate, useParams } from 'react-router'
-import { download, save } from '../../api/request'
 import type { Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { learn, t } from '../../i18n'
@@ -12,19 +11,18 @@ import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
 import { useWider } from '../../ui/useWider'
-import { selecting } from './asked'
 import { backend, ofUser, type Subject } from './person'
 import { deptsWidth } from './depts-open'
 import { Filters } from './Filters'
 import { usePeople } from './usePeople'
 import { userColumns } from './userColumns'
+import { Whole } from './Whole'
 
 const Person = lazy(async () => ({ default: (await import('./Person')).Person }))
 const UserBatch = lazy(async () => ({ default: (await import('./UserBatch')).UserBatch }))
 const Depts = lazy(async () => ({ default: (await import('./Depts')).Depts }))
 const DeptSelect = lazy(async () => ({ default: (await import('./DeptSelect')).DeptSelect }))
 const UserForm = lazy(async () => ({ default: (await import('./UserForm')).UserForm }))
-const Import = lazy(async () => ({ default: (await import('./Import')).Import }))
 const Explain = lazy(async () => ({ default: (await Promise.all([import('./Explain'), learn('actions')]))[0].Explain }))
 
 // Users is the user list; the page of a user is at its ID.
@@ -44,8 +42,6 @@ function UserList() {
   const people = usePeople<User>(backend, list.reload)
   const form = usePanel<{ user?: User }>()
   const explained = usePanel<Subject>()
-  const importing = usePanel<true>()
-  const menu = useRef<HTMLButtonElement>(null) // gets the focus back from what it opened
 
   const asked = list.params.has('new') && may('admin.list.create') // from another page, to open the form for a new user
   const create = useEffectEvent(() => {
@@ -58,18 +54,6 @@ function UserList() {
 
   const own = info.info.id
   const dept = list.params.get('dept_id') ?? undefined
-  // biome-ignore lint/nursery/useReactCompiler: it is read when the menu is used
-  const whole = [
-    may('admin.list.import') && {
-      key: 'import',
-      label: t('people.import'),
-      onClick: () => {
-        menu.current?.focus()
-        importing.show(true)
-      },
-    },
-    may('admin.list.export') && { key: 'export', label: t('people.export'), title: t('people.export.hint'), onClick: () => void exportAs(list.params) },
-  ].filter((item) => item !== false)
   const choose = (id?: string) => list.set({ dept_id: id })
 
   return (
@@ -105,11 +89,7 @@ function UserList() {
                   {t('people.create')}
                 </Button>
               )}
-              {whole.length > 0 && (
-                <Dropdown menu={{ items: whole }} trigger={['click']} placement="bottomRight">
-                  <Button ref={menu} icon={<MoreOutlined />} aria-label={t('people.whole')} title={t('people.whole')} />
-                </Dropdown>
-              )}
+              <Whole realm={backend} params={list.params} onDone={() => void list.reload()} />
             </>
           }
           columns={userColumns({
@@ -155,7 +135,6 @@ function UserList() {
             onMade={people.tell}
           />
         )}
-        {importing.of && <Import open={importing.open} onClose={importing.hide} onDone={() => void list.reload()} />}
         {explained.of && <Explain open={explained.open} of={explained.of} onClose={explained.hide} />}
       </Suspense>
       {people.panels}
@@ -173,9 +152,4 @@ function meant(e: MouseEvent<HTMLElement>): boolean {
 // Reserves room for the departments until they are loaded, so that nothing jumps.
 function Room() {
   return <div style={{ flex: `0 0 ${deptsWidth()}px` }} />
-}
-
-// exportAs downloads all users that match, on all pages of the list.
-async function exportAs(params: URLSearchParams) {
-  save(await download('/admin/list-export', { ...selecting(params), sorter: params.get('sorter') }))
 }

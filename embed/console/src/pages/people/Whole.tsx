@@ -1,0 +1,51 @@
+import { MoreOutlined } from '@ant-design/icons'
+import { Button, Dropdown } from 'antd'
+import { lazy, Suspense, useRef } from 'react'
+import { download, save } from '../../api/request'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { usePanel } from '../../ui/usePanel'
+import { selecting } from './asked'
+import type { Realm } from './person'
+
+const Import = lazy(async () => ({ default: (await import('./Import')).Import }))
+
+type Props = { realm: Realm; params: URLSearchParams; onDone: () => void }
+
+// Whole is the menu of what concerns the whole list: import and export.
+export function Whole({ realm, params, onDone }: Props) {
+  const { may } = useAccount()
+  const importing = usePanel<true>()
+  const menu = useRef<HTMLButtonElement>(null) // gets the focus back from what it opened
+  // biome-ignore lint/nursery/useReactCompiler: it is read when the menu is used
+  const items = [
+    may(`${realm.access}.import`) && {
+      key: 'import',
+      label: t('people.import'),
+      onClick: () => {
+        menu.current?.focus()
+        importing.show(true)
+      },
+    },
+    may(`${realm.access}.export`) && {
+      key: 'export',
+      label: t('people.export'),
+      title: t('people.export.hint'),
+      onClick: () => void exportAs(realm, params),
+    },
+  ].filter((item) => item !== false)
+  if (items.length === 0) return null
+  return (
+    <>
+      <Dropdown menu={{ items }} trigger={['click']} placement="bottomRight">
+        <Button ref={menu} icon={<MoreOutlined />} aria-label={t('people.whole')} title={t('people.whole')} />
+      </Dropdown>
+      <Suspense>{importing.of && <Import realm={realm} open={importing.open} onClose={importing.hide} onDone={onDone} />}</Suspense>
+    </>
+  )
+}
+
+// exportAs downloads all users that match, on all pages of the list.
+async function exportAs(realm: Realm, params: URLSearchParams) {
+  save(await download(`${realm.path}-export`, { ...selecting(params), sorter: params.get('sorter') }))
+}
