@@ -8,7 +8,7 @@ var scriptLimits = map[string]int{
 	"/":                323_000,
 	"/account":         307_000,
 	"/admin/list":      291_000,
-	"/user/list":       274_000,
+	"/user/list":       275_000,
 	"/admin/invite":    299_000,
 	"/user/invite":     299_000,
 	"/system/mail":     309_000,
