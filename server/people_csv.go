@@ -67,25 +67,9 @@ type csvRow struct {
 func readCSV(text string, columns []string) ([]csvRow, error) {
 	reader := csv.NewReader(strings.NewReader(text))
 	reader.Comma = separator(text)
-	header, err := reader.Read()
+	header, err := readHeader(reader, columns)
 	if err != nil {
-		return nil, csvFault(err)
-	}
-	for i, name := range header {
-		header[i] = store.Fold(name)
-		switch {
-		case slices.Contains(columns, header[i]):
-		case strings.Contains(name, "$"): // a file without a header may have a password hash here
-			return nil, errs.Field(errs.Invalid, "file", "line 1: cell %d is no name of a column; the columns are %s", i+1, columns)
-		default:
-			return nil, errs.Field(errs.Invalid, "file", "line 1: unknown column %q; the columns are %s", truncate(name, maxEcho), columns)
-		}
-		if slices.Contains(header[:i], header[i]) {
-			return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s appears twice", header[i])
-		}
-	}
-	if !slices.Contains(header, "username") {
-		return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s is missing", "username")
+		return nil, err
 	}
 	var rows []csvRow
 	for {
@@ -109,6 +93,31 @@ func readCSV(text string, columns []string) ([]csvRow, error) {
 		}
 		rows = append(rows, row)
 	}
+}
+
+// readHeader returns the names of the columns, folded.
+func readHeader(reader *csv.Reader, columns []string) ([]string, error) {
+	header, err := reader.Read()
+	if err != nil {
+		return nil, csvFault(err)
+	}
+	for i, name := range header {
+		header[i] = store.Fold(name)
+		switch {
+		case slices.Contains(columns, header[i]):
+		case strings.Contains(name, "$"): // a file without a header may have a password hash here
+			return nil, errs.Field(errs.Invalid, "file", "line 1: cell %d is no name of a column; the columns are %s", i+1, columns)
+		default:
+			return nil, errs.Field(errs.Invalid, "file", "line 1: unknown column %q; the columns are %s", truncate(name, maxEcho), columns)
+		}
+		if slices.Contains(header[:i], header[i]) {
+			return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s appears twice", header[i])
+		}
+	}
+	if !slices.Contains(header, "username") {
+		return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s is missing", "username")
+	}
+	return header, nil
 }
 
 func csvFault(err error) error {

@@ -115,19 +115,15 @@ type importPlan[T any] struct {
 func (c *peopleCSV[T, Out]) plan(req *Request, settings importSettings, table []csvRow) (p importPlan[T], err error) {
 	p = importPlan[T]{out: &importOut{DryRun: store.Flag(settings.dryRun), Rows: make([]verdict, 0, len(table))}, bad: errs.Faults{}, size: jobStepRecords}
 	err = req.db.View(req.Actor, func(tx *store.Tx) error {
+		if err := c.permit(tx, settings, table); err != nil {
+			return err
+		}
 		var inviting *importInvitation
 		if settings.invite {
-			if err := demand(tx, c.invites); err != nil {
-				return err
-			}
 			inviting = &importInvitation{Mail: req.s.mailOff(tx).Empty(), Language: req.mailLanguage()}
-			p.size = jobStepRecords / 2 // each user has an invitation and a mail
 		}
-		if hasHashes(table) {
-			if err := demand(tx, c.passwords); err != nil {
-				return err
-			}
-			p.size = jobStepRecords / 2 // each user has a hash
+		if settings.invite || hasHashes(table) {
+			p.size /= 2 // each user has an invitation and a mail, or a hash
 		}
 		check := newImportCheck(tx)
 		for _, row := range table {
@@ -148,6 +144,19 @@ func (c *peopleCSV[T, Out]) plan(req *Request, settings importSettings, table []
 		return nil
 	})
 	return p, err
+}
+
+// permit checks the permissions that an import needs besides its own.
+func (c *peopleCSV[T, Out]) permit(tx *store.Tx, settings importSettings, table []csvRow) error {
+	if settings.invite {
+		if err := demand(tx, c.invites); err != nil {
+			return err
+		}
+	}
+	if hasHashes(table) {
+		return demand(tx, c.passwords)
+	}
+	return nil
 }
 
 // add adds a row with its verdict.
