@@ -13,24 +13,35 @@ import (
 var appUserCSV = peopleCSV[store.AppUser, *appUser]{
 	list:      &appUsers,
 	name:      "app-users",
-	columns:   []string{"username", "nickname", "email", "mobile", "status"},
+	columns:   []string{"username", "nickname", "email", "mobile", "roles", "status"},
 	job:       "app_user_import",
 	access:    "user.list.import",
 	invites:   "user.invite.create",
 	passwords: "user.list.password",
-	read: func(_ *importCheck, row csvRow, faults errs.Faults) (store.AppUser, error) {
-		in, u := new(appUserIn), store.AppUser{Status: true}
-		bindRow(appUserFields, in, row, faults)
+	read: func(c *importCheck, row csvRow, faults errs.Faults) (u store.AppUser, err error) {
+		in := new(appUserIn)
+		u.Status = true
+		bindRow(appUserFields, in, row, faults, "roles")
 		assignAppUser(in, &u)
-		return u, nil
+		u.RoleIDs, err = c.rolesNamed(row.cells["roles"], appRoleID, faults)
+		return u, err
 	},
-	write: func(_ *store.Tx, u *store.AppUser) []string {
-		return []string{u.Username, u.Nickname, u.Email, u.Mobile, strconv.FormatInt(flagNumber(u.Status), 10)}
+	write: func(tx *store.Tx, u *store.AppUser) []string {
+		roles := roleNames(store.AppPolicyCache.Get(tx), u.RoleIDs)
+		return []string{u.Username, u.Nickname, u.Email, u.Mobile, roles, strconv.FormatInt(flagNumber(u.Status), 10)}
 	},
 	sees: func(*store.Scope, *store.AppUser) bool { return true },
 	person: func(u *store.AppUser) importedPerson {
 		return importedPerson{store.Account{App: true, ID: u.ID}, u.Username, u.Email, bool(u.Status)}
 	},
+}
+
+func appRoleID(tx *store.Tx, name string) (store.ID, error) {
+	r, err := store.AppRoleByName.Get(tx, name)
+	if err != nil {
+		return 0, err
+	}
+	return r.ID, nil
 }
 
 var appUserFields = describeFields(reflect.TypeFor[appUserIn](), "POST")

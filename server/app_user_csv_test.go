@@ -38,10 +38,13 @@ func TestAppUsersAreImported(t *testing.T) {
 		in.upload("/user/list-import", file, "importer").names(422, "line 2 "+c.column)
 		in.unchanged(before)
 	}
-	for _, column := range []string{"roles", "department", "sex", "email_verified", "password", "id"} {
+	for _, column := range []string{"department", "sex", "email_verified", "password", "id"} {
 		in.upload("/user/list-import", "username,"+column+"\nnew,1\n", "owner").names(422, "file")
 	}
 	in.upload("/user/list-import", "username\nnew\nNEW\n", "owner").names(422, "line 3 username")
+	in.create("/user/role", `{"name":"Gold"}`)
+	in.upload("/user/list-import", "username,roles\nnew,Silver\n", "owner").names(422, "line 2 roles")
+	in.upload("/user/list-import", "username,roles\nnew,gold\n", "importer").brief(422, "line 2 row", store.AppRolePermission)
 	in.upload("/user/list-import", "username\nnew\n", "exporter").brief(403, "user.list.import")
 	in.upload("/user/list-import", "username\nnew\n", "nobody").brief(401)
 	in.upload("/user/list-import?invite=1", "username\nnew\n", "importer").brief(403, "user.invite.create")
@@ -57,7 +60,12 @@ func TestAppUsersAreImported(t *testing.T) {
 func TestAppUsersAreExported(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	in.create("/user/list", `{"username":"-ann","nickname":"=1+1","email":"+x@example.org","mobile":"+49 1","status":0,"password":"long enough it is"}`)
+	roles := func(in *instance) {
+		in.create("/user/role", `{"name":"Gold"}`)
+		in.create("/user/role", `{"name":"Half; full"}`)
+	}
+	roles(in)
+	in.create("/user/list", `{"username":"-ann","nickname":"=1+1","email":"+x@example.org","mobile":"+49 1","role_ids":[2,1],"status":0,"password":"long enough it is"}`)
 	in.update(func(tx *store.Tx) error {
 		for i := range exportChunk + 1 {
 			if err := store.AppUsers.Create(tx, &store.AppUser{Username: fmt.Sprintf("user%05d", i), Nickname: "\"quoted\", 日本", Status: true}); err != nil {
@@ -67,8 +75,8 @@ func TestAppUsersAreExported(t *testing.T) {
 		return nil
 	})
 	in.clerk("exporter", "user.list.export")
-	const header = "username,nickname,email,mobile,status\n"
-	ann := "'-ann,'=1+1,'+x@example.org,'+49 1,0\n"
+	const header = "username,nickname,email,mobile,roles,status\n"
+	ann := "'-ann,'=1+1,'+x@example.org,'+49 1,Half\\; full;Gold,0\n"
 	for query, want := range map[string]string{"?status=0": ann, "?keywordSearch=ann": ann, "?keywordSearch=nobody": ""} {
 		a := in.ok("GET", "/user/list-export"+query, "", "exporter")
 		if a.Body != header+want || !strings.HasPrefix(a.Header.Get("Content-Disposition"), `attachment; filename="app-users-`) {
@@ -78,6 +86,7 @@ func TestAppUsersAreExported(t *testing.T) {
 	in.call("GET", "/user/list-export?dept_id=1", "", "owner").brief(400)
 	first := in.ok("GET", "/user/list-export", "", "owner").Body
 	other := start(t)
+	roles(other)
 	other.upload("/user/list-import", "\ufeff"+first, "owner").brief(200, fmt.Sprintf(`"created":%d,`, exportChunk+2))
 	if second := other.ok("GET", "/user/list-export", "", "owner").Body; second != first {
 		t.Errorf("%d bytes came back as %d", len(first), len(second))

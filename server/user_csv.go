@@ -36,7 +36,7 @@ func readUserRow(c *importCheck, row csvRow, faults errs.Faults) (store.User, er
 	assignUser(in, &u)
 	u.DeptID = deptAt(row.cells["department"], c.depts, faults)
 	var err error
-	if u.RoleIDs, err = c.rolesNamed(row.cells["roles"], faults); err == nil && row.cells[hashColumn] != "" {
+	if u.RoleIDs, err = c.rolesNamed(row.cells["roles"], userRoleID, faults); err == nil && row.cells[hashColumn] != "" {
 		err = faults.Merge(store.OwnerHash(u.RoleIDs))
 	}
 	return u, err
@@ -59,7 +59,8 @@ func deptAt(path string, paths map[string][]store.ID, faults errs.Faults) store.
 // maxCellNames is the maximum number of roles in one cell.
 const maxCellNames = 100
 
-func (c *importCheck) rolesNamed(names string, faults errs.Faults) (ids []store.ID, err error) {
+// rolesNamed returns the IDs of roles. find returns that of a role with a folded name.
+func (c *importCheck) rolesNamed(names string, find func(tx *store.Tx, name string) (store.ID, error), faults errs.Faults) (ids []store.ID, err error) {
 	all := splitRoles(names)
 	if len(all) > maxCellNames {
 		faults.Add("roles", "must name at most %d roles", maxCellNames)
@@ -69,7 +70,7 @@ func (c *importCheck) rolesNamed(names string, faults errs.Faults) (ids []store.
 		if name == "" {
 			continue
 		}
-		id, err := c.role(name)
+		id, err := c.role(name, find)
 		if err != nil {
 			return nil, err
 		}
@@ -83,20 +84,26 @@ func (c *importCheck) rolesNamed(names string, faults errs.Faults) (ids []store.
 }
 
 // role returns the ID of the role with a name; 0 for none.
-func (c *importCheck) role(name string) (store.ID, error) {
+func (c *importCheck) role(name string, find func(tx *store.Tx, name string) (store.ID, error)) (store.ID, error) {
 	key := store.Fold(name)
 	id, known := c.roles[key]
 	if known {
 		return id, nil
 	}
-	r, err := store.RoleByName.Get(c.tx, key)
-	if err == nil {
-		id = r.ID
-	} else if !errs.Is(err, errs.NotFound) {
+	id, err := find(c.tx, key)
+	if err != nil && !errs.Is(err, errs.NotFound) {
 		return 0, err
 	}
 	c.roles[key] = id
 	return id, nil
+}
+
+func userRoleID(tx *store.Tx, name string) (store.ID, error) {
+	r, err := store.RoleByName.Get(tx, name)
+	if err != nil {
+		return 0, err
+	}
+	return r.ID, nil
 }
 
 // roleEscape escapes semicolons in a role's name, since semicolons separate names.
@@ -121,14 +128,19 @@ func splitRoles(names string) []string {
 	return append(all, strings.TrimSpace(name.String()))
 }
 
+// roleNames returns the cell with the names of roles.
+func roleNames(rules *store.Policy, ids []store.ID) string {
+	var names []string
+	for _, id := range ids {
+		names = append(names, roleEscape.Replace(rules.RoleName(id)))
+	}
+	return strings.Join(names, ";")
+}
+
 func userRow(tx *store.Tx, u *store.User) []string {
 	rules := store.PolicyCache.Get(tx)
-	var roles []string
-	for _, id := range u.RoleIDs {
-		roles = append(roles, roleEscape.Replace(rules.RoleName(id)))
-	}
 	return []string{
 		u.Username, u.Nickname, u.Email, u.Mobile, strconv.FormatInt(u.Sex, 10),
-		rules.DeptPath(u.DeptID), strings.Join(roles, ";"), strconv.FormatInt(flagNumber(u.Status), 10),
+		rules.DeptPath(u.DeptID), roleNames(rules, u.RoleIDs), strconv.FormatInt(flagNumber(u.Status), 10),
 	}
 }

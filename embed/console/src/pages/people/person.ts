@@ -26,7 +26,7 @@ export const app: Realm = {
   owner: 'app_user_id',
   access: 'user.list',
   invite: 'user.invite.create',
-  columns: ['username', 'nickname', 'email', 'mobile', 'status'],
+  columns: ['username', 'nickname', 'email', 'mobile', 'roles', 'status'],
 }
 
 // names lists people in a sentence: each isolated from the writing direction around it,
