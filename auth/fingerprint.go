@@ -41,14 +41,14 @@ func keyed(key []byte, text string) []byte {
 const fingerprintMark = "#"
 
 // LoggableName returns the form of a typed username that may be stored and logged: the
-// name if a user has it, otherwise # and its fingerprint. It also returns the
-// fingerprint if the users cannot be read.
+// name if a user has it, the username of the app user whom another text names, otherwise
+// # and its fingerprint. It also returns the fingerprint if the users cannot be read.
 func (a *Auth) LoggableName(app bool, typed string) string {
 	shown := fingerprintMark + a.fingerprint(typed)
 	a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		who, err := find(tx, app, typed)
 		if who != nil {
-			shown = typed
+			shown = who.name
 		}
 		return err
 	})

@@ -39,9 +39,11 @@ type Grant struct {
 	MustChange bool
 }
 
-// candidate is the user with the name of an attempt; nil if there is none.
+// candidate is the user whom an attempt names; nil if there is none.
 type candidate struct {
 	account store.Account
+	name    string // username: as typed, unless an app user was named in another way
+	alias   bool   // named by an e-mail address or a mobile number
 	enabled bool
 	loginIP string
 	hash    string // "" without a password
@@ -73,18 +75,15 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if unnamed := a.withFingerprint(in); who == nil { // computed for every name, so that all take the same time
-		in = unnamed
-	}
-	at := newThrottleCheck(tracedCounters{a.counters, in.Observe}, realm(in.App), in.key(), in.Addr, window)
-	at.device, at.addressFull = device.valid(), in.AddressFull
+	in, typed := a.identify(in, who)
+	at := a.newLoginThrottle(in, typed, who, device.valid(), window)
 	wait := at.begin(tries, func() bool { return who != nil && who.loginIP == in.Addr.String() })
 	if wait > 0 {
 		a.throttled.count(in)
 		return nil, a.tooMany(throttledLogin, wait)
 	}
 	hash, p := "", unknownCaller(in.Addr)
-	if who != nil {
+	if who != nil && !at.barred {
 		hash = who.hash
 	}
 	if device.valid() {
@@ -97,7 +96,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 		return nil, err
 	}
 	if !same || !who.enabled {
-		return nil, a.failed(in, who, same, device)
+		return nil, a.failed(in, who, failure(who, same, at.barred), device)
 	}
 	fresh := ""
 	if a.hasher.stale(hash) {
@@ -125,27 +124,35 @@ func (a *Auth) tooMany(operation string, wait time.Duration) error {
 	return errs.New(errs.TooMany, "too many attempts; try again in %d seconds", max(1, int(wait.Round(time.Second)/time.Second))).After(wait)
 }
 
-// find returns nil, without an error, if no user has the name.
-func find(tx *store.Tx, app bool, username string) (*candidate, error) {
-	var who *candidate
+// find returns nil, without an error, if what was typed names no user.
+func find(tx *store.Tx, app bool, typed string) (*candidate, error) {
+	who := &candidate{account: store.Account{App: app}, name: typed}
 	if app {
-		u, err := store.AppUserByName.Get(tx, store.Fold(username))
+		u, byName, err := store.AppUserBySignIn(tx, typed)
 		if err != nil {
-			return nil, ignoreNotFound(err)
+			return nil, err
 		}
-		who = &candidate{account: store.Account{App: true, ID: u.ID}, enabled: bool(u.Status), loginIP: u.LoginIP}
+		if u != nil {
+			who.account.ID, who.enabled, who.loginIP = u.ID, bool(u.Status), u.LoginIP
+		}
+		if who.alias = u != nil && !byName; who.alias {
+			who.name = u.Username
+		}
 	} else {
-		u, err := store.UserByName.Get(tx, store.Fold(username))
-		if err != nil {
-			return nil, ignoreNotFound(err)
+		u, err := store.UserByName.Get(tx, store.Fold(typed))
+		if err := ignoreNotFound(err); err != nil {
+			return nil, err
 		}
-		who = &candidate{account: store.Account{ID: u.ID}, enabled: bool(u.Status), loginIP: u.LoginIP}
+		if u != nil {
+			who.account.ID, who.enabled, who.loginIP = u.ID, bool(u.Status), u.LoginIP
+		}
 	}
-	h, err := store.HashOf(tx, who.account)
-	if err == nil {
-		who.hash = h.Hash
+	var err error
+	who.hash, err = store.SignInHash(tx, who.account) // an imported user has no password until one is set
+	if who.account.ID == 0 {
+		who = nil
 	}
-	return who, ignoreNotFound(err) // an imported user has no password until one is set
+	return who, err
 }
 
 func ignoreNotFound(err error) error {
@@ -155,17 +162,23 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// failed logs a failed attempt and returns the error for the caller.
-func (a *Auth) failed(in Attempt, who *candidate, same bool, device *deviceUse) error {
-	row := logRow(in, store.LoginFailed)
+// failure returns why an attempt fails.
+func failure(who *candidate, same, barred bool) string {
 	switch {
 	case who == nil:
-		row.Reason = "unknown_user"
+		return "unknown_user"
+	case barred:
+		return "rate_limited"
 	case same:
-		row.Reason = "disabled"
-	default:
-		row.Reason = "wrong_password"
+		return "disabled"
 	}
+	return "wrong_password"
+}
+
+// failed logs a failed attempt and returns the error for the caller.
+func (a *Auth) failed(in Attempt, who *candidate, reason string, device *deviceUse) error {
+	row := logRow(in, store.LoginFailed)
+	row.Reason = reason
 	if who != nil {
 		setLoginUser(row, who.account)
 		if in.Failed != nil {

@@ -50,7 +50,9 @@ func TestThrottlingIsReportedAsRedisCommands(t *testing.T) {
 			"DECR throttle:name:admin = 0", "DEL throttle:known:admin|10.0.0.1 = 0", "INCR throttle:known:admin|10.0.0.1 EX 2592000 = 1"}},
 		{"the app's realm and a network", Attempt{App: true, Username: odd, Password: "canary", Addr: netip.MustParseAddr("2001:db8::1")}, []string{
 			"INCR throttle:addr:2001:db8::/64 EX 900 = 1", "INCR throttle:app:name+addr:" + unknown + "|2001:db8::/64 EX 900 = 1",
-			"GET throttle:app:known:" + unknown + "|2001:db8::/64 = 0", "INCR throttle:app:name:" + unknown + " EX 900 = 1"}},
+			"GET throttle:app:known:" + unknown + "|2001:db8::/64 = 0", "INCR throttle:app:name:" + unknown + " EX 900 = 1",
+			"INCR throttle:app:name+addr:@" + unknown + "|2001:db8::/64 EX 900 = 1",
+			"GET throttle:app:known:@" + unknown + "|2001:db8::/64 = 0", "INCR throttle:app:name:@" + unknown + " EX 900 = 1"}},
 	} {
 		if diff := cmp.Diff(tc.want, in.observe(tc.a)); diff != "" {
 			t.Errorf("%s, - want, + got:\n%s", tc.name, diff)

@@ -58,7 +58,12 @@ func userOf(tx *store.Tx, u *store.User) *user {
 }
 
 type loginIn struct {
-	Username string     `json:"username" check:"required,max=64"`
+	Username string `json:"username" check:"required,max=64"`
+	loginProof
+}
+
+// loginProof is the input of a sign-in besides the name.
+type loginProof struct {
 	Password string     `json:"password" check:"required,raw,max=1024"`
 	Cookie   store.Flag `json:"cookie" doc:"1 to get the token as a cookie that scripts cannot read, instead of in the response"`
 	Device   string     `json:"device_token" check:"max=64" doc:"device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential"`
@@ -72,17 +77,17 @@ type loginOut struct {
 }
 
 func login(req *Request, in *loginIn) (*loginOut, error) {
-	return signIn(req, false, in)
+	return signIn(req, false, in.Username, &in.loginProof)
 }
 
 // signIn signs in to the realm app or admin.
-func signIn(req *Request, app bool, in *loginIn) (*loginOut, error) {
+func signIn(req *Request, app bool, username string, in *loginProof) (*loginOut, error) {
 	if in.Cookie {
 		if err := req.sameOrigin(); err != nil {
 			return nil, err
 		}
 	}
-	a := attempt(req, app, in.Username, in.Password)
+	a := attempt(req, app, username, in.Password)
 	a.Device = req.deviceToken(app, in.Device)
 	grant, err := req.auth().Login(a)
 	return req.granted(a, bool(in.Cookie), grant, err)

@@ -63,8 +63,13 @@ func register(req *Request, in *registerIn) (*loginOut, error) {
 	return req.granted(a, bool(in.Cookie), grant, err)
 }
 
-func appLogin(req *Request, in *loginIn) (*loginOut, error) {
-	return signIn(req, true, in)
+type appLoginIn struct {
+	Username string `json:"username" check:"required,max=254" doc:"Username, verified e-mail address, or mobile number that no other app user has"`
+	loginProof
+}
+
+func appLogin(req *Request, in *appLoginIn) (*loginOut, error) {
+	return signIn(req, true, in.Username, &in.loginProof)
 }
 
 // attempt returns the sign-in attempt of a request for package auth.

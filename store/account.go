@@ -29,6 +29,7 @@ var (
 	AppUserByName    = kv.NewUnique(AppUsers, "username", func(u *AppUser) string { return Fold(u.Username) })
 	AppUserByEmail   = kv.NewUnique(AppUsers, "email", func(u *AppUser) string { return Fold(u.Email) })
 	AppUserByRole    = kv.NewRefs(AppUsers, "role_ids", AppRoles, func(u *AppUser) []ID { return u.RoleIDs }, kv.Restrict)
+	AppUserByMobile  = kv.NewMany(AppUsers, "mobile", mobileKeys)
 	AppUserByStatus  = kv.NewMany(AppUsers, "status", func(u *AppUser) []string { return []string{flagText(u.Status)} })
 	AppUserByCreated = kv.NewMany(AppUsers, "created_at", func(u *AppUser) []Time { return []Time{u.CreatedAt} })
 	AppUserByLogin   = kv.NewMany(AppUsers, "login_time", func(u *AppUser) []Time { return []Time{u.LoginTime} })

@@ -20,11 +20,11 @@ type LoginLog struct {
 	Ident
 	UserID      ID     `json:"user_id" doc:"ID of the user; 0 if the name is unknown or that of an app user"`
 	AppUserID   ID     `json:"app_user_id" doc:"ID of the app user; 0 otherwise"`
-	Username    string `json:"username" doc:"Username as typed if a user has this name; empty otherwise"`
-	Fingerprint string `json:"fingerprint" doc:"Keyed hash of the name as typed if no user has it; empty otherwise. Equal names have equal fingerprints"`
+	Username    string `json:"username" doc:"Username as typed if a user has this name, or that of the app user whose e-mail address or mobile number was typed; empty otherwise"`
+	Fingerprint string `json:"fingerprint" doc:"Keyed hash of what was typed if it names no user; empty otherwise. Equal texts have equal fingerprints"`
 	Realm       string `json:"realm" doc:"Realm: admin or app"`
 	Result      string `json:"result" doc:"Result: success, failed or throttled"`
-	Reason      string `json:"reason" doc:"Reason of a failure: unknown_user, wrong_password or disabled"`
+	Reason      string `json:"reason" doc:"Reason of a failure: unknown_user, wrong_password or disabled; or rate_limited if the password was not compared, because there were too many attempts for the app user under other names"`
 	IP          string `json:"ip"`
 	Browser     string `json:"browser"`
 	OS          string `json:"os"`

@@ -1409,14 +1409,14 @@ export type LoginLog = {
   /** Number of attempts that the row represents */
   count: number
   created_at: string
-  /** Keyed hash of the name as typed if no user has it; empty otherwise. Equal names have equal fingerprints */
+  /** Keyed hash of what was typed if it names no user; empty otherwise. Equal texts have equal fingerprints */
   fingerprint: string
   id: number
   ip: string
   os: string
   /** Realm: admin or app */
   realm: string
-  /** Reason of a failure: unknown_user, wrong_password or disabled */
+  /** Reason of a failure: unknown_user, wrong_password or disabled; or rate_limited if the password was not compared, because there were too many attempts for the app user under other names */
   reason: string
   /** Result: success, failed or throttled */
   result: string
@@ -1425,7 +1425,7 @@ export type LoginLog = {
   updated_at: string
   /** ID of the user; 0 if the name is unknown or that of an app user */
   user_id: number
-  /** Username as typed if a user has this name; empty otherwise */
+  /** Username as typed if a user has this name, or that of the app user whose e-mail address or mobile number was typed; empty otherwise */
   username: string
 }
 
@@ -2287,6 +2287,7 @@ export type SignInAsAppUser = {
   /** device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential */
   device_token?: string
   password: string
+  /** Username, verified e-mail address, or mobile number that no other app user has */
   username: string
 }
 
