@@ -172,7 +172,7 @@ func TestResponsesAreNotCachedByProxies(t *testing.T) {
 
 func TestMissingRecords(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := everyone(t)
 	in.create("/system/dict", `{"code":"colour","name":"Colour"}`)
 	in.create("/system/dict/1/item", `{"label":"Red","value":"red"}`)
 	in.create("/system/webhook", `{"url":"https://example.org/","types":["*"]}`)
@@ -236,21 +236,21 @@ func notThere(rt *Route, name, body string) (cases []apiCase) {
 		return path
 	}
 	if name == "collection" {
-		return []apiCase{{rt.name() + " " + name, rt.Method, url("none"), body, "owner", 400, []string{`"code":"one_of"`}, nil}}
+		return []apiCase{{rt.name() + " " + name, rt.Method, url("none"), body, holder(rt), 400, []string{`"code":"one_of"`}, nil}}
 	}
 	if name == "key" || strings.HasPrefix(rt.Path, "/system/monitor/request/") { // any text is a valid key
-		return []apiCase{{rt.name() + " " + name, rt.Method, url("999999"), body, "owner", 404, []string{`"errorCode":"not_found"`}, nil}}
+		return []apiCase{{rt.name() + " " + name, rt.Method, url("999999"), body, holder(rt), 404, []string{`"errorCode":"not_found"`}, nil}}
 	}
 	for _, id := range []string{"999999", "9223372036854775807"} {
 		missing := id
 		if rt.in != nil && rt.in.has("query", "ids") {
 			missing = "999999"
 		}
-		cases = append(cases, apiCase{rt.name() + " " + name + " " + id, rt.Method, url(id), body, "owner", 404,
+		cases = append(cases, apiCase{rt.name() + " " + name + " " + id, rt.Method, url(id), body, holder(rt), 404,
 			[]string{`"errorCode":"not_found"`, missing}, nil})
 	}
 	for _, id := range []string{"0", "-1", "18446744073709551616", "18446744073709551615", "9223372036854775808", "abc", "1.5", "+1", "1e3", "0x1", "%201", "1%00", "٣", "1,2"} {
-		cases = append(cases, apiCase{rt.name() + " " + name + " " + id, rt.Method, url(id), body, "owner", 400,
+		cases = append(cases, apiCase{rt.name() + " " + name + " " + id, rt.Method, url(id), body, holder(rt), 400,
 			[]string{`"errorCode":"malformed"`, `"errors":{"` + name + `":"must be a positive integer"}`}, nil})
 	}
 	return cases

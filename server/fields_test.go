@@ -61,6 +61,7 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"POST /api/register":              {"/api/register", `{"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456","cookie":0}`},
 	"POST /api/login":                 {"/api/login", `{"username":"customer","password":"` + ownerPassword + `","device_token":"x","cookie":0}`},
 	"PUT /api/user":                   {"/api/user", `{"nickname":"N","email":"g@example.org","mobile":"123456","password":"` + ownerPassword + `"}`},
+	"DELETE /api/user":                {"/api/user", `{"password":"` + ownerPassword + `"}`},
 	"PUT /api/user/password":          {"/api/user/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
 
 	"POST /admin/password/forgot":     {"/admin/password/forgot", `{"username":"clerk"}`},

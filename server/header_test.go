@@ -37,7 +37,7 @@ func (a *reply) checkHeaders(r *http.Request) {
 	if r.TLS != nil {
 		want["Strict-Transport-Security"] = "max-age=31536000"
 	}
-	if strings.HasSuffix(r.URL.Path, "/logout") && a.Code == http.StatusOK {
+	if (strings.HasSuffix(r.URL.Path, "/logout") || r.Method == "DELETE" && r.URL.Path == "/api/user") && a.Code == http.StatusOK {
 		want["Clear-Site-Data"] = `"cache"`
 		if name := sessionCookie(strings.HasPrefix(r.URL.Path, "/api/"), false); len(r.CookiesNamed(name)) > 0 && r.Header.Get("Authorization") == "" {
 			want["Set-Cookie"] = name + "=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"

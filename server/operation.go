@@ -61,6 +61,8 @@ var notes = map[string]string{
 	"confirmAppUserEmail":       "Confirms the address to which the link was sent. The link works once.",
 	"verifyOwnEmailAddress":     "Mails a link that confirms your address, or a new one, which then replaces the present one. At most three mails an hour.",
 	"verifyOwnAppEmail":         "Mails a link that confirms your address, or a new one, which then replaces the present one. At most three mails an hour.",
+	"deleteOwnAppUser":          "Deletes the account with its sessions, after its password was checked; turned off with the setting app.delete_account. It is no erasure: logs keep what happened before.",
+	"endOwnAppSession":          "The session of this request can be ended, too.",
 	"openOneTimeLink":           "The page that a link opens, in the language of the browser, without scripts. Opening it changes nothing.",
 	"useOneTimeLink":            "The form of that page. It works once.",
 	"checkServerHealth":         "Returns 200 while the server can serve requests; for load balancers and supervisors.",

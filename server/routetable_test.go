@@ -349,7 +349,7 @@ func TestEveryRouteLimitsItsBody(t *testing.T) {
 	in := everyone(t)
 	small := map[string]bool{
 		"POST /admin/login": true, "PUT /admin/password": true, "PUT /admin/list/:id/password": true, "PUT /user/list/:id/password": true,
-		"POST /api/login": true, "POST /api/register": true, "PUT /api/user/password": true,
+		"POST /api/login": true, "POST /api/register": true, "PUT /api/user/password": true, "DELETE /api/user": true,
 		"POST /admin/password/forgot": true, "POST /admin/password/link": true, "POST /admin/verify": true, "POST /admin/email": true,
 		"POST /api/password/forgot": true, "POST /api/password/link": true, "POST /api/verify": true, "POST /api/user/email": true,
 	}

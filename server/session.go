@@ -66,6 +66,9 @@ var ownSessions = Resource[store.Session, *session]{
 	of: store.Sessions, order: "id, descending", descending: true, out: sessionOf,
 	columns: sessionColumns[:1],
 	scope: func(_ *store.Tx, req *Request) (store.Condition, bool) {
+		if req.Actor.App {
+			return store.SessionByAppUser.AnyOf(req.Actor.ID), true
+		}
 		return store.SessionByUser.AnyOf(req.Actor.ID), true
 	},
 }

@@ -173,6 +173,8 @@ var (
 	MailReplyTo  = address(text("mail", "reply_to", "", 254))
 
 	SiteContact = optional(text("site", "contact", "", 200))
+
+	AppDeleteAccount = securedToggle("app", "delete_account", "1")
 )
 
 // Name returns the full name of the setting, "group.key".

@@ -590,6 +590,11 @@ export type CreateWebhook = {
   url: string
 }
 
+export type DeleteOwnAppUser = {
+  /** Current password */
+  password: string
+}
+
 export type Delivery = {
   at: string
   /** Number of the attempt, from 1 */
@@ -3190,6 +3195,7 @@ export type Api = {
     '/api/dict': { body: undefined; answer: Record<string, OpenDict> }
     '/api/event': { body: undefined; answer: unknown }
     '/api/home': { body: undefined; answer: Home }
+    '/api/session': { body: undefined; answer: SessionPage }
     '/api/user': { body: undefined; answer: OwnAppUser }
     '/auth/verify': { body: undefined; answer: unknown }
     '/config': { body: undefined; answer: Config }
@@ -3374,6 +3380,9 @@ export type Api = {
     [path: `/admin/rule/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/session': { body: undefined; answer: Record<string, never> }
     [path: `/admin/session/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/api/session': { body: undefined; answer: Record<string, never> }
+    [path: `/api/session/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/api/user': { body: DeleteOwnAppUser; answer: Record<string, never> }
     '/file/group': { body: undefined; answer: Record<string, never> }
     [path: `/file/group/${number}`]: { body: undefined; answer: Record<string, never> }
     '/file/list': { body: undefined; answer: Record<string, never> }

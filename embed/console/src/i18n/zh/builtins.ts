@@ -42,6 +42,8 @@ export const builtins: Record<string, string> = {
   'given.Sign app users out after this many hours of inactivity': '应用用户无操作多少小时后退出登录',
   'given.Session length of app users': '应用用户会话时长',
   'given.Maximum session duration of app users in days': '应用用户会话最长时长（天）',
+  'given.Account deletion': '账号注销',
+  'given.Allow app users to delete their own account': '允许应用用户注销自己的账号',
   'given.Image size': '图片大小',
   'given.Maximum image size in MiB (0 = not allowed)': '图片大小上限（MiB，0 = 不允许）',
   'given.Audio size': '音频大小',
