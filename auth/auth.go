@@ -160,7 +160,7 @@ func (a *Auth) saveUse(due map[store.ID]store.Time) error {
 	return nil
 }
 
-// trim deletes old rows of the login log, expired devices and links, old mails, and expired
+// trim deletes old rows of the login log, expired devices, links and registrations, old mails, and expired
 // sessions with their tokens, in steps: a quarter of a step's records each for devices and for
 // sessions that are expired, idle, and idle in the app.
 func (a *Auth) trim() error {
@@ -180,6 +180,9 @@ func (a *Auth) trim() error {
 				return err
 			}
 			if more, err = store.EndExpiredLinks(tx, store.MaxRecordsPerWrite/4); err != nil || more {
+				return err
+			}
+			if more, err = store.EndRegistrations(tx, store.MaxRecordsPerWrite/8); err != nil || more { // each with password, link and mails
 				return err
 			}
 			more, err = store.ForgetMails(tx, store.MaxRecordsPerWrite/4)

@@ -121,6 +121,9 @@ func applyLink(tx *store.Tx, l *store.Link, token *store.LinkToken, hash string)
 	if token.Email == "" {
 		return nil
 	}
+	if l.Purpose == store.Registration {
+		return store.ConfirmRegistration(tx, who, token.Email)
+	}
 	return store.SetEmail(tx, who, token.Email, true)
 }
 

@@ -27,6 +27,10 @@ type Attempt struct {
 	AddressFull func()
 	// Failed, if not nil, is called when an attempt for a known user fails.
 	Failed func()
+	// MailReady, if not nil, returns an error if mails with links can't be sent; Language is that of a mail. Both
+	// are for registrations.
+	MailReady func(*store.Tx) error
+	Language  string
 
 	fingerprint string // set if no user has the name; Username is empty then
 }
@@ -45,6 +49,7 @@ type candidate struct {
 	name    string // username: as typed, unless an app user was named in another way
 	alias   bool   // named by an e-mail address or a mobile number
 	enabled bool
+	pending bool // registered, but not confirmed: not enabled
 	loginIP string
 	hash    string // "" without a password
 }
@@ -133,7 +138,8 @@ func find(tx *store.Tx, app bool, typed string) (*candidate, error) {
 			return nil, err
 		}
 		if u != nil {
-			who.account.ID, who.enabled, who.loginIP = u.ID, bool(u.Status), u.LoginIP
+			who.account.ID, who.loginIP, who.pending = u.ID, u.LoginIP, bool(u.Pending)
+			who.enabled = bool(u.Status) && !who.pending
 		}
 		if who.alias = u != nil && !byName; who.alias {
 			who.name = u.Username
@@ -169,6 +175,8 @@ func failure(who *candidate, same, barred bool) string {
 		return "unknown_user"
 	case barred:
 		return "rate_limited"
+	case same && who.pending:
+		return "pending"
 	case same:
 		return "disabled"
 	}
@@ -284,7 +292,7 @@ func signedIn(tx *store.Tx, account store.Account, ip string) (mustChange bool, 
 	if account.App {
 		u, err := store.AppUsers.UpdateQuietly(tx, account.ID, func(u *store.AppUser) error {
 			u.LoginIP, u.LoginTime = ip, tx.Now()
-			return wrongUnlessEnabled(u.Status)
+			return wrongUnlessEnabled(u.Status && !u.Pending)
 		})
 		if err != nil {
 			return false, err
@@ -306,57 +314,4 @@ func wrongUnlessEnabled(enabled store.Flag) error {
 		return errWrong
 	}
 	return nil
-}
-
-// Register creates an app user and signs the user in, if the settings allow
-// registration. It is rate-limited by address before anything is hashed.
-func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
-	var wait time.Duration
-	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
-		if !store.AppRegistration.Get(tx) {
-			return errs.New(errs.Denied, "registration is closed").Coded("registration_closed")
-		}
-		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		n, left := tracedCounters{a.counters, in.Observe}.add("register "+Network(in.Addr), 1, window)
-		limit := store.LoginTries.Get(tx) * triesPerAddress
-		if n > limit {
-			wait = left
-		}
-		if n >= limit && in.AddressFull != nil {
-			in.AddressFull()
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if wait > 0 {
-		return nil, a.tooMany(throttledRegistration, wait)
-	}
-	p := unknownCaller(in.Addr)
-	p.timing = in.Hashing
-	secret, err := a.newSecret(p, u.Username, "password", &in.Password)
-	if err != nil {
-		return nil, err
-	}
-	var g *Grant
-	err = a.db.Update(store.System, func(tx *store.Tx) error {
-		created := *u // Update may run the function again
-		created.LoginIP, created.LoginTime = in.Addr.String(), tx.Now()
-		roles, err := store.DefaultAppRoles(tx)
-		if err != nil {
-			return err
-		}
-		created.RoleIDs = roles
-		if err := store.AppUsers.Create(tx, &created); err != nil {
-			return err
-		}
-		account := store.Account{App: true, ID: created.ID}
-		if err := store.SetHash(tx, account, secret.Hash, false, 0); err != nil {
-			return err
-		}
-		g, err = open(tx, account, in, &deviceUse{})
-		return err
-	})
-	return g, err
 }

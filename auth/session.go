@@ -369,7 +369,7 @@ func newSession(tx *store.Tx, stored *store.Session) (*Session, error) {
 func actorOf(tx *store.Tx, s *store.Session) (*store.Actor, store.Account, error) {
 	if s.AppUserID != 0 {
 		u, err := store.AppUsers.Get(tx, s.AppUserID)
-		if err == nil && !bool(u.Status) {
+		if err == nil && (!bool(u.Status) || bool(u.Pending)) {
 			err = errUnknown
 		}
 		if err != nil {

@@ -48,9 +48,15 @@ type registerIn struct {
 	profileIn
 }
 
+// registration is the answer to a registration: as to a sign-in, unless the address has to be confirmed first.
+type registration struct {
+	*loginOut
+	ConfirmationSent bool `json:"confirmation_sent,omitempty" doc:"true if a link was mailed that confirms the address; the account can't sign in before, and the response has nothing else. Absent otherwise"`
+}
+
 // register creates an app user and signs them in, if the setting app.registration
 // allows it.
-func register(req *Request, in *registerIn) (*loginOut, error) {
+func register(req *Request, in *registerIn) (*registration, error) {
 	u := &store.AppUser{Username: in.Username, Status: true}
 	assignProfile(&in.profileIn, u)
 	if in.Cookie {
@@ -59,13 +65,29 @@ func register(req *Request, in *registerIn) (*loginOut, error) {
 		}
 	}
 	a := attempt(req, true, in.Username, in.Password)
+	a.MailReady, a.Language = req.s.registrationMail, req.mailLanguage()
 	grant, err := req.auth().Register(u, a)
-	return req.granted(a, bool(in.Cookie), grant, err)
+	if err == nil && grant == nil {
+		return &registration{ConfirmationSent: true}, nil
+	}
+	out, err := req.granted(a, bool(in.Cookie), grant, err)
+	if err != nil {
+		return nil, err
+	}
+	return &registration{loginOut: out}, nil
 }
 
 type appLoginIn struct {
 	Username string `json:"username" check:"required,max=254" doc:"Username, verified e-mail address, or mobile number that no other app user has"`
 	loginProof
+}
+
+// registrationMail returns an error if the mail that confirms a registration can't be sent.
+func (s *Server) registrationMail(tx *store.Tx) error {
+	if !s.mailOff(tx).Empty() {
+		return errs.New(errs.Denied, "this server does not send mail, so registrations can't be confirmed; ask the administrator").Coded("mail_off")
+	}
+	return nil
 }
 
 func appLogin(req *Request, in *appLoginIn) (*loginOut, error) {

@@ -33,15 +33,17 @@ type appUser struct {
 	RoleIDs       []store.ID `json:"role_ids" doc:"IDs of the app roles"`
 	RoleNames     []string   `json:"role_names" doc:"Names of the roles, in the order of role_ids"`
 	Status        store.Flag `json:"status" doc:"Status: 1 enabled, 0 disabled; a disabled user can't sign in"`
+	Pending       store.Flag `json:"pending" doc:"1 if the user has registered and the address is not confirmed yet: the user can't sign in, and is deleted after 24 hours; else 0"`
+	PendingEmail  string     `json:"pending_email" doc:"Address that a pending user has to confirm; empty otherwise"`
 	LoginIP       string     `json:"login_ip"`
 	LoginTime     store.Time `json:"login_time" null:"true" doc:"Time of the last sign-in; null before the first"`
 	store.Versioned
 }
 
-func appUserOf(tx *store.Tx, _ *Request, u *store.AppUser) (*appUser, error) {
-	out := &appUser{
+func appUserOf(tx *store.Tx, _ *Request, u *store.AppUser) (out *appUser, err error) {
+	out = &appUser{
 		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Email: u.Email, EmailVerified: u.EmailVerified, Mobile: u.Mobile, AvatarURL: u.AvatarURL,
-		RoleIDs: u.RoleIDs, RoleNames: []string{}, Status: u.Status, LoginIP: u.LoginIP, LoginTime: u.LoginTime, Versioned: u.Versioned,
+		RoleIDs: u.RoleIDs, RoleNames: []string{}, Pending: u.Pending, Status: u.Status, LoginIP: u.LoginIP, LoginTime: u.LoginTime, Versioned: u.Versioned,
 	}
 	if out.RoleIDs == nil {
 		out.RoleIDs = []store.ID{}
@@ -50,7 +52,10 @@ func appUserOf(tx *store.Tx, _ *Request, u *store.AppUser) (*appUser, error) {
 	for _, id := range u.RoleIDs {
 		out.RoleNames = append(out.RoleNames, rules.RoleName(id))
 	}
-	return out, nil
+	if u.Pending {
+		out.PendingEmail, err = store.RegistrationEmail(tx, u.ID)
+	}
+	return out, err
 }
 
 var appUsers = Resource[store.AppUser, *appUser]{
@@ -62,6 +67,7 @@ var appUsers = Resource[store.AppUser, *appUser]{
 		{name: "login_time", uses: sorted | ranged, order: store.AppUserByLogin.Order(), between: store.AppUserByLogin.Between},
 		{name: "status", uses: filtered | param, texts: anyText(store.AppUserByStatus)},
 		{name: "role_id", uses: filtered | param, numbers: ids(store.AppUserByRole)},
+		{name: "pending", uses: filtered | param, texts: anyText(store.AppUserByPending)},
 	},
 }
 
@@ -121,10 +127,24 @@ func createAppUser(req *Request, in *appUserCreation) (*newAppUser, error) {
 type appUserChange struct {
 	byID
 	appUserIn
+	Pending *store.Flag `json:"pending" check:"filled" doc:"0 to accept a pending registration: the user can sign in at once, with the address of the registration unless somebody has it, which remains unverified"`
 }
 
 func changeAppUser(tx *store.Tx, req *Request, in *appUserChange) (*appUser, error) {
-	return editAppUser(tx, req, in.ID, func(u *store.AppUser) { assignAppUser(&in.appUserIn, u) })
+	address := ""
+	if in.Pending != nil && !bool(*in.Pending) {
+		var err error
+		if address, err = store.FreeRegistrationEmail(tx, in.ID); err != nil {
+			return nil, err
+		}
+	}
+	return editAppUser(tx, req, in.ID, func(u *store.AppUser) {
+		assignAppUser(&in.appUserIn, u)
+		set(&u.Pending, in.Pending)
+		if address != "" && u.Email == "" {
+			u.Email = address
+		}
+	})
 }
 
 // editAppUser changes an app user. Disabling a user ends the user's sessions.

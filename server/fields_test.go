@@ -54,7 +54,7 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"POST /admin/dept":                {"/admin/dept", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
 	"PUT /admin/dept/:id":             {"/admin/dept/2", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
 	"POST /user/list":                 {"/user/list", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","role_ids":[1],"status":1,"password":"long enough it is","invite":""}`},
-	"PUT /user/list/:id":              {"/user/list/1", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","role_ids":[1],"status":1}`},
+	"PUT /user/list/:id":              {"/user/list/1", `{"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","role_ids":[1],"status":1,"pending":0}`},
 	"PUT /user/list/:id/password":     {"/user/list/1/password", `{"password":"long enough it is"}`},
 	"POST /user/list/:id/erase":       {"/user/list/1/erase", `{"username":"customer"}`},
 	"PUT /user/list/:id/status":       {"/user/list/1/status", `{"status":0}`},

@@ -75,7 +75,7 @@ type pages struct {
 // pageTexts are the texts of pages in one language. Those of Intro and Done have the username or the
 // address at %s.
 type pageTexts struct {
-	Password, Again, SignIn, Contact, Differ, Rules, DoneTitle, Invalid, Busy string
+	Password, Again, SignIn, Contact, Differ, Rules, DoneTitle, Invalid, Busy, Registered string
 
 	Titles, Intro, Submit, Done map[string]string // by purpose of the link
 }
@@ -128,6 +128,9 @@ func (p *linkPage) ask(tx *store.Tx, l *store.Link) (err error) {
 	p.Rules = fmt.Sprintf(p.Words.Rules, p.MinLength)
 	p.Title, p.Submit, p.Form = p.Words.Titles[l.Purpose], p.Words.Submit[l.Purpose], true
 	p.Texts = []string{fmt.Sprintf(p.Words.Intro[l.Purpose], about)}
+	if l.Purpose == store.Registration { // so that nobody confirms an account that somebody else has registered
+		p.Texts = append(p.Texts, fmt.Sprintf(p.Words.Registered, p.Username))
+	}
 	return nil
 }
 

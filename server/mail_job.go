@@ -55,6 +55,11 @@ func (o *outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 	if job.to, err = addressOf(tx, m); err != nil || job.to == "" || m.Purpose == store.EmailChanged {
 		return job, err
 	}
+	if m.Purpose == store.Registration {
+		if known, err := job.known(tx); err != nil || known {
+			return job, err
+		}
+	}
 	l, err := store.LinkOf(tx, m.Purpose, who)
 	if err != nil {
 		return nil, err
@@ -74,12 +79,26 @@ func (o *outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 	return job, err
 }
 
+// known makes the mail of a registration a notice, if somebody has the address already. Names that a stranger
+// has typed are in neither.
+func (job *mailJob) known(tx *store.Tx) (bool, error) {
+	job.data.Name = ""
+	u, err := store.AppUserByEmail.Get(tx, store.Fold(job.to))
+	if errs.Is(err, errs.NotFound) {
+		return false, nil
+	}
+	if err == nil {
+		job.purpose, job.data.Username = "registration_known", u.Username
+	}
+	return true, err
+}
+
 // addressOf returns the address to which a mail is sent.
 func addressOf(tx *store.Tx, m *store.Mail) (string, error) {
 	switch m.Purpose {
 	case store.EmailChanged:
 		return m.Email, nil
-	case store.EmailVerification, store.EmailChange:
+	case store.EmailVerification, store.EmailChange, store.Registration:
 		l, err := store.LinkOf(tx, m.Purpose, m.Account())
 		if err != nil {
 			return "", err

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"slices"
+
 	"reeve/auth"
 	"reeve/server/redact"
 	"reeve/store"
@@ -93,13 +95,13 @@ func useEmailLink(req *Request, in *emailLinkIn) (*linkUsed, error) {
 }
 
 func useAppEmailLink(req *Request, in *emailLinkIn) (*linkUsed, error) {
-	return req.useLink(in.Token, nil, "", accepting(true, store.EmailVerification, store.EmailChange))
+	return req.useLink(in.Token, nil, "", accepting(true, store.EmailVerification, store.EmailChange, store.Registration))
 }
 
-// accepting returns a function that accepts links of a realm for two purposes.
-func accepting(app bool, one, other string) func(*store.Link) bool {
+// accepting returns a function that accepts links of a realm for some purposes.
+func accepting(app bool, purposes ...string) func(*store.Link) bool {
 	return func(l *store.Link) bool {
-		return l.Account().App == app && (l.Purpose == one || l.Purpose == other)
+		return l.Account().App == app && slices.Contains(purposes, l.Purpose)
 	}
 }
 

@@ -98,6 +98,10 @@ func (s *schemas) properties(t reflect.Type, properties object, required *[]any)
 		if name == "-" && f.Type.Kind() == reflect.Int64 {
 			continue // not part of the output
 		}
+		if f.Anonymous && f.Type.Kind() == reflect.Pointer { // present as a whole, or absent
+			s.properties(f.Type.Elem(), properties, new([]any))
+			continue
+		}
 		if f.Anonymous || name == "-" {
 			s.properties(f.Type, properties, required)
 			continue

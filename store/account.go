@@ -20,6 +20,7 @@ type AppUser struct {
 	LoginIP            string `json:"login_ip" log:"-"`
 	LoginTime          Time   `json:"login_time" log:"-"`
 	MustChangePassword Flag   `json:"must_change_password"`
+	Pending            Flag   `json:"pending"` // registered, and the address is not confirmed yet: can't sign in
 	Versioned
 }
 
@@ -29,7 +30,9 @@ var (
 	AppUserByName    = kv.NewUnique(AppUsers, "username", func(u *AppUser) string { return Fold(u.Username) })
 	AppUserByEmail   = kv.NewUnique(AppUsers, "email", func(u *AppUser) string { return Fold(u.Email) })
 	AppUserByRole    = kv.NewRefs(AppUsers, "role_ids", AppRoles, func(u *AppUser) []ID { return u.RoleIDs }, kv.Restrict)
-	AppUserByMobile  = kv.NewMany(AppUsers, "mobile", mobileKeys)
+	AppUserByMobile  = kv.NewMany(AppUsers, "mobile", mobileKeys, "pending")
+	AppUserByPending = kv.NewMany(AppUsers, "pending", func(u *AppUser) []string { return []string{flagText(u.Pending)} })
+	appUserByEnd     = kv.NewMany(AppUsers, "pending_end", pendingEnds)
 	AppUserByStatus  = kv.NewMany(AppUsers, "status", func(u *AppUser) []string { return []string{flagText(u.Status)} })
 	AppUserByCreated = kv.NewMany(AppUsers, "created_at", func(u *AppUser) []Time { return []Time{u.CreatedAt} })
 	AppUserByLogin   = kv.NewMany(AppUsers, "login_time", func(u *AppUser) []Time { return []Time{u.LoginTime} })
@@ -39,7 +42,13 @@ var (
 		if old == nil || new == nil {
 			return nil
 		}
-		return followEmail(tx, Account{App: true, ID: new.ID}, old.Email, new.Email)
+		who := Account{App: true, ID: new.ID}
+		if old.Pending && !new.Pending {
+			if err := deleteLinks(tx, who, Registration); err != nil {
+				return err
+			}
+		}
+		return followEmail(tx, who, old.Email, new.Email)
 	})
 )
 
@@ -82,9 +91,13 @@ func HashOf(tx *Tx, a Account) (*PasswordHash, error) {
 }
 
 // constrainAppUser makes an address that has changed unverified, and requires a permission to change roles.
+// Only the program makes a user pending.
 func constrainAppUser(tx *Tx, old, new *AppUser) error {
 	if err := constrainAppRoles(tx, old, new); err != nil {
 		return err
+	}
+	if new != nil && bool(new.Pending) && !ActorOf(tx).system && (old == nil || !bool(old.Pending)) {
+		return errs.Field(errs.Invalid, "pending", "can only be set to 0")
 	}
 	if new != nil && !ActorOf(tx).system && (old == nil || !bool(old.EmailVerified)) {
 		new.EmailVerified = false // only the program verifies, also when somebody undoes a change
@@ -93,6 +106,9 @@ func constrainAppUser(tx *Tx, old, new *AppUser) error {
 		return nil
 	}
 	new.EmailVerified = false
+	if accepts, err := acceptsRegistration(tx, old, new); err != nil || accepts {
+		return err
+	}
 	return mayChangeEmail(tx, Account{App: true, ID: new.ID})
 }
 

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"reeve/store/errs"
 )
@@ -24,6 +25,7 @@ type Builtin struct {
 	owner    bool   // changing the value requires the owner role
 	keep     bool   // the value can only be raised; only the configuration file can lower it
 	email    bool   // the value is an e-mail address
+	domains  bool   // the value is a list of domains
 }
 
 // SecurityPermission is required to change a security setting, in addition to the permission of
@@ -90,6 +92,12 @@ func optional(s *TextSetting) *TextSetting {
 // address marks a text as an optional e-mail address.
 func address(s *TextSetting) *TextSetting {
 	s.Optional, s.email = true, true
+	return s
+}
+
+// domains marks a text as a comma-separated list of domains, and as a security setting.
+func domains(s *TextSetting) *TextSetting {
+	s.domains, s.security = true, true
 	return s
 }
 
@@ -174,7 +182,9 @@ var (
 
 	SiteContact = optional(text("site", "contact", "", 200))
 
-	AppDeleteAccount = securedToggle("app", "delete_account", "1")
+	AppDeleteAccount       = securedToggle("app", "delete_account", "1")
+	AppRegistrationConfirm = securedToggle("app", "registration_confirm", "0")
+	AppRegistrationDomains = domains(optional(text("app", "registration_domains", "", 1000)))
 )
 
 // Name returns the full name of the setting, "group.key".
@@ -221,6 +231,9 @@ func normalizeBuiltin(b *Builtin, s *Setting, text string) (string, error) {
 	}
 	if b.email && text != "" && !plainAddress.MatchString(text) {
 		return "", errs.Say("must be an email address")
+	}
+	if b.domains && text != "" && !domainList.MatchString(text) {
+		return "", errs.Say("must be domains like example.org, separated by commas")
 	}
 	if _, err := strconv.Atoi(text); s.Type == "number" && err != nil {
 		return "", errs.Say("must be an integer")
@@ -298,6 +311,19 @@ func authorizeSecret(tx *Tx, s *Setting) error {
 
 // plainAddress matches e-mail addresses as fields of users accept them.
 var plainAddress = regexp.MustCompile(`^[^\s@<>",;:()\[\]\\]+@[^\s@<>",;:()\[\]\\]+\.[^\s@<>",;:()\[\]\\]+$`)
+
+// domainList matches domains, separated by commas.
+var domainList = regexp.MustCompile(`^\s*[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+\s*(,\s*[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+\s*)*$`)
+
+// domainsIn returns the domains in a list, in lower case.
+func domainsIn(list string) (all []string) {
+	for domain := range strings.SplitSeq(list, ",") {
+		if domain = strings.ToLower(strings.TrimSpace(domain)); domain != "" {
+			all = append(all, domain)
+		}
+	}
+	return all
+}
 
 // lower reports whether both texts are integers and new is the lower one.
 func lower(new, old string) bool {

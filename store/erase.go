@@ -155,7 +155,11 @@ func (a Account) delete(tx *Tx) (texts []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		return notEmpty(u.Username, u.Email, u.Mobile), AppUsers.Delete(tx, a.ID)
+		pending, err := RegistrationEmail(tx, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		return notEmpty(u.Username, u.Email, u.Mobile, pending), AppUsers.Delete(tx, a.ID)
 	}
 	u, err := Users.Get(tx, a.ID)
 	if err != nil {

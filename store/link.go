@@ -39,6 +39,7 @@ const (
 	PasswordReset     = "password_reset"     // set a new password
 	EmailVerification = "email_verification" // confirm the address that the user has
 	EmailChange       = "email_change"       // confirm a new address, which then replaces the present one
+	Registration      = "registration"       // confirm the address of a new account, see registration.go
 )
 
 // Limits of links.
@@ -52,14 +53,15 @@ const (
 
 // Links and their indexes. A link is deleted with its user.
 var (
-	Links         = kv.NewCollection[Link]("link")
-	LinkByUser    = kv.NewRef(Links, "user_id", Users, func(l *Link) ID { return l.UserID }, kv.Cascade)
-	LinkByAppUser = kv.NewRef(Links, "app_user_id", AppUsers, func(l *Link) ID { return l.AppUserID }, kv.Cascade)
-	LinkBySubject = kv.NewUnique(Links, "subject", func(l *Link) string { return linkSubject(l.Purpose, l.Account()) })
-	LinkByPurpose = kv.NewMany(Links, "purpose", func(l *Link) []string { return []string{l.realmPurpose()} }, "user_id", "app_user_id")
-	LinkByToken   = kv.NewMany(Links, "token", linkHashes)
-	LinkByExpiry  = kv.NewMany(Links, "expires_at", func(l *Link) []Time { return []Time{l.ExpiresAt} })
-	LinkByEnd     = kv.NewMany(Links, "end", func(l *Link) []Time { return []Time{l.end()} })
+	Links              = kv.NewCollection[Link]("link")
+	LinkByUser         = kv.NewRef(Links, "user_id", Users, func(l *Link) ID { return l.UserID }, kv.Cascade)
+	LinkByAppUser      = kv.NewRef(Links, "app_user_id", AppUsers, func(l *Link) ID { return l.AppUserID }, kv.Cascade)
+	LinkBySubject      = kv.NewUnique(Links, "subject", func(l *Link) string { return linkSubject(l.Purpose, l.Account()) })
+	LinkByPurpose      = kv.NewMany(Links, "purpose", func(l *Link) []string { return []string{l.realmPurpose()} }, "user_id", "app_user_id")
+	LinkByToken        = kv.NewMany(Links, "token", linkHashes)
+	LinkByExpiry       = kv.NewMany(Links, "expires_at", func(l *Link) []Time { return []Time{l.ExpiresAt} })
+	LinkByRegistration = kv.NewUnique(Links, "email", registrationAddress, "purpose")
+	LinkByEnd          = kv.NewMany(Links, "end", func(l *Link) []Time { return []Time{l.end()} })
 
 	_ = Links.Authorize(authorizeLink).Constraint(constrainLink)
 )
@@ -141,7 +143,7 @@ func (l *Link) SetsPassword() bool { return !l.confirmsEmail() }
 
 // confirmsEmail reports whether the link confirms an address instead of setting a password.
 func (l *Link) confirmsEmail() bool {
-	return l.Purpose == EmailVerification || l.Purpose == EmailChange
+	return l.Purpose == EmailVerification || l.Purpose == EmailChange || l.Purpose == Registration
 }
 
 // LinkOf returns the link of a person for a purpose. The error is NotFound if there is none.
@@ -171,6 +173,9 @@ func ValidateInvite(tx *Tx, who Account) error {
 // password that somebody has chosen.
 func mayInvite(tx *Tx, who Account) error {
 	status, mustChange, signedIn, err := who.signInState(tx)
+	if err == nil {
+		err = who.notPending(tx)
+	}
 	if err != nil {
 		return err
 	}
@@ -203,6 +208,18 @@ func (a Account) signInState(tx *Tx) (enabled, mustChange, signedIn bool, err er
 	return bool(u.Status), bool(u.MustChangePassword), u.LoginTime != 0, nil
 }
 
+// notPending returns an error for an app user who has not confirmed the address of the registration.
+func (a Account) notPending(tx *Tx) error {
+	if !a.App {
+		return nil
+	}
+	u, err := AppUsers.Get(tx, a.ID)
+	if err == nil && bool(u.Pending) {
+		err = errs.New(errs.Conflict, "%s has not confirmed the registration yet", u.Username).Coded("user_pending")
+	}
+	return err
+}
+
 // Enabled reports whether a user exists and is enabled.
 func (a Account) Enabled(tx *Tx) (bool, error) {
 	enabled, _, _, err := a.signInState(tx)
@@ -225,6 +242,9 @@ func RequestLink(tx *Tx, purpose string, who Account, email string) (*Link, erro
 		return nil, err
 	} else if !enabled {
 		return nil, errs.New(errs.Conflict, "%s is disabled", who.nameOr(tx)).Coded("user_disabled")
+	}
+	if err := who.notPending(tx); err != nil {
+		return nil, err
 	}
 	return openLink(tx, purpose, who, email)
 }
@@ -271,12 +291,10 @@ func AddLinkToken(tx *Tx, id ID, hash, sentTo string) (Time, error) {
 			return 0, ErrKeyForbidden
 		}
 	}
-	_, err := Links.Update(tx, id, func(l *Link) error {
-		life := linkLife
-		if l.Purpose == Invitation {
-			life = invitationLife
+	_, err := Links.Update(tx, id, func(l *Link) (err error) {
+		if t.ExpiresAt, err = l.linkEnd(tx); err != nil {
+			return err
 		}
-		t.ExpiresAt = tx.Now().Add(life)
 		l.Tokens = append(slices.DeleteFunc(slices.Clone(l.Tokens), func(t LinkToken) bool { return tx.Now() >= t.ExpiresAt }), t)
 		if sentTo == "" {
 			l.trim()

@@ -41,7 +41,7 @@ func (l *Link) usable(tx *Tx, t *LinkToken) (bool, error) {
 	}
 	if t.Email != "" {
 		present, err := who.Email(tx)
-		if l.Purpose == EmailChange {
+		if l.Purpose == EmailChange || l.Purpose == Registration {
 			present = l.Email
 		}
 		return Fold(t.Email) == Fold(present), err

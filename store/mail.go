@@ -276,6 +276,12 @@ func mayReset(tx *Tx, who Account) (bool, error) {
 	if email, err := who.Email(tx); err != nil || email == "" {
 		return false, err
 	}
+	if err := who.notPending(tx); err != nil {
+		if errs.Is(err, errs.Conflict) {
+			err = nil
+		}
+		return false, err
+	}
 	all, err := mailsOf(tx, who)
 	n := 0
 	for _, m := range all {

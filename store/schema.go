@@ -83,6 +83,8 @@ var reeve = kv.Schema{
 		{Title: "API keys, pages with a URL", Run: func(*Tx) error { return nil }},
 		{Title: "completed requests, public dictionaries", Run: func(*Tx) error { return nil }},
 		{Title: "one-time links, mail", Run: func(*Tx) error { return nil }},
-		{Title: "app users have roles and sign in by mobile; registrations", Run: AppUsers.Reindex},
+		{Title: "app users have roles and sign in by mobile; registrations", Run: func(tx *Tx) error {
+			return errors.Join(AppUsers.Reindex(tx), Links.Reindex(tx))
+		}},
 	},
 }

@@ -36,7 +36,7 @@ func fillSample(r *rand.Rand, v reflect.Value) {
 			fillSample(r, v.Index(i))
 		}
 	case reflect.String:
-		v.SetString([]string{"a", "B", "running"}[r.IntN(3)])
+		v.SetString([]string{"a", "B", "running", "registration"}[r.IntN(4)])
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:

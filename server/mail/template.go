@@ -10,7 +10,7 @@ import (
 )
 
 // names are the messages, each of which has a text in every language.
-var names = []string{"invitation", "password_reset", "email_verification", "email_change", "email_changed", "test"}
+var names = []string{"invitation", "password_reset", "email_verification", "email_change", "email_changed", "registration", "registration_known", "test"}
 
 // languages are the languages of the messages.
 var languages = []string{"en", "zh"}
@@ -43,7 +43,7 @@ type Data struct {
 	Link     string    // absolute URL, http or https; "" for notices
 	Expires  time.Time // end of the link's validity; shown in UTC
 	By       string    // name of the person who has invited; "" for none
-	Email    string    // new address, in email_change and email_changed
+	Email    string    // new address, in email_change and email_changed, or that of a registration
 	Contact  string    // contact of the administrator; "" for none
 }
 

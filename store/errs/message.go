@@ -213,7 +213,7 @@ type entry struct {
 }
 
 // catalogue is every part of the catalogue.
-var catalogue = [][]entry{generalMessages, nouns, requestMessages, accountMessages, fileMessages, storeMessages, healthMessages, webhookMessages, mailMessages, keyMessages, flagMessages}
+var catalogue = [][]entry{generalMessages, nouns, requestMessages, accountMessages, fileMessages, storeMessages, healthMessages, webhookMessages, mailMessages, appMessages, keyMessages, flagMessages}
 
 // index finds entries of the catalogue. It is built at first use, since most successful requests
 // do not need it.

@@ -122,6 +122,10 @@ export type AppUser = {
   login_time: string | null
   mobile: string
   nickname: string
+  /** 1 if the user has registered and the address is not confirmed yet: the user can't sign in, and is deleted after 24 hours; else 0 */
+  pending: 0 | 1
+  /** Address that a pending user has to confirm; empty otherwise */
+  pending_email: string
   /** IDs of the app roles */
   role_ids: number[]
   /** Names of the roles, in the order of role_ids */
@@ -1421,7 +1425,7 @@ export type LoginLog = {
   os: string
   /** Realm: admin or app */
   realm: string
-  /** Reason of a failure: unknown_user, wrong_password or disabled; or rate_limited if the password was not compared, because there were too many attempts for the app user under other names */
+  /** Reason of a failure: unknown_user, wrong_password, disabled or pending; or rate_limited if the password was not compared, because there were too many attempts for the app user under other names */
   reason: string
   /** Result: success, failed or throttled */
   result: string
@@ -1460,8 +1464,8 @@ export type Mail = {
   last_at: string | null
   /** Time of the next attempt; null unless it is queued */
   next_at: string | null
-  /** Purpose: invitation, password_reset, email_verification, email_change, or the notice email_changed */
-  purpose: "invitation" | "password_reset" | "email_verification" | "email_change" | "email_changed"
+  /** Purpose: invitation, password_reset, email_verification, email_change, registration, or the notice email_changed */
+  purpose: "invitation" | "password_reset" | "email_verification" | "email_change" | "email_changed" | "registration"
   /** What the mail server has said to the last attempt, or why it could not be reached */
   response: string
   /** Time at which the mail server has accepted it; null if it has not */
@@ -1558,6 +1562,10 @@ export type NewAppUser = {
   nickname: string
   /** Generated password, which no other response contains; absent unless one was generated */
   password?: string
+  /** 1 if the user has registered and the address is not confirmed yet: the user can't sign in, and is deleted after 24 hours; else 0 */
+  pending: 0 | 1
+  /** Address that a pending user has to confirm; empty otherwise */
+  pending_email: string
   /** IDs of the app roles */
   role_ids: number[]
   /** Names of the roles, in the order of role_ids */
@@ -1691,6 +1699,10 @@ export type OwnAppUser = {
   login_time: string | null
   mobile: string
   nickname: string
+  /** 1 if the user has registered and the address is not confirmed yet: the user can't sign in, and is deleted after 24 hours; else 0 */
+  pending: 0 | 1
+  /** Address that a pending user has to confirm; empty otherwise */
+  pending_email: string
   /** IDs of the app roles */
   role_ids: number[]
   /** Names of the roles, in the order of role_ids */
@@ -1967,6 +1979,18 @@ export type RegisterAsAppUser = {
   password: string
   /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
   username: string
+}
+
+export type Registration = {
+  /** true if a link was mailed that confirms the address; the account can't sign in before, and the response has nothing else. Absent otherwise */
+  confirmation_sent?: boolean
+  /** Token to send with the next sign-in of this user from this device; also set as a cookie */
+  device_token?: string
+  /** Time at which the session expires; an idle session expires earlier */
+  expires_at?: string
+  must_change_password?: 0 | 1
+  /** Token of the session, to be sent in the header Authorization: Bearer <token>; empty if it is in a cookie */
+  token?: string
 }
 
 export type ReplayEventsToWebhook = {
@@ -2577,6 +2601,8 @@ export type UpdateAppUser = {
   email?: string
   mobile?: string
   nickname?: string
+  /** 0 to accept a pending registration: the user can sign in at once, with the address of the registration unless somebody has it, which remains unverified */
+  pending?: 0 | 1
   /** IDs of the app roles; to change them requires the permission user.list.role, too */
   role_ids?: number[]
   /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
@@ -3288,7 +3314,7 @@ export type Api = {
     '/api/logout': { body: undefined; answer: Record<string, never> }
     '/api/password/forgot': { body: RequestAppPasswordReset; answer: Record<string, never> }
     '/api/password/link': { body: SetAppPasswordWithLink; answer: LinkUsed }
-    '/api/register': { body: RegisterAsAppUser; answer: Login }
+    '/api/register': { body: RegisterAsAppUser; answer: Registration }
     '/api/user/email': { body: VerifyOwnAppEmail; answer: MailQueued }
     '/api/verify': { body: ConfirmAppUserEmail; answer: LinkUsed }
     '/auth/check': { body: CheckPermissions; answer: Check }

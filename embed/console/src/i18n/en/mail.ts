@@ -14,6 +14,8 @@ export const mail = {
   'mail.purpose.email_verification': 'Email verification',
   'mail.purpose.email_change': 'New email address',
   'mail.purpose.email_changed': 'Notice of a changed address',
+  'mail.purpose.registration': 'Registration',
+  'mail.purpose.registration_known': 'Registration with a known address',
   'mail.purpose.test': 'Test mail',
   'mail.state': 'State',
   'mail.state.queued': 'Queued',

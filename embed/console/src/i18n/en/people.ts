@@ -97,6 +97,8 @@ export const people = {
   'people.reset_link': 'Password reset link',
   'people.mail.off': 'This server does not send mail. See Settings → Mail.',
   'people.mail.no_address': 'The user has no email address.',
+  'people.pending': 'Not confirmed',
+  'people.pending.text': 'Registered with {email}. The account can’t sign in until this address is confirmed, and is deleted after 24 hours.',
   'people.verified': 'Verified',
   'people.verified.text': 'The user has opened a link that was sent to this address.',
   'people.reset': 'Reset password',

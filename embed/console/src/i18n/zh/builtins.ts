@@ -42,6 +42,11 @@ export const builtins: Record<string, string> = {
   'given.Sign app users out after this many hours of inactivity': '应用用户无操作多少小时后退出登录',
   'given.Session length of app users': '应用用户会话时长',
   'given.Maximum session duration of app users in days': '应用用户会话最长时长（天）',
+  'given.Confirm registrations': '确认注册',
+  'given.New app users confirm their email address before they can sign in; requires mail': '新应用用户须先确认邮箱才能登录；需要开启邮件',
+  'given.Domains for registration': '注册邮箱域名',
+  'given.Email domains, comma-separated, in which new app users must have an address, which they confirm; empty for any':
+    '新应用用户的邮箱必须属于的域名，以逗号分隔，并须经确认；留空表示不限',
   'given.Account deletion': '账号注销',
   'given.Allow app users to delete their own account': '允许应用用户注销自己的账号',
   'given.Image size': '图片大小',

@@ -98,6 +98,8 @@ export const people: Record<keyof typeof en, string> = {
   'people.reset_link': '密码重置链接',
   'people.mail.off': '此服务器不发送邮件，请查看“设置 → 邮件”。',
   'people.mail.no_address': '此用户没有邮箱地址。',
+  'people.pending': '待确认',
+  'people.pending.text': '使用 {email} 注册。确认该地址之前无法登录，账号将在 24 小时后删除。',
   'people.verified': '已验证',
   'people.verified.text': '用户已打开发送到此地址的链接。',
   'people.reset': '重置密码',

@@ -20,6 +20,7 @@ export const sessions: Record<keyof typeof en, string> = {
   'loginlog.reason.unknown_user': '用户不存在',
   'loginlog.reason.wrong_password': '密码错误',
   'loginlog.reason.disabled': '用户已停用',
+  'loginlog.reason.pending': '注册尚未确认',
   'loginlog.reason.rate_limited': '以其他名称尝试次数过多',
   'sessions.app_user': '应用用户',
   'sessions.empty': '暂无会话。',

@@ -15,6 +15,7 @@ import { app } from './person'
 import { PersonPage, Unread } from './PersonPage'
 import { usePeople } from './usePeople'
 import { Email } from './Email'
+import { Pending } from './Pending'
 
 const AppUserForm = lazy(async () => ({ default: (await import('./AppUserForm')).AppUserForm }))
 
@@ -81,7 +82,14 @@ function Profile({ user }: { user: AppUser }) {
           { label: t('people.email'), children: <Email of={user} /> },
           { label: t('people.mobile'), children: <bdi>{user.mobile || '—'}</bdi> },
           { label: t('people.roles'), children: user.role_names.join(', ') || '—' },
-          { label: t('status'), children: t(user.status ? 'enabled' : 'disabled') },
+          {
+            label: t('status'),
+            children: (
+              <>
+                {t(user.status ? 'enabled' : 'disabled')} <Pending user={user} />
+              </>
+            ),
+          },
           { label: t('people.login_time'), children: user.login_time ? <LastSignIn user={user} at={user.login_time} /> : t('people.never') },
           { label: t('created_at'), children: <Time at={user.created_at} /> },
           { label: t('updated_at'), children: <Time at={user.updated_at} /> },

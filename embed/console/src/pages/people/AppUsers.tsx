@@ -14,6 +14,7 @@ import { useTable } from '../../ui/useTable'
 import { Contact, Who } from './cells'
 import { Filters } from './Filters'
 import { app } from './person'
+import { Pending } from './Pending'
 import { linkAction } from './linkAction'
 import { Roles } from './Roles'
 import { StatusSwitch } from './StatusSwitch'
@@ -32,7 +33,7 @@ export function AppUsers() {
 // AppUserList lists the users of the product behind this backend.
 function AppUserList() {
   const { may } = useAccount()
-  const list = useTable<AppUser>(app.path)
+  const list = useTable<AppUser>('/user/list')
   const people = usePeople<AppUser>(app, list.reload)
   const navigate = useNavigate()
   const form = usePanel<{ user?: AppUser }>()
@@ -56,7 +57,16 @@ function AppUserList() {
           </>
         }
         columns={[
-          { title: t('people.user'), ...list.order('username'), render: (_, user) => <Who user={user} to={`/user/list/${user.id}`} /> },
+          {
+            title: t('people.user'),
+            ...list.order('username'),
+            render: (_, user) => (
+              <>
+                <Who user={user} to={`/user/list/${user.id}`} />
+                <Pending user={user} />
+              </>
+            ),
+          },
           { title: t('people.roles'), key: 'roles', render: (_, user) => (user.role_names.length ? <Roles user={user} /> : '—') },
           { title: t('people.contact'), key: 'contact', render: (_, user) => <Contact user={user} /> },
           {

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"reeve/store/errs"
+)
+
+// TestRegistrationsEnd: an app user who does not confirm the address within a day is deleted, with the link.
+func TestRegistrationsEnd(t *testing.T) {
+	now := TimeOf(time.Now())
+	db := open(t, t.TempDir(), Options{clock: func() Time { return now }})
+	update(t, db, func(tx *Tx) error {
+		for _, name := range []string{"ann", "ben", "cat"} {
+			if err := Register(tx, AppUser{Username: name, Email: name + "@example.org", Status: true}, "hash", "en"); err != nil {
+				return err
+			}
+		}
+		if err := ConfirmRegistration(tx, Account{true, 2}, "ben@example.org"); err != nil {
+			return err
+		}
+		_, err := AddLinkToken(tx, 1, "of ann", "ann@example.org")
+		return err
+	})
+	now = now.Add(23 * time.Hour)
+	end := func(want ...ID) {
+		t.Helper()
+		update(t, db, func(tx *Tx) error {
+			for more := true; more; {
+				var err error
+				if more, err = EndRegistrations(tx, 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		view(t, db, func(tx *Tx) error {
+			for _, id := range []ID{1, 2, 3} {
+				exists := false
+				for _, w := range want {
+					exists = exists || w == id
+				}
+				if AppUsers.Exists(tx, id) != exists {
+					t.Errorf("after %s: app user %d exists: %t", now, id, !exists)
+				}
+			}
+			return nil
+		})
+	}
+	end(1, 2, 3)
+	update(t, db, func(tx *Tx) error { // begun again, with the same name
+		return Register(tx, AppUser{Username: "cat", Email: "CAT@example.org", Status: true}, "hash", "en")
+	})
+	now = now.Add(time.Hour + time.Second)
+	view(t, db, func(tx *Tx) error {
+		if _, _, err := UsableLink(tx, "of ann"); !errs.Is(err, errs.NotFound) {
+			t.Errorf("the link after a day: %v", err)
+		}
+		return nil
+	})
+	end(2, 3)
+	view(t, db, func(tx *Tx) error {
+		links, err := Links.Count(tx)
+		if links != 1 {
+			t.Errorf("%d links are left", links)
+		}
+		return err
+	})
+	now = now.Add(24 * time.Hour)
+	end(2)
+}
+
+// TestPendingAppUsersTakeNoNumber: they have no mobile number to sign in with, and take it from nobody.
+func TestPendingAppUsersTakeNoNumber(t *testing.T) {
+	db := open(t, t.TempDir(), Options{})
+	update(t, db, func(tx *Tx) error {
+		return AppUsers.Create(tx, &AppUser{Username: "ann", Mobile: "555", Status: true})
+	})
+	for i := range 2 {
+		update(t, db, func(tx *Tx) error {
+			return Register(tx, AppUser{Username: fmt.Sprint("evil.", i), Email: fmt.Sprint("evil", i, "@example.org"), Mobile: "555", Status: true}, "hash", "en")
+		})
+	}
+	view(t, db, func(tx *Tx) error {
+		u, _, err := AppUserBySignIn(tx, "55-5")
+		if u == nil || u.Username != "ann" {
+			t.Errorf("the number names %v", u)
+		}
+		return err
+	})
+}
