@@ -186,6 +186,8 @@ func TestMissingRecords(t *testing.T) {
 			body = `{"status":1}`
 		case strings.HasSuffix(rt.Path, "/rule"):
 			body = `{"rule_ids":[]}`
+		case strings.HasSuffix(rt.Path, "/:id/role"):
+			body = `{"role_ids":[]}`
 		case strings.HasSuffix(rt.Path, "/erase"):
 			body = `{"username":"x"}`
 		case strings.HasSuffix(rt.Path, "/skip"):
