@@ -202,13 +202,13 @@ func (req *Request) enabledUser(tx *store.Tx, id store.ID) (*store.Actor, error)
 	return store.EnabledUser(tx, id)
 }
 
-// enabledAppUser returns the actor of an app user; nil if the app user is disabled.
+// enabledAppUser returns the actor of an app user; nil if the app user is disabled or pending.
 func enabledAppUser(tx *store.Tx, id store.ID) (*store.Actor, error) {
 	u, err := store.AppUsers.Get(tx, id)
 	if errs.Is(err, errs.NotFound) {
 		err = errs.Field(errs.Invalid, "app_user_id", "%s %d not found", errs.Noun(store.AppUsers.Noun()), id)
 	}
-	if err != nil || !bool(u.Status) {
+	if err != nil || !bool(u.Usable()) {
 		return nil, err
 	}
 	return store.AppActor(u), nil

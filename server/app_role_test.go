@@ -61,6 +61,11 @@ func TestAppUsersHaveRoles(t *testing.T) {
 	in.ok("DELETE", "/user/rule/2", "", "owner") // roles lose it
 	in.checked(`"app.order.refund":false`, `"unknown":["app.order.refund"]`, `"app.order.refund":"unknown_permission"`)
 	in.ok("GET", "/user/role/1", "", "owner").brief(200, `"rule_ids":[1]`)
+	in.update(func(tx *store.Tx) error {
+		return store.AppUsers.Create(tx, &store.AppUser{Username: "pending", Status: true, Pending: true, RoleIDs: []store.ID{1}})
+	})
+	in.ok("POST", "/auth/check", `{"app_user_id":2,"permissions":["app.order"],"explain":1}`, "program").brief(200, `"active":false`, `"app.order":"user_disabled"`)
+	in.ok("GET", "/user/permission/explain?user_id=2&key=app.order", "", "owner").brief(200, `"allowed":false,"reason":"user_disabled"`)
 	in.ok("PUT", "/user/list/1/status", `{"status":0}`, "owner")
 	in.ok("POST", "/auth/check", `{"app_user_id":1,"permissions":["app.order"],"explain":1}`, "program").brief(200, `"active":false`, `"app.order":"user_disabled"`)
 	in.call("POST", "/auth/check", `{"app_user_id":9,"permissions":["app.order"]}`, "program").names(422, "app_user_id")

@@ -196,8 +196,11 @@ func PolicyOf(tx *Tx, a *Actor) *Policy {
 
 // ExplainApp returns the result of HasPermission for the next request of an app user, with the reason.
 func ExplainApp(tx *Tx, u *AppUser, key string) *Explanation {
-	return AppPolicyCache.Get(tx).explain(&User{Ident: u.Ident, RoleIDs: u.RoleIDs, Status: u.Status}, key)
+	return AppPolicyCache.Get(tx).explain(&User{Ident: u.Ident, RoleIDs: u.RoleIDs, Status: u.Usable()}, key)
 }
+
+// Usable reports whether the app user can sign in: is enabled, and has confirmed the registration.
+func (u *AppUser) Usable() Flag { return u.Status && !u.Pending }
 
 // AppActor returns the actor of an app user, whether enabled or not.
 func AppActor(u *AppUser) *Actor {

@@ -176,7 +176,7 @@ func FlagSubject(tx *Tx, a *Actor) *feature.Subject {
 func KnownSubject(tx *Tx, account Account) (*feature.Subject, error) {
 	if account.App {
 		u, err := AppUsers.Get(tx, account.ID)
-		if err != nil || !bool(u.Status) {
+		if err != nil || !bool(u.Usable()) {
 			return nil, ignoreMissing(err)
 		}
 		return FlagSubject(tx, AppActor(u)), nil
