@@ -66,6 +66,7 @@ type Auth struct {
 
 	fingerprints []byte // key of the fingerprint HMAC
 	forwarding   *forwarding
+	challenges   *challenges
 }
 
 // On returns a copy of a that reaches the store through db, for example to trace the
@@ -85,6 +86,7 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		if err == nil {
 			a.hasher = newHasher(install.PasswordKey, options.Cost)
 			a.fingerprints = fingerprintKey(install.PasswordKey)
+			a.challenges = newChallenges(install.PasswordKey)
 		}
 		return err
 	})
@@ -122,6 +124,7 @@ func (a *Auth) Run(ctx context.Context, fail func(error)) {
 
 func (a *Auth) tidy() error {
 	a.counters.sweep()
+	a.challenges.sweep(a.counters.now())
 	used := a.saveUse(a.sessions.unsaved(store.TimeOf(time.Now())))
 	all := slices.Collect(maps.Values(a.throttled.take()))
 	err := a.logRows(all)

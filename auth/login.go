@@ -31,6 +31,7 @@ type Attempt struct {
 	// are for registrations.
 	MailReady func(*store.Tx) error
 	Language  string
+	Solution  string // of a challenge, for a registration, see Challenge
 
 	fingerprint string // set if no user has the name; Username is empty then
 }

@@ -10,19 +10,8 @@ import (
 // require that the address is confirmed, it queues the mail with the link instead, and returns no Grant. It is
 // rate-limited by address before anything is hashed.
 func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
-	var wait time.Duration
-	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
-		if _, err := in.mayRegister(tx, u); err != nil {
-			return err
-		}
-		wait = a.countRegistration(tx, in)
-		return nil
-	})
-	if err != nil {
+	if err := a.admitRegistration(u, in); err != nil {
 		return nil, err
-	}
-	if wait > 0 {
-		return nil, a.tooMany(throttledRegistration, wait)
 	}
 	p := unknownCaller(in.Addr)
 	p.timing = in.Hashing
@@ -48,6 +37,34 @@ func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 		return err
 	})
 	return g, err
+}
+
+// admitRegistration returns an error for a registration that the settings or the rate limit do not allow, or
+// whose challenge is not solved. What costs most is checked last.
+func (a *Auth) admitRegistration(u *store.AppUser, in Attempt) error {
+	var wait time.Duration
+	challenged := false
+	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
+		if _, err := in.mayRegister(tx, u); err != nil {
+			return err
+		}
+		challenged = store.AppRegistrationChallenge.Get(tx)
+		wait = a.countRegistration(tx, in)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if wait > 0 {
+		return a.tooMany(throttledRegistration, wait)
+	}
+	if err := a.checkPolicy(u.Username, "password", in.Password); err != nil {
+		return err // before the challenge, which can be used once
+	}
+	if challenged {
+		return a.challenges.use(in.Solution, a.counters.now())
+	}
+	return nil
 }
 
 // mayRegister returns an error if the settings do not allow a registration. confirm reports whether the

@@ -18,6 +18,7 @@ const (
 	throttledRegistration = "registration"
 	throttledForgot       = "forgot_password"
 	throttledLink         = "link"
+	throttledChallenge    = "challenge"
 )
 
 // stats counts sign-ins and rate-limited attempts. Its maps are not changed after
@@ -36,7 +37,7 @@ func newStats() *stats {
 			s.logins[loginKey{realm(app), result}] = new(atomic.Uint64)
 		}
 	}
-	for _, operation := range []string{throttledLogin, throttledPassword, throttledRegistration, throttledForgot, throttledLink} {
+	for _, operation := range []string{throttledLogin, throttledPassword, throttledRegistration, throttledForgot, throttledLink, throttledChallenge} {
 		s.throttled[operation] = new(atomic.Uint64)
 	}
 	return s

@@ -80,7 +80,7 @@ func (w tracedCounters) drop(key string) {
 // the name, which is last, may contain blanks.
 func displayKey(key string) string {
 	kind, rest, _ := strings.Cut(key, " ")
-	if kind == "addr" || kind == "register" {
+	if kind == "addr" || kind == "register" || kind == "challenge" {
 		return "throttle:" + kind + ":" + rest
 	}
 	realm, rest, _ := strings.Cut(rest, " ")

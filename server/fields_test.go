@@ -58,7 +58,7 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"PUT /user/list/:id/password":     {"/user/list/1/password", `{"password":"long enough it is"}`},
 	"POST /user/list/:id/erase":       {"/user/list/1/erase", `{"username":"customer"}`},
 	"PUT /user/list/:id/status":       {"/user/list/1/status", `{"status":0}`},
-	"POST /api/register":              {"/api/register", `{"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456","cookie":0}`},
+	"POST /api/register":              {"/api/register", `{"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456","cookie":0,"altcha":"x"}`},
 	"POST /api/login":                 {"/api/login", `{"username":"customer","password":"` + ownerPassword + `","device_token":"x","cookie":0}`},
 	"PUT /api/user":                   {"/api/user", `{"nickname":"N","email":"g@example.org","mobile":"123456","password":"` + ownerPassword + `"}`},
 	"DELETE /api/user":                {"/api/user", `{"password":"` + ownerPassword + `"}`},

@@ -80,6 +80,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`/link/rv_l_[A-Za-z0-9_-]{49}`), `/link/…`},
 	{regexp.MustCompile(`[0-9]{1,2} [A-Z][a-z]+ [0-9]{4}, [0-9:]{5} UTC`), `… UTC`},
 	{regexp.MustCompile(`"free_mib":[0-9]+`), `"free_mib":0`},
+	{regexp.MustCompile(`"(challenge|signature)":"[0-9a-f]{64}"`), `"$1":"…"`},
+	{regexp.MustCompile(`"salt":"[0-9a-f]{32}\?expires=[0-9]{10}(&|\\u0026)"`), `"salt":"…?expires=1795000000&"`},
 	{regexp.MustCompile(`[0-9]+ MiB are free`), `… MiB are free`},
 }
 
@@ -211,6 +213,8 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"mail_settings", "PUT", "/system/setting", mailSettings},
 	{"registration_settings", "PUT", "/system/setting", `{"values":{"app.registration":1,"app.registration_domains":"example.org"}}`},
 	{"registration", "POST", "/api/register", `{"username":"newcomer","password":"long enough it is","email":"newcomer@example.org"}`},
+	{"challenge_settings", "PUT", "/system/setting", `{"values":{"app.registration_challenge":1}}`},
+	{"challenge", "GET", "/api/challenge", ""},
 	{"app_user_pending", "GET", "/user/list/2", ""},
 	{"new_invited_user", "POST", "/admin/list", `{"username":"guest","email":"guest@example.org","invite":"link"}`},
 	{"invited_users", "POST", "/admin/invite?ids=4,1", `{"send":1,"copy":1}`},

@@ -64,6 +64,7 @@ var notes = map[string]string{
 	"deleteOwnAppUser":          "Deletes the account with its sessions, after its password was checked; turned off with the setting app.delete_account. It is no erasure: logs keep what happened before.",
 	"endOwnAppSession":          "The session of this request can be ended, too.",
 	"registerAsAppUser":         "Creates an app user and returns a token. 403 unless the setting app.registration allows it. If the address has to be confirmed (app.registration_confirm, app.registration_domains), a link is mailed there instead of signing in, and the response is the same if somebody has the address already. An address gets at most three mails an hour.",
+	"getRegistrationChallenge":  "A proof of work in the format of ALTCHA, which its widgets solve: find the number from 0 to maxnumber whose SHA-256 with the salt is the challenge. Valid for 10 minutes and one registration. 403 unless the settings app.registration and app.registration_challenge are on.",
 	"openOneTimeLink":           "The page that a link opens, in the language of the browser, without scripts. Opening it changes nothing.",
 	"useOneTimeLink":            "The form of that page. It works once.",
 	"checkServerHealth":         "Returns 200 while the server can serve requests; for load balancers and supervisors.",

@@ -182,9 +182,10 @@ var (
 
 	SiteContact = optional(text("site", "contact", "", 200))
 
-	AppDeleteAccount       = securedToggle("app", "delete_account", "1")
-	AppRegistrationConfirm = securedToggle("app", "registration_confirm", "0")
-	AppRegistrationDomains = domains(optional(text("app", "registration_domains", "", 1000)))
+	AppDeleteAccount         = securedToggle("app", "delete_account", "1")
+	AppRegistrationConfirm   = securedToggle("app", "registration_confirm", "0")
+	AppRegistrationChallenge = securedToggle("app", "registration_challenge", "0")
+	AppRegistrationDomains   = domains(optional(text("app", "registration_domains", "", 1000)))
 )
 
 // Name returns the full name of the setting, "group.key".

@@ -9,4 +9,7 @@ var appMessages = []entry{
 	{"domain_not_allowed", "must be in one of these domains: %s", "domains", "必须属于以下域名之一：{domains}"},
 	{"registrations_full", "too many registrations wait to be confirmed; try again later", "", "等待确认的注册过多；请稍后再试"},
 	{"registration_mail_off", "this server does not send mail, so registrations can't be confirmed; ask the administrator", "", "此服务器不发送邮件，无法确认注册；请联系管理员"},
+	{"solution_invalid", "is invalid, expired or was used already; solve a new challenge", "", "无效、已过期或已被使用；请完成新的验证"},
+	{"solutions_full", "too many registrations; try again later", "", "注册过多；请稍后再试"},
+	{"challenge_off", "no challenge is needed", "", "无需验证"},
 }

@@ -256,6 +256,19 @@ export type CacheInfo = {
   records: number
 }
 
+export type Challenge = {
+  /** Hash function: SHA-256 */
+  algorithm: string
+  /** Hash of the salt followed by the number in decimal digits, hexadecimal */
+  challenge: string
+  /** Highest possible number */
+  maxnumber: number
+  /** Random text, with the time at which the challenge expires, in seconds since 1970 */
+  salt: string
+  /** Proof that this server has made the challenge, to be sent back */
+  signature: string
+}
+
 export type ChangeLogInfo = {
   /** Number of the newest entry; 0 for none */
   entries: number
@@ -1969,6 +1982,8 @@ export type Refresh = {
 }
 
 export type RegisterAsAppUser = {
+  /** Solution of a challenge from GET /api/challenge, as the widget of ALTCHA sends it: base64 of its JSON. Required if the setting app.registration_challenge is on; each can be used once */
+  altcha?: string
   /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
   cookie?: 0 | 1
   /** E-mail address, unique unless empty */
@@ -3218,6 +3233,7 @@ export type Api = {
     [path: `/admin/rule-node/${number}`]: { body: undefined; answer: Permission }
     '/admin/rule/parent': { body: undefined; answer: ParentNodeTree }
     '/admin/session': { body: undefined; answer: SessionPage }
+    '/api/challenge': { body: undefined; answer: unknown }
     '/api/dict': { body: undefined; answer: Record<string, OpenDict> }
     '/api/event': { body: undefined; answer: unknown }
     '/api/home': { body: undefined; answer: Home }

@@ -44,6 +44,8 @@ export const builtins: Record<string, string> = {
   'given.Maximum session duration of app users in days': '应用用户会话最长时长（天）',
   'given.Confirm registrations': '确认注册',
   'given.New app users confirm their email address before they can sign in; requires mail': '新应用用户须先确认邮箱才能登录；需要开启邮件',
+  'given.Challenge for registration': '注册验证',
+  'given.Programs that register app users solve a proof of work (ALTCHA) first': '注册应用用户前须先完成工作量证明（ALTCHA）',
   'given.Domains for registration': '注册邮箱域名',
   'given.Email domains, comma-separated, in which new app users must have an address, which they confirm; empty for any':
     '新应用用户的邮箱必须属于的域名，以逗号分隔，并须经确认；留空表示不限',
