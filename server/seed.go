@@ -83,6 +83,10 @@ func (s *Seed) Create(tx *store.Tx) error {
 	return store.SetHash(tx, store.Account{ID: user.ID}, hash, s.MustChange, 0)
 }
 
+// mailPage is the permission of the page for mail. Databases of versions without mail do not have it in
+// Install.Seeded.
+const mailPage = "system.mail"
+
 // Upgrade adds the permissions and built-in settings of this version that the database
 // has never had. What an administrator has deleted stays deleted.
 func (s *Seed) Upgrade(tx *store.Tx) error {
@@ -100,6 +104,11 @@ func (s *Seed) Upgrade(tx *store.Tx) error {
 	}
 	if !seeded[store.GroupPermissionParent] { // a new database, or one of a version without these permissions
 		if err := store.FreeGroupPermissions(tx); err != nil {
+			return err
+		}
+	}
+	if !seeded[mailPage] { // likewise
+		if err := store.FreeGroup(tx, store.MailHost.Group); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -223,4 +224,54 @@ func TestAnUpgradeAddsBuiltinSettingsAgain(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// A group of an older version's administrators that has the key of a group that is now built in gets another
+// key: the server starts, mail is off, and nobody has chosen the mail server.
+func TestAnUpgradeKeepsAGroupOfItsOwnApartFromMail(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := open(t, dir)
+	var mine store.ID
+	in.update(func(tx *store.Tx) error { // as an older version had it
+		builtin, err := store.SettingGroupByKey.Get(tx, "mail")
+		if err != nil {
+			return err
+		}
+		settings, err := store.SettingByGroup.IDs(tx, builtin.ID)
+		for _, id := range settings {
+			err = errors.Join(err, store.Settings.Delete(tx, id))
+		}
+		err = errors.Join(err, store.SettingGroups.Delete(tx, builtin.ID))
+		own := &store.SettingGroup{Key: "mail", Title: "Our mail", Public: true}
+		err = errors.Join(err, store.SettingGroups.Create(tx, own))
+		mine = own.ID
+		for key, value := range map[string]string{"password": "hunter2hunter2", "host": "evil.example.org", "enabled": "1", "port": "abc"} {
+			err = errors.Join(err, store.CreateSetting(tx, &store.Setting{GroupID: own.ID, Key: key, Title: key, Type: "input", Values: value}))
+		}
+		_, err2 := store.Installs.Update(tx, 1, func(i *store.Install) error {
+			i.Seeded = slices.DeleteFunc(i.Seeded, func(key string) bool { return strings.HasPrefix(key, "system.mail") })
+			return nil
+		})
+		return errors.Join(err, err2)
+	})
+	for range 2 { // the second start changes nothing
+		in.close()
+		in = open(t, dir)
+		in.view(func(tx *store.Tx) error {
+			own, err := store.SettingGroups.Get(tx, mine)
+			must(t, err)
+			s, err := store.SettingByKey.Get(tx, own.ID.String()+".password")
+			if err != nil || own.Key != "own_mail" || !bool(own.Public) || s.Values != "hunter2hunter2" || s.Type != "input" {
+				t.Errorf("the own group: %+v %+v %v", own, s, err)
+			}
+			if _, err := store.PermissionByKey.Get(tx, store.ReadPermission("own_mail")); err != nil {
+				t.Error(err)
+			}
+			if host := store.MailHost.Get(tx); host != "" || store.MailEnabled.Get(tx) || store.MailPort.Get(tx) != 587 {
+				t.Errorf("mail is sent by %q", host)
+			}
+			return nil
+		})
+	}
 }

@@ -369,6 +369,24 @@ func (b *Builtin) nearest(text string) string {
 // BuiltinTexts are the title and description of a builtin setting in the seed data.
 type BuiltinTexts struct{ Title, Describe string }
 
+// FreeGroup renames a group of settings that administrators of an older version have created with the key of a
+// group that is now built in: its values must not become those of the program, and a public one could not
+// hold the program's secrets. Its permissions are renamed with it.
+func FreeGroup(tx *Tx, key string) error {
+	group, err := SettingGroupByKey.Get(tx, key)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	own := "own_" + key
+	if _, err := SettingGroupByKey.Get(tx, own); err == nil {
+		own += "_" + group.ID.String()
+	} else if !errs.Is(err, errs.NotFound) {
+		return err
+	}
+	_, err = SettingGroups.Update(tx, group.ID, func(g *SettingGroup) error { g.Key = own; return nil })
+	return err
+}
+
 // AddBuiltins creates missing builtin settings and groups, and updates the type and bounds of
 // the others to those of this version.
 func AddBuiltins(tx *Tx, groups map[string]SettingGroup, texts map[string]BuiltinTexts) error {
