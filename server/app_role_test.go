@@ -111,6 +111,25 @@ func TestGivingAppRolesNeedsAPermission(t *testing.T) {
 	in.call("PUT", "/user/list/1", `{"role_ids":[]}`, "support").brief(403, store.AppRolePermission)
 }
 
+// Who may change roles, but neither what they grant nor who has them, can't do so on another path.
+func TestAppRolesAreNotWidenedOnOtherPaths(t *testing.T) {
+	t.Parallel()
+	in := shop(t)
+	in.clerk("clerk", "user.role.query", "user.role.create", "user.role.update", "system.audit.query", "system.audit.undo")
+	in.call("PUT", "/user/role/1/rule", `{"rule_ids":[1]}`, "clerk").brief(403, "user.role.rule")
+	in.ok("DELETE", "/user/role/1", "", "owner")
+	undo := fmt.Sprintf("/system/audit/%d/undo", in.db.LogHead().Seq)
+	in.call("POST", undo, "", "clerk").brief(403, "user.role.rule")
+	in.ok("POST", undo, "", "owner")
+	in.ok("GET", "/user/role/1", "", "owner").brief(200, `"rule_ids":[2,1]`)
+
+	in.ok("PUT", "/user/role/1", `{"default":0,"sort":3}`, "clerk")
+	in.call("PUT", "/user/role/1", `{"default":1}`, "clerk").brief(403, store.AppRolePermission) // or by registering
+	in.call("POST", "/user/role", `{"name":"Mine","default":1}`, "clerk").brief(403, store.AppRolePermission)
+	in.ok("PUT", "/user/role/1", `{"default":1}`, "owner")
+	in.ok("PUT", "/user/role/1", `{"default":1,"sort":4}`, "clerk")
+}
+
 func TestRegistrationGivesTheDefaultRoles(t *testing.T) {
 	t.Parallel()
 	in := shop(t)

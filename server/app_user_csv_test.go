@@ -44,6 +44,9 @@ func TestAppUsersAreImported(t *testing.T) {
 	in.upload("/user/list-import", "username\nnew\nNEW\n", "owner").names(422, "line 3 username")
 	in.create("/user/role", `{"name":"Gold"}`)
 	in.upload("/user/list-import", "username,roles\nnew,Silver\n", "owner").names(422, "line 2 roles")
+	if a := in.upload("/user/list-import", "username,roles\nnew,$2y$10$canary\n", "owner"); strings.Contains(a.Body, "canary") {
+		t.Errorf("a hash in the wrong column is repeated: %s", a.Body)
+	}
 	in.upload("/user/list-import", "username,roles\nnew,gold\n", "importer").brief(422, "line 2 row", store.AppRolePermission)
 	in.upload("/user/list-import", "username\nnew\n", "exporter").brief(403, "user.list.import")
 	in.upload("/user/list-import", "username\nnew\n", "nobody").brief(401)

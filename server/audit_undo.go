@@ -165,8 +165,8 @@ func permitStep(tx *store.Tx, s *store.UndoStep) error {
 	switch s.Operation {
 	case "create":
 		keys = append(keys, subject.create)
-		if granted := s.Fields["rule_ids"]; s.Collection == store.Roles.Name() && string(granted) != "[]" {
-			keys = append(keys, subject.fields["rule_ids"])
+		if key, grants := subject.fields["rule_ids"]; grants && string(s.Fields["rule_ids"]) != "[]" {
+			keys = append(keys, key)
 		}
 	case "delete":
 		keys = append(keys, subject.remove)

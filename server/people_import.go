@@ -243,6 +243,12 @@ func (c *peopleCSV[T, Out]) create(tx *store.Tx, row *importedRow[T]) (store.ID,
 			return 0, refusedLine(row.Line, err)
 		}
 	}
+	if row.Invite == nil {
+		return p.account.ID, nil
+	}
+	if err := demand(tx, c.invites); err != nil {
+		return 0, err
+	}
 	return p.account.ID, row.Invite.invite(tx, p)
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 
 	"reeve/auth"
 	"reeve/store"
@@ -128,6 +129,15 @@ func refusedLine(line int, err error) error {
 		named.AddRow(line, column, text)
 	}
 	return named.Err(errs.Conflict)
+}
+
+// echoed returns a cell for an error text, which monitoring stores: shortened, and masked if it may be a password
+// hash in the wrong column.
+func echoed(cell string) string {
+	if strings.Contains(cell, "$") {
+		return store.SecretMask
+	}
+	return truncate(cell, maxEcho)
 }
 
 // maxEcho is the maximum number of bytes of the input that an error repeats.

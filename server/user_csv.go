@@ -47,9 +47,9 @@ func deptAt(path string, paths map[string][]store.ID, faults errs.Faults) store.
 	switch {
 	case path == "":
 	case len(found) == 0:
-		faults.Add("department", "department %q not found", truncate(path, maxEcho))
+		faults.Add("department", "department %q not found", echoed(path))
 	case len(found) > 1:
-		faults.Add("department", "%d departments are named %q", len(found), truncate(path, maxEcho))
+		faults.Add("department", "%d departments are named %q", len(found), echoed(path))
 	default:
 		return found[0]
 	}
@@ -75,7 +75,7 @@ func (c *importCheck) rolesNamed(names string, find func(tx *store.Tx, name stri
 			return nil, err
 		}
 		if id == 0 {
-			faults.Add("roles", "role %q not found", truncate(name, maxEcho))
+			faults.Add("roles", "role %q not found", echoed(name))
 			continue
 		}
 		ids = append(ids, id)

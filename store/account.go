@@ -93,7 +93,7 @@ func HashOf(tx *Tx, a Account) (*PasswordHash, error) {
 // constrainAppUser makes an address that has changed unverified, and requires a permission to change roles.
 // Only the program makes a user pending.
 func constrainAppUser(tx *Tx, old, new *AppUser) error {
-	if err := constrainAppRoles(tx, old, new); err != nil {
+	if err := authorizeAppRoles(tx, old, new); err != nil {
 		return err
 	}
 	if new != nil && bool(new.Pending) && !ActorOf(tx).system && (old == nil || !bool(old.Pending)) {

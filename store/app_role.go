@@ -24,7 +24,8 @@ type AppPermission struct {
 	Versioned
 }
 
-// AppKeyPrefix begins the keys of all app permissions, so that nobody mistakes them for those of users.
+// AppKeyPrefix begins the keys of all app permissions. What keeps them apart from those of users is the
+// collection, not the prefix: a Permission can have a key that begins like this, too.
 const AppKeyPrefix = "app."
 
 // AppPermissions and their indexes. They are a tree.
@@ -98,6 +99,9 @@ func constrainAppRole(tx *Tx, old, new *AppRole) error {
 		}
 	}
 	if bool(new.Default) && (old == nil || !bool(old.Default)) {
+		if err := mayGiveAppRoles(tx); err != nil {
+			return err
+		}
 		n, err := AppRoleByDefault.Count(tx, "1")
 		if err != nil {
 			return err
@@ -115,8 +119,8 @@ func DefaultAppRoles(tx *Tx) ([]ID, error) { return AppRoleByDefault.IDs(tx, "1"
 // AppRolePermission is required to change which roles an app user has, besides the permission of the route.
 const AppRolePermission = "user.list.role"
 
-// constrainAppRoles requires AppRolePermission of whoever changes which roles an app user has.
-func constrainAppRoles(tx *Tx, old, new *AppUser) error {
+// authorizeAppRoles requires AppRolePermission of whoever changes which roles an app user has.
+func authorizeAppRoles(tx *Tx, old, new *AppUser) error {
 	if new == nil {
 		return nil
 	}
@@ -125,8 +129,16 @@ func constrainAppRoles(tx *Tx, old, new *AppUser) error {
 	if old != nil {
 		had = old.RoleIDs
 	}
-	a := ActorOf(tx)
-	if slices.Equal(had, new.RoleIDs) || a.system || !a.App && a.HasPermission(tx, AppRolePermission) {
+	if slices.Equal(had, new.RoleIDs) {
+		return nil
+	}
+	return mayGiveAppRoles(tx)
+}
+
+// mayGiveAppRoles returns an error unless the actor may decide which roles app users have: also those who
+// will register, or who could register to get a role.
+func mayGiveAppRoles(tx *Tx) error {
+	if a := ActorOf(tx); a.system || !a.App && a.HasPermission(tx, AppRolePermission) {
 		return nil
 	}
 	return errs.New(errs.Denied, "permission %s is required to change the roles of an app user", AppRolePermission)

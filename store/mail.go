@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -51,6 +52,7 @@ const (
 	maxRequests   = 1000 // mails without a recipient
 	maxResets     = 3    // resets of one person that were asked for within linkLife
 	maxMails      = 50_000
+	maxPersonal   = 50 // mails of one person: all are read to queue another, and deleted with the person
 	MailKept      = 30 * 24 * time.Hour // for which sent and failed mails are kept
 	invitationTry = 3 * 24 * time.Hour  // for which sending an invitation is tried
 )
@@ -119,7 +121,7 @@ func QueueMail(tx *Tx, purpose string, who Account, email, language string) erro
 		}
 		return err
 	}
-	if err := roomForMail(tx, who); err != nil {
+	if err := errors.Join(forgetOldest(tx, who), roomForMail(tx, who)); err != nil {
 		return err
 	}
 	m := &Mail{Purpose: purpose, Email: email}
@@ -180,6 +182,17 @@ func queuedMail(tx *Tx, purpose string, who Account, email string) (*Mail, error
 		return nil, err
 	}
 	return all[i], nil
+}
+
+// forgetOldest deletes the oldest mails of a person that are beyond the limit with another one, and do not wait.
+func forgetOldest(tx *Tx, who Account) error {
+	all, err := mailsOf(tx, who)
+	for _, m := range all[:max(0, len(all)-maxPersonal+1)] {
+		if err == nil && m.State != MailQueued {
+			err = Mails.Delete(tx, m.ID)
+		}
+	}
+	return err
 }
 
 // LastMail returns the newest mail of a person for a purpose; nil for none.

@@ -278,10 +278,19 @@ func (s *UndoStep) Weight(tx *Tx) (int, error) {
 		return 1, nil
 	}
 	open, err := CountSessions(tx, Account{App: app, ID: s.ID})
-	if s.Operation == "delete" {
-		open += 2 // password and picture
+	if err != nil || s.Operation != "delete" {
+		return 1 + open, err
 	}
-	return 1 + open, err
+	mails, links := MailByUser, LinkByUser
+	if app {
+		mails, links = MailByAppUser, LinkByAppUser
+	}
+	sent, err := mails.Count(tx, s.ID)
+	if err != nil {
+		return 0, err
+	}
+	made, err := links.Count(tx, s.ID)
+	return 1 + open + sent + made + 2, err // also the password and the picture
 }
 
 // disables reports whether the step disables a user.
