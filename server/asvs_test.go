@@ -109,11 +109,11 @@ func unmetInManual(t *testing.T) (ids []string) {
 	return ids
 }
 
-// TestCryptographyIsOfKnownLibraries: only the standard library, bcrypt and age are
-// used, no broken algorithms and no predictable random numbers.
+// TestCryptographyIsOfKnownLibraries: only the standard library, bcrypt, age and, for
+// imported password hashes, argon2 and scrypt are used, no broken algorithms and no predictable random numbers.
 func TestCryptographyIsOfKnownLibraries(t *testing.T) {
 	t.Parallel()
-	known := []string{"crypto/aes", "crypto/cipher", "crypto/ecdsa", "crypto/elliptic", "crypto/hkdf", "crypto/hmac", "crypto/rand", "crypto/sha256", "crypto/sha512", "crypto/subtle", "crypto/tls", "crypto/x509", "golang.org/x/crypto/bcrypt"}
+	known := []string{"crypto/aes", "crypto/cipher", "crypto/ecdsa", "crypto/elliptic", "crypto/hkdf", "crypto/hmac", "crypto/rand", "crypto/sha256", "crypto/sha512", "crypto/subtle", "crypto/tls", "crypto/x509", "golang.org/x/crypto/argon2", "golang.org/x/crypto/bcrypt", "golang.org/x/crypto/scrypt"}
 	found := map[string]bool{}
 	must(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		switch {

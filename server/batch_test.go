@@ -99,6 +99,16 @@ var deletable = withSimpleDeletions(map[string]func(*instance) []store.ID{
 		in.signIn(1)
 		return in.sessionsOf(1)[1:]
 	},
+	"/api/session": func(in *instance) (ids []store.ID) {
+		user := in.appUser("customer").ID
+		in.appSignIn(user)
+		in.appSignIn(user)
+		in.view(func(tx *store.Tx) (err error) {
+			ids, err = store.SessionByAppUser.IDs(tx, user)
+			return err
+		})
+		return ids[1:] // not the session that asks
+	},
 	"/system/session": func(in *instance) []store.ID {
 		user := in.member("a", 0)
 		in.signIn(user)
@@ -149,12 +159,12 @@ func TestDeletingSeveralIsAllOrNothing(t *testing.T) {
 			}
 			named := strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ","), "[]")
 			before, listed := in.dump(), in.entries(path)
-			in.call("DELETE", url+named+",999999", "", "owner").brief(404, "999999")
+			in.call("DELETE", url+named+",999999", "", userOfURL(path)).brief(404, "999999")
 			in.unchanged(before)
 			if now := in.entries(path); now != listed {
 				t.Errorf("%d are listed, %d before", now, listed)
 			}
-			in.ok("DELETE", url+named+","+ids[0].String(), "", "owner").brief(200, `"data":{}`)
+			in.ok("DELETE", url+named+","+ids[0].String(), "", userOfURL(path)).brief(200, `"data":{}`)
 			if now := in.entries(path); now != listed-len(ids) {
 				t.Errorf("%d are listed, %d before", now, listed)
 			}
@@ -170,7 +180,7 @@ func (in *instance) entries(path string) int {
 	if path == "/system/setting" {
 		url += "?pageSize=100"
 	}
-	body := in.ok("GET", url, "", "owner").Body
+	body := in.ok("GET", url, "", userOfURL(path)).Body
 	if path == "/system/monitor/trace" {
 		return strings.Count(body, `"ended_at":null`)
 	}
