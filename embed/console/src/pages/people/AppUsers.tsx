@@ -22,6 +22,7 @@ import { usePeople } from './usePeople'
 import { Whole } from './Whole'
 
 const AppPerson = lazy(async () => ({ default: (await import('./AppPerson')).AppPerson }))
+const Import = lazy(async () => ({ default: (await import('./Import')).Import }))
 const Batch = lazy(async () => ({ default: (await import('./Batch')).Batch }))
 const AppUserForm = lazy(async () => ({ default: (await import('./AppUserForm')).AppUserForm }))
 
@@ -35,6 +36,7 @@ function AppUserList() {
   const { may } = useAccount()
   const list = useTable<AppUser>('/user/list')
   const people = usePeople<AppUser>(app, list.reload)
+  const importing = usePanel<true>()
   const navigate = useNavigate()
   const form = usePanel<{ user?: AppUser }>()
   const roles = useEvery<AppRole>(may('user.role.query') ? '/user/role' : '').rows
@@ -53,7 +55,7 @@ function AppUserList() {
                 {t('people.app.create')}
               </Button>
             )}
-            <Whole realm={app} params={list.params} onDone={() => void list.reload()} />
+            <Whole realm={app} params={list.params} onImport={() => importing.show(true)} />
           </>
         }
         columns={[
@@ -124,6 +126,7 @@ function AppUserList() {
           <AppUserForm open={form.open} user={form.of.user} roles={roles} onClose={form.hide} onSaved={() => void list.reload()} onMade={people.tell} />
         )}
       </Suspense>
+      <Suspense>{importing.of && <Import realm={app} open={importing.open} onClose={importing.hide} onDone={() => void list.reload()} />}</Suspense>
       {people.panels}
     </>
   )

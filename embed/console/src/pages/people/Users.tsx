@@ -19,6 +19,7 @@ import { userColumns } from './userColumns'
 import { Whole } from './Whole'
 
 const Person = lazy(async () => ({ default: (await import('./Person')).Person }))
+const Import = lazy(async () => ({ default: (await import('./Import')).Import }))
 const UserBatch = lazy(async () => ({ default: (await import('./UserBatch')).UserBatch }))
 const Depts = lazy(async () => ({ default: (await import('./Depts')).Depts }))
 const DeptSelect = lazy(async () => ({ default: (await import('./DeptSelect')).DeptSelect }))
@@ -40,6 +41,7 @@ function UserList() {
   const depts = useGet(may('admin.dept.query') ? '/admin/dept' : '').data?.data
   const roles = useEvery<Role>(may('admin.role.query') ? '/admin/role' : '').rows
   const people = usePeople<User>(backend, list.reload)
+  const importing = usePanel<true>()
   const form = usePanel<{ user?: User }>()
   const explained = usePanel<Subject>()
 
@@ -89,7 +91,7 @@ function UserList() {
                   {t('people.create')}
                 </Button>
               )}
-              <Whole realm={backend} params={list.params} onDone={() => void list.reload()} />
+              <Whole realm={backend} params={list.params} onImport={() => importing.show(true)} />
             </>
           }
           columns={userColumns({
@@ -137,6 +139,7 @@ function UserList() {
         )}
         {explained.of && <Explain open={explained.open} of={explained.of} onClose={explained.hide} />}
       </Suspense>
+      <Suspense>{importing.of && <Import realm={backend} open={importing.open} onClose={importing.hide} onDone={() => void list.reload()} />}</Suspense>
       {people.panels}
     </Flex>
   )

@@ -1,21 +1,18 @@
 import { MoreOutlined } from '@ant-design/icons'
 import { Button, Dropdown } from 'antd'
-import { lazy, Suspense, useRef } from 'react'
+import { useRef } from 'react'
 import { download, save } from '../../api/request'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { usePanel } from '../../ui/usePanel'
 import { selecting } from './asked'
 import type { Realm } from './person'
 
-const Import = lazy(async () => ({ default: (await import('./Import')).Import }))
+type Props = { realm: Realm; params: URLSearchParams; onImport: () => void }
 
-type Props = { realm: Realm; params: URLSearchParams; onDone: () => void }
-
-// Whole is the menu of what concerns the whole list: import and export.
-export function Whole({ realm, params, onDone }: Props) {
+// Whole is the menu of what concerns the whole list: import and export. The page has the drawer of the
+// import, since this menu is rendered again when the width of the window changes.
+export function Whole({ realm, params, onImport }: Props) {
   const { may } = useAccount()
-  const importing = usePanel<true>()
   const menu = useRef<HTMLButtonElement>(null) // gets the focus back from what it opened
   // biome-ignore lint/nursery/useReactCompiler: it is read when the menu is used
   const items = [
@@ -24,7 +21,7 @@ export function Whole({ realm, params, onDone }: Props) {
       label: t('people.import'),
       onClick: () => {
         menu.current?.focus()
-        importing.show(true)
+        onImport()
       },
     },
     may(`${realm.access}.export`) && {
@@ -36,12 +33,9 @@ export function Whole({ realm, params, onDone }: Props) {
   ].filter((item) => item !== false)
   if (items.length === 0) return null
   return (
-    <>
-      <Dropdown menu={{ items }} trigger={['click']} placement="bottomRight">
-        <Button ref={menu} icon={<MoreOutlined />} aria-label={t('people.whole')} title={t('people.whole')} />
-      </Dropdown>
-      <Suspense>{importing.of && <Import realm={realm} open={importing.open} onClose={importing.hide} onDone={onDone} />}</Suspense>
-    </>
+    <Dropdown menu={{ items }} trigger={['click']} placement="bottomRight">
+      <Button ref={menu} icon={<MoreOutlined />} aria-label={t('people.whole')} title={t('people.whole')} />
+    </Dropdown>
   )
 }
 
