@@ -52,7 +52,7 @@ const (
 	maxRequests   = 1000 // mails without a recipient
 	maxResets     = 3    // resets of one person that were asked for within linkLife
 	maxMails      = 50_000
-	maxPersonal   = 50 // mails of one person: all are read to queue another, and deleted with the person
+	maxPersonal   = 50                  // mails of one person: all are read to queue another, and deleted with the person
 	MailKept      = 30 * 24 * time.Hour // for which sent and failed mails are kept
 	invitationTry = 3 * 24 * time.Hour  // for which sending an invitation is tried
 )

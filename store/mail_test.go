@@ -10,7 +10,9 @@ import (
 func TestAPersonHasFewMails(t *testing.T) {
 	db := open(t, t.TempDir(), Options{})
 	who := Account{ID: 1}
-	update(t, db, func(tx *Tx) error { return Users.Create(tx, &User{Username: "ann", Email: "ann@example.org", Status: true}) })
+	update(t, db, func(tx *Tx) error {
+		return Users.Create(tx, &User{Username: "ann", Email: "ann@example.org", Status: true})
+	})
 	for range maxPersonal + 10 {
 		update(t, db, func(tx *Tx) error {
 			if err := QueueMail(tx, PasswordReset, who, "", "en"); err != nil {
