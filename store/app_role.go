@@ -119,7 +119,7 @@ func DefaultAppRoles(tx *Tx) ([]ID, error) { return AppRoleByDefault.IDs(tx, "1"
 // AppRolePermission is required to change which roles an app user has, besides the permission of the route.
 const AppRolePermission = "user.list.role"
 
-// authorizeAppRoles requires AppRolePermission of whoever changes which roles an app user has.
+// authorizeAppRoles requires AppRolePermission of actors who change which roles an app user has.
 func authorizeAppRoles(tx *Tx, old, new *AppUser) error {
 	if new == nil {
 		return nil

@@ -302,7 +302,7 @@ func mayReset(tx *Tx, who Account) (bool, error) {
 			n++
 		}
 		if m.Purpose == PasswordReset && m.State == MailQueued {
-			return false, err // it will be sent, and must not be put off for ever
+			return false, err // it will be sent, and must not be delayed without end
 		}
 	}
 	return n < maxResets, err

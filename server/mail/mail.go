@@ -1,7 +1,7 @@
 // Package mail sends email over SMTP, and renders the messages that Reeve sends.
 //
 // [Dial] connects to a [Server], and [Client.Send] sends one [Message] to one recipient; an
-// error of either is a [*Fault], which tells whether to try the message again and whether
+// error of either is a [*Fault], which says whether to try the message again and whether
 // the server can be used at all. [ParseTemplates] reads the texts, and [Templates.Render]
 // makes the subject, the plain text and the HTML of a message from [Data].
 //

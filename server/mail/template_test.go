@@ -17,7 +17,7 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // templates returns the templates of the program.
 func templates(t testing.TB) *Templates {
