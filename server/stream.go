@@ -3,10 +3,8 @@ package server
 import (
 	"bytes"
 	"fmt"
-	"hash/maphash"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"reeve/store"
@@ -106,9 +104,6 @@ func (st *stream) begin(since string) error {
 	return st.check(nil)
 }
 
-// keySeed is of the hashes of permissions, so that an idle stream does not keep all of them.
-var keySeed = maphash.MakeSeed()
-
 func (st *stream) id() string { return eventID(st.at.generation, st.at.seq) }
 
 // run sends events until the client is gone, too slow or no longer permitted, or until the server shuts down.
@@ -191,7 +186,7 @@ func (st *stream) noteAccess(tx *store.Tx, actor *store.Actor) error {
 	if actor.App || policy == st.policy && actor == st.actor {
 		return nil
 	}
-	keys, scope := maphash.String(keySeed, strings.Join(actor.PermissionKeys(tx), " ")), actor.Scope(tx)
+	keys, scope := actor.PermissionsHash(tx), actor.Scope(tx)
 	changed := st.policy != nil && (keys != st.keys || !scope.Same(st.scope))
 	st.policy, st.actor, st.roles, st.keys, st.scope = policy, actor, fmt.Sprint(actor.RoleIDs), keys, scope
 	if !changed || !st.filter.wants(accessChanged) {

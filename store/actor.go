@@ -1,6 +1,7 @@
 package store
 
 import (
+	"hash/maphash"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -117,6 +118,18 @@ func (a *Actor) PermissionKeys(tx *Tx) []string {
 	keys := slices.AppendSeq([]string{}, maps.Keys(a.compiled(tx).keys)) // not nil, so that it is [] in JSON
 	slices.Sort(keys)
 	return keys
+}
+
+// permissionSeed is of the hashes of PermissionsHash, which are not stored.
+var permissionSeed = maphash.MakeSeed()
+
+// PermissionsHash returns a hash of the actor's permissions, to notice that they have changed without
+// keeping them.
+func (a *Actor) PermissionsHash(tx *Tx) (sum uint64) {
+	for key := range a.compiled(tx).keys {
+		sum += maphash.String(permissionSeed, key)
+	}
+	return sum
 }
 
 // everything is the data scope of System.

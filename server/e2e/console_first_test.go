@@ -123,5 +123,4 @@ func TestConsoleNextSteps(t *testing.T) {
 
 	p.click("button", "Dismiss for everyone")
 	p.gone("5 of 6 done")
-	server.stop()
 }
