@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	mailBatch    = 50              // mails sent over one connection
-	mailIdle     = 5 * time.Minute // how often the queue is looked at without a reason
-	mailTimeout  = time.Minute     // for one mail
-	mailTurn     = 10 * time.Second
+	mailBatch    = 50               // mails sent over one connection
+	mailIdle     = 5 * time.Minute  // how often the queue is looked at without a reason
+	mailTimeout  = time.Minute      // for one mail
+	mailTurn     = 10 * time.Second // for the mails of one connection: more urgent ones may have been queued
 	maxMailPause = time.Hour
 )
 
@@ -34,6 +34,7 @@ type outbox struct {
 	templates *mail.Templates
 	changed   chan struct{} // contains a token if mails or settings have changed
 	backoff   func(attempts int) time.Duration
+	turn      time.Duration  // mailTurn
 	roots     *x509.CertPool // of mail servers; nil for those of the system
 
 	sent, failures atomic.Uint64
@@ -47,7 +48,7 @@ func newOutbox(s *Server) (*outbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse the templates of mails: %w", err)
 	}
-	o := &outbox{s: s, templates: templates, changed: make(chan struct{}, 1), backoff: mailBackoff}
+	o := &outbox{s: s, templates: templates, changed: make(chan struct{}, 1), backoff: mailBackoff, turn: mailTurn}
 	s.db.OnCommit(func(c store.Changes) {
 		if c.Of(store.Mails) == nil && c.Of(store.Settings) == nil {
 			return
@@ -171,8 +172,8 @@ func (o *outbox) sendAll(ctx context.Context, db store.Handle, server mail.Serve
 		if ctx.Err() != nil {
 			return nil
 		}
-		if time.Since(begun) > mailTurn {
-			break // urgent mails may have been queued
+		if i > 0 && time.Since(begun) > o.turn {
+			break
 		}
 		job, err := o.prepare(db, m)
 		if err != nil {
