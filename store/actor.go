@@ -120,11 +120,11 @@ func (a *Actor) PermissionKeys(tx *Tx) []string {
 	return keys
 }
 
-// permissionSeed is of the hashes of PermissionsHash, which are not stored.
+// permissionSeed seeds PermissionsHash. It changes with every start, so the hashes must not be stored.
 var permissionSeed = maphash.MakeSeed()
 
-// PermissionsHash returns a hash of the actor's permissions, to notice that they have changed without
-// keeping them.
+// PermissionsHash returns a hash of the actor's permissions, with which a caller can detect that they have
+// changed without keeping them. It allocates nothing.
 func (a *Actor) PermissionsHash(tx *Tx) (sum uint64) {
 	for key := range a.compiled(tx).keys {
 		sum += maphash.String(permissionSeed, key)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,9 +10,9 @@ import (
 
 // TestRegistrationsEnd: an app user who does not confirm the address within a day is deleted, with the link.
 func TestRegistrationsEnd(t *testing.T) {
-	now := TimeOf(time.Now())
-	var ahead atomic.Int64 // microseconds; the engine reads the clock in goroutines of its own
-	db := open(t, t.TempDir(), Options{clock: func() Time { return now.Add(time.Duration(ahead.Load()) * time.Microsecond) }})
+	clock := clockAt(TimeOf(time.Now()))
+	wait := func(d time.Duration) { clock.Store(int64(clock.now().Add(d))) }
+	db := open(t, t.TempDir(), Options{clock: clock.now})
 	update(t, db, func(tx *Tx) error {
 		for _, name := range []string{"ann", "ben", "cat"} {
 			if err := Register(tx, AppUser{Username: name, Email: name + "@example.org", Status: true}, "hash", "en"); err != nil {
@@ -26,7 +25,7 @@ func TestRegistrationsEnd(t *testing.T) {
 		_, err := AddLinkToken(tx, 1, "of ann", "ann@example.org")
 		return err
 	})
-	ahead.Store((23 * time.Hour).Microseconds())
+	wait(23 * time.Hour)
 	end := func(want ...ID) {
 		t.Helper()
 		update(t, db, func(tx *Tx) error {
@@ -45,7 +44,7 @@ func TestRegistrationsEnd(t *testing.T) {
 					exists = exists || w == id
 				}
 				if AppUsers.Exists(tx, id) != exists {
-					t.Errorf("after %d µs: app user %d exists: %t", ahead.Load(), id, !exists)
+					t.Errorf("after %s: app user %d exists: %t", clock.now(), id, !exists)
 				}
 			}
 			return nil
@@ -55,7 +54,7 @@ func TestRegistrationsEnd(t *testing.T) {
 	update(t, db, func(tx *Tx) error { // begun again, with the same name
 		return Register(tx, AppUser{Username: "cat", Email: "CAT@example.org", Status: true}, "hash", "en")
 	})
-	ahead.Store((24*time.Hour + time.Second).Microseconds())
+	wait(time.Hour + time.Second)
 	view(t, db, func(tx *Tx) error {
 		if _, _, err := UsableLink(tx, "of ann"); !errs.Is(err, errs.NotFound) {
 			t.Errorf("the link after a day: %v", err)
@@ -70,7 +69,7 @@ func TestRegistrationsEnd(t *testing.T) {
 		}
 		return err
 	})
-	ahead.Store((48*time.Hour + time.Second).Microseconds())
+	wait(24 * time.Hour)
 	end(2)
 }
 
