@@ -86,6 +86,7 @@ func TestConsoleFirstSignIn(t *testing.T) {
 func TestConsoleNextSteps(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
+	t.Cleanup(server.stop) // after the pages are closed, which would otherwise miss it
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/")
 	p.see("0 of 6 done")
