@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"io"
 	"log"
@@ -15,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/emersion/go-smtp"
 	"reeve/store"
@@ -201,10 +199,8 @@ func (in *instance) resolveRequests() {
 func (in *instance) sendMails() {
 	in.t.Helper()
 	in.resolveRequests()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
 	for range 1000 {
-		wait, err := in.server.outbox.round(ctx)
+		wait, err := in.server.outbox.round(in.t.Context())
 		must(in.t, err)
 		if wait > 0 {
 			return

@@ -27,11 +27,14 @@ func bytesOf(name string) []byte {
 func TestBackupWhileFilesComeAndGo(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
 	var stop atomic.Bool
-	var made atomic.Int64
+	var made, allowed atomic.Int64 // files
 	var wg sync.WaitGroup
 	for w := range 4 {
 		wg.Go(func() {
 			for n := 0; !stop.Load(); n++ {
+				for made.Load() >= allowed.Load() && !stop.Load() {
+					time.Sleep(time.Millisecond)
+				}
 				name := fmt.Sprintf("file %d of %d", n, w)
 				if n%3 == 0 {
 					name = fmt.Sprintf("file %d of everybody", n) // the same content, uploaded and deleted by every goroutine
@@ -49,7 +52,10 @@ func TestBackupWhileFilesComeAndGo(t *testing.T) {
 		})
 	}
 	for i := range disktest.Size(3, 15, 100) {
-		for from := made.Load(); made.Load() < from+20 && !t.Failed(); time.Sleep(time.Millisecond) { // so that there are files to back up
+		from := made.Load()
+		allowed.Store(from + 60)                   // a slow backup does not make the next one larger
+		for made.Load() < from+20 && !t.Failed() { // so that there are files to back up
+			time.Sleep(time.Millisecond)
 		}
 		b, err := db.Backup(true)
 		if err != nil {
