@@ -132,7 +132,7 @@ func signedInAt(t *testing.T, server *process, c *client, path string, scripts .
 }
 
 // pageWait limits every wait for something in a page. It does not measure speed.
-const pageWait = 20 * time.Second
+const pageWait = time.Minute
 
 // until repeats try until it returns no error.
 func (p *page) until(what string, try func() error) {
