@@ -12,7 +12,7 @@ var challengeRoutes = []Route{
 
 // altcha is the format of challenges of ALTCHA, version 1, which the widgets of ALTCHA read. It defines no
 // errors.
-var altcha = protocol{name: "ALTCHA", failed: reflect.TypeFor[failure](), failure: htmlForm.failure}
+var altcha = protocol{name: "ALTCHA", failed: reflect.TypeFor[failure](), failure: formPage.failure}
 
 func registrationChallenge(req *Request, _ *none) (*auth.Challenge, error) {
 	return req.auth().Challenge(attempt(req, true, "", ""))

@@ -74,9 +74,12 @@ func (req *Request) bindForm(d *input, v reflect.Value, bad *inputFaults) error 
 			continue
 		}
 		text := f.queryText(form, bad.malformed)
-		if text != "" {
+		switch {
+		case text != "" && !d.protocol.checked:
 			bindText(f, v, text, bad.malformed)
-		} else if f.required {
+		case text != "" || d.protocol.checked && form.Has(f.name) && !f.required: // an empty field empties a text
+			fieldTarget(v, f).SetString(checkText(f, text, f.name, bad.invalid))
+		case f.required:
 			bad.malformed.Add(f.name, "is required")
 		}
 	}

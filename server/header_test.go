@@ -22,7 +22,7 @@ func (a *reply) checkHeaders(r *http.Request) {
 	if isLink := strings.HasPrefix(r.URL.Path, "/link/"); isLink && strings.HasPrefix(a.Header.Get("Content-Type"), htmlMedia) {
 		_, nonce, _ := strings.Cut(a.Header.Get("Content-Security-Policy"), "'nonce-")
 		nonce, _, _ = strings.Cut(nonce, "'")
-		want["Content-Security-Policy"] = strings.ReplaceAll(linkPolicy, "NONCE", nonce)
+		want["Content-Security-Policy"] = strings.ReplaceAll(pagePolicy, "NONCE", nonce)
 		if len(nonce) < 20 || !strings.Contains(a.Body, `<style nonce="`+nonce+`">`) {
 			a.t.Errorf("%s: nonce %q", a.sent, nonce)
 		}

@@ -34,7 +34,7 @@ func TestThePageOfALink(t *testing.T) {
 	in.submit(token, passwords("a good password", "another")).brief(422, "Passwords don&#39;t match.", "<form")
 	in.submit(token, url.Values{"password": {"a good password"}}).brief(422, "Passwords don&#39;t match.")
 	in.submit(token, passwords("", "")).brief(422, "<form", `role="alert"`)
-	in.submit(token, passwords("too short", "too short")).brief(422, "must be at least 10 characters", "<form", `aria-describedby="rules fault"`)
+	in.submit(token, passwords("too short", "too short")).brief(422, "must be at least 10 characters", "<form", `aria-describedby="password-hint fault"`)
 	in.submit(token, passwords("password123", "password123")).brief(422, "too common")
 	if body := in.submit(token, passwords("hunter2hunter2x", "other")).Body; strings.Contains(body, "hunter2") {
 		t.Error("the page repeats the password")

@@ -22,7 +22,7 @@ var linkRoutes = []Route{
 	small(seeking(rateLimited(action("POST", "/api/verify", public, "Confirm an app user's email", useAppEmailLink)))),
 	small(rateLimited(action("POST", "/api/user/email", appOnly, "Verify your own app email", verifyEmail))),
 	anyQuery(answering(linkPageAnswers, raw(linkPath+":token", public, "Open a one-time link", htmlMedia, openLinkPage))),
-	pageForm(linkPath+":token", "Use a one-time link", useLinkPage),
+	answering(linkFormAnswers, pageForm(linkPath+":token", public, "Use a one-time link", useLinkPage)),
 }
 
 // linkPath is the path of links, before the token.

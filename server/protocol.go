@@ -14,6 +14,7 @@ import (
 type protocol struct {
 	name     string                                            // for the OpenAPI document
 	form     bool                                              // whether the body is a form instead of JSON
+	checked  bool                                              // whether all fields of the form are texts, which are checked like those of JSON
 	failed   reflect.Type                                      // body of an error
 	failure  func(req *Request, e *errs.Error, msg string) any // makes it; msg is in the language of the request
 	statuses map[errs.Kind]int                                 // statuses of errors that differ from those of this API

@@ -60,7 +60,7 @@ type Config struct {
 	Console        fs.FS    // the built console: index.html and assets/; nil for no console
 	Manual         fs.FS    // Markdown files; nil for no manual
 	Mail           fs.FS    // templates of mails, see mail.ParseTemplates
-	Pages          fs.FS    // pages of links: link.html and texts.json
+	Pages          fs.FS    // pages for people without the console: frame.html and texts.json
 	Clients        fs.FS    // the client libraries: typescript/, go/ and LICENSE; nil for none
 	IgnoredFields  []string // unknown fields that are ignored in a body
 	CORSOrigins    []string // exact origins, like https://admin.example.org; none by default
@@ -160,7 +160,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 		return nil, err
 	}
 	if s.pages, err = newPages(config.Pages); err != nil {
-		return nil, fmt.Errorf("read the pages of links: %w", err)
+		return nil, fmt.Errorf("read the HTML pages: %w", err)
 	}
 	s.monitor.Gauges(s.metrics.gauge)
 	s.metrics.counter("reeve_monitor_dropped_total", "Requests whose events were dropped because the queue was full.", s.monitor.Dropped)
