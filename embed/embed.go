@@ -33,7 +33,7 @@ var Console embed.FS
 //go:embed manual/*.md
 var Manual embed.FS
 
-// Pages is the directory pages: the template and the texts of the pages that one-time links open.
+// Pages is the directory pages: the frame, the texts and the script of the pages for people without the console.
 //
 //go:embed pages
 var Pages embed.FS

@@ -87,6 +87,7 @@ func TestTooLargeBodies(t *testing.T) {
 func TestBodiesOfUnauthorizedRequestsAreNotRead(t *testing.T) {
 	t.Parallel()
 	in := start(t)
+	in.showPages()
 	for _, rt := range routes() {
 		if rt.Access == public || rt.Access == anyRealm {
 			continue

@@ -92,6 +92,12 @@ func (a *reply) check(r *http.Request) {
 	if op != nil && op["responses"].(object)[fmt.Sprint(a.Code)] == nil {
 		a.t.Errorf("%s: answered %d, which the document does not know of %s %s", a.sent, a.Code, r.Method, path)
 	}
+	if a.Code == http.StatusSeeOther {
+		if a.Header.Get("Location") == "" || a.Body != "" || a.Header.Get("Cache-Control") != "no-store" {
+			a.t.Errorf("%s: leads nowhere: %v %s", a.sent, a.Header, a.Body)
+		}
+		return
+	}
 	if a.Code == http.StatusNotModified {
 		if a.Body != "" {
 			a.t.Errorf("%s: 304 with a body", a.sent)

@@ -114,6 +114,7 @@ func bodied() []Route {
 // withGoodBodies returns an instance that accepts each of goodBodies once.
 func withGoodBodies(t *testing.T, options ...func(*setup)) *instance {
 	in := start(t, options...)
+	in.showPages()
 	in.create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
 	in.create("/system/setting", `{"key":"mine","title":"Mine","type":"input","group_id":7}`)
 	in.clerk("clerk")

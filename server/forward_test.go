@@ -90,6 +90,7 @@ func TestForwardAuthentication(t *testing.T) {
 func TestAForwardTokenIsGoodForNothingElse(t *testing.T) {
 	t.Parallel()
 	in := start(t)
+	in.showPages()
 	in.clerk("ada", "system.info")
 	in.program()
 	v := &visitor{in, appOrigin, map[string]string{}}

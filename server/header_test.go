@@ -10,6 +10,32 @@ import (
 	"testing"
 )
 
+// checkPageHeaders adds the headers of pages for app users. Their cookies have tests of their own.
+func (a *reply) checkPageHeaders(r *http.Request, want map[string]string) {
+	a.t.Helper()
+	if !strings.HasPrefix(r.URL.Path, appPagesPath) {
+		return
+	}
+	if strings.HasPrefix(a.Header.Get("Content-Type"), htmlMedia) {
+		_, nonce, _ := strings.Cut(a.Header.Get("Content-Security-Policy"), "'nonce-")
+		nonce, _, _ = strings.Cut(nonce, "'")
+		policy := pagePolicy
+		if strings.Contains(a.Body, "<script") {
+			policy = challengePolicy
+		}
+		want["Content-Security-Policy"], want["Referrer-Policy"] = strings.ReplaceAll(policy, "NONCE", nonce), "same-origin"
+		if len(nonce) < 20 || !strings.Contains(a.Body, `<style nonce="`+nonce+`">`) || a.Header.Get("Cache-Control") != "no-store" {
+			a.t.Errorf("%s: nonce %q, %v", a.sent, nonce, a.Header)
+		}
+	}
+	if a.Code == http.StatusSeeOther {
+		want["Set-Cookie"] = strings.Join(a.Header.Values("Set-Cookie"), ", ")
+		if r.Method == http.MethodPost && (r.URL.Path == signOutPath || r.URL.Path == leavePath) && strings.Contains(a.Header.Get("Location"), "?done=") {
+			want["Clear-Site-Data"] = `"cache"`
+		}
+	}
+}
+
 // checkHeaders checks the headers that every response has. Every request that a test
 // sends is checked.
 func (a *reply) checkHeaders(r *http.Request) {
@@ -27,6 +53,7 @@ func (a *reply) checkHeaders(r *http.Request) {
 			a.t.Errorf("%s: nonce %q", a.sent, nonce)
 		}
 	}
+	a.checkPageHeaders(r, want)
 	isFile := strings.HasPrefix(r.URL.Path, "/media/") || strings.HasPrefix(r.URL.Path, "/file/")
 	if isFile && a.Header.Get("Content-Disposition") != "" {
 		want["Content-Security-Policy"] += "; sandbox"
@@ -49,7 +76,7 @@ func (a *reply) checkHeaders(r *http.Request) {
 			want["Set-Cookie"] = got
 		}
 	}
-	if entry := strings.HasSuffix(r.URL.Path, "/login") || strings.HasSuffix(r.URL.Path, "/register"); entry && a.Code == http.StatusOK && !strings.Contains(a.Body, `"confirmation_sent":true`) {
+	if entry := strings.HasSuffix(r.URL.Path, "/login") || strings.HasSuffix(r.URL.Path, "/register"); entry && a.Code == http.StatusOK && !strings.HasPrefix(r.URL.Path, appPagesPath) && !strings.Contains(a.Body, `"confirmation_sent":true`) {
 		want["Set-Cookie"] = a.cookieOf().String() // only the device cookie
 		if name := a.cookieOf().Name; name != deviceCookie(strings.HasPrefix(r.URL.Path, "/api/")) {
 			a.t.Errorf("%s: the cookie is called %s", a.sent, name)

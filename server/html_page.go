@@ -1,10 +1,10 @@
 package server
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"html"
 	"io"
 	"io/fs"
 	"net/http"
@@ -18,14 +18,18 @@ import (
 
 const htmlMedia = "text/html"
 
+// challengePolicy also lets a page run its own script, which gets a challenge from this server.
+const challengePolicy = pagePolicy + "; script-src 'nonce-NONCE'; connect-src 'self'"
+
 // pagePolicy lets a page load only its own styles and the logo, and send its forms only to this
 // server.
 const pagePolicy = "default-src 'none'; style-src 'nonce-NONCE'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // pages are the frame and the texts of the pages.
 type pages struct {
-	frame string                // HTML with {language}, {nonce}, {site}, {logo}, {title} and {content}
-	texts map[string]*pageTexts // by language: en or zh
+	frame  string                // HTML with {language}, {nonce}, {site}, {logo}, {title} and {content}
+	script string                // solves the challenge of a registration
+	texts  map[string]*pageTexts // by language: en or zh
 }
 
 // pageTexts are the texts of pages in one language. Those of Intro and Done have the username or the
@@ -34,6 +38,8 @@ type pageTexts struct {
 	Password, Again, SignIn, Contact, Differ, Rules, DoneTitle, Invalid, Busy, Registered string
 
 	Titles, Intro, Submit, Done map[string]string // by purpose of the link
+
+	App appPageTexts
 }
 
 func newPages(files fs.FS) (*pages, error) {
@@ -41,12 +47,18 @@ func newPages(files fs.FS) (*pages, error) {
 	if err != nil {
 		return nil, err
 	}
+	script, err := fs.ReadFile(files, "challenge.js")
+	if err != nil {
+		return nil, err
+	}
 	text, err := fs.ReadFile(files, "texts.json")
 	if err != nil {
 		return nil, err
 	}
-	p := &pages{frame: string(frame)}
-	return p, json.Unmarshal(text, &p.texts)
+	p := &pages{frame: string(frame), script: string(script)}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	return p, decoder.Decode(&p.texts)
 }
 
 // htmlPage is what a page shows, in this order. Everything but the title may be empty.
@@ -54,30 +66,46 @@ type htmlPage struct {
 	Language, Site, Contact string
 	Logo                    string // URL; "" for none
 	Words                   *pageTexts
-	Status                  int // of the response; 0 means 200
-	Title, Fault            string
+	Hosted                  bool // whether there are pages for app users
+	Status                  int  // of the response; 0 means 200
+	Title, Notice, Fault    string
 	FaultField              string   // name of the field that Fault is about
 	Texts                   []string // paragraphs
+	Facts                   []pageFact
+	Menu                    []pageLink
 	Forms                   []htmlForm
 	Next                    pageLink // shown as a button
+	Links                   []pageLink
+
+	done   string // what has just been done, as the address says
+	script string // script of the page; "" for none
 }
+
+type pageFact struct{ Name, Text string }
 
 type pageLink struct{ Path, Text string }
 
-// htmlForm is a form of a page, which is sent to the path of the page.
+// htmlForm is a form of a page.
 type htmlForm struct {
-	Fields []htmlField
-	Submit string // text of the button
+	Action  string   // path; "" for that of the page
+	Lines   []string // what the form is about, in a box with it
+	Fields  []htmlField
+	Submit  string // text of the button; "" for none
+	Kind    string // look of the button: "", second or danger
+	Scripts string // text for browsers without scripts, if the form needs one
+	Wait    string // text while the script is working
+	Failed  string // text if the script can't do it
 }
 
 // htmlField is a field of a form, with the type of an input element. The value of a password is never
-// sent to a browser.
+// sent to a browser. A field without a label is not shown.
 type htmlField struct {
 	Name, Type, Label, Value string
 	Autocomplete             string // what password managers fill in
 	Hint                     string
 	Required                 bool
-	Min, Max                 int // characters; 0 for any number
+	Min, Max                 int    // characters; 0 for any number
+	Fault                    string // what to say about any fault; "" for the fault itself
 }
 
 // newPage returns a page with what all pages have.
@@ -85,113 +113,48 @@ func (req *Request) newPage(tx *store.Tx) *htmlPage {
 	return &htmlPage{
 		Language: req.language().Tag(), Words: req.s.pages.texts[req.mailLanguage()],
 		Site: store.SiteTitle.Get(tx), Logo: store.SiteLogo.Get(tx), Contact: store.SiteContact.Get(tx),
+		Hosted: store.AppPages.Get(tx),
 	}
 }
 
-// newPassword returns the fields of a new password. The username is for password managers.
-func (p *htmlPage) newPassword(tx *store.Tx, name, username string) []htmlField {
+// forUsername returns the field that tells password managers whose password a form has.
+func forUsername(username string) htmlField {
+	return htmlField{Type: "text", Value: username, Autocomplete: "username"}
+}
+
+// newPassword returns the fields of a new password.
+func (p *htmlPage) newPassword(tx *store.Tx, name, label, again string) []htmlField {
 	least := store.PasswordLength.Get(tx)
 	return []htmlField{
-		{Type: "text", Value: username, Autocomplete: "username"},
-		{Name: name, Type: "password", Label: p.Words.Password, Autocomplete: "new-password", Required: true, Min: least, Max: maxPassword, Hint: fmt.Sprintf(p.Words.Rules, least)},
-		{Name: name + "_again", Type: "password", Label: p.Words.Again, Autocomplete: "new-password", Required: true, Max: maxPassword},
+		{Name: name, Type: "password", Label: label, Autocomplete: "new-password", Required: true, Min: least, Max: maxPassword, Hint: fmt.Sprintf(p.Words.Rules, least)},
+		{Name: againField, Type: "password", Label: again, Autocomplete: "new-password", Required: true, Max: maxPassword},
 	}
 }
 
-// maxPassword is the maximum length of a password in bytes.
-const maxPassword = 1024
-
-// html returns the page in its frame.
-func (p *htmlPage) html(frame, nonce string) string {
-	var b strings.Builder
-	if p.Fault != "" {
-		b.WriteString(`<p class="fault" role="alert" id="fault">` + html.EscapeString(p.Fault) + "</p>\n")
-	}
-	for _, text := range p.Texts {
-		b.WriteString("<p>" + html.EscapeString(text) + "</p>\n")
-	}
-	for _, form := range p.Forms {
-		form.write(&b, p.FaultField)
-	}
-	if p.Next.Path != "" {
-		b.WriteString(`<a class="button" href="` + html.EscapeString(p.Next.Path) + `">` + html.EscapeString(p.Next.Text) + "</a>\n")
-	}
-	if p.Contact != "" {
-		b.WriteString(`<p class="soft">` + html.EscapeString(p.Words.Contact+" "+p.Contact) + "</p>\n")
-	}
-	logo := ""
-	if p.Logo != "" {
-		logo = `<img src="` + html.EscapeString(p.Logo) + `" alt="">`
-	}
-	return strings.NewReplacer("{language}", html.EscapeString(p.Language), "{nonce}", nonce, "{logo}", logo,
-		"{site}", html.EscapeString(p.Site), "{title}", html.EscapeString(p.Title), "{content}", b.String()).Replace(frame)
+// presentPassword returns the field of the password that an account has.
+func presentPassword(name, label string) htmlField {
+	return htmlField{Name: name, Type: "password", Label: label, Autocomplete: "current-password", Required: true, Max: maxPassword}
 }
 
-// write writes the form. The field with a fault, or else the first that is empty, gets the focus.
-func (form *htmlForm) write(b *strings.Builder, fault string) {
-	b.WriteString(`<form method="post"><input type="hidden" name="confirm" value="1">` + "\n") // a form without fields would have no body
-	focused := fault
-	for i := range form.Fields {
-		f := &form.Fields[i]
-		if focused == "" && f.Value == "" {
-			focused = f.Name
-		}
-		f.write(b, f.Name == fault, f.Name == focused)
-	}
-	b.WriteString(`<button type="submit">` + html.EscapeString(form.Submit) + "</button>\n</form>\n")
-}
-
-// write writes a field. One without a label is not shown.
-func (f *htmlField) write(b *strings.Builder, fault, focus bool) {
-	attribute := func(name, value string, applies bool) {
-		if applies {
-			b.WriteString(" " + name + `="` + html.EscapeString(value) + `"`)
-		}
-	}
-	flag := func(name string, applies bool) {
-		if applies {
-			b.WriteString(" " + name)
-		}
-	}
-	if f.Label != "" {
-		b.WriteString(`<label for="` + f.Name + `">` + html.EscapeString(f.Label) + "</label>\n")
-	}
-	about := ""
-	if f.Hint != "" {
-		about = f.Name + "-hint"
-	}
-	if fault {
-		about += " fault"
-	}
-	b.WriteString("<input")
-	attribute("id", f.Name, f.Label != "")
-	attribute("name", f.Name, f.Name != "")
-	attribute("type", f.Type, true)
-	attribute("value", f.Value, f.Type != "password" && f.Value != "")
-	attribute("autocomplete", f.Autocomplete, f.Autocomplete != "")
-	flag("required", f.Required)
-	attribute("minlength", fmt.Sprint(f.Min), f.Min > 0)
-	attribute("maxlength", fmt.Sprint(f.Max), f.Max > 0)
-	attribute("aria-describedby", strings.TrimSpace(about), about != "")
-	attribute("aria-invalid", "true", fault)
-	flag("autofocus", focus && f.Label != "")
-	flag("readonly hidden", f.Label == "" && f.Name == "")
-	b.WriteString(">\n")
-	if f.Hint != "" {
-		b.WriteString(`<p class="soft" id="` + f.Name + `-hint">` + html.EscapeString(f.Hint) + "</p>\n")
-	}
-}
+const (
+	maxPassword = 1024 // bytes
+	againField  = "password_again"
+)
 
 // sendPage sends a page. Neither caches nor other sites may learn its address.
 func (req *Request) sendPage(w http.ResponseWriter, p *htmlPage) error {
+	return req.sendHTML(w, p, pagePolicy, "no-referrer")
+}
+
+func (req *Request) sendHTML(w http.ResponseWriter, p *htmlPage, policy, referrer string) error {
 	nonce := rand.Text()
 	body := p.html(req.s.pages.frame, nonce)
 	h := w.Header()
 	h.Set("Content-Type", htmlMedia+"; charset=utf-8")
 	h.Set("X-Request-Id", req.ID)
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", strings.ReplaceAll(pagePolicy, "NONCE", nonce))
-	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Content-Security-Policy", strings.ReplaceAll(policy, "NONCE", nonce))
+	h.Set("Referrer-Policy", referrer)
 	w.WriteHeader(max(p.Status, http.StatusOK))
 	_, err := io.WriteString(w, body)
 	return err

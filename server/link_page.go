@@ -35,7 +35,7 @@ func (p *htmlPage) askLink(tx *store.Tx, l *store.Link) error {
 	}
 	form, about := htmlForm{Submit: p.Words.Submit[l.Purpose]}, l.Email
 	if l.SetsPassword() {
-		form.Fields, about = p.newPassword(tx, "password", username), username
+		form.Fields, about = append([]htmlField{forUsername(username)}, p.newPassword(tx, "password", p.Words.Password, p.Words.Again)...), username
 	}
 	p.Title, p.Forms = p.Words.Titles[l.Purpose], []htmlForm{form}
 	p.Texts = []string{fmt.Sprintf(p.Words.Intro[l.Purpose], about)}
@@ -54,6 +54,8 @@ func (p *htmlPage) linkDone(l *store.Link, username string) {
 	p.Title, p.Texts, p.Forms = p.Words.DoneTitle, []string{text}, nil
 	if !l.Account().App {
 		p.Next = pageLink{"/console/", p.Words.SignIn}
+	} else if p.Hosted {
+		p.Next = pageLink{signInPath, p.Words.SignIn}
 	}
 }
 
@@ -132,7 +134,7 @@ func (req *Request) pageOfLink(in *linkForm, fault error) (page *htmlPage, l *st
 		if fault != nil {
 			page.complain(req, errs.Of(fault))
 		} else if l.SetsPassword() && (in.Password == nil || in.Again == nil || *in.Password != *in.Again) {
-			page.Status, page.FaultField, page.Fault = http.StatusUnprocessableEntity, "password_again", page.Words.Differ
+			page.Status, page.FaultField, page.Fault = http.StatusUnprocessableEntity, againField, page.Words.Differ
 		}
 		return nil
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -289,7 +290,11 @@ func responses(rt *Route, types *schemas) object {
 	all := object{}
 	for _, kind := range failuresOf(rt) {
 		code := fmt.Sprint(rt.statusOf(kind))
-		if rt.protocol == nil {
+		if rt.page {
+			all[code] = object{"description": failureTexts[kind], "content": object{
+				"application/json": object{"schema": types.of(reflect.TypeFor[failure]())}, htmlMedia: object{"schema": rawSchema(htmlMedia)},
+			}}
+		} else if rt.protocol == nil {
 			all[code] = object{"$ref": "#/components/responses/" + failureName(kind)}
 		} else if all[code] == nil {
 			all[code] = object{
@@ -322,7 +327,9 @@ func responses(rt *Route, types *schemas) object {
 	}
 	for status, text := range rt.answers {
 		answer := object{"description": text}
-		if rt.binary == htmlMedia {
+		if known, is := all[fmt.Sprint(status)].(object); is && rt.page {
+			answer["content"] = known["content"]
+		} else if rt.binary == htmlMedia && status != http.StatusSeeOther {
 			answer["content"] = ok["content"]
 		}
 		all[fmt.Sprint(status)] = answer
@@ -353,6 +360,9 @@ func failuresOf(rt *Route) []errs.Kind {
 	}
 	if rt.reveals && rt.Method == "GET" {
 		kinds = append(kinds, errs.Full) // its use is added to the change log
+	}
+	if rt.shown != nil {
+		kinds = append(kinds, errs.NotFound)
 	}
 	if rt.resumes {
 		kinds = append(kinds, errs.Gone)

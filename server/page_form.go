@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"unicode"
+	"unicode/utf8"
 
 	"reeve/store/errs"
 )
@@ -61,16 +63,29 @@ func formFields(all []*field) (fields []*field) {
 func (p *htmlPage) faultIn(l errs.Language, e *errs.Error) (name, text string) {
 	for _, form := range p.Forms {
 		for _, f := range form.Fields {
-			if fault, ok := e.Fields[f.Name]; ok && f.Label != "" {
+			fault, ok := e.Fields[f.Name]
+			switch {
+			case ok && f.Fault != "":
+				return f.Name, f.Fault
+			case ok && f.Label != "":
 				return f.Name, f.Label + ": " + fault.In(l)
 			}
 		}
 	}
-	return "", e.Msg.In(l)
+	return "", sentence(e, l)
+}
+
+// sentence returns the message of an error with a capital letter.
+func sentence(e *errs.Error, l errs.Language) string {
+	text := e.Msg.In(l)
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 // complain shows an error in the form.
 func (p *htmlPage) complain(req *Request, e *errs.Error) {
+	req.shown = e
+	setRetryAfter(req.w.Header(), e)
 	p.Status = status[e.Kind].code
 	p.FaultField, p.Fault = p.faultIn(req.language(), e)
 }

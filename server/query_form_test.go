@@ -114,6 +114,7 @@ func TestRangesCanBeRepeatedOrJoined(t *testing.T) {
 func TestSingleParametersCannotBeRepeated(t *testing.T) {
 	t.Parallel()
 	in := start(t)
+	in.showPages()
 	in.appUser("customer")
 	for _, rt := range routes() {
 		if rt.in == nil {

@@ -46,6 +46,8 @@ type Request struct {
 	held        []func()      // release what the request holds of limits
 	committed   []func()      // functions to run after the commit
 
+	shown *errs.Error // error that a page has shown; nil for none
+
 	rest func(out *envelope) error // what a view leaves to do after its transaction; nil for nothing
 }
 
@@ -109,6 +111,9 @@ func (s *Server) record(stats *requestStats, req *Request, err error) {
 		took = req.opened // of a stream, the time until it was open
 	}
 	stats.count(req, took) // first, since monitoring may send the response
+	if err == nil && req.shown != nil {
+		err = req.shown
+	}
 	facts := req.facts(err, took)
 	s.monitor.Done(&facts)
 }
@@ -165,6 +170,9 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 
 // admit authenticates and authorizes the request.
 func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
+	if rt.shown != nil && !rt.shown(tx) {
+		return errUnknownPath
+	}
 	if rt.Access == public {
 		return nil
 	}
@@ -321,9 +329,7 @@ func (s *Server) fail(req *Request, err error) {
 	if e.Kind == errs.Unauthenticated {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
-	if e.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
-	}
+	setRetryAfter(h, e)
 	if req.http.ContentLength != 0 && !req.bodyRead {
 		if e.Kind == errs.TooLarge || e.Kind == errs.TooMany || e.Kind == errs.Busy {
 			h.Set("Connection", "close") // the rest of the body is not read
@@ -331,11 +337,21 @@ func (s *Server) fail(req *Request, err error) {
 		// net/http reads some of the body before the next request.
 		http.NewResponseController(&req.w).SetReadDeadline(time.Now().Add(bodyGrace)) // fails only without a connection, in a test
 	}
+	if req.failPage(e, code) {
+		return
+	}
 	body, err := json.Marshal(req.failureBody(e))
 	if err != nil {
 		panic(err) // strings and numbers can always be encoded
 	}
 	req.writeJSON(code, append(body, '\n'))
+}
+
+// setRetryAfter sets the header for an error that ends by itself.
+func setRetryAfter(h http.Header, e *errs.Error) {
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	}
 }
 
 // failureBody returns the body of an error response.

@@ -1,12 +1,14 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"image"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -145,6 +147,15 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	return b.Reader.Read(p)
 }
 
+// goodPageForms are forms of pages that are accepted.
+var goodPageForms = map[string]string{
+	"POST /app/account/profile":  "nickname=Ann",
+	"POST /app/account/password": "old_password=" + url.QueryEscape(ownerPassword) + "&new_password=long+enough+it+is&password_again=long+enough+it+is",
+	"POST /app/account/sessions": "id=1",
+	"POST /app/account/delete":   "password=" + url.QueryEscape(ownerPassword),
+	"POST /app/sign-out":         "confirm=1",
+}
+
 // changing builds a request that a route accepts.
 func (in *instance) changing(rt *Route, wrap func(string) io.Reader) *http.Request {
 	url, body, media := urlOf(rt), "{}", "application/json"
@@ -160,7 +171,7 @@ func (in *instance) changing(rt *Route, wrap func(string) io.Reader) *http.Reque
 		}
 	}
 	if rt.protocol != nil && rt.protocol.form {
-		body, media = "token=x", "application/x-www-form-urlencoded"
+		body, media = cmp.Or(goodPageForms[rt.name()], "token=x"), "application/x-www-form-urlencoded"
 	}
 	r := httptest.NewRequest(rt.Method, url, wrap(body))
 	r.ContentLength = int64(len(body))

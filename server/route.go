@@ -52,6 +52,8 @@ type Route struct {
 	resumes     bool          // whether it continues at a position of the client, which may be gone
 	validates   bool          // whether it rejects stored values, although it has no body
 	handler     string        // name of the handler, for monitoring
+	page        bool          // whether it is a page, with pages also for errors if a browser asks
+	shown       appearance    // whether a setting lets it exist; nil if it always does
 	logs        string        // action that the change log has for every use; "" for none
 	unmonitored bool          // not recorded in monitoring, except for 401 and 403
 	hide        redact.Fields // input fields that monitoring hides
@@ -63,6 +65,9 @@ type Route struct {
 	act  func(req *Request, out *envelope) error
 	raw  func(req *Request, w http.ResponseWriter) error
 }
+
+// appearance reports whether a route exists. While it does not, it answers like an unknown path.
+type appearance func(tx *store.Tx) bool
 
 // Encoded is an output that is already JSON; T is its type.
 type Encoded[T any] struct {
@@ -366,7 +371,7 @@ func routes() []Route {
 	var all []Route
 	for _, resource := range [][]Route{
 		accountRoutes, avatarRoutes, keyRoutes, accessCheckRoutes, forwardRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
-		appUserRoutes, appRoleRoutes, appRoutes, appSelfRoutes, challengeRoutes, auditRoutes, streamRoutes, configRoutes, webhookRoutes, settingRoutes, settingGroupRoutes, ofrepRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
+		appUserRoutes, appRoleRoutes, appRoutes, appSelfRoutes, appPageRoutes, challengeRoutes, auditRoutes, streamRoutes, configRoutes, webhookRoutes, settingRoutes, settingGroupRoutes, ofrepRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, manualRoutes, metricRoutes,
 		linkRoutes, inviteRoutes, mailRoutes,
 		sdkRoutes,

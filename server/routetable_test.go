@@ -62,11 +62,22 @@ func holder(rt *Route) string {
 	return "owner"
 }
 
-// everyone returns an instance with a caller for every route.
+// everyone returns an instance with every route, and a caller for each.
 func everyone(t testing.TB) *instance {
 	in := start(t)
+	in.showPages()
 	in.appUser("customer")
 	return in
+}
+
+// showPages turns on the routes that a setting hides.
+func (in *instance) showPages() {
+	in.t.Helper()
+	id := in.setting("app.pages")
+	in.update(func(tx *store.Tx) error {
+		_, err := store.Settings.Update(tx, id, func(s *store.Setting) error { s.Values = "1"; return nil })
+		return err
+	})
 }
 
 // wellFormed returns the token for a secret of 43 letters, with the correct checksum.
@@ -78,6 +89,7 @@ func wellFormed(secret string) string {
 func TestEveryRouteRejectsUnauthenticatedRequests(t *testing.T) {
 	t.Parallel()
 	in := start(t)
+	in.showPages()
 	expired, idle, ended, disabled := in.clerk("expired"), in.clerk("idle"), in.clerk("ended"), in.clerk("disabled")
 	in.update(func(tx *store.Tx) error {
 		for user, edit := range map[store.ID]func(*store.Session){
@@ -121,7 +133,7 @@ func TestEveryRouteRejectsUnauthenticatedRequests(t *testing.T) {
 			}
 			a := in.call(rt.Method, urlOf(rt), "", who)
 			code := codes[who]
-			if code == "" || rt.Access == metricsToken || !conventional(rt) { // it has no sessions
+			if code == "" || rt.Access == metricsToken || !conventional(rt) && !rt.page { // it has no sessions
 				code = "unauthenticated"
 			}
 			if e := a.envelope(); a.Code != 401 || e.ErrorCode != code || e.ShowType != 2 || a.Header.Get("WWW-Authenticate") != "Bearer" {
@@ -211,8 +223,8 @@ func TestPublicRoutesIgnoreInvalidTokens(t *testing.T) {
 		}
 	})
 	slices.Sort(names)
-	if want := []string{"GET /.reeve/callback", "GET /api/challenge", "GET /api/dict", "GET /api/home", "GET /auth/verify", "GET /file/signed/:id", "GET /health", "GET /link/:token", "GET /media/:key", "GET /openapi.json", "GET /sdk", "POST /admin/login", "POST /admin/password/forgot", "POST /admin/password/link", "POST /admin/verify",
-		"POST /api/login", "POST /api/password/forgot", "POST /api/password/link", "POST /api/register", "POST /api/verify", "POST /link/:token"}; !slices.Equal(names, want) {
+	if want := []string{"GET /.reeve/callback", "GET /api/challenge", "GET /api/dict", "GET /api/home", "GET /app/forgot", "GET /app/register", "GET /app/sign-in", "GET /auth/verify", "GET /file/signed/:id", "GET /health", "GET /link/:token", "GET /media/:key", "GET /openapi.json", "GET /sdk", "POST /admin/login", "POST /admin/password/forgot", "POST /admin/password/link", "POST /admin/verify",
+		"POST /api/login", "POST /api/password/forgot", "POST /api/password/link", "POST /api/register", "POST /api/verify", "POST /app/forgot", "POST /app/register", "POST /app/sign-in", "POST /link/:token"}; !slices.Equal(names, want) {
 		t.Errorf("public are %q, want %q", names, want)
 	}
 }
@@ -227,7 +239,7 @@ func TestRoutesUsableBeforeThePasswordChange(t *testing.T) {
 		_, err := store.Users.Update(tx, auth.FirstUser, func(u *store.User) error { u.MustChangePassword = true; return nil })
 		return err
 	})
-	open := []string{"GET /admin/info", "PUT /admin/password", "POST /admin/logout", "GET /api/user", "PUT /api/user/password", "POST /api/logout", "GET /metrics"}
+	open := []string{"GET /admin/info", "PUT /admin/password", "POST /admin/logout", "GET /api/user", "PUT /api/user/password", "POST /api/logout", "GET /app/account/password", "POST /app/account/password", "POST /app/sign-out", "GET /metrics"}
 	eachRoute(t, in, isPrivate, func(in *instance, rt *Route) {
 		in.tokens["owner"] = in.signIn(auth.FirstUser)
 		in.tokens["customer"] = in.appSignIn(1)
@@ -304,6 +316,7 @@ func TestRoutesWithoutFieldsRejectABody(t *testing.T) {
 func TestEveryPathRejectsOtherMethodsAndReturnsAllow(t *testing.T) {
 	t.Parallel()
 	in := start(t)
+	in.showPages()
 	takes := map[string][]string{}
 	for _, rt := range routes() {
 		takes[rt.Path] = append(takes[rt.Path], rt.Method)

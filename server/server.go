@@ -188,9 +188,14 @@ func (s *Server) router(all []Route) *httprouter.Router {
 			router.Handle(http.MethodHead, all[i].Path, s.serve(&all[i]))
 		}
 	}
-	router.NotFound = s.refuse(errs.New(errs.NotFound, "unknown path"))
+	router.NotFound = s.refuse(errUnknownPath)
 	badMethod := s.refuse(errs.New(errs.BadMethod, "this path does not support this method; see the Allow header"))
 	router.MethodNotAllowed = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.hides(r.URL.Path) {
+			w.Header().Del("Allow")
+			router.NotFound.ServeHTTP(w, r)
+			return
+		}
 		// httprouter adds OPTIONS, which no route handles.
 		takes := slices.DeleteFunc(strings.Split(w.Header().Get("Allow"), ", "), func(m string) bool { return m == http.MethodOptions })
 		w.Header().Set("Allow", strings.Join(takes, ", "))
@@ -200,6 +205,9 @@ func (s *Server) router(all []Route) *httprouter.Router {
 	s.serveClients(router)
 	return router
 }
+
+// errUnknownPath is the answer to a path without a route, and to one that a setting hides.
+var errUnknownPath = errs.New(errs.NotFound, "unknown path")
 
 // refuse returns a handler that answers every request with err.
 func (s *Server) refuse(err error) http.Handler {

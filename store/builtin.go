@@ -186,6 +186,7 @@ var (
 	AppRegistrationConfirm   = securedToggle("app", "registration_confirm", "0")
 	AppRegistrationChallenge = securedToggle("app", "registration_challenge", "0")
 	AppRegistrationDomains   = domains(optional(text("app", "registration_domains", "", 1000)))
+	AppPages                 = securedToggle("app", "pages", "0")
 )
 
 // Name returns the full name of the setting, "group.key".

@@ -11,5 +11,6 @@ var appMessages = []entry{
 	{"registration_mail_off", "this server does not send mail, so registrations can't be confirmed; ask the administrator", "", "此服务器不发送邮件，无法确认注册；请联系管理员"},
 	{"solution_invalid", "is invalid, expired or was used already; solve a new challenge", "", "无效、已过期或已被使用；请完成新的验证"},
 	{"solutions_full", "too many registrations; try again later", "", "注册过多；请稍后再试"},
+	{"passwords_differ", "is not the same password", "", "与新密码不一致"},
 	{"challenge_off", "no challenge is needed", "", "无需验证"},
 }

@@ -49,6 +49,8 @@ export const builtins: Record<string, string> = {
   'given.Domains for registration': '注册邮箱域名',
   'given.Email domains, comma-separated, in which new app users must have an address, which they confirm; empty for any':
     '新应用用户的邮箱必须属于的域名，以逗号分隔，并须经确认；留空表示不限',
+  'given.Hosted pages': '托管页面',
+  'given.Pages on which app users register, sign in and look after their account, below /app/': '应用用户注册、登录和管理账号的页面，位于 /app/ 下',
   'given.Account deletion': '账号注销',
   'given.Allow app users to delete their own account': '允许应用用户注销自己的账号',
   'given.Image size': '图片大小',

@@ -1,0 +1,178 @@
+package server
+
+import (
+	"slices"
+	"strings"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// accountPage shows the account, and leads to the pages that change it.
+func accountPage(tx *store.Tx, req *Request, p *htmlPage) error {
+	words := &p.Words.App
+	u, err := store.AppUsers.Get(tx, req.Actor.ID)
+	if err != nil {
+		return err
+	}
+	p.Title = words.AccountTitle
+	p.tell("profile", "password")
+	email := u.Email
+	if email != "" && bool(u.EmailVerified) {
+		email += " " + words.Confirmed
+	} else if email != "" {
+		email += " " + words.Unconfirmed
+	}
+	for _, fact := range []pageFact{{words.Username, u.Username}, {words.DisplayName, u.Nickname}, {words.Email, email}, {words.Mobile, u.Mobile}} {
+		if fact.Text == "" {
+			fact.Text = words.None
+		}
+		p.Facts = append(p.Facts, fact)
+	}
+	p.Menu = []pageLink{{profilePath, words.ProfileTitle}, {secretPath, words.PasswordTitle}, {sessionsPath, words.SessionsTitle}}
+	if store.AppDeleteAccount.Get(tx) {
+		p.Menu = append(p.Menu, pageLink{leavePath, words.DeleteTitle})
+	}
+	p.Forms = []htmlForm{{Action: signOutPath, Submit: words.SignOut, Kind: "second"}}
+	return nil
+}
+
+// back adds the link to the account.
+func (p *htmlPage) back() { p.Links = []pageLink{{accountPath, p.Words.App.Back}} }
+
+// profilePage shows the profile as a form.
+func profilePage(tx *store.Tx, req *Request, p *htmlPage) error {
+	words := &p.Words.App
+	u, err := store.AppUsers.Get(tx, req.Actor.ID)
+	if err != nil {
+		return err
+	}
+	p.Title = words.ProfileTitle
+	p.back()
+	password := presentPassword("password", words.CurrentPassword)
+	password.Required, password.Hint = false, words.EmailPassword
+	p.Forms = []htmlForm{{Submit: words.Save, Fields: []htmlField{
+		{Name: "nickname", Type: "text", Label: words.DisplayName, Value: u.Nickname, Autocomplete: "nickname", Max: 64},
+		{Name: "mobile", Type: "tel", Label: words.Mobile, Value: u.Mobile, Autocomplete: "tel", Max: 32},
+		{Name: "email", Type: "email", Label: words.Email, Value: u.Email, Autocomplete: "email", Max: 254},
+		password,
+	}}}
+	return nil
+}
+
+func changeProfileByForm(req *Request, in *ownAppUserIn) (string, error) {
+	_, err := changeOwnAppUser(req, in)
+	return accountPath + "?done=profile", err
+}
+
+// passwordPage asks for a new password. It is the only page while the password must be changed.
+func passwordPage(tx *store.Tx, req *Request, p *htmlPage) error {
+	words := &p.Words.App
+	p.Title = words.PasswordTitle
+	form := htmlForm{Submit: words.PasswordTitle, Fields: []htmlField{forUsername(req.Actor.Username), presentPassword("old_password", words.CurrentPassword)}}
+	form.Fields = append(form.Fields, p.newPassword(tx, "new_password", p.Words.Password, p.Words.Again)...)
+	p.Forms = []htmlForm{form}
+	if req.Actor.MustChange {
+		p.Texts = []string{words.MustChange}
+		p.Forms = append(p.Forms, htmlForm{Action: signOutPath, Submit: words.SignOut, Kind: "second"})
+		return nil
+	}
+	p.back()
+	return nil
+}
+
+// passwordForm is the form of a new password.
+type passwordForm struct {
+	passwordIn
+	passwordAgain
+}
+
+func changePasswordByForm(req *Request, in *passwordForm) (string, error) {
+	if err := in.of(in.NewPassword); err != nil {
+		return "", err
+	}
+	_, err := changePassword(req, &in.passwordIn)
+	return accountPath + "?done=password", err
+}
+
+// sessionsPage lists the open sessions, each with a button that ends it.
+func sessionsPage(tx *store.Tx, req *Request, p *htmlPage) error {
+	words := &p.Words.App
+	p.Title = words.SessionsTitle
+	p.tell("session")
+	p.back()
+	ids, err := store.SessionByAppUser.IDs(tx, req.Actor.ID)
+	if err != nil {
+		return err
+	}
+	slices.Sort(ids)
+	for _, id := range slices.Backward(ids) {
+		s, err := ownSessions.get(tx, req, id)
+		if err != nil {
+			return err
+		}
+		p.Forms = append(p.Forms, words.sessionForm(s))
+	}
+	return nil
+}
+
+// sessionForm returns the form that ends a session; that of this browser ends with the account's button.
+func (words *appPageTexts) sessionForm(s *session) htmlForm {
+	device := strings.Trim(s.Browser+", "+s.OS, ", ")
+	if device == "" {
+		device = words.UnknownDevice
+	}
+	form := htmlForm{Lines: []string{device, s.IP, words.LastActive + " " + s.LastUsed.Std().UTC().Format("2006-01-02 15:04 UTC")}}
+	if s.Current {
+		form.Lines = append(form.Lines, words.ThisDevice)
+		return form
+	}
+	form.Fields = []htmlField{{Name: "id", Type: "hidden", Value: s.ID.String()}}
+	form.Submit, form.Kind = words.EndSession, "second"
+	return form
+}
+
+type endSessionForm struct {
+	ID string `form:"id" check:"required,max=20" doc:"ID of the session"`
+}
+
+// endSessionByForm ends a session. One that has ended already is as good.
+func endSessionByForm(req *Request, in *endSessionForm) (string, error) {
+	id, err := parseID(in.ID)
+	if err != nil {
+		return "", errs.Field(errs.Invalid, "id", "%s", err)
+	}
+	err = req.db.Update(req.Actor, func(tx *store.Tx) error {
+		_, err := endOwnSession(tx, req, &byID{ID: id})
+		return err
+	})
+	if errs.Is(err, errs.NotFound) {
+		err = nil
+	}
+	return sessionsPath + "?done=session", err
+}
+
+// deletionPage asks for the password of the account to delete.
+func deletionPage(tx *store.Tx, req *Request, p *htmlPage) error {
+	words := &p.Words.App
+	p.Title = words.DeleteTitle
+	p.back()
+	if err := mayDeleteSelf(tx); err != nil {
+		e := errs.Of(err)
+		p.Texts, p.Status = []string{sentence(e, req.language())}, status[e.Kind].code
+		return nil
+	}
+	p.Texts = []string{words.DeleteText}
+	p.Forms = []htmlForm{{Submit: words.DeleteSubmit, Kind: "danger", Fields: []htmlField{forUsername(req.Actor.Username), presentPassword("password", words.Password)}}}
+	return nil
+}
+
+func deleteByForm(req *Request, in *deleteSelfIn) (string, error) {
+	_, err := deleteOwnAppUser(req, in)
+	return signInPath + "?done=deleted", err
+}
+
+func signOutByForm(req *Request, _ *none) (string, error) {
+	_, err := logout(req, nil)
+	return signInPath + "?done=signed_out", err
+}
