@@ -34,6 +34,8 @@ type introspection struct {
 	UserID    store.ID `json:"user_id,omitempty" doc:"ID of the user or app user; of an API key, of its owner"`
 	KeyID     store.ID `json:"key_id,omitempty" doc:"ID of the API key; absent for a session"`
 	KeyName   string   `json:"key_name,omitempty" doc:"Name of the API key"`
+
+	Fields map[string]any `json:"fields,omitempty" doc:"Values of the custom fields of the user or app user that programs may read, by key; absent for an API key"`
 }
 
 func introspect(req *Request, in *introspectIn) (out *introspection, err error) {
@@ -53,8 +55,10 @@ func introspect(req *Request, in *introspectIn) (out *introspection, err error) 
 		}
 		if session.Key != nil {
 			out.KeyID, out.KeyName = session.Key.ID, session.Key.Name
+			return nil
 		}
-		return nil
+		out.Fields, err = store.ProgramFields(tx, a)
+		return err
 	})
 }
 
@@ -93,6 +97,8 @@ type checkedUser struct {
 	Realm    string   `json:"realm" doc:"Realm: admin or app"`
 	KeyID    store.ID `json:"key_id,omitempty" doc:"ID of the API key that acts for the user; absent for the user"`
 	KeyName  string   `json:"key_name,omitempty" doc:"Name of that key"`
+
+	Fields map[string]any `json:"fields,omitempty" doc:"Values of the custom fields of the user that programs may read, by key; absent for an API key, and if there are none"`
 }
 
 type checkedScope struct {
@@ -134,7 +140,10 @@ func checkAccess(req *Request, in *checkIn) (out *checkOut, err error) {
 		}
 		out = &checkOut{Allowed: make(map[string]bool, len(in.Permissions))}
 		if c.actor != nil && c.refused == "" {
-			out.Active, out.User, out.Scope = true, c.user(), scopeIn(tx, c.actor)
+			out.Active, out.Scope = true, scopeIn(tx, c.actor)
+			if out.User, err = c.user(tx); err != nil {
+				return err
+			}
 		}
 		if in.Explain {
 			out.Reasons = make(map[string]string, len(in.Permissions))
@@ -222,12 +231,14 @@ func (c *checkedCaller) policy(tx *store.Tx) *store.Policy {
 	return store.PolicyOf(tx, c.actor)
 }
 
-func (c *checkedCaller) user() *checkedUser {
-	u := &checkedUser{ID: c.actor.ID, Username: c.actor.Username, Realm: realmOf(c.actor)}
+func (c *checkedCaller) user(tx *store.Tx) (u *checkedUser, err error) {
+	u = &checkedUser{ID: c.actor.ID, Username: c.actor.Username, Realm: realmOf(c.actor)}
 	if c.actor.Key != nil {
 		u.KeyID, u.KeyName = c.actor.Key.ID, c.actor.Key.Name
+		return u, nil
 	}
-	return u
+	u.Fields, err = store.ProgramFields(tx, c.actor)
+	return u, err
 }
 
 // reason returns why the actor has a permission or not.

@@ -33,15 +33,17 @@ type user struct {
 	LoginIP            string     `json:"login_ip"`
 	LoginTime          store.Time `json:"login_time" null:"true" doc:"Time of the last sign-in; null before the first"`
 	MustChangePassword store.Flag `json:"must_change_password"`
+	Fields             userValues `json:"fields" doc:"Values of custom fields by key, as far as you may read them; a field without a value is absent"`
 	store.Versioned
 }
 
-// userOf returns a stored user in the form of responses.
-func userOf(tx *store.Tx, u *store.User) *user {
+// userOf returns a stored user in the form of responses, with the custom fields that an audience may read.
+func userOf(tx *store.Tx, who store.FieldAudience, u *store.User) *user {
 	out := &user{
 		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Sex: u.Sex, Email: u.Email, EmailVerified: u.EmailVerified, Mobile: u.Mobile,
 		AvatarID: u.AvatarID, DeptID: u.DeptID, RoleIDs: u.RoleIDs, RoleNames: []string{}, Status: u.Status,
 		LoginIP: u.LoginIP, LoginTime: u.LoginTime, MustChangePassword: u.MustChangePassword, Versioned: u.Versioned,
+		Fields: fieldValues(tx, store.AdminRealm, who, u.Fields),
 	}
 	if out.RoleIDs == nil {
 		out.RoleIDs = []store.ID{}
@@ -123,7 +125,7 @@ func readInfo(tx *store.Tx, req *Request, _ *none) (*infoOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &infoOut{userOf(tx, u), Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.PermissionKeys(tx), install.CreatedAt}, nil
+	return &infoOut{userOf(tx, ownAudience(req), u), Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.PermissionKeys(tx), install.CreatedAt}, nil
 }
 
 type infoIn struct {
@@ -131,6 +133,7 @@ type infoIn struct {
 	Email    *string `json:"email" check:"max=254,email" doc:"E-mail address, unique unless empty"`
 	Mobile   *string `json:"mobile" check:"max=32,mobile"`
 	Sex      *int64  `json:"sex" check:"enum=sex" doc:"Sex: 0 not given, 1 male, 2 female"`
+	userFieldsIn
 	confirmation
 }
 
@@ -153,10 +156,13 @@ func changeInfo(req *Request, in *infoIn) (out *user, err error) {
 			set(&u.Email, in.Email)
 			set(&u.Mobile, in.Mobile)
 			set(&u.Sex, in.Sex)
+			if err := in.userFieldsIn.assign(tx, store.FieldSelf, false, u); err != nil {
+				return err
+			}
 			return req.fresh(u)
 		})
 		if err == nil {
-			out = userOf(tx, u)
+			out = userOf(tx, store.FieldSelf, u)
 		}
 		return err
 	})

@@ -47,6 +47,7 @@ type registerIn struct {
 	Cookie   store.Flag `json:"cookie" doc:"1 to get the token as a cookie that scripts cannot read, instead of in the response"`
 	Altcha   string     `json:"altcha" check:"raw,max=1024" doc:"Solution of a challenge from GET /api/challenge, as the widget of ALTCHA sends it: base64 of its JSON. Required if the setting app.registration_challenge is on; each can be used once"`
 	profileIn
+	appUserFieldsIn
 }
 
 // registration is the answer to a registration: as to a sign-in, unless the address has to be confirmed first.
@@ -64,6 +65,15 @@ func register(req *Request, in *registerIn) (*registration, error) {
 		if err := req.sameOrigin(); err != nil {
 			return nil, err
 		}
+	}
+	err := req.db.View(store.Anonymous, func(tx *store.Tx) error {
+		if err := store.CheckRegistration(tx, u.Email); err != nil {
+			return err
+		}
+		return in.appUserFieldsIn.assign(tx, store.FieldSelf, true, u)
+	})
+	if err != nil {
+		return nil, err
 	}
 	a := attempt(req, true, in.Username, in.Password)
 	a.MailReady, a.Language = req.s.registrationMail, req.mailLanguage()
@@ -161,6 +171,7 @@ func ownAppUser(tx *store.Tx, req *Request, _ *none) (*ownAppUserOut, error) {
 
 type ownAppUserIn struct {
 	profileIn
+	appUserFieldsIn
 	confirmation
 }
 
@@ -175,7 +186,10 @@ func changeOwnAppUser(req *Request, in *ownAppUserIn) (out *ownAppUserOut, err e
 			err = needsPassword(in.Email, u.Email, confirmed)
 		}
 		if err == nil {
-			_, err = editAppUser(tx, req, req.Actor.ID, func(u *store.AppUser) { assignProfile(&in.profileIn, u) })
+			_, err = editAppUser(tx, req, req.Actor.ID, func(u *store.AppUser) error {
+				assignProfile(&in.profileIn, u)
+				return in.appUserFieldsIn.assign(tx, store.FieldSelf, false, u)
+			})
 		}
 		if err == nil {
 			out, err = ownAppUser(tx, req, nil)

@@ -33,7 +33,7 @@ type rolesIn struct {
 }
 
 func setAppRoles(tx *store.Tx, req *Request, in *rolesIn) (*appUser, error) {
-	return editAppUser(tx, req, in.ID, func(u *store.AppUser) { u.RoleIDs = in.RoleIDs })
+	return editAppUser(tx, req, in.ID, func(u *store.AppUser) error { u.RoleIDs = in.RoleIDs; return nil })
 }
 
 // appRole is an app role in responses.

@@ -37,13 +37,16 @@ type appUser struct {
 	PendingEmail  string     `json:"pending_email" doc:"Address that a pending user has to confirm; empty otherwise"`
 	LoginIP       string     `json:"login_ip"`
 	LoginTime     store.Time `json:"login_time" null:"true" doc:"Time of the last sign-in; null before the first"`
+
+	Fields appUserValues `json:"fields" doc:"Values of custom fields by key, as far as you may read them; a field without a value is absent"`
 	store.Versioned
 }
 
-func appUserOf(tx *store.Tx, _ *Request, u *store.AppUser) (out *appUser, err error) {
+func appUserOf(tx *store.Tx, req *Request, u *store.AppUser) (out *appUser, err error) {
 	out = &appUser{
 		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Email: u.Email, EmailVerified: u.EmailVerified, Mobile: u.Mobile, AvatarURL: u.AvatarURL,
 		RoleIDs: u.RoleIDs, RoleNames: []string{}, Pending: u.Pending, Status: u.Status, LoginIP: u.LoginIP, LoginTime: u.LoginTime, Versioned: u.Versioned,
+		Fields: fieldValues(tx, store.AppRealm, audienceOf(req.Actor), u.Fields),
 	}
 	if out.RoleIDs == nil {
 		out.RoleIDs = []store.ID{}
@@ -60,6 +63,7 @@ func appUserOf(tx *store.Tx, _ *Request, u *store.AppUser) (out *appUser, err er
 
 var appUsers = Resource[store.AppUser, *appUser]{
 	of: store.AppUsers, keywords: []string{"username", "nickname", "email", "mobile"}, order: "id, ascending", out: appUserOf,
+	custom: store.AppUserByField, realm: store.AppRealm,
 	columns: []diskColumn[store.AppUser]{
 		{name: "id", uses: sorted},
 		{name: "username", uses: sorted, order: store.AppUserByName.Order()},
@@ -91,6 +95,7 @@ var assignAppUser = assigning[appUserIn, store.AppUser]()
 
 type appUserCreation struct {
 	appUserIn
+	appUserFieldsIn
 	firstPassword
 }
 
@@ -109,6 +114,9 @@ func createAppUser(req *Request, in *appUserCreation) (*newAppUser, error) {
 	err = req.db.Update(req.Actor, func(tx *store.Tx) (err error) {
 		u := &store.AppUser{Status: true}
 		assignAppUser(&in.appUserIn, u)
+		if err := in.appUserFieldsIn.assign(tx, audienceOf(req.Actor), true, u); err != nil {
+			return err
+		}
 		if err := store.AppUsers.Create(tx, u); err != nil {
 			return err
 		}
@@ -127,6 +135,7 @@ func createAppUser(req *Request, in *appUserCreation) (*newAppUser, error) {
 type appUserChange struct {
 	byID
 	appUserIn
+	appUserFieldsIn
 	Pending *store.Flag `json:"pending" check:"filled" doc:"0 to accept a pending registration: the user can sign in at once, with the address of the registration unless somebody has it, which remains unverified"`
 }
 
@@ -138,19 +147,22 @@ func changeAppUser(tx *store.Tx, req *Request, in *appUserChange) (*appUser, err
 			return nil, err
 		}
 	}
-	return editAppUser(tx, req, in.ID, func(u *store.AppUser) {
+	return editAppUser(tx, req, in.ID, func(u *store.AppUser) error {
 		assignAppUser(&in.appUserIn, u)
 		set(&u.Pending, in.Pending)
 		if address != "" && u.Email == "" {
 			u.Email = address
 		}
+		return in.appUserFieldsIn.assign(tx, audienceOf(req.Actor), false, u)
 	})
 }
 
 // editAppUser changes an app user. Disabling a user ends the user's sessions.
-func editAppUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.AppUser)) (*appUser, error) {
+func editAppUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.AppUser) error) (*appUser, error) {
 	u, err := store.AppUsers.Update(tx, id, func(u *store.AppUser) error {
-		apply(u)
+		if err := apply(u); err != nil {
+			return err
+		}
 		return req.fresh(u)
 	})
 	if err == nil && !bool(u.Status) {
@@ -163,7 +175,7 @@ func editAppUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.AppU
 }
 
 func enableAppUser(tx *store.Tx, req *Request, in *statusIn) (*appUser, error) {
-	return editAppUser(tx, req, in.ID, func(u *store.AppUser) { u.Status = in.Status })
+	return editAppUser(tx, req, in.ID, func(u *store.AppUser) error { u.Status = in.Status; return nil })
 }
 
 func resetAppPassword(req *Request, in *resetIn) (*resetOut, error) {

@@ -14,6 +14,8 @@ var appUserCSV = peopleCSV[store.AppUser, *appUser]{
 	list:      &appUsers,
 	name:      "app-users",
 	columns:   []string{"username", "nickname", "email", "mobile", "roles", "status"},
+	realm:     store.AppRealm,
+	values:    func(u *store.AppUser) *store.FieldValues { return &u.Fields },
 	job:       "app_user_import",
 	access:    "user.list.import",
 	invites:   "user.invite.create",

@@ -156,6 +156,12 @@ func (v *logView) change(c *audit.Change, whole bool) (out logChange, err error)
 		if slices.Contains(unshown, f.Name) {
 			continue
 		}
+		if realm := realmOfCustom(c.Collection); realm != "" && f.Name == "fields" {
+			if err := v.customFields(realm, f, whole, &out); err != nil {
+				return out, err
+			}
+			continue
+		}
 		field, err := v.field(c.Collection, f, whole)
 		if err != nil {
 			return out, err
@@ -181,15 +187,20 @@ func (v *logView) field(collection string, f *audit.Field, whole bool) (out logF
 		out.Erased = out.Erased || store.Flag(!known && side.from.Box != nil)
 		*side.to = text
 	}
-	v.compare(&out)
-	out.Labels = v.labels(collection, &out)
+	v.finish(collection, &out, whole)
+	return out, nil
+}
+
+// finish adds what follows from the values of a field, and shortens them.
+func (v *logView) finish(collection string, out *logField, whole bool) {
+	v.compare(out)
+	out.Labels = v.labels(collection, out)
 	if !whole {
 		for _, value := range []*json.RawMessage{&out.Old, &out.New} {
 			short, cut := cutValue(*value)
 			*value, out.Truncated = short, out.Truncated || store.Flag(cut)
 		}
 	}
-	return out, nil
 }
 
 // cutValue returns the beginning of a long text, and nothing of another long value.

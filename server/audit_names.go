@@ -125,7 +125,7 @@ func recordsNamed(tx *store.Tx, req *Request, table store.Table, text string) ([
 
 // search finds records of a list by their search texts.
 func search[T, Out any](tx *store.Tx, req *Request, of *Resource[T, Out], text string) ([]store.ID, error) {
-	return of.of.FindIDs(tx, of.query(tx, req, &listQuery{search: text}, 0, maxNamed))
+	return of.findIDs(tx, req, &listQuery{search: text}, maxNamed)
 }
 
 // scanNames finds records of a small collection by looking at all of them.

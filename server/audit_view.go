@@ -49,6 +49,7 @@ var logSubjects = bySubject(
 	logSubject{table: store.Webhooks, query: "system.webhook.query", create: "system.webhook.create", update: "system.webhook.update", remove: "system.webhook.delete"},
 	logSubject{table: store.APIKeys, query: "admin.key.query", create: "admin.key.create", update: "admin.key.update", remove: "admin.key.delete"},
 	logSubject{table: store.Links, query: "admin.invite.query", create: "admin.invite.create", remove: "admin.invite.delete"},
+	logSubject{table: store.CustomFields, query: "system.field.query", create: "system.field.create", update: "system.field.update", remove: "system.field.delete"},
 	logSubject{table: store.Installs, query: "system.info"},
 )
 

@@ -14,7 +14,7 @@ var dumped = map[string]func(t testing.TB, tx *store.Tx) map[store.ID]string{
 	"user": recordsOf(store.Users), "app_user": recordsOf(store.AppUsers), "password_hash": recordsOf(store.PasswordHashes),
 	"session": recordsOf(store.Sessions), "session_token": recordsOf(store.SessionTokens), "device": recordsOf(store.Devices), "login_log": recordsOf(store.LoginLogs),
 	"setting_group": recordsOf(store.SettingGroups), "setting": recordsOf(store.Settings), "setting_secret": recordsOf(store.SettingSecrets),
-	"dict": recordsOf(store.Dicts), "dict_item": recordsOf(store.DictItems), "install": recordsOf(store.Installs),
+	"custom_field": recordsOf(store.CustomFields), "dict": recordsOf(store.Dicts), "dict_item": recordsOf(store.DictItems), "install": recordsOf(store.Installs),
 	"file": recordsOf(store.Files), "file_group": recordsOf(store.FileGroups), "avatar": recordsOf(store.Avatars),
 	"job": recordsOf(store.Jobs), "job_step": recordsOf(store.JobSteps),
 	"webhook": recordsOf(store.Webhooks), "webhook_secret": secretOwners, "webhook_state": webhookPositions,

@@ -95,7 +95,11 @@ func preview(tx *store.Tx, f *feature.Flag, key string, people []*store.User, at
 	}
 	for _, u := range people {
 		a := &store.Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID}
-		result, err := f.Evaluate(key, store.FlagSubject(tx, a), at)
+		subject, err := store.FlagSubject(tx, a)
+		if err != nil {
+			return nil, err
+		}
+		result, err := f.Evaluate(key, subject, at)
 		if err != nil {
 			return nil, err // never: every user has a targeting key
 		}

@@ -195,7 +195,10 @@ func (f *field) decodable() bool {
 		return f.typ == reflect.TypeFor[[]store.ID]() || f.typ == reflect.TypeFor[int64]()
 	}
 	switch f.typ {
-	case reflect.TypeFor[int64](), reflect.TypeFor[map[string]any]():
+	case reflect.TypeFor[int64]():
+		return true
+	}
+	if f.typ.ConvertibleTo(reflect.TypeFor[map[string]any]()) {
 		return true
 	}
 	if f.typ.Kind() != reflect.Slice {

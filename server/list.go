@@ -46,6 +46,7 @@ type listInfo struct {
 	order    string   // default order, in words
 	columns  []columnInfo
 	under    bool // whether the list has the children of one record, the :id of the path
+	custom   bool // whether it can be filtered by custom fields, as fields.KEY
 }
 
 func (l *listInfo) names(u use) []string {
@@ -109,6 +110,7 @@ type listQuery struct {
 	descending bool
 	anyOf      []anyOf
 	ranges     []timeRange
+	custom     []customFilter
 }
 
 // anyOf is the condition that a column has one of the values.
@@ -116,6 +118,14 @@ type anyOf struct {
 	column  string
 	texts   []string
 	numbers []int64 // for a column of numbers
+}
+
+// customFilter is the condition that a custom field has one of the values, or one in a range.
+type customFilter struct {
+	key       string
+	values    []string
+	isRange   bool
+	low, high string // "" for no bound
 }
 
 // timeRange is the condition that a column is in an inclusive range.
@@ -159,7 +169,7 @@ func (l *listInfo) parse(req *Request, own *input) (*listQuery, error) {
 		if !slices.ContainsFunc(values, func(v string) bool { return v != "" }) {
 			continue
 		}
-		if len(values) > 1 && l.column(strings.TrimSuffix(name, "[]"), ranged) == nil {
+		if len(values) > 1 && l.column(strings.TrimSuffix(name, "[]"), ranged) == nil && !strings.HasPrefix(name, customPrefix) {
 			faults.Add(name, "must be given once, not %d times", len(values))
 			continue
 		}
@@ -197,6 +207,9 @@ func (l *listInfo) knows(name string) bool {
 	case "tz":
 		return l.names(ranged) != nil
 	}
+	if strings.HasPrefix(name, customPrefix) {
+		return l.custom
+	}
 	return l.column(name, param) != nil || l.column(strings.TrimSuffix(name, "[]"), ranged) != nil
 }
 
@@ -207,7 +220,9 @@ func (l *listInfo) selects(name string) bool {
 }
 
 // narrowed reports whether the query has a condition.
-func (q *listQuery) narrowed() bool { return q.search != "" || len(q.anyOf)+len(q.ranges) > 0 }
+func (q *listQuery) narrowed() bool {
+	return q.search != "" || len(q.anyOf)+len(q.ranges)+len(q.custom) > 0
+}
 
 // parseCount parses a positive number; one that is too large counts as 1<<30.
 func parseCount(name, text string, faults errs.Faults) int {
@@ -257,7 +272,8 @@ func (l *listInfo) filter(ctx context.Context, q *listQuery, text string, faults
 	}
 	for name, value := range object {
 		c := l.column(name, filtered)
-		if c == nil {
+		key, custom := strings.CutPrefix(name, customPrefix)
+		if c == nil && !(custom && l.custom) {
 			faults.Add("filter", "can't filter by %q; use one of %s", name, l.names(filtered))
 			continue
 		}
@@ -281,6 +297,10 @@ func (l *listInfo) filter(ctx context.Context, q *listQuery, text string, faults
 				faults.Add("filter", "values of %s must be strings or numbers", name)
 			}
 		}
+		if c == nil {
+			q.custom = append(q.custom, customFilter{key: key, values: texts})
+			continue
+		}
 		q.oneOf(c, "filter", texts, faults)
 	}
 }
@@ -303,6 +323,10 @@ func (q *listQuery) oneOf(c *columnInfo, parameter string, texts []string, fault
 
 // field parses a parameter named after a column.
 func (l *listInfo) field(q *listQuery, name string, values []string, query url.Values, faults errs.Faults) {
+	if key, custom := strings.CutPrefix(name, customPrefix); custom {
+		q.customField(key, values, faults)
+		return
+	}
 	if c := l.column(name, param); c != nil {
 		q.oneOf(c, name, values, faults)
 		return
@@ -330,6 +354,24 @@ func (l *listInfo) field(q *listQuery, name string, values []string, query url.V
 		return
 	}
 	q.ranges = append(q.ranges, timeRange{plain, low, high})
+}
+
+// customPrefix begins the names of custom fields in the parameters of lists.
+const customPrefix = "fields."
+
+// customField parses a parameter named after a custom field: fields.KEY=VALUE, or fields.KEY[]=FROM&fields.KEY[]=TO.
+func (q *listQuery) customField(key string, values []string, faults errs.Faults) {
+	key, isRange := strings.CutSuffix(key, "[]")
+	switch {
+	case isRange && len(values) == 2:
+		q.custom = append(q.custom, customFilter{key: key, isRange: true, low: values[0], high: values[1]})
+	case isRange:
+		faults.Add(customPrefix+key, "must have two values: from and to")
+	case len(values) > 1:
+		faults.Add(customPrefix+key, "must be given once, not %d times", len(values))
+	default:
+		q.custom = append(q.custom, customFilter{key: key, values: values})
+	}
 }
 
 // zoneOf parses the parameter tz: the name of a zone, or an offset from UTC.

@@ -29,8 +29,11 @@ type Resource[T, Out any] struct {
 	// telling makes the response include the number of records that the scope hides. No
 	// parameter changes the number, so that it reveals nothing about these records.
 	telling bool
-	out     func(tx *store.Tx, req *Request, v *T) (Out, error)
-	blank   T // a new record, before the fields that are sent; without slices or maps
+	// custom lets the list be filtered by custom fields, whose values the index has; nil for no custom fields.
+	custom *store.Many[T, string]
+	realm  string // of the custom fields
+	out    func(tx *store.Tx, req *Request, v *T) (Out, error)
+	blank  T // a new record, before the fields that are sent; without slices or maps
 }
 
 // diskColumn is a field that a Resource can be filtered or sorted by.
@@ -99,7 +102,7 @@ func diskList[T, Out any](path, access, title string, t *Resource[T, Out]) Route
 }
 
 func (t *Resource[T, Out]) info() *listInfo {
-	info := &listInfo{keywords: t.keywords, order: t.order}
+	info := &listInfo{keywords: t.keywords, order: t.order, custom: t.custom != nil}
 	for _, c := range t.columns {
 		info.columns = append(info.columns, columnInfo{c.name, c.uses, c.numbers != nil})
 	}
@@ -108,7 +111,20 @@ func (t *Resource[T, Out]) info() *listInfo {
 
 // find reads the requested page and counts the matching records.
 func (t *Resource[T, Out]) find(tx *store.Tx, req *Request, ask *listQuery) ([]*T, int, error) {
-	return t.of.Find(tx, t.query(tx, req, ask, ask.offset(), ask.size))
+	q, err := t.query(tx, req, ask, ask.offset(), ask.size)
+	if err != nil {
+		return nil, 0, err
+	}
+	return t.of.Find(tx, q)
+}
+
+// findIDs returns the IDs of up to limit matching records.
+func (t *Resource[T, Out]) findIDs(tx *store.Tx, req *Request, ask *listQuery, limit int) ([]store.ID, error) {
+	q, err := t.query(tx, req, ask, 0, limit)
+	if err != nil {
+		return nil, err
+	}
+	return t.of.FindIDs(tx, q)
 }
 
 // hidden returns the number of records of the whole list that the scope hides. total is
@@ -131,7 +147,7 @@ func (t *Resource[T, Out]) hidden(tx *store.Tx, req *Request, ask *listQuery, to
 }
 
 // query converts a list query to a store query.
-func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *listQuery, offset, limit int) store.Query[T] {
+func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *listQuery, offset, limit int) (store.Query[T], error) {
 	q := store.Query[T]{Search: ask.search, Order: t.first, Descending: t.descending, Offset: offset, Limit: limit}
 	if t.search != nil && ask.search != "" {
 		q.Search, q.Where = "", append(q.Where, t.search(tx, ask.search))
@@ -152,6 +168,13 @@ func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *listQuery, off
 	for _, r := range ask.ranges {
 		q.Where = append(q.Where, t.column(r.column).between(tx, r.low, r.high))
 	}
+	for _, of := range ask.custom {
+		c, err := t.customCondition(tx, req, of)
+		if err != nil {
+			return q, err
+		}
+		q.Where = append(q.Where, c)
+	}
 	if t.only != nil && len(ask.anyOf) == 0 {
 		q.Where = append(q.Where, t.only())
 	}
@@ -161,7 +184,19 @@ func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *listQuery, off
 	if ask.sort != "" {
 		q.Order, q.Descending = t.column(ask.sort).order, ask.descending
 	}
-	return q
+	return q, nil
+}
+
+// customCondition returns the condition of a filter by a custom field.
+func (t *Resource[T, Out]) customCondition(tx *store.Tx, req *Request, of customFilter) (store.Condition, error) {
+	f, err := store.FilteredField(tx, t.realm, audienceOf(req.Actor), of.key)
+	switch {
+	case err != nil:
+		return store.Condition{}, err
+	case of.isRange:
+		return store.FieldRange(tx, t.custom, f, of.low, of.high)
+	}
+	return store.FieldCondition(t.custom, f, of.values)
 }
 
 func (t *Resource[T, Out]) column(name string) *diskColumn[T] {

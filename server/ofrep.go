@@ -150,7 +150,7 @@ func (req *Request) flagSubject(tx *store.Tx, context map[string]any) (*feature.
 	a := req.Actor
 	switch {
 	case a.Key == nil && a.ID != 0:
-		return store.FlagSubject(tx, a), nil
+		return store.FlagSubject(tx, a)
 	}
 	s, err := statedSubject(context)
 	if err != nil || a.Key == nil {

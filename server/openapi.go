@@ -42,6 +42,9 @@ func newDocument(all []Route, version string) (document, error) {
 		}
 		paths[path].(object)[strings.ToLower(rt.Method)] = operation(rt, types)
 	}
+	for _, name := range customSchemas {
+		types.named[name] = customHere(name)
+	}
 	types.named["Failure"] = types.failure()
 	doc, err := json.Marshal(object{
 		"openapi": "3.1.0",

@@ -28,7 +28,7 @@ func pageForm[In any](path, access, title string, handler func(req *Request, in 
 	rt := newRoute[In, []byte](http.MethodPost, path, access, title)
 	rt.protocol, rt.in.protocol, rt.binary = &formPage, &formPage, htmlMedia
 	rt.handler, rt.maxBody, rt.in.anyQuery = handlerName(handler), maxPageForm, true
-	rt.in.fields, rt.in.body = formFields(rt.in.fields), false
+	rt.in.fields, rt.in.body = textFields(rt.in.fields), false
 	rt.raw = func(req *Request, w http.ResponseWriter) error {
 		in := new(In)
 		err := req.decode(rt.in, in)
@@ -45,8 +45,8 @@ func pageForm[In any](path, access, title string, handler func(req *Request, in 
 	return rt
 }
 
-// formFields returns the fields that a form can have: those of the path, and texts.
-func formFields(all []*field) (fields []*field) {
+// textFields returns the fields that a form can have: those of the path, and texts.
+func textFields(all []*field) (fields []*field) {
 	for _, f := range all {
 		if f.from == "json" && f.typ.Kind() == reflect.String {
 			f.from = "form"

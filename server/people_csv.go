@@ -16,8 +16,10 @@ import (
 type peopleCSV[T, Out any] struct {
 	list    *Resource[T, Out]
 	name    string   // of exported files, without date and extension
-	columns []string // of an export; an import can have them in any order, and hashColumn
-	job     string   // kind of the jobs that import
+	columns []string // of an export; an import can have them in any order, and hashColumn and custom fields
+	realm   string   // of the custom fields, whose columns are named fields.KEY
+	values  func(u *T) *store.FieldValues
+	job     string // kind of the jobs that import
 	// Permissions: to import, to invite the imported users, and to import their password hashes.
 	access, invites, passwords string
 	// read returns the user of a row of an import. It adds the faults of the row, and returns only

@@ -21,10 +21,12 @@ func (c *peopleCSV[T, Out]) export(path, access, title string) Route {
 		Method: "GET", Path: path, Access: access, Title: title, out: reflect.TypeFor[[]byte](), list: info, binary: "text/csv",
 		raw: func(req *Request, w http.ResponseWriter) error {
 			var ids []store.ID
+			var custom []*store.CustomField
 			err := req.db.View(req.Actor, func(tx *store.Tx) error {
+				custom = store.CustomFieldsOf(tx, c.realm, audienceOf(req.Actor))
 				ask, err := info.ask(req)
 				if err == nil {
-					ids, err = c.list.of.FindIDs(tx, c.list.query(tx, req, ask, 0, store.NoLimit))
+					ids, err = c.list.findIDs(tx, req, ask, store.NoLimit)
 				}
 				return err
 			})
@@ -36,7 +38,7 @@ func (c *peopleCSV[T, Out]) export(path, access, title string) Route {
 			h.Set("Content-Disposition", `attachment; filename="`+c.name+"-"+time.Now().UTC().Format("20060102-150405")+`.csv"`)
 			h.Set("Cache-Control", "no-store")
 			h.Set("X-Request-Id", req.ID)
-			return c.send(req, w, ids)
+			return c.send(req, w, ids, custom)
 		},
 	}
 }
@@ -45,13 +47,16 @@ func (c *peopleCSV[T, Out]) export(path, access, title string) Route {
 // after that has ended, so that a slow client does not keep it open. Each authorizes the
 // caller again, and leaves out users who have been deleted or have left the caller's data
 // scope since.
-func (c *peopleCSV[T, Out]) send(req *Request, w http.ResponseWriter, ids []store.ID) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(c.columns); err != nil {
+func (c *peopleCSV[T, Out]) send(req *Request, w http.ResponseWriter, ids []store.ID, custom []*store.CustomField) error {
+	out, header := csv.NewWriter(w), slices.Clone(c.columns)
+	for _, f := range custom {
+		header = append(header, customPrefix+f.Key)
+	}
+	if err := out.Write(header); err != nil {
 		return err
 	}
 	for chunk := range slices.Chunk(ids, exportChunk) {
-		rows, err := c.rows(req, chunk)
+		rows, err := c.rows(req, chunk, custom)
 		if err != nil {
 			return err
 		}
@@ -65,7 +70,7 @@ func (c *peopleCSV[T, Out]) send(req *Request, w http.ResponseWriter, ids []stor
 }
 
 // rows returns the rows of the users that the caller may see now.
-func (c *peopleCSV[T, Out]) rows(req *Request, ids []store.ID) (rows [][]string, err error) {
+func (c *peopleCSV[T, Out]) rows(req *Request, ids []store.ID, custom []*store.CustomField) (rows [][]string, err error) {
 	err = req.db.View(store.Anonymous, func(tx *store.Tx) error {
 		if err := req.admit(tx); err != nil {
 			return err
@@ -80,6 +85,9 @@ func (c *peopleCSV[T, Out]) rows(req *Request, ids []store.ID) (rows [][]string,
 				return err
 			}
 			row := c.write(tx, u)
+			for _, f := range custom {
+				row = append(row, c.values(u).Get(f.ID))
+			}
 			for i, cell := range row {
 				row[i] = safeCell(cell)
 			}

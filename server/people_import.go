@@ -81,7 +81,11 @@ func (c *peopleCSV[T, Out]) importPeople(req *Request, in *importIn, file []byte
 	if err != nil {
 		return nil, err
 	}
-	table, err := readCSV(text, append(slices.Clone(c.columns), hashColumn))
+	columns, err := c.importColumns(req)
+	if err != nil {
+		return nil, err
+	}
+	table, err := readCSV(text, columns)
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +105,17 @@ func (c *peopleCSV[T, Out]) importPeople(req *Request, in *importIn, file []byte
 	}
 	plan.out.Created = int(plan.out.Job.Done)
 	return plan.out, nil
+}
+
+// importColumns returns the columns that a file can have.
+func (c *peopleCSV[T, Out]) importColumns(req *Request) (columns []string, err error) {
+	columns = append(slices.Clone(c.columns), hashColumn)
+	return columns, req.db.View(req.Actor, func(tx *store.Tx) error {
+		for _, f := range store.CustomFieldsOf(tx, c.realm, audienceOf(req.Actor)) {
+			columns = append(columns, customPrefix+f.Key)
+		}
+		return nil
+	})
 }
 
 // importPlan is a validated file.

@@ -38,6 +38,9 @@ func (c *peopleCSV[T, Out]) check(check *importCheck, row csvRow, faults errs.Fa
 	if u, err = c.read(check, row, faults); err != nil {
 		return u, nil, err
 	}
+	if err := c.assignCustom(check.tx, row, &u, faults); err != nil {
+		return u, nil, err
+	}
 	p := c.person(&u)
 	if hash, err = sealedHash(check.tx, p.username, row.cells[hashColumn], faults); err != nil {
 		return u, nil, err
@@ -48,6 +51,19 @@ func (c *peopleCSV[T, Out]) check(check *importCheck, row csvRow, faults errs.Fa
 		err = refusedRow(c.list.of.Validate(check.tx, &u), faults)
 	}
 	return u, hash, err
+}
+
+// assignCustom sets the custom fields of a row.
+func (c *peopleCSV[T, Out]) assignCustom(tx *store.Tx, row csvRow, u *T, faults errs.Faults) error {
+	in := store.FieldInput{Values: map[string]any{}, Text: func(_ *store.Setting, cell any) (string, error) { return cell.(string), nil }}
+	for column, cell := range row.cells {
+		if key, custom := strings.CutPrefix(column, customPrefix); custom {
+			in.Values[key] = cell
+		}
+	}
+	values, err := store.AssignFields(tx, c.realm, audienceOf(store.ActorOf(tx)), true, nil, in)
+	*c.values(u) = values
+	return faults.Merge(err)
 }
 
 // sealedHash checks a password hash, and encrypts it for the steps of a job, which are stored.
@@ -69,7 +85,7 @@ func bindRow(fields []*field, in any, row csvRow, faults errs.Faults, other ...s
 	values := map[string]any{}
 	for column, cell := range row.cells {
 		switch {
-		case column == hashColumn || slices.Contains(other, column):
+		case column == hashColumn || slices.Contains(other, column) || strings.HasPrefix(column, customPrefix):
 		case column == "sex" || column == "status":
 			if cell != "" {
 				values[column] = json.Number(cell)

@@ -48,13 +48,33 @@ type personData struct {
 
 func downloadUserData(req *Request, in *byID, w http.ResponseWriter) error {
 	p := &personData{req: req, who: store.Account{ID: in.ID}}
-	p.record = func(tx *store.Tx) (any, error) { return users.get(tx, req, in.ID) }
+	p.record = func(tx *store.Tx) (any, error) {
+		out, err := users.get(tx, req, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		u, err := store.Users.Get(tx, in.ID)
+		if err == nil {
+			out.Fields = fieldValues(tx, store.AdminRealm, store.FieldExport, u.Fields)
+		}
+		return out, err
+	}
 	return p.send(w, "user-"+in.ID.String()+"-data.zip")
 }
 
 func downloadAppUserData(req *Request, in *byID, w http.ResponseWriter) error {
 	p := &personData{req: req, who: store.Account{App: true, ID: in.ID}}
-	p.record = func(tx *store.Tx) (any, error) { return appUsers.get(tx, req, in.ID) }
+	p.record = func(tx *store.Tx) (any, error) {
+		out, err := appUsers.get(tx, req, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		u, err := store.AppUsers.Get(tx, in.ID)
+		if err == nil {
+			out.Fields = fieldValues(tx, store.AppRealm, store.FieldExport, u.Fields)
+		}
+		return out, err
+	}
 	return p.send(w, "app-user-"+in.ID.String()+"-data.zip")
 }
 

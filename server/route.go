@@ -373,7 +373,7 @@ func routes() []Route {
 		accountRoutes, avatarRoutes, keyRoutes, accessCheckRoutes, forwardRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
 		appUserRoutes, appRoleRoutes, appRoutes, appSelfRoutes, appPageRoutes, challengeRoutes, auditRoutes, streamRoutes, configRoutes, webhookRoutes, settingRoutes, settingGroupRoutes, ofrepRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, manualRoutes, metricRoutes,
-		linkRoutes, inviteRoutes, mailRoutes,
+		linkRoutes, inviteRoutes, mailRoutes, customFieldRoutes,
 		sdkRoutes,
 	} {
 		all = append(all, resource...)

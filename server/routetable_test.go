@@ -223,7 +223,7 @@ func TestPublicRoutesIgnoreInvalidTokens(t *testing.T) {
 		}
 	})
 	slices.Sort(names)
-	if want := []string{"GET /.reeve/callback", "GET /api/challenge", "GET /api/dict", "GET /api/home", "GET /app/forgot", "GET /app/register", "GET /app/sign-in", "GET /auth/verify", "GET /file/signed/:id", "GET /health", "GET /link/:token", "GET /media/:key", "GET /openapi.json", "GET /sdk", "POST /admin/login", "POST /admin/password/forgot", "POST /admin/password/link", "POST /admin/verify",
+	if want := []string{"GET /.reeve/callback", "GET /api/challenge", "GET /api/dict", "GET /api/field", "GET /api/home", "GET /app/forgot", "GET /app/register", "GET /app/sign-in", "GET /auth/verify", "GET /file/signed/:id", "GET /health", "GET /link/:token", "GET /media/:key", "GET /sdk", "POST /admin/login", "POST /admin/password/forgot", "POST /admin/password/link", "POST /admin/verify",
 		"POST /api/login", "POST /api/password/forgot", "POST /api/password/link", "POST /api/register", "POST /api/verify", "POST /app/forgot", "POST /app/register", "POST /app/sign-in", "POST /link/:token"}; !slices.Equal(names, want) {
 		t.Errorf("public are %q, want %q", names, want)
 	}

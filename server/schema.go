@@ -32,6 +32,9 @@ func (s *schemas) of(t reflect.Type) object {
 	if shaped, ok := reflect.Zero(t).Interface().(interface{ shape() reflect.Type }); ok {
 		return s.of(shaped.shape())
 	}
+	if name := customSchemas[t]; name != "" {
+		return object{"$ref": "#/components/schemas/" + name}
+	}
 	switch t {
 	case reflect.TypeFor[store.Time]():
 		return object{"type": "string", "format": "date-time", "examples": []any{"2025-05-08T03:04:05.000000Z"}}
@@ -200,6 +203,9 @@ func inputSchema(fields []*field, closed bool) object {
 
 // fieldSchema describes one field of an input.
 func fieldSchema(f *field) object {
+	if name := customSchemas[f.typ]; name != "" {
+		return object{"$ref": "#/components/schemas/" + name, "description": f.doc}
+	}
 	schema := object{}
 	bound := func(low, high string) {
 		if f.min != nil {

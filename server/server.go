@@ -104,6 +104,7 @@ type Server struct {
 	reads    *secretReads
 	sender   *sender
 	outbox   *outbox
+	fields   *fieldKeeper
 	pages    *pages
 	links    *linkSigner
 	failures failureLog
@@ -155,7 +156,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s.manual = sync.OnceValues(func() (Encoded[manualAnswer], error) { return newManual(config.Manual) })
 	s.routes, s.monitor = all, monitor.New(config.Monitor, config.RedisTargets, db, log)
 	s.jobs, s.links, s.streams = newJobs(s), newLinkSigner(), newStreams(s)
-	s.sender, s.reads = newSender(s), newSecretReads(s)
+	s.sender, s.reads, s.fields = newSender(s), newSecretReads(s), newFieldKeeper(s)
 	if s.outbox, err = newOutbox(s); err != nil {
 		return nil, err
 	}
@@ -283,6 +284,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	wg.Go(func() { s.streams.run(tidy) })
 	wg.Go(func() { s.sender.run(tidy) })
 	wg.Go(func() { s.outbox.run(tidy) })
+	wg.Go(func() { s.fields.run(tidy) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- srv.Serve(listener) })
 	ready(listener.Addr())

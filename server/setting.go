@@ -119,8 +119,11 @@ func saveSettings(tx *store.Tx, req *Request, in *valuesIn) (nothing, error) {
 		}
 		_, err := req.saveSetting(tx, id, func(s *store.Setting) error {
 			text, err := settingText(s, in.Values[name])
+			if err != nil {
+				return errs.Field(errs.Invalid, "values", "%s", err)
+			}
 			s.Values = text
-			return err
+			return nil
 		})
 		if err != nil {
 			e := errs.Of(err)
@@ -135,7 +138,6 @@ func saveSettings(tx *store.Tx, req *Request, in *valuesIn) (nothing, error) {
 
 // settingText converts a JSON value to the stored text.
 func settingText(s *store.Setting, value any) (string, error) {
-	wrong := func(want errs.Message) error { return errs.Field(errs.Invalid, "values", "%s", want) }
 	switch v := value.(type) {
 	case string:
 		return v, nil
@@ -155,15 +157,15 @@ func settingText(s *store.Setting, value any) (string, error) {
 	}
 	switch s.Type {
 	case "number":
-		return "", wrong(errs.Say("must be a number or a string"))
+		return "", errs.Say("must be a number or a string")
 	case "switch":
-		return "", wrong(errs.Say("must be true, false or a string"))
+		return "", errs.Say("must be true, false or a string")
 	case "checkbox":
-		return "", wrong(errs.Say("must be an array of strings, or a string"))
+		return "", errs.Say("must be an array of strings, or a string")
 	case "flag":
-		return "", wrong(errs.Say("must be an object or a string"))
+		return "", errs.Say("must be an object or a string")
 	}
-	return "", errs.Field(errs.Invalid, "values", "must be a string")
+	return "", errs.Say("must be a string")
 }
 
 type refreshOut struct {

@@ -11,24 +11,22 @@ import (
 )
 
 var systemRoutes = []Route{
-	raw("/openapi.json", public, "Get the OpenAPI document", "application/json", openAPI),
+	raw("/openapi.json", anyRealm, "Get the OpenAPI document", "application/json", openAPI),
 	logged("backup", keysNeed(store.UnattendedBackup, raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup))),
 }
 
 func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {
-	var title string
-	err := req.db.View(store.Anonymous, func(tx *store.Tx) error {
-		title = store.SiteTitle.Get(tx)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
 	doc, err := req.s.openapi()
 	if err != nil {
 		return err
 	}
-	body, err := doc.titled(title)
+	var body []byte
+	err = req.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
+		if body, err = doc.titled(store.SiteTitle.Get(tx)); err == nil {
+			body, err = withCustomFields(body, tx, req.Actor)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -28,10 +28,14 @@ var users = Resource[store.User, *user]{
 	of:       store.Users,
 	keywords: []string{"username", "nickname", "email", "mobile"},
 	order:    "id, ascending",
+	custom:   store.UserByField,
+	realm:    store.AdminRealm,
 	scope: func(tx *store.Tx, req *Request) (store.Condition, bool) {
 		return req.Actor.Scope(tx).Users()
 	},
-	out: func(tx *store.Tx, _ *Request, u *store.User) (*user, error) { return userOf(tx, u), nil },
+	out: func(tx *store.Tx, req *Request, u *store.User) (*user, error) {
+		return userOf(tx, audienceOf(req.Actor), u), nil
+	},
 	columns: []diskColumn[store.User]{
 		{name: "id", uses: sorted},
 		{name: "username", uses: sorted | filtered | param, order: store.UserByName.Order(), texts: usersNamed},
@@ -89,6 +93,7 @@ var assignUser = assigning[userIn, store.User]()
 
 type userCreation struct {
 	userIn
+	userFieldsIn
 	firstPassword
 }
 
@@ -107,6 +112,9 @@ func createUser(req *Request, in *userCreation) (*newUser, error) {
 	err = req.db.Update(req.Actor, func(tx *store.Tx) (err error) {
 		u := &store.User{Status: true}
 		assignUser(&in.userIn, u)
+		if err := in.userFieldsIn.assign(tx, audienceOf(req.Actor), true, u); err != nil {
+			return err
+		}
 		if err := store.Users.Create(tx, u); err != nil {
 			return err
 		}
@@ -114,7 +122,7 @@ func createUser(req *Request, in *userCreation) (*newUser, error) {
 			return err
 		}
 		if u, err = store.Users.Get(tx, u.ID); err == nil {
-			out.user = *userOf(tx, u)
+			out.user = *userOf(tx, audienceOf(req.Actor), u)
 		}
 		return err
 	})
@@ -124,16 +132,22 @@ func createUser(req *Request, in *userCreation) (*newUser, error) {
 type userChange struct {
 	byID
 	userIn
+	userFieldsIn
 }
 
 func changeUser(tx *store.Tx, req *Request, in *userChange) (*user, error) {
-	return editUser(tx, req, in.ID, func(u *store.User) { assignUser(&in.userIn, u) })
+	return editUser(tx, req, in.ID, func(u *store.User) error {
+		assignUser(&in.userIn, u)
+		return in.userFieldsIn.assign(tx, audienceOf(req.Actor), false, u)
+	})
 }
 
 // editUser changes a user. Disabling a user ends the user's sessions.
-func editUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.User)) (*user, error) {
+func editUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.User) error) (*user, error) {
 	u, err := store.Users.Update(tx, id, func(u *store.User) error {
-		apply(u)
+		if err := apply(u); err != nil {
+			return err
+		}
 		return req.fresh(u)
 	})
 	if err == nil && !bool(u.Status) {
@@ -143,11 +157,11 @@ func editUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.User)) 
 	if err != nil {
 		return nil, err
 	}
-	return userOf(tx, u), nil
+	return userOf(tx, audienceOf(req.Actor), u), nil
 }
 
 func enableUser(tx *store.Tx, req *Request, in *statusIn) (*user, error) {
-	return editUser(tx, req, in.ID, func(u *store.User) { u.Status = in.Status })
+	return editUser(tx, req, in.ID, func(u *store.User) error { u.Status = in.Status; return nil })
 }
 
 type resetIn struct {

@@ -127,7 +127,7 @@ func selectIDs[T, Out any](tx *store.Tx, req *Request, list *Resource[T, Out], d
 		if err := demand(tx, permission); err != nil {
 			return nil, err
 		}
-		if selected, err = list.of.FindIDs(tx, list.query(tx, req, ask, 0, maxBatchUsers+1)); err != nil {
+		if selected, err = list.findIDs(tx, req, ask, maxBatchUsers+1); err != nil {
 			return nil, err
 		}
 		if len(selected) > maxBatchUsers {

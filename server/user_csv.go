@@ -14,6 +14,8 @@ var userCSV = peopleCSV[store.User, *user]{
 	list:      &users,
 	name:      "users",
 	columns:   []string{"username", "nickname", "email", "mobile", "sex", "department", "roles", "status"},
+	realm:     store.AdminRealm,
+	values:    func(u *store.User) *store.FieldValues { return &u.Fields },
 	job:       "user_import",
 	access:    "admin.list.import",
 	invites:   "admin.invite.create",

@@ -21,6 +21,9 @@ type AppUser struct {
 	LoginTime          Time   `json:"login_time" log:"-"`
 	MustChangePassword Flag   `json:"must_change_password"`
 	Pending            Flag   `json:"pending"` // registered, and the address is not confirmed yet: can't sign in
+
+	Fields     FieldValues `json:"fields" log:"personal"`
+	FieldMarks FieldMarks  `json:"field_marks,omitempty" log:"-"`
 	Versioned
 }
 
@@ -36,9 +39,14 @@ var (
 	AppUserByStatus  = kv.NewMany(AppUsers, "status", func(u *AppUser) []string { return []string{flagText(u.Status)} })
 	AppUserByCreated = kv.NewMany(AppUsers, "created_at", func(u *AppUser) []Time { return []Time{u.CreatedAt} })
 	AppUserByLogin   = kv.NewMany(AppUsers, "login_time", func(u *AppUser) []Time { return []Time{u.LoginTime} })
-	AppUserSearch    = kv.NewSearch(AppUsers, func(u *AppUser) []string { return []string{u.Username, u.Nickname, u.Email, u.Mobile} })
+	AppUserByField   = kv.NewMany(AppUsers, "fields", func(u *AppUser) []string { return fieldKeys(u.Fields, u.FieldMarks) }, "field_marks")
+	AppUserSearch    = kv.NewSearch(AppUsers, func(u *AppUser) []string {
+		return searchedValues([]string{u.Username, u.Nickname, u.Email, u.Mobile}, u.Fields, u.FieldMarks)
+	})
 
-	_ = AppUsers.Constraint(constrainAppUser).Follow(func(tx *Tx, old, new *AppUser) error {
+	_ = AppUsers.Constraint(constrainAppUser).Constraint(func(tx *Tx, old, new *AppUser) error {
+		return constrainCustomized(tx, AppRealm, old, new, AppUserByField.Count)
+	}).Follow(func(tx *Tx, old, new *AppUser) error {
 		if old == nil || new == nil {
 			return nil
 		}

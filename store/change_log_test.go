@@ -32,6 +32,7 @@ func init() {
 	addLogged(AppPermissions)
 	addLogged(AppRoles)
 	addLogged(AppUsers)
+	addLogged(CustomFields)
 	addLogged(PasswordHashes)
 	addLogged(Sessions)
 	addLogged(Devices)

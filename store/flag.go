@@ -158,17 +158,64 @@ func ParseSubject(text string) (a Account, ok bool) {
 }
 
 // FlagSubject returns whom a user or app user, who is no API key, is for the evaluation of flags, as the
-// records say now: enabled roles, the department with its ancestors, and the attributes username and realm.
-func FlagSubject(tx *Tx, a *Actor) *feature.Subject {
+// records say now: enabled roles, the department with its ancestors, the attributes username and realm, and
+// fields.KEY for each custom field that programs may read.
+func FlagSubject(tx *Tx, a *Actor) (*feature.Subject, error) {
 	rules := PolicyOf(tx, a)
 	roles := numbers(rules.EnabledRoles(a.RoleIDs))
 	s := &feature.Subject{Key: Account{App: a.App, ID: a.ID}.Subject(), Attributes: map[string]string{"username": a.Username, "realm": "admin"}}
 	if a.App {
 		s.AppUser, s.AppRoles, s.Attributes["realm"] = uint64(a.ID), roles, "app"
-		return s
+	} else {
+		s.User, s.Roles, s.Depts = uint64(a.ID), roles, numbers(rules.ancestors(a.DeptID))
 	}
-	s.User, s.Roles, s.Depts = uint64(a.ID), roles, numbers(rules.ancestors(a.DeptID))
-	return s
+	fields, values, err := customValues(tx, a)
+	for _, f := range fields {
+		if text := values.Get(f.ID); text != "" {
+			s.Attributes["fields."+f.Key] = text
+		}
+	}
+	return s, err
+}
+
+// customValues returns the custom fields of a user of either realm that programs may read, and the values. The
+// record is read only if there are such fields.
+func customValues(tx *Tx, a *Actor) (fields []*CustomField, values FieldValues, err error) {
+	realm := AdminRealm
+	if a.App {
+		realm = AppRealm
+	}
+	if fields = CustomFieldsOf(tx, realm, FieldProgram); len(fields) == 0 {
+		return nil, nil, nil
+	}
+	if a.App {
+		u, err := AppUsers.Get(tx, a.ID)
+		if err != nil {
+			return nil, nil, ignoreMissing(err)
+		}
+		return fields, u.Fields, nil
+	}
+	u, err := Users.Get(tx, a.ID)
+	if err != nil {
+		return nil, nil, ignoreMissing(err)
+	}
+	return fields, u.Fields, nil
+}
+
+// ProgramFields returns the values of the custom fields of a user of either realm that programs may read, by
+// key; nil if there are no such fields.
+func ProgramFields(tx *Tx, a *Actor) (map[string]any, error) {
+	fields, values, err := customValues(tx, a)
+	if len(fields) == 0 {
+		return nil, err
+	}
+	out := map[string]any{}
+	for _, f := range fields {
+		if value := f.Value(values.Get(f.ID)); value != nil {
+			out[f.Key] = value
+		}
+	}
+	return out, err
 }
 
 // KnownSubject is like FlagSubject for an account that an API key names; nil if there is no enabled user in
@@ -179,13 +226,13 @@ func KnownSubject(tx *Tx, account Account) (*feature.Subject, error) {
 		if err != nil || !bool(u.Usable()) {
 			return nil, ignoreMissing(err)
 		}
-		return FlagSubject(tx, AppActor(u)), nil
+		return FlagSubject(tx, AppActor(u))
 	}
 	u, err := EnabledUser(tx, account.ID)
 	if err != nil || u == nil || !ActorOf(tx).Scope(tx).HasUser(&User{Ident: Ident{ID: u.ID}, DeptID: u.DeptID}) {
 		return nil, err
 	}
-	return FlagSubject(tx, u), nil
+	return FlagSubject(tx, u)
 }
 
 // StatedIdentity sets the roles, by IDs or names, and the department of somebody who has no record.

@@ -49,8 +49,9 @@ var reeve = kv.Schema{
 		Webhooks, WebhookSecrets, WebhookStates,
 		APIKeys, KeySecrets, CompletedRequests,
 		Links, Mails,
+		CustomFields,
 	},
-	Caches:  []kv.AnyCache{PolicyCache, AppPolicyCache, PermissionTree, SettingCache, DictCache},
+	Caches:  []kv.AnyCache{PolicyCache, AppPolicyCache, PermissionTree, SettingCache, DictCache, CustomFieldCache},
 	Current: currentActor,
 	FileLimits: func(tx *Tx) (quota, floor int64) {
 		return int64(FileQuota.Get(tx)) << 20, int64(FileFloor.Get(tx)) << 20
@@ -83,7 +84,7 @@ var reeve = kv.Schema{
 		{Title: "API keys, pages with a URL", Run: func(*Tx) error { return nil }},
 		{Title: "completed requests, public dictionaries", Run: func(*Tx) error { return nil }},
 		{Title: "one-time links, mail", Run: func(*Tx) error { return nil }},
-		{Title: "app users have roles and sign in by mobile; registrations", Run: func(tx *Tx) error {
+		{Title: "app users have roles and sign in by mobile; registrations; custom fields", Run: func(tx *Tx) error {
 			return errors.Join(AppUsers.Reindex(tx), Links.Reindex(tx))
 		}},
 	},

@@ -17,7 +17,7 @@ import (
 // undoable are the collections whose changes can be undone. Records of others follow these, such as
 // the sessions and the password of a user.
 var undoable = []kv.Table{
-	Permissions, Roles, Depts, Users, AppPermissions, AppRoles, AppUsers, SettingGroups, Settings, Dicts, DictItems, FileGroups, Files,
+	Permissions, Roles, Depts, Users, AppPermissions, AppRoles, AppUsers, CustomFields, SettingGroups, Settings, Dicts, DictItems, FileGroups, Files,
 }
 
 func undoTable(name string) kv.Table {

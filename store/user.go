@@ -23,6 +23,9 @@ type User struct {
 	LoginIP            string `json:"login_ip" log:"-"`
 	LoginTime          Time   `json:"login_time" log:"-"`
 	MustChangePassword Flag   `json:"must_change_password"`
+
+	Fields     FieldValues `json:"fields" log:"personal"`
+	FieldMarks FieldMarks  `json:"field_marks,omitempty" log:"-"`
 	Versioned
 }
 
@@ -37,9 +40,14 @@ var (
 	UserBySex     = kv.NewMany(Users, "sex", func(u *User) []string { return []string{strconv.FormatInt(u.Sex, 10)} })
 	UserByCreated = kv.NewMany(Users, "created_at", func(u *User) []Time { return []Time{u.CreatedAt} })
 	UserByLogin   = kv.NewMany(Users, "login_time", func(u *User) []Time { return []Time{u.LoginTime} })
-	UserSearch    = kv.NewSearch(Users, func(u *User) []string { return []string{u.Username, u.Nickname, u.Email, u.Mobile} })
+	UserByField   = kv.NewMany(Users, "fields", func(u *User) []string { return fieldKeys(u.Fields, u.FieldMarks) }, "field_marks")
+	UserSearch    = kv.NewSearch(Users, func(u *User) []string {
+		return searchedValues([]string{u.Username, u.Nickname, u.Email, u.Mobile}, u.Fields, u.FieldMarks)
+	})
 
-	_ = Users.Authorize(authorizeUser).Constraint(constrainUser).Follow(func(tx *Tx, old, new *User) error {
+	_ = Users.Authorize(authorizeUser).Constraint(constrainUser).Constraint(func(tx *Tx, old, new *User) error {
+		return constrainCustomized(tx, AdminRealm, old, new, UserByField.Count)
+	}).Follow(func(tx *Tx, old, new *User) error {
 		if old == nil || new == nil {
 			return nil
 		}

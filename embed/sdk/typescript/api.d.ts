@@ -51,6 +51,11 @@ export type ApiKeyPage = {
   total: number
 }
 
+export type AppFields = {
+  /** Fields that app users can read, in the order of a form */
+  data: FieldForm[]
+}
+
 export type AppPermission = {
   created_at: string
   id: number
@@ -116,6 +121,8 @@ export type AppUser = {
   email: string
   /** 1 if the user has opened a link that was sent to the address, else 0 */
   email_verified: 0 | 1
+  /** Values of custom fields by key, as far as you may read them; a field without a value is absent */
+  fields: AppUserFields
   id: number
   login_ip: string
   /** Time of the last sign-in; null before the first */
@@ -136,6 +143,14 @@ export type AppUser = {
   username: string
   /** grows with every change of the record */
   version: number
+}
+
+export type AppUserFields = {
+
+}
+
+export type AppUserFieldsInput = {
+
 }
 
 export type AppUserPage = {
@@ -316,6 +331,8 @@ export type CheckedScope = {
 }
 
 export type CheckedUser = {
+  /** Values of the custom fields of the user that programs may read, by key; absent for an API key, and if there are none */
+  fields?: Record<string, unknown>
   id: number
   /** ID of the API key that acts for the user; absent for the user */
   key_id?: number
@@ -411,6 +428,8 @@ export type CreateAppRole = {
 export type CreateAppUser = {
   /** E-mail address, unique unless empty */
   email?: string
+  /** Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged */
+  fields?: AppUserFieldsInput
   /** mail to mail an invitation, or link to return one, with which the user sets the password; not together with password. Requires the permission to invite, too */
   invite?: "" | "mail" | "link"
   mobile?: string
@@ -428,6 +447,47 @@ export type CreateAppUser = {
 export type CreateAppUserResetLink = {
   /** 1 to mail the link; 0 to return it */
   send?: 0 | 1
+}
+
+export type CreateCustomField = {
+  /** Access of users of the administration who may read or change the user; write by default */
+  backend_access?: "none" | "read" | "write"
+  /** Help text of the input */
+  describe?: string
+  /** 1 if lists can be filtered by the value, with fields.KEY; not for the types textarea, image and json */
+  filterable?: 0 | 1
+  /** Name of the field in fields, matching [a-z][a-z0-9_]*, unique in the realm; it can't be changed */
+  key: string
+  /** 1 if lists in the console have a column */
+  listed?: 0 | 1
+  /** Options; required for the types radio, select and checkbox. Values that are no option any more remain until they are changed */
+  options?: {
+  /** Text to show */
+  label: string
+  /** Value to store */
+  value: string
+}[]
+  /** Access of API keys that may read or change the user, and whether introspection, checks and flags have the value; read by default */
+  program_access?: "none" | "read" | "write"
+  /** Properties: min, max, step and maxlength are enforced for values that change; others are hints for the console */
+  props?: {
+  name: string
+  value?: string
+}[]
+  /** Realm: admin for fields of users, app for fields of app users; it can't be changed */
+  realm: "admin" | "app"
+  /** 1: a new user needs a value, from everybody who can set it, and it can't be removed; 0 by default */
+  required?: 0 | 1
+  /** 1 if keywordSearch finds the value; for the types input, textarea and number */
+  searchable?: 0 | 1
+  /** Access of users to their own value; none by default */
+  self_access?: "none" | "read" | "write"
+  sort?: number
+  title: string
+  /** Type of the values, as of settings; it can't be changed */
+  type: "checkbox" | "color" | "date" | "image" | "input" | "json" | "number" | "radio" | "select" | "switch" | "textarea" | "time"
+  /** 1 if two users can't have the same value, ignoring case; for the types input and number */
+  unique?: 0 | 1
 }
 
 export type CreateDept = {
@@ -580,6 +640,8 @@ export type CreateUser = {
   dept_id?: number
   /** E-mail address, unique unless empty */
   email?: string
+  /** Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged */
+  fields?: UserFieldsInput
   /** mail to mail an invitation, or link to return one, with which the user sets the password; not together with password. Requires the permission to invite, too */
   invite?: "" | "mail" | "link"
   mobile?: string
@@ -607,9 +669,51 @@ export type CreateWebhook = {
   url: string
 }
 
-export type DeleteAccountOnPage = {
-  /** Current password */
-  password: string
+export type CustomField = {
+  applied: 0 | 1
+  backend_access: "none" | "read" | "write"
+  created_at: string
+  deleted: 0 | 1
+  describe: string
+  duplicates: number[]
+  filterable: 0 | 1
+  id: number
+  key: string
+  listed: 0 | 1
+  options: Option[]
+  program_access: "none" | "read" | "write"
+  props: Prop[]
+  realm: "admin" | "app"
+  required: 0 | 1
+  searchable: 0 | 1
+  self_access: "none" | "read" | "write"
+  sort: number
+  title: string
+  type: "checkbox" | "color" | "date" | "image" | "input" | "json" | "number" | "radio" | "select" | "switch" | "textarea" | "time"
+  unique: 0 | 1
+  updated_at: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type CustomFieldForms = {
+  /** Fields of app users */
+  app_users: FieldForm[]
+  /** Fields of your own account */
+  own: FieldForm[]
+  /** Fields of users */
+  users: FieldForm[]
+}
+
+export type CustomFieldPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: CustomField[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
 }
 
 export type DeleteOwnAppUser = {
@@ -813,11 +917,6 @@ export type EnableOrDisableUser = {
   version?: number
 }
 
-export type EndSessionOnPage = {
-  /** ID of the session */
-  id: string
-}
-
 export type EraseAppUser = {
   /** Username of the user, exactly as stored, as a confirmation */
   username: string
@@ -921,6 +1020,22 @@ export type Failure = {
   showType: 0 | 1 | 2 | 3 | 4 | 5 | 99
   /** false */
   success: boolean
+}
+
+export type FieldForm = {
+  describe: string
+  /** 1 if the list can be filtered by the value now, else 0 */
+  filterable: 0 | 1
+  key: string
+  /** 1 if lists have a column, else 0 */
+  listed: 0 | 1
+  options: Option[]
+  props: Prop[]
+  required: 0 | 1
+  title: string
+  type: "checkbox" | "color" | "date" | "image" | "input" | "json" | "number" | "radio" | "select" | "switch" | "textarea" | "time"
+  /** 1 if you can change the value, 0 if you can only read it */
+  writable: 0 | 1
 }
 
 export type File = {
@@ -1104,6 +1219,8 @@ export type Introspection = {
   active: boolean
   /** Time at which the token expires at the latest, in seconds since 1970 */
   exp?: number
+  /** Values of the custom fields of the user or app user that programs may read, by key; absent for an API key */
+  fields?: Record<string, unknown>
   /** ID of the API key; absent for a session */
   key_id?: number
   /** Name of the API key */
@@ -1575,6 +1692,8 @@ export type NewAppUser = {
   email: string
   /** 1 if the user has opened a link that was sent to the address, else 0 */
   email_verified: 0 | 1
+  /** Values of custom fields by key, as far as you may read them; a field without a value is absent */
+  fields: AppUserFields
   id: number
   /** The invitation; absent unless there is one */
   invitation?: OneTimeLink
@@ -1612,6 +1731,8 @@ export type NewUser = {
   email: string
   /** 1 if the user has opened a link that was sent to the address, else 0 */
   email_verified: 0 | 1
+  /** Values of custom fields by key, as far as you may read them; a field without a value is absent */
+  fields: UserFields
   id: number
   /** The invitation; absent unless there is one */
   invitation?: OneTimeLink
@@ -1716,6 +1837,8 @@ export type OwnAppUser = {
   email: string
   /** 1 if the user has opened a link that was sent to the address, else 0 */
   email_verified: 0 | 1
+  /** Values of custom fields by key, as far as you may read them; a field without a value is absent */
+  fields: AppUserFields
   id: number
   login_ip: string
   /** Time of the last sign-in; null before the first */
@@ -1998,25 +2121,12 @@ export type RegisterAsAppUser = {
   cookie?: 0 | 1
   /** E-mail address, unique unless empty */
   email?: string
+  /** Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged */
+  fields?: AppUserFieldsInput
   mobile?: string
   nickname?: string
   /** Password; any characters are allowed */
   password: string
-  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
-  username: string
-}
-
-export type RegisterOnPage = {
-  /** Solution of a challenge from GET /api/challenge, as the widget of ALTCHA sends it: base64 of its JSON. Required if the setting app.registration_challenge is on; each can be used once */
-  altcha?: string
-  /** E-mail address, unique unless empty */
-  email?: string
-  mobile?: string
-  nickname?: string
-  /** Password; any characters are allowed */
-  password: string
-  /** The new password again */
-  password_again: string
   /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
   username: string
 }
@@ -2116,11 +2226,6 @@ export type RequestPart = {
 }
 
 export type RequestPasswordReset = {
-  /** Username or e-mail address */
-  username: string
-}
-
-export type RequestPasswordResetOnPage = {
   /** Username or e-mail address */
   username: string
 }
@@ -2363,18 +2468,6 @@ export type SignInAsAppUser = {
   password: string
   /** Username, verified e-mail address, or mobile number that no other app user has */
   username: string
-}
-
-export type SignInOnPage = {
-  /** device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential */
-  device_token?: string
-  password: string
-  /** Username, verified e-mail address, or mobile number that no other app user has */
-  username: string
-}
-
-export type SignOutOnPage = {
-
 }
 
 export type SkipWebhookBlockingEvent = {
@@ -2656,6 +2749,8 @@ export type UpdateAppRole = {
 export type UpdateAppUser = {
   /** E-mail address, unique unless empty */
   email?: string
+  /** Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged */
+  fields?: AppUserFieldsInput
   mobile?: string
   nickname?: string
   /** 0 to accept a pending registration: the user can sign in at once, with the address of the registration unless somebody has it, which remains unverified */
@@ -2668,6 +2763,45 @@ export type UpdateAppUser = {
   updated_at?: string
   /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
   username?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type UpdateCustomField = {
+  /** Access of users of the administration who may read or change the user; write by default */
+  backend_access?: "none" | "read" | "write"
+  /** Help text of the input */
+  describe?: string
+  /** 1 if lists can be filtered by the value, with fields.KEY; not for the types textarea, image and json */
+  filterable?: 0 | 1
+  /** 1 if lists in the console have a column */
+  listed?: 0 | 1
+  /** Options; required for the types radio, select and checkbox. Values that are no option any more remain until they are changed */
+  options?: {
+  /** Text to show */
+  label: string
+  /** Value to store */
+  value: string
+}[]
+  /** Access of API keys that may read or change the user, and whether introspection, checks and flags have the value; read by default */
+  program_access?: "none" | "read" | "write"
+  /** Properties: min, max, step and maxlength are enforced for values that change; others are hints for the console */
+  props?: {
+  name: string
+  value?: string
+}[]
+  /** 1: a new user needs a value, from everybody who can set it, and it can't be removed; 0 by default */
+  required?: 0 | 1
+  /** 1 if keywordSearch finds the value; for the types input, textarea and number */
+  searchable?: 0 | 1
+  /** Access of users to their own value; none by default */
+  self_access?: "none" | "read" | "write"
+  sort?: number
+  title?: string
+  /** 1 if two users can't have the same value, ignoring case; for the types input and number */
+  unique?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
@@ -2777,6 +2911,8 @@ export type UpdateOwnAPIKey = {
 export type UpdateOwnAccount = {
   /** E-mail address, unique unless empty */
   email?: string
+  /** Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged */
+  fields?: UserFieldsInput
   mobile?: string
   nickname?: string
   /** Current password; required to change email */
@@ -2798,6 +2934,8 @@ export type UpdateOwnAppPassword = {
 export type UpdateOwnAppUser = {
   /** E-mail address, unique unless empty */
   email?: string
+  /** Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged */
+  fields?: AppUserFieldsInput
   mobile?: string
   nickname?: string
   /** Current password; required to change email */
@@ -2812,14 +2950,6 @@ export type UpdateOwnPassword = {
   /** New password; any characters are allowed */
   new_password: string
   old_password: string
-}
-
-export type UpdatePasswordOnPage = {
-  /** New password; any characters are allowed */
-  new_password: string
-  old_password: string
-  /** The new password again */
-  password_again: string
 }
 
 export type UpdatePermission = {
@@ -2848,15 +2978,6 @@ export type UpdatePermission = {
   url?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
-}
-
-export type UpdateProfileOnPage = {
-  /** E-mail address, unique unless empty */
-  email?: string
-  mobile?: string
-  nickname?: string
-  /** Current password; required to change email */
-  password?: string
 }
 
 export type UpdateRole = {
@@ -2922,6 +3043,8 @@ export type UpdateUser = {
   dept_id?: number
   /** E-mail address, unique unless empty */
   email?: string
+  /** Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged */
+  fields?: UserFieldsInput
   mobile?: string
   nickname?: string
   role_ids?: number[]
@@ -2986,6 +3109,8 @@ export type User = {
   email: string
   /** 1 if the user has opened a link that was sent to the address, else 0 */
   email_verified: 0 | 1
+  /** Values of custom fields by key, as far as you may read them; a field without a value is absent */
+  fields: UserFields
   id: number
   login_ip: string
   /** Time of the last sign-in; null before the first */
@@ -3004,6 +3129,14 @@ export type User = {
   username: string
   /** grows with every change of the record */
   version: number
+}
+
+export type UserFields = {
+
+}
+
+export type UserFieldsInput = {
+
 }
 
 export type UserPage = {
@@ -3207,6 +3340,10 @@ export type Access =
   | 'system.dict.item.update'
   | 'system.dict.query'
   | 'system.dict.update'
+  | 'system.field.create'
+  | 'system.field.delete'
+  | 'system.field.query'
+  | 'system.field.update'
   | 'system.info'
   | 'system.info.acknowledge'
   | 'system.job.query'
@@ -3295,17 +3432,10 @@ export type Api = {
     '/api/challenge': { body: undefined; answer: unknown }
     '/api/dict': { body: undefined; answer: Record<string, OpenDict> }
     '/api/event': { body: undefined; answer: unknown }
+    '/api/field': { body: undefined; answer: AppFields }
     '/api/home': { body: undefined; answer: Home }
     '/api/session': { body: undefined; answer: SessionPage }
     '/api/user': { body: undefined; answer: OwnAppUser }
-    '/app/account': { body: undefined; answer: unknown }
-    '/app/account/delete': { body: undefined; answer: unknown }
-    '/app/account/password': { body: undefined; answer: unknown }
-    '/app/account/profile': { body: undefined; answer: unknown }
-    '/app/account/sessions': { body: undefined; answer: unknown }
-    '/app/forgot': { body: undefined; answer: unknown }
-    '/app/register': { body: undefined; answer: unknown }
-    '/app/sign-in': { body: undefined; answer: unknown }
     '/auth/verify': { body: undefined; answer: unknown }
     '/config': { body: undefined; answer: Config }
     '/file/group': { body: undefined; answer: FileGroupPage }
@@ -3330,6 +3460,9 @@ export type Api = {
     [path: `/system/dict/${number}/item`]: { body: undefined; answer: DictItemPage }
     '/system/event': { body: undefined; answer: unknown }
     '/system/event-type': { body: undefined; answer: EventTypeList }
+    '/system/field': { body: undefined; answer: CustomFieldPage }
+    '/system/field-form': { body: undefined; answer: CustomFieldForms }
+    [path: `/system/field/${number}`]: { body: undefined; answer: CustomField }
     '/system/health': { body: undefined; answer: SystemHealth }
     [path: `/system/history/${string}/${number}`]: { body: undefined; answer: LogPage }
     '/system/info': { body: undefined; answer: SystemInfo }
@@ -3400,14 +3533,6 @@ export type Api = {
     '/api/register': { body: RegisterAsAppUser; answer: Registration }
     '/api/user/email': { body: VerifyOwnAppEmail; answer: MailQueued }
     '/api/verify': { body: ConfirmAppUserEmail; answer: LinkUsed }
-    '/app/account/delete': { body: undefined; answer: unknown }
-    '/app/account/password': { body: undefined; answer: unknown }
-    '/app/account/profile': { body: undefined; answer: unknown }
-    '/app/account/sessions': { body: undefined; answer: unknown }
-    '/app/forgot': { body: undefined; answer: unknown }
-    '/app/register': { body: undefined; answer: unknown }
-    '/app/sign-in': { body: undefined; answer: unknown }
-    '/app/sign-out': { body: undefined; answer: unknown }
     '/auth/check': { body: CheckPermissions; answer: Check }
     '/auth/forward': { body: OpenProxiedProgram; answer: OpenForwarded }
     '/auth/introspect': { body: undefined; answer: unknown }
@@ -3420,6 +3545,8 @@ export type Api = {
     [path: `/system/audit/${number}/undo`]: { body: undefined; answer: Undone }
     '/system/dict': { body: CreateDict; answer: Dict }
     [path: `/system/dict/${number}/item`]: { body: CreateDictItem; answer: DictItem }
+    '/system/field': { body: CreateCustomField; answer: CustomField }
+    [path: `/system/field/${number}/apply`]: { body: undefined; answer: CustomField }
     '/system/health/acknowledge': { body: undefined; answer: SystemHealth }
     '/system/mail-test': { body: SendTestMail; answer: MailTest }
     [path: `/system/mail/${number}/retry`]: { body: undefined; answer: Mail }
@@ -3467,6 +3594,7 @@ export type Api = {
     [path: `/file/trash/${number}`]: { body: undefined; answer: File }
     [path: `/system/dict/${number}`]: { body: UpdateDict; answer: Dict }
     [path: `/system/dict/${number}/item/${number}`]: { body: UpdateDictItem; answer: DictItem }
+    [path: `/system/field/${number}`]: { body: UpdateCustomField; answer: CustomField }
     '/system/setting': { body: SaveSettingValues; answer: Record<string, never> }
     [path: `/system/setting-group/${number}`]: { body: UpdateSettingGroup; answer: SettingGroup }
     [path: `/system/setting/${number}`]: { body: UpdateSetting; answer: Setting }
@@ -3510,6 +3638,8 @@ export type Api = {
     [path: `/system/dict/${number}`]: { body: undefined; answer: Record<string, never> }
     [path: `/system/dict/${number}/item`]: { body: undefined; answer: Record<string, never> }
     [path: `/system/dict/${number}/item/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/system/field': { body: undefined; answer: Record<string, never> }
+    [path: `/system/field/${number}`]: { body: undefined; answer: Record<string, never> }
     '/system/mail': { body: undefined; answer: Record<string, never> }
     [path: `/system/mail/${number}`]: { body: undefined; answer: Record<string, never> }
     '/system/monitor/trace': { body: undefined; answer: Record<string, never> }

@@ -1,0 +1,93 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+
+	"reeve/store"
+)
+
+// The schemas of custom fields are those of the installation, so the document is made with a mark in their place.
+
+// customSchemas are the names of these schemas, by the type of the values.
+var customSchemas = map[reflect.Type]string{
+	reflect.TypeFor[userValues]():    "UserFields",
+	reflect.TypeFor[userInputs]():    "UserFieldsInput",
+	reflect.TypeFor[appUserValues](): "AppUserFields",
+	reflect.TypeFor[appUserInputs](): "AppUserFieldsInput",
+}
+
+// customHere returns what marks the place of a schema; no other text of the document contains it.
+func customHere(name string) object { return object{"x-custom-fields": name} }
+
+// withCustomFields replaces the marks by the schemas of the custom fields that an audience may use.
+func withCustomFields(doc []byte, tx *store.Tx, a *store.Actor) ([]byte, error) {
+	for t, name := range customSchemas {
+		realm, who := store.AppRealm, audienceOf(a)
+		if t == reflect.TypeFor[userValues]() || t == reflect.TypeFor[userInputs]() {
+			realm = store.AdminRealm
+		}
+		var fields []*store.CustomField
+		if realm == store.AppRealm || who != store.FieldSelf { // app users and strangers learn nothing about users
+			fields = store.CustomFieldsOf(tx, realm, who)
+		}
+		input := t == reflect.TypeFor[userInputs]() || t == reflect.TypeFor[appUserInputs]()
+		mark, err := json.Marshal(customHere(name))
+		if err != nil {
+			return nil, err
+		}
+		schema, err := json.Marshal(customSchema(fields, who, input))
+		if err != nil {
+			return nil, err
+		}
+		doc = bytes.Replace(doc, mark, schema, 1)
+	}
+	return doc, nil
+}
+
+// customSchema describes the values of custom fields. Other members are possible: fields may be added later.
+func customSchema(fields []*store.CustomField, who store.FieldAudience, input bool) object {
+	properties := object{}
+	for _, f := range fields {
+		if input && !f.WritableBy(who) {
+			continue
+		}
+		schema := valueSchema(f)
+		if input && schema["type"] != nil {
+			schema["type"] = []any{schema["type"], "null"}
+			if values, limited := schema["enum"].([]any); limited {
+				schema["enum"] = append(values, nil)
+			}
+		}
+		schema["title"] = f.Title
+		if f.Describe != "" {
+			schema["description"] = f.Describe
+		}
+		properties[f.Key] = schema
+	}
+	return object{"type": "object", "properties": properties, "additionalProperties": object{}}
+}
+
+// valueSchema describes a value of a custom field.
+func valueSchema(f *store.CustomField) object {
+	options := make([]any, len(f.Options))
+	for i, o := range f.Options {
+		options[i] = o.Value
+	}
+	switch f.Type {
+	case "number":
+		return object{"type": "number"}
+	case "switch":
+		return object{"type": "boolean"}
+	case "json":
+		return object{}
+	case "checkbox":
+		return object{"type": "array", "items": object{"type": "string", "enum": options}}
+	case "radio", "select":
+		return object{"type": "string", "enum": options}
+	case "date":
+		return object{"type": "string", "format": "date"}
+	}
+	return object{"type": "string"}
+}

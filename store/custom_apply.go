@@ -1,0 +1,185 @@
+package store
+
+import (
+	"slices"
+
+	"reeve/store/errs"
+	"reeve/store/kv"
+)
+
+// After a declaration has changed, or a field was deleted, the records are changed to follow it, in steps that
+// stop other writes only briefly. The declaration says when that is complete, so an interrupted run begins again.
+
+// applyStep is the number of records that one commit changes: half of what other operations may change,
+// because the values are in indexes.
+const applyStep = 100
+
+// maxDuplicates bounds the records with duplicate values that a declaration names.
+const maxDuplicates = 20
+
+// Applying is the work to make the records of a realm follow the declarations.
+type Applying struct {
+	realm  string
+	fields []*CustomField // of the realm, as they are declared now
+	ids    []ID           // of the records that are left
+	twice  map[ID][]ID    // records with duplicate values, by field
+
+	Total int // records
+}
+
+// Left returns the number of records that were not looked at yet.
+func (a *Applying) Left() int { return len(a.ids) }
+
+// UnappliedFields returns the work that is to be done; nil if there is none.
+func UnappliedFields(tx *Tx) (*Applying, error) {
+	set := CustomFieldCache.Get(tx)
+	for _, realm := range []string{AdminRealm, AppRealm} {
+		a := &Applying{realm: realm, twice: map[ID][]ID{}}
+		pending := false
+		for _, f := range set.byID {
+			if f.Realm == realm {
+				a.fields = append(a.fields, f)
+				pending = pending || !bool(f.Applied)
+			}
+		}
+		if !pending {
+			continue
+		}
+		var err error
+		if realm == AppRealm {
+			a.ids, err = AppUsers.FindIDs(tx, Query[AppUser]{Limit: kv.NoLimit})
+		} else {
+			a.ids, err = Users.FindIDs(tx, Query[User]{Limit: kv.NoLimit})
+		}
+		a.Total = len(a.ids)
+		return a, err
+	}
+	return nil, nil
+}
+
+// Step changes the next records, and reports whether more are left.
+func (a *Applying) Step(db Handle) (more bool, err error) {
+	few := a.ids[:min(len(a.ids), applyStep)]
+	if a.realm == AppRealm {
+		err = applyTo(a, db, AppUsers, AppUserByField, few)
+	} else {
+		err = applyTo(a, db, Users, UserByField, few)
+	}
+	if err == nil {
+		a.ids = a.ids[len(few):]
+	}
+	return len(a.ids) > 0, err
+}
+
+// applyTo makes records follow the declarations. Records that do already are only read.
+func applyTo[T any, P interface {
+	*T
+	customized() customized
+}](a *Applying, db Handle, of *Collection[T], by *Many[T, string], ids []ID) error {
+	var behind []ID
+	err := db.View(System, func(tx *Tx) error {
+		for _, id := range ids {
+			v, err := of.Get(tx, id)
+			if err != nil && !errs.Is(err, errs.NotFound) {
+				return err
+			}
+			if err == nil && a.changes(tx, id, P(v).customized(), by.Count) {
+				behind = append(behind, id)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(behind) == 0 {
+		return err
+	}
+	return db.Update(System, func(tx *Tx) error {
+		for _, id := range behind {
+			_, err := of.UpdateQuietly(tx, id, func(v *T) error {
+				a.changes(tx, id, P(v).customized(), by.Count)
+				return nil
+			})
+			if err != nil && !errs.Is(err, errs.NotFound) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// changes makes the values and marks of a record follow the declarations, and reports whether they did not. A
+// value of a unique field that another record has is not put in the index.
+func (a *Applying) changes(tx *Tx, id ID, c customized, count func(*Tx, string) (int, error)) bool {
+	set, had := CustomFieldCache.Get(tx), fieldKeys(*c.values, *c.marks)
+	var values FieldValues
+	var marks FieldMarks
+	for _, v := range *c.values {
+		f := set.find(a.realm, v.ID)
+		if f == nil {
+			continue
+		}
+		values = append(values, v)
+		how := f.mark()
+		if bool(f.Unique) && isTaken(tx, valueKeysOf(f.ID, how, v.Value), had, count) {
+			how = ""
+			if twice := a.twice[f.ID]; !slices.Contains(twice, id) && len(twice) < maxDuplicates {
+				a.twice[f.ID] = append(twice, id)
+			}
+		}
+		if how != "" {
+			marks = append(marks, FieldMark{v.ID, how})
+		}
+	}
+	if slices.Equal(values, *c.values) && slices.Equal(marks, *c.marks) {
+		return false
+	}
+	*c.values, *c.marks = values, marks
+	return true
+}
+
+// isTaken reports whether another record has one of the keys. This one has the keys had.
+func isTaken(tx *Tx, keys, had []string, count func(*Tx, string) (int, error)) bool {
+	for _, key := range keys {
+		n, err := count(tx, key)
+		if slices.Contains(had, key) {
+			n--
+		}
+		if err != nil || n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Finish records in the declarations that the records follow them, and deletes those of deleted fields. What
+// was changed meanwhile is left for the next run.
+func (a *Applying) Finish(db Handle) error {
+	return db.Update(System, func(tx *Tx) error {
+		for _, was := range a.fields {
+			f, err := CustomFields.Get(tx, was.ID)
+			if errs.Is(err, errs.NotFound) {
+				continue
+			}
+			if err == nil && f.Version != was.Version {
+				continue
+			}
+			if err == nil && bool(f.Deleted) {
+				err = CustomFields.Delete(tx, f.ID)
+			} else if err == nil {
+				_, err = CustomFields.UpdateQuietly(tx, f.ID, func(f *CustomField) error {
+					f.Applied, f.Duplicates = true, a.twice[f.ID]
+					return nil
+				})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ApplyAgain lets the records be compared with the declaration once more, for example after duplicate values were
+// changed.
+func ApplyAgain(tx *Tx, id ID) (*CustomField, error) {
+	return CustomFields.Update(tx, id, func(f *CustomField) error { f.Applied = false; return nil })
+}

@@ -1,0 +1,418 @@
+package store
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"reeve/store/errs"
+	"reeve/store/kv"
+)
+
+// FieldValue is the value of a custom field in a record, as a setting of its type stores it. Fields are
+// named by ID, which is never used again, so that a field of the same key does not get old values.
+type FieldValue struct {
+	ID    ID     `json:"id"`
+	Value string `json:"value"` // never ""
+}
+
+// FieldValues are the values of a record, by ID.
+type FieldValues []FieldValue
+
+// FieldMark says how a value is found. What is in the indexes of a record must follow from the record alone,
+// and not from declarations that change, so each record says it itself. ApplyCustomFields changes the marks of all
+// records after a declaration has changed.
+type FieldMark struct {
+	ID  ID     `json:"id"`
+	How string `json:"how"` // of the letters below
+}
+
+// FieldMarks are the marks of a record, by ID.
+type FieldMarks []FieldMark
+
+// How a value is found.
+const (
+	byText   = "t" // in the index, ignoring case
+	byNumber = "n" // in the index, in the order of numbers
+	byEntry  = "l" // in the index, by each entry of a JSON array
+	bySearch = "s" // in the search text
+)
+
+// Get returns the value of a field; "" for none.
+func (v FieldValues) Get(id ID) string {
+	if i, found := slices.BinarySearchFunc(v, id, func(f FieldValue, id ID) int { return cmp.Compare(f.ID, id) }); found {
+		return v[i].Value
+	}
+	return ""
+}
+
+// With returns the values with one of them replaced, or removed if value is "".
+func (v FieldValues) With(id ID, value string) FieldValues {
+	i, found := slices.BinarySearchFunc(v, id, func(f FieldValue, id ID) int { return cmp.Compare(f.ID, id) })
+	next := slices.Clone(v)
+	switch {
+	case found && value == "":
+		return slices.Delete(next, i, i+1)
+	case found:
+		next[i].Value = value
+	case value != "":
+		return slices.Insert(next, i, FieldValue{id, value})
+	}
+	return next
+}
+
+func (m FieldMarks) get(id ID) string {
+	for _, mark := range m {
+		if mark.ID == id {
+			return mark.How
+		}
+	}
+	return ""
+}
+
+// mark returns how a value of the field is found, as it is declared.
+func (f *CustomField) mark() (how string) {
+	if f.Filterable || f.Unique {
+		switch f.Type {
+		case "number":
+			how = byNumber
+		case "checkbox":
+			how = byEntry
+		default:
+			how = byText
+		}
+	}
+	if f.Searchable {
+		how += bySearch
+	}
+	return how
+}
+
+// fieldKeys returns the keys of a record in the index of custom fields.
+func fieldKeys(values FieldValues, marks FieldMarks) (keys []string) {
+	for _, m := range marks {
+		for _, how := range []string{byText, byNumber, byEntry} {
+			if strings.Contains(m.How, how) {
+				keys = append(keys, valueKeys(m.ID, how, values.Get(m.ID))...)
+			}
+		}
+	}
+	return keys
+}
+
+// valueKeys returns the keys of a value in the index.
+func valueKeys(id ID, how, value string) []string {
+	if value == "" {
+		return nil
+	}
+	entries := []string{value}
+	if how == byEntry && json.Unmarshal([]byte(value), &entries) != nil {
+		return nil
+	}
+	keys := make([]string, 0, len(entries))
+	for _, entry := range entries {
+		keys = append(keys, entryKey(id, how, entry))
+	}
+	return keys
+}
+
+func entryKey(id ID, how, entry string) string {
+	if how == byNumber {
+		return id.String() + ":" + numberKey(entry)
+	}
+	return id.String() + ":" + Fold(entry)
+}
+
+// numberKey returns a text whose order is that of the numbers: the bits of an IEEE 754 number, of which the
+// sign is inverted, and of a negative number all.
+func numberKey(text string) string {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return ""
+	}
+	bits := math.Float64bits(n + 0) // -0 is 0
+	if bits>>63 != 0 {
+		bits = ^bits
+	} else {
+		bits |= 1 << 63
+	}
+	return fmt.Sprintf("%016x", bits)
+}
+
+// searchedValues returns texts with those of the custom fields that a search finds.
+func searchedValues(texts []string, values FieldValues, marks FieldMarks) []string {
+	for _, m := range marks {
+		if value := values.Get(m.ID); value != "" && strings.Contains(m.How, bySearch) {
+			texts = append(texts, value)
+		}
+	}
+	return texts
+}
+
+// customized are the values of a record with custom fields, and their marks.
+type customized struct {
+	values *FieldValues
+	marks  *FieldMarks
+}
+
+func (u *User) customized() customized    { return customized{&u.Fields, &u.FieldMarks} }
+func (u *AppUser) customized() customized { return customized{&u.Fields, &u.FieldMarks} }
+
+// constrainCustomized is the constraint of collections of records with custom fields.
+func constrainCustomized[P interface {
+	comparable
+	customized() customized
+}](tx *Tx, realm string, old, new P, count func(*Tx, string) (int, error)) error {
+	var none P
+	switch {
+	case new == none:
+		return nil
+	case old == none:
+		return constrainValues(tx, realm, nil, new.customized(), count)
+	}
+	was := old.customized()
+	return constrainValues(tx, realm, &was, new.customized(), count)
+}
+
+// constrainValues checks the values that new has and old has not, and marks them. old is nil for a new record.
+// count returns the number of records with a key in the index.
+func constrainValues(tx *Tx, realm string, old *customized, new customized, count func(*Tx, string) (int, error)) error {
+	if len(*new.values) == 0 && (old == nil || len(*old.values) == 0) && len(CustomFieldCache.Get(tx).of(realm)) == 0 {
+		return nil
+	}
+	c := valueCheck{tx: tx, set: CustomFieldCache.Get(tx), realm: realm, count: count, faults: errs.Faults{}}
+	var had FieldValues
+	var hadMarks FieldMarks
+	if old != nil {
+		had, hadMarks = *old.values, *old.marks
+	}
+	values, marks := FieldValues{}, FieldMarks{}
+	for _, v := range *new.values {
+		f := c.set.find(realm, v.ID)
+		if f == nil || v.Value == "" {
+			continue // the field has been deleted
+		}
+		how := new.marks.get(v.ID)
+		if had.Get(v.ID) != v.Value {
+			how = f.mark()
+			if err := c.changed(f, had.Get(v.ID), v.Value, valueKeysOf(v.ID, hadMarks.get(v.ID), had.Get(v.ID))); err != nil {
+				return err
+			}
+		}
+		values = values.With(v.ID, v.Value)
+		if how != "" {
+			marks = append(marks, FieldMark{v.ID, how})
+		}
+	}
+	c.missing(old == nil, had, values)
+	if *new.values, *new.marks = values, marks; len(values) == 0 {
+		*new.values, *new.marks = nil, nil
+	}
+	return c.faults.Err(errs.Invalid)
+}
+
+// valueKeysOf returns the keys of a value whose mark is how.
+func valueKeysOf(id ID, how, value string) []string {
+	return fieldKeys(FieldValues{{id, value}}, FieldMarks{{id, how}})
+}
+
+// valueCheck checks the values of one record.
+type valueCheck struct {
+	tx     *Tx
+	set    *CustomFieldSet
+	realm  string
+	count  func(*Tx, string) (int, error)
+	faults errs.Faults
+}
+
+// changed checks a value that is new or has changed. The record has the keys had in the index.
+func (c *valueCheck) changed(f *CustomField, was, value string, had []string) error {
+	name := "fields." + f.Key
+	if err := c.permit(f, name); err != nil {
+		return err
+	}
+	fitting, err := normalize(f.setting(), value)
+	if err == nil && fitting != value {
+		err = errs.Say("is not in the form in which it is stored")
+	}
+	if err != nil {
+		c.faults.Add(name, "%s", err)
+		return nil
+	}
+	if !f.Unique {
+		return nil
+	}
+	for _, key := range valueKeysOf(f.ID, f.mark(), value) {
+		if slices.Contains(had, key) {
+			continue
+		}
+		n, err := c.count(c.tx, key)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			return errs.Field(errs.Conflict, name, "is already used by another %s", errs.Noun(c.noun())).Coded("duplicate")
+		}
+	}
+	return nil
+}
+
+func (c *valueCheck) noun() string {
+	if c.realm == AppRealm {
+		return AppUsers.Noun()
+	}
+	return Users.Noun()
+}
+
+// permit returns an error unless the actor may change values of a field, whatever the operation. Users of the
+// administration may be changing their own record.
+func (c *valueCheck) permit(f *CustomField, name string) error {
+	a := ActorOf(c.tx)
+	may := f.WritableBy(FieldBackend) || f.WritableBy(FieldSelf)
+	switch {
+	case a.system:
+		may = true
+	case a.App:
+		may = f.WritableBy(FieldSelf)
+	case a.Key != nil:
+		may = f.WritableBy(FieldProgram)
+	}
+	if !may {
+		return errs.Field(errs.Denied, name, "can't be changed by you")
+	}
+	return nil
+}
+
+// missing adds a fault for each required value that is removed. AssignFields checks which a new record lacks,
+// because that depends on who fills in a form.
+func (c *valueCheck) missing(created bool, had, values FieldValues) {
+	for _, f := range c.set.of(c.realm) {
+		if !created && bool(f.Required) && had.Get(f.ID) != "" && values.Get(f.ID) == "" {
+			c.faults.Add("fields."+f.Key, "is required")
+		}
+	}
+	for _, v := range had {
+		f := c.set.find(c.realm, v.ID)
+		if f == nil || values.Get(v.ID) != "" {
+			continue
+		}
+		if err := c.permit(f, "fields."+f.Key); err != nil {
+			c.faults.Add("fields."+f.Key, "can't be changed by you")
+		}
+	}
+}
+
+// FieldInput is what an audience has sent, by the key of the field; nil or "" removes a value. Text returns the
+// text that a setting of the field's type stores for a value.
+type FieldInput struct {
+	Values map[string]any
+	Text   func(s *Setting, value any) (string, error)
+}
+
+// AssignFields returns values with those that an audience has sent. A value that is sent back as it was read is
+// accepted from everybody who can read it.
+func AssignFields(tx *Tx, realm string, who FieldAudience, creating bool, values FieldValues, in FieldInput) (FieldValues, error) {
+	set, faults := CustomFieldCache.Get(tx), errs.Faults{}
+	for key, value := range in.Values {
+		name := "fields." + key
+		f := set.get(realm, key)
+		if f == nil || !f.ReadableBy(who) {
+			faults.Add(name, "unknown field")
+			continue
+		}
+		text, err := in.textOf(f, value)
+		switch {
+		case err == nil && text == values.Get(f.ID):
+		case err != nil:
+			faults.Add(name, "%s", err)
+		case !f.WritableBy(who):
+			faults.Add(name, "can't be changed by you")
+		default:
+			values = values.With(f.ID, text)
+		}
+	}
+	if creating {
+		for _, f := range set.of(realm) {
+			name := "fields." + f.Key
+			if _, known := faults[name]; !known && bool(f.Required) && f.WritableBy(who) && values.Get(f.ID) == "" {
+				faults.Add(name, "is required")
+			}
+		}
+	}
+	return values, faults.Err(errs.Invalid)
+}
+
+// textOf returns the text to store for a value; "" to store none.
+func (in *FieldInput) textOf(f *CustomField, value any) (text string, err error) {
+	if value != nil {
+		text, err = in.Text(f.setting(), value)
+	}
+	if err != nil || text == "" {
+		return "", err
+	}
+	return normalize(f.setting(), text)
+}
+
+// Value returns a stored text as JSON has it: a text, number, boolean, array or any JSON value; nil for none.
+func (f *CustomField) Value(text string) any {
+	if text == "" {
+		return nil
+	}
+	s := f.setting()
+	s.Values = text
+	return settingValue(s)
+}
+
+// FieldCondition returns the condition that a record has one of some values of a field.
+func FieldCondition[T any](by *kv.Many[T, string], f *CustomField, values []string) (Condition, error) {
+	keys := make([]string, len(values))
+	for i, v := range values {
+		if err := f.checkBound(v); err != nil {
+			return Condition{}, err
+		}
+		keys[i] = entryKey(f.ID, f.mark()[:1], v)
+	}
+	return by.AnyOf(keys...), nil
+}
+
+// FieldRange returns the condition that a record has a value of a field from low to high; "" for no bound.
+func FieldRange[T any](tx *Tx, by *kv.Many[T, string], f *CustomField, low, high string) (Condition, error) {
+	how, head := f.mark()[:1], f.ID.String()+":"
+	from, to := head, head+"\U0010ffff"
+	if low != "" {
+		from = entryKey(f.ID, how, low)
+	}
+	if high != "" {
+		to = entryKey(f.ID, how, high)
+	}
+	for _, bound := range []string{low, high} {
+		if err := f.checkBound(bound); err != nil {
+			return Condition{}, err
+		}
+	}
+	return by.Between(tx, from, to), nil
+}
+
+// checkBound returns an error for a text that is no number, for a field of numbers.
+func (f *CustomField) checkBound(text string) error {
+	if f.Type == "number" && text != "" && !jsonNumber.MatchString(text) {
+		return errs.Field(errs.Malformed, "fields."+f.Key, "must be a number")
+	}
+	return nil
+}
+
+// FilteredField returns a field of a realm that an audience can filter by.
+func FilteredField(tx *Tx, realm string, who FieldAudience, key string) (*CustomField, error) {
+	f := CustomFieldCache.Get(tx).get(realm, key)
+	switch name := "fields." + key; {
+	case f == nil || !f.ReadableBy(who) || !bool(f.Filterable):
+		return nil, errs.Field(errs.Malformed, name, "is no custom field that this list can be filtered by")
+	case !f.Ready():
+		return nil, errs.Field(errs.Busy, name, "can't be used yet: the records are being prepared, or have duplicate values").Coded("field_not_ready")
+	}
+	return f, nil
+}
