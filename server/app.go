@@ -10,7 +10,7 @@ import (
 // appRoutes are the routes for users of the app, the product that the backend administers.
 var appRoutes = []Route{
 	read("/api/home", public, "Get the app's home", home),
-	small(closable(rateLimited(hiding(redact.Fields{Usernames: true}, action("POST", "/api/register", public, "Register as an app user", register))))),
+	limited(maxForm, closable(rateLimited(hiding(redact.Fields{Usernames: true}, action("POST", "/api/register", public, "Register as an app user", register))))),
 	small(rateLimited(hiding(redact.Fields{Usernames: true}, action("POST", "/api/login", public, "Sign in as an app user", appLogin)))),
 	beforePasswordChange(action("POST", "/api/logout", appOnly, "Sign out as an app user", logout)),
 	beforePasswordChange(read("/api/user", appOnly, "Get your own app user", ownAppUser)),

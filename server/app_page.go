@@ -57,7 +57,7 @@ type appPageTexts struct {
 
 	ForgotTitle, ForgotIntro, ForgotName, ForgotSubmit, ForgotSent, ForgotOff string
 
-	AccountTitle, Confirmed, Unconfirmed, None, SignOut, Back string
+	AccountTitle, Confirmed, Unconfirmed, None, Yes, No, SignOut, Back string
 
 	ProfileTitle, EmailPassword, Save                                string
 	PasswordTitle, MustChange                                        string
@@ -176,6 +176,10 @@ func (p *htmlPage) keep(d *input, in reflect.Value) {
 	for _, form := range p.Forms {
 		for i := range form.Fields {
 			f := &form.Fields[i]
+			if custom := d.find("form", "fields"); custom != nil && strings.HasPrefix(f.Name, fieldPrefix) {
+				f.keepCustom(in.FieldByIndex(custom.index))
+				continue
+			}
 			sent := d.find("form", f.Name)
 			if sent == nil || f.Label == "" || f.Type == "password" {
 				continue

@@ -23,7 +23,8 @@ func accountPage(tx *store.Tx, req *Request, p *htmlPage) error {
 	} else if email != "" {
 		email += " " + words.Unconfirmed
 	}
-	for _, fact := range []pageFact{{words.Username, u.Username}, {words.DisplayName, u.Nickname}, {words.Email, email}, {words.Mobile, u.Mobile}} {
+	facts := []pageFact{{words.Username, u.Username}, {words.DisplayName, u.Nickname}, {words.Email, email}, {words.Mobile, u.Mobile}}
+	for _, fact := range append(facts, p.customFacts(tx, u.Fields)...) {
 		if fact.Text == "" {
 			fact.Text = words.None
 		}
@@ -51,12 +52,13 @@ func profilePage(tx *store.Tx, req *Request, p *htmlPage) error {
 	p.back()
 	password := presentPassword("password", words.CurrentPassword)
 	password.Required, password.Hint = false, words.EmailPassword
-	p.Forms = []htmlForm{{Submit: words.Save, Fields: []htmlField{
+	form := htmlForm{Submit: words.Save, Fields: []htmlField{
 		{Name: "nickname", Type: "text", Label: words.DisplayName, Value: u.Nickname, Autocomplete: "nickname", Max: 64},
 		{Name: "mobile", Type: "tel", Label: words.Mobile, Value: u.Mobile, Autocomplete: "tel", Max: 32},
-		{Name: "email", Type: "email", Label: words.Email, Value: u.Email, Autocomplete: "email", Max: 254},
-		password,
-	}}}
+	}}
+	form.Fields = append(form.Fields, p.customFields(tx, u.Fields, false)...)
+	form.Fields = append(form.Fields, htmlField{Name: "email", Type: "email", Label: words.Email, Value: u.Email, Autocomplete: "email", Max: 254}, password)
+	p.Forms = []htmlForm{form}
 	return nil
 }
 

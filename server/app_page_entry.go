@@ -61,6 +61,7 @@ func registerPage(tx *store.Tx, req *Request, p *htmlPage) error {
 		{Name: "email", Type: "email", Label: words.Email, Autocomplete: "email", Required: confirmed, Max: 254, Hint: words.emailHint(tx, confirmed)},
 		{Name: "nickname", Type: "text", Label: words.DisplayName, Autocomplete: "nickname", Max: 64, Hint: words.Optional},
 	}}
+	form.Fields = append(form.Fields, p.customFields(tx, store.FieldValues{}, true)...)
 	form.Fields = append(form.Fields, p.newPassword(tx, "password", words.Password, words.Again)...)
 	if store.AppRegistrationChallenge.Get(tx) {
 		form.Fields = append(form.Fields, htmlField{Name: "altcha", Type: "hidden", Fault: words.Unchecked})

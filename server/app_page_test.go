@@ -61,7 +61,10 @@ func (v *guestBrowser) form(path string, fields ...string) *http.Request {
 	v.in.t.Helper()
 	values := url.Values{"confirm": {"1"}}
 	for i := 0; i < len(fields); i += 2 {
-		values.Set(fields[i], fields[i+1])
+		if !strings.HasSuffix(fields[i], "[]") {
+			values.Del(fields[i])
+		}
+		values.Add(fields[i], fields[i+1])
 	}
 	r := v.in.request("POST", path, values.Encode(), "nobody")
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -188,7 +191,7 @@ func TestFormsThatCantBeRead(t *testing.T) {
 		"JSON":      func(r *http.Request) { r.Header.Set("Content-Type", "application/json") },
 		"too large": func(r *http.Request) {},
 	} {
-		body := "password=" + strings.Repeat("x", 13_000)
+		body := "password=" + strings.Repeat("x", maxForm)
 		if name == "JSON" {
 			body = `{"password":"x"}`
 		}

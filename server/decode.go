@@ -73,6 +73,10 @@ func (req *Request) bindForm(d *input, v reflect.Value, bad *inputFaults) error 
 		if f.from == "path" {
 			continue
 		}
+		if f.typ.Kind() == reflect.Map {
+			bindCustom(fieldTarget(v, f), form, bad)
+			continue
+		}
 		text := f.queryText(form, bad.malformed)
 		switch {
 		case text != "" && !d.protocol.checked:

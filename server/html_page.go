@@ -97,11 +97,15 @@ type htmlForm struct {
 	Failed  string // text if the script can't do it
 }
 
-// htmlField is a field of a form, with the type of an input element. The value of a password is never
-// sent to a browser. A field without a label is not shown.
+// htmlField is a field of a form, with the type of an input element, or select, textarea, or checkbox for a
+// choice of several options. The value of a password is never sent to a browser. A field without a label is
+// not shown.
 type htmlField struct {
 	Name, Type, Label, Value string
-	Autocomplete             string // what password managers fill in
+	Options                  []store.Option
+	Chosen                   []string // values of the options that are chosen, of a checkbox
+	Mode                     string   // keyboard that a phone shows
+	Autocomplete             string   // what password managers fill in
 	Hint                     string
 	Required                 bool
 	Min, Max                 int    // characters; 0 for any number

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 )
 
@@ -128,28 +129,59 @@ func (f *htmlField) write(b *strings.Builder, fault, focus bool) {
 	if fault {
 		about = strings.TrimSpace(about + " fault")
 	}
-	b.WriteString(`<label for="` + f.Name + `">` + html.EscapeString(f.Label) + "</label>\n")
-	b.WriteString("<input" + attribute("id", f.Name) + attribute("name", f.Name) + attribute("type", f.Type))
-	if f.Type != "password" {
-		b.WriteString(attribute("value", f.Value))
+	if f.Type == "checkbox" {
+		f.writeChoice(b, about)
+	} else {
+		b.WriteString(`<label for="` + f.Name + `">` + html.EscapeString(f.Label) + "</label>\n")
+		f.writeInput(b, about, fault, focus)
 	}
-	b.WriteString(attribute("autocomplete", f.Autocomplete) + attribute("minlength", digits(f.Min)) + attribute("maxlength", digits(f.Max)) + attribute("aria-describedby", about))
-	if f.Autocomplete == "username" {
-		b.WriteString(` autocapitalize="none" spellcheck="false"`)
-	}
-	writeFlag(b, "required", f.Required)
-	writeFlag(b, `aria-invalid="true"`, fault)
-	writeFlag(b, "autofocus", focus)
-	b.WriteString(">\n")
 	if f.Hint != "" {
 		writeParagraph(b, ` class="soft"`+attribute("id", f.Name+"-hint"), f.Hint)
 	}
 }
 
-func writeFlag(b *strings.Builder, name string, applies bool) {
-	if applies {
-		b.WriteString(" " + name)
+// writeInput writes the element in which the value is given.
+func (f *htmlField) writeInput(b *strings.Builder, about string, fault, focus bool) {
+	attributes := attribute("id", f.Name) + attribute("name", f.Name) + attribute("autocomplete", f.Autocomplete) + attribute("inputmode", f.Mode) +
+		attribute("minlength", digits(f.Min)) + attribute("maxlength", digits(f.Max)) + attribute("aria-describedby", about)
+	if f.Autocomplete == "username" {
+		attributes += ` autocapitalize="none" spellcheck="false"`
 	}
+	attributes += boolean("required", f.Required) + boolean(`aria-invalid="true"`, fault) + boolean("autofocus", focus)
+	switch f.Type {
+	case "select":
+		b.WriteString("<select" + attributes + `><option value="">–</option>` + "\n")
+		for _, o := range f.Options {
+			b.WriteString(`<option value="` + html.EscapeString(o.Value) + `"` + boolean("selected", o.Value == f.Value) + ">" + html.EscapeString(o.Label) + "</option>\n")
+		}
+		b.WriteString("</select>\n")
+	case "textarea":
+		b.WriteString("<textarea" + attributes + ` rows="4">` + "\n" + html.EscapeString(f.Value) + "</textarea>\n")
+	case "password":
+		b.WriteString(`<input type="password"` + attributes + ">\n")
+	default:
+		b.WriteString("<input" + attribute("type", f.Type) + attributes + attribute("value", f.Value) + ">\n")
+	}
+}
+
+// writeChoice writes a choice of several options. The first input is sent if none is chosen.
+func (f *htmlField) writeChoice(b *strings.Builder, about string) {
+	name := attribute("name", f.Name+"[]")
+	b.WriteString("<fieldset" + attribute("aria-describedby", about) + "><legend>" + html.EscapeString(f.Label) + "</legend>\n")
+	b.WriteString(`<input type="hidden"` + name + ">\n")
+	for _, o := range f.Options {
+		checked := boolean("checked", slices.Contains(f.Chosen, o.Value))
+		b.WriteString(`<label><input type="checkbox"` + name + ` value="` + html.EscapeString(o.Value) + `"` + checked + "> " + html.EscapeString(o.Label) + "</label>\n")
+	}
+	b.WriteString("</fieldset>\n")
+}
+
+// boolean returns an attribute without a value; "" if it does not apply.
+func boolean(name string, applies bool) string {
+	if !applies {
+		return ""
+	}
+	return " " + name
 }
 
 // digits returns a number in digits; "" for 0.

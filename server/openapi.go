@@ -199,8 +199,13 @@ func formSchema(in *input) object {
 // protocolForm describes the form of a protocol, which may have more fields.
 func protocolForm(in *input) object {
 	properties, required := object{}, []any{}
+	schema := object{"type": "object", "properties": properties}
 	for _, f := range in.fields {
 		if f.from == "path" {
+			continue
+		}
+		if f.typ.Kind() == reflect.Map {
+			schema["patternProperties"] = object{"^fields\\.": object{"type": "string", "description": "Value of a custom field as text; fields.KEY[], repeated, for several options"}}
 			continue
 		}
 		properties[f.name] = fieldSchema(f)
@@ -208,7 +213,8 @@ func protocolForm(in *input) object {
 			required = append(required, f.name)
 		}
 	}
-	return object{"type": "object", "required": required, "properties": properties}
+	schema["required"] = required
+	return schema
 }
 
 func parameters(rt *Route) []any {

@@ -10,9 +10,6 @@ import (
 	"reeve/store/errs"
 )
 
-// maxPageForm is the maximum size of a form of a page: its texts and two passwords, percent-encoded.
-const maxPageForm = 12 << 10
-
 // formPage is a form of a page of this server. Faults of its fields are in the page; other errors are
 // answered like everywhere.
 var formPage = protocol{name: "HTML form", form: true, checked: true, failed: reflect.TypeFor[failure](), failure: func(req *Request, e *errs.Error, _ string) any {
@@ -22,12 +19,12 @@ var formPage = protocol{name: "HTML form", form: true, checked: true, failed: re
 }}
 
 // pageForm returns the route of a form of a page: its handler writes the next page. The handler gets what
-// is wrong with the fields; nil if nothing is. The fields of the form are the texts of In, also those that
+// is wrong with the fields; nil if nothing is. The fields of the form are the texts of In and its custom fields, also those that
 // are JSON for other routes, so that both have the same checks.
 func pageForm[In any](path, access, title string, handler func(req *Request, in *In, fault error, w http.ResponseWriter) error) Route {
 	rt := newRoute[In, []byte](http.MethodPost, path, access, title)
 	rt.protocol, rt.in.protocol, rt.binary = &formPage, &formPage, htmlMedia
-	rt.handler, rt.maxBody, rt.in.anyQuery = handlerName(handler), maxPageForm, true
+	rt.handler, rt.maxBody, rt.in.anyQuery = handlerName(handler), maxForm, true
 	rt.in.fields, rt.in.body = textFields(rt.in.fields), false
 	rt.raw = func(req *Request, w http.ResponseWriter) error {
 		in := new(In)
@@ -45,10 +42,10 @@ func pageForm[In any](path, access, title string, handler func(req *Request, in 
 	return rt
 }
 
-// textFields returns the fields that a form can have: those of the path, and texts.
+// textFields returns the fields that a form can have: those of the path, texts, and custom fields.
 func textFields(all []*field) (fields []*field) {
 	for _, f := range all {
-		if f.from == "json" && f.typ.Kind() == reflect.String {
+		if f.from == "json" && (f.typ.Kind() == reflect.String || f.typ.Kind() == reflect.Map) {
 			f.from = "form"
 		}
 		if f.from != "json" {

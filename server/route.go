@@ -267,8 +267,11 @@ func rateLimited(rt Route) Route {
 
 // small limits the body to maxSmall, which is enough for routes that are public or
 // where every byte costs hashing.
-func small(rt Route) Route {
-	rt.maxBody = maxSmall
+func small(rt Route) Route { return limited(maxSmall, rt) }
+
+// limited limits the body to a number of bytes.
+func limited(bytes int64, rt Route) Route {
+	rt.maxBody = bytes
 	return rt
 }
 

@@ -194,6 +194,17 @@ func (f *CustomField) setting() *Setting {
 	return &Setting{Type: f.Type, Options: f.Options, Props: f.Props}
 }
 
+// MaxLength returns the maximum number of characters of a value; 0 if only the bytes of the type are bounded.
+func (f *CustomField) MaxLength() int {
+	if n, ok := f.setting().prop("maxlength"); ok && n > 0 && n < 1<<16 {
+		return int(n)
+	}
+	if t := settingTypes[f.Type]; t.maxBytes <= 1000 {
+		return t.maxBytes
+	}
+	return 0
+}
+
 // FieldAudience is who reads or writes custom fields.
 type FieldAudience int
 

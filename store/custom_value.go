@@ -324,7 +324,7 @@ func AssignFields(tx *Tx, realm string, who FieldAudience, creating bool, values
 			faults.Add(name, "unknown field")
 			continue
 		}
-		text, err := in.textOf(f, value)
+		text, err := in.textOf(f, value, values.Get(f.ID))
 		switch {
 		case err == nil && text == values.Get(f.ID):
 		case err != nil:
@@ -346,13 +346,13 @@ func AssignFields(tx *Tx, realm string, who FieldAudience, creating bool, values
 	return values, faults.Err(errs.Invalid)
 }
 
-// textOf returns the text to store for a value; "" to store none.
-func (in *FieldInput) textOf(f *CustomField, value any) (text string, err error) {
+// textOf returns the text to store for a value; "" to store none. What is stored already may have become invalid.
+func (in *FieldInput) textOf(f *CustomField, value any, stored string) (text string, err error) {
 	if value != nil {
 		text, err = in.Text(f.setting(), value)
 	}
-	if err != nil || text == "" {
-		return "", err
+	if err != nil || text == "" || text == stored {
+		return text, err
 	}
 	return normalize(f.setting(), text)
 }

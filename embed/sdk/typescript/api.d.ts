@@ -716,6 +716,11 @@ export type CustomFieldPage = {
   total: number
 }
 
+export type DeleteAccountOnPage = {
+  /** Current password */
+  password: string
+}
+
 export type DeleteOwnAppUser = {
   /** Current password */
   password: string
@@ -915,6 +920,11 @@ export type EnableOrDisableUser = {
   updated_at?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
+}
+
+export type EndSessionOnPage = {
+  /** ID of the session */
+  id: string
 }
 
 export type EraseAppUser = {
@@ -2131,6 +2141,21 @@ export type RegisterAsAppUser = {
   username: string
 }
 
+export type RegisterOnPage = {
+  /** Solution of a challenge from GET /api/challenge, as the widget of ALTCHA sends it: base64 of its JSON. Required if the setting app.registration_challenge is on; each can be used once */
+  altcha?: string
+  /** E-mail address, unique unless empty */
+  email?: string
+  mobile?: string
+  nickname?: string
+  /** Password; any characters are allowed */
+  password: string
+  /** The new password again */
+  password_again: string
+  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
+  username: string
+}
+
 export type Registration = {
   /** true if a link was mailed that confirms the address; the account can't sign in before, and the response has nothing else. Absent otherwise */
   confirmation_sent?: boolean
@@ -2226,6 +2251,11 @@ export type RequestPart = {
 }
 
 export type RequestPasswordReset = {
+  /** Username or e-mail address */
+  username: string
+}
+
+export type RequestPasswordResetOnPage = {
   /** Username or e-mail address */
   username: string
 }
@@ -2468,6 +2498,18 @@ export type SignInAsAppUser = {
   password: string
   /** Username, verified e-mail address, or mobile number that no other app user has */
   username: string
+}
+
+export type SignInOnPage = {
+  /** device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential */
+  device_token?: string
+  password: string
+  /** Username, verified e-mail address, or mobile number that no other app user has */
+  username: string
+}
+
+export type SignOutOnPage = {
+
 }
 
 export type SkipWebhookBlockingEvent = {
@@ -2952,6 +2994,14 @@ export type UpdateOwnPassword = {
   old_password: string
 }
 
+export type UpdatePasswordOnPage = {
+  /** New password; any characters are allowed */
+  new_password: string
+  old_password: string
+  /** The new password again */
+  password_again: string
+}
+
 export type UpdatePermission = {
   icon?: string
   /** Unique key, by which routes and buttons check the permission */
@@ -2978,6 +3028,15 @@ export type UpdatePermission = {
   url?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
+}
+
+export type UpdateProfileOnPage = {
+  /** E-mail address, unique unless empty */
+  email?: string
+  mobile?: string
+  nickname?: string
+  /** Current password; required to change email */
+  password?: string
 }
 
 export type UpdateRole = {
@@ -3436,6 +3495,14 @@ export type Api = {
     '/api/home': { body: undefined; answer: Home }
     '/api/session': { body: undefined; answer: SessionPage }
     '/api/user': { body: undefined; answer: OwnAppUser }
+    '/app/account': { body: undefined; answer: unknown }
+    '/app/account/delete': { body: undefined; answer: unknown }
+    '/app/account/password': { body: undefined; answer: unknown }
+    '/app/account/profile': { body: undefined; answer: unknown }
+    '/app/account/sessions': { body: undefined; answer: unknown }
+    '/app/forgot': { body: undefined; answer: unknown }
+    '/app/register': { body: undefined; answer: unknown }
+    '/app/sign-in': { body: undefined; answer: unknown }
     '/auth/verify': { body: undefined; answer: unknown }
     '/config': { body: undefined; answer: Config }
     '/file/group': { body: undefined; answer: FileGroupPage }
@@ -3533,6 +3600,14 @@ export type Api = {
     '/api/register': { body: RegisterAsAppUser; answer: Registration }
     '/api/user/email': { body: VerifyOwnAppEmail; answer: MailQueued }
     '/api/verify': { body: ConfirmAppUserEmail; answer: LinkUsed }
+    '/app/account/delete': { body: undefined; answer: unknown }
+    '/app/account/password': { body: undefined; answer: unknown }
+    '/app/account/profile': { body: undefined; answer: unknown }
+    '/app/account/sessions': { body: undefined; answer: unknown }
+    '/app/forgot': { body: undefined; answer: unknown }
+    '/app/register': { body: undefined; answer: unknown }
+    '/app/sign-in': { body: undefined; answer: unknown }
+    '/app/sign-out': { body: undefined; answer: unknown }
     '/auth/check': { body: CheckPermissions; answer: Check }
     '/auth/forward': { body: OpenProxiedProgram; answer: OpenForwarded }
     '/auth/introspect': { body: undefined; answer: unknown }

@@ -1,0 +1,125 @@
+package server
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"reeve/store"
+)
+
+// fieldPrefix is before the key of a custom field in the name of a form's field. That of a field with several
+// values ends in [], too.
+const fieldPrefix = "fields."
+
+// customFields returns the fields of a form for the custom fields that app users can change. New app users are
+// told which ones they can leave out. Images can't be uploaded on a page.
+func (p *htmlPage) customFields(tx *store.Tx, values store.FieldValues, creating bool) (fields []htmlField) {
+	for _, f := range store.CustomFieldsOf(tx, store.AppRealm, store.FieldSelf) {
+		if f.Type != "image" && f.WritableBy(store.FieldSelf) {
+			fields = append(fields, p.customField(f, values.Get(f.ID), creating))
+		}
+	}
+	return fields
+}
+
+func (p *htmlPage) customField(f *store.CustomField, value string, creating bool) htmlField {
+	words := &p.Words.App
+	h := htmlField{Name: fieldPrefix + f.Key, Type: "text", Label: f.Title, Value: value, Hint: f.Describe, Required: bool(f.Required), Max: f.MaxLength()}
+	if creating && !h.Required {
+		h.Hint = strings.TrimSpace(words.Optional + "\n" + f.Describe)
+	}
+	switch f.Type {
+	case "textarea", "json":
+		h.Type = "textarea"
+	case "date":
+		h.Type = "date"
+	case "number":
+		h.Mode = "decimal"
+	case "switch":
+		h.Type, h.Options = "select", []store.Option{{Label: words.Yes, Value: "1"}, {Label: words.No, Value: "0"}}
+	case "radio", "select":
+		h.Type, h.Options = "select", f.Options
+	case "checkbox":
+		h.Type, h.Options, h.Chosen, h.Value = "checkbox", f.Options, chosenIn(value), ""
+	}
+	for _, stored := range append(slices.Clone(h.Chosen), h.Value) { // one that is no option any more remains until it is changed
+		if h.Options != nil && stored != "" && !slices.ContainsFunc(h.Options, func(o store.Option) bool { return o.Value == stored }) {
+			h.Options = append(slices.Clone(h.Options), store.Option{Label: stored, Value: stored})
+		}
+	}
+	return h
+}
+
+// chosenIn returns the options that a text has, which is stored for a field with several ones.
+func chosenIn(text string) (chosen []string) {
+	json.Unmarshal([]byte(text), &chosen) // what was stored is valid; "" means none
+	return chosen
+}
+
+// customFacts returns the custom fields that app users can read, for people.
+func (p *htmlPage) customFacts(tx *store.Tx, values store.FieldValues) (facts []pageFact) {
+	for _, f := range store.CustomFieldsOf(tx, store.AppRealm, store.FieldSelf) {
+		if f.Type == "image" {
+			continue
+		}
+		shown := p.customField(f, values.Get(f.ID), false)
+		texts := []string{shown.Value}
+		if shown.Options != nil {
+			texts = nil
+			for _, o := range shown.Options {
+				if o.Value == shown.Value || slices.Contains(shown.Chosen, o.Value) {
+					texts = append(texts, o.Label)
+				}
+			}
+		}
+		facts = append(facts, pageFact{f.Title, strings.Join(texts, ", ")})
+	}
+	return facts
+}
+
+// bindCustom sets the custom fields from a form, as texts or lists of texts.
+func bindCustom(target reflect.Value, form map[string][]string, bad *inputFaults) {
+	values := map[string]any{}
+	for name, texts := range form {
+		key, is := strings.CutPrefix(name, fieldPrefix)
+		if !is {
+			continue
+		}
+		if key, several := strings.CutSuffix(key, "[]"); several {
+			list := []any{}
+			for _, text := range texts {
+				if text != "" { // that of the form, without which no choice would be like a form without the field
+					list = append(list, text)
+				}
+			}
+			values[key] = list
+			continue
+		}
+		if len(texts) > 1 {
+			bad.malformed.Add(name, "must be given once, not %d times", len(texts))
+		}
+		values[key] = strings.ReplaceAll(texts[0], "\r\n", "\n") // as forms send line breaks
+	}
+	if len(values) > 0 {
+		target.Set(reflect.ValueOf(values).Convert(target.Type()))
+	}
+}
+
+// keepCustom fills the custom fields that were sent into the form.
+func (f *htmlField) keepCustom(sent reflect.Value) {
+	v := sent.MapIndex(reflect.ValueOf(strings.TrimPrefix(f.Name, fieldPrefix)))
+	if !v.IsValid() {
+		return
+	}
+	switch v := v.Interface().(type) {
+	case string:
+		f.Value = v
+	case []any:
+		f.Chosen = nil
+		for _, text := range v {
+			f.Chosen = append(f.Chosen, text.(string))
+		}
+	}
+}

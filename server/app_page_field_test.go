@@ -1,0 +1,75 @@
+package server
+
+import (
+	"strings"
+	"testing"
+)
+
+// declare creates custom fields of app users that these can change.
+func (in *instance) declare(fields ...string) {
+	in.t.Helper()
+	for _, f := range fields {
+		in.create("/system/field", `{"realm":"app","self_access":"write",`+f+`}`)
+	}
+}
+
+// TestCustomFieldsOnPages registers, and changes a profile, with a field of every type.
+func TestCustomFieldsOnPages(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.hosted()
+	in.openRegistration()
+	options := `"options":[{"label":"Gold","value":"g"},{"label":"Silver <b>","value":"s"}]`
+	in.declare(
+		`"key":"company","title":"Company & Co","type":"input","required":1,"describe":"As on the <bill>","props":[{"name":"maxlength","value":"20"}]`,
+		`"key":"about","title":"About","type":"textarea"`, `"key":"age","title":"Age","type":"number","props":[{"name":"min","value":"18"}]`,
+		`"key":"news","title":"Newsletter","type":"switch"`, `"key":"tier","title":"Tier","type":"select",`+options,
+		`"key":"tags","title":"Tags","type":"checkbox",`+options, `"key":"born","title":"Born","type":"date"`, `"key":"picture","title":"Picture","type":"image"`,
+	)
+	in.create("/system/field", `{"realm":"app","key":"level","title":"Level","type":"input","self_access":"read"}`)
+	in.create("/system/field", `{"realm":"app","key":"notes","title":"Notes of the staff","type":"input"}`)
+	v := in.guestBrowser()
+	page := v.get(registerPath)
+	page.brief(200, `<label for="fields.company">Company &amp; Co</label>`, `name="fields.company" maxlength="20" aria-describedby="fields.company-hint" required`, "As on the &lt;bill&gt;",
+		`<textarea id="fields.about"`, `inputmode="decimal"`, `type="date"`, `<option value="s">Silver &lt;b&gt;</option>`, `<option value="1">Yes</option>`, `name="fields.tags[]" value="g">`)
+	for _, hidden := range []string{"Picture", "Level", "Notes of the staff"} {
+		if strings.Contains(page.Body, hidden) {
+			t.Errorf("the registration has %s", hidden)
+		}
+	}
+
+	v.register("ann", "").brief(422, "Company &amp; Co: is required")
+	v.register("ann", "", "fields.company", "Acme", "fields.age", "17", "fields.tier", "s", "fields.tags[]", "", "fields.tags[]", "g").
+		brief(422, "Age: must be at least 18", `value="Acme"`, `value="17"`, `<option value="s" selected>`, `value="g" checked>`)
+	v.register("ann", "", "fields.company[]", "Acme").brief(422, "Company &amp; Co: must be a string")
+	for _, name := range []string{"level", "notes", "picture2"} {
+		v.register("ann", "", "fields.company", "Acme", "fields."+name, "x").brief(422)
+	}
+	v.register("ann", "", "fields.company", "Acme", "fields.about", "a\r\nb", "fields.age", "30", "fields.news", "1", "fields.tier", "g", "fields.tags[]", "", "fields.tags[]", "s", "fields.born", "2000-01-02").leads(accountPath)
+	v.get(accountPath).brief(200, "<dt>Company &amp; Co</dt><dd>Acme</dd>", "<dt>Newsletter</dt><dd>Yes</dd>", "<dt>Tier</dt><dd>Gold</dd>", "<dt>Tags</dt><dd>Silver &lt;b&gt;</dd>", "<dt>Level</dt>")
+	in.ok("GET", "/user/list", "", "owner").brief(200, `"fields":{"about":"a\nb","age":30,"born":"2000-01-02","company":"Acme","news":true,"tags":["s"],"tier":"g"}`)
+
+	v.get(profilePath).brief(200, `value="Acme"`, `<option value="1" selected>`, `<option value="g" selected>`, `value="s" checked>`, ">\na\nb</textarea>")
+	v.post(profilePath, "nickname", "Ann", "fields.company", "", "fields.news", "").brief(422, "Company &amp; Co", "is required")
+	v.post(profilePath, "nickname", "Ann", "fields.company", "Other", "fields.about", "a\r\nb", "fields.news", "", "fields.tags[]", "", "fields.tier", "").leads(accountPath + "?done=profile")
+	in.ok("GET", "/user/list", "", "owner").brief(200, `"fields":{"about":"a\nb","age":30,"born":"2000-01-02","company":"Other","tags":[]}`)
+	v.post(profilePath, "nickname", "Ann").leads(accountPath + "?done=profile") // what is not sent remains
+	in.ok("GET", "/user/list", "", "owner").brief(200, `"company":"Other"`)
+	v.post(profilePath, "fields.about", strings.Repeat("x", maxForm)).brief(413)
+}
+
+// TestAnOptionThatIsGoneRemains sends the form of a profile back whose value is no option any more.
+func TestAnOptionThatIsGoneRemains(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.hosted()
+	in.openRegistration()
+	in.declare(`"key":"tier","title":"Tier","type":"select","options":[{"label":"Gold","value":"g"}]`)
+	v := in.guestBrowser()
+	v.register("ann", "", "fields.tier", "g").leads(accountPath)
+	in.ok("PUT", "/system/field/1", `{"options":[{"label":"Silver","value":"s"}]}`, "owner")
+	v.get(profilePath).brief(200, `<option value="g" selected>g</option>`)
+	v.post(profilePath, "fields.tier", "g").leads(accountPath + "?done=profile")
+	in.ok("GET", "/user/list", "", "owner").brief(200, `"tier":"g"`)
+	v.post(profilePath, "fields.tier", "x").brief(422, "Tier: must be one of the options")
+}
