@@ -31,8 +31,8 @@ function type(schema) {
       return item.includes('|') ? `(${item})[]` : `${item}[]`
     }
     case 'object':
-      if (schema.properties) return object(schema)
-      return schema.additionalProperties ? `Record<string, ${type(schema.additionalProperties)}>` : 'Record<string, never>'
+      if (schema.additionalProperties && !Object.keys(schema.properties ?? {}).length) return `Record<string, ${type(schema.additionalProperties)}>`
+      return schema.properties ? object(schema) : 'Record<string, never>'
   }
   return 'unknown'
 }

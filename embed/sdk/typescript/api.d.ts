@@ -145,13 +145,9 @@ export type AppUser = {
   version: number
 }
 
-export type AppUserFields = {
+export type AppUserFields = Record<string, unknown>
 
-}
-
-export type AppUserFieldsInput = {
-
-}
+export type AppUserFieldsInput = Record<string, unknown>
 
 export type AppUserPage = {
   /** Number of this page, from 1 */
@@ -3190,13 +3186,9 @@ export type User = {
   version: number
 }
 
-export type UserFields = {
+export type UserFields = Record<string, unknown>
 
-}
-
-export type UserFieldsInput = {
-
-}
+export type UserFieldsInput = Record<string, unknown>
 
 export type UserPage = {
   /** Number of this page, from 1 */
