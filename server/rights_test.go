@@ -96,7 +96,7 @@ func TestMenusAreTheAccessibleOnes(t *testing.T) {
 			}
 		}
 	}
-	const rest, system = " admin.list admin.invite admin.role admin.rule admin.key admin.dept user.list user.role user.rule user.invite", " file(file.list file.group file.trash) system(system.setting system.dict system.monitor system.session system.audit system.loginlog system.mail system.webhook system.job system.info)"
+	const rest, system = " admin.list admin.invite admin.role admin.rule admin.key admin.dept user.list user.role user.rule user.invite", " file(file.list file.group file.trash) system(system.setting system.dict system.field system.monitor system.session system.audit system.loginlog system.mail system.webhook system.job system.info)"
 	menus("as made", "admin(sub(sub.other sub.page)"+rest+")"+system, "admin(sub(sub.page))", "admin(sub(sub.other sub.page))")
 	in.switchPermission("sub.other", "show", 0)
 	menus("one hidden", "admin(sub(sub.page)"+rest+")"+system, "admin(sub(sub.page))", "admin(sub(sub.page))")

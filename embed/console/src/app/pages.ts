@@ -35,6 +35,7 @@ export const pages: Record<string, Page> = {
   '/user/list': page('user.list.query', async () => (await import('../pages/people/AppUsers')).AppUsers, 'people'),
   '/system/setting': page('system.setting.query', async () => (await import('../pages/settings/Settings')).Settings, 'settings', 'builtins'),
   '/system/dict': page('system.dict.query', async () => (await import('../pages/dicts/Dicts')).Dicts, 'dicts'),
+  '/system/field': page('system.field.query', async () => (await import('../pages/fields/Fields')).Fields, 'fields', 'settings'),
   '/admin/invite': page('admin.invite.query', async () => (await import('../pages/invite/Invitations')).Invitations, 'invite', 'people'),
   '/user/invite': page('user.invite.query', async () => (await import('../pages/invite/Invitations')).AppInvitations, 'invite', 'people'),
   '/admin/role': page('admin.role.query', async () => (await import('../pages/rights/Roles')).Roles, 'rights', 'actions'),

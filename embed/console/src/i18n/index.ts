@@ -11,6 +11,7 @@ type Files = {
   rights: typeof import('./en/rights')
   settings: typeof import('./en/settings')
   dicts: typeof import('./en/dicts')
+  fields: typeof import('./en/fields')
   files: typeof import('./en/files')
   forgot: typeof import('./en/forgot')
   invite: typeof import('./en/invite')

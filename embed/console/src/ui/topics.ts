@@ -29,6 +29,7 @@ const topics: { [path: string]: readonly string[] } = {
   '/admin/permission/explain': ['user', 'role', 'permission', 'key'],
   '/system/dict': ['dict'],
   '/system/setting-value': ['setting'],
+  '/system/field': ['custom_field'],
   '/system/session': ['session'],
   '/admin/session': ['session'],
   '/system/loginlog': ['session.started'],

@@ -60,6 +60,7 @@ export const frame = {
   'menu.system.setting': 'Settings',
   'menu.system.setting.read': 'Read settings',
   'menu.system.dict': 'Dictionaries',
+  'menu.system.field': 'Custom fields',
   'menu.system.session': 'Sessions',
   'menu.system.loginlog': 'Sign-in log',
   'menu.system.monitor': 'Monitoring',

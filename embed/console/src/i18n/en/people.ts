@@ -151,6 +151,8 @@ export const people = {
   'people.import.department': 'Full path, e.g. Office/Sales. Must exist.',
   'people.import.roles': 'Role names separated by semicolons. Must exist.',
   'people.import.status': '1 = enabled (default), 0 = disabled.',
+  'people.import.custom': 'Custom field {title}.',
+  'people.import.custom.required': 'Custom field {title}. Required.',
   'people.import.password_hash':
     'Optional: password hash from another system (bcrypt, argon2id, argon2i or scrypt), in quotes if it contains commas. Not for the owner role. It is replaced at the first sign-in.',
   'people.import.no_password': 'Users imported without a password can’t sign in until you invite them or reset their password.',
@@ -174,6 +176,9 @@ export const people = {
   'people.sign_ins': 'Sign-ins',
   'people.back': 'Back to list',
   'people.gone': 'User not found. They may have been deleted, or you don’t have access to them.',
+  'people.filter.from': '{title}, from',
+  'people.filter.to': '{title}, to',
+  'people.filter.exact': 'Exact value',
   'people.must_change': 'Must change password',
   'people.scope.disabled': 'None while the user is disabled',
   'people.scope.further': 'and {n} more {n|department|departments}',

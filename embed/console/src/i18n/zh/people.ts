@@ -152,6 +152,8 @@ export const people: Record<keyof typeof en, string> = {
   'people.import.department': '完整路径，例如 总部/销售部。部门须已存在。',
   'people.import.roles': '角色名称，用分号分隔；角色须已存在。',
   'people.import.status': '1 = 启用（默认），0 = 停用。',
+  'people.import.custom': '自定义字段“{title}”。',
+  'people.import.custom.required': '自定义字段“{title}”，必填。',
   'people.import.password_hash':
     '可选：来自其他系统的密码哈希（bcrypt、argon2id、argon2i 或 scrypt），含逗号时须加引号；不适用于所有者角色。首次登录时会被替换。',
   'people.import.no_password': '未导入密码的用户在接受邀请或由您重置密码后才能登录。',
@@ -175,6 +177,9 @@ export const people: Record<keyof typeof en, string> = {
   'people.sign_ins': '登录记录',
   'people.back': '返回列表',
   'people.gone': '未找到此用户。可能已被删除，或您无权查看。',
+  'people.filter.from': '{title}，从',
+  'people.filter.to': '{title}，到',
+  'people.filter.exact': '完整的值',
   'people.must_change': '须修改密码',
   'people.scope.disabled': '用户停用期间无数据范围',
   'people.scope.further': '及另外 {n} 个部门',

@@ -8,13 +8,16 @@ import { t } from '../../i18n'
 import { faults } from '../../ui/faults'
 import { useAct } from '../../ui/useAct'
 import { useWider } from '../../ui/useWider'
+import { LazyInputs } from '../fields/LazyInputs'
+import { useForms } from '../fields/useForms'
+import { bodyOf, textsOf } from '../fields/values'
 import { Picture } from './Picture'
 import { Verify } from './Verify'
 
 type Fields = Pick<User, 'nickname' | 'email' | 'mobile' | 'sex'>
 type Values = Fields & { password?: string } // required when the email changes
 
-const valuesOf = ({ nickname, email, mobile, sex }: User): Fields => ({ nickname, email, mobile, sex })
+const fieldsOf = ({ nickname, email, mobile, sex }: User): Fields => ({ nickname, email, mobile, sex })
 
 // Profile edits the user's own account.
 export function Profile() {
@@ -25,6 +28,8 @@ export function Profile() {
   const { done } = useAct()
   const md = useWider('md')
   const [form] = Form.useForm<Values>()
+  const custom = useForms().own
+  const valuesOf = (of: User): Fields => ({ ...fieldsOf(of), ...textsOf(custom, of.fields) })
   const [loaded, setLoaded] = useState(user) // what the form was filled with
   const [problem, setProblem] = useState('')
   const [stale, setStale] = useState(false)
@@ -47,7 +52,7 @@ export function Profile() {
     setBusy(true)
     setProblem('')
     try {
-      const saved = await put('/admin/info', { ...values, updated_at: loaded.updated_at }, { quiet: true })
+      const saved = await put('/admin/info', { ...bodyOf(values, custom, loaded.fields), updated_at: loaded.updated_at }, { quiet: true })
       setLoaded(saved)
       form.resetFields()
       form.setFieldsValue(valuesOf(saved))
@@ -82,7 +87,7 @@ export function Profile() {
         form={form}
         layout="vertical"
         requiredMark={false}
-        initialValues={valuesOf(user)}
+        initialValues={fieldsOf(user)}
         onFinish={(values) => void save(values)}
         style={{ flex: '0 1 480px', minWidth: 0 }}
       >
@@ -130,6 +135,7 @@ export function Profile() {
             ]}
           />
         </Form.Item>
+        <LazyInputs fields={custom} values={loaded.fields} />
         <Button type="primary" htmlType="submit" loading={busy}>
           {t('save')}
         </Button>

@@ -29,6 +29,7 @@ const collections = [
   'file_group',
   'webhook',
   'key',
+  'custom_field',
   'session',
 ]
 const changes = ['create', 'update', 'delete'] as const

@@ -2,7 +2,7 @@ import { Card, Descriptions } from 'antd'
 import { lazy, Suspense, useCallback, useState } from 'react'
 import { useLocation, useParams } from 'react-router'
 import { Failure, get } from '../../api/request'
-import type { AppRole, AppUser } from '../../api/types'
+import type { AppRole, AppUser, FieldForm } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Time } from '../../ui/Time'
@@ -11,6 +11,8 @@ import { useEvery } from '../../ui/useEvery'
 import { useNews } from '../../ui/useNews'
 import { usePanel } from '../../ui/usePanel'
 import { useWider } from '../../ui/useWider'
+import { fieldItems } from '../fields/places'
+import { useForms } from '../fields/useForms'
 import { app } from './person'
 import { PersonPage, Unread } from './PersonPage'
 import { usePeople } from './usePeople'
@@ -48,6 +50,7 @@ function Shown({ user, part, from, reload }: { user: AppUser; part: string; from
   const people = usePeople<AppUser>(app, reload)
   const form = usePanel<true>()
   const { may } = useAccount()
+  const custom = useForms().app_users
   const roles = useEvery<AppRole>(may('user.role.query') ? '/user/role' : '').rows
   return (
     <>
@@ -57,18 +60,20 @@ function Shown({ user, part, from, reload }: { user: AppUser; part: string; from
         mark={t('sessions.app')}
         part={part}
         from={from}
-        profile={<Profile user={user} />}
+        profile={<Profile user={user} custom={custom} />}
         people={people}
         onEdit={() => form.show(true)}
       />
       <Suspense>
-        {form.of && <AppUserForm open={form.open} user={user} roles={roles} onClose={form.hide} onSaved={() => void reload()} onMade={() => {}} />}
+        {form.of && (
+          <AppUserForm open={form.open} user={user} roles={roles} custom={custom} onClose={form.hide} onSaved={() => void reload()} onMade={() => {}} />
+        )}
       </Suspense>
     </>
   )
 }
 
-function Profile({ user }: { user: AppUser }) {
+function Profile({ user, custom }: { user: AppUser; custom: FieldForm[] }) {
   const md = useWider('md')
   return (
     <Card>
@@ -91,6 +96,7 @@ function Profile({ user }: { user: AppUser }) {
             ),
           },
           { label: t('people.login_time'), children: user.login_time ? <LastSignIn user={user} at={user.login_time} /> : t('people.never') },
+          ...fieldItems(custom, user.fields),
           { label: t('created_at'), children: <Time at={user.created_at} /> },
           { label: t('updated_at'), children: <Time at={user.updated_at} /> },
         ]}

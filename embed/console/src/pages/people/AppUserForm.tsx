@@ -1,9 +1,11 @@
 import { Form, Select, Switch } from 'antd'
 import { useRef } from 'react'
-import type { AppRole, AppUser, NewAppUser } from '../../api/types'
+import type { AppRole, AppUser, FieldForm, NewAppUser } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
+import { LazyInputs } from '../fields/LazyInputs'
+import { bodyOf, textsOf } from '../fields/values'
 import { accessOf, type Chosen, FirstPassword } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { optionsOf } from './roles'
@@ -15,19 +17,21 @@ type Props = {
   open: boolean
   user?: AppUser // undefined to create one
   roles?: AppRole[] // undefined without permission to list them
+  custom: FieldForm[]
   onClose: () => void
   onSaved: () => void
   onMade: (user: NewAppUser) => void // a user with a generated password or an invitation, shown once the drawer is closed
 }
 
 // AppUserForm creates or edits an app user.
-export function AppUserForm({ open, user, roles, onClose, onSaved, onMade }: Props) {
+export function AppUserForm({ open, user, roles, custom, onClose, onSaved, onMade }: Props) {
   const { may } = useAccount()
   const made = useRef<NewAppUser>(undefined)
-  const editor = useEditor('/user/list', user, valuesOf)
+  const editor = useEditor('/user/list', user, (of: AppUser) => ({ ...valuesOf(of), ...textsOf(custom, of.fields) }))
 
   async function save({ first, password, role_ids, ...rest }: Values) {
-    const body = may('user.list.role') ? { ...rest, role_ids } : rest
+    const own = bodyOf(rest, custom, user?.fields)
+    const body = may('user.list.role') ? { ...own, role_ids } : own
     if (user) await editor.change(body)
     else made.current = await editor.create({ ...body, ...accessOf({ first, password }) })
     onSaved()
@@ -46,7 +50,7 @@ export function AppUserForm({ open, user, roles, onClose, onSaved, onMade }: Pro
       onClose={onClose}
       onClosed={closed}
       save={save}
-      {...editor.form({ status: true, role_ids: [], first: 'generated' })}
+      {...editor.form({ status: true, role_ids: [], first: 'generated', ...textsOf(custom) })}
     >
       <PersonFields />
       {!user && <FirstPassword invites={may('user.invite.create')} />}
@@ -62,6 +66,7 @@ export function AppUserForm({ open, user, roles, onClose, onSaved, onMade }: Pro
       <Form.Item name="status" required label={t('enabled')} valuePropName="checked" extra={t('people.status.hint')}>
         <Switch />
       </Form.Item>
+      <LazyInputs fields={custom} values={user?.fields} />
     </FormDrawer>
   )
 }

@@ -11,6 +11,8 @@ import { Time } from '../../ui/Time'
 import { useEvery } from '../../ui/useEvery'
 import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
+import { fieldColumns } from '../fields/places'
+import { useForms } from '../fields/useForms'
 import { Contact, Who } from './cells'
 import { Filters } from './Filters'
 import { app } from './person'
@@ -39,6 +41,7 @@ function AppUserList() {
   const importing = usePanel<true>()
   const navigate = useNavigate()
   const form = usePanel<{ user?: AppUser }>()
+  const custom = useForms().app_users
   const roles = useEvery<AppRole>(may('user.role.query') ? '/user/role' : '').rows
 
   return (
@@ -47,7 +50,7 @@ function AppUserList() {
         title={t('menu.user.list')}
         list={list}
         empty={t('people.app.empty')}
-        filters={<Filters list={list} roles={roles?.length ? roles : undefined} />}
+        filters={<Filters list={list} roles={roles?.length ? roles : undefined} custom={custom} />}
         actions={
           <>
             {may('user.list.create') && (
@@ -71,6 +74,7 @@ function AppUserList() {
           },
           { title: t('people.roles'), key: 'roles', render: (_, user) => (user.role_names.length ? <Roles user={user} /> : '—') },
           { title: t('people.contact'), key: 'contact', render: (_, user) => <Contact user={user} /> },
+          ...fieldColumns<AppUser>(custom),
           {
             title: t('enabled'),
             dataIndex: 'status',
@@ -123,7 +127,15 @@ function AppUserList() {
       />
       <Suspense>
         {form.of && (
-          <AppUserForm open={form.open} user={form.of.user} roles={roles} onClose={form.hide} onSaved={() => void list.reload()} onMade={people.tell} />
+          <AppUserForm
+            open={form.open}
+            user={form.of.user}
+            roles={roles}
+            custom={custom}
+            onClose={form.hide}
+            onSaved={() => void list.reload()}
+            onMade={people.tell}
+          />
         )}
       </Suspense>
       <Suspense>{importing.of && <Import realm={app} open={importing.open} onClose={importing.hide} onDone={() => void list.reload()} />}</Suspense>

@@ -1,21 +1,23 @@
 import { ControlOutlined } from '@ant-design/icons'
 import { Button, Popover, Select } from 'antd'
 import { lazy, Suspense, useState } from 'react'
+import type { FieldForm } from '../../api/types'
 import { t } from '../../i18n'
 import { StatusFilter } from '../../ui/StatusFilter'
 import type { useTable } from '../../ui/useTable'
+import { active } from '../fields/filters'
 
 const MoreFilters = lazy(async () => ({ default: (await import('./MoreFilters')).MoreFilters }))
 
 export type Asked = Pick<ReturnType<typeof useTable<never>>, 'params' | 'set'>
 
-type Props = { list: Asked; roles?: { id: number; name: string }[]; sex?: boolean }
+type Props = { list: Asked; roles?: { id: number; name: string }[]; custom: FieldForm[]; sex?: boolean }
 
 // Filters of the user list; rarely used ones are behind a button that shows how many are
 // active.
-export function Filters({ list, roles, sex = false }: Props) {
+export function Filters({ list, roles, custom, sex = false }: Props) {
   const [open, setOpen] = useState(false)
-  const more = ['sex', 'created_at[]', 'login_time[]'].filter((name) => list.params.has(name)).length
+  const more = ['sex', 'created_at[]', 'login_time[]'].filter((name) => list.params.has(name)).length + active(list.params)
   return (
     <>
       <StatusFilter list={list} />
@@ -39,7 +41,7 @@ export function Filters({ list, roles, sex = false }: Props) {
         destroyOnHidden
         content={
           <Suspense fallback={t('loading')}>
-            <MoreFilters list={list} sex={sex} />
+            <MoreFilters list={list} custom={custom} sex={sex} />
           </Suspense>
         }
       >

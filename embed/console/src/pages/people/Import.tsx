@@ -10,6 +10,8 @@ import { useAct } from '../../ui/useAct'
 import { useMail } from '../../ui/useMail'
 import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
+import { useForms } from '../fields/useForms'
+import { nameOf } from '../fields/values'
 import type { Realm } from './person'
 import { Verdicts } from './Verdicts'
 
@@ -150,7 +152,12 @@ export function Import({ realm, open, onClose, onDone }: Props) {
 // Choose selects a file and describes its format. Only whoever may set passwords is told of the
 // column with their hashes; a template with it would ask everybody for that permission.
 function Choose({ realm, hashes, onChoose }: { realm: Realm; hashes: boolean; onChoose: (file: File) => void }) {
-  const { columns } = realm
+  const forms = useForms()
+  const custom = (realm.path === '/user/list' ? forms.app_users : forms.users).filter((field) => field.writable)
+  const columns = [...realm.columns, ...custom.map(({ key }) => nameOf(key))]
+  const meanings: [string, string][] = realm.columns.map((column) => [column, t(`people.import.${column}` as Key)])
+  for (const { key, title, required } of custom) meanings.push([nameOf(key), t(required ? 'people.import.custom.required' : 'people.import.custom', { title })])
+  if (hashes) meanings.push(['password_hash', t('people.import.password_hash')])
   return (
     <Flex vertical gap={16}>
       <Upload.Dragger
@@ -189,10 +196,10 @@ function Choose({ realm, hashes, onChoose }: { realm: Realm; hashes: boolean; on
             </Button>
           </Flex>
         )}
-        dataSource={(hashes ? [...columns, 'password_hash'] : columns).map((column) => ({ column }))}
+        dataSource={meanings.map(([column, meaning]) => ({ column, meaning }))}
         columns={[
-          { title: t('people.import.column'), dataIndex: 'column', render: (column: string) => <code>{column}</code> },
-          { title: t('people.import.meaning'), key: 'meaning', render: (_, { column }) => t(`people.import.${column}` as Key) },
+          { title: t('people.import.column'), dataIndex: 'column', render: (column: string) => <code style={{ overflowWrap: 'anywhere' }}>{column}</code> },
+          { title: t('people.import.meaning'), dataIndex: 'meaning', render: (meaning: string) => <span style={{ overflowWrap: 'anywhere' }}>{meaning}</span> },
         ]}
       />
     </Flex>

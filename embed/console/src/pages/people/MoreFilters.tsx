@@ -1,14 +1,16 @@
 import { DatePicker, Flex, Select, Typography } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import type { ReactNode } from 'react'
+import type { FieldForm } from '../../api/types'
 import { t } from '../../i18n'
 import type { Asked } from './Filters'
+import { FieldFilter } from '../fields/FieldFilter'
 import { sexes } from './person'
 
 // MoreFilters are the rarely used filters.
-export function MoreFilters({ list, sex }: { list: Asked; sex: boolean }) {
+export function MoreFilters({ list, custom, sex }: { list: Asked; custom: FieldForm[]; sex: boolean }) {
   return (
-    <Flex vertical gap={12} style={{ width: 280, maxWidth: 'calc(100vw - 64px)' }}>
+    <Flex vertical gap={12} style={{ width: 280, maxWidth: 'calc(100vw - 64px)', maxHeight: '70vh', overflowY: 'auto' }}>
       {sex && (
         <Field label={t('people.sex')}>
           <Select
@@ -28,6 +30,13 @@ export function MoreFilters({ list, sex }: { list: Asked; sex: boolean }) {
       <Field label={t('people.login_time')}>
         <Range list={list} name="login_time[]" label={t('people.login_time')} />
       </Field>
+      {custom
+        .filter((field) => field.filterable)
+        .map((field) => (
+          <Field key={field.key} label={field.title}>
+            <FieldFilter list={list} field={field} />
+          </Field>
+        ))}
     </Flex>
   )
 }
@@ -35,7 +44,9 @@ export function MoreFilters({ list, sex }: { list: Asked; sex: boolean }) {
 function Field({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div>
-      <Typography.Text type="secondary">{label}</Typography.Text>
+      <Typography.Text type="secondary" style={{ overflowWrap: 'anywhere' }}>
+        {label}
+      </Typography.Text>
       <div style={{ marginTop: 4 }}>{children}</div>
     </div>
   )

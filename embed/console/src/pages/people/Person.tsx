@@ -2,7 +2,7 @@ import { Card, Descriptions, Flex, Skeleton, Tag } from 'antd'
 import { lazy, Suspense, useCallback, useEffect, useEffectEvent, useState } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { Failure, get } from '../../api/request'
-import type { Role, User } from '../../api/types'
+import type { FieldForm, Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, learn, t } from '../../i18n'
 import { Time } from '../../ui/Time'
@@ -13,6 +13,8 @@ import { useNews } from '../../ui/useNews'
 import { usePanel } from '../../ui/usePanel'
 import { useWider } from '../../ui/useWider'
 import { LoginLog } from '../LoginLog'
+import { fieldItems } from '../fields/places'
+import { useForms } from '../fields/useForms'
 import { backend } from './person'
 import { PersonPage, Unread } from './PersonPage'
 import { usePeople } from './usePeople'
@@ -64,6 +66,7 @@ function Shown({ user, part, from, reload }: { user: User; part: string; from: s
   const { info, may } = useAccount()
   const people = usePeople<User>(backend, reload)
   const form = usePanel<true>()
+  const custom = useForms().users
   const mine = user.id === info.info.id
   const access = (
     <Suspense fallback={<Skeleton active />}>
@@ -79,18 +82,18 @@ function Shown({ user, part, from, reload }: { user: User; part: string; from: s
         mark={mine ? t('people.you') : undefined}
         part={part}
         from={from}
-        profile={<Profile user={user} />}
+        profile={<Profile user={user} custom={custom} />}
         before={may('admin.rule.query') ? [{ key: 'access', label: t('people.access'), children: access }] : []}
         after={may('system.loginlog.query') ? [{ key: 'loginlog', label: t('people.sign_ins'), children: <LoginLog of={user.id} /> }] : []}
         people={people}
         onEdit={() => form.show(true)}
       />
-      {form.of && <Edit open={form.open} user={user} own={mine} onClose={form.hide} onSaved={() => void reload()} />}
+      {form.of && <Edit open={form.open} user={user} custom={custom} own={mine} onClose={form.hide} onSaved={() => void reload()} />}
     </>
   )
 }
 
-function Profile({ user }: { user: User }) {
+function Profile({ user, custom }: { user: User; custom: FieldForm[] }) {
   const { may } = useAccount()
   const md = useWider('md')
   const roles = user.role_ids.map((id, i) => {
@@ -137,6 +140,7 @@ function Profile({ user }: { user: User }) {
             ),
           },
           { label: t('people.must_change'), children: t(user.must_change_password ? 'yes' : 'no') },
+          ...fieldItems(custom, user.fields),
           { label: t('created_at'), children: <Time at={user.created_at} /> },
           { label: t('updated_at'), children: <Time at={user.updated_at} /> },
         ]}
@@ -145,7 +149,7 @@ function Profile({ user }: { user: User }) {
   )
 }
 
-type EditProps = { open: boolean; user: User; own: boolean; onClose: () => void; onSaved: () => void }
+type EditProps = { open: boolean; user: User; custom: FieldForm[]; own: boolean; onClose: () => void; onSaved: () => void }
 
 // Edit is the form with its options.
 function Edit(props: EditProps) {

@@ -1,9 +1,11 @@
 import { Form, Select, Switch, TreeSelect } from 'antd'
 import { useRef } from 'react'
-import type { DeptNode, NewUser, Role, User } from '../../api/types'
+import type { DeptNode, FieldForm, NewUser, Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
+import { LazyInputs } from '../fields/LazyInputs'
+import { bodyOf, textsOf } from '../fields/values'
 import { accessOf, type Chosen, FirstPassword } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { sexes } from './person'
@@ -27,6 +29,7 @@ type Props = {
   own: boolean // whether it is the signed-in user
   depts?: DeptNode[] // undefined without permission to list them
   roles?: Role[]
+  custom: FieldForm[]
   dept: number // department of a new user
   onClose: () => void
   onSaved: () => void
@@ -34,13 +37,13 @@ type Props = {
 }
 
 // UserForm creates or edits a user.
-export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved, onMade }: Props) {
+export function UserForm({ open, user, own, depts, roles, custom, dept, onClose, onSaved, onMade }: Props) {
   const { may } = useAccount()
   const made = useRef<NewUser>(undefined)
-  const editor = useEditor('/admin/list', user, valuesOf)
+  const editor = useEditor('/admin/list', user, (of: User) => ({ ...valuesOf(of), ...textsOf(custom, of.fields) }))
 
   async function save({ first, password, sex, dept_id, ...rest }: Values) {
-    const body = { ...rest, sex: Number(sex) as User['sex'], dept_id: dept_id ?? 0 }
+    const body = { ...bodyOf(rest, custom, user?.fields), sex: Number(sex) as User['sex'], dept_id: dept_id ?? 0 }
     if (user) await editor.change(body)
     else made.current = await editor.create({ ...body, ...accessOf({ first, password }) })
     onSaved()
@@ -59,7 +62,7 @@ export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved
       onClose={onClose}
       onClosed={closed}
       save={save}
-      {...editor.form({ sex: '0', status: true, role_ids: [], dept_id: dept || undefined, first: 'generated' })}
+      {...editor.form({ sex: '0', status: true, role_ids: [], dept_id: dept || undefined, first: 'generated', ...textsOf(custom) })}
     >
       <PersonFields />
       {!user && <FirstPassword invites={may('admin.invite.create')} />}
@@ -89,6 +92,7 @@ export function UserForm({ open, user, own, depts, roles, dept, onClose, onSaved
       <Form.Item name="status" required label={t('enabled')} valuePropName="checked" extra={own ? t('people.own') : t('people.status.hint')}>
         <Switch disabled={own} />
       </Form.Item>
+      <LazyInputs fields={custom} values={user?.fields} />
     </FormDrawer>
   )
 }

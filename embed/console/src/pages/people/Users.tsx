@@ -11,6 +11,7 @@ import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
 import { useWider } from '../../ui/useWider'
+import { useForms } from '../fields/useForms'
 import { backend, ofUser, type Subject } from './person'
 import { deptsWidth } from './depts-open'
 import { Filters } from './Filters'
@@ -44,6 +45,7 @@ function UserList() {
   const importing = usePanel<true>()
   const form = usePanel<{ user?: User }>()
   const explained = usePanel<Subject>()
+  const custom = useForms().users
 
   const asked = list.params.has('new') && may('admin.list.create') // from another page, to open the form for a new user
   const create = useEffectEvent(() => {
@@ -81,7 +83,7 @@ function UserList() {
                   <DeptSelect depts={depts} value={dept} onChange={choose} />
                 </Suspense>
               )}
-              <Filters list={list} roles={may('admin.role.query') ? (roles ?? []) : undefined} sex />
+              <Filters list={list} roles={may('admin.role.query') ? (roles ?? []) : undefined} custom={custom} sex />
             </>
           }
           actions={
@@ -96,6 +98,7 @@ function UserList() {
           }
           columns={userColumns({
             list,
+            custom,
             own,
             may,
             people,
@@ -131,6 +134,7 @@ function UserList() {
             own={form.of.user?.id === own}
             depts={depts}
             roles={roles}
+            custom={custom}
             dept={Number(dept ?? 0)}
             onClose={form.hide}
             onSaved={() => void list.reload()}

@@ -1,9 +1,10 @@
 import { Flex, type TableProps, Typography } from 'antd'
-import type { Access, User } from '../../api/types'
+import type { Access, FieldForm, User } from '../../api/types'
 import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { Time } from '../../ui/Time'
 import type { useTable } from '../../ui/useTable'
+import { fieldColumns } from '../fields/places'
 import { backend } from './person'
 import { Cell, Contact, Who } from './cells'
 import { linkAction } from './linkAction'
@@ -13,6 +14,7 @@ import type { People } from './usePeople'
 
 type Props = {
   list: ReturnType<typeof useTable<User>>
+  custom: FieldForm[]
   own: number
   may: (key: Access) => boolean
   people: People<User>
@@ -21,11 +23,12 @@ type Props = {
   activity: (user: User) => void
 }
 
-export function userColumns({ list, own, may, people, edit, explain, activity }: Props): TableProps<User>['columns'] {
+export function userColumns({ list, custom, own, may, people, edit, explain, activity }: Props): TableProps<User>['columns'] {
   return [
     { title: t('people.user'), ...list.order('username'), render: (_, user) => <Who user={user} own={user.id === own} to={`/admin/list/${user.id}`} /> },
     { title: t('people.belongs'), key: 'belongs', render: (_, user) => <Belongs user={user} /> },
     { title: t('people.contact'), key: 'contact', render: (_, user) => <Contact user={user} /> },
+    ...fieldColumns<User>(custom),
     {
       title: t('enabled'),
       dataIndex: 'status',

@@ -1,27 +1,15 @@
 import { Alert, Form, type FormInstance, Input, InputNumber, Select } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
-import { Failure } from '../../api/request'
 import type { Option, Prop, Setting } from '../../api/types'
-import { given, type Key, maybe, t } from '../../i18n'
+import { given, type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
-import { Control, type ControlProps } from './Control'
-import { Rows } from './Rows'
+import { FormControl } from './FormControl'
+import { byRows, Shape } from './Shape'
 import type { Group } from './useSettings'
 import { useEditor } from '../../ui/useEditor'
 
 const types = ['input', 'textarea', 'number', 'switch', 'select', 'radio', 'checkbox', 'date', 'time', 'color', 'image', 'json', 'flag', 'secret']
-const choices = ['select', 'radio', 'checkbox']
-
-// Props with a meaning for a type; others are stored for API clients.
-const hints: Record<string, string[]> = {
-  input: ['maxlength', 'placeholder', 'unit'],
-  textarea: ['maxlength', 'placeholder', 'rows'],
-  number: ['min', 'max', 'step', 'unit', 'placeholder'],
-  secret: ['maxlength'],
-  select: ['placeholder'],
-}
-
 type Props = { open: boolean; groups: Group[]; group: Group; setting?: Setting; builtin: boolean; load: () => Promise<unknown>; onClose: () => void }
 type Values = Pick<Setting, 'title' | 'key' | 'group_id' | 'type' | 'options' | 'props' | 'describe' | 'sort'> & { values?: string }
 
@@ -64,21 +52,6 @@ function shown(s: Setting): string | undefined {
   return s.type === 'secret' ? undefined : s.values
 }
 
-// fieldName is the label of a field in a row.
-const fieldName = (rows: string, field: string): string => maybe(`settings.${rows === 'options' ? 'option' : 'prop'}.${field}`) ?? field
-
-// byRows collects the faults of rows at the field that contains them.
-function byRows(cause: unknown): never {
-  if (!(cause instanceof Failure)) throw cause
-  const errors: Record<string, string> = {}
-  for (const [name, fault] of Object.entries(cause.errors)) {
-    const row = /^(options|props)\[(\d+)\]\.?(.*)$/.exec(name)
-    const [field, text] = row ? [row[1]!, t('settings.rows.fault', { n: Number(row[2]) + 1, field: fieldName(row[1]!, row[3]!), fault })] : [name, fault]
-    errors[field] = errors[field] ? `${errors[field]} ${text}` : text
-  }
-  throw new Failure(cause.status, cause.code, cause.message, cause.showType, errors, cause.requestId)
-}
-
 function Fields({ form, groups, stored, builtin }: { form: FormInstance<Values>; groups: Group[]; stored?: Setting; builtin: boolean }) {
   const type = Form.useWatch('type', form) ?? stored?.type ?? 'input'
   const options = (Form.useWatch('options', form) ?? []) as Option[]
@@ -107,53 +80,13 @@ function Fields({ form, groups, stored, builtin }: { form: FormInstance<Values>;
           onChange={(to: string) => form.setFieldValue('values', stored?.type === to ? shown(stored) : to === 'secret' ? undefined : '')}
         />
       </Form.Item>
-      {(choices.includes(type) || options.length > 0) && (
-        <Form.Item
-          name="options"
-          label={t('settings.options')}
-          rules={choices.includes(type) ? [{ required: true, type: 'array', message: t('form.required') }] : undefined}
-          extra={t('settings.options.text')}
-        >
-          <Rows
-            label={t('settings.options')}
-            add={t('settings.options.add')}
-            disabled={builtin}
-            columns={[
-              { name: 'label', label: t('settings.option.label') },
-              { name: 'value', label: t('settings.option.value') },
-            ]}
-          />
-        </Form.Item>
-      )}
-      <Form.Item name="props" label={t('settings.props')} extra={t('settings.props.text')}>
-        <Rows
-          label={t('settings.props')}
-          add={t('settings.props.add')}
-          disabled={builtin}
-          columns={[
-            { name: 'name', label: t('settings.prop.name'), suggest: hints[type] ?? [] },
-            { name: 'value', label: t('settings.prop.value') },
-          ]}
-        />
-      </Form.Item>
+      <Shape type={type} options={options.length > 0} disabled={builtin} />
       <Form.Item name="values" label={t('settings.value')}>
-        <Value of={of} />
+        <FormControl of={of} label={t('settings.value')} />
       </Form.Item>
       <Form.Item name="sort" label={t('sort')} extra={t('settings.sort.text')} rules={required}>
         <InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} />
       </Form.Item>
     </>
-  )
-}
-
-// Value connects the form, which passes an ID, with the control, which may be a group.
-function Value(props: ControlProps) {
-  const group = ['radio', 'checkbox', 'flag'].includes(props.of.type)
-  return group ? (
-    <div role="group" aria-label={t('settings.value')}>
-      <Control {...props} />
-    </div>
-  ) : (
-    <Control {...props} />
   )
 }

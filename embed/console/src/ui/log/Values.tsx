@@ -6,7 +6,7 @@ import { given, maybe, t } from '../../i18n'
 
 // States are fields of 0 and 1 that are enabled or disabled; other flags are yes or no.
 const states = ['status', 'switch']
-const flags = ['show', 'public', 'must_change_password']
+const flags = ['show', 'public', 'must_change_password', 'required', 'searchable', 'filterable', 'unique', 'listed', 'deleted']
 
 type Named = Pick<LogField, 'labels'> & { name: string }
 

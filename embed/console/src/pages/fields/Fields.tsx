@@ -1,0 +1,88 @@
+import { PlusOutlined } from '@ant-design/icons'
+import { Button } from 'antd'
+import { lazy, Suspense } from 'react'
+import { del, post } from '../../api/request'
+import type { CustomField } from '../../api/types'
+import { useAccount } from '../../app/account'
+import { t } from '../../i18n'
+import { Actions } from '../../ui/Actions'
+import { Choice } from '../../ui/Choice'
+import { List } from '../../ui/List'
+import { useAct } from '../../ui/useAct'
+import { usePanel } from '../../ui/usePanel'
+import { usePoll } from '../../ui/usePoll'
+import { useTable } from '../../ui/useTable'
+import { Cell } from '../people/cells'
+import { Accesses, Flags, State } from './cells'
+
+const FieldDrawer = lazy(async () => ({ default: (await import('./FieldDrawer')).FieldDrawer }))
+
+const realms = ['admin', 'app'] as const
+
+// Fields lists the custom fields of users and app users.
+export function Fields() {
+  const { may } = useAccount()
+  const { sure, done } = useAct()
+  const list = useTable<CustomField>('/system/field')
+  const form = usePanel<{ field?: CustomField }>()
+  usePoll(list.refresh, 2, Boolean(list.table.dataSource?.some((field) => !field.applied)))
+
+  // The values are removed at once, so that a deletion can't be undone.
+  async function remove(field: CustomField) {
+    if (!(await sure({ title: t('delete.sure', { name: field.title }), text: t('fields.delete.text'), ok: t('delete') }))) return
+    await del(`/system/field/${field.id}`)
+    done(t('deleted', { name: field.title }))
+    await list.reload()
+  }
+
+  async function apply(field: CustomField) {
+    await post(`/system/field/${field.id}/apply`)
+    await list.reload()
+  }
+
+  return (
+    <>
+      <List<CustomField>
+        title={t('menu.system.field')}
+        list={list}
+        empty={t('fields.empty')}
+        filters={<Choice list={list} name="realm" label={t('fields.realm')} options={realms.map((value) => ({ value, label: t(`fields.realm.${value}`) }))} />}
+        actions={
+          may('system.field.create') && (
+            <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>
+              {t('fields.create')}
+            </Button>
+          )
+        }
+        columns={[
+          { title: t('fields.title'), ...list.order('title'), render: (title: string) => <Cell>{title}</Cell> },
+          { title: t('fields.key'), ...list.order('key'), render: (key: string) => <code style={{ overflowWrap: 'anywhere' }}>{key}</code> },
+          { title: t('fields.realm'), ...list.order('realm'), render: (_, { realm }) => t(`fields.realm.${realm}`) },
+          { title: t('fields.type'), ...list.order('type'), render: (_, { type }) => t(`settings.type.${type}`) },
+          { title: t('fields.access'), key: 'access', render: (_, field) => <Accesses field={field} /> },
+          { title: t('fields.uses'), key: 'uses', render: (_, field) => <Flags field={field} /> },
+          {
+            title: t('fields.state'),
+            key: 'state',
+            render: (_, field) => <State field={field} onApply={may('system.field.update') ? () => void apply(field) : undefined} />,
+          },
+          {
+            title: t('actions'),
+            key: 'actions',
+            align: 'end',
+            fixed: 'end',
+            render: (_, field) => (
+              <Actions
+                first={may('system.field.update') && { label: t('edit'), onClick: () => form.show({ field }) }}
+                called={t('fields.edit', { name: field.title })}
+                label={t('more.of', { name: field.title })}
+                more={[may('system.field.delete') && { label: t('delete'), danger: true, onClick: () => void remove(field) }]}
+              />
+            ),
+          },
+        ]}
+      />
+      <Suspense>{form.of && <FieldDrawer open={form.open} field={form.of.field} onClose={form.hide} onSaved={list.reload} />}</Suspense>
+    </>
+  )
+}
