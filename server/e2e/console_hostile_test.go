@@ -54,6 +54,7 @@ func hostileWorld(t *testing.T) (*process, *client) {
 		c.hostilePeople(n)
 		c.hostilePermissions(n)
 		c.hostileSettings(n, options)
+		c.hostileFields(n, options)
 		path := fmt.Sprintf("/system/dict/%d", c.create("/system/dict", "code", strings.Repeat("c", 60)+fmt.Sprint(n), "name", told(n, 100), "type", []string{"default", "badge", "tag"}[n%3], "describe", filling(h.text, 1000)))
 		for i := range hostile {
 			c.want(200, "POST", path+"/item", object("label", told(i, 200), "value", told(i, 200), "status", "error"))
@@ -107,6 +108,25 @@ func (c *client) hostileSettings(n int, options []map[string]string) {
 			described = append(described, "options", options)
 		}
 		c.create("/system/setting", described...)
+	}
+}
+
+// hostileFields declares a custom field of users and of app users, and sets it for one of each.
+func (c *client) hostileFields(n int, options []map[string]string) {
+	c.t.Helper()
+	text := hostile[n].text
+	kind := []string{"input", "textarea", "select", "checkbox", "json"}[n%5]
+	value := map[string]any{"input": filling(text, 250), "textarea": filling(text, 1000), "select": told(n, 48), "checkbox": []string{told(n, 48)}, "json": map[string]string{"k": filling(text, 500)}}[kind]
+	described := []any{"key", fmt.Sprintf("k%d_%s", n, strings.Repeat("k", 28)), "title", told(n, 100), "describe", filling(text, 1000), "type", kind, "listed", 1, "self_access", "write", "sort", n}
+	if kind == "select" || kind == "checkbox" {
+		described = append(described, "options", options)
+	}
+	if kind == "input" || kind == "select" {
+		described = append(described, "filterable", 1)
+	}
+	for realm, path := range map[string]string{"admin": "/admin/list/1", "app": "/user/list/1"} {
+		c.create("/system/field", append(described, "realm", realm)...)
+		c.want(200, "PUT", path, object("fields", map[string]any{fmt.Sprintf("k%d_%s", n, strings.Repeat("k", 28)): value}))
 	}
 }
 
@@ -168,11 +188,13 @@ const lookForHarm = `(() => {
 var panels = map[string][][]string{
 	"/":                                 {{".frame-search", "'1"}, {".frame-own"}},
 	"/admin/list":                       {{"=New user", "#dept_id"}, {"=New user", "#role_ids"}, {"[aria-label^='Edit _']"}, {"[aria-label^='More actions for _']", "=Sessions"}, {"[aria-label^='More actions for _']", "=Check access", "[role=dialog] input"}, {"[aria-label='Select all']", "=Delete"}},
-	"/user/list":                        {{"[aria-label^='Edit _']"}, {"[aria-label^='More actions for _']", "=Delete"}},
+	"/user/list":                        {{"[aria-label='More filters']", ".ant-popover .ant-select"}, {"[aria-label^='Edit _']"}, {"[aria-label^='More actions for _']", "=Delete"}},
 	"/admin/role":                       {{"tr[data-row-key='2'] .ant-btn"}, {"tr[data-row-key='7'] .ant-btn", "=Data scope"}, {"[aria-label^='More actions for 0']", "=Edit", "=History"}, {"[aria-label^='More actions for 0']", "=Delete"}},
 	"/admin/rule":                       {{"[aria-label='Expand all']"}, {"[aria-label^='More actions for 1']", "=Edit", "#parent_id"}, {"[aria-label^='More actions for 1']", "=Delete"}},
 	"/admin/dept":                       {{"[aria-label='Expand all']"}, {"[aria-label^='More actions for 0']", "=Edit", "#parent_id"}, {"[aria-label^='More actions for 0']", "=Delete"}},
 	"/admin/key":                        {{"=New API key", "#role_ids"}, {"[aria-label^='Edit ']", "=History"}, {"[aria-label^='More actions for']", "=Rotate"}, {"[aria-label^='More actions for']", "=Check a permission"}, {"[aria-label='Select all']", "=Delete"}},
+	"/user/list/1":                      {{"=Edit"}},
+	"/system/field":                     {{"=New field", "#type"}, {"[aria-label^='Edit 2']"}, {"[aria-label^='Edit 3']", "=History"}, {"[aria-label^='More actions for 1']", "=Delete"}},
 	"/system/dict":                      {},
 	"/system/dict/1":                    {{"=API usage"}, {"=Edit"}, {"[aria-label^='Edit 1']"}, {"[aria-label^='More actions for 1']", "=Delete"}},
 	"/system/dict/3":                    {{"[aria-label^='Edit 5']"}},

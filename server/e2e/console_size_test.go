@@ -20,6 +20,7 @@ var scriptLimits = map[string]int{
 	"/admin/key":       268_000,
 	"/system/setting":  305_000,
 	"/system/dict":     273_000,
+	"/system/field":    275_000,
 	"/system/session":  263_000,
 	"/system/loginlog": 292_000,
 	"/system/monitor":  322_000,

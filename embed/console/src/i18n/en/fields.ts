@@ -43,5 +43,5 @@ export const fields = {
   'fields.state.duplicates.text': 'These records have a value that another one has. Change them, then check again.',
   'fields.state.record': 'Record {id}',
   'fields.apply': 'Check again',
-  'fields.apply.of': 'Check {name} again',
+  'fields.apply.of': 'Check again: {name}',
 } as const

@@ -44,5 +44,5 @@ export const fields: Record<keyof typeof en, string> = {
   'fields.state.duplicates.text': '这些记录的值与其他记录相同。请修改后重新检查。',
   'fields.state.record': '记录 {id}',
   'fields.apply': '重新检查',
-  'fields.apply.of': '重新检查 {name}',
+  'fields.apply.of': '重新检查：{name}',
 }

@@ -108,7 +108,7 @@ function Items({ form, fixed }: { form: FormInstance<Values>; fixed: boolean }) 
         </Form.Item>
       ))}
       {flags.map((name) => (
-        <Form.Item key={name} name={name} label={t(`fields.${name}`)} extra={t(`fields.${name}.text`)}>
+        <Form.Item key={name} name={name} required label={t(`fields.${name}`)} extra={t(`fields.${name}.text`)}>
           <Flag possible={name === 'required' || name === 'listed' || isPossible(name, { type, backend_access, program_access })} />
         </Form.Item>
       ))}

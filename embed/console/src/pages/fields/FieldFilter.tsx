@@ -30,6 +30,7 @@ export function FieldFilter({ list, field }: Props) {
 
 function Choices({ list: { params, set }, field: { key, title, type, options } }: Props) {
   const name = nameOf(key)
+  const [values, setValues] = useEdited(chosen(params, name), (next) => set(choose(params, name, next)), 0)
   const onOff = [
     { value: '1', label: t('yes') },
     { value: '0', label: t('no') },
@@ -43,54 +44,56 @@ function Choices({ list: { params, set }, field: { key, title, type, options } }
       placeholder={t('all')}
       showSearch={{ optionFilterProp: 'label' }}
       options={type === 'switch' ? onOff : options}
-      value={chosen(params, name)}
-      onChange={(values) => set(choose(params, name, values))}
+      value={values}
+      onChange={setValues}
     />
   )
 }
 
-function Numbers({ list, field: { key, title } }: Props) {
-  const { low, high, setLow, setHigh } = bounds(list, `${nameOf(key)}[]`)
-  const [from, setFrom] = useTyped(low, setLow)
-  const [to, setTo] = useTyped(high, setHigh)
-  const bound = (label: string, text: string, setText: (text: string) => void) => (
+function Numbers({ list: { params, set }, field: { key, title } }: Props) {
+  const name = `${nameOf(key)}[]`
+  const [[from = '', to = ''], setBounds] = useEdited(params.getAll(name), (bounds) => set({ [name]: range(bounds) }))
+  const bound = (label: string, text: string, put: (text: string) => void) => (
     <InputNumber<string>
       stringMode
       style={{ flex: 1, minWidth: 0 }}
       aria-label={label}
       value={text === '' ? null : text}
-      onChange={(n) => setText(n === null ? '' : String(n))}
+      onChange={(n) => put(n === null ? '' : String(n))}
     />
   )
   return (
     <Flex gap={8} align="center">
-      {bound(t('people.filter.from', { title }), from, setFrom)}
+      {bound(t('people.filter.from', { title }), from, (text) => setBounds([text, to]))}
       <span aria-hidden>–</span>
-      {bound(t('people.filter.to', { title }), to, setTo)}
+      {bound(t('people.filter.to', { title }), to, (text) => setBounds([from, text]))}
     </Flex>
   )
 }
 
-function Days({ list, field: { key, title } }: Props) {
-  const { low, high, set } = bounds(list, `${nameOf(key)}[]`)
-  const day = (text: string) => (text ? dayjs(text) : null)
+function Days({ list: { params, set }, field: { key, title } }: Props) {
+  const name = `${nameOf(key)}[]`
+  const [from, to] = params.getAll(name)
+  const day = (text?: string) => (text ? dayjs(text) : null)
   return (
     <DatePicker.RangePicker
       allowEmpty={[true, true]} // otherwise Tab can't leave it while it is empty
       style={{ width: '100%' }}
       aria-label={title}
       placement="bottomRight"
-      value={[day(low), day(high)]}
-      onChange={(days) => set(days?.[0]?.format('YYYY-MM-DD') ?? '', days?.[1]?.format('YYYY-MM-DD') ?? '')}
+      value={[day(from), day(to)]}
+      onChange={(days) => set({ [name]: range([0, 1].map((n) => days?.[n]?.format('YYYY-MM-DD') ?? '')) })}
     />
   )
 }
 
-// bounds is a range in the address; '' is no bound.
-function bounds({ params, set }: List, name: string) {
-  const [low = '', high = ''] = params.getAll(name)
-  const put = (from: string, to: string) => set({ [name]: from || to ? [from, to] : undefined })
-  return { low, high, set: put, setLow: (text: string) => put(text, high), setHigh: (text: string) => put(low, text) }
+// range is a parameter of two bounds, of which '' is none.
+const range = (bounds: string[]) => (bounds.some(Boolean) ? bounds : undefined)
+
+// useEdited is useTyped for several texts.
+function useEdited(asked: string[], tell: (texts: string[]) => void, pause?: number) {
+  const [json, setJson] = useTyped(JSON.stringify(asked), (edited) => tell(JSON.parse(edited) as string[]), pause)
+  return [JSON.parse(json) as string[], (texts: string[]) => setJson(JSON.stringify(texts))] as const
 }
 
 function Exact({ list: { params, set }, field: { key, title } }: Props) {

@@ -39,9 +39,11 @@ function rulesOf({ type, required, writable }: FieldForm, lacks: boolean): FormR
   return [{ validator: (_, text?: string) => (given(type, text) ? Promise.resolve() : Promise.reject(new Error(t('form.required')))) }]
 }
 
+// Wrapped is a text of a declaration; what can't be wrapped is clipped.
 function Wrapped({ text, lines = false }: { text: string; lines?: boolean }) {
+  const wrapped = { overflowWrap: 'anywhere', overflow: 'clip', overflowClipMargin: 4 } as const
   return (
-    <span dir="auto" style={{ overflowWrap: 'anywhere', minWidth: 0, whiteSpace: lines ? 'pre-line' : 'normal' }}>
+    <span dir="auto" style={{ ...wrapped, display: 'block', minWidth: 0, whiteSpace: lines ? 'pre-line' : 'normal' }}>
       {text}
     </span>
   )

@@ -12,8 +12,8 @@ const mostDuplicates = 20
 
 export function Accesses({ field }: { field: CustomField }) {
   return accesses.map((name) => (
-    <div key={name} style={{ lineHeight: 1.5, whiteSpace: 'nowrap' }}>
-      <span className="second">{t(`fields.${name}`)}:</span> {t(`fields.access.${field[name]}`)}
+    <div key={name} style={{ lineHeight: 1.5, minWidth: 'min-content' }}>
+      <span className="second">{t(`fields.${name}`)}</span> {t(`fields.access.${field[name]}`)}
     </div>
   ))
 }

@@ -4,6 +4,9 @@ import { Cell } from '../people/cells'
 import { FieldValue } from './FieldValue'
 import { nameOf, type Values } from './values'
 
+// bounded wraps a text, and clips one that can't be wrapped.
+const bounded = { minWidth: 0, overflowWrap: 'anywhere', overflow: 'clip', overflowClipMargin: 4 } as const
+
 type Person = { fields: Values }
 
 // fieldColumns are the columns of a list for the custom fields that have one.
@@ -21,7 +24,13 @@ export function fieldColumns<P extends Person>(fields: FieldForm[]): NonNullable
 export function fieldItems(fields: FieldForm[], values: Values): NonNullable<DescriptionsProps['items']> {
   return fields.map((field) => ({
     key: nameOf(field.key),
-    label: <bdi style={{ overflowWrap: 'anywhere' }}>{field.title}</bdi>,
-    children: <FieldValue of={field} value={values[field.key]} />,
+    label: <bdi>{field.title}</bdi>,
+    styles: { label: { ...bounded, maxWidth: 160 } },
+    // Its width must not depend on the value, which would widen the page.
+    children: (
+      <div style={{ ...bounded, flex: 1, contain: 'inline-size' }}>
+        <FieldValue of={field} value={values[field.key]} />
+      </div>
+    ),
   }))
 }
