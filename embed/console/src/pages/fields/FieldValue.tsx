@@ -15,7 +15,7 @@ type Props = {
 export function FieldValue({ of, value, short = false }: Props) {
   const text = shown(of, value)
   if (!text) return <>—</>
-  const words = short ? <Cell>{text}</Cell> : <bdi style={{ whiteSpace: 'pre-line' }}>{text}</bdi>
+  const words = short ? <Cell>{text}</Cell> : <bdi style={{ whiteSpace: 'pre-wrap' }}>{text}</bdi>
   if (of.type === 'color') return <Swatch color={text}>{words}</Swatch>
   if (of.type === 'image' && text.startsWith('/media/')) return <img src={text} alt={of.title} style={{ maxWidth: '100%', maxHeight: short ? 32 : 96 }} />
   return words

@@ -12,7 +12,7 @@ const mostDuplicates = 20
 
 export function Accesses({ field }: { field: CustomField }) {
   return accesses.map((name) => (
-    <div key={name} style={{ lineHeight: 1.5, minWidth: 'min-content' }}>
+    <div key={name} style={{ lineHeight: 1.5 }}>
       <span className="second">{t(`fields.${name}`)}</span> {t(`fields.access.${field[name]}`)}
     </div>
   ))

@@ -30,7 +30,7 @@ export function AppUserForm({ open, user, roles, custom, onClose, onSaved, onMad
   const editor = useEditor('/user/list', user, (of: AppUser) => ({ ...valuesOf(of), ...textsOf(custom, of.fields) }))
 
   async function save({ first, password, role_ids, ...rest }: Values) {
-    const own = bodyOf(rest, custom, user?.fields)
+    const own = bodyOf(rest, custom, editor.of?.fields)
     const body = may('user.list.role') ? { ...own, role_ids } : own
     if (user) await editor.change(body)
     else made.current = await editor.create({ ...body, ...accessOf({ first, password }) })
@@ -66,7 +66,7 @@ export function AppUserForm({ open, user, roles, custom, onClose, onSaved, onMad
       <Form.Item name="status" required label={t('enabled')} valuePropName="checked" extra={t('people.status.hint')}>
         <Switch />
       </Form.Item>
-      <LazyInputs fields={custom} values={user?.fields} />
+      <LazyInputs fields={custom} values={editor.of?.fields} />
     </FormDrawer>
   )
 }

@@ -43,7 +43,7 @@ export function UserForm({ open, user, own, depts, roles, custom, dept, onClose,
   const editor = useEditor('/admin/list', user, (of: User) => ({ ...valuesOf(of), ...textsOf(custom, of.fields) }))
 
   async function save({ first, password, sex, dept_id, ...rest }: Values) {
-    const body = { ...bodyOf(rest, custom, user?.fields), sex: Number(sex) as User['sex'], dept_id: dept_id ?? 0 }
+    const body = { ...bodyOf(rest, custom, editor.of?.fields), sex: Number(sex) as User['sex'], dept_id: dept_id ?? 0 }
     if (user) await editor.change(body)
     else made.current = await editor.create({ ...body, ...accessOf({ first, password }) })
     onSaved()
@@ -92,7 +92,7 @@ export function UserForm({ open, user, own, depts, roles, custom, dept, onClose,
       <Form.Item name="status" required label={t('enabled')} valuePropName="checked" extra={own ? t('people.own') : t('people.status.hint')}>
         <Switch disabled={own} />
       </Form.Item>
-      <LazyInputs fields={custom} values={user?.fields} />
+      <LazyInputs fields={custom} values={editor.of?.fields} />
     </FormDrawer>
   )
 }
