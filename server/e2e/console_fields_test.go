@@ -208,3 +208,39 @@ func TestConsoleFieldsInChinese(t *testing.T) {
 	p.see("可查看和修改")
 	p.looksGood("zh-fields-form")
 }
+
+// TestConsoleFieldsAreRequired creates a user with a required, unique field, for which imports have a column.
+func TestConsoleFieldsAreRequired(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	c.create("/system/field", "realm", "admin", "key", "badge", "title", "Badge", "type", "input", "required", 1, "unique", 1)
+	c.want(200, "PUT", "/admin/list/1", object("fields", map[string]any{"badge": "Z-77"}))
+	p := signedInAt(t, server, c, "/admin/list")
+	p.click("button", "New user")
+	d := p.dialog()
+	d.fill("Username", "bea")
+	d.click("button", "Save")
+	d.see("Required")
+	d.fill("Badge", "z-77")
+	p.expect(409, "/admin/list")
+	d.click("button", "Save")
+	d.see("already used by another user")
+	p.audit()
+	d.fill("Badge", "Z-78")
+	d.click("button", "Save")
+	p.noted("bea")
+	if got := c.fieldsOf("/admin/list", 2)["badge"]; got != "Z-78" {
+		t.Errorf("the badge is %v", got)
+	}
+	p.click("button", "Edit bea")
+	d = p.dialog()
+	d.fill("Display name", "Bea")
+	d.click("button", "Save")
+	p.see("Bea")
+	p.click("button", "Import and export")
+	p.click("menuitem", "Import")
+	p.see("fields.badge")
+	p.see("Custom field Badge. Required.")
+	p.audit()
+}
