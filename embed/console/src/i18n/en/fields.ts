@@ -25,6 +25,7 @@ export const fields = {
   'fields.access.read': 'Read',
   'fields.access.write': 'Read and change',
   'fields.uses': 'Uses',
+  'fields.sort.text': 'Smaller numbers come first.',
   'fields.required': 'Required',
   'fields.required.text': 'New records need a value, and it can’t be removed. Records without a value stay valid.',
   'fields.searchable': 'Searchable',

@@ -26,6 +26,7 @@ export const fields: Record<keyof typeof en, string> = {
   'fields.access.read': '可查看',
   'fields.access.write': '可查看和修改',
   'fields.uses': '用途',
+  'fields.sort.text': '数字越小越靠前。',
   'fields.required': '必填',
   'fields.required.text': '新记录必须填写，且值不能删除。没有值的旧记录仍然有效。',
   'fields.searchable': '可搜索',

@@ -112,7 +112,7 @@ function Items({ form, fixed }: { form: FormInstance<Values>; fixed: boolean }) 
           <Flag possible={name === 'required' || name === 'listed' || isPossible(name, { type, backend_access, program_access })} />
         </Form.Item>
       ))}
-      <Form.Item name="sort" label={t('sort')} extra={t('settings.sort.text')} rules={required}>
+      <Form.Item name="sort" label={t('sort')} extra={t('fields.sort.text')} rules={required}>
         <InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} />
       </Form.Item>
     </>

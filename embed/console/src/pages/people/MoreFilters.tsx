@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import type { FieldForm } from '../../api/types'
 import { t } from '../../i18n'
 import type { Asked } from './Filters'
-import { FieldFilter } from '../fields/FieldFilter'
+import { FieldFilter } from './FieldFilter'
 import { sexes } from './person'
 
 // MoreFilters are the rarely used filters.

@@ -4,8 +4,8 @@ import type { FieldForm } from '../../api/types'
 import { t } from '../../i18n'
 import { clear } from '../../ui/clear'
 import { useTyped } from '../../ui/useTyped'
-import { choose, chosen } from './filters'
-import { nameOf } from './values'
+import { choose, chosen } from '../fields/filters'
+import { nameOf } from '../fields/values'
 
 type List = { params: URLSearchParams; set: (values: Record<string, string | string[] | undefined>) => void }
 type Props = { list: List; field: FieldForm }
