@@ -20,24 +20,28 @@ func newField(key, kind string) *CustomField {
 // applyAll makes all records follow the declarations.
 func applyAll(t *testing.T, db *DB) {
 	t.Helper()
+	if err := applyFields(db); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// applyFields makes the records follow the declarations, as the server does.
+func applyFields(db *DB) error {
 	handle := db.WithRecorder(nil)
 	for {
 		var work *Applying
-		view(t, db, func(tx *Tx) (err error) {
-			work, err = UnappliedFields(tx)
+		err := db.View(System, func(tx *Tx) (err error) { work, err = UnappliedFields(tx); return err })
+		if err != nil || work == nil {
 			return err
-		})
-		if work == nil {
-			return
 		}
-		for more := true; more; {
-			var err error
-			if more, err = work.Step(handle); err != nil {
-				t.Fatal(err)
-			}
+		for more := true; more && err == nil; {
+			more, err = work.Step(handle)
 		}
-		if err := work.Finish(handle); err != nil {
-			t.Fatal(err)
+		if err == nil {
+			err = work.Finish(handle)
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
