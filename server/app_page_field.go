@@ -26,7 +26,8 @@ func (p *htmlPage) customFields(tx *store.Tx, values store.FieldValues, creating
 
 func (p *htmlPage) customField(f *store.CustomField, value string, creating bool) htmlField {
 	words := &p.Words.App
-	h := htmlField{Name: fieldPrefix + f.Key, Type: "text", Label: f.Title, Value: value, Hint: f.Describe, Required: bool(f.Required), Max: f.MaxLength()}
+	h := htmlField{Name: fieldPrefix + f.Key, Type: "text", Label: f.Title, Value: value, Hint: f.Describe, Max: f.MaxLength()}
+	h.Required = bool(f.Required) && (creating || value != "") // as the server requires it
 	if creating && !h.Required {
 		h.Hint = strings.TrimSpace(words.Optional + "\n" + f.Describe)
 	}

@@ -32,6 +32,15 @@ func TestPagesForAppUsers(t *testing.T) {
 			t.Parallel()
 			server, c, post := withMail(t)
 			c.want(200, "PUT", "/system/setting", values("app.pages", true, "app.registration", true, "site.title", "Shop", "site.contact", "help@example.org"))
+			options := []map[string]string{{"label": "Gold", "value": "g"}, {"label": "Silver", "value": "s"}}
+			for _, more := range [][]any{
+				{"key", "company", "title", "Company", "type", "input", "required", 1, "describe", "As on the bill"},
+				{"key", "tags", "title", "Tags", "type", "checkbox", "options", options},
+				{"key", "tier", "title", "Tier", "type", "select", "options", options},
+				{"key", "about", "title", "About", "type", "textarea"},
+			} {
+				c.create("/system/field", append(more, "realm", "app", "self_access", "write")...)
+			}
 			p := console(t, server)
 			send(p, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": words.language}})
 			p.registers(&words)
@@ -50,6 +59,9 @@ func (p *page) registers(w *hostedWords) {
 	p.looksGood("hosted-register-" + w.language)
 	p.fill(w.username, "ann")
 	p.fill(w.email, "ann@example.org")
+	p.fill("Company", "Acme")
+	p.fill("About", "We sell\nanvils")
+	p.click("checkbox", "Silver")
 	p.fill(w.password, password)
 	p.fill(w.again, password+"x")
 	p.expect(422, "/app/register")
@@ -63,6 +75,8 @@ func (p *page) registers(w *hostedWords) {
 	p.fill(w.again, password)
 	p.press("Enter")
 	p.see("ann@example.org")
+	p.see("Acme")
+	p.see("Silver")
 	p.find("heading", w.account)
 	p.looksGood("hosted-account-" + w.language)
 }
