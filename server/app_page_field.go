@@ -45,6 +45,9 @@ func (p *htmlPage) customField(f *store.CustomField, value string, creating bool
 	case "checkbox":
 		h.Type, h.Options, h.Chosen, h.Value = "checkbox", f.Options, chosenIn(value), ""
 	}
+	if h.Type != "text" && h.Type != "textarea" {
+		h.Max = 0 // elements of other types have no maxlength
+	}
 	for _, stored := range append(slices.Clone(h.Chosen), h.Value) { // one that is no option any more remains until it is changed
 		if h.Options != nil && stored != "" && !slices.ContainsFunc(h.Options, func(o store.Option) bool { return o.Value == stored }) {
 			h.Options = append(slices.Clone(h.Options), store.Option{Label: stored, Value: stored})

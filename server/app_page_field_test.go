@@ -31,7 +31,7 @@ func TestCustomFieldsOnPages(t *testing.T) {
 	v := in.guestBrowser()
 	page := v.get(registerPath)
 	page.brief(200, `<label for="fields.company">Company &amp; Co</label>`, `name="fields.company" maxlength="20" aria-describedby="fields.company-hint" required`, "As on the &lt;bill&gt;",
-		`<textarea id="fields.about"`, `inputmode="decimal"`, `type="date"`, `<option value="s">Silver &lt;b&gt;</option>`, `<option value="1">Yes</option>`, `name="fields.tags[]" value="g">`)
+		`<textarea id="fields.about"`, `<select id="fields.tier" name="fields.tier" aria-describedby="fields.tier-hint">`, `inputmode="decimal"`, `type="date"`, `<option value="s">Silver &lt;b&gt;</option>`, `<option value="1">Yes</option>`, `name="fields.tags[]" value="g">`)
 	for _, hidden := range []string{"Picture", "Level", "Notes of the staff"} {
 		if strings.Contains(page.Body, hidden) {
 			t.Errorf("the registration has %s", hidden)
