@@ -22,12 +22,11 @@ func everyList(t *testing.T) (*process, *client, []string) {
 	c.keepsText("report.txt", "text")
 	c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", c.keepsText("old.txt", "old").ID), "")
 	c.create("/system/webhook", "url", "https://hooks.example/reeve", "types", []string{"role.*", "user.created", "user.updated", "dict.changed"}, "status", 0)
-	c.create("/system/field", "realm", "admin", "key", "employment", "title", "Kind of employment", "type", "select", "options", []map[string]string{{"label": "Permanent contract", "value": "permanent"}}, "filterable", 1, "listed", 1)
-	c.want(200, "PUT", "/admin/list/1", object("fields", map[string]any{"employment": "permanent"}))
+	c.create("/system/field", "realm", "app", "key", "employment", "title", "Kind of employment", "type", "select", "options", []map[string]string{{"label": "Permanent contract", "value": "permanent"}}, "filterable", 1, "listed", 1)
 	c.create("/admin/key", "name", "Nightly export of the accounting figures", "role_ids", []int64{c.roleWith("Reports", "file.list.query")}, "networks", []string{"10.0.0.0/8", "2001:db8:1234:5678::/64"})
 	c.create("/admin/account/key", "name", "laptop")
 	c.create("/admin/list", "username", "annabella", "email", "annabella.rodriguez@example.org", "invite", "link")
-	c.create("/user/list", "username", "invited", "invite", "link")
+	c.create("/user/list", "username", "invited", "invite", "link", "fields", map[string]any{"employment": "permanent"})
 	c.want(200, "POST", "/system/monitor/trace", object("ip", "203.0.113.1"))
 	return server, c, []string{
 		"/admin/list", "/user/list", "/admin/invite", "/user/invite", "/admin/role", "/admin/key", "/file/list?view=list", "/file/group", "/file/trash", "/system/session", "/system/loginlog", "/system/job", "/system/webhook", "/system/field",
