@@ -13,8 +13,8 @@ import (
 // values ends in [], too.
 const fieldPrefix = "fields."
 
-// customFields returns the fields of a form for the custom fields that app users can change. New app users are
-// told which ones they can leave out. Images can't be uploaded on a page.
+// customFields returns the form fields of the custom fields that app users can change. With creating, those that
+// are not required are marked as optional. Images can't be uploaded on a page.
 func (p *htmlPage) customFields(tx *store.Tx, values store.FieldValues, creating bool) (fields []htmlField) {
 	for _, f := range store.CustomFieldsOf(tx, store.AppRealm, store.FieldSelf) {
 		if f.Type != "image" && f.WritableBy(store.FieldSelf) {

@@ -293,8 +293,8 @@ func (s *CustomFieldSet) find(realm string, id ID) *CustomField {
 	return f
 }
 
-// DeleteCustomField begins to delete a field: nobody can use it from now on, and ApplyCustomFields removes its
-// values and then the declaration.
+// DeleteCustomField marks a field as deleted. It can't be used any more, and its values are removed in the
+// background, see Applying.
 func DeleteCustomField(tx *Tx, id ID) error {
 	_, err := CustomFields.Update(tx, id, func(f *CustomField) error { f.Deleted = true; return nil })
 	return err
