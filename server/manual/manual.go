@@ -28,7 +28,7 @@ import (
 
 // order is the reading order. Topics that are not in it follow by key.
 var order = []string{
-	"getting-started", "concepts", "administration", "invitations", "app-users", "build-on-it", "api", "operations", "security", "personal-data", "monitoring", "change-log", "webhooks", "api-keys", "configuration", "feature-flags", "forward-auth", "performance",
+	"getting-started", "concepts", "administration", "custom-fields", "invitations", "app-users", "build-on-it", "api", "operations", "security", "personal-data", "monitoring", "change-log", "webhooks", "api-keys", "configuration", "feature-flags", "forward-auth", "performance",
 	"architecture", "contributing", "adding-a-resource", "changelog",
 }
 

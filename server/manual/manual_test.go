@@ -38,7 +38,7 @@ func one(t *testing.T, source string) *Topic {
 func TestTopicsAreInReadingOrder(t *testing.T) {
 	topics := load(t)
 	if len(topics) < 10 || topics[0].Key != "getting-started" || topics[0].Title != "Getting started" || topics[len(topics)-1].Key != "changelog" {
-		t.Errorf("%d topics, from %+v to %+v", len(topics), topics[0], topics[len(topics)-1])
+		t.Errorf("%d topics, from %s to %s", len(topics), topics[0].Key, topics[len(topics)-1].Key)
 	}
 	for _, topic := range topics {
 		if rank(topic.Key) == len(order) {
