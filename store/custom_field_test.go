@@ -3,7 +3,9 @@ package store
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"reeve/store/errs"
@@ -147,7 +149,7 @@ func TestCustomFieldsAreFiltered(t *testing.T) {
 // TestRecordsFollowTheirCustomFields when these are changed and deleted.
 func TestRecordsFollowTheirCustomFields(t *testing.T) {
 	t.Parallel()
-	db := withFields(t, 2*applyStep+3, newField("nick", "input"))
+	db := withFields(t, 4*applyStep+3, newField("nick", "input"))
 	searched := func() (ids []ID) {
 		view(t, db, func(tx *Tx) (err error) {
 			ids, err = AppUsers.FindIDs(tx, Query[AppUser]{Search: Fold("VALUE 7"), Limit: 100})
@@ -293,5 +295,27 @@ func TestWhoCanChangeCustomFields(t *testing.T) {
 	})
 	if !errs.Is(err, errs.Denied) {
 		t.Errorf("an app user changes a hidden field: %v", err)
+	}
+}
+
+// TestTheConsoleKnowsTheUsesOfTypes: the console has a table of its own of how the values of a type can be found.
+func TestTheConsoleKnowsTheUsesOfTypes(t *testing.T) {
+	source, err := os.ReadFile("../embed/console/src/pages/fields/uses.ts")
+	noErr(t, err)
+	_, table, _ := strings.Cut(string(source), "const uses")
+	table, _, _ = strings.Cut(table, "\n}\n")
+	for name, u := range fieldUses {
+		var uses []string
+		for i, possible := range []bool{u.search, u.filter, u.unique} {
+			if possible {
+				uses = append(uses, []string{"'searchable'", "'filterable'", "'unique'"}[i])
+			}
+		}
+		if want := fmt.Sprintf("\n  %s: [%s],", name, strings.Join(uses, ", ")); !strings.Contains(table, want) {
+			t.Errorf("uses.ts does not have the line %q", want)
+		}
+	}
+	if n := strings.Count(table, "\n  "); n != len(fieldUses) {
+		t.Errorf("uses.ts has %d types, not %d", n, len(fieldUses))
 	}
 }

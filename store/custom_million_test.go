@@ -169,9 +169,10 @@ func TestAMillionAppUsersWithFields(t *testing.T) {
 			took = append(took, time.Since(at))
 		}
 		slices.Sort(took)
-		t.Logf("%s: %d writes, median %v, p99.9 %v, longest %v", what, len(took), took[len(took)/2].Round(time.Microsecond), took[len(took)*999/1000].Round(time.Microsecond), took[len(took)-1].Round(time.Microsecond))
+		slow, _ := slices.BinarySearch(took, 50*time.Millisecond)
+		t.Logf("%s: %d writes, %d of them of 50 ms or more, median %v, p99.9 %v, longest %v", what, len(took), len(took)-slow, took[len(took)/2].Round(time.Microsecond), took[len(took)*999/1000].Round(time.Microsecond), took[len(took)-1].Round(time.Microsecond))
 	}
-	end := time.Now().Add(30 * time.Second)
+	end := time.Now().Add(2 * time.Minute)
 	stalls("undisturbed", func() bool { return time.Now().After(end) })
 	applied := make(chan error, 1)
 	began = time.Now()
