@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"errors"
 
 	"reeve/store"
 	"reeve/store/audit"
@@ -18,6 +19,16 @@ func realmOfCustom(collection string) string {
 	return ""
 }
 
+// audience returns as whom the caller reads the custom fields in a change of a record: as its own if it sees the
+// change only for this reason.
+func (v *logView) audience(collection string, id store.ID) store.FieldAudience {
+	own := collection == store.Users.Name() && id == v.who.ID
+	if own && v.who.Key == nil && !v.who.HasPermission(v.tx, logSubjects[collection].query) {
+		return store.FieldSelf
+	}
+	return audienceOf(v.who)
+}
+
 // customFields adds the changes of custom fields, each as a field named fields.KEY. Those that the caller may not
 // read are left out, and those of fields that have been deleted.
 func (v *logView) customFields(realm string, f *audit.Field, whole bool, to *logChange) error {
@@ -32,7 +43,7 @@ func (v *logView) customFields(realm string, f *audit.Field, whole bool, to *log
 	if erased || erased2 {
 		to.Fields = append(to.Fields, logField{Name: f.Name, Erased: true})
 	}
-	for _, c := range store.CustomFieldsOf(v.tx, realm, audienceOf(v.who)) {
+	for _, c := range store.CustomFieldsOf(v.tx, realm, v.audience(to.Collection, to.ID)) {
 		before, after := was.Get(c.ID), is.Get(c.ID)
 		if before == after {
 			continue
@@ -58,6 +69,42 @@ func (v *logView) customValues(from audit.Value) (values store.FieldValues, eras
 		return nil, !known && from.Box != nil, err
 	}
 	return values, false, json.Unmarshal(text, &values)
+}
+
+// customDifferences returns the custom fields of a record that have changed since, of those that the caller may
+// read. If there are none, one difference without values remains.
+func customDifferences(tx *store.Tx, realm string, c *store.UndoConflict) ([]undoDifference, error) {
+	var expected, current store.FieldValues
+	if err := errors.Join(decodeLogged(c.Expected, &expected), decodeLogged(c.Current, &current)); err != nil {
+		return nil, err
+	}
+	var list []undoDifference
+	for _, f := range store.CustomFieldsOf(tx, realm, audienceOf(store.ActorOf(tx))) {
+		was, is := expected.Get(f.ID), current.Get(f.ID)
+		if was == is {
+			continue
+		}
+		d := undoDifference{Collection: c.Collection, ID: c.ID, Field: customPrefix + f.Key}
+		var err, err2 error
+		d.Expected, err = jsonOf(f, was)
+		d.Current, err2 = jsonOf(f, is)
+		if err := errors.Join(err, err2); err != nil {
+			return nil, err
+		}
+		list = append(list, d)
+	}
+	if list == nil {
+		list = []undoDifference{{Collection: c.Collection, ID: c.ID, Field: c.Field}}
+	}
+	return list, nil
+}
+
+// decodeLogged decodes a logged value; nothing is no value.
+func decodeLogged(text json.RawMessage, values *store.FieldValues) error {
+	if len(text) == 0 {
+		return nil
+	}
+	return json.Unmarshal(text, values)
 }
 
 // jsonOf returns the JSON of a stored value; nil for none.

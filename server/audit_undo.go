@@ -97,7 +97,8 @@ func validatePlan(tx *store.Tx, plan *store.UndoPlan) error {
 	return nil
 }
 
-// differences returns what has changed since. A caller who may undo the plan may read the values.
+// differences returns what has changed since. A caller who may undo the plan may read the values, except those of
+// some custom fields.
 func differences(tx *store.Tx, plan *store.UndoPlan) ([]undoDifference, error) {
 	list, faults := []undoDifference{}, errs.Faults{}
 	for i := range plan.Steps {
@@ -106,8 +107,14 @@ func differences(tx *store.Tx, plan *store.UndoPlan) ([]undoDifference, error) {
 			return list, err
 		}
 		for _, c := range conflicts {
+			some := []undoDifference{{c.Collection, c.ID, c.Field, c.Expected, c.Current}}
+			if realm := realmOfCustom(c.Collection); realm != "" && c.Field == "fields" {
+				if some, err = customDifferences(tx, realm, &c); err != nil {
+					return list, err
+				}
+			}
 			if len(list) < maxConflicts {
-				list = append(list, undoDifference{c.Collection, c.ID, c.Field, c.Expected, c.Current})
+				list = append(list, some...)
 			}
 			addConflict(faults, &c)
 		}

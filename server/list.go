@@ -120,14 +120,6 @@ type anyOf struct {
 	numbers []int64 // for a column of numbers
 }
 
-// customFilter is the condition that a custom field has one of the values, or one in a range.
-type customFilter struct {
-	key       string
-	values    []string
-	isRange   bool
-	low, high string // "" for no bound
-}
-
 // timeRange is the condition that a column is in an inclusive range.
 type timeRange struct {
 	column    string
@@ -354,24 +346,6 @@ func (l *listInfo) field(q *listQuery, name string, values []string, query url.V
 		return
 	}
 	q.ranges = append(q.ranges, timeRange{plain, low, high})
-}
-
-// customPrefix begins the names of custom fields in the parameters of lists.
-const customPrefix = "fields."
-
-// customField parses a parameter named after a custom field: fields.KEY=VALUE, or fields.KEY[]=FROM&fields.KEY[]=TO.
-func (q *listQuery) customField(key string, values []string, faults errs.Faults) {
-	key, isRange := strings.CutSuffix(key, "[]")
-	switch {
-	case isRange && len(values) == 2:
-		q.custom = append(q.custom, customFilter{key: key, isRange: true, low: values[0], high: values[1]})
-	case isRange:
-		faults.Add(customPrefix+key, "must have two values: from and to")
-	case len(values) > 1:
-		faults.Add(customPrefix+key, "must be given once, not %d times", len(values))
-	default:
-		q.custom = append(q.custom, customFilter{key: key, values: values})
-	}
 }
 
 // zoneOf parses the parameter tz: the name of a zone, or an offset from UTC.

@@ -187,18 +187,6 @@ func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *listQuery, off
 	return q, nil
 }
 
-// customCondition returns the condition of a filter by a custom field.
-func (t *Resource[T, Out]) customCondition(tx *store.Tx, req *Request, of customFilter) (store.Condition, error) {
-	f, err := store.FilteredField(tx, t.realm, audienceOf(req.Actor), of.key)
-	switch {
-	case err != nil:
-		return store.Condition{}, err
-	case of.isRange:
-		return store.FieldRange(tx, t.custom, f, of.low, of.high)
-	}
-	return store.FieldCondition(t.custom, f, of.values)
-}
-
 func (t *Resource[T, Out]) column(name string) *diskColumn[T] {
 	for i := range t.columns {
 		if t.columns[i].name == name {

@@ -31,7 +31,9 @@ func (rt *Route) monitored() *monitor.Route {
 	if access == public {
 		access = ""
 	}
-	return &monitor.Route{Name: rt.name(), Pattern: rt.Path, Handler: rt.handler, Access: access, Open: rt.open(), Reads: rt.reads, Hide: rt.hide, Unmonitored: rt.unmonitored}
+	hide := rt.hide
+	hide.Custom = rt.in != nil && rt.in.has("json", "fields")
+	return &monitor.Route{Name: rt.name(), Pattern: rt.Path, Handler: rt.handler, Access: access, Open: rt.open(), Reads: rt.reads, Hide: hide, Unmonitored: rt.unmonitored}
 }
 
 // handlerName returns the name of a handler's function without its package.

@@ -38,7 +38,7 @@ func (c *peopleCSV[T, Out]) check(check *importCheck, row csvRow, faults errs.Fa
 	if u, err = c.read(check, row, faults); err != nil {
 		return u, nil, err
 	}
-	if err := c.assignCustom(check.tx, row, &u, faults); err != nil {
+	if err := c.assignCustom(check, row, &u, faults); err != nil {
 		return u, nil, err
 	}
 	p := c.person(&u)
@@ -54,15 +54,22 @@ func (c *peopleCSV[T, Out]) check(check *importCheck, row csvRow, faults errs.Fa
 }
 
 // assignCustom sets the custom fields of a row.
-func (c *peopleCSV[T, Out]) assignCustom(tx *store.Tx, row csvRow, u *T, faults errs.Faults) error {
+func (c *peopleCSV[T, Out]) assignCustom(check *importCheck, row csvRow, u *T, faults errs.Faults) error {
 	in := store.FieldInput{Values: map[string]any{}, Text: func(_ *store.Setting, cell any) (string, error) { return cell.(string), nil }}
 	for column, cell := range row.cells {
 		if key, custom := strings.CutPrefix(column, customPrefix); custom {
 			in.Values[key] = cell
 		}
 	}
-	values, err := store.AssignFields(tx, c.realm, audienceOf(store.ActorOf(tx)), true, nil, in)
+	tx := check.tx
+	who := audienceOf(store.ActorOf(tx))
+	values, err := store.AssignFields(tx, c.realm, who, true, nil, in)
 	*c.values(u) = values
+	for _, f := range store.CustomFieldsOf(tx, c.realm, who) {
+		if f.Unique {
+			check.unique(customPrefix+f.Key, values.Get(f.ID), row.line, faults)
+		}
+	}
 	return faults.Merge(err)
 }
 

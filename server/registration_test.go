@@ -116,7 +116,8 @@ func TestANewRegistrationReplacesTheOld(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	box := in.confirmed()
-	in.register("evil", "ann@example.org").confirmationSent()
+	in.create("/system/field", `{"realm":"app","key":"company","title":"Company","type":"input","self_access":"write"}`)
+	in.call("POST", "/api/register", strings.Replace(registering("evil", "ann@example.org"), "{", `{"fields":{"company":"Evil"},`, 1), "nobody").confirmationSent()
 	in.sendMails()
 	old := box.last(t, "ann@example.org").token(t)
 	in.call("POST", "/api/register", strings.Replace(registering("ann", "ann@example.org"), "long enough it is", "a password of Ann", 1), "nobody").confirmationSent()
@@ -126,6 +127,7 @@ func TestANewRegistrationReplacesTheOld(t *testing.T) {
 	in.appLogin("ann").brief(401)
 	in.ok("POST", "/api/login", `{"username":"ann","password":"a password of Ann"}`, "nobody")
 	in.lists("/user/list", "username", "owner", "ann")
+	in.ok("GET", "/user/list", "", "owner").brief(200, `"fields":{}`)
 }
 
 func TestAnAddressGetsFewRegistrationMails(t *testing.T) {

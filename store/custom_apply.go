@@ -10,8 +10,8 @@ import (
 // After a declaration has changed, or a field was deleted, the records are changed to follow it, in steps that
 // stop other writes only briefly. The declaration says when that is complete, so an interrupted run begins again.
 
-// applyStep is the number of records that one commit changes. A write waits for at most one such commit: with 25
-// records about as long as for another write, with 100 four times as long.
+// applyStep is the number of records in a commit. Other writes wait for one commit, so they take about 1.3 times as
+// long with 25, and 4 times with 100.
 const applyStep = 25
 
 // maxDuplicates bounds the records with duplicate values that a declaration names.
@@ -83,7 +83,7 @@ func applyTo[T any, P interface {
 			if err != nil && !errs.Is(err, errs.NotFound) {
 				return err
 			}
-			if err == nil && a.changes(tx, id, P(v).customized(), by.Count) {
+			if err == nil && a.follow(tx, id, P(v).customized(), by.Count) {
 				behind = append(behind, id)
 			}
 		}
@@ -92,23 +92,29 @@ func applyTo[T any, P interface {
 	if err != nil || len(behind) == 0 {
 		return err
 	}
-	return db.Update(System, func(tx *Tx) error {
-		for _, id := range behind {
-			_, err := of.UpdateQuietly(tx, id, func(v *T) error {
-				a.changes(tx, id, P(v).customized(), by.Count)
-				return nil
-			})
-			if err != nil && !errs.Is(err, errs.NotFound) {
-				return err
-			}
-		}
-		return nil
-	})
+	return db.Update(System, func(tx *Tx) error { return makeFollow[T, P](a, tx, of, by, behind) })
 }
 
-// changes makes the values and marks of a record follow the declarations, and reports whether they did not. A
+// makeFollow makes records follow the declarations.
+func makeFollow[T any, P interface {
+	*T
+	customized() customized
+}](a *Applying, tx *Tx, of *Collection[T], by *Many[T, string], ids []ID) error {
+	for _, id := range ids {
+		_, err := of.UpdateQuietly(tx, id, func(v *T) error {
+			a.follow(tx, id, P(v).customized(), by.Count)
+			return nil
+		})
+		if err != nil && !errs.Is(err, errs.NotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow makes the values and marks of a record follow the declarations, and reports whether they did not. A
 // value of a unique field that another record has is not put in the index.
-func (a *Applying) changes(tx *Tx, id ID, c customized, count func(*Tx, string) (int, error)) bool {
+func (a *Applying) follow(tx *Tx, id ID, c customized, count func(*Tx, string) (int, error)) bool {
 	set, had := CustomFieldCache.Get(tx), fieldKeys(*c.values, *c.marks)
 	var values FieldValues
 	var marks FieldMarks
@@ -120,7 +126,7 @@ func (a *Applying) changes(tx *Tx, id ID, c customized, count func(*Tx, string) 
 		values = append(values, v)
 		how := f.mark()
 		if bool(f.Unique) && isTaken(tx, valueKeysOf(f.ID, how, v.Value), had, count) {
-			how = ""
+			how = f.searchMark()
 			if twice := a.twice[f.ID]; !slices.Contains(twice, id) && len(twice) < maxDuplicates {
 				a.twice[f.ID] = append(twice, id)
 			}
@@ -150,10 +156,27 @@ func isTaken(tx *Tx, keys, had []string, count func(*Tx, string) (int, error)) b
 	return false
 }
 
+// compareDuplicates compares the records with duplicate values once more: they, or those that had the values, may have
+// been changed since.
+func (a *Applying) compareDuplicates(tx *Tx) error {
+	var ids []ID
+	for _, twice := range a.twice {
+		ids = append(ids, twice...)
+	}
+	a.twice = map[ID][]ID{}
+	if a.realm == AppRealm {
+		return makeFollow(a, tx, AppUsers, AppUserByField, Distinct(ids))
+	}
+	return makeFollow(a, tx, Users, UserByField, Distinct(ids))
+}
+
 // Finish records in the declarations that the records follow them, and deletes those of deleted fields. What
 // was changed meanwhile is left for the next run.
 func (a *Applying) Finish(db Handle) error {
 	return db.Update(System, func(tx *Tx) error {
+		if err := a.compareDuplicates(tx); err != nil {
+			return err
+		}
 		for _, was := range a.fields {
 			f, err := CustomFields.Get(tx, was.ID)
 			if errs.Is(err, errs.NotFound) {

@@ -117,6 +117,9 @@ func constrainCustomField(tx *Tx, old, new *CustomField) error {
 	case old != nil && (old.Realm != new.Realm || old.Key != new.Key || old.Type != new.Type):
 		return errs.New(errs.Conflict, "realm, key and type of a custom field can't be changed; create another field").Coded("field_fixed")
 	}
+	if old == nil && new.ID != 0 {
+		return errs.New(errs.Conflict, "a deleted custom field can't be restored, because its values are gone; create another one").Coded("field_deleted")
+	}
 	if old == nil {
 		if err := limitCustomFields(tx, new.Realm); err != nil {
 			return err
@@ -129,7 +132,21 @@ func constrainCustomField(tx *Tx, old, new *CustomField) error {
 	new.Options, new.Props, new.Duplicates = notNil(new.Options), notNil(new.Props), notNil(new.Duplicates)
 	faults := errs.Faults{}
 	new.check(faults)
+	if old != nil && bool(old.Searchable || !old.Applied) {
+		new.checkHidden(old, faults)
+	}
 	return faults.Err(errs.Invalid)
+}
+
+// checkHidden adds a fault for each access that is withdrawn while a search may still find the values.
+func (f *CustomField) checkHidden(old *CustomField, faults errs.Faults) {
+	for _, access := range []struct{ name, was, is string }{
+		{"backend_access", old.BackendAccess, f.BackendAccess}, {"program_access", old.ProgramAccess, f.ProgramAccess},
+	} {
+		if access.is == FieldHidden && access.was != FieldHidden {
+			faults.Add(access.name, "can be none only after searchable was turned off and the field is applied")
+		}
+	}
 }
 
 // notNil returns an empty list for nil, so that it is [] in JSON.
@@ -142,7 +159,7 @@ func notNil[T any](list []T) []T {
 
 func limitCustomFields(tx *Tx, realm string) error {
 	if n := len(CustomFieldCache.Get(tx).of(realm)); n >= MaxCustomFields {
-		return errs.New(errs.Conflict, "there are %d custom fields, and more are not possible", n).Coded("too_many")
+		return errs.New(errs.Conflict, "the limit of %d custom fields is reached", n).Coded("too_many")
 	}
 	return nil
 }

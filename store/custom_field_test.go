@@ -249,6 +249,53 @@ func TestUniqueCustomFields(t *testing.T) {
 	mustVerify(t, db)
 }
 
+// TestDuplicatesThatChangeMeanwhile are compared once more when the records are done. A duplicate value is still
+// found by a search.
+func TestDuplicatesThatChangeMeanwhile(t *testing.T) {
+	t.Parallel()
+	db := withFields(t, 4, newField("code", "input"))
+	give := func(id ID, value string) {
+		t.Helper()
+		update(t, db, func(tx *Tx) error {
+			_, err := AppUsers.Update(tx, id, func(u *AppUser) error { u.Fields = u.Fields.With(1, value); return nil })
+			return err
+		})
+	}
+	give(2, "same")
+	give(3, "Same")
+	give(4, "SAME")
+	declare := func(edit func(f *CustomField)) *Applying {
+		t.Helper()
+		err := db.Update(owner(), func(tx *Tx) error {
+			_, err := CustomFields.Update(tx, 1, func(f *CustomField) error { edit(f); return nil })
+			return err
+		})
+		noErr(t, err)
+		var work *Applying
+		view(t, db, func(tx *Tx) (err error) { work, err = UnappliedFields(tx); return err })
+		return work
+	}
+	declare(func(f *CustomField) { f.Filterable, f.Searchable = true, true })
+	applyAll(t, db) // all are in the index
+	work := declare(func(f *CustomField) { f.Unique = true })
+	more, err := work.Step(db.WithRecorder(nil))
+	if more || err != nil {
+		t.Fatal(more, err)
+	}
+	give(4, "other")
+	noErr(t, work.Finish(db.WithRecorder(nil)))
+	view(t, db, func(tx *Tx) error {
+		f, err := CustomFields.Get(tx, 1)
+		if err == nil && (!bool(f.Applied) || len(f.Duplicates) != 1) {
+			t.Errorf("duplicates: %v", f.Duplicates) // one of 2 and 3
+		}
+		ids, err2 := AppUsers.FindIDs(tx, Query[AppUser]{Search: Fold("same"), Limit: 100})
+		want(t, "a search", ids, 2, 3)
+		return errors.Join(err, err2)
+	})
+	mustVerify(t, db)
+}
+
 func TestWhoCanChangeCustomFields(t *testing.T) {
 	t.Parallel()
 	own, internal := newField("own", "input"), newField("internal", "number")

@@ -19,6 +19,9 @@ func FieldCondition[T any](by *kv.Many[T, string], f *CustomField, values []stri
 
 // FieldRange returns the condition that a record has a value of a field from low to high; "" for no bound.
 func FieldRange[T any](tx *Tx, by *kv.Many[T, string], f *CustomField, low, high string) (Condition, error) {
+	if !f.hasOrder() {
+		return Condition{}, errs.Field(errs.Malformed, "fields."+f.Key, "has no order, so it can't be filtered by a range")
+	}
 	how, head := f.mark()[:1], f.ID.String()+":"
 	from, to := head, head+"\U0010ffff"
 	if low != "" {
@@ -35,12 +38,20 @@ func FieldRange[T any](tx *Tx, by *kv.Many[T, string], f *CustomField, low, high
 	return by.Between(tx, from, to), nil
 }
 
-// checkBound returns an error for a text that is no number, for a field of numbers.
+// checkBound returns an error for a text that is no number, date or time, for a field of these.
 func (f *CustomField) checkBound(text string) error {
-	if f.Type == "number" && text != "" && !jsonNumber.MatchString(text) {
-		return errs.Field(errs.Malformed, "fields."+f.Key, "must be a number")
+	if text == "" || !f.hasOrder() {
+		return nil
+	}
+	if _, err := normalize(&Setting{Type: f.Type}, text); err != nil {
+		return errs.Field(errs.Malformed, "fields."+f.Key, "%s", err)
 	}
 	return nil
+}
+
+// hasOrder reports whether ranges of the values have a meaning.
+func (f *CustomField) hasOrder() bool {
+	return f.Type == "number" || f.Type == "date" || f.Type == "time"
 }
 
 // FilteredField returns a field of a realm that an audience can filter by.
@@ -48,7 +59,7 @@ func FilteredField(tx *Tx, realm string, who FieldAudience, key string) (*Custom
 	f := CustomFieldCache.Get(tx).get(realm, key)
 	switch name := "fields." + key; {
 	case f == nil || !f.ReadableBy(who) || !bool(f.Filterable):
-		return nil, errs.Field(errs.Malformed, name, "is no custom field that this list can be filtered by")
+		return nil, errs.Field(errs.Malformed, name, "is not a custom field that this list can be filtered by")
 	case !f.Ready():
 		return nil, errs.Field(errs.Busy, name, "can't be used yet: the records are being prepared, or have duplicate values").Coded("field_not_ready")
 	}

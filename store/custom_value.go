@@ -85,10 +85,15 @@ func (f *CustomField) mark() (how string) {
 			how = byText
 		}
 	}
+	return how + f.searchMark()
+}
+
+// searchMark returns the part of mark that is for a search.
+func (f *CustomField) searchMark() string {
 	if f.Searchable {
-		how += bySearch
+		return bySearch
 	}
-	return how
+	return ""
 }
 
 // fieldKeys returns the keys of a record in the index of custom fields.
@@ -154,12 +159,24 @@ func searchedValues(texts []string, values FieldValues, marks FieldMarks) []stri
 
 // customized are the values of a record with custom fields, and their marks.
 type customized struct {
+	id     ID
 	values *FieldValues
 	marks  *FieldMarks
 }
 
-func (u *User) customized() customized    { return customized{&u.Fields, &u.FieldMarks} }
-func (u *AppUser) customized() customized { return customized{&u.Fields, &u.FieldMarks} }
+func (u *User) customized() customized    { return customized{u.ID, &u.Fields, &u.FieldMarks} }
+func (u *AppUser) customized() customized { return customized{u.ID, &u.Fields, &u.FieldMarks} }
+
+// MaxFieldBytes bounds the values of all custom fields of a record: they are written with every change of it.
+const MaxFieldBytes = 64 << 10
+
+// size returns the number of bytes of the values.
+func (v FieldValues) size() (n int) {
+	for _, f := range v {
+		n += len(f.Value)
+	}
+	return n
+}
 
 // constrainCustomized is the constraint of collections of records with custom fields.
 func constrainCustomized[P interface {
@@ -183,7 +200,7 @@ func constrainValues(tx *Tx, realm string, old *customized, new customized, coun
 	if len(*new.values) == 0 && (old == nil || len(*old.values) == 0) && len(CustomFieldCache.Get(tx).of(realm)) == 0 {
 		return nil
 	}
-	c := valueCheck{tx: tx, set: CustomFieldCache.Get(tx), realm: realm, count: count, faults: errs.Faults{}}
+	c := valueCheck{tx: tx, set: CustomFieldCache.Get(tx), realm: realm, id: new.id, restored: old == nil && new.id != 0, count: count, faults: errs.Faults{}}
 	var had FieldValues
 	var hadMarks FieldMarks
 	if old != nil {
@@ -208,6 +225,9 @@ func constrainValues(tx *Tx, realm string, old *customized, new customized, coun
 		}
 	}
 	c.missing(old == nil, had, values)
+	if n := values.size(); n > MaxFieldBytes && n > had.size() {
+		c.faults.Add("fields", "must be at most %d bytes together", MaxFieldBytes)
+	}
 	if *new.values, *new.marks = values, marks; len(values) == 0 {
 		*new.values, *new.marks = nil, nil
 	}
@@ -221,26 +241,30 @@ func valueKeysOf(id ID, how, value string) []string {
 
 // valueCheck checks the values of one record.
 type valueCheck struct {
-	tx     *Tx
-	set    *CustomFieldSet
-	realm  string
-	count  func(*Tx, string) (int, error)
-	faults errs.Faults
+	tx       *Tx
+	set      *CustomFieldSet
+	realm    string
+	id       ID   // of the record; 0 for a new one
+	restored bool // a deletion is undone: the values are as they were, whoever could change them
+	count    func(*Tx, string) (int, error)
+	faults   errs.Faults
 }
 
 // changed checks a value that is new or has changed. The record has the keys had in the index.
 func (c *valueCheck) changed(f *CustomField, was, value string, had []string) error {
 	name := "fields." + f.Key
-	if err := c.permit(f, name); err != nil {
-		return err
-	}
-	fitting, err := normalize(f.setting(), value)
-	if err == nil && fitting != value {
-		err = errs.Say("is not in the form in which it is stored")
-	}
-	if err != nil {
-		c.faults.Add(name, "%s", err)
-		return nil
+	if !c.restored {
+		if err := c.permit(f, name); err != nil {
+			return err
+		}
+		fitting, err := normalize(f.setting(), value)
+		if err == nil && fitting != value {
+			err = errs.Say("is not in the form in which it is stored")
+		}
+		if err != nil {
+			c.faults.Add(name, "%s", err)
+			return nil
+		}
 	}
 	if !f.Unique {
 		return nil
@@ -267,11 +291,11 @@ func (c *valueCheck) noun() string {
 	return Users.Noun()
 }
 
-// permit returns an error unless the actor may change values of a field, whatever the operation. Users of the
-// administration may be changing their own record.
+// permit returns an error unless the actor may change values of a field, whatever the operation, for example by
+// undoing a change.
 func (c *valueCheck) permit(f *CustomField, name string) error {
 	a := ActorOf(c.tx)
-	may := f.WritableBy(FieldBackend) || f.WritableBy(FieldSelf)
+	may := f.WritableBy(FieldBackend) || c.realm == AdminRealm && c.id == a.ID && f.WritableBy(FieldSelf)
 	switch {
 	case a.system:
 		may = true
@@ -281,7 +305,7 @@ func (c *valueCheck) permit(f *CustomField, name string) error {
 		may = f.WritableBy(FieldProgram)
 	}
 	if !may {
-		return errs.Field(errs.Denied, name, "can't be changed by you")
+		return errs.Field(errs.Denied, name, "you can't change this field")
 	}
 	return nil
 }
@@ -300,7 +324,7 @@ func (c *valueCheck) missing(created bool, had, values FieldValues) {
 			continue
 		}
 		if err := c.permit(f, "fields."+f.Key); err != nil {
-			c.faults.Add("fields."+f.Key, "can't be changed by you")
+			c.faults.Add("fields."+f.Key, "you can't change this field")
 		}
 	}
 }
@@ -323,13 +347,17 @@ func AssignFields(tx *Tx, realm string, who FieldAudience, creating bool, values
 			faults.Add(name, "unknown field")
 			continue
 		}
-		text, err := in.textOf(f, value, values.Get(f.ID))
+		stored := values.Get(f.ID)
+		if f.isSentBack(stored, value) {
+			continue
+		}
+		text, err := in.textOf(f, value, stored)
 		switch {
-		case err == nil && text == values.Get(f.ID):
+		case err == nil && text == stored:
 		case err != nil:
 			faults.Add(name, "%s", err)
 		case !f.WritableBy(who):
-			faults.Add(name, "can't be changed by you")
+			faults.Add(name, "you can't change this field")
 		default:
 			values = values.With(f.ID, text)
 		}
@@ -345,10 +373,23 @@ func AssignFields(tx *Tx, realm string, who FieldAudience, creating bool, values
 	return values, faults.Err(errs.Invalid)
 }
 
+// isSentBack reports whether a value of the type json is the stored one. A text that was sent would otherwise be read
+// as JSON, and an object may have another form.
+func (f *CustomField) isSentBack(stored string, value any) bool {
+	if f.Type != "json" || stored == "" {
+		return false
+	}
+	text, err := json.Marshal(value)
+	return err == nil && sameJSON(text, json.RawMessage(stored))
+}
+
 // textOf returns the text to store for a value; "" to store none. What is stored already may have become invalid.
 func (in *FieldInput) textOf(f *CustomField, value any, stored string) (text string, err error) {
 	if value != nil {
 		text, err = in.Text(f.setting(), value)
+	}
+	if f.Type == "checkbox" && text == "[]" {
+		text = "" // nothing is chosen
 	}
 	if err != nil || text == "" || text == stored {
 		return text, err

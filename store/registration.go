@@ -107,6 +107,7 @@ func pendingAccount(tx *Tx, u *AppUser, email string) (who Account, err error) {
 	}
 	_, err = AppUsers.Update(tx, who.ID, func(old *AppUser) error {
 		old.Username, old.Nickname, old.Mobile = u.Username, u.Nickname, u.Mobile
+		old.Fields = u.Fields
 		return nil
 	})
 	if err == nil {

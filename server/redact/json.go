@@ -15,6 +15,7 @@ const maxInside = 3
 type Fields struct {
 	Value     bool // "values" is the value of a setting, which may be secret
 	Values    bool // "values" is an object whose keys are names of settings
+	Custom    bool // "fields" are the values of custom fields, which not everybody may read
 	URLs      bool // "url" is an address whose path or query may be secret
 	Usernames bool // "username" and the query: users type passwords there by mistake
 }
@@ -109,7 +110,7 @@ func (w *jsonWalk) member() (opened bool) {
 		w.emit("{")
 		w.at++
 		return true
-	case values, w.secret(name), w.hide.Usernames && strings.EqualFold(name, "username"), w.hide.URLs && strings.EqualFold(name, "url"):
+	case values, w.secret(name), w.hide.Custom && len(w.frames) == 1 && strings.EqualFold(name, "fields"), w.hide.Usernames && strings.EqualFold(name, "username"), w.hide.URLs && strings.EqualFold(name, "url"):
 		w.hideValue()
 	}
 	return false

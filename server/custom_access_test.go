@@ -1,0 +1,172 @@
+package server
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+func TestEventsOfTheOwnRecordHideCustomFields(t *testing.T) {
+	t.Parallel()
+	in := withShopFields(t)
+	in.create("/system/field", `{"realm":"admin","key":"risk","title":"Risk","type":"input"}`)
+	in.create("/system/field", `{"realm":"admin","key":"desk","title":"Desk","type":"input","self_access":"read"}`)
+	id := in.member("ada", 0)
+	l := in.listen(in.live()+"/system/event?types=user.*", "ada")
+	in.ok("PUT", fmt.Sprintf("/admin/list/%d", id), `{"fields":{"risk":"she-may-leave"}}`, "owner")
+	in.ok("PUT", fmt.Sprintf("/admin/list/%d", id), `{"fields":{"desk":"d-12"}}`, "owner")
+	var seen strings.Builder
+	for !strings.Contains(seen.String(), "d-12") {
+		kind, data := l.next()
+		fmt.Fprintln(&seen, kind, data)
+	}
+	if strings.Contains(seen.String(), "she-may-leave") || strings.Contains(seen.String(), "risk") {
+		t.Errorf("a hidden field of the own record: %s", seen.String())
+	}
+}
+
+func TestConflictsOfUndoHideCustomFields(t *testing.T) {
+	t.Parallel()
+	in := withShopFields(t)
+	in.update(func(tx *store.Tx) error {
+		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.Fields = u.Fields.With(4, "4711"); return nil })
+		return err
+	})
+	in.ok("PUT", "/user/list/1", `{"fields":{"note":"first"}}`, "owner")
+	first := in.db.LogHead().Seq
+	in.ok("PUT", "/user/list/1", `{"fields":{"note":"second"}}`, "owner")
+	a := in.ok("GET", "/system/audit/"+store.ID(first).String(), "", "owner")
+	a.brief(200, `{"collection":"app_user","id":1,"field":"fields.note","expected":"first","current":"second"}`)
+	a.lacks("4711", "points")
+
+	in.ok("PUT", "/user/list/1", `{"fields":{"note":"third"}}`, "owner")
+	third := in.db.LogHead().Seq
+	in.update(func(tx *store.Tx) error {
+		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.Fields = u.Fields.With(4, "4712"); return nil })
+		return err
+	})
+	a = in.ok("GET", "/system/audit/"+store.ID(third).String(), "", "owner")
+	a.brief(200, `"conflicts":[{"collection":"app_user","id":1,"field":"fields"}]`)
+	a.lacks("4711", "4712")
+}
+
+func TestUndoOfCustomFields(t *testing.T) {
+	t.Parallel()
+	in := withShopFields(t)
+	undo := func() *reply {
+		t.Helper()
+		return in.call("POST", "/system/audit/"+store.ID(in.db.LogHead().Seq).String()+"/undo", "", "owner")
+	}
+	in.ok("PUT", "/api/user", `{"fields":{"birthday":"2000-02-29"}}`, "customer")
+	undo().names(422, "fields.birthday") // the backend can only read it
+
+	// A deletion is undone with all values, whoever can change them.
+	in.update(func(tx *store.Tx) error {
+		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.Fields = u.Fields.With(4, "12"); return nil })
+		return err
+	})
+	in.ok("DELETE", "/user/list/1", "", "owner")
+	undo().brief(200)
+	in.view(func(tx *store.Tx) error {
+		u, err := store.AppUsers.Get(tx, 1)
+		if err == nil && (u.Fields.Get(3) != "2000-02-29" || u.Fields.Get(4) != "12") {
+			t.Errorf("%+v", u.Fields)
+		}
+		return err
+	})
+
+	// A deleted field is not restored: its values are gone.
+	in.ok("DELETE", "/system/field/1", "", "owner")
+	in.applyFields()
+	removed := in.db.LogHead().Seq
+	in.create("/system/field", `{"realm":"app","key":"tier","title":"Tier","type":"input"}`)
+	for seq := removed; seq > removed-4; seq-- {
+		a := in.call("GET", "/system/audit/"+store.ID(seq).String(), "", "owner")
+		if !strings.Contains(a.Body, `"custom_field"`) {
+			continue
+		}
+		if u := in.call("POST", "/system/audit/"+store.ID(seq).String()+"/undo", "", "owner"); u.Code < 400 {
+			t.Errorf("undone: %s %s", a.Body, u.Body)
+		}
+	}
+	in.view(func(tx *store.Tx) error {
+		if store.CustomFields.Exists(tx, 1) {
+			t.Error("the deleted field is there again")
+		}
+		return nil
+	})
+}
+
+// applyFields makes the records follow the declarations.
+func (in *instance) applyFields() {
+	in.t.Helper()
+	for more := true; more; {
+		var err error
+		more, err = in.server.fields.apply(in.t.Context())
+		must(in.t, err)
+	}
+}
+
+func TestAFieldThatIsFoundCannotBeHidden(t *testing.T) {
+	t.Parallel()
+	in := withShopFields(t)
+	in.ok("PUT", "/admin/list/1", `{"fields":{"badge":"Z-77"}}`, "owner")
+	in.call("PUT", "/system/field/5", `{"searchable":0,"backend_access":"none"}`, "owner").names(422, "backend_access")
+	in.ok("PUT", "/system/field/5", `{"searchable":0}`, "owner")
+	in.call("PUT", "/system/field/5", `{"program_access":"none"}`, "owner").names(422, "program_access")
+	in.applyFields()
+	in.ok("PUT", "/system/field/5", `{"backend_access":"none"}`, "owner")
+	in.ok("GET", "/admin/list?keywordSearch=z-7", "", "owner").brief(200, `"total":0`)
+}
+
+func TestBoundsOfCustomFields(t *testing.T) {
+	t.Parallel()
+	in := withShopFields(t)
+	in.create("/system/field", `{"realm":"app","key":"more","title":"More","type":"textarea"}`)
+	in.create("/system/field", `{"realm":"app","key":"colors","title":"Colors","type":"checkbox","required":1,"options":[{"label":"Red","value":"red"}]}`)
+	in.create("/system/field", `{"realm":"app","key":"data","title":"Data","type":"json"}`)
+	half := strings.Repeat("x", 40<<10)
+	in.ok("PUT", "/user/list/1", fmt.Sprintf(`{"fields":{"note":%q}}`, half), "owner")
+	in.call("PUT", "/user/list/1", fmt.Sprintf(`{"fields":{"more":%q}}`, half), "owner").names(422, "fields")
+
+	in.call("POST", "/user/list", `{"username":"eve","fields":{"tier":"gold","colors":[]}}`, "owner").names(422, "fields.colors")
+	in.ok("PUT", "/user/list/1", `{"fields":{"colors":["red"]}}`, "owner")
+	in.call("PUT", "/user/list/1", `{"fields":{"colors":[]}}`, "owner").names(422, "fields.colors")
+
+	for sent, back := range map[string]string{`"\"hello\""`: `"hello"`, `"\"123\""`: `"123"`, `{"b":1, "a":[1.50]}`: `{"a":[1.50],"b":1}`} {
+		in.ok("PUT", "/user/list/1", `{"fields":{"data":`+sent+`}}`, "owner").brief(200, `"data":`+back)
+		before := in.db.LogHead().Seq
+		in.ok("PUT", "/user/list/1", `{"fields":{"data":`+back+`}}`, "owner").brief(200, `"data":`+back)
+		if in.db.LogHead().Seq != before {
+			t.Errorf("%s, sent back as it was read, is a change", back)
+		}
+	}
+
+	for query, code := range map[string]int{
+		"fields.birthday[]=x&fields.birthday[]=": 400, "fields.birthday[]=2000-01-01,2001-01-01": 200, "fields.birthday=2000-13-01": 400,
+		"fields.tier[]=a&fields.tier[]=b": 400, "fields.birthday[]=,": 200, "fields.birthday[]=,,": 400,
+	} {
+		if a := in.call("GET", "/user/list?"+strings.ReplaceAll(query, ",", url.QueryEscape(",")), "", "owner"); a.Code != code {
+			t.Errorf("%s: %d %s", query, a.Code, a.Body)
+		}
+	}
+}
+
+func TestAnImportWithUniqueCustomFields(t *testing.T) {
+	t.Parallel()
+	in := withShopFields(t)
+	in.upload("/admin/list-import?dry_run=1", "username,nickname,fields.badge\neve,Eve,B-1\ndan,Dan,b-1\n", "owner").brief(200, `"failed":1`, `"fields.badge":"is the same as on line 2"`)
+}
+
+func TestMonitoringHidesCustomFields(t *testing.T) {
+	t.Parallel()
+	in := withShopFields(t)
+	in.ok("PUT", "/api/user", `{"nickname":"Cus Tomer","fields":{"birthday":"1987-06-05"}}`, "customer")
+	in.flush()
+	a := in.ok("GET", "/system/monitor/request?pageSize=100", "", "owner")
+	a.brief(200, "Cus Tomer")
+	a.lacks("1987-06-05")
+}
