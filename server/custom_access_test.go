@@ -170,3 +170,19 @@ func TestMonitoringHidesCustomFields(t *testing.T) {
 	a.brief(200, "Cus Tomer")
 	a.lacks("1987-06-05")
 }
+
+func TestDownloadedPersonalDataNamesCustomFields(t *testing.T) {
+	t.Parallel()
+	in := withShopFields(t)
+	in.ok("DELETE", "/system/field/1", "", "owner")
+	in.applyFields()
+	var all strings.Builder
+	for name, text := range in.filesOf("/user/list/1/data", "owner") {
+		fmt.Fprintln(&all, name, string(text))
+	}
+	for _, want := range []string{`"note":"owes money"`, `"deleted field 1":"gold"`} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("no %s in %s", want, all.String())
+		}
+	}
+}

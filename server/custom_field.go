@@ -110,7 +110,7 @@ func readFieldForms(tx *store.Tx, req *Request, _ *none) (*customFieldForms, err
 	return out, nil
 }
 
-// appFieldForm returns the fields that app users can fill in, for the form of a registration.
+// appFieldForm returns the fields that app users can read or fill in, for the forms of registration and profile.
 func appFieldForm(tx *store.Tx, _ *Request, _ *none) (*appFields, error) {
 	return &appFields{formFields(tx, store.AppRealm, store.FieldSelf)}, nil
 }

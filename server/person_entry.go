@@ -133,9 +133,29 @@ func (p *personData) change(tx *store.Tx, c *audit.Change) (out exportedChange, 
 		if err != nil {
 			return out, err
 		}
+		if realm := realmOfCustom(c.Collection); realm != "" && f.Name == "fields" {
+			field.Old, field.New = customByKey(tx, realm, field.Old), customByKey(tx, realm, field.New)
+		}
 		out.Fields = append(out.Fields, field)
 	}
 	return out, nil
+}
+
+// customByKey returns logged values of custom fields by key, with those of deleted fields by ID. Anything else is
+// returned as it is.
+func customByKey(tx *store.Tx, realm string, value any) any {
+	text, isJSON := value.(json.RawMessage)
+	var logged store.FieldValues
+	if !isJSON || json.Unmarshal(text, &logged) != nil {
+		return value
+	}
+	values := fieldValues(tx, realm, store.FieldExport, logged)
+	for _, f := range logged {
+		if !store.HasCustomField(tx, realm, f.ID) {
+			values["deleted field "+f.ID.String()] = f.Value
+		}
+	}
+	return values
 }
 
 // value returns a value that is not secret; nil for none.

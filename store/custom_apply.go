@@ -19,10 +19,10 @@ const maxDuplicates = 20
 
 // Applying is the work to make the records of a realm follow the declarations.
 type Applying struct {
-	realm  string
-	fields []*CustomField // of the realm, as they are declared now
-	ids    []ID           // of the records that are left
-	twice  map[ID][]ID    // records with duplicate values, by field
+	realm      string
+	fields     []*CustomField // of the realm, as they are declared now
+	ids        []ID           // of the records that are left
+	duplicates map[ID][]ID    // records with duplicate values, by field
 
 	Total int // records
 }
@@ -34,7 +34,7 @@ func (a *Applying) Left() int { return len(a.ids) }
 func UnappliedFields(tx *Tx) (*Applying, error) {
 	set := CustomFieldCache.Get(tx)
 	for _, realm := range []string{AdminRealm, AppRealm} {
-		a := &Applying{realm: realm, twice: map[ID][]ID{}}
+		a := &Applying{realm: realm, duplicates: map[ID][]ID{}}
 		pending := false
 		for _, f := range set.byID {
 			if f.Realm == realm {
@@ -76,7 +76,7 @@ func applyTo[T any, P interface {
 	*T
 	customized() customized
 }](a *Applying, db Handle, of *Collection[T], by *Many[T, string], ids []ID) error {
-	var behind []ID
+	var outdated []ID
 	err := db.View(System, func(tx *Tx) error {
 		for _, id := range ids {
 			v, err := of.Get(tx, id)
@@ -84,15 +84,15 @@ func applyTo[T any, P interface {
 				return err
 			}
 			if err == nil && a.follow(tx, id, P(v).customized(), by.Count) {
-				behind = append(behind, id)
+				outdated = append(outdated, id)
 			}
 		}
 		return nil
 	})
-	if err != nil || len(behind) == 0 {
+	if err != nil || len(outdated) == 0 {
 		return err
 	}
-	return db.Update(System, func(tx *Tx) error { return makeFollow[T, P](a, tx, of, by, behind) })
+	return db.Update(System, func(tx *Tx) error { return makeFollow[T, P](a, tx, of, by, outdated) })
 }
 
 // makeFollow makes records follow the declarations.
@@ -127,8 +127,8 @@ func (a *Applying) follow(tx *Tx, id ID, c customized, count func(*Tx, string) (
 		how := f.mark()
 		if bool(f.Unique) && isTaken(tx, valueKeysOf(f.ID, how, v.Value), had, count) {
 			how = f.searchMark()
-			if twice := a.twice[f.ID]; !slices.Contains(twice, id) && len(twice) < maxDuplicates {
-				a.twice[f.ID] = append(twice, id)
+			if duplicates := a.duplicates[f.ID]; !slices.Contains(duplicates, id) && len(duplicates) < maxDuplicates {
+				a.duplicates[f.ID] = append(duplicates, id)
 			}
 		}
 		if how != "" {
@@ -160,10 +160,10 @@ func isTaken(tx *Tx, keys, had []string, count func(*Tx, string) (int, error)) b
 // been changed since.
 func (a *Applying) compareDuplicates(tx *Tx) error {
 	var ids []ID
-	for _, twice := range a.twice {
-		ids = append(ids, twice...)
+	for _, duplicates := range a.duplicates {
+		ids = append(ids, duplicates...)
 	}
-	a.twice = map[ID][]ID{}
+	a.duplicates = map[ID][]ID{}
 	if a.realm == AppRealm {
 		return makeFollow(a, tx, AppUsers, AppUserByField, Distinct(ids))
 	}
@@ -189,7 +189,7 @@ func (a *Applying) Finish(db Handle) error {
 				err = CustomFields.Delete(tx, f.ID)
 			} else if err == nil {
 				_, err = CustomFields.UpdateQuietly(tx, f.ID, func(f *CustomField) error {
-					f.Applied, f.Duplicates = true, a.twice[f.ID]
+					f.Applied, f.Duplicates = true, a.duplicates[f.ID]
 					return nil
 				})
 			}

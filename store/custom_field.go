@@ -310,6 +310,11 @@ func (s *CustomFieldSet) find(realm string, id ID) *CustomField {
 	return f
 }
 
+// HasCustomField reports whether a field of a realm is in use.
+func HasCustomField(tx *Tx, realm string, id ID) bool {
+	return CustomFieldCache.Get(tx).find(realm, id) != nil
+}
+
 // DeleteCustomField marks a field as deleted. It can't be used any more, and its values are removed in the
 // background, see Applying.
 func DeleteCustomField(tx *Tx, id ID) error {

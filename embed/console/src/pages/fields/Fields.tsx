@@ -27,7 +27,7 @@ export function Fields() {
   const form = usePanel<{ field?: CustomField }>()
   usePoll(list.refresh, 2, Boolean(list.table.dataSource?.some((field) => !field.applied)))
 
-  // The values are removed at once, so that a deletion can't be undone.
+  // A deletion can't be undone, because the values are removed.
   async function remove(field: CustomField) {
     if (!(await sure({ title: t('delete.sure', { name: field.title }), text: t('fields.delete.text'), ok: t('delete') }))) return
     await del(`/system/field/${field.id}`)
