@@ -2,7 +2,6 @@ package server
 
 import (
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -22,9 +21,9 @@ const (
 	signOutPath  = "/app/sign-out"
 	accountPath  = "/app/account"
 	profilePath  = "/app/account/profile"
-	secretPath   = "/app/account/password"
+	passwordPath = "/app/account/password"
 	sessionsPath = "/app/account/sessions"
-	leavePath    = "/app/account/delete"
+	deletionPath = "/app/account/delete"
 )
 
 var appPageRoutes = []Route{
@@ -37,12 +36,12 @@ var appPageRoutes = []Route{
 	appPage(accountPath, appOnly, "Open your account's page", accountPage),
 	appPage(profilePath, appOnly, "Open your profile's page", profilePage),
 	appForm(profilePath, appOnly, "Change your profile on the page", profilePage, changeProfileByForm),
-	beforePasswordChange(appPage(secretPath, appOnly, "Open your password's page", passwordPage)),
-	beforePasswordChange(appForm(secretPath, appOnly, "Change your password on the page", passwordPage, changePasswordByForm)),
+	beforePasswordChange(appPage(passwordPath, appOnly, "Open your password's page", passwordPage)),
+	beforePasswordChange(appForm(passwordPath, appOnly, "Change your password on the page", passwordPage, changePasswordByForm)),
 	appPage(sessionsPath, appOnly, "Open your sessions' page", sessionsPage),
 	appForm(sessionsPath, appOnly, "End a session on the page", sessionsPage, endSessionByForm),
-	appPage(leavePath, appOnly, "Open the page to delete your account", deletionPage),
-	appForm(leavePath, appOnly, "Delete your account on the page", deletionPage, deleteByForm),
+	appPage(deletionPath, appOnly, "Open the page to delete your account", deletionPage),
+	appForm(deletionPath, appOnly, "Delete your account on the page", deletionPage, deleteByForm),
 	beforePasswordChange(appForm(signOutPath, appOnly, "Sign out on the page", signInPage, signOutByForm)),
 }
 
@@ -109,54 +108,6 @@ func appPage(path, access, title string, view appView) Route {
 	return anyQuery(answering(appPageAnswers, rt))
 }
 
-// appForm returns the route of a form in a page for app users. use returns the path of the next page. The
-// page has the form again if there is an error that the person can do something about.
-func appForm[In any](path, access, title string, view appView, use func(*Request, *In) (next string, err error)) Route {
-	rt := pageForm(path, access, title, func(req *Request, in *In, fault error, w http.ResponseWriter) error {
-		if err := req.sameOrigin(); err != nil {
-			return err
-		}
-		next, err := "", fault
-		if err == nil {
-			next, err = use(req, in)
-		}
-		if err == nil {
-			req.seeOther(next)
-			return nil
-		}
-		known := errs.Of(err)
-		if !repeats(known) {
-			return err
-		}
-		req.shown = known
-		p, err := req.view(view, "")
-		if err != nil {
-			return err
-		}
-		if p.asks() {
-			p.keep(req.route.in, reflect.ValueOf(in).Elem())
-			p.complain(req, known)
-		}
-		return req.sendAppPage(w, p)
-	})
-	rt.handler, rt.page, rt.shown = handlerName(use), true, store.AppPages.Get
-	return closable(rateLimited(answering(appFormAnswers, rt)))
-}
-
-// mustChange reports whether an error is that the password must be changed first.
-func mustChange(e *errs.Error) bool { return e.Code == "password_change_required" }
-
-// repeats reports whether a form is shown again after an error.
-func repeats(e *errs.Error) bool {
-	switch e.Kind {
-	case errs.Invalid, errs.Conflict, errs.TooMany, errs.Busy:
-		return true
-	case errs.Denied:
-		return !mustChange(e)
-	}
-	return false // also if the session has ended
-}
-
 // view returns a page as a view fills it.
 func (req *Request) view(view appView, done string) (p *htmlPage, err error) {
 	return p, req.db.View(req.Actor, func(tx *store.Tx) error {
@@ -166,33 +117,8 @@ func (req *Request) view(view appView, done string) (p *htmlPage, err error) {
 	})
 }
 
-// asks reports whether the page has a form with fields.
-func (p *htmlPage) asks() bool {
-	return slices.ContainsFunc(p.Forms, func(form htmlForm) bool { return len(form.Fields) > 0 })
-}
-
-// keep fills the texts that were sent into the form, but no passwords.
-func (p *htmlPage) keep(d *input, in reflect.Value) {
-	for _, form := range p.Forms {
-		for i := range form.Fields {
-			f := &form.Fields[i]
-			if custom := d.find("form", "fields"); custom != nil && strings.HasPrefix(f.Name, fieldPrefix) {
-				f.keepCustom(in.FieldByIndex(custom.index))
-				continue
-			}
-			sent := d.find("form", f.Name)
-			if sent == nil || f.Label == "" || f.Type == "password" {
-				continue
-			}
-			if v := reflect.Indirect(in.FieldByIndex(sent.index)); v.IsValid() {
-				f.Value = v.String()
-			}
-		}
-	}
-}
-
-// tell shows that something was done, if it is one of these.
-func (p *htmlPage) tell(done ...string) {
+// setNotice shows that something was done, if it is one of these.
+func (p *htmlPage) setNotice(done ...string) {
 	if slices.Contains(done, p.done) {
 		p.Notice = p.Words.App.Notices[p.done]
 	}
@@ -229,7 +155,7 @@ func (req *Request) failPage(e *errs.Error, code int) bool {
 		req.seeOther(signInPath)
 		return true
 	case mustChange(e):
-		req.seeOther(secretPath)
+		req.seeOther(passwordPath)
 		return true
 	}
 	p, err := req.view(func(_ *store.Tx, req *Request, p *htmlPage) error {

@@ -16,7 +16,7 @@ func accountPage(tx *store.Tx, req *Request, p *htmlPage) error {
 		return err
 	}
 	p.Title = words.AccountTitle
-	p.tell("profile", "password")
+	p.setNotice("profile", "password")
 	email := u.Email
 	if email != "" && bool(u.EmailVerified) {
 		email += " " + words.Confirmed
@@ -30,9 +30,9 @@ func accountPage(tx *store.Tx, req *Request, p *htmlPage) error {
 		}
 		p.Facts = append(p.Facts, fact)
 	}
-	p.Menu = []pageLink{{profilePath, words.ProfileTitle}, {secretPath, words.PasswordTitle}, {sessionsPath, words.SessionsTitle}}
+	p.Menu = []pageLink{{profilePath, words.ProfileTitle}, {passwordPath, words.PasswordTitle}, {sessionsPath, words.SessionsTitle}}
 	if store.AppDeleteAccount.Get(tx) {
-		p.Menu = append(p.Menu, pageLink{leavePath, words.DeleteTitle})
+		p.Menu = append(p.Menu, pageLink{deletionPath, words.DeleteTitle})
 	}
 	p.Forms = []htmlForm{{Action: signOutPath, Submit: words.SignOut, Kind: "second"}}
 	return nil
@@ -101,7 +101,7 @@ func changePasswordByForm(req *Request, in *passwordForm) (string, error) {
 func sessionsPage(tx *store.Tx, req *Request, p *htmlPage) error {
 	words := &p.Words.App
 	p.Title = words.SessionsTitle
-	p.tell("session")
+	p.setNotice("session")
 	p.back()
 	ids, err := store.SessionByAppUser.IDs(tx, req.Actor.ID)
 	if err != nil {

@@ -61,9 +61,9 @@ func TestPasswordPage(t *testing.T) {
 	v := in.signedIn("ann")
 	in.tokens["second"] = in.appSignIn(1)
 	change := func(old, secret, again string) *reply {
-		return v.post(secretPath, "old_password", old, "new_password", secret, "password_again", again)
+		return v.post(passwordPath, "old_password", old, "new_password", secret, "password_again", again)
 	}
-	v.get(secretPath).brief(200, `value="ann" autocomplete="username" readonly hidden`, `autocomplete="current-password"`, `autocomplete="new-password"`)
+	v.get(passwordPath).brief(200, `value="ann" autocomplete="username" readonly hidden`, `autocomplete="current-password"`, `autocomplete="new-password"`)
 	change("wrong password", newSecret, newSecret).brief(422, "Current password: is not the current password")
 	change(ownerPassword, newSecret, "another").brief(422, "Confirm new password: is not the same password")
 	change(ownerPassword, "password123", "password123").brief(422, "New password: ", "too common")
@@ -84,11 +84,11 @@ func TestPasswordPageIsRateLimited(t *testing.T) {
 	in.hosted(`"security.login_tries":3`)
 	v := in.signedIn("ann")
 	for range 2 {
-		v.post(secretPath, "old_password", "wrong password", "new_password", newSecret, "password_again", newSecret).brief(422)
+		v.post(passwordPath, "old_password", "wrong password", "new_password", newSecret, "password_again", newSecret).brief(422)
 	}
-	v.post(leavePath, "password", "wrong password").brief(422) // all checks of the password count together
-	v.post(secretPath, "old_password", ownerPassword, "new_password", newSecret, "password_again", newSecret).brief(429, "Too many attempts", "<form")
-	v.post(leavePath, "password", ownerPassword).brief(429)
+	v.post(deletionPath, "password", "wrong password").brief(422) // all checks of the password count together
+	v.post(passwordPath, "old_password", ownerPassword, "new_password", newSecret, "password_again", newSecret).brief(429, "Too many attempts", "<form")
+	v.post(deletionPath, "password", ownerPassword).brief(429)
 }
 
 // TestAPasswordThatMustBeChanged lets the person see nothing else before.
@@ -103,17 +103,17 @@ func TestAPasswordThatMustBeChanged(t *testing.T) {
 	})
 	v := in.guestBrowser()
 	v.post(signInPath, "username", "ann", "password", ownerPassword).leads(accountPath)
-	for _, path := range []string{accountPath, profilePath, sessionsPath, leavePath} {
-		v.get(path).leads(secretPath)
+	for _, path := range []string{accountPath, profilePath, sessionsPath, deletionPath} {
+		v.get(path).leads(passwordPath)
 		if path != accountPath {
-			v.post(path, "nickname", "Ann", "id", "1", "password", ownerPassword).leads(secretPath)
+			v.post(path, "nickname", "Ann", "id", "1", "password", ownerPassword).leads(passwordPath)
 		}
 	}
-	page := v.get(secretPath)
+	page := v.get(passwordPath)
 	if page.brief(200, "Set a new password to continue.", `action="/app/sign-out"`); strings.Contains(page.Body, `href="/app/account"`) {
 		t.Error("the page leads away")
 	}
-	v.post(secretPath, "old_password", ownerPassword, "new_password", newSecret, "password_again", newSecret).leads(accountPath + "?done=password")
+	v.post(passwordPath, "old_password", ownerPassword, "new_password", newSecret, "password_again", newSecret).leads(accountPath + "?done=password")
 	v.get(accountPath).brief(200, "<dd>Not set</dd>")
 }
 
@@ -158,8 +158,8 @@ func TestASessionThatEndsMeanwhile(t *testing.T) {
 	in.update(func(tx *store.Tx) error { return store.EndSessions(tx, store.Account{App: true, ID: 1}, 0) })
 	before := in.dump()
 	for path, fields := range map[string][]string{
-		profilePath: {"nickname", "Ann"}, secretPath: {"old_password", ownerPassword, "new_password", newSecret, "password_again", newSecret},
-		sessionsPath: {"id", "1"}, leavePath: {"password", ownerPassword}, signOutPath: {},
+		profilePath: {"nickname", "Ann"}, passwordPath: {"old_password", ownerPassword, "new_password", newSecret, "password_again", newSecret},
+		sessionsPath: {"id", "1"}, deletionPath: {"password", ownerPassword}, signOutPath: {},
 	} {
 		v.cookies[sessionCookie(true, false)] = cookies
 		v.post(path, fields...).leads(signInPath)
@@ -176,19 +176,19 @@ func TestDeletionPage(t *testing.T) {
 	in := start(t)
 	in.hosted(`"app.delete_account":0`)
 	v := in.signedIn("ann")
-	if a := v.get(accountPath); strings.Contains(a.Body, leavePath) {
+	if a := v.get(accountPath); strings.Contains(a.Body, deletionPath) {
 		t.Error("the account leads to the deletion")
 	}
-	for _, a := range []*reply{v.get(leavePath), v.post(leavePath, "password", ownerPassword)} {
+	for _, a := range []*reply{v.get(deletionPath), v.post(deletionPath, "password", ownerPassword)} {
 		if a.brief(403, "You can&#39;t delete your account yourself"); strings.Contains(a.Body, "<form") {
 			t.Error("there is a form")
 		}
 	}
 	in.hosted(`"app.delete_account":1`)
-	v.get(leavePath).brief(200, "<form", `class="danger"`)
-	v.post(leavePath, "password", "").brief(422, "Password: is required")
-	v.post(leavePath, "password", "wrong password").brief(422, "Password: is not the current password")
-	v.post(leavePath, "password", ownerPassword).leads(signInPath + "?done=deleted")
+	v.get(deletionPath).brief(200, "<form", `class="danger"`)
+	v.post(deletionPath, "password", "").brief(422, "Password: is required")
+	v.post(deletionPath, "password", "wrong password").brief(422, "Password: is not the current password")
+	v.post(deletionPath, "password", ownerPassword).leads(signInPath + "?done=deleted")
 	v.get(signInPath+"?done=deleted").brief(200, "Your account is deleted.")
 	if len(v.cookies) != 1 { // that of the device
 		t.Errorf("cookies %v", v.cookies)

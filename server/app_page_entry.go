@@ -13,7 +13,7 @@ import (
 func signInPage(tx *store.Tx, req *Request, p *htmlPage) error {
 	words := &p.Words.App
 	p.Title = p.Words.SignIn
-	p.tell("deleted", "signed_out")
+	p.setNotice("deleted", "signed_out")
 	p.Forms = []htmlForm{{Submit: p.Words.SignIn, Fields: []htmlField{
 		{Name: "username", Type: "text", Label: words.SignInName, Autocomplete: "username", Required: true, Max: 254},
 		presentPassword("password", words.Password),

@@ -195,7 +195,7 @@ func TestFormsThatCantBeRead(t *testing.T) {
 		if name == "JSON" {
 			body = `{"password":"x"}`
 		}
-		r := in.request("POST", leavePath, body, "nobody")
+		r := in.request("POST", deletionPath, body, "nobody")
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Accept", "text/html")
 		change(r)
@@ -207,7 +207,7 @@ func TestFormsThatCantBeRead(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("x", 1025)
-	v.post(leavePath, "password", long).brief(422, "<form", `role="alert"`)
+	v.post(deletionPath, "password", long).brief(422, "<form", `role="alert"`)
 	v.post(profilePath, "nickname", strings.Repeat("n", 65)).brief(422, "Display name: ", `aria-invalid="true"`)
 	v.post(profilePath, "nickname", "a\nb").brief(422, "Display name: must not contain line breaks")
 	v.post(profilePath, "mobile", "call me").brief(422, "Mobile number: must be a phone number", `value="call me"`)
@@ -265,10 +265,10 @@ func TestPagesKeepNoSecrets(t *testing.T) {
 	v.post(registerPath, "username", secret("as a name"), "password", secret("1"), "password_again", secret("2"))
 	v.post(profilePath, "email", "ann@example.org", "password", secret("1")).leads(accountPath + "?done=profile")
 	v.post(profilePath, "email", "bea@example.org", "password", secret("3")).brief(422)
-	v.post(secretPath, "old_password", secret("1"), "new_password", secret("2"), "password_again", secret("2")).leads(accountPath + "?done=password")
-	v.post(leavePath, "password", secret("1")).brief(422)
+	v.post(passwordPath, "old_password", secret("1"), "new_password", secret("2"), "password_again", secret("2")).leads(accountPath + "?done=password")
+	v.post(deletionPath, "password", secret("1")).brief(422)
 	cookie := v.cookies[sessionCookie(true, false)]
-	v.post(leavePath, "password", secret("2")).leads(signInPath + "?done=deleted")
+	v.post(deletionPath, "password", secret("2")).leads(signInPath + "?done=deleted")
 	kept := func(where, text string) {
 		if strings.Contains(text, mark) || strings.Contains(text, cookie) {
 			t.Errorf("%s has a secret: %s", where, text)

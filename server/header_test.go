@@ -30,7 +30,7 @@ func (a *reply) checkPageHeaders(r *http.Request, want map[string]string) {
 	}
 	if a.Code == http.StatusSeeOther {
 		want["Set-Cookie"] = strings.Join(a.Header.Values("Set-Cookie"), ", ")
-		if r.Method == http.MethodPost && (r.URL.Path == signOutPath || r.URL.Path == leavePath) && strings.Contains(a.Header.Get("Location"), "?done=") {
+		if r.Method == http.MethodPost && (r.URL.Path == signOutPath || r.URL.Path == deletionPath) && strings.Contains(a.Header.Get("Location"), "?done=") {
 			want["Clear-Site-Data"] = `"cache"`
 		}
 	}

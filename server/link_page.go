@@ -114,7 +114,7 @@ func useLinkPage(req *Request, in *linkForm, fault error, w http.ResponseWriter)
 	case page == nil || linkFormAnswers[status[known.Kind].code] == "":
 		return err
 	case known.Kind == errs.Invalid:
-		page.complain(req, known)
+		page.setError(req, known)
 	default:
 		page.refuseLink(req, known)
 	}
@@ -132,7 +132,7 @@ func (req *Request) pageOfLink(in *linkForm, fault error) (page *htmlPage, l *st
 			return err
 		}
 		if fault != nil {
-			page.complain(req, errs.Of(fault))
+			page.setError(req, errs.Of(fault))
 		} else if l.SetsPassword() && (in.Password == nil || in.Again == nil || *in.Password != *in.Again) {
 			page.Status, page.FaultField, page.Fault = http.StatusUnprocessableEntity, againField, page.Words.Differ
 		}

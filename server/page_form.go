@@ -79,8 +79,8 @@ func sentence(e *errs.Error, l errs.Language) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// complain shows an error in the form.
-func (p *htmlPage) complain(req *Request, e *errs.Error) {
+// setError shows an error in the form.
+func (p *htmlPage) setError(req *Request, e *errs.Error) {
 	req.shown = e
 	setRetryAfter(req.w.Header(), e)
 	p.Status = status[e.Kind].code
