@@ -30,7 +30,7 @@ var appPageRoutes = []Route{
 	appPage(signInPath, public, "Open the sign-in page", signInPage),
 	appForm(signInPath, public, "Sign in on the page", signInPage, signInByForm),
 	appPage(registerPath, public, "Open the registration page", registerPage),
-	appForm(registerPath, public, "Register on the page", registerPage, registerByForm),
+	limited(percentEncoding*maxForm, appForm(registerPath, public, "Register on the page", registerPage, registerByForm)), // what POST /api/register accepts
 	appPage(forgotPath, public, "Open the page for a forgotten password", forgotPage),
 	appForm(forgotPath, public, "Request a password reset on the page", forgotPage, forgotByForm),
 	appPage(accountPath, appOnly, "Open your account's page", accountPage),
@@ -58,7 +58,7 @@ type appPageTexts struct {
 
 	AccountTitle, Confirmed, Unconfirmed, None, Yes, No, SignOut, Back string
 
-	ProfileTitle, EmailPassword, Save                                string
+	ProfileTitle, EmailPassword, Save, Stale, YourVersion            string
 	PasswordTitle, MustChange                                        string
 	SessionsTitle, ThisDevice, LastActive, EndSession, UnknownDevice string
 	DeleteTitle, DeleteText, DeleteSubmit, FailedTitle               string

@@ -2,6 +2,7 @@ package server
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"reeve/store"
@@ -53,6 +54,7 @@ func profilePage(tx *store.Tx, req *Request, p *htmlPage) error {
 	password := presentPassword("password", words.CurrentPassword)
 	password.Required, password.Hint = false, words.EmailPassword
 	form := htmlForm{Submit: words.Save, Fields: []htmlField{
+		{Name: versionField, Type: "hidden", Value: strconv.FormatInt(u.Version, 10), Fault: words.Stale},
 		{Name: "nickname", Type: "text", Label: words.DisplayName, Value: u.Nickname, Autocomplete: "nickname", Max: 64},
 		{Name: "mobile", Type: "tel", Label: words.Mobile, Value: u.Mobile, Autocomplete: "tel", Max: 32},
 	}}
@@ -62,9 +64,40 @@ func profilePage(tx *store.Tx, req *Request, p *htmlPage) error {
 	return nil
 }
 
-func changeProfileByForm(req *Request, in *ownAppUserIn) (string, error) {
-	_, err := changeOwnAppUser(req, in)
-	return accountPath + "?done=profile", err
+// profileForm is the form of a profile. It sends all values, so the version tells that newer ones would be overwritten.
+type profileForm struct {
+	ownAppUserIn
+	Version *string `form:"version" check:"max=20" doc:"Version of the account as the page showed it; 409 if it has changed since"`
+}
+
+const versionField = "version"
+
+func changeProfileByForm(req *Request, in *profileForm) (next string, err error) {
+	next = accountPath + "?done=profile"
+	if in.Version != nil {
+		if err := req.isCurrent(*in.Version); err != nil {
+			return next, err
+		}
+	}
+	_, err = changeOwnAppUser(req, &in.ownAppUserIn)
+	return next, err
+}
+
+// isCurrent returns a Conflict unless the caller has a version. The change checks it again; this is before it asks
+// for the password of an email address that somebody else has changed.
+func (req *Request) isCurrent(version string) error {
+	n, err := strconv.ParseInt(version, 10, 64)
+	if err != nil {
+		return errs.Field(errs.Invalid, versionField, "must be the version returned when the record was read")
+	}
+	req.read.version = &n
+	return req.db.View(req.Actor, func(tx *store.Tx) error {
+		u, err := store.AppUsers.Get(tx, req.Actor.ID)
+		if err != nil {
+			return err
+		}
+		return req.fresh(u)
+	})
 }
 
 // passwordPage asks for a new password. It is the only page while the password must be changed.

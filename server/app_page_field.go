@@ -69,16 +69,7 @@ func (p *htmlPage) customFacts(tx *store.Tx, values store.FieldValues) (facts []
 			continue
 		}
 		shown := p.customField(f, values.Get(f.ID), false)
-		texts := []string{shown.Value}
-		if shown.Options != nil {
-			texts = nil
-			for _, o := range shown.Options {
-				if o.Value == shown.Value || slices.Contains(shown.Chosen, o.Value) {
-					texts = append(texts, o.Label)
-				}
-			}
-		}
-		facts = append(facts, pageFact{f.Title, strings.Join(texts, ", ")})
+		facts = append(facts, pageFact{f.Title, shown.text()})
 	}
 	return facts
 }

@@ -1,6 +1,9 @@
 package server
 
 import (
+	"cmp"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 )
@@ -55,7 +58,47 @@ func TestCustomFieldsOnPages(t *testing.T) {
 	in.ok("GET", "/user/list", "", "owner").brief(200, `"fields":{"about":"a\nb","age":30,"born":"2000-01-02","company":"Other"}`)
 	v.post(profilePath, "nickname", "Ann").leads(accountPath + "?done=profile") // what is not sent remains
 	in.ok("GET", "/user/list", "", "owner").brief(200, `"company":"Other"`)
-	v.post(profilePath, "fields.about", strings.Repeat("x", maxForm)).brief(413)
+}
+
+// TestLargeCustomFieldsOnPages: Chinese characters take nine bytes each in a form.
+func TestLargeCustomFieldsOnPages(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.hosted()
+	in.openRegistration()
+	in.declare(`"key":"about","title":"About","type":"textarea"`, `"key":"more","title":"More","type":"textarea"`)
+	long := strings.Repeat("中", 10_000)
+	v := in.guestBrowser()
+	v.register("ann", "", "fields.about", long, "fields.more", long).leads(accountPath)
+	v.post(profilePath, "nickname", "Ann", "fields.about", long+"\r\n", "fields.more", long, "password", strings.Repeat("密", 300)).leads(accountPath + "?done=profile")
+	in.ok("GET", "/user/list", "", "owner").brief(200, `"about":"`+long+`\n"`, `"more":"`+long+`"`)
+}
+
+// TestFormsOfPagesLimitTheirBody to exactly the number of bytes of their routes.
+func TestFormsOfPagesLimitTheirBody(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.hosted(`"app.registration":1`)
+	limits := map[string]int64{registerPath: 192 << 10, profilePath: 256 << 10}
+	v := in.signedIn("ann")
+	for _, rt := range appPageRoutes {
+		if rt.Method != "POST" || rt.Path == signOutPath {
+			continue
+		}
+		want := cmp.Or(limits[rt.Path], 64<<10)
+		if _, op := findOperation("POST", rt.Path); fmt.Sprint(op["requestBody"].(object)["x-max-bytes"]) != fmt.Sprint(want) {
+			t.Errorf("%s: the document says %v, want %d", rt.Path, op["requestBody"].(object)["x-max-bytes"], want)
+		}
+		for extra, fits := range map[int64]bool{0: true, 1: false} {
+			const start = "confirm=1&more=" // more is ignored
+			r := v.form(rt.Path)
+			body := start + strings.Repeat("x", int(want+extra)-len(start))
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+			if a := v.do(r); (a.Code != 413) != fits {
+				t.Errorf("%s: a form of %d bytes: %d", rt.Path, want+extra, a.Code)
+			}
+		}
+	}
 }
 
 // TestAnOptionThatIsGoneRemains sends the form of a profile back whose value is no option any more.

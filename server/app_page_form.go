@@ -1,6 +1,8 @@
 package server
 
 import (
+	"cmp"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -35,7 +37,13 @@ func appForm[In any](path, access, title string, view appView, use func(*Request
 			return err
 		}
 		if p.hasFields() {
-			p.keep(req.route.in, reflect.ValueOf(in).Elem())
+			sent := reflect.ValueOf(in).Elem()
+			if _, stale := known.Fields[versionField]; !stale {
+				p.keep(req.route.in, sent)
+			} else if !p.compare(req.route.in, sent) && next != "" {
+				req.seeOther(next) // the form was sent twice
+				return nil
+			}
 			p.setError(req, known)
 		}
 		return req.sendAppPage(w, p)
@@ -63,22 +71,59 @@ func (p *htmlPage) hasFields() bool {
 	return slices.ContainsFunc(p.Forms, func(form htmlForm) bool { return len(form.Fields) > 0 })
 }
 
-// keep fills the texts that were sent into the form, but no passwords.
-func (p *htmlPage) keep(d *input, in reflect.Value) {
+// keep fills what was sent into the forms, but no passwords. The version is that of the values that were sent, so that
+// a form that was stale remains stale.
+func (p *htmlPage) keep(d *input, sent reflect.Value) {
+	for _, form := range p.Forms {
+		for i, f := range form.Fields {
+			form.Fields[i] = f.asSent(d, sent)
+		}
+	}
+}
+
+// compare shows what was sent next to the current values that differ from it. It reports whether there are any.
+func (p *htmlPage) compare(d *input, sent reflect.Value) (differs bool) {
+	words := &p.Words.App
 	for _, form := range p.Forms {
 		for i := range form.Fields {
 			f := &form.Fields[i]
-			if custom := d.find("form", "fields"); custom != nil && strings.HasPrefix(f.Name, fieldPrefix) {
-				f.keepCustom(in.FieldByIndex(custom.index))
+			own := f.asSent(d, sent)
+			if f.Label == "" || own.text() == f.text() {
 				continue
 			}
-			sent := d.find("form", f.Name)
-			if sent == nil || f.Label == "" || f.Type == "password" {
-				continue
-			}
-			if v := reflect.Indirect(in.FieldByIndex(sent.index)); v.IsValid() {
-				f.Value = v.String()
-			}
+			differs = true
+			f.Hint = strings.TrimSpace(f.Hint + "\n" + fmt.Sprintf(words.YourVersion, cmp.Or(own.text(), words.None)))
 		}
 	}
+	return differs
+}
+
+// asSent returns the field with the value that was sent; unchanged if none was sent, and if it is a password or hidden.
+func (f htmlField) asSent(d *input, in reflect.Value) htmlField {
+	if custom := d.find("form", "fields"); custom != nil && strings.HasPrefix(f.Name, fieldPrefix) {
+		f.keepCustom(in.FieldByIndex(custom.index))
+		return f
+	}
+	sent := d.find("form", f.Name)
+	if sent == nil || f.Type == "password" || f.Label == "" && f.Name != versionField {
+		return f
+	}
+	if v := reflect.Indirect(in.FieldByIndex(sent.index)); v.IsValid() {
+		f.Value = v.String()
+	}
+	return f
+}
+
+// text returns the value for people: the labels of options, and other values as they are.
+func (f *htmlField) text() string {
+	if f.Options == nil {
+		return f.Value
+	}
+	var labels []string
+	for _, o := range f.Options {
+		if o.Value == f.Value || slices.Contains(f.Chosen, o.Value) {
+			labels = append(labels, o.Label)
+		}
+	}
+	return strings.Join(labels, ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"reeve/store"
 	"reeve/store/errs"
 )
 
@@ -18,14 +19,24 @@ var formPage = protocol{name: "HTML form", form: true, checked: true, failed: re
 	return answer
 }}
 
+// Limits of the custom fields in a form, in bytes. Browsers send most characters percent-encoded, three bytes for
+// each byte.
+const (
+	percentEncoding  = 3
+	maxEncodedFields = percentEncoding * store.MaxFieldBytes
+)
+
 // pageForm returns the route of a form of a page: its handler writes the next page. The handler gets what
 // is wrong with the fields; nil if nothing is. The fields of the form are the texts of In and its custom fields, also those that
 // are JSON for other routes, so that both have the same checks.
 func pageForm[In any](path, access, title string, handler func(req *Request, in *In, fault error, w http.ResponseWriter) error) Route {
 	rt := newRoute[In, []byte](http.MethodPost, path, access, title)
 	rt.protocol, rt.in.protocol, rt.binary = &formPage, &formPage, htmlMedia
-	rt.handler, rt.maxBody, rt.in.anyQuery = handlerName(handler), maxForm, true
+	rt.handler, rt.in.anyQuery = handlerName(handler), true
 	rt.in.fields, rt.in.body = textFields(rt.in.fields), false
+	if rt.maxBody = maxForm; rt.in.has("form", "fields") {
+		rt.maxBody += maxEncodedFields
+	}
 	rt.raw = func(req *Request, w http.ResponseWriter) error {
 		in := new(In)
 		err := req.decode(rt.in, in)

@@ -3033,6 +3033,8 @@ export type UpdateProfileOnPage = {
   nickname?: string
   /** Current password; required to change email */
   password?: string
+  /** Version of the account as the page showed it; 409 if it has changed since */
+  version?: string
 }
 
 export type UpdateRole = {
