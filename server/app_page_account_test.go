@@ -14,14 +14,14 @@ func TestAccountPage(t *testing.T) {
 	v := in.signedIn("ann")
 	v.get(accountPath).brief(200, "<dd>ann</dd>", "<dd>Not set</dd>", `href="/app/account/profile"`, `href="/app/account/password"`, `href="/app/account/sessions"`, `href="/app/account/delete"`, `action="/app/sign-out"`)
 	v.get(accountPath + "?done=deleted").brief(200)
-	if a := v.get(accountPath + "?done=deleted&utm_source=x"); strings.Contains(a.Body, "is deleted") {
+	if a := v.get(accountPath + "?done=deleted&utm_source=x"); strings.Contains(a.Body, "Account deleted") {
 		t.Error("the page tells what another page has done")
 	}
 	v.post(signOutPath).leads(signInPath + "?done=signed_out")
 	if v.cookies[sessionCookie(true, false)] != "" {
 		t.Error("the cookie remains")
 	}
-	v.get(signInPath+"?done=signed_out").brief(200, `role="status">You are signed out.`)
+	v.get(signInPath+"?done=signed_out").brief(200, `role="status">You have signed out.`)
 	v.get(accountPath).leads(signInPath)
 	in.lists("/system/session?app_user_id=1", "id", "owner", in.column("/system/session?app_user_id=1", "id", "owner")...)
 	v.post(signOutPath).leads(signInPath)
@@ -36,7 +36,7 @@ func TestProfilePage(t *testing.T) {
 	v := in.guestBrowser()
 	v.post(signInPath, "username", "ann", "password", ownerPassword).leads(accountPath)
 	v.post(profilePath, "nickname", "Ann", "mobile", "+49 170 1234567", "email", "", "password", "").leads(accountPath + "?done=profile")
-	v.get(accountPath+"?done=profile").brief(200, "Your profile is saved.", "<dd>Ann</dd>", "<dd>+49 170 1234567</dd>")
+	v.get(accountPath+"?done=profile").brief(200, "Profile saved.", "<dd>Ann</dd>", "<dd>+49 170 1234567</dd>")
 	v.get(profilePath).brief(200, `value="Ann"`, `autocomplete="tel"`, `autocomplete="email"`)
 
 	a := v.post(profilePath, "nickname", "Anna", "mobile", "", "email", "ann@example.org", "password", "")
@@ -65,7 +65,7 @@ func TestPasswordPage(t *testing.T) {
 	}
 	v.get(passwordPath).brief(200, `value="ann" autocomplete="username" readonly hidden`, `autocomplete="current-password"`, `autocomplete="new-password"`)
 	change("wrong password", newSecret, newSecret).brief(422, "Current password: is not the current password")
-	change(ownerPassword, newSecret, "another").brief(422, "Confirm new password: is not the same password")
+	change(ownerPassword, newSecret, "another").brief(422, "Passwords don&#39;t match.")
 	change(ownerPassword, "password123", "password123").brief(422, "New password: ", "too common")
 	change(ownerPassword, ownerPassword, ownerPassword).brief(422, "must differ from the current password")
 	if a := change("", "", ""); a.Code != 422 || strings.Contains(a.Body, newSecret) {
@@ -73,7 +73,7 @@ func TestPasswordPage(t *testing.T) {
 	}
 	in.ok("GET", "/api/user", "", "second")
 	change(ownerPassword, newSecret, newSecret).leads(accountPath + "?done=password")
-	v.get(accountPath+"?done=password").brief(200, "Your password is changed.")
+	v.get(accountPath+"?done=password").brief(200, "Password changed.")
 	in.call("GET", "/api/user", "", "second").brief(401)
 	in.guestBrowser().post(signInPath, "username", "ann", "password", newSecret).leads(accountPath)
 }
@@ -138,7 +138,7 @@ func TestSessionsPage(t *testing.T) {
 	}
 	newest := all[0] // of other
 	v.post(sessionsPath, "id", newest).leads(sessionsPath + "?done=session")
-	v.get(sessionsPath+"?done=session").brief(200, "The session has ended.")
+	v.get(sessionsPath+"?done=session").brief(200, "Session ended.")
 	other.get(accountPath).leads(signInPath)
 	if len(other.cookies) != 1 { // that of the device
 		t.Errorf("cookies %v", other.cookies)
@@ -189,7 +189,7 @@ func TestDeletionPage(t *testing.T) {
 	v.post(deletionPath, "password", "").brief(422, "Password: is required")
 	v.post(deletionPath, "password", "wrong password").brief(422, "Password: is not the current password")
 	v.post(deletionPath, "password", ownerPassword).leads(signInPath + "?done=deleted")
-	v.get(signInPath+"?done=deleted").brief(200, "Your account is deleted.")
+	v.get(signInPath+"?done=deleted").brief(200, "Account deleted.")
 	if len(v.cookies) != 1 { // that of the device
 		t.Errorf("cookies %v", v.cookies)
 	}

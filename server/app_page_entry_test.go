@@ -85,8 +85,8 @@ func TestRegistrationPage(t *testing.T) {
 	if strings.Contains(page.Body, "<script") || strings.Contains(page.Body, "altcha") {
 		t.Error("the page has a script without a challenge")
 	}
-	v.post(registerPath, "username", "ann", "password", newSecret, "password_again", "another").brief(422, "Confirm password: is not the same password", `value="ann"`)
-	v.post(registerPath, "username", "ann", "password", newSecret).brief(422, "Confirm password: is required")
+	v.post(registerPath, "username", "ann", "password", newSecret, "password_again", "another").brief(422, "Passwords don&#39;t match.", `value="ann"`)
+	v.post(registerPath, "username", "ann", "password", newSecret).brief(422, "Passwords don&#39;t match.")
 	v.post(registerPath, "username", "ann", "password", "short", "password_again", "short").brief(422, "Password: must be 8 to 1024 bytes")
 	v.post(registerPath, "username", "ann", "password", "password123", "password_again", "password123").brief(422, "too common")
 	v.post(registerPath, "username", "an n", "email", "nowhere", "password", newSecret, "password_again", newSecret).brief(422, "Username: must contain only", `value="nowhere"`)
@@ -105,7 +105,7 @@ func TestRegistrationPageWithAConfirmation(t *testing.T) {
 	in.hosted()
 	in.appGuest("resident", "known@example.org")
 	v := in.guestBrowser()
-	v.get(registerPath).brief(200, "Must be an address at example.org.", "We send a link")
+	v.get(registerPath).brief(200, "Allowed email domains: example.org.", "We will send a confirmation link")
 	v.register("ann", "").brief(422, "Email address: is required")
 	v.register("ann", "ann@example.net").brief(422, "Email address: must be in one of these domains: example.org", `value="ann@example.net"`)
 	v.register("bob", "known@example.org").leads(registerPath + "?done=sent") // looks the same
@@ -133,8 +133,8 @@ func TestRegistrationPageWithAChallenge(t *testing.T) {
 	in.hosted(`"app.registration":1`, `"app.registration_challenge":1`)
 	v := in.guestBrowser()
 	v.get(registerPath).brief(200, `<script nonce="`, "<noscript>", "Turn on JavaScript", `name="altcha"`)
-	v.register("ann", "").brief(422, "The check that you are not a program failed.", `value="ann"`)
-	v.register("ann", "", "altcha", "bm9uc2Vuc2U=").brief(422, "The check that you are not a program failed.")
+	v.register("ann", "").brief(422, "We couldn&#39;t verify that you are human.", `value="ann"`)
+	v.register("ann", "", "altcha", "bm9uc2Vuc2U=").brief(422, "We couldn&#39;t verify that you are human.")
 	in.lists("/user/list", "username", "owner")
 	solution := in.solvedChallenge()
 	v.register("ann", "", "altcha", solution).leads(accountPath)
@@ -163,7 +163,7 @@ func TestForgotPage(t *testing.T) {
 	in.hosted(`"site.contact":"help@example.org"`)
 	v := in.guestBrowser()
 	for _, a := range []*reply{v.get(forgotPath), v.post(forgotPath, "username", "ann")} {
-		if a.brief(403, "Ask your administrator for a new password.", "help@example.org"); strings.Contains(a.Body, "<form") {
+		if a.brief(403, "Contact your administrator to reset your password.", "help@example.org"); strings.Contains(a.Body, "<form") {
 			t.Error("there is a form without mail")
 		}
 	}
@@ -181,7 +181,7 @@ func TestForgotPage(t *testing.T) {
 	if fmt.Sprint(known.Header) != fmt.Sprint(unknown.Header) {
 		t.Errorf("known: %v, unknown: %v", known.Header, unknown.Header)
 	}
-	v.get(forgotPath+"?done=sent").brief(200, "<h1>Check your email</h1>", "If there is such an account")
+	v.get(forgotPath+"?done=sent").brief(200, "<h1>Check your email</h1>", "If the account exists")
 	v.post(forgotPath, "username", "").brief(422, "Username or email address: is required")
 	until(t, "the mail is sent", func() bool { in.sendMails(); return len(box.all()) == 1 })
 	token := box.last(t, "ann@example.org").token(t)

@@ -131,7 +131,7 @@ func (p *htmlPage) newPassword(tx *store.Tx, name, label, again string) []htmlFi
 	least := store.PasswordLength.Get(tx)
 	return []htmlField{
 		{Name: name, Type: "password", Label: label, Autocomplete: "new-password", Required: true, Min: least, Max: maxPassword, Hint: fmt.Sprintf(p.Words.Rules, least)},
-		{Name: againField, Type: "password", Label: again, Autocomplete: "new-password", Required: true, Max: maxPassword},
+		{Name: againField, Type: "password", Label: again, Autocomplete: "new-password", Required: true, Max: maxPassword, Fault: p.Words.Differ},
 	}
 }
 

@@ -73,7 +73,7 @@ func TestThePageOfAnAddress(t *testing.T) {
 	if body := in.call("GET", linkPath+link.token, "", "nobody").Body; strings.Contains(body, `type="password"`) {
 		t.Error("the page asks for a password")
 	}
-	in.submit(link.token, url.Values{"confirm": {"1"}}).brief(200, "Your email address is changed.")
+	in.submit(link.token, url.Values{"confirm": {"1"}}).brief(200, "Email address changed.")
 	in.ok("GET", "/api/user", "", "customer").brief(200, `"email":"new@example.org","email_verified":1`)
 }
 

@@ -16,12 +16,12 @@ type hostedWords struct {
 }
 
 var hostedTexts = []hostedWords{
-	{"en", "Username", "Email address", "Password", "Confirm password", "Create account", "Your account", "Edit profile", "Display name", "Save", "Your profile is saved.",
-		"Change password", "Current password", "New password", "Confirm new password", "Your password is changed.", "Sessions", "This device", "Back to your account", "Sign out", "You are signed out.",
-		"Forgot your password?", "Username or email address", "Send link", "Check your email", "Sign in", "Username, email address or mobile number", "Wrong username or password", "Delete account", "Your account is deleted.", "is not the same password"},
+	{"en", "Username", "Email address", "Password", "Confirm password", "Create account", "Your account", "Edit profile", "Display name", "Save", "Profile saved.",
+		"Change password", "Current password", "New password", "Confirm new password", "Password changed.", "Sessions", "This device", "Back to your account", "Sign out", "You have signed out.",
+		"Forgot your password?", "Username or email address", "Send link", "Check your email", "Sign in", "Username, email address or mobile number", "Wrong username or password", "Delete account", "Account deleted.", "Passwords don't match."},
 	{"zh-CN", "用户名", "邮箱地址", "密码", "确认密码", "注册", "您的账号", "编辑资料", "昵称", "保存", "资料已保存。",
 		"修改密码", "当前密码", "新密码", "确认新密码", "密码已修改。", "会话", "当前设备", "返回您的账号", "退出登录", "您已退出登录。",
-		"忘记密码？", "用户名或邮箱地址", "发送链接", "请查收邮件", "登录", "用户名、邮箱地址或手机号", "用户名或密码错误", "注销账号", "您的账号已注销。", "与新密码不一致"},
+		"忘记密码？", "用户名或邮箱地址", "发送链接", "请查收邮件", "登录", "用户名、邮箱地址或手机号", "用户名或密码错误", "注销账号", "账号已注销。", "两次输入的密码不一致。"},
 }
 
 // TestPagesForAppUsers registers, changes everything about the account, and deletes it, in both languages.
@@ -162,7 +162,7 @@ func TestPagesEndASession(t *testing.T) {
 	first.fill("New password", "a long enough secret")
 	first.fill("Confirm new password", "a long enough secret")
 	first.press("Enter")
-	first.see("Your password is changed.")
+	first.see("Password changed.")
 	second := console(t, server)
 	second.visit(second.base + "/app/sign-in")
 	second.fill("Username, email address or mobile number", "ann")
@@ -172,7 +172,7 @@ func TestPagesEndASession(t *testing.T) {
 	first.click("link", "Sessions")
 	first.looksGood("hosted-two-sessions")
 	first.click("button", "End session")
-	first.see("The session has ended.")
+	first.see("Session ended.")
 	second.visit(second.base + "/app/account/profile")
 	second.find("heading", "Sign in")
 }
@@ -199,7 +199,7 @@ func TestPagesSolveTheChallenge(t *testing.T) {
 	p.click("button", "Create account")
 	p.find("heading", "Your account")
 	p.click("button", "Sign out")
-	p.see("You are signed out.")
+	p.see("You have signed out.")
 
 	p.visit(p.base + "/app/register")
 	p.fill("Username", "ann") // is taken

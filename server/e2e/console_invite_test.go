@@ -29,7 +29,7 @@ func accept(t *testing.T, server *process, link, secret string) *page {
 	p.fill("New password", secret)
 	p.fill("Confirm new password", secret)
 	p.click("button", "Set password")
-	p.see("Your password is set.")
+	p.see("Password set.")
 	return p
 }
 
