@@ -64,7 +64,7 @@ func profilePage(tx *store.Tx, req *Request, p *htmlPage) error {
 	return nil
 }
 
-// profileForm is the form of a profile. It sends all values, so the version tells that newer ones would be overwritten.
+// profileForm is the form of the profile page. It has all values, so the version is needed to keep newer ones.
 type profileForm struct {
 	ownAppUserIn
 	Version *string `form:"version" check:"max=20" doc:"Version of the account as the page showed it; 409 if it has changed since"`

@@ -63,7 +63,7 @@ func TestUndoOfCustomFields(t *testing.T) {
 	in.ok("PUT", "/api/user", `{"fields":{"birthday":"2000-02-29"}}`, "customer")
 	undo().names(422, "fields.birthday") // the backend can only read it
 
-	// A deletion is undone with all values, whoever can change them.
+	// Undoing a deletion restores all values, also those that the caller cannot change.
 	in.update(func(tx *store.Tx) error {
 		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.Fields = u.Fields.With(4, "12"); return nil })
 		return err
@@ -165,10 +165,13 @@ func TestMonitoringHidesCustomFields(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.ok("PUT", "/api/user", `{"nickname":"Cus Tomer","fields":{"birthday":"1987-06-05"}}`, "customer")
+	in.ok("GET", "/user/list?fields.birthday=1987-06-05", "", "owner").brief(200, `"total":1`)
+	in.ok("GET", "/user/list?filter="+url.QueryEscape(`{"fields.birthday":["1987-06-05"]}`), "", "owner").brief(200, `"total":1`)
 	in.flush()
-	a := in.ok("GET", "/system/monitor/request?pageSize=100", "", "owner")
-	a.brief(200, "Cus Tomer")
-	a.lacks("1987-06-05")
+	in.ok("GET", "/system/monitor/request?pageSize=100", "", "owner").brief(200, "Cus Tomer", "fields.birthday")
+	for _, list := range []string{"request", "query", "cache", "auth"} {
+		in.ok("GET", "/system/monitor/"+list+"?pageSize=1000", "", "owner").lacks("1987-06-05")
+	}
 }
 
 func TestDownloadedPersonalDataNamesCustomFields(t *testing.T) {

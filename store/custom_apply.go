@@ -156,25 +156,26 @@ func isTaken(tx *Tx, keys, had []string, count func(*Tx, string) (int, error)) b
 	return false
 }
 
-// compareDuplicates compares the records with duplicate values once more: they, or those that had the values, may have
-// been changed since.
-func (a *Applying) compareDuplicates(tx *Tx) error {
-	var ids []ID
-	for _, duplicates := range a.duplicates {
-		ids = append(ids, duplicates...)
-	}
+// compareAgain finds the duplicate values of some records again: these records, or those with the same values, may
+// have changed since.
+func (a *Applying) compareAgain(tx *Tx, ids []ID) error {
 	a.duplicates = map[ID][]ID{}
 	if a.realm == AppRealm {
-		return makeFollow(a, tx, AppUsers, AppUserByField, Distinct(ids))
+		return makeFollow(a, tx, AppUsers, AppUserByField, ids)
 	}
-	return makeFollow(a, tx, Users, UserByField, Distinct(ids))
+	return makeFollow(a, tx, Users, UserByField, ids)
 }
 
 // Finish records in the declarations that the records follow them, and deletes those of deleted fields. What
-// was changed meanwhile is left for the next run.
+// has changed since is left for the next run.
 func (a *Applying) Finish(db Handle) error {
+	var found []ID // before the transaction, which may run again
+	for _, ids := range a.duplicates {
+		found = append(found, ids...)
+	}
+	found = Distinct(found)
 	return db.Update(System, func(tx *Tx) error {
-		if err := a.compareDuplicates(tx); err != nil {
+		if err := a.compareAgain(tx, found); err != nil {
 			return err
 		}
 		for _, was := range a.fields {

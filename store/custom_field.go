@@ -144,7 +144,7 @@ func (f *CustomField) checkHidden(old *CustomField, faults errs.Faults) {
 		{"backend_access", old.BackendAccess, f.BackendAccess}, {"program_access", old.ProgramAccess, f.ProgramAccess},
 	} {
 		if access.is == FieldHidden && access.was != FieldHidden {
-			faults.Add(access.name, "can be none only after searchable was turned off and the field is applied")
+			faults.Add(access.name, "can't be none while a search may find the values; turn off searchable and wait until applied is 1")
 		}
 	}
 }

@@ -20,7 +20,7 @@ func FieldCondition[T any](by *kv.Many[T, string], f *CustomField, values []stri
 // FieldRange returns the condition that a record has a value of a field from low to high; "" for no bound.
 func FieldRange[T any](tx *Tx, by *kv.Many[T, string], f *CustomField, low, high string) (Condition, error) {
 	if !f.hasOrder() {
-		return Condition{}, errs.Field(errs.Malformed, "fields."+f.Key, "has no order, so it can't be filtered by a range")
+		return Condition{}, errs.Field(errs.Malformed, "fields."+f.Key, "can't be filtered by a range: its type is %s", f.Type)
 	}
 	how, head := f.mark()[:1], f.ID.String()+":"
 	from, to := head, head+"\U0010ffff"

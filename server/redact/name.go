@@ -19,10 +19,16 @@ var secretParts = []string{
 // purpose: code, which names dictionaries, and session, whose ID grants nothing.
 var secretWords = []string{"key", "otp", "totp", "pin", "pass", "auth", "hash", "salt", "jwt", "pw", "sig"}
 
+// customPrefix begins the names of custom fields, whose values not everybody may read.
+const customPrefix = "fields."
+
 // IsSecret reports whether the name of a field, parameter or header suggests a secret
-// value. When in doubt it returns true: a sort key hidden by mistake costs a look at
-// the source, a logged password compromises the account.
+// value, or is that of a custom field. When in doubt it returns true: a sort key hidden
+// by mistake costs a look at the source, a logged password compromises the account.
 func IsSecret(name string) bool {
+	if len(name) > len(customPrefix) && strings.EqualFold(name[:len(customPrefix)], customPrefix) {
+		return true
+	}
 	var space [64]byte
 	letters := space[:0]  // letters of the name, in lower case
 	fine, coarse := 0, 0  // start of the current word; coarse treats PINs as one word, fine splits APIKey in two
