@@ -48,6 +48,7 @@ func (in *instance) openMailbox() *mailbox {
 	}()
 	in.t.Cleanup(func() {
 		s.Close()
+		l.Close() // if Serve has not begun, Close does not know the listener
 		<-ended
 	})
 	in.sendMailTo(box.port)

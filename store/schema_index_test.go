@@ -29,18 +29,18 @@ func fillSample(r *rand.Rand, v reflect.Value) {
 			fillSample(r, v.Field(i))
 		}
 	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), r.IntN(3), 3))
+		v.Set(reflect.MakeSlice(v.Type(), 1+r.IntN(2), 2))
 		fallthrough
 	case reflect.Array:
 		for i := range v.Len() {
 			fillSample(r, v.Index(i))
 		}
 	case reflect.String:
-		v.SetString([]string{"a", "B", "running", "registration"}[r.IntN(4)])
+		v.SetString([]string{"a", "B", "t", "running", "registration"}[r.IntN(5)])
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
-		v.SetInt(1 + r.Int64N(1000))
+		v.SetInt(1 + r.Int64N([]int64{2, 1000}[r.IntN(2)])) // small ones are often the same in two places
 	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
 		v.SetUint(1 + r.Uint64N(200))
 	case reflect.Map: // in no index

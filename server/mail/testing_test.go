@@ -107,6 +107,7 @@ func (s *server) start(t *testing.T, security string) Server {
 	}()
 	t.Cleanup(func() {
 		backend.Close()
+		l.Close() // if Serve has not begun, Close does not know the listener
 		<-ended
 	})
 	if len(s.mechanisms) > 0 {
