@@ -231,6 +231,22 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 	return err
 }
 
+// An app user can change the own account this often. Each change is kept in the change log, and anybody may be an app
+// user.
+const (
+	maxOwnChanges   = 100
+	ownChangeWindow = time.Hour
+)
+
+// CountOwnChange counts a change of an app user's own account, and returns an error if there are too many.
+func (a *Auth) CountOwnChange(s *Session, observe func(CounterOp)) error {
+	n, left := tracedCounters{a.counters, observe}.add("change "+s.Actor.ID.String(), 1, ownChangeWindow)
+	if n > maxOwnChanges {
+		return a.tooMany(throttledOwnChange, left)
+	}
+	return nil
+}
+
 // Confirm checks the signed-in user's password again, for changes that need more than a
 // session. It shares the rate limit of ChangePassword.
 func (a *Auth) Confirm(s *Session, addr netip.Addr, password string) error {

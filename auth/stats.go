@@ -19,6 +19,7 @@ const (
 	throttledForgot       = "forgot_password"
 	throttledLink         = "link"
 	throttledChallenge    = "challenge"
+	throttledOwnChange    = "own_change"
 )
 
 // stats counts sign-ins and rate-limited attempts. Its maps are not changed after
@@ -37,7 +38,7 @@ func newStats() *stats {
 			s.logins[loginKey{realm(app), result}] = new(atomic.Uint64)
 		}
 	}
-	for _, operation := range []string{throttledLogin, throttledPassword, throttledRegistration, throttledForgot, throttledLink, throttledChallenge} {
+	for _, operation := range []string{throttledLogin, throttledPassword, throttledRegistration, throttledForgot, throttledLink, throttledChallenge, throttledOwnChange} {
 		s.throttled[operation] = new(atomic.Uint64)
 	}
 	return s

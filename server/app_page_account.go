@@ -17,7 +17,7 @@ func accountPage(tx *store.Tx, req *Request, p *htmlPage) error {
 		return err
 	}
 	p.Title = words.AccountTitle
-	p.setNotice("profile", "password")
+	p.setNotice("profile", "password", "email")
 	email := u.Email
 	if email != "" && bool(u.EmailVerified) {
 		email += " " + words.Confirmed
@@ -79,8 +79,33 @@ func changeProfileByForm(req *Request, in *profileForm) (next string, err error)
 			return next, err
 		}
 	}
+	confirm, err := req.mustConfirm(in.Email)
+	if err != nil {
+		return next, err
+	}
+	if confirm {
+		next = accountPath + "?done=email"
+		if _, err := verifyEmail(req, &verifyEmailIn{in.Email, in.confirmation}); err != nil {
+			return next, err
+		}
+		in.Email = nil
+	}
 	_, err = changeOwnAppUser(req, &in.ownAppUserIn)
 	return next, err
+}
+
+// mustConfirm reports whether an address is a new one of the caller, and has to be confirmed first.
+func (req *Request) mustConfirm(email *string) (must bool, err error) {
+	if email == nil || *email == "" {
+		return false, nil
+	}
+	return must, req.db.View(req.Actor, func(tx *store.Tx) error {
+		u, err := store.AppUsers.Get(tx, req.Actor.ID)
+		if err == nil {
+			must = store.RegistrationConfirmed(tx) && store.Fold(*email) != store.Fold(u.Email)
+		}
+		return err
+	})
 }
 
 // isCurrent returns a Conflict unless the caller has a version. The change checks it again; this is before it asks

@@ -67,11 +67,11 @@ func TestLargeCustomFieldsOnPages(t *testing.T) {
 	in.hosted()
 	in.openRegistration()
 	in.declare(`"key":"about","title":"About","type":"textarea"`, `"key":"more","title":"More","type":"textarea"`)
-	long := strings.Repeat("中", 10_000)
+	long := strings.Repeat("中", 2_700)
 	v := in.guestBrowser()
 	v.register("ann", "", "fields.about", long, "fields.more", long).leads(accountPath)
-	v.post(profilePath, "nickname", "Ann", "fields.about", long+"\r\n", "fields.more", long, "password", strings.Repeat("密", 300)).leads(accountPath + "?done=profile")
-	in.ok("GET", "/user/list", "", "owner").brief(200, `"about":"`+long+`\n"`, `"more":"`+long+`"`)
+	v.post(profilePath, "nickname", "Ann", "fields.about", long+"\r\n"+long[:3], "fields.more", long, "password", strings.Repeat("密", 300)).leads(accountPath + "?done=profile")
+	in.ok("GET", "/user/list", "", "owner").brief(200, `"about":"`+long+`\n中"`, `"more":"`+long+`"`)
 }
 
 // TestFormsOfPagesLimitTheirBody to exactly the number of bytes of their routes.
@@ -79,7 +79,7 @@ func TestFormsOfPagesLimitTheirBody(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted(`"app.registration":1`)
-	limits := map[string]int64{registerPath: 192 << 10, profilePath: 256 << 10}
+	limits := map[string]int64{registerPath: 192 << 10, profilePath: 112 << 10}
 	v := in.signedIn("ann")
 	for _, rt := range appPageRoutes {
 		if rt.Method != "POST" || rt.Path == signOutPath {

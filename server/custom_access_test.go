@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,6 +52,12 @@ func TestConflictsOfUndoHideCustomFields(t *testing.T) {
 	a = in.ok("GET", "/system/audit/"+store.ID(third).String(), "", "owner")
 	a.brief(200, `"conflicts":[{"collection":"app_user","id":1,"field":"fields"}]`)
 	a.lacks("4711", "4712")
+
+	hidden := "/system/audit/" + store.ID(in.db.LogHead().Seq).String()
+	in.ok("GET", hidden, "", "owner").lacks("points")
+	a = in.call("POST", hidden+"/undo", "", "owner")
+	a.names(403, "fields") // not which one
+	a.lacks("points")
 }
 
 func TestUndoOfCustomFields(t *testing.T) {
@@ -128,7 +135,7 @@ func TestBoundsOfCustomFields(t *testing.T) {
 	in.create("/system/field", `{"realm":"app","key":"more","title":"More","type":"textarea"}`)
 	in.create("/system/field", `{"realm":"app","key":"colors","title":"Colors","type":"checkbox","required":1,"options":[{"label":"Red","value":"red"}]}`)
 	in.create("/system/field", `{"realm":"app","key":"data","title":"Data","type":"json"}`)
-	half := strings.Repeat("x", 40<<10)
+	half := strings.Repeat("x", store.MaxFieldBytes/2+1)
 	in.ok("PUT", "/user/list/1", fmt.Sprintf(`{"fields":{"note":%q}}`, half), "owner")
 	in.call("PUT", "/user/list/1", fmt.Sprintf(`{"fields":{"more":%q}}`, half), "owner").names(422, "fields")
 
@@ -142,6 +149,17 @@ func TestBoundsOfCustomFields(t *testing.T) {
 		in.ok("PUT", "/user/list/1", `{"fields":{"data":`+back+`}}`, "owner").brief(200, `"data":`+back)
 		if in.db.LogHead().Seq != before {
 			t.Errorf("%s, sent back as it was read, is a change", back)
+		}
+	}
+
+	in.ok("PUT", "/user/list/1", `{"fields":{"note":"  spaces\n"}}`, "owner").brief(200, `"note":"spaces"`)
+	in.ok("PUT", "/user/list/1", `{"fields":{"note":" "}}`, "owner").lacks("note")
+	in.ok("PUT", "/user/list/1", `{"fields":{"data":"null"}}`, "owner").brief(200, `"fields":{"colors":["red"],"tier":"gold"}`)
+	in.call("PUT", "/user/list/1", `{"fields":{"data":"{\"a\":[{\"a\":1}],\"a\":2}"}}`, "owner").names(422, "fields.data")
+	for _, value := range []string{`[]`, `0`, `""`, `false`, `{}`, `{"a":[{"b":1},"a"],"b":"a"}`, `null`} {
+		a := in.ok("PUT", "/user/list/1", `{"fields":{"data":`+value+`}}`, "owner")
+		if strings.Contains(a.Body, `"data":`+value) == (value == "null" || value == `""`) {
+			t.Errorf("%s: %s", value, a.Body)
 		}
 	}
 
@@ -159,6 +177,50 @@ func TestAnImportWithUniqueCustomFields(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.upload("/admin/list-import?dry_run=1", "username,nickname,fields.badge\neve,Eve,B-1\ndan,Dan,b-1\n", "owner").brief(200, `"failed":1`, `"fields.badge":"is the same as on line 2"`)
+	in.create("/system/field", `{"realm":"admin","key":"number","title":"Number","type":"number","unique":1}`)
+	in.upload("/admin/list-import?dry_run=1", "username,nickname,fields.number\neve,Eve,51\ndan,Dan,51.0\n", "owner").brief(200, `"failed":1`, `"fields.number":"is the same as on line 2"`)
+}
+
+// TestAnExportOmitsAFieldWhoseAccessIsWithdrawn while the client reads.
+func TestAnExportOmitsAFieldWhoseAccessIsWithdrawn(t *testing.T) {
+	t.Parallel()
+	in, clerk, _ := withManyUsers(t)
+	in.create("/system/field", `{"realm":"admin","key":"badge","title":"Badge","type":"input"}`)
+	for id, badge := range map[store.ID]string{clerk: "first", clerk + 2*exportChunk + 10: "last"} {
+		in.ok("PUT", "/admin/list/"+id.String(), `{"fields":{"badge":"badge-`+badge+`"}}`, "owner")
+	}
+	text, _, err := in.download("/admin/list-export", "clerk", func() { in.ok("PUT", "/system/field/1", `{"backend_access":"none"}`, "owner") })
+	if must(t, err); !strings.Contains(string(text), "badge-first") || strings.Contains(string(text), "badge-last") {
+		t.Errorf("%d bytes, the first badge %v, the last badge %v", len(text), strings.Contains(string(text), "badge-first"), strings.Contains(string(text), "badge-last"))
+	}
+}
+
+func TestDeclarationsThatCannotWork(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	for body, field := range map[string]string{
+		`"type":"number","props":[{"name":"min","value":"5"},{"name":"max","value":"1"}]`: "props",
+		`"type":"input","props":[{"name":"maxlength","value":"0"}]`:                       "props",
+		`"type":"number","props":[{"name":"min","value":"1e999"}]`:                        "props[0].value",
+		`"type":"select","options":[{"label":"A","value":"a"},{"label":"B","value":"A"}]`: "options[1].value",
+		`"type":"image","required":1,"self_access":"write"`:                               "required",
+	} {
+		in.call("POST", "/system/field", `{"realm":"app","key":"x","title":"X",`+body+`}`, "owner").names(422, field)
+	}
+}
+
+func TestOwnChangesAreLimited(t *testing.T) {
+	t.Parallel()
+	in := shop(t)
+	in.ok("PUT", "/api/user", `{"nickname":"N"}`, "customer")
+	for i := 1; i < 100; i++ {
+		in.ok("PUT", "/api/user", `{"nickname":"N`+strconv.Itoa(i%2)+`"}`, "customer")
+	}
+	a := in.call("PUT", "/api/user", `{"nickname":"N"}`, "customer")
+	a.brief(429, "too many attempts")
+	if a.Header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
 }
 
 func TestMonitoringHidesCustomFields(t *testing.T) {

@@ -103,6 +103,20 @@ func TestListsAreFilteredByCustomFields(t *testing.T) {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
 	}
+	in.create("/system/field", `{"realm":"app","key":"vip","title":"VIP","type":"switch","filterable":1}`)
+	in.create("/system/field", `{"realm":"app","key":"call","title":"Call at","type":"time","filterable":1}`)
+	in.ok("PUT", "/user/list/1", `{"fields":{"vip":true,"call":"15:04"}}`, "owner")
+	in.ok("PUT", "/user/list/2", `{"fields":{"vip":0,"call":"15:04:00"}}`, "owner")
+	for query, want := range map[string]string{
+		"fields.vip=true": `"total":1`, "fields.vip=1": `"total":1`, `filter={"fields.vip":[false]}`: `"total":1`, "fields.vip=yes": `must be 1 or 0`,
+		"fields.call=15:04": `"total":2`, "fields.call=15:04:00": `"total":2`, "fields.call=15:04:01": `"total":0`,
+		"fields.call[]=15:04:00,15:04": `"total":2`, "fields.call[]=,15:03": `"total":0`, "fields.call[]=15:05,": `"total":0`,
+	} {
+		name, value, _ := strings.Cut(query, "=")
+		if a := in.call("GET", "/user/list?"+name+"="+url.QueryEscape(value), "", "owner"); !strings.Contains(a.Body, want) {
+			t.Errorf("%s: %s", query, a.Body)
+		}
+	}
 	if a := in.call("GET", "/system/dict?fields.tier=gold", "", "owner"); a.Code != 400 {
 		t.Errorf("a list without custom fields: %d", a.Code)
 	}

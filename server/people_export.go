@@ -76,6 +76,7 @@ func (c *peopleCSV[T, Out]) rows(req *Request, ids []store.ID, custom []*store.C
 			return err
 		}
 		scope := req.Actor.Scope(tx)
+		readable := store.CustomFieldsOf(tx, c.realm, audienceOf(req.Actor)) // access may have been withdrawn
 		for _, id := range ids {
 			u, err := c.list.of.Get(tx, id)
 			if errs.Is(err, errs.NotFound) || err == nil && !c.sees(scope, u) {
@@ -86,7 +87,11 @@ func (c *peopleCSV[T, Out]) rows(req *Request, ids []store.ID, custom []*store.C
 			}
 			row := c.write(tx, u)
 			for _, f := range custom {
-				row = append(row, c.values(u).Get(f.ID))
+				cell := ""
+				if slices.ContainsFunc(readable, func(r *store.CustomField) bool { return r.ID == f.ID }) {
+					cell = c.values(u).Get(f.ID)
+				}
+				row = append(row, cell)
 			}
 			for i, cell := range row {
 				row[i] = safeCell(cell)

@@ -67,7 +67,7 @@ func (c *peopleCSV[T, Out]) assignCustom(check *importCheck, row csvRow, u *T, f
 	*c.values(u) = values
 	for _, f := range store.CustomFieldsOf(tx, c.realm, who) {
 		if f.Unique {
-			check.unique(customPrefix+f.Key, values.Get(f.ID), row.line, faults)
+			check.unique(customPrefix+f.Key, f.Compared(values.Get(f.ID)), row.line, faults)
 		}
 	}
 	return faults.Merge(err)

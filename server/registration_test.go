@@ -111,7 +111,8 @@ func TestRegistrationsDoNotTellWhoHasAnAccount(t *testing.T) {
 	in.ok("GET", "/user/list/1", "", "owner").brief(200, `"username":"resident","nickname":"R","email":"known@example.org","email_verified":1`)
 }
 
-// TestANewRegistrationReplacesTheOld: a link that was sent for one must not confirm another.
+// TestANewRegistrationReplacesTheOld: a link that was sent for one must not confirm another. Fields that app users can't
+// change keep their values.
 func TestANewRegistrationReplacesTheOld(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -120,6 +121,8 @@ func TestANewRegistrationReplacesTheOld(t *testing.T) {
 	in.call("POST", "/api/register", strings.Replace(registering("evil", "ann@example.org"), "{", `{"fields":{"company":"Evil"},`, 1), "nobody").confirmationSent()
 	in.sendMails()
 	old := box.last(t, "ann@example.org").token(t)
+	in.create("/system/field", `{"realm":"app","key":"risk","title":"Risk","type":"input","required":1}`)
+	in.ok("PUT", "/user/list/1", `{"fields":{"risk":"low"}}`, "owner") // app users don't have access to it
 	in.call("POST", "/api/register", strings.Replace(registering("ann", "ann@example.org"), "long enough it is", "a password of Ann", 1), "nobody").confirmationSent()
 	in.call("POST", "/api/verify", `{"token":"`+old+`"}`, "nobody").brief(404)
 	in.sendMails()
@@ -127,7 +130,32 @@ func TestANewRegistrationReplacesTheOld(t *testing.T) {
 	in.appLogin("ann").brief(401)
 	in.ok("POST", "/api/login", `{"username":"ann","password":"a password of Ann"}`, "nobody")
 	in.lists("/user/list", "username", "owner", "ann")
-	in.ok("GET", "/user/list", "", "owner").brief(200, `"fields":{}`)
+	in.ok("GET", "/user/list", "", "owner").brief(200, `"fields":{"risk":"low"}`)
+}
+
+// TestAnAddressIsConfirmedBeforeItIsChanged where registrations are confirmed, so that nobody takes that of somebody else.
+func TestAnAddressIsConfirmedBeforeItIsChanged(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.hosted()
+	v := in.signedIn("ann")
+	in.tokens["ann"] = v.cookies["reeve_app_session"]
+	in.ok("POST", "/user/list", `{"username":"ben","email":"ben@example.org"}`, "owner")
+	box := in.confirmed(`"app.registration_domains":"example.org"`)
+	for _, email := range []string{"new@example.org", "ben@example.org"} {
+		in.call("PUT", "/api/user", `{"email":"`+email+`","password":"`+ownerPassword+`"}`, "ann").names(422, "email")
+	}
+	in.call("POST", "/api/user/email", `{"email":"ann@example.net","password":"`+ownerPassword+`"}`, "ann").names(422, "email")
+
+	v.post(profilePath, "nickname", "Ann", "email", "ann@example.net", "password", ownerPassword).brief(422, "must be in one of these domains: example.org")
+	v.post(profilePath, "nickname", "Ann", "email", "new@example.org", "password", "wrong").brief(422, "is not the current password")
+	v.post(profilePath, "nickname", "Ann", "email", "new@example.org", "password", ownerPassword).leads(accountPath + "?done=email")
+	v.get(accountPath+"?done=email").brief(200, "open the link in the message")
+	in.ok("GET", "/user/list/1", "", "owner").brief(200, `"nickname":"Ann","email":""`)
+	in.sendMails()
+	in.ok("POST", "/api/verify", `{"token":"`+box.last(t, "new@example.org").token(t)+`"}`, "nobody")
+	in.ok("GET", "/user/list/1", "", "owner").brief(200, `"email":"new@example.org","email_verified":1`)
+	in.ok("PUT", "/api/user", `{"email":"NEW@example.org","password":"`+ownerPassword+`"}`, "ann")
 }
 
 func TestAnAddressGetsFewRegistrationMails(t *testing.T) {

@@ -114,6 +114,9 @@ func constrainAppUser(tx *Tx, old, new *AppUser) error {
 		return nil
 	}
 	new.EmailVerified = false
+	if a := ActorOf(tx); a.App && new.Email != "" && RegistrationConfirmed(tx) {
+		return ErrConfirmEmail
+	}
 	if accepts, err := acceptsRegistration(tx, old, new); err != nil || accepts {
 		return err
 	}

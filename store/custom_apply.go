@@ -167,11 +167,14 @@ func (a *Applying) compareAgain(tx *Tx, ids []ID) error {
 }
 
 // Finish records in the declarations that the records follow them, and deletes those of deleted fields. What
-// has changed since is left for the next run.
+// has changed since is left for the next run, and so is a field whose duplicates were all resolved since, if there may
+// be more.
 func (a *Applying) Finish(db Handle) error {
-	var found []ID // before the transaction, which may run again
-	for _, ids := range a.duplicates {
+	var found []ID       // before the transaction, which may run again
+	cut := map[ID]bool{} // fields that may have more duplicates than were found
+	for id, ids := range a.duplicates {
 		found = append(found, ids...)
+		cut[id] = len(ids) == maxDuplicates
 	}
 	found = Distinct(found)
 	return db.Update(System, func(tx *Tx) error {
@@ -183,7 +186,7 @@ func (a *Applying) Finish(db Handle) error {
 			if errs.Is(err, errs.NotFound) {
 				continue
 			}
-			if err == nil && f.Version != was.Version {
+			if err == nil && (f.Version != was.Version || cut[f.ID] && len(a.duplicates[f.ID]) == 0) {
 				continue
 			}
 			if err == nil && bool(f.Deleted) {

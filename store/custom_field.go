@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 
@@ -172,6 +173,18 @@ func (f *CustomField) uses() [4]Flag {
 	return [4]Flag{f.Searchable, f.Filterable, f.Unique, f.Deleted}
 }
 
+// checkOptions adds a fault for each option that a filter can't distinguish from another one.
+func (f *CustomField) checkOptions(faults errs.Faults) {
+	seen := map[string]string{}
+	for i, o := range f.Options {
+		same, found := seen[Fold(o.Value)]
+		if found && same != o.Value {
+			faults.Add(fmt.Sprintf("options[%d].value", i), "differs from %q only in case, which filters ignore", same)
+		}
+		seen[Fold(o.Value)] = o.Value
+	}
+}
+
 // check adds what is wrong with a declaration.
 func (f *CustomField) check(faults errs.Faults) {
 	if f.Realm != AdminRealm && f.Realm != AppRealm {
@@ -186,6 +199,10 @@ func (f *CustomField) check(faults errs.Faults) {
 		return
 	}
 	checkShape(f.setting(), faults)
+	f.checkOptions(faults)
+	if f.Required && f.Type == "image" && f.Realm == AppRealm && f.SelfAccess == FieldWritable {
+		faults.Add("required", "app users can't upload images, so they can't be obliged to")
+	}
 	for name, access := range map[string]string{"self_access": f.SelfAccess, "backend_access": f.BackendAccess, "program_access": f.ProgramAccess} {
 		if !slices.Contains(FieldAccesses, access) {
 			faults.Add(name, "must be one of %s", FieldAccesses)

@@ -296,6 +296,54 @@ func TestDuplicatesThatChangeMeanwhile(t *testing.T) {
 	mustVerify(t, db)
 }
 
+// TestMoreDuplicatesThanAreListed: when those that were found are resolved before the run ends, it begins again.
+func TestMoreDuplicatesThanAreListed(t *testing.T) {
+	t.Parallel()
+	db := withFields(t, 2*applyStep, newField("code", "input"))
+	give := func(tx *Tx, id ID, value string) error {
+		_, err := AppUsers.Update(tx, id, func(u *AppUser) error { u.Fields = u.Fields.With(1, value); return nil })
+		return err
+	}
+	last := ID(2 * applyStep)
+	update(t, db, func(tx *Tx) error {
+		for id := ID(1); id <= maxDuplicates+1; id++ {
+			if err := give(tx, id, "early"); err != nil {
+				return err
+			}
+		}
+		return errors.Join(give(tx, last-1, "late"), give(tx, last, "late"))
+	})
+	noErr(t, db.Update(owner(), func(tx *Tx) error {
+		_, err := CustomFields.Update(tx, 1, func(f *CustomField) error { f.Unique, f.Filterable = true, true; return nil })
+		return err
+	}))
+	var work *Applying
+	view(t, db, func(tx *Tx) (err error) { work, err = UnappliedFields(tx); return err })
+	for more, err := true, error(nil); more; {
+		if more, err = work.Step(db.WithRecorder(nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	update(t, db, func(tx *Tx) error {
+		for id := ID(1); id <= maxDuplicates+1; id++ {
+			if err := give(tx, id, ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	noErr(t, work.Finish(db.WithRecorder(nil)))
+	applyAll(t, db)
+	view(t, db, func(tx *Tx) error {
+		f, err := CustomFields.Get(tx, 1)
+		if err == nil && (!bool(f.Applied) || len(f.Duplicates) != 1 || f.Duplicates[0] < last-1) {
+			t.Errorf("applied %v, duplicates %v", f.Applied, f.Duplicates)
+		}
+		return err
+	})
+	mustVerify(t, db)
+}
+
 func TestWhoCanChangeCustomFields(t *testing.T) {
 	t.Parallel()
 	own, internal := newField("own", "input"), newField("internal", "number")

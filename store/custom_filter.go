@@ -7,12 +7,15 @@ import (
 
 // FieldCondition returns the condition that a record has one of some values of a field.
 func FieldCondition[T any](by *kv.Many[T, string], f *CustomField, values []string) (Condition, error) {
-	keys := make([]string, len(values))
-	for i, v := range values {
-		if err := f.checkBound(v); err != nil {
+	keys := []string{}
+	for _, v := range values {
+		forms, err := f.forms(v)
+		if err != nil {
 			return Condition{}, err
 		}
-		keys[i] = entryKey(f.ID, f.mark()[:1], v)
+		for _, form := range forms {
+			keys = append(keys, entryKey(f.ID, f.mark()[:1], form))
+		}
 	}
 	return by.AnyOf(keys...), nil
 }
@@ -23,30 +26,37 @@ func FieldRange[T any](tx *Tx, by *kv.Many[T, string], f *CustomField, low, high
 		return Condition{}, errs.Field(errs.Malformed, "fields."+f.Key, "can't be filtered by a range: its type is %s", f.Type)
 	}
 	how, head := f.mark()[:1], f.ID.String()+":"
+	lows, err := f.forms(low)
+	if err != nil {
+		return Condition{}, err
+	}
+	highs, err := f.forms(high)
+	if err != nil {
+		return Condition{}, err
+	}
 	from, to := head, head+"\U0010ffff"
 	if low != "" {
-		from = entryKey(f.ID, how, low)
+		from = entryKey(f.ID, how, lows[0])
 	}
 	if high != "" {
-		to = entryKey(f.ID, how, high)
-	}
-	for _, bound := range []string{low, high} {
-		if err := f.checkBound(bound); err != nil {
-			return Condition{}, err
-		}
+		to = entryKey(f.ID, how, highs[len(highs)-1])
 	}
 	return by.Between(tx, from, to), nil
 }
 
-// checkBound returns an error for a text that is no number, date or time, for a field of these.
-func (f *CustomField) checkBound(text string) error {
-	if text == "" || !f.hasOrder() {
-		return nil
+// forms returns the stored texts that a text of a filter stands for, in their order.
+func (f *CustomField) forms(text string) (forms []string, err error) {
+	if text != "" && (f.Type == "switch" || f.hasOrder()) {
+		if text, err = normalize(&Setting{Type: f.Type}, text); err != nil {
+			return nil, errs.Field(errs.Malformed, "fields."+f.Key, "%s", err)
+		}
 	}
-	if _, err := normalize(&Setting{Type: f.Type}, text); err != nil {
-		return errs.Field(errs.Malformed, "fields."+f.Key, "%s", err)
+	if f.Type == "time" && len(text) >= len("15:04") {
+		if minute := text[:len("15:04")]; text == minute || text == minute+":00" {
+			return []string{minute, minute + ":00"}, nil
+		}
 	}
-	return nil
+	return []string{text}, nil
 }
 
 // hasOrder reports whether ranges of the values have a meaning.

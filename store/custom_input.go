@@ -1,7 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
+	"reflect"
+	"strings"
 
 	"reeve/store/errs"
 )
@@ -53,11 +56,24 @@ func AssignFields(tx *Tx, realm string, who FieldAudience, creating bool, values
 // isSentBack reports whether a value of the type json is the stored one. A text that was sent would otherwise be read
 // as JSON, and an object may have another form.
 func (f *CustomField) isSentBack(stored string, value any) bool {
-	if f.Type != "json" || stored == "" {
+	if f.Type != "json" || stored == "" || value == nil {
 		return false
 	}
-	text, err := json.Marshal(value)
-	return err == nil && sameJSON(text, json.RawMessage(stored))
+	sent, err := json.Marshal(value)
+	if err != nil {
+		return false
+	}
+	return reflect.DeepEqual(decodedJSON(sent), decodedJSON([]byte(stored)))
+}
+
+// decodedJSON returns a value whose numbers are as they were written; nil for a text that is not JSON.
+func decodedJSON(text []byte) (value any) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&value) != nil {
+		return nil
+	}
+	return value
 }
 
 // textOf returns the text to store for a value; "" to store none. What is stored already may have become invalid.
@@ -65,11 +81,31 @@ func (in *FieldInput) textOf(f *CustomField, value any, stored string) (text str
 	if value != nil {
 		text, err = in.Text(f.setting(), value)
 	}
-	if f.Type == "checkbox" && text == "[]" {
-		text = "" // nothing is chosen
-	}
+	text = f.trim(text)
 	if err != nil || text == "" || text == stored {
 		return text, err
 	}
 	return normalize(f.setting(), text)
+}
+
+// trim removes spaces around a text, as other fields of a record do, and returns "" for what is no value.
+func (f *CustomField) trim(text string) string {
+	switch trimmed := strings.TrimSpace(text); {
+	case f.Type == "input" || f.Type == "textarea":
+		return trimmed
+	case f.Type == "checkbox" && trimmed == "[]", f.Type == "json" && trimmed == "null":
+		return ""
+	}
+	return text
+}
+
+// ownReplaced returns values with all those that app users can change replaced by those of a registration.
+func ownReplaced(tx *Tx, values, registered FieldValues) FieldValues {
+	for _, v := range values {
+		f := CustomFieldCache.Get(tx).find(AppRealm, v.ID)
+		if f != nil && !f.WritableBy(FieldSelf) {
+			registered = registered.With(v.ID, v.Value)
+		}
+	}
+	return registered
 }

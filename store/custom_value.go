@@ -124,6 +124,14 @@ func valueKeys(id ID, how, value string) []string {
 	return keys
 }
 
+// Compared returns a text that is the same for values which are duplicates in a unique field; "" for none.
+func (f *CustomField) Compared(value string) string {
+	if value == "" {
+		return ""
+	}
+	return entryKey(f.ID, f.mark()[:1], value)
+}
+
 func entryKey(id ID, how, entry string) string {
 	if how == byNumber {
 		return id.String() + ":" + numberKey(entry)
@@ -167,8 +175,9 @@ type customized struct {
 func (u *User) customized() customized    { return customized{u.ID, &u.Fields, &u.FieldMarks} }
 func (u *AppUser) customized() customized { return customized{u.ID, &u.Fields, &u.FieldMarks} }
 
-// MaxFieldBytes bounds the values of all custom fields of a record: they are written with every change of it.
-const MaxFieldBytes = 64 << 10
+// MaxFieldBytes bounds the values of all custom fields of a record: they are written with every change of it, and
+// lists have up to 1000 records.
+const MaxFieldBytes = 16 << 10
 
 // size returns the number of bytes of the values.
 func (v FieldValues) size() (n int) {
@@ -252,10 +261,10 @@ type valueCheck struct {
 
 // changed checks a value that is new or has changed. The record has the keys had in the index.
 func (c *valueCheck) changed(f *CustomField, was, value string, had []string) error {
-	name := "fields." + f.Key
+	name := c.name(f)
 	if !c.restored {
-		if err := c.permit(f, name); err != nil {
-			return err
+		if !c.permits(f.WritableBy) {
+			return errs.Field(errs.Denied, name, "you can't change this field")
 		}
 		fitting, err := normalize(f.setting(), value)
 		if err == nil && fitting != value {
@@ -291,23 +300,27 @@ func (c *valueCheck) noun() string {
 	return Users.Noun()
 }
 
-// permit returns an error unless the actor may change values of a field, whatever the operation, for example by
-// undoing a change.
-func (c *valueCheck) permit(f *CustomField, name string) error {
-	a := ActorOf(c.tx)
-	may := f.WritableBy(FieldBackend) || c.realm == AdminRealm && c.id == a.ID && f.WritableBy(FieldSelf)
-	switch {
+// permits reports whether the actor is one of those who may read or change a field, whatever the operation, for
+// example when a change is undone.
+func (c *valueCheck) permits(access func(FieldAudience) bool) bool {
+	switch a := ActorOf(c.tx); {
 	case a.system:
-		may = true
+		return true
 	case a.App:
-		may = f.WritableBy(FieldSelf)
+		return access(FieldSelf)
 	case a.Key != nil:
-		may = f.WritableBy(FieldProgram)
+		return access(FieldProgram)
+	default:
+		return access(FieldBackend) || c.realm == AdminRealm && c.id == a.ID && access(FieldSelf)
 	}
-	if !may {
-		return errs.Field(errs.Denied, name, "you can't change this field")
+}
+
+// name returns the name of a field in errors. Those whom the field is hidden from don't get its key.
+func (c *valueCheck) name(f *CustomField) string {
+	if !c.permits(f.ReadableBy) {
+		return "fields"
 	}
-	return nil
+	return "fields." + f.Key
 }
 
 // missing adds a fault for each required value that is removed. AssignFields checks which a new record lacks,
@@ -315,7 +328,7 @@ func (c *valueCheck) permit(f *CustomField, name string) error {
 func (c *valueCheck) missing(created bool, had, values FieldValues) {
 	for _, f := range c.set.of(c.realm) {
 		if !created && bool(f.Required) && had.Get(f.ID) != "" && values.Get(f.ID) == "" {
-			c.faults.Add("fields."+f.Key, "is required")
+			c.faults.Add(c.name(f), "is required")
 		}
 	}
 	for _, v := range had {
@@ -323,8 +336,8 @@ func (c *valueCheck) missing(created bool, had, values FieldValues) {
 		if f == nil || values.Get(v.ID) != "" {
 			continue
 		}
-		if err := c.permit(f, "fields."+f.Key); err != nil {
-			c.faults.Add("fields."+f.Key, "you can't change this field")
+		if !c.permits(f.WritableBy) {
+			c.faults.Add(c.name(f), "you can't change this field")
 		}
 	}
 }

@@ -433,6 +433,11 @@ func RequestEmail(tx *Tx, purpose string, who Account, email, language string) e
 	if n >= maxResets {
 		return errs.New(errs.TooMany, "too many mails were requested; try again in an hour").After(linkLife)
 	}
+	if who.App && purpose == EmailChange {
+		if err := checkDomain(tx, email); err != nil {
+			return err
+		}
+	}
 	if _, err := RequestLink(tx, purpose, who, email); err != nil {
 		return err
 	}

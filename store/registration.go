@@ -40,6 +40,10 @@ func RegistrationConfirmed(tx *Tx) bool {
 	return AppRegistrationConfirm.Get(tx) || AppRegistrationDomains.Get(tx) != ""
 }
 
+// ErrConfirmEmail is returned when app users change their address without confirming the new one, where registrations
+// are confirmed.
+var ErrConfirmEmail = errs.Field(errs.Invalid, "email", "can be changed only by confirming the new address: use POST /api/user/email")
+
 // CheckRegistration returns an error unless app users can register, with this address.
 func CheckRegistration(tx *Tx, email string) error {
 	if !AppRegistration.Get(tx) {
@@ -51,6 +55,11 @@ func CheckRegistration(tx *Tx, email string) error {
 	if email == "" {
 		return errs.Field(errs.Invalid, "email", "is required")
 	}
+	return checkDomain(tx, email)
+}
+
+// checkDomain returns an error for an address outside the domains in which new app users have theirs.
+func checkDomain(tx *Tx, email string) error {
 	domains := RegistrationDomains(tx)
 	_, domain, _ := strings.Cut(email, "@")
 	if len(domains) > 0 && !slices.Contains(domains, strings.ToLower(domain)) {
@@ -107,7 +116,7 @@ func pendingAccount(tx *Tx, u *AppUser, email string) (who Account, err error) {
 	}
 	_, err = AppUsers.Update(tx, who.ID, func(old *AppUser) error {
 		old.Username, old.Nickname, old.Mobile = u.Username, u.Nickname, u.Mobile
-		old.Fields = u.Fields
+		old.Fields = ownReplaced(tx, old.Fields, u.Fields)
 		return nil
 	})
 	if err == nil {

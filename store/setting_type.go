@@ -35,7 +35,7 @@ var settingTypes = map[string]settingType{
 	"date":     {fit: normalizeLayout(errs.Say("must be a date, such as 2006-01-02"), time.DateOnly), maxBytes: 10},
 	"time":     {fit: normalizeLayout(errs.Say("must be a time, such as 15:04 or 15:04:05"), "15:04", time.TimeOnly), maxBytes: 8},
 	"color":    {fit: normalizePattern(color, errs.Say("must be a color, such as #1677ff")), maxBytes: 9},
-	"image":    {fit: normalizePattern(regexp.MustCompile(`^/media/[A-Za-z0-9._-]+$`), errs.Say("must be the path of an uploaded image, /media/…")), maxBytes: 200},
+	"image":    {fit: normalizePattern(regexp.MustCompile(`^/media/[A-Za-z0-9_-][A-Za-z0-9._-]*$`), errs.Say("must be the path of an uploaded image, /media/…")), maxBytes: 200},
 	"json":     {fit: normalizeJSON, value: decodeJSON, maxBytes: 64 << 10},
 	"secret":   {fit: normalizeText, maxBytes: 4 << 10},
 	"flag":     {fit: normalizeFlag, value: decodeJSON, zero: feature.Off, maxBytes: 64 << 10},
@@ -74,10 +74,23 @@ func checkShape(s *Setting, faults errs.Faults) {
 		}
 		seen[p.Name] = true
 		if slices.Contains([]string{"min", "max", "step", "maxlength"}, p.Name) {
-			if !jsonNumber.MatchString(p.Value) { // ParseFloat also accepts NaN, Inf and 0x10
+			if _, ok := s.prop(p.Name); !ok || !jsonNumber.MatchString(p.Value) { // ParseFloat also accepts NaN, Inf and 0x10
 				faults.Add(fmt.Sprintf("props[%d].value", i), "must be a number")
 			}
 		}
+	}
+	checkBounds(s, faults)
+}
+
+// checkBounds adds a fault for props that no value can satisfy.
+func checkBounds(s *Setting, faults errs.Faults) {
+	low, hasLow := s.prop("min")
+	high, hasHigh := s.prop("max")
+	if hasLow && hasHigh && low > high {
+		faults.Add("props", "min must not be greater than max")
+	}
+	if n, ok := s.prop("maxlength"); ok && n < 1 {
+		faults.Add("props", "maxlength must be at least 1")
 	}
 }
 
@@ -217,19 +230,34 @@ func normalizeJSON(_ *Setting, text string) (string, error) {
 	if !json.Valid([]byte(text)) {
 		return "", errs.Say("must be valid JSON")
 	}
-	depth := 0
+	type level struct {
+		keys    map[string]bool // of an object so far; nil for an array
+		isValue bool            // whether the next token is the value of a key
+	}
+	levels := []level{{}}
 	for decoder := json.NewDecoder(strings.NewReader(text)); ; {
 		token, err := decoder.Token()
 		if err != nil {
 			return text, nil // end of a valid text
 		}
-		switch token {
-		case json.Delim('['), json.Delim('{'):
-			depth++
-		case json.Delim(']'), json.Delim('}'):
-			depth--
+		in := &levels[len(levels)-1]
+		if key, ok := token.(string); ok && in.keys != nil && !in.isValue {
+			if in.keys[key] {
+				return "", errs.Say("has the key %q twice in an object", key)
+			}
+			in.keys[key], in.isValue = true, true
+			continue
 		}
-		if depth > maxJSONDepth {
+		in.isValue = false
+		switch token {
+		case json.Delim('['):
+			levels = append(levels, level{})
+		case json.Delim('{'):
+			levels = append(levels, level{keys: map[string]bool{}})
+		case json.Delim(']'), json.Delim('}'):
+			levels = levels[:len(levels)-1]
+		}
+		if len(levels)-1 > maxJSONDepth {
 			return "", errs.Say("must not be nested deeper than %d levels", maxJSONDepth)
 		}
 	}

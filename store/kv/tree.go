@@ -22,7 +22,7 @@ func TreeConstraint[T any](c *Collection[T], children *Ref[T], parent func(*T) I
 		self, above := c.rec(new).ident().ID, 0
 		for id := parent(new); id != 0; above++ {
 			if id == self {
-				return errs.Field(errs.Invalid, "parent_id", "a %s can't be moved below itself", errs.Noun(c.Noun()))
+				return errs.Field(errs.Invalid, "parent_id", "must not be the %s itself or one below it", errs.Noun(c.Noun()))
 			}
 			if above > MaxDepth {
 				break
