@@ -231,8 +231,7 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 	return err
 }
 
-// An app user can change the own account this often. Each change is kept in the change log, and anybody may be an app
-// user.
+// Limit of the changes of an app user's own account: the change log keeps each of them, and anybody may be an app user.
 const (
 	maxOwnChanges   = 100
 	ownChangeWindow = time.Hour

@@ -179,15 +179,15 @@ func changeOwnAppUser(req *Request, in *ownAppUserIn) (out *ownAppUserOut, err e
 	if err := req.auth().CountOwnChange(req.Session, req.counted); err != nil {
 		return nil, err
 	}
-	confirmed, err := req.confirmEmail(in.Email, in.Password)
-	if err != nil {
-		return nil, err
-	}
 	// Before the change, which would tell first that somebody has the address.
 	must, err := req.mustConfirm(in.Email)
 	if err == nil && must {
 		err = store.ErrConfirmEmail
 	}
+	if err != nil {
+		return nil, err
+	}
+	confirmed, err := req.confirmEmail(in.Email, in.Password)
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,10 @@ func (c *peopleCSV[T, Out]) rows(req *Request, ids []store.ID, custom []*store.C
 			return err
 		}
 		scope := req.Actor.Scope(tx)
-		readable := store.CustomFieldsOf(tx, c.realm, audienceOf(req.Actor)) // access may have been withdrawn
+		readable := map[store.ID]bool{} // access may have been withdrawn
+		for _, f := range store.CustomFieldsOf(tx, c.realm, audienceOf(req.Actor)) {
+			readable[f.ID] = true
+		}
 		for _, id := range ids {
 			u, err := c.list.of.Get(tx, id)
 			if errs.Is(err, errs.NotFound) || err == nil && !c.sees(scope, u) {
@@ -88,7 +91,7 @@ func (c *peopleCSV[T, Out]) rows(req *Request, ids []store.ID, custom []*store.C
 			row := c.write(tx, u)
 			for _, f := range custom {
 				cell := ""
-				if slices.ContainsFunc(readable, func(r *store.CustomField) bool { return r.ID == f.ID }) {
+				if readable[f.ID] {
 					cell = c.values(u).Get(f.ID)
 				}
 				row = append(row, cell)

@@ -150,7 +150,7 @@ func TestAnAddressIsConfirmedBeforeItIsChanged(t *testing.T) {
 	v.post(profilePath, "nickname", "Ann", "email", "ann@example.net", "password", ownerPassword).brief(422, "must be in one of these domains: example.org")
 	v.post(profilePath, "nickname", "Ann", "email", "new@example.org", "password", "wrong").brief(422, "is not the current password")
 	v.post(profilePath, "nickname", "Ann", "email", "new@example.org", "password", ownerPassword).leads(accountPath + "?done=email")
-	v.get(accountPath+"?done=email").brief(200, "open the link in the message")
+	v.get(accountPath+"?done=email").brief(200, "Open it to confirm the change.")
 	in.ok("GET", "/user/list/1", "", "owner").brief(200, `"nickname":"Ann","email":""`)
 	in.sendMails()
 	in.ok("POST", "/api/verify", `{"token":"`+box.last(t, "new@example.org").token(t)+`"}`, "nobody")

@@ -201,7 +201,7 @@ func (f *CustomField) check(faults errs.Faults) {
 	checkShape(f.setting(), faults)
 	f.checkOptions(faults)
 	if f.Required && f.Type == "image" && f.Realm == AppRealm && f.SelfAccess == FieldWritable {
-		faults.Add("required", "app users can't upload images, so they can't be obliged to")
+		faults.Add("required", "can't be 1 for an image that app users can write, because they can't upload images")
 	}
 	for name, access := range map[string]string{"self_access": f.SelfAccess, "backend_access": f.BackendAccess, "program_access": f.ProgramAccess} {
 		if !slices.Contains(FieldAccesses, access) {

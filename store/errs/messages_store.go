@@ -35,7 +35,7 @@ var accountMessages = []entry{
 	{"field_no_order", "can't be filtered by a range: its type is %s", "type", "类型为 {type}，不能按范围筛选"},
 	{"field_deleted", "a deleted custom field can't be restored, because its values are gone; create another one", "", "已删除的自定义字段不能恢复，因为其值已被移除；请新建字段"},
 	{"field_still_found", "can't be none while a search may find the values; turn off searchable and wait until applied is 1", "", "搜索仍可能找到其值，不能设为 none；请先关闭“可搜索”，并等待 applied 变为 1"},
-	{"field_image_required", "app users can't upload images, so they can't be obliged to", "", "应用用户不能上传图片，因此不能设为必填"},
+	{"field_image_required", "can't be 1 for an image that app users can write, because they can't upload images", "", "应用用户可写的图片字段不能设为必填，因为他们不能上传图片"},
 	{"option_case", "differs from %q only in case, which filters ignore", "value", "与 {value} 仅大小写不同，而筛选不区分大小写"},
 	{"prop_min_max", "min must not be greater than max", "", "min 不能大于 max"},
 	{"prop_maxlength", "maxlength must be at least 1", "", "maxlength 至少为 1"},
