@@ -67,6 +67,7 @@ type Auth struct {
 	fingerprints []byte // key of the fingerprint HMAC
 	forwarding   *forwarding
 	challenges   *challenges
+	pending      *pendingLogins
 }
 
 // On returns a copy of a that reaches the store through db, for example to trace the
@@ -79,7 +80,7 @@ func (a *Auth) On(db store.Handle) *Auth {
 
 // New returns an Auth for db. The database must not be in use yet.
 func New(db *store.DB, options Options) (*Auth, error) {
-	a := &Auth{db: db.WithRecorder(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), keys: &keyUses{byID: map[store.ID]*keyUse{}}, counters: newCounters(time.Now), throttled: &throttleLog{}, held: newHeld(), stats: newStats(), initial: &atomic.Bool{}, forwarding: newForwarding()}
+	a := &Auth{db: db.WithRecorder(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), keys: &keyUses{byID: map[store.ID]*keyUse{}}, counters: newCounters(time.Now), throttled: &throttleLog{}, held: newHeld(), stats: newStats(), initial: &atomic.Bool{}, forwarding: newForwarding(), pending: newPendingLogins()}
 	a.initial.Store(options.InitialFile != "")
 	err := db.View(store.System, func(tx *store.Tx) error {
 		install, err := store.Installs.Get(tx, 1)
@@ -125,6 +126,7 @@ func (a *Auth) Run(ctx context.Context, fail func(error)) {
 func (a *Auth) tidy() error {
 	a.counters.sweep()
 	a.challenges.sweep(a.counters.now())
+	a.pending.sweep(a.counters.now())
 	used := a.saveUse(a.sessions.unsaved(store.TimeOf(time.Now())))
 	all := slices.Collect(maps.Values(a.throttled.take()))
 	err := a.logRows(all)
@@ -298,7 +300,7 @@ func HashPassword(tx *store.Tx, password string, cost int) (string, error) {
 }
 
 // Recover sets a new password, which must be changed at the next sign-in, for the first
-// enabled user with the owner role, and ends that user's sessions. Such a user exists,
+// enabled user with the owner role, removes the user's second factor, and ends the user's sessions. Such a user exists,
 // since the last owner cannot be disabled.
 func (a *Auth) Recover(password string) (username string, err error) {
 	hash, err := a.hasher.hash(newPasswords, password)
@@ -314,6 +316,9 @@ func (a *Auth) Recover(password string) (username string, err error) {
 				continue
 			}
 			username = user.Username
+			if _, err := store.RemoveFactors(tx, store.Account{ID: user.ID}); err != nil {
+				return err
+			}
 			return store.SetHash(tx, store.Account{ID: user.ID}, hash, true, 0)
 		}
 		return errs.New(errs.NotFound, "no enabled user has the owner role")

@@ -27,6 +27,7 @@ type held struct {
 	last     store.ID
 	sessions map[store.ID]*heldSession
 	rows     []*store.LoginLog
+	steps    map[store.Account]int64 // time steps of codes that were used and can't be stored, see TOTP
 }
 
 type heldSession struct {
@@ -34,18 +35,26 @@ type heldSession struct {
 	record  store.Session
 }
 
-func newHeld() *held { return &held{last: firstHeldID, sessions: map[store.ID]*heldSession{}} }
+func newHeld() *held {
+	return &held{last: firstHeldID, sessions: map[store.ID]*heldSession{}, steps: map[store.Account]int64{}}
+}
 
 // isHeld reports whether the session exists only in memory.
 func (s *Session) isHeld() bool { return s.ID >= firstHeldID }
 
 // add holds a session and assigns its ID. It reports false if maxHeldSessions are held
-// already.
-func (h *held) add(s *Session, record store.Session) bool {
+// already, or the code of the time step was used meanwhile; step is 0 without a second factor.
+func (h *held) add(s *Session, record store.Session, step int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.sessions) >= maxHeldSessions {
+	if len(h.sessions) >= maxHeldSessions || step != 0 && step <= h.steps[s.account] {
 		return false
+	}
+	if step != 0 {
+		if len(h.steps) >= maxHeldRows { // codes of these steps have expired long ago
+			clear(h.steps)
+		}
+		h.steps[s.account] = step
 	}
 	h.last++
 	s.ID = h.last
@@ -63,6 +72,13 @@ func (h *held) addRow(row *store.LoginLog) {
 	if h.rows = append(h.rows, row); len(h.rows) > maxHeldRows {
 		h.rows = h.rows[1:]
 	}
+}
+
+// lastStep returns the time step of the last code of an account that was used and not stored; 0 for none.
+func (h *held) lastStep(who store.Account) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.steps[who]
 }
 
 func (h *held) drop(id store.ID) {
@@ -85,8 +101,8 @@ func (h *held) take() (sessions []*heldSession, rows []*store.LoginLog) {
 
 // hold opens a session in memory for a sign-in that could not be stored on the full
 // disk. cause is the error of that write; hold returns it if no more sessions can be
-// held.
-func (a *Auth) hold(account store.Account, hash string, in Attempt, cause error) (*Grant, error) {
+// held. code is that of the second factor, see grant.
+func (a *Auth) hold(account store.Account, hash string, code *string, in Attempt, cause error) (*Grant, error) {
 	token, tokenHash := newToken(tokenPrefix)
 	row := logRow(in, store.LoginSucceeded)
 	record := store.Session{IP: row.IP, Browser: row.Browser, OS: row.OS}
@@ -96,11 +112,18 @@ func (a *Auth) hold(account store.Account, hash string, in Attempt, cause error)
 		record.UserID = account.ID
 	}
 	var s *Session
+	var step int64
+	pending := false
 	epoch := a.sessions.currentEpoch()
 	err := a.db.View(store.System, func(tx *store.Tx) error {
 		stored, err := store.HashOf(tx, account)
 		if err == nil && stored.Hash != hash {
 			err = errWrong
+		}
+		if err == nil && code == nil {
+			pending, err = store.HasFactor(tx, account)
+		} else if err == nil {
+			step, err = a.heldStep(tx, account, *code)
 		}
 		if err != nil {
 			return err
@@ -111,11 +134,11 @@ func (a *Auth) hold(account store.Account, hash string, in Attempt, cause error)
 		}
 		return err
 	})
-	if err != nil {
+	if err != nil || pending {
 		return nil, err
 	}
 	s.hash = tokenHash
-	if !a.held.add(s, record) {
+	if !a.held.add(s, record, step) {
 		return nil, cause
 	}
 	a.sessions.put(s, epoch)

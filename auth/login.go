@@ -36,12 +36,13 @@ type Attempt struct {
 	fingerprint string // set if no user has the name; Username is empty then
 }
 
-// Grant is the result of a successful sign-in.
+// Grant is the result of a successful sign-in, or of its first step.
 type Grant struct {
 	Token      string
 	Device     string // device token to send with the next attempt
 	ExpiresAt  store.Time
 	MustChange bool
+	Pending    string // token for LoginCode, if the user has a second factor; Token is empty then
 }
 
 // candidate is the user whom an attempt names; nil if there is none.
@@ -63,8 +64,14 @@ var errWrong = errs.New(errs.Unauthenticated, "wrong username or password").Code
 // before any comparison, whether the name exists or not. A comparison with an imported hash takes the time
 // of this hash, until the user has signed in for the first time: this tells at most that an account was
 // imported and has not been used since.
+//
+// For a user with a second factor, it returns a pending sign-in, which LoginCode completes.
 func (a *Auth) Login(in Attempt) (g *Grant, err error) {
-	defer func() { a.stats.login(in.App, err) }()
+	defer func() {
+		if err != nil || g.Pending == "" {
+			a.stats.login(in.App, err)
+		}
+	}()
 	var who *candidate
 	var tries int
 	var window time.Duration
@@ -102,7 +109,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 		return nil, err
 	}
 	if !same || !who.enabled {
-		return nil, a.failed(in, who, failure(who, same, at.barred), device)
+		return nil, a.failed(in, who, failure(who, same, at.barred), device, errWrong)
 	}
 	fresh := ""
 	if a.hasher.stale(hash) {
@@ -111,11 +118,54 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 			return nil, err
 		}
 	}
-	grant, err := a.grant(who.account, hash, fresh, in, device)
-	if err == nil {
-		at.succeeded()
+	g, err = a.grant(who.account, hash, fresh, nil, in, device)
+	if err != nil {
+		return nil, err
 	}
-	return grant, err
+	at.succeeded()
+	if g == nil {
+		return a.suspend(pendingLogin{account: who.account, name: in.Username, hash: hash, fresh: fresh, client: markClient(in)})
+	}
+	return g, nil
+}
+
+// suspend returns the pending sign-in of a user whose second factor is asked for next.
+func (a *Auth) suspend(l pendingLogin) (*Grant, error) {
+	now := a.counters.now()
+	token, err := a.pending.add(l, now)
+	return &Grant{Pending: token, ExpiresAt: store.TimeOf(now.Add(pendingLife))}, err
+}
+
+// LoginCode completes a pending sign-in with a code of the user's authenticator app, or a recovery code. It is for the
+// client that has begun it. in has no name and password.
+func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username string, err error) {
+	defer func() { a.stats.login(in.App, err) }()
+	p, err := a.pending.try(pending, in.App, markClient(in), a.counters.now())
+	if err != nil {
+		return nil, "", err
+	}
+	in.Username = p.name
+	device := a.useDevice(in.Device)
+	defer device.end()
+	if err := a.db.View(store.Anonymous, func(tx *store.Tx) error { return device.find(tx, p.account) }); err != nil {
+		return nil, p.name, err
+	}
+	at, err := a.beginFactor(p.account, in.Addr, device.valid(), in.Observe)
+	if err != nil {
+		a.throttled.count(in)
+		return nil, p.name, err
+	}
+	g, err = a.grant(p.account, p.hash, p.fresh, &code, in, device)
+	switch {
+	case err == nil:
+		at.succeeded()
+		a.pending.end(pending)
+	case errs.Of(err).Code == wrongCode:
+		err = a.failed(in, &candidate{account: p.account}, wrongCode, device, err)
+	default:
+		at.withdraw()
+	}
+	return g, p.name, err
 }
 
 func realm(app bool) string {
@@ -184,8 +234,8 @@ func failure(who *candidate, same, barred bool) string {
 	return "wrong_password"
 }
 
-// failed logs a failed attempt and returns the error for the caller.
-func (a *Auth) failed(in Attempt, who *candidate, reason string, device *deviceUse) error {
+// failed logs a failed attempt and returns the error for the caller, which is answer unless the attempt can't be logged.
+func (a *Auth) failed(in Attempt, who *candidate, reason string, device *deviceUse, answer error) error {
 	row := logRow(in, store.LoginFailed)
 	row.Reason = reason
 	if who != nil {
@@ -204,7 +254,7 @@ func (a *Auth) failed(in Attempt, who *candidate, reason string, device *deviceU
 	if err != nil {
 		return err
 	}
-	return errWrong
+	return answer
 }
 
 // logRow returns a row of the login log for an attempt.
@@ -232,15 +282,20 @@ func setLoginUser(row *store.LoginLog, account store.Account) {
 	}
 }
 
-// grant opens the session if the password has not changed since it was compared.
-func (a *Auth) grant(account store.Account, hash, fresh string, in Attempt, device *deviceUse) (*Grant, error) {
+// grant opens the session if the password has not changed since it was compared. code is that of the second factor; nil
+// in the first step of a sign-in, for which grant returns nil if there is a second one.
+func (a *Auth) grant(account store.Account, hash, fresh string, code *string, in Attempt, device *deviceUse) (*Grant, error) {
 	var g *Grant
 	err := a.db.Update(store.System, func(tx *store.Tx) error {
+		g = nil
 		stored, err := store.HashOf(tx, account)
 		if errs.Is(err, errs.NotFound) || err == nil && stored.Hash != hash {
 			return errWrong
 		}
 		if err != nil {
+			return err
+		}
+		if pending, err := a.secondFactor(tx, account, code); err != nil || pending {
 			return err
 		}
 		mustChange, err := signedIn(tx, account, in.Addr.String())
@@ -260,7 +315,7 @@ func (a *Auth) grant(account store.Account, hash, fresh string, in Attempt, devi
 		return err
 	})
 	if errs.Is(err, errs.Full) {
-		return a.hold(account, hash, in, err)
+		return a.hold(account, hash, code, in, err)
 	}
 	return g, err
 }

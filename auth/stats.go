@@ -20,6 +20,7 @@ const (
 	throttledLink         = "link"
 	throttledChallenge    = "challenge"
 	throttledOwnChange    = "own_change"
+	throttledFactor       = "second_factor"
 )
 
 // stats counts sign-ins and rate-limited attempts. Its maps are not changed after
@@ -38,7 +39,7 @@ func newStats() *stats {
 			s.logins[loginKey{realm(app), result}] = new(atomic.Uint64)
 		}
 	}
-	for _, operation := range []string{throttledLogin, throttledPassword, throttledRegistration, throttledForgot, throttledLink, throttledChallenge, throttledOwnChange} {
+	for _, operation := range []string{throttledLogin, throttledPassword, throttledRegistration, throttledForgot, throttledLink, throttledChallenge, throttledOwnChange, throttledFactor} {
 		s.throttled[operation] = new(atomic.Uint64)
 	}
 	return s

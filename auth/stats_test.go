@@ -52,7 +52,7 @@ func TestStatsCountThrottledAttempts(t *testing.T) {
 		u := &store.AppUser{Username: "customer" + string(rune('a'+i)), Status: true}
 		in.Register(u, Attempt{App: true, Username: u.Username, Password: "short", Addr: netip.MustParseAddr("203.0.113.9")})
 	}
-	want := map[string]uint64{"login": 2, "password": 2, "registration": 1, "forgot_password": 0, "link": 0, "challenge": 0, "own_change": 0}
+	want := map[string]uint64{"login": 2, "password": 2, "registration": 1, "forgot_password": 0, "link": 0, "challenge": 0, "own_change": 0, "second_factor": 0}
 	if diff := cmp.Diff(want, in.Stats().Throttled); diff != "" {
 		t.Errorf("throttled (- want, + got)\n%s", diff)
 	}

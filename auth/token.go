@@ -17,6 +17,7 @@ const (
 	keyPrefix     = "rv_k_" // of an API key
 	codePrefix    = "rv_c_" // of a code of forward authentication
 	linkPrefix    = "rv_l_" // of a one-time link
+	pendingPrefix = "rv_p_" // of a sign-in that requires a second factor
 	forwardPrefix = "rv_f_" // of a token of forward authentication, which has another form
 
 	secretText = 43
@@ -53,7 +54,7 @@ func hashToken(token string) (h tokenHash, prefix string, ok bool) {
 		return h, "", false
 	}
 	switch prefix = token[:n]; prefix {
-	case tokenPrefix, keyPrefix, codePrefix, linkPrefix:
+	case tokenPrefix, keyPrefix, codePrefix, linkPrefix, pendingPrefix:
 		return sha256.Sum256([]byte(token)), prefix, true
 	}
 	return h, "", false

@@ -33,16 +33,18 @@ type user struct {
 	LoginIP            string     `json:"login_ip"`
 	LoginTime          store.Time `json:"login_time" null:"true" doc:"Time of the last sign-in; null before the first"`
 	MustChangePassword store.Flag `json:"must_change_password"`
+	SecondFactor       store.Flag `json:"second_factor" doc:"1 if a sign-in asks for a code besides the password, else 0"`
 	Fields             userValues `json:"fields" doc:"Values of custom fields by key, as far as you may read them; a field without a value is absent"`
 	store.Versioned
 }
 
 // userOf returns a stored user in the form of responses, with the custom fields that an audience may read.
-func userOf(tx *store.Tx, who store.FieldAudience, u *store.User) *user {
+func userOf(tx *store.Tx, who store.FieldAudience, u *store.User) (*user, error) {
+	factor, err := store.HasFactor(tx, store.Account{ID: u.ID})
 	out := &user{
 		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Sex: u.Sex, Email: u.Email, EmailVerified: u.EmailVerified, Mobile: u.Mobile,
 		AvatarID: u.AvatarID, DeptID: u.DeptID, RoleIDs: u.RoleIDs, RoleNames: []string{}, Status: u.Status,
-		LoginIP: u.LoginIP, LoginTime: u.LoginTime, MustChangePassword: u.MustChangePassword, Versioned: u.Versioned,
+		LoginIP: u.LoginIP, LoginTime: u.LoginTime, MustChangePassword: u.MustChangePassword, SecondFactor: store.Flag(factor), Versioned: u.Versioned,
 		Fields: fieldValues(tx, store.AdminRealm, who, u.Fields),
 	}
 	if out.RoleIDs == nil {
@@ -56,7 +58,7 @@ func userOf(tx *store.Tx, who store.FieldAudience, u *store.User) *user {
 	for _, id := range u.RoleIDs {
 		out.RoleNames = append(out.RoleNames, rules.RoleName(id))
 	}
-	return out
+	return out, err
 }
 
 type loginIn struct {
@@ -72,10 +74,11 @@ type loginProof struct {
 }
 
 type loginOut struct {
-	Token              string     `json:"token" doc:"Token of the session, to be sent in the header Authorization: Bearer <token>; empty if it is in a cookie"`
-	ExpiresAt          store.Time `json:"expires_at" doc:"Time at which the session expires; an idle session expires earlier"`
+	Token              string     `json:"token" doc:"Token of the session, to be sent in the header Authorization: Bearer <token>; empty if it is in a cookie, or if login_token is not empty"`
+	ExpiresAt          store.Time `json:"expires_at" doc:"Time at which the session expires, or login_token; an idle session expires earlier"`
 	MustChangePassword store.Flag `json:"must_change_password"`
 	DeviceToken        string     `json:"device_token" doc:"Token to send with the next sign-in of this user from this device; also set as a cookie"`
+	LoginToken         string     `json:"login_token" doc:"Token for POST /admin/login/totp, if the user has a second factor: the password was right, and a code is required; empty otherwise"`
 }
 
 func login(req *Request, in *loginIn) (*loginOut, error) {
@@ -125,7 +128,11 @@ func readInfo(tx *store.Tx, req *Request, _ *none) (*infoOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &infoOut{userOf(tx, ownAudience(req), u), Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.PermissionKeys(tx), install.CreatedAt}, nil
+	own, err := userOf(tx, ownAudience(req), u)
+	if err != nil {
+		return nil, err
+	}
+	return &infoOut{own, Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.PermissionKeys(tx), install.CreatedAt}, nil
 }
 
 type infoIn struct {
@@ -162,7 +169,7 @@ func changeInfo(req *Request, in *infoIn) (out *user, err error) {
 			return req.fresh(u)
 		})
 		if err == nil {
-			out = userOf(tx, store.FieldSelf, u)
+			out, err = userOf(tx, store.FieldSelf, u)
 		}
 		return err
 	})

@@ -138,6 +138,8 @@ func (req *Request) counted(op auth.CounterOp) {
 func (req *Request) granted(a auth.Attempt, cookie bool, grant *auth.Grant, err error) (*loginOut, error) {
 	event := "login"
 	switch {
+	case err == nil && grant.Pending != "":
+		event = "factor_required"
 	case errs.Is(err, errs.TooMany):
 		event = "locked"
 	case err != nil:
@@ -147,8 +149,11 @@ func (req *Request) granted(a auth.Attempt, cookie bool, grant *auth.Grant, err 
 	if err != nil {
 		return nil, err
 	}
+	out := &loginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange), grant.Device, grant.Pending}
+	if grant.Pending != "" {
+		return out, nil
+	}
 	req.keepDevice(a.App, grant.Device)
-	out := &loginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange), grant.Device}
 	if cookie {
 		req.keepSession(a.App, out)
 	}

@@ -38,7 +38,7 @@ var enums = map[string][]string{
 	"mail_purpose":     {store.Invitation, store.PasswordReset, store.EmailVerification, store.EmailChange, store.EmailChanged, store.Registration},
 	"mail_stage":       {"", "settings", "connect", "tls", "auth", "sender", "recipient", "data", "restored"},
 	"delivery_kind":    {eventDelivery, replayDelivery, testDelivery},
-	"undo_lost":        {store.LostPassword, store.LostSession, store.LostAvatar, store.LostSecret, store.LostURL, store.LostContent, store.LostErased},
+	"undo_lost":        {store.LostPassword, store.LostSession, store.LostFactor, store.LostAvatar, store.LostSecret, store.LostURL, store.LostContent, store.LostErased},
 }
 
 // enumOf returns the values of an enum. It panics if the name is unknown.

@@ -3,6 +3,7 @@ package server
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -137,6 +138,13 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 	invited := newTestLink(store.Invitation, false, id)
 	in.plant(invited, "lea@example.org")
 	in.update(func(tx *store.Tx) error { return store.QueueMail(tx, store.Invitation, invited.who, "", "en") })
+	in.update(func(tx *store.Tx) error {
+		who := store.Account{ID: id}
+		must(t, store.BeginTOTP(tx, who, "JBSWY3DPEHPK3PXP"))
+		app, err := store.TOTPOf(tx, who)
+		must(t, err)
+		return errors.Join(store.UseTOTP(tx, app.ID, 1), store.SetRecoveryCodes(tx, who, []string{"hash of a code"}))
+	})
 	in.view(func(tx *store.Tx) error {
 		keys, err := store.WebhookKeysOf(tx, 1)
 		for _, person := range []store.ID{id, id + 1} {
@@ -149,18 +157,19 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 	})
 	files := in.filesOf(url, "reader")
 	for name, want := range map[string][]string{
-		"README.txt":       {"change-log.jsonl", "sign-ins.jsonl"},
-		"user.json":        {`"username": "leaver"`, `"email": "lea@example.org"`},
-		"sessions.json":    {`"ip": "192.0.2.1"`},
-		"devices.json":     {`"expires_at"`},
-		"mails.jsonl":      {`"purpose":"invitation"`, `"email":"lea@example.org"`},
-		"invitation.json":  {`"links": 1`},
-		"keys.json":        {`"name": "laptop of Lea"`, `"hint": "rv_k_`},
-		"sign-ins.jsonl":   {`"result":"success"`, `"result":"failed"`},
-		"files.jsonl":      {`"size":6`},
-		"jobs.jsonl":       {`"kind":"user_import"`},
-		"webhooks.jsonl":   {`"host":"example.org"`, fmt.Sprint("about ", id)},
-		"change-log.jsonl": {`"Lea Ver"`, `"old":"Lea Ver","new":"Lea"`, anotherPerson, `"name":"leaver"`},
+		"README.txt":         {"change-log.jsonl", "sign-ins.jsonl"},
+		"user.json":          {`"username": "leaver"`, `"email": "lea@example.org"`},
+		"sessions.json":      {`"ip": "192.0.2.1"`},
+		"devices.json":       {`"expires_at"`},
+		"second-factor.json": {`"recovery_codes": 1`},
+		"mails.jsonl":        {`"purpose":"invitation"`, `"email":"lea@example.org"`},
+		"invitation.json":    {`"links": 1`},
+		"keys.json":          {`"name": "laptop of Lea"`, `"hint": "rv_k_`},
+		"sign-ins.jsonl":     {`"result":"success"`, `"result":"failed"`},
+		"files.jsonl":        {`"size":6`},
+		"jobs.jsonl":         {`"kind":"user_import"`},
+		"webhooks.jsonl":     {`"host":"example.org"`, fmt.Sprint("about ", id)},
+		"change-log.jsonl":   {`"Lea Ver"`, `"old":"Lea Ver","new":"Lea"`, anotherPerson, `"name":"leaver"`},
 	} {
 		for _, text := range want {
 			if !strings.Contains(files[name], text) {
@@ -168,10 +177,10 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 			}
 		}
 	}
-	if len(files) != 12 {
+	if len(files) != 13 {
 		t.Errorf("%d files", len(files))
 	}
-	secrets := []string{fmt.Sprint("about ", id+1), "$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key", `"key":`, `"box"`, "Someone Else", in.tokens["leaver"], invited.token, invited.hash}
+	secrets := []string{fmt.Sprint("about ", id+1), "$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key", `"key":`, `"box"`, "Someone Else", in.tokens["leaver"], invited.token, invited.hash, "JBSWY3DPEHPK3PXP", "hash of a code"}
 	in.view(func(tx *store.Tx) error {
 		for s, err := range store.SessionTokens.All(tx) {
 			must(t, err)

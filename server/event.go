@@ -39,7 +39,7 @@ var eventWords = map[string][3]string{ // created, updated, deleted
 }
 
 // unstreamed are collections without events: they follow another record, or are internal.
-var unstreamed = []string{"setting_secret", "password_hash", "device", "avatar", "install"}
+var unstreamed = []string{"setting_secret", "password_hash", "authenticator", "recovery_code", "device", "avatar", "install"}
 
 // typeOf returns the type of the event about a change; "" for none.
 func typeOf(c *audit.Change) string {

@@ -82,6 +82,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`"free_mib":[0-9]+`), `"free_mib":0`},
 	{regexp.MustCompile(`"(challenge|signature)":"[0-9a-f]{64}"`), `"$1":"…"`},
 	{regexp.MustCompile(`"salt":"[0-9a-f]{32}\?expires=[0-9]{10}(&|\\u0026)"`), `"salt":"…?expires=1795000000&"`},
+	{regexp.MustCompile(`"[a-z2-7]{4}(-[a-z2-7]{4}){3}"`), `"…"`},
+	{regexp.MustCompile(`(secret=|"secret":")[A-Z2-7]{32}`), `${1}…`},
 	{regexp.MustCompile(`[0-9]+ MiB are free`), `… MiB are free`},
 }
 
@@ -231,6 +233,9 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"mail_templates", "GET", "/system/mail-template", ""},
 	{"mail_queued", "POST", "/admin/email", `{}`},
 	{"link_used", "POST", "/api/password/link", `{"token":"` + goldenLink.token + `","password":"a good password"}`},
+	{"totp_begun", "POST", "/admin/account/totp", `{"password":"` + ownerPassword + `"}`},
+	{"totp_recovery_codes", "PUT", "/admin/account/totp", `{"otp":"{code}"}`},
+	{"totp", "GET", "/admin/account/totp", ""},
 	{"failure_unsigned", "GET", "/system/backup", ""},
 }
 
@@ -248,6 +253,7 @@ func TestGoldenAnswers(t *testing.T) {
 	in := start(t, func(su *setup) { su.config.Manual, su.config.WebhookAllow = files, local })
 	seen := map[reflect.Type]bool{}
 	refresh := "" // the request_id of that response
+	var app *authenticator
 	for _, g := range goldenAnswers {
 		as := "owner"
 		switch g.file {
@@ -265,6 +271,9 @@ func TestGoldenAnswers(t *testing.T) {
 			in.flush()
 			g.url = strings.ReplaceAll(g.url, "{refresh}", refresh)
 		}
+		if strings.Contains(g.body, "{code}") {
+			g.body = strings.ReplaceAll(g.body, "{code}", app.code())
+		}
 		g.url = strings.ReplaceAll(g.url, "{newest}", strconv.FormatUint(in.db.LogHead().Seq, 10))
 		if slices.Contains([]string{"import", "import_run", "file_upload", "avatar"}, g.file) {
 			a = in.upload(g.url, g.body, as)
@@ -272,6 +281,9 @@ func TestGoldenAnswers(t *testing.T) {
 			a = in.introspect(g.body, as)
 		} else {
 			a = in.call(g.method, g.url, g.body, as)
+		}
+		if g.file == "totp_begun" {
+			app = in.appOf(a)
 		}
 		if failing := strings.HasPrefix(g.file, "failure"); failing == (a.Code == http.StatusOK) {
 			t.Errorf("%s: %d %s", g.file, a.Code, a.Body)

@@ -76,7 +76,9 @@ func (a *reply) checkHeaders(r *http.Request) {
 			want["Set-Cookie"] = got
 		}
 	}
-	if entry := strings.HasSuffix(r.URL.Path, "/login") || strings.HasSuffix(r.URL.Path, "/register"); entry && a.Code == http.StatusOK && !strings.HasPrefix(r.URL.Path, appPagesPath) && !strings.Contains(a.Body, `"confirmation_sent":true`) {
+	entry := strings.HasSuffix(r.URL.Path, "/login") || strings.HasSuffix(r.URL.Path, "/login/totp") || strings.HasSuffix(r.URL.Path, "/register")
+	unfinished := strings.Contains(a.Body, `"confirmation_sent":true`) || strings.Contains(a.Body, `"login_token":"rv_`)
+	if entry && a.Code == http.StatusOK && !strings.HasPrefix(r.URL.Path, appPagesPath) && !unfinished {
 		want["Set-Cookie"] = a.cookieOf().String() // only the device cookie
 		if name := a.cookieOf().Name; name != deviceCookie(strings.HasPrefix(r.URL.Path, "/api/")) {
 			a.t.Errorf("%s: the cookie is called %s", a.sent, name)

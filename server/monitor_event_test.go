@@ -160,6 +160,7 @@ cache throttle set throttle:known:clerk|192.0.2.1
 query GET user WHERE username = ? read index 1 1 0
 query SCAN password_hash WHERE user_id = ? read index 1 1 0
 query SCAN password_hash WHERE user_id = ? read index 1 1 0
+query GET authenticator WHERE person = ? read index 0 0 0
 query PUT user write put 1 1 0
 query SCAN session WHERE user_id = ? read index 1 1 0
 query PUT session write put 0 1 0

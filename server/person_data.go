@@ -23,6 +23,7 @@ user.json         the account: names, contact, department, roles, last sign-in
 avatar.*          the picture of the account, if there is one
 sessions.json     open sessions: where and when the person signed in
 devices.json      browsers and apps that are known from earlier sign-ins
+second-factor.json when an authenticator app was set up and used, if there is one
 mails.jsonl       mails to the person: when and why; not their text
 invitation.json   the invitation to choose a password, if there is one
 keys.json         API keys that act for the user, without the keys themselves
@@ -99,7 +100,7 @@ func (p *personData) send(w http.ResponseWriter, name string) error {
 	if err := p.json("user.json", user); err != nil {
 		return err
 	}
-	for _, part := range []func() error{p.avatar, p.sessions, p.devices, p.mails, p.invitation, p.keys, p.signIns, p.files, p.jobs, p.deliveries, p.changeLog} {
+	for _, part := range []func() error{p.avatar, p.sessions, p.devices, p.secondFactor, p.mails, p.invitation, p.keys, p.signIns, p.files, p.jobs, p.deliveries, p.changeLog} {
 		if err := part(); err != nil {
 			return err
 		}

@@ -99,6 +99,18 @@ func (p *personData) devices() error {
 	return errors.Join(err, p.json("devices.json", all))
 }
 
+func (p *personData) secondFactor() error {
+	var out *secondFactorOut
+	err := p.read(func(tx *store.Tx) (err error) {
+		out, err = factorOf(tx, p.who)
+		return err
+	})
+	if err != nil || !bool(out.Enabled) {
+		return err
+	}
+	return p.json("second-factor.json", out)
+}
+
 func (p *personData) mails() error {
 	by := store.MailByUser
 	if p.who.App {

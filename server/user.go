@@ -34,7 +34,7 @@ var users = Resource[store.User, *user]{
 		return req.Actor.Scope(tx).Users()
 	},
 	out: func(tx *store.Tx, req *Request, u *store.User) (*user, error) {
-		return userOf(tx, audienceOf(req.Actor), u), nil
+		return userOf(tx, audienceOf(req.Actor), u)
 	},
 	columns: []diskColumn[store.User]{
 		{name: "id", uses: sorted},
@@ -121,8 +121,12 @@ func createUser(req *Request, in *userCreation) (*newUser, error) {
 		if out.firstAccess, err = req.giveAccess(tx, store.Account{ID: u.ID}, secret, &in.firstPassword); err != nil {
 			return err
 		}
-		if u, err = store.Users.Get(tx, u.ID); err == nil {
-			out.user = *userOf(tx, audienceOf(req.Actor), u)
+		if u, err = store.Users.Get(tx, u.ID); err != nil {
+			return err
+		}
+		made, err := userOf(tx, audienceOf(req.Actor), u)
+		if err == nil {
+			out.user = *made
 		}
 		return err
 	})
@@ -157,7 +161,7 @@ func editUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.User) e
 	if err != nil {
 		return nil, err
 	}
-	return userOf(tx, audienceOf(req.Actor), u), nil
+	return userOf(tx, audienceOf(req.Actor), u)
 }
 
 func enableUser(tx *store.Tx, req *Request, in *statusIn) (*user, error) {

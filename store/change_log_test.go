@@ -34,6 +34,8 @@ func init() {
 	addLogged(AppUsers)
 	addLogged(CustomFields)
 	addLogged(PasswordHashes)
+	addLogged(TOTPs)
+	addLogged(RecoverySets)
 	addLogged(Sessions)
 	addLogged(Devices)
 	addLogged(SettingGroups)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"reeve/store/disk/disktest"
@@ -116,6 +117,11 @@ func TestExplainSaysWhatIsEnforced(t *testing.T) {
 // A view that began before a commit reads an older file than the cache has.
 func TestExplainBesideACommit(t *testing.T) {
 	db := office(t)
+	// A file that has to grow waits until views end. Records that are deleted leave room.
+	update(t, db, func(tx *Tx) error {
+		return Mails.Create(tx, &Mail{Purpose: PasswordReset, State: "failed", Language: "en", UserID: 4, Email: strings.Repeat("x", 64<<10)})
+	})
+	update(t, db, func(tx *Tx) error { return Mails.Delete(tx, 1) })
 	err := db.View(System, func(tx *Tx) error {
 		u, err := Users.Get(tx, 4) // the view begins
 		if err != nil {

@@ -17,6 +17,7 @@ const UnattendedBackup = "system.backup.unattended"
 var notForKeys = map[string]bool{
 	"admin.key.create": true, "admin.key.update": true, "admin.key.delete": true, "admin.key.rotate": true,
 	"system.webhook.create": true, "system.webhook.update": true, "system.webhook.secret": true, "system.backup": true,
+	"admin.list.factor": true,
 }
 
 // ForKeys reports whether an API key can have a permission.

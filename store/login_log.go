@@ -24,7 +24,7 @@ type LoginLog struct {
 	Fingerprint string `json:"fingerprint" doc:"Keyed hash of what was typed if it names no user; empty otherwise. Equal texts have equal fingerprints"`
 	Realm       string `json:"realm" doc:"Realm: admin or app"`
 	Result      string `json:"result" doc:"Result: success, failed or throttled"`
-	Reason      string `json:"reason" doc:"Reason of a failure: unknown_user, wrong_password, disabled or pending; or rate_limited if the password was not compared, because there were too many attempts for the app user under other names"`
+	Reason      string `json:"reason" doc:"Reason of a failure: unknown_user, wrong_password, wrong_code, disabled or pending; or rate_limited if the password was not compared, because there were too many attempts for the app user under other names"`
 	IP          string `json:"ip"`
 	Browser     string `json:"browser"`
 	OS          string `json:"os"`

@@ -49,6 +49,7 @@ var reeve = kv.Schema{
 		Webhooks, WebhookSecrets, WebhookStates,
 		APIKeys, KeySecrets, CompletedRequests,
 		Links, Mails,
+		TOTPs, RecoverySets,
 		CustomFields,
 	},
 	Caches:  []kv.AnyCache{PolicyCache, AppPolicyCache, PermissionTree, SettingCache, DictCache, CustomFieldCache},
@@ -61,7 +62,7 @@ var reeve = kv.Schema{
 
 	LogCheckpoint: logCheckpoint,
 	Restored: func(tx *Tx) error {
-		return errors.Join(endAllSessions(tx), pauseKeys(tx), endAllLinks(tx), holdMails(tx))
+		return errors.Join(endAllSessions(tx), pauseKeys(tx), endAllLinks(tx), holdMails(tx), spendCodes(tx))
 	},
 	Repair:     repairAccounts,
 	RepairLast: repairOwner,
@@ -87,5 +88,6 @@ var reeve = kv.Schema{
 		{Title: "app users have roles and sign in by mobile; registrations; custom fields", Run: func(tx *Tx) error {
 			return errors.Join(AppUsers.Reindex(tx), Links.Reindex(tx))
 		}},
+		{Title: "second factors", Run: func(*Tx) error { return nil }},
 	},
 }

@@ -53,6 +53,7 @@ type UndoConflict struct {
 const (
 	LostPassword = "password"
 	LostSession  = "session"
+	LostFactor   = "second_factor"
 	LostAvatar   = "avatar"
 	LostSecret   = "secret"       // value of a secret setting
 	LostURL      = "public_url"   // address of a public file: it gets another one
@@ -154,6 +155,8 @@ func (p *undoPlanner) follower(c *audit.Change) {
 		p.lose(c, LostAvatar)
 	case SettingSecrets.Name():
 		p.lose(c, LostSecret)
+	case TOTPs.Name():
+		p.lose(c, LostFactor)
 	}
 }
 
@@ -290,7 +293,7 @@ func (s *UndoStep) Weight(tx *Tx) (int, error) {
 		return 0, err
 	}
 	made, err := links.Count(tx, s.ID)
-	return 1 + open + sent + made + 2, err // also the password and the picture
+	return 1 + open + sent + made + 4, err // also the password, the picture, the authenticator and its recovery codes
 }
 
 // disables reports whether the step disables a user.

@@ -49,7 +49,7 @@ var commands = []command{
 	{"salvage", "NEWDIR", "copy the intact part of damaged data to a new directory; the server must be stopped", (*program).salvage, false},
 	{"audit verify", "[FILE…]", "check that no entry of the change log, or of exported files of it, was altered", (*program).verifyLog, false},
 	{"compact", "", "reclaim free space by rewriting both database files; the server must be stopped", (*program).compact, false},
-	{"admin recover", "", "reset the password of an owner; the server must be stopped", (*program).recover, false},
+	{"admin recover", "", "reset the password and second factor of an owner; the server must be stopped", (*program).recover, false},
 	{"licenses", "", "print the licenses of the software in the program", (*program).printNotice, true},
 	{"help", "[TOPIC]", "print a topic of the manual, or the list of topics", (*program).help, true},
 	{"config", "", "print config.example.toml", (*program).example, true},

@@ -112,6 +112,8 @@ var nouns = []entry{
 	{"key_secret", "secret of an API key", "", "API 密钥的密文"},
 	{"file", "file", "", "文件"},
 	{"device", "device", "", "设备"},
+	{"authenticator", "authenticator", "", "身份验证器"},
+	{"recovery_code", "recovery code", "", "恢复代码"},
 	{"session", "session", "", "会话"},
 	{"session_token", "session token", "", "会话令牌"},
 	{"role", "role", "", "角色"},

@@ -18,6 +18,13 @@ var accountMessages = []entry{
 	{"password_same", "must differ from the current password", "", "不能与当前密码相同"},
 	{"password_username", "must not be the username", "", "不能与用户名相同"},
 	{"password_common", "is too common; choose another password", "", "过于常见；请换一个密码"},
+	{"wrong_code", "wrong code, or it was used already", "", "验证码错误，或已被使用"},
+	{"sign_in_again", "this sign-in has expired or failed too often; enter your password again", "", "本次登录已过期或失败次数过多，请重新输入密码"},
+	{"otp_wrong", "is wrong, or was used already", "", "错误，或已被使用"},
+	{"totp_exists", "an authenticator app is set up already; remove it first", "", "已设置身份验证器；请先移除"},
+	{"totp_not_begun", "no authenticator app is being set up; begin with POST on this path", "", "没有正在设置的身份验证器；请先用 POST 请求此路径"},
+	{"factor_not_yours", "only the users themselves can set up their second factor", "", "双重验证只能由用户本人设置"},
+	{"no_factor", "%s has no second factor", "username", "{username} 未启用双重验证"},
 	{"password_for_email", "is required to change the email address", "", "修改邮箱地址时必须填写"},
 
 	{"permission_required", "permission %s is required", "permission", "需要权限 {permission}"},

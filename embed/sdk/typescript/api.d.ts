@@ -181,7 +181,7 @@ export type AuthEvent = {
   route: string
   /** Number of similar events that this one represents; more than 1 if events are sampled under load */
   sampled: number
-  /** Type of event: login, login_failed, locked, logout, revoked, password_changed or permission */
+  /** Type of event: login, login_failed, factor_required, locked, logout, revoked, password_changed, factor_added, factor_removed or permission */
   type: string
   /** User who was signed in; null for none */
   user: EventUser | null
@@ -200,6 +200,13 @@ export type AuthEventMonitorPage = {
   scanned_until: string | null
   /** Number of matching records */
   total: number
+}
+
+export type AuthenticatorApp = {
+  /** Secret for an authenticator app, in base32; it is shown once */
+  secret: string
+  /** Address of the secret for a QR code: otpauth://totp/… */
+  uri: string
 }
 
 export type Avatar = {
@@ -353,6 +360,17 @@ export type CollectionInfo = {
   records: number
 }
 
+export type CompleteSignInWithCode = {
+  /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
+  cookie?: 0 | 1
+  /** The same device_token as in the first step, if one was sent there */
+  device_token?: string
+  /** login_token from the response to the first step; it is accepted only from the same address and device */
+  login_token: string
+  /** Code of the authenticator app, or a recovery code; each works once */
+  otp: string
+}
+
 export type Config = {
   /** Enabled dictionaries with their enabled items, by code */
   dicts: Record<string, OpenDict>
@@ -373,6 +391,11 @@ export type ConfigValue = {
 export type ConfirmAppUserEmail = {
   /** Token of the link: what follows /link/ in its URL */
   token: string
+}
+
+export type ConfirmAuthenticatorApp = {
+  /** Code of the authenticator app */
+  otp: string
 }
 
 export type ConfirmEmailAddress = {
@@ -1548,10 +1571,12 @@ export type LogPage = {
 export type Login = {
   /** Token to send with the next sign-in of this user from this device; also set as a cookie */
   device_token: string
-  /** Time at which the session expires; an idle session expires earlier */
+  /** Time at which the session expires, or login_token; an idle session expires earlier */
   expires_at: string
+  /** Token for POST /admin/login/totp, if the user has a second factor: the password was right, and a code is required; empty otherwise */
+  login_token: string
   must_change_password: 0 | 1
-  /** Token of the session, to be sent in the header Authorization: Bearer <token>; empty if it is in a cookie */
+  /** Token of the session, to be sent in the header Authorization: Bearer <token>; empty if it is in a cookie, or if login_token is not empty */
   token: string
 }
 
@@ -1571,7 +1596,7 @@ export type LoginLog = {
   os: string
   /** Realm: admin or app */
   realm: string
-  /** Reason of a failure: unknown_user, wrong_password, disabled or pending; or rate_limited if the password was not compared, because there were too many attempts for the app user under other names */
+  /** Reason of a failure: unknown_user, wrong_password, wrong_code, disabled or pending; or rate_limited if the password was not compared, because there were too many attempts for the app user under other names */
   reason: string
   /** Result: success, failed or throttled */
   result: string
@@ -1753,6 +1778,8 @@ export type NewUser = {
   role_ids: number[]
   /** Names of the roles, in the order of role_ids */
   role_names: string[]
+  /** 1 if a sign-in asks for a code besides the password, else 0 */
+  second_factor: 0 | 1
   /** Sex: 0 not given, 1 male, 2 female */
   sex: 0 | 1 | 2
   /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
@@ -2034,6 +2061,11 @@ export type Reason = {
   params?: Record<string, unknown>
 }
 
+export type RecoveryCodes = {
+  /** Recovery codes, each of which replaces a code of the authenticator app once; they are shown once */
+  recovery_codes: string[]
+}
+
 export type RedisInfo = {
   connected_clients: number
   /** Keys evicted since the last poll */
@@ -2157,11 +2189,27 @@ export type Registration = {
   confirmation_sent?: boolean
   /** Token to send with the next sign-in of this user from this device; also set as a cookie */
   device_token?: string
-  /** Time at which the session expires; an idle session expires earlier */
+  /** Time at which the session expires, or login_token; an idle session expires earlier */
   expires_at?: string
+  /** Token for POST /admin/login/totp, if the user has a second factor: the password was right, and a code is required; empty otherwise */
+  login_token?: string
   must_change_password?: 0 | 1
-  /** Token of the session, to be sent in the header Authorization: Bearer <token>; empty if it is in a cookie */
+  /** Token of the session, to be sent in the header Authorization: Bearer <token>; empty if it is in a cookie, or if login_token is not empty */
   token?: string
+}
+
+export type RemoveAuthenticatorApp = {
+  /** Code of the authenticator app, or a recovery code */
+  otp: string
+  /** Current password */
+  password: string
+}
+
+export type ReplaceRecoveryCodes = {
+  /** Code of the authenticator app, or a recovery code */
+  otp: string
+  /** Current password */
+  password: string
 }
 
 export type ReplayEventsToWebhook = {
@@ -2339,6 +2387,17 @@ export type SaveSettingValues = {
   values: Record<string, unknown>
 }
 
+export type SecondFactor = {
+  /** Time at which the authenticator app was set up; null without one */
+  created_at: string | null
+  /** 1 if a sign-in asks for a code */
+  enabled: 0 | 1
+  /** Time at which a code was last used; null without one */
+  last_used: string | null
+  /** Number of recovery codes that are left */
+  recovery_codes: number
+}
+
 export type SendTestMail = {
   /** Address to which the test mail is sent */
   email: string
@@ -2418,6 +2477,11 @@ export type SetRolePermissions = {
   updated_at?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
+}
+
+export type SetUpAuthenticatorApp = {
+  /** Current password */
+  password: string
 }
 
 export type Setting = {
@@ -2719,7 +2783,7 @@ export type UndoLost = {
   /** ID of that record */
   id: number
   /** What can't come back: password, session, avatar, secret, public_url, file_content or erased */
-  what: "password" | "session" | "avatar" | "secret" | "public_url" | "file_content" | "erased"
+  what: "password" | "session" | "second_factor" | "avatar" | "secret" | "public_url" | "file_content" | "erased"
 }
 
 export type Undone = {
@@ -3178,6 +3242,8 @@ export type User = {
   role_ids: number[]
   /** Names of the roles, in the order of role_ids */
   role_names: string[]
+  /** 1 if a sign-in asks for a code besides the password, else 0 */
+  second_factor: 0 | 1
   /** Sex: 0 not given, 1 male, 2 female */
   sex: 0 | 1 | 2
   /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
@@ -3353,6 +3419,7 @@ export type Access =
   | 'admin.list.delete'
   | 'admin.list.erase'
   | 'admin.list.export'
+  | 'admin.list.factor'
   | 'admin.list.import'
   | 'admin.list.password'
   | 'admin.list.query'
@@ -3460,6 +3527,7 @@ export type Api = {
     '/.reeve/callback': { body: undefined; answer: unknown }
     '/admin/account/key': { body: undefined; answer: ApiKeyPage }
     [path: `/admin/account/key/${number}`]: { body: undefined; answer: ApiKey }
+    '/admin/account/totp': { body: undefined; answer: SecondFactor }
     '/admin/dept': { body: undefined; answer: DeptTree }
     [path: `/admin/dept/${number}`]: { body: undefined; answer: Dept }
     '/admin/dict': { body: undefined; answer: Record<string, OpenDict> }
@@ -3567,6 +3635,8 @@ export type Api = {
   POST: {
     '/admin/account/key': { body: CreateOwnAPIKey; answer: KeyWithToken }
     [path: `/admin/account/key/${number}/rotate`]: { body: RotateOwnAPIKey; answer: KeyWithToken }
+    '/admin/account/recovery': { body: ReplaceRecoveryCodes; answer: RecoveryCodes }
+    '/admin/account/totp': { body: SetUpAuthenticatorApp; answer: AuthenticatorApp }
     '/admin/avatar': { body: undefined; answer: Avatar }
     '/admin/dept': { body: CreateDept; answer: Dept }
     '/admin/email': { body: VerifyOwnEmailAddress; answer: MailQueued }
@@ -3581,6 +3651,7 @@ export type Api = {
     [path: `/admin/list/${number}/invite`]: { body: InviteUser; answer: OneTimeLink }
     [path: `/admin/list/${number}/reset-link`]: { body: CreatePasswordResetLink; answer: OneTimeLink }
     '/admin/login': { body: SignIn; answer: Login }
+    '/admin/login/totp': { body: CompleteSignInWithCode; answer: Login }
     '/admin/logout': { body: undefined; answer: Record<string, never> }
     '/admin/password/forgot': { body: RequestPasswordReset; answer: Record<string, never> }
     '/admin/password/link': { body: SetPasswordWithLink; answer: LinkUsed }
@@ -3642,6 +3713,7 @@ export type Api = {
   }
   PUT: {
     [path: `/admin/account/key/${number}`]: { body: UpdateOwnAPIKey; answer: ApiKey }
+    '/admin/account/totp': { body: ConfirmAuthenticatorApp; answer: RecoveryCodes }
     [path: `/admin/dept/${number}`]: { body: UpdateDept; answer: Dept }
     '/admin/info': { body: UpdateOwnAccount; answer: User }
     [path: `/admin/key/${number}`]: { body: UpdateAPIKey; answer: ApiKey }
@@ -3680,6 +3752,7 @@ export type Api = {
   DELETE: {
     '/admin/account/key': { body: undefined; answer: Record<string, never> }
     [path: `/admin/account/key/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/account/totp': { body: RemoveAuthenticatorApp; answer: Record<string, never> }
     '/admin/dept': { body: undefined; answer: Record<string, never> }
     [path: `/admin/dept/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/invite': { body: undefined; answer: Record<string, never> }
@@ -3688,6 +3761,7 @@ export type Api = {
     [path: `/admin/key/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/list': { body: undefined; answer: Record<string, never> }
     [path: `/admin/list/${number}`]: { body: undefined; answer: Record<string, never> }
+    [path: `/admin/list/${number}/totp`]: { body: undefined; answer: Record<string, never> }
     '/admin/role': { body: undefined; answer: Record<string, never> }
     [path: `/admin/role/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/rule': { body: undefined; answer: Record<string, never> }

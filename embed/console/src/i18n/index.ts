@@ -11,6 +11,7 @@ type Files = {
   rights: typeof import('./en/rights')
   settings: typeof import('./en/settings')
   dicts: typeof import('./en/dicts')
+  factor: typeof import('./en/factor')
   fields: typeof import('./en/fields')
   files: typeof import('./en/files')
   forgot: typeof import('./en/forgot')

@@ -1,7 +1,7 @@
 import { type ComponentProps, type ComponentType, type FormEvent, type ReactNode, useEffect, useId, useState } from 'react'
 import { Failure, get, post, put } from '../api/request'
 import { back, begin, end, token } from '../api/session'
-import type { Home } from '../api/types'
+import type { Home, Login } from '../api/types'
 import { type Key, language, learn, maybe, setLanguage, t } from '../i18n'
 import { languages } from '../i18n/languages'
 import { Mark } from '../ui/Mark'
@@ -13,6 +13,7 @@ export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
   const [home, setHome] = useState<Partial<Home> & Pick<Home, 'title' | 'logo'>>({ title: 'Reeve', logo: '' })
   const [old, setOld] = useState<string>() // the password that must be changed
   const [forgot, setForgot] = useState<{ Form: ComponentType<{ onBack: () => void }> }>()
+  const [second, setSecond] = useState<Second>() // the password was right, and a code is needed
   useEffect(() => {
     get('/api/home', {}, { quiet: true }).then(
       (answer) => {
@@ -30,8 +31,10 @@ export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
         <ChangePassword old={old} />
       ) : forgot ? (
         <forgot.Form onBack={() => setForgot(undefined)} />
+      ) : second ? (
+        <second.Form login={second.login} onDone={(login) => enter(login, () => setOld(second.password))} onBack={() => setSecond(undefined)} />
       ) : (
-        <Credentials mustChange={setOld} first={home.first_sign_in === 1}>
+        <Credentials mustChange={setOld} onSecond={setSecond} first={home.first_sign_in === 1}>
           <div className="help">
             <Help home={home} onForgot={(Form) => setForgot({ Form })} />
           </div>
@@ -112,9 +115,19 @@ function Help({ home, onForgot }: { home: Partial<Home>; onForgot: (form: Compon
   return <p className="hint">{home.contact ? t('forgot.contact', { contact: home.contact }) : t('forgot.ask')}</p>
 }
 
-type CredentialsProps = { mustChange: (old: string) => void; first: boolean; children: ReactNode }
+// Second is the second step of a sign-in.
+type Second = { Form: ComponentType<{ login: string; onDone: (login: Login) => void; onBack: () => void }>; login: string; password: string }
 
-function Credentials({ mustChange, first, children }: CredentialsProps) {
+// enter opens the page that was asked for, unless the password must be changed first.
+function enter(login: Login, mustChange: () => void): void {
+  begin(login.token)
+  if (login.must_change_password) mustChange()
+  else location.replace(back())
+}
+
+type CredentialsProps = { mustChange: (old: string) => void; onSecond: (second: Second) => void; first: boolean; children: ReactNode }
+
+function Credentials({ mustChange, onSecond, first, children }: CredentialsProps) {
   const [username, setUsername] = useState('')
   const [password, setPassword] = useState('')
   const [problem, setProblem] = useState('')
@@ -127,9 +140,10 @@ function Credentials({ mustChange, first, children }: CredentialsProps) {
     setProblem('')
     try {
       const login = await post('/admin/login', { username, password }, { quiet: true })
-      begin(login.token)
-      if (login.must_change_password) mustChange(password)
-      else location.replace(back())
+      if (login.login_token) {
+        const [{ Code }] = await Promise.all([import('./factor/Code'), learn('factor')])
+        onSecond({ Form: Code, login: login.login_token, password })
+      } else enter(login, () => mustChange(password))
     } catch (cause) {
       setProblem(said(cause))
       setBusy(false)

@@ -1,6 +1,7 @@
 export const account = {
   'account': 'My account',
   'account.profile': 'Profile',
+  'account.factor': 'Second factor',
   'account.nickname': 'Display name',
   'account.email': 'Email',
   'account.email_password': 'To change your email, enter your current password.',

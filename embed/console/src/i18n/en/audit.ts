@@ -198,6 +198,7 @@ export const audit = {
   'audit.undo.lost': 'This doesn’t come back:',
   'audit.undo.lost.password': 'Passwords: set a new one',
   'audit.undo.lost.session': 'Sessions: sign in again',
+  'audit.undo.lost.second_factor': 'Second factors: set them up again',
   'audit.undo.lost.avatar': 'Photos',
   'audit.undo.lost.secret': 'Secret setting values: enter them again',
   'audit.undo.lost.public_url': 'Public links: publish the files again',

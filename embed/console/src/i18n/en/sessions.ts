@@ -19,6 +19,7 @@ export const sessions = {
   'loginlog.reason.wrong_password': 'wrong password',
   'loginlog.reason.disabled': 'user disabled',
   'loginlog.reason.pending': 'registration not confirmed',
+  'loginlog.reason.wrong_code': 'wrong code',
   'loginlog.reason.rate_limited': 'too many attempts under other names',
   'sessions.app_user': 'App user',
   'sessions.empty': 'No active sessions.',

@@ -3,6 +3,7 @@ import type { account as en } from '../en/account'
 export const account: Record<keyof typeof en, string> = {
   'account': '我的账号',
   'account.profile': '个人资料',
+  'account.factor': '双重验证',
   'account.nickname': '昵称',
   'account.email': '邮箱',
   'account.email_password': '修改邮箱需要输入当前密码。',

@@ -192,6 +192,7 @@ export const audit: Record<keyof typeof en, string> = {
   'audit.undo.lost': '以下内容无法恢复：',
   'audit.undo.lost.password': '密码：须重新设置',
   'audit.undo.lost.session': '会话：须重新登录',
+  'audit.undo.lost.second_factor': '双重验证：须重新设置',
   'audit.undo.lost.avatar': '头像',
   'audit.undo.lost.secret': '保密设置值：须重新填写',
   'audit.undo.lost.public_url': '公开链接：须重新公开文件',

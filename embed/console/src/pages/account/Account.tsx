@@ -9,6 +9,7 @@ import { PasswordForm } from './PasswordForm'
 import { Profile } from './Profile'
 
 const OwnKeys = lazy(async () => ({ default: (await Promise.all([import('../keys/OwnKeys'), learn('keys')]))[0].OwnKeys }))
+const SecondFactor = lazy(async () => ({ default: (await Promise.all([import('../factor/SecondFactor'), learn('factor')]))[0].SecondFactor }))
 
 // AccountPage is the user's own account. The open tab is part of the URL.
 export function AccountPage() {
@@ -18,6 +19,15 @@ export function AccountPage() {
   const items = [
     { key: 'profile', label: t('account.profile'), children: <Profile /> },
     { key: 'password', label: t('sign_in.password'), children: <PasswordForm /> },
+    {
+      key: 'factor',
+      label: t('account.factor'),
+      children: (
+        <Suspense fallback={<Skeleton active />}>
+          <SecondFactor />
+        </Suspense>
+      ),
+    },
     { key: 'sessions', label: t('menu.system.session'), children: <OwnSessions /> },
     {
       key: 'keys',

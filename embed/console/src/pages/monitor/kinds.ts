@@ -41,7 +41,11 @@ export const filters: Record<Kind, Filter[]> = {
     slow,
   ],
   auth: [
-    { name: 'type', by: 'choice', values: ['login', 'login_failed', 'locked', 'logout', 'revoked', 'password_changed', 'permission'] },
+    {
+      name: 'type',
+      by: 'choice',
+      values: ['login', 'login_failed', 'factor_required', 'locked', 'logout', 'revoked', 'password_changed', 'factor_added', 'factor_removed', 'permission'],
+    },
     { name: 'result', by: 'choice', values: ['success', 'failed', 'allowed', 'denied'] },
     { name: 'username', by: 'text' },
     user,

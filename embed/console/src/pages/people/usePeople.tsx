@@ -19,6 +19,7 @@ export type People<T extends Person> = {
   sessions: (user: T) => void
   remove: (user: T) => Promise<void>
   erase: (user: T) => void
+  unfactor: (user: T) => Promise<void> // removes the second factor
   data: (user: T) => Promise<void> // downloads what is stored about a user
   removeAll: (users: T[]) => Promise<void>
   links: Links // for setting a password
@@ -42,6 +43,12 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
     reset: reset.show,
     sessions: sessions.show,
     erase: erasing.show,
+    unfactor: async (user) => {
+      if (!(await sure({ title: t('people.factor.sure', { name: names([user]) }), text: t('people.factor.text'), ok: t('people.factor') }))) return
+      await del(`/admin/list/${user.id}/totp`)
+      done(t('people.factor.removed', { name: names([user]) }))
+      await reload()
+    },
     data: async (user) => save(await download(`${realm.path}/${user.id}/data`)),
     links,
     tell: (user) => {

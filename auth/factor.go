@@ -1,0 +1,229 @@
+package auth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"encoding/hex"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/pquerna/otp"
+	"github.com/pquerna/otp/hotp"
+	"github.com/pquerna/otp/totp"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// The second factor of a person: an authenticator app (TOTP, RFC 6238), and recovery codes for when it is lost.
+
+const (
+	codeDigits    = 6
+	codeSkew      = 1 // time steps by which the clocks of the server and the person may differ
+	recoveryCodes = 10
+	recoveryBytes = 10 // 80 random bits, which nobody can try out, so that a fast hash is enough
+)
+
+// NewTOTP is a new authenticator app, to be set up by the person.
+type NewTOTP struct {
+	Secret string // in base32, for an app that can't scan the address
+	URI    string // otpauth address, for a QR code
+}
+
+// BeginTOTP makes the secret of a new authenticator app for a signed-in user. It is asked for after ConfirmTOTP.
+func (a *Auth) BeginTOTP(s *Session, issuer string) (*NewTOTP, error) {
+	key, err := totp.Generate(totp.GenerateOpts{Issuer: strings.ReplaceAll(issuer, ":", " "), AccountName: s.Actor.Username, Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+	if err != nil {
+		return nil, err
+	}
+	err = a.db.Update(s.Actor, func(tx *store.Tx) error { return store.BeginTOTP(tx, s.account, key.Secret()) })
+	return &NewTOTP{key.Secret(), key.URL()}, err
+}
+
+// ConfirmTOTP sets up the authenticator app of a signed-in user whose code proves that it has the secret. It returns
+// recovery codes, of which only the hashes are stored.
+func (a *Auth) ConfirmTOTP(s *Session, addr netip.Addr, code string) (codes []string, err error) {
+	return a.changeFactor(s, addr, func(tx *store.Tx) error {
+		t, err := store.TOTPOf(tx, s.account)
+		switch {
+		case errs.Is(err, errs.NotFound) || err == nil && bool(t.Confirmed):
+			return errs.New(errs.Conflict, "no authenticator app is being set up; begin with POST on this path").Coded("totp_not_begun")
+		case err != nil:
+			return err
+		}
+		return a.useTOTP(tx, t, code)
+	})
+}
+
+// RenewRecovery replaces the recovery codes of a signed-in user, who proves the second factor with a code.
+func (a *Auth) RenewRecovery(s *Session, addr netip.Addr, code string) (codes []string, err error) {
+	return a.changeFactor(s, addr, func(tx *store.Tx) error { return a.useFactor(tx, s.account, code) })
+}
+
+// changeFactor runs prove, and replaces the recovery codes of a signed-in user.
+func (a *Auth) changeFactor(s *Session, addr netip.Addr, prove func(tx *store.Tx) error) (codes []string, err error) {
+	codes = newRecoveryCodes()
+	hashes := make([]string, len(codes))
+	for i, c := range codes {
+		hashes[i] = hashRecovery(s.account, plainCode(c))
+	}
+	err = a.proving(s, addr, func(tx *store.Tx) error {
+		if err := prove(tx); err != nil {
+			return err
+		}
+		return store.SetRecoveryCodes(tx, s.account, hashes)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return codes, nil
+}
+
+// RemoveTOTP removes the second factor of a signed-in user, who proves it with a code.
+func (a *Auth) RemoveTOTP(s *Session, addr netip.Addr, code string) error {
+	return a.proving(s, addr, func(tx *store.Tx) error {
+		if err := a.useFactor(tx, s.account, code); err != nil {
+			return err
+		}
+		_, err := store.RemoveFactors(tx, s.account)
+		return err
+	})
+}
+
+// proving runs a write of a signed-in user that fails with ErrWrongCode for a wrong code, which is rate-limited
+// together with the codes of sign-ins.
+func (a *Auth) proving(s *Session, addr netip.Addr, write func(tx *store.Tx) error) error {
+	at, err := a.beginFactor(s.account, addr, false, nil)
+	if err != nil {
+		return err
+	}
+	err = a.db.Update(s.Actor, write)
+	switch {
+	case err == nil:
+		at.succeeded()
+	case errs.Of(err).Code == wrongCode:
+		return errs.Field(errs.Invalid, "otp", "is wrong, or was used already").Coded("wrong_code")
+	default:
+		at.withdraw()
+	}
+	return err
+}
+
+const wrongCode = "wrong_code"
+
+// beginFactor counts an attempt at the second factor of an account. known reports whether it comes from a device of the
+// account.
+func (a *Auth) beginFactor(who store.Account, addr netip.Addr, known bool, observe func(CounterOp)) (at *throttleCheck, err error) {
+	var wait time.Duration
+	err = a.db.View(store.Anonymous, func(tx *store.Tx) error {
+		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
+		at = newThrottleCheck(tracedCounters{a.counters, observe}, "factor:"+realm(who.App), who.ID.String(), addr, window)
+		at.addr = "" // only those who know the password get here
+		wait = at.begin(store.LoginTries.Get(tx), func() bool { return known })
+		return nil
+	})
+	if err == nil && wait > 0 {
+		err = a.tooMany(throttledFactor, wait)
+	}
+	return at, err
+}
+
+// secondFactor uses up the code of the second factor. pending reports that there is one whose code was not asked for
+// yet: code is nil.
+func (a *Auth) secondFactor(tx *store.Tx, who store.Account, code *string) (pending bool, err error) {
+	if code == nil {
+		return store.HasFactor(tx, who)
+	}
+	return false, a.useFactor(tx, who, *code)
+}
+
+// heldStep returns the time step of a code for a session that is held in memory, because the disk is full. Recovery
+// codes can't be used up then.
+func (a *Auth) heldStep(tx *store.Tx, who store.Account, code string) (step int64, err error) {
+	t, err := store.TOTPOf(tx, who)
+	if errs.Is(err, errs.NotFound) || err == nil && !bool(t.Confirmed) {
+		return 0, store.ErrWrongCode
+	}
+	if err != nil {
+		return 0, err
+	}
+	return stepOf(tx, t, plainCode(code), max(t.LastStep, a.held.lastStep(who)))
+}
+
+// useFactor uses up a code of an authenticator app, or a recovery code, in the transaction that it allows.
+func (a *Auth) useFactor(tx *store.Tx, who store.Account, code string) error {
+	code = plainCode(code)
+	if len(code) != codeDigits {
+		return store.UseRecoveryCode(tx, who, hashRecovery(who, code))
+	}
+	t, err := store.TOTPOf(tx, who)
+	if errs.Is(err, errs.NotFound) || err == nil && !bool(t.Confirmed) {
+		return store.ErrWrongCode
+	}
+	if err != nil {
+		return err
+	}
+	return a.useTOTP(tx, t, code)
+}
+
+// useTOTP uses up a code of an authenticator app.
+func (a *Auth) useTOTP(tx *store.Tx, t *store.TOTP, code string) error {
+	step, err := stepOf(tx, t, plainCode(code), max(t.LastStep, a.held.lastStep(t.Account())))
+	if err != nil {
+		return err
+	}
+	return store.UseTOTP(tx, t.ID, step)
+}
+
+// stepOf returns the time step of a code that can be used now, see matchStep.
+func stepOf(tx *store.Tx, t *store.TOTP, code string, last int64) (step int64, err error) {
+	secret, err := t.Reveal(tx)
+	if err != nil {
+		return 0, err
+	}
+	return matchStep(secret, code, timeStep(tx.Now().Std()), last)
+}
+
+// timeStep returns the number of a time step of RFC 6238.
+func timeStep(at time.Time) int64 { return at.Unix() / int64(store.TOTPStep/time.Second) }
+
+// matchStep returns the time step of a code, of those near now and after last.
+func matchStep(secret, code string, now, last int64) (step int64, err error) {
+	for candidate := now - codeSkew; candidate <= now+codeSkew; candidate++ {
+		want, err := hotp.GenerateCodeCustom(secret, uint64(candidate), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+		if err != nil {
+			return 0, err
+		}
+		if candidate > last && subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 {
+			step = candidate
+		}
+	}
+	if step == 0 {
+		return 0, store.ErrWrongCode
+	}
+	return step, nil
+}
+
+// newRecoveryCodes returns new recovery codes, in four groups of letters and digits.
+func newRecoveryCodes() (codes []string) {
+	for range recoveryCodes {
+		var secret [recoveryBytes]byte
+		rand.Read(secret[:]) // never fails: crypto/rand ends the program instead
+		text := strings.ToLower(base32.StdEncoding.EncodeToString(secret[:]))
+		codes = append(codes, text[:4]+"-"+text[4:8]+"-"+text[8:12]+"-"+text[12:])
+	}
+	return codes
+}
+
+// plainCode removes what people type to make a code readable.
+func plainCode(code string) string {
+	return strings.ToLower(strings.NewReplacer(" ", "", "-", "").Replace(code))
+}
+
+// hashRecovery returns the hash of a recovery code of an account, hexadecimal.
+func hashRecovery(who store.Account, plain string) string {
+	sum := sha256.Sum256([]byte("recovery " + who.Person() + " " + plain))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,152 @@
+package e2e
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+)
+
+// codeOf returns the code of an authenticator app: the present one, or the next, which is accepted already.
+func codeOf(t testing.TB, secret string, next bool) string {
+	t.Helper()
+	at := time.Now()
+	if next {
+		at = at.Add(30 * time.Second)
+	}
+	code, err := totp.GenerateCode(secret, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+// factor sets up an authenticator app for the user.
+func (c *client) factor() {
+	c.t.Helper()
+	made := into[struct{ Secret string }](c.t, c.want(200, "POST", "/admin/account/totp", object("password", password)))
+	c.want(200, "PUT", "/admin/account/totp", object("otp", codeOf(c.t, made.Secret, false)))
+}
+
+var recoveryCode = regexp.MustCompile(`(?m)^[a-z2-7]{4}(-[a-z2-7]{4}){3}$`)
+
+// TestConsoleSecondFactor sets up an authenticator app, signs in with it and with a recovery code, and removes it.
+func TestConsoleSecondFactor(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/account/factor")
+	p.see("With a second factor")
+	p.looksGood("factor-off")
+	p.click("button", "Set up authenticator app")
+	d := p.dialog()
+	d.fill("Current password", "wrong wrong")
+	p.expect(422, "/admin/account/totp")
+	d.click("button", "Next")
+	d.see("Wrong current password")
+	p.audit()
+	d.fill("Current password", password)
+	p.press("Enter")
+	p.find("image", "QR code of the secret")
+	secret := p.value("Secret, if you can’t scan")
+	p.looksGood("factor-scan")
+	p.fill("Then enter the 6-digit code that the app shows.", "000000")
+	p.click("button", "Turn on")
+	p.see("is wrong, or was used already")
+	p.fill("Then enter the 6-digit code that the app shows.", codeOf(t, secret, false))
+	p.click("button", "Turn on")
+
+	d = p.dialog()
+	d.see("They are shown only once.")
+	p.looksGood("factor-codes")
+	name, file := p.download(func() { d.click("button", "Download") })
+	codes := recoveryCode.FindAllString(string(file), -1)
+	if len(codes) != 10 || name != "recovery-codes-admin.txt" || !strings.Contains(string(file), "admin") {
+		t.Fatalf("%s: %s", name, file)
+	}
+	d.click("button", "I have saved them")
+	p.gone("They are shown only once.")
+	p.see("10 recovery codes left.")
+	p.looksGood("factor-on")
+	p.forgot(codes[0])
+	p.forgot(secret)
+
+	for i, code := range []string{codeOf(t, secret, true), codes[0]} {
+		q := console(t, server)
+		q.open("/")
+		q.signIn("admin", password)
+		q.see("Enter the code")
+		q.audit()
+		q.fill("Code", "000000")
+		q.expect(401, "/admin/login/totp")
+		q.click("button", "Continue")
+		q.see("Wrong code, or it was used already.")
+		if i == 0 {
+			q.looksGood("factor-sign-in")
+		}
+		q.fill("Code", code)
+		q.press("Enter")
+		q.at("/")
+	}
+
+	p.open("/account/factor")
+	p.see("9 recovery codes left.")
+	p.click("button", "New recovery codes")
+	d = p.dialog()
+	d.fill("Current password", password)
+	d.fill("Code from the app, or a recovery code", codes[1])
+	d.click("button", "New recovery codes")
+	p.see("They are shown only once.")
+	_, file = p.download(func() { p.dialog().click("button", "Download") })
+	p.dialog().click("button", "I have saved them")
+	p.gone("They are shown only once.")
+	p.click("button", "Turn off")
+	d = p.dialog()
+	d.fill("Current password", password)
+	d.fill("Code from the app, or a recovery code", recoveryCode.FindString(string(file)))
+	p.audit()
+	d.click("button", "Turn off")
+	p.see("Second factor turned off.")
+	if !signsIn(t, server, "admin", password) {
+		t.Error("the password alone is not enough")
+	}
+}
+
+// TestConsoleRemovesASecondFactor of another user.
+func TestConsoleRemovesASecondFactor(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	id := c.create("/admin/list", "username", "bea", "password", password)
+	bea := newClient(t, server)
+	bea.token = into[grant](t, bea.want(200, "POST", "/admin/login", object("username", "bea", "password", password))).Token
+	bea.factor()
+	p := signedInAt(t, server, c, "/admin/list")
+	p.click("button", "More actions for bea")
+	p.click("menuitem", "Remove second factor")
+	p.confirm("Remove second factor")
+	p.see("removed.")
+	user := into[struct {
+		Factor int `json:"second_factor"`
+	}](t, c.want(200, "GET", fmt.Sprintf("/admin/list/%d", id), ""))
+	if user.Factor != 0 {
+		t.Error("bea still has a second factor")
+	}
+}
+
+// TestConsoleSecondFactorInChinese looks at the pages in Chinese.
+func TestConsoleSecondFactorInChinese(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	c.factor()
+	p := console(t, server)
+	p.as(c.token)
+	p.before(`try { localStorage.setItem('reeve.language', 'zh') } catch {}`)
+	p.open("/account/factor")
+	p.see("剩余 10 个恢复代码")
+	p.looksGood("zh-factor")
+}
